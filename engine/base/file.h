@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Small local files, whole: read with a limit, write atomically (temp file in the same folder, fsync,
+ * rename). XDG folders. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct err;
+/* The content, NUL-terminated, *n without the NUL; free(). ERR_LIMIT_RESPONSE over max_bytes. */
+char *file_read(const char *path, size_t max_bytes, size_t *n, struct err *err);
+bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err);
+bool file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
+/* Ours below the XDG folder (created 0700): "<XDG_STATE_HOME or ~/.local/state>/sandmux". free(). */
+enum file_xdg { FILE_CONFIG, FILE_STATE, FILE_CACHE, FILE_RUNTIME };
+char *file_xdg_dir(enum file_xdg kind, struct err *err);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gRPC over HTTP/2 with prior knowledge (nghttp2) on any bufferevent: unary and server-streaming
+ * calls (wire.md 5.2–5.4). No HTTP/2 PING is ever sent on a timer (the server answers with GOAWAY).
+ * The connection window is replenished on arrival; a stream's window is opened only by
+ * grpc_consumed(), so a slow consumer stops its own process and nobody else. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bufferevent;
+struct err;
+struct loop;
+struct grpc_conn;
+struct grpc_call;
+
+struct grpc_conn_opts {
+	const char *authority;            /* host:port, copied */
+	const char *token;                /* bearer token or NULL; copied, never logged */
+	size_t max_message_bytes;         /* received; 0: 4 MiB */
+	uint32_t stream_window_bytes;     /* 0: 256 KiB */
+	uint32_t connection_window_bytes; /* 0: 16 MiB */
+	/* Once, when the connection is of no more use (GOAWAY, EOF, error); calls in flight have
+	 * completed before. Free the conn from here with loop_defer, or later. */
+	void (*on_closed)(void *arg, const struct err *err);
+	void *arg;
+};
+/* Takes over bev. */
+struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
+	const struct grpc_conn_opts *opts, struct err *err);
+void grpc_conn_free(struct grpc_conn *conn); /* ends calls silently */
+bool grpc_conn_is_usable(const struct grpc_conn *conn);
+
+struct grpc_call_opts {
+	const char *path;        /* "/process.v1.ProcessService/Start" */
+	struct slice message;    /* one protobuf message, copied */
+	int64_t timeout_ms;      /* 0: none. Our own clock; never for streams that live */
+	bool send_timeout;       /* also as grpc-timeout: unary only (wire.md 5.2 Rule) */
+	const char *traceparent; /* or NULL */
+	/* Each message as it is complete. A unary call gets exactly one before done(NULL). With
+	 * manual_window the consumer calls grpc_consumed() with the n of bytes it has used up. */
+	void (*on_message)(void *arg, struct slice message);
+	bool manual_window;
+	/* err: rpc.<name> with the decoded grpc-message, op.timeout, conn.lost, limit.response,
+	 * op.closed; sys = gRPC status number if there was one. */
+	void (*done)(void *arg, const struct err *err);
+	void *arg;
+};
+struct grpc_call *grpc_start(
+	struct grpc_conn *conn, const struct grpc_call_opts *opts, struct err *err);
+void grpc_cancel(struct grpc_call *call); /* RST_STREAM CANCEL; no callback comes */
+void grpc_consumed(struct grpc_call *call, size_t message_bytes);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/* HTTP/1.1 and HTTP/2 requests over libcurl's multi interface, driven by the loop.
+ * Redirects are never followed. Bodies stream both ways with back-pressure; the buffered form is
+ * for small answers and has a limit enforced while bytes arrive. Proxies come from the options only (the
+ * caller decides about the environment). */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct loop;
+struct net_tls;
+struct http; /* one per process is enough: connection cache + curl multi */
+
+struct http *http_new(struct loop *loop, struct err *err);
+void http_free(struct http *http); /* cancels what is running */
+
+struct http_header {
+	const char *name;
+	const char *value;
+};
+
+/* What came back before the body. Borrowed for the callback; header names compare without case. */
+struct http_reply {
+	int status;
+	int64_t content_length; /* -1 unknown */
+	const struct http_header *headers;
+	size_t n_headers;
+};
+const char *http_reply_header(const struct http_reply *reply, const char *name); /* or NULL */
+
+/* An open-socket hook: returns a connected stream socket that libcurl will own (one end of a socketpair
+ * of a tunnelled lane), or -1 with *err. Called for each new connection. */
+typedef int http_connect_fn(void *arg, struct err *err);
+
+struct http_opts {
+	const char *method;
+	const char *url;
+	const struct http_header *headers; /* copied */
+	size_t n_headers;
+	struct net_tls *tls; /* for https; NULL: system store */
+	const char *proxy;   /* NULL: none */
+	bool http2;          /* negotiate by ALPN */
+	bool accept_gzip;
+	http_connect_fn *connect; /* NULL: libcurl dials */
+	void *connect_arg;
+	const char *
+		lane; /* connections are shared only between requests of the same lane; NULL ok */
+	/* request body: either `body` (copied), or `read_body` with upload_bytes (-1: chunked) */
+	struct slice body;
+	int64_t upload_bytes;
+	/* Fills up to room bytes; returns the count, 0 at the end, HTTP_BODY_PAUSE (call
+	 * http_resume_upload later) or HTTP_BODY_ABORT (sets *err, which becomes the completion). */
+	long (*read_body)(void *arg, char *into, size_t room, struct err *err);
+	bool expect_continue; /* wire.md 6.5: over 1 MiB */
+	/* deadlines, ms; 0 = none */
+	int64_t timeout_ms;         /* whole request */
+	int64_t connect_timeout_ms; /* 0: 10 s */
+	int64_t headers_timeout_ms; /* until the status line */
+	int64_t stall_timeout_ms;   /* without a byte either way while not paused by us */
+	size_t max_body_bytes;      /* 0: 8 MiB when buffered, unlimited when streamed */
+	/* Streaming answer: NULL on_body = buffered. on_reply may return false with *err to stop. */
+	bool (*on_reply)(void *arg, const struct http_reply *reply, struct err *err);
+	/* Returns true to go on. After false without *err set the body is paused: http_resume_download. The
+	 * bytes of that call have been taken either way. */
+	bool (*on_body)(void *arg, struct slice bytes, struct err *err);
+	/* err: transport, deadline, limit or the caller's own; an HTTP error status is NOT an err. reply
+	 * is NULL if no status line came. body is the buffered answer (empty when streamed). */
+	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+		struct slice body);
+	void *arg;
+};
+enum { HTTP_BODY_PAUSE = -1, HTTP_BODY_ABORT = -2 };
+
+struct http_req;
+/* err codes of the completion: conn.refused, conn.lost, conn.dns, conn.tls, op.timeout, limit.response,
+ * runtime.protocol, or what a callback set. */
+struct http_req *http_start(struct http *http, const struct http_opts *opts, struct err *err);
+void http_cancel(struct http_req *req);
+void http_resume_upload(struct http_req *req);
+void http_resume_download(struct http_req *req);
+/* Closes idle connections of a lane (the pod moved, a client certificate changed). */
+void http_drop_lane(struct http *http, const char *lane);

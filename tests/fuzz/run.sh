@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh PROGRAM CORPUS: fuzz for SANDMUX_FUZZ_SECONDS (30), new inputs kept out of the repo.
+set -euo pipefail
+program=$1 corpus=$2
+seconds=${SANDMUX_FUZZ_SECONDS:-30}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+	-artifact_prefix="${SANDMUX_FUZZ_ARTIFACTS:-./}" "$work" "$corpus"
