@@ -52,7 +52,7 @@ class Screen:
         self._changed = threading.Condition(threading.RLock())
         self._out = b""
         self._paused = self._eof = self._closing = False
-        self._last_change = time.monotonic()
+        self._changes, self._last_change = 0, time.monotonic()
         self._vt = VTerm(rows, cols, self._queue)
         self._fd, slave = os.openpty()
         try:
@@ -101,6 +101,7 @@ class Screen:
                         self._closing = True
         with self._changed:
             self._eof = True
+            self._changes += 1
             os.close(self._fd)
             self._changed.notify_all()
 
@@ -114,6 +115,7 @@ class Screen:
         with self._changed:
             self.raw += data
             self._vt.feed(data)
+            self._changes += 1
             self._last_change = time.monotonic()
             self._changed.notify_all()
         return bool(data)
@@ -216,19 +218,22 @@ class Screen:
         self._wait(lambda: self._eof or time.monotonic() - self._last_change >= quiet, timeout, "quiet", step=quiet / 4)
         return self
 
-    def _wait(self, check, timeout, what, step=None):
+    def _wait(self, check, timeout, what, step=0.25):
         end = time.monotonic() + (TIMEOUT if timeout is None else timeout)
-        with self._changed:
-            while True:
-                found = check()
-                if found:
-                    return found
-                left = end - time.monotonic()
-                if left <= 0 or self._eof:
-                    break
-                # A callable may look at other things than the screen.
-                self._changed.wait(min(left, step or 0.25))
-        raise AssertionError(self.dump(f"waited for {what if isinstance(what, str) else repr(what)!s}"))
+        while True:
+            with self._changed:
+                seen, eof = self._changes, self._eof
+            found = check()  # without the lock: it may do slow things
+            if found:
+                return found
+            left = end - time.monotonic()
+            if left <= 0 or eof and not callable(what):
+                what = what if isinstance(what, str) else repr(what)
+                raise AssertionError(self.dump(f"waited for {what}"))
+            with self._changed:
+                if self._changes == seen:
+                    # A callable may look at other things than the screen, hence the step.
+                    self._changed.wait(min(left, step))
 
     def wait_exit(self, timeout: float = None) -> int:
         """Waits for the end of the program; its status, negative when a signal ended it."""

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests in Python share: a terminal (screen), real servers (procs), the
+built program (sandmux) and the cases themselves (case). Standard library only.
+Put tests/ on PYTHONPATH and `from harness import Case, Screen, main`."""
+from .bed import bed_path
+from .case import Case, main
+from .procs import Process, RealSandboxd, free_port
+from .sandmux import BIN, run, sandmux_screen
+from .screen import Screen
+
+__all__ = ["BIN", "Case", "Process", "RealSandboxd", "Screen", "bed_path", "free_port", "main", "run", "sandmux_screen"]

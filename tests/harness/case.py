@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A thin base over unittest. On CI (CI=true) a skip is a failure. The last line that
+main() prints is `N passed, N failed, N skipped`."""
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from .bed import bed_path
+from .procs import RealSandboxd
+from .sandmux import BIN, home_env, run
+from .screen import Screen
+
+CI = os.environ.get("CI") == "true"
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def need(self, condition, why: str):
+        """Skips the test unless condition is true."""
+        if not condition:
+            self.skipTest(why)
+
+    def need_bed(self, *names: str):
+        for name in names:
+            self.need(bed_path(name), f"{name} is not built: tests/bed/build.sh {name}")
+
+    @property
+    def tmp(self) -> Path:
+        """A directory for this test alone, removed after it."""
+        if not hasattr(self, "_tmp"):
+            self._tmp = tempfile.TemporaryDirectory(prefix="sandmux-test-", ignore_cleanup_errors=True)
+            self.addCleanup(self._tmp.cleanup)
+        return Path(self._tmp.name)
+
+    def sandboxd(self, listen_host=None, **kw) -> RealSandboxd:
+        self.need_bed("sandboxd-listen" if listen_host else "sandboxd")
+        server = RealSandboxd(listen_host, **kw)
+        self.addCleanup(server.stop)
+        return server
+
+    def screen(self, argv, **kw) -> Screen:
+        scr = Screen(argv, **kw)
+        self.addCleanup(scr.stop)
+        return scr
+
+    def sandmux(self, *args, env=None, **kw):
+        """Runs sandmux with a home of this test's own (harness.sandmux.run)."""
+        return run(*args, env={**home_env(self.tmp), **(env or {})}, **kw)
+
+    def sandmux_screen(self, *args, env=None, **kw) -> Screen:
+        return self.screen([BIN, *args], env={**home_env(self.tmp), **(env or {})}, **kw)
+
+
+class _Result(unittest.TextTestResult):
+    def __init__(self, *args, **kw):
+        super().__init__(*args, **kw)
+        self.bad, self.ran = set(), set()
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.ran.add(test.id())
+
+    def _failed(self, test):
+        self.bad.add(test.id())
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self._failed(test)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self._failed(test)
+
+    def addUnexpectedSuccess(self, test):
+        super().addUnexpectedSuccess(test)
+        self._failed(test)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self._failed(test)
+
+    def addSkip(self, test, reason):
+        if CI:
+            self.addFailure(test, (AssertionError, AssertionError(f"skipped on CI: {reason}"), None))
+        else:
+            super().addSkip(test, reason)
+
+
+def main(module="__main__"):
+    """Runs the tests of a module (arguments: test names, -k, -v) and exits."""
+    program = unittest.main(module=module, exit=False,
+                            testRunner=unittest.TextTestRunner(resultclass=_Result, stream=sys.stderr, verbosity=2))
+    r = program.result
+    skipped = {t.id() for t, _ in r.skipped} - r.bad
+    failed, passed = len(r.bad), len(r.ran - r.bad - skipped)
+    sys.stderr.flush()
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped", flush=True)
+    sys.exit(1 if failed or not r.ran else 0)

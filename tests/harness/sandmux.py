@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The built program: SANDMUX_BIN, or the debug build of this tree."""
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from .screen import TIMEOUT, Screen, terminal_env
+
+REPO = Path(__file__).resolve().parent.parent.parent
+BIN = os.environ.get("SANDMUX_BIN") or str(REPO / "build/debug/bin/sandmux")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+    out_bytes: bytes
+
+
+def home_env(home) -> dict:
+    """Settings that keep the program's files and the user's kubeconfig apart: all in `home`."""
+    home = Path(home)
+    run = home / "run"
+    run.mkdir(mode=0o700, parents=True, exist_ok=True)
+    env = {"HOME": str(home), "XDG_RUNTIME_DIR": str(run), "KUBECONFIG": str(home / ".kube/config")}
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        env[f"XDG_{name}_HOME"] = str(home / name.lower())
+    return env
+
+
+def run(*args, stdin: bytes = b"", env=None, cwd=None, timeout: float = None, check: int = None) -> Result:
+    """Runs sandmux ARGS without a terminal. With check, another exit status is an error."""
+    p = subprocess.Popen([BIN, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**terminal_env(), **(env or {})}, cwd=cwd, start_new_session=True)
+    try:
+        out, err = p.communicate(stdin, TIMEOUT if timeout is None else timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(p.pid, signal.SIGKILL)
+        out, err = p.communicate()
+        raise AssertionError(f"sandmux {' '.join(map(str, args))} did not end; stdout:\n{out!r}\nstderr:\n{err!r}") from None
+    r = Result(p.returncode, out.decode(errors="replace"), err.decode(errors="replace"), out)
+    if check is not None and r.code != check:
+        raise AssertionError(f"sandmux {' '.join(map(str, args))}: exit {r.code}, not {check}\nstdout:\n{r.out}\nstderr:\n{r.err}")
+    return r
+
+
+def sandmux_screen(*args, **kw) -> Screen:
+    """sandmux ARGS on a terminal; keywords as for Screen."""
+    return Screen([BIN, *args], **kw)
