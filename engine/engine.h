@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The one door to the engine for tui/ and cli/. It bundles loop, HTTP, cluster, fleet and telemetry of one
+ * context, and makes runtimes for rows. Including this is enough; front ends include nothing below it except
+ * engine/base headers. */
+#pragma once
+
+#include "engine/base/err.h"
+#include "engine/fleet/fleet.h"
+#include "engine/net/loop.h"
+#include "engine/runtime/runtime.h"
+#include "engine/telemetry/span.h"
+#include "engine/transfer/transfer.h"
+
+struct engine;
+
+enum engine_connectivity {
+	ENGINE_CONNECTIVITY_DEFAULT, /* the context's extension, else port-forward */
+	ENGINE_PORT_FORWARD,
+	ENGINE_IN_CLUSTER_SERVICE,
+	ENGINE_IN_CLUSTER_POD_IP,
+	ENGINE_GATEWAY,
+	ENGINE_ROUTER,
+	ENGINE_DIRECT, /* --rest and --grpc: no cluster at all */
+	ENGINE_CONNECTIVITY_COUNT,
+};
+
+struct engine_opts {
+	/* the cluster; all NULL = kubeconfig rules */
+	const char *kubeconfig, *context, *cluster, *user, *server, *certificate_authority, *token, *as;
+	const char *const *as_groups;
+	bool insecure_skip_tls_verify;
+	bool in_cluster;
+	int64_t request_timeout_ms;
+	const char *namespace_; /* NULL: the context's */
+	bool all_namespaces;
+	const char *label_selector;
+	enum engine_connectivity connectivity;
+	/* direct */
+	const char *rest_url, *grpc_address; /* HOST:PORT */
+	const char *daemon_token_file;       /* bearer token for the daemon */
+	bool allow_plaintext_token;
+	bool read_only;
+	bool no_fleet; /* one-shot verbs that need no watches: fleet is still there, its reflectors start on use */
+};
+
+/* Does no I/O to the network: the first paint comes before the first answer. */
+struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err);
+void engine_free(struct engine *engine);
+
+struct loop *engine_loop(struct engine *engine);
+struct fleet *engine_fleet(struct engine *engine); /* NULL in direct mode */
+struct telemetry *engine_telemetry(struct engine *engine);
+const char *engine_context(const struct engine *engine);    /* for titles: context or URL */
+const char *engine_namespace(const struct engine *engine);  /* "" = all */
+const char *engine_server(const struct engine *engine);
+bool engine_is_insecure(const struct engine *engine);
+bool engine_is_read_only(const struct engine *engine);
+bool engine_is_local(const struct engine *engine); /* the embedded backend's context */
+const char *engine_connectivity_name(enum engine_connectivity connectivity);
+bool engine_connectivity_parse(const char *text, enum engine_connectivity *out);
+enum engine_connectivity engine_connectivity_of(const struct engine *engine);
+
+/* Called when the fleet changed, at most once a loop turn. */
+void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg);
+
+/* The runtime of a row, made on first use and kept; borrowed until the row goes, its pod changes, or engine_free().
+ * uid NULL: the direct one. Errors: sandbox.suspended, sandbox.no_address, sandbox.no_service, portfwd.runtime … */
+struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err);
+
+/* Resolves NAME of the command line with a fresh look at the cluster (list by name, then wait for Ready when
+ * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. */
+struct engine_resolve;
+struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,
+	int64_t wait_ready_ms, void (*done)(void *arg, const struct err *err, const char *uid),
+	void *arg, struct err *err);
+void engine_resolve_cancel(struct engine_resolve *resolve);

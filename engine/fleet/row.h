@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One row per sandbox, joined from claim, Sandbox, pod, template and pool (Agent Sandbox v1beta1). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fleet_state {
+	FLEET_TERMINATING,
+	FLEET_EXPIRED,
+	FLEET_FAILED,
+	FLEET_BLOCKED,
+	FLEET_FINISHED,
+	FLEET_SUSPENDED,
+	FLEET_SUSPENDING,
+	FLEET_RESUMING,
+	FLEET_READY,
+	FLEET_ERROR,
+	FLEET_PENDING,
+	FLEET_DEGRADED,
+	FLEET_CREATING,
+	FLEET_UNKNOWN,
+	FLEET_WARM, /* unclaimed, owned by a pool: hidden by default */
+	FLEET_STATE_COUNT,
+};
+const char *fleet_state_name(enum fleet_state state); /* "Ready", … */
+
+enum { FLEET_UID_BYTES = 37 };
+
+/* Strings are never NULL ("" = unknown), foreign bytes, borrowed until the row changes: do not keep pointers to
+ * rows or strings over a turn of the loop; keep the uid and look it up again. */
+struct fleet_row {
+	char uid[FLEET_UID_BYTES]; /* claim's uid, or the Sandbox's when there is no claim: the row's key */
+	const char *namespace_;
+	const char *claim;   /* claim name */
+	const char *sandbox; /* Sandbox name */
+	const char *pod;
+	const char *pool;
+	const char *template_;
+	const char *node;
+	const char *pod_ip;
+	const char *service_fqdn;
+	const char *created_by;
+	const char *runtime_class;
+	char sandbox_uid[FLEET_UID_BYTES];
+	char pod_uid[FLEET_UID_BYTES];
+	enum fleet_state state;
+	const char *why;   /* one sentence: why it is not Ready, with the object at fault; "" when Ready and well */
+	int64_t why_since_ms;  /* wall clock of the evidence; 0 unknown */
+	int64_t created_ms;    /* wall clock */
+	int64_t expires_ms;    /* min of both shutdown times; 0 = none */
+	int restarts;          /* of the pod's containers */
+	bool is_warm_start;
+	bool is_standalone; /* a Sandbox without claim and without pool */
+	uint64_t revision;  /* of the store when it changed last */
+};

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Calls to the Kubernetes API server: credentials, JSON, Status errors (kube.* codes), retries of reads,
+ * clock skew. Knows nothing about sandboxes. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cJSON;
+struct err;
+struct http;
+struct kube_config;
+struct loop;
+struct kube_client;
+
+struct kube_client_opts {
+	struct kube_config *config; /* ref'd */
+	bool read_only;             /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
+	const char *user_agent;     /* "sandmux/<version>" */
+};
+struct kube_client *kube_client_new(struct loop *loop, struct http *http,
+	const struct kube_client_opts *opts, struct err *err);
+void kube_client_free(struct kube_client *client);
+const struct kube_config *kube_client_config(const struct kube_client *client);
+/* Server time minus ours, ms, from the last Date header; 0 before the first answer. */
+int64_t kube_client_clock_skew_ms(const struct kube_client *client);
+
+struct kube_call_opts {
+	const char *method; /* GET POST PUT PATCH DELETE */
+	const char *path;   /* "/api/v1/namespaces/x/pods"; segments already safe, see kube_path() */
+	const char *query;  /* already encoded, without '?', or NULL */
+	const char *content_type; /* NULL: application/json */
+	const char *accept;       /* NULL: application/json */
+	struct slice body;        /* copied */
+	int64_t timeout_ms;       /* 0: 10 s */
+	const char *traceparent;
+	/* err: kube.*; object is the decoded answer (also a Status on failure), borrowed, may be NULL. */
+	void (*done)(void *arg, const struct err *err, const struct cJSON *object);
+	void *arg;
+};
+struct kube_call;
+struct kube_call *kube_call_start(struct kube_client *client, const struct kube_call_opts *opts,
+	struct err *err);
+void kube_call_cancel(struct kube_call *call);
+
+/* A resource: where it is served. Constants for those we use are in kube/resources.h. */
+struct kube_resource {
+	const char *group; /* "" = core */
+	const char *version;
+	const char *plural;
+	const char *kind;
+};
+/* Path of a collection (name NULL) or object, percent-encoded; namespace_ NULL or "" = all namespaces.
+ * subresource may be NULL. free(). */
+char *kube_path(const struct kube_resource *resource, const char *namespace_, const char *name,
+	const char *subresource);
+/* Adds &key=value (encoded) to a query being built. */
+void kube_query_add(struct str *query, const char *key, const char *value);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the cluster is and who we are: kubeconfig files and the in-cluster service account, read once
+ * and frozen (a reload is an action). Sources and precedence: KUBECONFIG (list, merged: the first file that
+ * defines a name wins), else ~/.kube/config, else in-cluster; flags override. Source: Kubernetes
+ * client-go clientcmd v1 Config. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cJSON;
+struct err;
+struct net_tls;
+
+struct kube_config_opts {
+	/* every field may be NULL / false: not given on the command line */
+	const char *kubeconfig; /* one file, overrides KUBECONFIG */
+	const char *context;
+	const char *cluster;
+	const char *user;
+	const char *namespace_;
+	const char *server;
+	const char *certificate_authority;
+	const char *token;
+	const char *as;
+	const char *const *as_groups; /* NULL-terminated */
+	bool insecure_skip_tls_verify;
+	bool in_cluster;
+	int64_t request_timeout_ms; /* 0: default */
+};
+
+struct kube_config;
+/* ERR_CONFIG_NONE when there is no configuration at all, ERR_CONFIG_KUBECONFIG names file and field. */
+struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct err *err);
+struct kube_config *kube_config_ref(struct kube_config *config);
+void kube_config_unref(struct kube_config *config);
+
+/* Borrowed until unref. */
+const char *kube_config_server(const struct kube_config *config); /* no trailing '/' */
+const char *kube_config_context(const struct kube_config *config); /* "" in-cluster */
+const char *kube_config_namespace(const struct kube_config *config); /* never "" */
+const char *kube_config_user(const struct kube_config *config);
+bool kube_config_is_insecure(const struct kube_config *config);
+struct net_tls *kube_config_tls(const struct kube_config *config); /* NULL for http servers */
+const char *kube_config_proxy(const struct kube_config *config);   /* or NULL */
+/* The context's extension of that name as a JSON tree, or NULL ("sandmux": connectivity, daemon-token-file,
+ * local). */
+const struct cJSON *kube_config_extension(const struct kube_config *config, const char *name);
+/* Names of all contexts, NULL-terminated array; free() the array only. */
+const char **kube_config_contexts(const struct kube_config *config);

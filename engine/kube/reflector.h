@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Keeps a caller's copy of one collection equal to the server's: pages, then watches, resumes, relists when
+ * it must, backs off with jitter, and notices a deaf watch. It holds no objects itself: each
+ * object is parsed, handed over, dropped. */
+#pragma once
+
+#include "engine/kube/client.h"
+
+enum kube_reflector_state {
+	KUBE_REFLECTOR_STARTING,  /* first list under way */
+	KUBE_REFLECTOR_LIVE,      /* watching */
+	KUBE_REFLECTOR_RETRYING,  /* disconnected: data is ageing; see err */
+	KUBE_REFLECTOR_DEAF,      /* open but silent too long: being replaced */
+	KUBE_REFLECTOR_RELISTING, /* after 410 or a doubt */
+	KUBE_REFLECTOR_FORBIDDEN, /* 403: asked again only every few minutes */
+	KUBE_REFLECTOR_STATE_COUNT,
+};
+
+enum kube_change { KUBE_ADDED, KUBE_MODIFIED, KUBE_DELETED };
+
+struct kube_reflector_opts {
+	const struct kube_resource *resource;
+	const char *namespace_; /* NULL: all */
+	const char *label_selector, *field_selector;
+	int page_objects;             /* 0: 500 */
+	int64_t read_idle_ms;         /* deaf after this long without a byte; 0: 90 s (bookmarks come each minute) */
+	/* One object. During a relist every object comes as ADDED again (same uid + resourceVersion = unchanged:
+	 * the caller skips it); those that are gone come through on_sync. object is borrowed. */
+	void (*on_object)(void *arg, enum kube_change change, const struct cJSON *object);
+	/* A list has begun (begin = true), or ended: whatever was not seen between is gone. */
+	void (*on_sync)(void *arg, bool begin);
+	void (*on_state)(void *arg, enum kube_reflector_state state, const struct err *err);
+	void *arg;
+};
+struct kube_reflector;
+struct kube_reflector *kube_reflector_start(struct kube_client *client,
+	const struct kube_reflector_opts *opts, struct err *err);
+void kube_reflector_stop(struct kube_reflector *reflector); /* frees; no callback comes after */
+enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *reflector);
+/* Age of the data: ms since the last sign of life while live, since the last good byte otherwise. */
+int64_t kube_reflector_age_ms(const struct kube_reflector *reflector);
+void kube_reflector_resync(struct kube_reflector *reflector); /* a person asked, or the machine slept */
+/* Counters for the status line and the benches. */
+struct kube_reflector_stats {
+	uint64_t lists, watches, events, bookmarks, retries;
+};
+struct kube_reflector_stats kube_reflector_stats_of(const struct kube_reflector *reflector);

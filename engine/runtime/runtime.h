@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One sandbox's daemon (sandboxd v0.5.6: REST for files, health, metadata; gRPC for processes) over one
+ * transport. Lazy: the first call connects (health polled every 200 ms until 200, within 30 s); concurrent first
+ * calls share one attempt. A transport failure fails every call in flight; the next call reconnects; nothing is
+ * replayed or retried. No mode falls back to another. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct http;
+struct loop;
+struct net_tls;
+struct span;
+struct telemetry;
+struct runtime;
+
+struct runtime_opts {
+	/* direct: both URLs known. rest_url without trailing '/', e.g. "http://127.0.0.1:8080". */
+	const char *rest_url;  /* NULL: files, health, metadata are op.unsupported */
+	const char *grpc_host; /* NULL: processes are op.unsupported */
+	uint16_t grpc_port;
+	struct net_tls *tls;
+	const char *token;            /* printable ASCII without spaces, or NULL; never logged */
+	bool allow_plaintext_token;   /* else a token to a non-loopback address without TLS: conn.plaintext_token */
+	/* A tunnelled lane (port-forward): asked for a connected socket per connection. NULL: dial. */
+	int (*connect)(void *arg, uint16_t port, struct err *err);
+	void *connect_arg;
+	const char *label; /* for messages and spans: claim or URL */
+	struct telemetry *telemetry; /* NULL: none */
+	bool read_only;              /* start, write, delete: op.read_only */
+	uint64_t max_download_bytes, max_upload_bytes; /* 0: unlimited (streamed) */
+	size_t max_listing_bytes;                      /* 0: 8 MiB */
+	size_t max_execute_bytes;                      /* 0: 4 MiB */
+	int64_t connect_timeout_ms;                    /* 0: 30 s */
+};
+struct runtime *runtime_new(struct loop *loop, struct http *http, const struct runtime_opts *opts,
+	struct err *err);
+void runtime_free(struct runtime *runtime); /* ends everything silently; processes die with their streams */
+const char *runtime_label(const struct runtime *runtime);
+enum runtime_state { RUNTIME_IDLE, RUNTIME_CONNECTING, RUNTIME_UP, RUNTIME_DOWN, RUNTIME_STATE_COUNT };
+enum runtime_state runtime_state_of(const struct runtime *runtime);
+/* The sandbox moved or went: fails everything in flight with err, stays usable for a reconnect. */
+void runtime_invalidate(struct runtime *runtime, const struct err *err);
+
+/* ---- any operation below: one completion, see engine/net/loop.h; timeout_ms 0 = the default */
+struct runtime_op;
+void runtime_cancel(struct runtime_op *op);
+
+struct runtime_health {
+	const char *status;
+	int64_t uptime_seconds;
+};
+struct runtime_op *runtime_health_start(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_health *health), void *arg,
+	struct err *err);
+
+struct runtime_pair {
+	const char *name, *value;
+};
+struct runtime_op *runtime_metadata_start(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n),
+	void *arg, struct err *err);
+
+/* ---- files (paths: engine/base/path.h rules, checked before any request) */
+struct runtime_entry {
+	const char *name; /* foreign bytes; NUL-terminated */
+	int64_t size_bytes;
+	bool is_dir;
+	int64_t modified_s; /* since 1970 UTC; -1 unknown */
+	int mode;           /* permission bits; -1 unknown */
+};
+/* Entries that are not safe names, and uploads in flight, are left out and counted in n_hidden. */
+struct runtime_op *runtime_list_start(struct runtime *runtime, const char *path, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_entry *entries, size_t n,
+		size_t n_hidden),
+	void *arg, struct err *err);
+
+struct runtime_stat {
+	bool is_dir;
+	int64_t size_bytes; /* -1 unknown */
+	int64_t modified_s;
+};
+struct runtime_op *runtime_stat_start(struct runtime *runtime, const char *path, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st), void *arg,
+	struct err *err);
+
+struct runtime_delete_opts {
+	bool recursive;
+};
+/* The daemon follows links on delete: see runtime_links_start() to look first. */
+struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *path, bool recursive,
+	int64_t timeout_ms, void (*done)(void *arg, const struct err *err), void *arg,
+	struct err *err);
+
+/* A whole file streamed to the caller. */
+struct runtime_read_opts {
+	const char *path;
+	int64_t offset;                /* resume: Range, with if_unmodified_since_s set */
+	int64_t if_unmodified_since_s; /* -1: none */
+	/* Before the first byte: total size (-1 unknown) and Last-Modified. */
+	void (*on_info)(void *arg, int64_t total_bytes, int64_t modified_s);
+	/* Returns false to pause (runtime_resume), with *err set to stop. The bytes have been taken. */
+	bool (*on_bytes)(void *arg, struct slice bytes, struct err *err);
+	void (*done)(void *arg, const struct err *err, int64_t bytes_read);
+	void *arg;
+};
+struct runtime_op *runtime_read_start(struct runtime *runtime, const struct runtime_read_opts *opts,
+	struct err *err);
+
+struct runtime_write_opts {
+	const char *path;
+	int mode;            /* 0000–0777, -1: the daemon's 0644 */
+	int64_t total_bytes; /* -1 unknown (chunked) */
+	/* Fills up to room bytes; 0 = end; HTTP_BODY_PAUSE / HTTP_BODY_ABORT as in engine/net/http.h. */
+	long (*read_bytes)(void *arg, char *into, size_t room, struct err *err);
+	void (*done)(void *arg, const struct err *err);
+	void *arg;
+};
+struct runtime_op *runtime_write_start(struct runtime *runtime,
+	const struct runtime_write_opts *opts, struct err *err);
+void runtime_resume(struct runtime_op *op); /* a paused read or write */
+
+/* ---- processes */
+struct runtime_process;
+struct runtime_start_opts {
+	const char *const *argv; /* NULL-terminated; no shell is added */
+	const char *const *env;  /* "K=V", NULL-terminated, or NULL */
+	const char *cwd;         /* sandbox path or NULL */
+	int pty_cols, pty_rows;  /* both 0: no PTY */
+	int64_t init_timeout_ms; /* 0: 30 s until the process has started; its life has no limit */
+	const struct span *parent;
+	void (*on_init)(void *arg, int pid);
+	/* stream: 1 stdout, 2 stderr. The window is given back only by runtime_process_consumed(): a consumer
+	 * that stops calling it stops the process at its own pipe. */
+	void (*on_output)(void *arg, int stream, struct slice bytes);
+	/* Once. err NULL: exit_code (−1: killed by a signal, which one is not known). Else proc.*, conn.*: it is dead
+	 * or unreachable. */
+	void (*on_exit)(void *arg, const struct err *err, int exit_code);
+	void *arg;
+};
+struct runtime_process *runtime_process_start(struct runtime *runtime,
+	const struct runtime_start_opts *opts, struct err *err);
+/* Queues bytes for stdin: exactly one WriteStdin outstanding, 32 KiB pieces, order kept; also before init. False with
+ * ERR_LIMIT_UPLOAD over 1 MiB queued (take it up again in on_stdin_drained), ERR_PROC_GONE after the exit. */
+bool runtime_process_write(struct runtime_process *process, struct slice bytes, struct err *err);
+void runtime_process_on_drained(struct runtime_process *process, void (*fn)(void *arg)); /* queue below 256 KiB */
+bool runtime_process_eof(struct runtime_process *process, struct err *err); /* after what is queued; PTY: proc.eof_on_pty */
+void runtime_process_resize(struct runtime_process *process, int cols, int rows); /* latest wins */
+enum runtime_signal { RUNTIME_SIGINT = 2, RUNTIME_SIGKILL = 9, RUNTIME_SIGTERM = 15 };
+bool runtime_process_signal(struct runtime_process *process, enum runtime_signal signal, struct err *err);
+void runtime_process_consumed(struct runtime_process *process, size_t bytes);
+bool runtime_process_is_ended(const struct runtime_process *process);
+/* SIGKILL to the whole group by SendSignal, up to 2 s for the exit event, then the stream is reset. No callback comes
+ * after it returns; the pointer is dead. */
+void runtime_process_kill(struct runtime_process *process);
+void runtime_process_free(struct runtime_process *process); /* after on_exit; otherwise = kill */
+
+struct runtime_result {
+	int exit_code;
+	struct slice out, err_out;
+};
+struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *const *argv,
+	const char *const *env, const char *cwd, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_result *result), void *arg,
+	struct err *err);
