@@ -12,13 +12,15 @@ struct err;
 struct telemetry;
 struct span;
 
-struct telemetry *telemetry_new(size_t max_spans); /* oldest finished ones are dropped, counted */
+struct telemetry *telemetry_new(
+	size_t max_spans); /* oldest finished ones are dropped, counted */
 void telemetry_free(struct telemetry *telemetry);
 void telemetry_set_paths(struct telemetry *telemetry, bool on);
 
 /* name: suffix such as "create_claim", "run", "files.read"; shown as "sandmux.<suffix>". parent NULL = root.
  * telemetry NULL gives a NULL span, and every span function accepts NULL. */
-struct span *span_start(struct telemetry *telemetry, const char *name, const struct span *parent);
+struct span *span_start(
+	struct telemetry *telemetry, const char *name, const struct span *parent);
 void span_set_str(struct span *span, const char *key, const char *value);
 void span_set_int(struct span *span, const char *key, int64_t value);
 /* A file path: kept only if paths are on. */
@@ -26,7 +28,8 @@ void span_set_path(struct span *span, const char *key, const char *path);
 /* Ends it; err NULL = OK, else status ERROR with sandbox.error.code. The pointer is dead afterwards. */
 void span_end(struct span *span, const struct err *err);
 enum { SPAN_TRACEPARENT_BYTES = 56 };
-const char *span_traceparent(const struct span *span, char out[SPAN_TRACEPARENT_BYTES]); /* "" if NULL */
+const char *span_traceparent(
+	const struct span *span, char out[SPAN_TRACEPARENT_BYTES]); /* "" if NULL */
 
 struct span_attr {
 	const char *key;
