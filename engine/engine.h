@@ -7,6 +7,7 @@
 #include "engine/base/err.h"
 #include "engine/fleet/fleet.h"
 #include "engine/net/loop.h"
+#include "engine/net/watch.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 #include "engine/transfer/transfer.h"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/net/watch.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+#include "engine/net/loop.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct watch_fd {
+	struct loop *loop;
+	watch_fd_fn *fn;
+	void *arg;
+	struct event *read_event, *write_event; /* NULL for a regular file */
+	struct loop_timer *always;              /* for a regular file */
+	bool wants_read, wants_write;
+};
+
+static void on_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch_fd *watch = arg;
+	(void)fd;
+	watch->fn(watch->arg, (what & EV_READ) != 0, (what & EV_WRITE) != 0);
+}
+
+static void on_turn(void *arg)
+{
+	struct watch_fd *watch = arg;
+	/* armed again first: fn may free the watch */
+	loop_timer_arm(watch->always, 0);
+	watch->fn(watch->arg, watch->wants_read, watch->wants_write);
+}
+
+struct watch_fd *watch_fd_new(
+	struct loop *loop, int fd, watch_fd_fn *fn, void *arg, struct err *err)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0) {
+		err_set_errno(err, errno, "descriptor %d", fd);
+		return NULL;
+	}
+	struct watch_fd *watch = x_calloc(1, sizeof *watch);
+	watch->loop = loop;
+	watch->fn = fn;
+	watch->arg = arg;
+	if (S_ISREG(st.st_mode)) {
+		watch->always = loop_timer_new(loop, on_turn, watch);
+		return watch;
+	}
+	watch->read_event =
+		event_new(loop_base(loop), fd, EV_READ | EV_PERSIST, on_ready, watch);
+	watch->write_event =
+		event_new(loop_base(loop), fd, EV_WRITE | EV_PERSIST, on_ready, watch);
+	return watch;
+}
+
+static bool set_event(struct event *event, bool wanted)
+{
+	return (wanted ? event_add(event, NULL) : event_del(event)) == 0;
+}
+
+void watch_fd_want(struct watch_fd *watch, bool read, bool write)
+{
+	watch->wants_read = read;
+	watch->wants_write = write;
+	if (watch->read_event != NULL) {
+		bool ok = set_event(watch->read_event, read);
+		ok = set_event(watch->write_event, write) && ok;
+		if (ok)
+			return;
+		/* the back end refuses this kind (/dev/null and the like): always ready */
+		event_free(watch->read_event);
+		event_free(watch->write_event);
+		watch->read_event = watch->write_event = NULL;
+		watch->always = loop_timer_new(watch->loop, on_turn, watch);
+	}
+	if (read || write)
+		loop_timer_arm(watch->always, 0);
+	else
+		loop_timer_disarm(watch->always);
+}
+
+void watch_fd_free(struct watch_fd *watch)
+{
+	if (watch == NULL)
+		return;
+	if (watch->read_event != NULL)
+		event_free(watch->read_event);
+	if (watch->write_event != NULL)
+		event_free(watch->write_event);
+	loop_timer_free(watch->always);
+	free(watch);
+}
+
+struct watch_signal {
+	struct event *event;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void on_signal(evutil_socket_t signal_number, short what, void *arg)
+{
+	struct watch_signal *watch = arg;
+	(void)signal_number;
+	(void)what;
+	watch->fn(watch->arg);
+}
+
+struct watch_signal *watch_signal_new(
+	struct loop *loop, int signal_number, void (*fn)(void *arg), void *arg, struct err *err)
+{
+	struct watch_signal *watch = x_calloc(1, sizeof *watch);
+	watch->fn = fn;
+	watch->arg = arg;
+	watch->event = evsignal_new(loop_base(loop), signal_number, on_signal, watch);
+	if (watch->event == NULL || event_add(watch->event, NULL) != 0) {
+		err_set(err, ERR_INTERNAL, "cannot watch signal %d", signal_number);
+		watch_signal_free(watch);
+		return NULL;
+	}
+	return watch;
+}
+
+void watch_signal_free(struct watch_signal *watch)
+{
+	if (watch == NULL)
+		return;
+	if (watch->event != NULL)
+		event_free(watch->event);
+	free(watch);
+}
