@@ -19,6 +19,7 @@ struct fleet_opts {
 	const char *label_selector; /* of claims; NULL: none */
 	struct telemetry *telemetry;
 	bool read_only;
+	bool lazy; /* headless verbs: nothing is watched until fleet_watch() or fleet_focus() */
 	/* At most once a loop turn: something changed; look at fleet_revision() and the rows. */
 	void (*on_change)(void *arg);
 	void *arg;
@@ -26,6 +27,12 @@ struct fleet_opts {
 struct fleet *fleet_new(struct loop *loop, struct kube_client *kube, const struct fleet_opts *opts,
 	struct err *err);
 void fleet_free(struct fleet *fleet);
+/* With opts.lazy: start watching everything of opts.namespace_ … */
+void fleet_watch(struct fleet *fleet);
+/* … or only one claim (name, `<claim>.<uid8>`, or "sandbox/NAME") with its Sandbox, pod, pool and events, each by
+ * a metadata.name (or involvedObject) field selector, so that a headless verb does not list 20,000 objects.
+ * fleet_create_start() on a lazy fleet focuses on the claim it makes. fleet_is_synced() is then about these. */
+void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name);
 uint64_t fleet_revision(const struct fleet *fleet);
 size_t fleet_count(const struct fleet *fleet); /* rows, warm ones included */
 /* Rows in a stable order (insertion); index < fleet_count. Borrowed for this turn. */
