@@ -22,7 +22,7 @@ cJSON *json_parse(struct slice bytes, struct err *err);
 const cJSON *json_get(const cJSON *object, ...) __attribute__((sentinel));
 const char *json_str(const cJSON *object, ...) __attribute__((sentinel)); /* NULL if none */
 int64_t json_int(const cJSON *object, int64_t fallback, ...) __attribute__((sentinel));
-bool json_bool(const cJSON *object, bool fallback, ...) __attribute__((sentinel));
+bool json_bool(const cJSON *object, int fallback, ...) __attribute__((sentinel));
 
 /* Cuts complete top-level JSON values out of a byte stream (a watch: one object a line), or the elements
  * of the array named `items` of one enclosing object (a list page), and hands each to on_value as

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Timers of the loop, and the listeners for a wall-clock jump that are built on one. */
+#include "engine/base/clock.h"
+#include "engine/net/loop_internal.h"
+
+#include <event2/event.h>
+#include <utlist.h>
+
+enum { WAKE_CHECK_MS = 5000, WAKE_JUMP_MS = 5000 };
+
+struct loop_timer {
+	struct event *event;
+	loop_fn *fn;
+	void *arg;
+};
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	struct loop_timer *timer = arg;
+	timer->fn(timer->arg); /* may free the timer */
+}
+
+struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
+{
+	struct loop_timer *timer = x_calloc(1, sizeof *timer);
+	timer->fn = fn;
+	timer->arg = arg;
+	timer->event = event_new(loop->base, -1, 0, on_timeout, timer);
+	if (timer->event == NULL)
+		abort();
+	return timer;
+}
+
+static void arm(struct loop_timer *timer, int64_t delay_ms, short flags)
+{
+	if (delay_ms < 0)
+		delay_ms = 0;
+	struct timeval delay = { delay_ms / 1000, (suseconds_t)(delay_ms % 1000 * 1000) };
+	event_del(timer->event);
+	if (event_assign(timer->event, event_get_base(timer->event), -1, flags, on_timeout,
+		    timer) != 0 ||
+		event_add(timer->event, &delay) != 0)
+		abort();
+}
+
+void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+{
+	arm(timer, delay_ms, 0);
+}
+
+void loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms)
+{
+	arm(timer, period_ms > 0 ? period_ms : 1, EV_PERSIST);
+}
+
+void loop_timer_disarm(struct loop_timer *timer)
+{
+	if (timer != NULL)
+		event_del(timer->event);
+}
+
+void loop_timer_free(struct loop_timer *timer)
+{
+	if (timer == NULL)
+		return;
+	event_free(timer->event);
+	free(timer);
+}
+
+/* --- wake --- */
+
+static void sweep(struct loop *loop)
+{
+	struct loop_wake *wake, *next;
+	DL_FOREACH_SAFE(loop->wakes, wake, next) {
+		if (!wake->is_dead)
+			continue;
+		DL_DELETE(loop->wakes, wake);
+		free(wake);
+	}
+	if (loop->wakes == NULL)
+		loop_timer_disarm(loop->wake_timer);
+}
+
+static int64_t wall_minus_mono_ms(void)
+{
+	return clock_wall_ms() - clock_mono_ms();
+}
+
+/* The monotonic clock stands still while a machine sleeps and the wall clock does not. */
+static void on_wake_check(void *arg)
+{
+	struct loop *loop = arg;
+	int64_t now = wall_minus_mono_ms();
+	int64_t jump = now - loop->wall_minus_mono_ms;
+	loop->wall_minus_mono_ms = now;
+	if (jump > -WAKE_JUMP_MS && jump < WAKE_JUMP_MS)
+		return;
+	loop->is_waking = true;
+	struct loop_wake *wake;
+	DL_FOREACH(loop->wakes, wake) {
+		if (!wake->is_dead)
+			wake->fn(wake->arg);
+	}
+	loop->is_waking = false;
+	sweep(loop);
+}
+
+struct loop_wake *loop_wake_add(struct loop *loop, loop_fn *fn, void *arg)
+{
+	struct loop_wake *wake = x_calloc(1, sizeof *wake);
+	wake->loop = loop;
+	wake->fn = fn;
+	wake->arg = arg;
+	if (loop->wake_timer == NULL)
+		loop->wake_timer = loop_timer_new(loop, on_wake_check, loop);
+	if (loop->wakes == NULL) {
+		loop->wall_minus_mono_ms = wall_minus_mono_ms();
+		loop_timer_arm_every(loop->wake_timer, WAKE_CHECK_MS);
+	}
+	DL_APPEND(loop->wakes, wake);
+	return wake;
+}
+
+void loop_wake_remove(struct loop_wake *wake)
+{
+	if (wake == NULL)
+		return;
+	wake->is_dead = true;
+	if (!wake->loop->is_waking)
+		sweep(wake->loop);
+}
