@@ -52,6 +52,7 @@ struct fleet_source { /* one watched collection */
 	const char *state_name;
 	int64_t age_ms;
 	const char *error; /* last error text, "" */
+	const struct err *err; /* the same, whole; NULL if none; borrowed for this turn */
 	bool synced;       /* the first list is complete */
 };
 size_t fleet_sources(const struct fleet *fleet, struct fleet_source *out, size_t max);
