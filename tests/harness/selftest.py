@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from harness import Case, Process, Screen, free_port, main
 from harness.procs import http_ok
@@ -204,9 +206,16 @@ class ProcsTest(Case):
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout
         end = time.monotonic() + 10
-        while os.path.exists(f"/proc/{int(out)}") and "Z" != open(f"/proc/{int(out)}/stat").read().split(") ")[1][0]:
+        while self.state(int(out)) not in (None, "Z"):
             self.assertLess(time.monotonic(), end, "still running")
             time.sleep(0.02)
+
+    @staticmethod
+    def state(pid):
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+        except FileNotFoundError:
+            return None
 
     def test_sandboxd(self):
         for host in (None, "127.0.0.1"):
