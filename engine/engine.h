@@ -27,7 +27,8 @@ enum engine_connectivity {
 
 struct engine_opts {
 	/* the cluster; all NULL = kubeconfig rules */
-	const char *kubeconfig, *context, *cluster, *user, *server, *certificate_authority, *token, *as;
+	const char *kubeconfig, *context, *cluster, *user, *server, *certificate_authority,
+		*token, *as;
 	const char *const *as_groups;
 	bool insecure_skip_tls_verify;
 	bool in_cluster;
@@ -51,8 +52,8 @@ void engine_free(struct engine *engine);
 struct loop *engine_loop(struct engine *engine);
 struct fleet *engine_fleet(struct engine *engine); /* NULL in direct mode */
 struct telemetry *engine_telemetry(struct engine *engine);
-const char *engine_context(const struct engine *engine);    /* for titles: context or URL */
-const char *engine_namespace(const struct engine *engine);  /* "" = all */
+const char *engine_context(const struct engine *engine);   /* for titles: context or URL */
+const char *engine_namespace(const struct engine *engine); /* "" = all */
 const char *engine_server(const struct engine *engine);
 bool engine_is_insecure(const struct engine *engine);
 bool engine_is_read_only(const struct engine *engine);
