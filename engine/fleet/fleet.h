@@ -31,7 +31,8 @@ void fleet_free(struct fleet *fleet);
 void fleet_watch(struct fleet *fleet);
 /* … or only one claim (name, `<claim>.<uid8>`, or "sandbox/NAME") with its Sandbox, pod, pool and events, each by
  * a metadata.name (or involvedObject) field selector, so that a headless verb does not list 20,000 objects.
- * fleet_create_start() on a lazy fleet focuses on the claim it makes. fleet_is_synced() is then about these. */
+ * fleet_create_start() on a lazy fleet focuses on the claim it makes. fleet_is_synced() is then about these. A second
+ * call adds another claim (a copy between two sandboxes needs both); without opts.lazy it does nothing. */
 void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name);
 uint64_t fleet_revision(const struct fleet *fleet);
 size_t fleet_count(const struct fleet *fleet); /* rows, warm ones included */
