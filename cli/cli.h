@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line: one file per verb, each ending in one const row; help and the parser come from the rows.
+ * A contract (docs/cli.md): verbs and flags are added, never changed. Data goes to stdout, everything else to
+ * stderr. A verb may block on its own stdout: that is the natural back-pressure of a pipeline. */
+#pragma once
+
+#include "engine/engine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cJSON;
+
+enum cli_output { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME, CLI_OUTPUT_COUNT };
+
+/* A growing list of borrowed arguments, NULL-terminated. */
+struct cli_list {
+	const char **items;
+	size_t n, capacity;
+};
+
+/* What was on the command line. Strings are borrowed from argv. */
+struct cli_options {
+	struct engine_opts engine;
+	enum cli_output output;
+	struct cli_list as_groups, labels, env, pod_labels, pod_annotations;
+	const char *cwd, *pool, *theme, *isolation, *state_dir;
+	const char *conflict;
+	int64_t timeout_ms, shutdown_after_ms;
+	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
+	bool timeout_given;
+};
+
+struct cli {
+	struct cli_options opt;
+	struct loop *loop;
+	struct engine *engine; /* after cli_open() */
+	int status;            /* the exit status so far */
+	char *kubeconfig;      /* of the local backend, when it is used */
+};
+
+struct cli_verb {
+	const char *name;
+	const char *arguments;  /* for help: "NAME…" */
+	const char *help;       /* one line */
+	unsigned options;       /* enum cli_option_set bits */
+	int min_args, max_args; /* -1: any */
+	int (*run)(struct cli *cli, int argc, char **argv);
+};
+extern const struct cli_verb *const cli_verbs[]; /* NULL-terminated */
+
+enum cli_option_set {
+	CLI_OPT_GLOBAL = 1 << 0,  /* cluster, output, help */
+	CLI_OPT_LIST = 1 << 1,    /* -l -w */
+	CLI_OPT_CREATE = 1 << 2,  /* --pool … */
+	CLI_OPT_RUN = 1 << 3,     /* -e --cwd -t */
+	CLI_OPT_COPY = 1 << 4,    /* -r --conflict --verify */
+	CLI_OPT_DELETE = 1 << 5,  /* --yes */
+	CLI_OPT_FILES = 1 << 6,   /* -r */
+	CLI_OPT_LOCAL = 1 << 7,   /* --isolation --state-dir */
+	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse */
+	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
+};
+
+/* options.c: parses argv into opt. On success *verb_out is the verb (the dashboard without one) and argv[*first…] its
+ * arguments, reordered in place. */
+bool cli_parse(struct cli_options *opt, int argc, char **argv, const struct cli_verb **verb_out,
+	int *first, int *count, struct err *err);
+void cli_options_deinit(struct cli_options *opt);
+void cli_list_add(struct cli_list *list, const char *item);
+void cli_print_help(const struct cli_verb *verb); /* NULL: the whole program */
+
+/* session.c: engine for the context; lazy = one-shot verbs that need no watches of everything. Starts the local
+ * backend if it is the context. */
+bool cli_open(struct cli *cli, bool lazy, struct err *err);
+bool cli_is_direct(const struct cli *cli);
+/* Resolves NAME (NULL in direct mode) to a runtime, waiting for Ready up to the timeout, then calls
+ * fn; runs the loop until cli_finish(). Returns the status. */
+typedef void cli_runtime_fn(struct cli *cli, struct runtime *runtime, void *arg);
+int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void *arg);
+void cli_finish(struct cli *cli, int status); /* ends the loop */
+/* Prints the error in the chosen form and returns its exit status. */
+int cli_fail(struct cli *cli, const struct err *err);
+int cli_fail_usage(struct cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* `name:path` → name (free()) and path (borrowed); name NULL when there is none (a local path). In direct mode
+ * ":path" is the sandbox and name is "". */
+bool cli_split_target(const char *text, char **name, const char **path);
+
+/* output.c */
+struct cli_table;
+struct cli_table *cli_table_new(size_t columns, const char *const *titles);
+void cli_table_cell(
+	struct cli_table *table, const char *text); /* foreign text allowed; row by row */
+void cli_table_print(struct cli_table *table, bool titles); /* and frees it */
+void cli_print_json(const struct cJSON *value);             /* to stdout, with a line end */
+void cli_print_yaml(const struct cJSON *value);
+void cli_print_object(
+	const struct cli *cli, const struct cJSON *value); /* json or yaml by -o */
+bool cli_is_structured(const struct cli *cli);             /* -o json|yaml */
+void cli_put_safe(const char *text); /* foreign text to stdout, one line */
+void cli_note(
+	const struct cli *cli, const char *format, ...) /* a remark on stderr, unless --quiet */
+	__attribute__((format(printf, 2, 3)));
+struct cJSON *cli_row_json(const struct fleet_row *row); /* stable schema, docs/cli.md */

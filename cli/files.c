@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/* files ls|cat|stat|rm, health, metadata: the daemon's REST side. */
+#include "cli/verbs.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct files {
+	struct cli *cli;
+	const char *path;
+	char *name;
+};
+
+static void ended(struct cli *cli, const struct err *err)
+{
+	cli_finish(cli, err ? cli_fail(cli, err) : EXIT_STATUS_OK);
+}
+
+/* ---- ls */
+
+static void add_json_text(cJSON *object, const char *key, const char *text)
+{
+	char *safe =
+		safe_text_is_clean(slice_of(text)) ? x_strdup(text) : safe_text_dup(text, 4096);
+	cJSON_AddStringToObject(object, key, safe);
+	free(safe);
+}
+
+static cJSON *entry_json(const struct runtime_entry *entry)
+{
+	char text[CLOCK_RFC3339_BYTES];
+	cJSON *object = cJSON_CreateObject();
+	add_json_text(object, "name", entry->name);
+	cJSON_AddStringToObject(object, "type", entry->is_dir ? "directory" : "file");
+	cJSON_AddNumberToObject(object, "size", (double)entry->size_bytes);
+	if (entry->modified_s >= 0)
+		cJSON_AddStringToObject(object, "modifiedAt",
+			clock_format_rfc3339(entry->modified_s * 1000000000, 0, text));
+	else
+		cJSON_AddNullToObject(object, "modifiedAt");
+	snprintf(text, sizeof text, "%04o", (unsigned)(entry->mode >= 0 ? entry->mode : 0));
+	cJSON_AddStringToObject(object, "mode", entry->mode >= 0 ? text : "");
+	return object;
+}
+
+static void print_entries(const struct cli *cli, const struct runtime_entry *entries, size_t n)
+{
+	static const char *const titles[] = { "MODE", "SIZE", "MODIFIED", "NAME" };
+	struct cli_table *table = cli_table_new(4, titles);
+	for (size_t i = 0; i < n; i++) {
+		char text[CLOCK_RFC3339_BYTES];
+		const struct runtime_entry *entry = &entries[i];
+		snprintf(text, sizeof text, "%s%04o", entry->is_dir ? "d" : "-",
+			(unsigned)(entry->mode >= 0 ? entry->mode : 0));
+		cli_table_cell(table, text);
+		snprintf(text, sizeof text, "%" PRId64, entry->size_bytes);
+		cli_table_cell(table, text);
+		cli_table_cell(
+			table, entry->modified_s < 0
+				       ? ""
+				       : clock_format_rfc3339(
+						 entry->modified_s * 1000000000, 0, text));
+		char *name = x_asprintf("%s%s", entry->name, entry->is_dir ? "/" : "");
+		cli_table_cell(table, name);
+		free(name);
+	}
+	cli_table_print(table, cli->opt.output == CLI_WIDE);
+}
+
+static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
+	size_t n, size_t n_hidden)
+{
+	struct files *files = arg;
+	struct cli *cli = files->cli;
+	if (err != NULL) {
+		ended(cli, err);
+		return;
+	}
+	if (cli->opt.output == CLI_NAME) {
+		for (size_t i = 0; i < n; i++) {
+			cli_put_safe(entries[i].name);
+			putchar('\n');
+		}
+	} else if (cli_is_structured(cli)) {
+		cJSON *list = cJSON_CreateObject();
+		add_json_text(list, "path", files->path);
+		cJSON *items = cJSON_AddArrayToObject(list, "entries");
+		for (size_t i = 0; i < n; i++)
+			cJSON_AddItemToArray(items, entry_json(&entries[i]));
+		cli_print_object(cli, list);
+		cJSON_Delete(list);
+	} else {
+		print_entries(cli, entries, n);
+	}
+	if (n_hidden > 0)
+		cli_note(cli,
+			"%zu entries are not shown: uploads in flight or names that are not safe",
+			n_hidden);
+	ended(cli, NULL);
+}
+
+static void start_ls(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct files *files = arg;
+	struct err err = { 0 };
+	if (runtime_list_start(runtime, files->path, 0, on_listed, files, &err) == NULL)
+		ended(cli, &err);
+}
+
+/* ---- stat */
+
+static void on_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct files *files = arg;
+	struct cli *cli = files->cli;
+	char text[CLOCK_RFC3339_BYTES] = "";
+	if (err != NULL) {
+		ended(cli, err);
+		return;
+	}
+	if (st->modified_s >= 0)
+		clock_format_rfc3339(st->modified_s * 1000000000, 0, text);
+	if (cli_is_structured(cli)) {
+		cJSON *object = cJSON_CreateObject();
+		add_json_text(object, "path", files->path);
+		cJSON_AddStringToObject(object, "type", st->is_dir ? "directory" : "file");
+		cJSON_AddNumberToObject(object, "size", (double)st->size_bytes);
+		cJSON_AddStringToObject(object, "modifiedAt", text);
+		cli_print_object(cli, object);
+		cJSON_Delete(object);
+	} else if (st->is_dir) {
+		printf("directory\n");
+	} else {
+		printf("file\t%" PRId64 "\t%s\n", st->size_bytes, text);
+	}
+	ended(cli, NULL);
+}
+
+static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct files *files = arg;
+	struct err err = { 0 };
+	if (runtime_stat_start(runtime, files->path, 0, on_stat, files, &err) == NULL)
+		ended(cli, &err);
+}
+
+/* ---- rm */
+
+static void on_removed(void *arg, const struct err *err)
+{
+	struct files *files = arg;
+	ended(files->cli, err);
+}
+
+static void start_rm(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct files *files = arg;
+	struct err err = { 0 };
+	if (runtime_delete_start(runtime, files->path, cli->opt.recursive, 0, on_removed, files,
+		    &err) == NULL)
+		ended(cli, &err);
+}
+
+/* ---- cat: straight to stdout, whatever the bytes are; a terminal is warned off by the user's own cat too */
+
+static bool on_bytes(void *arg, struct slice bytes, struct err *err)
+{
+	(void)arg;
+	if (fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n)
+		return true;
+	return err_set_errno(err, errno, "standard output");
+}
+
+static void on_read(void *arg, const struct err *err, int64_t bytes_read)
+{
+	struct files *files = arg;
+	(void)bytes_read;
+	ended(files->cli, err);
+}
+
+static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct files *files = arg;
+	struct err err = { 0 };
+	const struct runtime_read_opts opts = {
+		.path = files->path,
+		.if_unmodified_since_s = -1,
+		.on_bytes = on_bytes,
+		.done = on_read,
+		.arg = files,
+	};
+	if (runtime_read_start(runtime, &opts, &err) == NULL)
+		ended(cli, &err);
+}
+
+static int run_files(struct cli *cli, int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		cli_runtime_fn *start;
+	} verbs[] = {
+		{ "ls", start_ls },
+		{ "cat", start_cat },
+		{ "stat", start_stat },
+		{ "rm", start_rm },
+	};
+	(void)argc;
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+		if (strcmp(argv[0], verbs[i].name) != 0)
+			continue;
+		struct files files = { .cli = cli };
+		if (!cli_split_target(argv[1], &files.name, &files.path))
+			return cli_fail_usage(cli, "'%s' is not NAME:PATH", argv[1]);
+		int status =
+			cli_is_direct(cli) && files.name[0] != '\0'
+				? cli_fail_usage(cli, "with --rest there is no NAME: write :%s",
+					  files.path)
+				: cli_with_runtime(cli, files.name, verbs[i].start, &files);
+		free(files.name);
+		return status;
+	}
+	return cli_fail_usage(cli, "files has ls, cat, stat and rm, not '%s'", argv[0]);
+}
+
+/* ---- health and metadata */
+
+static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
+{
+	struct cli *cli = arg;
+	if (err != NULL) {
+		ended(cli, err);
+		return;
+	}
+	if (cli_is_structured(cli)) {
+		cJSON *object = cJSON_CreateObject();
+		add_json_text(object, "status", health->status);
+		cJSON_AddNumberToObject(
+			object, "uptimeSeconds", (double)health->uptime_seconds);
+		cli_print_object(cli, object);
+		cJSON_Delete(object);
+	} else {
+		cli_put_safe(health->status);
+		printf("\tup %" PRId64 " s\n", health->uptime_seconds);
+	}
+	ended(cli, NULL);
+}
+
+static void start_health(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct err err = { 0 };
+	(void)arg;
+	if (runtime_health_start(runtime, cli->opt.timeout_ms, on_health, cli, &err) == NULL)
+		ended(cli, &err);
+}
+
+static void on_metadata(
+	void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n)
+{
+	struct cli *cli = arg;
+	if (err != NULL) {
+		ended(cli, err);
+		return;
+	}
+	cJSON *object = cJSON_CreateObject();
+	cJSON *env = cJSON_AddObjectToObject(object, "env");
+	for (size_t i = 0; i < n; i++) {
+		if (cli_is_structured(cli)) {
+			add_json_text(env, pairs[i].name, pairs[i].value);
+		} else {
+			cli_put_safe(pairs[i].name);
+			putchar('=');
+			cli_put_safe(pairs[i].value);
+			putchar('\n');
+		}
+	}
+	if (cli_is_structured(cli))
+		cli_print_object(cli, object);
+	cJSON_Delete(object);
+	ended(cli, NULL);
+}
+
+static void start_metadata(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct err err = { 0 };
+	(void)arg;
+	if (runtime_metadata_start(runtime, cli->opt.timeout_ms, on_metadata, cli, &err) ==
+		NULL)
+		ended(cli, &err);
+}
+
+static int run_daemon_verb(struct cli *cli, int argc, char **argv, cli_runtime_fn *start)
+{
+	if (argc == 0 && !cli_is_direct(cli))
+		return cli_fail_usage(cli, "which one? give its NAME, or --rest URL");
+	return cli_with_runtime(cli, argc > 0 ? argv[0] : NULL, start, NULL);
+}
+
+static int run_health(struct cli *cli, int argc, char **argv)
+{
+	return run_daemon_verb(cli, argc, argv, start_health);
+}
+
+static int run_metadata(struct cli *cli, int argc, char **argv)
+{
+	return run_daemon_verb(cli, argc, argv, start_metadata);
+}
+
+const struct cli_verb cli_verb_files = { "files", "ls|cat|stat|rm NAME:PATH",
+	"look at and remove files in a sandbox", CLI_OPT_FILES, 2, 2, run_files };
+const struct cli_verb cli_verb_health = { "health", "[NAME]", "the daemon's own word",
+	CLI_OPT_TIMEOUT, 0, 1, run_health };
+const struct cli_verb cli_verb_metadata = { "metadata", "[NAME]",
+	"the variables the daemon shows", CLI_OPT_TIMEOUT, 0, 1, run_metadata };

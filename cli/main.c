@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sandmux: picks the verb, runs it, frees everything, returns its status. */
+#include "cli/cli.h"
+
+#include "cli/verbs.h"
+#include "engine/base/log.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_verb *const cli_verbs[] = {
+	&cli_verb_dashboard,
+	&cli_verb_ls,
+	&cli_verb_get,
+	&cli_verb_describe,
+	&cli_verb_create,
+	&cli_verb_rm,
+	&cli_verb_suspend,
+	&cli_verb_resume,
+	&cli_verb_extend,
+	&cli_verb_run,
+	&cli_verb_sh,
+	&cli_verb_cp,
+	&cli_verb_files,
+	&cli_verb_health,
+	&cli_verb_metadata,
+	&cli_verb_status,
+	&cli_verb_local,
+	&cli_verb_completion,
+	&cli_verb_version,
+	NULL,
+};
+
+static void set_locale(void)
+{
+	setlocale(LC_ALL, "");
+	/* widths need a UTF-8 locale; in the C locale borrow one */
+	if (MB_CUR_MAX == 1 && setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+		setlocale(LC_CTYPE, "en_US.UTF-8");
+}
+
+/* As a kubectl plugin the program is called kubectl-sandbox; nothing else changes. */
+int main(int argc, char **argv)
+{
+	set_locale();
+	signal(SIGPIPE, SIG_IGN);
+	struct cli cli = { 0 };
+	struct err err = { 0 };
+	const struct cli_verb *verb = NULL;
+	int first = 0, count = 0;
+	const char *spec = getenv("SANDMUX_LOG");
+	const char *log_file = getenv("SANDMUX_LOG_FILE");
+	if (spec != NULL && !log_configure(spec, &err)) {
+		err_prefix(&err, "SANDMUX_LOG");
+		return cli_fail(&cli, &err);
+	}
+	if (log_file != NULL && !log_open_file(log_file, &err)) {
+		err_prefix(&err, "SANDMUX_LOG_FILE");
+		return cli_fail(&cli, &err);
+	}
+	int status;
+	if (!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
+		status = cli_fail(&cli, &err);
+	} else if (cli.opt.help) {
+		cli_print_help(verb);
+		status = EXIT_STATUS_OK;
+	} else {
+		status = verb->run(&cli, count, argv + first);
+	}
+	engine_free(cli.engine);
+	loop_free(cli.loop);
+	cli_options_deinit(&cli.opt);
+	free(cli.kubeconfig);
+	/* a full disk or a closed pipe behind stdout is a failure, not silence */
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_STATUS_OK) {
+		fprintf(stderr, "sandmux: system: cannot write to standard output\n");
+		status = EXIT_STATUS_FAILED;
+	}
+	return status;
+}

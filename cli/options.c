@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options, one row each, and the parser. Options may stand before and after the verb; after "--" nothing
+ * is an option. */
+#include "cli/cli.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+	OPT_NAMESPACE = 256,
+	OPT_ALL_NAMESPACES,
+	OPT_SELECTOR,
+	OPT_WATCH,
+	OPT_CONTEXT,
+	OPT_KUBECONFIG,
+	OPT_CLUSTER,
+	OPT_USER,
+	OPT_SERVER,
+	OPT_CA,
+	OPT_TOKEN,
+	OPT_AS,
+	OPT_AS_GROUP,
+	OPT_INSECURE,
+	OPT_IN_CLUSTER,
+	OPT_REQUEST_TIMEOUT,
+	OPT_LOCAL,
+	OPT_CONNECTIVITY,
+	OPT_REST,
+	OPT_GRPC,
+	OPT_DAEMON_TOKEN_FILE,
+	OPT_PLAINTEXT_TOKEN,
+	OPT_READ_ONLY,
+	OPT_OUTPUT,
+	OPT_QUIET,
+	OPT_HELP,
+	OPT_POOL,
+	OPT_LABEL,
+	OPT_POD_LABEL,
+	OPT_POD_ANNOTATION,
+	OPT_SHUTDOWN_AFTER,
+	OPT_NO_WAIT,
+	OPT_ADOPT,
+	OPT_ENV,
+	OPT_CWD,
+	OPT_TTY,
+	OPT_RECURSIVE,
+	OPT_CONFLICT,
+	OPT_VERIFY,
+	OPT_YES,
+	OPT_ISOLATION,
+	OPT_STATE_DIR,
+	OPT_THEME,
+	OPT_NO_MOUSE,
+	OPT_TIMEOUT,
+};
+
+struct option_row {
+	enum option_id id;
+	const char *name;
+	char letter;
+	const char *value; /* NULL: a switch */
+	unsigned sets;
+	const char *help;
+};
+
+static const struct option_row rows[] = {
+	{ OPT_NAMESPACE, "namespace", 'n', "NS", CLI_OPT_GLOBAL, "namespace" },
+	{ OPT_ALL_NAMESPACES, "all-namespaces", 'A', NULL, CLI_OPT_GLOBAL, "every namespace" },
+	{ OPT_CONTEXT, "context", 0, "NAME", CLI_OPT_GLOBAL, "context of the kubeconfig" },
+	{ OPT_KUBECONFIG, "kubeconfig", 0, "FILE", CLI_OPT_GLOBAL, "kubeconfig file" },
+	{ OPT_LOCAL, "local", 0, NULL, CLI_OPT_GLOBAL,
+		"the embedded backend on this machine, started if needed" },
+	{ OPT_CLUSTER, "cluster", 0, "NAME", CLI_OPT_GLOBAL, "cluster of the kubeconfig" },
+	{ OPT_USER, "user", 0, "NAME", CLI_OPT_GLOBAL, "user of the kubeconfig" },
+	{ OPT_SERVER, "server", 0, "URL", CLI_OPT_GLOBAL, "address of the API server" },
+	{ OPT_CA, "certificate-authority", 0, "FILE", CLI_OPT_GLOBAL,
+		"certificate authority of the API server" },
+	{ OPT_TOKEN, "token", 0, "TOKEN", CLI_OPT_GLOBAL,
+		"bearer token; others can see it in the process list: prefer the kubeconfig" },
+	{ OPT_AS, "as", 0, "USER", CLI_OPT_GLOBAL, "impersonate this user" },
+	{ OPT_AS_GROUP, "as-group", 0, "GROUP", CLI_OPT_GLOBAL,
+		"impersonate this group; may repeat" },
+	{ OPT_INSECURE, "insecure-skip-tls-verify", 0, NULL, CLI_OPT_GLOBAL,
+		"do not check the server's certificate (marked on screen)" },
+	{ OPT_IN_CLUSTER, "in-cluster", 0, NULL, CLI_OPT_GLOBAL,
+		"use the pod's service account" },
+	{ OPT_REQUEST_TIMEOUT, "request-timeout", 0, "TIME", CLI_OPT_GLOBAL,
+		"limit of one API call" },
+	{ OPT_CONNECTIVITY, "connectivity", 0, "MODE", CLI_OPT_GLOBAL,
+		"how to reach sandboxes: port-forward, in-cluster-service, in-cluster-pod-ip, "
+		"gateway, router" },
+	{ OPT_REST, "rest", 0, "URL", CLI_OPT_GLOBAL,
+		"a daemon's files address; no cluster and no NAME then, paths are :PATH" },
+	{ OPT_GRPC, "grpc", 0, "HOST:PORT", CLI_OPT_GLOBAL, "a daemon's processes address" },
+	{ OPT_DAEMON_TOKEN_FILE, "daemon-token-file", 0, "FILE", CLI_OPT_GLOBAL,
+		"bearer token for the daemon" },
+	{ OPT_PLAINTEXT_TOKEN, "allow-plaintext-token", 0, NULL, CLI_OPT_GLOBAL,
+		"send the daemon's token without TLS" },
+	{ OPT_READ_ONLY, "read-only", 0, NULL, CLI_OPT_GLOBAL, "refuse every change" },
+	{ OPT_OUTPUT, "output", 'o', "FORM", CLI_OPT_GLOBAL,
+		"table, wide, json, yaml or name" },
+	{ OPT_QUIET, "quiet", 'q', NULL, CLI_OPT_GLOBAL, "no remarks and no progress" },
+	{ OPT_HELP, "help", 'h', NULL, CLI_OPT_GLOBAL, "this text" },
+	{ OPT_SELECTOR, "selector", 'l', "SELECTOR", CLI_OPT_LIST, "label selector" },
+	{ OPT_WATCH, "watch", 'w', NULL, CLI_OPT_LIST, "go on printing changes" },
+	{ OPT_POOL, "pool", 0, "POOL", CLI_OPT_CREATE, "the warm pool to take it from" },
+	{ OPT_LABEL, "label", 0, "K=V", CLI_OPT_CREATE, "label of the claim; may repeat" },
+	{ OPT_POD_LABEL, "pod-label", 0, "K=V", CLI_OPT_CREATE,
+		"label of the pod; may repeat" },
+	{ OPT_POD_ANNOTATION, "pod-annotation", 0, "K=V", CLI_OPT_CREATE,
+		"annotation of the pod; may repeat" },
+	{ OPT_SHUTDOWN_AFTER, "shutdown-after", 0, "TIME", CLI_OPT_CREATE,
+		"delete it this long after now" },
+	{ OPT_NO_WAIT, "no-wait", 0, NULL, CLI_OPT_CREATE, "do not wait until it is Ready" },
+	{ OPT_ADOPT, "adopt", 0, NULL, CLI_OPT_CREATE, "take over a claim of that name" },
+	{ OPT_ENV, "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE, "environment; may repeat" },
+	{ OPT_CWD, "cwd", 0, "DIR", CLI_OPT_RUN, "working directory in the sandbox" },
+	{ OPT_TTY, "tty", 't', NULL, CLI_OPT_RUN, "with a terminal" },
+	{ OPT_RECURSIVE, "recursive", 'r', NULL, CLI_OPT_COPY | CLI_OPT_FILES,
+		"directories with their contents" },
+	{ OPT_CONFLICT, "conflict", 0, "POLICY", CLI_OPT_COPY,
+		"when the target exists: overwrite, skip, rename or fail" },
+	{ OPT_VERIFY, "verify", 0, NULL, CLI_OPT_COPY, "compare SHA-256 on both sides" },
+	{ OPT_YES, "yes", 'y', NULL, CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES,
+		"do not ask" },
+	{ OPT_ISOLATION, "isolation", 0, "MODE", CLI_OPT_LOCAL,
+		"bwrap, or none: programs then run as you, with your files and network" },
+	{ OPT_STATE_DIR, "state-dir", 0, "DIR", CLI_OPT_GLOBAL,
+		"where the embedded backend keeps its state" },
+	{ OPT_THEME, "theme", 0, "NAME", CLI_OPT_TUI, "colours" },
+	{ OPT_NO_MOUSE, "no-mouse", 0, NULL, CLI_OPT_TUI, "leave the mouse to the terminal" },
+	{ OPT_TIMEOUT, "timeout", 0, "TIME", CLI_OPT_TIMEOUT, "how long to wait: 180s, 3m" },
+};
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+
+void cli_list_add(struct cli_list *list, const char *item)
+{
+	array_grow(&list->items, &list->capacity, list->n + 2, sizeof *list->items);
+	list->items[list->n++] = item;
+	list->items[list->n] = NULL;
+}
+
+void cli_options_deinit(struct cli_options *opt)
+{
+	free(opt->as_groups.items);
+	free(opt->labels.items);
+	free(opt->env.items);
+	free(opt->pod_labels.items);
+	free(opt->pod_annotations.items);
+}
+
+static bool parse_time(int64_t *out, const char *name, const char *text, struct err *err)
+{
+	if (clock_parse_duration(text, out) && *out > 0)
+		return true;
+	return err_set(err, ERR_ARG_INVALID, "--%s '%s' is not a time such as 30s, 5m, 1h30m",
+		name, text);
+}
+
+static bool parse_output(enum cli_output *out, const char *text, struct err *err)
+{
+	static const char *const names[] = { "table", "wide", "json", "yaml", "name" };
+	_Static_assert(
+		sizeof names / sizeof *names == CLI_OUTPUT_COUNT, "a name for each form");
+	for (int i = 0; i < CLI_OUTPUT_COUNT; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = (enum cli_output)i;
+			return true;
+		}
+	}
+	return err_set(err, ERR_ARG_INVALID,
+		"-o '%s' is not one of table, wide, json, yaml, name", text);
+}
+
+static bool add_pair(struct cli_list *list, const char *name, const char *text, struct err *err)
+{
+	const char *equals = strchr(text, '=');
+	if (equals == NULL || equals == text)
+		return err_set(err, ERR_ARG_INVALID, "--%s needs KEY=VALUE", name);
+	cli_list_add(list, text);
+	return true;
+}
+
+static bool parse_conflict(const char **out, const char *text, struct err *err)
+{
+	static const char *const names[] = { "overwrite", "skip", "rename", "fail" };
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = names[i];
+			return true;
+		}
+	}
+	return err_set(err, ERR_ARG_INVALID,
+		"--conflict '%s' is not one of overwrite, skip, rename, fail", text);
+}
+
+/* Options of the cluster and the daemon. False without *err: not one of these. */
+static bool take_engine_option(struct cli_options *opt, const struct option_row *row,
+	const char *value, struct err *err)
+{
+	struct engine_opts *engine = &opt->engine;
+	switch (row->id) {
+	case OPT_NAMESPACE:
+		engine->namespace_ = value;
+		return true;
+	case OPT_ALL_NAMESPACES:
+		engine->all_namespaces = true;
+		return true;
+	case OPT_SELECTOR:
+		engine->label_selector = value;
+		return true;
+	case OPT_CONTEXT:
+		engine->context = value;
+		return true;
+	case OPT_KUBECONFIG:
+		engine->kubeconfig = value;
+		return true;
+	case OPT_CLUSTER:
+		engine->cluster = value;
+		return true;
+	case OPT_USER:
+		engine->user = value;
+		return true;
+	case OPT_SERVER:
+		engine->server = value;
+		return true;
+	case OPT_CA:
+		engine->certificate_authority = value;
+		return true;
+	case OPT_TOKEN:
+		engine->token = value;
+		return true;
+	case OPT_AS:
+		engine->as = value;
+		return true;
+	case OPT_AS_GROUP:
+		cli_list_add(&opt->as_groups, value);
+		return true;
+	case OPT_INSECURE:
+		engine->insecure_skip_tls_verify = true;
+		return true;
+	case OPT_IN_CLUSTER:
+		engine->in_cluster = true;
+		return true;
+	case OPT_REQUEST_TIMEOUT:
+		return parse_time(&engine->request_timeout_ms, row->name, value, err);
+	case OPT_CONNECTIVITY:
+		if (engine_connectivity_parse(value, &engine->connectivity))
+			return true;
+		return err_set(err, ERR_ARG_INVALID, "--connectivity '%s' is not known", value);
+	case OPT_REST:
+		engine->rest_url = value;
+		return true;
+	case OPT_GRPC:
+		engine->grpc_address = value;
+		return true;
+	case OPT_DAEMON_TOKEN_FILE:
+		engine->daemon_token_file = value;
+		return true;
+	case OPT_PLAINTEXT_TOKEN:
+		engine->allow_plaintext_token = true;
+		return true;
+	case OPT_READ_ONLY:
+		engine->read_only = true;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool take_option(struct cli_options *opt, const struct option_row *row,
+	const char *value, struct err *err)
+{
+	switch (row->id) {
+	case OPT_LOCAL:
+		opt->local = true;
+		return true;
+	case OPT_OUTPUT:
+		return parse_output(&opt->output, value, err);
+	case OPT_QUIET:
+		opt->quiet = true;
+		return true;
+	case OPT_HELP:
+		opt->help = true;
+		return true;
+	case OPT_WATCH:
+		opt->watch = true;
+		return true;
+	case OPT_POOL:
+		opt->pool = value;
+		return true;
+	case OPT_LABEL:
+		return add_pair(&opt->labels, row->name, value, err);
+	case OPT_POD_LABEL:
+		return add_pair(&opt->pod_labels, row->name, value, err);
+	case OPT_POD_ANNOTATION:
+		return add_pair(&opt->pod_annotations, row->name, value, err);
+	case OPT_ENV:
+		return add_pair(&opt->env, row->name, value, err);
+	case OPT_SHUTDOWN_AFTER:
+		return parse_time(&opt->shutdown_after_ms, row->name, value, err);
+	case OPT_TIMEOUT:
+		opt->timeout_given = true;
+		return parse_time(&opt->timeout_ms, row->name, value, err);
+	case OPT_NO_WAIT:
+		opt->no_wait = true;
+		return true;
+	case OPT_ADOPT:
+		opt->adopt = true;
+		return true;
+	case OPT_CWD:
+		opt->cwd = value;
+		return true;
+	case OPT_TTY:
+		opt->tty = true;
+		return true;
+	case OPT_RECURSIVE:
+		opt->recursive = true;
+		return true;
+	case OPT_CONFLICT:
+		return parse_conflict(&opt->conflict, value, err);
+	case OPT_VERIFY:
+		opt->verify = true;
+		return true;
+	case OPT_YES:
+		opt->yes = true;
+		return true;
+	case OPT_ISOLATION:
+		opt->isolation = value;
+		return true;
+	case OPT_STATE_DIR:
+		opt->state_dir = value;
+		return true;
+	case OPT_THEME:
+		opt->theme = value;
+		return true;
+	case OPT_NO_MOUSE:
+		opt->no_mouse = true;
+		return true;
+	default:
+		return take_engine_option(opt, row, value, err);
+	}
+}
+
+/* The getopt tables for a set of options. */
+struct tables {
+	struct option longs[ROW_COUNT + 1];
+	char shorts[2 * ROW_COUNT + 3];
+};
+
+static void fill_tables(struct tables *tables, unsigned sets, char order)
+{
+	size_t n = 0, s = 0;
+	tables->shorts[s++] = order; /* '+': stop at the first argument; '-' is not used */
+	tables->shorts[s++] = ':';
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if ((rows[i].sets & sets) == 0)
+			continue;
+		tables->longs[n++] = (struct option){ rows[i].name,
+			rows[i].value ? required_argument : no_argument, NULL,
+			(int)rows[i].id };
+		if (rows[i].letter == 0)
+			continue;
+		tables->shorts[s++] = rows[i].letter;
+		if (rows[i].value != NULL)
+			tables->shorts[s++] = ':';
+	}
+	tables->longs[n] = (struct option){ 0 };
+	tables->shorts[s] = '\0';
+}
+
+static const struct option_row *row_of(int found)
+{
+	for (int i = 0; i < ROW_COUNT; i++)
+		if ((int)rows[i].id == found || (rows[i].letter && rows[i].letter == found))
+			return &rows[i];
+	return NULL;
+}
+
+static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned sets,
+	char order, struct err *err)
+{
+	struct tables tables;
+	fill_tables(&tables, sets, order);
+	const char *shorts = order == '+' ? tables.shorts : tables.shorts + 1;
+	optind = 0; /* glibc: start anew, with the new order */
+	opterr = 0;
+	for (;;) {
+		int at = optind > 0 ? optind : 1;
+		int found = getopt_long(argc, argv, shorts, tables.longs, NULL);
+		if (found == -1)
+			return true;
+		if (found == ':')
+			return err_set(
+				err, ERR_ARG_INVALID, "%s needs a value", argv[optind - 1]);
+		const struct option_row *row = found == '?' ? NULL : row_of(found);
+		if (row == NULL && optopt > 0 && optopt < 128)
+			return err_set(err, ERR_ARG_INVALID, "unknown option -%c", optopt);
+		if (row == NULL)
+			return err_set(err, ERR_ARG_INVALID, "unknown option %s",
+				argv[at < argc ? at : argc - 1]);
+		if (!take_option(opt, row, optarg, err))
+			return false;
+	}
+}
+
+static const struct cli_verb *find_verb(const char *name)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb != NULL; verb++)
+		if (strcmp((*verb)->name, name) == 0)
+			return *verb;
+	return NULL;
+}
+
+/* The nearest verb by a cheap measure: same beginning. */
+static bool unknown_verb(const char *name, struct err *err)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb != NULL; verb++)
+		if ((*verb)->name[0] != '\0' && strncmp((*verb)->name, name, 2) == 0)
+			return err_set(err, ERR_ARG_INVALID,
+				"unknown verb '%s'; did you mean '%s'?", name, (*verb)->name);
+	return err_set(err, ERR_ARG_INVALID, "unknown verb '%s'", name);
+}
+
+bool cli_parse(struct cli_options *opt, int argc, char **argv, const struct cli_verb **verb_out,
+	int *first, int *count, struct err *err)
+{
+	const struct cli_verb *dashboard = find_verb("");
+	if (!parse_part(opt, argc, argv, CLI_OPT_GLOBAL | CLI_OPT_TUI | CLI_OPT_LIST, '+', err))
+		return false;
+	if (optind >= argc) {
+		*verb_out = dashboard;
+		*first = argc;
+		*count = 0;
+		return true;
+	}
+	int at = optind;
+	const struct cli_verb *verb = find_verb(argv[at]);
+	if (verb == NULL)
+		return unknown_verb(argv[at], err);
+	*verb_out = verb;
+	if (!parse_part(opt, argc - at, argv + at, verb->options | CLI_OPT_GLOBAL, 0, err)) {
+		err_prefix(err, "%s", verb->name);
+		return false;
+	}
+	opt->engine.as_groups = opt->as_groups.items;
+	*first = at + optind;
+	*count = argc - *first;
+	if (opt->help)
+		return true;
+	if (*count < verb->min_args || (verb->max_args >= 0 && *count > verb->max_args))
+		return err_set(err, ERR_ARG_INVALID, "usage: sandmux %s %s", verb->name,
+			verb->arguments);
+	return true;
+}
+
+static void print_option_rows(unsigned sets)
+{
+	for (int i = 0; i < ROW_COUNT; i++) {
+		if ((rows[i].sets & sets) == 0)
+			continue;
+		char left[64];
+		snprintf(left, sizeof left, "%s%c%s--%s%s%s", rows[i].letter ? "-" : " ",
+			rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ", " : "  ",
+			rows[i].name, rows[i].value ? " " : "",
+			rows[i].value ? rows[i].value : "");
+		printf("  %-34s %s\n", left, rows[i].help);
+	}
+}
+
+void cli_print_help(const struct cli_verb *verb)
+{
+	if (verb != NULL && verb->name[0] != '\0') {
+		printf("sandmux %s %s\n\n%s.\n\nOptions:\n", verb->name, verb->arguments,
+			verb->help);
+		print_option_rows(verb->options & ~(unsigned)CLI_OPT_GLOBAL);
+		printf("\nEverywhere:\n");
+		print_option_rows(CLI_OPT_GLOBAL);
+		return;
+	}
+	printf("sandmux: a terminal dashboard and multiplexer for Agent Sandboxes\n\n"
+	       "  sandmux [OPTIONS]                   the dashboard\n");
+	for (const struct cli_verb *const *row = cli_verbs; *row != NULL; row++) {
+		if ((*row)->name[0] == '\0')
+			continue;
+		char left[80];
+		snprintf(left, sizeof left, "%s %s", (*row)->name, (*row)->arguments);
+		printf("  sandmux %-46s %s\n", left, (*row)->help);
+	}
+	printf("\nNAME is a claim, CLAIM.UID8, or sandbox/NAME. With --rest URL --grpc HOST:PORT "
+	       "there is no NAME\nand paths are written :PATH.\n\nOptions:\n");
+	print_option_rows(CLI_OPT_GLOBAL | CLI_OPT_TUI);
+	printf("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, "
+	       "5 timed out,\n6 unreachable, 7 refused by a rule of ours, 8 verification failed. run "
+	       "and sh return the\nremote status; 125 our own failure, 126 not executable, 127 not "
+	       "found, 137 killed.\n");
+}

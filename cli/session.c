@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opening the engine for the chosen context, and the common shape of verbs that talk to one sandbox. */
+#include "cli/cli.h"
+
+#include "engine/base/file.h"
+#include "engine/base/mem.h"
+#include "local/control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEFAULT_READY_MS = 180000 };
+
+bool cli_is_direct(const struct cli *cli)
+{
+	return cli->opt.engine.rest_url != NULL || cli->opt.engine.grpc_address != NULL;
+}
+
+static bool is_configured(const struct engine_opts *opts)
+{
+	if (opts->kubeconfig || opts->server || opts->in_cluster || getenv("KUBECONFIG"))
+		return true;
+	if (getenv("KUBERNETES_SERVICE_HOST") != NULL)
+		return true;
+	const char *home = getenv("HOME");
+	char *path = x_asprintf("%s/.kube/config", home ? home : "");
+	bool found = access(path, F_OK) == 0;
+	free(path);
+	return found;
+}
+
+static bool wants_local(const struct cli *cli)
+{
+	const struct engine_opts *opts = &cli->opt.engine;
+	if (cli->opt.local)
+		return true;
+	if (opts->context != NULL && strcmp(opts->context, CONTROL_CONTEXT) == 0)
+		return opts->kubeconfig == NULL;
+	/* no cluster at hand: the embedded backend, unless something was asked for */
+	return opts->context == NULL && !is_configured(opts);
+}
+
+static bool use_local(struct cli *cli, struct err *err)
+{
+	const struct control_opts control = {
+		.state_dir = cli->opt.state_dir,
+		.isolation = cli->opt.isolation,
+	};
+	struct control_status status;
+	if (!control_ensure_running(&control, &status, err))
+		return err_prefix(err, "local backend");
+	cli->kubeconfig = x_strdup(status.kubeconfig);
+	cli->opt.engine.kubeconfig = cli->kubeconfig;
+	cli->opt.engine.context = CONTROL_CONTEXT;
+	return true;
+}
+
+bool cli_open(struct cli *cli, bool lazy, struct err *err)
+{
+	if (cli_is_direct(cli)) {
+		if (cli->opt.local || cli->opt.engine.context || cli->opt.engine.kubeconfig)
+			return err_set(err, ERR_ARG_INVALID,
+				"--rest and --grpc name one daemon: no cluster options with them");
+	} else if (wants_local(cli) && !use_local(cli, err)) {
+		return false;
+	}
+	cli->loop = loop_new(err);
+	if (cli->loop == NULL)
+		return false;
+	cli->opt.engine.no_fleet = lazy;
+	cli->engine = engine_new(cli->loop, &cli->opt.engine, err);
+	return cli->engine != NULL;
+}
+
+void cli_finish(struct cli *cli, int status)
+{
+	cli->status = status;
+	loop_stop(cli->loop);
+}
+
+struct with_runtime {
+	struct cli *cli;
+	cli_runtime_fn *fn;
+	void *arg;
+};
+
+static void on_resolved(void *arg, const struct err *err, const char *uid)
+{
+	struct with_runtime *with = arg;
+	struct cli *cli = with->cli;
+	struct err own = { 0 };
+	if (err != NULL) {
+		cli_finish(cli, cli_fail(cli, err));
+		return;
+	}
+	struct runtime *runtime = engine_runtime(cli->engine, uid, &own);
+	if (runtime == NULL)
+		cli_finish(cli, cli_fail(cli, &own));
+	else
+		with->fn(cli, runtime, with->arg);
+}
+
+int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void *arg)
+{
+	struct err err = { 0 };
+	if (!cli_open(cli, true, &err))
+		return cli_fail(cli, &err);
+	struct with_runtime with = { cli, fn, arg };
+	if (cli_is_direct(cli)) {
+		struct runtime *runtime = engine_runtime(cli->engine, NULL, &err);
+		if (runtime == NULL)
+			return cli_fail(cli, &err);
+		fn(cli, runtime, arg);
+	} else {
+		int64_t wait = cli->opt.timeout_given ? cli->opt.timeout_ms : DEFAULT_READY_MS;
+		if (engine_resolve_start(cli->engine, name, wait, on_resolved, &with, &err) ==
+			NULL)
+			return cli_fail(cli, &err);
+	}
+	loop_run(cli->loop);
+	return cli->status;
+}
+
+bool cli_split_target(const char *text, char **name, const char **path)
+{
+	const char *colon = strchr(text, ':');
+	const char *slash = strchr(text, '/');
+	/* "./a:b" and "/a:b" are local, "sandbox/NAME:path" is not */
+	bool is_sandbox_form = strncmp(text, "sandbox/", 8) == 0;
+	if (colon == NULL || (slash != NULL && slash < colon && !is_sandbox_form)) {
+		*name = NULL;
+		*path = text;
+		return false;
+	}
+	*name = x_strndup(text, (size_t)(colon - text));
+	*path = colon + 1;
+	return true;
+}

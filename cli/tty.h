@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Our own terminal in raw mode, given back on every way out (exit, signals, a crash). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool tty_raw(void); /* stdin; false if it is no terminal */
+void tty_restore(void);
+bool tty_size(int *cols, int *rows);
+
+/* Finds Enter ~ . in what is typed, as in ssh: the way out when nothing answers. */
+struct tty_escape {
+	int state; /* 0 nothing, 1 at a line start, 2 after ~ */
+	bool has_begun;
+};
+bool tty_escape_found(struct tty_escape *escape, const char *bytes, size_t n);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* version, completion. */
+#include "cli/verbs.h"
+
+#include "engine/base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int run_version(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (cli_is_structured(cli)) {
+		cJSON *object = cJSON_CreateObject();
+		cJSON_AddStringToObject(object, "version", SANDMUX_VERSION);
+		cli_print_object(cli, object);
+		cJSON_Delete(object);
+	} else {
+		printf("sandmux %s\n", SANDMUX_VERSION);
+	}
+	return EXIT_STATUS_OK;
+}
+
+/* The verbs come from their rows; names of sandboxes are asked from the program itself. */
+static int run_completion(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	if (strcmp(argv[0], "bash") != 0 && strcmp(argv[0], "zsh") != 0)
+		return cli_fail_usage(cli, "completion knows bash and zsh, not '%s'", argv[0]);
+	if (strcmp(argv[0], "zsh") == 0)
+		printf("autoload -U +X bashcompinit && bashcompinit\n");
+	printf("_sandmux() {\n"
+	       "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
+	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"");
+	for (const struct cli_verb *const *verb = cli_verbs; *verb != NULL; verb++)
+		if ((*verb)->name[0] != '\0')
+			printf("%s%s", verb == cli_verbs + 1 ? "" : " ", (*verb)->name);
+	printf("\" -- \"$word\"))\n"
+	       "\telse\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$(sandmux ls -o name 2>/dev/null | cut -d/ -f2)\" "
+	       "-- \"$word\"))\n"
+	       "\tfi\n"
+	       "}\n"
+	       "complete -o default -F _sandmux sandmux\n");
+	return EXIT_STATUS_OK;
+}
+
+const struct cli_verb cli_verb_version = { "version", "", "the version", 0, 0, 0, run_version };
+const struct cli_verb cli_verb_completion = { "completion", "bash|zsh",
+	"a script for the shell's completion", 0, 1, 1, run_completion };
