@@ -38,6 +38,7 @@ struct grpc_call_opts {
 	const char *path;        /* "/process.v1.ProcessService/Start" */
 	struct slice message;    /* one protobuf message, copied */
 	int64_t timeout_ms;      /* 0: none. Our own clock; never for streams that live */
+	bool is_unary;           /* anything but exactly one message is rpc.internal */
 	bool send_timeout;       /* also as grpc-timeout: unary only (wire.md 5.2 Rule) */
 	const char *traceparent; /* or NULL */
 	/* Each message as it is complete. A unary call gets exactly one before done(NULL). With

@@ -59,8 +59,10 @@ void loop_free(struct loop *loop)
 		run_deferred(loop);
 	free(loop->queue);
 	loop_timer_free(loop->wake_timer);
-	if (loop->dns != NULL)
-		evdns_base_free(loop->dns, 0);
+	if (loop->dns != NULL) {
+		evdns_base_free(loop->dns, 1); /* what is asked for fails, in its callback */
+		event_base_loop(loop->base, EVLOOP_NONBLOCK);
+	}
 	event_base_free(loop->base);
 	free(loop);
 }
@@ -76,8 +78,14 @@ struct evdns_base *loop_dns(struct loop *loop)
 	if (loop->dns == NULL)
 		loop->dns = evdns_base_new(loop->base,
 			EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-	if (loop->dns == NULL) /* no name server configured: /etc/hosts still works */
+	if (loop->dns == NULL) { /* no name server configured: /etc/hosts still works */
 		loop->dns = evdns_base_new(loop->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+		if (loop->dns != NULL)
+			evdns_base_load_hosts(loop->dns, NULL);
+	}
+	/* some servers do not keep the case of a question */
+	if (loop->dns != NULL)
+		evdns_base_set_option(loop->dns, "randomize-case:", "0");
 	return loop->dns;
 }
 

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The connection half of the gRPC client: an nghttp2 client session over a bufferevent.
+ *
+ *   bufferevent input -> nghttp2_session_mem_recv -> grpc_call_* (by stream id)
+ *   grpc_start, windows, resets -> flush at the end of the turn -> bufferevent output
+ *
+ * nghttp2 holds no pointer to a call: streams are looked up by id, so a call can go at any moment.
+ * Nothing is written from inside a starting call: on a bufferevent pair that could run the other
+ * side's callbacks, and one write a turn also joins small frames. */
+#include "engine/net/grpc_internal.h"
+
+#include "engine/net/loop.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <stdio.h>
+
+enum {
+	OUTPUT_HIGH_BYTES = 1 << 20, /* more than this waits inside nghttp2 */
+	OUTPUT_LOW_BYTES = 256 << 10,
+	READ_BYTES = 256 << 10, /* at most this from the socket in one turn */
+	MAX_HEADER_LIST_BYTES = 64 << 10,
+};
+
+static void set_lost(struct err *err, const char *why)
+{
+	err_set(err, ERR_CONN_LOST, "the gRPC connection is lost: %s", why);
+}
+
+/* The connection is of no more use: every call ends, then the owner is told. */
+static void close_conn(struct grpc_conn *conn, const struct err *err)
+{
+	if (conn->is_closed || conn->is_dead)
+		return;
+	conn->is_closed = conn->is_going_away = true;
+	if (conn->closed_err.code == ERR_NONE)
+		conn->closed_err = *err;
+	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
+	bufferevent_setcb(conn->bev, NULL, NULL, NULL, NULL);
+	/* a callback may start nothing new here, but it may cancel its neighbours */
+	while (conn->calls != NULL && !conn->is_dead)
+		grpc_call_complete(conn->calls, err);
+	grpc_conn_settle(conn);
+}
+
+static void tell_closed(void *arg)
+{
+	struct grpc_conn *conn = arg;
+	if (!conn->is_dead && conn->on_closed != NULL)
+		conn->on_closed(conn->arg, &conn->closed_err);
+}
+
+void grpc_conn_settle(struct grpc_conn *conn)
+{
+	if (!conn->is_going_away || conn->calls != NULL || conn->has_told || conn->is_dead)
+		return;
+	conn->has_told = true;
+	loop_defer(conn->loop, tell_closed, conn);
+}
+
+/* --- writing --- */
+
+static void protocol_error(struct grpc_conn *conn, const char *why)
+{
+	struct err err;
+	if (conn->has_settings)
+		set_lost(&err, why);
+	else
+		err_set(&err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
+			conn->authority);
+	close_conn(conn, &err);
+}
+
+static void flush(struct grpc_conn *conn)
+{
+	if (conn->is_closed || conn->is_dead)
+		return;
+	struct evbuffer *output = bufferevent_get_output(conn->bev);
+	while (evbuffer_get_length(output) < OUTPUT_HIGH_BYTES) {
+		const uint8_t *bytes;
+		ssize_t n = nghttp2_session_mem_send(conn->session, &bytes);
+		if (n < 0) {
+			protocol_error(conn, nghttp2_strerror((int)n));
+			return;
+		}
+		if (n == 0)
+			break;
+		evbuffer_add(output, bytes, (size_t)n);
+		if (conn->is_closed || conn->is_dead)
+			return;
+	}
+	if (!nghttp2_session_want_read(conn->session) &&
+		!nghttp2_session_want_write(conn->session))
+		protocol_error(conn, "a protocol error");
+}
+
+static void on_flush(void *arg)
+{
+	struct grpc_conn *conn = arg;
+	conn->is_flush_due = false;
+	flush(conn);
+}
+
+void grpc_conn_flush_later(struct grpc_conn *conn)
+{
+	if (conn->is_flush_due || conn->is_closed || conn->is_dead)
+		return;
+	conn->is_flush_due = true;
+	loop_defer(conn->loop, on_flush, conn);
+}
+
+static void on_writable(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	flush(arg);
+}
+
+/* --- reading --- */
+
+static void on_readable(struct bufferevent *bev, void *arg)
+{
+	struct grpc_conn *conn = arg;
+	struct evbuffer *input = bufferevent_get_input(bev);
+	while (evbuffer_get_length(input) > 0 && !conn->is_closed && !conn->is_dead) {
+		struct evbuffer_iovec piece;
+		evbuffer_peek(input, -1, NULL, &piece, 1);
+		conn->in_session++;
+		ssize_t n =
+			nghttp2_session_mem_recv(conn->session, piece.iov_base, piece.iov_len);
+		conn->in_session--;
+		if (conn->is_dead)
+			return;
+		if (n < 0) {
+			protocol_error(conn, nghttp2_strerror((int)n));
+			return;
+		}
+		evbuffer_drain(input, (size_t)n);
+	}
+	flush(conn);
+	grpc_conn_settle(conn);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct grpc_conn *conn = arg;
+	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
+		return;
+	if (evbuffer_get_length(bufferevent_get_input(bev)) > 0)
+		on_readable(bev, conn);
+	struct err err;
+	if (!conn->has_settings && (what & BEV_EVENT_EOF))
+		err_set(&err, ERR_CONN_LOST,
+			"%s closed the connection without a word of HTTP/2", conn->authority);
+	else
+		set_lost(&err, what & BEV_EVENT_EOF
+				       ? "closed by the server"
+				       : evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+	close_conn(conn, &err);
+}
+
+/* --- events of the session --- */
+
+/* In a callback: the session stops where it is once its owner has let it go. */
+static int go_on(const struct grpc_conn *conn)
+{
+	return conn->is_dead ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
+}
+
+static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	(void)session;
+	struct grpc_call *call = grpc_call_find(arg, frame->hd.stream_id);
+	if (call != NULL && frame->hd.type == NGHTTP2_HEADERS)
+		grpc_call_begin_headers(call);
+	return 0;
+}
+
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+	size_t name_bytes, const uint8_t *value, size_t value_bytes, uint8_t flags, void *arg)
+{
+	(void)session;
+	(void)flags;
+	struct grpc_call *call = grpc_call_find(arg, frame->hd.stream_id);
+	if (call != NULL && frame->hd.type == NGHTTP2_HEADERS)
+		grpc_call_header(call, (struct slice){ (const char *)name, name_bytes },
+			(struct slice){ (const char *)value, value_bytes });
+	return 0;
+}
+
+static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream_id,
+	const uint8_t *bytes, size_t n, void *arg)
+{
+	(void)flags;
+	struct grpc_conn *conn = arg;
+	/* always: one stream that is not consumed must not freeze the others */
+	nghttp2_session_consume_connection(session, n);
+	struct grpc_call *call = grpc_call_find(conn, stream_id);
+	if (call != NULL)
+		grpc_call_data(call, bytes, n);
+	return go_on(conn);
+}
+
+static void on_goaway(struct grpc_conn *conn, const nghttp2_goaway *frame)
+{
+	conn->is_going_away = true;
+	if (conn->closed_err.code == ERR_NONE)
+		err_set(&conn->closed_err, ERR_CONN_LOST,
+			"the server is closing the connection (%s%s%.*s)",
+			nghttp2_http2_strerror(frame->error_code),
+			frame->opaque_data_len > 0 ? ": " : "",
+			(int)(frame->opaque_data_len > 128 ? 128 : frame->opaque_data_len),
+			frame->opaque_data_len > 0 ? (const char *)frame->opaque_data : "");
+}
+
+static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
+{
+	(void)session;
+	struct grpc_conn *conn = arg;
+	if (frame->hd.type == NGHTTP2_SETTINGS)
+		conn->has_settings = true;
+	else if (frame->hd.type == NGHTTP2_GOAWAY)
+		on_goaway(conn, &frame->goaway);
+	else if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
+		 (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) {
+		struct grpc_call *call = grpc_call_find(conn, frame->hd.stream_id);
+		if (call != NULL)
+			grpc_call_remote_done(call);
+	}
+	return go_on(conn);
+}
+
+static int on_stream_close(
+	nghttp2_session *session, int32_t stream_id, uint32_t error_code, void *arg)
+{
+	(void)session;
+	struct grpc_conn *conn = arg;
+	struct grpc_call *call = grpc_call_find(conn, stream_id);
+	if (call != NULL)
+		grpc_call_stream_closed(call, error_code);
+	return go_on(conn);
+}
+
+static bool make_session(struct grpc_conn *conn, uint32_t connection_window)
+{
+	nghttp2_session_callbacks *callbacks = NULL;
+	nghttp2_option *option = NULL;
+	int rv = nghttp2_session_callbacks_new(&callbacks);
+	if (rv == 0)
+		rv = nghttp2_option_new(&option);
+	if (rv != 0)
+		abort(); /* out of memory */
+	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, on_begin_headers);
+	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
+	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
+	nghttp2_option_set_no_auto_window_update(option, 1);
+	rv = nghttp2_session_client_new2(&conn->session, callbacks, conn, option);
+	nghttp2_session_callbacks_del(callbacks);
+	nghttp2_option_del(option);
+	if (rv != 0)
+		return false;
+	const nghttp2_settings_entry settings[] = {
+		{ NGHTTP2_SETTINGS_ENABLE_PUSH, 0 },
+		{ NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, conn->stream_window_bytes },
+		{ NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, MAX_HEADER_LIST_BYTES },
+	};
+	return nghttp2_submit_settings(conn->session, NGHTTP2_FLAG_NONE, settings,
+		       sizeof settings / sizeof settings[0]) == 0 &&
+	       nghttp2_session_set_local_window_size(
+		       conn->session, NGHTTP2_FLAG_NONE, 0, (int32_t)connection_window) == 0;
+}
+
+/* --- life --- */
+
+static void destroy(void *arg)
+{
+	struct grpc_conn *conn = arg;
+	nghttp2_session_del(conn->session);
+	bufferevent_free(conn->bev);
+	free(conn->authority);
+	if (conn->authorization != NULL) {
+		volatile char *p = conn->authorization;
+		while (*p != '\0')
+			*p++ = '\0';
+	}
+	free(conn->authorization);
+	free(conn);
+}
+
+struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
+	const struct grpc_conn_opts *opts, struct err *err)
+{
+	struct grpc_conn *conn = x_calloc(1, sizeof *conn);
+	conn->loop = loop;
+	conn->bev = bev;
+	conn->authority = x_strdup(opts->authority ? opts->authority : "localhost");
+	if (opts->token != NULL)
+		conn->authorization = x_asprintf("Bearer %s", opts->token);
+	conn->scheme = bufferevent_openssl_get_ssl(bev) != NULL ? "https" : "http";
+	conn->max_message_bytes =
+		opts->max_message_bytes ? opts->max_message_bytes : GRPC_DEFAULT_MESSAGE_BYTES;
+	conn->stream_window_bytes = opts->stream_window_bytes ? opts->stream_window_bytes
+							      : GRPC_DEFAULT_STREAM_WINDOW;
+	conn->on_closed = opts->on_closed;
+	conn->arg = opts->arg;
+	uint32_t connection_window = opts->connection_window_bytes
+					     ? opts->connection_window_bytes
+					     : GRPC_DEFAULT_CONNECTION_WINDOW;
+	if (conn->stream_window_bytes > INT32_MAX || connection_window > INT32_MAX ||
+		!make_session(conn, connection_window)) {
+		err_set(err, ERR_INTERNAL, "no HTTP/2 session");
+		conn->is_dead = true;
+		destroy(conn);
+		return NULL;
+	}
+	bufferevent_setcb(bev, on_readable, on_writable, on_event, conn);
+	bufferevent_setwatermark(bev, EV_WRITE, OUTPUT_LOW_BYTES, 0);
+	bufferevent_set_max_single_read(bev, READ_BYTES);
+	bufferevent_set_max_single_write(bev, READ_BYTES);
+	bufferevent_enable(bev, EV_READ | EV_WRITE);
+	grpc_conn_flush_later(conn); /* preface and settings */
+	return conn;
+}
+
+void grpc_conn_free(struct grpc_conn *conn)
+{
+	if (conn == NULL || conn->is_dead)
+		return;
+	conn->is_dead = true;
+	while (conn->calls != NULL)
+		grpc_call_discard(conn->calls);
+	bufferevent_setcb(conn->bev, NULL, NULL, NULL, NULL);
+	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
+	/* what was deferred before runs before, and we may be inside the session */
+	loop_defer(conn->loop, destroy, conn);
+}
+
+bool grpc_conn_is_usable(const struct grpc_conn *conn)
+{
+	return !conn->is_dead && !conn->is_closed && !conn->is_going_away &&
+	       nghttp2_session_check_request_allowed(conn->session);
+}
