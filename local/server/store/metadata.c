@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of k8s.io/apimachinery/pkg/util/validation for labels, annotations and owners. */
+#include "local/server/store/metadata.h"
+
+#include "engine/base/json.h"
+#include "local/server/store/status.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ANNOTATIONS_BYTES = 262144 };
+
+static bool is_qualified(const char *text, size_t max)
+{
+	size_t n = strlen(text);
+	if (n == 0 || n > max)
+		return false;
+	if (!isalnum((unsigned char)text[0]) || !isalnum((unsigned char)text[n - 1]))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("-_.", text[i]))
+			return false;
+	return true;
+}
+
+bool metadata_is_label_value(const char *value)
+{
+	return !*value || is_qualified(value, 63);
+}
+
+bool metadata_is_label_key(const char *key)
+{
+	char prefix[254];
+	const char *slash = strchr(key, '/');
+	if (!slash)
+		return is_qualified(key, 63);
+	size_t n = (size_t)(slash - key);
+	if (n == 0 || n >= sizeof prefix)
+		return false;
+	memcpy(prefix, key, n);
+	prefix[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		if (isupper((unsigned char)prefix[i]) || prefix[i] == '_')
+			return false;
+	return is_qualified(prefix, 253) && is_qualified(slash + 1, 63);
+}
+
+static void check_labels(const cJSON *labels, cJSON *causes)
+{
+	const cJSON *label;
+	cJSON_ArrayForEach(label, labels)
+	{
+		if (!metadata_is_label_key(label->string))
+			status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
+				"Invalid value: \"%.100s\": name part must consist of alphanumeric"
+				" characters, '-', '_' or '.', and must start and end with an"
+				" alphanumeric character",
+				label->string);
+		if (cJSON_IsString(label) && !metadata_is_label_value(label->valuestring))
+			status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
+				"Invalid value: \"%.100s\": a valid label must be an empty string or"
+				" consist of alphanumeric characters, '-', '_' or '.', and must start"
+				" and end with an alphanumeric character, at most 63 of them",
+				label->valuestring);
+	}
+}
+
+static void check_annotations(const cJSON *annotations, cJSON *causes)
+{
+	const cJSON *a;
+	size_t total = 0;
+	cJSON_ArrayForEach(a, annotations)
+	{
+		total += strlen(a->string);
+		total += cJSON_IsString(a) ? strlen(a->valuestring) : 0;
+		if (!metadata_is_label_key(a->string))
+			status_add_cause(causes, "FieldValueInvalid", "metadata.annotations",
+				"Invalid value: \"%.100s\": not a qualified name", a->string);
+	}
+	if (total > MAX_ANNOTATIONS_BYTES)
+		status_add_cause(causes, "FieldValueTooLong", "metadata.annotations",
+			"Too long: may not be more than %d bytes", MAX_ANNOTATIONS_BYTES);
+}
+
+void metadata_check(const cJSON *object, cJSON *causes)
+{
+	const cJSON *metadata = json_get(object, "metadata", NULL), *item;
+	int controllers = 0;
+	check_labels(json_get(metadata, "labels", NULL), causes);
+	check_annotations(json_get(metadata, "annotations", NULL), causes);
+	cJSON_ArrayForEach(item, json_get(metadata, "ownerReferences", NULL))
+	{
+		controllers += json_bool(item, false, "controller", NULL);
+	}
+	if (controllers > 1)
+		status_add_cause(causes, "FieldValueInvalid", "metadata.ownerReferences",
+			"Invalid value: only one reference can have controller set to true");
+	cJSON_ArrayForEach(item, json_get(metadata, "finalizers", NULL))
+	{
+		if (cJSON_IsString(item) && !metadata_is_label_key(item->valuestring))
+			status_add_cause(causes, "FieldValueInvalid", "metadata.finalizers",
+				"Invalid value: \"%.100s\": name is not a qualified name",
+				item->valuestring);
+	}
+}

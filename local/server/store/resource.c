@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of resources and the cells of their printer columns. */
+#include "local/server/store/resource.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add(cJSON *cells, const char *text)
+{
+	cJSON_AddItemToArray(cells, cJSON_CreateString(text ? text : ""));
+}
+
+static void add_age_since(cJSON *cells, const char *date)
+{
+	int64_t then;
+	char age[CLOCK_AGE_BYTES];
+	if (!date || !clock_parse_rfc3339(date, &then)) {
+		add(cells, "<unknown>");
+		return;
+	}
+	int64_t ms = (clock_wall_ns() - then) / 1000000;
+	add(cells, clock_format_age(ms < 0 ? 0 : ms, age));
+}
+
+static void cell_name(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "metadata", "name", NULL));
+}
+
+static void cell_age(const cJSON *o, cJSON *cells)
+{
+	add_age_since(cells, json_str(o, "metadata", "creationTimestamp", NULL));
+}
+
+static const cJSON *ready_condition(const cJSON *o)
+{
+	const cJSON *c;
+	cJSON_ArrayForEach(c, json_get(o, "status", "conditions", NULL))
+	{
+		const char *type = json_str(c, "type", NULL);
+		if (type && strcmp(type, "Ready") == 0)
+			return c;
+	}
+	return NULL;
+}
+
+static void cell_ready(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(ready_condition(o), "status", NULL));
+}
+
+static void cell_reason(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(ready_condition(o), "reason", NULL));
+}
+
+static void cell_claim_sandbox(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "status", "sandbox", "name", NULL));
+}
+
+static void cell_pool_ready(const cJSON *o, cJSON *cells)
+{
+	cJSON_AddItemToArray(cells,
+		cJSON_CreateNumber((double)json_int(o, 0, "status", "readyReplicas", NULL)));
+}
+
+static void cell_pool_desired(const cJSON *o, cJSON *cells)
+{
+	cJSON_AddItemToArray(
+		cells, cJSON_CreateNumber((double)json_int(o, 0, "spec", "replicas", NULL)));
+}
+
+static void cell_pod_ready(const cJSON *o, cJSON *cells)
+{
+	const cJSON *c;
+	int total = 0, ready = 0;
+	char text[32];
+	cJSON_ArrayForEach(c, json_get(o, "status", "containerStatuses", NULL))
+	{
+		ready += json_bool(c, false, "ready", NULL);
+	}
+	total = cJSON_GetArraySize(json_get(o, "spec", "containers", NULL));
+	snprintf(text, sizeof text, "%d/%d", ready, total);
+	add(cells, text);
+}
+
+/* As kubectl shows it: a waiting or terminated reason beats the phase. */
+static void cell_pod_status(const cJSON *o, cJSON *cells)
+{
+	const char *text = json_str(o, "status", "phase", NULL);
+	const char *reason = json_str(o, "status", "reason", NULL);
+	const cJSON *c;
+	if (reason)
+		text = reason;
+	cJSON_ArrayForEach(c, json_get(o, "status", "containerStatuses", NULL))
+	{
+		const char *why = json_str(c, "state", "waiting", "reason", NULL);
+		if (!why)
+			why = json_str(c, "state", "terminated", "reason", NULL);
+		if (why)
+			text = why;
+	}
+	if (json_str(o, "metadata", "deletionTimestamp", NULL))
+		text = "Terminating";
+	add(cells, text);
+}
+
+static void cell_pod_restarts(const cJSON *o, cJSON *cells)
+{
+	const cJSON *c;
+	int64_t restarts = 0;
+	char text[32];
+	cJSON_ArrayForEach(c, json_get(o, "status", "containerStatuses", NULL))
+	{
+		restarts += json_int(c, 0, "restartCount", NULL);
+	}
+	snprintf(text, sizeof text, "%lld", (long long)restarts);
+	add(cells, text);
+}
+
+static void cell_pod_ip(const cJSON *o, cJSON *cells)
+{
+	const char *ip = json_str(o, "status", "podIP", NULL);
+	add(cells, ip ? ip : "<none>");
+}
+
+static void cell_pod_node(const cJSON *o, cJSON *cells)
+{
+	const char *node = json_str(o, "spec", "nodeName", NULL);
+	add(cells, node ? node : "<none>");
+}
+
+static void cell_service_type(const cJSON *o, cJSON *cells)
+{
+	const char *type = json_str(o, "spec", "type", NULL);
+	add(cells, type ? type : "ClusterIP");
+}
+
+static void cell_service_ip(const cJSON *o, cJSON *cells)
+{
+	const char *ip = json_str(o, "spec", "clusterIP", NULL);
+	add(cells, ip ? ip : "<none>");
+}
+
+static void cell_none(const cJSON *o, cJSON *cells)
+{
+	(void)o;
+	add(cells, "<none>");
+}
+
+static void cell_service_ports(const cJSON *o, cJSON *cells)
+{
+	const cJSON *port;
+	char text[256] = "";
+	size_t n = 0;
+	cJSON_ArrayForEach(port, json_get(o, "spec", "ports", NULL))
+	{
+		const char *protocol = json_str(port, "protocol", NULL);
+		int added = snprintf(text + n, sizeof text - n, "%s%lld/%.8s", n ? "," : "",
+			(long long)json_int(port, 0, "port", NULL),
+			protocol ? protocol : "TCP");
+		if (added < 0 || (size_t)added >= sizeof text - n)
+			break;
+		n += (size_t)added;
+	}
+	add(cells, n ? text : "<none>");
+}
+
+static void cell_phase(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "status", "phase", NULL));
+}
+
+static void cell_pvc_volume(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "spec", "volumeName", NULL));
+}
+
+static void cell_pvc_capacity(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "status", "capacity", "storage", NULL));
+}
+
+static void cell_event_last_seen(const cJSON *o, cJSON *cells)
+{
+	const char *when = json_str(o, "series", "lastObservedTime", NULL);
+	if (!when)
+		when = json_str(o, "lastTimestamp", NULL);
+	if (!when)
+		when = json_str(o, "eventTime", NULL);
+	if (!when)
+		when = json_str(o, "metadata", "creationTimestamp", NULL);
+	add_age_since(cells, when);
+}
+
+static void cell_event_type(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "type", NULL));
+}
+
+static void cell_event_reason(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "reason", NULL));
+}
+
+static void cell_event_object(const cJSON *o, cJSON *cells)
+{
+	const char *kind = json_str(o, "involvedObject", "kind", NULL);
+	const char *name = json_str(o, "involvedObject", "name", NULL);
+	char text[384];
+	size_t i;
+	snprintf(text, sizeof text, "%s/%s", kind ? kind : "", name ? name : "");
+	for (i = 0; text[i] && text[i] != '/'; i++)
+		if (text[i] >= 'A' && text[i] <= 'Z')
+			text[i] = (char)(text[i] - 'A' + 'a');
+	add(cells, text);
+}
+
+static void cell_event_message(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "message", NULL));
+}
+
+static void cell_lease_holder(const cJSON *o, cJSON *cells)
+{
+	add(cells, json_str(o, "spec", "holderIdentity", NULL));
+}
+
+#define NAME                                                                                   \
+	{                                                                                      \
+		"Name", "string", "Name must be unique within a namespace.", 0, cell_name      \
+	}
+#define AGE                                                                                    \
+	{                                                                                      \
+		"Age", "string", "Time since the creation of the object.", 0, cell_age         \
+	}
+
+static const struct column claim_columns[] = { NAME,
+	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
+	{ "Sandbox", "string", "The bound Sandbox.", 0, cell_claim_sandbox },
+	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
+static const struct column template_columns[] = { NAME, AGE };
+static const struct column pool_columns[] = { NAME,
+	{ "Ready", "integer", "Sandboxes that are ready.", 0, cell_pool_ready },
+	{ "Desired", "integer", "Sandboxes wanted.", 0, cell_pool_desired }, AGE };
+static const struct column sandbox_columns[] = { NAME,
+	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
+	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
+static const struct column pod_columns[] = { NAME,
+	{ "Ready", "string", "Ready containers of all.", 0, cell_pod_ready },
+	{ "Status", "string", "Phase, or the reason of a container.", 0, cell_pod_status },
+	{ "Restarts", "string", "Restarts of all containers.", 0, cell_pod_restarts }, AGE,
+	{ "IP", "string", "Address of the pod.", 1, cell_pod_ip },
+	{ "Node", "string", "Where it runs.", 1, cell_pod_node },
+	{ "Nominated Node", "string", "Always none.", 1, cell_none },
+	{ "Readiness Gates", "string", "Always none.", 1, cell_none } };
+static const struct column service_columns[] = { NAME,
+	{ "Type", "string", "Type of the service.", 0, cell_service_type },
+	{ "Cluster-IP", "string", "Cluster address.", 0, cell_service_ip },
+	{ "External-IP", "string", "Always none.", 0, cell_none },
+	{ "Port(s)", "string", "Ports.", 0, cell_service_ports }, AGE };
+static const struct column pvc_columns[] = { NAME,
+	{ "Status", "string", "Phase.", 0, cell_phase },
+	{ "Volume", "string", "Folder that backs it.", 0, cell_pvc_volume },
+	{ "Capacity", "string", "Size asked for.", 0, cell_pvc_capacity }, AGE };
+static const struct column namespace_columns[] = { NAME,
+	{ "Status", "string", "Phase.", 0, cell_phase }, AGE };
+static const struct column event_columns[] = {
+	{ "Last Seen", "string", "Age of the last occurrence.", 0, cell_event_last_seen },
+	{ "Type", "string", "Normal or Warning.", 0, cell_event_type },
+	{ "Reason", "string", "Why.", 0, cell_event_reason },
+	{ "Object", "string", "What it is about.", 0, cell_event_object },
+	{ "Message", "string", "In words.", 0, cell_event_message },
+	{ "Name", "string", "Name of the event.", 1, cell_name }
+};
+static const struct column lease_columns[] = { NAME,
+	{ "Holder", "string", "Who holds it.", 0, cell_lease_holder }, AGE };
+
+#define COLUMNS(c) .columns = c, .n_columns = sizeof c / sizeof c[0]
+#define EXTENSIONS "extensions.agents.x-k8s.io"
+
+const struct resource resource_table[] = {
+	{ KIND_NAMESPACE, "", "v1", "namespaces", "namespace", "Namespace", "ns", NULL,
+		"Namespace", COLUMNS(namespace_columns) },
+	{ KIND_POD, "", "v1", "pods", "pod", "Pod", "po", "all", "Pod", .is_namespaced = true,
+		.has_status = true, COLUMNS(pod_columns) },
+	{ KIND_SERVICE, "", "v1", "services", "service", "Service", "svc", "all", "Service",
+		.is_namespaced = true, COLUMNS(service_columns) },
+	{ KIND_PVC, "", "v1", "persistentvolumeclaims", "persistentvolumeclaim",
+		"PersistentVolumeClaim", "pvc", NULL, "PersistentVolumeClaim",
+		.is_namespaced = true, COLUMNS(pvc_columns) },
+	{ KIND_EVENT, "", "v1", "events", "event", "Event", "ev", NULL, "Event",
+		.is_namespaced = true, COLUMNS(event_columns) },
+	{ KIND_SANDBOX, "agents.x-k8s.io", "v1beta1", "sandboxes", "sandbox", "Sandbox",
+		"sandbox", "all", "Sandbox", .is_namespaced = true, .is_custom = true,
+		.has_status = true, COLUMNS(sandbox_columns) },
+	{ KIND_CLAIM, EXTENSIONS, "v1beta1", "sandboxclaims", "sandboxclaim", "SandboxClaim",
+		"sandboxclaim", "all", "SandboxClaim", .is_namespaced = true, .is_custom = true,
+		.has_status = true, COLUMNS(claim_columns) },
+	{ KIND_TEMPLATE, EXTENSIONS, "v1beta1", "sandboxtemplates", "sandboxtemplate",
+		"SandboxTemplate", "sandboxtemplate", "all", "SandboxTemplate",
+		.is_namespaced = true, .is_custom = true, COLUMNS(template_columns) },
+	{ KIND_POOL, EXTENSIONS, "v1beta1", "sandboxwarmpools", "sandboxwarmpool",
+		"SandboxWarmPool", "swp", "all", "SandboxWarmPool", .is_namespaced = true,
+		.is_custom = true, .has_status = true, .has_scale = true,
+		COLUMNS(pool_columns) },
+	{ KIND_LEASE, "coordination.k8s.io", "v1", "leases", "lease", "Lease", NULL, NULL,
+		"Lease", .is_namespaced = true, COLUMNS(lease_columns) },
+	{ KIND_EVENT, "events.k8s.io", "v1", "events", "event", "Event", "ev", NULL,
+		"EventsV1Event", .is_namespaced = true, .is_view = true,
+		COLUMNS(event_columns) },
+};
+const size_t resource_count = sizeof resource_table / sizeof resource_table[0];
+
+const struct resource *resource_find(const char *group, const char *version, const char *plural)
+{
+	for (size_t i = 0; i < resource_count; i++) {
+		const struct resource *r = &resource_table[i];
+		if (strcmp(r->group, group) == 0 && strcmp(r->version, version) == 0 &&
+			strcmp(r->plural, plural) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+const struct resource *resource_of(enum kind kind)
+{
+	for (size_t i = 0; i < resource_count; i++)
+		if (resource_table[i].kind == kind && !resource_table[i].is_view)
+			return &resource_table[i];
+	return NULL;
+}
+
+const struct resource *resource_of_object(const char *api_version, const char *kind_name)
+{
+	char text[RESOURCE_API_VERSION_BYTES];
+	for (size_t i = 0; i < resource_count; i++)
+		if (strcmp(resource_table[i].kind_name, kind_name) == 0 &&
+			strcmp(resource_api_version(&resource_table[i], text), api_version) ==
+				0)
+			return &resource_table[i];
+	return NULL;
+}
+
+bool resource_has_group(const char *group)
+{
+	for (size_t i = 0; i < resource_count; i++)
+		if (strcmp(resource_table[i].group, group) == 0)
+			return true;
+	return false;
+}
+
+const char *resource_api_version(const struct resource *r, char out[RESOURCE_API_VERSION_BYTES])
+{
+	snprintf(out, RESOURCE_API_VERSION_BYTES, "%s%s%s", r->group, r->group[0] ? "/" : "",
+		r->version);
+	return out;
+}

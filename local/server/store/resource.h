@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The resources that the local API serves, one const row each. Discovery, routing, Table output,
+ * validation and OpenAPI are all produced from these rows and schemas.json. */
+#pragma once
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is stored. Two resources may show one kind: core/v1 and events.k8s.io/v1 events. */
+enum kind {
+	KIND_CLAIM,
+	KIND_TEMPLATE,
+	KIND_POOL,
+	KIND_SANDBOX,
+	KIND_POD,
+	KIND_SERVICE,
+	KIND_PVC,
+	KIND_NAMESPACE,
+	KIND_EVENT,
+	KIND_LEASE,
+	KIND_COUNT,
+};
+
+/* Adds one cell to cells. */
+typedef void column_fn(const cJSON *object, cJSON *cells);
+
+struct column {
+	const char *name;
+	const char *type; /* string, integer, date */
+	const char *description;
+	int priority; /* 0 always, 1 with -o wide */
+	column_fn *cell;
+};
+
+struct resource {
+	enum kind kind;
+	const char *group; /* "" is the core group */
+	const char *version;
+	const char *plural;
+	const char *singular;
+	const char *kind_name;
+	const char *short_name; /* or NULL */
+	const char *category;   /* or NULL */
+	const char *schema;     /* name in schemas.json */
+	bool is_namespaced;
+	bool is_custom; /* rules of custom resources: generation, patch types, field selectors */
+	bool has_status; /* status is a subresource */
+	bool has_scale;
+	bool is_view; /* events.k8s.io: converted on the way in and out */
+	const struct column *columns;
+	size_t n_columns;
+};
+
+extern const struct resource resource_table[];
+extern const size_t resource_count;
+
+/* NULL if it is not served. */
+const struct resource *resource_find(
+	const char *group, const char *version, const char *plural);
+/* The row that shows a kind as it is stored. */
+const struct resource *resource_of(enum kind kind);
+/* The row for apiVersion and kind of an object or owner reference, or NULL. */
+const struct resource *resource_of_object(const char *api_version, const char *kind_name);
+/* True if the group (any version) is served. */
+bool resource_has_group(const char *group);
+/* "v1" or "group/version", in out. */
+enum { RESOURCE_API_VERSION_BYTES = 96 };
+const char *resource_api_version(
+	const struct resource *r, char out[RESOURCE_API_VERSION_BYTES]);

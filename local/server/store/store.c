@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Objects in memory (a sorted array a kind, a hash by UID), the history ring, and SQLite below.
+ *
+ *   write ── row + counter in one transaction ──> replace in array ──> history ──> listeners
+ *
+ * synchronous=NORMAL in WAL mode: a killed process loses nothing, a power cut may lose the last
+ * commits but never corrupts. */
+#include "local/server/store/store.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/base/log.h"
+#include "engine/base/map.h"
+#include "engine/base/num.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SCHEMA_VERSION = 1, MAX_LISTENERS = 4 };
+
+struct uid_entry {
+	UT_hash_handle hh;
+	struct object *object;
+	char uid[];
+};
+
+struct kind_list {
+	struct object **v;
+	size_t n, capacity;
+};
+
+struct history_entry {
+	struct change change;
+	int64_t at_ms;
+};
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *put, *del, *counter, *meta_put, *meta_get;
+	struct kind_list kinds[KIND_COUNT];
+	struct uid_entry *by_uid;
+	size_t n_objects, max_objects;
+	int64_t rv, compacted;
+	/* ring: entry i of the history is ring[(first + i) % history_max] */
+	struct history_entry *ring;
+	size_t first, n, history_max;
+	int64_t history_ms;
+	struct {
+		store_change_fn *fn;
+		void *arg;
+	} listeners[MAX_LISTENERS];
+	size_t n_listeners;
+};
+
+struct object *object_ref(struct object *o)
+{
+	o->refs++;
+	return o;
+}
+
+void object_unref(struct object *o)
+{
+	if (!o || --o->refs > 0)
+		return;
+	cJSON_Delete(o->json);
+	free(o->text);
+	free(o);
+}
+
+static struct object *object_new_take(enum kind kind, int64_t rv, cJSON *json)
+{
+	struct object *o = x_calloc(1, sizeof *o);
+	o->refs = 1;
+	o->kind = kind;
+	o->rv = rv;
+	o->json = json;
+	o->text = cJSON_PrintUnformatted(json);
+	if (!o->text)
+		abort();
+	o->text_n = strlen(o->text);
+	o->ns = json_str(json, "metadata", "namespace", NULL);
+	o->name = json_str(json, "metadata", "name", NULL);
+	o->uid = json_str(json, "metadata", "uid", NULL);
+	if (!o->ns)
+		o->ns = "";
+	if (!o->name)
+		o->name = "";
+	if (!o->uid)
+		o->uid = "";
+	return o;
+}
+
+static void set_revision(cJSON *json, int64_t rv)
+{
+	char text[24];
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
+	snprintf(text, sizeof text, "%lld", (long long)rv);
+	if (!cJSON_IsObject(metadata)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(json, "metadata");
+		metadata = cJSON_AddObjectToObject(json, "metadata");
+	}
+	cJSON *old = cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion");
+	if (old)
+		cJSON_ReplaceItemInObjectCaseSensitive(
+			metadata, "resourceVersion", cJSON_CreateString(text));
+	else
+		cJSON_AddStringToObject(metadata, "resourceVersion", text);
+}
+
+/* ---- sorted arrays ---- */
+
+static int compare(const struct object *o, const char *ns, const char *name)
+{
+	int c = strcmp(o->ns, ns);
+	return c ? c : strcmp(o->name, name);
+}
+
+/* Index of the first element not below (ns, name). */
+static size_t lower_bound(const struct kind_list *l, const char *ns, const char *name)
+{
+	size_t lo = 0, hi = l->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (compare(l->v[mid], ns, name) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void list_put(struct kind_list *l, struct object *o, struct object **before)
+{
+	size_t i = lower_bound(l, o->ns, o->name);
+	if (i < l->n && compare(l->v[i], o->ns, o->name) == 0) {
+		*before = l->v[i];
+		l->v[i] = o;
+		return;
+	}
+	*before = NULL;
+	array_grow(&l->v, &l->capacity, l->n + 1, sizeof(struct object *));
+	memmove(l->v + i + 1, l->v + i, (l->n - i) * sizeof(struct object *));
+	l->v[i] = o;
+	l->n++;
+}
+
+static void list_drop(struct kind_list *l, const char *ns, const char *name)
+{
+	size_t i = lower_bound(l, ns, name);
+	if (i >= l->n || compare(l->v[i], ns, name) != 0)
+		return;
+	memmove(l->v + i, l->v + i + 1, (l->n - i - 1) * sizeof(struct object *));
+	l->n--;
+}
+
+static void uid_put(struct store *s, struct object *o)
+{
+	struct uid_entry *e;
+	size_t n = strlen(o->uid);
+	HASH_FIND(hh, s->by_uid, o->uid, n, e);
+	if (!e) {
+		e = x_calloc(1, sizeof *e + n + 1);
+		memcpy(e->uid, o->uid, n + 1);
+		HASH_ADD(hh, s->by_uid, uid, n, e);
+	}
+	e->object = o;
+}
+
+static void uid_drop(struct store *s, const char *uid)
+{
+	struct uid_entry *e;
+	HASH_FIND(hh, s->by_uid, uid, strlen(uid), e);
+	if (e) {
+		HASH_DEL(s->by_uid, e);
+		free(e);
+	}
+}
+
+/* ---- history ---- */
+
+static struct history_entry *entry_at(const struct store *s, size_t i)
+{
+	return &s->ring[(s->first + i) % s->history_max];
+}
+
+static void forget_first(struct store *s)
+{
+	struct history_entry *e = entry_at(s, 0);
+	s->compacted = e->change.rv;
+	object_unref(e->change.now);
+	object_unref(e->change.before);
+	s->first = (s->first + 1) % s->history_max;
+	s->n--;
+}
+
+static void remember(struct store *s, const struct change *c)
+{
+	int64_t now = clock_mono_ms();
+	while (s->n > 0 &&
+		(s->n == s->history_max || entry_at(s, 0)->at_ms + s->history_ms < now))
+		forget_first(s);
+	struct history_entry *e = entry_at(s, s->n++);
+	e->change = *c;
+	e->at_ms = now;
+	object_ref(e->change.now);
+	if (e->change.before)
+		object_ref(e->change.before);
+}
+
+static void announce(struct store *s, const struct change *c)
+{
+	remember(s, c);
+	for (size_t i = 0; i < s->n_listeners; i++)
+		s->listeners[i].fn(s->listeners[i].arg, c);
+}
+
+void store_compact(struct store *s, int64_t rv)
+{
+	while (s->n > 0 && entry_at(s, 0)->change.rv <= rv)
+		forget_first(s);
+}
+
+size_t store_change_index(const struct store *s, int64_t after)
+{
+	size_t lo = 0, hi = s->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (entry_at(s, mid)->change.rv <= after)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+size_t store_change_count(const struct store *s)
+{
+	return s->n;
+}
+
+const struct change *store_change_at(const struct store *s, size_t index)
+{
+	return &entry_at(s, index)->change;
+}
+
+int64_t store_revision(const struct store *s)
+{
+	return s->rv;
+}
+
+int64_t store_compacted(const struct store *s)
+{
+	return s->compacted;
+}
+
+void store_listen(struct store *s, store_change_fn *fn, void *arg)
+{
+	if (s->n_listeners == MAX_LISTENERS)
+		abort();
+	s->listeners[s->n_listeners].fn = fn;
+	s->listeners[s->n_listeners++].arg = arg;
+}
+
+/* ---- reading ---- */
+
+struct object *store_get(struct store *s, enum kind kind, const char *ns, const char *name)
+{
+	const struct kind_list *l = &s->kinds[kind];
+	size_t i = lower_bound(l, ns, name);
+	return i < l->n && compare(l->v[i], ns, name) == 0 ? l->v[i] : NULL;
+}
+
+struct object *store_by_uid(struct store *s, const char *uid)
+{
+	struct uid_entry *e;
+	HASH_FIND(hh, s->by_uid, uid, strlen(uid), e);
+	return e ? e->object : NULL;
+}
+
+size_t store_count(const struct store *s, enum kind kind)
+{
+	return s->kinds[kind].n;
+}
+
+struct object *store_at(const struct store *s, enum kind kind, size_t i)
+{
+	return s->kinds[kind].v[i];
+}
+
+void store_list_free(struct object **list, size_t n)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; i < n; i++)
+		object_unref(list[i]);
+	free(list);
+}
+
+struct object **store_list(
+	struct store *s, enum kind kind, const char *ns, int64_t rv, size_t *n_out)
+{
+	struct kind_list view = { 0 };
+	struct object *ignored;
+	size_t n = 0;
+	if (rv < s->compacted) {
+		*n_out = SIZE_MAX;
+		return NULL;
+	}
+	view.n = s->kinds[kind].n;
+	array_grow(&view.v, &view.capacity, view.n + 1, sizeof(struct object *));
+	memcpy(view.v, s->kinds[kind].v, view.n * sizeof(struct object *));
+	/* undo what happened after rv, newest first */
+	for (size_t i = s->n; i-- > 0;) {
+		const struct change *c = store_change_at(s, i);
+		if (c->rv <= rv)
+			break;
+		if (c->now->kind != kind)
+			continue;
+		if (c->before)
+			list_put(&view, c->before, &ignored);
+		else
+			list_drop(&view, c->now->ns, c->now->name);
+	}
+	for (size_t i = 0; i < view.n; i++)
+		if (!ns || strcmp(view.v[i]->ns, ns) == 0)
+			view.v[n++] = object_ref(view.v[i]);
+	*n_out = n;
+	return view.v;
+}
+
+/* ---- SQLite ---- */
+
+static bool db_fail(struct store *s, struct err *err, const char *what)
+{
+	return err_set(err, ERR_SYSTEM, "%s: %s", what,
+		s->db ? sqlite3_errmsg(s->db) : "cannot open the database");
+}
+
+static bool db_exec(struct store *s, const char *sql, struct err *err)
+{
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ||
+	       db_fail(s, err, "object store");
+}
+
+static bool db_step(struct store *s, sqlite3_stmt *stmt, struct err *err)
+{
+	int rc = sqlite3_step(stmt);
+	bool ok = rc == SQLITE_DONE || rc == SQLITE_ROW || db_fail(s, err, "object store");
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return ok;
+}
+
+static bool db_commit(struct store *s, sqlite3_stmt *stmt, int64_t rv, struct err *err)
+{
+	if (!db_exec(s, "BEGIN IMMEDIATE", err))
+		return false;
+	sqlite3_bind_int64(s->counter, 1, rv);
+	if (db_step(s, stmt, err) && db_step(s, s->counter, err) && db_exec(s, "COMMIT", err))
+		return true;
+	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
+
+struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct err *err)
+{
+	int64_t rv = s->rv + 1;
+	struct object *before;
+	set_revision(json, rv);
+	struct object *o = object_new_take(kind, rv, json);
+	if (s->n_objects >= s->max_objects && !store_get(s, kind, o->ns, o->name)) {
+		err_set(err, ERR_KUBE_QUOTA, "the local backend holds %zu objects already",
+			s->n_objects);
+		object_unref(o);
+		return NULL;
+	}
+	sqlite3_bind_int(s->put, 1, (int)kind);
+	sqlite3_bind_text(s->put, 2, o->ns, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s->put, 3, o->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s->put, 4, o->text, (int)o->text_n, SQLITE_STATIC);
+	if (!db_commit(s, s->put, rv, err)) {
+		object_unref(o);
+		return NULL;
+	}
+	s->rv = rv;
+	list_put(&s->kinds[kind], o, &before);
+	if (before && strcmp(before->uid, o->uid) != 0)
+		uid_drop(s, before->uid);
+	uid_put(s, o);
+	s->n_objects += before == NULL;
+	struct change c = { rv, before ? CHANGE_MODIFIED : CHANGE_ADDED, o, before };
+	object_ref(o); /* a listener may write again and replace it */
+	announce(s, &c);
+	object_unref(before);
+	object_unref(o);
+	return o;
+}
+
+bool store_remove(struct store *s, struct object *o, struct err *err)
+{
+	int64_t rv = s->rv + 1;
+	sqlite3_bind_int(s->del, 1, (int)o->kind);
+	sqlite3_bind_text(s->del, 2, o->ns, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s->del, 3, o->name, -1, SQLITE_STATIC);
+	if (!db_commit(s, s->del, rv, err))
+		return false;
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	set_revision(json, rv);
+	struct object *last = object_new_take(o->kind, rv, json);
+	s->rv = rv;
+	list_drop(&s->kinds[o->kind], o->ns, o->name);
+	uid_drop(s, o->uid);
+	s->n_objects--;
+	struct change c = { rv, CHANGE_DELETED, last, o };
+	announce(s, &c);
+	object_unref(o);
+	object_unref(last);
+	return true;
+}
+
+char *store_meta_get(struct store *s, const char *key)
+{
+	char *value = NULL;
+	sqlite3_bind_text(s->meta_get, 1, key, -1, SQLITE_STATIC);
+	if (sqlite3_step(s->meta_get) == SQLITE_ROW)
+		value = x_strdup((const char *)sqlite3_column_text(s->meta_get, 0));
+	sqlite3_reset(s->meta_get);
+	return value;
+}
+
+bool store_meta_set(struct store *s, const char *key, const char *value, struct err *err)
+{
+	sqlite3_bind_text(s->meta_put, 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s->meta_put, 2, value, -1, SQLITE_STATIC);
+	return db_step(s, s->meta_put, err);
+}
+
+static bool db_prepare(struct store *s, const char *sql, sqlite3_stmt **out, struct err *err)
+{
+	return sqlite3_prepare_v2(s->db, sql, -1, out, NULL) == SQLITE_OK ||
+	       db_fail(s, err, "object store");
+}
+
+static bool db_load(struct store *s, struct err *err)
+{
+	sqlite3_stmt *all = NULL;
+	struct object *before;
+	if (!db_prepare(s, "SELECT kind, json FROM objects", &all, err))
+		return false;
+	while (sqlite3_step(all) == SQLITE_ROW) {
+		int kind = sqlite3_column_int(all, 0);
+		const void *text = sqlite3_column_blob(all, 1);
+		struct slice bytes = { text, (size_t)sqlite3_column_bytes(all, 1) };
+		struct err bad;
+		cJSON *json = kind >= 0 && kind < KIND_COUNT ? json_parse(bytes, &bad) : NULL;
+		if (!json) {
+			LOG("store", LOG_ERROR, "an object that cannot be read is ignored");
+			continue;
+		}
+		int64_t rv = 0;
+		const char *text_rv = json_str(json, "metadata", "resourceVersion", NULL);
+		num_parse_i64(text_rv ? text_rv : "0", 0, INT64_MAX, &rv);
+		struct object *o = object_new_take((enum kind)kind, rv, json);
+		list_put(&s->kinds[kind], o, &before);
+		object_unref(before);
+		uid_put(s, o);
+		s->n_objects++;
+	}
+	sqlite3_finalize(all);
+	char *rv = store_meta_get(s, "revision");
+	if (rv)
+		num_parse_i64(rv, 0, INT64_MAX, &s->rv);
+	free(rv);
+	s->compacted = s->rv;
+	return true;
+}
+
+static bool db_open(struct store *s, const char *path, struct err *err)
+{
+	if (sqlite3_open_v2(path ? path : ":memory:", &s->db,
+		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
+		return db_fail(s, err, path ? path : "memory");
+	sqlite3_busy_timeout(s->db, 2000);
+	if (!db_exec(s,
+		    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+		    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+		    "CREATE TABLE IF NOT EXISTS objects (kind INTEGER, ns TEXT, name TEXT,"
+		    " json TEXT NOT NULL, PRIMARY KEY (kind, ns, name)) WITHOUT ROWID;",
+		    err))
+		return false;
+	if (!db_prepare(s, "INSERT OR REPLACE INTO objects VALUES (?,?,?,?)", &s->put, err) ||
+		!db_prepare(s, "DELETE FROM objects WHERE kind=? AND ns=? AND name=?", &s->del,
+			err) ||
+		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES ('revision', ?)",
+			&s->counter, err) ||
+		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES (?,?)", &s->meta_put, err) ||
+		!db_prepare(s, "SELECT value FROM meta WHERE key=?", &s->meta_get, err))
+		return false;
+	char *version = store_meta_get(s, "schema");
+	int64_t number = 0;
+	bool known = !version || (num_parse_i64(version, 0, INT32_MAX, &number) &&
+					 number == SCHEMA_VERSION);
+	free(version);
+	if (!known)
+		return err_set(err, ERR_SYSTEM,
+			"object store has schema %lld, this program knows %d: use the newer program,"
+			" or sandmux local reset",
+			(long long)number, SCHEMA_VERSION);
+	return store_meta_set(s, "schema", "1", err) && db_load(s, err);
+}
+
+struct store *store_open(const struct store_opts *opts, struct err *err)
+{
+	struct store *s = x_calloc(1, sizeof *s);
+	s->history_max = opts->history_max ? opts->history_max : 20000;
+	s->history_ms = opts->history_ms ? opts->history_ms : 300000;
+	s->max_objects = opts->max_objects ? opts->max_objects : 200000;
+	s->ring = x_calloc(s->history_max, sizeof *s->ring);
+	if (db_open(s, opts->path, err))
+		return s;
+	store_close(s);
+	return NULL;
+}
+
+void store_close(struct store *s)
+{
+	struct uid_entry *e, *next;
+	if (!s)
+		return;
+	while (s->n > 0)
+		forget_first(s);
+	free(s->ring);
+	for (int k = 0; k < KIND_COUNT; k++) {
+		for (size_t i = 0; i < s->kinds[k].n; i++)
+			object_unref(s->kinds[k].v[i]);
+		free(s->kinds[k].v);
+	}
+	HASH_ITER(hh, s->by_uid, e, next) {
+		HASH_DEL(s->by_uid, e);
+		free(e);
+	}
+	sqlite3_finalize(s->put);
+	sqlite3_finalize(s->del);
+	sqlite3_finalize(s->counter);
+	sqlite3_finalize(s->meta_put);
+	sqlite3_finalize(s->meta_get);
+	sqlite3_close(s->db);
+	free(s);
+}
