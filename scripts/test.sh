@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real bench; all of them
+# without arguments. Installs Debian packages where they are missing (scripts/setup.sh --test lists
+# them) and builds the real components of the test bed into a cache outside this folder.
+# With CI=true a tier that cannot run is a failure, both compilers build with -Werror, and the
+# fuzz targets run for SANDMUX_FUZZ_SECONDS (30) each.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib/common.sh"
+cd "$here/.."
+
+tiers=("$@")
+if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local real bench); fi
+wants() { [[ " ${tiers[*]} " == *" $1 "* ]]; }
+
+"$here/setup.sh" --test
+"$here/build.sh" debug -DSANDMUX_WERROR=ON
+if [ "${CI:-}" = true ]; then
+    # the other compiler, with its own warnings; also what the fuzz targets need
+    "$here/build.sh" fuzz -DSANDMUX_WERROR=ON
+fi
+if wants bench || wants tui; then "$here/build.sh" release; fi
+if wants real || wants local || wants tui; then tests/bed/build.sh; fi
+
+summary=()
+failed=0
+passed_all=0
+failed_all=0
+
+# run_tier NAME BUILD-FOLDER: one ctest label; counts programs and the cases they report.
+run_tier() {
+    local tier=$1 folder=$2 log status=0
+    log=build/test-$tier.log
+    say "tier $tier"
+    ctest --test-dir "$folder" -L "^$tier\$" --output-on-failure --no-tests=error -j "${JOBS:-2}" \
+        >"$log" 2>&1 || status=$?
+    local programs cases
+    programs=$(sed -n 's/^.* tests failed out of \([0-9]*\)$/\1/p' "$log")
+    cases=$(python3 tests/count.py "$folder" "$log")
+    if ((status)); then
+        failed=1
+        tail -n 120 "$log" >&2
+        summary+=("$(printf '%-6s %4s programs %6s cases  FAILED' "$tier" "$programs" "$cases")")
+        failed_all=$((failed_all + 1))
+    else
+        summary+=("$(printf '%-6s %4s programs %6s cases  passed' "$tier" "$programs" "$cases")")
+        passed_all=$((passed_all + cases))
+    fi
+}
+
+for tier in "${tiers[@]}"; do
+    case $tier in
+    lint | unit | tui | local | real) run_tier "$tier" build/debug ;;
+    bench) run_tier bench build/release ;;
+    fuzz)
+        if [ "${CI:-}" = true ]; then run_tier fuzz build/fuzz; else run_tier fuzz build/debug; fi
+        ;;
+    *) die "there is no tier '$tier'" ;;
+    esac
+done
+
+printf '\n'
+printf '%s\n' "${summary[@]}"
+printf '\n%d passed, %d failed\n' "$passed_all" "$failed_all"
+exit "$failed"

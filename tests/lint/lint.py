@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lint.py CHECK…: rules of the house that a compiler does not hold.
+
+format    clang-format
+includes  a room includes only itself and the rooms under it (docs/architecture.md)
+banned    functions that lose bounds or errors
+headers   every header compiles alone
+text      SPDX lines, no machine paths, no registry hosts
+keys      docs/keys.md is what the program prints from its key table
+all       everything
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENGINE = ["engine/base", "engine/net", "engine/kube", "engine/telemetry", "engine/runtime",
+          "engine/fleet", "engine/transfer"]
+
+# room -> prefixes of what it may include from the project. The longest matching room decides.
+ALLOWED = {
+    "engine/base": ["engine/base"],
+    "engine/net": ["engine/base", "engine/net"],
+    "engine/kube": ["engine/base", "engine/net", "engine/kube"],
+    "engine/telemetry": ["engine/base", "engine/net", "engine/telemetry"],
+    "engine/runtime": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "proto"],
+    "engine/fleet": ["engine/base", "engine/net", "engine/kube", "engine/telemetry",
+                     "engine/runtime", "engine/fleet"],
+    "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime",
+                        "engine/transfer"],
+    "engine": ENGINE + ["engine/engine.h"],
+    "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
+    "local/isolation": ["engine/base", "engine/net", "local/isolation"],
+    "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],
+    "local/server": ["engine/base", "engine/net", "local/server", "local/isolation"],
+    "tui/term": ["engine/base", "tui/term"],
+    "tui/draw": ["engine/base", "engine/net/loop.h", "engine/net/watch.h", "tui/draw"],
+    "tui/views": ["engine/base", "engine/engine.h", "tui/views", "tui/app/view.h", "tui/draw",
+                  "tui/term"],
+    "tui/app": ["engine/base", "engine/engine.h", "tui/app", "tui/views", "tui/draw", "tui/term"],
+    "cli": ["engine/base", "engine/engine.h", "cli", "local/control", "tui/app/app.h"],
+}
+# a library's headers, and the only rooms that may see them
+LIBRARIES = {
+    r"n?curses\.h|term\.h": ["tui/draw"],
+    r"vterm\.h": ["tui/term"],
+    r"termkey\.h": ["tui/draw"],
+    r"curl/": ["engine/net"],
+    r"nghttp2/": ["engine/net", "local/daemon"],
+    r"wslay/": ["engine/net"],
+    r"sqlite3\.h": ["local/server"],
+    r"microhttpd\.h": ["local/daemon"],
+}
+BANNED = re.compile(r"(?<![\w.>])(strcpy|strcat|sprintf|vsprintf|strncpy|strtok|atoi|atol|atof|gets|"
+                    r"system|mktemp|tmpnam)\s*\(")
+PATHS = re.compile(r"/work/|/tmp/real|/root/|deb\.debian\.org|proxy\.golang\.org|pypi\.org|"
+                   r"registry\.npmjs\.org|crates\.io")
+SOURCES = (".c", ".h")
+
+
+def tracked(*suffixes: str) -> list[pathlib.Path]:
+    out = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True,
+                         capture_output=True, check=True).stdout.splitlines()
+    return [ROOT / name for name in out
+            if (not suffixes or name.endswith(suffixes)) and (ROOT / name).is_file()]
+
+
+def without_comments(text: str) -> str:
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"",
+                  lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+
+
+def room_of(path: pathlib.Path) -> str | None:
+    name = path.relative_to(ROOT).as_posix()
+    found = [room for room in ALLOWED if name.startswith(room + "/")]
+    return max(found, key=len) if found else None
+
+
+def check_format() -> list[str]:
+    files = [str(p) for p in tracked(*SOURCES)]
+    run = subprocess.run(["clang-format", "--dry-run", *files], cwd=ROOT, text=True,
+                         capture_output=True, check=False)
+    return sorted({line.split(":")[0].replace(str(ROOT) + "/", "") + ": run clang-format -i on it"
+                   for line in run.stderr.splitlines() if "warning:" in line})
+
+
+def check_includes() -> list[str]:
+    bad = []
+    for path in tracked(*SOURCES):
+        room = room_of(path)
+        if room is None:
+            continue
+        where = path.relative_to(ROOT).as_posix()
+        text = path.read_text(errors="replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+([<"])([^>"]+)[>"]', line)
+            if not match:
+                continue
+            kind, header = match.groups()
+            if kind == '"' and not any(header == a or header.startswith(a.rstrip("/") + "/")
+                                       for a in ALLOWED[room]):
+                bad.append(f"{where}:{number}: {room} may not include {header}")
+            for pattern, rooms in LIBRARIES.items():
+                if kind == "<" and re.match(pattern, header) and room not in rooms:
+                    bad.append(f"{where}:{number}: {header} belongs to {', '.join(rooms)}")
+    return bad
+
+
+def check_banned() -> list[str]:
+    bad = []
+    for path in tracked(*SOURCES):
+        text = without_comments(path.read_text(errors="replace"))
+        for number, line in enumerate(text.splitlines(), 1):
+            match = BANNED.search(line)
+            if match:
+                bad.append(f"{path.relative_to(ROOT)}:{number}: {match.group(1)} is banned")
+    return bad
+
+
+def compiles_alone(path: pathlib.Path) -> str | None:
+    flags = subprocess.run(["pkg-config", "--cflags", "libcjson", "vterm", "libnghttp2"], text=True,
+                           capture_output=True, check=False).stdout.split()
+    name = path.relative_to(ROOT).as_posix()
+    generated = [f"-I{p}" for p in ROOT.glob("build/*/proto/gen")][:1]
+    run = subprocess.run(["gcc", "-std=c17", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
+                          '-DSANDMUX_VERSION="0"', "-I.", *generated, *flags, "-fsyntax-only",
+                          "-x", "c", "-"], input=f'#include "{name}"\n', cwd=ROOT, text=True,
+                         capture_output=True, check=False)
+    return None if run.returncode == 0 else f"{name} does not compile alone:\n{run.stderr[:600]}"
+
+
+def check_headers() -> list[str]:
+    headers = [p for p in tracked(".h") if room_of(p) is not None]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [text for text in pool.map(compiles_alone, headers) if text]
+
+
+def check_text() -> list[str]:
+    bad = []
+    for path in tracked():
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith("tests/fuzz/") and "/corpus/" in name or name == "tests/lint/lint.py":
+            continue
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        if path.suffix in (".c", ".h", ".py", ".sh", ".cmake", ".proto") and \
+                "SPDX-License-Identifier: Apache-2.0" not in text[:200]:
+            bad.append(f"{name}: no SPDX line")
+        for number, line in enumerate(text.splitlines(), 1):
+            if PATHS.search(line):
+                bad.append(f"{name}:{number}: a machine path or a registry host: {line.strip()[:80]}")
+    return bad
+
+
+def check_keys() -> list[str]:
+    binary = os.environ.get("SANDMUX_BIN", str(ROOT / "build/debug/bin/sandmux"))
+    if not os.access(binary, os.X_OK):
+        return [f"{binary} is not built"]
+    printed = subprocess.run([binary, "help-keys"], text=True, capture_output=True, check=False)
+    page = (ROOT / "docs/keys.md").read_text()
+    if printed.returncode != 0 or printed.stdout.strip() not in page:
+        return ["docs/keys.md is not what the key table says: run `sandmux help-keys`"]
+    return []
+
+
+CHECKS = {"format": check_format, "includes": check_includes, "banned": check_banned,
+          "headers": check_headers, "text": check_text, "keys": check_keys}
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or ["all"]
+    names = list(CHECKS) if wanted == ["all"] else wanted
+    failed = 0
+    for name in names:
+        findings = CHECKS[name]()
+        for finding in findings:
+            print(f"{name}: {finding}")
+        failed += bool(findings)
+    print(f"{len(names) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
