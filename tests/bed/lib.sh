@@ -22,8 +22,8 @@ done
 # Sets of components by name.
 declare -A SETS=(
     [default]='sandboxd sandboxd-listen kubectl python'
-    [control-plane]='etcd kube-apiserver kubectl agent-sandbox-controller crds'
-    [node]='kube-controller-manager kube-scheduler kubelet sandboxd sandboxd-listen'
+    [control-plane]='etcd kube-apiserver kube-controller-manager kubectl agent-sandbox-controller crds'
+    [node]='kube-scheduler kubelet sandboxd sandboxd-listen'
 )
 
 # group_dir GROUP: its folder in the cache, named by a hash of all that decides what is built

@@ -4,8 +4,9 @@ built program (sandmux) and the cases themselves (case). Standard library only.
 Put tests/ on PYTHONPATH and `from harness import Case, Screen, main`."""
 from .bed import bed_path
 from .case import Case, main
+from .cluster import RealCluster
 from .procs import Process, RealSandboxd, free_port
 from .sandmux import BIN, run, sandmux_screen
 from .screen import Screen
 
-__all__ = ["BIN", "Case", "Process", "RealSandboxd", "Screen", "bed_path", "free_port", "main", "run", "sandmux_screen"]
+__all__ = ["BIN", "Case", "Process", "RealCluster", "RealSandboxd", "Screen", "bed_path", "free_port", "main", "run", "sandmux_screen"]

@@ -48,7 +48,7 @@ class Screen:
             if v is not None:
                 full[k] = v
         self.argv = [str(a) for a in argv]
-        self.raw = b""  # everything the program wrote to its terminal
+        self._raw = bytearray()
         self._changed = threading.Condition(threading.RLock())
         self._out = b""
         self._paused = self._eof = self._closing = False
@@ -105,20 +105,23 @@ class Screen:
             os.close(self._fd)
             self._changed.notify_all()
 
-    def _read(self):
-        try:
-            data = os.read(self._fd, 65536)
-        except BlockingIOError:
-            return True
-        except OSError:  # EIO: the program has closed its side
-            return False
+    def _read(self) -> bool:
+        data, more = bytearray(), True
+        while len(data) < 262144:  # the kernel gives 4 KiB at a time
+            try:
+                data += os.read(self._fd, 65536)
+            except BlockingIOError:
+                break
+            except OSError:  # EIO: the program has closed its side
+                more = False
+                break
         with self._changed:
-            self.raw += data
-            self._vt.feed(data)
+            self._raw += data
+            self._vt.feed(bytes(data))
             self._changes += 1
             self._last_change = time.monotonic()
             self._changed.notify_all()
-        return bool(data)
+        return more
 
     def _kick(self):
         try:
@@ -135,6 +138,12 @@ class Screen:
     def _winsize(self, rows, cols):
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
+    @property
+    def raw(self) -> bytes:
+        """Everything that the program has written to its terminal."""
+        with self._changed:
+            return bytes(self._raw)
+
     # --- what is on the screen ---------------------------------------------
     @property
     def rows(self):
@@ -150,7 +159,7 @@ class Screen:
 
     def lines(self):
         with self._changed:
-            return [self._vt.row(n) for n in range(self._vt.rows)]
+            return self._vt.lines()
 
     def text(self) -> str:
         return "\n".join(self.lines())

@@ -59,6 +59,7 @@ def _load():
         ("vterm_screen_set_callbacks", None, [vt, POINTER(_Callbacks), vt]),
         ("vterm_screen_enable_altscreen", None, [vt, c_int]),
         ("vterm_screen_reset", None, [vt, c_int]),
+        ("vterm_screen_get_text", c_size_t, [vt, c_char_p, c_size_t, _Rect]),
         ("vterm_screen_get_cell", c_int, [vt, _Pos, POINTER(_Cell)]),
     ):
         fn = getattr(lib, name)
@@ -212,21 +213,18 @@ class VTerm:
     def row_cells(self, row: int):
         return [self.cell(row, col) for col in range(self.cols)]
 
+    def lines(self):
+        """All rows as text, without the blanks at their ends."""
+        return self._text(0, self.rows)
+
     def row(self, row: int) -> str:
-        """The row as text without the blanks at its end."""
-        out, pos, c = [], _Pos(row, 0), _Cell()
-        get, screen, ref = _lib.vterm_screen_get_cell, self._screen, byref(c)
-        for pos.col in range(self.cols):
-            get(screen, pos, ref)
-            chars = c.chars
-            if chars[0] == _CONT:
-                continue
-            out.append(chr(chars[0]) if chars[0] else " ")
-            for ch in chars[1:]:
-                if not ch:
-                    break
-                out.append(chr(ch))
-        return "".join(out).rstrip()
+        return self._text(row, row + 1)[0]
+
+    def _text(self, start, end):
+        rect = _Rect(start, end, 0, self.cols)
+        buf = ctypes.create_string_buffer((end - start) * (self.cols * 24 + 1))
+        n = _lib.vterm_screen_get_text(self._screen, buf, len(buf), rect)
+        return [line.rstrip(" ") for line in buf.raw[:n].decode("utf-8", "replace").split("\n")]
 
     def key(self, name: str, mods: int = 0):
         _lib.vterm_keyboard_key(self._vt, KEYS[name], mods)
