@@ -25,12 +25,12 @@ struct runtime_opts {
 	const char *grpc_host; /* NULL: processes are op.unsupported */
 	uint16_t grpc_port;
 	struct net_tls *tls;
-	const char *token;            /* printable ASCII without spaces, or NULL; never logged */
-	bool allow_plaintext_token;   /* else a token to a non-loopback address without TLS: conn.plaintext_token */
+	const char *token; /* printable ASCII without spaces, or NULL; never logged */
+	bool allow_plaintext_token; /* else a token to a non-loopback address without TLS: conn.plaintext_token */
 	/* A tunnelled lane (port-forward): asked for a connected socket per connection. NULL: dial. */
 	int (*connect)(void *arg, uint16_t port, struct err *err);
 	void *connect_arg;
-	const char *label; /* for messages and spans: claim or URL */
+	const char *label;           /* for messages and spans: claim or URL */
 	struct telemetry *telemetry; /* NULL: none */
 	bool read_only;              /* start, write, delete: op.read_only */
 	uint64_t max_download_bytes, max_upload_bytes; /* 0: unlimited (streamed) */
@@ -38,11 +38,18 @@ struct runtime_opts {
 	size_t max_execute_bytes;                      /* 0: 4 MiB */
 	int64_t connect_timeout_ms;                    /* 0: 30 s */
 };
-struct runtime *runtime_new(struct loop *loop, struct http *http, const struct runtime_opts *opts,
-	struct err *err);
-void runtime_free(struct runtime *runtime); /* ends everything silently; processes die with their streams */
+struct runtime *runtime_new(
+	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err);
+void runtime_free(struct runtime
+		*runtime); /* ends everything silently; processes die with their streams */
 const char *runtime_label(const struct runtime *runtime);
-enum runtime_state { RUNTIME_IDLE, RUNTIME_CONNECTING, RUNTIME_UP, RUNTIME_DOWN, RUNTIME_STATE_COUNT };
+enum runtime_state {
+	RUNTIME_IDLE,
+	RUNTIME_CONNECTING,
+	RUNTIME_UP,
+	RUNTIME_DOWN,
+	RUNTIME_STATE_COUNT
+};
 enum runtime_state runtime_state_of(const struct runtime *runtime);
 /* The sandbox moved or went: fails everything in flight with err, stays usable for a reconnect. */
 void runtime_invalidate(struct runtime *runtime, const struct err *err);
@@ -56,14 +63,15 @@ struct runtime_health {
 	int64_t uptime_seconds;
 };
 struct runtime_op *runtime_health_start(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_health *health), void *arg,
-	struct err *err);
+	void (*done)(void *arg, const struct err *err, const struct runtime_health *health),
+	void *arg, struct err *err);
 
 struct runtime_pair {
 	const char *name, *value;
 };
 struct runtime_op *runtime_metadata_start(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n),
+	void (*done)(
+		void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n),
 	void *arg, struct err *err);
 
 /* ---- files (paths: engine/base/path.h rules, checked before any request) */
@@ -75,9 +83,10 @@ struct runtime_entry {
 	int mode;           /* permission bits; -1 unknown */
 };
 /* Entries that are not safe names, and uploads in flight, are left out and counted in n_hidden. */
-struct runtime_op *runtime_list_start(struct runtime *runtime, const char *path, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_entry *entries, size_t n,
-		size_t n_hidden),
+struct runtime_op *runtime_list_start(struct runtime *runtime, const char *path,
+	int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_entry *entries,
+		size_t n, size_t n_hidden),
 	void *arg, struct err *err);
 
 struct runtime_stat {
@@ -85,17 +94,18 @@ struct runtime_stat {
 	int64_t size_bytes; /* -1 unknown */
 	int64_t modified_s;
 };
-struct runtime_op *runtime_stat_start(struct runtime *runtime, const char *path, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st), void *arg,
-	struct err *err);
+struct runtime_op *runtime_stat_start(struct runtime *runtime, const char *path,
+	int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st),
+	void *arg, struct err *err);
 
 struct runtime_delete_opts {
 	bool recursive;
 };
 /* The daemon follows links on delete: see runtime_links_start() to look first. */
-struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *path, bool recursive,
-	int64_t timeout_ms, void (*done)(void *arg, const struct err *err), void *arg,
-	struct err *err);
+struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *path,
+	bool recursive, int64_t timeout_ms, void (*done)(void *arg, const struct err *err),
+	void *arg, struct err *err);
 
 /* A whole file streamed to the caller. */
 struct runtime_read_opts {
@@ -109,8 +119,8 @@ struct runtime_read_opts {
 	void (*done)(void *arg, const struct err *err, int64_t bytes_read);
 	void *arg;
 };
-struct runtime_op *runtime_read_start(struct runtime *runtime, const struct runtime_read_opts *opts,
-	struct err *err);
+struct runtime_op *runtime_read_start(
+	struct runtime *runtime, const struct runtime_read_opts *opts, struct err *err);
 
 struct runtime_write_opts {
 	const char *path;
@@ -121,8 +131,8 @@ struct runtime_write_opts {
 	void (*done)(void *arg, const struct err *err);
 	void *arg;
 };
-struct runtime_op *runtime_write_start(struct runtime *runtime,
-	const struct runtime_write_opts *opts, struct err *err);
+struct runtime_op *runtime_write_start(
+	struct runtime *runtime, const struct runtime_write_opts *opts, struct err *err);
 void runtime_resume(struct runtime_op *op); /* a paused read or write */
 
 /* ---- processes */
@@ -143,22 +153,30 @@ struct runtime_start_opts {
 	void (*on_exit)(void *arg, const struct err *err, int exit_code);
 	void *arg;
 };
-struct runtime_process *runtime_process_start(struct runtime *runtime,
-	const struct runtime_start_opts *opts, struct err *err);
+struct runtime_process *runtime_process_start(
+	struct runtime *runtime, const struct runtime_start_opts *opts, struct err *err);
 /* Queues bytes for stdin: exactly one WriteStdin outstanding, 32 KiB pieces, order kept; also before init. False with
  * ERR_LIMIT_UPLOAD over 1 MiB queued (take it up again in on_stdin_drained), ERR_PROC_GONE after the exit. */
-bool runtime_process_write(struct runtime_process *process, struct slice bytes, struct err *err);
-void runtime_process_on_drained(struct runtime_process *process, void (*fn)(void *arg)); /* queue below 256 KiB */
-bool runtime_process_eof(struct runtime_process *process, struct err *err); /* after what is queued; PTY: proc.eof_on_pty */
-void runtime_process_resize(struct runtime_process *process, int cols, int rows); /* latest wins */
+bool runtime_process_write(
+	struct runtime_process *process, struct slice bytes, struct err *err);
+void runtime_process_on_drained(
+	struct runtime_process *process, void (*fn)(void *arg)); /* queue below 256 KiB */
+bool runtime_process_eof(struct runtime_process *process,
+	struct err *err); /* after what is queued; PTY: proc.eof_on_pty */
+void runtime_process_resize(
+	struct runtime_process *process, int cols, int rows); /* latest wins */
 enum runtime_signal { RUNTIME_SIGINT = 2, RUNTIME_SIGKILL = 9, RUNTIME_SIGTERM = 15 };
-bool runtime_process_signal(struct runtime_process *process, enum runtime_signal signal, struct err *err);
+bool runtime_process_signal(
+	struct runtime_process *process, enum runtime_signal signal, struct err *err);
 void runtime_process_consumed(struct runtime_process *process, size_t bytes);
 bool runtime_process_is_ended(const struct runtime_process *process);
 /* SIGKILL to the whole group by SendSignal, up to 2 s for the exit event, then the stream is reset. No callback comes
  * after it returns; the pointer is dead. */
 void runtime_process_kill(struct runtime_process *process);
-void runtime_process_free(struct runtime_process *process); /* after on_exit; otherwise = kill */
+void runtime_process_free(
+	struct runtime_process *process); /* after on_exit; otherwise = kill */
+/* Processes whose kill is still under way (2 s at most): a program that ends may turn the loop until there are none. */
+size_t runtime_n_killing(const struct runtime *runtime);
 
 struct runtime_result {
 	int exit_code;
@@ -166,5 +184,5 @@ struct runtime_result {
 };
 struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *const *argv,
 	const char *const *env, const char *cwd, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_result *result), void *arg,
-	struct err *err);
+	void (*done)(void *arg, const struct err *err, const struct runtime_result *result),
+	void *arg, struct err *err);

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Connecting, lazily and once for all callers. Two lanes:
+ *
+ *   REST   down ──call──> health polled every 200 ms ──200──> up ──transport failure──> down
+ *   gRPC   down ──call──> (REST up first, if there is one) ──dial──> up ──closed, GOAWAY──> down
+ *
+ * A whole attempt has connect_timeout_ms; when it ends, every waiting call ends with it. Nothing is retried for
+ * a call that has begun. Liveness is asked over REST and never by HTTP/2 PING: grpc-go answers those with GOAWAY. */
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/net/dial.h"
+#include "engine/runtime/errors.h"
+#include "engine/runtime/internal.h"
+
+#include <event2/bufferevent.h>
+#include <event2/util.h>
+#include <stdlib.h>
+
+enum {
+	POLL_MS = 200,
+	PROBE_MS = 10 * 1000, /* one health question */
+	GRPC_AFTER_REST_MS =
+		3000, /* both listeners start together: a refused one is no wonder for long */
+	ERROR_PREFIX_BYTES = 512,
+};
+
+static void try_rest(struct runtime *runtime);
+static void try_grpc(struct runtime *runtime);
+
+bool connect_is_up(const struct runtime *runtime, enum lane lane)
+{
+	if (lane == LANE_REST)
+		return runtime->lanes[LANE_REST].state == LANE_UP;
+	/* a new stream on a living connection needs no new look at the health */
+	return runtime->lanes[LANE_GRPC].state == LANE_UP && runtime->current &&
+	       grpc_conn_is_usable(runtime->current->grpc);
+}
+
+static void stop_attempt(struct lane_attempt *lane)
+{
+	http_cancel(lane->probe);
+	net_dial_cancel(lane->dial);
+	lane->probe = NULL;
+	lane->dial = NULL;
+	loop_timer_disarm(lane->retry);
+	loop_timer_disarm(lane->deadline);
+}
+
+static void lane_failed(struct runtime *runtime, enum lane which, const struct err *err)
+{
+	struct lane_attempt *lane = &runtime->lanes[which];
+	struct err why;
+
+	err_copy(&why, err);
+	stop_attempt(lane);
+	lane->state = LANE_DOWN;
+	lane->has_failed = true;
+	for (struct runtime_op *op = runtime->ops; op; op = op->next)
+		if (op->is_waiting && (op->lane == which || which == LANE_REST))
+			op_fail_later(op, &why);
+}
+
+static void lane_up(struct runtime *runtime, enum lane which)
+{
+	struct lane_attempt *lane = &runtime->lanes[which];
+	bool wants_grpc = false;
+
+	stop_attempt(lane);
+	lane->state = LANE_UP;
+	lane->has_failed = false;
+	for (struct runtime_op *op = runtime->ops; op; op = op->next) {
+		if (!op->is_waiting)
+			continue;
+		if (op->lane == which)
+			op_begin_waiting(op);
+		else if (op->lane == LANE_GRPC)
+			wants_grpc = true;
+	}
+	if (wants_grpc)
+		connect_start(runtime, LANE_GRPC);
+}
+
+/* One try failed: once more in 200 ms, unless it cannot help. */
+static void try_failed(struct runtime *runtime, enum lane which, const struct err *err)
+{
+	struct lane_attempt *lane = &runtime->lanes[which];
+
+	err_copy(&lane->last, err);
+	switch (err->code) {
+	case ERR_CONN_TLS:
+	case ERR_RUNTIME_AUTH:
+	case ERR_PORTFWD_DENIED:
+	case ERR_PORTFWD_RUNTIME:
+	case ERR_ARG_INVALID:
+		lane_failed(runtime, which, err);
+		return;
+	default:
+		loop_timer_arm(lane->retry, POLL_MS);
+	}
+}
+
+static void on_deadline(struct runtime *runtime, enum lane which)
+{
+	struct lane_attempt *lane = &runtime->lanes[which];
+	struct err err = { 0 };
+
+	if (lane->last.code == ERR_NONE || lane->last.code == ERR_OP_TIMEOUT)
+		err_set(&err, ERR_OP_TIMEOUT, "%s: the daemon gave no answer in time",
+			runtime->label);
+	else {
+		err_copy(&err, &lane->last);
+		err_prefix(&err, "%s does not come up", runtime->label);
+	}
+	lane_failed(runtime, which, &err);
+}
+
+static void on_rest_deadline(void *arg)
+{
+	on_deadline(arg, LANE_REST);
+}
+
+static void on_grpc_deadline(void *arg)
+{
+	on_deadline(arg, LANE_GRPC);
+}
+
+static void on_rest_retry(void *arg)
+{
+	try_rest(arg);
+}
+
+static void on_grpc_retry(void *arg)
+{
+	try_grpc(arg);
+}
+
+void connect_start(struct runtime *runtime, enum lane which)
+{
+	struct lane_attempt *rest = &runtime->lanes[LANE_REST];
+
+	if (which == LANE_GRPC && runtime->rest_url && rest->state != LANE_UP)
+		which = LANE_REST;
+	struct lane_attempt *lane = &runtime->lanes[which];
+	if (lane->state == LANE_CONNECTING)
+		return;
+	lane->state = LANE_CONNECTING;
+	lane->last = (struct err){ 0 };
+	int64_t timeout_ms = runtime->connect_timeout_ms;
+	if (which == LANE_GRPC && runtime->rest_url && timeout_ms > GRPC_AFTER_REST_MS &&
+		!runtime->connect)
+		timeout_ms = GRPC_AFTER_REST_MS;
+	lane->deadline_mono_ms = clock_mono_ms() + timeout_ms;
+	loop_timer_arm(lane->deadline, timeout_ms);
+	/* a turn later: no attempt ends inside the call that asked for it */
+	loop_timer_arm(lane->retry, 0);
+}
+
+/* ---- REST */
+static void on_health(
+	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+{
+	struct runtime *runtime = arg;
+	struct err failure = { 0 };
+
+	runtime->lanes[LANE_REST].probe = NULL;
+	if (err) {
+		try_failed(runtime, LANE_REST, err);
+	} else if (reply->status == 200) {
+		lane_up(runtime, LANE_REST);
+	} else {
+		errors_from_rest(&failure, ERRORS_DAEMON, reply->status, body);
+		try_failed(runtime, LANE_REST, &failure);
+	}
+}
+
+static int64_t left_ms(const struct lane_attempt *lane)
+{
+	int64_t left = lane->deadline_mono_ms - clock_mono_ms();
+
+	return left < 1 ? 1 : left < PROBE_MS ? left : PROBE_MS;
+}
+
+static int on_http_connect(void *arg, struct err *err)
+{
+	struct runtime *runtime = arg;
+
+	return runtime->connect(runtime->connect_arg, runtime->rest_port, err);
+}
+
+static void try_rest(struct runtime *runtime)
+{
+	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
+	struct err err = { 0 };
+	char *url = x_asprintf("%s/v1/health", runtime->rest_url);
+	/* no token: the health check needs none, and a wrong one would only be told later */
+	struct http_opts opts = {
+		.method = "GET",
+		.url = url,
+		.tls = runtime->tls,
+		.lane = runtime->http_lane,
+		.connect = runtime->connect ? on_http_connect : NULL,
+		.connect_arg = runtime,
+		.timeout_ms = left_ms(lane),
+		.connect_timeout_ms = left_ms(lane),
+		.max_body_bytes = 64 << 10,
+		.done = on_health,
+		.arg = runtime,
+	};
+
+	lane->probe = http_start(runtime->http, &opts, &err);
+	free(url);
+	if (!lane->probe)
+		try_failed(runtime, LANE_REST, &err);
+}
+
+void connect_rest_failed(struct runtime *runtime, const struct err *err)
+{
+	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
+
+	switch (err->code) {
+	case ERR_CONN_LOST:
+	case ERR_CONN_REFUSED:
+	case ERR_CONN_DNS:
+	case ERR_PORTFWD_LOST:
+	case ERR_PORTFWD_REFUSED:
+		break;
+	default:
+		return;
+	}
+	if (lane->state != LANE_UP)
+		return;
+	lane->state = LANE_DOWN;
+	lane->has_failed = true;
+	http_drop_lane(runtime->http, runtime->http_lane);
+}
+
+/* ---- gRPC */
+static void on_conn_free(void *arg)
+{
+	struct conn *conn = arg;
+
+	grpc_conn_free(conn->grpc);
+	free(conn);
+}
+
+static void forget_conn(struct conn *conn)
+{
+	struct runtime *runtime = conn->runtime;
+
+	if (!runtime)
+		return;
+	DL_DELETE(runtime->conns, conn);
+	conn->runtime = NULL;
+	if (runtime->current != conn)
+		return;
+	runtime->current = NULL;
+	if (runtime->lanes[LANE_GRPC].state == LANE_UP)
+		runtime->lanes[LANE_GRPC].state = LANE_DOWN;
+}
+
+static void on_conn_closed(void *arg, const struct err *err)
+{
+	struct conn *conn = arg;
+	struct runtime *runtime = conn->runtime;
+
+	if (!runtime)
+		return;
+	bool is_current = runtime->current == conn;
+	forget_conn(conn);
+	if (is_current && err)
+		runtime->lanes[LANE_GRPC].has_failed = true;
+	loop_defer(runtime->loop, on_conn_free, conn);
+}
+
+static bool adopt(struct runtime *runtime, struct bufferevent *bev, struct err *err)
+{
+	struct conn *conn = x_calloc(1, sizeof *conn);
+	struct grpc_conn_opts opts = {
+		.authority = runtime->authority,
+		.token = runtime->token,
+		.max_message_bytes = runtime->max_execute_bytes,
+		.on_closed = on_conn_closed,
+		.arg = conn,
+	};
+
+	conn->runtime = runtime;
+	conn->grpc = grpc_conn_new_take(runtime->loop, bev, &opts, err);
+	if (!conn->grpc) {
+		free(conn);
+		return false;
+	}
+	DL_APPEND(runtime->conns, conn);
+	runtime->current = conn;
+	return true;
+}
+
+static void on_dialled(void *arg, const struct err *err, struct bufferevent *bev)
+{
+	struct runtime *runtime = arg;
+	struct err failure = { 0 };
+
+	runtime->lanes[LANE_GRPC].dial = NULL;
+	if (err)
+		try_failed(runtime, LANE_GRPC, err);
+	else if (!adopt(runtime, bev, &failure))
+		try_failed(runtime, LANE_GRPC, &failure);
+	else
+		lane_up(runtime, LANE_GRPC);
+}
+
+static void try_tunnel(struct runtime *runtime)
+{
+	struct err err = { 0 };
+	int fd = runtime->connect(runtime->connect_arg, runtime->grpc_port, &err);
+
+	if (fd < 0) {
+		try_failed(runtime, LANE_GRPC, &err);
+		return;
+	}
+	evutil_make_socket_nonblocking(fd);
+	struct bufferevent *bev =
+		bufferevent_socket_new(loop_base(runtime->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	on_dialled(runtime, NULL, bev);
+}
+
+static void try_grpc(struct runtime *runtime)
+{
+	struct lane_attempt *lane = &runtime->lanes[LANE_GRPC];
+	struct err err = { 0 };
+
+	if (runtime->connect) {
+		try_tunnel(runtime);
+		return;
+	}
+	struct net_dial_opts opts = {
+		.host = runtime->grpc_host,
+		.port = runtime->grpc_port,
+		.tls = runtime->tls,
+		.alpn = runtime->tls ? "h2" : NULL,
+		.timeout_ms = left_ms(lane),
+	};
+	lane->dial = net_dial_start(runtime->loop, &opts, on_dialled, runtime, &err);
+	if (!lane->dial)
+		try_failed(runtime, LANE_GRPC, &err);
+}
+
+/* ---- life */
+void connect_init(struct runtime *runtime)
+{
+	static loop_fn *const retry[] = { on_rest_retry, on_grpc_retry };
+	static loop_fn *const deadline[] = { on_rest_deadline, on_grpc_deadline };
+
+	for (int i = 0; i < LANE_COUNT; i++) {
+		runtime->lanes[i].retry = loop_timer_new(runtime->loop, retry[i], runtime);
+		runtime->lanes[i].deadline =
+			loop_timer_new(runtime->loop, deadline[i], runtime);
+	}
+}
+
+void connect_drop(struct runtime *runtime)
+{
+	for (int i = 0; i < LANE_COUNT; i++) {
+		stop_attempt(&runtime->lanes[i]);
+		runtime->lanes[i].state = LANE_DOWN;
+		runtime->lanes[i].has_failed = true;
+	}
+	while (runtime->conns) {
+		struct conn *conn = runtime->conns;
+		forget_conn(conn);
+		/* we may be inside one of its callbacks */
+		loop_defer(runtime->loop, on_conn_free, conn);
+	}
+	http_drop_lane(runtime->http, runtime->http_lane);
+}
+
+void connect_deinit(struct runtime *runtime)
+{
+	if (!runtime->lanes[0].retry)
+		return;
+	connect_drop(runtime);
+	for (int i = 0; i < LANE_COUNT; i++) {
+		loop_timer_free(runtime->lanes[i].retry);
+		loop_timer_free(runtime->lanes[i].deadline);
+	}
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What an answer of the daemon means in our error codes. Pure. Every function returns false, so that a caller
+ * can end with it. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+
+struct err;
+
+enum errors_rest {
+	ERRORS_DAEMON, /* health, metadata */
+	ERRORS_READ,   /* read, list, stat */
+	ERRORS_WRITE,
+	ERRORS_DELETE,
+	ERRORS_REST_COUNT,
+};
+/* body: what was kept of the answer: JSON {"code","message"} or plain text, or empty (HEAD). */
+bool errors_from_rest(struct err *err, enum errors_rest kind, int status, struct slice body);
+
+enum errors_call {
+	ERRORS_START,
+	ERRORS_EXECUTE,
+	ERRORS_CONTROL, /* WriteStdin, SendSignal, ResizeTTY */
+	ERRORS_STREAM,  /* Start, after its init event */
+	ERRORS_CALL_COUNT,
+};
+/* from: the completion of a grpc call. A NOT_FOUND at start becomes ERR_PROC_COMMAND_NOT_FOUND; the caller finds
+ * out whether a missing cwd was meant, since the daemon's text blames the program either way. */
+bool errors_from_grpc(struct err *err, enum errors_call call, const struct err *from);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of this room share: the runtime itself, its two lanes, and the base of every operation.
+ *
+ *   op_launch ──lane up──> begin ──> http / grpc ──> op_finish ──> complete (the caller's done)
+ *        └──lane down──> waits; connect.c runs one shared attempt per lane and then begins or fails them all
+ *
+ * An operation is in runtime->ops from op_launch until it ends; it ends once. Its memory is counted: the list
+ * holds one reference, each deferred call another, so a deferred call never meets freed memory. */
+#pragma once
+
+#include "engine/base/err.h"
+#include "engine/net/grpc.h"
+#include "engine/net/http.h"
+#include "engine/net/loop.h"
+#include "engine/runtime/runtime.h"
+#include "engine/telemetry/span.h"
+
+enum lane { LANE_REST, LANE_GRPC, LANE_COUNT };
+enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_UP };
+
+struct net_dial;
+
+/* One HTTP/2 connection. After a GOAWAY the old one lives on beside its successor until its streams are done. */
+struct conn {
+	struct runtime *runtime; /* NULL once the runtime let go of it */
+	struct grpc_conn *grpc;
+	struct conn *prev, *next;
+};
+
+struct lane_attempt {
+	enum lane_state state;
+	struct loop_timer *retry, *deadline;
+	struct http_req *probe; /* REST */
+	struct net_dial *dial;  /* gRPC */
+	struct err last;        /* why the last try of this attempt failed */
+	int64_t deadline_mono_ms;
+	bool has_failed; /* the last attempt ended in failure, or the lane broke */
+};
+
+struct runtime {
+	struct loop *loop;
+	struct http *http;
+	struct net_tls *tls;
+	struct telemetry *telemetry;
+	char *label, *rest_url, *grpc_host, *authority, *auth_header, *token, *http_lane;
+	uint16_t rest_port, grpc_port;
+	int (*connect)(void *arg, uint16_t port, struct err *err);
+	void *connect_arg;
+	bool read_only;
+	uint64_t max_download_bytes, max_upload_bytes;
+	size_t max_listing_bytes, max_execute_bytes;
+	int64_t connect_timeout_ms;
+	struct lane_attempt lanes[LANE_COUNT];
+	struct conn *conns;   /* all that are open */
+	struct conn *current; /* the one new calls use */
+	struct runtime_op *ops;
+	size_t n_killing;
+};
+
+struct runtime_op {
+	struct runtime *runtime; /* NULL once ended */
+	struct runtime_op *prev, *next;
+	int refs;
+	enum lane lane;
+	bool is_waiting;          /* for its lane */
+	int64_t deadline_mono_ms; /* 0: none */
+	struct loop_timer *timer;
+	struct http_req *req;
+	struct grpc_call *call;
+	struct span *span;
+	struct err failure; /* of op_fail_later */
+	/* Called when the lane is up; calls nobody back. */
+	bool (*begin)(struct runtime_op *op, struct err *err);
+	/* Hands the result to the caller; the op has ended already. */
+	void (*complete)(struct runtime_op *op, const struct err *err);
+	void (*detach)(
+		struct runtime_op *op); /* cancels what is more than req and call; or NULL */
+	void (*resume)(struct runtime_op *op); /* a paused body; or NULL */
+	void (*release)(
+		struct runtime_op *op); /* deinits the parts of the outer struct; or NULL */
+};
+
+/* ---- op.c */
+/* timeout_ms 0: no deadline. The op is the first member of what op_new allocated (bytes). */
+void *op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
+	const char *span_name, const struct span *parent);
+void op_discard(struct runtime_op *op); /* before it was launched */
+/* False: it failed at once and is freed; no callback comes. */
+bool op_launch(struct runtime_op *op, struct err *err);
+void op_begin_waiting(struct runtime_op *op); /* connect.c: its lane is up */
+void op_finish(struct runtime_op *op, const struct err *err);
+void op_fail_later(struct runtime_op *op, const struct err *err); /* at the end of this turn */
+void op_end_silently(struct runtime_op *op);
+void op_unref(struct runtime_op *op);
+int64_t op_remaining_ms(
+	const struct runtime_op *op); /* of its deadline; 0 none, else at least 1 */
+/* Replaces the deadline by timeout_ms from now (0: none). */
+void op_set_timeout(struct runtime_op *op, int64_t timeout_ms);
+
+/* ---- connect.c */
+void connect_init(struct runtime *runtime);
+void connect_deinit(struct runtime *runtime);
+bool connect_is_up(const struct runtime *runtime, enum lane lane);
+void connect_start(struct runtime *runtime, enum lane lane);
+/* A request on the REST lane failed in transport: the next call looks at the health first. */
+void connect_rest_failed(struct runtime *runtime, const struct err *err);
+void connect_drop(
+	struct runtime *runtime); /* both lanes down; what used them has been detached */
+
+/* ---- rest.c */
+/* Fills in address, TLS, token, lane, traceparent; sets op->req. opts->url is the path with its query. */
+bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err);
+bool rest_is_json(const struct http_reply *reply);
+int64_t rest_modified_s(const struct http_reply *reply); /* Last-Modified or -1 */
+/* For the end of every REST call: op->req is forgotten, the lane is told of a broken connection. */
+void rest_ended(struct runtime_op *op, const struct err *err);
+
+/* The first bytes of an error answer. */
+enum { REST_ERROR_BYTES = 4096 };
+struct rest_failure {
+	int status; /* 0: none */
+	size_t n;
+	char bytes[REST_ERROR_BYTES];
+};
+void rest_failure_add(struct rest_failure *failure, struct slice bytes);
+
+/* ---- cwd.c: is a missing cwd the reason of a NOT_FOUND at start? */
+struct cwd_check;
+struct cwd_check *cwd_check_start(struct runtime_op *op, const char *cwd,
+	void (*done)(void *arg, bool is_missing), void *arg);
+void cwd_check_cancel(struct cwd_check *check);
+bool cwd_is_allowed(const char *cwd, struct err *err);
+
+/* ---- process.c */
+const char *process_executable(const char *const *argv); /* base name for spans */
+bool process_argv_check(const char *const *argv, const char *const *env, struct err *err);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A directory listing of sandboxd, parsed while its bytes arrive: pure, no entry is looked at twice, and only the
+ * entries stay in memory. Names are hostile: what is not one safe file name is counted and left out. */
+#pragma once
+
+#include "engine/base/str.h"
+#include "engine/runtime/runtime.h"
+
+#include <stdbool.h>
+
+struct err;
+struct listing;
+
+struct listing *listing_new(void);
+void listing_free(struct listing *listing);
+/* False with ERR_RUNTIME_PROTOCOL or ERR_LIMIT_RESPONSE; then only listing_free() makes sense. */
+bool listing_feed(struct listing *listing, struct slice bytes, struct err *err);
+bool listing_finish(struct listing *listing, struct err *err); /* false if cut or no listing */
+const struct runtime_entry *listing_entries(
+	const struct listing *listing, size_t *n, size_t *n_hidden);
+
+#define LISTING_UPLOAD_PREFIX ".sandboxd-tmp-"

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The life of an operation: waiting for its lane, its deadline, its one end. */
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/runtime/internal.h"
+
+#include <stdlib.h>
+
+static void on_deadline(void *arg)
+{
+	struct runtime_op *op = arg;
+	struct err err = { 0 };
+
+	if (!op->runtime)
+		return;
+	if (op->is_waiting)
+		err_set(&err, ERR_OP_TIMEOUT, "no connection to %s in time",
+			op->runtime->label);
+	else
+		err_set(&err, ERR_OP_TIMEOUT, "no answer from %s in time", op->runtime->label);
+	op_finish(op, &err);
+}
+
+void *op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
+	const char *span_name, const struct span *parent)
+{
+	struct runtime_op *op = x_calloc(1, bytes);
+
+	op->runtime = runtime;
+	op->refs = 1;
+	op->lane = lane;
+	if (span_name) {
+		op->span = span_start(runtime->telemetry, span_name, parent);
+		span_set_str(op->span, "sandbox.label", runtime->label);
+	}
+	op->timer = loop_timer_new(runtime->loop, on_deadline, op);
+	op_set_timeout(op, timeout_ms);
+	return op;
+}
+
+void op_unref(struct runtime_op *op)
+{
+	if (--op->refs > 0)
+		return;
+	if (op->release)
+		op->release(op);
+	loop_timer_free(op->timer);
+	free(op);
+}
+
+void op_discard(struct runtime_op *op)
+{
+	struct err none = { .code = ERR_ARG_INVALID };
+
+	span_end(op->span, &none);
+	op->span = NULL;
+	loop_timer_disarm(op->timer);
+	op->runtime = NULL;
+	op_unref(op);
+}
+
+bool op_launch(struct runtime_op *op, struct err *err)
+{
+	struct runtime *runtime = op->runtime;
+
+	if (op->lane == LANE_REST && !runtime->rest_url) {
+		op_discard(op);
+		return err_set(err, ERR_OP_UNSUPPORTED, "%s has no address for files (REST)",
+			runtime->label);
+	}
+	if (op->lane == LANE_GRPC && !runtime->grpc_host) {
+		op_discard(op);
+		return err_set(err, ERR_OP_UNSUPPORTED,
+			"%s has no address for processes (gRPC)", runtime->label);
+	}
+	DL_APPEND(runtime->ops, op);
+	if (!connect_is_up(runtime, op->lane)) {
+		op->is_waiting = true;
+		connect_start(runtime, op->lane);
+		return true;
+	}
+	struct err failure = { 0 };
+	if (op->begin(op, &failure))
+		return true;
+	err_copy(err, &failure);
+	op_end_silently(op);
+	return false;
+}
+
+void op_begin_waiting(struct runtime_op *op)
+{
+	struct err err = { 0 };
+
+	op->is_waiting = false;
+	if (!op->begin(op, &err))
+		op_fail_later(op, &err);
+}
+
+/* Takes the op out of everything; what is left is memory and the caller's callback. */
+static void end(struct runtime_op *op, const struct err *err)
+{
+	DL_DELETE(op->runtime->ops, op);
+	loop_timer_disarm(op->timer);
+	if (op->detach)
+		op->detach(op);
+	http_cancel(op->req);
+	grpc_cancel(op->call);
+	op->req = NULL;
+	op->call = NULL;
+	op->is_waiting = false;
+	span_end(op->span, err);
+	op->span = NULL;
+	op->runtime = NULL;
+}
+
+static void on_deferred_unref(void *arg)
+{
+	op_unref(arg);
+}
+
+/* Memory goes at the end of the turn: the end may come from inside one of the op's own callbacks. */
+static void unref_later(struct loop *loop, struct runtime_op *op)
+{
+	loop_defer(loop, on_deferred_unref, op);
+}
+
+void op_finish(struct runtime_op *op, const struct err *err)
+{
+	if (!op->runtime)
+		return;
+	struct loop *loop = op->runtime->loop;
+	end(op, err);
+	unref_later(loop, op);
+	op->complete(op, err);
+}
+
+void op_end_silently(struct runtime_op *op)
+{
+	if (!op->runtime)
+		return;
+	struct loop *loop = op->runtime->loop;
+	struct err cancelled = { .code = ERR_OP_CANCELLED };
+	end(op, &cancelled);
+	unref_later(loop, op);
+}
+
+static void on_deferred_failure(void *arg)
+{
+	struct runtime_op *op = arg;
+
+	op_finish(op, &op->failure);
+	op_unref(op);
+}
+
+void op_fail_later(struct runtime_op *op, const struct err *err)
+{
+	if (op->failure.code != ERR_NONE)
+		return;
+	op->is_waiting = false;
+	err_copy(&op->failure, err);
+	if (op->failure.code == ERR_NONE)
+		err_set(&op->failure, ERR_INTERNAL, "failed without a reason");
+	op->refs++;
+	loop_defer(op->runtime->loop, on_deferred_failure, op);
+}
+
+int64_t op_remaining_ms(const struct runtime_op *op)
+{
+	if (!op->deadline_mono_ms)
+		return 0;
+	int64_t left = op->deadline_mono_ms - clock_mono_ms();
+	return left > 0 ? left : 1;
+}
+
+void op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
+{
+	op->deadline_mono_ms = timeout_ms > 0 ? clock_mono_ms() + timeout_ms : 0;
+	if (timeout_ms > 0)
+		loop_timer_arm(op->timer, timeout_ms);
+	else
+		loop_timer_disarm(op->timer);
+}
+
+void runtime_cancel(struct runtime_op *op)
+{
+	if (op)
+		op_end_silently(op);
+}
+
+void runtime_resume(struct runtime_op *op)
+{
+	if (op->runtime && op->req && op->resume)
+		op->resume(op);
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A process is its Start stream:
+ *
+ *   waiting ──lane up──> Start ──init──> running ──exit──> (trailers) ──> on_exit
+ *                          └──NOT_FOUND with a cwd──> cwd check ──> on_exit
+ *
+ * The stream's end kills the direct child only, so killing is a signal to the whole group first, and the stream
+ * is kept, and read, until the exit event or 2 s. Output is never held back while we kill: the daemon drops the
+ * rest of a terminal's output when nobody reads it. */
+#include "engine/runtime/process.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "engine/runtime/errors.h"
+#include "engine/runtime/messages.h"
+
+#include <stdlib.h>
+
+enum { INIT_MS = 30 * 1000, KILL_MS = 2000, TRAILERS_MS = 2000 };
+
+/* ---- checks shared with execute.c */
+const char *process_executable(const char *const *argv)
+{
+	return path_base(argv[0]);
+}
+
+bool process_argv_check(const char *const *argv, const char *const *env, struct err *err)
+{
+	if (!argv || !argv[0] || !argv[0][0])
+		return err_set(err, ERR_ARG_INVALID, "no command");
+	for (size_t i = 0; env && env[i]; i++)
+		if (env[i][0] == '=' || !strchr(env[i], '='))
+			/* the text may be a secret: only its place is told */
+			return err_set(err, ERR_ARG_INVALID, "environment entry %zu is not K=V",
+				i + 1);
+	return true;
+}
+
+/* ---- calls on it */
+struct grpc_call *process_call(struct runtime_process *process, const char *method,
+	char *message, size_t n, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
+{
+	struct grpc_call *call = NULL;
+	struct grpc_call_opts opts = {
+		.path = method,
+		.message = { message, n },
+		.is_unary = true,
+		.timeout_ms = timeout_ms,
+		.done = done,
+		.arg = arg,
+	};
+
+	if (process->op.runtime && process->conn && process->conn->runtime)
+		call = grpc_start(process->conn->grpc, &opts, err);
+	else
+		err_set(err, ERR_PROC_GONE, "its connection is gone");
+	free(message);
+	return call;
+}
+
+/* ---- ends */
+static void count_killing(struct runtime_process *process, bool on)
+{
+	if (process->is_killing == on)
+		return;
+	process->is_killing = on;
+	if (on)
+		process->op.runtime->n_killing++;
+	else
+		process->op.runtime->n_killing--;
+}
+
+static void detach(struct runtime_op *op)
+{
+	struct runtime_process *process = (struct runtime_process *)op;
+
+	cwd_check_cancel(process->check);
+	process->check = NULL;
+	stdin_drop(process);
+	control_cancel(process);
+	process->conn = NULL;
+	count_killing(process, false);
+}
+
+static void complete(struct runtime_op *op, const struct err *err)
+{
+	struct runtime_process *process = (struct runtime_process *)op;
+
+	if (!process->opts.on_exit)
+		return;
+	if (process->has_exit)
+		process->opts.on_exit(process->opts.arg, NULL, process->exit_code);
+	else
+		process->opts.on_exit(process->opts.arg, err, -1);
+}
+
+static void release(struct runtime_op *op)
+{
+	struct runtime_process *process = (struct runtime_process *)op;
+
+	stdin_deinit(process);
+	free((void *)(uintptr_t)process->request.p);
+	free(process->cwd);
+}
+
+static void finish_protocol(struct runtime_process *process, const char *what)
+{
+	struct err err = { 0 };
+
+	err_set(&err, ERR_PROC_PROTOCOL, "%s", what);
+	op_finish(&process->op, &err);
+}
+
+/* ---- events */
+static void on_init_event(struct runtime_process *process, int pid)
+{
+	if (process->has_init || pid <= 0) {
+		finish_protocol(process, process->has_init ? "a second init event"
+							   : "a process without a number");
+		return;
+	}
+	process->has_init = true;
+	process->pid = pid;
+	op_set_timeout(&process->op, process->is_killing ? KILL_MS : 0);
+	control_after_init(process);
+	stdin_pump(process);
+	if (process->opts.on_init && !process->is_killing)
+		process->opts.on_init(process->opts.arg, pid);
+}
+
+static void on_output_event(struct runtime_process *process, int stream, struct slice bytes)
+{
+	if (!process->has_init || process->has_exit) {
+		finish_protocol(process, "output outside its life");
+		return;
+	}
+	if (process->is_killing || !process->opts.on_output) {
+		grpc_consumed(process->op.call, bytes.n);
+		return;
+	}
+	process->unconsumed_bytes += bytes.n;
+	process->opts.on_output(process->opts.arg, stream, bytes);
+}
+
+static void on_exit_event(struct runtime_process *process, int exit_code)
+{
+	if (!process->has_init || process->has_exit) {
+		finish_protocol(process, "an exit event out of order");
+		return;
+	}
+	process->has_exit = true;
+	process->exit_code = exit_code;
+	span_set_int(process->op.span, "sandbox.exit_code", exit_code);
+	stdin_drop(process);
+	/* what is left are the trailers */
+	op_set_timeout(&process->op, TRAILERS_MS);
+}
+
+static void on_message(void *arg, struct slice message)
+{
+	struct runtime_process *process = arg;
+	struct message_event event;
+	struct err err = { 0 };
+
+	if (!message_event_parse(message, &event, &err)) {
+		op_finish(&process->op, &err);
+		return;
+	}
+	/* framing and events that the consumer does not see are ours to give back */
+	grpc_consumed(process->op.call, message.n - event.bytes.n);
+	switch (event.kind) {
+	case MESSAGE_INIT:
+		on_init_event(process, event.pid);
+		break;
+	case MESSAGE_STDOUT:
+		on_output_event(process, 1, event.bytes);
+		break;
+	case MESSAGE_STDERR:
+		on_output_event(process, 2, event.bytes);
+		break;
+	case MESSAGE_EXIT:
+		on_exit_event(process, event.exit_code);
+		break;
+	case MESSAGE_UNKNOWN:
+	case MESSAGE_EVENT_KIND_COUNT:
+		break;
+	}
+	message_event_deinit(&event);
+}
+
+static void on_cwd_checked(void *arg, bool is_missing)
+{
+	struct runtime_process *process = arg;
+	struct err err = { 0 };
+
+	process->check = NULL;
+	if (is_missing)
+		err_set(&err, ERR_PROC_NO_CWD, "no directory %s in the sandbox", process->cwd);
+	else
+		err = process->start_failure;
+	op_finish(&process->op, &err);
+}
+
+static void on_not_started(struct runtime_process *process, const struct err *err)
+{
+	errors_from_grpc(&process->start_failure, ERRORS_START, err);
+	if (process->start_failure.code == ERR_PROC_COMMAND_NOT_FOUND && process->cwd &&
+		!process->is_killing) {
+		process->check =
+			cwd_check_start(&process->op, process->cwd, on_cwd_checked, process);
+		if (process->check)
+			return;
+	}
+	op_finish(&process->op, &process->start_failure);
+}
+
+static void on_done(void *arg, const struct err *err)
+{
+	struct runtime_process *process = arg;
+	struct err failure = { 0 };
+
+	process->op.call = NULL;
+	if (process->has_exit) {
+		op_finish(&process->op, NULL);
+	} else if (!err) {
+		finish_protocol(process, process->has_init
+						 ? "the stream ended without an exit event"
+						 : "the stream ended before the process began");
+	} else if (!process->has_init) {
+		on_not_started(process, err);
+	} else {
+		errors_from_grpc(&failure, ERRORS_STREAM, err);
+		op_finish(&process->op, &failure);
+	}
+}
+
+/* ---- start */
+static bool begin(struct runtime_op *op, struct err *err)
+{
+	struct runtime_process *process = (struct runtime_process *)op;
+	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
+	/* never a grpc-timeout: its expiry would kill the process */
+	struct grpc_call_opts opts = {
+		.path = "/process.v1.ProcessService/Start",
+		.message = process->request,
+		.on_message = on_message,
+		.manual_window = true,
+		.done = on_done,
+		.arg = process,
+	};
+
+	span_traceparent(op->span, traceparent);
+	if (traceparent[0])
+		opts.traceparent = traceparent;
+	process->conn = op->runtime->current;
+	op->call = grpc_start(process->conn->grpc, &opts, err);
+	return op->call != NULL;
+}
+
+static int clamp(int size)
+{
+	return size < 0 ? 0 : size > 65535 ? 65535 : size;
+}
+
+struct runtime_process *runtime_process_start(
+	struct runtime *runtime, const struct runtime_start_opts *opts, struct err *err)
+{
+	if (runtime->read_only) {
+		err_set(err, ERR_OP_READ_ONLY, "no process is started: read-only");
+		return NULL;
+	}
+	if (!process_argv_check(opts->argv, opts->env, err) || !cwd_is_allowed(opts->cwd, err))
+		return NULL;
+	struct runtime_process *process = op_new(runtime, sizeof *process, LANE_GRPC,
+		opts->init_timeout_ms > 0 ? opts->init_timeout_ms : INIT_MS, "command.start",
+		opts->parent);
+	struct message_config config = { opts->argv, opts->env, opts->cwd };
+	size_t n;
+
+	process->op.begin = begin;
+	process->op.complete = complete;
+	process->op.detach = detach;
+	process->op.release = release;
+	process->opts = *opts;
+	process->opts.argv = process->opts.env = NULL;
+	process->opts.cwd = NULL;
+	process->opts.parent = NULL;
+	process->cols = clamp(opts->pty_cols);
+	process->rows = clamp(opts->pty_rows);
+	process->is_pty = process->cols > 0 || process->rows > 0;
+	process->is_size_due = process->cols > 0 && process->rows > 0;
+	process->cwd = x_strdup(opts->cwd);
+	char *request = message_start(&config, process->cols, process->rows, &n);
+	process->request = (struct slice){ request, n };
+	stdin_init(process);
+	span_set_str(
+		process->op.span, "sandbox.command.executable", process_executable(opts->argv));
+	if (!op_launch(&process->op, err))
+		return NULL;
+	process->op.refs++; /* the handle's */
+	return process;
+}
+
+/* ---- the caller's hand */
+void runtime_process_consumed(struct runtime_process *process, size_t bytes)
+{
+	if (bytes > process->unconsumed_bytes)
+		bytes = process->unconsumed_bytes;
+	process->unconsumed_bytes -= bytes;
+	if (bytes && process->op.runtime && process->op.call)
+		grpc_consumed(process->op.call, bytes);
+}
+
+bool runtime_process_is_ended(const struct runtime_process *process)
+{
+	return process->has_exit || !process->op.runtime;
+}
+
+void runtime_process_kill(struct runtime_process *process)
+{
+	if (!process)
+		return;
+	if (!process->op.runtime) {
+		op_unref(&process->op);
+		return;
+	}
+	process->opts.on_init = NULL;
+	process->opts.on_output = NULL;
+	process->opts.on_exit = NULL;
+	process->on_drained = NULL;
+	if (process->op.is_waiting || !process->op.call) {
+		/* nothing runs yet, or nothing runs any more */
+		op_end_silently(&process->op);
+	} else {
+		count_killing(process, true);
+		stdin_drop(process);
+		runtime_process_consumed(process, process->unconsumed_bytes);
+		if (!process->has_exit)
+			runtime_process_signal(process, RUNTIME_SIGKILL, NULL);
+		op_set_timeout(&process->op, KILL_MS);
+	}
+	op_unref(&process->op);
+}
+
+void runtime_process_free(struct runtime_process *process)
+{
+	runtime_process_kill(process);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inside of a running process, shared by process.c (its stream) and its controls (stdin.c, control.c). */
+#pragma once
+
+#include "engine/runtime/internal.h"
+
+struct evbuffer;
+struct control_call;
+
+struct runtime_process {
+	struct runtime_op op; /* one reference is the caller's handle */
+	struct runtime_start_opts opts;
+	struct conn
+		*conn; /* the only one on which pid means this process; NULL: none (any more) */
+	struct slice request;
+	char *cwd;
+	struct cwd_check *check;
+	struct err start_failure;
+	int pid, exit_code;
+	bool is_pty, has_init, has_exit;
+	bool is_killing;
+	size_t unconsumed_bytes;
+
+	/* stdin.c */
+	struct evbuffer *stdin_queue;
+	struct grpc_call *stdin_call;
+	bool wants_eof, has_sent_eof, wants_drained;
+	struct err stdin_failure;
+	void (*on_drained)(void *arg);
+
+	/* control.c */
+	int cols, rows;
+	bool is_size_due;
+	struct grpc_call *resize_call;
+	int early_signal; /* asked for before init; 0 none */
+	struct control_call *signals;
+	size_t n_signals;
+};
+
+void stdin_init(struct runtime_process *process);
+void stdin_pump(
+	struct runtime_process *process); /* after init, and whenever there may be work */
+void stdin_drop(struct runtime_process *process); /* nothing more is sent */
+void stdin_deinit(struct runtime_process *process);
+
+void control_after_init(struct runtime_process *process);
+void control_cancel(struct runtime_process *process);
+
+/* A unary call on the process's own connection; NULL if there is none. */
+struct grpc_call *process_call(struct runtime_process *process, const char *method,
+	char *message, size_t n, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);

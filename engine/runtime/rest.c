@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What every REST request has in common. */
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/runtime/internal.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+enum { MAX_HEADERS = 8 };
+
+static int on_connect(void *arg, struct err *err)
+{
+	struct runtime *runtime = arg;
+
+	return runtime->connect(runtime->connect_arg, runtime->rest_port, err);
+}
+
+bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
+{
+	struct runtime *runtime = op->runtime;
+	struct http_header headers[MAX_HEADERS];
+	size_t n = 0;
+	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
+	char *url = x_asprintf("%s%s", runtime->rest_url, opts->url);
+
+	for (size_t i = 0; i < opts->n_headers && n < MAX_HEADERS - 2; i++)
+		headers[n++] = opts->headers[i];
+	if (runtime->auth_header)
+		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
+	span_traceparent(op->span, traceparent);
+	if (traceparent[0])
+		headers[n++] = (struct http_header){ "traceparent", traceparent };
+	opts->url = url;
+	opts->headers = headers;
+	opts->n_headers = n;
+	opts->tls = runtime->tls;
+	opts->lane = runtime->http_lane;
+	if (runtime->connect) {
+		opts->connect = on_connect;
+		opts->connect_arg = runtime;
+	}
+	op->req = http_start(runtime->http, opts, err);
+	free(url);
+	return op->req != NULL;
+}
+
+void rest_ended(struct runtime_op *op, const struct err *err)
+{
+	op->req = NULL;
+	if (err)
+		connect_rest_failed(op->runtime, err);
+}
+
+bool rest_is_json(const struct http_reply *reply)
+{
+	const char *type = http_reply_header(reply, "Content-Type");
+
+	return type && strncasecmp(type, "application/json", 16) == 0 &&
+	       (type[16] == 0 || type[16] == ';' || type[16] == ' ');
+}
+
+int64_t rest_modified_s(const struct http_reply *reply)
+{
+	const char *date = http_reply_header(reply, "Last-Modified");
+	int64_t seconds;
+
+	return date && clock_parse_http_date(date, &seconds) ? seconds : -1;
+}
+
+void rest_failure_add(struct rest_failure *failure, struct slice bytes)
+{
+	size_t room = sizeof failure->bytes - failure->n;
+	size_t n = bytes.n < room ? bytes.n : room;
+
+	memcpy(failure->bytes + failure->n, bytes.p, n);
+	failure->n += n;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The runtime object: its settings, the rule about tokens in the clear, its end. */
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "engine/net/dial.h"
+#include "engine/runtime/internal.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum {
+	DEFAULT_LISTING_BYTES = 8 << 20,
+	DEFAULT_EXECUTE_BYTES = 4 << 20,
+	DEFAULT_CONNECT_MS = 30 * 1000,
+};
+
+struct address {
+	bool is_tls;
+	char host[256];
+	uint16_t port;
+};
+
+static bool parse_url(const char *url, struct address *out, struct err *err)
+{
+	const char *rest = url;
+
+	*out = (struct address){ .port = 80 };
+	if (strncasecmp(url, "https://", 8) == 0) {
+		out->is_tls = true;
+		out->port = 443;
+		rest += 8;
+	} else if (strncasecmp(url, "http://", 7) == 0) {
+		rest += 7;
+	} else {
+		return err_set(
+			err, ERR_ARG_INVALID, "%s: must begin with http:// or https://", url);
+	}
+	size_t n = strcspn(rest, "/?#");
+	const char *host = rest;
+	size_t host_n = n;
+	const char *port = NULL;
+	if (n && rest[0] == '[') {
+		const char *close = memchr(rest, ']', n);
+		if (!close)
+			return err_set(
+				err, ERR_ARG_INVALID, "%s: no ']' after the address", url);
+		host = rest + 1;
+		host_n = (size_t)(close - host);
+		if (close + 1 < rest + n)
+			port = close + 1;
+	} else {
+		port = memchr(rest, ':', n);
+		if (port)
+			host_n = (size_t)(port - rest);
+	}
+	if (!host_n || host_n >= sizeof out->host || memchr(host, '@', host_n))
+		return err_set(err, ERR_ARG_INVALID, "the URL has no plain host name");
+	memcpy(out->host, host, host_n);
+	if (port) {
+		char digits[8] = "";
+		int64_t value;
+		size_t digits_n = n - (size_t)(port + 1 - rest);
+		if (*port != ':' || digits_n >= sizeof digits)
+			return err_set(err, ERR_ARG_INVALID, "%s: bad port", url);
+		memcpy(digits, port + 1, digits_n);
+		if (!num_parse_i64(digits, 1, 65535, &value))
+			return err_set(err, ERR_ARG_INVALID, "%s: bad port", url);
+		out->port = (uint16_t)value;
+	}
+	if (rest[n] == '?' || rest[n] == '#')
+		return err_set(
+			err, ERR_ARG_INVALID, "%s: query and fragment make no sense", url);
+	return true;
+}
+
+static bool is_loopback(const char *host)
+{
+	struct in_addr v4;
+	struct in6_addr v6;
+
+	if (strcasecmp(host, "localhost") == 0)
+		return true;
+	if (inet_pton(AF_INET, host, &v4) == 1)
+		return (ntohl(v4.s_addr) >> 24) == 127;
+	return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+static bool check_token(const char *token, struct err *err)
+{
+	if (!*token)
+		return err_set(err, ERR_ARG_INVALID, "the daemon's token is empty");
+	for (const char *c = token; *c; c++)
+		if (*c <= ' ' || *c > '~')
+			return err_set(err, ERR_ARG_INVALID,
+				"the daemon's token must be printable ASCII without spaces");
+	return true;
+}
+
+/* A token in the clear is readable on the way, and a pod address may belong to a stranger by now. */
+static bool check_plaintext(
+	const char *host, bool is_tls, const struct runtime_opts *opts, struct err *err)
+{
+	if (!opts->token || opts->allow_plaintext_token || opts->connect || is_tls ||
+		is_loopback(host))
+		return true;
+	return err_set(err, ERR_CONN_PLAINTEXT_TOKEN,
+		"the token would travel unencrypted to %s", host);
+}
+
+static bool take_addresses(
+	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
+{
+	if (opts->rest_url) {
+		struct address rest;
+		if (!parse_url(opts->rest_url, &rest, err) ||
+			!check_plaintext(rest.host, rest.is_tls, opts, err))
+			return false;
+		runtime->rest_url = x_strdup(opts->rest_url);
+		for (size_t n = strlen(runtime->rest_url);
+			n && runtime->rest_url[n - 1] == '/';)
+			runtime->rest_url[--n] = 0;
+		runtime->rest_port = rest.port;
+	}
+	if (opts->grpc_host) {
+		if (!*opts->grpc_host || !opts->grpc_port)
+			return err_set(
+				err, ERR_ARG_INVALID, "the gRPC address needs host and port");
+		if (!check_plaintext(opts->grpc_host, opts->tls != NULL, opts, err))
+			return false;
+		runtime->grpc_host = x_strdup(opts->grpc_host);
+		runtime->grpc_port = opts->grpc_port;
+		runtime->authority = strchr(opts->grpc_host, ':')
+					     ? x_asprintf("[%s]:%u", opts->grpc_host,
+						       (unsigned)opts->grpc_port)
+					     : x_asprintf("%s:%u", opts->grpc_host,
+						       (unsigned)opts->grpc_port);
+	}
+	if (!opts->rest_url && !opts->grpc_host)
+		return err_set(err, ERR_ARG_INVALID, "neither a REST nor a gRPC address");
+	return true;
+}
+
+struct runtime *runtime_new(
+	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err)
+{
+	static unsigned long serial;
+	struct runtime *runtime = x_calloc(1, sizeof *runtime);
+
+	runtime->loop = loop;
+	runtime->http = http;
+	if (opts->token && !check_token(opts->token, err))
+		goto fail;
+	if (!take_addresses(runtime, opts, err))
+		goto fail;
+	runtime->tls = opts->tls ? net_tls_ref(opts->tls) : NULL;
+	runtime->telemetry = opts->telemetry;
+	runtime->label = x_strdup(opts->label      ? opts->label
+				  : opts->rest_url ? runtime->rest_url
+						   : runtime->authority);
+	if (opts->token) {
+		runtime->token = x_strdup(opts->token);
+		runtime->auth_header = x_asprintf("Bearer %s", opts->token);
+	}
+	runtime->http_lane = x_asprintf("runtime-%lu", ++serial);
+	runtime->connect = opts->connect;
+	runtime->connect_arg = opts->connect_arg;
+	runtime->read_only = opts->read_only;
+	runtime->max_download_bytes = opts->max_download_bytes;
+	runtime->max_upload_bytes = opts->max_upload_bytes;
+	runtime->max_listing_bytes =
+		opts->max_listing_bytes ? opts->max_listing_bytes : DEFAULT_LISTING_BYTES;
+	runtime->max_execute_bytes =
+		opts->max_execute_bytes ? opts->max_execute_bytes : DEFAULT_EXECUTE_BYTES;
+	runtime->connect_timeout_ms =
+		opts->connect_timeout_ms > 0 ? opts->connect_timeout_ms : DEFAULT_CONNECT_MS;
+	connect_init(runtime);
+	return runtime;
+fail:
+	runtime_free(runtime);
+	return NULL;
+}
+
+static void forget_secret(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
+
+void runtime_free(struct runtime *runtime)
+{
+	if (!runtime)
+		return;
+	while (runtime->ops)
+		op_end_silently(runtime->ops);
+	connect_deinit(runtime);
+	if (runtime->http_lane)
+		http_drop_lane(runtime->http, runtime->http_lane);
+	if (runtime->tls)
+		net_tls_unref(runtime->tls);
+	free(runtime->label);
+	free(runtime->rest_url);
+	free(runtime->grpc_host);
+	free(runtime->authority);
+	forget_secret(runtime->token);
+	forget_secret(runtime->auth_header);
+	free(runtime->http_lane);
+	free(runtime);
+}
+
+const char *runtime_label(const struct runtime *runtime)
+{
+	return runtime->label;
+}
+
+size_t runtime_n_killing(const struct runtime *runtime)
+{
+	return runtime->n_killing;
+}
+
+enum runtime_state runtime_state_of(const struct runtime *runtime)
+{
+	bool is_up = false, is_down = false;
+
+	for (int i = 0; i < LANE_COUNT; i++) {
+		if (runtime->lanes[i].state == LANE_CONNECTING)
+			return RUNTIME_CONNECTING;
+		is_up |= runtime->lanes[i].state == LANE_UP;
+		is_down |= runtime->lanes[i].state == LANE_DOWN && runtime->lanes[i].has_failed;
+	}
+	return is_down ? RUNTIME_DOWN : is_up ? RUNTIME_UP : RUNTIME_IDLE;
+}
+
+void runtime_invalidate(struct runtime *runtime, const struct err *err)
+{
+	struct err none = { 0 };
+
+	if (!err) {
+		err_set(&none, ERR_CONN_LOST, "the connection was given up");
+		err = &none;
+	}
+	for (struct runtime_op *op = runtime->ops; op; op = op->next) {
+		if (op->detach)
+			op->detach(op);
+		http_cancel(op->req);
+		grpc_cancel(op->call);
+		op->req = NULL;
+		op->call = NULL;
+		op_fail_later(op, err);
+	}
+	connect_drop(runtime);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Standard input of a process. WriteStdin calls have no order among them, so exactly one is under way; keys that
+ * come meanwhile go together in the next one. A full pipe blocks the daemon's call, so it has no deadline. */
+#include "engine/base/mem.h"
+#include "engine/runtime/errors.h"
+#include "engine/runtime/messages.h"
+#include "engine/runtime/process.h"
+
+#include <event2/buffer.h>
+#include <stdlib.h>
+
+enum {
+	PIECE_BYTES = 32 << 10,
+	MAX_QUEUE_BYTES = 1 << 20,
+	DRAINED_BYTES = 256 << 10,
+};
+
+static const char method[] = "/process.v1.ProcessService/WriteStdin";
+
+void stdin_init(struct runtime_process *process)
+{
+	process->stdin_queue = evbuffer_new();
+}
+
+void stdin_deinit(struct runtime_process *process)
+{
+	if (process->stdin_queue)
+		evbuffer_free(process->stdin_queue);
+}
+
+void stdin_drop(struct runtime_process *process)
+{
+	grpc_cancel(process->stdin_call);
+	process->stdin_call = NULL;
+	evbuffer_drain(process->stdin_queue, evbuffer_get_length(process->stdin_queue));
+	process->wants_eof = false;
+}
+
+/* A writer that waits for room has to learn of it, and also that there will never be any. */
+static void tell_drained(struct runtime_process *process)
+{
+	if (!process->wants_drained ||
+		evbuffer_get_length(process->stdin_queue) >= DRAINED_BYTES)
+		return;
+	process->wants_drained = false;
+	if (process->on_drained)
+		process->on_drained(process->opts.arg);
+}
+
+static void on_written(void *arg, const struct err *err)
+{
+	struct runtime_process *process = arg;
+
+	process->stdin_call = NULL;
+	if (err) {
+		errors_from_grpc(&process->stdin_failure, ERRORS_CONTROL, err);
+		stdin_drop(process);
+	} else {
+		stdin_pump(process);
+	}
+	tell_drained(process);
+}
+
+static void send_message(struct runtime_process *process, char *message, size_t n)
+{
+	struct err err = { 0 };
+
+	process->stdin_call =
+		process_call(process, method, message, n, 0, on_written, process, &err);
+	if (process->stdin_call)
+		return;
+	process->stdin_failure = err;
+	stdin_drop(process);
+}
+
+void stdin_pump(struct runtime_process *process)
+{
+	struct evbuffer *queue = process->stdin_queue;
+	size_t n = evbuffer_get_length(queue), message_n;
+
+	if (!process->has_init || process->has_exit || process->stdin_call ||
+		process->is_killing || !process->op.runtime)
+		return;
+	if (n) {
+		if (n > PIECE_BYTES)
+			n = PIECE_BYTES;
+		const char *piece = (const char *)evbuffer_pullup(queue, (ev_ssize_t)n);
+		char *message =
+			message_stdin(process->pid, (struct slice){ piece, n }, &message_n);
+		evbuffer_drain(queue, n);
+		send_message(process, message, message_n);
+	} else if (process->wants_eof) {
+		process->wants_eof = false;
+		process->has_sent_eof = true;
+		char *message = message_stdin_eof(process->pid, &message_n);
+		send_message(process, message, message_n);
+	}
+}
+
+static bool check_open(struct runtime_process *process, struct err *err)
+{
+	if (!process->op.runtime || process->has_exit || process->op.failure.code)
+		return err_set(err, ERR_PROC_GONE, "the process has ended");
+	if (process->stdin_failure.code) {
+		err_copy(err, &process->stdin_failure);
+		return false;
+	}
+	return true;
+}
+
+bool runtime_process_write(struct runtime_process *process, struct slice bytes, struct err *err)
+{
+	if (!check_open(process, err))
+		return false;
+	if (process->wants_eof || process->has_sent_eof)
+		return err_set(err, ERR_PROC_STDIN_CLOSED, "its input has been closed");
+	size_t queued = evbuffer_get_length(process->stdin_queue);
+	if (bytes.n > MAX_QUEUE_BYTES || queued > MAX_QUEUE_BYTES - bytes.n) {
+		process->wants_drained = true;
+		return err_set(err, ERR_LIMIT_UPLOAD, "the process does not read its input");
+	}
+	evbuffer_add(process->stdin_queue, bytes.p, bytes.n);
+	if (queued + bytes.n >= DRAINED_BYTES)
+		process->wants_drained = true;
+	stdin_pump(process);
+	return true;
+}
+
+void runtime_process_on_drained(struct runtime_process *process, void (*fn)(void *arg))
+{
+	process->on_drained = fn;
+}
+
+bool runtime_process_eof(struct runtime_process *process, struct err *err)
+{
+	if (!check_open(process, err))
+		return false;
+	if (process->is_pty)
+		/* the daemon would answer OK, and the process would see nothing and never read again */
+		return err_set(err, ERR_PROC_EOF_ON_PTY, "a terminal has no end of input");
+	if (process->has_sent_eof)
+		return true;
+	process->wants_eof = true;
+	stdin_pump(process);
+	return true;
+}
