@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A scripted Kubernetes API server: many claims and Sandboxes, pages, watches, and events on demand. It speaks
+just enough to feed a reflector, and is told what to say; for scale and for faults, not for semantics."""
+import http.server
+import json
+import queue
+import threading
+import time
+import urllib.parse
+
+CLAIMS = "/apis/extensions.agents.x-k8s.io/v1beta1"
+SANDBOXES = "/apis/agents.x-k8s.io/v1beta1"
+
+
+def uid(kind: int, n: int) -> str:
+    return f"{kind:08x}-0000-4000-8000-{n:012x}"
+
+
+def conditions(ready: bool, generation: int = 1) -> list:
+    return [{"type": "Ready", "status": "True" if ready else "False",
+             "reason": "DependenciesReady" if ready else "DependenciesNotReady",
+             "message": "Pod is Ready" if ready else "Pod is Running but not Ready",
+             "lastTransitionTime": "2026-01-02T03:04:05Z", "observedGeneration": generation},
+            {"type": "Suspended", "status": "False", "reason": "NotSuspended", "message": "",
+             "lastTransitionTime": "2026-01-02T03:04:05Z", "observedGeneration": generation}]
+
+
+def metadata(kind: int, n: int, name: str, rv: int, **more) -> dict:
+    return {"name": name, "namespace": "default", "uid": uid(kind, n), "resourceVersion": str(rv), "generation": 1,
+            "creationTimestamp": "2026-01-02T03:04:05Z",
+            "managedFields": [{"manager": "controller", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+                               "fieldsV1": {"f:metadata": {"f:annotations": {".": {}}}, "f:spec": {"f:x" * 40: {}}}}], **more}
+
+
+def claim(n: int, rv: int, ready: bool = True, **more) -> dict:
+    return {"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxClaim",
+            "metadata": metadata(1, n, f"claim-{n:05d}", rv, labels={"agents.x-k8s.io/created-by": "bench"}, **more),
+            "spec": {"warmPoolRef": {"name": "pool"}},
+            "status": {"sandbox": {"name": f"pool-{n:05d}", "podIPs": ["10.0.0.1"]}, "conditions": conditions(ready)}}
+
+
+def sandbox(n: int, rv: int, ready: bool = True, **more) -> dict:
+    return {"apiVersion": "agents.x-k8s.io/v1beta1", "kind": "Sandbox",
+            "metadata": metadata(2, n, f"pool-{n:05d}", rv, labels={"agents.x-k8s.io/claim-uid": uid(1, n)},
+                                 ownerReferences=[{"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxClaim",
+                                                   "name": f"claim-{n:05d}", "uid": uid(1, n), "controller": True}], **more),
+            "spec": {"operatingMode": "Running", "podTemplate": {"spec": {"containers": [{"name": "c", "image": "x"}]}}},
+            "status": {"podIPs": ["10.0.0.1"], "nodeName": "node-1", "conditions": conditions(ready)}}
+
+
+class ScriptedApi:
+    """With count claims and Sandboxes, called claim-00000… and pool-00000…"""
+
+    def __init__(self, count: int = 0, page: int = 500):
+        self.rv = 1000
+        self.lock = threading.Lock()
+        self.objects = {"sandboxclaims": [claim(n, 1) for n in range(count)], "sandboxes": [sandbox(n, 1) for n in range(count)]}
+        self.watchers = {}
+        self.requests = []
+        self.pages = {}
+        handler = type("Handler", (_Handler,), {"api": self})
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        for watchers in self.watchers.values():
+            for q in watchers:
+                q.put(None)
+        self.server.shutdown()
+        self.server.server_close()
+
+    def kubeconfig(self, path) -> str:
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "bench",
+                                    "clusters": [{"name": "bench", "cluster": {"server": self.url}}],
+                                    "users": [{"name": "bench", "user": {}}],
+                                    "contexts": [{"name": "bench", "context": {"cluster": "bench", "user": "bench"}}]}))
+        return str(path)
+
+    def emit(self, resource: str, kind: str, obj: dict):
+        """Sends one watch event to everybody who watches that resource."""
+        with self.lock:
+            self.rv += 1
+            obj["metadata"]["resourceVersion"] = str(self.rv)
+            line = json.dumps({"type": kind, "object": obj}).encode() + b"\n"
+            for q in self.watchers.get(resource, []):
+                q.put(line)
+
+    def storm(self, per_second: int, seconds: float):
+        """Status changes at a rate, over all Sandboxes in turn."""
+        count, sent, start = len(self.objects["sandboxes"]), 0, time.monotonic()
+        while time.monotonic() - start < seconds:
+            due = int((time.monotonic() - start) * per_second)
+            while sent < due:
+                self.emit("sandboxes", "MODIFIED", sandbox(sent % count, 0, ready=sent // count % 2 == 1))
+                sent += 1
+            time.sleep(0.005)
+        return sent
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    api: ScriptedApi
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status: int, body: bytes, kind: str = "application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        resource = url.path.rstrip("/").rsplit("/", 1)[-1]
+        self.api.requests.append(self.path)
+        if query.get("watch") in ("true", "1"):
+            self.watch(resource, query)
+        else:
+            self.list(resource, query)
+
+    def list(self, resource: str, query: dict):
+        objects = self.api.objects.get(resource, [])
+        start, limit = int(query.get("continue", 0)), int(query.get("limit", 0)) or len(objects) or 1
+        key = (resource, start, limit)
+        if key not in self.api.pages:
+            meta = {"resourceVersion": "1000"}
+            if start + limit < len(objects):
+                meta["continue"] = str(start + limit)
+            self.api.pages[key] = json.dumps({"kind": "List", "apiVersion": "v1", "metadata": meta,
+                                              "items": objects[start:start + limit]}, separators=(",", ":")).encode()
+        self.reply(200, self.api.pages[key])
+
+    def watch(self, resource: str, query: dict):
+        q = queue.Queue()
+        with self.api.lock:
+            self.api.watchers.setdefault(resource, []).append(q)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            while True:
+                try:
+                    line = q.get(timeout=30)
+                except queue.Empty:
+                    line = json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.api.rv)}}}).encode() + b"\n"
+                if line is None:
+                    break
+                more = [line]
+                while len(more) < 200 and not q.empty():
+                    more.append(q.get())
+                data = b"".join(m for m in more if m)
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        except OSError:
+            pass
+        finally:
+            with self.api.lock:
+                self.api.watchers[resource].remove(q)
+            self.close_connection = True
