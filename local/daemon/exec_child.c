@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/daemon/exec_child.h"
+
+#include "engine/base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) &&
+	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+char *exec_child_find(const char *name)
+{
+	if (strchr(name, '/') != NULL)
+		return x_strdup(name);
+	const char *path = getenv("PATH");
+	if (path == NULL)
+		return NULL;
+	for (const char *p = path;; p++) {
+		size_t n = strcspn(p, ":");
+		char *candidate = x_asprintf("%.*s/%s", (int)n, n ? p : ".", name);
+		/* a relative entry of PATH would run what lies in the daemon's folder */
+		if (n > 0 && p[0] == '/' && is_program(candidate))
+			return candidate;
+		free(candidate);
+		p += n;
+		if (*p == 0)
+			return NULL;
+	}
+}
+
+static size_t name_length(const char *variable)
+{
+	return strcspn(variable, "=");
+}
+
+static void put(char **env, size_t *n, const char *variable)
+{
+	size_t name_n = name_length(variable);
+	for (size_t i = 0; i < *n; i++) {
+		if (name_length(env[i]) == name_n && strncmp(env[i], variable, name_n) == 0) {
+			free(env[i]);
+			env[i] = x_strdup(variable);
+			return;
+		}
+	}
+	env[(*n)++] = x_strdup(variable);
+}
+
+char **exec_child_env(char *const *extra, size_t n_extra)
+{
+	size_t n = 0, n_own = 0;
+	while (environ[n_own] != NULL)
+		n_own++;
+	char **env = x_calloc(n_own + n_extra + 1, sizeof *env);
+	for (size_t i = 0; i < n_own; i++)
+		env[n++] = x_strdup(environ[i]);
+	for (size_t i = 0; i < n_extra; i++)
+		put(env, &n, extra[i]);
+	return env;
+}
+
+void exec_child_env_free(char **env)
+{
+	if (env == NULL)
+		return;
+	for (size_t i = 0; env[i] != NULL; i++)
+		free(env[i]);
+	free(env);
+}
+
+/* Only calls that are allowed between fork and exec: other threads may hold any lock. */
+static void run_child(const char *program, const struct exec_child_opts *opts, int error_fd)
+{
+	struct sigaction act = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	sigemptyset(&none);
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &act, NULL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan when the daemon is killed */
+	bool ok = opts->is_tty ? setsid() >= 0 : setpgid(0, 0) == 0;
+	ok = ok && fchdir(opts->dir_fd) == 0;
+	/* the three may overlap with 0…2 only if the daemon runs without them: main.c prevents it */
+	ok = ok && dup2(opts->in, 0) >= 0 && dup2(opts->out, 1) >= 0 && dup2(opts->err, 2) >= 0;
+	if (ok && opts->is_tty)
+		ok = ioctl(0, TIOCSCTTY, 0) == 0;
+	if (ok)
+		execve(program, opts->argv, opts->env);
+	int errnum = errno;
+	ssize_t n = write(error_fd, &errnum, sizeof errnum);
+	_exit(n == (ssize_t)sizeof errnum ? 127 : 126);
+}
+
+pid_t exec_child_start(const char *program, const struct exec_child_opts *opts)
+{
+	struct exec_child_opts with_env = *opts;
+	if (with_env.env == NULL)
+		with_env.env = environ;
+	int error_pipe[2];
+	if (pipe2(error_pipe, O_CLOEXEC) != 0)
+		return -errno;
+	/* no handler of ours may run in the child before it has reset them */
+	sigset_t all, old;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	pid_t pid = fork();
+	if (pid == 0)
+		run_child(program, &with_env, error_pipe[1]);
+	int errnum = errno;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(error_pipe[1]);
+	if (pid < 0) {
+		close(error_pipe[0]);
+		return -errnum;
+	}
+	ssize_t n;
+	do
+		n = read(error_pipe[0], &errnum, sizeof errnum);
+	while (n < 0 && errno == EINTR);
+	close(error_pipe[0]);
+	if (n == (ssize_t)sizeof errnum) {
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return -errnum;
+	}
+	return pid;
+}

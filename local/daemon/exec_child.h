@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starts one program: look-up, environment, fork, exec. A failed exec is told apart from a program that
+ * ran and failed by a close-on-exec pipe that carries errno back. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct exec_child_opts {
+	char *const *argv; /* NULL-terminated, at least one */
+	char *const *env;  /* NULL-terminated; NULL: the daemon's own */
+	int dir_fd;        /* working folder, O_PATH is fine */
+	int in, out, err;  /* become 0, 1, 2 */
+	bool is_tty; /* new session with `in` as controlling terminal; else a new process group */
+};
+
+/* The pid (its own process group), or −errno of the exec. Blocks until the program runs. */
+pid_t exec_child_start(const char *program, const struct exec_child_opts *opts);
+
+/* As a shell looks commands up: a name with '/' is taken as it is, else PATH of the daemon is
+ * searched. malloc'ed, NULL if there is none. */
+char *exec_child_find(const char *name);
+
+/* The daemon's environment with extra names over it (last of a name wins); NULL-terminated, free with
+ * exec_child_env_free(). */
+char **exec_child_env(char *const *extra, size_t n_extra);
+void exec_child_env_free(char **env);

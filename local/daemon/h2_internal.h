@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Shared by h2.c (connections), h2_call.c (one call) and h2_request.c (what arrives). */
+#pragma once
+
+#include "local/daemon/frame.h"
+#include "local/daemon/h2.h"
+
+#include <nghttp2/nghttp2.h>
+
+struct bufferevent;
+struct evbuffer;
+struct loop_timer;
+
+struct h2_server {
+	struct loop *loop;
+	struct h2_server_opts opts;
+	struct h2_conn *conns; /* utlist */
+	bool is_shutting_down;
+	bool is_idle_told;
+};
+
+struct h2_conn {
+	struct h2_server *server;
+	struct bufferevent *bev;
+	nghttp2_session *session;
+	struct h2_call *calls; /* utlist */
+	size_t request_bytes;  /* of messages not yet whole, all calls */
+	bool is_flush_planned, is_dead, is_in_session;
+	struct h2_conn *prev, *next;
+};
+
+enum h2_header_bit {
+	H2_HAS_TYPE = 1,
+	H2_HAS_GRPC_TYPE = 2,
+	H2_IS_POST = 4,
+	H2_BAD_TIMEOUT = 8,
+};
+
+struct h2_call {
+	struct h2_conn *conn;
+	int32_t stream_id;
+	/* request */
+	unsigned header_bits; /* enum h2_header_bit */
+	char *path;
+	char *encoding; /* grpc-encoding, or NULL */
+	char *timeout;  /* as sent, or NULL */
+	char *authorization;
+	int64_t timeout_ms; /* -1: none */
+	const struct h2_method *method;
+	struct frame frame;
+	bool is_started;  /* the handler has run, or the request was refused */
+	bool has_request; /* END_STREAM has come */
+	bool has_extra;   /* bytes after the first message */
+	struct loop_timer *deadline;
+	/* answer */
+	struct evbuffer *out;
+	bool has_headers; /* sent or submitted */
+	bool is_deferred; /* the data provider waits for more */
+	bool is_finished;
+	bool was_high; /* on_drained is owed */
+	enum rpc_status status;
+	char *message; /* percent-encoded */
+	/* handler */
+	void (*on_closed)(void *owner);
+	void (*on_drained)(void *owner);
+	void *owner;
+	struct h2_call *prev, *next;
+};
+
+/* h2.c */
+void h2_conn_plan_flush(struct h2_conn *conn);
+
+/* h2_call.c */
+struct h2_call *h2_call_new(struct h2_conn *conn, int32_t stream_id);
+void h2_call_free(struct h2_call *call); /* tells the owner if there still is one */
+/* Answers at once with an HTTP status other than 200 (trailers-only). */
+void h2_call_refuse(struct h2_call *call, const char *http_status, enum rpc_status status,
+	const char *message);
+
+/* h2_request.c: the request side of the session's callbacks */
+void h2_request_header(struct h2_call *call, struct slice name, struct slice value);
+void h2_request_headers_done(struct h2_call *call, bool is_end);
+void h2_request_data(struct h2_call *call, const unsigned char *bytes, size_t n);
+void h2_request_end(struct h2_call *call);

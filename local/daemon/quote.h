@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The ways sandboxd writes foreign text: a JSON string (HTML-safe, bad UTF-8 as U+FFFD), a quoted
+ * string in an error, and errno in lower case ("no such file or directory"). */
+#pragma once
+
+#include "engine/base/str.h"
+
+void quote_json(struct str *out, struct slice text);  /* with the quotes */
+void quote_plain(struct str *out, struct slice text); /* "…" with \x, \u and \" escapes */
+/* Valid until the next call. */
+const char *quote_errno(int errnum);
