@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+/* States: waiting for credentials ─> dialling ─> WebSocket handshake ─> open ─> over. What the user writes before
+ * "open" waits in the socketpair.
+ *
+ *   user's fd ═ socketpair ═ bev ── 32 KiB frames ──> ws ──> API server ──> kubelet ──> pod's loopback
+ *             back-pressure: queue full ─ bev stops reading; bev's output full ─ ws stops reading
+ */
+#include "engine/kube/portforward.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+#include "engine/kube/auth.h"
+#include "engine/kube/client_internal.h"
+#include "engine/kube/config.h"
+#include "engine/kube/resources.h"
+#include "engine/net/dial.h"
+#include "engine/net/http.h"
+#include "engine/net/loop.h"
+#include "engine/net/ws.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	DIAL_TIMEOUT_MS = 10000,
+	HANDSHAKE_TIMEOUT_MS = 10000,
+	PING_EVERY_MS = 30000,
+	PONG_WITHIN_MS = 15000,
+	FRAME_BYTES = 32 << 10,
+	HIGH_WATER_BYTES = 256 << 10, /* kept in one direction */
+	MAX_MESSAGE_BYTES = 64 << 10, /* the server sends at most 32 KiB + 1 */
+	MAX_ERROR_BYTES = 4096,
+	CHANNEL_DATA = 0,
+	CHANNEL_ERROR = 1,
+	CHANNELS = 2,
+};
+
+struct kube_portforward {
+	struct kube_client *client;
+	char *pod;
+	char *path;
+	char *host, *host_header;
+	uint16_t server_port, port;
+	struct kube_auth_wait *wait;
+	struct net_dial *dial;
+	struct net_ws *ws;
+	struct bufferevent *bev; /* our end of the socketpair */
+	bool is_open, is_over, has_header[CHANNELS];
+	void (*on_closed)(void *arg, const struct err *err);
+	void *arg;
+};
+
+/* ---- the end */
+
+static void over(struct kube_portforward *forward, const struct err *err)
+{
+	if (forward->is_over)
+		return;
+	forward->is_over = true;
+	forward->on_closed(forward->arg, err);
+}
+
+static void close_user_end(struct kube_portforward *forward)
+{
+	if (forward->bev != NULL)
+		bufferevent_free(forward->bev);
+	forward->bev = NULL;
+}
+
+static void on_flushed(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	close_user_end(arg);
+}
+
+/* The user still gets what has arrived, then the close. */
+static void end(struct kube_portforward *forward, const struct err *err)
+{
+	struct bufferevent *bev = forward->bev;
+	over(forward, err);
+	if (bev == NULL || forward->bev == NULL)
+		return;
+	bufferevent_disable(bev, EV_READ);
+	if (evbuffer_get_length(bufferevent_get_output(bev)) == 0) {
+		close_user_end(forward);
+		return;
+	}
+	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
+	bufferevent_setcb(bev, NULL, on_flushed, NULL, forward);
+}
+
+/* ---- from the user to the pod */
+
+static void pump_out(struct kube_portforward *forward)
+{
+	struct evbuffer *input = bufferevent_get_input(forward->bev);
+	unsigned char frame[1 + FRAME_BYTES];
+	frame[0] = CHANNEL_DATA;
+	while (evbuffer_get_length(input) > 0) {
+		ev_ssize_t n = evbuffer_copyout(input, frame + 1, FRAME_BYTES);
+		if (n <= 0 || !net_ws_send(forward->ws, frame, (size_t)n + 1))
+			break;
+		evbuffer_drain(input, (size_t)n);
+	}
+	if (evbuffer_get_length(input) >= FRAME_BYTES)
+		bufferevent_disable(forward->bev, EV_READ);
+	else
+		bufferevent_enable(forward->bev, EV_READ);
+}
+
+static void on_user_bytes(struct bufferevent *bev, void *arg)
+{
+	struct kube_portforward *forward = arg;
+	(void)bev;
+	if (forward->is_open)
+		pump_out(forward);
+}
+
+static void on_user_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct kube_portforward *forward = arg;
+	(void)bev;
+	if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) == 0)
+		return;
+	/* the user closed its end: there is no half-close on this wire */
+	close_user_end(forward);
+	net_ws_free(forward->ws);
+	forward->ws = NULL;
+	over(forward, NULL);
+}
+
+static void on_ws_writable(void *arg)
+{
+	struct kube_portforward *forward = arg;
+	if (forward->bev != NULL && !forward->is_over)
+		pump_out(forward);
+}
+
+/* ---- from the pod to the user */
+
+static void on_user_drained(struct bufferevent *bev, void *arg)
+{
+	struct kube_portforward *forward = arg;
+	(void)bev;
+	if (forward->ws != NULL)
+		net_ws_pause(forward->ws, false);
+}
+
+static void protocol_error(struct kube_portforward *forward, const char *what)
+{
+	struct err err = { 0 };
+	err_set(&err, ERR_PORTFWD_PROTOCOL, "port-forward to pod %s: %s", forward->pod, what);
+	end(forward, &err);
+}
+
+static void refused(struct kube_portforward *forward, struct slice text)
+{
+	struct err err = { 0 };
+	int n = (int)(text.n < MAX_ERROR_BYTES ? text.n : MAX_ERROR_BYTES);
+	err_set(&err, ERR_PORTFWD_REFUSED, "port-forward to pod %s port %u: %.*s", forward->pod,
+		forward->port, n, text.p);
+	end(forward, &err);
+}
+
+static void on_ws_message(void *arg, struct slice bytes)
+{
+	struct kube_portforward *forward = arg;
+	if (forward->is_over || bytes.n == 0)
+		return;
+	unsigned channel = (unsigned char)bytes.p[0];
+	struct slice payload = { bytes.p + 1, bytes.n - 1 };
+	if (channel >= CHANNELS) {
+		protocol_error(forward, "a channel that was not asked for");
+		return;
+	}
+	if (!forward->has_header[channel]) {
+		unsigned port = payload.n == 2
+					? (unsigned char)payload.p[0] |
+						  (unsigned)(unsigned char)payload.p[1] << 8
+					: 0;
+		forward->has_header[channel] = true;
+		if (payload.n != 2 || port != forward->port)
+			protocol_error(forward, "the first message is not the port");
+		return;
+	}
+	if (payload.n == 0 || forward->bev == NULL)
+		return;
+	if (channel == CHANNEL_ERROR) {
+		refused(forward, payload);
+		return;
+	}
+	bufferevent_write(forward->bev, payload.p, payload.n);
+	if (evbuffer_get_length(bufferevent_get_output(forward->bev)) > HIGH_WATER_BYTES)
+		net_ws_pause(forward->ws, true);
+}
+
+static void on_ws_open(void *arg)
+{
+	struct kube_portforward *forward = arg;
+	forward->is_open = true;
+	pump_out(forward);
+}
+
+static void handshake_error(struct kube_portforward *forward, const struct err *from)
+{
+	struct err err = *from;
+	if (from->code == ERR_HTTP_STATUS) {
+		int status = from->sys;
+		bool is_unscheduled =
+			status == 400 && strstr(from->msg, "does not have a host") != NULL;
+		if (status == 401 || status == 403)
+			err.code = ERR_PORTFWD_DENIED;
+		else if (status == 404 || is_unscheduled)
+			err.code = ERR_PORTFWD_NO_POD;
+		else
+			err.code = status >= 500 ? ERR_PORTFWD_LOST : ERR_PORTFWD_PROTOCOL;
+	} else if (forward->is_open) {
+		err.code = ERR_PORTFWD_LOST;
+	}
+	err_prefix(&err, "port-forward to pod %s", forward->pod);
+	end(forward, &err);
+}
+
+static void on_ws_closed(void *arg, const struct err *err, int close_code)
+{
+	struct kube_portforward *forward = arg;
+	(void)close_code;
+	if (forward->is_over)
+		return;
+	if (err != NULL)
+		handshake_error(forward, err);
+	else
+		end(forward, NULL); /* the pod's side closed its TCP connection */
+}
+
+/* ---- opening */
+
+static void dial_failed(struct kube_portforward *forward, const struct err *from)
+{
+	struct err err = *from;
+	err.code = from->code == ERR_CONN_TLS ? ERR_KUBE_TLS : ERR_KUBE_TRANSPORT;
+	end(forward, &err);
+}
+
+static void on_dialled(void *arg, const struct err *err, struct bufferevent *bev)
+{
+	struct kube_portforward *forward = arg;
+	struct err own = { 0 };
+	forward->dial = NULL;
+	if (err != NULL) {
+		dial_failed(forward, err);
+		return;
+	}
+	struct http_header headers[KUBE_AUTH_MAX_HEADERS + 1];
+	size_t n = kube_auth_headers(forward->client->auth, headers, KUBE_AUTH_MAX_HEADERS);
+	headers[n++] = (struct http_header){ "User-Agent", forward->client->user_agent };
+	const struct net_ws_opts opts = {
+		.host = forward->host_header,
+		.path = forward->path,
+		.protocol = "v4.channel.k8s.io",
+		.headers = headers,
+		.n_headers = n,
+		.timeout_ms = HANDSHAKE_TIMEOUT_MS,
+		.ping_every_ms = PING_EVERY_MS,
+		.pong_within_ms = PONG_WITHIN_MS,
+		.max_message_bytes = MAX_MESSAGE_BYTES,
+		.on_open = on_ws_open,
+		.on_message = on_ws_message,
+		.on_writable = on_ws_writable,
+		.on_closed = on_ws_closed,
+		.arg = forward,
+	};
+	forward->ws = net_ws_new_take(forward->client->loop, bev, &opts, &own);
+	if (forward->ws == NULL)
+		end(forward, &own);
+}
+
+static void dial(struct kube_portforward *forward)
+{
+	struct err err = { 0 };
+	const struct net_dial_opts opts = {
+		.host = forward->host,
+		.port = forward->server_port,
+		.tls = kube_auth_tls(forward->client->auth),
+		.alpn = "http/1.1", /* upgrades are not offered over h2 */
+		.timeout_ms = DIAL_TIMEOUT_MS,
+	};
+	forward->dial = net_dial_start(forward->client->loop, &opts, on_dialled, forward, &err);
+	if (forward->dial == NULL)
+		dial_failed(forward, &err);
+}
+
+static void on_auth(void *arg, const struct err *err)
+{
+	struct kube_portforward *forward = arg;
+	forward->wait = NULL;
+	if (err != NULL)
+		end(forward, err);
+	else
+		dial(forward);
+}
+
+static bool parse_server(struct kube_portforward *forward, struct err *err)
+{
+	const char *server = kube_config_server(forward->client->config);
+	struct evhttp_uri *uri = evhttp_uri_parse(server);
+	if (uri == NULL || evhttp_uri_get_host(uri) == NULL) {
+		if (uri != NULL)
+			evhttp_uri_free(uri);
+		return err_set(err, ERR_CONFIG_KUBECONFIG, "'%s' is not a server URL", server);
+	}
+	bool is_https = strcmp(evhttp_uri_get_scheme(uri), "https") == 0;
+	int port = evhttp_uri_get_port(uri);
+	const char *host = evhttp_uri_get_host(uri);
+	const char *prefix = evhttp_uri_get_path(uri);
+	size_t n = strlen(host);
+	bool in_brackets = n > 2 && host[0] == '[';
+	forward->host = in_brackets ? x_strndup(host + 1, n - 2) : x_strdup(host);
+	forward->server_port = (uint16_t)(port > 0 ? port : is_https ? 443 : 80);
+	forward->host_header =
+		x_asprintf(!in_brackets && strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+			forward->server_port);
+	char *path = forward->path;
+	forward->path = x_asprintf("%s%s?ports=%u", prefix ? prefix : "", path, forward->port);
+	free(path);
+	evhttp_uri_free(uri);
+	return true;
+}
+
+static bool make_pair(struct kube_portforward *forward, int *fd, struct err *err)
+{
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
+		return err_set_errno(err, errno, "socketpair");
+	struct event_base *base = loop_base(forward->client->loop);
+	forward->bev = bufferevent_socket_new(base, pair[0], BEV_OPT_CLOSE_ON_FREE);
+	bufferevent_setcb(forward->bev, on_user_bytes, on_user_drained, on_user_event, forward);
+	bufferevent_setwatermark(forward->bev, EV_READ, 0, HIGH_WATER_BYTES);
+	bufferevent_setwatermark(forward->bev, EV_WRITE, HIGH_WATER_BYTES / 4, 0);
+	bufferevent_enable(forward->bev, EV_READ | EV_WRITE);
+	*fd = pair[1];
+	return true;
+}
+
+struct kube_portforward *kube_portforward_open(struct kube_client *client,
+	const struct kube_portforward_opts *opts, int *fd, struct err *err)
+{
+	struct kube_portforward *forward = x_calloc(1, sizeof *forward);
+	forward->client = client;
+	forward->pod = x_strdup(opts->pod);
+	forward->port = opts->port;
+	forward->path = kube_path(&kube_pods, opts->namespace_, opts->pod, "portforward");
+	forward->on_closed = opts->on_closed;
+	forward->arg = opts->arg;
+	if (!parse_server(forward, err) || !make_pair(forward, fd, err)) {
+		kube_portforward_free(forward);
+		return NULL;
+	}
+	/* credentials first; on_auth never comes from inside this call */
+	forward->wait = kube_auth_wait_start(client->auth, on_auth, forward);
+	return forward;
+}
+
+void kube_portforward_free(struct kube_portforward *forward)
+{
+	if (forward == NULL)
+		return;
+	forward->is_over = true;
+	kube_auth_wait_cancel(forward->wait);
+	net_dial_cancel(forward->dial);
+	net_ws_free(forward->ws);
+	close_user_end(forward);
+	free(forward->pod);
+	free(forward->path);
+	free(forward->host);
+	free(forward->host_header);
+	free(forward);
+}

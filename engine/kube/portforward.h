@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One TCP connection to a port of a pod through the API server: WebSocket, subprotocol v4.channel.k8s.io, one
+ * port a WebSocket (Kubernetes pods/portforward). The user gets one end of a socketpair; no listening socket is ever
+ * opened, so nobody else on the machine can ride it. Needs the verbs get and create on pods/portforward.
+ *
+ * Wire: binary messages, byte 0 is the channel (0 data, 1 errors); the first message of each channel is the port,
+ * two bytes little-endian; any text on the error channel is final. Frames we send are at most 32 KiB + 1 and
+ * never fragmented. Flow control is TCP's: a reader that stops stops the API server's socket. */
+#pragma once
+
+#include <stdint.h>
+
+struct err;
+struct kube_client;
+struct kube_portforward;
+
+struct kube_portforward_opts {
+	const char *namespace_, *pod; /* copied */
+	uint16_t port;
+	/* Once, when the connection is over, before the user's end sees its close. err NULL: closed in order.
+	 * portfwd.denied, portfwd.no_pod, portfwd.refused, portfwd.lost, portfwd.protocol, kube.transport, kube.tls.
+	 * Free it later (loop_defer), not from inside. */
+	void (*on_closed)(void *arg, const struct err *err);
+	void *arg;
+};
+/* *fd is the user's end: non-blocking, close-on-exec, theirs to close. */
+struct kube_portforward *kube_portforward_open(struct kube_client *client,
+	const struct kube_portforward_opts *opts, int *fd, struct err *err);
+void kube_portforward_free(struct kube_portforward *forward); /* the user's end sees a close */
