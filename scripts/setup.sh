@@ -63,6 +63,14 @@ clang_runtime() {
     fi
 }
 
+# client_python: a Python for the official Python client, which needs 3.11, where
+# the system's own is older
+client_python() {
+    if ! /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+        echo python3.11 python3.11-venv
+    fi
+}
+
 install() {
     local list=("$@") rcd=/usr/sbin/policy-rc.d
     if ((check)); then
@@ -96,7 +104,8 @@ if [ $level = cluster ]; then want+=("${CLUSTER_PACKAGES[@]}"); fi
 mapfile -t need < <(missing "${want[@]}")
 if ((${#need[@]})); then install "${need[@]}"; fi
 if [ $level != run ]; then
-    mapfile -t need < <(missing "$(clang_runtime)")
+    # shellcheck disable=SC2046
+    mapfile -t need < <(missing $(clang_runtime) $(client_python))
     if ((${#need[@]})); then install "${need[@]}"; fi
 fi
 say "all packages are there ($level)"

@@ -58,7 +58,7 @@ component_path() {
 python_program() {
     local p
     for p in python3 python3.13 python3.12 python3.11; do
-        if command -v $p >/dev/null && $p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        if command -v $p >/dev/null && $p -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
             $p -c 'import sys; print(sys.executable, sys.version)'
             return
         fi

@@ -41,6 +41,8 @@ def up(c, args):
             raise SystemExit(f"cluster: {why}")
     if args.build:
         build("control-plane", *(["node"] if args.node else []))
+    if args.node or c.settings.exists() and c.load().node:
+        node.take_machine(c)
     c.open(args.node)
     with open(c.dir / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import images
 from control import NODE, NODE_IP, POD_FIRST, POD_NET, SERVICE_NET
-from state import bed, say, sh, wait_for
+from state import Cluster, bed, say, sh, wait_for
 
 BRIDGE = "sandmux-bed0"
+OWNER = Path("/run/sandmux-bed.node")  # the folder of the cluster whose node this machine is
 CNI = "/usr/lib/cni"
 # What a kubelet sets in the kernel; put back on the way down.
 SYSCTLS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
@@ -26,6 +27,13 @@ def impossible():
     missing = [p for p in ("containerd", "ctr", "runc", "ip", "busybox") if not shutil.which(p)]
     missing += [] if os.path.exists(f"{CNI}/bridge") else [f"{CNI}/bridge"]
     return f"missing {', '.join(missing)}: scripts/setup.sh --cluster" if missing else None
+
+
+def take_machine(c):
+    owner = Path(OWNER.read_text()) if OWNER.exists() else c.dir
+    if owner != c.dir and Cluster(owner).pid("kubelet"):
+        raise SystemExit(f"cluster: {owner} has a node here already, and only one fits on a machine")
+    OWNER.write_text(str(c.dir))
 
 
 def socket_of(c):
@@ -120,6 +128,8 @@ def pool_ready(c):
 
 def stop(c):
     """Ends kubelet, pods and containerd, and removes what they left on the machine."""
+    if not OWNER.exists() or OWNER.read_text() != str(c.dir):
+        return
     c.stop("kubelet")
     if c.pid("containerd"):
         for task in ctr(c, "tasks", "ls", "-q", check=False).split():
@@ -153,3 +163,4 @@ def stop(c):
         for f, value in json.loads((c.dir / "sysctl.json").read_text()).items():
             Path("/proc/sys", f).write_text(value)
         (c.dir / "sysctl.json").unlink()
+    OWNER.unlink()
