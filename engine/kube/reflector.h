@@ -15,6 +15,7 @@ enum kube_reflector_state {
 	KUBE_REFLECTOR_FORBIDDEN, /* 403: asked again only every few minutes */
 	KUBE_REFLECTOR_STATE_COUNT,
 };
+const char *kube_reflector_state_name(enum kube_reflector_state state); /* "live", … */
 
 enum kube_change { KUBE_ADDED, KUBE_MODIFIED, KUBE_DELETED };
 

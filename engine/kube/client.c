@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The client and its buffered JSON calls. */
+#include "engine/kube/client.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/digest.h"
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/base/log.h"
+#include "engine/base/map.h"
+#include "engine/kube/auth.h"
+#include "engine/kube/client_internal.h"
+#include "engine/kube/config_internal.h"
+#include "engine/net/http.h"
+#include "engine/net/loop.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+	CALL_TIMEOUT_MS = 10 * 1000,
+	MAX_RETRIES = 2,
+	RETRY_FIRST_MS = 200,
+	MAX_RETRY_AFTER_MS = 10 * 1000, /* longer: the caller is told instead */
+	SKEW_NOISE_MS = 2000,           /* Date has whole seconds, and the way takes time */
+};
+
+struct kube_call {
+	struct kube_client *client;
+	struct kube_call_opts opts;
+	char *method, *path, *query, *content_type, *accept, *traceparent, *body;
+	struct kube_request *request;
+	struct loop_timer *again;
+	int retries;
+	struct kube_call *prev, *next;
+};
+
+/* ---- the client */
+
+struct kube_client *kube_client_new(struct loop *loop, struct http *http,
+	const struct kube_client_opts *opts, struct err *err)
+{
+	if (opts->config == NULL) {
+		err_set(err, ERR_INTERNAL, "a client needs a configuration");
+		return NULL;
+	}
+	struct kube_client *client = x_calloc(1, sizeof *client);
+	client->loop = loop;
+	client->http = http;
+	client->config = kube_config_ref(opts->config);
+	client->auth = kube_auth_new(loop, client->config);
+	client->user_agent = x_strdup(opts->user_agent ? opts->user_agent : "sandmux");
+	client->read_only = opts->read_only;
+	client->person = (struct kube_bucket){ 40, 20, 40, clock_mono_ms() };
+	client->background = (struct kube_bucket){ 10, 5, 10, clock_mono_ms() };
+	kube_client_distrust(client, client->lane_number);
+	return client;
+}
+
+void kube_client_free(struct kube_client *client)
+{
+	if (client == NULL)
+		return;
+	while (client->calls != NULL)
+		kube_call_cancel(client->calls);
+	while (client->requests != NULL)
+		kube_request_cancel(client->requests);
+	kube_auth_free(client->auth);
+	kube_config_unref(client->config);
+	free(client->user_agent);
+	free(client);
+}
+
+const struct kube_config *kube_client_config(const struct kube_client *client)
+{
+	return client->config;
+}
+
+int64_t kube_client_clock_skew_ms(const struct kube_client *client)
+{
+	return client->clock_skew_ms;
+}
+
+struct loop *kube_client_loop(const struct kube_client *client)
+{
+	return client->loop;
+}
+
+uint64_t kube_client_lane_number(const struct kube_client *client)
+{
+	return client->lane_number;
+}
+
+void kube_client_distrust(struct kube_client *client, uint64_t lane_number)
+{
+	if (lane_number != client->lane_number)
+		return;
+	static uint64_t last; /* of the process: lanes of two clients must differ */
+	if (client->lane[0])
+		http_drop_lane(client->http, client->lane);
+	client->lane_number = ++last;
+	snprintf(client->lane, sizeof client->lane, "kube/%llu",
+		(unsigned long long)client->lane_number);
+}
+
+const char *kube_client_lane(struct kube_client *client)
+{
+	uint64_t generation = kube_auth_tls_generation(client->auth);
+	if (generation != client->tls_generation) {
+		client->tls_generation = generation;
+		kube_client_distrust(client, client->lane_number);
+	}
+	return client->lane;
+}
+
+int64_t kube_client_take_turn(struct kube_client *client, enum kube_rate rate)
+{
+	if (rate == KUBE_RATE_NONE)
+		return 0;
+	struct kube_bucket *bucket =
+		rate == KUBE_RATE_PERSON ? &client->person : &client->background;
+	int64_t now = clock_mono_ms();
+	bucket->tokens += (double)(now - bucket->last_ms) / 1000.0 * bucket->per_second;
+	if (bucket->tokens > bucket->burst)
+		bucket->tokens = bucket->burst;
+	bucket->last_ms = now;
+	bucket->tokens -= 1;
+	if (bucket->tokens >= 0)
+		return 0;
+	return (int64_t)(-bucket->tokens / bucket->per_second * 1000.0) + 1;
+}
+
+void kube_client_note_reply(
+	struct kube_client *client, const char *what, const struct http_reply *reply)
+{
+	int64_t date;
+	const char *text = http_reply_header(reply, "Date");
+	if (text != NULL && clock_parse_http_date(text, &date)) {
+		int64_t skew = date * 1000 + 500 - clock_wall_ms();
+		client->clock_skew_ms =
+			skew > -SKEW_NOISE_MS && skew < SKEW_NOISE_MS ? 0 : skew;
+		client->has_skew = true;
+	}
+	if (!log_is_on("kube", LOG_DEBUG))
+		return;
+	const char *audit = http_reply_header(reply, "Audit-Id");
+	log_write("kube", LOG_DEBUG, "%s: %d audit-id %s", what, reply->status,
+		audit ? audit : "-");
+	for (size_t i = 0; i < reply->n_headers; i++) {
+		if (strcasecmp(reply->headers[i].name, "Warning") == 0)
+			log_write("kube", LOG_DEBUG, "%s: warning: %s", what,
+				reply->headers[i].value);
+	}
+}
+
+bool kube_client_may(
+	const struct kube_client *client, const char *method, const char *path, struct err *err)
+{
+	if (!client->read_only || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+		return true;
+	/* asking what one may do changes nothing, although it is a POST */
+	if (strcmp(method, "POST") == 0 &&
+		(strncmp(path, "/apis/authorization.k8s.io/", 27) == 0 ||
+			strncmp(path, "/apis/authentication.k8s.io/", 28) == 0))
+		return true;
+	return err_set(err, ERR_OP_READ_ONLY, "read-only: %s %s is refused", method, path);
+}
+
+/* ---- calls */
+
+static void call_free(struct kube_call *call)
+{
+	DL_DELETE(call->client->calls, call);
+	loop_timer_free(call->again);
+	free(call->method);
+	free(call->path);
+	free(call->query);
+	free(call->content_type);
+	free(call->accept);
+	free(call->traceparent);
+	if (call->body != NULL)
+		explicit_bzero(call->body, call->opts.body.n);
+	free(call->body);
+	free(call);
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+	if (call == NULL)
+		return;
+	kube_request_cancel(call->request);
+	call_free(call);
+}
+
+static void call_finish(
+	struct kube_call *call, const struct err *err, const struct cJSON *object)
+{
+	void (*done)(void *, const struct err *, const struct cJSON *) = call->opts.done;
+	void *arg = call->opts.arg;
+	call_free(call);
+	done(arg, err, object);
+}
+
+/* Reads are repeated when the way or the server failed; a write only when the server says that it did not look at
+ * it (429, and 503 before it is up). */
+static bool may_repeat(
+	const struct kube_call *call, const struct err *err, const struct kube_answer *answer)
+{
+	bool is_read = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
+	if (call->retries >= MAX_RETRIES || answer->retry_after_ms > MAX_RETRY_AFTER_MS)
+		return false;
+	if (answer->status == 429 || answer->status == 503)
+		return true;
+	if (!is_read)
+		return false;
+	return answer->status >= 500 || err->code == ERR_KUBE_TRANSPORT ||
+	       (err->code == ERR_OP_TIMEOUT && answer->status == 0);
+}
+
+static bool attempt(struct kube_call *call, struct err *err);
+
+static void on_again(void *arg)
+{
+	struct kube_call *call = arg;
+	struct err err = { 0 };
+	if (!attempt(call, &err))
+		call_finish(call, &err, NULL);
+}
+
+static void on_answer(void *arg, const struct err *err, const struct kube_answer *answer)
+{
+	struct kube_call *call = arg;
+	call->request = NULL;
+	if (err != NULL && may_repeat(call, err, answer)) {
+		int64_t delay = (int64_t)RETRY_FIRST_MS << call->retries++;
+		uint16_t random;
+		digest_random(&random, sizeof random);
+		delay += delay * random / 65536;
+		if (answer->retry_after_ms > delay)
+			delay = answer->retry_after_ms;
+		loop_timer_arm(call->again, delay);
+		return;
+	}
+	if (err != NULL) {
+		call_finish(call, err, answer->object);
+		return;
+	}
+	struct err why = { 0 };
+	cJSON *object = NULL;
+	bool has_body = answer->body.n > 0;
+	if (has_body)
+		object = json_parse(answer->body, &why);
+	if (has_body && object == NULL) {
+		if (why.code == ERR_RUNTIME_PROTOCOL)
+			why.code = ERR_KUBE_PROTOCOL;
+		err_prefix(&why, "%s %s", call->method, call->path);
+		call_finish(call, &why, NULL);
+		return;
+	}
+	call_finish(call, NULL, object);
+	cJSON_Delete(object);
+}
+
+static bool attempt(struct kube_call *call, struct err *err)
+{
+	int64_t timeout_ms = call->opts.timeout_ms;
+	if (timeout_ms == 0)
+		timeout_ms = call->client->config->request_timeout_ms;
+	const struct kube_request_opts opts = {
+		.method = call->method,
+		.path = call->path,
+		.query = call->query,
+		.content_type = call->content_type,
+		.accept = call->accept,
+		.traceparent = call->traceparent,
+		.body = call->opts.body,
+		.rate = KUBE_RATE_PERSON,
+		.timeout_ms = timeout_ms > 0 ? timeout_ms : CALL_TIMEOUT_MS,
+		.done = on_answer,
+		.arg = call,
+	};
+	call->request = kube_request_start(call->client, &opts, err);
+	return call->request != NULL;
+}
+
+struct kube_call *kube_call_start(
+	struct kube_client *client, const struct kube_call_opts *opts, struct err *err)
+{
+	struct kube_call *call = x_calloc(1, sizeof *call);
+	call->client = client;
+	call->opts = *opts;
+	call->method = x_strdup(opts->method);
+	call->path = x_strdup(opts->path);
+	call->query = x_strdup(opts->query);
+	call->content_type = x_strdup(opts->content_type);
+	call->accept = x_strdup(opts->accept);
+	call->traceparent = x_strdup(opts->traceparent);
+	if (opts->body.n > 0) {
+		call->body = x_strndup(opts->body.p, opts->body.n);
+		call->opts.body.p = call->body;
+	}
+	call->again = loop_timer_new(client->loop, on_again, call);
+	DL_APPEND(client->calls, call);
+	if (attempt(call, err))
+		return call;
+	call_free(call);
+	return NULL;
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One run of a plugin:
+ *
+ *   posix_spawn (stdin /dev/null, own process group) ── stdout, stderr pipes on the loop
+ *      └─ both at their end ─> waitpid polled ─> parse ─> ready
+ *      └─ 60 s, or too much output ─> TERM, 2 s later KILL ─> ready with an error
+ *
+ * waitpid is polled by a timer (it is over within milliseconds after both pipes ended), so that no SIGCHLD
+ * handler is needed that others would have to share. */
+#include "engine/kube/exec.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+#include "engine/net/loop.h"
+#include "engine/net/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	DEADLINE_MS = 60 * 1000,
+	KILL_AFTER_MS = 2000,
+	POLL_MS = 5,
+	MAX_OUTPUT_BYTES = 1 << 20,
+	MAX_STDERR_BYTES = 4 << 10,
+	MAX_HINTS_AN_HOUR = 10,
+};
+
+extern char **environ;
+
+struct outlet { /* one pipe of the plugin */
+	int fd;
+	struct watch_fd *watch;
+	struct str text;
+	bool is_open;
+};
+
+struct kube_exec {
+	struct loop *loop;
+	const struct kube_exec_spec *spec;
+	struct kube_exec_answer answer;
+	bool has_answer;
+	pid_t pid; /* 0: not running */
+	struct outlet out, errs;
+	struct loop_timer *deadline, *poll;
+	bool is_killed, is_overdue, is_flooded;
+	void (*ready)(void *arg, const struct err *err);
+	void *arg;
+	int64_t hints_since_ms;
+	int hints;
+};
+
+void kube_exec_answer_deinit(struct kube_exec_answer *answer)
+{
+	kube_secret_free(answer->token);
+	free(answer->cert_pem);
+	kube_secret_free(answer->key_pem);
+	memset(answer, 0, sizeof *answer);
+}
+
+static const char *plugin_name(const struct kube_exec_spec *spec)
+{
+	const char *slash = strrchr(spec->command, '/');
+	return slash ? slash + 1 : spec->command;
+}
+
+/* ---- what it wrote */
+
+static bool bad(const struct kube_exec_spec *spec, struct err *err, const char *what)
+{
+	return err_set(err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s: %s", plugin_name(spec), what);
+}
+
+bool kube_exec_parse(const struct kube_exec_spec *spec, struct slice output,
+	struct kube_exec_answer *answer, struct err *err)
+{
+	memset(answer, 0, sizeof *answer);
+	cJSON *tree = json_parse(output, NULL);
+	if (tree == NULL)
+		return bad(spec, err, "its output is not JSON");
+	const char *version = json_str(tree, "apiVersion", NULL);
+	const char *kind = json_str(tree, "kind", NULL);
+	const char *token = json_str(tree, "status", "token", NULL);
+	const char *cert = json_str(tree, "status", "clientCertificateData", NULL);
+	const char *key = json_str(tree, "status", "clientKeyData", NULL);
+	const char *expires = json_str(tree, "status", "expirationTimestamp", NULL);
+	int64_t expires_ns = 0;
+	bool ok = false;
+	if (kind == NULL || strcmp(kind, "ExecCredential") != 0) {
+		bad(spec, err, "its output is not an ExecCredential");
+	} else if (version == NULL || strcmp(version, spec->api_version) != 0) {
+		bad(spec, err,
+			"it answered with another apiVersion than the kubeconfig asks for");
+	} else if ((cert == NULL) != (key == NULL)) {
+		bad(spec, err, "it gave a certificate without a key, or the reverse");
+	} else if ((token == NULL || !token[0]) && cert == NULL) {
+		bad(spec, err, "it gave neither a token nor a certificate");
+	} else if (token != NULL && (!kube_is_header_value(token) || strchr(token, ' '))) {
+		bad(spec, err, "its token contains characters that a header cannot carry");
+	} else if (expires != NULL && !clock_parse_rfc3339(expires, &expires_ns)) {
+		bad(spec, err, "its expirationTimestamp is not an RFC 3339 date");
+	} else {
+		answer->token = token && token[0] ? x_strdup(token) : NULL;
+		answer->cert_pem = x_strdup(cert);
+		answer->key_pem = x_strdup(key);
+		answer->expires_wall_ms = expires ? expires_ns / 1000000 : 0;
+		ok = true;
+	}
+	cJSON_Delete(tree);
+	return ok;
+}
+
+/* ---- spawning */
+
+static char *exec_info(const struct kube_exec_spec *spec)
+{
+	return x_asprintf(
+		"KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\","
+		"\"spec\":{\"interactive\":false%s%s}}",
+		spec->api_version, spec->cluster_info ? ",\"cluster\":" : "",
+		spec->cluster_info ? spec->cluster_info : "");
+}
+
+/* Ours, without what the spec replaces, then the spec's. Strings after `own` are to be freed. */
+static char **make_environment(const struct kube_exec_spec *spec, size_t *own)
+{
+	size_t n = 0, n_old = 0;
+	while (environ[n_old] != NULL)
+		n_old++;
+	char **env = x_calloc(n_old + spec->n_env + 2, sizeof *env);
+	for (size_t i = 0; i < n_old; i++) {
+		size_t name = strcspn(environ[i], "=");
+		bool replaced = strncmp(environ[i], "KUBERNETES_EXEC_INFO=", 21) == 0;
+		for (size_t j = 0; j < spec->n_env && !replaced; j++)
+			replaced = strlen(spec->env[j].key) == name &&
+				   strncmp(environ[i], spec->env[j].key, name) == 0;
+		if (!replaced)
+			env[n++] = environ[i];
+	}
+	*own = n;
+	for (size_t i = 0; i < spec->n_env; i++)
+		env[n++] = x_asprintf("%s=%s", spec->env[i].key, spec->env[i].value);
+	env[n++] = exec_info(spec);
+	return env;
+}
+
+static int spawn(struct kube_exec *exec, int out, int errs)
+{
+	const struct kube_exec_spec *spec = exec->spec;
+	size_t n_args = 0, own;
+	while (spec->args[n_args] != NULL)
+		n_args++;
+	char **argv = x_calloc(n_args + 2, sizeof *argv);
+	argv[0] = spec->command;
+	for (size_t i = 0; i < n_args; i++)
+		argv[i + 1] = spec->args[i];
+	char **env = make_environment(spec, &own);
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	sigset_t none, standard;
+	sigemptyset(&none);
+	sigemptyset(&standard);
+	const int reset[] = { SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU,
+		SIGCHLD, SIGWINCH };
+	for (size_t i = 0; i < sizeof reset / sizeof *reset; i++)
+		sigaddset(&standard, reset[i]);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out, 1);
+	posix_spawn_file_actions_adddup2(&actions, errs, 2);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &standard);
+	posix_spawnattr_setpgroup(&attr, 0); /* TERM and KILL reach its children too */
+	posix_spawnattr_setflags(
+		&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	int failed = posix_spawnp(&exec->pid, spec->command, &actions, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attr);
+	for (char **p = env + own; *p != NULL; p++)
+		kube_secret_free(*p);
+	free(env);
+	free(argv);
+	if (failed != 0)
+		exec->pid = 0;
+	return failed;
+}
+
+/* ---- the run */
+
+static void outlet_close(struct outlet *outlet)
+{
+	watch_fd_free(outlet->watch);
+	outlet->watch = NULL;
+	if (outlet->is_open)
+		close(outlet->fd);
+	outlet->is_open = false;
+}
+
+static void outlet_wipe(struct outlet *outlet)
+{
+	outlet_close(outlet);
+	if (outlet->text.n > 0)
+		explicit_bzero(outlet->text.p, outlet->text.n);
+	str_deinit(&outlet->text);
+}
+
+static void kill_plugin(struct kube_exec *exec)
+{
+	if (exec->pid > 0)
+		kill(-exec->pid, exec->is_killed ? SIGKILL : SIGTERM);
+	exec->is_killed = true;
+	loop_timer_arm(exec->deadline, KILL_AFTER_MS);
+}
+
+static void finish(struct kube_exec *exec, int status)
+{
+	struct err err = { 0 };
+	const struct kube_exec_spec *spec = exec->spec;
+	exec->pid = 0;
+	loop_timer_disarm(exec->deadline);
+	outlet_close(&exec->out);
+	outlet_close(&exec->errs);
+	if (exec->errs.text.n > 0)
+		LOG("kube", LOG_DEBUG, "exec plugin %s: %s", plugin_name(spec),
+			exec->errs.text.p);
+	if (exec->is_overdue) {
+		err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s did not end within %d s",
+			plugin_name(spec), DEADLINE_MS / 1000);
+	} else if (exec->is_flooded) {
+		bad(spec, &err, "it wrote more than 1 MiB");
+	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		if (WIFSIGNALED(status))
+			err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s died of signal %d",
+				plugin_name(spec), WTERMSIG(status));
+		else
+			err_set(&err, ERR_CONFIG_EXEC_PLUGIN,
+				"plugin %s failed with status %d (its messages are in the log)",
+				plugin_name(spec), WEXITSTATUS(status));
+	} else {
+		struct kube_exec_answer answer;
+		struct slice output = { exec->out.text.p, exec->out.text.n };
+		if (kube_exec_parse(spec, output, &answer, &err)) {
+			kube_exec_answer_deinit(&exec->answer);
+			exec->answer = answer;
+			exec->has_answer = true;
+		}
+	}
+	outlet_wipe(&exec->out);
+	outlet_wipe(&exec->errs);
+	void (*ready)(void *, const struct err *) = exec->ready;
+	exec->ready = NULL;
+	if (ready != NULL)
+		ready(exec->arg, err.code != ERR_NONE ? &err : NULL);
+}
+
+static void on_poll(void *arg)
+{
+	struct kube_exec *exec = arg;
+	int status = 0;
+	pid_t ended = waitpid(exec->pid, &status, WNOHANG);
+	if (ended == 0) {
+		loop_timer_arm(exec->poll, POLL_MS);
+		return;
+	}
+	if (ended < 0)
+		status = 0x7f00; /* somebody else reaped it: we cannot know, so it failed */
+	finish(exec, status);
+}
+
+static void on_deadline(void *arg)
+{
+	struct kube_exec *exec = arg;
+	if (!exec->is_killed)
+		exec->is_overdue = true;
+	kill_plugin(exec);
+	/* a child of the plugin may hold the pipes open for ever */
+	outlet_close(&exec->out);
+	outlet_close(&exec->errs);
+	loop_timer_arm(exec->poll, POLL_MS);
+}
+
+static void read_outlet(struct kube_exec *exec, struct outlet *outlet)
+{
+	char bytes[8192];
+	ssize_t n = read(outlet->fd, bytes, sizeof bytes);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0) {
+		str_add_bytes(&outlet->text, bytes, (size_t)n);
+		explicit_bzero(bytes, (size_t)n);
+		if (outlet == &exec->out && outlet->text.truncated && !exec->is_killed) {
+			exec->is_flooded = true;
+			kill_plugin(exec);
+		}
+		return;
+	}
+	outlet_close(outlet);
+	if (!exec->out.is_open && !exec->errs.is_open)
+		loop_timer_arm(exec->poll, 0);
+}
+
+static void on_out(void *arg, bool is_readable, bool is_writable)
+{
+	struct kube_exec *exec = arg;
+	(void)is_writable;
+	if (is_readable)
+		read_outlet(exec, &exec->out);
+}
+
+static void on_errs(void *arg, bool is_readable, bool is_writable)
+{
+	struct kube_exec *exec = arg;
+	(void)is_writable;
+	if (is_readable)
+		read_outlet(exec, &exec->errs);
+}
+
+static bool outlet_open(struct kube_exec *exec, struct outlet *outlet, size_t max_bytes,
+	watch_fd_fn *fn, int *child_end, struct err *err)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return err_set_errno(err, errno, "pipe");
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	outlet->fd = ends[0];
+	outlet->is_open = true;
+	*child_end = ends[1];
+	str_init(&outlet->text, max_bytes);
+	outlet->watch = watch_fd_new(exec->loop, outlet->fd, fn, exec, err);
+	if (outlet->watch == NULL)
+		return false;
+	watch_fd_want(outlet->watch, true, false);
+	return true;
+}
+
+static void spawn_err(struct kube_exec *exec, int failed, struct err *err)
+{
+	const struct kube_exec_spec *spec = exec->spec;
+	int64_t now = clock_mono_ms();
+	if (now - exec->hints_since_ms > 3600 * 1000) {
+		exec->hints_since_ms = now;
+		exec->hints = 0;
+	}
+	bool show = failed == ENOENT && spec->install_hint && exec->hints < MAX_HINTS_AN_HOUR;
+	char *hint = show ? safe_text_dup(spec->install_hint, 300) : NULL;
+	exec->hints += show;
+	err_set(err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s: %s%s%s", plugin_name(spec),
+		failed == ENOENT ? "no such program" : strerror(failed), hint ? "; " : "",
+		hint ? hint : "");
+	free(hint);
+}
+
+bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct err *err),
+	void *arg, struct err *err)
+{
+	if (exec->pid > 0)
+		return true;
+	if (exec->spec->interactive == KUBE_INTERACTIVE_ALWAYS)
+		return bad(exec->spec, err,
+			"it wants a terminal (interactiveMode: Always); log in with kubectl first");
+	int out = -1, errs = -1;
+	bool ok = outlet_open(exec, &exec->out, MAX_OUTPUT_BYTES, on_out, &out, err) &&
+		  outlet_open(exec, &exec->errs, MAX_STDERR_BYTES, on_errs, &errs, err);
+	if (ok) {
+		int failed = spawn(exec, out, errs);
+		ok = failed == 0;
+		if (!ok)
+			spawn_err(exec, failed, err);
+	}
+	if (out >= 0)
+		close(out);
+	if (errs >= 0)
+		close(errs);
+	if (!ok) {
+		outlet_wipe(&exec->out);
+		outlet_wipe(&exec->errs);
+		return false;
+	}
+	exec->is_killed = exec->is_overdue = exec->is_flooded = false;
+	exec->ready = ready;
+	exec->arg = arg;
+	loop_timer_arm(exec->deadline, DEADLINE_MS);
+	return true;
+}
+
+struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec)
+{
+	struct kube_exec *exec = x_calloc(1, sizeof *exec);
+	exec->loop = loop;
+	exec->spec = spec;
+	str_init(&exec->out.text, MAX_OUTPUT_BYTES);
+	str_init(&exec->errs.text, MAX_STDERR_BYTES);
+	exec->deadline = loop_timer_new(loop, on_deadline, exec);
+	exec->poll = loop_timer_new(loop, on_poll, exec);
+	return exec;
+}
+
+void kube_exec_free(struct kube_exec *exec)
+{
+	if (exec == NULL)
+		return;
+	if (exec->pid > 0) {
+		kill(-exec->pid, SIGKILL);
+		waitpid(exec->pid, NULL, 0);
+	}
+	outlet_wipe(&exec->out);
+	outlet_wipe(&exec->errs);
+	loop_timer_free(exec->deadline);
+	loop_timer_free(exec->poll);
+	kube_exec_answer_deinit(&exec->answer);
+	free(exec);
+}
+
+const struct kube_exec_answer *kube_exec_answer(const struct kube_exec *exec)
+{
+	if (!exec->has_answer)
+		return NULL;
+	int64_t expires = exec->answer.expires_wall_ms;
+	return expires == 0 || clock_wall_ms() < expires ? &exec->answer : NULL;
+}
+
+void kube_exec_forget(struct kube_exec *exec)
+{
+	exec->has_answer = false;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+/*                 ┌──────────── 410, resync, doubt ───────────┐
+ *   start ─> list page ─continue─> list page ─> on_sync(end) ─> watch ─┐
+ *              └── error: pause ──┘                ^── end, error ─────┘
+ *
+ * A watch that lived over a second is taken up again at once from the last resourceVersion; whatever fails sooner waits
+ * with growing pauses. Rows stay meanwhile: the owner shows their age. Model: client-go tools/cache Reflector. */
+#include "engine/kube/reflector_internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/kube/selector.h"
+#include "engine/net/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	READ_IDLE_MS = 90 * 1000, /* bookmarks come about every minute */
+	FORBIDDEN_MIN_MS = 150 * 1000,
+	FORBIDDEN_MAX_MS = 210 * 1000,
+	LIVED_MS = 1000,
+	MAX_INTERNAL_ERRORS = 3,
+	MAX_LIST_RESTARTS = 2,
+	TOKEN_MAX_BYTES = 8 << 10,
+	REVISION_MAX_BYTES = 256,
+};
+
+static const char *const state_names[] = {
+	[KUBE_REFLECTOR_STARTING] = "starting",
+	[KUBE_REFLECTOR_LIVE] = "live",
+	[KUBE_REFLECTOR_RETRYING] = "retrying",
+	[KUBE_REFLECTOR_DEAF] = "deaf",
+	[KUBE_REFLECTOR_RELISTING] = "relisting",
+	[KUBE_REFLECTOR_FORBIDDEN] = "forbidden",
+};
+_Static_assert(sizeof state_names / sizeof *state_names == KUBE_REFLECTOR_STATE_COUNT,
+	"a name for each state");
+
+const char *kube_reflector_state_name(enum kube_reflector_state state)
+{
+	return state_names[state];
+}
+
+static void set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
+	const struct err *err)
+{
+	if (err == NULL && state == reflector->state && reflector->err.code == ERR_NONE)
+		return;
+	reflector->state = state;
+	if (err != NULL)
+		reflector->err = *err;
+	else
+		reflector->err.code = ERR_NONE;
+	if (reflector->opts.on_state != NULL)
+		reflector->opts.on_state(
+			reflector->opts.arg, state, err != NULL ? &reflector->err : NULL);
+}
+
+static void go_on(struct kube_reflector *reflector, int64_t delay_ms)
+{
+	if (!reflector->is_dead)
+		loop_timer_arm(reflector->next, delay_ms);
+}
+
+/* ---- lists */
+
+static void begin_list(struct kube_reflector *reflector)
+{
+	str_clear(&reflector->token);
+	reflector->seen = 0;
+	reflector->remaining = -1;
+	reflector->is_listing = true;
+	reflector->wants_list = false;
+	reflector->is_inconsistent = false;
+	if (reflector->opts.on_sync != NULL)
+		reflector->opts.on_sync(reflector->opts.arg, true);
+}
+
+static void relist(struct kube_reflector *reflector, int64_t delay_ms)
+{
+	str_clear(&reflector->revision);
+	reflector->is_listing = false;
+	go_on(reflector, delay_ms);
+}
+
+static void list_ended(struct kube_reflector *reflector)
+{
+	if (reflector->token.n > 0) {
+		go_on(reflector, 0);
+		return;
+	}
+	str_clear(&reflector->revision);
+	str_add(&reflector->revision, reflector->list_revision.p);
+	reflector->is_listing = false;
+	reflector->has_listed = true;
+	reflector->list_restarts = 0;
+	if (reflector->opts.on_sync != NULL)
+		reflector->opts.on_sync(reflector->opts.arg, false);
+	/* pages of two revisions may miss a change between them: once more, later */
+	reflector->wants_list = reflector->is_inconsistent;
+	if (reflector->is_inconsistent)
+		relist(reflector, kube_backoff_next_ms(&reflector->backoff));
+	else
+		go_on(reflector, 0);
+}
+
+/* The continue token has expired. The Status carries one that goes on at a newer revision: worth it only when more
+ * than half is in, or when starting over never gets there. */
+static void token_expired(struct kube_reflector *reflector, const struct kube_answer *answer)
+{
+	const char *token = json_str(answer->object, "metadata", "continue", NULL);
+	bool is_half =
+		reflector->remaining >= 0 && reflector->seen > (uint64_t)reflector->remaining;
+	str_clear(&reflector->token);
+	if (token != NULL && token[0] &&
+		(is_half || reflector->list_restarts >= MAX_LIST_RESTARTS)) {
+		str_add(&reflector->token, token);
+		reflector->is_inconsistent = true;
+		go_on(reflector, 0);
+		return;
+	}
+	reflector->list_restarts++;
+	relist(reflector, kube_backoff_next_ms(&reflector->backoff));
+}
+
+/* ---- endings */
+
+static enum kube_reflector_state waiting_state(const struct kube_reflector *reflector)
+{
+	return reflector->has_listed ? KUBE_REFLECTOR_RETRYING : KUBE_REFLECTOR_STARTING;
+}
+
+static void forbidden(struct kube_reflector *reflector, const struct err *err)
+{
+	set_state(reflector, KUBE_REFLECTOR_FORBIDDEN, err);
+	relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
+}
+
+static void retry(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer, bool at_once)
+{
+	reflector->stats.retries++;
+	enum kube_reflector_state state = reflector->state == KUBE_REFLECTOR_FORBIDDEN
+						  ? KUBE_REFLECTOR_FORBIDDEN
+						  : KUBE_REFLECTOR_RETRYING;
+	int64_t delay = 0;
+	if (!at_once)
+		delay = kube_backoff_next_ms(&reflector->backoff);
+	if (answer->retry_after_ms >= 0 && answer->retry_after_ms > delay)
+		delay = answer->retry_after_ms;
+	set_state(reflector, state, err);
+	go_on(reflector, delay);
+}
+
+static void list_failed(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer)
+{
+	if (err->code == ERR_KUBE_EXPIRED && reflector->token.n > 0) {
+		token_expired(reflector, answer);
+		return;
+	}
+	if (answer->status == 403) {
+		forbidden(reflector, err);
+		return;
+	}
+	/* the page is asked for again with its own token; a bad token starts over */
+	if (answer->status == 400 || err->code == ERR_KUBE_EXPIRED)
+		reflector->is_listing = false;
+	retry(reflector, err, answer, false);
+}
+
+static void watch_failed(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer, bool lived)
+{
+	struct err cause = reflector->event_err.code != ERR_NONE ? reflector->event_err : *err;
+	int status = reflector->event_status ? reflector->event_status : answer->status;
+	if (cause.code == ERR_KUBE_EXPIRED) {
+		set_state(reflector, KUBE_REFLECTOR_RELISTING, &cause);
+		/* a server that expires everything at once must not be listed in a loop */
+		relist(reflector, reflector->relists++ == 0
+					  ? 0
+					  : kube_backoff_next_ms(&reflector->backoff));
+		return;
+	}
+	if (status == 403) {
+		forbidden(reflector, &cause);
+		return;
+	}
+	/* 400 and 404 come of the revision or of the resource itself: a list will tell */
+	bool doubt = status == 400 || status == 404;
+	if (status >= 500 && !lived)
+		doubt = ++reflector->internal_errors >= MAX_INTERNAL_ERRORS;
+	if (doubt) {
+		reflector->internal_errors = 0;
+		str_clear(&reflector->revision);
+	}
+	retry(reflector, &cause, answer, lived && status == 0);
+}
+
+static void watch_ended(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer)
+{
+	int64_t age = clock_mono_ms() - reflector->began_ms;
+	bool lived = age > LIVED_MS;
+	if (lived) {
+		reflector->internal_errors = 0;
+		reflector->relists = 0;
+	}
+	if (age >= KUBE_BACKOFF_HEALTHY_MS)
+		kube_backoff_reset(&reflector->backoff);
+	if (err != NULL || reflector->event_err.code != ERR_NONE) {
+		/* status 200 was the beginning; the cause is how it ended */
+		struct kube_answer end = *answer;
+		if (end.status >= 200 && end.status < 300)
+			end.status = 0;
+		watch_failed(reflector, err ? err : &reflector->event_err, &end, lived);
+		return;
+	}
+	if (lived) { /* the server's own timeout */
+		go_on(reflector, 0);
+		return;
+	}
+	struct err why;
+	err_set(&why, ERR_KUBE_TRANSPORT, "the server ends the watch as soon as it begins");
+	retry(reflector, &why, answer, false);
+}
+
+void reflector_ended(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer)
+{
+	loop_timer_disarm(reflector->idle);
+	if (reflector->is_dead)
+		return;
+	if (reflector->phase == REFLECTOR_WATCH)
+		watch_ended(reflector, err, answer);
+	else if (err != NULL)
+		list_failed(reflector, err, answer);
+	else
+		list_ended(reflector);
+}
+
+static int64_t read_idle_ms(const struct kube_reflector *reflector)
+{
+	return reflector->opts.read_idle_ms > 0 ? reflector->opts.read_idle_ms : READ_IDLE_MS;
+}
+
+void reflector_began(struct kube_reflector *reflector)
+{
+	if (reflector->phase != REFLECTOR_WATCH)
+		return;
+	loop_timer_arm(reflector->idle, read_idle_ms(reflector));
+	set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
+}
+
+/* ---- timers */
+
+static void on_next(void *arg)
+{
+	struct kube_reflector *reflector = arg;
+	if (reflector->request != NULL || reflector->is_dead)
+		return;
+	if (reflector->revision.n > 0 && !reflector->wants_list) {
+		reflector_start_watch(reflector);
+		return;
+	}
+	if (!reflector->is_listing) {
+		if (reflector->has_listed && reflector->state == KUBE_REFLECTOR_LIVE)
+			set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
+		begin_list(reflector);
+	}
+	if (!reflector->is_dead)
+		reflector_start_page(reflector);
+}
+
+/* Armed once per silence, not per byte: it looks how long ago the last byte came. */
+static void on_idle(void *arg)
+{
+	struct kube_reflector *reflector = arg;
+	int64_t silent = clock_mono_ms() - reflector->last_byte_ms;
+	if (silent < read_idle_ms(reflector)) {
+		loop_timer_arm(reflector->idle, read_idle_ms(reflector) - silent);
+		return;
+	}
+	struct err err;
+	err_set(&err, ERR_KUBE_TRANSPORT, "the watch has been silent for %lld s",
+		(long long)(silent / 1000));
+	reflector_drop_request(reflector);
+	kube_client_distrust(reflector->client, reflector->lane_number);
+	reflector->stats.retries++;
+	set_state(reflector, KUBE_REFLECTOR_DEAF, &err);
+	go_on(reflector, 0);
+}
+
+/* The machine slept: every connection is suspect, and a half-open one would never say so. */
+static void on_wake(void *arg)
+{
+	struct kube_reflector *reflector = arg;
+	if (reflector->state == KUBE_REFLECTOR_FORBIDDEN)
+		return;
+	struct err err;
+	err_set(&err, ERR_KUBE_TRANSPORT, "the clock jumped: reconnecting");
+	reflector_drop_request(reflector);
+	loop_timer_disarm(reflector->idle);
+	kube_client_distrust(reflector->client, reflector->lane_number);
+	set_state(reflector, waiting_state(reflector), &err);
+	go_on(reflector, 0);
+}
+
+/* ---- the handle */
+
+struct kube_reflector *kube_reflector_start(
+	struct kube_client *client, const struct kube_reflector_opts *opts, struct err *err)
+{
+	if (opts->label_selector != NULL) {
+		struct kube_selector *selector = kube_selector_parse(opts->label_selector, err);
+		if (selector == NULL)
+			return NULL;
+		kube_selector_free(selector);
+	}
+	struct kube_reflector *reflector = x_calloc(1, sizeof *reflector);
+	struct loop *loop = kube_client_loop(client);
+	reflector->client = client;
+	reflector->opts = *opts;
+	reflector->opts.namespace_ = x_strdup(opts->namespace_);
+	reflector->opts.label_selector = x_strdup(opts->label_selector);
+	reflector->opts.field_selector = x_strdup(opts->field_selector);
+	reflector->path = kube_path(opts->resource, opts->namespace_, NULL, NULL);
+	reflector->remaining = -1;
+	str_init(&reflector->revision, REVISION_MAX_BYTES);
+	str_init(&reflector->list_revision, REVISION_MAX_BYTES);
+	str_init(&reflector->token, TOKEN_MAX_BYTES);
+	reflector->next = loop_timer_new(loop, on_next, reflector);
+	reflector->idle = loop_timer_new(loop, on_idle, reflector);
+	reflector->wake = loop_wake_add(loop, on_wake, reflector);
+	loop_timer_arm(reflector->next, 0);
+	return reflector;
+}
+
+static void reflector_free(void *arg)
+{
+	struct kube_reflector *reflector = arg;
+	loop_timer_free(reflector->next);
+	loop_timer_free(reflector->idle);
+	json_split_free(reflector->split);
+	str_deinit(&reflector->revision);
+	str_deinit(&reflector->list_revision);
+	str_deinit(&reflector->token);
+	free(reflector->path);
+	union {
+		const char *borrowed;
+		char *owned;
+	} text[] = { { reflector->opts.namespace_ }, { reflector->opts.label_selector },
+		{ reflector->opts.field_selector } };
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		free(text[i].owned);
+	free(reflector);
+}
+
+void kube_reflector_stop(struct kube_reflector *reflector)
+{
+	if (reflector == NULL || reflector->is_dead)
+		return;
+	reflector->is_dead = true;
+	reflector_drop_request(reflector);
+	loop_timer_disarm(reflector->next);
+	loop_timer_disarm(reflector->idle);
+	loop_wake_remove(reflector->wake);
+	/* one of its callbacks may be running: the memory goes at the end of the turn */
+	loop_defer(kube_client_loop(reflector->client), reflector_free, reflector);
+}
+
+enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *reflector)
+{
+	return reflector->state;
+}
+
+int64_t kube_reflector_age_ms(const struct kube_reflector *reflector)
+{
+	return reflector->last_byte_ms ? clock_mono_ms() - reflector->last_byte_ms : 0;
+}
+
+void kube_reflector_resync(struct kube_reflector *reflector)
+{
+	reflector_drop_request(reflector);
+	loop_timer_disarm(reflector->idle);
+	kube_client_distrust(reflector->client, reflector->lane_number);
+	if (reflector->has_listed)
+		set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
+	relist(reflector, 0);
+}
+
+struct kube_reflector_stats kube_reflector_stats_of(const struct kube_reflector *reflector)
+{
+	return reflector->stats;
+}

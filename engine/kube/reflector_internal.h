@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The reflector's inside, shared by reflector.c (states, timers, decisions) and reflector_stream.c (requests and
+ * what their bytes mean). */
+#pragma once
+
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/kube/backoff.h"
+#include "engine/kube/reflector.h"
+#include "engine/kube/request.h"
+
+enum reflector_phase { REFLECTOR_LIST, REFLECTOR_WATCH };
+
+struct kube_reflector {
+	struct kube_client *client;
+	struct kube_reflector_opts opts; /* strings copied */
+	char *path;
+	enum kube_reflector_state state;
+	struct err err; /* code ERR_NONE: none */
+	enum reflector_phase phase;
+	struct kube_request *request;
+	struct json_split *split;
+	struct loop_timer *next; /* starts the next request */
+	struct loop_timer *idle; /* notices a deaf watch */
+	struct loop_wake *wake;
+	struct kube_backoff backoff;
+	struct kube_reflector_stats stats;
+	struct str revision; /* where the watch goes on */
+	/* the list under way */
+	struct str token;         /* continue; "" = first page */
+	struct str list_revision; /* of its last page */
+	uint64_t seen;            /* objects of this list so far */
+	int64_t remaining;        /* as the last page said; -1 unknown */
+	int list_restarts;
+	bool is_listing;      /* on_sync(begin) was called, its end not yet */
+	bool is_inconsistent; /* pages of two revisions: list again afterwards */
+	bool page_has_rest;
+	bool has_listed;      /* a list was complete once */
+	bool wants_list;      /* a resync waits for its turn */
+	struct err event_err; /* an ERROR event ended the watch */
+	int event_status;
+	int internal_errors;  /* 500s in a row at the start of a watch */
+	int relists;          /* in a row, without a watch that lived */
+	int64_t last_byte_ms; /* monotonic; 0: none yet */
+	int64_t began_ms;
+	uint64_t lane_number;
+	bool is_dead;
+};
+
+/* Each starts one request; its end comes as reflector_ended(). */
+void reflector_start_page(struct kube_reflector *reflector);
+void reflector_start_watch(struct kube_reflector *reflector);
+void reflector_drop_request(struct kube_reflector *reflector);
+
+void reflector_began(struct kube_reflector *reflector); /* a success status line */
+/* err NULL: whole and well-formed. event_status etc. say more. */
+void reflector_ended(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer);
