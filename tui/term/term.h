@@ -208,7 +208,7 @@ struct term_pos {
 	int line;
 	int col;
 };
-void term_copy(const struct term *t, struct term_pos from, struct term_pos to, bool rectangle,
+void term_copy(struct term *t, struct term_pos from, struct term_pos to, bool rectangle,
 	struct str *out);
 
 /* --- Input for the process --------------------------------------------------------------- */

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Control sequences: each one that is known is written anew for libvterm with its numbers brought
+ * into the screen, or done here. docs/terminal.md is the list; what is not in it is swallowed. */
+#include "tui/term/internal.h"
+
+#include <string.h>
+
+#define KEY(leader, intermediate, final) ((leader) << 16 | (intermediate) << 8 | (final))
+
+int csi_param(const struct csi *csi, int index, int missing)
+{
+	return index < csi->count && csi->params[index] >= 0 ? csi->params[index] : missing;
+}
+
+/* A count: missing and 0 are 1, and nothing needs more than the screen has. */
+static int count_of(const struct term *t, const struct csi *csi)
+{
+	int max = t->grid->cols > t->grid->rows ? t->grid->cols : t->grid->rows;
+	int n = csi_param(csi, 0, 1);
+	return n < 1 ? 1 : n > max ? max : n;
+}
+
+static int place_of(const struct csi *csi, int index, int max)
+{
+	int n = csi_param(csi, index, 1);
+	return n < 1 ? 1 : n > max ? max : n;
+}
+
+static void pass_count(struct term *t, const struct csi *csi)
+{
+	state_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
+}
+
+/* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual);
+ * libvterm does not know that. */
+static void move_rows(struct term *t, const struct csi *csi)
+{
+	int row;
+	int col;
+	int n = count_of(t, csi);
+	state_cursor(t, &row, &col);
+	bool up = csi->final == 'A' || csi->final == 'F';
+	int room = up ? (row >= t->region.top ? row - t->region.top : row)
+		      : (row < t->region.bottom ? t->region.bottom - 1 - row
+						: t->grid->rows - 1 - row);
+	if (n > room)
+		n = room;
+	if (n > 0)
+		state_writef(t, "\x1b[%d%c", n, csi->final);
+	else if (csi->final == 'E' || csi->final == 'F')
+		state_write(t, "\r", 1);
+}
+
+static void move_to(struct term *t, const struct csi *csi)
+{
+	state_writef(t, "\x1b[%d;%dH", place_of(csi, 0, t->grid->rows),
+		place_of(csi, 1, t->grid->cols));
+}
+
+static void erase_display(struct term *t, const struct csi *csi)
+{
+	int kind = csi_param(csi, 0, 0);
+	if (kind <= 2)
+		state_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
+	else if (kind == 3 && csi->leader == 0)
+		term_history_clear(t);
+}
+
+static void erase_line(struct term *t, const struct csi *csi)
+{
+	int kind = csi_param(csi, 0, 0);
+	if (kind <= 2)
+		state_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
+}
+
+static void delete_lines(struct term *t, const struct csi *csi)
+{
+	t->history_pause = true; /* the program removes them, they did not scroll away */
+	pass_count(t, csi);
+	t->history_pause = false;
+}
+
+static void set_scroll_region(struct term *t, const struct csi *csi)
+{
+	int rows = t->grid->rows;
+	int top = place_of(csi, 0, rows);
+	int bottom = csi_param(csi, 1, 0);
+	if (bottom == 0 || bottom > rows)
+		bottom = rows;
+	if (top >= bottom && !(rows == 1 && top == 1))
+		return;
+	state_writef(t, "\x1b[%d;%dr\x1b[H", top, bottom);
+	t->region.top = top - 1;
+	t->region.bottom = bottom;
+	t->last.valid = false;
+}
+
+static void set_side_margins(struct term *t, const struct csi *csi)
+{
+	int cols = t->grid->cols;
+	int left = place_of(csi, 0, cols);
+	int right = csi_param(csi, 1, 0);
+	if (right == 0 || right > cols)
+		right = cols;
+	if (left >= right)
+		return;
+	state_writef(t, "\x1b[%d;%ds\x1b[H", left, right);
+	t->region.left = left - 1;
+	t->region.right = right;
+	t->last.valid = false;
+}
+
+static void report_cursor(struct term *t, const char *mark)
+{
+	int row;
+	int col;
+	state_cursor(t, &row, &col);
+	if (t->modes.origin) {
+		row -= t->region.top;
+		col -= t->margins_mode ? t->region.left : 0;
+	}
+	term_replyf(t, "\x1b[%s%d;%dR", mark, row + 1, col + 1);
+}
+
+static void report_status(struct term *t, const struct csi *csi)
+{
+	int what = csi_param(csi, 0, 0);
+	if (what == 6)
+		report_cursor(t, csi->leader == '?' ? "?" : "");
+	else if (what == 5 && csi->leader == 0)
+		term_replyf(t, "\x1b[0n");
+}
+
+static void set_modes(struct term *t, const struct csi *csi)
+{
+	for (int i = 0; i < csi->count; i++)
+		if (csi->params[i] >= 0)
+			mode_set(t, csi->leader == '?', csi->params[i], csi->final == 'h');
+}
+
+static void report_mode(struct term *t, const struct csi *csi)
+{
+	bool private_mode = csi->leader == '?';
+	int number = csi_param(csi, 0, 0);
+	term_replyf(t, "\x1b[%s%d;%d$y", private_mode ? "?" : "", number,
+		mode_get(t, private_mode, number));
+}
+
+static void clear_tab_stops(struct term *t, const struct csi *csi)
+{
+	int kind = csi_param(csi, 0, 0);
+	if (kind == 0 || kind == 3)
+		state_writef(t, "\x1b[%dg", kind);
+}
+
+static void set_cursor_shape(struct term *t, const struct csi *csi)
+{
+	int kind = csi_param(csi, 0, 0);
+	if (kind <= 6)
+		state_writef(t, "\x1b[%d q", kind);
+}
+
+static void protect(struct term *t, const struct csi *csi)
+{
+	int kind = csi_param(csi, 0, 0);
+	if (kind > 2)
+		return;
+	t->protect = kind == 1;
+}
+
+/* Sequences without leader and intermediate bytes. */
+static void handle_plain(struct term *t, const struct csi *csi)
+{
+	switch (csi->final) {
+	case '@': /* ICH */
+	case 'C': /* CUF */
+	case 'D': /* CUB */
+	case 'I': /* CHT */
+	case 'L': /* IL */
+	case 'P': /* DCH */
+	case 'S': /* SU */
+	case 'X': /* ECH */
+	case 'Z': /* CBT */
+	case 'a': /* HPR */
+	case 'e': /* VPR */
+	case 'j': /* HPB */
+	case 'k': /* VPB */
+		pass_count(t, csi);
+		break;
+	case 'T': /* SD; with more numbers it is xterm's mouse highlighting */
+		if (csi->count == 1)
+			pass_count(t, csi);
+		break;
+	case 'A':
+	case 'B':
+	case 'E':
+	case 'F':
+		move_rows(t, csi);
+		break;
+	case 'G': /* CHA */
+	case '`': /* HPA */
+		state_writef(t, "\x1b[%dG", place_of(csi, 0, t->grid->cols));
+		break;
+	case 'd': /* VPA */
+		state_writef(t, "\x1b[%dd", place_of(csi, 0, t->grid->rows));
+		break;
+	case 'H': /* CUP */
+	case 'f': /* HVP */
+		move_to(t, csi);
+		break;
+	case 'J':
+		erase_display(t, csi);
+		break;
+	case 'K':
+		erase_line(t, csi);
+		break;
+	case 'M': /* DL */
+		delete_lines(t, csi);
+		break;
+	case 'b': /* REP */
+		filter_repeat(t, csi_param(csi, 0, 1) < 1 ? 1 : csi_param(csi, 0, 1));
+		break;
+	case 'c': /* DA: a VT220 with colours */
+		if (csi_param(csi, 0, 0) == 0)
+			term_replyf(t, "\x1b[?62;22c");
+		break;
+	case 'g':
+		clear_tab_stops(t, csi);
+		break;
+	case 'h':
+	case 'l':
+		set_modes(t, csi);
+		break;
+	case 'n':
+		report_status(t, csi);
+		break;
+	case 'r':
+		set_scroll_region(t, csi);
+		break;
+	case 's':
+		if (t->margins_mode)
+			set_side_margins(t, csi);
+		else if (csi->count == 1 && csi->params[0] < 0)
+			esc_save_cursor(t);
+		break;
+	case 'u':
+		esc_restore_cursor(t);
+		break;
+	default: /* XTWINOPS (t) and the like: never answered */
+		break;
+	}
+}
+
+void csi_handle(struct term *t, const struct csi *csi)
+{
+	if (csi->leader == 0 && csi->intermediate == 0) {
+		if (csi->final == 'm') {
+			sgr_handle(t, csi);
+			return;
+		}
+		t->changed = true;
+		handle_plain(t, csi);
+		return;
+	}
+	t->changed = true;
+	switch (KEY(csi->leader, csi->intermediate, csi->final)) {
+	case KEY('?', 0, 'J'): /* DECSED */
+		erase_display(t, csi);
+		break;
+	case KEY('?', 0, 'K'): /* DECSEL */
+		erase_line(t, csi);
+		break;
+	case KEY('?', 0, 'h'):
+	case KEY('?', 0, 'l'):
+		set_modes(t, csi);
+		break;
+	case KEY('?', 0, 'n'):
+		report_status(t, csi);
+		break;
+	case KEY('>', 0, 'c'): /* DA2: what libvterm says; vim knows it by this */
+		if (csi_param(csi, 0, 0) == 0)
+			term_replyf(t, "\x1b[>0;100;0c");
+		break;
+	case KEY(0, '$', 'p'): /* DECRQM */
+	case KEY('?', '$', 'p'):
+		report_mode(t, csi);
+		break;
+	case KEY(0, '!', 'p'): /* DECSTR */
+		esc_soft_reset(t);
+		break;
+	case KEY(0, ' ', 'q'): /* DECSCUSR */
+		set_cursor_shape(t, csi);
+		break;
+	case KEY(0, '"', 'q'): /* DECSCA */
+		protect(t, csi);
+		break;
+	case KEY(0, '\'', '}'): /* DECIC */
+	case KEY(0, '\'', '~'): /* DECDC */
+		state_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Lines of the scrollback, packed: text as UTF-8 (one byte a cell where the line is plain ASCII) and
+ * styles as runs. A packed line is a logical line: rows that wrapped are joined.
+ *
+ * Text: a narrow cell is its UTF-8; 0x01 = the next character is wide; 0x02 n and 0x03 n = n bytes
+ * of several code points follow, narrow or wide. Cells never hold control characters, so the marks
+ * cannot be mistaken. The second cell of a wide one is not stored. */
+#pragma once
+
+#include "tui/term/cell.h"
+
+struct pack_run {
+	uint32_t style;
+	uint32_t cells;
+};
+
+enum {
+	PACK_PLAIN = 1 << 0,     /* one byte a cell */
+	PACK_CONTINUES = 1 << 1, /* cut because of its length: the next line goes on with it */
+};
+
+struct pack_head {
+	uint32_t cells;
+	uint32_t text_bytes;
+	uint32_t run_count; /* 0: all in the default style */
+	uint8_t flags;
+	uint8_t marks;
+	uint16_t unused;
+};
+
+/* One packed line; the pointers are borrowed from where it lies. */
+struct pack_line {
+	struct pack_head head;
+	const struct pack_run *runs;
+	const char *text;
+};
+
+struct pack_builder {
+	struct pack_head head;
+	struct pack_run *runs;
+	size_t run_capacity;
+	char *text;
+	size_t text_capacity;
+};
+
+void pack_init(struct pack_builder *builder);
+void pack_deinit(struct pack_builder *builder);
+void pack_clear(struct pack_builder *builder); /* keeps the memory; drops no style reference */
+/* Appends cells. Each run holds one reference of its style. */
+void pack_append(struct pack_builder *builder, const struct cell_tables *tables,
+	const struct term_cell *cells, size_t n);
+struct pack_line pack_built(const struct pack_builder *builder);
+
+size_t pack_bytes(const struct pack_line *line); /* stored size, a multiple of 4 */
+void pack_store(const struct pack_line *line, void *out);
+struct pack_line pack_load(const void *stored);
+void pack_unref_styles(const struct pack_line *line, const struct cell_tables *tables);
+
+/* Reads the cells of a line in order. */
+struct pack_reader {
+	struct pack_line line;
+	uint32_t text_at;
+	uint32_t run_at;
+	uint32_t run_left;
+	bool tail; /* the second cell of a wide one comes next */
+};
+void pack_read_start(struct pack_reader *reader, const struct pack_line *line);
+bool pack_read(struct pack_reader *reader, struct cell_tables *tables, struct term_cell *cell);
+
+/* Rows that the line takes at a width; at least 1. */
+uint32_t pack_rows(const struct pack_line *line, int cols);
+/* Start of row number `row` in cells, and the cells of that row. */
+void pack_row_span(
+	const struct pack_line *line, int cols, uint32_t row, uint32_t *start, uint32_t *cells);

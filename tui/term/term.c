@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The terminal as its users see it: life, feeding, state, damage, reading. */
+#include "tui/term/term.h"
+
+#include "engine/base/mem.h"
+#include "tui/term/internal.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEED_BYTES = 16 * 1024 }; /* between two looks at the tables */
+
+static const uint64_t ANCHOR_ALTERNATE = 1ull << 63;
+
+static int clamp(int value, int min, int max)
+{
+	return value < min ? min : value > max ? max : value;
+}
+
+struct term *term_new(const struct term_opts *opts)
+{
+	int cols = clamp(opts->cols, TERM_COLS_MIN, TERM_COLS_MAX);
+	int rows = clamp(opts->rows, TERM_ROWS_MIN, TERM_ROWS_MAX);
+	struct term *t = x_calloc(1, sizeof *t);
+	t->callbacks = opts->callbacks;
+	t->arg = opts->arg;
+	t->tables.styles = intern_new(sizeof(struct term_style), STYLE_MAX);
+	t->tables.clusters = intern_new(sizeof(struct cluster), CLUSTER_MAX);
+	t->screens[0] = grid_new(cols, rows);
+	t->screens[1] = grid_new(cols, rows);
+	t->grid = t->screens[0];
+	t->history = history_new(opts->history_bytes, &t->tables);
+	history_set_cols(t->history, cols);
+	t->region = (struct grid_rect){ 0, rows, 0, cols };
+	t->title = x_strdup("");
+	t->cwd = x_strdup("");
+	t->mouse_col = -1;
+	t->mouse_row = -1;
+	t->revision = 1;
+	mode_init(t);
+	state_start(t, cols, rows);
+	return t;
+}
+
+void term_free(struct term *t)
+{
+	if (t == NULL)
+		return;
+	vterm_free(t->vt);
+	history_free(t->history);
+	grid_free(t->screens[0]);
+	grid_free(t->screens[1]);
+	intern_free(t->tables.styles);
+	intern_free(t->tables.clusters);
+	free(t->filter.string);
+	free(t->title);
+	free(t->cwd);
+	free(t);
+}
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+void term_touch(struct term *t)
+{
+	t->changed = true;
+}
+
+static void begin_change(struct term *t)
+{
+	t->revision++;
+	t->changed = false;
+	t->bell = false;
+	t->reply_bytes = 0;
+}
+
+static void end_change(struct term *t)
+{
+	if (t->bell && t->callbacks.on_bell != NULL)
+		t->callbacks.on_bell(t->arg);
+	if (t->changed && t->callbacks.on_damage != NULL)
+		t->callbacks.on_damage(t->arg);
+}
+
+static void mark_cells(struct term *t, const struct grid *g)
+{
+	for (int r = 0; r < g->rows; r++) {
+		const struct grid_row *row = grid_row(g, r);
+		for (int c = 0; c < row->used; c++) {
+			intern_sweep_mark(t->tables.styles, row->cells[c].style);
+			if (row->cells[c].text & CELL_CLUSTER)
+				intern_sweep_mark(
+					t->tables.clusters, row->cells[c].text & CELL_VALUE);
+		}
+	}
+}
+
+static void sweep_if_due(struct term *t)
+{
+	if (!intern_sweep_is_due(t->tables.styles) && !intern_sweep_is_due(t->tables.clusters))
+		return;
+	intern_sweep_begin(t->tables.styles);
+	intern_sweep_begin(t->tables.clusters);
+	mark_cells(t, t->screens[0]);
+	mark_cells(t, t->screens[1]);
+	intern_sweep_end(t->tables.styles);
+	intern_sweep_end(t->tables.clusters);
+	t->pen_changed = true; /* its ids may be gone */
+}
+
+void term_feed(struct term *t, const void *bytes, size_t n)
+{
+	const unsigned char *p = bytes;
+	begin_change(t);
+	while (n > 0) {
+		size_t piece = n < FEED_BYTES ? n : FEED_BYTES;
+		filter_feed(t, p, piece);
+		sweep_if_due(t);
+		p += piece;
+		n -= piece;
+	}
+	end_change(t);
+}
+
+void term_resize(struct term *t, int cols, int rows)
+{
+	cols = clamp(cols, TERM_COLS_MIN, TERM_COLS_MAX);
+	rows = clamp(rows, TERM_ROWS_MIN, TERM_ROWS_MAX);
+	if (cols == t->grid->cols && rows == t->grid->rows)
+		return;
+	begin_change(t);
+	int row;
+	int col;
+	state_cursor(t, &row, &col);
+	bool alternate = t->modes.alternate_screen;
+	int main_row = row;
+	int main_col = state_wrap_pending(t) ? col + 1 : col;
+	if (alternate) {
+		/* where the main screen was left; 47 and 1047 do not say */
+		main_row = t->saved[0].valid ? t->saved[0].row : t->grid->rows - 1;
+		main_col = t->saved[0].valid ? t->saved[0].col : 0;
+	}
+	/* libvterm would keep region and margins that reach outside */
+	state_clear_region(t);
+	t->resizing = true;
+	vterm_set_size(t->vt, rows, cols);
+	t->resizing = false;
+
+	reflow_main(t, cols, rows, &main_row, &main_col);
+	grid_crop(t->screens[1], cols, rows, t->revision);
+	t->region = (struct grid_rect){ 0, rows, 0, cols };
+	for (int i = 0; i < 2; i++) {
+		t->saved[i].row = clamp(t->saved[i].row, 0, rows - 1);
+		t->saved[i].col = clamp(t->saved[i].col, 0, cols - 1);
+	}
+	if (alternate) {
+		t->saved[0].row = main_row;
+		t->saved[0].col = main_col;
+		state_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
+	} else {
+		state_move(t, main_row, main_col);
+	}
+	sweep_if_due(t);
+	t->changed = true;
+	end_change(t);
+}
+
+/* --- output ------------------------------------------------------------------------------- */
+
+void term_send(struct term *t, const char *bytes, size_t n)
+{
+	if (n > 0 && t->callbacks.on_output != NULL)
+		t->callbacks.on_output(bytes, n, t->arg);
+}
+
+void term_reply(struct term *t, const char *bytes, size_t n)
+{
+	if (n > TERM_REPLY_BYTES - t->reply_bytes)
+		return;
+	t->reply_bytes += n;
+	term_send(t, bytes, n);
+}
+
+void term_replyf(struct term *t, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+	va_start(args, format);
+	int n = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (n > 0 && (size_t)n < sizeof text)
+		term_reply(t, text, (size_t)n);
+}
+
+/* --- state -------------------------------------------------------------------------------- */
+
+int term_cols(const struct term *t)
+{
+	return t->grid->cols;
+}
+
+int term_rows(const struct term *t)
+{
+	return t->grid->rows;
+}
+
+void term_get_cursor(const struct term *t, struct term_cursor *out)
+{
+	*out = t->cursor_look;
+	state_cursor(t, &out->row, &out->col);
+}
+
+void term_get_modes(const struct term *t, struct term_modes *out)
+{
+	*out = t->modes;
+}
+
+const char *term_title(const struct term *t)
+{
+	return t->title;
+}
+
+const char *term_cwd(const struct term *t)
+{
+	return t->cwd;
+}
+
+uint64_t term_revision(const struct term *t)
+{
+	return t->revision;
+}
+
+bool term_row_changed(const struct term *t, int row, uint64_t since_revision)
+{
+	return row >= 0 && row < t->grid->rows &&
+	       grid_row(t->grid, row)->revision > since_revision;
+}
+
+int64_t term_sync_left_ms(const struct term *t, int64_t now_mono_ms)
+{
+	if (t->sync_since_ms < 0)
+		return 0;
+	int64_t left = t->sync_since_ms + TERM_SYNC_TIMEOUT_MS - now_mono_ms;
+	return left < 0 ? 0 : left > TERM_SYNC_TIMEOUT_MS ? TERM_SYNC_TIMEOUT_MS : left;
+}
+
+bool term_sync_active(const struct term *t, int64_t now_mono_ms)
+{
+	return term_sync_left_ms(t, now_mono_ms) > 0;
+}
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+size_t term_row(struct term *t, int line, struct term_cell *cells, size_t max_cells)
+{
+	size_t n = (size_t)t->grid->cols < max_cells ? (size_t)t->grid->cols : max_cells;
+	size_t have = 0;
+	if (line >= t->grid->rows)
+		return 0;
+	if (line >= 0) {
+		memcpy(cells, grid_row(t->grid, line)->cells, n * sizeof *cells);
+		return n;
+	}
+	struct history_pos pos;
+	if (line == INT_MIN || !history_find(t->history, -line, &pos))
+		return 0;
+	have = history_read(t->history, &pos, cells, n);
+	if (have < n)
+		memset(cells + have, 0, (n - have) * sizeof *cells);
+	return n;
+}
+
+bool term_line_is_wrapped(const struct term *t, int line)
+{
+	struct history_pos pos;
+	if (line >= 0)
+		return line < t->grid->rows && grid_row(t->grid, line)->wrapped;
+	if (line == INT_MIN || !history_find(t->history, -line, &pos))
+		return false;
+	return pos.row + 1 < pos.row_count || pos.open ||
+	       (pos.line.head.flags & PACK_CONTINUES);
+}
+
+unsigned term_line_marks(const struct term *t, int line)
+{
+	struct history_pos pos;
+	if (line >= 0)
+		return line < t->grid->rows ? grid_row(t->grid, line)->marks : 0;
+	if (line == INT_MIN || !history_find(t->history, -line, &pos) || pos.row > 0)
+		return 0;
+	return pos.line.head.marks;
+}
+
+int term_cell_width(struct term_cell cell)
+{
+	return cell.text & CELL_TAIL ? 0 : cell.text & CELL_WIDE ? 2 : 1;
+}
+
+uint32_t term_cell_base(const struct term *t, struct term_cell cell)
+{
+	char text[TERM_CELL_TEXT_BYTES];
+	size_t n = cell_text(&t->tables, cell, text);
+	uint32_t codepoint = ' ';
+	if (n > 0)
+		cell_decode_utf8(text, n, &codepoint);
+	return codepoint;
+}
+
+size_t term_cell_text(
+	const struct term *t, struct term_cell cell, char out[TERM_CELL_TEXT_BYTES])
+{
+	return cell_text(&t->tables, cell, out);
+}
+
+const struct term_style *term_style(const struct term *t, uint32_t style)
+{
+	static const struct term_style plain;
+	const struct term_style *found = intern_get(t->tables.styles, style);
+	return found ? found : &plain;
+}
+
+int term_history_rows(const struct term *t)
+{
+	return history_rows(t->history);
+}
+
+size_t term_history_bytes(const struct term *t)
+{
+	return history_bytes(t->history);
+}
+
+void term_history_clear(struct term *t)
+{
+	history_clear(t->history);
+	term_touch(t);
+}
+
+/* --- anchors ------------------------------------------------------------------------------ */
+
+struct term_anchor term_anchor_at(const struct term *t, int line, int col)
+{
+	struct term_anchor anchor = { 0, (uint32_t)(col < 0 ? 0 : col) };
+	if (line < 0) {
+		struct history_pos pos;
+		uint32_t start;
+		uint32_t cells;
+		if (line == INT_MIN || !history_find(t->history, -line, &pos))
+			return anchor;
+		pack_row_span(&pos.line, t->grid->cols, pos.row, &start, &cells);
+		anchor.line_id = pos.line_id;
+		anchor.cell += start;
+		return anchor;
+	}
+	if (t->modes.alternate_screen) {
+		anchor.line_id = ANCHOR_ALTERNATE | (uint32_t)line;
+		return anchor;
+	}
+	anchor.line_id = history_next_id(t->history);
+	uint32_t before = history_open_cells(t->history);
+	for (int r = 0; r < line && r < t->grid->rows; r++) {
+		const struct grid_row *row = grid_row(t->grid, r);
+		before += (uint32_t)grid_row_length(t->grid, row);
+		if (!row->wrapped) {
+			anchor.line_id++;
+			before = 0;
+		}
+	}
+	anchor.cell += before;
+	return anchor;
+}
+
+static bool anchor_on_screen(
+	const struct term *t, struct term_anchor anchor, int *line, int *col)
+{
+	uint64_t id = history_next_id(t->history);
+	uint32_t before = history_open_cells(t->history);
+	for (int r = 0; r < t->grid->rows; r++) {
+		const struct grid_row *row = grid_row(t->grid, r);
+		uint32_t length = (uint32_t)grid_row_length(t->grid, row);
+		if (id == anchor.line_id && (!row->wrapped || anchor.cell < before + length)) {
+			uint32_t at = anchor.cell > before ? anchor.cell - before : 0;
+			*line = r;
+			*col = at < (uint32_t)t->grid->cols ? (int)at : t->grid->cols - 1;
+			return true;
+		}
+		before += length;
+		if (!row->wrapped) {
+			id++;
+			before = 0;
+		}
+	}
+	return false;
+}
+
+bool term_anchor_line(const struct term *t, struct term_anchor anchor, int *line, int *col)
+{
+	if (anchor.line_id & ANCHOR_ALTERNATE) {
+		uint32_t row = (uint32_t)anchor.line_id;
+		if (!t->modes.alternate_screen || row >= (uint32_t)t->grid->rows)
+			return false;
+		*line = (int)row;
+		*col = clamp((int)anchor.cell, 0, t->grid->cols - 1);
+		return true;
+	}
+	uint64_t next = history_next_id(t->history);
+	if (anchor.line_id > next ||
+		(anchor.line_id == next && anchor.cell >= history_open_cells(t->history)))
+		return !t->modes.alternate_screen && anchor_on_screen(t, anchor, line, col);
+	int rows_from_end;
+	if (!history_locate(t->history, anchor.line_id, anchor.cell, &rows_from_end, col))
+		return false;
+	*line = -rows_from_end;
+	return true;
+}
