@@ -310,7 +310,8 @@ struct object **store_list(
 	}
 	view.n = s->kinds[kind].n;
 	array_grow(&view.v, &view.capacity, view.n + 1, sizeof(struct object *));
-	memcpy(view.v, s->kinds[kind].v, view.n * sizeof(struct object *));
+	if (view.n > 0)
+		memcpy(view.v, s->kinds[kind].v, view.n * sizeof(struct object *));
 	/* undo what happened after rv, newest first */
 	for (size_t i = s->n; i-- > 0;) {
 		const struct change *c = store_change_at(s, i);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a URL to a handler: authentication, then the fixed paths, then the resource paths
+ * /api/v1 or /apis/GROUP/VERSION, [/namespaces/NS] /PLURAL [/NAME [/SUBRESOURCE]]. */
+#include "local/server/api/api.h"
+
+#include "engine/base/json.h"
+#include "engine/base/log.h"
+#include "local/server/server.h"
+#include "local/server/store/status.h"
+
+#include <openssl/crypto.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_authorized(const struct request *req)
+{
+	const char *header = request_header(req, "Authorization");
+	const char *token = req->server->token;
+	if (!header || strncasecmp(header, "Bearer ", 7) != 0)
+		return false;
+	header += 7;
+	while (*header == ' ')
+		header++;
+	return strlen(header) == strlen(token) &&
+	       CRYPTO_memcmp(header, token, strlen(token)) == 0;
+}
+
+static void method_not_allowed(struct request *req)
+{
+	request_fail_take(req,
+		status_new(405, "MethodNotAllowed",
+			"the server does not allow this method on the requested resource"));
+}
+
+static void on_subresource(struct request *req, const struct api_target *t)
+{
+	bool is_get = req->method == EVHTTP_REQ_GET;
+	bool is_write = req->method == EVHTTP_REQ_PUT || req->method == EVHTTP_REQ_PATCH;
+	if (t->r->has_status && strcmp(t->sub, "status") == 0) {
+		if (is_get)
+			api_get(req, t);
+		else if (req->method == EVHTTP_REQ_PUT)
+			api_update(req, t);
+		else if (req->method == EVHTTP_REQ_PATCH)
+			api_patch(req, t);
+		else
+			method_not_allowed(req);
+	} else if (t->r->has_scale && strcmp(t->sub, "scale") == 0) {
+		if (is_get || is_write)
+			api_scale(req, t);
+		else
+			method_not_allowed(req);
+	} else if (t->r->kind == KIND_POD && strcmp(t->sub, "log") == 0) {
+		if (is_get)
+			api_pod_log(req, t);
+		else
+			method_not_allowed(req);
+	} else {
+		request_fail_take(
+			req, status_new(404, "NotFound",
+				     "the server could not find the requested resource"));
+	}
+}
+
+static void on_resource(struct request *req, const struct api_target *t)
+{
+	if (req->accept == ACCEPT_NONE || req->accept == ACCEPT_DISCOVERY) {
+		if (!t->sub || strcmp(t->sub, "log") != 0) {
+			request_fail_take(
+				req, status_new(406, "NotAcceptable",
+					     "only the following media types are accepted:"
+					     " application/json"));
+			return;
+		}
+	}
+	if (t->sub) {
+		on_subresource(req, t);
+		return;
+	}
+	bool is_all = t->r->is_namespaced && !t->ns;
+	switch (req->method) {
+	case EVHTTP_REQ_GET:
+		if (t->name)
+			api_get(req, t);
+		else if (request_query_bool(req, "watch"))
+			api_watch(req, t);
+		else
+			api_list(req, t);
+		return;
+	case EVHTTP_REQ_POST:
+		if (!t->name && !is_all) {
+			api_create(req, t);
+			return;
+		}
+		break;
+	case EVHTTP_REQ_PUT:
+		if (t->name) {
+			api_update(req, t);
+			return;
+		}
+		break;
+	case EVHTTP_REQ_PATCH:
+		if (t->name) {
+			api_patch(req, t);
+			return;
+		}
+		break;
+	case EVHTTP_REQ_DELETE:
+		if (t->name)
+			api_delete(req, t);
+		else if (!is_all)
+			api_delete_collection(req, t);
+		else
+			method_not_allowed(req);
+		return;
+	default:
+		break;
+	}
+	method_not_allowed(req);
+}
+
+/* What is left of the path after group and version. */
+static bool parse_target(
+	struct api_target *t, const char *group, const char *version, char **seg, size_t n)
+{
+	*t = (struct api_target){ 0 };
+	/* /namespaces and /namespaces/NS are objects; /namespaces/NS/PLURAL is a scope */
+	if (n >= 3 && strcmp(seg[0], "namespaces") == 0 &&
+		!(strcmp(group, "") == 0 && strcmp(seg[2], "status") == 0)) {
+		t->ns = seg[1];
+		seg += 2;
+		n -= 2;
+	}
+	if (n == 0 || n > 3)
+		return false;
+	t->r = resource_find(group, version, seg[0]);
+	if (!t->r || (t->ns && !t->r->is_namespaced))
+		return false;
+	t->name = n > 1 ? seg[1] : NULL;
+	t->sub = n > 2 ? seg[2] : NULL;
+	return !(t->name && t->r->is_namespaced && !t->ns);
+}
+
+static void on_group_path(
+	struct request *req, const char *group, const char *version, char **seg, size_t n)
+{
+	struct api_target t;
+	if (n == 0)
+		api_discovery_version(req, group, version);
+	else if (n == 1 && strcmp(version, "v1") == 0 && api_review(req, group, seg[0]))
+		return;
+	else if (parse_target(&t, group, version, seg, n))
+		on_resource(req, &t);
+	else
+		request_reply_not_served(req);
+}
+
+static void on_openapi(struct request *req, char **seg, size_t n)
+{
+	if (n == 1 && strcmp(seg[0], "v2") == 0)
+		api_openapi_v2(req);
+	else if (n == 1 && strcmp(seg[0], "v3") == 0)
+		api_openapi_v3(req);
+	else if (n == 3 && strcmp(seg[1], "api") == 0)
+		api_openapi_v3_group(req, "", seg[2]);
+	else if (n == 4 && strcmp(seg[1], "apis") == 0)
+		api_openapi_v3_group(req, seg[2], seg[3]);
+	else
+		request_reply_not_served(req);
+}
+
+static void on_root(struct request *req)
+{
+	static const char *const paths[] = { "/api", "/api/v1", "/apis",
+		"/apis/agents.x-k8s.io/v1beta1", "/apis/extensions.agents.x-k8s.io/v1beta1",
+		"/apis/coordination.k8s.io/v1", "/apis/events.k8s.io/v1", "/healthz", "/livez",
+		"/openapi/v2", "/openapi/v3", "/readyz", "/version" };
+	cJSON *out = cJSON_CreateObject();
+	cJSON_AddItemToObject(
+		out, "paths", cJSON_CreateStringArray(paths, sizeof paths / sizeof paths[0]));
+	request_reply_json_take(req, 200, out);
+}
+
+static bool is_health(const char *name)
+{
+	return strcmp(name, "healthz") == 0 || strcmp(name, "livez") == 0 ||
+	       strcmp(name, "readyz") == 0;
+}
+
+static void route(struct request *req)
+{
+	char **seg = req->segments;
+	size_t n = req->n_segments;
+	if (n == 1 && is_health(seg[0])) {
+		request_reply_text(req, 200, "ok");
+		return;
+	}
+	if (!is_authorized(req)) {
+		request_fail_take(req, status_new(401, "Unauthorized", "Unauthorized"));
+		return;
+	}
+	if (req->body.n > REQUEST_MAX_BODY) {
+		request_fail_take(req,
+			status_new(413, "RequestEntityTooLarge",
+				"Request entity too large: limit is %d", REQUEST_MAX_BODY));
+		return;
+	}
+	if (n == 0)
+		on_root(req);
+	else if (n == 1 && strcmp(seg[0], "version") == 0)
+		api_version(req);
+	else if (n == 1 && strcmp(seg[0], "api") == 0)
+		api_discovery_api(req);
+	else if (n == 1 && strcmp(seg[0], "apis") == 0)
+		api_discovery_apis(req);
+	else if (n == 2 && strcmp(seg[0], "apis") == 0)
+		api_discovery_group(req, seg[1]);
+	else if (strcmp(seg[0], "openapi") == 0)
+		on_openapi(req, seg + 1, n - 1);
+	else if (n >= 2 && strcmp(seg[0], "api") == 0)
+		on_group_path(req, "", seg[1], seg + 2, n - 2);
+	else if (n >= 3 && strcmp(seg[0], "apis") == 0)
+		on_group_path(req, seg[1], seg[2], seg + 3, n - 3);
+	else
+		request_reply_not_served(req);
+}
+
+void api_handle(struct evhttp_request *ev, void *arg)
+{
+	struct request req;
+	if (request_init(&req, arg, ev)) {
+		LOG("api", LOG_DEBUG, "%d %s", (int)req.method, evhttp_request_get_uri(ev));
+		route(&req);
+	} else {
+		request_fail_take(&req, status_bad_request("the URL cannot be read"));
+	}
+	request_deinit(&req);
+}

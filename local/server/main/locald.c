@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sandmux-locald: the embedded backend as a process. Started by `sandmux local up`, or by hand. */
+#include "engine/base/err.h"
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "engine/base/path.h"
+#include "engine/net/loop.h"
+#include "local/server/server.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char usage[] =
+	"usage: sandmux-locald [options]\n"
+	"  --state-dir DIR        where everything is kept (default: the user's state folder)\n"
+	"  --port N               port on 127.0.0.1 (default: that of last time, else a free one)\n"
+	"  --daemon-auth token|off  whether daemons want the backend's token (default token)\n"
+	"  --isolation bwrap|none   none: sandboxes are plain processes of yours (default bwrap)\n"
+	"  --sandboxd PATH        the daemon run in a sandbox (default: beside this program)\n"
+	"  --warm N               replicas of the default pool at first start (default 1)\n"
+	"  --history-max N        changes kept for watches (default 20000)\n"
+	"  --history-seconds N    and for how long (default 300)\n"
+	"  --bookmark-seconds N   bookmarks of a watch (default 60)\n"
+	"  --log SPEC             levels, such as info or api:debug\n"
+	"  --stderr               log to stderr too\n"
+	"  --ready-fd N           write one line there when ready, or why not\n"
+	"  --version, --help\n";
+
+struct program {
+	struct loop *loop;
+	struct server *server;
+	struct server_opts opts;
+	char *state_dir;
+	int ready_fd;
+	int lock_fd;
+	bool is_stopping;
+};
+
+static int fail_usage(const char *what, const char *value)
+{
+	fprintf(stderr, "sandmux-locald: %s: %s\n%s", what, value, usage);
+	return EXIT_STATUS_USAGE;
+}
+
+static bool take_option(struct program *p, const char *name, const char *value, bool *ok)
+{
+	int64_t n = 0;
+	*ok = true;
+	if (strcmp(name, "state-dir") == 0) {
+		free(p->state_dir);
+		p->state_dir = x_strdup(value);
+	} else if (strcmp(name, "port") == 0) {
+		*ok = num_parse_i64(value, 0, 65535, &n);
+		p->opts.port = (uint16_t)n;
+	} else if (strcmp(name, "daemon-auth") == 0) {
+		p->opts.daemon_auth = strcmp(value, "token") == 0;
+		*ok = p->opts.daemon_auth || strcmp(value, "off") == 0;
+	} else if (strcmp(name, "isolation") == 0) {
+		p->opts.is_isolated = strcmp(value, "bwrap") == 0;
+		*ok = p->opts.is_isolated || strcmp(value, "none") == 0;
+	} else if (strcmp(name, "sandboxd") == 0) {
+		p->opts.sandboxd = value;
+	} else if (strcmp(name, "warm") == 0) {
+		*ok = num_parse_i64(value, 0, 100, &n);
+		p->opts.warm_replicas = (int)n;
+	} else if (strcmp(name, "history-max") == 0) {
+		*ok = num_parse_i64(value, 1, 1000000, &n);
+		p->opts.history_max = (size_t)n;
+	} else if (strcmp(name, "history-seconds") == 0) {
+		*ok = num_parse_i64(value, 1, 86400, &n);
+		p->opts.history_ms = n * 1000;
+	} else if (strcmp(name, "bookmark-seconds") == 0) {
+		*ok = num_parse_i64(value, 1, 86400, &n);
+		p->opts.bookmark_ms = n * 1000;
+	} else if (strcmp(name, "ready-fd") == 0) {
+		*ok = num_parse_i64(value, 0, 65535, &n);
+		p->ready_fd = (int)n;
+	} else if (strcmp(name, "log") == 0) {
+		*ok = log_configure(value, NULL);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int parse(struct program *p, int argc, char **argv)
+{
+	static const struct option options[] = { { "state-dir", required_argument, NULL, 'o' },
+		{ "port", required_argument, NULL, 'o' },
+		{ "daemon-auth", required_argument, NULL, 'o' },
+		{ "isolation", required_argument, NULL, 'o' },
+		{ "sandboxd", required_argument, NULL, 'o' },
+		{ "warm", required_argument, NULL, 'o' },
+		{ "history-max", required_argument, NULL, 'o' },
+		{ "history-seconds", required_argument, NULL, 'o' },
+		{ "bookmark-seconds", required_argument, NULL, 'o' },
+		{ "ready-fd", required_argument, NULL, 'o' },
+		{ "log", required_argument, NULL, 'o' }, { "stderr", no_argument, NULL, 'e' },
+		{ "version", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
+		{ 0 } };
+	int c, index = 0;
+	bool ok;
+	while ((c = getopt_long(argc, argv, "", options, &index)) != -1) {
+		if (c == 'e') {
+			log_set_stderr(true);
+		} else if (c == 'v') {
+			puts("sandmux-locald " SANDMUX_VERSION);
+			exit(0);
+		} else if (c == 'h') {
+			fputs(usage, stdout);
+			exit(0);
+		} else if (c != 'o') {
+			fputs(usage, stderr);
+			return EXIT_STATUS_USAGE;
+		} else if (!take_option(p, options[index].name, optarg, &ok) || !ok) {
+			return fail_usage(options[index].name, optarg);
+		}
+	}
+	return optind < argc ? fail_usage("unexpected argument", argv[optind]) : 0;
+}
+
+/* One backend a directory. The lock goes with the process, however it ends. */
+static bool take_lock(struct program *p, struct err *err)
+{
+	char pid[32];
+	char *path = path_join(p->state_dir, "lock");
+	p->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	free(path);
+	if (p->lock_fd < 0)
+		return err_set(err, ERR_SYSTEM, "cannot open the lock in %s", p->state_dir);
+	if (flock(p->lock_fd, LOCK_EX | LOCK_NB) != 0)
+		return err_set(err, ERR_OP_ALREADY_OPEN, "another local backend uses %s",
+			p->state_dir);
+	snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+	path = path_join(p->state_dir, "pid");
+	bool ok = file_write_atomic(path, slice_of(pid), 0600, err);
+	free(path);
+	return ok;
+}
+
+static void say(struct program *p, const char *text)
+{
+	if (p->ready_fd < 0)
+		return;
+	size_t n = strlen(text);
+	while (n > 0) {
+		ssize_t written = write(p->ready_fd, text, n);
+		if (written <= 0)
+			break;
+		text += written;
+		n -= (size_t)written;
+	}
+	close(p->ready_fd);
+	p->ready_fd = -1;
+}
+
+static void on_stopped(void *arg)
+{
+	struct program *p = arg;
+	loop_stop(p->loop);
+}
+
+static void on_signal(evutil_socket_t number, short events, void *arg)
+{
+	struct program *p = arg;
+	(void)events;
+	LOG("locald", LOG_INFO, "signal %d: stopping", (int)number);
+	if (p->is_stopping)
+		return;
+	p->is_stopping = true;
+	server_stop(p->server, on_stopped, p);
+}
+
+static bool run(struct program *p, struct err *err)
+{
+	char line[160];
+	if (!p->state_dir) {
+		char *base = file_xdg_dir(FILE_STATE, err);
+		if (!base)
+			return false;
+		p->state_dir = path_join(base, "local");
+		free(base);
+	}
+	p->opts.state_dir = p->state_dir;
+	if (!file_make_dirs(p->state_dir, 0700, err) || !take_lock(p, err))
+		return false;
+	char *log = path_join(p->state_dir, "locald.log");
+	log_open_file(log, NULL);
+	free(log);
+	p->loop = loop_new(err);
+	p->server = p->loop ? server_start(p->loop, &p->opts, err) : NULL;
+	if (!p->server)
+		return false;
+	struct event *term = evsignal_new(loop_base(p->loop), SIGTERM, on_signal, p);
+	struct event *interrupt = evsignal_new(loop_base(p->loop), SIGINT, on_signal, p);
+	event_add(term, NULL);
+	event_add(interrupt, NULL);
+	snprintf(line, sizeof line, "ready https://127.0.0.1:%u\n", p->server->port);
+	LOG("locald", LOG_INFO, "ready on 127.0.0.1:%u", p->server->port);
+	say(p, line);
+	loop_run(p->loop);
+	event_free(term);
+	event_free(interrupt);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct program p = { .ready_fd = -1,
+		.lock_fd = -1,
+		.opts = { .daemon_auth = true, .is_isolated = true, .warm_replicas = 1 } };
+	struct err err = { 0 };
+	const char *dir = getenv("SANDMUX_LOCAL_DIR");
+	p.state_dir = dir && *dir ? x_strdup(dir) : NULL;
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	int status = parse(&p, argc, argv);
+	if (status == 0 && !run(&p, &err)) {
+		char *text =
+			x_asprintf("%s: %s; %s\n", err_name(&err), err.msg, err_hint(&err));
+		fprintf(stderr, "sandmux-locald: %s", text);
+		LOG("locald", LOG_ERROR, "%s", err.msg);
+		say(&p, text);
+		free(text);
+		status = (int)err_exit_status(&err);
+	}
+	server_free(p.server);
+	loop_free(p.loop);
+	free(p.state_dir);
+	return status;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Start and stop of the whole backend. The state directory:
+ *
+ *   lock, pid        one backend a directory
+ *   objects.db       store.c
+ *   tls/             the CA and the served certificate
+ *   token, daemon-token, kubeconfig   0600
+ *   pods/UID/        workspace without a claim, and the daemon's log
+ *   volumes/UID/     what volumeClaimTemplates asked for
+ *   trash/           on its way out */
+#include "local/server/server.h"
+
+#include "engine/base/digest.h"
+#include "engine/base/err.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "engine/base/path.h"
+#include "engine/net/loop.h"
+#include "local/server/api/api.h"
+#include "local/server/api/stream.h"
+#include "local/server/controller/controller.h"
+#include "local/server/defaults.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/http.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TOKEN_HEX = 48, HEADERS_MAX = 65536, IDLE_SECONDS = 120 };
+
+/* ---- tokens ---- */
+
+static char *token_load(const char *path, struct err *err)
+{
+	size_t n;
+	char *token = file_read(path, 4096, &n, NULL);
+	if (token) {
+		token[strcspn(token, "\r\n")] = '\0';
+		if (strlen(token) >= 16)
+			return token;
+		free(token);
+	}
+	token = x_malloc(TOKEN_HEX + 1);
+	digest_random_hex(token, TOKEN_HEX);
+	if (file_write_atomic(path, slice_of(token), 0600, err))
+		return token;
+	free(token);
+	return NULL;
+}
+
+static bool tokens_open(struct server *s, struct err *err)
+{
+	char *path = path_join(s->opts.state_dir, "token");
+	s->token = token_load(path, err);
+	free(path);
+	if (!s->token)
+		return false;
+	s->daemon_token_path = path_join(s->opts.state_dir, "daemon-token");
+	if (!s->opts.daemon_auth)
+		return true;
+	s->daemon_token = token_load(s->daemon_token_path, err);
+	if (!s->daemon_token)
+		return false;
+	struct digest *d = digest_new();
+	digest_add(d, s->daemon_token, strlen(s->daemon_token));
+	digest_finish_hex(d, s->daemon_token_sha256);
+	digest_free(d);
+	return true;
+}
+
+/* ---- listening ---- */
+
+static struct bufferevent *on_connection(struct event_base *base, void *arg)
+{
+	struct server *s = arg;
+	SSL *ssl = SSL_new(s->tls.ctx);
+	if (!ssl)
+		return NULL;
+	struct bufferevent *bev = bufferevent_openssl_socket_new(base, -1, ssl,
+		BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (bev)
+		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
+}
+
+static int listen_on(uint16_t port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 128) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static uint16_t last_port(struct server *s)
+{
+	int64_t port = 0;
+	char *text = store_meta_get(s->store, "port");
+	if (text && !num_parse_i64(text, 1, 65535, &port))
+		port = 0;
+	free(text);
+	return (uint16_t)port;
+}
+
+/* The port asked for, else that of last time, else any. */
+static bool listen_open(struct server *s, struct err *err)
+{
+	struct sockaddr_in address;
+	socklen_t n = sizeof address;
+	char text[16];
+	int fd = listen_on(s->opts.port ? s->opts.port : last_port(s));
+	if (fd < 0 && !s->opts.port)
+		fd = listen_on(0);
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot listen on 127.0.0.1:%d", s->opts.port);
+	if (getsockname(fd, (struct sockaddr *)&address, &n) != 0 ||
+		!evhttp_accept_socket_with_handle(s->http, fd)) {
+		close(fd);
+		return err_set(err, ERR_SYSTEM, "cannot accept connections");
+	}
+	s->port = ntohs(address.sin_port);
+	snprintf(text, sizeof text, "%u", s->port);
+	return store_meta_set(s->store, "port", text, err);
+}
+
+static bool http_open(struct server *s, struct err *err)
+{
+	s->http = evhttp_new(loop_base(s->loop));
+	if (!s->http)
+		return err_set(err, ERR_SYSTEM, "cannot make an HTTP server");
+	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
+						    EVHTTP_REQ_PATCH | EVHTTP_REQ_DELETE |
+						    EVHTTP_REQ_HEAD);
+	/* a little more than we take, so that most oversized bodies get a Status for an answer */
+	evhttp_set_max_body_size(s->http, 2 * REQUEST_MAX_BODY);
+	evhttp_set_max_headers_size(s->http, HEADERS_MAX);
+	evhttp_set_timeout(s->http, IDLE_SECONDS);
+	evhttp_set_default_content_type(s->http, NULL);
+	evhttp_set_bevcb(s->http, on_connection, s);
+	evhttp_set_gencb(s->http, api_handle, s);
+	return listen_open(s, err);
+}
+
+/* ---- kubeconfig ---- */
+
+static bool kubeconfig_write(struct server *s, struct err *err)
+{
+	struct str text;
+	char *ca = digest_base64_encode(s->tls.ca_pem, strlen(s->tls.ca_pem));
+	s->kubeconfig = path_join(s->opts.state_dir, "kubeconfig");
+	str_init(&text, 65536);
+	str_addf(&text,
+		"apiVersion: v1\n"
+		"kind: Config\n"
+		"clusters:\n"
+		"- name: sandmux-local\n"
+		"  cluster:\n"
+		"    server: https://127.0.0.1:%u\n"
+		"    certificate-authority-data: %s\n"
+		"users:\n"
+		"- name: sandmux-local\n"
+		"  user:\n"
+		"    token: \"%s\"\n"
+		"contexts:\n"
+		"- name: sandmux-local\n"
+		"  context:\n"
+		"    cluster: sandmux-local\n"
+		"    user: sandmux-local\n"
+		"    namespace: default\n"
+		"    extensions:\n"
+		"    - name: sandmux\n"
+		"      extension:\n"
+		"        connectivity: in-cluster-pod-ip\n"
+		"        local: true\n",
+		s->port, ca, s->token);
+	if (s->daemon_token) {
+		cJSON *path = cJSON_CreateString(s->daemon_token_path);
+		char *quoted = cJSON_PrintUnformatted(path);
+		str_addf(&text, "        daemon-token-file: %s\n", quoted);
+		free(quoted);
+		cJSON_Delete(path);
+	}
+	str_add(&text, "current-context: sandmux-local\n");
+	bool ok = file_write_atomic(s->kubeconfig, (struct slice){ text.p, text.n }, 0600, err);
+	free(ca);
+	str_deinit(&text);
+	return ok;
+}
+
+/* ---- all of it ---- */
+
+struct server *server_start(struct loop *loop, const struct server_opts *opts, struct err *err)
+{
+	struct server *s = x_calloc(1, sizeof *s);
+	s->loop = loop;
+	s->opts = *opts;
+	if (s->opts.bookmark_ms <= 0)
+		s->opts.bookmark_ms = 60000;
+	char *db = path_join(opts->state_dir, "objects.db");
+	char *tls_dir = path_join(opts->state_dir, "tls");
+	struct store_opts store_opts = {
+		.path = db, .history_max = opts->history_max, .history_ms = opts->history_ms
+	};
+	bool ok = file_make_dirs(opts->state_dir, 0700, err) &&
+		  (s->store = store_open(&store_opts, err)) != NULL &&
+		  local_tls_open(&s->tls, tls_dir, err) && tokens_open(s, err) &&
+		  defaults_create(s, err) &&
+		  (s->controller = controller_start(s, err)) != NULL && http_open(s, err) &&
+		  kubeconfig_write(s, err);
+	free(db);
+	free(tls_dir);
+	if (ok)
+		return s;
+	server_free(s);
+	return NULL;
+}
+
+void server_stop(struct server *s, void (*done)(void *arg), void *arg)
+{
+	stream_finish_all(s);
+	controller_stop(s->controller, done, arg);
+}
+
+void server_free(struct server *s)
+{
+	if (!s)
+		return;
+	stream_finish_all(s);
+	controller_free(s->controller);
+	if (s->http)
+		evhttp_free(s->http);
+	local_tls_close(&s->tls);
+	store_close(s->store);
+	free(s->token);
+	free(s->daemon_token);
+	free(s->daemon_token_path);
+	free(s->kubeconfig);
+	free(s);
+}

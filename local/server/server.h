@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The local backend as one object: store, API over TLS, controllers, and the sandboxes themselves. */
+#pragma once
+
+#include "local/server/store/store.h"
+#include "local/server/tls.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct controller;
+struct err;
+struct evhttp;
+struct loop;
+struct stream;
+
+struct server_opts {
+	const char *state_dir;
+	uint16_t port;        /* 0: the one of last time, else a free one */
+	bool daemon_auth;     /* daemons want the backend's token */
+	bool is_isolated;     /* bubblewrap; false only when a person said so */
+	const char *sandboxd; /* the daemon's program; NULL: found beside this one */
+	size_t history_max;   /* see store_opts */
+	int64_t history_ms;
+	int64_t bookmark_ms; /* 0: a minute */
+	int warm_replicas;   /* of the default pool at first start */
+};
+
+struct server {
+	struct loop *loop;
+	struct server_opts opts;
+	struct store *store;
+	struct local_tls tls;
+	struct evhttp *http;
+	struct stream *streams; /* watches and followed logs in progress */
+	struct controller *controller;
+	uint16_t port;
+	char *token;        /* of the API; never logged */
+	char *daemon_token; /* of the daemons, or NULL */
+	char daemon_token_sha256[65];
+	char *kubeconfig; /* paths */
+	char *daemon_token_path;
+};
+
+/* Opens everything, starts serving and starts the sandboxes that should run. Blocking (before the
+ * loop runs). */
+struct server *server_start(struct loop *loop, const struct server_opts *opts, struct err *err);
+/* Ends watches, stops daemons (TERM, then KILL), closes the store. done is called once, when all
+ * have ended. */
+void server_stop(struct server *s, void (*done)(void *arg), void *arg);
+void server_free(struct server *s);
