@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file browser: two panes, each the local disk or a sandbox.
