@@ -15,6 +15,7 @@
 #include "engine/base/num.h"
 #include "engine/kube/client.h"
 #include "engine/kube/config.h"
+#include "engine/kube/portforward.h"
 #include "engine/kube/reflector.h"
 #include "engine/net/dial.h"
 #include "engine/net/http.h"
@@ -32,18 +33,26 @@ enum {
 	RESOLVE_TIMEOUT_MS = 30000, /* name to row, as in the Python client */
 };
 
-/* A runtime and the pod it was made for. */
-struct lane {
-	char uid[FLEET_UID_BYTES];
-	char pod_uid[FLEET_UID_BYTES];
-	char *address;
-	struct runtime *runtime;
-	UT_hash_handle hh;
+/* One tunnelled connection of a lane. */
+struct tunnel {
+	struct lane *lane;
+	struct kube_portforward *forward;
+	bool is_closed; /* freed by the next sweep */
+	struct tunnel *prev, *next;
 };
 
-struct retired {
+/* A runtime and the pod it was made for. */
+struct lane {
+	struct engine *engine;
+	char uid[FLEET_UID_BYTES];
+	char pod_uid[FLEET_UID_BYTES];
+	char *address; /* or, for a port-forward, the pod's name */
+	char *namespace_;
 	struct runtime *runtime;
-	struct retired *next;
+	struct tunnel *tunnels;
+	bool is_retired;
+	struct lane *next; /* among the retired */
+	UT_hash_handle hh;
 };
 
 struct engine {
@@ -54,8 +63,9 @@ struct engine {
 	struct kube_client *kube;
 	struct fleet *fleet;
 	struct lane *lanes;
-	/* Runtimes whose pod moved: whoever still holds a process of theirs may free it later. */
-	struct retired *retired;
+	/* Lanes whose pod moved: whoever still holds a process of theirs may free it later. */
+	struct lane *retired;
+	struct loop_timer *sweep; /* of closed tunnels */
 	struct runtime *direct;
 	struct engine_resolve *resolves;
 	char *namespace_; /* "" = all */
@@ -154,10 +164,16 @@ static bool split_address(const char *address, char **host, uint16_t *port, stru
 	return true;
 }
 
+static int lane_connect(void *arg, uint16_t port, struct err *err);
+
+/* tunnel_lane: connections are port-forwards of that lane; NULL: dialled. */
 static struct runtime *make_runtime(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct err *err)
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *tunnel_lane,
+	struct err *err)
 {
 	const struct runtime_opts opts = {
+		.connect = tunnel_lane ? lane_connect : NULL,
+		.connect_arg = tunnel_lane,
 		.rest_url = rest_url,
 		.grpc_host = grpc_host,
 		.grpc_port = grpc_port,
@@ -193,7 +209,7 @@ static bool open_direct(struct engine *engine, const struct engine_opts *opts, s
 	engine->title = x_strdup(rest ? rest : opts->grpc_address);
 	engine->server = x_strdup(engine->title);
 	engine->connectivity = ENGINE_DIRECT;
-	engine->direct = make_runtime(engine, rest, host, port, engine->title, err);
+	engine->direct = make_runtime(engine, rest, host, port, engine->title, NULL, err);
 	ok = engine->direct != NULL;
 out:
 	free(rest);
@@ -224,6 +240,7 @@ static bool read_extension(
 }
 
 static void on_fleet_change(void *arg);
+static void on_sweep(void *arg);
 
 static bool open_cluster(struct engine *engine, const struct engine_opts *opts, struct err *err)
 {
@@ -279,6 +296,7 @@ struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, str
 	engine->allow_plaintext_token = opts->allow_plaintext_token;
 	engine->connectivity = opts->connectivity;
 	engine->telemetry = telemetry_new(MAX_SPANS);
+	engine->sweep = loop_timer_new(loop, on_sweep, engine);
 	engine->http = http_new(loop, err);
 	if (engine->http == NULL)
 		goto fail;
@@ -298,10 +316,20 @@ fail:
 	return NULL;
 }
 
-static void lane_free(struct engine *engine, struct lane *lane)
+static void tunnel_free(struct tunnel *tunnel)
 {
-	HASH_DEL(engine->lanes, lane);
+	DL_DELETE(tunnel->lane->tunnels, tunnel);
+	kube_portforward_free(tunnel->forward);
+	free(tunnel);
+}
+
+static void lane_free(struct lane *lane)
+{
+	runtime_free(lane->runtime);
+	while (lane->tunnels != NULL)
+		tunnel_free(lane->tunnels);
 	free(lane->address);
+	free(lane->namespace_);
 	free(lane);
 }
 
@@ -313,15 +341,15 @@ void engine_free(struct engine *engine)
 		engine_resolve_cancel(engine->resolves);
 	struct lane *lane, *after;
 	HASH_ITER(hh, engine->lanes, lane, after) {
-		runtime_free(lane->runtime);
-		lane_free(engine, lane);
+		HASH_DEL(engine->lanes, lane);
+		lane_free(lane);
 	}
 	while (engine->retired != NULL) {
-		struct retired *retired = engine->retired;
-		engine->retired = retired->next;
-		runtime_free(retired->runtime);
-		free(retired);
+		lane = engine->retired;
+		engine->retired = lane->next;
+		lane_free(lane);
 	}
+	loop_timer_free(engine->sweep);
 	runtime_free(engine->direct);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
@@ -398,6 +426,24 @@ void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg)
 
 /* ---- runtimes */
 
+/* A runtime class whose workload does not listen in the pod's host-side network namespace. */
+static bool is_sandboxed_kernel(const char *runtime_class)
+{
+	return strstr(runtime_class, "gvisor") || strstr(runtime_class, "runsc") ||
+	       strstr(runtime_class, "kata");
+}
+
+/* The pod to tunnel to; its name is the Sandbox's where the pods cannot be read. Borrowed. */
+static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
+{
+	if (!is_sandboxed_kernel(row->runtime_class))
+		return row->pod[0] ? row->pod : row->sandbox;
+	err_set(err, ERR_PORTFWD_RUNTIME,
+		"sandbox %s runs under %s, where a port-forward cannot reach the daemon",
+		row->sandbox, row->runtime_class);
+	return NULL;
+}
+
 /* The address of a row by the chosen mode; exactly one, no mode falls back to another. Borrowed. */
 static const char *row_address(
 	const struct engine *engine, const struct fleet_row *row, struct err *err)
@@ -411,6 +457,8 @@ static const char *row_address(
 		return NULL;
 	}
 	switch (engine->connectivity) {
+	case ENGINE_PORT_FORWARD:
+		return row_tunnel_pod(row, err);
 	case ENGINE_IN_CLUSTER_POD_IP:
 		if (row->pod_ip[0] != '\0')
 			return row->pod_ip;
@@ -423,42 +471,100 @@ static const char *row_address(
 		return NULL;
 	default:
 		err_set(err, ERR_OP_UNSUPPORTED,
-			"sandbox %s: connectivity %s is not available in this version; use "
-			"--connectivity in-cluster-pod-ip or in-cluster-service",
+			"sandbox %s: connectivity %s is not available in this version",
 			row->sandbox, connectivity_names[engine->connectivity]);
 		return NULL;
 	}
 }
 
+static void sweep_lane(struct lane *lane)
+{
+	struct tunnel *tunnel, *after;
+	DL_FOREACH_SAFE(lane->tunnels, tunnel, after)
+		if (tunnel->is_closed)
+			tunnel_free(tunnel);
+}
+
+static void on_sweep(void *arg)
+{
+	struct engine *engine = arg;
+	struct lane *lane, *after;
+	HASH_ITER(hh, engine->lanes, lane, after)
+		sweep_lane(lane);
+	for (lane = engine->retired; lane != NULL; lane = lane->next)
+		sweep_lane(lane);
+}
+
+static void on_tunnel_closed(void *arg, const struct err *err)
+{
+	struct tunnel *tunnel = arg;
+	struct runtime *runtime = tunnel->lane->runtime;
+	/* While it is connecting, a refusal may be a daemon that still starts: the health poll goes on. The rest
+	 * is told to every call in flight, with the tunnel's own words. */
+	bool is_starting = runtime_state_of(runtime) == RUNTIME_CONNECTING;
+	if (err != NULL && !(is_starting && err_retry(err) == ERR_RETRY_SAME))
+		runtime_invalidate(runtime, err);
+	tunnel->is_closed = true;
+	loop_timer_arm(tunnel->lane->engine->sweep, 0);
+}
+
+static int lane_connect(void *arg, uint16_t port, struct err *err)
+{
+	struct lane *lane = arg;
+	if (lane->is_retired) {
+		err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
+		return -1;
+	}
+	struct tunnel *tunnel = x_calloc(1, sizeof *tunnel);
+	tunnel->lane = lane;
+	const struct kube_portforward_opts opts = {
+		.namespace_ = lane->namespace_,
+		.pod = lane->address,
+		.port = port,
+		.on_closed = on_tunnel_closed,
+		.arg = tunnel,
+	};
+	int fd = -1;
+	tunnel->forward = kube_portforward_open(lane->engine->kube, &opts, &fd, err);
+	if (tunnel->forward == NULL) {
+		free(tunnel);
+		return -1;
+	}
+	DL_APPEND(lane->tunnels, tunnel);
+	return fd;
+}
+
 static void retire(struct engine *engine, struct lane *lane, const struct err *why)
 {
-	struct retired *retired = x_calloc(1, sizeof *retired);
-	retired->runtime = lane->runtime;
-	retired->next = engine->retired;
-	engine->retired = retired;
-	lane_free(engine, lane);
-	runtime_invalidate(retired->runtime, why);
+	HASH_DEL(engine->lanes, lane);
+	lane->is_retired = true;
+	lane->next = engine->retired;
+	engine->retired = lane;
+	runtime_invalidate(lane->runtime, why);
 }
 
 static struct runtime *make_lane(struct engine *engine, const struct fleet_row *row,
 	const char *address, struct err *err)
 {
-	bool is_v6 = strchr(address, ':') != NULL;
+	bool is_tunnel = engine->connectivity == ENGINE_PORT_FORWARD;
+	const char *host = is_tunnel ? "127.0.0.1" : address; /* of a tunnel: only a name */
 	char *rest = x_asprintf(
-		is_v6 ? "http://[%s]:%d" : "http://%s:%d", address, DAEMON_REST_PORT);
-	const char *label = row->claim[0] ? row->claim : row->sandbox;
-	struct runtime *runtime =
-		make_runtime(engine, rest, address, DAEMON_GRPC_PORT, label, err);
-	free(rest);
-	if (runtime == NULL)
-		return NULL;
+		strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, DAEMON_REST_PORT);
 	struct lane *lane = x_calloc(1, sizeof *lane);
+	lane->engine = engine;
 	memcpy(lane->uid, row->uid, sizeof lane->uid);
 	memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
 	lane->address = x_strdup(address);
-	lane->runtime = runtime;
+	lane->namespace_ = x_strdup(row->namespace_);
+	lane->runtime = make_runtime(engine, rest, host, DAEMON_GRPC_PORT,
+		row->claim[0] ? row->claim : row->sandbox, is_tunnel ? lane : NULL, err);
+	free(rest);
+	if (lane->runtime == NULL) {
+		lane_free(lane);
+		return NULL;
+	}
 	HASH_ADD_STR(engine->lanes, uid, lane);
-	return runtime;
+	return lane->runtime;
 }
 
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)
