@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A runtime per sandbox in use, each tied to the pod it was made for.
+ *
+ *   engine_runtime(uid) ── row ─ address by connectivity ─ lane {runtime, tunnels}, kept while pod uid and address stay
+ *   fleet change ── pod moved or gone: the lane retires, its runtime is invalidated with the reason
+ */
+#include "engine/internal.h"
+
+#include "engine/base/mem.h"
+#include "engine/kube/portforward.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	DAEMON_REST_PORT = 8080, /* sandboxd's defaults: --rest-port, --grpc-port */
+	DAEMON_GRPC_PORT = 9090,
+};
+
+/* One tunnelled connection of a lane. */
+struct tunnel {
+	struct lane *lane;
+	struct kube_portforward *forward;
+	bool is_closed; /* freed by the next sweep */
+	struct tunnel *prev, *next;
+};
+
+static int lane_connect(void *arg, uint16_t port, struct err *err);
+
+struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *tunnel_lane,
+	struct err *err)
+{
+	const struct runtime_opts opts = {
+		.connect = tunnel_lane ? lane_connect : NULL,
+		.connect_arg = tunnel_lane,
+		.rest_url = rest_url,
+		.grpc_host = grpc_host,
+		.grpc_port = grpc_port,
+		.token = engine->token,
+		.allow_plaintext_token = engine->allow_plaintext_token,
+		.label = label,
+		.telemetry = engine->telemetry,
+		.read_only = engine->read_only,
+	};
+	return runtime_new(engine->loop, engine->http, &opts, err);
+}
+
+static void tunnel_free(struct tunnel *tunnel)
+{
+	DL_DELETE(tunnel->lane->tunnels, tunnel);
+	kube_portforward_free(tunnel->forward);
+	free(tunnel);
+}
+
+static void lane_free(struct lane *lane)
+{
+	runtime_free(lane->runtime);
+	while (lane->tunnels != NULL)
+		tunnel_free(lane->tunnels);
+	free(lane->address);
+	free(lane->namespace_);
+	free(lane);
+}
+
+/* A runtime class whose workload does not listen in the pod's host-side network namespace. */
+static bool is_sandboxed_kernel(const char *runtime_class)
+{
+	return strstr(runtime_class, "gvisor") || strstr(runtime_class, "runsc") ||
+	       strstr(runtime_class, "kata");
+}
+
+/* The pod to tunnel to; its name is the Sandbox's where the pods cannot be read. Borrowed. */
+static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
+{
+	if (!is_sandboxed_kernel(row->runtime_class))
+		return row->pod[0] ? row->pod : row->sandbox;
+	err_set(err, ERR_PORTFWD_RUNTIME,
+		"sandbox %s runs under %s, where a port-forward cannot reach the daemon",
+		row->sandbox, row->runtime_class);
+	return NULL;
+}
+
+/* The address of a row by the chosen mode; exactly one, no mode falls back to another. Borrowed. */
+static const char *row_address(
+	const struct engine *engine, const struct fleet_row *row, struct err *err)
+{
+	if (row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING) {
+		err_set(err, ERR_SANDBOX_SUSPENDED, "sandbox %s is suspended", row->sandbox);
+		return NULL;
+	}
+	if (row->sandbox[0] == '\0') {
+		err_set(err, ERR_SANDBOX_NOT_READY, "claim %s has no sandbox yet", row->claim);
+		return NULL;
+	}
+	switch (engine->connectivity) {
+	case ENGINE_PORT_FORWARD:
+		return row_tunnel_pod(row, err);
+	case ENGINE_IN_CLUSTER_POD_IP:
+		if (row->pod_ip[0] != '\0')
+			return row->pod_ip;
+		err_set(err, ERR_SANDBOX_NO_ADDRESS, "sandbox %s has no pod IP", row->sandbox);
+		return NULL;
+	case ENGINE_IN_CLUSTER_SERVICE:
+		if (row->service_fqdn[0] != '\0')
+			return row->service_fqdn;
+		err_set(err, ERR_SANDBOX_NO_SERVICE, "sandbox %s has no Service", row->sandbox);
+		return NULL;
+	default:
+		err_set(err, ERR_OP_UNSUPPORTED,
+			"sandbox %s: connectivity %s is not available in this version",
+			row->sandbox, engine_connectivity_name(engine->connectivity));
+		return NULL;
+	}
+}
+
+static void sweep_lane(struct lane *lane)
+{
+	struct tunnel *tunnel, *after;
+	DL_FOREACH_SAFE(lane->tunnels, tunnel, after)
+		if (tunnel->is_closed)
+			tunnel_free(tunnel);
+}
+
+static void on_sweep(void *arg)
+{
+	struct engine *engine = arg;
+	struct lane *lane, *after;
+	HASH_ITER(hh, engine->lanes, lane, after)
+		sweep_lane(lane);
+	for (lane = engine->retired; lane != NULL; lane = lane->next)
+		sweep_lane(lane);
+}
+
+static void on_tunnel_closed(void *arg, const struct err *err)
+{
+	struct tunnel *tunnel = arg;
+	struct runtime *runtime = tunnel->lane->runtime;
+	/* While it is connecting, a refusal may be a daemon that still starts: the health poll goes on. The rest
+	 * is told to every call in flight, with the tunnel's own words. */
+	bool is_starting = runtime_state_of(runtime) == RUNTIME_CONNECTING;
+	if (err != NULL && !(is_starting && err_retry(err) == ERR_RETRY_SAME))
+		runtime_invalidate(runtime, err);
+	tunnel->is_closed = true;
+	loop_timer_arm(tunnel->lane->engine->sweep, 0);
+}
+
+static int lane_connect(void *arg, uint16_t port, struct err *err)
+{
+	struct lane *lane = arg;
+	if (lane->is_retired) {
+		err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
+		return -1;
+	}
+	struct tunnel *tunnel = x_calloc(1, sizeof *tunnel);
+	tunnel->lane = lane;
+	const struct kube_portforward_opts opts = {
+		.namespace_ = lane->namespace_,
+		.pod = lane->address,
+		.port = port,
+		.on_closed = on_tunnel_closed,
+		.arg = tunnel,
+	};
+	int fd = -1;
+	tunnel->forward = kube_portforward_open(lane->engine->kube, &opts, &fd, err);
+	if (tunnel->forward == NULL) {
+		free(tunnel);
+		return -1;
+	}
+	DL_APPEND(lane->tunnels, tunnel);
+	return fd;
+}
+
+static void retire(struct engine *engine, struct lane *lane, const struct err *why)
+{
+	HASH_DEL(engine->lanes, lane);
+	lane->is_retired = true;
+	lane->next = engine->retired;
+	engine->retired = lane;
+	runtime_invalidate(lane->runtime, why);
+}
+
+static struct runtime *make_lane(struct engine *engine, const struct fleet_row *row,
+	const char *address, struct err *err)
+{
+	bool is_tunnel = engine->connectivity == ENGINE_PORT_FORWARD;
+	const char *host = is_tunnel ? "127.0.0.1" : address; /* of a tunnel: only a name */
+	char *rest = x_asprintf(
+		strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, DAEMON_REST_PORT);
+	struct lane *lane = x_calloc(1, sizeof *lane);
+	lane->engine = engine;
+	memcpy(lane->uid, row->uid, sizeof lane->uid);
+	memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
+	lane->address = x_strdup(address);
+	lane->namespace_ = x_strdup(row->namespace_);
+	lane->runtime = engine_make_runtime(engine, rest, host, DAEMON_GRPC_PORT,
+		row->claim[0] ? row->claim : row->sandbox, is_tunnel ? lane : NULL, err);
+	free(rest);
+	if (lane->runtime == NULL) {
+		lane_free(lane);
+		return NULL;
+	}
+	HASH_ADD_STR(engine->lanes, uid, lane);
+	return lane->runtime;
+}
+
+struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)
+{
+	if (uid == NULL || engine->fleet == NULL) {
+		if (engine->direct == NULL)
+			err_set(err, ERR_ARG_INVALID, "no sandbox named");
+		return engine->direct;
+	}
+	const struct fleet_row *row = fleet_find(engine->fleet, uid);
+	if (row == NULL) {
+		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
+		return NULL;
+	}
+	const char *address = row_address(engine, row, err);
+	if (address == NULL)
+		return NULL;
+	struct lane *lane;
+	HASH_FIND_STR(engine->lanes, uid, lane);
+	return lane != NULL ? lane->runtime : make_lane(engine, row, address, err);
+}
+
+void engine_lanes_check(struct engine *engine)
+{
+	struct lane *lane, *after;
+	HASH_ITER(hh, engine->lanes, lane, after) {
+		const struct fleet_row *row = fleet_find(engine->fleet, lane->uid);
+		struct err why = { 0 };
+		if (row == NULL) {
+			err_set(&why, ERR_SANDBOX_DELETED, "the sandbox was deleted");
+			retire(engine, lane, &why);
+			continue;
+		}
+		if (lane->pod_uid[0] == '\0')
+			memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
+		bool is_same_pod =
+			row->pod_uid[0] == '\0' || strcmp(row->pod_uid, lane->pod_uid) == 0;
+		const char *address = row_address(engine, row, &why);
+		if (address != NULL && is_same_pod && strcmp(address, lane->address) == 0)
+			continue;
+		/* a pod being replaced has no address for a moment: not a reason by itself */
+		if (address == NULL && why.code == ERR_SANDBOX_NO_ADDRESS && is_same_pod)
+			continue;
+		if (address != NULL)
+			err_set(&why, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
+				row->sandbox);
+		retire(engine, lane, &why);
+	}
+}
+
+void engine_lanes_init(struct engine *engine)
+{
+	engine->sweep = loop_timer_new(engine->loop, on_sweep, engine);
+}
+
+void engine_lanes_deinit(struct engine *engine)
+{
+	struct lane *lane, *after;
+	HASH_ITER(hh, engine->lanes, lane, after) {
+		HASH_DEL(engine->lanes, lane);
+		lane_free(lane);
+	}
+	while (engine->retired != NULL) {
+		lane = engine->retired;
+		engine->retired = lane->next;
+		lane_free(lane);
+	}
+	loop_timer_free(engine->sweep);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Resolving a name for a headless verb: focus the fleet on it, then look at every change until the row is
+ * there and in the state that is wanted, or a reason ends the wait. */
+#include "engine/internal.h"
+
+#include "engine/base/mem.h"
+#include "engine/kube/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESOLVE_TIMEOUT_MS = 30000 }; /* name to row, as in the Python client */
+
+struct engine_resolve {
+	struct engine *engine;
+	char *namespace_;
+	char *name;
+	int64_t wait_ready_ms;
+	struct loop_timer *deadline;
+	struct loop_timer *first_look;
+	void (*done)(void *arg, const struct err *err, const char *uid);
+	void *arg;
+	struct engine_resolve *prev, *next;
+};
+
+static void resolve_free(struct engine_resolve *resolve)
+{
+	DL_DELETE(resolve->engine->resolves, resolve);
+	loop_timer_free(resolve->deadline);
+	loop_timer_free(resolve->first_look);
+	free(resolve->namespace_);
+	free(resolve->name);
+	free(resolve);
+}
+
+void engine_resolve_cancel(struct engine_resolve *resolve)
+{
+	if (resolve != NULL)
+		resolve_free(resolve);
+}
+
+static void resolve_finish(
+	struct engine_resolve *resolve, const struct err *err, const char *uid)
+{
+	void (*done)(void *, const struct err *, const char *) = resolve->done;
+	void *arg = resolve->arg;
+	char found[FLEET_UID_BYTES] = "";
+	if (uid != NULL)
+		snprintf(found, sizeof found, "%s", uid);
+	resolve_free(resolve);
+	done(arg, err, uid ? found : NULL);
+}
+
+/* An error of a source that a headless verb should not wait out. */
+static const struct err *source_failure(struct engine *engine)
+{
+	struct fleet_source sources[8];
+	size_t n = fleet_sources(engine->fleet, sources, sizeof sources / sizeof *sources);
+	for (size_t i = 0; i < n; i++) {
+		bool decides = strcmp(sources[i].resource, "sandboxclaims") == 0 ||
+			       strcmp(sources[i].resource, "sandboxes") == 0;
+		if (decides && !sources[i].synced && sources[i].err != NULL)
+			return sources[i].err;
+	}
+	return NULL;
+}
+
+static bool ends_the_wait(const struct fleet_row *row, struct err *err)
+{
+	switch (row->state) {
+	case FLEET_FAILED:
+		err_set(err, ERR_CLAIM_FAILED, "%s: %s", row->claim, row->why);
+		return true;
+	case FLEET_EXPIRED:
+		err_set(err, ERR_CLAIM_EXPIRED, "%s: %s", row->claim, row->why);
+		return true;
+	case FLEET_FINISHED:
+		err_set(err, ERR_SANDBOX_FINISHED, "%s: %s", row->claim, row->why);
+		return true;
+	case FLEET_SUSPENDED:
+	case FLEET_SUSPENDING:
+		err_set(err, ERR_SANDBOX_SUSPENDED, "sandbox %s is suspended", row->sandbox);
+		return true;
+	case FLEET_TERMINATING:
+		err_set(err, ERR_CLAIM_TERMINATING, "%s is being deleted", row->claim);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void resolve_look(struct engine_resolve *resolve)
+{
+	struct engine *engine = resolve->engine;
+	struct err err = { 0 };
+	const struct fleet_row *row =
+		fleet_find_name(engine->fleet, resolve->namespace_, resolve->name, &err);
+	if (row != NULL && (resolve->wait_ready_ms == 0 || row->state == FLEET_READY)) {
+		resolve_finish(resolve, NULL, row->uid);
+		return;
+	}
+	if (row != NULL) {
+		if (ends_the_wait(row, &err))
+			resolve_finish(resolve, &err, NULL);
+		return;
+	}
+	const struct err *failure = source_failure(engine);
+	if (failure != NULL) {
+		err = *failure; /* a copy: the callback may change the fleet */
+		resolve_finish(resolve, &err, NULL);
+	} else if (fleet_is_synced(engine->fleet)) {
+		resolve_finish(resolve, &err, NULL);
+	}
+}
+
+static void on_first_look(void *arg)
+{
+	resolve_look(arg);
+}
+
+static void on_resolve_deadline(void *arg)
+{
+	struct engine_resolve *resolve = arg;
+	struct err err = { 0 };
+	const struct fleet_row *row = fleet_find_name(
+		resolve->engine->fleet, resolve->namespace_, resolve->name, NULL);
+	if (row != NULL)
+		err_set(&err, ERR_SANDBOX_NOT_READY, "%s is %s: %s", resolve->name,
+			fleet_state_name(row->state), row->why);
+	else
+		err_set(&err, ERR_OP_TIMEOUT, "no answer about %s from %s", resolve->name,
+			resolve->engine->server);
+	resolve_finish(resolve, &err, NULL);
+}
+
+struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,
+	int64_t wait_ready_ms, void (*done)(void *arg, const struct err *err, const char *uid),
+	void *arg, struct err *err)
+{
+	if (engine->fleet == NULL) {
+		err_set(err, ERR_ARG_INVALID, "a name needs a cluster, not --rest/--grpc");
+		return NULL;
+	}
+	struct engine_resolve *resolve = x_calloc(1, sizeof *resolve);
+	resolve->engine = engine;
+	resolve->name = x_strdup(name);
+	resolve->namespace_ =
+		x_strdup(engine->namespace_[0] ? engine->namespace_
+					       : kube_config_namespace(engine->config));
+	resolve->wait_ready_ms = wait_ready_ms;
+	resolve->done = done;
+	resolve->arg = arg;
+	DL_APPEND(engine->resolves, resolve);
+	resolve->deadline = loop_timer_new(engine->loop, on_resolve_deadline, resolve);
+	loop_timer_arm(resolve->deadline,
+		wait_ready_ms > RESOLVE_TIMEOUT_MS ? wait_ready_ms : RESOLVE_TIMEOUT_MS);
+	resolve->first_look = loop_timer_new(engine->loop, on_first_look, resolve);
+	loop_timer_arm(resolve->first_look, 0);
+	fleet_focus(engine->fleet, resolve->namespace_, name);
+	return resolve;
+}
+
+void engine_resolves_look(struct engine *engine)
+{
+	struct engine_resolve *resolve, *after;
+	DL_FOREACH_SAFE(engine->resolves, resolve, after)
+		resolve_look(resolve);
+}
