@@ -107,14 +107,15 @@ static bool is_skin_tone(int32_t c)
 	return c >= 0x1F3FB && c <= 0x1F3FF;
 }
 
-/* True if c, found after base and followed by rest, belongs into base's cluster. */
-static bool joins(int32_t base, int32_t c, struct slice rest)
+/* True if c, found after base with marks between them and followed by rest, belongs to base. */
+static bool joins(int32_t base, int marks, int32_t c, struct slice rest)
 {
 	int32_t next = 0;
 	bool has_next = decode(rest, &next) > 0;
 	if (c == VARIATION_EMOJI || c == VARIATION_TEXT) {
 		bool keycap = (base >= '0' && base <= '9') || base == '#' || base == '*';
-		return is_pictographic(base) || (keycap && has_next && next == KEYCAP);
+		return marks == 0 &&
+		       (is_pictographic(base) || (keycap && has_next && next == KEYCAP));
 	}
 	if (c == ZERO_WIDTH_JOINER)
 		return (is_pictographic(base) || is_skin_tone(base)) && has_next &&
@@ -158,7 +159,7 @@ size_t safe_text_next_raw(struct slice raw, char out[SAFE_UNIT_BYTES], size_t *o
 	for (int marks = 0; marks < MAX_MARKS; marks++) {
 		int32_t c;
 		size_t n = decode(skip(raw, used), &c);
-		if (n == 0 || c < 0x80 || !joins(base, c, skip(raw, used + n)))
+		if (n == 0 || c < 0x80 || !joins(base, marks, c, skip(raw, used + n)))
 			break;
 		used += n;
 	}

@@ -88,7 +88,7 @@ static cJSON *plain_scalar(const char *text)
 	if (equals_any(text, falses))
 		return cJSON_CreateFalse();
 	/* a number that a double would change stays text */
-	if (parse_number(text, &number) && fabs(number) <= 9007199254740992.0)
+	if (parse_number(text, &number) && fabs(number) < 9007199254740992.0)
 		return cJSON_CreateNumber(number);
 	return cJSON_CreateString(text);
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "engine/base/err.h"
+#include "engine/base/file.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void test_levels_per_module(void **state)
+{
+	(void)state;
+	struct err err;
+	assert_true(log_configure("warn,kube:debug,h2:trace", &err));
+	assert_true(log_is_on("fleet", LOG_WARN));
+	assert_false(log_is_on("fleet", LOG_INFO));
+	assert_true(log_is_on("kube", LOG_DEBUG));
+	assert_false(log_is_on("kube", LOG_TRACE));
+	assert_true(log_is_on("h2", LOG_TRACE));
+	assert_true(log_configure("", &err));
+	assert_true(log_is_on("kube", LOG_INFO));
+	assert_false(log_is_on("kube", LOG_DEBUG));
+}
+
+static void test_bad_spec_changes_nothing(void **state)
+{
+	(void)state;
+	static const char *const bad[] = { "loud", "kube:", ":debug", "info,kube:loud",
+		"info,,x", "a-module-with-a-name-that-is-too-long:info" };
+	struct err err;
+	assert_true(log_configure("error", &err));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		err.code = ERR_NONE;
+		assert_false(log_configure(bad[i], &err));
+		assert_int_equal(err.code, ERR_ARG_INVALID);
+		assert_false(log_is_on("kube", LOG_WARN));
+	}
+	assert_true(log_configure("info", &err));
+}
+
+static size_t n_lines;
+static struct log_line last;
+static char last_text[5000];
+
+static void on_line(void *arg, const struct log_line *line)
+{
+	(void)arg;
+	n_lines++;
+	last = *line;
+	snprintf(last_text, sizeof last_text, "%s", line->text);
+}
+
+static void test_ring_keeps_the_newest(void **state)
+{
+	(void)state;
+	uint64_t revision = log_revision();
+	for (int i = 0; i < 1200; i++)
+		LOG("test", LOG_INFO, "line %d", i);
+	LOG("test", LOG_TRACE, "not %s", "seen");
+	assert_int_equal(log_revision(), revision + 1200);
+	n_lines = 0;
+	log_each(on_line, NULL);
+	assert_in_range(n_lines, 200, 1000);
+	assert_string_equal(last_text, "line 1199");
+	assert_int_equal(last.level, LOG_INFO);
+	assert_string_equal(last.module, "test");
+}
+
+static void test_foreign_bytes_are_made_safe(void **state)
+{
+	(void)state;
+	LOG("test", LOG_ERROR, "name=%s", "a\x1B[2J\nb\xFF");
+	log_each(on_line, NULL);
+	assert_string_equal(last_text, "name=a^[[2J^Jb\\xFF");
+	char *long_text = malloc(100001);
+	assert_non_null(long_text);
+	memset(long_text, '\x1B', 100000);
+	long_text[100000] = '\0';
+	LOG("test", LOG_ERROR, "%s", long_text);
+	log_each(on_line, NULL);
+	assert_in_range(strlen(last_text), 1000, 4096);
+	free(long_text);
+}
+
+static void test_file(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/sandmux-log-test-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path);
+	struct err err;
+	assert_true(log_open_file(path, &err));
+	LOG("test", LOG_WARN, "hello\n%s", "world");
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	char *content = file_read(path, 1000, NULL, &err);
+	assert_non_null(strstr(content, " warn  test: hello^Jworld\n"));
+	free(content);
+	unlink(path);
+	assert_false(log_open_file("/nonexistent/x", &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+}
+
+int main(void)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_levels_per_module),
+		cmocka_unit_test(test_bad_spec_changes_nothing),
+		cmocka_unit_test(test_ring_keeps_the_newest),
+		cmocka_unit_test(test_foreign_bytes_are_made_safe),
+		cmocka_unit_test(test_file),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
