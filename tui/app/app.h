@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The dashboard. It is given an engine, two descriptors and a TERM, never stdin or stdout by assumption. The
+ * terminal may be taken away and another one given: engine, panes and copies live on meanwhile. This is the seam
+ * of the session host. */
+#pragma once
+
+#include <stdbool.h>
+
+struct app;
+struct engine;
+struct err;
+struct loop;
+
+struct app_opts {
+	struct engine *engine; /* borrowed */
+	int in_fd, out_fd;     /* borrowed; both -1: begin without a terminal */
+	const char *term;      /* TERM */
+	const char *colorterm; /* COLORTERM; may be NULL */
+	bool no_color;         /* NO_COLOR */
+	const char *theme;     /* name or path; NULL: default */
+	bool no_mouse;         /* leave the mouse to the terminal */
+	bool quiet_start;      /* no greeting note */
+	const char *
+		local_dir; /* where the local side of files begins; NULL: the working directory */
+	/* A person asked to quit (and confirmed), or a signal did: stop the loop. */
+	void (*on_quit)(void *arg);
+	/* The terminal has gone (hang-up): it is already detached. NULL: as on_quit. */
+	void (*on_gone)(void *arg);
+	void *arg;
+};
+
+/* Does not touch the network: the first frame is painted before any answer. ERR_TTY_NONE if the descriptors are no
+ * terminal or TERM is of no use; ERR_CONFIG_FILE for a theme. */
+struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *err);
+void app_free(struct
+	app *app); /* restores the terminal; ends shells; cancels copies; deletes nothing else */
+
+bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const char *colorterm,
+	struct err *err);         /* replaces the terminal that was there */
+void app_detach(struct app *app); /* restores it; the rest goes on */
+bool app_is_attached(const struct app *app);
+void app_resized(struct app *app); /* SIGWINCH does this by itself */
+
+/* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP; and crashes
+ * restore the terminal. Stopped by app_free(). A session host does not call this. */
+bool app_handle_signals(struct app *app, struct err *err);
+
+/* Runs a command line as if typed: "shell", "files", "namespace all". For start options and tests. */
+bool app_run(struct app *app, const char *command, struct err *err);
+void app_note(struct app *app, const char *text); /* one line at the bottom */

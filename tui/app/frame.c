@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames: when one is drawn, and what is on it.
+//
+//   dirty ── 2 ms of quiet, at most 16 ms ──▶ compose ─▶ paint ─▶ send ── sent ──▶ next, if dirty
+//
+// While the terminal has not taken the last frame no other is drawn: a slow terminal skips frames, and the engine
+// never waits for it. Hidden views are not drawn.
+#include "engine/base/clock.h"
+#include "tui/app/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BARS_ROWS = 2, COPY_ROWS_MAX = 3 };
+
+static void draw_frame(struct app *app)
+{
+	if (tty_is_sending(app->tty)) {
+		app->is_frame_due = true;
+		return;
+	}
+	app->is_dirty = app->is_frame_due = false;
+	app->last_frame_ms = clock_mono_ms();
+	frame_compose(app);
+	str_clear(&app->frame);
+	screen_paint(app->screen, app->surface, &app->frame);
+	tty_send(app->tty, (struct slice){ app->frame.p, app->frame.n });
+}
+
+static void on_frame(void *arg)
+{
+	struct app *app = arg;
+	if (app->tty && app->is_dirty)
+		draw_frame(app);
+}
+
+void frame_sent(struct app *app)
+{
+	if (app->is_frame_due)
+		loop_timer_arm(app->frame_timer, 0);
+}
+
+void frame_dirty(struct app *app)
+{
+	if (!app->tty)
+		return;
+	int64_t now = clock_mono_ms();
+	if (!app->is_dirty) {
+		app->is_dirty = true;
+		app->dirty_since_ms = now;
+	}
+	int64_t wait = FRAME_QUIET_MS;
+	int64_t left = app->dirty_since_ms + FRAME_MAX_MS - now;
+	if (wait > left)
+		wait = left > 0 ? left : 0;
+	loop_timer_arm(app->frame_timer, wait);
+}
+
+static void min_redraw(void *arg, struct view *view)
+{
+	int64_t *least = arg;
+	int64_t ms = view->class->redraw_after_ms ? view->class->redraw_after_ms(view) : 0;
+	if (ms && (!*least || ms < *least))
+		*least = ms;
+}
+
+static void leaf_min_redraw(void *arg, struct layout *leaf)
+{
+	min_redraw(arg, layout_data(leaf));
+}
+
+static void on_tick(void *arg)
+{
+	frame_dirty(arg);
+}
+
+/* Ages grow while nothing happens: only what is visible asks for it. */
+static void arm_tick(struct app *app)
+{
+	int64_t least = 0;
+	struct tab *tab = app_tab(app);
+	if (tab->is_zoomed)
+		min_redraw(&least, layout_data(tab->focus));
+	else
+		layout_each(tab->root, leaf_min_redraw, &least);
+	if (app->is_strip_on)
+		min_redraw(&least, app->strip);
+	if (least)
+		loop_timer_arm(app->tick_timer, least);
+	else
+		loop_timer_disarm(app->tick_timer);
+}
+
+void frame_start(struct app *app)
+{
+	if (!app->frame_timer)
+		app->frame_timer = loop_timer_new(app->loop, on_frame, app);
+	if (!app->tick_timer)
+		app->tick_timer = loop_timer_new(app->loop, on_tick, app);
+	app->is_dirty = app->is_frame_due = false;
+	frame_dirty(app);
+}
+
+void frame_stop(struct app *app)
+{
+	loop_timer_free(app->frame_timer);
+	loop_timer_free(app->tick_timer);
+	app->frame_timer = app->tick_timer = NULL;
+	app->is_dirty = false;
+}
+
+/* ---- composing */
+
+static struct style role(const struct app *app, enum theme_role which)
+{
+	return theme_style(&app->theme, which);
+}
+
+static void draw_tab_bar(struct app *app, struct region bar)
+{
+	struct style plain = role(app, ROLE_TAB);
+	region_fill(bar, plain);
+	int col = region_text(bar, 0, 1, bar.cols - 1, role(app, ROLE_BAR_KEY), "sandmux") + 2;
+	/* right: where we are */
+	struct str where;
+	str_init(&where, 512);
+	if (engine_is_insecure(app->host.engine))
+		str_add(&where, "TLS NOT VERIFIED  ");
+	if (engine_is_read_only(app->host.engine))
+		str_add(&where, "read-only  ");
+	str_add(&where, engine_context(app->host.engine));
+	if (engine_fleet(app->host.engine))
+		str_addf(
+			&where, " · %s", *app->namespace_ ? app->namespace_ : "all namespaces");
+	int where_cols = text_cols(where.p);
+	int room = bar.cols - where_cols - 2;
+	if (room < bar.cols / 2) {
+		room = bar.cols / 2;
+		where_cols = bar.cols - room - 2;
+	}
+	size_t first = 0;
+	for (;;) { /* so many tabs that the current one would not fit: begin later */
+		int at = col;
+		for (size_t i = first; i <= app->current; i++) {
+			struct str title;
+			str_init(&title, 256);
+			struct view *view = layout_data(app->tabs[i]->focus);
+			view->class->title(view, &title);
+			int cols = text_cols(title.p) + 5;
+			at += cols < 26 ? cols : 26;
+			str_deinit(&title);
+		}
+		if (at <= room || first == app->current)
+			break;
+		first++;
+	}
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		struct tab *tab = app->tabs[i];
+		tab->cols = 0;
+		if (i < first || col + 6 > room)
+			continue;
+		struct style style = i == app->current ? role(app, ROLE_TAB_ACTIVE) : plain;
+		struct str title;
+		str_init(&title, 256);
+		struct view *view = layout_data(tab->focus);
+		str_addf(&title, " %zu ", i + 1);
+		view->class->title(view, &title);
+		int cols = text_cols(title.p) + 1;
+		cols = cols < 26 ? cols : 26;
+		cols = col + cols > room ? room - col : cols;
+		struct region place = region_sub(bar, col, 0, cols, 1);
+		region_fill(place, style);
+		region_text(place, 0, 0, cols - 1, style, title.p);
+		tab->col = col;
+		tab->cols = cols;
+		col += cols + 1;
+		str_deinit(&title);
+	}
+	region_text_right(bar, 0, bar.cols - where_cols - 1, where_cols,
+		engine_is_insecure(app->host.engine) ? role(app, ROLE_BAR_KEY) : plain,
+		where.p);
+	str_deinit(&where);
+}
+
+static void draw_hints(struct app *app, struct region bar)
+{
+	struct style plain = role(app, ROLE_BAR), key = role(app, ROLE_BAR_KEY);
+	enum key_scope scope = app->is_prefix ? SCOPE_PREFIX : view_scope(app_focused(app));
+	int col = 1;
+	if (scope == SCOPE_SHELL) {
+		col += region_textf(bar, 0, col, bar.cols - col, key, "%s", key_prefix_name);
+		region_text(
+			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
+		return;
+	}
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n_key_rows; i++) {
+			const struct key_row *row = &key_rows[i];
+			enum key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
+			if (row->scope != want || !row->hint ||
+				(pass == 1 && scope == SCOPE_PREFIX))
+				continue;
+			int cols = text_cols(row->key) + text_cols(row->hint) + 3;
+			if (col + cols > bar.cols)
+				return;
+			col += region_text(bar, 0, col, bar.cols - col, key, row->key) + 1;
+			col += region_text(bar, 0, col, bar.cols - col, plain, row->hint) + 2;
+		}
+}
+
+static void draw_status(struct app *app, struct region bar)
+{
+	struct style plain = role(app, ROLE_BAR);
+	region_fill(bar, plain);
+	if (app->note[0] && !app->is_prefix) {
+		struct style style = plain;
+		if (app->note_level == NOTE_WARNING)
+			style.attrs |= DRAW_BOLD;
+		const char *mark = app->note_level == NOTE_WARNING ? "! "
+				   : app->note_level == NOTE_OK    ? "✓ "
+								   : "";
+		int col = 1 + region_text(bar, 0, 1, bar.cols - 1, style, mark);
+		region_text(bar, 0, col, bar.cols - col, style, app->note);
+		return;
+	}
+	draw_hints(app, bar);
+}
+
+static void draw_view(struct app *app, struct region region, struct view *view, bool has_title)
+{
+	bool is_focused = view == app_focused(app) && !app->n_dialogs;
+	if (has_title) {
+		struct region bar = region_sub(region, 0, 0, region.cols, 1);
+		struct style style = role(app, is_focused ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
+		region_hline(bar, 0, role(app, is_focused ? ROLE_BORDER_FOCUSED : ROLE_BORDER));
+		struct str title;
+		str_init(&title, 256);
+		view->class->title(view, &title);
+		region_text(bar, 0, 1, 1, style, " ");
+		int used = region_text(bar, 0, 2, bar.cols - 4, style, title.p);
+		region_text(bar, 0, 2 + used, 1, style, " ");
+		str_deinit(&title);
+		region = region_sub(region, 0, 1, region.cols, region.rows - 1);
+	}
+	if (region.cols > 0 && region.rows > 0)
+		view->class->draw(view, region, is_focused);
+}
+
+struct compose {
+	struct app *app;
+	struct region screen;
+	bool has_titles;
+};
+
+static void draw_leaf(void *arg, struct layout *leaf)
+{
+	struct compose *c = arg;
+	struct rect r = layout_rect(leaf);
+	draw_view(c->app, region_sub(c->screen, r.col, r.row, r.cols, r.rows),
+		layout_data(leaf), c->has_titles);
+}
+
+static void draw_line(void *arg, int col, int row, int rows)
+{
+	struct compose *c = arg;
+	region_vline(region_sub(c->screen, col, row, 1, rows), 0, role(c->app, ROLE_BORDER));
+}
+
+static void draw_body(struct app *app, struct region screen)
+{
+	struct tab *tab = app_tab(app);
+	struct rect body = app->body;
+	struct compose c = { app, screen, false };
+	if (tab->is_zoomed || layout_is_leaf(tab->root)) {
+		draw_view(app, region_sub(screen, body.col, body.row, body.cols, body.rows),
+			layout_data(tab->focus), tab->is_zoomed && !layout_is_leaf(tab->root));
+		return;
+	}
+	c.has_titles = true;
+	layout_each(tab->root, draw_leaf, &c);
+	layout_lines(tab->root, draw_line, &c);
+}
+
+static void draw_ghost(struct app *app, struct region screen)
+{
+	if (!app->drag)
+		return;
+	struct style style = role(app, app->drag_ok ? ROLE_DROP : ROLE_GHOST);
+	char label[96];
+	snprintf(label, sizeof label, " %s %s ", app->drag_ok ? "→" : "·", app->drag->label);
+	int cols = text_cols(label);
+	cols = cols < screen.cols ? cols : screen.cols;
+	int col = app->mouse_col + 1, row = app->mouse_row + 1;
+	if (col + cols > screen.cols)
+		col = screen.cols - cols;
+	if (row >= screen.rows)
+		row = app->mouse_row - 1;
+	region_text(screen, row, col, cols, style, label);
+}
+
+static void draw_too_small(struct app *app, struct region screen)
+{
+	struct style style = role(app, ROLE_WARNING);
+	int row = screen.rows / 2 - 1;
+	row = row < 0 ? 0 : row;
+	char line[80];
+	snprintf(line, sizeof line, "%d×%d is too small", screen.cols, screen.rows);
+	region_text(screen, row, 0, screen.cols, style, line);
+	snprintf(line, sizeof line, "sandmux needs %d×%d", APP_COLS_MIN, APP_ROWS_MIN);
+	region_text(screen, row + 1, 0, screen.cols, style, line);
+	if (screen.rows > 3)
+		region_text(screen, row + 2, 0, screen.cols, role(app, ROLE_DIM),
+			"everything goes on meanwhile");
+}
+
+static void place(struct app *app, struct region screen, int copy_rows)
+{
+	int rows = screen.rows - BARS_ROWS - copy_rows;
+	int strip = 0;
+	if (app->is_strip_on) {
+		strip = app->strip_rows;
+		if (strip > rows - 6)
+			strip = rows - 6;
+		if (strip < 2)
+			strip = 0;
+	}
+	app->body = (struct rect){ 0, 1, screen.cols, rows - strip };
+	app->strip_rect = (struct rect){ 0, 1 + rows - strip, screen.cols, strip };
+	app->bar_rect = (struct rect){ 0, screen.rows - 1, screen.cols, 1 };
+	for (size_t i = 0; i < app->n_tabs; i++)
+		layout_place(app->tabs[i]->root, app->body);
+}
+
+void frame_compose(struct app *app)
+{
+	struct region screen = region_whole(app->surface);
+	struct surface_cursor hidden = { 0 };
+	region_fill(screen, role(app, ROLE_TEXT));
+	surface_set_cursor(app->surface, &hidden);
+	if (screen.cols < APP_COLS_MIN || screen.rows < APP_ROWS_MIN) {
+		draw_too_small(app, screen);
+		return;
+	}
+	int copy_rows = copies_strip_rows(app->host.copies);
+	copy_rows = copy_rows < COPY_ROWS_MAX ? copy_rows : COPY_ROWS_MAX;
+	place(app, screen, copy_rows);
+	draw_tab_bar(app, region_sub(screen, 0, 0, screen.cols, 1));
+	draw_body(app, screen);
+	if (app->strip_rect.rows) {
+		struct rect r = app->strip_rect;
+		draw_view(app, region_sub(screen, r.col, r.row, r.cols, r.rows), app->strip,
+			true);
+	}
+	if (copy_rows)
+		copies_draw_strip(
+			app->host.copies, region_sub(screen, 0, screen.rows - 1 - copy_rows,
+						  screen.cols, copy_rows));
+	draw_status(app, region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
+	if (app->prompt.kind != PROMPT_NONE && !app->n_dialogs)
+		prompt_draw(app, screen);
+	for (size_t i = app->n_dialogs ? app->n_dialogs - 1 : 0; i < app->n_dialogs; i++)
+		dialog_draw(app->dialogs[i], screen, &app->theme);
+	draw_ghost(app, screen);
+	arm_tick(app);
+}
+
+bool frame_region(const struct app *app, const struct view *view, struct rect *out)
+{
+	if (view == app->strip) {
+		if (!app->is_strip_on || !app->strip_rect.rows)
+			return false;
+		*out = app->strip_rect;
+		out->row++;
+		out->rows--;
+		return true;
+	}
+	const struct tab *tab = app_tab(app);
+	bool has_titles = !layout_is_leaf(tab->root);
+	struct rect r = app->body;
+	if (tab->is_zoomed || !has_titles) {
+		if (layout_data(tab->focus) != view)
+			return false;
+	} else {
+		struct layout *leaf = tab->focus;
+		do {
+			if (layout_data(leaf) == view)
+				break;
+			leaf = layout_next(tab->root, leaf, true);
+		} while (leaf != tab->focus);
+		if (layout_data(leaf) != view)
+			return false;
+		r = layout_rect(leaf);
+	}
+	if (has_titles) {
+		r.row++;
+		r.rows--;
+	}
+	*out = r;
+	return true;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of tui/app share. Nobody else includes this. */
+#pragma once
+
+#include "engine/base/mem.h"
+#include "engine/engine.h"
+#include "tui/app/app.h"
+#include "tui/app/layout.h"
+#include "tui/draw/input.h"
+#include "tui/draw/screen.h"
+#include "tui/draw/theme.h"
+#include "tui/draw/tty.h"
+#include "tui/views/actions.h"
+#include "tui/views/copies.h"
+#include "tui/views/dialog.h"
+#include "tui/views/edit.h"
+#include "tui/views/keys.h"
+#include "tui/views/view.h"
+
+enum {
+	APP_COLS_MIN = 40,
+	APP_ROWS_MIN = 10,
+	FRAME_QUIET_MS = 2,
+	FRAME_MAX_MS = 16,
+	NOTE_MS = 6000,
+	DIALOGS_MAX = 16,
+	TABS_MAX = 64,
+	STRIP_ROWS = 6,
+	NAMESPACE_BYTES = 256,
+	HISTORY_MAX = 50,
+};
+
+struct tab {
+	struct layout *root, *focus; /* leaves hold struct view */
+	bool is_zoomed;
+	struct tab *opener; /* where closing goes back to; NULL: the first */
+	int col, cols;      /* on the tab bar, last draw */
+};
+
+enum prompt_kind { PROMPT_NONE, PROMPT_COMMAND, PROMPT_FILTER };
+struct prompt {
+	enum prompt_kind kind;
+	struct edit edit;
+	int choice;   /* of the completions; -1 none */
+	char *before; /* the filter that was there */
+	char *history[HISTORY_MAX];
+	size_t n_history, at_history;
+};
+
+struct app {
+	struct host host; /* first: views hand it back */
+	struct loop *loop;
+	struct app_opts opts;
+	struct theme theme;
+	char *theme_name; /* asked for */
+	/* terminal; NULL while detached */
+	struct tty *tty;
+	struct screen *screen;
+	struct input *input;
+	struct surface *surface;
+	bool is_mouse_on, is_every_motion, is_focused;
+	struct str frame;
+	/* frames */
+	struct loop_timer *frame_timer, *tick_timer, *note_timer;
+	int64_t dirty_since_ms, last_frame_ms;
+	bool is_dirty, is_frame_due;
+	/* tabs */
+	struct tab *tabs[TABS_MAX];
+	size_t n_tabs, current;
+	struct view *strip; /* the log below everything */
+	bool is_strip_on, is_strip_focused;
+	int strip_rows;
+	struct rect body, strip_rect, bar_rect;
+	char namespace_[NAMESPACE_BYTES];
+	/* input */
+	bool is_prefix;
+	struct prompt prompt;
+	struct dialog *dialogs[DIALOGS_MAX];
+	size_t n_dialogs;
+	char note[512];
+	enum note_level note_level;
+	/* mouse */
+	struct layout *border; /* being dragged */
+	bool is_strip_border;
+	struct view *mouse_view; /* has the button: gets drags and the release */
+	bool has_press;
+	struct mouse press;
+	struct drag *drag;
+	struct view *drag_over;
+	bool drag_ok;
+	int mouse_col, mouse_row;
+	/* at the end of the turn */
+	struct view *closing[16];
+	size_t n_closing;
+	bool is_closing_deferred, is_quitting;
+	/* signals */
+	struct watch_signal *signals[6];
+};
+
+/* app.c */
+struct app *app_of(const struct host *host);
+struct view *app_focused(const struct app *app); /* never NULL */
+struct tab *app_tab(const struct app *app);
+void app_fail(struct app *app, const char *what, const struct err *err);
+void app_push_dialog(struct app *app, struct dialog *dialog);
+void app_pop_dialog(struct app *app);
+void app_quit_now(struct app *app);
+void app_ask_quit(struct app *app);
+
+/* tabs.c */
+bool tabs_open(struct app *app, const struct view_class *class, const struct view_args *args,
+	struct err *err);
+bool tabs_split(struct app *app, enum layout_way way, const struct view_class *class,
+	const struct view_args *args, struct err *err);
+void tabs_close_view(struct app *app, struct view *view);
+void tabs_ask_close(struct app *app, struct view *view);
+void tabs_select(struct app *app, size_t index);
+void tabs_focus(struct app *app, struct layout *leaf);
+void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg);
+void tabs_free(struct app *app);
+
+/* frame.c */
+void frame_dirty(struct app *app);
+void frame_start(struct app *app);
+void frame_stop(struct app *app);
+void frame_sent(struct app *app);
+void frame_compose(struct app *app);
+/* Where a view was drawn; false if it is hidden. */
+bool frame_region(const struct app *app, const struct view *view, struct rect *out);
+
+/* commands.c */
+bool command_run(struct app *app, const char *line, struct err *err);
+void command_try(struct app *app, const char *line); /* shows the failure */
+struct command_match {
+	const struct command *command;
+};
+size_t command_complete(
+	const struct app *app, const char *prefix, const struct command **out, size_t max);
+
+/* keys and mouse */
+void dispatch_key(void *arg, const struct key *key);
+void dispatch_mouse(void *arg, const struct mouse *mouse);
+void dispatch_paste(void *arg, struct slice text, bool is_cut);
+void dispatch_focus(void *arg, bool in);
+void drag_end(struct app *app, bool is_drop);
+
+/* prompt.c */
+void prompt_open(struct app *app, enum prompt_kind kind);
+void prompt_close(struct app *app);
+void prompt_key(struct app *app, const struct key *key);
+void prompt_paste(struct app *app, struct slice text);
+void prompt_draw(struct app *app, struct region screen);
+
+/* session.c */
+void session_stop(struct app *app); /* job control */
+void session_free(struct app *app);

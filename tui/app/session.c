@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals of a program that owns its terminal. Each arrives as an event of the loop; what cannot wait for the loop
+// (a crash) is in tui/draw/tty.c.
+#include "engine/net/watch.h"
+#include "tui/app/internal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static void on_winch(void *arg)
+{
+	app_resized(arg);
+}
+
+static void on_end(void *arg)
+{
+	app_quit_now(arg);
+}
+
+static void gone(void *arg)
+{
+	struct app *app = arg;
+	app_detach(app);
+	if (app->opts.on_gone)
+		app->opts.on_gone(app->opts.arg);
+	else
+		app_quit_now(app);
+}
+
+static void on_hup(void *arg)
+{
+	struct app *app = arg;
+	loop_defer(app->loop, gone, app);
+}
+
+static void take_back(struct app *app)
+{
+	if (!app->tty)
+		return;
+	tty_enter(app->tty, screen_begin_bytes(app->screen));
+	if (app->is_mouse_on)
+		tty_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
+	app->is_every_motion = false;
+	screen_repaint(app->screen);
+	app_resized(app);
+}
+
+/* The terminal goes back to the shell, we stop, and begin here again after fg. SIGSTOP and not SIGTSTP: ours is
+ * caught. A whole process group is stopped, as a shell would do it. */
+void session_stop(struct app *app)
+{
+	if (!app->tty)
+		return;
+	tty_leave(app->tty);
+	kill(0, SIGSTOP);
+	take_back(app);
+}
+
+static void on_tstp(void *arg)
+{
+	session_stop(arg);
+}
+
+static void on_cont(void *arg)
+{
+	/* after a SIGSTOP from outside the shell has set its own modes: take the terminal again */
+	take_back(arg);
+}
+
+bool app_handle_signals(struct app *app, struct err *err)
+{
+	static const struct {
+		int number;
+		void (*fn)(void *arg);
+	} wanted[] = { { SIGWINCH, on_winch }, { SIGTERM, on_end }, { SIGINT, on_end },
+		{ SIGHUP, on_hup }, { SIGTSTP, on_tstp }, { SIGCONT, on_cont } };
+	_Static_assert(sizeof wanted / sizeof wanted[0] ==
+			       sizeof app->signals / sizeof app->signals[0],
+		"room for each");
+	tty_guard_crashes();
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		app->signals[i] =
+			watch_signal_new(app->loop, wanted[i].number, wanted[i].fn, app, err);
+		if (!app->signals[i])
+			return false;
+	}
+	return true;
+}
+
+void session_free(struct app *app)
+{
+	for (size_t i = 0; i < sizeof app->signals / sizeof app->signals[0]; i++) {
+		if (app->signals[i])
+			watch_signal_free(app->signals[i]);
+		app->signals[i] = NULL;
+	}
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tabs and the panes in them: opening, splitting, closing, focus.
+#include "tui/app/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void tell_focus(struct view *view, bool in)
+{
+	if (view->class->focus)
+		view->class->focus(view, in);
+}
+
+static void free_leaf_view(void *arg, struct layout *leaf)
+{
+	struct view *view = layout_data(leaf);
+	(void)arg;
+	view->class->free(view);
+}
+
+struct each {
+	void (*fn)(void *arg, struct view *view);
+	void *arg;
+};
+
+static void each_leaf(void *arg, struct layout *leaf)
+{
+	struct each *each = arg;
+	each->fn(each->arg, layout_data(leaf));
+}
+
+void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg)
+{
+	struct each each = { fn, arg };
+	for (size_t i = 0; i < app->n_tabs; i++)
+		layout_each(app->tabs[i]->root, each_leaf, &each);
+	if (app->strip)
+		fn(arg, app->strip);
+}
+
+void tabs_select(struct app *app, size_t index)
+{
+	if (index >= app->n_tabs)
+		return;
+	if (app->n_tabs && app->current < app->n_tabs)
+		tell_focus(app_focused(app), false);
+	app->current = index;
+	app->is_strip_focused = false;
+	tell_focus(app_focused(app), true);
+	frame_dirty(app);
+}
+
+void tabs_focus(struct app *app, struct layout *leaf)
+{
+	struct tab *tab = app_tab(app);
+	if (tab->focus == leaf && !app->is_strip_focused)
+		return;
+	tell_focus(app_focused(app), false);
+	tab->focus = leaf;
+	app->is_strip_focused = false;
+	tell_focus(app_focused(app), true);
+	frame_dirty(app);
+}
+
+struct search {
+	const struct view_class *class;
+	const struct view_args *args;
+	struct layout *found;
+};
+
+static void look(void *arg, struct layout *leaf)
+{
+	struct search *search = arg;
+	struct view *view = layout_data(leaf);
+	if (!search->found && view->class == search->class && view->class->shows &&
+		view->class->shows(view, search->args))
+		search->found = leaf;
+}
+
+bool tabs_open(struct app *app, const struct view_class *class, const struct view_args *args,
+	struct err *err)
+{
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		struct search search = { class, args, NULL };
+		layout_each(app->tabs[i]->root, look, &search);
+		if (search.found) {
+			tabs_select(app, i);
+			tabs_focus(app, search.found);
+			return true;
+		}
+	}
+	if (app->n_tabs == TABS_MAX)
+		return err_set(err, ERR_OP_BUSY, "%d tabs are open: close one", TABS_MAX);
+	struct view *view = class->open(&app->host, args, err);
+	if (!view)
+		return false;
+	struct tab *tab = x_calloc(1, sizeof *tab);
+	tab->root = tab->focus = layout_new(view);
+	tab->opener = app->n_tabs ? app_tab(app) : NULL;
+	app->tabs[app->n_tabs++] = tab;
+	tabs_select(app, app->n_tabs - 1);
+	return true;
+}
+
+bool tabs_split(struct app *app, enum layout_way way, const struct view_class *class,
+	const struct view_args *args, struct err *err)
+{
+	struct tab *tab = app_tab(app);
+	struct rect rect = layout_rect(tab->focus);
+	bool fits = way == LAYOUT_RIGHT ? rect.cols > 2 * LAYOUT_COLS_MIN
+					: rect.rows > 2 * LAYOUT_ROWS_MIN;
+	if (!fits)
+		return err_set(err, ERR_OP_BUSY, "this pane is too small to be split");
+	struct view *view = class->open(&app->host, args, err);
+	if (!view)
+		return false;
+	tell_focus(app_focused(app), false);
+	tab->focus = layout_split(&tab->root, tab->focus, way, view);
+	tab->is_zoomed = false;
+	app->is_strip_focused = false;
+	tell_focus(view, true);
+	frame_dirty(app);
+	return true;
+}
+
+struct find_view {
+	struct view *view;
+	struct layout *leaf;
+};
+
+static void find_leaf(void *arg, struct layout *leaf)
+{
+	struct find_view *find = arg;
+	if (layout_data(leaf) == find->view)
+		find->leaf = leaf;
+}
+
+static void forget_tab(struct app *app, size_t index)
+{
+	struct tab *tab = app->tabs[index];
+	size_t next = 0;
+	bool was_current = index == app->current;
+	memmove(app->tabs + index, app->tabs + index + 1,
+		(app->n_tabs - index - 1) * sizeof *app->tabs);
+	app->n_tabs--;
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		if (app->tabs[i] == tab->opener)
+			next = i;
+		if (app->tabs[i]->opener == tab)
+			app->tabs[i]->opener = tab->opener;
+	}
+	if (!was_current)
+		next = app->current > index ? app->current - 1 : app->current;
+	free(tab);
+	app->current = next;
+	if (app->n_tabs)
+		tell_focus(app_focused(app), true);
+}
+
+void tabs_close_view(struct app *app, struct view *view)
+{
+	if (view == app->strip) {
+		app->is_strip_on = app->is_strip_focused = false;
+		frame_dirty(app);
+		return;
+	}
+	if (app->mouse_view == view)
+		app->mouse_view = NULL;
+	if (app->drag && (app->drag->from == view || app->drag_over == view))
+		drag_end(app, false);
+	app->border = NULL;
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		struct tab *tab = app->tabs[i];
+		struct find_view find = { view, NULL };
+		layout_each(tab->root, find_leaf, &find);
+		if (!find.leaf)
+			continue;
+		bool was_focus = tab->focus == find.leaf;
+		struct layout *next = layout_remove(&tab->root, find.leaf);
+		tab->is_zoomed = false;
+		if (was_focus)
+			tab->focus = next;
+		view->class->free(view);
+		if (!next)
+			forget_tab(app, i);
+		else if (was_focus && i == app->current)
+			tell_focus(layout_data(next), true);
+		break;
+	}
+	if (!app->n_tabs) {
+		struct view_args none = { 0 };
+		tabs_open(app, &view_sandboxes, &none, NULL);
+	}
+	frame_dirty(app);
+}
+
+static void on_close_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct view *view = arg;
+	(void)dialog;
+	if (button == 0)
+		view->host->ops->close(view->host, view);
+}
+
+void tabs_ask_close(struct app *app, struct view *view)
+{
+	struct str text;
+	str_init(&text, 256);
+	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
+	if (why) {
+		struct dialog *dialog =
+			dialog_new("Close this pane?", on_close_answered, view, NULL);
+		dialog_add_textf(dialog, "%s. Closing ends it.", why);
+		dialog_add_button(dialog, "&Close");
+		dialog_add_button(dialog, "&Keep");
+		dialog_focus_button(dialog, 0);
+		app_push_dialog(app, dialog);
+	} else {
+		app->host.ops->close(&app->host, view);
+	}
+	str_deinit(&text);
+}
+
+void tabs_free(struct app *app)
+{
+	while (app->n_tabs) {
+		struct tab *tab = app->tabs[--app->n_tabs];
+		layout_each(tab->root, free_leaf_view, NULL);
+		layout_free(tab->root);
+		free(tab);
+	}
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of a terminal to events.
+//
+//   feed ─▶ paste filter ─▶ libtermkey ─▶ events
+//
+// libtermkey does not know bracketed paste, so the filter takes ESC[200~ … ESC[201~ out before it, and holds back
+// an end of input that could be the beginning of one; INPUT_ESC_MS later what was held is what it looks like (an
+// Esc key, most often).
+#include "tui/draw/input.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/net/loop.h"
+
+#include <stdlib.h>
+#include <termkey.h>
+
+static const char paste_begin[] = "\033[200~";
+static const char paste_end[] = "\033[201~";
+enum { MARK_BYTES = 6, BUFFER_BYTES = 4096 };
+
+struct input {
+	TermKey *termkey;
+	struct input_callbacks callbacks;
+	struct loop_timer *timer;
+	char held[MARK_BYTES];
+	size_t n_held;
+	bool is_pasting, is_cut;
+	char *paste;
+	size_t n_paste, capacity;
+	int64_t last_press_ms;
+	struct mouse last_press;
+	int clicks;
+};
+
+static enum key_sym sym_of(TermKeySym sym)
+{
+	switch (sym) {
+	case TERMKEY_SYM_BACKSPACE:
+	case TERMKEY_SYM_DEL:
+		return KEY_SYM_BACKSPACE;
+	case TERMKEY_SYM_TAB:
+		return KEY_SYM_TAB;
+	case TERMKEY_SYM_ENTER:
+	case TERMKEY_SYM_KPENTER:
+		return KEY_SYM_ENTER;
+	case TERMKEY_SYM_ESCAPE:
+		return KEY_SYM_ESCAPE;
+	case TERMKEY_SYM_UP:
+		return KEY_SYM_UP;
+	case TERMKEY_SYM_DOWN:
+		return KEY_SYM_DOWN;
+	case TERMKEY_SYM_LEFT:
+		return KEY_SYM_LEFT;
+	case TERMKEY_SYM_RIGHT:
+		return KEY_SYM_RIGHT;
+	case TERMKEY_SYM_INSERT:
+		return KEY_SYM_INSERT;
+	case TERMKEY_SYM_DELETE:
+		return KEY_SYM_DELETE;
+	case TERMKEY_SYM_HOME:
+	case TERMKEY_SYM_FIND:
+		return KEY_SYM_HOME;
+	case TERMKEY_SYM_END:
+	case TERMKEY_SYM_SELECT:
+		return KEY_SYM_END;
+	case TERMKEY_SYM_PAGEUP:
+		return KEY_SYM_PAGE_UP;
+	case TERMKEY_SYM_PAGEDOWN:
+		return KEY_SYM_PAGE_DOWN;
+	default:
+		return KEY_NONE;
+	}
+}
+
+static unsigned mods_of(int modifiers)
+{
+	return (modifiers & TERMKEY_KEYMOD_SHIFT ? MOD_SHIFT : 0U) |
+	       (modifiers & TERMKEY_KEYMOD_ALT ? MOD_ALT : 0U) |
+	       (modifiers & TERMKEY_KEYMOD_CTRL ? MOD_CTRL : 0U);
+}
+
+static void tell_mouse(struct input *in, const TermKeyKey *tk)
+{
+	TermKeyMouseEvent event;
+	int button = 0, line = 0, col = 0;
+	if (termkey_interpret_mouse(in->termkey, tk, &event, &button, &line, &col) !=
+		TERMKEY_RES_KEY)
+		return;
+	struct mouse mouse = { .button = button,
+		.col = col > 0 ? col - 1 : 0,
+		.row = line > 0 ? line - 1 : 0,
+		.mods = mods_of(tk->modifiers),
+		.clicks = 1 };
+	switch (event) {
+	case TERMKEY_MOUSE_PRESS:
+		mouse.action = button == 4   ? MOUSE_WHEEL_UP
+			       : button == 5 ? MOUSE_WHEEL_DOWN
+					     : MOUSE_PRESS;
+		if (button > 5)
+			return;
+		break;
+	case TERMKEY_MOUSE_DRAG:
+		mouse.action = button ? MOUSE_DRAG : MOUSE_MOVE;
+		break;
+	case TERMKEY_MOUSE_RELEASE:
+		mouse.action = MOUSE_RELEASE;
+		break;
+	default:
+		return;
+	}
+	if (mouse.action == MOUSE_PRESS) {
+		int64_t now = clock_mono_ms();
+		bool again =
+			in->clicks == 1 && now - in->last_press_ms < INPUT_DOUBLE_CLICK_MS &&
+			in->last_press.button == button && in->last_press.row == mouse.row &&
+			abs(in->last_press.col - mouse.col) <= 1;
+		in->clicks = mouse.clicks = again ? 2 : 1;
+		in->last_press_ms = now;
+		in->last_press = mouse;
+	}
+	in->callbacks.on_mouse(in->callbacks.arg, &mouse);
+}
+
+static void tell_csi(struct input *in, const TermKeyKey *tk)
+{
+	long args[16];
+	size_t n = sizeof args / sizeof args[0];
+	unsigned long command = 0;
+	if (termkey_interpret_csi(in->termkey, tk, args, &n, &command) != TERMKEY_RES_KEY)
+		return;
+	if (command == 'I' || command == 'O')
+		in->callbacks.on_focus(in->callbacks.arg, command == 'I');
+}
+
+static void tell(struct input *in, const TermKeyKey *tk)
+{
+	struct key key = { .mods = mods_of(tk->modifiers) };
+	switch (tk->type) {
+	case TERMKEY_TYPE_UNICODE:
+		key.codepoint = (uint32_t)tk->code.codepoint;
+		if (key.mods == MOD_SHIFT)
+			key.mods = 0;
+		break;
+	case TERMKEY_TYPE_FUNCTION:
+		if (tk->code.number < 1 || tk->code.number > 24)
+			return;
+		key.sym = (enum key_sym)(KEY_SYM_F1 + tk->code.number - 1);
+		break;
+	case TERMKEY_TYPE_KEYSYM:
+		key.sym = sym_of(tk->code.sym);
+		if (tk->code.sym == TERMKEY_SYM_SPACE)
+			key.codepoint = ' ';
+		else if (key.sym == KEY_NONE)
+			return;
+		break;
+	case TERMKEY_TYPE_MOUSE:
+		tell_mouse(in, tk);
+		return;
+	case TERMKEY_TYPE_UNKNOWN_CSI:
+		tell_csi(in, tk);
+		return;
+	default:
+		return;
+	}
+	in->callbacks.on_key(in->callbacks.arg, &key);
+}
+
+static void drain(struct input *in, bool force)
+{
+	TermKeyKey tk;
+	for (;;) {
+		TermKeyResult result = force ? termkey_getkey_force(in->termkey, &tk)
+					     : termkey_getkey(in->termkey, &tk);
+		if (result != TERMKEY_RES_KEY)
+			return;
+		tell(in, &tk);
+	}
+}
+
+static void push(struct input *in, const char *bytes, size_t n)
+{
+	while (n) {
+		size_t taken = termkey_push_bytes(in->termkey, bytes, n);
+		if (taken == (size_t)-1)
+			return;
+		if (taken == 0) { /* full of something unfinished: let it be what it is */
+			size_t before = termkey_get_buffer_remaining(in->termkey);
+			drain(in, true);
+			if (termkey_get_buffer_remaining(in->termkey) == before)
+				return;
+			continue;
+		}
+		bytes += taken;
+		n -= taken;
+		drain(in, false);
+	}
+}
+
+static void paste_add(struct input *in, const char *bytes, size_t n)
+{
+	if (in->n_paste + n > INPUT_PASTE_BYTES_MAX) {
+		n = INPUT_PASTE_BYTES_MAX - in->n_paste;
+		in->is_cut = true;
+	}
+	array_grow(&in->paste, &in->capacity, in->n_paste + n + 1, 1);
+	memcpy(in->paste + in->n_paste, bytes, n);
+	in->n_paste += n;
+}
+
+static void paste_tell(struct input *in)
+{
+	in->is_pasting = false;
+	struct slice text = { in->paste, in->n_paste };
+	char *kept = in->paste;
+	in->paste = NULL;
+	in->n_paste = in->capacity = 0;
+	in->callbacks.on_paste(in->callbacks.arg, text, in->is_cut);
+	in->is_cut = false;
+	free(kept);
+}
+
+/* Bytes up to the mark (or to what may be its beginning, which is held) are passed on. Returns those eaten. */
+static size_t pass_until(struct input *in, const char *bytes, size_t n, const char *mark)
+{
+	size_t i = 0, end = n;
+	bool found = false;
+	for (; i < n; i++) {
+		if (bytes[i] != '\033')
+			continue;
+		size_t match = n - i < MARK_BYTES ? n - i : (size_t)MARK_BYTES;
+		if (memcmp(bytes + i, mark, match) != 0)
+			continue;
+		end = i;
+		if (match == MARK_BYTES)
+			found = true;
+		else {
+			memcpy(in->held, bytes + i, match);
+			in->n_held = match;
+		}
+		break;
+	}
+	if (in->is_pasting)
+		paste_add(in, bytes, end);
+	else
+		push(in, bytes, end);
+	if (!found)
+		return n;
+	if (in->is_pasting)
+		paste_tell(in);
+	else
+		in->is_pasting = true;
+	return end + MARK_BYTES;
+}
+
+void input_feed(struct input *in, struct slice bytes)
+{
+	char *joined = NULL;
+	const char *p = bytes.p;
+	size_t n = bytes.n;
+	loop_timer_disarm(in->timer);
+	if (in->n_held) {
+		joined = x_malloc(in->n_held + n);
+		memcpy(joined, in->held, in->n_held);
+		memcpy(joined + in->n_held, bytes.p, n);
+		n += in->n_held;
+		p = joined;
+		in->n_held = 0;
+	}
+	while (n) {
+		size_t eaten = pass_until(in, p, n, in->is_pasting ? paste_end : paste_begin);
+		p += eaten;
+		n -= eaten;
+	}
+	free(joined);
+	loop_timer_arm(in->timer, INPUT_ESC_MS);
+}
+
+static void on_quiet(void *arg)
+{
+	struct input *in = arg;
+	if (in->is_pasting)
+		return; /* the rest of a paste may take its time */
+	size_t n = in->n_held;
+	in->n_held = 0;
+	push(in, in->held, n);
+	drain(in, true);
+}
+
+struct input *input_new(
+	struct loop *loop, const char *term, const struct input_callbacks *callbacks)
+{
+	struct input *in = x_calloc(1, sizeof *in);
+	in->callbacks = *callbacks;
+	in->timer = loop_timer_new(loop, on_quiet, in);
+	int flags = TERMKEY_FLAG_UTF8 | TERMKEY_FLAG_NOTERMIOS | TERMKEY_FLAG_CTRLC;
+	in->termkey = termkey_new_abstract(term, flags);
+	if (!in->termkey)
+		in->termkey = termkey_new_abstract("xterm", flags);
+	if (!in->termkey)
+		in->termkey = termkey_new_abstract("vt100", flags);
+	if (in->termkey) {
+		termkey_set_buffer_size(in->termkey, BUFFER_BYTES);
+		termkey_set_canonflags(in->termkey, TERMKEY_CANON_DELBS);
+	}
+	return in;
+}
+
+void input_free(struct input *in)
+{
+	if (!in)
+		return;
+	loop_timer_free(in->timer);
+	if (in->termkey)
+		termkey_destroy(in->termkey);
+	free(in->paste);
+	free(in);
+}

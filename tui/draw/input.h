@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bytes of a terminal to events, by libtermkey: keys with modifiers, mouse (SGR), pasted text as one event,
+ * focus. The loop reads; nothing here blocks. A lone Esc is told after INPUT_ESC_MS. */
+#pragma once
+
+#include "engine/base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct loop;
+struct input;
+
+enum {
+	INPUT_ESC_MS = 25,
+	INPUT_PASTE_BYTES_MAX = 8 << 20, /* more is dropped and said in the event */
+	INPUT_DOUBLE_CLICK_MS = 400,
+};
+
+enum { MOD_SHIFT = 1, MOD_ALT = 2, MOD_CTRL = 4 };
+
+enum key_sym {
+	KEY_NONE, /* a character: see codepoint */
+	KEY_SYM_ENTER,
+	KEY_SYM_TAB,
+	KEY_SYM_BACKSPACE,
+	KEY_SYM_ESCAPE,
+	KEY_SYM_UP,
+	KEY_SYM_DOWN,
+	KEY_SYM_LEFT,
+	KEY_SYM_RIGHT,
+	KEY_SYM_INSERT,
+	KEY_SYM_DELETE,
+	KEY_SYM_HOME,
+	KEY_SYM_END,
+	KEY_SYM_PAGE_UP,
+	KEY_SYM_PAGE_DOWN,
+	KEY_SYM_F1, /* F1 … F24 in order */
+	KEY_SYM_F24 = KEY_SYM_F1 + 23,
+	KEY_SYM_COUNT,
+};
+
+struct key {
+	enum key_sym sym;
+	uint32_t codepoint;
+	unsigned mods; /* Shift is never set for a character that already shows it */
+};
+
+enum mouse_action {
+	MOUSE_PRESS,
+	MOUSE_RELEASE,
+	MOUSE_DRAG, /* moved with a button held */
+	MOUSE_MOVE, /* without; only when every motion was asked for */
+	MOUSE_WHEEL_UP,
+	MOUSE_WHEEL_DOWN,
+};
+struct mouse {
+	enum mouse_action action;
+	int button;   /* 1 left, 2 middle, 3 right */
+	int col, row; /* of the screen, from 0 */
+	unsigned mods;
+	int clicks; /* 1, or 2 for the second press of a double click */
+};
+
+struct input_callbacks {
+	void (*on_key)(void *arg, const struct key *key);
+	void (*on_mouse)(void *arg, const struct mouse *mouse);
+	void (*on_paste)(void *arg, struct slice text, bool is_cut);
+	void (*on_focus)(void *arg, bool in);
+	void *arg;
+};
+
+struct input *input_new(
+	struct loop *loop, const char *term, const struct input_callbacks *callbacks);
+void input_free(struct input *input);
+void input_feed(struct input *input, struct slice bytes); /* may call the callbacks */
+
+/* "ctrl-d", "F5", "shift-tab", "enter", "space", "?", "A": as key tables are written. */
+bool key_parse(const char *name, struct key *out);
+enum { KEY_NAME_BYTES = 32 };
+const char *key_format(const struct key *key, char out[KEY_NAME_BYTES]);
+bool key_equals(const struct key *a, const struct key *b);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Surfaces to terminal bytes. The only place with ncurses, which is given a memory file and never the tty
+ * (measured: given the tty, ncurses 6.4 sleeps in write or burns a core when nobody reads). The caller takes
+ * the finished frame and sends it in its own time. */
+#pragma once
+
+#include "tui/draw/surface.h"
+
+#include <stdbool.h>
+
+struct err;
+struct screen;
+
+struct screen_opts {
+	const char *term;      /* TERM */
+	const char *colorterm; /* "truecolor" or "24bit": look for a -direct entry */
+	bool no_color;         /* NO_COLOR */
+	int cols, rows;
+};
+/* ERR_TTY_NONE when no terminfo entry fits. */
+struct screen *screen_new(const struct screen_opts *opts, struct err *err);
+void screen_free(struct screen *screen);
+void screen_resize(struct screen *screen, int cols, int rows); /* the next frame paints all */
+void screen_repaint(struct screen *screen);                    /* the next frame paints all */
+/* Appends the bytes that turn the terminal's picture into this one. */
+void screen_paint(struct screen *screen, const struct surface *surface, struct str *out);
+/* Bytes to begin and to end with: alternate screen, mouse, bracketed paste, focus; and everything back. They
+ * are fixed at screen_new(), so that a crash handler can send the end without running any of this. */
+enum { SCREEN_BRACKET_BYTES = 512 };
+const char *screen_begin_bytes(const struct screen *screen);
+const char *screen_end_bytes(const struct screen *screen);
+const char *screen_mouse_bytes(const struct screen *screen, bool on, bool every_motion);
+int screen_colors(const struct screen *screen); /* 0, 8, 16, 256, 1 << 24 */

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid of cells that a frame is drawn into. Its one invariant: a cell with cols 2 is followed by one
+// with cols 0, and no other cell has cols 0; whoever overwrites half of a wide character blanks the rest.
+#include "tui/draw/surface.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SURFACE_COLS_MAX = 2000, SURFACE_ROWS_MAX = 1000, MARKS_MAX = 4, LINE_BYTES = 4096 };
+
+struct surface {
+	int cols, rows;
+	struct cell *cells;
+	struct surface_cursor cursor;
+};
+
+_Static_assert(sizeof(struct cell) == 32, "cells are compared with memcmp: no padding");
+
+static const struct cell blank = { .text = " ", .n = 1, .cols = 1 };
+
+static int clamp(int value, int low, int high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+struct surface *surface_new(int cols, int rows)
+{
+	struct surface *s = x_calloc(1, sizeof *s);
+	surface_resize(s, cols, rows);
+	return s;
+}
+
+void surface_free(struct surface *s)
+{
+	if (!s)
+		return;
+	free(s->cells);
+	free(s);
+}
+
+void surface_resize(struct surface *s, int cols, int rows)
+{
+	s->cols = clamp(cols, 1, SURFACE_COLS_MAX);
+	s->rows = clamp(rows, 1, SURFACE_ROWS_MAX);
+	size_t n = (size_t)s->cols * (size_t)s->rows;
+	s->cells = x_realloc(s->cells, n, sizeof *s->cells);
+	for (size_t i = 0; i < n; i++)
+		s->cells[i] = blank;
+	s->cursor = (struct surface_cursor){ 0 };
+}
+
+void surface_copy(struct surface *to, const struct surface *from)
+{
+	if (to->cols != from->cols || to->rows != from->rows)
+		surface_resize(to, from->cols, from->rows);
+	memcpy(to->cells, from->cells,
+		sizeof *to->cells * (size_t)from->cols * (size_t)from->rows);
+	to->cursor = from->cursor;
+}
+
+int surface_cols(const struct surface *s)
+{
+	return s->cols;
+}
+
+int surface_rows(const struct surface *s)
+{
+	return s->rows;
+}
+
+const struct cell *surface_row(const struct surface *s, int row)
+{
+	return s->cells + (size_t)row * (size_t)s->cols;
+}
+
+void surface_text(const struct surface *s, struct str *out)
+{
+	for (int row = 0; row < s->rows; row++) {
+		const struct cell *cells = surface_row(s, row);
+		int end = s->cols;
+		while (end > 0 && cells[end - 1].cols == 1 && cells[end - 1].n == 1 &&
+			cells[end - 1].text[0] == ' ')
+			end--;
+		for (int col = 0; col < end; col++)
+			str_add_bytes(out, cells[col].text, cells[col].n);
+		str_add_char(out, '\n');
+	}
+}
+
+void surface_set_cursor(struct surface *s, const struct surface_cursor *cursor)
+{
+	s->cursor = *cursor;
+}
+
+struct surface_cursor surface_cursor_of(const struct surface *s)
+{
+	return s->cursor;
+}
+
+struct region region_whole(struct surface *s)
+{
+	return (struct region){ s, 0, 0, s->cols, s->rows };
+}
+
+struct region region_sub(struct region r, int col, int row, int cols, int rows)
+{
+	int left = clamp(col, 0, r.cols), top = clamp(row, 0, r.rows);
+	int right = clamp(col + cols, left, r.cols), bottom = clamp(row + rows, top, r.rows);
+	return (struct region){ r.surface, r.col + left, r.row + top, right - left,
+		bottom - top };
+}
+
+bool region_contains(struct region r, int col, int row)
+{
+	return col >= r.col && row >= r.row && col < r.col + r.cols && row < r.row + r.rows;
+}
+
+static struct cell *row_of(struct region r, int row)
+{
+	return r.surface->cells + (size_t)(r.row + row) * (size_t)r.surface->cols;
+}
+
+/* Before the cells col … col+cols-1 of the surface row are overwritten: no half characters remain. */
+static void break_wide(struct surface *s, struct cell *cells, int col, int cols)
+{
+	if (col > 0 && cells[col].cols == 0) {
+		cells[col - 1].text[0] = ' ';
+		cells[col - 1].n = cells[col - 1].cols = 1;
+	}
+	int after = col + cols;
+	if (after < s->cols && cells[after].cols == 0) {
+		cells[after].text[0] = ' ';
+		cells[after].n = cells[after].cols = 1;
+	}
+}
+
+static size_t cluster_bytes(const char *text, size_t n)
+{
+	size_t marks = 0, i = 0;
+	while (i < n) {
+		size_t next = i + 1;
+		while (next < n && ((unsigned char)text[next] & 0xC0) == 0x80)
+			next++;
+		if (next > SURFACE_CELL_BYTES || marks > MARKS_MAX)
+			break;
+		marks++;
+		i = next;
+	}
+	return i;
+}
+
+void region_put(struct region r, int row, int col, struct style style, const char *text,
+	size_t n, int cols)
+{
+	if (row < 0 || row >= r.rows || col < 0 || col >= r.cols || n == 0 || cols < 1)
+		return;
+	if (col + cols > r.cols || cols > 2) {
+		text = " ";
+		n = 1;
+		cols = 1;
+	}
+	struct cell *cells = row_of(r, row);
+	int at = r.col + col;
+	break_wide(r.surface, cells, at, cols);
+	struct cell *c = &cells[at];
+	memset(c, 0, sizeof *c);
+	c->n = (uint8_t)cluster_bytes(text, n);
+	memcpy(c->text, text, c->n);
+	c->cols = (uint8_t)cols;
+	c->attrs = style.attrs;
+	c->fg = style.fg;
+	c->bg = style.bg;
+	if (cols == 2) {
+		c[1] = *c;
+		memset(c[1].text, 0, sizeof c[1].text);
+		c[1].n = c[1].cols = 0;
+	}
+}
+
+void region_fill(struct region r, struct style style)
+{
+	struct cell fill = blank;
+	fill.attrs = style.attrs;
+	fill.fg = style.fg;
+	fill.bg = style.bg;
+	if (r.cols <= 0)
+		return;
+	for (int row = 0; row < r.rows; row++) {
+		struct cell *cells = row_of(r, row);
+		break_wide(r.surface, cells, r.col, r.cols);
+		for (int col = 0; col < r.cols; col++)
+			cells[r.col + col] = fill;
+	}
+}
+
+/* One unit of safe text: a cluster, or an escape like ^[ or <U+202E> that takes a cell per letter. */
+static int put_unit(struct region r, int row, int col, struct style style, const char *unit,
+	size_t n, int cols)
+{
+	if (cols == 2 && n > 1 && (unsigned char)unit[0] >= 0x80) {
+		region_put(r, row, col, style, unit, n, 2);
+		return 2;
+	}
+	if (n > 1 && (unsigned char)unit[1] >= 0x80) {
+		region_put(r, row, col, style, unit, n, cols);
+		return cols;
+	}
+	for (size_t i = 0; i < n; i++)
+		region_put(r, row, col + (int)i, style, unit + i, 1, 1);
+	return (int)n;
+}
+
+int region_slice(
+	struct region r, int row, int col, int max_cols, struct style style, struct slice text)
+{
+	if (row < 0 || row >= r.rows || max_cols <= 0 || col < 0 || col >= r.cols)
+		return 0;
+	if (max_cols > r.cols - col)
+		max_cols = r.cols - col;
+	int used = 0, last_col = 0; /* last_col: where "…" may go */
+	while (text.n) {
+		char unit[SAFE_UNIT_BYTES];
+		size_t n = 0;
+		int cols = 0;
+		size_t eaten = safe_text_next_raw(text, unit, &n, &cols);
+		if (!eaten)
+			break;
+		text.p += eaten;
+		text.n -= eaten;
+		if (used + cols > max_cols) {
+			region_put(r, row, col + last_col, style, "…", strlen("…"), 1);
+			for (int c = last_col + 1; c < used; c++)
+				region_put(r, row, col + c, style, " ", 1, 1);
+			return last_col + 1 > used ? last_col + 1 : used;
+		}
+		if (used + cols < max_cols)
+			last_col = used + cols;
+		else if (last_col < used)
+			last_col = used;
+		used += put_unit(r, row, col + used, style, unit, n, cols);
+	}
+	return used;
+}
+
+int region_text(
+	struct region r, int row, int col, int max_cols, struct style style, const char *text)
+{
+	return region_slice(r, row, col, max_cols, style, slice_of(text));
+}
+
+int region_textf(struct region r, int row, int col, int max_cols, struct style style,
+	const char *format, ...)
+{
+	char line[LINE_BYTES];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	return region_text(r, row, col, max_cols, style, line);
+}
+
+int text_cols(const char *text)
+{
+	struct slice rest = slice_of(text);
+	int sum = 0;
+	while (rest.n) {
+		char unit[SAFE_UNIT_BYTES];
+		size_t n;
+		int cols;
+		size_t eaten = safe_text_next_raw(rest, unit, &n, &cols);
+		if (!eaten)
+			break;
+		rest.p += eaten;
+		rest.n -= eaten;
+		sum += cols;
+	}
+	return sum;
+}
+
+void region_text_right(
+	struct region r, int row, int col, int max_cols, struct style style, const char *text)
+{
+	int cols = text_cols(text);
+	int skip = cols < max_cols ? max_cols - cols : 0;
+	region_text(r, row, col + skip, max_cols - skip, style, text);
+}
+
+void region_restyle(struct region r, int row, int col, int cols, struct style style)
+{
+	if (row < 0 || row >= r.rows)
+		return;
+	struct cell *cells = row_of(r, row);
+	for (int c = clamp(col, 0, r.cols); c < clamp(col + cols, 0, r.cols); c++) {
+		cells[r.col + c].fg = style.fg;
+		cells[r.col + c].bg = style.bg;
+		cells[r.col + c].attrs = style.attrs;
+	}
+}
+
+void region_add_attrs(struct region r, int row, int col, int cols, uint16_t attrs)
+{
+	if (row < 0 || row >= r.rows)
+		return;
+	struct cell *cells = row_of(r, row);
+	for (int c = clamp(col, 0, r.cols); c < clamp(col + cols, 0, r.cols); c++)
+		cells[r.col + c].attrs |= attrs;
+}
+
+void region_hline(struct region r, int row, struct style style)
+{
+	for (int col = 0; col < r.cols; col++)
+		region_put(r, row, col, style, "─", strlen("─"), 1);
+}
+
+void region_vline(struct region r, int col, struct style style)
+{
+	for (int row = 0; row < r.rows; row++)
+		region_put(r, row, col, style, "│", strlen("│"), 1);
+}
+
+struct region region_box(
+	struct region r, struct style style, struct style title_style, const char *title)
+{
+	if (r.cols < 2 || r.rows < 2)
+		return region_sub(r, 0, 0, 0, 0);
+	region_hline(r, 0, style);
+	region_hline(r, r.rows - 1, style);
+	region_vline(r, 0, style);
+	region_vline(r, r.cols - 1, style);
+	region_put(r, 0, 0, style, "┌", strlen("┌"), 1);
+	region_put(r, 0, r.cols - 1, style, "┐", strlen("┐"), 1);
+	region_put(r, r.rows - 1, 0, style, "└", strlen("└"), 1);
+	region_put(r, r.rows - 1, r.cols - 1, style, "┘", strlen("┘"), 1);
+	if (title && *title && r.cols > 6) {
+		region_put(r, 0, 1, style, " ", 1, 1);
+		int used = region_text(r, 0, 2, r.cols - 4, title_style, title);
+		region_put(r, 0, 2 + used, style, " ", 1, 1);
+	}
+	return region_sub(r, 1, 1, r.cols - 2, r.rows - 2);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// A terminal's descriptors on the loop.
+//
+// O_NONBLOCK belongs to the open file, which the user's shell shares with us, so the terminal is opened again by
+// its name; only where that cannot be done (a passed descriptor in another namespace) the shared one is switched
+// and switched back at the end. A terminal that stops reading leaves bytes queued here; the caller draws its next
+// frame only when they have left, so at most one frame waits.
+#include "tui/draw/tty.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+#include "engine/net/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 16 << 10, END_BYTES = 512, END_WAIT_MS = 300, QUEUE_BYTES_MAX = 64 << 20 };
+
+struct end { /* one descriptor of the terminal */
+	int fd;
+	bool is_own;
+	int old_flags; /* of a shared one */
+};
+
+struct tty {
+	struct tty_opts opts;
+	struct end in, out;
+	struct watch_fd *in_watch, *out_watch;
+	struct termios old_modes;
+	bool has_modes;
+	bool is_gone;
+	char *queue;
+	size_t n_queue, sent, capacity;
+	char end_bytes[END_BYTES];
+};
+
+/* What a signal handler may look at. */
+static volatile sig_atomic_t crash_fd = -1;
+static char crash_bytes[END_BYTES];
+static size_t crash_n;
+static struct termios crash_modes;
+static volatile sig_atomic_t crash_has_modes;
+
+void tty_restore_now(void)
+{
+	int fd = crash_fd;
+	if (fd < 0)
+		return;
+	int saved = errno;
+	crash_fd = -1;
+	const char *p = crash_bytes;
+	size_t n = crash_n;
+	for (int tries = 0; n && tries < 50; tries++) {
+		ssize_t done = write(fd, p, n);
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		} else {
+			struct pollfd wait = { fd, POLLOUT, 0 };
+			poll(&wait, 1, 10);
+		}
+	}
+	if (crash_has_modes)
+		tcsetattr(fd, TCSANOW, &crash_modes);
+	errno = saved;
+}
+
+static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+enum { N_CRASH = sizeof crash_signals / sizeof crash_signals[0] };
+static struct sigaction crash_before[N_CRASH];
+
+static void on_crash(int number)
+{
+	tty_restore_now();
+	for (int i = 0; i < N_CRASH; i++)
+		if (crash_signals[i] == number)
+			sigaction(number, &crash_before[i], NULL);
+	raise(number); /* blocked until this handler returns; then as it would have been */
+}
+
+void tty_guard_crashes(void)
+{
+	static bool is_done;
+	if (is_done)
+		return;
+	is_done = true;
+	struct sigaction action = { .sa_handler = on_crash };
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < N_CRASH; i++)
+		sigaction(crash_signals[i], &action, &crash_before[i]);
+}
+
+static struct end open_end(int fd, int mode)
+{
+	struct end end = { .fd = -1, .is_own = true };
+	char name[128];
+	if (ttyname_r(fd, name, sizeof name) == 0)
+		end.fd = open(name, mode | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (end.fd >= 0)
+		return end;
+	end.is_own = false;
+	end.fd = fd;
+	end.old_flags = fcntl(fd, F_GETFL);
+	fcntl(fd, F_SETFL, end.old_flags | O_NONBLOCK);
+	return end;
+}
+
+static void close_end(struct end *end)
+{
+	if (end->is_own && end->fd >= 0)
+		close(end->fd);
+	else if (end->fd >= 0)
+		fcntl(end->fd, F_SETFL, end->old_flags);
+	end->fd = -1;
+}
+
+static void gone(struct tty *tty)
+{
+	if (tty->is_gone)
+		return;
+	tty->is_gone = true;
+	watch_fd_want(tty->in_watch, false, false);
+	watch_fd_want(tty->out_watch, false, false);
+	tty->n_queue = tty->sent = 0;
+	crash_fd = -1;
+	tty->opts.on_gone(tty->opts.arg);
+}
+
+static void on_input(void *arg, bool is_readable, bool is_writable)
+{
+	struct tty *tty = arg;
+	(void)is_writable;
+	if (!is_readable)
+		return;
+	char bytes[READ_BYTES];
+	ssize_t n = read(tty->in.fd, bytes, sizeof bytes);
+	if (n > 0)
+		tty->opts.on_bytes(tty->opts.arg, (struct slice){ bytes, (size_t)n });
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		gone(tty);
+}
+
+static bool flush_queue(struct tty *tty)
+{
+	while (tty->sent < tty->n_queue) {
+		ssize_t n =
+			write(tty->out.fd, tty->queue + tty->sent, tty->n_queue - tty->sent);
+		if (n > 0) {
+			tty->sent += (size_t)n;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		return n < 0 && errno == EAGAIN;
+	}
+	tty->n_queue = tty->sent = 0;
+	return true;
+}
+
+static void on_output(void *arg, bool is_readable, bool is_writable)
+{
+	struct tty *tty = arg;
+	(void)is_readable;
+	if (!is_writable)
+		return;
+	if (!flush_queue(tty)) {
+		gone(tty);
+		return;
+	}
+	if (!tty->n_queue) {
+		watch_fd_want(tty->out_watch, false, false);
+		tty->opts.on_sent(tty->opts.arg);
+	}
+}
+
+static void set_raw(struct tty *tty)
+{
+	if (!tty->has_modes)
+		return;
+	struct termios raw = tty->old_modes;
+	cfmakeraw(&raw);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(tty->in.fd, TCSADRAIN, &raw);
+}
+
+static void arm_crash(struct tty *tty)
+{
+	memcpy(crash_bytes, tty->end_bytes, sizeof crash_bytes);
+	crash_n = strlen(crash_bytes);
+	crash_modes = tty->old_modes;
+	crash_has_modes = tty->has_modes;
+	crash_fd = tty->out.fd;
+}
+
+struct tty *tty_open(struct loop *loop, const struct tty_opts *opts, struct err *err)
+{
+	if (!isatty(opts->in_fd) || !isatty(opts->out_fd)) {
+		err_set(err, ERR_TTY_NONE, "standard input and output are not a terminal");
+		return NULL;
+	}
+	struct tty *tty = x_calloc(1, sizeof *tty);
+	tty->opts = *opts;
+	tty->opts.end_bytes = NULL;
+	snprintf(tty->end_bytes, sizeof tty->end_bytes, "%s", opts->end_bytes);
+	tty->in = open_end(opts->in_fd, O_RDWR);
+	tty->out = open_end(opts->out_fd, O_RDWR);
+	tty->in_watch = watch_fd_new(loop, tty->in.fd, on_input, tty, err);
+	tty->out_watch =
+		tty->in_watch ? watch_fd_new(loop, tty->out.fd, on_output, tty, err) : NULL;
+	if (!tty->out_watch) {
+		watch_fd_free(tty->in_watch);
+		close_end(&tty->in);
+		close_end(&tty->out);
+		free(tty);
+		return NULL;
+	}
+	tty->has_modes = tcgetattr(tty->in.fd, &tty->old_modes) == 0;
+	set_raw(tty);
+	arm_crash(tty);
+	watch_fd_want(tty->in_watch, true, false);
+	return tty;
+}
+
+/* The last bytes, with a little patience: a frame half sent is finished or cut by them. */
+static void send_end(struct tty *tty)
+{
+	tty_send(tty, slice_of(tty->end_bytes));
+	for (int waited = 0; tty->n_queue && waited < END_WAIT_MS; waited += 20) {
+		struct pollfd wait = { tty->out.fd, POLLOUT, 0 };
+		poll(&wait, 1, 20);
+		if (!flush_queue(tty))
+			break;
+	}
+	tty->n_queue = tty->sent = 0;
+}
+
+void tty_leave(struct tty *tty)
+{
+	if (tty->is_gone)
+		return;
+	send_end(tty);
+	watch_fd_want(tty->in_watch, false, false);
+	watch_fd_want(tty->out_watch, false, false);
+	if (tty->has_modes)
+		tcsetattr(tty->in.fd, TCSADRAIN, &tty->old_modes);
+	crash_fd = -1;
+}
+
+void tty_enter(struct tty *tty, const char *begin_bytes)
+{
+	if (tty->is_gone)
+		return;
+	tty->has_modes = tcgetattr(tty->in.fd, &tty->old_modes) == 0;
+	set_raw(tty);
+	arm_crash(tty);
+	watch_fd_want(tty->in_watch, true, false);
+	tty_send(tty, slice_of(begin_bytes));
+}
+
+void tty_close(struct tty *tty)
+{
+	if (!tty)
+		return;
+	tty_leave(tty);
+	watch_fd_free(tty->in_watch);
+	watch_fd_free(tty->out_watch);
+	close_end(&tty->in);
+	close_end(&tty->out);
+	free(tty->queue);
+	free(tty);
+}
+
+bool tty_size(const struct tty *tty, int *cols, int *rows)
+{
+	struct winsize size;
+	if (tty->is_gone || ioctl(tty->out.fd, TIOCGWINSZ, &size) != 0 || !size.ws_col ||
+		!size.ws_row)
+		return false;
+	*cols = size.ws_col;
+	*rows = size.ws_row;
+	return true;
+}
+
+bool tty_is_sending(const struct tty *tty)
+{
+	return tty->n_queue > 0;
+}
+
+void tty_send(struct tty *tty, struct slice bytes)
+{
+	if (tty->is_gone || !bytes.n || tty->n_queue + bytes.n > QUEUE_BYTES_MAX)
+		return;
+	array_grow(&tty->queue, &tty->capacity, tty->n_queue + bytes.n, 1);
+	memcpy(tty->queue + tty->n_queue, bytes.p, bytes.n);
+	tty->n_queue += bytes.n;
+	/* Try at once: the usual frame fits into the pty's buffer and needs no turn of the loop. An error is told
+	 * from the loop, never from inside this call. */
+	if (!flush_queue(tty) || tty->n_queue)
+		watch_fd_want(tty->out_watch, false, true);
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dialogs. Focus goes round through fields and buttons; positions of the last draw serve the mouse.
+#include "tui/views/dialog.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+#include "tui/views/edit.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { LINES_MAX = 200, TEXT_BYTES_MAX = 16 << 10, BOX_COLS_MAX = 76 };
+
+struct field {
+	char *label;
+	bool is_switch, on;
+	struct edit edit;
+	struct region at; /* of the last draw */
+};
+
+struct button {
+	char *label; /* without '&' */
+	uint32_t letter;
+	int letter_at;
+	struct region at;
+};
+
+struct dialog {
+	char *title;
+	bool is_error;
+	struct str text;
+	struct field fields[DIALOG_FIELDS_MAX];
+	int n_fields;
+	struct button buttons[DIALOG_BUTTONS_MAX];
+	int n_buttons;
+	int focus; /* fields, then buttons */
+	int scroll, scroll_max;
+	int answer;
+	dialog_done_fn *done;
+	void *arg;
+	void (*arg_free)(void *arg);
+};
+
+struct dialog *dialog_new(
+	const char *title, dialog_done_fn *done, void *arg, void (*arg_free)(void *arg))
+{
+	struct dialog *d = x_calloc(1, sizeof *d);
+	d->title = x_strdup(title);
+	str_init(&d->text, TEXT_BYTES_MAX);
+	d->done = done;
+	d->arg = arg;
+	d->arg_free = arg_free;
+	d->answer = DIALOG_CANCELLED;
+	return d;
+}
+
+void dialog_free(struct dialog *d)
+{
+	if (!d)
+		return;
+	for (int i = 0; i < d->n_fields; i++) {
+		free(d->fields[i].label);
+		edit_deinit(&d->fields[i].edit);
+	}
+	for (int i = 0; i < d->n_buttons; i++)
+		free(d->buttons[i].label);
+	if (d->arg_free)
+		d->arg_free(d->arg);
+	str_deinit(&d->text);
+	free(d->title);
+	free(d);
+}
+
+void dialog_set_error(struct dialog *d, bool is_error)
+{
+	d->is_error = is_error;
+}
+
+void dialog_add_text(struct dialog *d, const char *text)
+{
+	if (d->text.n)
+		str_add_char(&d->text, '\n');
+	str_add(&d->text, text);
+}
+
+void dialog_add_textf(struct dialog *d, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (d->text.n)
+		str_add_char(&d->text, '\n');
+	str_vaddf(&d->text, format, args);
+	va_end(args);
+}
+
+int dialog_add_field(struct dialog *d, const char *label, const char *value)
+{
+	if (d->n_fields == DIALOG_FIELDS_MAX)
+		return -1;
+	struct field *field = &d->fields[d->n_fields];
+	field->label = x_strdup(label);
+	edit_init(&field->edit, value);
+	return d->n_fields++;
+}
+
+int dialog_add_switch(struct dialog *d, const char *label, bool on)
+{
+	int i = dialog_add_field(d, label, "");
+	if (i >= 0) {
+		d->fields[i].is_switch = true;
+		d->fields[i].on = on;
+	}
+	return i;
+}
+
+int dialog_add_button(struct dialog *d, const char *label)
+{
+	if (d->n_buttons == DIALOG_BUTTONS_MAX)
+		return -1;
+	struct button *button = &d->buttons[d->n_buttons];
+	button->label = x_strdup(label);
+	button->letter_at = -1;
+	char *mark = strchr(button->label, '&');
+	if (mark) {
+		memmove(mark, mark + 1, strlen(mark));
+		button->letter = (uint32_t)tolower((unsigned char)*mark);
+		button->letter_at = (int)(mark - button->label);
+	}
+	return d->n_buttons++;
+}
+
+void dialog_focus_button(struct dialog *d, int button)
+{
+	d->focus = d->n_fields + button;
+}
+
+const char *dialog_field(const struct dialog *d, int field)
+{
+	return d->fields[field].edit.text.p;
+}
+
+bool dialog_switch(const struct dialog *d, int field)
+{
+	return d->fields[field].on;
+}
+
+/* The next line of raw text that fits into cols: its bytes, with those to skip after it in *skip. */
+static size_t fold(struct slice text, int cols, size_t *skip)
+{
+	size_t at = 0, space = 0;
+	int used = 0;
+	*skip = 0;
+	while (at < text.n) {
+		if (text.p[at] == '\n') {
+			*skip = 1;
+			return at;
+		}
+		char unit[SAFE_UNIT_BYTES];
+		size_t n;
+		int width;
+		size_t eaten = safe_text_next_raw(
+			(struct slice){ text.p + at, text.n - at }, unit, &n, &width);
+		if (!eaten)
+			break;
+		if (used + width > cols) {
+			if (text.p[at] == ' ') {
+				*skip = 1;
+				return at;
+			}
+			if (space) {
+				*skip = 1;
+				return space;
+			}
+			return at ? at : eaten;
+		}
+		if (text.p[at] == ' ')
+			space = at;
+		used += width;
+		at += eaten;
+	}
+	return at;
+}
+
+static int fold_all(const struct dialog *d, int cols, struct slice lines[LINES_MAX])
+{
+	struct slice rest = { d->text.p, d->text.n };
+	int n = 0;
+	while (rest.n && n < LINES_MAX) {
+		size_t skip, bytes = fold(rest, cols, &skip);
+		lines[n++] = (struct slice){ rest.p, bytes };
+		rest.p += bytes + skip;
+		rest.n -= bytes + skip;
+	}
+	return n;
+}
+
+static int buttons_cols(const struct dialog *d)
+{
+	int sum = 0;
+	for (int i = 0; i < d->n_buttons; i++)
+		sum += text_cols(d->buttons[i].label) + 4 + (i > 0);
+	return sum;
+}
+
+static int label_cols(const struct dialog *d)
+{
+	int widest = 0;
+	for (int i = 0; i < d->n_fields; i++) {
+		int cols = d->fields[i].is_switch ? 0 : text_cols(d->fields[i].label);
+		widest = cols > widest ? cols : widest;
+	}
+	return widest;
+}
+
+static void draw_field(
+	struct dialog *d, int i, struct region inside, int row, const struct theme *theme)
+{
+	struct field *field = &d->fields[i];
+	bool focused = d->focus == i;
+	struct style plain = theme_style(theme, ROLE_DIALOG);
+	field->at = region_sub(inside, 0, row, inside.cols, 1);
+	if (field->is_switch) {
+		struct style style = focused ? theme_style(theme, ROLE_BUTTON_ACTIVE) : plain;
+		region_text(inside, row, 0, inside.cols, style, field->on ? "[x] " : "[ ] ");
+		region_text(inside, row, 4, inside.cols - 4, style, field->label);
+		return;
+	}
+	int labels = label_cols(d);
+	if (labels > inside.cols / 2)
+		labels = inside.cols / 2;
+	region_text(inside, row, 0, labels, plain, field->label);
+	edit_draw(&field->edit, inside, row, labels + 1, inside.cols - labels - 1,
+		theme_style(theme, ROLE_INPUT), focused);
+}
+
+static void draw_buttons(
+	struct dialog *d, struct region inside, int row, const struct theme *theme)
+{
+	int col = inside.cols - buttons_cols(d);
+	col = col < 0 ? 0 : col;
+	for (int i = 0; i < d->n_buttons; i++) {
+		struct button *button = &d->buttons[i];
+		struct style style = theme_style(
+			theme, d->focus == d->n_fields + i ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
+		int cols = text_cols(button->label) + 4;
+		button->at = region_sub(inside, col, row, cols, 1);
+		region_fill(button->at, style);
+		region_text(
+			button->at, 0, 0, 2, style, d->focus == d->n_fields + i ? "[ " : "  ");
+		region_text(button->at, 0, 2, cols - 4, style, button->label);
+		region_text(button->at, 0, cols - 2, 2, style,
+			d->focus == d->n_fields + i ? " ]" : "  ");
+		if (button->letter_at >= 0)
+			region_add_attrs(
+				button->at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
+		col += cols + 1;
+	}
+}
+
+void dialog_draw(struct dialog *d, struct region screen, const struct theme *theme)
+{
+	struct slice lines[LINES_MAX];
+	int cols = screen.cols - 4 < BOX_COLS_MAX ? screen.cols - 4 : BOX_COLS_MAX;
+	if (cols < 12)
+		cols = screen.cols;
+	int inner = cols - 4;
+	int n_lines = fold_all(d, inner, lines);
+	if (!d->n_fields) { /* no wider than what it says */
+		int widest = buttons_cols(d);
+		for (int i = 0; i < n_lines; i++) {
+			char *line = x_strndup(lines[i].p, lines[i].n);
+			int used = text_cols(line);
+			widest = used > widest ? used : widest;
+			free(line);
+		}
+		int title = text_cols(d->title) + 4;
+		widest = title > widest ? title : widest;
+		inner = widest < inner ? widest : inner;
+		cols = inner + 4;
+	}
+	int fixed = d->n_fields + (d->n_fields ? 1 : 0) + (d->n_buttons ? 2 : 0) + 2;
+	int room = screen.rows - fixed;
+	room = room < 1 ? 1 : room;
+	int shown = n_lines < room ? n_lines : room;
+	int rows = shown + fixed;
+	d->scroll_max = n_lines - shown;
+	if (d->scroll > d->scroll_max)
+		d->scroll = d->scroll_max;
+	struct region box = region_sub(
+		screen, (screen.cols - cols) / 2, (screen.rows - rows) / 2, cols, rows);
+	struct style plain = theme_style(theme, ROLE_DIALOG);
+	region_fill(box, plain);
+	struct style border = theme_style(theme, ROLE_DIALOG_BORDER);
+	struct style title = theme_style(theme, ROLE_DIALOG_TITLE);
+	if (d->is_error) {
+		border.fg = theme_style(theme, ROLE_ERROR).fg;
+		title.fg = border.fg;
+		title.attrs |= theme_style(theme, ROLE_ERROR).attrs;
+	}
+	struct region inside = region_box(box, border, title, d->title);
+	inside = region_sub(inside, 1, 0, inside.cols - 2, inside.rows);
+	struct surface_cursor none = { 0 };
+	surface_set_cursor(screen.surface, &none);
+	for (int i = 0; i < shown; i++)
+		region_slice(inside, i, 0, inside.cols, plain, lines[i + d->scroll]);
+	if (d->scroll < d->scroll_max && shown > 0)
+		region_text(inside, shown - 1, inside.cols - 1, 1, border, "↓");
+	int row = shown + (d->n_fields && shown ? 1 : 0);
+	for (int i = 0; i < d->n_fields; i++)
+		draw_field(d, i, inside, row++, theme);
+	if (d->n_buttons)
+		draw_buttons(d, inside, inside.rows - 1, theme);
+}
+
+static void move_focus(struct dialog *d, int by)
+{
+	int n = d->n_fields + d->n_buttons;
+	if (n)
+		d->focus = (d->focus + by + n) % n;
+}
+
+static bool press(struct dialog *d, int button)
+{
+	if (button < 0 || button >= d->n_buttons)
+		return false;
+	d->answer = button;
+	return true;
+}
+
+static bool letter_key(struct dialog *d, const struct key *key)
+{
+	bool in_field = d->focus < d->n_fields && !d->fields[d->focus].is_switch;
+	if (key->sym != KEY_NONE || (in_field && !(key->mods & MOD_ALT)))
+		return false;
+	uint32_t c =
+		key->codepoint < 128 ? (uint32_t)tolower((int)key->codepoint) : key->codepoint;
+	for (int i = 0; i < d->n_buttons; i++)
+		if (d->buttons[i].letter && d->buttons[i].letter == c)
+			return press(d, i);
+	return false;
+}
+
+bool dialog_key(struct dialog *d, const struct key *key)
+{
+	struct field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
+	if (key->sym == KEY_SYM_ESCAPE ||
+		(key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c')) {
+		d->answer = DIALOG_CANCELLED;
+		return true;
+	}
+	if (letter_key(d, key))
+		return true;
+	if (field && field->is_switch && key->sym == KEY_NONE && key->codepoint == ' ') {
+		field->on = !field->on;
+		return false;
+	}
+	if (field && !field->is_switch && edit_key(&field->edit, key))
+		return false;
+	switch (key->sym) {
+	case KEY_SYM_ENTER:
+		return press(d, field ? 0 : d->focus - d->n_fields);
+	case KEY_SYM_TAB:
+		move_focus(d, key->mods & MOD_SHIFT ? -1 : 1);
+		return false;
+	case KEY_SYM_DOWN:
+		if (!d->n_fields && d->scroll < d->scroll_max)
+			d->scroll++;
+		else if (d->n_fields)
+			move_focus(d, 1);
+		return false;
+	case KEY_SYM_UP:
+		if (!d->n_fields && d->scroll > 0)
+			d->scroll--;
+		else if (d->n_fields)
+			move_focus(d, -1);
+		return false;
+	case KEY_SYM_LEFT:
+		move_focus(d, -1);
+		return false;
+	case KEY_SYM_RIGHT:
+		move_focus(d, 1);
+		return false;
+	default:
+		if (key->sym == KEY_NONE && key->codepoint == ' ' && !field)
+			return press(d, d->focus - d->n_fields);
+		return false;
+	}
+}
+
+bool dialog_mouse(struct dialog *d, const struct mouse *mouse)
+{
+	if (mouse->action == MOUSE_WHEEL_UP && d->scroll > 0)
+		d->scroll--;
+	if (mouse->action == MOUSE_WHEEL_DOWN && d->scroll < d->scroll_max)
+		d->scroll++;
+	if (mouse->action != MOUSE_PRESS || mouse->button != 1)
+		return false;
+	for (int i = 0; i < d->n_buttons; i++)
+		if (region_contains(d->buttons[i].at, mouse->col, mouse->row))
+			return press(d, i);
+	for (int i = 0; i < d->n_fields; i++)
+		if (region_contains(d->fields[i].at, mouse->col, mouse->row)) {
+			d->focus = i;
+			if (d->fields[i].is_switch)
+				d->fields[i].on = !d->fields[i].on;
+		}
+	return false;
+}
+
+void dialog_paste(struct dialog *d, struct slice text)
+{
+	if (d->focus < d->n_fields && !d->fields[d->focus].is_switch)
+		edit_insert(&d->fields[d->focus].edit, text);
+}
+
+void dialog_answer(struct dialog *d)
+{
+	if (d->done)
+		d->done(d->arg, d, d->answer);
+}

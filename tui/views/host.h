@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the application offers to a view. Views see nothing else of it: they change things by commands and by
+ * operations of the engine, and ask here for everything around them. */
+#pragma once
+
+#include "engine/engine.h"
+#include "tui/draw/theme.h"
+
+#include <stdbool.h>
+
+struct actions;
+struct copies;
+struct dialog;
+struct host;
+struct view;
+struct view_class;
+
+enum note_level { NOTE_INFO, NOTE_OK, NOTE_WARNING };
+
+/* What a view is opened with; borrowed for the call. */
+struct view_args {
+	const char *uid;         /* row; NULL: none, or the direct runtime */
+	const char *path;        /* files: where to start */
+	const char *const *argv; /* shell: the command, NULL-terminated; NULL: a login shell */
+};
+
+struct host_ops {
+	void (*dirty)(struct host *host); /* something visible changed */
+	/* Runs a command line as if typed; a failure is shown. */
+	void (*run)(struct host *host, const char *command);
+	void (*push_dialog)(struct host *host, struct dialog *dialog_take);
+	void (*note)(struct host *host, enum note_level level,
+		const char *text); /* one line, for a while */
+	/* A dialog with code, cause and next step that stays until dismissed. what: "Cannot delete x". */
+	void (*fail)(struct host *host, const char *what, const struct err *err);
+	/* In a new tab; or in a split beside or below the focused pane. */
+	void (*open)(struct host *host, const struct view_class *class,
+		const struct view_args *args);
+	void (*close)(struct host *host, struct view *view); /* at the end of the turn */
+	/* To the clipboard of the person's terminal (OSC 52). */
+	void (*copy_text)(struct host *host, struct slice text);
+	/* The namespace that is looked at, "" = all. */
+	const char *(*namespace_)(const struct host *host);
+};
+
+struct host {
+	const struct host_ops *ops;
+	struct loop *loop;
+	struct engine *engine;
+	const struct theme *theme;
+	struct copies *copies;
+	struct actions *actions;
+};
+
+static inline void host_dirty(struct host *host)
+{
+	host->ops->dirty(host);
+}
+
+static inline struct style host_style(const struct host *host, enum theme_role role)
+{
+	return theme_style(host->theme, role);
+}
+
+/* printf forms of note. */
+void host_notef(struct host *host, enum note_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void host_failf(struct host *host, const struct err *err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* "claim" or "sandbox/name" of a row, or the URL of the direct runtime: for titles and questions. Raw foreign
+ * text, borrowed for this turn. */
+const char *host_row_name(const struct host *host, const char *uid);

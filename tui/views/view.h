@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A view: one const row of functions. It draws into a region from its state and the engine's, handles keys that
+ * the key table leaves to it, and offers commands. Everything optional may be NULL. */
+#pragma once
+
+#include "tui/draw/input.h"
+#include "tui/draw/surface.h"
+#include "tui/views/host.h"
+
+enum key_scope {
+	SCOPE_GLOBAL, /* everywhere but in a shell and in dialogs */
+	SCOPE_LIST,
+	SCOPE_DETAIL,
+	SCOPE_FILES,
+	SCOPE_LOG,
+	SCOPE_COPIES,
+	SCOPE_HELP,
+	SCOPE_SCROLL, /* a shell pane in scroll mode */
+	SCOPE_DEAD,   /* a shell pane whose process has ended */
+	SCOPE_SHELL,  /* a live shell pane: keys go to the process */
+	SCOPE_PREFIX, /* after the prefix key, everywhere */
+	SCOPE_COUNT,
+};
+
+struct command {
+	const char *name;
+	const char *args; /* "" or "NAME", "[PROGRAM ARG…]": for help and completion */
+	const char *help; /* one line */
+	/* self: the view, or the application. args: the rest of the line, "" if none. */
+	bool (*run)(void *self, const char *args, struct err *err);
+	const char *
+		word; /* handed to run instead of args when args is "" (several names, one function); or NULL */
+};
+
+struct drag { /* something held by the mouse */
+	struct view *from;
+	struct runtime *runtime; /* where the files are; NULL: the local disk */
+	char *uid;               /* of that runtime's row; NULL: direct or local */
+	char **paths;            /* full paths there */
+	size_t n_paths;
+	char label[64]; /* what the ghost shows; raw */
+};
+
+struct view {
+	const struct view_class *class;
+	struct host *host;
+};
+
+struct view_class {
+	const char *name;
+	/* Which keys apply now. */
+	enum key_scope (*scope)(const struct view *view);
+	const struct command *commands;
+	size_t n_commands;
+
+	/* NULL with *err when it cannot be opened. */
+	struct view *(*open)(struct host *host, const struct view_args *args, struct err *err);
+	void (*free)(struct view *view);
+	void (*title)(const struct view *view, struct str *out); /* raw foreign text is fine */
+	void (*draw)(struct view *view, struct region region, bool is_focused);
+	/* Keys the table did not take; true: used. */
+	bool (*key)(struct view *view, const struct key *key);
+	/* Positions are relative to the region of the last draw. */
+	bool (*mouse)(struct view *view, const struct mouse *mouse);
+	void (*paste)(struct view *view, struct slice text, bool is_cut);
+	void (*focus)(struct view *view, bool in);
+	void (*changed)(struct view *view); /* the fleet has changed */
+	/* Rows that a command acts on: the marked ones, else the one under the cursor. */
+	size_t (*targets)(const struct view *view, const char **uids, size_t max);
+	/* The filter's text, while being typed and when done. NULL: cannot filter. */
+	void (*filter)(struct view *view, const char *text);
+	const char *(*filter_text)(const struct view *view);
+	/* Drag and drop. begin fills *drag (heap strings, freed by the caller) if there is something at the place;
+	 * hover says whether it may be dropped there and marks the target until the next call or leave. */
+	bool (*drag_begin)(struct view *view, int col, int row, struct drag *drag);
+	bool (*drag_hover)(struct view *view, const struct drag *drag, int col, int row);
+	void (*drag_leave)(struct view *view);
+	void (*drop)(struct view *view, const struct drag *drag, int col, int row);
+	/* Non-NULL: why closing it loses something ("bash is running in x"), for the question. */
+	const char *(*busy)(const struct view *view, struct str *into);
+	/* The same thing is asked for again: true if this view shows it. */
+	bool (*shows)(const struct view *view, const struct view_args *args);
+	/* When it wants to be drawn again with nothing having changed (ages): ms, 0 = never. */
+	int64_t (*redraw_after_ms)(const struct view *view);
+};
+
+extern const struct view_class view_sandboxes, view_detail, view_files, view_shell, view_log,
+	view_copies, view_help;
+
+static inline enum key_scope view_scope(const struct view *view)
+{
+	return view->class->scope(view);
+}
