@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From a sandbox to a temp file beside the target, or to a stream. The target gets its name when everything is
+ * there and checked; without leave to replace, the name is taken with link(), which never replaces. */
+#include "engine/base/mem.h"
+#include "engine/transfer/internal.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- stream */
+static bool hold(struct job *job, const char *bytes, size_t n)
+{
+	evbuffer_add(job->buffer, bytes, n);
+	event_add(job->ready, NULL);
+	job->is_read_paused = true;
+	return false; /* pauses the read */
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct job *job = arg;
+	struct err err = { 0 };
+	size_t n = evbuffer_get_contiguous_space(job->buffer), written;
+	const char *bytes = (const char *)evbuffer_pullup(job->buffer, (ev_ssize_t)n);
+
+	(void)what;
+	if (!local_write_all((int)fd, bytes, n, &written, &err)) {
+		job_fail(job, &err);
+		return;
+	}
+	evbuffer_drain(job->buffer, written);
+	if (evbuffer_get_length(job->buffer)) {
+		event_add(job->ready, NULL);
+	} else if (job->is_read_done) {
+		job_data_done(job);
+	} else if (job->is_read_paused && !job->transfer->is_paused) {
+		job->is_read_paused = false;
+		runtime_resume(job->read);
+	}
+}
+
+/* ---- bytes */
+static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
+{
+	struct job *job = arg;
+	struct transfer *transfer = job->transfer;
+
+	job->total_bytes = total_bytes;
+	job->modified_s = modified_s;
+	/* the plan's size is older than this one */
+	if (total_bytes >= 0) {
+		uint64_t planned = job->size_bytes > 0 ? (uint64_t)job->size_bytes : 0;
+		transfer->progress.bytes_total += (uint64_t)total_bytes - planned;
+		job->size_bytes = total_bytes;
+	}
+	if (transfer->to.kind == END_LOCAL)
+		local_reserve(job->to_fd, total_bytes, &job->failure);
+}
+
+static bool on_bytes(void *arg, struct slice bytes, struct err *err)
+{
+	struct job *job = arg;
+	struct transfer *transfer = job->transfer;
+	size_t written = 0;
+
+	if (job->failure.code != ERR_NONE) {
+		err_copy(err, &job->failure);
+		return false;
+	}
+	int fd = transfer->to.kind == END_FD ? transfer->to.fd : job->to_fd;
+	job_take_bytes(job, bytes.p, bytes.n);
+	if (job->buffer && evbuffer_get_length(job->buffer))
+		return hold(job, bytes.p, bytes.n);
+	if (!local_write_all(fd, bytes.p, bytes.n, &written, err))
+		return false;
+	if (written < bytes.n)
+		return hold(job, bytes.p + written, bytes.n - written);
+	job->is_read_paused = transfer->is_paused;
+	return !transfer->is_paused;
+}
+
+static void on_read(void *arg, const struct err *err, int64_t bytes_read)
+{
+	struct job *job = arg;
+	struct err failure = { 0 };
+	struct stat st;
+
+	(void)bytes_read;
+	job->read = NULL;
+	job->is_read_done = true;
+	if (!err && job->failure.code != ERR_NONE)
+		err = &job->failure;
+	if (err) {
+		job_fail(job, err);
+	} else if (job->transfer->to.kind == END_FD) {
+		if (!job->buffer || !evbuffer_get_length(job->buffer))
+			job_data_done(job);
+	} else if (fstat(job->to_fd, &st) < 0 || st.st_size != job->bytes) {
+		err_set(&failure, ERR_FILE_VERIFY, "%s is %lld bytes long instead of %lld",
+			job->to_name, (long long)st.st_size, (long long)job->bytes);
+		job_fail(job, &failure);
+	} else {
+		job_data_done(job);
+	}
+}
+
+/* ---- start and commit */
+static bool open_temp(struct job *job, struct err *err)
+{
+	char random[17];
+
+	digest_random_hex(random, 16);
+	snprintf(job->temp, sizeof job->temp, ".sandmux-tmp-%s", random);
+	job->to_fd = openat(job->dir->to_fd, job->temp,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (job->to_fd < 0)
+		return err_set_errno(err, errno, "cannot write in the target folder");
+	job->has_temp = true;
+	return true;
+}
+
+static bool open_stream(struct job *job, struct err *err)
+{
+	struct end *to = &job->transfer->to;
+
+	if (!local_make_nonblocking(to, err))
+		return false;
+	job->buffer = evbuffer_new();
+	job->ready =
+		event_new(loop_base(job->transfer->loop), to->fd, EV_WRITE, on_writable, job);
+	return true;
+}
+
+void download_start(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (transfer->to.kind == END_FD ? !open_stream(job, &err) : !open_temp(job, &err)) {
+		job_fail(job, &err);
+		return;
+	}
+	char *path = dir_from_path(transfer, job->dir, job->name);
+	struct runtime_read_opts opts = {
+		.path = path,
+		.if_unmodified_since_s = -1,
+		.on_info = on_info,
+		.on_bytes = on_bytes,
+		.done = on_read,
+		.arg = job,
+	};
+	job->read = runtime_read_start(transfer->from.runtime, &opts, &err);
+	free(path);
+	if (!job->read)
+		job_fail(job, &err);
+}
+
+static mode_t umask_now(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+static bool replace(struct job *job, struct err *err)
+{
+	int dir = job->dir->to_fd;
+	struct stat st;
+
+	/* a device or a pipe that appeared meanwhile stays */
+	if (fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode) &&
+		!S_ISLNK(st.st_mode))
+		return err_set(err, ERR_FILE_DENIED, "%s is not a file here", job->to_name);
+	if (renameat(dir, job->temp, dir, job->to_name) < 0)
+		return err_set_errno(err, errno, "%s", job->to_name);
+	job->has_temp = false;
+	return true;
+}
+
+/* Set while the descriptor is open: the name may mean something else by now. */
+bool download_set_mode(struct job *job, struct err *err)
+{
+	mode_t mode = (job->mode >= 0 ? (mode_t)job->mode & 0777 : 0666) & ~umask_now();
+
+	return fchmod(job->to_fd, mode) == 0 || err_set_errno(err, errno, "%s", job->to_name);
+}
+
+bool download_commit(struct job *job, struct err *err)
+{
+	int dir = job->dir->to_fd;
+	struct stat st;
+
+	if (job->may_replace)
+		return replace(job, err);
+	if (linkat(dir, job->temp, dir, job->to_name, 0) == 0) {
+		unlinkat(dir, job->temp, 0);
+		job->has_temp = false;
+		return true;
+	}
+	if (errno == EEXIST)
+		return err_set(err, ERR_FILE_EXISTS, "%s appeared meanwhile", job->to_name);
+	/* a file system without hard links: look, then rename */
+	if (fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return err_set(err, ERR_FILE_EXISTS, "%s appeared meanwhile", job->to_name);
+	return replace(job, err);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of this room share.
+ *
+ *   resolve.c   what are the two ends?          walk.c   a tree becomes jobs, a slice at a time
+ *   job.c       one file: conflict, data, commit         download.c / upload.c / relay.c   its data
+ *   dirs.c      local folders, opened step by step and never through a link
+ *   verify.c    SHA-256 in the sandbox, many files a process      sync.c   fsync off the loop
+ *   transfer.c  the queue, progress, the end
+ *
+ * Everything that may start or end something asks for a turn (transfer_kick); nothing recurses. */
+#pragma once
+
+#include "engine/base/digest.h"
+#include "engine/base/err.h"
+#include "engine/base/str.h"
+#include "engine/net/loop.h"
+#include "engine/runtime/runtime.h"
+#include "engine/telemetry/span.h"
+#include "engine/transfer/transfer.h"
+
+enum {
+	TRANSFER_MAX_ACTIVE = 6, /* of the 8 REST connections a sandbox should see */
+	TRANSFER_MAX_QUEUED = 4096,
+	TRANSFER_MAX_DEPTH = 64, /* a linked folder looks like a folder: loops end here */
+	TRANSFER_BUFFER_BYTES = 1 << 20,
+	TRANSFER_SLICE_BYTES = 256 << 10,
+	TRANSFER_TICK_MS = 100,
+	TRANSFER_RATE_SAMPLES = 30,
+	TRANSFER_TEMP_BYTES = 40,
+};
+
+struct evbuffer;
+struct event;
+struct sync;
+struct verify;
+struct walk;
+
+enum end_kind { END_LOCAL, END_REMOTE, END_FD };
+
+struct end {
+	enum end_kind kind;
+	struct runtime *runtime;
+	char *path; /* as given */
+	char *root; /* the folder the tree (or the file's folder) is in */
+	char *top;  /* target: the folder to make in root, or NULL */
+	int fd;
+	int fd_flags;    /* to be restored; -1: not changed */
+	bool is_new;     /* target: nothing can be there yet */
+	bool makes_root; /* target: root itself is missing and was meant as a folder */
+};
+
+/* A folder of the tree, on both sides. */
+struct dir {
+	struct dir *parent;
+	int refs, depth;
+	char *name; /* NULL at the top */
+	int from_fd, to_fd, from_users, to_users;
+	bool to_is_new;
+};
+
+enum job_state { JOB_QUEUED, JOB_ASKING, JOB_ACTIVE, JOB_VERIFYING, JOB_DONE };
+
+struct job {
+	struct transfer *transfer;
+	struct job *prev, *next;
+	enum job_state state;
+	struct dir *dir;
+	char *name, *to_name;
+	char *wanted_name;  /* before RENAME changed to_name */
+	bool is_empty_dir;  /* nothing but a folder to make */
+	int64_t size_bytes; /* planned; -1 unknown */
+	int mode;           /* -1 unknown */
+	int64_t existing_bytes;
+	bool may_replace, has_from, has_to;
+	int rename_serial;
+
+	struct runtime_op *read, *write, *look;
+	bool is_read_paused, is_write_paused, is_read_done;
+	int from_fd, to_fd;
+	bool has_temp;
+	char temp[TRANSFER_TEMP_BYTES];
+	int64_t total_bytes, bytes; /* of the data under way; total -1 unknown */
+	int64_t modified_s;         /* remote source */
+	int64_t modified_ns;        /* local source */
+	struct evbuffer *buffer;
+	struct event *ready;
+	struct digest *digest;
+	char hex[DIGEST_SHA256_HEX];
+	struct sync *sync;
+	struct err failure; /* found where no error can be returned */
+};
+
+struct rate_sample {
+	int64_t mono_ms;
+	uint64_t bytes;
+};
+
+struct transfer {
+	struct loop *loop;
+	struct transfer_opts opts;
+	struct end from, to;
+	enum transfer_conflict conflict;
+	struct loop_timer *kick, *tick;
+	struct span *span;
+	struct dir *top;
+	struct walk *walk;
+	struct verify *verify;
+	struct runtime_op *look; /* resolve.c */
+	bool is_resolved;
+	struct runtime_stat from_stat;
+	int from_mode;
+	struct job *queued;
+	struct job *jobs; /* all others that are not done */
+	size_t n_queued, n_active, n_asking, n_verifying;
+	bool has_asked, is_paused, is_ended;
+	bool is_fatal;    /* stop everything */
+	struct err first; /* the first failure */
+	struct transfer_progress progress;
+	char *current;
+	int64_t started_mono_ms, reported_mono_ms;
+	struct rate_sample samples[TRANSFER_RATE_SAMPLES];
+	size_t n_samples;
+};
+
+/* ---- transfer.c */
+void transfer_kick(struct transfer *transfer);
+/* Counts a failure; a fatal one (the connection, the disk is full) ends the whole transfer. */
+void transfer_failed(struct transfer *transfer, const struct err *err);
+void transfer_add_bytes(struct transfer *transfer, size_t n);
+struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
+	int64_t size_bytes, int mode);
+
+/* ---- resolve.c */
+void resolve_start(struct transfer *transfer);
+
+/* ---- walk.c */
+void walk_start(struct transfer *transfer);
+void walk_turn(struct transfer *transfer); /* a bounded slice */
+bool walk_is_done(const struct transfer *transfer);
+void walk_free(struct walk *walk);
+
+/* ---- dirs.c */
+struct dir *dir_new(struct dir *parent, const char *name);
+struct dir *dir_ref(struct dir *dir);
+void dir_unref(struct dir *dir);
+/* Borrowed descriptor, kept open until the same number of releases. -1 with *err. */
+int dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err);
+int dir_use_to(struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
+void dir_release_from(struct dir *dir);
+void dir_release_to(struct dir *dir);
+/* "a/b/name" below the roots of both ends. */
+char *dir_relative(const struct dir *dir, const char *name);
+char *dir_from_path(const struct transfer *transfer, const struct dir *dir, const char *name);
+char *dir_to_path(const struct transfer *transfer, const struct dir *dir, const char *name);
+
+/* ---- job.c */
+void job_begin(struct job *job);
+void job_answer(struct job *job, enum transfer_conflict answer);
+void job_data_done(struct job *job); /* all bytes are over */
+void job_verified(struct job *job, const struct err *err);
+void job_fail(struct job *job, const struct err *err);
+void job_free(struct job *job);                                    /* removes its temp file */
+void job_take_bytes(struct job *job, const void *bytes, size_t n); /* digest and progress */
+void job_unpause(struct job *job);
+
+/* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
+void download_start(struct job *job);
+bool download_set_mode(struct job *job, struct err *err);
+bool download_commit(struct job *job, struct err *err);
+void upload_start(struct job *job);
+void upload_empty_dir(struct job *job);
+void relay_start(struct job *job);
+
+/* ---- local.c */
+bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struct err *err);
+void local_reserve(int fd, int64_t bytes, struct err *err);
+char *local_rename_candidate(const char *name, int serial); /* "name (1).ext" */
+void local_split(
+	const char *path, char **dir, char **base); /* base "" for "", ".", "..", "/" */
+bool local_make_nonblocking(struct end *end, struct err *err);
+void local_restore(struct end *end);
+
+/* ---- sync.c */
+struct sync *sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
+	void *arg, struct err *err);
+void sync_cancel(struct sync *sync);
+
+/* ---- verify.c */
+void verify_add(struct job *job); /* job->hex against the sandbox's file(s) */
+void verify_turn(struct transfer *transfer);
+void verify_free(struct transfer *transfer);

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One file: is something in the way? its data, the checks afterwards, its place.
+ *
+ *   begin ─> what is there? ─> (ask) ─> data ─> same size? unchanged? ─> (SHA-256) ─> commit
+ *
+ * Until the commit a local target is a temp file beside it, and a remote one is the daemon's. */
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/transfer/internal.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 30 * 1000, MAX_RENAMES = 1000, RECHECK_OVER_BYTES = 1 << 20 };
+
+static void look_at_target(struct job *job);
+
+/* ---- ends */
+static void leave(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+
+	if (job->state == JOB_QUEUED) {
+		DL_DELETE(transfer->queued, job);
+		transfer->n_queued--;
+		return;
+	}
+	DL_DELETE(transfer->jobs, job);
+	if (job->state == JOB_ACTIVE)
+		transfer->n_active--;
+	else if (job->state == JOB_ASKING)
+		transfer->n_asking--;
+	else if (job->state == JOB_VERIFYING)
+		transfer->n_verifying--;
+}
+
+void job_free(struct job *job)
+{
+	leave(job);
+	runtime_cancel(job->read);
+	runtime_cancel(job->write);
+	runtime_cancel(job->look);
+	sync_cancel(job->sync);
+	if (job->ready)
+		event_free(job->ready);
+	if (job->from_fd >= 0)
+		close(job->from_fd);
+	if (job->to_fd >= 0)
+		close(job->to_fd);
+	if (job->has_temp)
+		unlinkat(job->dir->to_fd, job->temp, 0);
+	if (job->has_from)
+		dir_release_from(job->dir);
+	if (job->has_to)
+		dir_release_to(job->dir);
+	if (job->buffer)
+		evbuffer_free(job->buffer);
+	digest_free(job->digest);
+	dir_unref(job->dir);
+	free(job->name);
+	free(job->to_name);
+	free(job->wanted_name);
+	free(job);
+}
+
+/* What will not come any more is no part of the total. */
+static void forget_rest(struct job *job)
+{
+	struct transfer_progress *progress = &job->transfer->progress;
+
+	if (job->size_bytes <= job->bytes)
+		return;
+	uint64_t rest = (uint64_t)(job->size_bytes - job->bytes);
+	progress->bytes_total -= rest < progress->bytes_total ? rest : progress->bytes_total;
+}
+
+static void end_job(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+
+	forget_rest(job);
+	job_free(job);
+	transfer_kick(transfer);
+}
+
+void job_fail(struct job *job, const struct err *err)
+{
+	struct err said;
+
+	err_copy(&said, err);
+	if (job->transfer->from_stat.is_dir) {
+		char *path = dir_relative(job->dir, job->name);
+		/* the runtime names remote paths itself */
+		if (*path && !strstr(said.msg, path))
+			err_prefix(&said, "%s", path);
+		free(path);
+	}
+	transfer_failed(job->transfer, &said);
+	end_job(job);
+}
+
+static void skip(struct job *job)
+{
+	job->transfer->progress.files_skipped++;
+	end_job(job);
+}
+
+static void succeed(struct job *job)
+{
+	job->transfer->progress.files_done++;
+	end_job(job);
+}
+
+/* ---- what is in the way */
+static void start_data(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (transfer->from.kind == END_LOCAL) {
+		if (dir_use_from(transfer, job->dir, &err) < 0) {
+			job_fail(job, &err);
+			return;
+		}
+		job->has_from = true;
+	}
+	if (transfer->opts.verify)
+		job->digest = digest_new();
+	if (transfer->to.kind != END_REMOTE)
+		download_start(job);
+	else if (transfer->from.kind == END_REMOTE)
+		relay_start(job);
+	else
+		upload_start(job);
+}
+
+static void fail_exists(struct job *job)
+{
+	struct err err = { 0 };
+
+	err_set(&err, ERR_FILE_EXISTS, "%s exists already", job->to_name);
+	job_fail(job, &err);
+}
+
+static void rename_and_look_again(struct job *job)
+{
+	if (!job->wanted_name)
+		job->wanted_name = x_strdup(job->to_name);
+	if (++job->rename_serial > MAX_RENAMES) {
+		fail_exists(job);
+		return;
+	}
+	free(job->to_name);
+	job->to_name = local_rename_candidate(job->wanted_name, job->rename_serial);
+	look_at_target(job);
+}
+
+static void ask(struct job *job)
+{
+	job->transfer->n_active--;
+	job->transfer->n_asking++;
+	job->state = JOB_ASKING;
+	transfer_kick(job->transfer);
+}
+
+void job_answer(struct job *job, enum transfer_conflict answer)
+{
+	switch (answer) {
+	case TRANSFER_SKIP:
+		skip(job);
+		break;
+	case TRANSFER_OVERWRITE:
+		job->may_replace = true;
+		start_data(job);
+		break;
+	case TRANSFER_RENAME:
+		rename_and_look_again(job);
+		break;
+	case TRANSFER_ASK:
+		ask(job);
+		break;
+	case TRANSFER_FAIL:
+	case TRANSFER_CONFLICT_COUNT:
+		fail_exists(job);
+		break;
+	}
+}
+
+static void on_conflict(struct job *job, int64_t existing_bytes)
+{
+	job->existing_bytes = existing_bytes;
+	/* once RENAME was chosen for it, the next taken name is no new question */
+	job_answer(job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
+}
+
+static void look_locally(struct job *job)
+{
+	struct err err = { 0 };
+	struct stat st;
+
+	if (fstatat(job->dir->to_fd, job->to_name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == ENOENT) {
+			start_data(job);
+			return;
+		}
+		err_set_errno(&err, errno, "%s", job->to_name);
+	} else if (S_ISDIR(st.st_mode)) {
+		err_set(&err, ERR_FILE_IS_DIR, "%s is a folder here", job->to_name);
+	} else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		err_set(&err, ERR_FILE_DENIED, "%s is a device, pipe or socket here",
+			job->to_name);
+	} else {
+		on_conflict(job, (int64_t)st.st_size);
+		return;
+	}
+	job_fail(job, &err);
+}
+
+static void on_target_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct job *job = arg;
+	struct err failure = { 0 };
+
+	job->look = NULL;
+	if (err && err->code == ERR_FILE_NOT_FOUND) {
+		start_data(job);
+	} else if (err) {
+		job_fail(job, err);
+	} else if (st->is_dir) {
+		err_set(&failure, ERR_FILE_IS_DIR, "%s is a folder there", job->to_name);
+		job_fail(job, &failure);
+	} else {
+		on_conflict(job, st->size_bytes);
+	}
+}
+
+static void look_at_target(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (transfer->to.kind == END_LOCAL) {
+		look_locally(job);
+		return;
+	}
+	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	job->look = runtime_stat_start(
+		transfer->to.runtime, path, LOOK_MS, on_target_stat, job, &err);
+	free(path);
+	if (!job->look)
+		job_fail(job, &err);
+}
+
+void job_begin(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (!job->to_name)
+		job->to_name = x_strdup(job->name);
+	if (transfer->to.kind == END_LOCAL) {
+		if (dir_use_to(transfer, job->dir, &err) < 0) {
+			job_fail(job, &err);
+			return;
+		}
+		job->has_to = true;
+	}
+	job->may_replace = transfer->conflict == TRANSFER_OVERWRITE;
+	if (job->is_empty_dir) {
+		/* folders are not counted as files */
+		transfer->progress.files_total--;
+		if (transfer->to.kind == END_LOCAL)
+			end_job(job);
+		else
+			upload_empty_dir(job);
+	} else if (transfer->to.kind == END_FD ||
+		   (transfer->to.kind == END_REMOTE &&
+			   (job->may_replace || transfer->to.is_new))) {
+		start_data(job);
+	} else {
+		look_at_target(job);
+	}
+}
+
+/* ---- data */
+void job_take_bytes(struct job *job, const void *bytes, size_t n)
+{
+	job->bytes += (int64_t)n;
+	if (job->digest)
+		digest_add(job->digest, bytes, n);
+	transfer_add_bytes(job->transfer, n);
+}
+
+void job_unpause(struct job *job)
+{
+	if (job->is_read_paused && job->read) {
+		job->is_read_paused = false;
+		runtime_resume(job->read);
+	}
+	if (job->is_write_paused && job->write) {
+		job->is_write_paused = false;
+		runtime_resume(job->write);
+	}
+}
+
+/* ---- checks */
+static void commit(struct job *job)
+{
+	struct err err = { 0 };
+
+	if (job->transfer->to.kind == END_LOCAL && !download_commit(job, &err))
+		job_fail(job, &err);
+	else
+		succeed(job);
+}
+
+void job_verified(struct job *job, const struct err *err)
+{
+	if (err)
+		job_fail(job, err);
+	else
+		commit(job);
+}
+
+static void on_synced(void *arg, int error)
+{
+	struct job *job = arg;
+	struct err err = { 0 };
+
+	job->sync = NULL;
+	if (error) {
+		err_set_errno(&err, error, "cannot write to the disk");
+		job_fail(job, &err);
+		return;
+	}
+	if (!download_set_mode(job, &err)) {
+		job_fail(job, &err);
+		return;
+	}
+	close(job->to_fd);
+	job->to_fd = -1;
+	if (job->digest)
+		verify_add(job);
+	else
+		commit(job);
+}
+
+/* A file that replaces another, or is copied alone, is on the disk before it gets its name. */
+static void sync_or_go_on(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (job->digest)
+		digest_finish_hex(job->digest, job->hex);
+	if (transfer->to.kind != END_LOCAL) {
+		if (job->digest && transfer->to.kind == END_REMOTE)
+			verify_add(job);
+		else
+			commit(job);
+		return;
+	}
+	if (transfer->from_stat.is_dir && job->bytes < RECHECK_OVER_BYTES &&
+		!job->may_replace) {
+		on_synced(job, 0);
+		return;
+	}
+	job->sync = sync_start(transfer->loop, job->to_fd, on_synced, job, &err);
+	if (!job->sync)
+		job_fail(job, &err);
+}
+
+static void on_source_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct job *job = arg;
+	struct err failure = { 0 };
+
+	job->look = NULL;
+	if (err && err->code != ERR_FILE_NOT_FOUND) {
+		job_fail(job, err);
+	} else if (err || st->is_dir || st->modified_s != job->modified_s ||
+		   (st->size_bytes >= 0 && st->size_bytes != job->bytes)) {
+		err_set(&failure, ERR_FILE_CHANGED, "%s changed while it was copied",
+			job->name);
+		job_fail(job, &failure);
+	} else {
+		sync_or_go_on(job);
+	}
+}
+
+/* The daemon tells the size once, at the start of a read: a longer file is cut off there without a word. */
+static void check_source(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (transfer->from.kind != END_REMOTE ||
+		(transfer->from_stat.is_dir && job->bytes < RECHECK_OVER_BYTES)) {
+		sync_or_go_on(job);
+		return;
+	}
+	char *path = dir_from_path(transfer, job->dir, job->name);
+	job->look = runtime_stat_start(
+		transfer->from.runtime, path, LOOK_MS, on_source_stat, job, &err);
+	free(path);
+	if (!job->look)
+		job_fail(job, &err);
+}
+
+static void on_written_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct job *job = arg;
+	struct err failure = { 0 };
+
+	job->look = NULL;
+	if (err) {
+		job_fail(job, err);
+	} else if (st->is_dir || st->size_bytes != job->bytes) {
+		err_set(&failure, ERR_FILE_VERIFY, "%s has %lld bytes there instead of %lld",
+			job->to_name, (long long)st->size_bytes, (long long)job->bytes);
+		job_fail(job, &failure);
+	} else {
+		check_source(job);
+	}
+}
+
+void job_data_done(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	struct err err = { 0 };
+
+	if (transfer->to.kind != END_REMOTE) {
+		check_source(job);
+		return;
+	}
+	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	job->look = runtime_stat_start(
+		transfer->to.runtime, path, LOOK_MS, on_written_stat, job, &err);
+	free(path);
+	if (!job->look)
+		job_fail(job, &err);
+}

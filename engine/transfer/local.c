@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Small dealings with the local disk and with borrowed descriptors. */
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "engine/transfer/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { NAME_BYTES = 255 };
+
+/* On a non-blocking descriptor it stops at EAGAIN with true and *written < n. */
+bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struct err *err)
+{
+	*written = 0;
+	while (*written < n) {
+		ssize_t done = write(fd, bytes + *written, n - *written);
+		if (done >= 0)
+			*written += (size_t)done;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			return true;
+		else if (errno != EINTR)
+			return err_set_errno(err, errno, "cannot write");
+	}
+	return true;
+}
+
+/* Finds a full disk before the first byte. File systems that cannot reserve are no failure. */
+void local_reserve(int fd, int64_t bytes, struct err *err)
+{
+#ifdef __linux__
+	if (bytes > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) < 0 &&
+		(errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+		err_set_errno(err, errno, "no room for %lld bytes", (long long)bytes);
+#else
+	(void)fd;
+	(void)bytes;
+	(void)err;
+#endif
+}
+
+char *local_rename_candidate(const char *name, int serial)
+{
+	const char *dot = strrchr(name, '.');
+	char suffix[24];
+	size_t stem = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+	const char *ext = name + stem;
+
+	snprintf(suffix, sizeof suffix, " (%d)", serial);
+	size_t rest = strlen(suffix) + strlen(ext);
+	if (rest >= NAME_BYTES) {
+		ext = "";
+		rest = strlen(suffix);
+	}
+	if (stem + rest > NAME_BYTES)
+		stem = NAME_BYTES - rest;
+	/* no half of a UTF-8 character at the cut */
+	while (stem > 1 && ((unsigned char)name[stem] & 0xC0) == 0x80)
+		stem--;
+	return x_asprintf("%.*s%s%s", (int)stem, name, suffix, ext);
+}
+
+void local_split(const char *path, char **dir, char **base)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	size_t start = n;
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	*base = x_strndup(path + start, n - start);
+	if (strcmp(*base, ".") == 0 || strcmp(*base, "..") == 0) {
+		(*base)[0] = 0;
+		*dir = x_strndup(path, n);
+		return;
+	}
+	while (start > 1 && path[start - 1] == '/')
+		start--;
+	*dir = x_strndup(path, start);
+}
+
+bool local_make_nonblocking(struct end *end, struct err *err)
+{
+	int flags = fcntl(end->fd, F_GETFL);
+
+	if (flags < 0)
+		return err_set_errno(err, errno, "the descriptor cannot be used");
+	if (flags & O_NONBLOCK)
+		return true;
+	end->fd_flags = flags;
+	fcntl(end->fd, F_SETFL, flags | O_NONBLOCK);
+	return true;
+}
+
+void local_restore(struct end *end)
+{
+	if (end->fd_flags >= 0)
+		fcntl(end->fd, F_SETFL, end->fd_flags);
+	end->fd_flags = -1;
+}

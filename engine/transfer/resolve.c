@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What are the two ends? As cp sees it: into an existing folder (or a path that ends in '/') under the own name,
+ * else to that very name. A sandbox is asked by HEAD; the mode of a single file stands only in the listing of
+ * its folder, and is worth a request but no failure. */
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "engine/transfer/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { LOOK_MS = 30 * 1000 };
+enum { STEP_FROM, STEP_MODE, STEP_TO, STEP_NAMES };
+
+struct kind {
+	bool exists, is_dir;
+	int64_t size_bytes;
+};
+
+static void next_step(struct transfer *transfer, int step);
+
+static void fail(struct transfer *transfer, const struct err *err)
+{
+	transfer->is_fatal = true;
+	transfer_failed(transfer, err);
+	transfer_kick(transfer);
+}
+
+static bool ends_with_slash(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n && path[n - 1] == '/';
+}
+
+/* ---- names */
+static bool is_inside(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return n == 0 || (strncmp(path, folder, n) == 0 && (path[n] == 0 || path[n] == '/'));
+}
+
+static bool check_not_into_itself(
+	struct transfer *transfer, const char *from, const char *to, struct err *err)
+{
+	if (transfer->from.kind != END_REMOTE || transfer->from.runtime != transfer->to.runtime)
+		return true;
+	if (transfer->from_stat.is_dir ? !is_inside(to, from) : strcmp(to, from) != 0)
+		return true;
+	return err_set(err, ERR_ARG_INVALID, "%s cannot be copied into itself",
+		*from ? from : "the sandbox root");
+}
+
+static void set_root(struct end *end, char *root_take)
+{
+	/* the folder of a bare local name is the current one */
+	if (end->kind == END_LOCAL && !*root_take) {
+		free(root_take);
+		root_take = x_strdup(".");
+	}
+	end->root = root_take;
+}
+
+static bool name_ends(struct transfer *transfer, const struct kind *to_kind, struct err *err)
+{
+	struct end *from = &transfer->from, *to = &transfer->to;
+	bool is_tree = transfer->from_stat.is_dir;
+	char *from_dir = NULL, *base = NULL, *to_dir = NULL, *to_base = NULL, *to_path = NULL;
+	bool ok = false;
+
+	if (from->kind == END_FD)
+		base = x_strdup("");
+	else
+		local_split(from->path, &from_dir, &base);
+	if (to->kind == END_FD)
+		to_base = x_strdup("-");
+	else
+		local_split(to->path, &to_dir, &to_base);
+	bool into = to->kind != END_FD &&
+		    (to_kind->is_dir || ends_with_slash(to->path) || !*to_base);
+	to->is_new = !to_kind->exists;
+	to->makes_root = into && !to_kind->exists;
+	if (is_tree && to->kind == END_FD) {
+		err_set(err, ERR_FILE_IS_DIR, "a folder cannot go to a stream");
+	} else if (is_tree && to_kind->exists && !to_kind->is_dir) {
+		err_set(err, ERR_FILE_NOT_DIR, "%s is a file", to->path);
+	} else if (into && !is_tree && !*base) {
+		err_set(err, ERR_ARG_INVALID, "%s: name the file to write", to->path);
+	} else if (is_tree) {
+		set_root(from, x_strdup(from->path));
+		set_root(to, x_strdup(into ? to->path : to_dir));
+		/* "dir/." and the root have no name: their content goes in */
+		to->top = !into ? x_strdup(to_base) : *base ? x_strdup(base) : NULL;
+		ok = true;
+	} else {
+		if (from_dir)
+			set_root(from, x_strdup(from_dir));
+		if (to->kind != END_FD)
+			set_root(to, x_strdup(into ? to->path : to_dir));
+		ok = true;
+	}
+	if (ok && to->kind == END_REMOTE) {
+		/* "x/" and "./x" are the same folder: one form from here on */
+		char *plain = path_normalize(to->root);
+		free(to->root);
+		to->root = plain;
+		const char *last = to->top ? to->top : is_tree ? "" : into ? base : to_base;
+		to_path = *last ? path_join(plain, last) : x_strdup(plain);
+		ok = check_not_into_itself(transfer, from->path, to_path, err);
+	}
+	if (ok && into && is_tree && to->top)
+		to->is_new = false; /* the folder inside it may be there */
+	if (ok && !is_tree) {
+		struct job *job = transfer_add_job(transfer, transfer->top, base,
+			transfer->from_stat.size_bytes, transfer->from_mode);
+		job->to_name = x_strdup(into ? base : to_base);
+		if (to_kind->exists && !to_kind->is_dir)
+			job->existing_bytes = to_kind->size_bytes;
+		if (into)
+			to->is_new = !to_kind->exists;
+	}
+	free(from_dir);
+	free(base);
+	free(to_dir);
+	free(to_base);
+	free(to_path);
+	return ok;
+}
+
+static void begin(struct transfer *transfer)
+{
+	transfer->is_resolved = true;
+	if (transfer->from_stat.is_dir)
+		walk_start(transfer);
+	else
+		transfer->progress.is_planned = true;
+	transfer_kick(transfer);
+}
+
+static void on_top_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct transfer *transfer = arg;
+	struct err failure = { 0 };
+
+	transfer->look = NULL;
+	if (err && err->code != ERR_FILE_NOT_FOUND) {
+		fail(transfer, err);
+	} else if (!err && !st->is_dir) {
+		err_set(&failure, ERR_FILE_NOT_DIR, "%s is a file there", transfer->to.top);
+		fail(transfer, &failure);
+	} else {
+		transfer->to.is_new = err != NULL;
+		begin(transfer);
+	}
+}
+
+static void names_known(struct transfer *transfer, const struct kind *to_kind)
+{
+	struct end *to = &transfer->to;
+	struct err err = { 0 };
+
+	transfer->top = dir_new(NULL, NULL);
+	if (!name_ends(transfer, to_kind, &err)) {
+		fail(transfer, &err);
+		return;
+	}
+	/* into a folder that is there: if ours in it is not, no file in it need be looked for */
+	if (to->kind == END_REMOTE && to->top && to_kind->exists) {
+		char *path = path_join(to->root, to->top);
+		transfer->look = runtime_stat_start(
+			to->runtime, path, LOOK_MS, on_top_stat, transfer, &err);
+		free(path);
+		if (!transfer->look)
+			fail(transfer, &err);
+		return;
+	}
+	begin(transfer);
+}
+
+/* ---- local ends */
+static bool look_locally(const char *path, struct kind *kind, int *mode, struct err *err)
+{
+	struct stat st;
+
+	*kind = (struct kind){ .size_bytes = -1 };
+	if (stat(path, &st) < 0) {
+		if (errno == ENOENT)
+			return true;
+		return err_set_errno(err, errno, "%s", path);
+	}
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return err_set(err, ERR_FILE_DENIED, "%s is neither a file nor a folder", path);
+	kind->exists = true;
+	kind->is_dir = S_ISDIR(st.st_mode);
+	kind->size_bytes = kind->is_dir ? -1 : (int64_t)st.st_size;
+	*mode = (int)(st.st_mode & 0777);
+	return true;
+}
+
+static void look_at_local_from(struct transfer *transfer)
+{
+	struct kind kind;
+	struct err err = { 0 };
+
+	if (!look_locally(transfer->from.path, &kind, &transfer->from_mode, &err)) {
+		fail(transfer, &err);
+		return;
+	}
+	if (!kind.exists) {
+		err_set(&err, ERR_FILE_NOT_FOUND, "%s does not exist", transfer->from.path);
+		fail(transfer, &err);
+		return;
+	}
+	transfer->from_stat.is_dir = kind.is_dir;
+	transfer->from_stat.size_bytes = kind.size_bytes;
+	next_step(transfer, STEP_TO);
+}
+
+static void look_at_local_to(struct transfer *transfer)
+{
+	struct kind kind;
+	struct err err = { 0 };
+	int mode;
+
+	if (look_locally(transfer->to.path, &kind, &mode, &err))
+		names_known(transfer, &kind);
+	else
+		fail(transfer, &err);
+}
+
+/* ---- remote ends */
+static void on_from_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct transfer *transfer = arg;
+
+	transfer->look = NULL;
+	if (err) {
+		fail(transfer, err);
+		return;
+	}
+	transfer->from_stat = *st;
+	next_step(transfer, st->is_dir ? STEP_TO : STEP_MODE);
+}
+
+static void on_from_listed(void *arg, const struct err *err,
+	const struct runtime_entry *entries, size_t n, size_t n_hidden)
+{
+	struct transfer *transfer = arg;
+
+	(void)n_hidden;
+	transfer->look = NULL;
+	for (size_t i = 0; !err && i < n; i++)
+		if (strcmp(entries[i].name, path_base(transfer->from.path)) == 0)
+			transfer->from_mode = entries[i].mode;
+	next_step(transfer, STEP_TO);
+}
+
+static void on_to_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct transfer *transfer = arg;
+	struct kind kind = { .size_bytes = -1 };
+
+	transfer->look = NULL;
+	if (err && err->code != ERR_FILE_NOT_FOUND) {
+		fail(transfer, err);
+		return;
+	}
+	if (!err)
+		kind = (struct kind){ true, st->is_dir, st->size_bytes };
+	names_known(transfer, &kind);
+}
+
+static void look_for_mode(struct transfer *transfer)
+{
+	char *dir, *base;
+
+	local_split(transfer->from.path, &dir, &base);
+	transfer->look = runtime_list_start(
+		transfer->from.runtime, dir, LOOK_MS, on_from_listed, transfer, NULL);
+	free(dir);
+	free(base);
+	if (!transfer->look)
+		next_step(transfer, STEP_TO);
+}
+
+static void look_remotely(struct transfer *transfer, struct end *end,
+	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st))
+{
+	struct err err = { 0 };
+
+	transfer->look =
+		runtime_stat_start(end->runtime, end->path, LOOK_MS, done, transfer, &err);
+	if (!transfer->look)
+		fail(transfer, &err);
+}
+
+static void check_tree_wanted(struct transfer *transfer)
+{
+	struct err err = { 0 };
+	static const struct kind stream = { .size_bytes = -1 };
+
+	if (transfer->from_stat.is_dir && !transfer->opts.recursive) {
+		err_set(&err, ERR_FILE_IS_DIR, "%s is a directory", transfer->from.path);
+		fail(transfer, &err);
+	} else if (transfer->to.kind == END_FD) {
+		names_known(transfer, &stream);
+	} else if (transfer->to.kind == END_LOCAL) {
+		look_at_local_to(transfer);
+	} else {
+		look_remotely(transfer, &transfer->to, on_to_stat);
+	}
+}
+
+static void next_step(struct transfer *transfer, int step)
+{
+	if (step == STEP_MODE)
+		look_for_mode(transfer);
+	else
+		check_tree_wanted(transfer);
+}
+
+void resolve_start(struct transfer *transfer)
+{
+	transfer->from_mode = -1;
+	transfer->from_stat.size_bytes = -1;
+	switch (transfer->from.kind) {
+	case END_FD:
+		next_step(transfer, STEP_TO);
+		break;
+	case END_LOCAL:
+		look_at_local_from(transfer);
+		break;
+	case END_REMOTE: {
+		/* one form for joining and comparing */
+		char *plain = path_normalize(transfer->from.path);
+		free(transfer->from.path);
+		transfer->from.path = plain;
+		look_remotely(transfer, &transfer->from, on_from_stat);
+		break;
+	}
+	}
+}

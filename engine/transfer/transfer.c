@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The queue of one transfer, its progress and its end. All of it happens in turns asked for by transfer_kick();
+ * the caller's callbacks are called from here only. */
+#include "engine/transfer/transfer.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "engine/transfer/internal.h"
+
+#include <stdlib.h>
+
+enum { STARTS_A_TURN = 32, MAX_ASKING = 1000, MAX_VERIFYING = 512 };
+
+void transfer_kick(struct transfer *transfer)
+{
+	if (!transfer->is_ended)
+		loop_timer_arm(transfer->kick, 0);
+}
+
+/* ---- counting */
+static bool is_fatal_code(enum err_code code)
+{
+	switch (code) {
+	case ERR_FILE_NO_SPACE:
+	case ERR_OP_READ_ONLY:
+	case ERR_OP_UNSUPPORTED:
+	case ERR_OP_CLOSED:
+	case ERR_KUBE_TRANSPORT:
+	case ERR_RUNTIME_AUTH:
+	case ERR_RUNTIME_UNAVAILABLE:
+	case ERR_PROC_LOST:
+		return true;
+	default:
+		return (code >= ERR_CONN_REFUSED && code <= ERR_CONN_PLAINTEXT_TOKEN) ||
+		       (code >= ERR_PORTFWD_DENIED && code <= ERR_PORTFWD_RUNTIME) ||
+		       (code >= ERR_SANDBOX_NOT_FOUND && code <= ERR_SANDBOX_MOVED);
+	}
+}
+
+void transfer_failed(struct transfer *transfer, const struct err *err)
+{
+	transfer->progress.files_failed++;
+	if (transfer->first.code == ERR_NONE)
+		err_copy(&transfer->first, err);
+	if (is_fatal_code(err->code)) {
+		transfer->is_fatal = true;
+		/* what ended it counts more than what a single file had before */
+		err_copy(&transfer->first, err);
+	}
+}
+
+void transfer_add_bytes(struct transfer *transfer, size_t n)
+{
+	transfer->progress.bytes_done += n;
+	if (transfer->progress.bytes_total < transfer->progress.bytes_done)
+		transfer->progress.bytes_total = transfer->progress.bytes_done;
+}
+
+struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
+	int64_t size_bytes, int mode)
+{
+	struct job *job = x_calloc(1, sizeof *job);
+
+	job->transfer = transfer;
+	job->dir = dir_ref(dir);
+	job->name = x_strdup(name);
+	job->size_bytes = size_bytes;
+	job->mode = mode;
+	job->existing_bytes = -1;
+	job->from_fd = job->to_fd = -1;
+	job->total_bytes = job->modified_s = -1;
+	DL_APPEND(transfer->queued, job);
+	transfer->n_queued++;
+	transfer->progress.files_total++;
+	if (size_bytes > 0)
+		transfer->progress.bytes_total += (uint64_t)size_bytes;
+	return job;
+}
+
+/* ---- progress */
+static void sample_rate(struct transfer *transfer, int64_t now_ms)
+{
+	struct rate_sample *samples = transfer->samples;
+	size_t n = transfer->n_samples;
+
+	if (n == TRANSFER_RATE_SAMPLES) {
+		memmove(samples, samples + 1, (n - 1) * sizeof *samples);
+		n--;
+	}
+	samples[n] = (struct rate_sample){ now_ms, transfer->progress.bytes_done };
+	transfer->n_samples = n + 1;
+	int64_t ms = samples[n].mono_ms - samples[0].mono_ms;
+	uint64_t bytes = samples[n].bytes - samples[0].bytes;
+	transfer->progress.bytes_per_s = ms > 0 ? bytes * 1000 / (uint64_t)ms : 0;
+}
+
+static void report(struct transfer *transfer)
+{
+	int64_t now = clock_mono_ms();
+
+	transfer->progress.elapsed_ms = now - transfer->started_mono_ms;
+	transfer->progress.current = transfer->current ? transfer->current : "";
+	transfer->progress.is_planned = transfer->is_resolved && walk_is_done(transfer);
+	sample_rate(transfer, now);
+	if (transfer->opts.on_progress)
+		transfer->opts.on_progress(transfer->opts.arg, &transfer->progress);
+}
+
+static void on_tick(void *arg)
+{
+	report(arg);
+}
+
+/* ---- end */
+static void end_deinit(struct end *end)
+{
+	if (end->kind == END_FD)
+		local_restore(end);
+	free(end->path);
+	free(end->root);
+	free(end->top);
+}
+
+static void on_free(void *arg)
+{
+	struct transfer *transfer = arg;
+
+	loop_timer_free(transfer->kick);
+	loop_timer_free(transfer->tick);
+	free(transfer->current);
+	free(transfer);
+}
+
+/* Stops everything and removes temp files; the memory itself goes at the end of the turn. */
+static void tear_down(struct transfer *transfer)
+{
+	struct job *job, *next;
+
+	transfer->is_ended = true;
+	loop_timer_disarm(transfer->kick);
+	loop_timer_disarm(transfer->tick);
+	runtime_cancel(transfer->look);
+	transfer->look = NULL;
+	verify_free(transfer);
+	DL_FOREACH_SAFE(transfer->jobs, job, next) {
+		job_free(job);
+	}
+	DL_FOREACH_SAFE(transfer->queued, job, next) {
+		job_free(job);
+	}
+	walk_free(transfer->walk);
+	transfer->walk = NULL;
+	dir_unref(transfer->top);
+	transfer->top = NULL;
+	end_deinit(&transfer->from);
+	end_deinit(&transfer->to);
+	loop_defer(transfer->loop, on_free, transfer);
+}
+
+static void finish(struct transfer *transfer)
+{
+	void (*done)(void *arg, const struct err *err,
+		const struct transfer_progress *progress) = transfer->opts.done;
+	void *arg = transfer->opts.arg;
+
+	/* a copy: what the caller sees in done lives until done returns */
+	report(transfer);
+	if (transfer->is_ended)
+		return;
+	const struct err *err = transfer->first.code != ERR_NONE ? &transfer->first : NULL;
+	span_set_int(
+		transfer->span, "sandbox.file.count", (int64_t)transfer->progress.files_done);
+	span_set_int(
+		transfer->span, "sandbox.file.size", (int64_t)transfer->progress.bytes_done);
+	span_end(transfer->span, err);
+	transfer->span = NULL;
+	tear_down(transfer);
+	done(arg, err, &transfer->progress);
+}
+
+void transfer_cancel(struct transfer *transfer)
+{
+	struct err cancelled = { .code = ERR_OP_CANCELLED };
+
+	if (!transfer || transfer->is_ended)
+		return;
+	span_end(transfer->span, &cancelled);
+	transfer->span = NULL;
+	tear_down(transfer);
+}
+
+/* ---- turns */
+static void start_job(struct transfer *transfer)
+{
+	struct job *job = transfer->queued;
+
+	DL_DELETE(transfer->queued, job);
+	transfer->n_queued--;
+	DL_APPEND(transfer->jobs, job);
+	job->state = JOB_ACTIVE;
+	transfer->n_active++;
+	free(transfer->current);
+	transfer->current = dir_relative(job->dir, job->name);
+	job_begin(job);
+}
+
+static void ask(struct transfer *transfer)
+{
+	struct job *job;
+
+	if (transfer->has_asked || !transfer->n_asking)
+		return;
+	DL_FOREACH(transfer->jobs, job) {
+		if (job->state != JOB_ASKING)
+			continue;
+		char *target = dir_to_path(transfer, job->dir, job->to_name);
+		transfer->has_asked = true;
+		transfer->opts.on_conflict(
+			transfer->opts.arg, target, job->existing_bytes, job->size_bytes);
+		free(target);
+		return;
+	}
+}
+
+static void on_kick(void *arg)
+{
+	struct transfer *transfer = arg;
+
+	if (transfer->is_fatal) {
+		finish(transfer);
+		return;
+	}
+	if (!transfer->is_resolved)
+		return;
+	walk_turn(transfer);
+	for (int i = 0;
+		transfer->queued && transfer->n_active < TRANSFER_MAX_ACTIVE &&
+		transfer->n_asking < MAX_ASKING && transfer->n_verifying < MAX_VERIFYING &&
+		!transfer->is_paused && !transfer->is_fatal;
+		i++) {
+		if (i == STARTS_A_TURN) {
+			transfer_kick(transfer);
+			break;
+		}
+		start_job(transfer);
+	}
+	verify_turn(transfer);
+	ask(transfer);
+	if (!transfer->is_ended && !transfer->is_fatal && walk_is_done(transfer) &&
+		!transfer->jobs && !transfer->queued)
+		finish(transfer);
+}
+
+static void on_resolve(void *arg)
+{
+	struct transfer *transfer = arg;
+
+	if (!transfer->is_ended)
+		resolve_start(transfer);
+}
+
+static void apply(struct job *job, enum transfer_conflict answer)
+{
+	job->state = JOB_ACTIVE;
+	job->transfer->n_asking--;
+	job->transfer->n_active++;
+	job_answer(job, answer);
+}
+
+void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all)
+{
+	struct job *job, *next;
+
+	if (transfer->is_ended || answer == TRANSFER_ASK)
+		return;
+	if (for_all)
+		transfer->conflict = answer;
+	transfer->has_asked = false;
+	DL_FOREACH_SAFE(transfer->jobs, job, next) {
+		if (job->state != JOB_ASKING)
+			continue;
+		apply(job, answer);
+		if (!for_all)
+			break;
+	}
+	transfer_kick(transfer);
+}
+
+void transfer_pause(struct transfer *transfer, bool paused)
+{
+	struct job *job;
+
+	if (transfer->is_ended || transfer->is_paused == paused)
+		return;
+	transfer->is_paused = paused;
+	if (paused)
+		return;
+	DL_FOREACH(transfer->jobs, job) {
+		job_unpause(job);
+	}
+	transfer_kick(transfer);
+}
+
+/* ---- start */
+static bool take_end(struct end *end, const struct transfer_end *from, struct err *err)
+{
+	end->runtime = from->runtime;
+	end->fd = from->fd;
+	end->fd_flags = -1;
+	if (from->runtime) {
+		end->kind = END_REMOTE;
+		if (!path_check(from->path, PATH_READ, err))
+			return false;
+	} else if (from->fd >= 0) {
+		end->kind = END_FD;
+	} else {
+		end->kind = END_LOCAL;
+		if (!from->path || !*from->path)
+			return err_set(err, ERR_ARG_INVALID, "an empty path");
+	}
+	end->path = x_strdup(from->path ? from->path : "-");
+	return true;
+}
+
+static bool check(struct transfer *transfer, struct err *err)
+{
+	if (!take_end(&transfer->from, &transfer->opts.from, err) ||
+		!take_end(&transfer->to, &transfer->opts.to, err))
+		return false;
+	if (transfer->from.kind != END_REMOTE && transfer->to.kind != END_REMOTE)
+		return err_set(err, ERR_OP_UNSUPPORTED, "neither end is in a sandbox");
+	return true;
+}
+
+struct transfer *transfer_start(
+	struct loop *loop, const struct transfer_opts *opts, struct err *err)
+{
+	struct transfer *transfer = x_calloc(1, sizeof *transfer);
+
+	transfer->opts = *opts;
+	transfer->loop = loop;
+	transfer->conflict = opts->conflict;
+	if (transfer->conflict == TRANSFER_ASK && !opts->on_conflict)
+		transfer->conflict = TRANSFER_FAIL;
+	if (!check(transfer, err)) {
+		end_deinit(&transfer->from);
+		end_deinit(&transfer->to);
+		free(transfer);
+		return NULL;
+	}
+	transfer->kick = loop_timer_new(loop, on_kick, transfer);
+	transfer->tick = loop_timer_new(loop, on_tick, transfer);
+	transfer->started_mono_ms = clock_mono_ms();
+	transfer->span = span_start(opts->telemetry, "transfer", NULL);
+	loop_timer_arm_every(transfer->tick, TRANSFER_TICK_MS);
+	loop_defer(loop, on_resolve, transfer);
+	return transfer;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/* SHA-256 of what the sandbox has, by its own sha256sum: many files a process. A sandbox without it (or a runtime
+ * without processes) leaves the check of the size. When a whole batch fails, each file is asked for alone. */
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/transfer/internal.h"
+
+#include <stdlib.h>
+
+enum {
+	BATCH = 64,
+	MAX_ARGV_BYTES = 64 << 10,
+	MIN_MS = 60 * 1000,
+	BYTES_PER_MS = 10 << 10, /* a slow sandbox: 10 MiB a second */
+	HEX = DIGEST_SHA256_HEX - 1,
+};
+
+struct verify {
+	struct runtime_op *op;
+	struct job *batch[BATCH];
+	size_t n;
+	bool is_unavailable, alone;
+	size_t n_alone; /* jobs to be asked for alone */
+};
+
+static char *remote_path(const struct job *job)
+{
+	const struct transfer *transfer = job->transfer;
+	char *path = transfer->to.kind == END_REMOTE
+			     ? dir_to_path(transfer, job->dir, job->to_name)
+			     : dir_from_path(transfer, job->dir, job->name);
+	/* never an option, whatever it begins with */
+	char *safe = x_asprintf("./%s", path);
+
+	free(path);
+	return safe;
+}
+
+void verify_add(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+
+	if (!transfer->verify)
+		transfer->verify = x_calloc(1, sizeof *transfer->verify);
+	if (transfer->verify->is_unavailable) {
+		job_verified(job, NULL);
+		return;
+	}
+	transfer->n_active--;
+	transfer->n_verifying++;
+	job->state = JOB_VERIFYING;
+	transfer_kick(transfer);
+}
+
+/* One line a file, in the order asked for: "<hex>  <name>", with a backslash in front if the name is escaped. */
+static bool next_hex(struct slice *text, struct slice *hex)
+{
+	const char *end = memchr(text->p, '\n', text->n);
+	size_t n = end ? (size_t)(end - text->p) : text->n;
+	const char *line = text->p;
+
+	if (!end)
+		return false;
+	text->p += n + 1;
+	text->n -= n + 1;
+	if (n && line[0] == '\\') {
+		line++;
+		n--;
+	}
+	*hex = (struct slice){ line, HEX };
+	return n > HEX && line[HEX] == ' ';
+}
+
+static void judge(struct job *job, struct slice hex)
+{
+	struct err err = { 0 };
+
+	if (memcmp(hex.p, job->hex, HEX) == 0) {
+		job_verified(job, NULL);
+		return;
+	}
+	err_set(&err, ERR_FILE_VERIFY, "%s: the SHA-256 differs on the two sides", job->name);
+	job_verified(job, &err);
+}
+
+static bool is_whole(const struct runtime_result *result, size_t n)
+{
+	struct slice text = result->out, hex;
+
+	if (result->exit_code != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!next_hex(&text, &hex))
+			return false;
+	return text.n == 0;
+}
+
+static bool means_unavailable(const struct err *err)
+{
+	return err->code == ERR_PROC_COMMAND_NOT_FOUND || err->code == ERR_PROC_DENIED ||
+	       err->code == ERR_OP_UNSUPPORTED || err->code == ERR_OP_READ_ONLY;
+}
+
+static void on_summed(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct transfer *transfer = arg;
+	struct verify *verify = transfer->verify;
+	size_t n = verify->n;
+	struct err failure = { 0 };
+
+	verify->op = NULL;
+	verify->n = 0;
+	transfer_kick(transfer);
+	if (err && means_unavailable(err)) {
+		verify->is_unavailable = true;
+		return;
+	}
+	if (!err && is_whole(result, n)) {
+		struct slice text = result->out, hex;
+		for (size_t i = 0; i < n && next_hex(&text, &hex); i++)
+			judge(verify->batch[i], hex);
+		if (verify->n_alone)
+			verify->n_alone--;
+		return;
+	}
+	if (!err && n > 1) {
+		/* one of them is gone or unreadable: which? */
+		verify->n_alone = n;
+		return;
+	}
+	if (verify->n_alone)
+		verify->n_alone--;
+	if (!err)
+		err_set(&failure, ERR_FILE_VERIFY, "sha256sum failed in the sandbox: %.*s",
+			(int)(result->err_out.n < 200 ? result->err_out.n : 200),
+			result->err_out.p);
+	for (size_t i = 0; i < n; i++)
+		job_verified(verify->batch[i], err ? err : &failure);
+}
+
+static void start_batch(struct transfer *transfer)
+{
+	struct verify *verify = transfer->verify;
+	const char *argv[BATCH + 3] = { "sha256sum", "--" };
+	char *paths[BATCH];
+	size_t max = verify->n_alone ? 1 : BATCH, argv_bytes = 0, n = 0;
+	int64_t bytes = 0;
+	struct job *job;
+	struct err err = { 0 };
+
+	DL_FOREACH(transfer->jobs, job) {
+		if (job->state != JOB_VERIFYING)
+			continue;
+		if (n == max || argv_bytes > MAX_ARGV_BYTES)
+			break;
+		paths[n] = remote_path(job);
+		argv[n + 2] = paths[n];
+		argv_bytes += strlen(paths[n]);
+		verify->batch[n++] = job;
+		bytes += job->bytes;
+	}
+	verify->n = n;
+	struct runtime *runtime =
+		transfer->to.kind == END_REMOTE ? transfer->to.runtime : transfer->from.runtime;
+	verify->op = runtime_execute_start(runtime, argv, NULL, NULL,
+		MIN_MS + bytes / BYTES_PER_MS, on_summed, transfer, &err);
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	if (!verify->op)
+		on_summed(transfer, &err, NULL);
+}
+
+void verify_turn(struct transfer *transfer)
+{
+	struct verify *verify = transfer->verify;
+	struct job *job, *next;
+
+	if (!verify || verify->op || !transfer->n_verifying || transfer->is_ended)
+		return;
+	if (verify->is_unavailable) {
+		DL_FOREACH_SAFE(transfer->jobs, job, next) {
+			if (job->state == JOB_VERIFYING)
+				job_verified(job, NULL);
+		}
+		return;
+	}
+	/* a full batch, or nothing that could fill it */
+	if (transfer->n_verifying >= BATCH || verify->n_alone ||
+		(!transfer->n_active && !transfer->n_queued))
+		start_batch(transfer);
+}
+
+void verify_free(struct transfer *transfer)
+{
+	if (!transfer->verify)
+		return;
+	runtime_cancel(transfer->verify->op);
+	free(transfer->verify);
+	transfer->verify = NULL;
+}
