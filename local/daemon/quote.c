@@ -87,7 +87,7 @@ void quote_plain(struct str *out, struct slice text)
 
 const char *quote_errno(int errnum)
 {
-	static char text[128];
+	static _Thread_local char text[128];
 	const char *known = strerrordesc_np(errnum);
 	if (known == NULL)
 		snprintf(text, sizeof text, "errno %d", errnum);

@@ -7,5 +7,5 @@
 
 void quote_json(struct str *out, struct slice text);  /* with the quotes */
 void quote_plain(struct str *out, struct slice text); /* "…" with \x, \u and \" escapes */
-/* Valid until the next call. */
+/* Valid until the next call of this thread. */
 const char *quote_errno(int errnum);

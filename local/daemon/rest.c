@@ -1,35 +1,393 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/daemon/rest.h"
-#include "engine/base/mem.h"
+/* The REST server and its routes: which endpoint a target means, redirects to the cleaned path, methods,
+ * the token, health and metadata. Paths are judged as the Go library under sandboxd does it: cleaned
+ * while still escaped, then decoded once. */
+#include "local/daemon/rest_internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/map.h"
 #include "engine/net/loop.h"
+#include "local/daemon/quote.h"
+#include "local/daemon/work.h"
+
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-struct rest_server {
-	struct loop *loop;
-	struct rest_server_opts opts;
-};
+
+extern char **environ;
+
+enum { MAX_METADATA_BYTES = 16 << 20 };
+
+/* A name that may hold a secret is never shown, wherever the word is in it. */
+static bool is_secret_name(const char *name, size_t n)
+{
+	static const char *const words[] = { "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CRED",
+		"KEY", "AUTH", "BEARER", "PRIVATE", "CERT" };
+	char *upper = x_strndup(name, n);
+	for (char *c = upper; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	bool is_secret = false;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		is_secret = is_secret || strstr(upper, words[i]) != NULL;
+	free(upper);
+	return is_secret;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *make_metadata(const char *prefix)
+{
+	size_t n = 0, n_chosen = 0;
+	while (environ[n] != NULL)
+		n++;
+	char **chosen = x_calloc(n + 1, sizeof *chosen);
+	for (size_t i = 0; i < n; i++) {
+		size_t name_n = strcspn(environ[i], "=");
+		if (environ[i][name_n] == '=' &&
+			strncmp(environ[i], prefix, strlen(prefix)) == 0 &&
+			!is_secret_name(environ[i], name_n))
+			chosen[n_chosen++] = environ[i];
+	}
+	qsort(chosen, n_chosen, sizeof *chosen, by_text);
+	struct str json;
+	str_init(&json, MAX_METADATA_BYTES);
+	str_add(&json, "{\"env\":{");
+	for (size_t i = 0; i < n_chosen; i++) {
+		size_t name_n = strcspn(chosen[i], "=");
+		if (i > 0)
+			str_add_char(&json, ',');
+		quote_json(&json, (struct slice){ chosen[i], name_n });
+		str_add_char(&json, ':');
+		quote_json(&json, slice_of(chosen[i] + name_n + 1));
+	}
+	str_add(&json, "}}\n");
+	free(chosen);
+	char *text = str_take(&json);
+	str_deinit(&json);
+	return text;
+}
+
 struct rest_server *rest_server_new(struct loop *loop, const struct rest_server_opts *opts)
 {
-	struct rest_server *s = x_calloc(1, sizeof *s);
-	s->loop = loop;
-	s->opts = *opts;
-	return s;
+	struct rest_server *server = x_calloc(1, sizeof *server);
+	server->loop = loop;
+	server->opts = *opts;
+	server->pool = work_pool_new(loop, NULL);
+	if (server->pool == NULL)
+		abort(); /* no descriptor left before the first connection */
+	server->metadata = make_metadata(opts->metadata_env_prefix);
+	server->start_ms = clock_mono_ms();
+	server->is_ready = true;
+	return server;
 }
-void rest_server_free(struct rest_server *s)
+
+static void free_server(void *arg)
 {
-	free(s);
+	struct rest_server *server = arg;
+	free(server->metadata);
+	free(server);
 }
-void rest_server_accept_take(struct rest_server *s, int fd)
+
+void rest_server_free(struct rest_server *server)
 {
-	(void)s;
-	close(fd);
+	if (server == NULL)
+		return;
+	server->is_idle_told = true;
+	while (server->conns != NULL)
+		rest_conn_close(server->conns);
+	work_pool_free(server->pool);
+	loop_defer(server->loop, free_server, server); /* after its connections */
 }
-void rest_server_set_ready(struct rest_server *s, bool r)
+
+void rest_server_accept_take(struct rest_server *server, int fd)
 {
-	(void)s;
-	(void)r;
+	if (server->is_shutting_down)
+		close(fd);
+	else
+		rest_conn_new_take(server, fd);
 }
-void rest_server_shutdown(struct rest_server *s)
+
+void rest_server_set_ready(struct rest_server *server, bool is_ready)
 {
-	loop_defer(s->loop, s->opts.on_idle, s->opts.arg);
+	server->is_ready = is_ready;
+}
+
+static void tell_idle(void *arg)
+{
+	struct rest_server *server = arg;
+	server->opts.on_idle(server->opts.arg);
+}
+
+void rest_server_check_idle(struct rest_server *server)
+{
+	if (!server->is_shutting_down || server->conns != NULL || server->is_idle_told)
+		return;
+	server->is_idle_told = true;
+	loop_defer(server->loop, tell_idle, server);
+}
+
+void rest_server_shutdown(struct rest_server *server)
+{
+	struct rest_conn *conn, *next;
+	server->is_shutting_down = true;
+	DL_FOREACH_SAFE(server->conns, conn, next)
+		rest_conn_end_if_idle(conn);
+	rest_server_check_idle(server);
+}
+
+/* Paths. */
+
+/* "." and ".." and doubled slashes removed, a trailing slash kept. */
+static char *clean_path(const char *path)
+{
+	struct str out;
+	str_init(&out, strlen(path) + 2);
+	for (const char *p = path; *p;) {
+		p += strspn(p, "/");
+		size_t n = strcspn(p, "/");
+		if (n == 2 && p[0] == '.' && p[1] == '.') {
+			char *slash = strrchr(out.p, '/');
+			if (slash != NULL) {
+				out.n = (size_t)(slash - out.p);
+				*slash = 0;
+			}
+		} else if (n > 0 && !(n == 1 && p[0] == '.')) {
+			str_add_char(&out, '/');
+			str_add_bytes(&out, p, n);
+		}
+		p += n;
+	}
+	size_t path_n = strlen(path);
+	if (out.n == 0 || (path_n > 0 && path[path_n - 1] == '/'))
+		str_add_char(&out, '/');
+	char *text = str_take(&out);
+	str_deinit(&out);
+	return text;
+}
+
+/* A path that the library would not have written so is escaped anew. */
+static bool is_escaped_well(const char *path)
+{
+	for (const char *p = path; *p; p++)
+		if (!isalnum((unsigned char)*p) && strchr("-._~!$&'()*+,;=:@/%[]", *p) == NULL)
+			return false;
+	return true;
+}
+
+static char *escape_path(struct slice path)
+{
+	struct str out;
+	str_init(&out, path.n * 3);
+	for (size_t i = 0; i < path.n; i++) {
+		unsigned char c = (unsigned char)path.p[i];
+		if (isalnum(c) || (c && strchr("-._~$&+,/:;=@", c) != NULL))
+			str_add_char(&out, (char)c);
+		else
+			str_addf(&out, "%%%02X", c);
+	}
+	char *text = str_take(&out);
+	str_deinit(&out);
+	return text;
+}
+
+static void add_html(struct str *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case '&':
+			str_add(out, "&amp;");
+			break;
+		case '<':
+			str_add(out, "&lt;");
+			break;
+		case '>':
+			str_add(out, "&gt;");
+			break;
+		case '"':
+			str_add(out, "&#34;");
+			break;
+		case '\'':
+			str_add(out, "&#39;");
+			break;
+		default:
+			str_add_char(out, *text);
+		}
+	}
+}
+
+/* The path given is escaped once more, as sandboxd does. */
+static void redirect(struct rest_conn *conn, const char *path)
+{
+	char *escaped = escape_path(slice_of(path));
+	char *url = conn->query ? x_asprintf("%s?%s", escaped, conn->query) : x_strdup(escaped);
+	char *headers = x_asprintf("Location: %s\r\n", url);
+	const char *method = conn->request.method;
+	bool is_get = strcmp(method, "GET") == 0;
+	struct str body;
+	str_init(&body, strlen(url) * 5 + 64);
+	if (is_get) {
+		str_add(&body, "<a href=\"");
+		add_html(&body, url);
+		str_add(&body, "\">Temporary Redirect</a>.\n\n");
+	}
+	rest_answer(conn, 307, is_get || rest_is_head(conn) ? "text/html; charset=utf-8" : NULL,
+		headers, (struct slice){ body.p, body.n });
+	str_deinit(&body);
+	free(headers);
+	free(url);
+	free(escaped);
+}
+
+/* Endpoints. */
+
+static void answer_health(struct rest_conn *conn)
+{
+	if (!conn->server->is_ready) {
+		rest_error(conn, 503, "UNAVAILABLE", "sandboxd is shutting down");
+		return;
+	}
+	char body[80];
+	snprintf(body, sizeof body, "{\"status\":\"ok\",\"uptime_seconds\":%lld}\n",
+		(long long)((clock_mono_ms() - conn->server->start_ms) / 1000));
+	rest_answer(conn, 200, "application/json", "", slice_of(body));
+}
+
+static void answer_metadata(struct rest_conn *conn)
+{
+	rest_answer(conn, 200, "application/json", "", slice_of(conn->server->metadata));
+}
+
+bool rest_resolve(struct rest_conn *conn, struct confined *target)
+{
+	confine_resolve(
+		conn->server->opts.root, (struct slice){ conn->path, conn->path_n }, target);
+	if (target->state == CONFINE_ESCAPES) {
+		rest_error(conn, 403, "PERMISSION_DENIED",
+			"path traversal outside sandbox root is forbidden");
+		return false;
+	}
+	if (target->state == CONFINE_FAILED) {
+		rest_error(conn, 500, "INTERNAL", "failed to evaluate symlinks: %s",
+			target->message);
+		return false;
+	}
+	return true;
+}
+
+struct route {
+	const char *path;
+	bool is_tree;
+	const char *allow;
+	void (*get)(struct rest_conn *conn);
+	void (*put)(struct rest_conn *conn);
+	void (*del)(struct rest_conn *conn);
+};
+
+static const struct route routes[] = {
+	{ "/v1/files/", true, "DELETE, GET, HEAD, PUT", rest_get, rest_put, rest_delete },
+	{ "/v1/health", false, "GET, HEAD", answer_health, NULL, NULL },
+	{ "/v1/metadata", false, "GET, HEAD", answer_metadata, NULL, NULL },
+};
+
+static void (*handler_of(const struct route *route, const char *method))(struct rest_conn *)
+{
+	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+		return route->get;
+	if (strcmp(method, "PUT") == 0)
+		return route->put;
+	return strcmp(method, "DELETE") == 0 ? route->del : NULL;
+}
+
+static const struct route *find_route(const char *path)
+{
+	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+		const struct route *route = &routes[i];
+		if (route->is_tree ? strncmp(path, route->path, strlen(route->path)) == 0
+				   : strcmp(path, route->path) == 0)
+			return route;
+	}
+	return NULL;
+}
+
+static void run_route(struct rest_conn *conn, const struct route *route, const char *cleaned)
+{
+	void (*handler)(struct rest_conn *) = handler_of(route, conn->request.method);
+	if (handler == NULL) {
+		char *headers = x_asprintf("Allow: %s\r\n", route->allow);
+		rest_text(conn, 405, headers, "Method Not Allowed");
+		free(headers);
+		return;
+	}
+	if (route->is_tree) {
+		struct slice rest = slice_of(cleaned + strlen(route->path));
+		conn->path = x_malloc(rest.n + 1);
+		http1_unescape(rest, false, conn->path, &conn->path_n);
+		conn->path[conn->path_n] = 0;
+	}
+	handler(conn);
+}
+
+static bool is_allowed(struct rest_conn *conn, const struct route *route)
+{
+	const struct rest_server_opts *opts = &conn->server->opts;
+	if (route == NULL || route->get == answer_health || opts->is_authorized == NULL ||
+		opts->is_authorized(
+			opts->arg, slice_of(conn->request.fields[HTTP1_AUTHORIZATION])))
+		return true;
+	rest_error(conn, 401, "UNAUTHENTICATED", "missing or invalid bearer token");
+	return false;
+}
+
+static void route_path(struct rest_conn *conn, const char *escaped)
+{
+	static const char tree[] = "/v1/files";
+	char *cleaned = clean_path(escaped);
+	const struct route *route = find_route(cleaned);
+	bool is_tree_root = strcmp(cleaned, tree) == 0;
+	const struct route *judged = is_tree_root ? &routes[0] : route;
+	if (!is_allowed(conn, judged)) {
+		/* answered */
+	} else if (is_tree_root && handler_of(&routes[0], conn->request.method) != NULL) {
+		redirect(conn, "/v1/files/");
+	} else if (strcmp(cleaned, escaped) != 0) {
+		redirect(conn, cleaned);
+	} else if (judged == NULL) {
+		rest_text(conn, 404, "", "404 page not found");
+	} else {
+		run_route(conn, judged, cleaned);
+	}
+	free(cleaned);
+}
+
+void rest_route(struct rest_conn *conn)
+{
+	char *target = conn->request.target;
+	if (strncasecmp(target, "http://", 7) == 0) { /* absolute form (RFC 9112, 3.2.2) */
+		char *path = strchr(target + 7, '/');
+		target = path ? path : target + strlen(target);
+	}
+	char *question = strchr(target, '?');
+	if (question != NULL) {
+		*question = 0;
+		conn->query = question + 1;
+	}
+	size_t n = strlen(target), decoded_n;
+	char *decoded = x_malloc(n + 1);
+	if (target[0] != '/' || !http1_unescape(slice_of(target), false, decoded, &decoded_n)) {
+		conn->closes = true;
+		rest_answer(conn, 400, "text/plain; charset=utf-8", "",
+			slice_of("400 Bad Request"));
+	} else if (is_escaped_well(target)) {
+		route_path(conn, target);
+	} else {
+		char *escaped = escape_path((struct slice){ decoded, decoded_n });
+		route_path(conn, escaped);
+		free(escaped);
+	}
+	free(decoded);
 }

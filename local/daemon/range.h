@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Range requests (RFC 9110 section 14) with the answers that sandboxd gives. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RANGE_MAX = 64 };
+
+struct range {
+	int64_t start, length;
+};
+
+enum range_result {
+	RANGE_WHOLE,  /* send it all: no range, too many, or more bytes than the file has */
+	RANGE_SOME,   /* n ranges */
+	RANGE_BAD,    /* 416 "invalid range" */
+	RANGE_BEYOND, /* 416 "invalid range: failed to overlap", with Content-Range */
+};
+
+/* header may be NULL. */
+enum range_result range_parse(
+	const char *header, int64_t size, struct range ranges[RANGE_MAX], size_t *n);

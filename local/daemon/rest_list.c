@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The listing of a folder, made on a thread: sorted by name, links shown as what they lead to, links
+ * that lead nowhere or out of the sandbox left out. */
+#include "local/daemon/rest_internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "local/daemon/quote.h"
+#include "local/daemon/work.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct listing {
+	struct rest_conn
+		*conn; /* NULL once the connection has gone; only the loop touches it */
+	const struct confine_root *root;
+	int dir_fd; /* O_PATH */
+	char *path; /* as asked for, path_n bytes */
+	size_t path_n;
+	char *real_path; /* for errors */
+	struct str json;
+	int errnum;
+};
+
+struct entry {
+	char *name;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+static bool resolve_link(struct listing *l, const char *name, struct stat *st)
+{
+	struct confined target;
+	struct str path;
+	str_init(&path, CONFINE_MAX_PATH);
+	str_add_bytes(&path, l->path, l->path_n);
+	str_addf(&path, "/%s", name);
+	confine_resolve(l->root, (struct slice){ path.p, path.n }, &target);
+	bool ok = target.state == CONFINE_FOUND && !path.truncated;
+	if (ok)
+		*st = target.st;
+	confined_deinit(&target);
+	str_deinit(&path);
+	return ok;
+}
+
+static void add_entry(struct listing *l, int fd, const char *name, bool *is_first)
+{
+	struct stat st;
+	char date[CLOCK_RFC3339_BYTES];
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return; /* gone meanwhile */
+	if (S_ISLNK(st.st_mode) && !resolve_link(l, name, &st))
+		return;
+	clock_format_rfc3339((int64_t)st.st_mtim.tv_sec * 1000000000, 0, date);
+	str_add(&l->json, *is_first ? "{\"name\":" : ",{\"name\":");
+	*is_first = false;
+	quote_json(&l->json, slice_of(name));
+	str_addf(&l->json,
+		",\"size\":%lld,\"type\":\"%s\",\"modified_at\":\"%s\",\"mode\":\"%04o\"}",
+		(long long)st.st_size, S_ISDIR(st.st_mode) ? "directory" : "file", date,
+		(unsigned)st.st_mode & 0777);
+}
+
+static struct entry *read_names(DIR *dir, size_t *n)
+{
+	struct entry *entries = NULL;
+	size_t capacity = 0;
+	struct dirent *d;
+	*n = 0;
+	while ((d = readdir(dir)) != NULL) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		array_grow(&entries, &capacity, *n + 1, sizeof *entries);
+		entries[(*n)++].name = x_strdup(d->d_name);
+	}
+	if (*n > 1)
+		qsort(entries, *n, sizeof *entries, by_name);
+	return entries;
+}
+
+static void run(void *arg)
+{
+	struct listing *l = arg;
+	int fd = openat(l->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (dir == NULL) {
+		l->errnum = errno;
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	size_t n;
+	struct entry *entries = read_names(dir, &n);
+	bool is_first = true;
+	str_add(&l->json, "{\"path\":");
+	struct str path;
+	str_init(&path, l->path_n + 1);
+	if (l->path_n == 0 || l->path[0] != '/')
+		str_add_char(&path, '/');
+	str_add_bytes(&path, l->path, l->path_n);
+	quote_json(&l->json, (struct slice){ path.p, path.n });
+	str_deinit(&path);
+	str_add(&l->json, ",\"entries\":[");
+	for (size_t i = 0; i < n; i++) {
+		add_entry(l, fd, entries[i].name, &is_first);
+		free(entries[i].name);
+	}
+	str_add(&l->json, "]}\n");
+	free(entries);
+	closedir(dir);
+}
+
+static void done(void *arg)
+{
+	struct listing *l = arg;
+	struct rest_conn *conn = l->conn;
+	if (conn != NULL) {
+		conn->on_gone = NULL;
+		if (l->errnum != 0)
+			rest_error(conn, 500, "INTERNAL", "open %s: %s", l->real_path,
+				quote_errno(l->errnum));
+		else if (l->json.truncated)
+			rest_error(conn, 500, "INTERNAL", "listing too large");
+		else
+			rest_answer(conn, 200, "application/json", "",
+				(struct slice){ l->json.p, l->json.n });
+	}
+	close(l->dir_fd);
+	str_deinit(&l->json);
+	free(l->path);
+	free(l->real_path);
+	free(l);
+}
+
+static void on_gone(void *handler)
+{
+	struct listing *l = handler;
+	l->conn = NULL;
+}
+
+void rest_list(struct rest_conn *conn, struct confined *target)
+{
+	struct listing *l = x_calloc(1, sizeof *l);
+	l->conn = conn;
+	l->root = conn->server->opts.root;
+	l->dir_fd = target->fd;
+	target->fd = -1;
+	l->path = x_malloc(conn->path_n + 1);
+	memcpy(l->path, conn->path, conn->path_n + 1);
+	l->path_n = conn->path_n;
+	l->real_path = x_strdup(target->path);
+	str_init(&l->json, REST_MAX_LISTING_BYTES);
+	conn->handler = l;
+	conn->on_gone = on_gone;
+	rest_conn_pause(conn);
+	work_start(conn->server->pool, run, done, l);
+}

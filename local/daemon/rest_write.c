@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* PUT: the body goes to a temporary file beside the target as it arrives; then, on a thread, fsync and
+ * rename. Readers see the old file or the new one, and a failed upload leaves nothing behind. */
+#include "local/daemon/rest_internal.h"
+
+#include "engine/base/digest.h"
+#include "engine/base/mem.h"
+#include "local/daemon/multipart.h"
+#include "local/daemon/quote.h"
+#include "local/daemon/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum {
+	TEMP_TRIES = 16,
+	FLUSH_BYTES = 8 << 20, /* handed to the disk early, so that fsync at the end is short */
+};
+
+struct upload {
+	struct rest_conn *conn; /* NULL once the connection has gone */
+	struct confined target; /* parent_fd and name are where the file goes */
+	int fd;
+	char temp[64];
+	bool is_renamed;
+	struct multipart *form; /* NULL: the body is the file */
+	off_t size, flushed;
+	const char *failed; /* "failed to sync file" …, with errnum */
+	int errnum;
+};
+
+static void free_upload(struct upload *up)
+{
+	if (up->fd >= 0)
+		close(up->fd);
+	if (*up->temp && !up->is_renamed)
+		unlinkat(up->target.parent_fd, up->temp, 0);
+	confined_deinit(&up->target);
+	multipart_free(up->form);
+	free(up);
+}
+
+static char *temp_path(const struct upload *up)
+{
+	const char *slash = strrchr(up->target.path, '/');
+	return x_asprintf("%.*s/%s", (int)(slash - up->target.path), up->target.path, up->temp);
+}
+
+static bool make_temp(struct upload *up)
+{
+	for (int i = 0; i < TEMP_TRIES; i++) {
+		char random[17];
+		digest_random_hex(random, sizeof random - 1);
+		snprintf(up->temp, sizeof up->temp, ".sandboxd-tmp-%s", random);
+		up->fd = openat(up->target.parent_fd, up->temp,
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (up->fd >= 0)
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	return false;
+}
+
+static void run_finish(void *arg)
+{
+	struct upload *up = arg;
+	if (fsync(up->fd) != 0) {
+		up->failed = "failed to sync file: sync";
+		up->errnum = errno;
+		return;
+	}
+	if (renameat(up->target.parent_fd, up->temp, up->target.parent_fd, up->target.name) !=
+		0) {
+		up->failed = "failed to move file into place: rename";
+		up->errnum = errno;
+		return;
+	}
+	up->is_renamed = true;
+}
+
+static void on_finished(void *arg)
+{
+	struct upload *up = arg;
+	struct rest_conn *conn = up->conn;
+	if (conn != NULL) {
+		conn->on_gone = NULL;
+		char *path = temp_path(up);
+		if (up->errnum == 0)
+			rest_answer(conn, 204, NULL, "", (struct slice){ "", 0 });
+		else if (strstr(up->failed, "rename") != NULL)
+			rest_error(conn, 500, "INTERNAL", "%s %s %s: %s", up->failed, path,
+				up->target.path, quote_errno(up->errnum));
+		else
+			rest_error(conn, 500, "INTERNAL", "%s %s: %s", up->failed, path,
+				quote_errno(up->errnum));
+		free(path);
+	}
+	free_upload(up);
+}
+
+static void on_gone_finishing(void *handler)
+{
+	struct upload *up = handler;
+	up->conn = NULL;
+}
+
+static void on_gone(void *handler)
+{
+	free_upload(handler);
+}
+
+static bool write_all(struct upload *up, struct slice piece)
+{
+	while (piece.n > 0) {
+		ssize_t n = write(up->fd, piece.p, piece.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		piece.p += n;
+		piece.n -= (size_t)n;
+		up->size += n;
+	}
+	if (up->size - up->flushed >= FLUSH_BYTES) {
+		sync_file_range(
+			up->fd, up->flushed, up->size - up->flushed, SYNC_FILE_RANGE_WRITE);
+		up->flushed = up->size;
+	}
+	return true;
+}
+
+static void refuse_write(struct rest_conn *conn, struct upload *up, int errnum)
+{
+	char *path = temp_path(up);
+	conn->closes = true;
+	rest_error(conn, 500, "INTERNAL", "failed to write file contents: write %s: %s", path,
+		quote_errno(errnum));
+	free(path);
+}
+
+static void on_body(struct rest_conn *conn, struct slice piece)
+{
+	struct upload *up = conn->handler;
+	if (up->form == NULL) {
+		if (!write_all(up, piece))
+			refuse_write(conn, up, errno);
+		return;
+	}
+	while (piece.n > 0) {
+		struct slice content;
+		size_t used = multipart_feed(up->form, piece.p, piece.n, &content);
+		if (!write_all(up, content)) {
+			refuse_write(conn, up, errno);
+			return;
+		}
+		if (multipart_state(up->form) == MULTIPART_BAD) {
+			rest_error(
+				conn, 400, "INVALID_ARGUMENT", "%s", multipart_error(up->form));
+			return;
+		}
+		piece.p += used;
+		piece.n -= used;
+	}
+}
+
+static void on_body_end(struct rest_conn *conn)
+{
+	struct upload *up = conn->handler;
+	if (up->form != NULL && multipart_state(up->form) != MULTIPART_DONE) {
+		const char *error = multipart_finish(up->form);
+		if (multipart_has_file(up->form))
+			rest_error(conn, 500, "INTERNAL",
+				"failed to write file contents: unexpected EOF");
+		else
+			rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
+		return;
+	}
+	conn->on_gone = on_gone_finishing;
+	rest_conn_pause(conn);
+	work_start(conn->server->pool, run_finish, on_finished, up);
+}
+
+static bool parse_mode(struct rest_conn *conn, mode_t *mode)
+{
+	char *text = http1_query_get(conn->query, "mode");
+	*mode = 0644;
+	bool ok = true;
+	if (text != NULL && *text) {
+		ok = strlen(text) == 4 && text[0] == '0' && strspn(text, "01234567") == 4;
+		if (ok)
+			*mode = (mode_t)strtoul(text, NULL, 8);
+	}
+	if (!ok) {
+		struct str quoted;
+		str_init(&quoted, 8 << 10);
+		quote_plain(&quoted, slice_of(text));
+		rest_error(conn, 400, "INVALID_ARGUMENT", "mode %s must match ^0[0-7]{3}$",
+			quoted.p);
+		str_deinit(&quoted);
+	}
+	free(text);
+	return ok;
+}
+
+static bool open_temp(struct rest_conn *conn, struct upload *up, mode_t mode)
+{
+	char *failed = NULL;
+	int errnum = up->target.state == CONFINE_MISSING
+			     ? confined_make_parents(&up->target, &failed)
+			     : 0;
+	if (errnum != 0) {
+		rest_error(conn, 500, "INTERNAL",
+			"failed to create parent directory: mkdir %s: %s", failed,
+			quote_errno(errnum));
+		free(failed);
+		return false;
+	}
+	if (!make_temp(up)) {
+		errnum = errno;
+		char *path = temp_path(up);
+		*up->temp = 0;
+		rest_error(conn, 500, "INTERNAL", "failed to create temp file: open %s: %s",
+			path, quote_errno(errnum));
+		free(path);
+		return false;
+	}
+	if (fchmod(up->fd, mode) != 0) {
+		rest_error(conn, 500, "INTERNAL", "failed to set file mode: %s",
+			quote_errno(errno));
+		return false;
+	}
+	return true;
+}
+
+void rest_put(struct rest_conn *conn)
+{
+	mode_t mode;
+	if (!parse_mode(conn, &mode))
+		return;
+	struct upload *up = x_calloc(1, sizeof *up);
+	up->conn = conn;
+	up->fd = -1;
+	if (!rest_resolve(conn, &up->target)) {
+		free_upload(up);
+		return;
+	}
+	if (up->target.state == CONFINE_FOUND && S_ISDIR(up->target.st.st_mode)) {
+		rest_error(conn, 400, "INVALID_ARGUMENT", "target path is a directory");
+		free_upload(up);
+		return;
+	}
+	const char *error = NULL;
+	up->form = multipart_new(conn->request.fields[HTTP1_CONTENT_TYPE], &error);
+	if (error != NULL) {
+		rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
+		free_upload(up);
+		return;
+	}
+	if (!open_temp(conn, up, mode)) {
+		free_upload(up);
+		return;
+	}
+	conn->handler = up;
+	conn->on_gone = on_gone;
+	conn->on_body = on_body;
+	conn->on_body_end = on_body_end;
+	rest_conn_read_body(conn);
+}
