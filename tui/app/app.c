@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct app *app_of(const struct host *host)
 {
@@ -129,6 +130,7 @@ static const struct host_ops host_ops = {
 	.close = on_host_close,
 	.copy_text = on_host_copy_text,
 	.namespace_ = on_host_namespace,
+	.each_command = command_each,
 };
 
 /* ---- dialogs */
@@ -377,6 +379,10 @@ struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *
 	app->host.loop = loop;
 	app->host.engine = opts->engine;
 	app->host.theme = &app->theme;
+	app->local_dir = opts->local_dir ? x_strdup(opts->local_dir) : getcwd(NULL, 0);
+	if (!app->local_dir)
+		app->local_dir = x_strdup("/");
+	app->host.local_dir = app->local_dir;
 	app->is_mouse_on = !opts->no_mouse;
 	app->strip_rows = STRIP_ROWS;
 	str_init(&app->frame, 32 << 20);
@@ -435,6 +441,7 @@ void app_free(struct app *app)
 	surface_free(app->surface);
 	str_deinit(&app->frame);
 	free(app->theme_name);
+	free(app->local_dir);
 	free(app);
 }
 

@@ -332,29 +332,28 @@ static bool run_stop(void *self, const char *args, struct err *err)
 }
 
 static const struct command app_commands[] = {
-	{ "help", "", "all keys and commands", run_help, NULL },
-	{ "sandboxes", "", "the list of sandboxes", run_sandboxes, NULL },
-	{ "copies", "", "running and finished copies", run_copies, NULL },
-	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", run_log, NULL },
-	{ "namespace", "NAME|all|1…9", "look at one namespace or all", run_namespace, NULL },
-	{ "filter", "[TEXT]", "show only what has these words", run_filter, NULL },
-	{ "palette", "", "type a command", run_palette, NULL },
+	{ "help", "", "all keys and commands", run_help },
+	{ "sandboxes", "", "the list of sandboxes", run_sandboxes },
+	{ "copies", "", "running and finished copies", run_copies },
+	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", run_log },
+	{ "namespace", "NAME|all|1…9", "look at one namespace or all", run_namespace },
+	{ "filter", "[TEXT]", "show only what has these words", run_filter },
+	{ "palette", "", "type a command", run_palette },
 	{ "split", "right|down", "another shell in the same sandbox, beside or below",
 		run_split, NULL },
-	{ "zoom", "", "this pane alone, or all again", run_zoom, NULL },
-	{ "close", "", "close this pane", run_close, NULL },
-	{ "back", "", "close this view; in the list: quit", run_back, NULL },
-	{ "escape", "", "clear filter and marks, then close this view", run_escape, NULL },
-	{ "tab", "next|previous|N", "another tab", run_tab, NULL },
-	{ "focus", "next|previous|left|right|up|down", "another pane", run_focus, NULL },
-	{ "grow", "left|right|up|down", "move a border of this pane", run_grow, NULL },
-	{ "theme", "NAME", "other colours", run_theme, NULL },
-	{ "mouse", "on|off|toggle", "use the mouse, or leave it to the terminal", run_mouse,
-		NULL },
-	{ "redraw", "", "paint the whole screen again", run_redraw, NULL },
-	{ "resync", "", "list everything again", run_resync, NULL },
-	{ "stop", "", "suspend sandmux to the shell (fg comes back)", run_stop, NULL },
-	{ "quit", "", "quit (asks while shells or copies are running)", run_quit, NULL },
+	{ "zoom", "", "this pane alone, or all again", run_zoom },
+	{ "close", "", "close this pane", run_close },
+	{ "back", "", "close this view; in the list: quit", run_back },
+	{ "escape", "", "clear filter and marks, then close this view", run_escape },
+	{ "tab", "next|previous|N", "another tab", run_tab },
+	{ "focus", "next|previous|left|right|up|down", "another pane", run_focus },
+	{ "grow", "left|right|up|down", "move a border of this pane", run_grow },
+	{ "theme", "NAME", "other colours", run_theme },
+	{ "mouse", "on|off|toggle", "use the mouse, or leave it to the terminal", run_mouse },
+	{ "redraw", "", "paint the whole screen again", run_redraw },
+	{ "resync", "", "list everything again", run_resync },
+	{ "stop", "", "suspend sandmux to the shell (fg comes back)", run_stop },
+	{ "quit", "", "quit (asks while shells or copies are running)", run_quit },
 };
 enum { N_APP_COMMANDS = sizeof app_commands / sizeof app_commands[0] };
 
@@ -430,4 +429,14 @@ size_t command_complete(
 	if (view->class->targets)
 		n = match(row_commands, n_row_commands, prefix, out, n, max);
 	return match(app_commands, N_APP_COMMANDS, prefix, out, n, max);
+}
+
+void command_each(struct host *host,
+	void (*fn)(void *arg, const char *group, const struct command *command), void *arg)
+{
+	(void)host;
+	for (size_t i = 0; i < N_APP_COMMANDS; i++)
+		fn(arg, "Everywhere", &app_commands[i]);
+	for (size_t i = 0; i < n_row_commands; i++)
+		fn(arg, "On sandboxes", &row_commands[i]);
 }

@@ -53,6 +53,7 @@ struct app {
 	struct app_opts opts;
 	struct theme theme;
 	char *theme_name; /* asked for */
+	char *local_dir;
 	/* terminal; NULL while detached */
 	struct tty *tty;
 	struct screen *screen;
@@ -131,11 +132,11 @@ bool frame_region(const struct app *app, const struct view *view, struct rect *o
 /* commands.c */
 bool command_run(struct app *app, const char *line, struct err *err);
 void command_try(struct app *app, const char *line); /* shows the failure */
-struct command_match {
-	const struct command *command;
-};
 size_t command_complete(
 	const struct app *app, const char *prefix, const struct command **out, size_t max);
+
+void command_each(struct host *host,
+	void (*fn)(void *arg, const char *group, const struct command *command), void *arg);
 
 /* keys and mouse */
 void dispatch_key(void *arg, const struct key *key);

@@ -517,16 +517,15 @@ static bool run_detail(void *self, const char *args, struct err *err)
 }
 
 const struct command row_commands[] = {
-	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox", run_shell,
-		NULL },
-	{ "files", "[PATH]", "its files beside yours", run_files, NULL },
-	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail,
-		NULL },
-	{ "create", "[POOL]", "create a sandbox", run_create, NULL },
-	{ "delete", "", "delete the sandboxes selected (asks)", run_delete, NULL },
-	{ "suspend", "", "suspend the sandboxes selected (asks)", run_suspend, NULL },
-	{ "resume", "", "resume the sandboxes selected", run_resume, NULL },
-	{ "extend", "[TIME]", "their end of life becomes now plus TIME", run_extend, NULL },
+	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
+		run_shell },
+	{ "files", "[PATH]", "its files beside yours", run_files },
+	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
+	{ "create", "[POOL]", "create a sandbox", run_create },
+	{ "delete", "", "delete the sandboxes selected (asks)", run_delete },
+	{ "suspend", "", "suspend the sandboxes selected (asks)", run_suspend },
+	{ "resume", "", "resume the sandboxes selected", run_resume },
+	{ "extend", "[TIME]", "their end of life becomes now plus TIME", run_extend },
 };
 const size_t n_row_commands = sizeof row_commands / sizeof row_commands[0];
 

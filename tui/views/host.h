@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct actions;
+struct command;
 struct copies;
 struct dialog;
 struct host;
@@ -41,6 +42,10 @@ struct host_ops {
 	void (*copy_text)(struct host *host, struct slice text);
 	/* The namespace that is looked at, "" = all. */
 	const char *(*namespace_)(const struct host *host);
+	/* The commands of the application and of rows, for help. */
+	void (*each_command)(struct host *host,
+		void (*fn)(void *arg, const char *group, const struct command *command),
+		void *arg);
 };
 
 struct host {
@@ -50,6 +55,7 @@ struct host {
 	const struct theme *theme;
 	struct copies *copies;
 	struct actions *actions;
+	const char *local_dir; /* where the local side of files begins; absolute */
 };
 
 static inline void host_dirty(struct host *host)

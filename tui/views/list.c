@@ -540,10 +540,10 @@ static bool run_warm(void *self, const char *args, struct err *err)
 }
 
 static const struct command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", run_move, NULL },
-	{ "mark", "[all|none]", "mark a sandbox, all that are shown, or none", run_mark, NULL },
-	{ "sort", "COLUMN", "sort by a column; the same again reverses", run_sort, NULL },
-	{ "warm", "", "show or hide the warm sandboxes of the pools", run_warm, NULL },
+	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", run_move },
+	{ "mark", "[all|none]", "mark a sandbox, all that are shown, or none", run_mark },
+	{ "sort", "COLUMN", "sort by a column; the same again reverses", run_sort },
+	{ "warm", "", "show or hide the warm sandboxes of the pools", run_warm },
 };
 
 static bool mouse(struct view *view, const struct mouse *mouse)

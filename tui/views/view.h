@@ -28,8 +28,6 @@ struct command {
 	const char *help; /* one line */
 	/* self: the view, or the application. args: the rest of the line, "" if none. */
 	bool (*run)(void *self, const char *args, struct err *err);
-	const char *
-		word; /* handed to run instead of args when args is "" (several names, one function); or NULL */
 };
 
 struct drag { /* something held by the mouse */
