@@ -31,30 +31,43 @@ static void pass_count(struct term *t, const struct csi *csi)
 	state_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
 }
 
-/* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual);
- * libvterm does not know that. */
+/* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual). */
 static void move_rows(struct term *t, const struct csi *csi)
 {
 	int row;
 	int col;
 	int n = count_of(t, csi);
 	state_cursor(t, &row, &col);
-	bool up = csi->final == 'A' || csi->final == 'F';
-	int room = up ? (row >= t->region.top ? row - t->region.top : row)
-		      : (row < t->region.bottom ? t->region.bottom - 1 - row
-						: t->grid->rows - 1 - row);
-	if (n > room)
-		n = room;
-	if (n > 0)
-		state_writef(t, "\x1b[%d%c", n, csi->final);
-	else if (csi->final == 'E' || csi->final == 'F')
-		state_write(t, "\r", 1);
+	if (csi->final == 'A' || csi->final == 'F') {
+		int room = row >= t->region.top ? row - t->region.top : row;
+		row -= n < room ? n : room;
+	} else {
+		int end = row < t->region.bottom ? t->region.bottom : t->grid->rows;
+		int room = end - 1 - row;
+		row += n < room ? n : room;
+	}
+	state_move(t, row, csi->final == 'E' || csi->final == 'F' ? 0 : col);
 }
 
-static void move_to(struct term *t, const struct csi *csi)
+static void move_by(struct term *t, int rows, int cols)
 {
-	state_writef(t, "\x1b[%d;%dH", place_of(csi, 0, t->grid->rows),
-		place_of(csi, 1, t->grid->cols));
+	int row;
+	int col;
+	state_cursor(t, &row, &col);
+	state_move(t, row + rows, col + cols);
+}
+
+/* CUP, HVP, VPA, CHA: -1 keeps the row or column; the rest counts from the origin. */
+static void move_to(struct term *t, int row, int col, bool keep_origin_col)
+{
+	int old_row;
+	int old_col;
+	state_cursor(t, &old_row, &old_col);
+	if (row >= 0 && t->modes.origin)
+		row += t->region.top;
+	if (col >= 0 && t->modes.origin && t->margins_mode && keep_origin_col)
+		col += t->region.left;
+	state_move(t, row < 0 ? old_row : row, col < 0 ? old_col : col);
 }
 
 static void erase_display(struct term *t, const struct csi *csi)
@@ -78,6 +91,7 @@ static void delete_lines(struct term *t, const struct csi *csi)
 	t->history_pause = true; /* the program removes them, they did not scroll away */
 	pass_count(t, csi);
 	t->history_pause = false;
+	state_settle(t);
 }
 
 static void set_scroll_region(struct term *t, const struct csi *csi)
@@ -89,10 +103,10 @@ static void set_scroll_region(struct term *t, const struct csi *csi)
 		bottom = rows;
 	if (top >= bottom && !(rows == 1 && top == 1))
 		return;
-	state_writef(t, "\x1b[%d;%dr\x1b[H", top, bottom);
+	state_writef(t, "\x1b[%d;%dr", top, bottom);
 	t->region.top = top - 1;
 	t->region.bottom = bottom;
-	t->last.valid = false;
+	move_to(t, 0, 0, true);
 }
 
 static void set_side_margins(struct term *t, const struct csi *csi)
@@ -104,10 +118,10 @@ static void set_side_margins(struct term *t, const struct csi *csi)
 		right = cols;
 	if (left >= right)
 		return;
-	state_writef(t, "\x1b[%d;%ds\x1b[H", left, right);
+	state_writef(t, "\x1b[%d;%ds", left, right);
 	t->region.left = left - 1;
 	t->region.right = right;
-	t->last.valid = false;
+	move_to(t, 0, 0, true);
 }
 
 static void report_cursor(struct term *t, const char *mark)
@@ -173,23 +187,36 @@ static void handle_plain(struct term *t, const struct csi *csi)
 {
 	switch (csi->final) {
 	case '@': /* ICH */
-	case 'C': /* CUF */
-	case 'D': /* CUB */
-	case 'I': /* CHT */
-	case 'L': /* IL */
 	case 'P': /* DCH */
-	case 'S': /* SU */
 	case 'X': /* ECH */
-	case 'Z': /* CBT */
-	case 'a': /* HPR */
-	case 'e': /* VPR */
-	case 'j': /* HPB */
-	case 'k': /* VPB */
 		pass_count(t, csi);
 		break;
+	case 'L': /* IL */
+	case 'S': /* SU */
+	case 'I': /* CHT */
+	case 'Z': /* CBT */
+		pass_count(t, csi);
+		state_settle(t);
+		break;
+	case 'C': /* CUF */
+	case 'a': /* HPR */
+		move_by(t, 0, count_of(t, csi));
+		break;
+	case 'D': /* CUB */
+	case 'j': /* HPB */
+		move_by(t, 0, -count_of(t, csi));
+		break;
+	case 'e': /* VPR */
+		move_by(t, count_of(t, csi), 0);
+		break;
+	case 'k': /* VPB */
+		move_by(t, -count_of(t, csi), 0);
+		break;
 	case 'T': /* SD; with more numbers it is xterm's mouse highlighting */
-		if (csi->count == 1)
+		if (csi->count == 1) {
 			pass_count(t, csi);
+			state_settle(t);
+		}
 		break;
 	case 'A':
 	case 'B':
@@ -199,14 +226,15 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		break;
 	case 'G': /* CHA */
 	case '`': /* HPA */
-		state_writef(t, "\x1b[%dG", place_of(csi, 0, t->grid->cols));
+		move_to(t, -1, place_of(csi, 0, t->grid->cols) - 1, false);
 		break;
 	case 'd': /* VPA */
-		state_writef(t, "\x1b[%dd", place_of(csi, 0, t->grid->rows));
+		move_to(t, place_of(csi, 0, t->grid->rows) - 1, -1, false);
 		break;
 	case 'H': /* CUP */
 	case 'f': /* HVP */
-		move_to(t, csi);
+		move_to(t, place_of(csi, 0, t->grid->rows) - 1,
+			place_of(csi, 1, t->grid->cols) - 1, true);
 		break;
 	case 'J':
 		erase_display(t, csi);

@@ -68,6 +68,7 @@ void term_reset(struct term *t)
 	grid_fill(t->screens[1], (struct grid_rect){ 0, t->grid->rows, 0, t->grid->cols },
 		cell_blank(0), t->revision);
 	vterm_state_reset(t->vt_state, 1); /* erases the main screen */
+	t->vt_behind = false;
 	t->modes.reverse_screen = false;
 	state_writef(t, "\x1b[?5l");
 	reset_common(t);
@@ -108,6 +109,8 @@ static void handle_plain(struct term *t, char final)
 	case 'H': /* HTS */
 	case 'M': /* RI */
 		state_writef(t, "\x1b%c", final);
+		if (final != 'H')
+			state_settle(t);
 		term_touch(t);
 		break;
 	case 'N': /* SS2 */

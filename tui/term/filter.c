@@ -90,6 +90,8 @@ static enum kind classify(uint32_t c)
 		return KIND_TEXT;
 	if (c >= 0x1160 && c <= 0x11ff)
 		return KIND_MARK; /* medial vowels and finals of Hangul */
+	if (c == 0x06de || c == 0x1734 || c == 0x302e || c == 0x302f)
+		return KIND_MARK; /* combining in older Unicode and in libvterm's table */
 	switch (utf8proc_category((utf8proc_int32_t)c)) {
 	case UTF8PROC_CATEGORY_MN:
 	case UTF8PROC_CATEGORY_ME:
@@ -124,8 +126,7 @@ static void flush(struct term *t, const unsigned char *p, size_t n)
 	if (n == 0)
 		return;
 	t->filter.last_char = last_of(p, n);
-	t->changed = true;
-	state_write(t, (const char *)p, n);
+	text_put(t, p, n);
 }
 
 void filter_repeat(struct term *t, int count)
@@ -143,16 +144,14 @@ void filter_repeat(struct term *t, int count)
 		int piece = count < 64 ? count : 64;
 		for (int i = 0; i < piece; i++)
 			memcpy(text + (size_t)i * n, utf8, n);
-		state_write(t, text, (size_t)piece * n);
+		text_put(t, (const unsigned char *)text, (size_t)piece * n);
 		count -= piece;
 	}
-	t->changed = true;
 }
 
 /* A C0 control that is not part of a run. */
 static void control(struct term *t, unsigned char c)
 {
-	char byte = (char)c;
 	switch (c) {
 	case BEL:
 		t->bell = true;
@@ -164,9 +163,8 @@ static void control(struct term *t, unsigned char c)
 	default:
 		if (!is_run_byte(c) || c >= 0x20)
 			break;
-		state_write(t, &byte, 1);
+		text_control(t, c);
 		t->filter.last_char = 0;
-		t->changed = true;
 		break;
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of this room share: the terminal itself. Bytes go
  *
- *   term_feed → filter.c (parser) ─ text, moves ──→ libvterm state ─ callbacks → state.c → grid
+ *   term_feed → filter.c (parser) ─ text ─ text.c ─→ libvterm state ─ callbacks → state.c → grid
+ *                                 ├ editing, tabs … csi.c ──↑
  *                                 ├ styles ───────→ sgr.c
  *                                 ├ modes, queries → mode.c, csi.c
  *                                 └ OSC, DCS ─────→ osc.c
@@ -100,6 +101,12 @@ struct term {
 	uint32_t erase_id; /* background of the pen only */
 	bool pen_changed;
 
+	/* The cursor, when libvterm's is out of date (text.c); else ask libvterm. */
+	bool vt_behind;
+	int row;
+	int col;
+	bool direct; /* ASCII is written without libvterm; tests switch it off to compare */
+
 	/* The last character written, as long as the cursor has not gone elsewhere. */
 	struct {
 		bool valid;
@@ -166,14 +173,21 @@ void state_start(struct term *t, int cols, int rows);
 void state_write(struct term *t, const char *bytes, size_t n);
 void state_writef(struct term *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void state_scroll_up(struct term *t, struct grid_rect rect, int rows);
 void state_add_mark(struct term *t, uint32_t codepoint); /* combining, at the cursor */
+/* Puts the cursor somewhere (brought inside) and ends a pending wrap. */
 void state_move(struct term *t, int row, int col);
+void state_settle(struct term *t);       /* ends a pending wrap that libvterm may have kept */
 void state_clear_region(struct term *t); /* region and margins = whole screen */
 bool state_wrap_pending(const struct term *t);
 void state_cursor(const struct term *t, int *row, int *col);
 void state_fill(struct term *t, struct grid_rect rect, struct term_cell cell);
 uint32_t state_pen_id(struct term *t);
 uint32_t state_erase_id(struct term *t);
+
+/* text.c: checked UTF-8 with format effectors (BS … CR) */
+void text_put(struct term *t, const unsigned char *bytes, size_t n);
+void text_control(struct term *t, unsigned char c); /* BS … CR */
 
 /* reflow.c: the main screen at another size; the cursor is moved along */
 void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col);

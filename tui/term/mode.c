@@ -74,6 +74,7 @@ static void set_margins_mode(struct term *t, bool on)
 {
 	/* either way the margins start as the whole width */
 	state_writef(t, "\x1b[s\x1b[?69%c", on ? 'h' : 'l');
+	state_settle(t);
 	t->region.left = 0;
 	t->region.right = t->grid->cols;
 	t->margins_mode = on;
@@ -104,12 +105,14 @@ static void set_private(struct term *t, int number, bool on)
 		state_writef(t, "\x1b[?%d%c", number, final);
 		break;
 	case 6:
-		t->modes.origin = on;
 		state_writef(t, "\x1b[?6%c", final);
+		t->modes.origin = on;
+		state_move(t, on ? t->region.top : 0, on ? t->region.left : 0);
 		break;
 	case 7:
 		t->modes.autowrap = on;
 		state_writef(t, "\x1b[?7%c", final);
+		state_settle(t);
 		break;
 	case 9:
 		set_mouse(t, TERM_MOUSE_X10, on);

@@ -69,6 +69,29 @@ static void append_special(
 	builder->head.flags &= (uint8_t)~PACK_PLAIN;
 }
 
+/* ASCII in one style, as far as it goes: most lines are nothing else. */
+static size_t plain_run(struct pack_builder *builder, const struct term_cell *cells, size_t n)
+{
+	struct pack_head *head = &builder->head;
+	uint32_t style = 0;
+	if (head->run_count > 0)
+		style = builder->runs[head->run_count - 1].style;
+	char *out = builder->text + head->text_bytes;
+	size_t room = builder->text_capacity - head->text_bytes;
+	size_t i = 0;
+	for (; i < n && i < room && cells[i].style == style; i++) {
+		uint32_t text = cells[i].text & ~(uint32_t)CELL_PROTECTED;
+		if (text >= 0x80)
+			break;
+		out[i] = text ? (char)text : ' ';
+	}
+	head->text_bytes += (uint32_t)i;
+	head->cells += (uint32_t)i;
+	if (head->run_count > 0)
+		builder->runs[head->run_count - 1].cells += (uint32_t)i;
+	return i;
+}
+
 void pack_append(struct pack_builder *builder, const struct cell_tables *tables,
 	const struct term_cell *cells, size_t n)
 {
@@ -78,6 +101,11 @@ void pack_append(struct pack_builder *builder, const struct cell_tables *tables,
 		if (builder->text_capacity - head->text_bytes < TERM_CELL_TEXT_BYTES + 2)
 			array_grow(&builder->text, &builder->text_capacity,
 				head->text_bytes + (n - i) + TERM_CELL_TEXT_BYTES + 2, 1);
+		size_t plain = plain_run(builder, cells + i, n - i);
+		if (plain > 0) {
+			i += plain - 1;
+			continue;
+		}
 		struct term_cell cell = cells[i];
 		uint32_t value = cell.text & (CELL_VALUE | CELL_CLUSTER);
 		bool pair =

@@ -116,7 +116,7 @@ static void lay_out(struct flow *flow, size_t index, struct out_rows *out)
 	do {
 		size_t used;
 		struct out_row *row = add_row(out);
-		row->cells = line->cells + at;
+		row->cells = line->n > 0 ? line->cells + at : NULL;
 		row->length = line->n > 0
 				      ? break_row(row->cells, line->n - at, flow->cols, &used)
 				      : 0;

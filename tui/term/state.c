@@ -140,24 +140,31 @@ static void push_history(struct term *t, int count)
 	}
 }
 
+/* Whole rows of the screen leave at the top of a region. */
+void state_scroll_up(struct term *t, struct grid_rect rect, int rows)
+{
+	bool whole = rect.left == 0 && rect.right == t->grid->cols;
+	int height = rect.bottom - rect.top;
+	if (rows > 0 && whole && rect.top == 0 && t->grid == t->screens[0] && !t->history_pause)
+		push_history(t, rows < height ? rows : height);
+	grid_scroll_rows(t->grid, rect, rows, state_erase_id(t), t->revision);
+	if (t->last.valid && t->last.row >= rect.top && t->last.row < rect.bottom) {
+		t->last.row -= rows;
+		if (t->last.row < rect.top || t->last.row >= rect.bottom)
+			t->last.valid = false;
+	}
+}
+
 static int on_scrollrect(VTermRect vt_rect, int downward, int rightward, void *user)
 {
 	struct term *t = user;
 	struct grid_rect rect;
 	if (!take_rect(t, vt_rect, &rect))
 		return 1;
-	if (rightward != 0) {
+	if (rightward != 0)
 		grid_scroll_cols(t->grid, rect, rightward, state_erase_id(t), t->revision);
-		return 1;
-	}
-	bool whole = rect.left == 0 && rect.right == t->grid->cols;
-	int height = rect.bottom - rect.top;
-	if (downward > 0 && whole && rect.top == 0 && t->grid == t->screens[0] &&
-		!t->history_pause)
-		push_history(t, downward < height ? downward : height);
-	grid_scroll_rows(t->grid, rect, downward, state_erase_id(t), t->revision);
-	if (t->last.valid && t->last.row >= rect.top && t->last.row < rect.bottom)
-		t->last.row -= downward;
+	else
+		state_scroll_up(t, rect, downward);
 	return 1;
 }
 
@@ -234,8 +241,29 @@ void state_start(struct term *t, int cols, int rows)
 	vterm_state_reset(t->vt_state, 1);
 }
 
+/* Tells libvterm where the cursor is, if others have moved it. */
+static void catch_up(struct term *t)
+{
+	if (!t->vt_behind)
+		return;
+	t->vt_behind = false;
+	int row = t->row;
+	int col = t->col;
+	if (t->modes.origin) {
+		row -= t->region.top;
+		col -= t->margins_mode ? t->region.left : 0;
+	}
+	char text[32];
+	int n = snprintf(
+		text, sizeof text, "\x1b[%d;%dH", row < 0 ? 1 : row + 1, col < 0 ? 1 : col + 1);
+	bool valid = t->last.valid;
+	vterm_input_write(t->vt, text, (size_t)n);
+	t->last.valid = valid;
+}
+
 void state_write(struct term *t, const char *bytes, size_t n)
 {
+	catch_up(t);
 	while (n > 0) {
 		size_t piece = n < VT_WRITE_BYTES ? n : VT_WRITE_BYTES;
 		if (piece < n) /* never through a character */
@@ -255,24 +283,50 @@ void state_writef(struct term *t, const char *format, ...)
 	int n = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	if (n > 0 && (size_t)n < sizeof text)
-		vterm_input_write(t->vt, text, (size_t)n);
+		state_write(t, text, (size_t)n);
+}
+
+static int inside(int value, int start, int end)
+{
+	return value < start ? start : value >= end ? end - 1 : value;
 }
 
 void state_cursor(const struct term *t, int *row, int *col)
 {
-	VTermPos pos;
-	vterm_state_get_cursorpos(t->vt_state, &pos);
-	*row = pos.row < 0 ? 0 : pos.row >= t->grid->rows ? t->grid->rows - 1 : pos.row;
-	*col = pos.col < 0 ? 0 : pos.col >= t->grid->cols ? t->grid->cols - 1 : pos.col;
+	VTermPos pos = { t->row, t->col };
+	if (!t->vt_behind)
+		vterm_state_get_cursorpos(t->vt_state, &pos);
+	*row = inside(pos.row, 0, t->grid->rows);
+	*col = inside(pos.col, 0, t->grid->cols);
+}
+
+void state_move(struct term *t, int row, int col)
+{
+	bool origin = t->modes.origin;
+	bool margins = origin && t->margins_mode;
+	t->row = inside(
+		row, origin ? t->region.top : 0, origin ? t->region.bottom : t->grid->rows);
+	t->col = inside(
+		col, margins ? t->region.left : 0, margins ? t->region.right : t->grid->cols);
+	t->vt_behind = true;
+	t->last.valid = false;
+}
+
+void state_settle(struct term *t)
+{
+	state_cursor(t, &t->row, &t->col);
+	t->vt_behind = true;
+	t->last.valid = false;
 }
 
 bool state_wrap_pending(const struct term *t)
 {
 	int row;
 	int col;
+	if (!t->modes.autowrap || !t->last.valid || t->last.end < t->grid->cols)
+		return false;
 	state_cursor(t, &row, &col);
-	return t->modes.autowrap && t->last.valid && t->last.row == row &&
-	       t->last.end >= t->grid->cols && col == t->grid->cols - 1;
+	return t->last.row == row && col == t->grid->cols - 1;
 }
 
 void state_add_mark(struct term *t, uint32_t codepoint)
@@ -293,16 +347,6 @@ void state_add_mark(struct term *t, uint32_t codepoint)
 	*cell = cell_add_mark(&t->tables, *cell, codepoint);
 	row->revision = t->revision;
 	t->changed = true;
-}
-
-void state_move(struct term *t, int row, int col)
-{
-	if (t->modes.origin) {
-		row -= t->region.top;
-		col -= t->margins_mode ? t->region.left : 0;
-	}
-	state_writef(t, "\x1b[%d;%dH", row < 0 ? 1 : row + 1, col < 0 ? 1 : col + 1);
-	t->last.valid = false;
 }
 
 void state_clear_region(struct term *t)

@@ -40,6 +40,7 @@ struct term *term_new(const struct term_opts *opts)
 	t->mouse_col = -1;
 	t->mouse_row = -1;
 	t->revision = 1;
+	t->direct = true;
 	mode_init(t);
 	state_start(t, cols, rows);
 	return t;
