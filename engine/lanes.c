@@ -26,7 +26,7 @@ struct tunnel {
 	struct tunnel *prev, *next;
 };
 
-static int lane_connect(void *arg, uint16_t port, struct err *err);
+static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err);
 
 struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
 	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *tunnel_lane,
@@ -146,13 +146,11 @@ static void on_tunnel_closed(void *arg, const struct err *err)
 	loop_timer_arm(tunnel->lane->engine->sweep, 0);
 }
 
-static int lane_connect(void *arg, uint16_t port, struct err *err)
+static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 {
 	struct lane *lane = arg;
-	if (lane->is_retired) {
-		err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
-		return -1;
-	}
+	if (lane->is_retired)
+		return err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
 	struct tunnel *tunnel = x_calloc(1, sizeof *tunnel);
 	tunnel->lane = lane;
 	const struct kube_portforward_opts opts = {
@@ -162,14 +160,13 @@ static int lane_connect(void *arg, uint16_t port, struct err *err)
 		.on_closed = on_tunnel_closed,
 		.arg = tunnel,
 	};
-	int fd = -1;
-	tunnel->forward = kube_portforward_open(lane->engine->kube, &opts, &fd, err);
+	tunnel->forward = kube_portforward_open(lane->engine->kube, &opts, fd_take, err);
 	if (tunnel->forward == NULL) {
 		free(tunnel);
-		return -1;
+		return false;
 	}
 	DL_APPEND(lane->tunnels, tunnel);
-	return fd;
+	return true;
 }
 
 static void retire(struct engine *engine, struct lane *lane, const struct err *why)

@@ -19,7 +19,6 @@
 #include "engine/net/loop.h"
 #include "engine/net/ws.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -27,8 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum {
 	DIAL_TIMEOUT_MS = 10000,
@@ -60,6 +57,16 @@ struct kube_portforward {
 };
 
 /* ---- the end */
+
+static void stop(struct kube_portforward *forward)
+{
+	kube_auth_wait_cancel(forward->wait);
+	net_dial_cancel(forward->dial);
+	net_ws_free(forward->ws);
+	forward->wait = NULL;
+	forward->dial = NULL;
+	forward->ws = NULL;
+}
 
 static void over(struct kube_portforward *forward, const struct err *err)
 {
@@ -133,8 +140,7 @@ static void on_user_event(struct bufferevent *bev, short what, void *arg)
 		return;
 	/* the user closed its end: there is no half-close on this wire */
 	close_user_end(forward);
-	net_ws_free(forward->ws);
-	forward->ws = NULL;
+	stop(forward);
 	over(forward, NULL);
 }
 
@@ -336,23 +342,19 @@ static bool parse_server(struct kube_portforward *forward, struct err *err)
 	return true;
 }
 
-static bool make_pair(struct kube_portforward *forward, int *fd, struct err *err)
+static void take_user_end(struct kube_portforward *forward, int fd)
 {
-	int pair[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
-		return err_set_errno(err, errno, "socketpair");
 	struct event_base *base = loop_base(forward->client->loop);
-	forward->bev = bufferevent_socket_new(base, pair[0], BEV_OPT_CLOSE_ON_FREE);
+	evutil_make_socket_nonblocking(fd);
+	forward->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(forward->bev, on_user_bytes, on_user_drained, on_user_event, forward);
 	bufferevent_setwatermark(forward->bev, EV_READ, 0, HIGH_WATER_BYTES);
 	bufferevent_setwatermark(forward->bev, EV_WRITE, HIGH_WATER_BYTES / 4, 0);
 	bufferevent_enable(forward->bev, EV_READ | EV_WRITE);
-	*fd = pair[1];
-	return true;
 }
 
 struct kube_portforward *kube_portforward_open(struct kube_client *client,
-	const struct kube_portforward_opts *opts, int *fd, struct err *err)
+	const struct kube_portforward_opts *opts, int fd_take, struct err *err)
 {
 	struct kube_portforward *forward = x_calloc(1, sizeof *forward);
 	forward->client = client;
@@ -361,10 +363,11 @@ struct kube_portforward *kube_portforward_open(struct kube_client *client,
 	forward->path = kube_path(&kube_pods, opts->namespace_, opts->pod, "portforward");
 	forward->on_closed = opts->on_closed;
 	forward->arg = opts->arg;
-	if (!parse_server(forward, err) || !make_pair(forward, fd, err)) {
+	if (!parse_server(forward, err)) {
 		kube_portforward_free(forward);
 		return NULL;
 	}
+	take_user_end(forward, fd_take);
 	/* credentials first; on_auth never comes from inside this call */
 	forward->wait = kube_auth_wait_start(client->auth, on_auth, forward);
 	return forward;
@@ -375,9 +378,7 @@ void kube_portforward_free(struct kube_portforward *forward)
 	if (forward == NULL)
 		return;
 	forward->is_over = true;
-	kube_auth_wait_cancel(forward->wait);
-	net_dial_cancel(forward->dial);
-	net_ws_free(forward->ws);
+	stop(forward);
 	close_user_end(forward);
 	free(forward->pod);
 	free(forward->path);

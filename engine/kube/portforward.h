@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One TCP connection to a port of a pod through the API server: WebSocket, subprotocol v4.channel.k8s.io, one
- * port a WebSocket (Kubernetes pods/portforward). The user gets one end of a socketpair; no listening socket is ever
+ * port a WebSocket (Kubernetes pods/portforward). The user holds the other end of a socket pair; no listening socket is ever
  * opened, so nobody else on the machine can ride it. Needs the verbs get and create on pods/portforward.
  *
  * Wire: binary messages, byte 0 is the channel (0 data, 1 errors); the first message of each channel is the port,
@@ -23,7 +23,7 @@ struct kube_portforward_opts {
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
 };
-/* *fd is the user's end: non-blocking, close-on-exec, theirs to close. */
+/* Takes over fd on success: a connected stream socket whose other end is the user's. */
 struct kube_portforward *kube_portforward_open(struct kube_client *client,
-	const struct kube_portforward_opts *opts, int *fd, struct err *err);
+	const struct kube_portforward_opts *opts, int fd_take, struct err *err);
 void kube_portforward_free(struct kube_portforward *forward); /* the user's end sees a close */

@@ -33,9 +33,10 @@ struct http_reply {
 };
 const char *http_reply_header(const struct http_reply *reply, const char *name); /* or NULL */
 
-/* An open-socket hook: returns a connected stream socket that libcurl will own (one end of a socketpair
- * of a tunnelled lane), or -1 with *err. Called for each new connection. */
-typedef int http_connect_fn(void *arg, struct err *err);
+/* The hook of a tunnelled lane, called for each new connection: takes over fd, a connected stream socket whose
+ * other end is libcurl's, and serves it. False with *err: fd is not taken. It may be called after http_start
+ * has returned. */
+typedef bool http_connect_fn(void *arg, int fd_take, struct err *err);
 
 struct http_opts {
 	const char *method;

@@ -4,6 +4,7 @@
  *   http_setup.c  options of a request -> options of a curl easy handle
  *   http_bytes.c  what comes and goes while a request runs: headers, bodies, their limits
  *   http_wait.c   deadlines
+ *   http_tunnel.c connections that a hook serves
  *   http_names.c  host names, resolved by the loop and not by a thread of libcurl
  */
 #pragma once
@@ -59,7 +60,8 @@ struct http_req {
 	CURL *easy;
 	struct net_tls *tls;
 	struct net_resolve *resolve;
-	struct http_opts opts; /* pointers in it are ours or NULL */
+	struct http_rendezvous *rendezvous; /* http_tunnel.c; NULL: none open */
+	struct http_opts opts;              /* pointers in it are ours or NULL */
 	char *method, *url, *body_copy;
 	char *host; /* whom to resolve: the proxy, or the host of the URL */
 	uint16_t port;
@@ -98,6 +100,8 @@ void http_req_fail(struct http_req *req, const struct err *err); /* outside libc
 /* http_setup.c */
 bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *err);
 void http_setup_free(struct http_req *req);
+void http_tunnel_setup(struct http_req *req);
+void http_tunnel_free(struct http_req *req);
 /* http_bytes.c */
 size_t http_on_header(char *line, size_t size, size_t n, void *arg);
 size_t http_on_body(char *bytes, size_t size, size_t n, void *arg);

@@ -178,26 +178,6 @@ static bool set_url(struct http_req *req, const struct http_opts *opts, struct e
 
 /* --- the connection --- */
 
-static curl_socket_t on_open_socket(
-	void *arg, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	(void)purpose;
-	(void)address;
-	struct http_req *req = arg;
-	int fd = req->opts.connect(req->opts.connect_arg, &req->fail);
-	if (fd < 0 && req->fail.code == ERR_NONE)
-		err_set(&req->fail, ERR_CONN_LOST, "no tunnel");
-	return fd < 0 ? CURL_SOCKET_BAD : fd;
-}
-
-static int on_socket_options(void *arg, curl_socket_t fd, curlsocktype purpose)
-{
-	(void)arg;
-	(void)fd;
-	(void)purpose;
-	return CURL_SOCKOPT_ALREADY_CONNECTED;
-}
-
 /* Called each time the request is about to be sent. libcurl sends it again on a new connection when
  * a kept one turns out to be dead; what changes something is never repeated by us. */
 static int on_before_request(
@@ -303,11 +283,7 @@ static void set_callbacks(struct http_req *req)
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, req);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_before_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, req);
-	if (req->opts.connect != NULL) {
-		curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-		curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, req);
-		curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket_options);
-	}
+	http_tunnel_setup(req);
 }
 
 bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *err)
@@ -345,6 +321,7 @@ bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *
 
 void http_setup_free(struct http_req *req)
 {
+	http_tunnel_free(req);
 	curl_slist_free_all(req->headers);
 	curl_slist_free_all(req->resolved);
 	curl_slist_free_all(req->connect_to);

@@ -13,9 +13,12 @@
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 
+#include <errno.h>
 #include <event2/bufferevent.h>
 #include <event2/util.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum {
 	POLL_MS = 200,
@@ -181,11 +184,11 @@ static int64_t left_ms(const struct lane_attempt *lane)
 	return left < 1 ? 1 : left < PROBE_MS ? left : PROBE_MS;
 }
 
-static int on_http_connect(void *arg, struct err *err)
+static bool on_http_connect(void *arg, int fd_take, struct err *err)
 {
 	struct runtime *runtime = arg;
 
-	return runtime->connect(runtime->connect_arg, runtime->rest_port, err);
+	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
 }
 
 static void try_rest(struct runtime *runtime)
@@ -312,15 +315,21 @@ static void on_dialled(void *arg, const struct err *err, struct bufferevent *bev
 static void try_tunnel(struct runtime *runtime)
 {
 	struct err err = { 0 };
-	int fd = runtime->connect(runtime->connect_arg, runtime->grpc_port, &err);
+	int pair[2];
 
-	if (fd < 0) {
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
+		err_set_errno(&err, errno, "socketpair");
 		try_failed(runtime, LANE_GRPC, &err);
 		return;
 	}
-	evutil_make_socket_nonblocking(fd);
-	struct bufferevent *bev =
-		bufferevent_socket_new(loop_base(runtime->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!runtime->connect(runtime->connect_arg, runtime->grpc_port, pair[0], &err)) {
+		close(pair[0]);
+		close(pair[1]);
+		try_failed(runtime, LANE_GRPC, &err);
+		return;
+	}
+	struct bufferevent *bev = bufferevent_socket_new(
+		loop_base(runtime->loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
 	on_dialled(runtime, NULL, bev);
 }
 

@@ -44,7 +44,7 @@ struct runtime {
 	struct telemetry *telemetry;
 	char *label, *rest_url, *grpc_host, *authority, *auth_header, *token, *http_lane;
 	uint16_t rest_port, grpc_port;
-	int (*connect)(void *arg, uint16_t port, struct err *err);
+	bool (*connect)(void *arg, uint16_t port, int fd_take, struct err *err);
 	void *connect_arg;
 	bool read_only;
 	uint64_t max_download_bytes, max_upload_bytes;

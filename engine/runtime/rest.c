@@ -9,11 +9,11 @@
 
 enum { MAX_HEADERS = 8 };
 
-static int on_connect(void *arg, struct err *err)
+static bool on_connect(void *arg, int fd_take, struct err *err)
 {
 	struct runtime *runtime = arg;
 
-	return runtime->connect(runtime->connect_arg, runtime->rest_port, err);
+	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
 }
 
 bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)

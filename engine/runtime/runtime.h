@@ -27,8 +27,9 @@ struct runtime_opts {
 	struct net_tls *tls;
 	const char *token; /* printable ASCII without spaces, or NULL; never logged */
 	bool allow_plaintext_token; /* else a token to a non-loopback address without TLS: conn.plaintext_token */
-	/* A tunnelled lane (port-forward): asked for a connected socket per connection. NULL: dial. */
-	int (*connect)(void *arg, uint16_t port, struct err *err);
+	/* A tunnelled lane (port-forward): for each connection, takes over fd (a connected stream socket, non-blocking)
+	 * and carries it to that port. False with *err: fd is not taken. NULL: dial. */
+	bool (*connect)(void *arg, uint16_t port, int fd_take, struct err *err);
 	void *connect_arg;
 	const char *label;           /* for messages and spans: claim or URL */
 	struct telemetry *telemetry; /* NULL: none */
