@@ -1,43 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The copies a person has started: progress, pause, cancel, conflicts. They go on while no view shows them. */
+/* Copies under way, shared by the views: a queue over engine/transfer. A copy is what one person asked for at
+ * once: some files and folders of one place, into one folder of another. It lives on when its view is left. At most
+ * COPIES_PARALLEL of them run, each with at most COPY_ITEMS_PARALLEL of its files at a time, so that a question about
+ * one of them does not stop the others. */
 #pragma once
 
-#include "tui/draw/surface.h"
 #include "tui/views/host.h"
+
+#include "engine/base/str.h"
+
+enum {
+	COPIES_PARALLEL = 2,
+	COPY_ITEMS_PARALLEL = 3,
+	COPIES_KEPT_MAX = 200,
+	COPY_FAILURES_KEPT = 20
+};
 
 struct copies;
 struct copies *copies_new(struct host *host);
-void copies_free(struct copies *copies); /* cancels what runs; half-written files are removed */
+void copies_free(struct copies *copies); /* cancels them silently */
+/* Those that wait, run or are paused: for the question before quitting. */
 size_t copies_running(const struct copies *copies);
+/* "2 copies 45% 12.0 MiB/s 3s left" for the status line. False if nothing runs. */
+bool copies_summary(const struct copies *copies, struct str *out);
 
-struct copy_end {
-	struct runtime *runtime; /* NULL: local */
-	const char *uid;         /* of the row, for messages; NULL: direct or local */
+struct copies_place {
+	bool is_local;   /* the disk of this machine */
+	const char *uid; /* else the row; NULL: the direct runtime */
 };
-/* Copies paths (files or folders) into the folder to_dir. Shows failures itself. on_done may be NULL; it is called
- * once when the copy has ended in any way. */
-void copies_start(struct copies *copies, const struct copy_end *from, const char *const *paths,
-	size_t n_paths, const struct copy_end *to, const char *to_dir, void (*on_done)(void *arg),
-	void *arg);
-/* No on_done with this arg comes any more (its view closes). */
-void copies_forget(struct copies *copies, void *arg);
-/* The runtime is about to go: its copies end with that message. */
 
-int copies_strip_rows(const struct copies *copies); /* lines that the strip wants */
-void copies_draw_strip(struct copies *copies, struct region region);
+struct copies_request {
+	struct copies_place from, to;
+	const char *const *paths; /* full paths at `from` */
+	const int64_t *sizes; /* bytes of each, -1: a folder or unknown; NULL: all unknown */
+	size_t n;
+	const char *to_dir;              /* a folder at `to`; "" is a sandbox's root */
+	enum transfer_conflict conflict; /* TRANSFER_ASK: by a dialog */
+};
+/* Borrows everything. False with *err if it cannot begin (no such sandbox, nothing to copy). */
+bool copies_start(struct copies *copies, const struct copies_request *request, struct err *err);
 
-/* For the view of all: newest first. */
+/* Told when something has arrived in a folder. */
+typedef void copies_arrived_fn(void *arg, const struct copies_place *to, const char *to_dir);
+struct copies_watch;
+struct copies_watch *copies_watch_add(struct copies *copies, copies_arrived_fn *fn, void *arg);
+void copies_watch_remove(struct copies *copies, struct copies_watch *watch); /* NULL is fine */
+
+/* ---- for the view over them */
+enum copy_state {
+	COPY_WAITING,
+	COPY_RUNNING,
+	COPY_PAUSED,
+	COPY_DONE,
+	COPY_FAILED, /* some of it, or all */
+	COPY_CANCELLED,
+	COPY_STATE_COUNT,
+};
 struct copy_info {
 	unsigned id;
-	const char *label; /* raw */
-	const struct transfer_progress *progress;
-	bool is_running, is_paused, is_cancelled;
-	const struct err *err; /* NULL: well */
+	enum copy_state state;
+	const char *what;      /* "a.txt and 2 more"; raw foreign text, as the following */
+	const char *from, *to; /* "local", or a sandbox's name */
+	const char *to_dir;
+	const char *current; /* "" if none */
+	uint64_t files_done, files_total, files_skipped, files_failed;
+	uint64_t bytes_done, bytes_total;
+	bool is_planned; /* the totals are complete */
+	uint64_t bytes_per_s;
+	int64_t left_ms; /* -1 unknown */
+	int64_t elapsed_ms;
+	bool is_asking; /* waits for an answer */
+	size_t n_failures;
 };
 size_t copies_count(const struct copies *copies);
-bool copies_at(const struct copies *copies, size_t index, struct copy_info *out);
+/* In order of start, the newest first. Borrowed for this turn. */
+struct copy_info copies_at(const struct copies *copies, size_t index);
+/* The kept failures of one: path and error. False: no such index. */
+bool copies_failure(const struct copies *copies, unsigned id, size_t index, const char **path,
+	const struct err **err);
+bool copies_is_over(enum copy_state state);
+const char *copy_state_name(enum copy_state state);
+void copies_pause(struct copies *copies, unsigned id, bool paused);
 void copies_cancel(struct copies *copies, unsigned id);
-void copies_pause(struct copies *copies, unsigned id);
-void copies_clear_finished(struct copies *copies);
-/* "12 of 40 files, 3.1 of 9.0 MiB, 2.0 MiB/s, 3s left" */
-void copies_describe(const struct copy_info *copy, struct str *out);
+bool copies_retry(struct copies *copies, unsigned id, struct err *err); /* what failed */
+void copies_clear(struct copies *copies);              /* forgets those that are over */
+uint64_t copies_revision(const struct copies *copies); /* rises with every visible change */
