@@ -76,6 +76,7 @@ struct job {
 
 	struct runtime_op *read, *write, *look;
 	bool is_read_paused, is_write_paused, is_read_done;
+	bool is_info_known, has_written; /* relay.c */
 	int from_fd, to_fd;
 	bool has_temp;
 	char temp[TRANSFER_TEMP_BYTES];

@@ -11,7 +11,8 @@
 
 static void start_write(struct job *job);
 
-/* The two bodies must not resume each other from inside their own callbacks: that happens in the next turn. */
+/* The two bodies must not start or resume each other from inside their own callbacks (libcurl refuses): that
+ * happens in the next turn. */
 static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct job *job = arg;
@@ -19,6 +20,11 @@ static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	if (job->is_info_known && !job->has_written) {
+		job->has_written = true;
+		start_write(job);
+		return;
+	}
 	if (job->transfer->is_paused)
 		return;
 	if (job->is_read_paused && job->read && n < TRANSFER_BUFFER_BYTES / 2) {
@@ -37,17 +43,15 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 
 	job->total_bytes = total_bytes;
 	job->modified_s = modified_s;
-	start_write(job);
+	job->is_info_known = true;
+	event_active(job->ready, EV_TIMEOUT, 0);
 }
 
 static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 {
 	struct job *job = arg;
 
-	if (job->failure.code != ERR_NONE) {
-		err_copy(err, &job->failure);
-		return false;
-	}
+	(void)err;
 	evbuffer_add(job->buffer, bytes.p, bytes.n);
 	if (job->is_write_paused)
 		event_active(job->ready, EV_TIMEOUT, 0);
@@ -83,8 +87,6 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	(void)bytes_read;
 	job->read = NULL;
 	job->is_read_done = true;
-	if (!err && job->failure.code != ERR_NONE)
-		err = &job->failure;
 	if (err)
 		job_fail(job, err);
 	else
@@ -114,9 +116,12 @@ static void start_write(struct job *job)
 		.done = on_written,
 		.arg = job,
 	};
+	struct err err = { 0 };
 
-	job->write = runtime_write_start(transfer->to.runtime, &opts, &job->failure);
+	job->write = runtime_write_start(transfer->to.runtime, &opts, &err);
 	free(path);
+	if (!job->write)
+		job_fail(job, &err);
 }
 
 void relay_start(struct job *job)
