@@ -134,6 +134,11 @@ const struct key_row key_rows[] = {
 	{ SCOPE_COPIES, "x", "cancel", "cancel this copy", "cancel" },
 	{ SCOPE_COPIES, "ctrl-d", "cancel", "cancel this copy", NULL },
 	{ SCOPE_COPIES, "p", "pause", "pause it, or go on", "pause" },
+	{ SCOPE_COPIES, "r", "retry", "copy again what has failed", "retry" },
+	{ SCOPE_COPIES, "home", "move first", "to the newest", NULL },
+	{ SCOPE_COPIES, "g", "move first", "to the newest", NULL },
+	{ SCOPE_COPIES, "end", "move last", "to the oldest", NULL },
+	{ SCOPE_COPIES, "G", "move last", "to the oldest", NULL },
 	{ SCOPE_COPIES, "c", "clear", "forget the finished ones", "clear" },
 
 	{ SCOPE_HELP, "up", "move up", "scroll up", NULL },
