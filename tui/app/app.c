@@ -111,7 +111,7 @@ static void on_host_copy_text(struct host *host, struct slice text)
 		str_add_char(&out, i + 2 < text.n ? digits[c & 63] : '=');
 	}
 	str_add(&out, "\a");
-	tty_send(app->tty, (struct slice){ out.p, out.n });
+	terminal_send(app->tty, (struct slice){ out.p, out.n });
 	str_deinit(&out);
 }
 
@@ -155,6 +155,17 @@ void app_pop_dialog(struct app *app)
 	frame_dirty(app);
 	dialog_answer(dialog); /* may push others */
 	dialog_free(dialog);
+}
+
+void app_drop_dialogs(struct app *app, const void *owner)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < app->n_dialogs; i++)
+		if (dialog_owner(app->dialogs[i]) == owner)
+			dialog_free(app->dialogs[i]);
+		else
+			app->dialogs[kept++] = app->dialogs[i];
+	app->n_dialogs = kept;
 }
 
 void app_fail(struct app *app, const char *what, const struct err *err)
@@ -276,14 +287,14 @@ bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const 
 	app->screen = screen_new(&screen, err);
 	if (!app->screen)
 		return false;
-	struct tty_opts tty = { .in_fd = in_fd,
+	struct terminal_opts tty = { .in_fd = in_fd,
 		.out_fd = out_fd,
 		.end_bytes = screen_end_bytes(app->screen),
 		.on_bytes = on_bytes,
 		.on_sent = on_sent,
 		.on_gone = on_gone,
 		.arg = app };
-	app->tty = tty_open(app->loop, &tty, err);
+	app->tty = terminal_open(app->loop, &tty, err);
 	if (!app->tty) {
 		screen_free(app->screen);
 		app->screen = NULL;
@@ -299,9 +310,9 @@ bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const 
 	if (!load_theme(app, &theme_err))
 		theme_builtin(&app->theme);
 	app->is_focused = true;
-	tty_send(app->tty, slice_of(screen_begin_bytes(app->screen)));
+	terminal_send(app->tty, slice_of(screen_begin_bytes(app->screen)));
 	if (app->is_mouse_on)
-		tty_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
+		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
 	app_resized(app);
 	frame_start(app);
@@ -317,7 +328,7 @@ void app_detach(struct app *app)
 	app->border = NULL;
 	app->is_strip_border = app->has_press = false;
 	frame_stop(app);
-	tty_close(app->tty);
+	terminal_close(app->tty);
 	input_free(app->input);
 	screen_free(app->screen);
 	app->tty = NULL;
@@ -335,7 +346,7 @@ void app_resized(struct app *app)
 	int cols = 80, rows = 24;
 	if (!app->tty)
 		return;
-	tty_size(app->tty, &cols, &rows);
+	terminal_size(app->tty, &cols, &rows);
 	if (cols != surface_cols(app->surface) || rows != surface_rows(app->surface)) {
 		surface_resize(app->surface, cols, rows);
 		drag_end(app, false);

@@ -315,7 +315,7 @@ static bool run_mouse(void *self, const char *args, struct err *err)
 		return err_set(err, ERR_ARG_INVALID, "mouse on, off or toggle");
 	app->is_every_motion = false;
 	if (app->tty)
-		tty_send(app->tty,
+		terminal_send(app->tty,
 			slice_of(screen_mouse_bytes(app->screen, app->is_mouse_on, false)));
 	host_notef(&app->host, NOTE_INFO,
 		app->is_mouse_on ? "the mouse is ours (Shift selects)"
@@ -340,7 +340,7 @@ static const struct command app_commands[] = {
 	{ "filter", "[TEXT]", "show only what has these words", run_filter },
 	{ "palette", "", "type a command", run_palette },
 	{ "split", "right|down", "another shell in the same sandbox, beside or below",
-		run_split, NULL },
+		run_split },
 	{ "zoom", "", "this pane alone, or all again", run_zoom },
 	{ "close", "", "close this pane", run_close },
 	{ "back", "", "close this view; in the list: quit", run_back },

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BARS_ROWS = 2, COPY_ROWS_MAX = 3 };
+enum { BARS_ROWS = 2 };
 
 static void draw_frame(struct app *app)
 {
-	if (tty_is_sending(app->tty)) {
+	if (terminal_is_sending(app->tty)) {
 		app->is_frame_due = true;
 		return;
 	}
@@ -24,7 +24,7 @@ static void draw_frame(struct app *app)
 	frame_compose(app);
 	str_clear(&app->frame);
 	screen_paint(app->screen, app->surface, &app->frame);
-	tty_send(app->tty, (struct slice){ app->frame.p, app->frame.n });
+	terminal_send(app->tty, (struct slice){ app->frame.p, app->frame.n });
 }
 
 static void on_frame(void *arg)
@@ -246,6 +246,16 @@ static void draw_view(struct app *app, struct region region, struct view *view, 
 		view->class->draw(view, region, is_focused);
 }
 
+static void draw_copies(struct app *app, struct region bar, const char *text)
+{
+	struct style style = role(app, ROLE_PROGRESS);
+	region_fill(bar, style);
+	region_text(bar, 0, 1, bar.cols - 2, style, text);
+	const char *key = "C shows them";
+	if (text_cols(text) + (int)strlen(key) + 4 < bar.cols)
+		region_text_right(bar, 0, 0, bar.cols - 1, style, key);
+}
+
 struct compose {
 	struct app *app;
 	struct region screen;
@@ -341,8 +351,9 @@ void frame_compose(struct app *app)
 		draw_too_small(app, screen);
 		return;
 	}
-	int copy_rows = copies_strip_rows(app->host.copies);
-	copy_rows = copy_rows < COPY_ROWS_MAX ? copy_rows : COPY_ROWS_MAX;
+	struct str copies;
+	str_init(&copies, 256);
+	int copy_rows = copies_summary(app->host.copies, &copies);
 	place(app, screen, copy_rows);
 	draw_tab_bar(app, region_sub(screen, 0, 0, screen.cols, 1));
 	draw_body(app, screen);
@@ -352,9 +363,8 @@ void frame_compose(struct app *app)
 			true);
 	}
 	if (copy_rows)
-		copies_draw_strip(
-			app->host.copies, region_sub(screen, 0, screen.rows - 1 - copy_rows,
-						  screen.cols, copy_rows));
+		draw_copies(app, region_sub(screen, 0, screen.rows - 2, screen.cols, 1), copies.p);
+	str_deinit(&copies);
 	draw_status(app, region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
 	if (app->prompt.kind != PROMPT_NONE && !app->n_dialogs)
 		prompt_draw(app, screen);

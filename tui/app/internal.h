@@ -8,8 +8,8 @@
 #include "tui/app/layout.h"
 #include "tui/draw/input.h"
 #include "tui/draw/screen.h"
+#include "tui/draw/terminal.h"
 #include "tui/draw/theme.h"
-#include "tui/draw/tty.h"
 #include "tui/views/actions.h"
 #include "tui/views/copies.h"
 #include "tui/views/dialog.h"
@@ -55,7 +55,7 @@ struct app {
 	char *theme_name; /* asked for */
 	char *local_dir;
 	/* terminal; NULL while detached */
-	struct tty *tty;
+	struct terminal *tty;
 	struct screen *screen;
 	struct input *input;
 	struct surface *surface;
@@ -105,6 +105,7 @@ struct tab *app_tab(const struct app *app);
 void app_fail(struct app *app, const char *what, const struct err *err);
 void app_push_dialog(struct app *app, struct dialog *dialog);
 void app_pop_dialog(struct app *app);
+void app_drop_dialogs(struct app *app, const void *owner);
 void app_quit_now(struct app *app);
 void app_ask_quit(struct app *app);
 

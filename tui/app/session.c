@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of a program that owns its terminal. Each arrives as an event of the loop; what cannot wait for the loop
-// (a crash) is in tui/draw/tty.c.
+// (a crash) is in tui/draw/terminal.c.
 #include "engine/net/watch.h"
 #include "tui/app/internal.h"
 
@@ -37,9 +37,9 @@ static void take_back(struct app *app)
 {
 	if (!app->tty)
 		return;
-	tty_enter(app->tty, screen_begin_bytes(app->screen));
+	terminal_enter(app->tty, screen_begin_bytes(app->screen));
 	if (app->is_mouse_on)
-		tty_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
+		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
 	screen_repaint(app->screen);
 	app_resized(app);
@@ -51,7 +51,7 @@ void session_stop(struct app *app)
 {
 	if (!app->tty)
 		return;
-	tty_leave(app->tty);
+	terminal_leave(app->tty);
 	kill(0, SIGSTOP);
 	take_back(app);
 }
@@ -77,7 +77,7 @@ bool app_handle_signals(struct app *app, struct err *err)
 	_Static_assert(sizeof wanted / sizeof wanted[0] ==
 			       sizeof app->signals / sizeof app->signals[0],
 		"room for each");
-	tty_guard_crashes();
+	terminal_guard_crashes();
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		app->signals[i] =
 			watch_signal_new(app->loop, wanted[i].number, wanted[i].fn, app, err);

@@ -169,6 +169,7 @@ void tabs_close_view(struct app *app, struct view *view)
 	if (app->drag && (app->drag->from == view || app->drag_over == view))
 		drag_end(app, false);
 	app->border = NULL;
+	app_drop_dialogs(app, view);
 	for (size_t i = 0; i < app->n_tabs; i++) {
 		struct tab *tab = app->tabs[i];
 		struct find_view find = { view, NULL };
@@ -214,6 +215,7 @@ void tabs_ask_close(struct app *app, struct view *view)
 		dialog_add_button(dialog, "&Close");
 		dialog_add_button(dialog, "&Keep");
 		dialog_focus_button(dialog, 0);
+		dialog_set_owner(dialog, view);
 		app_push_dialog(app, dialog);
 	} else {
 		app->host.ops->close(&app->host, view);

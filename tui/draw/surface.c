@@ -181,6 +181,23 @@ void region_put(struct region r, int row, int col, struct style style, const cha
 	}
 }
 
+void region_copy(struct region r, int row, int col, const struct surface *from)
+{
+	int skip = row < 0 ? -row : 0;
+	int cols = clamp(from->cols, 0, r.cols - col);
+	for (int i = skip; i < from->rows && row + i < r.rows && cols > 0; i++) {
+		struct cell *to = row_of(r, row + i);
+		const struct cell *cells = surface_row(from, i);
+		int at = r.col + col;
+		break_wide(r.surface, to, at, cols);
+		memcpy(to + at, cells, sizeof *to * (size_t)cols);
+		if (cells[cols - 1].cols == 2) { /* its second half is cut off */
+			to[at + cols - 1].text[0] = ' ';
+			to[at + cols - 1].n = to[at + cols - 1].cols = 1;
+		}
+	}
+}
+
 void region_fill(struct region r, struct style style)
 {
 	struct cell fill = blank;

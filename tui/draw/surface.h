@@ -94,6 +94,8 @@ void region_text_right(struct region region, int row, int col, int max_cols, str
 /* One ready cluster (already safe, cols 1 or 2). For terminal panes. */
 void region_put(struct region region, int row, int col, struct style style, const char *text,
 	size_t n, int cols);
+/* The cells of another surface, its corner at (row, col); what does not fit is cut. */
+void region_copy(struct region region, int row, int col, const struct surface *from);
 /* Changes the style of what is there, keeping the text. */
 void region_restyle(struct region region, int row, int col, int cols, struct style style);
 void region_add_attrs(struct region region, int row, int col, int cols, uint16_t attrs);

@@ -27,6 +27,7 @@ struct button {
 
 struct dialog {
 	char *title;
+	const void *owner;
 	bool is_error;
 	struct str text;
 	struct field fields[DIALOG_FIELDS_MAX];
@@ -69,6 +70,16 @@ void dialog_free(struct dialog *d)
 	str_deinit(&d->text);
 	free(d->title);
 	free(d);
+}
+
+void dialog_set_owner(struct dialog *d, const void *owner)
+{
+	d->owner = owner;
+}
+
+const void *dialog_owner(const struct dialog *d)
+{
+	return d->owner;
 }
 
 void dialog_set_error(struct dialog *d, bool is_error)

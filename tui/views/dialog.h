@@ -16,6 +16,9 @@ typedef void dialog_done_fn(void *arg, struct dialog *dialog, int button);
 struct dialog *dialog_new(
 	const char *title, dialog_done_fn *done, void *arg, void (*arg_free)(void *arg));
 void dialog_free(struct dialog *dialog);
+/* Whose it is: when the owner goes, the application throws its dialogs away unanswered. */
+void dialog_set_owner(struct dialog *dialog, const void *owner);
+const void *dialog_owner(const struct dialog *dialog);
 void dialog_set_error(struct dialog *dialog, bool is_error); /* drawn as an error */
 /* Raw foreign text; '\n' begins a new line, long lines are folded. */
 void dialog_add_text(struct dialog *dialog, const char *text);

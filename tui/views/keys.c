@@ -179,7 +179,6 @@ const struct key_row key_rows[] = {
 	{ SCOPE_SCROLL, "ctrl-c", "unscroll", "back to the program", NULL },
 
 	{ SCOPE_DEAD, "r", "again", "run it again", "run again" },
-	{ SCOPE_DEAD, "enter", "again", "run it again", NULL },
 	{ SCOPE_DEAD, "x", "close", "close this pane", "close" },
 	{ SCOPE_DEAD, "pageup", "scroll", "look at what it said", "scroll" },
 

@@ -5,7 +5,7 @@
 // its name; only where that cannot be done (a passed descriptor in another namespace) the shared one is switched
 // and switched back at the end. A terminal that stops reading leaves bytes queued here; the caller draws its next
 // frame only when they have left, so at most one frame waits.
-#include "tui/draw/tty.h"
+#include "tui/draw/terminal.h"
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
@@ -29,8 +29,8 @@ struct end { /* one descriptor of the terminal */
 	int old_flags; /* of a shared one */
 };
 
-struct tty {
-	struct tty_opts opts;
+struct terminal {
+	struct terminal_opts opts;
 	struct end in, out;
 	struct watch_fd *in_watch, *out_watch;
 	struct termios old_modes;
@@ -48,7 +48,7 @@ static size_t crash_n;
 static struct termios crash_modes;
 static volatile sig_atomic_t crash_has_modes;
 
-void tty_restore_now(void)
+void terminal_restore_now(void)
 {
 	int fd = crash_fd;
 	if (fd < 0)
@@ -78,14 +78,14 @@ static struct sigaction crash_before[N_CRASH];
 
 static void on_crash(int number)
 {
-	tty_restore_now();
+	terminal_restore_now();
 	for (int i = 0; i < N_CRASH; i++)
 		if (crash_signals[i] == number)
 			sigaction(number, &crash_before[i], NULL);
 	raise(number); /* blocked until this handler returns; then as it would have been */
 }
 
-void tty_guard_crashes(void)
+void terminal_guard_crashes(void)
 {
 	static bool is_done;
 	if (is_done)
@@ -121,188 +121,190 @@ static void close_end(struct end *end)
 	end->fd = -1;
 }
 
-static void gone(struct tty *tty)
+static void gone(struct terminal *terminal)
 {
-	if (tty->is_gone)
+	if (terminal->is_gone)
 		return;
-	tty->is_gone = true;
-	watch_fd_want(tty->in_watch, false, false);
-	watch_fd_want(tty->out_watch, false, false);
-	tty->n_queue = tty->sent = 0;
+	terminal->is_gone = true;
+	watch_fd_want(terminal->in_watch, false, false);
+	watch_fd_want(terminal->out_watch, false, false);
+	terminal->n_queue = terminal->sent = 0;
 	crash_fd = -1;
-	tty->opts.on_gone(tty->opts.arg);
+	terminal->opts.on_gone(terminal->opts.arg);
 }
 
 static void on_input(void *arg, bool is_readable, bool is_writable)
 {
-	struct tty *tty = arg;
+	struct terminal *terminal = arg;
 	(void)is_writable;
 	if (!is_readable)
 		return;
 	char bytes[READ_BYTES];
-	ssize_t n = read(tty->in.fd, bytes, sizeof bytes);
+	ssize_t n = read(terminal->in.fd, bytes, sizeof bytes);
 	if (n > 0)
-		tty->opts.on_bytes(tty->opts.arg, (struct slice){ bytes, (size_t)n });
+		terminal->opts.on_bytes(terminal->opts.arg, (struct slice){ bytes, (size_t)n });
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		gone(tty);
+		gone(terminal);
 }
 
-static bool flush_queue(struct tty *tty)
+static bool flush_queue(struct terminal *terminal)
 {
-	while (tty->sent < tty->n_queue) {
-		ssize_t n =
-			write(tty->out.fd, tty->queue + tty->sent, tty->n_queue - tty->sent);
+	while (terminal->sent < terminal->n_queue) {
+		ssize_t n = write(terminal->out.fd, terminal->queue + terminal->sent,
+			terminal->n_queue - terminal->sent);
 		if (n > 0) {
-			tty->sent += (size_t)n;
+			terminal->sent += (size_t)n;
 			continue;
 		}
 		if (n < 0 && errno == EINTR)
 			continue;
 		return n < 0 && errno == EAGAIN;
 	}
-	tty->n_queue = tty->sent = 0;
+	terminal->n_queue = terminal->sent = 0;
 	return true;
 }
 
 static void on_output(void *arg, bool is_readable, bool is_writable)
 {
-	struct tty *tty = arg;
+	struct terminal *terminal = arg;
 	(void)is_readable;
 	if (!is_writable)
 		return;
-	if (!flush_queue(tty)) {
-		gone(tty);
+	if (!flush_queue(terminal)) {
+		gone(terminal);
 		return;
 	}
-	if (!tty->n_queue) {
-		watch_fd_want(tty->out_watch, false, false);
-		tty->opts.on_sent(tty->opts.arg);
+	if (!terminal->n_queue) {
+		watch_fd_want(terminal->out_watch, false, false);
+		terminal->opts.on_sent(terminal->opts.arg);
 	}
 }
 
-static void set_raw(struct tty *tty)
+static void set_raw(struct terminal *terminal)
 {
-	if (!tty->has_modes)
+	if (!terminal->has_modes)
 		return;
-	struct termios raw = tty->old_modes;
+	struct termios raw = terminal->old_modes;
 	cfmakeraw(&raw);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
-	tcsetattr(tty->in.fd, TCSADRAIN, &raw);
+	tcsetattr(terminal->in.fd, TCSADRAIN, &raw);
 }
 
-static void arm_crash(struct tty *tty)
+static void arm_crash(struct terminal *terminal)
 {
-	memcpy(crash_bytes, tty->end_bytes, sizeof crash_bytes);
+	memcpy(crash_bytes, terminal->end_bytes, sizeof crash_bytes);
 	crash_n = strlen(crash_bytes);
-	crash_modes = tty->old_modes;
-	crash_has_modes = tty->has_modes;
-	crash_fd = tty->out.fd;
+	crash_modes = terminal->old_modes;
+	crash_has_modes = terminal->has_modes;
+	crash_fd = terminal->out.fd;
 }
 
-struct tty *tty_open(struct loop *loop, const struct tty_opts *opts, struct err *err)
+struct terminal *terminal_open(
+	struct loop *loop, const struct terminal_opts *opts, struct err *err)
 {
 	if (!isatty(opts->in_fd) || !isatty(opts->out_fd)) {
 		err_set(err, ERR_TTY_NONE, "standard input and output are not a terminal");
 		return NULL;
 	}
-	struct tty *tty = x_calloc(1, sizeof *tty);
-	tty->opts = *opts;
-	tty->opts.end_bytes = NULL;
-	snprintf(tty->end_bytes, sizeof tty->end_bytes, "%s", opts->end_bytes);
-	tty->in = open_end(opts->in_fd, O_RDWR);
-	tty->out = open_end(opts->out_fd, O_RDWR);
-	tty->in_watch = watch_fd_new(loop, tty->in.fd, on_input, tty, err);
-	tty->out_watch =
-		tty->in_watch ? watch_fd_new(loop, tty->out.fd, on_output, tty, err) : NULL;
-	if (!tty->out_watch) {
-		watch_fd_free(tty->in_watch);
-		close_end(&tty->in);
-		close_end(&tty->out);
-		free(tty);
+	struct terminal *terminal = x_calloc(1, sizeof *terminal);
+	terminal->opts = *opts;
+	terminal->opts.end_bytes = NULL;
+	snprintf(terminal->end_bytes, sizeof terminal->end_bytes, "%s", opts->end_bytes);
+	terminal->in = open_end(opts->in_fd, O_RDWR);
+	terminal->out = open_end(opts->out_fd, O_RDWR);
+	terminal->in_watch = watch_fd_new(loop, terminal->in.fd, on_input, terminal, err);
+	terminal->out_watch = terminal->in_watch ? watch_fd_new(loop, terminal->out.fd,
+							   on_output, terminal, err)
+						 : NULL;
+	if (!terminal->out_watch) {
+		watch_fd_free(terminal->in_watch);
+		close_end(&terminal->in);
+		close_end(&terminal->out);
+		free(terminal);
 		return NULL;
 	}
-	tty->has_modes = tcgetattr(tty->in.fd, &tty->old_modes) == 0;
-	set_raw(tty);
-	arm_crash(tty);
-	watch_fd_want(tty->in_watch, true, false);
-	return tty;
+	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
+	set_raw(terminal);
+	arm_crash(terminal);
+	watch_fd_want(terminal->in_watch, true, false);
+	return terminal;
 }
 
 /* The last bytes, with a little patience: a frame half sent is finished or cut by them. */
-static void send_end(struct tty *tty)
+static void send_end(struct terminal *terminal)
 {
-	tty_send(tty, slice_of(tty->end_bytes));
-	for (int waited = 0; tty->n_queue && waited < END_WAIT_MS; waited += 20) {
-		struct pollfd wait = { tty->out.fd, POLLOUT, 0 };
+	terminal_send(terminal, slice_of(terminal->end_bytes));
+	for (int waited = 0; terminal->n_queue && waited < END_WAIT_MS; waited += 20) {
+		struct pollfd wait = { terminal->out.fd, POLLOUT, 0 };
 		poll(&wait, 1, 20);
-		if (!flush_queue(tty))
+		if (!flush_queue(terminal))
 			break;
 	}
-	tty->n_queue = tty->sent = 0;
+	terminal->n_queue = terminal->sent = 0;
 }
 
-void tty_leave(struct tty *tty)
+void terminal_leave(struct terminal *terminal)
 {
-	if (tty->is_gone)
+	if (terminal->is_gone)
 		return;
-	send_end(tty);
-	watch_fd_want(tty->in_watch, false, false);
-	watch_fd_want(tty->out_watch, false, false);
-	if (tty->has_modes)
-		tcsetattr(tty->in.fd, TCSADRAIN, &tty->old_modes);
+	send_end(terminal);
+	watch_fd_want(terminal->in_watch, false, false);
+	watch_fd_want(terminal->out_watch, false, false);
+	if (terminal->has_modes)
+		tcsetattr(terminal->in.fd, TCSADRAIN, &terminal->old_modes);
 	crash_fd = -1;
 }
 
-void tty_enter(struct tty *tty, const char *begin_bytes)
+void terminal_enter(struct terminal *terminal, const char *begin_bytes)
 {
-	if (tty->is_gone)
+	if (terminal->is_gone)
 		return;
-	tty->has_modes = tcgetattr(tty->in.fd, &tty->old_modes) == 0;
-	set_raw(tty);
-	arm_crash(tty);
-	watch_fd_want(tty->in_watch, true, false);
-	tty_send(tty, slice_of(begin_bytes));
+	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
+	set_raw(terminal);
+	arm_crash(terminal);
+	watch_fd_want(terminal->in_watch, true, false);
+	terminal_send(terminal, slice_of(begin_bytes));
 }
 
-void tty_close(struct tty *tty)
+void terminal_close(struct terminal *terminal)
 {
-	if (!tty)
+	if (!terminal)
 		return;
-	tty_leave(tty);
-	watch_fd_free(tty->in_watch);
-	watch_fd_free(tty->out_watch);
-	close_end(&tty->in);
-	close_end(&tty->out);
-	free(tty->queue);
-	free(tty);
+	terminal_leave(terminal);
+	watch_fd_free(terminal->in_watch);
+	watch_fd_free(terminal->out_watch);
+	close_end(&terminal->in);
+	close_end(&terminal->out);
+	free(terminal->queue);
+	free(terminal);
 }
 
-bool tty_size(const struct tty *tty, int *cols, int *rows)
+bool terminal_size(const struct terminal *terminal, int *cols, int *rows)
 {
 	struct winsize size;
-	if (tty->is_gone || ioctl(tty->out.fd, TIOCGWINSZ, &size) != 0 || !size.ws_col ||
-		!size.ws_row)
+	if (terminal->is_gone || ioctl(terminal->out.fd, TIOCGWINSZ, &size) != 0 ||
+		!size.ws_col || !size.ws_row)
 		return false;
 	*cols = size.ws_col;
 	*rows = size.ws_row;
 	return true;
 }
 
-bool tty_is_sending(const struct tty *tty)
+bool terminal_is_sending(const struct terminal *terminal)
 {
-	return tty->n_queue > 0;
+	return terminal->n_queue > 0;
 }
 
-void tty_send(struct tty *tty, struct slice bytes)
+void terminal_send(struct terminal *terminal, struct slice bytes)
 {
-	if (tty->is_gone || !bytes.n || tty->n_queue + bytes.n > QUEUE_BYTES_MAX)
+	if (terminal->is_gone || !bytes.n || terminal->n_queue + bytes.n > QUEUE_BYTES_MAX)
 		return;
-	array_grow(&tty->queue, &tty->capacity, tty->n_queue + bytes.n, 1);
-	memcpy(tty->queue + tty->n_queue, bytes.p, bytes.n);
-	tty->n_queue += bytes.n;
+	array_grow(&terminal->queue, &terminal->capacity, terminal->n_queue + bytes.n, 1);
+	memcpy(terminal->queue + terminal->n_queue, bytes.p, bytes.n);
+	terminal->n_queue += bytes.n;
 	/* Try at once: the usual frame fits into the pty's buffer and needs no turn of the loop. An error is told
 	 * from the loop, never from inside this call. */
-	if (!flush_queue(tty) || tty->n_queue)
-		watch_fd_want(tty->out_watch, false, true);
+	if (!flush_queue(terminal) || terminal->n_queue)
+		watch_fd_want(terminal->out_watch, false, true);
 }

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shell pane: a process of a sandbox behind a terminal of ours.
+//
+//   on_output ─▶ queue ─▶ pump: a slice ─▶ term_feed ─▶ consumed (re-opens the window)
+//   keys ─▶ term ─▶ on_term_output ─▶ runtime_process_write ─ full? ─▶ held ─▶ on_drained
+//
+// The window of the stream is given back only as the terminal takes the bytes, so a flood stops at the process's own
+// pipe, memory stays flat, and between two slices the loop looks at the keyboard. The process starts at the first
+// draw, when the size of the pane is known. A pane whose process has ended keeps its screen, takes no input, says
+// why, and offers to run it again.
+#include "tui/views/shell.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "tui/views/dialog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const login_argv[] = { "/bin/sh", "-c",
+	"command -v bash >/dev/null 2>&1 && exec bash -l || exec sh -l", NULL };
+static const char *const shell_env[] = { "TERM=xterm-256color", "COLORTERM=truecolor",
+	"LANG=C.UTF-8", NULL };
+
+bool shell_is_live(const struct shell *shell)
+{
+	return shell->state != SHELL_ENDED;
+}
+
+static void dirty(struct shell *shell)
+{
+	host_dirty(shell->view.host);
+}
+
+/* ---- to the process */
+
+static void flush_held(struct shell *shell)
+{
+	struct err err;
+	if (!shell->process || shell->state == SHELL_ENDED) {
+		shell->n_held = 0;
+		return;
+	}
+	size_t sent = 0;
+	while (sent < shell->n_held) {
+		size_t n = shell->n_held - sent;
+		n = n < (64 << 10) ? n : (64 << 10);
+		if (!runtime_process_write(
+			    shell->process, (struct slice){ shell->held + sent, n }, &err)) {
+			if (err.code != ERR_LIMIT_UPLOAD)
+				sent = shell->n_held;
+			break;
+		}
+		sent += n;
+	}
+	memmove(shell->held, shell->held + sent, shell->n_held - sent);
+	shell->n_held -= sent;
+}
+
+static void on_drained(void *arg)
+{
+	flush_held(arg);
+}
+
+void shell_send(struct shell *shell, const char *bytes, size_t n)
+{
+	if (shell->state == SHELL_ENDED)
+		return;
+	if (shell->n_held + n > SHELL_STDIN_BYTES_MAX) {
+		host_notef(shell->view.host, NOTE_WARNING,
+			"%s does not read: %zu bytes of input dropped", shell->name, n);
+		return;
+	}
+	array_grow(&shell->held, &shell->held_capacity, shell->n_held + n, 1);
+	memcpy(shell->held + shell->n_held, bytes, n);
+	shell->n_held += n;
+	if (shell->process)
+		flush_held(shell);
+}
+
+/* ---- from the terminal */
+
+static void on_term_output(const char *bytes, size_t n, void *arg)
+{
+	shell_send(arg, bytes, n);
+}
+
+static void on_term_damage(void *arg)
+{
+	dirty(arg);
+}
+
+static void on_term_title(const char *title, void *arg)
+{
+	(void)title; /* asked for when drawn */
+	dirty(arg);
+}
+
+static void on_term_bell(void *arg)
+{
+	struct shell *shell = arg;
+	shell->has_bell = true;
+	dirty(shell);
+}
+
+enum { BUTTON_ONCE, BUTTON_ALWAYS, BUTTON_NO, BUTTON_NEVER };
+
+static void on_clipboard_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct shell *shell = arg;
+	(void)dialog;
+	shell->is_asking = false;
+	if (button == BUTTON_ALWAYS)
+		shell->clipboard = CLIPBOARD_ALLOW;
+	if (button == BUTTON_NEVER)
+		shell->clipboard = CLIPBOARD_DENY;
+	if (button == BUTTON_ONCE || button == BUTTON_ALWAYS)
+		shell->view.host->ops->copy_text(
+			shell->view.host, (struct slice){ shell->clip, shell->n_clip });
+	free(shell->clip);
+	shell->clip = NULL;
+	shell->n_clip = 0;
+}
+
+/* The sandbox wants to write the person's clipboard: what it holds may be pasted into any shell later. */
+static void on_term_clipboard(const char *bytes, size_t n, void *arg)
+{
+	enum { PREVIEW_BYTES = 300 };
+	struct shell *shell = arg;
+	struct host *host = shell->view.host;
+	if (shell->clipboard == CLIPBOARD_DENY || shell->is_asking)
+		return;
+	if (shell->clipboard == CLIPBOARD_ALLOW) {
+		host->ops->copy_text(host, (struct slice){ bytes, n });
+		return;
+	}
+	shell->is_asking = true;
+	shell->clip = x_malloc(n + 1);
+	memcpy(shell->clip, bytes, n);
+	shell->clip[n] = 0;
+	shell->n_clip = n;
+	struct dialog *dialog =
+		dialog_new("Write to your clipboard?", on_clipboard_answered, shell, NULL);
+	dialog_add_textf(dialog,
+		"A program in %s wants to put %zu bytes on your clipboard:", shell->name, n);
+	dialog_add_textf(dialog, "%.*s%s", (int)(n < PREVIEW_BYTES ? n : PREVIEW_BYTES),
+		shell->clip, n > PREVIEW_BYTES ? "…" : "");
+	dialog_add_button(dialog, "&Once");
+	dialog_add_button(dialog, "&Always here");
+	dialog_add_button(dialog, "N&o");
+	dialog_add_button(dialog, "&Never here");
+	dialog_focus_button(dialog, BUTTON_NO);
+	dialog_set_owner(dialog, shell);
+	host->ops->push_dialog(host, dialog);
+}
+
+/* ---- from the process */
+
+static void on_pump(void *arg)
+{
+	struct shell *shell = arg;
+	size_t n = shell->n_queue - shell->fed;
+	n = n < SHELL_FEED_BYTES ? n : SHELL_FEED_BYTES;
+	if (n) {
+		term_feed(shell->term, shell->queue + shell->fed, n);
+		shell->fed += n;
+		if (shell->process)
+			runtime_process_consumed(shell->process, n);
+	}
+	if (shell->fed < shell->n_queue) {
+		loop_timer_arm(shell->pump, 0);
+	} else {
+		shell->n_queue = shell->fed = 0;
+		int64_t left = term_sync_left_ms(shell->term, clock_mono_ms());
+		if (left > 0) /* a program that forgets to end its frame */
+			loop_timer_arm(shell->sync, left + 1);
+	}
+	dirty(shell);
+}
+
+static void on_sync_over(void *arg)
+{
+	dirty(arg);
+}
+
+static void on_output(void *arg, int stream, struct slice bytes)
+{
+	struct shell *shell = arg;
+	(void)stream;
+	if (shell->fed && shell->fed == shell->n_queue)
+		shell->n_queue = shell->fed = 0;
+	if (shell->fed > (1 << 20)) {
+		memmove(shell->queue, shell->queue + shell->fed, shell->n_queue - shell->fed);
+		shell->n_queue -= shell->fed;
+		shell->fed = 0;
+	}
+	array_grow(&shell->queue, &shell->capacity, shell->n_queue + bytes.n, 1);
+	memcpy(shell->queue + shell->n_queue, bytes.p, bytes.n);
+	shell->n_queue += bytes.n;
+	loop_timer_arm(shell->pump, 0);
+}
+
+static void on_init(void *arg, int pid)
+{
+	struct shell *shell = arg;
+	(void)pid;
+	shell->state = SHELL_RUNNING;
+	/* The daemon sets the size after the child has begun: once more, for a child that read 0×0. */
+	runtime_process_resize(shell->process, term_cols(shell->term), term_rows(shell->term));
+	flush_held(shell);
+	dirty(shell);
+}
+
+static void free_process(void *arg)
+{
+	runtime_process_free(arg);
+}
+
+static void on_exit_status(void *arg, const struct err *err, int exit_code)
+{
+	struct shell *shell = arg;
+	shell->state = SHELL_ENDED;
+	shell->exit_code = exit_code;
+	shell->has_err = err != NULL;
+	if (err)
+		err_copy(&shell->err, err);
+	if (shell->process)
+		loop_defer(shell->view.host->loop, free_process, shell->process);
+	shell->process = NULL;
+	shell->n_held = 0;
+	shell_select_clear(shell);
+	dirty(shell);
+}
+
+static void fail_start(struct shell *shell, const struct err *err)
+{
+	on_exit_status(shell, err, -1);
+}
+
+static void on_start(void *arg)
+{
+	struct shell *shell = arg;
+	struct err err;
+	shell->is_start_queued = false;
+	struct runtime *runtime = engine_runtime(shell->view.host->engine, shell->uid, &err);
+	if (!runtime) {
+		fail_start(shell, &err);
+		return;
+	}
+	struct runtime_start_opts opts = {
+		.argv = shell->argv ? (const char *const *)shell->argv : login_argv,
+		.env = shell_env,
+		.pty_cols = term_cols(shell->term),
+		.pty_rows = term_rows(shell->term),
+		.on_init = on_init,
+		.on_output = on_output,
+		.on_exit = on_exit_status,
+		.arg = shell,
+	};
+	shell->process = runtime_process_start(runtime, &opts, &err);
+	if (!shell->process) {
+		fail_start(shell, &err);
+		return;
+	}
+	shell->state = SHELL_STARTING;
+	runtime_process_on_drained(shell->process, on_drained);
+	dirty(shell);
+}
+
+void shell_queue_start(struct shell *shell)
+{
+	if (shell->state != SHELL_WAITING || shell->is_start_queued)
+		return;
+	shell->is_start_queued = true;
+	loop_timer_arm(shell->starter, 0);
+}
+
+/* ---- the view */
+
+bool shell_run_again(void *self, const char *args, struct err *err)
+{
+	struct shell *shell = self;
+	(void)args;
+	if (shell->state != SHELL_ENDED)
+		return err_set(err, ERR_OP_BUSY, "it is still running");
+	/* what was on the screen goes to the scrollback, modes back to their start */
+	for (int i = 0; i < term_rows(shell->term); i++)
+		term_feed(shell->term, "\r\n", 2);
+	term_reset(shell->term);
+	shell->state = SHELL_WAITING;
+	shell->is_shot_stale = true;
+	shell_scroll_end(shell);
+	shell_queue_start(shell);
+	return true;
+}
+
+static enum key_scope scope(const struct view *view)
+{
+	const struct shell *shell = shell_of(view);
+	if (shell->is_scrolling && !shell->is_peeking)
+		return SCOPE_SCROLL;
+	return shell->state == SHELL_ENDED && shell->fed == shell->n_queue ? SCOPE_DEAD
+									   : SCOPE_SHELL;
+}
+
+static void title(const struct view *view, struct str *out)
+{
+	const struct shell *shell = shell_of(view);
+	const char *told = term_title(shell->term);
+	if (shell->has_bell)
+		str_add(out, "! ");
+	str_addf(out, "%s: %s", shell->name, shell->program);
+	if (*told)
+		str_addf(out, " · %s", told);
+	if (shell->is_scrolling)
+		str_add(out, " [scroll]");
+	if (shell->state == SHELL_ENDED)
+		str_add(out, " (ended)");
+}
+
+static void focus(struct view *view, bool in)
+{
+	struct shell *shell = shell_of(view);
+	if (in)
+		shell->has_bell = false;
+	if (shell->state == SHELL_RUNNING)
+		term_focus(shell->term, in);
+}
+
+static size_t targets(const struct view *view, const char **uids, size_t max)
+{
+	const struct shell *shell = shell_of(view);
+	if (!shell->uid || !max)
+		return 0;
+	uids[0] = shell->uid;
+	return 1;
+}
+
+static const char *busy(const struct view *view, struct str *into)
+{
+	const struct shell *shell = shell_of(view);
+	if (shell->state != SHELL_STARTING && shell->state != SHELL_RUNNING)
+		return NULL;
+	str_addf(into, "%s is running in %s", shell->program, shell->name);
+	return into->p;
+}
+
+static struct view *open_shell(struct host *host, const struct view_args *args, struct err *err)
+{
+	if (engine_is_read_only(host->engine)) {
+		err_set(err, ERR_OP_READ_ONLY, "shells are off");
+		return NULL;
+	}
+	/* ask now for what is known now: a suspended sandbox needs no pane to say so */
+	if (!engine_runtime(host->engine, args->uid, err))
+		return NULL;
+	struct shell *shell = x_calloc(1, sizeof *shell);
+	shell->view.class = &view_shell;
+	shell->view.host = host;
+	shell->uid = x_strdup(args->uid);
+	shell->name = x_strdup(host_row_name(host, args->uid));
+	if (args->argv) {
+		size_t n = 0;
+		while (args->argv[n])
+			n++;
+		shell->argv = x_calloc(n + 1, sizeof *shell->argv);
+		for (size_t i = 0; i < n; i++)
+			shell->argv[i] = x_strdup(args->argv[i]);
+	}
+	shell->program = x_strdup(shell->argv ? path_base(shell->argv[0]) : "shell");
+	struct term_opts opts = { .cols = 80,
+		.rows = 24,
+		.history_bytes = SHELL_HISTORY_BYTES,
+		.callbacks = { .on_output = on_term_output,
+			.on_damage = on_term_damage,
+			.on_title = on_term_title,
+			.on_bell = on_term_bell,
+			.on_clipboard_write = on_term_clipboard },
+		.arg = shell };
+	shell->term = term_new(&opts);
+	shell->shot = surface_new(1, 1);
+	shell->is_shot_stale = true;
+	shell->pump = loop_timer_new(host->loop, on_pump, shell);
+	shell->starter = loop_timer_new(host->loop, on_start, shell);
+	shell->sync = loop_timer_new(host->loop, on_sync_over, shell);
+	return &shell->view;
+}
+
+static void free_shell(struct view *view)
+{
+	struct shell *shell = shell_of(view);
+	runtime_process_kill(shell->process);
+	loop_timer_free(shell->pump);
+	loop_timer_free(shell->starter);
+	loop_timer_free(shell->sync);
+	term_free(shell->term);
+	surface_free(shell->shot);
+	for (size_t i = 0; shell->argv && shell->argv[i]; i++)
+		free(shell->argv[i]);
+	free(shell->argv);
+	free(shell->program);
+	free(shell->uid);
+	free(shell->name);
+	free(shell->queue);
+	free(shell->held);
+	free(shell->clip);
+	free(shell);
+}
+
+bool shell_run_clear(void *self, const char *args, struct err *err)
+{
+	struct shell *shell = self;
+	(void)args;
+	(void)err;
+	term_history_clear(shell->term);
+	shell_scroll_end(shell);
+	return true;
+}
+
+const struct view_class view_shell = {
+	.name = "shell",
+	.scope = scope,
+	.commands = shell_commands,
+	.n_commands = SHELL_COMMANDS,
+	.open = open_shell,
+	.free = free_shell,
+	.title = title,
+	.draw = shell_draw,
+	.key = shell_key,
+	.mouse = shell_mouse,
+	.paste = shell_paste,
+	.focus = focus,
+	.targets = targets,
+	.busy = busy,
+};

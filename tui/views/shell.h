@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The shell pane: what its files share. shell.c process and life, shell_draw.c the picture, shell_input.c keys and
+ * mouse, shell_scroll.c scrolling and selecting. */
+#pragma once
+
+#include "tui/term/term.h"
+#include "tui/views/view.h"
+
+enum {
+	SHELL_FEED_BYTES = 64 << 10, /* fed to the terminal between two looks at the keyboard */
+	SHELL_HISTORY_BYTES = 16 << 20,   /* scrollback of a pane */
+	SHELL_STDIN_BYTES_MAX = 16 << 20, /* typed or pasted and not yet taken */
+	SHELL_TTY_LINE_BYTES = 4095,      /* a canonical terminal cuts longer lines */
+};
+
+enum shell_state { SHELL_WAITING, SHELL_STARTING, SHELL_RUNNING, SHELL_ENDED };
+enum clipboard_policy { CLIPBOARD_ASK, CLIPBOARD_ALLOW, CLIPBOARD_DENY };
+
+struct shell {
+	struct view view;
+	char *uid; /* NULL: the direct runtime */
+	char *name;
+	char **argv;   /* NULL: a login shell */
+	char *program; /* for titles: base name */
+	struct term *term;
+	struct runtime_process *process;
+	enum shell_state state;
+	bool is_start_queued;
+	int exit_code;
+	bool has_err;
+	struct err err; /* why it ended, when not by itself */
+	/* output that the terminal has not got yet */
+	char *queue;
+	size_t n_queue, fed, capacity;
+	struct loop_timer *pump, *starter, *sync;
+	/* input that the process has not taken yet */
+	char *held;
+	size_t n_held, held_capacity;
+	bool is_stdin_full;
+	bool has_bell;
+	enum clipboard_policy clipboard;
+	bool is_asking;
+	char *clip; /* waits for the answer */
+	size_t n_clip;
+	/* the picture of the last frame: rows are drawn again only when they changed */
+	struct surface *shot;
+	uint64_t revision;
+	bool is_shot_stale;
+	struct region region; /* of the last draw */
+	int banner_rows;
+	/* scrolling */
+	bool is_scrolling,
+		is_peeking;         /* peeking: by the wheel; a key goes back to the program */
+	struct term_anchor top, at; /* first line shown; the cursor */
+	bool has_selection, is_block, is_selecting;
+	struct term_anchor from, to;
+};
+
+static inline struct shell *shell_of(const struct view *view)
+{
+	return (struct shell *)(uintptr_t)view;
+}
+
+/* shell.c */
+void shell_send(struct shell *shell, const char *bytes, size_t n);
+void shell_queue_start(struct shell *shell);
+bool shell_is_live(const struct shell *shell);
+bool shell_run_again(void *self, const char *args, struct err *err);
+bool shell_run_clear(void *self, const char *args, struct err *err);
+
+/* shell_draw.c */
+void shell_draw(struct view *view, struct region region, bool is_focused);
+/* The line of the terminal at the top of the pane. */
+int shell_top_line(const struct shell *shell);
+
+/* shell_input.c */
+bool shell_key(struct view *view, const struct key *key);
+bool shell_mouse(struct view *view, const struct mouse *mouse);
+void shell_paste(struct view *view, struct slice text, bool is_cut);
+
+/* shell_scroll.c */
+void shell_scroll_begin(struct shell *shell, bool is_peek);
+void shell_scroll_end(struct shell *shell);
+void shell_scroll_by(struct shell *shell, int lines); /* the view, negative is back in time */
+void shell_select_begin(struct shell *shell, int line, int col, bool is_block);
+void shell_select_to(struct shell *shell, int line, int col);
+void shell_select_word(struct shell *shell, int line, int col);
+void shell_select_clear(struct shell *shell);
+bool shell_select_copy(struct shell *shell); /* false if there is nothing */
+/* Both ends in reading order. */
+bool shell_selection(const struct shell *shell, struct term_pos *from, struct term_pos *to);
+enum { SHELL_COMMANDS = 7 };
+extern const struct command shell_commands[SHELL_COMMANDS];
