@@ -38,7 +38,7 @@ struct history_entry {
 
 struct store {
 	sqlite3 *db;
-	sqlite3_stmt *put, *del, *counter, *meta_put, *meta_get;
+	sqlite3_stmt *put, *del, *counter, *meta_put, *meta_get, *meta_del;
 	struct kind_list kinds[KIND_COUNT];
 	struct uid_entry *by_uid;
 	size_t n_objects, max_objects;
@@ -433,6 +433,10 @@ char *store_meta_get(struct store *s, const char *key)
 
 bool store_meta_set(struct store *s, const char *key, const char *value, struct err *err)
 {
+	if (!value) {
+		sqlite3_bind_text(s->meta_del, 1, key, -1, SQLITE_STATIC);
+		return db_step(s, s->meta_del, err);
+	}
 	sqlite3_bind_text(s->meta_put, 1, key, -1, SQLITE_STATIC);
 	sqlite3_bind_text(s->meta_put, 2, value, -1, SQLITE_STATIC);
 	return db_step(s, s->meta_put, err);
@@ -497,6 +501,7 @@ static bool db_open(struct store *s, const char *path, struct err *err)
 		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES ('revision', ?)",
 			&s->counter, err) ||
 		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES (?,?)", &s->meta_put, err) ||
+		!db_prepare(s, "DELETE FROM meta WHERE key=?", &s->meta_del, err) ||
 		!db_prepare(s, "SELECT value FROM meta WHERE key=?", &s->meta_get, err))
 		return false;
 	char *version = store_meta_get(s, "schema");
@@ -547,6 +552,7 @@ void store_close(struct store *s)
 	sqlite3_finalize(s->counter);
 	sqlite3_finalize(s->meta_put);
 	sqlite3_finalize(s->meta_get);
+	sqlite3_finalize(s->meta_del);
 	sqlite3_close(s->db);
 	free(s);
 }

@@ -84,4 +84,5 @@ void store_listen(struct store *s, store_change_fn *fn, void *arg); /* at most 4
 
 /* Small settings of the backend: text by key. */
 char *store_meta_get(struct store *s, const char *key); /* free(); NULL if none */
+/* value NULL removes it. */
 bool store_meta_set(struct store *s, const char *key, const char *value, struct err *err);

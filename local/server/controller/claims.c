@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The claim controller.
+ *
+ *   new ─> checks (pool, template, metadata, env, volumes) ─┬─> adopt a warm Sandbox ─┐
+ *           └── fails: Ready False with the reason          └─> make one (cold) ──────┴─> forward its state
+ *   expiry (shutdownTime, ttlSecondsAfterFinished) ─> Delete, DeleteForeground or Retain */
+#include "local/server/controller/internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_BYTES = 512, WARM_WAIT_MS = 2000, WARM_LOOK_MS = 500, RECHECK_MS = 60000 };
+
+static int64_t ms_since(const char *date)
+{
+	int64_t ns;
+	if (!date || !clock_parse_rfc3339(date, &ns))
+		return 0;
+	return (clock_wall_ns() - ns) / 1000000;
+}
+
+/* ---- status ---- */
+
+static struct object *write_failure(
+	struct controller *c, struct object *o, const char *reason, const char *message)
+{
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	cJSON *status = tree_object(json, "status");
+	if (!cJSON_GetObjectItemCaseSensitive(status, "sandbox"))
+		cJSON_AddObjectToObject(status, "sandbox");
+	condition_set(status, "Ready", "False", reason, message,
+		json_int(json, 1, "metadata", "generation", NULL));
+	return controller_update(c, o, json, OBJECTS_STATUS);
+}
+
+/* The Sandbox's Ready and Finished, its name and its addresses, in one write. */
+static struct object *forward(struct controller *c, struct object *o, struct object *sandbox)
+{
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	cJSON *status = tree_object(json, "status"), *bound = tree_object(status, "sandbox");
+	const cJSON *ready = condition_find(sandbox->json, "Ready");
+	const cJSON *finished = condition_find(sandbox->json, "Finished");
+	const cJSON *ips = json_get(sandbox->json, "status", "podIPs", NULL);
+	const char *reason = json_str(ready, "reason", NULL);
+	tree_set(bound, "name", sandbox->name);
+	tree_drop(bound, "podIPs");
+	if (ips)
+		tree_set_item(bound, "podIPs", cJSON_Duplicate(ips, true));
+	if (!ready)
+		condition_set(
+			status, "Ready", "False", "SandboxNotReady", "Sandbox is not ready", 0);
+	else if (reason && strcmp(reason, "SandboxExpired") == 0)
+		condition_set(status, "Ready", "False", "SandboxExpired",
+			"Underlying Sandbox resource has expired independently of the Claim.",
+			0);
+	else
+		condition_put(status, ready);
+	if (finished)
+		condition_put(status, finished);
+	return controller_update(c, o, json, OBJECTS_STATUS);
+}
+
+static struct object *annotate(
+	struct controller *c, struct object *o, const char *key, const char *value)
+{
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	tree_set_annotation(json, key, value);
+	return controller_update(c, o, json, OBJECTS_MAIN);
+}
+
+static struct object *note_first_ready(struct controller *c, struct object *o)
+{
+	char now[CLOCK_RFC3339_BYTES];
+	if (!o || !condition_is_true(o->json, "Ready") ||
+		tree_annotation(o->json, ANNOTATION_FIRST_READY))
+		return o;
+	return annotate(c, o, ANNOTATION_FIRST_READY, now_text(now, 9));
+}
+
+/* ---- binding ---- */
+
+static bool is_bound_to(const struct object *sandbox, const struct object *claim)
+{
+	return sandbox && !objects_is_terminating(sandbox) &&
+	       is_owned_by(sandbox->json, claim->uid);
+}
+
+static struct object *find_bound(struct controller *c, const struct object *o)
+{
+	struct store *s = c->server->store;
+	const char *name = json_str(o->json, "status", "sandbox", "name", NULL);
+	struct object *sandbox = name ? store_get(s, KIND_SANDBOX, o->ns, name) : NULL;
+	if (is_bound_to(sandbox, o))
+		return sandbox;
+	name = tree_annotation(o->json, ANNOTATION_SANDBOX_NAME);
+	sandbox = name ? store_get(s, KIND_SANDBOX, o->ns, name) : NULL;
+	if (is_bound_to(sandbox, o))
+		return sandbox;
+	for (size_t i = 0; i < store_count(s, KIND_SANDBOX); i++) {
+		sandbox = store_at(s, KIND_SANDBOX, i);
+		if (strcmp(sandbox->ns, o->ns) == 0 && is_bound_to(sandbox, o))
+			return sandbox;
+	}
+	return NULL;
+}
+
+/* The oldest ready Sandbox of the pool; *n_coming counts those that will be ready soon. */
+static struct object *find_warm(
+	struct controller *c, const struct object *pool, size_t *n_coming)
+{
+	struct store *s = c->server->store;
+	struct object *best = NULL;
+	*n_coming = 0;
+	for (size_t i = 0; i < store_count(s, KIND_SANDBOX); i++) {
+		struct object *o = store_at(s, KIND_SANDBOX, i);
+		if (strcmp(o->ns, pool->ns) != 0 || objects_is_terminating(o) ||
+			!is_owned_by(o->json, pool->uid) ||
+			!tree_label(o->json, LABEL_WARM_POOL))
+			continue;
+		if (!condition_is_true(o->json, "Ready"))
+			(*n_coming)++;
+		else if (!best || o->rv < best->rv)
+			best = o;
+	}
+	return best;
+}
+
+static void label_for_claim(cJSON *sandbox, const struct object *claim, const char *launch)
+{
+	const char *by = tree_label(claim->json, LABEL_CREATED_BY);
+	tree_set_label(sandbox, LABEL_CREATED_BY, by ? by : "controller");
+	tree_set_label(sandbox, LABEL_CLAIM_UID, claim->uid);
+	tree_set_label(sandbox, LABEL_LAUNCH_TYPE, launch);
+	tree_set_label(sandbox, LABEL_WARM_POOL, NULL);
+	tree_set_label(sandbox, LABEL_TEMPLATE_HASH, NULL);
+	tree_set_label(sandbox, LABEL_POD_TEMPLATE_HASH, NULL);
+	tree_set_owner(sandbox, claim);
+}
+
+/* NULL with a message if the claim's metadata contradicts the Sandbox's. */
+static struct object *adopt(struct controller *c, struct object *claim, struct object *warm,
+	char *message, size_t n)
+{
+	cJSON *json = cJSON_Duplicate(warm->json, true);
+	if (!claim_apply_metadata(claim->json, json, message, n)) {
+		cJSON_Delete(json);
+		return NULL;
+	}
+	label_for_claim(json, claim, "warm");
+	struct object *sandbox = controller_update(c, warm, json, OBJECTS_MAIN);
+	if (!sandbox) {
+		snprintf(message, n, "Error seen: adoption of \"%.200s\" failed", warm->name);
+		return NULL;
+	}
+	events_record(c, claim, EVENT_NORMAL, "SandboxAdopted", "Adoption",
+		"Adopted warm pool Sandbox \"%s\"", sandbox->name);
+	return sandbox;
+}
+
+static struct object *make_cold(struct controller *c, struct object *claim,
+	const struct object *template, char *message, size_t n)
+{
+	struct err err = { 0 };
+	cJSON *json = sandbox_from_template(template);
+	if (!claim_apply_wishes(claim->json, template, json, message, n)) {
+		cJSON_Delete(json);
+		return NULL;
+	}
+	label_for_claim(json, claim, "cold");
+	tree_set(tree_object(json, "metadata"), "name", claim->name);
+	struct object *sandbox = controller_create(c, KIND_SANDBOX, claim->ns, json, &err);
+	if (!sandbox) {
+		snprintf(message, n, "Error seen: %.400s", err.msg);
+		return NULL;
+	}
+	events_record(c, claim, EVENT_NORMAL, "SandboxProvisioned", "Provision",
+		"Created Sandbox \"%s\"", sandbox->name);
+	return sandbox;
+}
+
+static bool wants_cold(const struct object *claim)
+{
+	return cJSON_GetArraySize(json_get(claim->json, "spec", "env", NULL)) > 0 ||
+	       cJSON_GetArraySize(json_get(claim->json, "spec", "volumeClaimTemplates", NULL)) >
+		       0;
+}
+
+/* Why this claim cannot have a sandbox; NULL: it can. */
+static const char *refuse(
+	const struct object *claim, const struct object *template, char *message, size_t n)
+{
+	const cJSON *spec = json_get(template->json, "spec", NULL);
+	const char *reason = claim_check_metadata(claim->json, message, n);
+	if (!reason)
+		reason = claim_check_env(claim->json, spec, message, n);
+	if (!reason)
+		reason = claim_check_volumes(claim->json, spec, message, n);
+	return reason;
+}
+
+/* Gives the claim a Sandbox. Returns it, or NULL with *again set and the reason written down. */
+static struct object *bind_claim(struct controller *c, struct object *o, int64_t *again)
+{
+	struct store *s = c->server->store;
+	char message[MESSAGE_BYTES] = "";
+	size_t n_coming;
+	const char *name = json_str(o->json, "spec", "warmPoolRef", "name", NULL);
+	struct object *pool = store_get(s, KIND_POOL, o->ns, name ? name : "");
+	struct object *sandbox = NULL, *template;
+	*again = RECHECK_MS;
+	if (!pool || objects_is_terminating(pool)) {
+		snprintf(message, sizeof message, "SandboxWarmPool \"%.253s\" not found",
+			name ? name : "");
+		write_failure(c, o, "WarmPoolNotFound", message);
+		return NULL;
+	}
+	name = json_str(pool->json, "spec", "sandboxTemplateRef", "name", NULL);
+	template = store_get(s, KIND_TEMPLATE, o->ns, name ? name : "");
+	if (!template) {
+		snprintf(message, sizeof message, "SandboxTemplate \"%.253s\" not found",
+			name ? name : "");
+		write_failure(c, o, "TemplateNotFound", message);
+		return NULL;
+	}
+	const char *reason = refuse(o, template, message, sizeof message);
+	if (reason) {
+		*again = 0;
+		write_failure(c, o, reason, message);
+		return NULL;
+	}
+	if (!wants_cold(o)) {
+		struct object *warm = find_warm(c, pool, &n_coming);
+		int64_t age = ms_since(tree_annotation(o->json, ANNOTATION_FIRST_OBSERVED));
+		if (!warm && n_coming > 0 && age < WARM_WAIT_MS) {
+			*again = WARM_LOOK_MS;
+			return NULL;
+		}
+		if (warm)
+			sandbox = adopt(c, o, warm, message, sizeof message);
+	}
+	if (!sandbox && !message[0])
+		sandbox = make_cold(c, o, template, message, sizeof message);
+	if (!sandbox) {
+		*again = 5000;
+		write_failure(c, o, "ReconcilerError", message);
+	}
+	return sandbox;
+}
+
+/* ---- expiry ---- */
+
+/* Ms until the claim expires; INT64_MAX if it does not. */
+static int64_t ms_left(const struct object *o)
+{
+	int64_t ns, left = INT64_MAX, now = clock_wall_ns();
+	const char *date = json_str(o->json, "spec", "lifecycle", "shutdownTime", NULL);
+	int64_t ttl =
+		json_int(o->json, -1, "spec", "lifecycle", "ttlSecondsAfterFinished", NULL);
+	if (date && clock_parse_rfc3339(date, &ns))
+		left = (ns - now) / 1000000 + 1;
+	if (ttl >= 0 && condition_is_true(o->json, "Finished")) {
+		date = json_str(
+			condition_find(o->json, "Finished"), "lastTransitionTime", NULL);
+		if (date && clock_parse_rfc3339(date, &ns)) {
+			int64_t after = (ns - now) / 1000000 + ttl * 1000 + 1;
+			left = after < left ? after : left;
+		}
+	}
+	return left < 0 ? 0 : left;
+}
+
+static void expire(struct controller *c, struct object *o)
+{
+	const char *policy = json_str(o->json, "spec", "lifecycle", "shutdownPolicy", NULL);
+	const char *reason = json_str(condition_find(o->json, "Ready"), "reason", NULL);
+	struct object *sandbox = find_bound(c, o);
+	bool is_known = reason && strcmp(reason, "ClaimExpired") == 0;
+	if (!is_known)
+		events_record(c, o, EVENT_NORMAL, "ClaimExpired", "Expire",
+			"Claim expired; policy %s", policy ? policy : "Retain");
+	if (policy && strncmp(policy, "Delete", 6) == 0) {
+		controller_delete(c, o,
+			strcmp(policy, "Delete") == 0 ? OBJECTS_BACKGROUND
+						      : OBJECTS_FOREGROUND);
+		return;
+	}
+	if (sandbox)
+		controller_delete(c, sandbox, OBJECTS_BACKGROUND);
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	cJSON *status = tree_object(json, "status");
+	tree_set_item(status, "sandbox", cJSON_CreateObject());
+	condition_set(status, "Ready", "False", "ClaimExpired",
+		"Claim expired. Sandbox cleanup initiated.",
+		json_int(json, 1, "metadata", "generation", NULL));
+	controller_update(c, o, json, OBJECTS_STATUS);
+}
+
+int64_t reconcile_claim(struct controller *c, struct object *o)
+{
+	char now[CLOCK_RFC3339_BYTES];
+	const char *assigned;
+	int64_t left, again = 0;
+	if (objects_is_terminating(o))
+		return 0;
+	if (!tree_annotation(o->json, ANNOTATION_FIRST_OBSERVED)) {
+		o = annotate(c, o, ANNOTATION_FIRST_OBSERVED, now_text(now, 9));
+		if (!o)
+			return 0;
+	}
+	left = ms_left(o);
+	if (left == 0) {
+		expire(c, o);
+		return 0;
+	}
+	struct object *sandbox = find_bound(c, o);
+	if (!sandbox) {
+		sandbox = bind_claim(c, o, &again);
+		if (!sandbox)
+			return left < again || again == 0 ? (left == INT64_MAX ? 0 : left)
+							  : again;
+		o = store_get(c->server->store, KIND_CLAIM, o->ns, o->name);
+	}
+	object_ref(sandbox);
+	assigned = tree_annotation(o->json, ANNOTATION_SANDBOX_NAME);
+	if (!assigned || strcmp(assigned, sandbox->name) != 0)
+		o = annotate(c, o, ANNOTATION_SANDBOX_NAME, sandbox->name);
+	if (o)
+		o = note_first_ready(c, forward(c, o, sandbox));
+	object_unref(sandbox);
+	left = o ? ms_left(o) : INT64_MAX;
+	return left == INT64_MAX ? 0 : left > 3600000 ? 3600000 : left;
+}

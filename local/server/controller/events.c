@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Events by the controllers, stored as core/v1. The same thing about the same object within its life raises
+ * a count instead of adding an object. Kept for an hour, at most 5,000. */
+#include "local/server/controller/internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/base/str.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_EVENTS = 5000, KEEP_SECONDS = 3600, NOTE_BYTES = 1024 };
+
+static cJSON *reference_to(const struct object *o)
+{
+	char version[RESOURCE_API_VERSION_BYTES];
+	const struct resource *r = resource_of(o->kind);
+	cJSON *ref = cJSON_CreateObject();
+	cJSON_AddStringToObject(ref, "kind", r->kind_name);
+	if (*o->ns)
+		cJSON_AddStringToObject(ref, "namespace", o->ns);
+	cJSON_AddStringToObject(ref, "name", o->name);
+	cJSON_AddStringToObject(ref, "uid", o->uid);
+	cJSON_AddStringToObject(ref, "apiVersion", resource_api_version(r, version));
+	cJSON_AddStringToObject(
+		ref, "resourceVersion", json_str(o->json, "metadata", "resourceVersion", NULL));
+	return ref;
+}
+
+/* The event of this name counts one more. */
+static bool count_again(struct controller *c, const char *ns, const char *name)
+{
+	char now[CLOCK_RFC3339_BYTES];
+	struct object *old = store_get(c->server->store, KIND_EVENT, ns, name);
+	if (!old)
+		return false;
+	cJSON *json = cJSON_Duplicate(old->json, true);
+	int64_t count = json_int(json, 1, "count", NULL) + 1;
+	tree_set_number(json, "count", (double)count);
+	tree_set(json, "lastTimestamp", now_text(now, 0));
+	cJSON *series = tree_object(json, "series");
+	tree_set_number(series, "count", (double)count);
+	tree_set(series, "lastObservedTime", now_text(now, 6));
+	controller_update(c, old, json, OBJECTS_MAIN);
+	return true;
+}
+
+void events_record(struct controller *c, const struct object *about, enum event_type type,
+	const char *reason, const char *action, const char *format, ...)
+{
+	char now[CLOCK_RFC3339_BYTES], name[320], hash[HASH8_BYTES];
+	struct str note, key;
+	va_list args;
+	const char *ns = *about->ns ? about->ns : "default";
+	str_init(&note, NOTE_BYTES);
+	str_init(&key, NOTE_BYTES + 128);
+	va_start(args, format);
+	str_vaddf(&note, format, args);
+	va_end(args);
+	str_addf(&key, "%s/%s/%s", about->uid, reason, note.p);
+	snprintf(name, sizeof name, "%.230s.%s%.8s", about->name, hash8(key.p, hash),
+		about->uid);
+	if (!count_again(c, ns, name)) {
+		cJSON *e = cJSON_CreateObject();
+		tree_set(tree_object(e, "metadata"), "name", name);
+		cJSON_AddItemToObject(e, "involvedObject", reference_to(about));
+		tree_set(e, "reason", reason);
+		tree_set(e, "message", note.p);
+		tree_set(tree_object(e, "source"), "component", "sandmux-locald");
+		tree_set(e, "firstTimestamp", now_text(now, 0));
+		tree_set(e, "lastTimestamp", now);
+		tree_set_number(e, "count", 1);
+		tree_set(e, "type", type == EVENT_WARNING ? "Warning" : "Normal");
+		tree_set(e, "eventTime", now_text(now, 6));
+		tree_set(e, "action", action);
+		tree_set(e, "reportingComponent", "sandmux-locald");
+		tree_set(e, "reportingInstance", "sandmux-locald");
+		controller_create(c, KIND_EVENT, ns, e, NULL);
+	}
+	str_deinit(&note);
+	str_deinit(&key);
+	if (store_count(c->server->store, KIND_EVENT) > MAX_EVENTS)
+		events_prune(c);
+}
+
+static int64_t last_seen_ns(const struct object *o)
+{
+	int64_t ns = 0;
+	const char *text = json_str(o->json, "series", "lastObservedTime", NULL);
+	if (!text)
+		text = json_str(o->json, "lastTimestamp", NULL);
+	if (!text)
+		text = json_str(o->json, "metadata", "creationTimestamp", NULL);
+	if (text)
+		clock_parse_rfc3339(text, &ns);
+	return ns;
+}
+
+void events_prune(struct controller *c)
+{
+	struct store *s = c->server->store;
+	size_t n, over;
+	struct object **v = store_list(s, KIND_EVENT, NULL, store_revision(s), &n);
+	int64_t oldest = clock_wall_ns() - (int64_t)KEEP_SECONDS * 1000000000;
+	over = n > MAX_EVENTS * 9 / 10 ? n - MAX_EVENTS * 9 / 10 : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (last_seen_ns(v[i]) >= oldest && i >= over)
+			continue;
+		struct object *o = store_get(s, KIND_EVENT, v[i]->ns, v[i]->name);
+		if (o)
+			store_remove(s, o, NULL);
+	}
+	store_list_free(v, n);
+}

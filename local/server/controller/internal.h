@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the controllers share. Not for use outside of this folder. */
+#pragma once
+
+#include "engine/base/map.h"
+#include "local/server/controller/controller.h"
+#include "local/server/server.h"
+#include "local/server/store/objects.h"
+
+#include <stdint.h>
+
+struct loop_timer;
+struct item;
+struct run;
+struct gc_entry;
+
+struct controller {
+	struct server *server;
+	struct item *queue;
+	struct loop_timer *timer;
+	int64_t next_ms; /* when the timer fires; 0: not armed */
+	bool is_kicked, is_stopping, is_freed;
+	struct gc_entry *gc; /* UIDs whose dependents must be looked at */
+	struct run *runs;    /* daemons, by pod UID */
+	struct loop_timer *scan_timer;
+	uint32_t next_address;
+	void (*stopped)(void *arg);
+	void *stopped_arg;
+};
+
+/* Puts a key into the queue; delay_ms 0: at the end of this turn. */
+void controller_enqueue(struct controller *c, enum kind kind, const char *ns, const char *name,
+	int64_t delay_ms);
+/* Each takes json; the object returned is borrowed from the store; NULL if it failed (logged). */
+struct object *controller_update(
+	struct controller *c, struct object *o, cJSON *json_take, enum objects_part part);
+struct object *controller_create(struct controller *c, enum kind kind, const char *ns,
+	cJSON *json_take, struct err *err);
+void controller_delete(struct controller *c, struct object *o, enum objects_policy policy);
+
+/* One pass over one object. Returns after how many ms to look again, 0: only when something changes. */
+int64_t reconcile_claim(struct controller *c, struct object *o);
+int64_t reconcile_pool(struct controller *c, struct object *o);
+int64_t reconcile_sandbox(struct controller *c, struct object *o);
+int64_t reconcile_pod(struct controller *c, struct object *o);
+int64_t reconcile_namespace(struct controller *c, struct object *o);
+
+/* gc.c: dependents of what was deleted */
+void gc_on_change(struct controller *c, const struct change *change);
+void gc_scan(struct controller *c); /* after a start: owners that went while we were away */
+void gc_run(struct controller *c);
+bool gc_is_pending(const struct controller *c);
+void gc_close(struct controller *c);
+
+/* events.c */
+enum event_type { EVENT_NORMAL, EVENT_WARNING };
+void events_record(struct controller *c, const struct object *about, enum event_type type,
+	const char *reason, const char *action, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+void events_prune(struct controller *c);
+
+/* pods.c: the daemons */
+bool pods_open(struct controller *c, struct err *err);
+void pods_note_restart(struct controller *c);
+void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
+void pods_close(struct controller *c);
+
+/* volumes.c: folders below the state directory */
+bool volumes_open(struct server *s, struct err *err);
+/* "<state>/<kind>/<uid>", made if it is missing; free(). */
+char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err);
+/* Moves it to the trash at once and deletes it in a process of its own. */
+void volumes_remove(struct server *s, const char *kind, const char *uid);
+
+/* tree.c: small helpers on trees that are being built */
+const cJSON *owner_of(const cJSON *object); /* the controller reference, or NULL */
+bool is_owned_by(const cJSON *object, const char *uid);
+cJSON *tree_object(cJSON *parent, const char *key); /* gets or adds */
+void tree_set(cJSON *parent, const char *key, const char *value);
+void tree_set_number(cJSON *parent, const char *key, double value);
+void tree_set_item(cJSON *parent, const char *key, cJSON *value_take);
+void tree_drop(cJSON *parent, const char *key);
+void tree_set_label(cJSON *object, const char *key, const char *value); /* NULL drops */
+void tree_set_annotation(cJSON *object, const char *key, const char *value);
+const char *tree_annotation(const cJSON *object, const char *key);
+const char *tree_label(const cJSON *object, const char *key);
+void tree_set_owner(cJSON *object, const struct object *owner);
+enum { HASH8_BYTES = 9 };
+const char *hash8(const char *text, char out[HASH8_BYTES]);
+const char *now_text(char out[40], int digits);
+
+/* conditions of a status; lastTransitionTime moves only when status changes */
+const cJSON *condition_find(const cJSON *object, const char *type);
+void condition_set(cJSON *status, const char *type, const char *value, const char *reason,
+	const char *message, int64_t observed_generation);
+void condition_put(cJSON *status, const cJSON *condition); /* a copy of another object's */
+void condition_drop(cJSON *status, const char *type);
+bool condition_is_true(const cJSON *object, const char *type);
+
+/* The claim's wishes against its template; NULL reason: nothing to object. */
+const char *claim_check_metadata(const cJSON *claim, char *message, size_t n);
+const char *claim_check_env(
+	const cJSON *claim, const cJSON *template_spec, char *message, size_t n);
+const char *claim_check_volumes(
+	const cJSON *claim, const cJSON *template_spec, char *message, size_t n);
+/* Writes the wishes into the spec of a Sandbox that is being made; false with a message on a conflict. */
+bool claim_apply_wishes(const cJSON *claim, const struct object *template, cJSON *sandbox,
+	char *message, size_t n);
+bool claim_apply_metadata(const cJSON *claim, cJSON *sandbox, char *message, size_t n);
+
+/* A Sandbox from a template: spec, template labels and annotations. */
+cJSON *sandbox_from_template(const struct object *template);
+
+#define LABEL_CREATED_BY "agents.x-k8s.io/created-by"
+#define LABEL_CLAIM_UID "agents.x-k8s.io/claim-uid"
+#define LABEL_LAUNCH_TYPE "agents.x-k8s.io/launch-type"
+#define LABEL_WARM_POOL "agents.x-k8s.io/warm-pool-sandbox"
+#define LABEL_TEMPLATE_REF "agents.x-k8s.io/sandbox-template-ref-hash"
+#define LABEL_TEMPLATE_HASH "agents.x-k8s.io/sandbox-template-hash"
+#define LABEL_POD_TEMPLATE_HASH "agents.x-k8s.io/sandbox-pod-template-hash"
+#define LABEL_NAME_HASH "agents.x-k8s.io/sandbox-name-hash"
+#define LABEL_ADOPTABLE "agents.x-k8s.io/adoptable"
+#define ANNOTATION_SANDBOX_NAME "agents.x-k8s.io/sandbox-name"
+#define ANNOTATION_TEMPLATE_REF "agents.x-k8s.io/sandbox-template-ref"
+#define ANNOTATION_POD_NAME "agents.x-k8s.io/pod-name"
+#define ANNOTATION_FIRST_OBSERVED "agents.x-k8s.io/controller-first-observed-at"
+#define ANNOTATION_FIRST_READY "agents.x-k8s.io/claim-first-ready-at"
+#define ANNOTATION_PROPAGATED_LABELS "agents.x-k8s.io/propagated-labels"
+#define ANNOTATION_PROPAGATED_ANNOTATIONS "agents.x-k8s.io/propagated-annotations"
+#define CONDITION_RESTARTED "sandmux.local/Restarted"

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The status of a pod, made from its run. */
+#include "local/server/controller/pods.h"
+
+#include "engine/base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_pod_condition(
+	cJSON *status, const char *type, bool value, const char *reason, const char *message)
+{
+	condition_set(status, type, value ? "True" : "False", reason, message, 0);
+}
+
+static cJSON *current_state(const struct run *r)
+{
+	cJSON *state = cJSON_CreateObject(), *detail;
+	switch (r->state) {
+	case RUN_STARTING:
+	case RUN_READY:
+	case RUN_UNREADY:
+		tree_set(cJSON_AddObjectToObject(state, "running"), "startedAt", r->started_at);
+		break;
+	case RUN_WAITING:
+		detail = cJSON_AddObjectToObject(state, "waiting");
+		tree_set(detail, "reason", r->waiting);
+		tree_set(detail, "message", r->message);
+		break;
+	case RUN_ENDED:
+		cJSON_Delete(state);
+		return cJSON_Duplicate(r->last_state, true);
+	}
+	return state;
+}
+
+static cJSON *container_status(const struct run *r, const struct object *pod)
+{
+	const cJSON *containers = json_get(pod->json, "spec", "containers", NULL);
+	const cJSON *container = containers ? containers->child : NULL;
+	const char *name = json_str(container, "name", NULL);
+	const char *image = json_str(container, "image", NULL);
+	cJSON *c = cJSON_CreateObject();
+	struct {
+		char text[96];
+	} id;
+	tree_set(c, "name", name ? name : "sandbox");
+	tree_set_item(c, "state", current_state(r));
+	tree_set_item(c, "lastState",
+		r->last_state && r->state != RUN_ENDED ? cJSON_Duplicate(r->last_state, true)
+						       : cJSON_CreateObject());
+	tree_set_item(c, "ready", cJSON_CreateBool(r->state == RUN_READY));
+	tree_set_item(c, "started", cJSON_CreateBool(r->launch != NULL));
+	tree_set_number(c, "restartCount", r->restarts);
+	tree_set(c, "image", image ? image : "sandmux.local/sandboxd");
+	tree_set(c, "imageID", "");
+	snprintf(id.text, sizeof id.text, "sandmux://%s/%d", r->uid, r->restarts);
+	tree_set(c, "containerID", id.text);
+	return c;
+}
+
+static const char *phase_of(const struct run *r)
+{
+	if (r->state == RUN_ENDED)
+		return r->exit_code == 0 ? "Succeeded" : "Failed";
+	return r->state == RUN_WAITING && r->restarts == 0 ? "Pending" : "Running";
+}
+
+void run_write_status(struct run *r)
+{
+	struct object *pod = run_pod(r);
+	if (!pod)
+		return;
+	cJSON *json = cJSON_Duplicate(pod->json, true);
+	cJSON *status = tree_object(json, "status");
+	bool is_ready = r->state == RUN_READY && !r->is_stopping;
+	const char *reason = is_ready ? NULL : "ContainersNotReady";
+	tree_set(status, "phase", phase_of(r));
+	set_pod_condition(status, "PodScheduled", true, "PodScheduled", "");
+	set_pod_condition(status, "Initialized", true, NULL, NULL);
+	set_pod_condition(status, "ContainersReady", is_ready, reason, r->message);
+	set_pod_condition(status, "Ready", is_ready, reason, r->message);
+	if (r->restarted)
+		condition_put(status, r->restarted);
+	if (!json_str(status, "startTime", NULL))
+		tree_set(status, "startTime", r->started_at[0] ? r->started_at : NULL);
+	tree_set(status, "hostIP", "127.0.0.1");
+	if (r->address[0] && r->state != RUN_ENDED) {
+		cJSON *ips = cJSON_CreateArray(), *ip = cJSON_CreateObject();
+		tree_set(status, "podIP", r->address);
+		tree_set(ip, "ip", r->address);
+		cJSON_AddItemToArray(ips, ip);
+		tree_set_item(status, "podIPs", ips);
+	}
+	tree_set(status, "qosClass", "BestEffort");
+	cJSON *list = cJSON_CreateArray();
+	cJSON_AddItemToArray(list, container_status(r, pod));
+	tree_set_item(status, "containerStatuses", list);
+	controller_update(r->c, pod, json, OBJECTS_STATUS);
+}

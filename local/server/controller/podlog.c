@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The daemon writes into a pipe; each line gets its time and goes to the file. */
+#include "local/server/controller/pods.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/path.h"
+#include "engine/base/str.h"
+#include "engine/net/loop.h"
+#include "local/server/api/stream.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_FILE_BYTES = 4 << 20, MAX_LINE_BYTES = 16384, READ_BYTES = 16384 };
+
+struct podlog {
+	struct server *server;
+	char *path, *older;
+	int file, out; /* our file; the end for the daemon */
+	size_t written;
+	struct str line;
+	struct event *readable;
+};
+
+static bool open_file(struct podlog *log, struct err *err)
+{
+	rename(log->path, log->older);
+	log->written = 0;
+	log->file =
+		open(log->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return log->file >= 0 || err_set_errno(err, errno, "%s", log->path);
+}
+
+static void write_line(struct podlog *log)
+{
+	char now[CLOCK_RFC3339_BYTES];
+	struct str text;
+	str_init(&text, MAX_LINE_BYTES + 64);
+	clock_format_rfc3339(clock_wall_ns(), 9, now);
+	str_addf(&text, "%s ", now);
+	str_add_bytes(&text, log->line.p, log->line.n);
+	str_add_char(&text, '\n');
+	if (log->written + text.n > MAX_FILE_BYTES && log->file >= 0) {
+		close(log->file);
+		open_file(log, NULL);
+	}
+	if (log->file >= 0 && write(log->file, text.p, text.n) > 0)
+		log->written += text.n;
+	str_deinit(&text);
+	str_clear(&log->line);
+}
+
+static void on_readable(evutil_socket_t fd, short events, void *arg)
+{
+	struct podlog *log = arg;
+	char bytes[READ_BYTES];
+	ssize_t n = read(fd, bytes, sizeof bytes);
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		if (log->line.n > 0)
+			write_line(log);
+		event_del(log->readable);
+		return;
+	}
+	for (ssize_t i = 0; i < n; i++) {
+		if (bytes[i] == '\n' || log->line.n >= MAX_LINE_BYTES - 1)
+			write_line(log);
+		if (bytes[i] != '\n')
+			str_add_char(&log->line, bytes[i]);
+	}
+	stream_wake_all(log->server);
+}
+
+struct podlog *podlog_open(struct server *s, const char *folder, struct err *err)
+{
+	int fds[2];
+	struct podlog *log = x_calloc(1, sizeof *log);
+	log->server = s;
+	log->path = path_join(folder, "log");
+	log->older = path_join(folder, "log.1");
+	log->file = log->out = -1;
+	str_init(&log->line, MAX_LINE_BYTES);
+	if (!open_file(log, err)) {
+		podlog_close(log);
+		return NULL;
+	}
+	if (pipe2(fds, O_CLOEXEC) != 0) {
+		err_set_errno(err, errno, "pipe");
+		podlog_close(log);
+		return NULL;
+	}
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	log->out = fds[1];
+	log->readable =
+		event_new(loop_base(s->loop), fds[0], EV_READ | EV_PERSIST, on_readable, log);
+	event_add(log->readable, NULL);
+	return log;
+}
+
+int podlog_fd(const struct podlog *log)
+{
+	return log->out;
+}
+
+void podlog_started(struct podlog *log)
+{
+	close(log->out);
+	log->out = -1;
+}
+
+void podlog_close(struct podlog *log)
+{
+	if (!log)
+		return;
+	if (log->readable) {
+		close(event_get_fd(log->readable));
+		event_free(log->readable);
+	}
+	if (log->out >= 0)
+		close(log->out);
+	if (log->file >= 0)
+		close(log->file);
+	str_deinit(&log->line);
+	free(log->path);
+	free(log->older);
+	free(log);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Helpers on object trees, and conditions. */
+#include "local/server/controller/internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/digest.h"
+#include "engine/base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool is_owned_by(const cJSON *object, const char *uid)
+{
+	const char *owner = json_str(owner_of(object), "uid", NULL);
+	return owner && strcmp(owner, uid) == 0;
+}
+
+cJSON *tree_object(cJSON *parent, const char *key)
+{
+	cJSON *child = cJSON_GetObjectItemCaseSensitive(parent, key);
+	if (cJSON_IsObject(child))
+		return child;
+	cJSON_DeleteItemFromObjectCaseSensitive(parent, key);
+	return cJSON_AddObjectToObject(parent, key);
+}
+
+void tree_set_item(cJSON *parent, const char *key, cJSON *value)
+{
+	if (cJSON_GetObjectItemCaseSensitive(parent, key))
+		cJSON_ReplaceItemInObjectCaseSensitive(parent, key, value);
+	else
+		cJSON_AddItemToObject(parent, key, value);
+}
+
+void tree_drop(cJSON *parent, const char *key)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(parent, key);
+}
+
+void tree_set(cJSON *parent, const char *key, const char *value)
+{
+	if (value)
+		tree_set_item(parent, key, cJSON_CreateString(value));
+	else
+		tree_drop(parent, key);
+}
+
+void tree_set_number(cJSON *parent, const char *key, double value)
+{
+	tree_set_item(parent, key, cJSON_CreateNumber(value));
+}
+
+static void set_in_metadata(cJSON *object, const char *map, const char *key, const char *value)
+{
+	cJSON *metadata = tree_object(object, "metadata");
+	if (!value && !cJSON_GetObjectItemCaseSensitive(metadata, map))
+		return;
+	tree_set(tree_object(metadata, map), key, value);
+}
+
+void tree_set_label(cJSON *object, const char *key, const char *value)
+{
+	set_in_metadata(object, "labels", key, value);
+}
+
+void tree_set_annotation(cJSON *object, const char *key, const char *value)
+{
+	set_in_metadata(object, "annotations", key, value);
+}
+
+const char *tree_annotation(const cJSON *object, const char *key)
+{
+	return json_str(object, "metadata", "annotations", key, NULL);
+}
+
+const char *tree_label(const cJSON *object, const char *key)
+{
+	return json_str(object, "metadata", "labels", key, NULL);
+}
+
+void tree_set_owner(cJSON *object, const struct object *owner)
+{
+	char version[RESOURCE_API_VERSION_BYTES];
+	const struct resource *r = resource_of(owner->kind);
+	cJSON *list = cJSON_CreateArray(), *ref = cJSON_CreateObject();
+	cJSON_AddStringToObject(ref, "apiVersion", resource_api_version(r, version));
+	cJSON_AddStringToObject(ref, "kind", r->kind_name);
+	cJSON_AddStringToObject(ref, "name", owner->name);
+	cJSON_AddStringToObject(ref, "uid", owner->uid);
+	cJSON_AddBoolToObject(ref, "controller", true);
+	cJSON_AddBoolToObject(ref, "blockOwnerDeletion", true);
+	cJSON_AddItemToArray(list, ref);
+	tree_set_item(tree_object(object, "metadata"), "ownerReferences", list);
+}
+
+const char *hash8(const char *text, char out[HASH8_BYTES])
+{
+	snprintf(out, HASH8_BYTES, "%08x", digest_fnv1a32(text, strlen(text)));
+	return out;
+}
+
+const char *now_text(char out[40], int digits)
+{
+	return clock_format_rfc3339(clock_wall_ns(), digits, out);
+}
+
+/* ---- conditions ---- */
+
+static cJSON *find_in(const cJSON *status, const char *type)
+{
+	cJSON *c;
+	cJSON_ArrayForEach(c, json_get(status, "conditions", NULL))
+	{
+		const char *t = json_str(c, "type", NULL);
+		if (t && strcmp(t, type) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+const cJSON *condition_find(const cJSON *object, const char *type)
+{
+	return find_in(json_get(object, "status", NULL), type);
+}
+
+bool condition_is_true(const cJSON *object, const char *type)
+{
+	const char *value = json_str(condition_find(object, type), "status", NULL);
+	return value && strcmp(value, "True") == 0;
+}
+
+static cJSON *find_or_add(cJSON *status, const char *type)
+{
+	cJSON *c = find_in(status, type);
+	if (c)
+		return c;
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "conditions");
+	if (!list)
+		list = cJSON_AddArrayToObject(status, "conditions");
+	c = cJSON_CreateObject();
+	cJSON_AddStringToObject(c, "type", type);
+	cJSON_AddItemToArray(list, c);
+	return c;
+}
+
+void condition_set(cJSON *status, const char *type, const char *value, const char *reason,
+	const char *message, int64_t observed_generation)
+{
+	char now[CLOCK_RFC3339_BYTES];
+	cJSON *c = find_or_add(status, type);
+	const char *old = json_str(c, "status", NULL);
+	bool is_same = old && strcmp(old, value) == 0;
+	tree_set(c, "status", value);
+	tree_set(c, "reason", reason);
+	tree_set(c, "message", message);
+	if (!is_same)
+		tree_set(c, "lastTransitionTime", now_text(now, 0));
+	if (observed_generation > 0)
+		tree_set_number(c, "observedGeneration", (double)observed_generation);
+}
+
+void condition_put(cJSON *status, const cJSON *condition)
+{
+	cJSON *c = find_or_add(status, json_str(condition, "type", NULL));
+	const cJSON *field;
+	cJSON_ArrayForEach(field, condition)
+	{
+		tree_set_item(c, field->string, cJSON_Duplicate(field, true));
+	}
+}
+
+void condition_drop(cJSON *status, const char *type)
+{
+	cJSON *c = find_in(status, type);
+	if (c)
+		cJSON_Delete(cJSON_DetachItemViaPointer(
+			cJSON_GetObjectItemCaseSensitive(status, "conditions"), c));
+}
