@@ -181,6 +181,17 @@ static size_t plain_run(struct slice text)
 	return n;
 }
 
+/* A joiner at a cut would join whatever is written behind it. */
+static void drop_last_joiner(struct str *out)
+{
+	static const char joiner[] = "\xE2\x80\x8D";
+	size_t n = sizeof joiner - 1;
+	if (out->n < n || memcmp(out->p + out->n - n, joiner, n) != 0)
+		return;
+	out->n -= n;
+	out->p[out->n] = '\0';
+}
+
 void safe_text_add(struct str *out, struct slice text, enum safe_newline newline)
 {
 	while (text.n > 0) {
@@ -201,6 +212,7 @@ void safe_text_add(struct str *out, struct slice text, enum safe_newline newline
 		text = skip(text, safe_text_next_raw(text, unit, &n, &cols));
 		if (n > out->max_bytes - out->n) {
 			out->truncated = true; /* never half a character */
+			drop_last_joiner(out);
 			return;
 		}
 		str_add_bytes(out, unit, n);
@@ -224,6 +236,7 @@ char *safe_text_dup(const char *text, size_t max_bytes)
 		struct str cut;
 		str_init(&cut, max_bytes);
 		str_add_bytes(&cut, out.p, n);
+		drop_last_joiner(&cut);
 		str_add(&cut, room > 0 ? ellipsis : "");
 		str_deinit(&out);
 		return str_take(&cut);

@@ -173,8 +173,10 @@ static bool set_name(SSL *ssl, const char *name, bool insecure)
 	if (net_resolve_is_literal(name)) /* RFC 6066: no literal address in SNI */
 		return insecure || X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1;
 	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	return SSL_set_tlsext_host_name(ssl, name) == 1 &&
-	       (insecure || X509_VERIFY_PARAM_set1_host(param, name, 0) == 1);
+	char *copy = x_strdup(name); /* the macro casts const away */
+	bool ok = SSL_set_tlsext_host_name(ssl, copy) == 1;
+	free(copy);
+	return ok && (insecure || X509_VERIFY_PARAM_set1_host(param, name, 0) == 1);
 }
 
 static void start_tls(struct net_dial *dial)

@@ -57,12 +57,16 @@ void loop_free(struct loop *loop)
 		return;
 	while (loop->n_queue > 0)
 		run_deferred(loop);
-	free(loop->queue);
 	loop_timer_free(loop->wake_timer);
-	if (loop->dns != NULL) {
+	loop->wake_timer = NULL;
+	if (loop->dns != NULL)
 		evdns_base_free(loop->dns, 1); /* what is asked for fails, in its callback */
-		event_base_loop(loop->base, EVLOOP_NONBLOCK);
-	}
+	loop->dns = NULL;
+	/* those failures, and bufferevents that libevent frees one turn late */
+	event_base_loop(loop->base, EVLOOP_NONBLOCK);
+	while (loop->n_queue > 0)
+		run_deferred(loop);
+	free(loop->queue);
 	event_base_free(loop->base);
 	free(loop);
 }
