@@ -64,7 +64,8 @@ static void make_env(const Process__V1__ProcessConfig *config, struct command *c
 bool command_prepare(struct service *service, const Process__V1__ProcessConfig *config,
 	struct command *command)
 {
-	*command = (struct command){ .dir = { .fd = -1, .parent_fd = -1 } };
+	*command = (struct command){ .dir = { .fd = -1, .parent_fd = -1 },
+		.limits = &service->opts.limits };
 	if (config == NULL || config->n_command == 0)
 		return refuse(command, RPC_INVALID_ARGUMENT, x_strdup("command is required"));
 	if (!find_dir(service, config, command))
@@ -137,6 +138,7 @@ pid_t command_run(struct command *command, const char *what, const char *nul_in,
 			.in = in,
 			.out = out,
 			.err = err,
+			.limits = command->limits,
 			.is_tty = is_tty };
 		pid = exec_child_start(program, &opts);
 		if (pid < 0)

@@ -179,6 +179,7 @@ static void make_servers(struct daemon *daemon)
 {
 	struct service_opts service = { .root = daemon->root,
 		.reaper = daemon->reaper,
+		.limits = daemon->opts.limits,
 		.chunk_bytes = daemon->opts.chunk_bytes };
 	daemon->service = service_new(daemon->loop, &service);
 	struct h2_server_opts grpc = { .service = service_name,

@@ -2,6 +2,8 @@
 /* The daemon of one sandbox: both servers, their shared state, and an orderly end. */
 #pragma once
 
+#include "local/daemon/exec_child.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +19,8 @@ struct daemon_opts {
 	const char *metadata_env_prefix;
 	int64_t shutdown_timeout_ms, idle_timeout_ms;
 	size_t chunk_bytes;
-	void (*on_stopped)(void *arg); /* after daemon_shutdown() */
+	struct exec_child_limits limits; /* of the programs it runs */
+	void (*on_stopped)(void *arg);   /* after daemon_shutdown() */
 	void *arg;
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,39 @@ void exec_child_env_free(char **env)
 	free(env);
 }
 
+static struct rlimit files_before;
+
+void exec_child_raise_own_limits(void)
+{
+	if (getrlimit(RLIMIT_NOFILE, &files_before) != 0)
+		return;
+	struct rlimit raised = { files_before.rlim_max, files_before.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+static void lower(int resource, uint64_t value)
+{
+	struct rlimit limit;
+	if (value == 0 || getrlimit(resource, &limit) != 0)
+		return;
+	if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max)
+		limit.rlim_max = value;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}
+
+static void set_limits(const struct exec_child_limits *limits)
+{
+	if (files_before.rlim_max > 0)
+		setrlimit(RLIMIT_NOFILE, &files_before);
+	if (limits == NULL)
+		return;
+	lower(RLIMIT_NPROC, limits->processes);
+	lower(RLIMIT_NOFILE, limits->open_files);
+	lower(RLIMIT_FSIZE, limits->file_bytes);
+	lower(RLIMIT_AS, limits->address_space_bytes);
+}
+
 /* Only calls that are allowed between fork and exec: other threads may hold any lock. */
 static void run_child(const char *program, const struct exec_child_opts *opts, int error_fd)
 {
@@ -101,6 +135,8 @@ static void run_child(const char *program, const struct exec_child_opts *opts, i
 	ok = ok && dup2(opts->in, 0) >= 0 && dup2(opts->out, 1) >= 0 && dup2(opts->err, 2) >= 0;
 	if (ok && opts->is_tty)
 		ok = ioctl(0, TIOCSCTTY, 0) == 0;
+	if (ok)
+		set_limits(opts->limits);
 	if (ok)
 		execve(program, opts->argv, opts->env);
 	int errnum = errno;

@@ -3,6 +3,7 @@
  * them. Processes have ids counted from 1, never kernel pids. */
 #pragma once
 
+#include "local/daemon/exec_child.h"
 #include "local/daemon/h2.h"
 
 #include <stdbool.h>
@@ -16,7 +17,8 @@ struct service;
 struct service_opts {
 	const struct confine_root *root; /* borrowed */
 	struct reaper *reaper;           /* borrowed */
-	size_t chunk_bytes;              /* longest stdout or stderr event; 0: 4096 */
+	struct exec_child_limits limits;
+	size_t chunk_bytes; /* longest stdout or stderr event; 0: 4096 */
 };
 
 struct service *service_new(struct loop *loop, const struct service_opts *opts);

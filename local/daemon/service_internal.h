@@ -41,6 +41,7 @@ struct command {
 	char *const *argv; /* borrowed from the message, NULL-terminated copy of pointers */
 	char **argv_array;
 	char **env; /* NULL: the daemon's own */
+	const struct exec_child_limits *limits;
 	struct confined dir;
 	enum rpc_status status;
 	char *message; /* of the refusal */

@@ -39,6 +39,9 @@ static const char usage[] =
 	"  --shutdown-timeout TIME     longest orderly end (10s)\n"
 	"  --http-idle-timeout TIME    idle REST connections are closed after it (60s)\n"
 	"  --stream-chunk-size BYTES   longest output event (0 = 4096)\n"
+	"  --limit-processes N         of the user that programs run as\n"
+	"  --limit-open-files N --limit-file-size BYTES --limit-address-space BYTES\n"
+	"                              of each program\n"
 	"  --version, --help\n";
 
 struct args {
@@ -63,6 +66,15 @@ static bool take_number(const char *name, const char *text, int64_t max, int64_t
 {
 	return num_parse_i64(text, 0, max, out) ||
 	       fail("--%s wants a number from 0 to %lld, not '%s'", name, (long long)max, text);
+}
+
+static bool take_limit(const char *name, const char *text, uint64_t *out)
+{
+	int64_t value;
+	if (!take_number(name, text, INT64_MAX, &value))
+		return false;
+	*out = (uint64_t)value;
+	return true;
 }
 
 static bool take_duration(const char *name, const char *text, int64_t *out)
@@ -115,6 +127,10 @@ enum option_id {
 	OPT_SHUTDOWN,
 	OPT_IDLE,
 	OPT_CHUNK,
+	OPT_PROCESSES,
+	OPT_OPEN_FILES,
+	OPT_FILE_SIZE,
+	OPT_ADDRESS_SPACE,
 };
 
 static const struct option options[] = {
@@ -132,6 +148,10 @@ static const struct option options[] = {
 	{ "shutdown-timeout", required_argument, NULL, OPT_SHUTDOWN },
 	{ "http-idle-timeout", required_argument, NULL, OPT_IDLE },
 	{ "stream-chunk-size", required_argument, NULL, OPT_CHUNK },
+	{ "limit-processes", required_argument, NULL, OPT_PROCESSES },
+	{ "limit-open-files", required_argument, NULL, OPT_OPEN_FILES },
+	{ "limit-file-size", required_argument, NULL, OPT_FILE_SIZE },
+	{ "limit-address-space", required_argument, NULL, OPT_ADDRESS_SPACE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -166,6 +186,14 @@ static bool take_option(struct args *args, int id, const char *name, const char 
 		return take_duration(name, value, &args->daemon.idle_timeout_ms);
 	case OPT_CHUNK:
 		return take_number(name, value, MAX_CHUNK, &args->chunk_bytes);
+	case OPT_PROCESSES:
+		return take_limit(name, value, &args->daemon.limits.processes);
+	case OPT_OPEN_FILES:
+		return take_limit(name, value, &args->daemon.limits.open_files);
+	case OPT_FILE_SIZE:
+		return take_limit(name, value, &args->daemon.limits.file_bytes);
+	case OPT_ADDRESS_SPACE:
+		return take_limit(name, value, &args->daemon.limits.address_space_bytes);
 	default:
 		return fail("see --help");
 	}
@@ -333,7 +361,11 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	tidy_descriptors();
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	int death_signal = 0;
+	prctl(PR_GET_PDEATHSIG, &death_signal);
+	if (death_signal == 0) /* bubblewrap has set a harder one */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	exec_child_raise_own_limits();
 	log_set_stderr(true);
 	if (!open_sockets(&args))
 		return 1;

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "local/isolation/bwrap.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void bwrap_add(struct bwrap_args *args, const char *word)
+{
+	array_grow(&args->words, &args->capacity, args->n + 2, sizeof *args->words);
+	args->words[args->n++] = x_strdup(word);
+	args->words[args->n] = NULL;
+}
+
+void bwrap_add3(struct bwrap_args *args, const char *option, const char *a, const char *b)
+{
+	bwrap_add(args, option);
+	if (a != NULL)
+		bwrap_add(args, a);
+	if (b != NULL)
+		bwrap_add(args, b);
+}
+
+void bwrap_free(struct bwrap_args *args)
+{
+	for (size_t i = 0; i < args->n; i++)
+		free(args->words[i]);
+	for (size_t i = 0; i < args->n_fds; i++)
+		close(args->fds[i]);
+	free(args->words);
+	free(args->fds);
+	*args = (struct bwrap_args){ 0 };
+}
+
+int bwrap_reap(pid_t pid)
+{
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static char *find_bwrap(void)
+{
+	const char *path = getenv("PATH");
+	for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
+		size_t n = strcspn(p, ":");
+		char *candidate = x_asprintf("%.*s/bwrap", (int)n, p);
+		if (n > 0 && access(candidate, X_OK) == 0)
+			return candidate;
+		free(candidate);
+		p += n + (p[n] == ':');
+	}
+	return NULL;
+}
+
+/* A generated file: bubblewrap reads it from a descriptor. */
+static void add_file(struct bwrap_args *args, const char *path, const char *content)
+{
+	int fd = memfd_create("sandmux", MFD_CLOEXEC);
+	if (fd < 0)
+		return;
+	size_t n = strlen(content);
+	if (write(fd, content, n) != (ssize_t)n || lseek(fd, 0, SEEK_SET) != 0) {
+		close(fd);
+		return;
+	}
+	array_grow(&args->fds, &args->fds_capacity, args->n_fds + 1, sizeof *args->fds);
+	args->fds[args->n_fds++] = fd;
+	char number[16];
+	snprintf(number, sizeof number, "%d", fd);
+	bwrap_add3(args, "--perms", "0444", NULL);
+	bwrap_add3(args, "--ro-bind-data", number, path);
+}
+
+/* As on the host: with a merged /usr these are links. */
+static void add_system_folders(struct bwrap_args *args)
+{
+	static const char *const folders[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+		"/libx32" };
+	bwrap_add3(args, "--ro-bind", "/usr", "/usr");
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		char target[PATH_MAX];
+		struct stat st;
+		if (lstat(folders[i], &st) != 0)
+			continue;
+		ssize_t n = S_ISLNK(st.st_mode)
+				    ? readlink(folders[i], target, sizeof target - 1)
+				    : -1;
+		if (n > 0) {
+			target[n] = 0;
+			bwrap_add3(args, "--symlink", target, folders[i]);
+		} else {
+			bwrap_add3(args, "--ro-bind", folders[i], folders[i]);
+		}
+	}
+}
+
+/* Nothing of the host's users, network or secrets; only what programs need to run. */
+static void add_etc(struct bwrap_args *args, const char *hostname)
+{
+	static const char *const shared[] = { "/etc/alternatives", "/etc/ld.so.cache",
+		"/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/terminfo", "/etc/vim",
+		"/etc/inputrc", "/etc/localtime", "/etc/mime.types", "/etc/magic",
+		"/etc/magic.mime", "/etc/perl", "/etc/python3", "/etc/python3.10",
+		"/etc/python3.11", "/etc/python3.12", "/etc/python3.13", "/etc/lesskey",
+		"/etc/debian_version", "/etc/os-release", "/etc/java-17-openjdk" };
+	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
+		bwrap_add3(args, "--ro-bind-try", shared[i], shared[i]);
+	add_file(args, "/etc/passwd",
+		"root:x:0:0:root:/root:/usr/sbin/nologin\n"
+		"sandbox:x:1000:1000:sandbox:/workspace:/bin/bash\n"
+		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n");
+	add_file(
+		args, "/etc/group", "root:x:0:\ntty:x:5:\nsandbox:x:1000:\nnogroup:x:65534:\n");
+	add_file(args, "/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n");
+	add_file(args, "/etc/bash.bashrc",
+		"[ -z \"$PS1\" ] && return\n"
+		"shopt -s checkwinsize\n"
+		"PS1='\\u@\\h:\\w\\$ '\n");
+	char *hosts = x_asprintf("127.0.0.1 localhost %s\n::1 localhost\n", hostname);
+	add_file(args, "/etc/hosts", hosts);
+	free(hosts);
+	char *line = x_asprintf("%s\n", hostname);
+	add_file(args, "/etc/hostname", line);
+	free(line);
+}
+
+/* What this bubblewrap can do besides; "" if it does not answer. */
+static const char *help_text(const char *program)
+{
+	static char text[32 << 10];
+	static bool is_read;
+	if (is_read)
+		return text;
+	is_read = true;
+	int fds[2];
+	char *const argv[] = { x_strdup(program), x_strdup("--help"), NULL };
+	if (pipe(fds) == 0) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			dup2(fds[1], 1);
+			dup2(fds[1], 2);
+			close(fds[0]);
+			close(fds[1]);
+			execv(program, argv);
+			_exit(127);
+		}
+		close(fds[1]);
+		size_t n = 0;
+		ssize_t got;
+		while (n < sizeof text - 1 &&
+			(got = read(fds[0], text + n, sizeof text - 1 - n)) > 0)
+			n += (size_t)got;
+		text[n] = 0;
+		close(fds[0]);
+		if (pid > 0)
+			bwrap_reap(pid);
+	}
+	free(argv[0]);
+	free(argv[1]);
+	return text;
+}
+
+static bool can(const char *program, const char *option)
+{
+	return strstr(help_text(program), option) != NULL;
+}
+
+static void add_tmpfs(
+	struct bwrap_args *args, const char *program, const char *path, const char *mode)
+{
+	if (can(program, "--size"))
+		bwrap_add3(args, "--size", "1073741824", NULL);
+	bwrap_add3(args, "--perms", mode, NULL);
+	bwrap_add3(args, "--tmpfs", path, NULL);
+}
+
+bool bwrap_base(struct bwrap_args *args, const char *hostname, struct err *err)
+{
+	char *program = find_bwrap();
+	if (program == NULL)
+		return err_set(err, ERR_LOCAL_ISOLATION, "bubblewrap (bwrap) is not installed");
+	char uid[16], gid[16];
+	snprintf(uid, sizeof uid, "%d", BWRAP_UID);
+	snprintf(gid, sizeof gid, "%d", BWRAP_GID);
+	bwrap_add(args, program);
+	static const char *const namespaces[] = { "--unshare-user", "--unshare-pid",
+		"--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
+		"--die-with-parent", "--new-session", "--as-pid-1", "--clearenv" };
+	for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
+		bwrap_add(args, namespaces[i]);
+	if (can(program, "--disable-userns"))
+		bwrap_add(args, "--disable-userns");
+	bwrap_add3(args, "--cap-drop", "ALL", NULL);
+	bwrap_add3(args, "--uid", uid, NULL);
+	bwrap_add3(args, "--gid", gid, NULL);
+	bwrap_add3(args, "--hostname", hostname, NULL);
+	add_system_folders(args);
+	bwrap_add3(args, "--proc", "/proc", NULL);
+	bwrap_add3(args, "--dev", "/dev", NULL);
+	add_tmpfs(args, program, "/tmp", "1777");
+	add_tmpfs(args, program, "/run", "0755");
+	bwrap_add3(args, "--dir", "/var", NULL);
+	bwrap_add3(args, "--symlink", "/tmp", "/var/tmp");
+	bwrap_add3(args, "--symlink", "/run", "/var/run");
+	add_etc(args, hostname);
+	free(program);
+	return true;
+}
+
+void bwrap_seal(struct bwrap_args *args)
+{
+	bwrap_add3(args, "--remount-ro", "/", NULL);
+}

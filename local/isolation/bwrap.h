@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The bubblewrap command line of a sandbox. */
+#pragma once
+
+#include "local/isolation/isolation.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct err;
+
+/* Words of a command and descriptors that it needs open. Zeroed is ready. */
+struct bwrap_args {
+	char **words; /* NULL-terminated */
+	size_t n, capacity;
+	int *fds; /* generated files (memfd), close-on-exec: the child clears it */
+	size_t n_fds, fds_capacity;
+};
+
+void bwrap_add(struct bwrap_args *args, const char *word);
+void bwrap_add3(struct bwrap_args *args, const char *option, const char *a, const char *b);
+void bwrap_free(struct bwrap_args *args);
+
+enum { BWRAP_UID = 1000, BWRAP_GID = 1000 };
+
+/* Namespaces, system folders, /proc, /dev, /tmp, /etc; the first word is the program. False: err says
+ * that bubblewrap is not there. */
+bool bwrap_base(struct bwrap_args *args, const char *hostname, struct err *err);
+/* waitpid() that is not stopped by signals. The status. */
+int bwrap_reap(pid_t pid);
+/* After everything is mounted: the rest of the tree becomes read-only. */
+void bwrap_seal(struct bwrap_args *args);

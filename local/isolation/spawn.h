@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Starts and stops the daemon of one sandbox. Its listening sockets are bound here, outside, and
+ * passed in, so that a sandbox without network can be reached, and so that a connection made right
+ * after spawn_start() waits instead of being refused.
+ *
+ * The sandbox dies with the calling process. What its processes see: the system folders read-only, an
+ * own /tmp, /proc and /dev, a small generated /etc, and `workspace` as /workspace. */
+#pragma once
+
+#include "local/isolation/isolation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct loop;
+struct spawn;
+
+struct spawn_limits { /* 0: none */
+	uint64_t
+		memory_bytes; /* by cgroup when one can be made, else address space of a process */
+	uint64_t file_bytes; /* longest file a process may write */
+	uint32_t pids;       /* processes and threads in the sandbox */
+	uint32_t open_files; /* of one process */
+	uint32_t cpu_milli;  /* thousandths of a CPU; by cgroup only */
+};
+
+struct spawn_opts {
+	const char *name;              /* host name inside */
+	const char *uid;               /* of the Sandbox object: names the cgroup */
+	const char *workspace;         /* host folder, must exist */
+	const char *address;           /* "127.x.y.z" */
+	uint16_t rest_port, grpc_port; /* 0: any free one */
+	const char *token_sha256;      /* hex; NULL: no token */
+	const char *const *env;        /* NULL-terminated "NAME=value" over the default; NULL */
+	const char *log_path;          /* the daemon's stderr is appended; NULL: dropped */
+	const char *daemon_path;       /* NULL: beside this program, else in libexec */
+	struct spawn_limits limits;
+	enum isolation_mode mode;
+};
+
+/* Why a sandbox ended, in words ("exited with status 1", "killed by signal 9 (Killed)"). wait_status as
+ * from waitpid(). The spawn is freed once this has begun. */
+typedef void spawn_exit_fn(void *arg, int wait_status, const char *reason);
+
+/* Everything in opts is copied. NULL with ERR_LOCAL_ISOLATION, ERR_SYSTEM (bind, files) on failure. */
+struct spawn *spawn_start(struct loop *loop, const struct spawn_opts *opts,
+	spawn_exit_fn *on_exit, void *arg, struct err *err);
+/* TERM to the daemon, which ends its processes; KILL to everything after grace_ms. on_exit comes. */
+void spawn_stop(struct spawn *spawn, int64_t grace_ms);
+/* At once, without on_exit. NULL is fine. */
+void spawn_kill(struct spawn *spawn);
+
+uint16_t spawn_rest_port(const struct spawn *spawn);
+uint16_t spawn_grpc_port(const struct spawn *spawn);
+/* The process that stands for the sandbox on the host: the daemon (isolation none) or bubblewrap. */
+pid_t spawn_pid(const struct spawn *spawn);
+/* What limits are really in force, for status pages: "cgroup: memory pids", "rlimits only", … */
+const char *spawn_limits_text(const struct spawn *spawn);

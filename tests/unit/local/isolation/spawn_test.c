@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Real sandboxes are started: what the daemon answers is asked over its passed-in sockets. Where
+ * bubblewrap cannot work the isolated ones are skipped, except on CI. */
+#include "local/isolation/spawn.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/net/loop.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct test {
+	struct loop *loop;
+	struct spawn *spawn;
+	char dir[64];
+	bool is_over;
+	int status;
+	char reason[128];
+};
+
+static void on_exit_seen(void *arg, int status, const char *reason)
+{
+	struct test *t = arg;
+	t->is_over = true;
+	t->status = status;
+	snprintf(t->reason, sizeof t->reason, "%s", reason);
+	t->spawn = NULL;
+}
+
+static void run_until_over(struct test *t, int64_t ms)
+{
+	int64_t end = clock_mono_ms() + ms;
+	while (!t->is_over && clock_mono_ms() < end)
+		loop_run_once(t->loop, 50);
+}
+
+static int set_up(void **state)
+{
+	struct test *t = calloc(1, sizeof *t);
+	t->loop = loop_new(NULL);
+	snprintf(t->dir, sizeof t->dir, "/tmp/spawn-test-XXXXXX");
+	*state = t;
+	return t->loop == NULL || mkdtemp(t->dir) == NULL;
+}
+
+static int tear_down(void **state)
+{
+	struct test *t = *state;
+	spawn_kill(t->spawn);
+	loop_free(t->loop);
+	char command[128];
+	snprintf(command, sizeof command, "rm -rf '%s'", t->dir);
+	int rc = system(command);
+	free(t);
+	return rc;
+}
+
+static struct spawn_opts opts_for(struct test *t, enum isolation_mode mode)
+{
+	return (struct spawn_opts){ .name = "box-1",
+		.uid = "0123-test",
+		.workspace = t->dir,
+		.address = "127.77.0.1",
+		.daemon_path = DAEMON_PATH,
+		.limits = { .pids = 64, .open_files = 256 },
+		.mode = mode };
+}
+
+/* One request, the whole answer. */
+static void ask(uint16_t port, const char *request, char *answer, size_t size)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	inet_pton(AF_INET, "127.77.0.1", &in.sin_addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval limit = { .tv_sec = 10 };
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+	assert_int_equal(connect(fd, (struct sockaddr *)&in, sizeof in), 0);
+	assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+	size_t n = 0;
+	ssize_t got;
+	while (n < size - 1 && (got = read(fd, answer + n, size - 1 - n)) > 0)
+		n += (size_t)got;
+	answer[n] = 0;
+	close(fd);
+}
+
+static void check_serves(struct test *t, enum isolation_mode mode)
+{
+	struct err err = { 0 };
+	struct spawn_opts opts = opts_for(t, mode);
+	char answer[4096];
+	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	if (t->spawn == NULL)
+		fail_msg("%s", err.msg);
+	ask(spawn_rest_port(t->spawn),
+		"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", answer,
+		sizeof answer);
+	assert_non_null(strstr(answer, "200 OK"));
+	ask(spawn_rest_port(t->spawn),
+		"PUT /v1/files/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+		"Content-Length: 5\r\n\r\nhello",
+		answer, sizeof answer);
+	assert_non_null(strstr(answer, "204 No Content"));
+	char path[128], content[16] = "";
+	snprintf(path, sizeof path, "%s/a/b", t->dir);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, content, sizeof content - 1), 5);
+	close(fd);
+	assert_string_equal(content, "hello");
+	spawn_stop(t->spawn, 5000);
+	run_until_over(t, 8000);
+	assert_true(t->is_over);
+	assert_string_equal(t->reason, "exited with status 0");
+}
+
+static void serves_without_isolation(void **state)
+{
+	check_serves(*state, ISOLATION_NONE);
+}
+
+static bool can_isolate(void)
+{
+	struct err err;
+	if (isolation_check(&err))
+		return true;
+	if (getenv("CI") != NULL)
+		fail_msg("%s", err.msg);
+	print_message("skipped: %s\n", err.msg);
+	return false;
+}
+
+static void serves_in_bubblewrap(void **state)
+{
+	if (!can_isolate())
+		skip();
+	check_serves(*state, ISOLATION_BWRAP);
+}
+
+static void kill_ends_the_daemon_at_once(void **state)
+{
+	struct test *t = *state;
+	if (!can_isolate())
+		skip();
+	struct spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
+	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
+	assert_non_null(t->spawn);
+	kill(spawn_pid(t->spawn), SIGKILL);
+	run_until_over(t, 5000);
+	assert_true(t->is_over);
+	assert_string_equal(t->reason, "killed by signal 9 (Killed)");
+}
+
+static void refuses_what_cannot_work(void **state)
+{
+	struct test *t = *state;
+	struct err err = { 0 };
+	struct spawn_opts opts = opts_for(t, ISOLATION_NONE);
+	opts.address = "192.168.0.1";
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_int_equal(err.code, ERR_ARG_INVALID);
+	opts = opts_for(t, ISOLATION_NONE);
+	opts.workspace = "/tmp/spawn-test-not-there";
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+	opts = opts_for(t, ISOLATION_NONE);
+	opts.daemon_path = "/nonexistent/sandboxd";
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+	/* an address that is taken */
+	opts = opts_for(t, ISOLATION_NONE);
+	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	assert_non_null(t->spawn);
+	opts.rest_port = spawn_rest_port(t->spawn);
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_non_null(strstr(err.msg, "in use"));
+}
+
+static void modes_have_names(void **state)
+{
+	(void)state;
+	enum isolation_mode mode = ISOLATION_BWRAP;
+	assert_true(isolation_mode_parse("none", &mode));
+	assert_int_equal(mode, ISOLATION_NONE);
+	assert_false(isolation_mode_parse("docker", &mode));
+	assert_int_equal(mode, ISOLATION_NONE);
+	assert_string_equal(isolation_mode_name(ISOLATION_BWRAP), "bwrap");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modes_have_names),
+		cmocka_unit_test_setup_teardown(serves_without_isolation, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(serves_in_bubblewrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			kill_ends_the_daemon_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refuses_what_cannot_work, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
