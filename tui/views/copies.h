@@ -5,6 +5,7 @@
  * one of them does not stop the others. */
 #pragma once
 
+#include "tui/draw/surface.h"
 #include "tui/views/host.h"
 
 #include "engine/base/str.h"
@@ -40,11 +41,13 @@ struct copies_request {
 /* Borrows everything. False with *err if it cannot begin (no such sandbox, nothing to copy). */
 bool copies_start(struct copies *copies, const struct copies_request *request, struct err *err);
 
-/* Told when something has arrived in a folder. */
-typedef void copies_arrived_fn(void *arg, const struct copies_place *to, const char *to_dir);
-struct copies_watch;
-struct copies_watch *copies_watch_add(struct copies *copies, copies_arrived_fn *fn, void *arg);
-void copies_watch_remove(struct copies *copies, struct copies_watch *watch); /* NULL is fine */
+/* True if something has arrived in that folder since *seen; *seen becomes now. Begin with 0. */
+bool copies_has_arrived(const struct copies *copies, uint64_t *seen,
+	const struct copies_place *to, const char *to_dir);
+
+/* The running ones as lines above the status line, and rows wanted for that. */
+int copies_strip_rows(const struct copies *copies);
+void copies_draw_strip(const struct copies *copies, struct region region);
 
 /* ---- for the view over them */
 enum copy_state {
@@ -72,6 +75,7 @@ struct copy_info {
 	bool is_asking; /* waits for an answer */
 	size_t n_failures;
 };
+struct host *copies_host(const struct copies *copies);
 size_t copies_count(const struct copies *copies);
 /* In order of start, the newest first. Borrowed for this turn. */
 struct copy_info copies_at(const struct copies *copies, size_t index);

@@ -57,6 +57,7 @@ struct copy {
 	int64_t started_ms, elapsed_ms;
 	struct sample samples[SAMPLES];
 	size_t n_samples;
+	uint64_t arrival; /* number of its end, if anything has arrived */
 };
 
 struct question {
@@ -65,12 +66,6 @@ struct question {
 	size_t item;
 	char *target;
 	int64_t existing_bytes, new_bytes;
-};
-
-struct copies_watch {
-	struct copies_watch *prev, *next;
-	copies_arrived_fn *fn;
-	void *arg;
 };
 
 struct copies {
@@ -83,8 +78,7 @@ struct copies {
 	struct loop_timer *tick, *step,
 		*ask; /* timers and not deferred calls: they end with the queue */
 	bool is_ticking;
-	struct copies_watch *watches;
-	uint64_t revision;
+	uint64_t revision, last_arrival;
 };
 
 static const char *const state_names[] = {
@@ -273,6 +267,11 @@ static struct copy_info info_of(const struct copy *copy)
 	return info;
 }
 
+struct host *copies_host(const struct copies *copies)
+{
+	return copies->host;
+}
+
 size_t copies_count(const struct copies *copies)
 {
 	return copies->n;
@@ -370,12 +369,21 @@ static bool ends_of(
 	return true;
 }
 
-static void tell_arrived(struct copy *copy)
+bool copies_has_arrived(const struct copies *copies, uint64_t *seen,
+	const struct copies_place *to, const char *to_dir)
 {
-	struct copies_place to = { copy->to.is_local, copy->to.uid };
-	struct copies_watch *watch, *after;
-	DL_FOREACH_SAFE(copy->copies->watches, watch, after)
-		watch->fn(watch->arg, &to, copy->to_dir);
+	bool has_arrived = false;
+	struct copy *copy;
+	if (*seen == copies->last_arrival)
+		return false;
+	DL_FOREACH(copies->list, copy)
+		has_arrived = has_arrived ||
+			      (copy->arrival > *seen && copy->to.is_local == to->is_local &&
+				      (to->is_local || strcmp(copy->to.uid ? copy->to.uid : "",
+							       to->uid ? to->uid : "") == 0) &&
+				      strcmp(copy->to_dir, to_dir) == 0);
+	*seen = copies->last_arrival;
+	return has_arrived;
 }
 
 static void copy_end(struct copy *copy, enum copy_state state)
@@ -410,7 +418,7 @@ static void copy_end(struct copy *copy, enum copy_state state)
 			info.files_failed > 1 ? " (more in the list of copies)" : "");
 	}
 	if (info.bytes_done || info.files_done)
-		tell_arrived(copy);
+		copy->arrival = ++copy->copies->last_arrival;
 }
 
 static void item_failed(struct item *item, const struct err *err)
@@ -785,23 +793,6 @@ void copies_clear(struct copies *copies)
 	changed(copies);
 }
 
-struct copies_watch *copies_watch_add(struct copies *copies, copies_arrived_fn *fn, void *arg)
-{
-	struct copies_watch *watch = x_calloc(1, sizeof *watch);
-	watch->fn = fn;
-	watch->arg = arg;
-	DL_APPEND(copies->watches, watch);
-	return watch;
-}
-
-void copies_watch_remove(struct copies *copies, struct copies_watch *watch)
-{
-	if (!watch)
-		return;
-	DL_DELETE(copies->watches, watch);
-	free(watch);
-}
-
 struct copies *copies_new(struct host *host)
 {
 	struct copies *copies = x_calloc(1, sizeof *copies);
@@ -823,8 +814,6 @@ void copies_free(struct copies *copies)
 	}
 	while (copies->questions)
 		question_free(copies, copies->questions);
-	while (copies->watches)
-		copies_watch_remove(copies, copies->watches);
 	loop_timer_free(copies->tick);
 	loop_timer_free(copies->step);
 	loop_timer_free(copies->ask);
