@@ -51,7 +51,7 @@ static cJSON *container_status(const struct run *r, const struct object *pod)
 		r->last_state && r->state != RUN_ENDED ? cJSON_Duplicate(r->last_state, true)
 						       : cJSON_CreateObject());
 	tree_set_item(c, "ready", cJSON_CreateBool(r->state == RUN_READY));
-	tree_set_item(c, "started", cJSON_CreateBool(r->launch != NULL));
+	tree_set_item(c, "started", cJSON_CreateBool(r->daemon != NULL));
 	tree_set_number(c, "restartCount", r->restarts);
 	tree_set(c, "image", image ? image : "sandmux.local/sandboxd");
 	tree_set(c, "imageID", "");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The daemon writes into a pipe; each line gets its time and goes to the file. */
+/* The daemon writes into a FIFO; each line gets its time and goes to the file. Our end stays open while the
+ * daemon is away, so that nothing is lost in between. */
 #include "local/server/controller/pods.h"
 
 #include "engine/base/clock.h"
@@ -15,14 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 4 << 20, MAX_LINE_BYTES = 16384, READ_BYTES = 16384 };
 
 struct podlog {
 	struct server *server;
-	char *path, *older;
-	int file, out; /* our file; the end for the daemon */
+	char *path, *older, *fifo;
+	int file;
 	size_t written;
 	struct str line;
 	struct event *readable;
@@ -81,39 +83,44 @@ static void on_readable(evutil_socket_t fd, short events, void *arg)
 
 struct podlog *podlog_open(struct server *s, const char *folder, struct err *err)
 {
-	int fds[2];
 	struct podlog *log = x_calloc(1, sizeof *log);
 	log->server = s;
 	log->path = path_join(folder, "log");
 	log->older = path_join(folder, "log.1");
-	log->file = log->out = -1;
+	log->fifo = path_join(folder, "output");
+	log->file = -1;
 	str_init(&log->line, MAX_LINE_BYTES);
-	if (!open_file(log, err)) {
-		podlog_close(log);
-		return NULL;
+	if (!open_file(log, err))
+		goto fail;
+	unlink(log->fifo);
+	int fd = mkfifo(log->fifo, 0600) == 0
+			 ? open(log->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+			 : -1;
+	if (fd < 0) {
+		err_set_errno(err, errno, "%s", log->fifo);
+		goto fail;
 	}
-	if (pipe2(fds, O_CLOEXEC) != 0) {
-		err_set_errno(err, errno, "pipe");
-		podlog_close(log);
-		return NULL;
-	}
-	fcntl(fds[0], F_SETFL, O_NONBLOCK);
-	log->out = fds[1];
 	log->readable =
-		event_new(loop_base(s->loop), fds[0], EV_READ | EV_PERSIST, on_readable, log);
+		event_new(loop_base(s->loop), fd, EV_READ | EV_PERSIST, on_readable, log);
 	event_add(log->readable, NULL);
 	return log;
+fail:
+	podlog_close(log);
+	return NULL;
 }
 
-int podlog_fd(const struct podlog *log)
+void podlog_rotate(struct podlog *log)
 {
-	return log->out;
+	if (log->line.n > 0)
+		write_line(log);
+	if (log->file >= 0)
+		close(log->file);
+	open_file(log, NULL);
 }
 
-void podlog_started(struct podlog *log)
+const char *podlog_path(const struct podlog *log)
 {
-	close(log->out);
-	log->out = -1;
+	return log->fifo;
 }
 
 void podlog_close(struct podlog *log)
@@ -124,12 +131,11 @@ void podlog_close(struct podlog *log)
 		close(event_get_fd(log->readable));
 		event_free(log->readable);
 	}
-	if (log->out >= 0)
-		close(log->out);
 	if (log->file >= 0)
 		close(log->file);
 	str_deinit(&log->line);
 	free(log->path);
 	free(log->older);
+	free(log->fifo);
 	free(log);
 }

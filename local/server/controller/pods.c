@@ -15,6 +15,7 @@
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "engine/net/loop.h"
+#include "local/isolation/spawn.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 
 enum { SCAN_MS = 2000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000, MAX_ENV = 512 };
+enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_PIDS = 1024 };
 
 static void start(struct run *r);
 
@@ -188,7 +190,7 @@ static void wait_before_retry(struct run *r, const char *reason, const char *mes
 	r->failures_in_row++;
 	r->state = RUN_WAITING;
 	r->waiting = reason;
-	snprintf(r->message, sizeof r->message, "%s", message);
+	snprintf(r->message, sizeof r->message, "%.255s", message);
 	loop_timer_arm(r->retry, delay > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : delay);
 	run_write_status(r);
 }
@@ -222,7 +224,7 @@ static void check_all_stopped(struct controller *c)
 	if (!c->stopped)
 		return;
 	HASH_ITER(hh, c->runs, r, next) {
-		if (r->launch)
+		if (r->daemon)
 			return;
 	}
 	void (*stopped)(void *) = c->stopped;
@@ -230,14 +232,11 @@ static void check_all_stopped(struct controller *c)
 	stopped(c->stopped_arg);
 }
 
-static void describe_exit(
-	const struct run *r, int status, const char *reason, char *out, size_t n)
+static void describe_exit(const struct run *r, const char *reason, char *out, size_t n)
 {
-	int number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	snprintf(out, n, "the daemon ended (%s %d%s%s)%s%s",
-		WIFSIGNALED(status) ? "signal" : "exit status", number, *reason ? ", " : "",
-		reason, r->processes && *r->processes ? "; processes that died with it: " : "",
-		r->processes ? r->processes : "");
+	bool had = r->processes && *r->processes;
+	snprintf(out, n, "the daemon ended: %s%s%s", reason,
+		had ? "; processes that died with it: " : "", had ? r->processes : "");
 }
 
 static cJSON *terminated_state(const struct run *r, int code, const char *reason)
@@ -256,7 +255,7 @@ static void on_exit_of(void *arg, int status, const char *reason)
 	struct run *r = arg;
 	struct controller *c = r->c;
 	char text[512];
-	r->launch = NULL;
+	r->daemon = NULL;
 	probe_stop(r);
 	r->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	struct object *pod = run_pod(r);
@@ -268,7 +267,7 @@ static void on_exit_of(void *arg, int status, const char *reason)
 		remove_pod(r);
 		return;
 	}
-	describe_exit(r, status, reason, text, sizeof text);
+	describe_exit(r, reason, text, sizeof text);
 	events_record(c, pod, EVENT_WARNING, "DaemonExited", "Run", "%s", text);
 	cJSON_Delete(r->last_state);
 	r->last_state =
@@ -295,29 +294,26 @@ static bool launch(struct run *r, const struct object *pod, struct err *err)
 		r->log = podlog_open(s, folder, err);
 	if (workspace && r->log) {
 		char **env = make_env(r, pod);
-		struct launch_opts opts = { .name = pod->name,
+		struct spawn_opts opts = { .name = pod->name,
 			.uid = pod->uid,
 			.workspace = workspace,
 			.address = r->address,
+			.rest_port = REST_PORT,
+			.grpc_port = GRPC_PORT,
 			.token_sha256 = s->daemon_token ? s->daemon_token_sha256 : NULL,
 			.env = (const char *const *)env,
-			.cpu_milli = limit_of(pod, "cpu"),
-			.memory_bytes = limit_of(pod, "memory") / 1000,
-			.is_isolated = s->opts.is_isolated,
-			.sandboxd = s->opts.sandboxd,
-			.log_fd = podlog_fd(r->log) };
-		r->launch = launch_start(s->loop, &opts, on_exit_of, r, err);
+			.log_path = podlog_path(r->log),
+			.daemon_path = s->opts.sandboxd,
+			.limits = { .cpu_milli = (uint32_t)limit_of(pod, "cpu"),
+				.memory_bytes = (uint64_t)(limit_of(pod, "memory") / 1000),
+				.pids = MAX_PIDS },
+			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
+		r->daemon = spawn_start(s->loop, &opts, on_exit_of, r, err);
 		free_env(env);
 	}
-	if (r->launch)
-		podlog_started(r->log);
-	else
-		podlog_close(r->log);
-	if (!r->launch)
-		r->log = NULL;
 	free(workspace);
 	free(folder);
-	return r->launch != NULL;
+	return r->daemon != NULL;
 }
 
 static void start(struct run *r)
@@ -327,8 +323,8 @@ static void start(struct run *r)
 	if (!pod || r->is_stopping || r->c->is_stopping)
 		return;
 	object_ref(pod);
-	podlog_close(r->log);
-	r->log = NULL;
+	if (r->log)
+		podlog_rotate(r->log);
 	if (!r->address[0])
 		next_address(r->c, r->address);
 	bool ok = launch(r, pod, &err);
@@ -364,7 +360,7 @@ void run_on_health(struct run *r, bool is_well)
 {
 	enum run_state before = r->state;
 	struct object *pod = run_pod(r);
-	if (!pod || !r->launch)
+	if (!pod || !r->daemon)
 		return;
 	if (is_well)
 		r->state = RUN_READY;
@@ -417,14 +413,14 @@ int64_t reconcile_pod(struct controller *c, struct object *pod)
 	if (objects_is_terminating(pod)) {
 		if (!r)
 			r = run_new(c, pod);
-		if (!r->launch) {
+		if (!r->daemon) {
 			remove_pod(r);
 		} else if (!r->is_stopping) {
 			r->is_stopping = true;
 			events_record(
 				c, pod, EVENT_NORMAL, "Killing", "Stop", "Stopping the daemon");
 			run_write_status(r);
-			launch_stop(r->launch, grace_of(pod));
+			spawn_stop(r->daemon, grace_of(pod));
 		}
 		return 0;
 	}
@@ -442,9 +438,9 @@ static void on_scan(void *arg)
 	struct controller *c = arg;
 	struct run *r, *next;
 	HASH_ITER(hh, c->runs, r, next) {
-		if (!r->launch)
+		if (!r->daemon)
 			continue;
-		char *now = procs_below(launch_pid(r->launch));
+		char *now = procs_below(spawn_pid(r->daemon));
 		if (r->processes && strcmp(now, r->processes) == 0) {
 			free(now);
 			continue;
@@ -546,8 +542,8 @@ void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg)
 	HASH_ITER(hh, c->runs, r, next) {
 		loop_timer_disarm(r->retry);
 		probe_stop(r);
-		if (r->launch)
-			launch_stop(r->launch, 3000);
+		if (r->daemon)
+			spawn_stop(r->daemon, 3000);
 	}
 	check_all_stopped(c);
 }
@@ -556,9 +552,9 @@ void pods_close(struct controller *c)
 {
 	struct run *r, *next;
 	HASH_ITER(hh, c->runs, r, next) {
-		if (r->launch)
-			launch_abandon(r->launch);
-		r->launch = NULL;
+		if (r->daemon)
+			spawn_kill(r->daemon);
+		r->daemon = NULL;
 		probe_stop(r);
 		podlog_close(r->log);
 		HASH_DEL(c->runs, r);

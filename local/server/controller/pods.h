@@ -3,10 +3,10 @@
 #pragma once
 
 #include "local/server/controller/internal.h"
-#include "local/server/controller/launch.h"
 
 struct evhttp_connection;
 struct podlog;
+struct spawn;
 
 enum run_state {
 	RUN_STARTING, /* the daemon runs and has not answered yet */
@@ -22,7 +22,7 @@ struct run {
 	char uid[64];
 	char *ns, *name;
 	enum run_state state;
-	struct launch *launch; /* NULL: no process */
+	struct spawn *daemon; /* NULL: no process */
 	struct podlog *log;
 	char address[16];
 	int restarts;
@@ -58,6 +58,6 @@ char *procs_below(pid_t pid);
 
 /* The daemon's output with a time before each line, in "<folder>/log", at most 4 MiB and one older file. */
 struct podlog *podlog_open(struct server *s, const char *folder, struct err *err);
-int podlog_fd(const struct podlog *log); /* to give to the daemon */
-void podlog_started(struct podlog *log); /* the daemon has it: close our copy */
+const char *podlog_path(const struct podlog *log); /* a FIFO that the daemon writes into */
+void podlog_rotate(struct podlog *log); /* a new run begins: what was becomes "log.1" */
 void podlog_close(struct podlog *log);

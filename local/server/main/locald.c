@@ -7,6 +7,7 @@
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "engine/net/loop.h"
+#include "local/isolation/isolation.h"
 #include "local/server/server.h"
 
 #include <event2/event.h>
@@ -193,6 +194,8 @@ static bool run(struct program *p, struct err *err)
 	}
 	p->opts.state_dir = p->state_dir;
 	if (!file_make_dirs(p->state_dir, 0700, err) || !take_lock(p, err))
+		return false;
+	if (p->opts.is_isolated && !isolation_check(err))
 		return false;
 	char *log = path_join(p->state_dir, "locald.log");
 	log_open_file(log, NULL);
