@@ -363,7 +363,8 @@ void frame_compose(struct app *app)
 			true);
 	}
 	if (copy_rows)
-		draw_copies(app, region_sub(screen, 0, screen.rows - 2, screen.cols, 1), copies.p);
+		draw_copies(
+			app, region_sub(screen, 0, screen.rows - 2, screen.cols, 1), copies.p);
 	str_deinit(&copies);
 	draw_status(app, region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
 	if (app->prompt.kind != PROMPT_NONE && !app->n_dialogs)

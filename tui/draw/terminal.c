@@ -85,12 +85,17 @@ static void on_crash(int number)
 	raise(number); /* blocked until this handler returns; then as it would have been */
 }
 
+/* Sanitizers end the program without a signal. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
 void terminal_guard_crashes(void)
 {
 	static bool is_done;
 	if (is_done)
 		return;
 	is_done = true;
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(terminal_restore_now);
 	struct sigaction action = { .sa_handler = on_crash };
 	sigemptyset(&action.sa_mask);
 	for (int i = 0; i < N_CRASH; i++)

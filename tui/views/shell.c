@@ -54,8 +54,9 @@ static void flush_held(struct shell *shell)
 		}
 		sent += n;
 	}
-	memmove(shell->held, shell->held + sent, shell->n_held - sent);
 	shell->n_held -= sent;
+	if (shell->n_held)
+		memmove(shell->held, shell->held + sent, shell->n_held);
 }
 
 static void on_drained(void *arg)
@@ -65,7 +66,7 @@ static void on_drained(void *arg)
 
 void shell_send(struct shell *shell, const char *bytes, size_t n)
 {
-	if (shell->state == SHELL_ENDED)
+	if (shell->state == SHELL_ENDED || !n)
 		return;
 	if (shell->n_held + n > SHELL_STDIN_BYTES_MAX) {
 		host_notef(shell->view.host, NOTE_WARNING,
@@ -195,6 +196,8 @@ static void on_output(void *arg, int stream, struct slice bytes)
 		shell->n_queue -= shell->fed;
 		shell->fed = 0;
 	}
+	if (!bytes.n)
+		return;
 	array_grow(&shell->queue, &shell->capacity, shell->n_queue + bytes.n, 1);
 	memcpy(shell->queue + shell->n_queue, bytes.p, bytes.n);
 	shell->n_queue += bytes.n;
@@ -310,7 +313,7 @@ static void title(const struct view *view, struct str *out)
 	const char *told = term_title(shell->term);
 	if (shell->has_bell)
 		str_add(out, "! ");
-	str_addf(out, "%s: %s", shell->name, shell->program);
+	str_addf(out, "%s %s", shell->program, shell->name);
 	if (*told)
 		str_addf(out, " · %s", told);
 	if (shell->is_scrolling)
