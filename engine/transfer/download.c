@@ -81,6 +81,10 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 		return false;
 	if (written < bytes.n)
 		return hold(job, bytes.p + written, bytes.n - written);
+	if (job->bytes - job->flushed_bytes >= TRANSFER_FLUSH_BYTES && job->to_fd >= 0) {
+		local_begin_flush(fd, job->flushed_bytes, job->bytes - job->flushed_bytes);
+		job->flushed_bytes = job->bytes;
+	}
 	job->is_read_paused = transfer->is_paused;
 	return !transfer->is_paused;
 }

@@ -24,6 +24,7 @@ enum {
 	TRANSFER_MAX_DEPTH = 64, /* a linked folder looks like a folder: loops end here */
 	TRANSFER_BUFFER_BYTES = 1 << 20,
 	TRANSFER_SLICE_BYTES = 256 << 10,
+	TRANSFER_FLUSH_BYTES = 8 << 20,
 	TRANSFER_TICK_MS = 100,
 	TRANSFER_RATE_SAMPLES = 30,
 	TRANSFER_TEMP_BYTES = 40,
@@ -81,6 +82,7 @@ struct job {
 	bool has_temp;
 	char temp[TRANSFER_TEMP_BYTES];
 	int64_t total_bytes, bytes; /* of the data under way; total -1 unknown */
+	int64_t flushed_bytes;      /* the disk has been asked to write so many */
 	int64_t modified_s;         /* remote source */
 	int64_t modified_ns;        /* local source */
 	struct evbuffer *buffer;
@@ -175,6 +177,7 @@ void relay_start(struct job *job);
 /* ---- local.c */
 bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struct err *err);
 void local_reserve(int fd, int64_t bytes, struct err *err);
+void local_begin_flush(int fd, int64_t from, int64_t bytes);
 char *local_rename_candidate(const char *name, int serial); /* "name (1).ext" */
 void local_split(
 	const char *path, char **dir, char **base); /* base "" for "", ".", "..", "/" */
