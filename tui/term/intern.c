@@ -20,7 +20,7 @@ struct entry {
 	uint32_t refs;
 	bool used;
 	bool marked;
-	unsigned char item[];
+	_Alignas(8) unsigned char item[]; /* read as the struct it holds */
 };
 
 struct intern {
