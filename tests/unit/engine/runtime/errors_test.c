@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The tables of errors.c, row by row, with the texts that sandboxd v0.5.6 really sends. */
+#include "engine/runtime/errors.h"
+
+#include "engine/base/err.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	enum errors_rest kind;
+	int status;
+	const char *body;
+	enum err_code is;
+} rest[] = {
+	{ ERRORS_READ, 404,
+		"{\"code\":\"NOT_FOUND\",\"message\":\"path does not exist within the sandbox\"}\n",
+		ERR_FILE_NOT_FOUND },
+	{ ERRORS_READ, 404, "404 page not found\n", ERR_FILE_NOT_FOUND },
+	{ ERRORS_READ, 404, "", ERR_FILE_NOT_FOUND },
+	{ ERRORS_DAEMON, 404, "404 page not found\n", ERR_RUNTIME_PROTOCOL },
+	{ ERRORS_READ, 403,
+		"{\"code\":\"PERMISSION_DENIED\",\"message\":\"permission denied\"}",
+		ERR_FILE_DENIED },
+	{ ERRORS_READ, 401, "", ERR_RUNTIME_AUTH },
+	{ ERRORS_WRITE, 401, "{\"code\":\"UNAUTHENTICATED\",\"message\":\"no\"}",
+		ERR_RUNTIME_AUTH },
+	{ ERRORS_READ, 403, "{\"code\":\"UNAUTHENTICATED\",\"message\":\"no\"}",
+		ERR_RUNTIME_AUTH },
+	{ ERRORS_DAEMON, 403, "", ERR_RUNTIME_AUTH },
+	{ ERRORS_WRITE, 400,
+		"{\"code\":\"INVALID_ARGUMENT\",\"message\":\"target path is a directory\"}",
+		ERR_FILE_IS_DIR },
+	{ ERRORS_WRITE, 400,
+		"{\"code\":\"INVALID_ARGUMENT\",\"message\":\"mode \\\"600\\\" must match ^0[0-7]{3}$\"}",
+		ERR_ARG_INVALID },
+	{ ERRORS_READ, 400, "bad request", ERR_HTTP_STATUS },
+	{ ERRORS_DELETE, 409,
+		"{\"code\":\"CONFLICT\",\"message\":\"directory is not empty; pass recursive=true to remove it\"}",
+		ERR_FILE_NOT_EMPTY },
+	{ ERRORS_WRITE, 409, "", ERR_HTTP_STATUS },
+	{ ERRORS_READ, 412, "", ERR_FILE_CHANGED },
+	{ ERRORS_READ, 416, "invalid range: failed to overlap", ERR_FILE_CHANGED },
+	{ ERRORS_WRITE, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"failed to write file contents: write /w/.sandboxd-tmp-1: no space left on device\"}",
+		ERR_FILE_NO_SPACE },
+	{ ERRORS_WRITE, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"failed to create: open /w/x: permission denied\"}",
+		ERR_FILE_DENIED },
+	{ ERRORS_READ, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"failed to evaluate symlinks: not a directory\"}",
+		ERR_FILE_NOT_DIR },
+	{ ERRORS_READ, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"failed to evaluate symlinks: EvalSymlinks: too many links\"}",
+		ERR_FILE_LOOP },
+	{ ERRORS_READ, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"lstat /w/aaa: file name too long\"}",
+		ERR_ARG_PATH },
+	{ ERRORS_READ, 500,
+		"{\"code\":\"INTERNAL\",\"message\":\"open /w/s: no such device or address\"}",
+		ERR_FILE_SERVER },
+	{ ERRORS_READ, 500, "", ERR_FILE_SERVER },
+	{ ERRORS_READ, 500, "permission denied, but not at the end: other", ERR_FILE_SERVER },
+	{ ERRORS_READ, 503,
+		"{\"code\":\"UNAVAILABLE\",\"message\":\"sandboxd is shutting down\"}",
+		ERR_RUNTIME_UNAVAILABLE },
+	{ ERRORS_DAEMON, 503, "", ERR_RUNTIME_UNAVAILABLE },
+	{ ERRORS_READ, 307, "<a href=\"/v1/etc/passwd\">Temporary Redirect</a>",
+		ERR_HTTP_STATUS },
+	{ ERRORS_READ, 405, "Method Not Allowed", ERR_HTTP_STATUS },
+	{ ERRORS_DAEMON, 500, "oops", ERR_HTTP_STATUS },
+	/* hostile bodies */
+	{ ERRORS_READ, 404, "{\"code\":5,\"message\":[1]}", ERR_FILE_NOT_FOUND },
+	{ ERRORS_READ, 404, "{\"code\":", ERR_FILE_NOT_FOUND },
+	{ ERRORS_READ, 418, "\x1b[31mred\r\n", ERR_HTTP_STATUS },
+};
+
+static void rest_answers_map(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+		struct err err = { 0 };
+		assert_false(errors_from_rest(
+			&err, rest[i].kind, rest[i].status, slice_of(rest[i].body)));
+		if (err.code != rest[i].is)
+			fail_msg("%d %s: %s", rest[i].status, rest[i].body, err_name(&err));
+		assert_int_equal(err.sys, rest[i].status);
+		assert_true(err.msg[0]);
+	}
+}
+
+static void http_status_is_in_the_name(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	errors_from_rest(&err, ERRORS_READ, 418, slice_of("teapot"));
+	assert_string_equal(err_name(&err), "http.418");
+	assert_non_null(strstr(err.msg, "teapot"));
+}
+
+static void redirects_are_told_without_their_html(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	errors_from_rest(&err, ERRORS_READ, 307, slice_of("<a href=\"/v1/etc/passwd\">x</a>"));
+	assert_null(strstr(err.msg, "passwd"));
+}
+
+static void a_long_message_keeps_its_ending(void **state)
+{
+	char body[4000];
+	struct err err = { 0 };
+
+	(void)state;
+	memset(body, 'x', sizeof body);
+	memcpy(body, "{\"code\":\"INTERNAL\",\"message\":\"", 30);
+	memcpy(body + sizeof body - 28, ": no space left on device\"}", 28);
+	errors_from_rest(&err, ERRORS_WRITE, 500, slice_of(body));
+	assert_int_equal(err.code, ERR_FILE_NO_SPACE);
+	assert_true(strlen(err.msg) < ERR_MESSAGE_BYTES);
+}
+
+static const struct {
+	enum errors_call call;
+	enum err_code from;
+	const char *text;
+	enum err_code is;
+} grpc[] = {
+	{ ERRORS_START, ERR_RPC_NOT_FOUND,
+		"failed to start command: command or path not found: exec: \"x\": executable file not found in $PATH",
+		ERR_PROC_COMMAND_NOT_FOUND },
+	{ ERRORS_EXECUTE, ERR_RPC_NOT_FOUND,
+		"fork/exec /usr/bin/pwd: no such file or directory",
+		ERR_PROC_COMMAND_NOT_FOUND },
+	{ ERRORS_START, ERR_RPC_UNKNOWN, "exec: \"x\": executable file not found in $PATH",
+		ERR_PROC_COMMAND_NOT_FOUND },
+	{ ERRORS_START, ERR_RPC_PERMISSION_DENIED,
+		"cwd: access denied: path \"..\": path escapes sandbox root", ERR_PROC_DENIED },
+	{ ERRORS_START, ERR_RPC_INTERNAL,
+		"failed to start command: fork/exec ./x: exec format error", ERR_PROC_DENIED },
+	{ ERRORS_START, ERR_RPC_INTERNAL, "chdir f: not a directory", ERR_PROC_NO_CWD },
+	{ ERRORS_START, ERR_RPC_INTERNAL, "fork/exec x: argument list too long",
+		ERR_ARG_INVALID },
+	{ ERRORS_START, ERR_RPC_INVALID_ARGUMENT, "command is required",
+		ERR_RPC_INVALID_ARGUMENT },
+	{ ERRORS_START, ERR_CONN_LOST, "reset", ERR_CONN_LOST },
+	{ ERRORS_STREAM, ERR_CONN_LOST, "reset", ERR_PROC_LOST },
+	{ ERRORS_STREAM, ERR_OP_CLOSED, "closed", ERR_PROC_LOST },
+	{ ERRORS_STREAM, ERR_RPC_INTERNAL, "x", ERR_RPC_INTERNAL },
+	{ ERRORS_EXECUTE, ERR_RPC_INTERNAL,
+		"failed to execute command: exec: WaitDelay expired before I/O complete",
+		ERR_PROC_WAIT_DELAY },
+	{ ERRORS_EXECUTE, ERR_LIMIT_RESPONSE, "a message of 5000000 bytes", ERR_LIMIT_OUTPUT },
+	{ ERRORS_EXECUTE, ERR_RPC_DEADLINE_EXCEEDED, "x", ERR_OP_TIMEOUT },
+	{ ERRORS_CONTROL, ERR_RPC_NOT_FOUND, "process 7 not found", ERR_PROC_GONE },
+	{ ERRORS_CONTROL, ERR_RPC_INTERNAL,
+		"failed to write stdin: write |1: file already closed", ERR_PROC_STDIN_CLOSED },
+	{ ERRORS_CONTROL, ERR_RPC_INTERNAL, "failed to write stdin: write |1: broken pipe",
+		ERR_PROC_STDIN_CLOSED },
+	{ ERRORS_CONTROL, ERR_RPC_FAILED_PRECONDITION,
+		"failed to resize TTY: process is completed or has no active PTY",
+		ERR_PROC_NO_PTY },
+	{ ERRORS_START, ERR_RPC_UNAUTHENTICATED, "x", ERR_RUNTIME_AUTH },
+	{ ERRORS_CONTROL, ERR_RPC_UNAUTHENTICATED, "x", ERR_RUNTIME_AUTH },
+	{ ERRORS_START, ERR_RPC_UNIMPLEMENTED, "unknown service", ERR_RPC_UNIMPLEMENTED },
+};
+
+static void grpc_codes_map(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof grpc / sizeof *grpc; i++) {
+		struct err from = { 0 }, err = { 0 };
+		err_set(&from, grpc[i].from, "%s", grpc[i].text);
+		from.sys = 13;
+		assert_false(errors_from_grpc(&err, grpc[i].call, &from));
+		if (err.code != grpc[i].is)
+			fail_msg("%s %s: %s", err_code_name(grpc[i].from), grpc[i].text,
+				err_name(&err));
+		assert_string_equal(err.msg, grpc[i].text);
+		assert_int_equal(err.sys, 13);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rest_answers_map),
+		cmocka_unit_test(http_status_is_in_the_name),
+		cmocka_unit_test(redirects_are_told_without_their_html),
+		cmocka_unit_test(a_long_message_keeps_its_ending),
+		cmocka_unit_test(grpc_codes_map),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
