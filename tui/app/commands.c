@@ -81,10 +81,8 @@ static bool run_back(void *self, const char *args, struct err *err)
 	(void)args;
 	(void)err;
 	struct view *view = app_focused(app);
-	if (view->class == &view_sandboxes && app->n_tabs == 1)
+	if (view->class == &view_sandboxes)
 		app_ask_quit(app);
-	else if (view->class == &view_sandboxes)
-		tabs_select(app, (app->current + 1) % app->n_tabs);
 	else
 		tabs_ask_close(app, view);
 	return true;

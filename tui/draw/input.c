@@ -287,18 +287,39 @@ static void on_quiet(void *arg)
 	drain(in, true);
 }
 
+/* terminfo's kmous is "\\E[<" for today's xterm entries, which libtermkey takes for the old three-byte form: SGR mouse
+ * is decoded by its CSI parser, so this entry must not reach its table. */
+static const char *on_terminfo(const char *name, const char *value, void *data)
+{
+	(void)data;
+	return strcmp(name, "key_mouse") == 0 ? NULL : value;
+}
+
+static TermKey *make_termkey(const char *term)
+{
+	TermKey *tk = termkey_new_abstract(term,
+		TERMKEY_FLAG_UTF8 | TERMKEY_FLAG_NOTERMIOS | TERMKEY_FLAG_CTRLC |
+			TERMKEY_FLAG_NOSTART);
+	if (!tk)
+		return NULL;
+	termkey_hook_terminfo_getstr(tk, on_terminfo, NULL);
+	if (termkey_start(tk))
+		return tk;
+	termkey_destroy(tk);
+	return NULL;
+}
+
 struct input *input_new(
 	struct loop *loop, const char *term, const struct input_callbacks *callbacks)
 {
 	struct input *in = x_calloc(1, sizeof *in);
 	in->callbacks = *callbacks;
 	in->timer = loop_timer_new(loop, on_quiet, in);
-	int flags = TERMKEY_FLAG_UTF8 | TERMKEY_FLAG_NOTERMIOS | TERMKEY_FLAG_CTRLC;
-	in->termkey = termkey_new_abstract(term, flags);
+	in->termkey = make_termkey(term ? term : "xterm");
 	if (!in->termkey)
-		in->termkey = termkey_new_abstract("xterm", flags);
+		in->termkey = make_termkey("xterm");
 	if (!in->termkey)
-		in->termkey = termkey_new_abstract("vt100", flags);
+		in->termkey = make_termkey("vt100");
 	if (in->termkey) {
 		termkey_set_buffer_size(in->termkey, BUFFER_BYTES);
 		termkey_set_canonflags(in->termkey, TERMKEY_CANON_DELBS);
