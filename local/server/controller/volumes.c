@@ -9,6 +9,7 @@
 #include "engine/base/log.h"
 #include "engine/base/path.h"
 #include "engine/base/str.h"
+#include "local/control/remove.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,31 +22,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { MAX_DEPTH = 4096 };
-
-/* Child process only: deletes name below dir_fd and everything in it. */
-static void remove_tree(int dir_fd, const char *name, int depth)
-{
-	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT || depth > MAX_DEPTH)
-		return;
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno == EACCES) {
-		fchmodat(dir_fd, name, 0700, 0);
-		fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	}
-	if (fd >= 0) {
-		fchmod(fd, 0700);
-		DIR *d = fdopendir(fd);
-		struct dirent *e;
-		while (d && (e = readdir(d)) != NULL)
-			if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-				remove_tree(fd, e->d_name, depth + 1);
-		if (d)
-			closedir(d);
-	}
-	unlinkat(dir_fd, name, AT_REMOVEDIR);
-}
 
 /* Empties the trash in a grandchild: nobody has to wait for it. */
 static void empty_trash(struct server *s)
@@ -70,7 +46,7 @@ static void empty_trash(struct server *s)
 	struct dirent *e;
 	while (d && (e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_tree(trash, e->d_name, 0);
+			remove_tree(trash, e->d_name);
 	_exit(0);
 }
 

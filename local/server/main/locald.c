@@ -130,10 +130,21 @@ static int parse(struct program *p, int argc, char **argv)
 	return optind < argc ? fail_usage("unexpected argument", argv[optind]) : 0;
 }
 
+/* "PID", and " PORT" once we serve. */
+static bool write_pid(const struct program *p, unsigned port, struct err *err)
+{
+	char text[48];
+	int n = snprintf(text, sizeof text, "%ld", (long)getpid());
+	snprintf(text + n, sizeof text - (size_t)n, port ? " %u\n" : "\n", port);
+	char *path = path_join(p->state_dir, "pid");
+	bool ok = file_write_atomic(path, slice_of(text), 0600, err);
+	free(path);
+	return ok;
+}
+
 /* One backend a directory. The lock goes with the process, however it ends. */
 static bool take_lock(struct program *p, struct err *err)
 {
-	char pid[32];
 	char *path = path_join(p->state_dir, "lock");
 	p->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	free(path);
@@ -142,11 +153,7 @@ static bool take_lock(struct program *p, struct err *err)
 	if (flock(p->lock_fd, LOCK_EX | LOCK_NB) != 0)
 		return err_set(err, ERR_OP_ALREADY_OPEN, "another local backend uses %s",
 			p->state_dir);
-	snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-	path = path_join(p->state_dir, "pid");
-	bool ok = file_write_atomic(path, slice_of(pid), 0600, err);
-	free(path);
-	return ok;
+	return write_pid(p, 0, err);
 }
 
 static void say(struct program *p, const char *text)
@@ -203,6 +210,8 @@ static bool run(struct program *p, struct err *err)
 	p->loop = loop_new(err);
 	p->server = p->loop ? server_start(p->loop, &p->opts, err) : NULL;
 	if (!p->server)
+		return false;
+	if (!write_pid(p, p->server->port, err))
 		return false;
 	struct event *term = evsignal_new(loop_base(p->loop), SIGTERM, on_signal, p);
 	struct event *interrupt = evsignal_new(loop_base(p->loop), SIGINT, on_signal, p);
