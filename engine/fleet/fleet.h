@@ -85,6 +85,9 @@ size_t fleet_events(const struct fleet *fleet, const char *uid, struct fleet_eve
 /* ---- operations: one completion, see engine/net/loop.h */
 struct fleet_op;
 void fleet_op_cancel(struct fleet_op *op);
+/* Rollbacks of failed or cancelled creates that are still to be sent: a program that leaves runs the loop
+ * until this is 0, or for as long as it cares to (30 s at most make sense). */
+size_t fleet_cleanups_pending(const struct fleet *fleet);
 
 struct fleet_create_opts {
 	const char *namespace_;

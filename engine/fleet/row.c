@@ -18,8 +18,8 @@ static const char *const state_names[] = {
 	[FLEET_UNKNOWN] = "Unknown",
 	[FLEET_WARM] = "Warm",
 };
-_Static_assert(sizeof state_names / sizeof *state_names == FLEET_STATE_COUNT,
-	"a name for each state");
+_Static_assert(
+	sizeof state_names / sizeof *state_names == FLEET_STATE_COUNT, "a name for each state");
 
 const char *fleet_state_name(enum fleet_state state)
 {

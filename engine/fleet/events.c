@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Events about our objects (core/v1 view), newest first by object, kept after they expire on the server. Bounded: so
+ * many by object, so many in all; the objects unheard of for longest go first. Events about objects that we do not hold
+ * (other pods of the namespace, or a pod whose own watch is a moment behind) have a small room of their own. */
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/map.h"
+#include "engine/fleet/store.h"
+
+#include <string.h>
+
+static struct event_list *find_list(const struct store *store, const struct uid *uid)
+{
+	size_t cursor = INDEX_FIRST;
+	struct event_list *list;
+	while ((list = index_next(&store->event_index, uid_hash(uid), &cursor)) != NULL) {
+		if (uid_equals(&list->about, uid))
+			return list;
+	}
+	return NULL;
+}
+
+const struct event_list *events_about(const struct store *store, const struct uid *uid)
+{
+	return find_list(store, uid);
+}
+
+static void event_free(struct store *store, struct event_list *list, struct event *event)
+{
+	DL_DELETE(list->events, event);
+	list->n--;
+	store->n_events--;
+	text_unref(&store->texts, event->reason);
+	text_unref(&store->texts, event->message);
+	text_unref(&store->texts, event->object);
+	uid_drop(store, &event->uid);
+	free(event);
+}
+
+static void unlink_list(struct store *store, struct event_list *list)
+{
+	if (list->is_known) {
+		DL_DELETE(store->known_events, list);
+	} else {
+		DL_DELETE(store->unknown_events, list);
+		store->n_unknown_lists--;
+	}
+}
+
+static void link_list(struct store *store, struct event_list *list, bool is_known)
+{
+	list->is_known = is_known;
+	if (is_known) {
+		DL_APPEND(store->known_events, list);
+	} else {
+		DL_APPEND(store->unknown_events, list);
+		store->n_unknown_lists++;
+	}
+}
+
+static void list_free(struct store *store, struct event_list *list)
+{
+	while (list->events != NULL)
+		event_free(store, list, list->events);
+	unlink_list(store, list);
+	index_remove(&store->event_index, uid_hash(&list->about), list);
+	uid_drop(store, &list->about);
+	free(list);
+}
+
+void events_deinit(struct store *store)
+{
+	while (store->known_events != NULL)
+		list_free(store, store->known_events);
+	while (store->unknown_events != NULL)
+		list_free(store, store->unknown_events);
+	index_deinit(&store->event_index);
+}
+
+void events_now_known(struct store *store, const struct uid *uid)
+{
+	struct event_list *list = find_list(store, uid);
+	if (list == NULL || list->is_known)
+		return;
+	unlink_list(store, list);
+	link_list(store, list, true);
+}
+
+/* The latest of what the different generations of the API fill in. */
+static int64_t when_of(const cJSON *object)
+{
+	const char *dates[] = {
+		json_str(object, "series", "lastObservedTime", NULL),
+		json_str(object, "lastTimestamp", NULL),
+		json_str(object, "eventTime", NULL),
+		json_str(object, "metadata", "creationTimestamp", NULL),
+	};
+	for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+		int64_t ns;
+		if (dates[i] != NULL && clock_parse_rfc3339(dates[i], &ns))
+			return ns / 1000000;
+	}
+	return 0;
+}
+
+/* The rows that an event may explain; false if the object is not one of ours. */
+static bool row_about(const struct store *store, const struct uid *uid, struct row **row)
+{
+	size_t cursor = INDEX_FIRST;
+	uint32_t hash = uid_hash(uid);
+	const struct claim *claim;
+	const struct sandbox *sandbox;
+	const struct pod *pod;
+	*row = NULL;
+	while ((pod = index_next(&store->pods, hash, &cursor)) != NULL) {
+		if (uid_equals(&pod->uid, uid)) {
+			*row = pod->sandbox ? pod->sandbox->row : NULL;
+			return true;
+		}
+	}
+	cursor = INDEX_FIRST;
+	while ((sandbox = index_next(&store->sandboxes, hash, &cursor)) != NULL) {
+		if (uid_equals(&sandbox->uid, uid)) {
+			*row = sandbox->row;
+			return true;
+		}
+	}
+	cursor = INDEX_FIRST;
+	while ((claim = index_next(&store->claims, hash, &cursor)) != NULL) {
+		if (uid_equals(&claim->uid, uid)) {
+			*row = claim->row;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_our_kind(const char *kind)
+{
+	return strcmp(kind, "Pod") == 0 || strcmp(kind, "Sandbox") == 0 ||
+	       strcmp(kind, "SandboxClaim") == 0 || strcmp(kind, "SandboxWarmPool") == 0;
+}
+
+static struct event *find_event(struct event_list *list, const struct uid *uid)
+{
+	for (struct event *event = list->events; event != NULL; event = event->next) {
+		if (uid_equals(&event->uid, uid))
+			return event;
+	}
+	return NULL;
+}
+
+static void insert(struct event_list *list, struct event *event)
+{
+	struct event *before = list->events;
+	while (before != NULL && before->when_ms > event->when_ms)
+		before = before->next;
+	if (before == NULL)
+		DL_APPEND(list->events, event);
+	else
+		DL_PREPEND_ELEM(list->events, before, event);
+}
+
+static void put(struct store *store, struct event_list *list, struct uid *uid,
+	const cJSON *object, const char *about)
+{
+	struct event *event = find_event(list, uid);
+	if (event != NULL) {
+		DL_DELETE(list->events, event);
+	} else {
+		event = x_calloc(1, sizeof *event);
+		event->uid = *uid;
+		memset(uid, 0, sizeof *uid);
+		list->n++;
+		store->n_events++;
+	}
+	const char *type = json_str(object, "type", NULL);
+	int64_t count = json_int(object, 0, "series", "count", NULL);
+	if (count == 0)
+		count = json_int(object, 1, "count", NULL);
+	event->when_ms = when_of(object);
+	event->count = count > 0 && count < INT32_MAX ? (int)count : 1;
+	event->is_warning = type != NULL && strcmp(type, "Warning") == 0;
+	text_set(&store->texts, &event->reason, json_str(object, "reason", NULL),
+		STORE_MAX_NAME);
+	text_set(&store->texts, &event->message, json_str(object, "message", NULL),
+		STORE_MAX_MESSAGE);
+	text_set(&store->texts, &event->object, about, STORE_MAX_NAME);
+	insert(list, event);
+	if (list->n > STORE_MAX_EVENTS_EACH)
+		event_free(store, list, list->events->prev); /* the oldest */
+}
+
+static void make_room(struct store *store, const struct event_list *not_this)
+{
+	while (store->n_unknown_lists > STORE_MAX_UNKNOWN_LISTS &&
+		store->unknown_events != not_this)
+		list_free(store, store->unknown_events);
+	while (store->n_events > STORE_MAX_EVENTS) {
+		struct event_list *oldest =
+			store->unknown_events && store->unknown_events != not_this
+				? store->unknown_events
+				: store->known_events;
+		if (oldest == NULL || oldest == not_this)
+			break;
+		list_free(store, oldest);
+	}
+}
+
+void events_apply(struct store *store, const cJSON *object)
+{
+	const char *kind = json_str(object, "involvedObject", "kind", NULL);
+	const char *name = json_str(object, "involvedObject", "name", NULL);
+	const char *about_uid = json_str(object, "involvedObject", "uid", NULL);
+	const char *own_uid = json_str(object, "metadata", "uid", NULL);
+	if (kind == NULL || name == NULL || about_uid == NULL || own_uid == NULL ||
+		!is_our_kind(kind) || !about_uid[0] || !own_uid[0])
+		return;
+	struct uid about = uid_parse(store, about_uid), own = uid_parse(store, own_uid);
+	struct row *row;
+	bool is_known = strcmp(kind, "SandboxWarmPool") == 0;
+	is_known |= row_about(store, &about, &row);
+	struct event_list *list = find_list(store, &about);
+	if (list == NULL) {
+		list = x_calloc(1, sizeof *list);
+		list->about = about;
+		memset(&about, 0, sizeof about);
+		index_add(&store->event_index, uid_hash(&list->about), list);
+	} else {
+		unlink_list(store, list);
+	}
+	link_list(store, list, is_known);
+	struct str object_name;
+	str_init(&object_name, STORE_MAX_NAME);
+	str_addf(&object_name, "%s/%s", kind, name);
+	put(store, list, &own, object, object_name.p);
+	str_deinit(&object_name);
+	make_room(store, list);
+	uid_drop(store, &about);
+	uid_drop(store, &own);
+	if (row != NULL && row->shown.state != FLEET_READY)
+		row_refresh(store, row);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The public face of the store, and the one notification a turn. */
+#include "engine/fleet/fleet_internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/kube/selector.h"
+#include "engine/net/loop.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EXPIRING_MS = 5 * 60 * 1000, COUNT_AGAIN_MS = 1000 };
+
+/* ---- notification */
+
+static void tell(void *arg)
+{
+	struct notice *notice = arg;
+	struct fleet *fleet = notice->fleet;
+	free(notice);
+	if (fleet == NULL)
+		return;
+	fleet->notice = NULL;
+	fleet->store.clock_skew_ms = kube_client_clock_skew_ms(fleet->kube);
+	if (fleet->store.n_hidden > 0 && fleet->look_again != NULL)
+		loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
+	/* an operation that ends takes itself off the list, and its callback may start or cancel others: go on from the
+	 * beginning until none has anything to do */
+	struct fleet_op *op = fleet->ops;
+	while (op != NULL) {
+		struct fleet_op *next = op->next;
+		size_t before = fleet->n_ended;
+		if (op->look != NULL)
+			op->look(op);
+		op = fleet->n_ended == before ? next : fleet->ops;
+	}
+	if (fleet->on_change != NULL)
+		fleet->on_change(fleet->arg);
+}
+
+void fleet_note_change(struct fleet *fleet)
+{
+	if (fleet->notice != NULL)
+		return;
+	fleet->notice = x_calloc(1, sizeof *fleet->notice);
+	fleet->notice->fleet = fleet;
+	loop_defer(fleet->loop, tell, fleet->notice);
+}
+
+static void on_store_change(void *arg)
+{
+	fleet_note_change(arg);
+}
+
+static void on_look_again(void *arg)
+{
+	struct fleet *fleet = arg;
+	if (store_show_hidden(&fleet->store))
+		loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
+}
+
+/* ---- life */
+
+struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
+	const struct fleet_opts *opts, struct err *err)
+{
+	if (opts->label_selector != NULL && opts->label_selector[0]) {
+		struct kube_selector *selector = kube_selector_parse(opts->label_selector, err);
+		if (selector == NULL)
+			return NULL;
+		kube_selector_free(selector);
+	}
+	struct fleet *fleet = x_calloc(1, sizeof *fleet);
+	fleet->loop = loop;
+	fleet->kube = kube;
+	fleet->telemetry = opts->telemetry;
+	fleet->read_only = opts->read_only;
+	fleet->namespace_ =
+		opts->namespace_ && opts->namespace_[0] ? x_strdup(opts->namespace_) : NULL;
+	fleet->label_selector = opts->label_selector && opts->label_selector[0]
+					? x_strdup(opts->label_selector)
+					: NULL;
+	fleet->on_change = opts->on_change;
+	fleet->arg = opts->arg;
+	store_init(&fleet->store, on_store_change, fleet);
+	fleet->store.is_filtered = fleet->label_selector != NULL;
+	fleet->look_again = loop_timer_new(loop, on_look_again, fleet);
+	if (!opts->lazy)
+		sources_start_whole(fleet);
+	return fleet;
+}
+
+void fleet_free(struct fleet *fleet)
+{
+	if (fleet == NULL)
+		return;
+	while (fleet->ops != NULL)
+		fleet_op_cancel(fleet->ops);
+	rollbacks_free(fleet);
+	sources_stop(fleet);
+	loop_timer_free(fleet->look_again);
+	fleet->look_again = NULL;
+	store_deinit(&fleet->store);
+	if (fleet->notice != NULL)
+		fleet->notice->fleet = NULL;
+	free(fleet->namespace_);
+	free(fleet->label_selector);
+	free(fleet);
+}
+
+void fleet_watch(struct fleet *fleet)
+{
+	if (!fleet->is_watching) {
+		fleet->store.is_synced[STORE_CLAIMS] = false;
+		sources_start_whole(fleet);
+	}
+}
+
+void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name)
+{
+	if (!fleet->is_watching)
+		sources_focus(fleet, namespace_, name);
+}
+
+/* ---- rows */
+
+/* Holes are closed when somebody counts; that changes no row. */
+static struct store *packed(const struct fleet *fleet)
+{
+	union {
+		const struct fleet *borrowed;
+		struct fleet *owned;
+	} access = { fleet };
+	store_pack(&access.owned->store);
+	return &access.owned->store;
+}
+
+uint64_t fleet_revision(const struct fleet *fleet)
+{
+	return fleet->store.revision;
+}
+
+size_t fleet_count(const struct fleet *fleet)
+{
+	return packed(fleet)->n_rows;
+}
+
+const struct fleet_row *fleet_at(const struct fleet *fleet, size_t index)
+{
+	return &packed(fleet)->rows[index]->shown;
+}
+
+const struct fleet_row *fleet_find(const struct fleet *fleet, const char *uid)
+{
+	const struct row *row = store_find(&fleet->store, uid);
+	return row ? &row->shown : NULL;
+}
+
+/* `<claim>.<uid8>` names one claim and no later one of the same name. */
+static bool has_short_id(const struct fleet_row *row, const char *name)
+{
+	size_t n = strlen(row->claim);
+	return strncmp(name, row->claim, n) == 0 && name[n] == '.' &&
+	       strlen(name + n + 1) == 8 && strncmp(row->uid, name + n + 1, 8) == 0;
+}
+
+const struct fleet_row *fleet_find_name(
+	const struct fleet *fleet, const char *namespace_, const char *name, struct err *err)
+{
+	bool by_sandbox = strncmp(name, "sandbox/", 8) == 0;
+	const struct fleet_row *found = NULL;
+	for (size_t i = 0; i < fleet_count(fleet); i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		if (strcmp(row->namespace_, namespace_) != 0)
+			continue;
+		if (by_sandbox) {
+			if (strcmp(row->sandbox, name + 8) == 0)
+				return row;
+		} else if (row->claim[0]) {
+			if (strcmp(row->claim, name) == 0)
+				return row;
+			if (has_short_id(row, name))
+				found = row;
+		}
+	}
+	if (found == NULL)
+		err_set(err, by_sandbox ? ERR_SANDBOX_NOT_FOUND : ERR_CLAIM_NOT_FOUND,
+			"no %s is called %s in namespace %s", by_sandbox ? "sandbox" : "claim",
+			by_sandbox ? name + 8 : name, namespace_);
+	return found;
+}
+
+void fleet_changes(const struct fleet *fleet, uint64_t since,
+	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg)
+{
+	store_changes(&fleet->store, since, fn, arg);
+}
+
+/* ---- counters, pools, events */
+
+struct fleet_counters fleet_counters_of(const struct fleet *fleet)
+{
+	union {
+		const struct fleet *borrowed;
+		struct fleet *owned;
+	} access = { fleet };
+	struct fleet_counters counters;
+	memcpy(counters.by_state, fleet->store.by_state, sizeof counters.by_state);
+	int64_t now = clock_mono_ms();
+	/* this one depends on the time: looked at once a second, not once a frame */
+	if (fleet->counted_ms == 0 || now - fleet->counted_ms >= COUNT_AGAIN_MS) {
+		int64_t until = clock_wall_ms() + EXPIRING_MS;
+		size_t n = 0;
+		for (size_t i = 0; i < fleet->store.n_rows; i++) {
+			const struct row *row = fleet->store.rows[i];
+			n += row != NULL && row->shown.expires_ms != 0 &&
+			     row->shown.expires_ms < until && row->shown.state != FLEET_EXPIRED;
+		}
+		access.owned->expiring = n;
+		access.owned->counted_ms = now;
+	}
+	counters.expiring = fleet->expiring;
+	return counters;
+}
+
+size_t fleet_pool_count(const struct fleet *fleet)
+{
+	return fleet->store.n_pools;
+}
+
+struct fleet_pool fleet_pool_at(const struct fleet *fleet, size_t index)
+{
+	const struct store *store = &fleet->store;
+	const struct pool *pool = store->pool_list[index];
+	return (struct fleet_pool){
+		.namespace_ = pool->namespace_,
+		.name = pool->name,
+		.template_ = pool->template_,
+		.desired = pool->desired,
+		.ready = pool->ready,
+		.is_template_missing =
+			store->is_synced[STORE_TEMPLATES] &&
+			store_template(store, pool->namespace_, pool->template_) == NULL,
+	};
+}
+
+static size_t add_events(
+	const struct event_list *list, struct fleet_event *out, size_t n, size_t max)
+{
+	for (const struct event *event = list ? list->events : NULL; event;
+		event = event->next) {
+		size_t at = n;
+		while (at > 0 && out[at - 1].wall_ms < event->when_ms)
+			at--;
+		if (at == max)
+			return n;
+		if (n < max)
+			n++;
+		memmove(out + at + 1, out + at, (n - 1 - at) * sizeof *out);
+		out[at] = (struct fleet_event){
+			.wall_ms = event->when_ms,
+			.is_warning = event->is_warning,
+			.reason = event->reason,
+			.message = event->message,
+			.object = event->object,
+			.count = event->count,
+		};
+	}
+	return n;
+}
+
+size_t fleet_events(
+	const struct fleet *fleet, const char *uid, struct fleet_event *out, size_t max)
+{
+	const struct store *store = &fleet->store;
+	const struct row *row = store_find(store, uid);
+	size_t n = 0;
+	if (row == NULL || max == 0)
+		return 0;
+	if (row->claim != NULL)
+		n = add_events(events_about(store, &row->claim->uid), out, n, max);
+	if (row->sandbox != NULL) {
+		n = add_events(events_about(store, &row->sandbox->uid), out, n, max);
+		if (row->sandbox->pod != NULL)
+			n = add_events(
+				events_about(store, &row->sandbox->pod->uid), out, n, max);
+	}
+	return n;
+}

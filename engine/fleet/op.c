@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What all operations share. */
+#include "engine/fleet/fleet_internal.h"
+
+#include "engine/base/map.h"
+#include "engine/net/loop.h"
+
+#include <string.h>
+
+struct fleet_op *op_new(struct fleet *fleet, const char *span_name)
+{
+	struct fleet_op *op = x_calloc(1, sizeof *op);
+	op->fleet = fleet;
+	op->span = span_start(fleet->telemetry, span_name, NULL);
+	DL_APPEND(fleet->ops, op);
+	return op;
+}
+
+static void end_spans(struct fleet_op *op, const struct err *err)
+{
+	if (op->stage_span != NULL)
+		span_end(op->stage_span, err);
+	if (op->span != NULL)
+		span_end(op->span, err);
+	op->stage_span = op->span = NULL;
+}
+
+void op_free(struct fleet_op *op)
+{
+	struct err cancelled = { .code = ERR_OP_CANCELLED };
+	DL_DELETE(op->fleet->ops, op);
+	op->fleet->n_ended++;
+	kube_call_cancel(op->call);
+	kube_call_cancel(op->second_call);
+	kube_call_cancel(op->third_call);
+	if (op->drop != NULL)
+		op->drop(op);
+	end_spans(op, &cancelled);
+	loop_timer_free(op->deadline);
+	loop_timer_free(op->kick);
+	free(op->namespace_);
+	free(op->name);
+	free(op);
+}
+
+void fleet_op_cancel(struct fleet_op *op)
+{
+	if (op != NULL)
+		op_free(op);
+}
+
+void op_end_spans(struct fleet_op *op, const struct err *err)
+{
+	end_spans(op, err);
+}
+
+void op_finish(struct fleet_op *op, const struct err *err)
+{
+	fleet_done_fn *done = op->done;
+	void *arg = op->arg;
+	struct err kept = { 0 };
+	if (err != NULL)
+		kept = *err; /* it may be the operation's own */
+	end_spans(op, err);
+	op_free(op);
+	done(arg, err != NULL ? &kept : NULL);
+}
+
+const struct fleet_row *op_row(struct fleet *fleet, const char *uid, struct err *err)
+{
+	const struct fleet_row *row = fleet_find(fleet, uid);
+	if (row == NULL)
+		err_set(err, ERR_CLAIM_NOT_FOUND, "it is gone");
+	return row;
+}
+
+bool op_may_write(const struct fleet *fleet, const char *verb, struct err *err)
+{
+	if (!fleet->read_only)
+		return true;
+	return err_set(err, ERR_OP_READ_ONLY, "read-only: %s is refused", verb);
+}
+
+struct kube_call *op_call(struct fleet_op *op, const char *method, const char *path,
+	const char *query, const char *content_type, const cJSON *body,
+	void (*done)(void *arg, const struct err *err, const cJSON *object), struct err *err)
+{
+	char traceparent[SPAN_TRACEPARENT_BYTES];
+	char *text = body ? cJSON_PrintUnformatted(body) : NULL;
+	const struct kube_call_opts opts = {
+		.method = method,
+		.path = path,
+		.query = query,
+		.content_type = content_type,
+		.body = text ? slice_of(text) : (struct slice){ NULL, 0 },
+		.traceparent = span_traceparent(
+			op->stage_span ? op->stage_span : op->span, traceparent),
+		.done = done,
+		.arg = op,
+	};
+	struct kube_call *call = kube_call_start(op->fleet->kube, &opts, err);
+	if (text != NULL)
+		explicit_bzero(text, strlen(text)); /* environment values may be secrets */
+	free(text);
+	return call;
+}
+
+bool op_is_hopeless(const struct fleet_row *row, struct err *err)
+{
+	const char *name = row->claim[0] ? row->claim : row->sandbox;
+	switch (row->state) {
+	case FLEET_EXPIRED:
+		err_set(err, ERR_CLAIM_EXPIRED, "%s: %s", name, row->why);
+		return true;
+	case FLEET_FINISHED:
+		err_set(err, ERR_SANDBOX_FINISHED, "%s: %s", name, row->why);
+		return true;
+	case FLEET_BLOCKED:
+		err_set(err,
+			strncmp(row->why, "SandboxWarmPool", 15) == 0 ? ERR_POOL_NOT_FOUND
+								      : ERR_TEMPLATE_NOT_FOUND,
+			"%s: %s", name, row->why);
+		return true;
+	case FLEET_FAILED:
+		err_set(err,
+			strstr(row->why, " is rejected") != NULL ? ERR_CLAIM_REJECTED
+			: strncmp(row->why, "Pod ", 4) == 0      ? ERR_SANDBOX_FINISHED
+								 : ERR_CLAIM_FAILED,
+			"%s: %s", name, row->why);
+		return true;
+	default:
+		return false;
+	}
+}
+
+cJSON *op_delete_options(const char *uid)
+{
+	cJSON *options = cJSON_CreateObject();
+	cJSON_AddStringToObject(options, "kind", "DeleteOptions");
+	cJSON_AddStringToObject(options, "apiVersion", "v1");
+	cJSON_AddStringToObject(options, "propagationPolicy", "Background");
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(options, "preconditions"), "uid", uid);
+	return options;
+}

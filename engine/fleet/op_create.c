@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Creating a sandbox: a claim, then patience.
+ *
+ *   POST claim ─201─────────────────────────────> wait for Ready ─> done
+ *     ├ 409, adopt ─> GET: same pool, staying? ──────^
+ *     ├ outcome unknown ─> list by our request id ─ found ─^, not found ─> POST once more
+ *     └ failed, timed out, hopeless ─> delete what we made and did not name ─> done with the error */
+#include "engine/fleet/op_create.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/kube/resources.h"
+#include "engine/net/loop.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { READY_TIMEOUT_MS = 180 * 1000, MAX_POSTS = 2 };
+
+/* Ours, not named by the caller, and there or perhaps there. */
+static bool must_roll_back(const struct create *create)
+{
+	return !create->is_named && (create->is_made || create->is_posting);
+}
+
+static struct orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
+{
+	const struct create *create = op->create;
+	return rollback_start(op->fleet, op->namespace_, op->name,
+		create->uid[0] ? create->uid : NULL, create->request_id, done, op);
+}
+
+static void create_drop(struct fleet_op *op)
+{
+	struct create *create = op->create;
+	if (create->rollback != NULL)
+		rollback_ignore(create->rollback);
+	else if (!create->is_done && must_roll_back(create)) /* cancelled */
+		roll_back(op, NULL);
+	if (create->body != NULL)
+		cJSON_Delete(create->body);
+	free(create->pool);
+	free(create->stage);
+	free(create);
+}
+
+static void create_finish(struct fleet_op *op, const struct err *err)
+{
+	struct create *create = op->create;
+	void (*done)(void *, const struct err *, const char *, const struct fleet_row *) =
+		create->done;
+	void *arg = create->arg;
+	struct err kept = { 0 };
+	if (err != NULL)
+		kept = *err;
+	struct fleet *fleet = op->fleet;
+	char uid[FLEET_UID_BYTES];
+	snprintf(uid, sizeof uid, "%s", create->uid);
+	char *name = op->name;
+	bool wants_row = err == NULL && !create->no_wait;
+	op->name = NULL;
+	create->is_done = true;
+	op_end_spans(op, err);
+	op_free(op);
+	done(arg, err ? &kept : NULL, name ? name : "",
+		wants_row ? fleet_find(fleet, uid) : NULL);
+	free(name);
+}
+
+/* ---- failing */
+
+static void on_rolled_back(void *arg, const struct err *err)
+{
+	struct fleet_op *op = arg;
+	struct create *create = op->create;
+	struct err why = create->err;
+	create->rollback = NULL;
+	if (err != NULL)
+		err_set(&why, ERR_CLAIM_ORPHANED, "%s (after: %s)", err->msg, create->err.msg);
+	create_finish(op, &why);
+}
+
+static void create_fail(struct fleet_op *op, const struct err *err)
+{
+	struct create *create = op->create;
+	op->look = NULL;
+	if (op->deadline != NULL)
+		loop_timer_disarm(op->deadline);
+	if (!must_roll_back(create)) {
+		create_finish(op, err);
+		return;
+	}
+	create->err = *err;
+	create->rollback = roll_back(op, on_rolled_back);
+}
+
+static void on_deadline(void *arg)
+{
+	struct fleet_op *op = arg;
+	struct create *create = op->create;
+	struct err err = { 0 };
+	const struct fleet_row *row =
+		create->uid[0] ? fleet_find(op->fleet, create->uid) : NULL;
+	if (row != NULL)
+		err_set(&err, ERR_SANDBOX_NOT_READY,
+			"claim %s is not ready after %lld s: %s%s%s", op->name,
+			(long long)(create->timeout_ms / 1000), fleet_state_name(row->state),
+			row->why[0] ? ": " : "", row->why);
+	else
+		err_set(&err, ERR_OP_TIMEOUT, "the API server did not answer within %lld s",
+			(long long)(create->timeout_ms / 1000));
+	kube_call_cancel(op->call);
+	op->call = NULL;
+	create_fail(op, &err);
+}
+
+/* ---- waiting */
+
+static void say(struct fleet_op *op, const char *stage)
+{
+	struct create *create = op->create;
+	if (create->on_progress == NULL || !stage[0] ||
+		(create->stage != NULL && strcmp(create->stage, stage) == 0))
+		return;
+	free(create->stage);
+	create->stage = x_strdup(stage);
+	create->on_progress(create->arg, create->stage);
+}
+
+static void vanished(struct fleet_op *op)
+{
+	struct create *create = op->create;
+	struct err err = { 0 };
+	const struct fleet_row *other =
+		fleet_find_name(op->fleet, op->namespace_, op->name, NULL);
+	if (other != NULL && other->claim[0] && create->is_adopted)
+		err_set(&err, ERR_CLAIM_REPLACED,
+			"claim %s was deleted and created again by somebody", op->name);
+	else
+		err_set(&err, ERR_CLAIM_NOT_FOUND, "claim %s was deleted while waiting",
+			op->name);
+	create->is_made = false; /* nothing to roll back */
+	create_fail(op, &err);
+}
+
+static void create_look(struct fleet_op *op)
+{
+	struct create *create = op->create;
+	const struct fleet_row *row = fleet_find(op->fleet, create->uid);
+	struct err err = { 0 };
+	if (row == NULL) {
+		vanished(op);
+		return;
+	}
+	if (row->state == FLEET_TERMINATING) {
+		err_set(&err, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
+		create->is_made = false;
+		create_fail(op, &err);
+		return;
+	}
+	if (op_is_hopeless(row, &err)) {
+		create_fail(op, &err);
+		return;
+	}
+	bool has_sandbox = row->sandbox_uid[0] || sources_sandboxes_unknown(op->fleet);
+	if (row->state == FLEET_READY && has_sandbox) {
+		create_finish(op, NULL);
+		return;
+	}
+	if (row->why[0])
+		say(op, row->why);
+	else if (row->state == FLEET_READY)
+		say(op, "waiting for the Sandbox");
+	else
+		say(op, fleet_state_name(row->state));
+}
+
+static void on_first_look(void *arg)
+{
+	create_look(arg);
+}
+
+/* The claim is there: made by us, or adopted. */
+static void claim_is_there(struct fleet_op *op, const cJSON *claim)
+{
+	struct create *create = op->create;
+	struct err err = { 0 };
+	const char *name = json_str(claim, "metadata", "name", NULL);
+	const char *uid = json_str(claim, "metadata", "uid", NULL);
+	if (name == NULL || uid == NULL || strlen(uid) >= sizeof create->uid) {
+		err_set(&err, ERR_KUBE_PROTOCOL, "the claim has no name or uid");
+		create_fail(op, &err);
+		return;
+	}
+	free(op->name);
+	op->name = x_strdup(name);
+	snprintf(create->uid, sizeof create->uid, "%s", uid);
+	create->is_posting = false;
+	cJSON_Delete(create->body); /* it may hold secrets, and is no longer needed */
+	create->body = NULL;
+	span_set_str(op->span, "sandbox.claim.name", name);
+	span_set_str(op->stage_span, "sandbox.claim.name", name);
+	span_end(op->stage_span, NULL);
+	op->stage_span = NULL;
+	if (create->no_wait) {
+		create_finish(op, NULL);
+		return;
+	}
+	op->stage_span = span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
+	span_set_str(op->stage_span, "sandbox.claim.name", name);
+	/* shown at once, before the watch brings it */
+	store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
+	fleet_focus(op->fleet, op->namespace_, op->name);
+	op->look = create_look;
+	op->kick = loop_timer_new(op->fleet->loop, on_first_look, op);
+	loop_timer_arm(op->kick, 0);
+}
+
+/* ---- the claim */
+
+static bool post(struct fleet_op *op, struct err *err);
+
+static void post_again(struct fleet_op *op, const struct err *cause)
+{
+	struct err err = { 0 };
+	struct err kept = *cause;
+	if (op->create->posts >= MAX_POSTS)
+		create_fail(op, &kept);
+	else if (!post(op, &err))
+		create_fail(op, &err);
+}
+
+static bool is_ours(const struct create *create, const cJSON *claim)
+{
+	const char *id = json_str(claim, "metadata", "labels", CREATE_REQUEST_ID, NULL);
+	return id != NULL && strcmp(id, create->request_id) == 0;
+}
+
+static void on_existing(void *arg, const struct err *err, const cJSON *object)
+{
+	struct fleet_op *op = arg;
+	struct create *create = op->create;
+	struct err why = { 0 };
+	op->call = NULL;
+	if (err != NULL && err->code == ERR_KUBE_NOT_FOUND) {
+		post_again(op, err); /* it went between the two calls */
+		return;
+	}
+	if (err != NULL) {
+		create_fail(op, err);
+		return;
+	}
+	if (is_ours(create, object)) { /* the answer to our own POST was lost */
+		create->is_made = true;
+		claim_is_there(op, object);
+		return;
+	}
+	const char *pool = json_str(object, "spec", "warmPoolRef", "name", NULL);
+	if (!create->adopt)
+		err_set(&why, ERR_CLAIM_EXISTS, "claim %s exists already", op->name);
+	else if (json_str(object, "metadata", "deletionTimestamp", NULL) != NULL)
+		err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
+	else if (pool == NULL || strcmp(pool, create->pool) != 0)
+		err_set(&why, ERR_CLAIM_ADOPT_MISMATCH, "claim %s uses warm pool %s, not %s",
+			op->name, pool ? pool : "(none)", create->pool);
+	if (why.code != ERR_NONE) {
+		create_fail(op, &why);
+		return;
+	}
+	create->is_adopted = true;
+	claim_is_there(op, object);
+}
+
+static void look_at_existing(struct fleet_op *op)
+{
+	struct err err = { 0 };
+	char *path = kube_path(&kube_sandboxclaims, op->namespace_, op->name, NULL);
+	op->call = op_call(op, "GET", path, NULL, NULL, NULL, on_existing, &err);
+	free(path);
+	if (op->call == NULL)
+		create_fail(op, &err);
+}
+
+static void on_found(void *arg, const struct err *err, const cJSON *object)
+{
+	struct fleet_op *op = arg;
+	struct create *create = op->create;
+	op->call = NULL;
+	if (err != NULL) {
+		struct err cause = create->err;
+		create_fail(op, &cause);
+		return;
+	}
+	const cJSON *item = cJSON_GetArrayItem(json_get(object, "items", NULL), 0);
+	if (item == NULL) {
+		create->is_posting = false;
+		post_again(op, &create->err);
+		return;
+	}
+	create->is_made = true;
+	claim_is_there(op, item);
+}
+
+/* The POST may have taken effect: a second claim must not be made beside the first. */
+static void look_for_ours(struct fleet_op *op)
+{
+	struct err err = { 0 };
+	struct str query;
+	str_init(&query, 1024);
+	char *selector = x_asprintf("%s=%s", CREATE_REQUEST_ID, op->create->request_id);
+	kube_query_add(&query, "labelSelector", selector);
+	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
+	op->call = op_call(op, "GET", path, query.p, NULL, NULL, on_found, &err);
+	free(path);
+	free(selector);
+	str_deinit(&query);
+	if (op->call == NULL)
+		create_fail(op, &err);
+}
+
+static void on_posted(void *arg, const struct err *err, const cJSON *object)
+{
+	struct fleet_op *op = arg;
+	struct create *create = op->create;
+	struct err why = { 0 };
+	op->call = NULL;
+	if (err == NULL) {
+		create->is_made = true;
+		claim_is_there(op, object);
+		return;
+	}
+	switch (err->code) {
+	case ERR_OP_TIMEOUT:
+	case ERR_KUBE_TRANSPORT:
+	case ERR_KUBE_SERVER:
+	case ERR_KUBE_PROTOCOL:
+		create->err = *err;
+		look_for_ours(op);
+		return;
+	case ERR_KUBE_EXISTS:
+		create->is_posting = false;
+		if (!create->is_named) {
+			create_fail(op, err);
+		} else if (strncmp(err->msg, "object is being deleted", 23) == 0) {
+			err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted",
+				op->name);
+			create_fail(op, &why);
+		} else {
+			look_at_existing(op);
+		}
+		return;
+	default:
+		create->is_posting = false;
+		create_fail(op, err);
+	}
+}
+
+static bool post(struct fleet_op *op, struct err *err)
+{
+	struct create *create = op->create;
+	create->posts++;
+	create->is_posting = true;
+	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
+	op->call = op_call(op, "POST", path, "fieldManager=sandmux&fieldValidation=Strict",
+		NULL, create->body, on_posted, err);
+	free(path);
+	return op->call != NULL;
+}
+
+struct fleet_op *fleet_create_start(
+	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err)
+{
+	if (!op_may_write(fleet, "create", err) || !create_check(opts, err))
+		return NULL;
+	struct fleet_op *op = op_new(fleet, "create");
+	struct create *create = op->create = x_calloc(1, sizeof *create);
+	op->drop = create_drop;
+	op->namespace_ = x_strdup(opts->namespace_);
+	op->name = x_strdup(opts->name);
+	create->pool = x_strdup(opts->pool);
+	create->is_named = opts->name != NULL;
+	create->adopt = opts->adopt;
+	create->no_wait = opts->no_wait;
+	create->on_progress = opts->on_progress;
+	create->done = opts->done;
+	create->arg = opts->arg;
+	create->timeout_ms =
+		opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms : READY_TIMEOUT_MS;
+	op->stage_span = span_start(fleet->telemetry, "create_claim", op->span);
+	char traceparent[SPAN_TRACEPARENT_BYTES];
+	digest_random_hex(create->request_id, sizeof create->request_id - 1);
+	create->body = create_body(opts, create->request_id,
+		span_traceparent(op->stage_span, traceparent),
+		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);
+	if (create->body == NULL || !post(op, err)) {
+		create->is_done = true;
+		create->is_posting = false;
+		op_end_spans(op, err);
+		op_free(op);
+		return NULL;
+	}
+	op->deadline = loop_timer_new(fleet->loop, on_deadline, op);
+	loop_timer_arm(op->deadline, create->timeout_ms);
+	return op;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Inside of fleet_create_start(): the flow is in op_create.c, the claim's body in claim_body.c. */
+#pragma once
+
+#include "engine/base/digest.h"
+#include "engine/fleet/fleet_internal.h"
+
+#define CREATE_REQUEST_ID "sandmux/request-id"
+
+struct create {
+	char *pool;
+	bool is_named, adopt, no_wait;
+	bool is_posting; /* a POST was sent and its outcome is not known yet */
+	bool is_made;    /* by us: to be rolled back unless named */
+	bool is_adopted, is_done;
+	int posts;
+	int64_t timeout_ms;
+	char request_id[33];
+	char uid[FLEET_UID_BYTES];
+	cJSON *body;
+	char *stage;
+	struct err err; /* the failure that a rollback follows */
+	struct orphan *rollback;
+	void (*on_progress)(void *arg, const char *stage);
+	void (*done)(void *arg, const struct err *err, const char *name,
+		const struct fleet_row *row);
+	void *arg;
+};
+
+/* Names, pool, numbers: what can be told before anything is sent. */
+bool create_check(const struct fleet_create_opts *opts, struct err *err);
+/* now_ns: the server's wall clock. NULL with *err for a bad label, annotation or variable. */
+cJSON *create_body(const struct fleet_create_opts *opts, const char *request_id,
+	const char *traceparent, int64_t now_ns, struct err *err);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The state shown to people: the first rule that holds. The order is the meaning; a table test goes through every
+ * row of it. C = claim, S = Sandbox, R = the Ready condition that decides. */
+#include "engine/fleet/store.h"
+
+static const struct condition absent = { .reason = "", .message = "", .is_current = true };
+
+const struct condition *state_ready_condition(
+	const struct claim *claim, const struct sandbox *sandbox)
+{
+	if (sandbox != NULL)
+		return &sandbox->ready;
+	return claim != NULL ? &claim->ready : &absent;
+}
+
+struct view {
+	const struct claim *claim;
+	const struct sandbox *sandbox;
+	const struct condition *ready;
+	enum reason claim_reason;   /* of C's Ready when it is not True */
+	enum reason sandbox_reason; /* of S's */
+	bool finished_ok, finished_badly;
+};
+
+static enum reason reason_of(const struct condition *condition)
+{
+	return condition->status == CONDITION_ABSENT ? REASON_OTHER
+						     : (enum reason)condition->code;
+}
+
+static void note_finished(struct view *view, const struct condition *finished)
+{
+	if (finished->status != CONDITION_TRUE)
+		return;
+	view->finished_ok |= finished->code == REASON_PodSucceeded;
+	view->finished_badly |= finished->code == REASON_PodFailed;
+}
+
+static bool is_terminating(const struct view *v)
+{
+	return v->claim != NULL ? v->claim->deleted_ms != 0 : v->sandbox->deleted_ms != 0;
+}
+
+static bool is_expired(const struct view *v)
+{
+	return v->claim_reason == REASON_ClaimExpired ||
+	       v->claim_reason == REASON_SandboxExpired ||
+	       v->sandbox_reason == REASON_SandboxExpired;
+}
+
+static bool is_failed(const struct view *v)
+{
+	return v->claim_reason == REASON_InvalidMetadata ||
+	       v->claim_reason == REASON_EnvVarsInjectionRejected ||
+	       v->claim_reason == REASON_VolumeClaimTemplatesError ||
+	       reason_of(v->ready) == REASON_MultiplePods || v->finished_badly;
+}
+
+static bool is_blocked(const struct view *v)
+{
+	return v->claim_reason == REASON_WarmPoolNotFound ||
+	       v->claim_reason == REASON_TemplateNotFound;
+}
+
+static bool is_suspended(const struct view *v)
+{
+	const struct sandbox *s = v->sandbox;
+	return s != NULL && s->is_suspended_mode && s->suspended.status == CONDITION_TRUE &&
+	       s->suspended.is_current;
+}
+
+static bool is_resuming(const struct view *v)
+{
+	const struct sandbox *s = v->sandbox;
+	return s != NULL && !s->is_suspended_mode &&
+	       (s->suspended.status == CONDITION_TRUE ||
+		       reason_of(v->ready) == REASON_SandboxSuspended ||
+		       (s->was_suspended && v->ready->status != CONDITION_TRUE) ||
+		       (s->was_suspended && !v->ready->is_current));
+}
+
+static bool is_ready(const struct view *v)
+{
+	return v->ready->status == CONDITION_TRUE && v->ready->is_current;
+}
+
+static bool is_pending(const struct view *v)
+{
+	if (v->ready->status == CONDITION_ABSENT)
+		return true;
+	if (v->sandbox == NULL)
+		return v->claim_reason == REASON_SandboxMissing ||
+		       v->claim_reason == REASON_SandboxCreatePending ||
+		       v->claim_reason == REASON_AdoptionConflict ||
+		       v->claim_reason == REASON_SandboxNotReady;
+	return v->sandbox->scheduled.status == CONDITION_FALSE ||
+	       v->sandbox->scheduled.status == CONDITION_UNKNOWN;
+}
+
+static bool is_degraded(const struct view *v)
+{
+	bool was_ready =
+		(v->claim != NULL && (v->claim->had_first_ready || v->claim->was_ready)) ||
+		(v->sandbox != NULL && v->sandbox->was_ready);
+	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
+}
+
+enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandbox)
+{
+	struct view v = { .claim = claim, .sandbox = sandbox };
+	v.ready = state_ready_condition(claim, sandbox);
+	if (claim != NULL) {
+		v.claim_reason = reason_of(&claim->ready);
+		note_finished(&v, &claim->finished);
+	}
+	if (sandbox != NULL) {
+		v.sandbox_reason = reason_of(&sandbox->ready);
+		note_finished(&v, &sandbox->finished);
+	}
+	if (claim == NULL && sandbox->owner == OWNER_POOL)
+		return FLEET_WARM;
+	if (is_terminating(&v))
+		return FLEET_TERMINATING;
+	if (is_expired(&v))
+		return FLEET_EXPIRED;
+	if (is_failed(&v))
+		return FLEET_FAILED;
+	if (is_blocked(&v))
+		return FLEET_BLOCKED;
+	if (v.finished_ok)
+		return FLEET_FINISHED;
+	if (is_suspended(&v))
+		return FLEET_SUSPENDED;
+	if (sandbox != NULL && sandbox->is_suspended_mode)
+		return FLEET_SUSPENDING;
+	if (is_resuming(&v))
+		return FLEET_RESUMING;
+	if (is_ready(&v))
+		return FLEET_READY;
+	if (reason_of(v.ready) == REASON_ReconcilerError)
+		return FLEET_ERROR;
+	if (is_pending(&v))
+		return FLEET_PENDING;
+	if (is_degraded(&v))
+		return FLEET_DEGRADED;
+	if (reason_of(v.ready) == REASON_DependenciesNotReady)
+		return FLEET_CREATING;
+	return FLEET_UNKNOWN;
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The model without the network: objects go in one by one, rows come out. Claims, Sandboxes and pods are kept as the
+ * few facts that rows show; a row joins them. Every change is O(1) in the number of rows, except those of a pool or
+ * template, which touch the rows of that pool.
+ *
+ *   claim  <─ label claim-uid, controller owner, or status.sandbox.name ─ Sandbox <─ owner ─ pod
+ *   claim.warmPoolRef ─> pool ─> template
+ *   row = claim (+ its Sandbox + its pod), or a Sandbox nobody claimed (+ its pod) */
+#pragma once
+
+#include "engine/fleet/fleet.h"
+#include "engine/fleet/index.h"
+#include "engine/kube/reflector.h"
+
+enum store_kind {
+	STORE_CLAIMS,
+	STORE_SANDBOXES,
+	STORE_PODS,
+	STORE_POOLS,
+	STORE_TEMPLATES,
+	STORE_EVENTS,
+	STORE_KIND_COUNT,
+};
+
+/* Kubernetes UIDs are UUIDs; anything else is kept as interned text. Equal = memcmp. */
+struct uid {
+	uint8_t bytes[16];
+	const char *odd; /* NULL for a UUID */
+};
+
+enum condition_status { CONDITION_ABSENT, CONDITION_TRUE, CONDITION_FALSE, CONDITION_UNKNOWN };
+
+#define STORE_REASONS(X)                                                                       \
+	X(DependenciesReady)                                                                   \
+	X(DependenciesNotReady)                                                                \
+	X(SandboxSuspended)                                                                    \
+	X(PodSucceeded)                                                                        \
+	X(PodFailed)                                                                           \
+	X(SandboxExpired)                                                                      \
+	X(MultiplePods)                                                                        \
+	X(ReconcilerError)                                                                     \
+	X(WarmPoolNotFound)                                                                    \
+	X(TemplateNotFound)                                                                    \
+	X(SandboxMissing)                                                                      \
+	X(SandboxNotReady)                                                                     \
+	X(SandboxCreatePending)                                                                \
+	X(AdoptionConflict)                                                                    \
+	X(InvalidMetadata)                                                                     \
+	X(EnvVarsInjectionRejected)                                                            \
+	X(VolumeClaimTemplatesError)                                                           \
+	X(ClaimExpired)
+
+enum reason {
+	REASON_OTHER, /* or none */
+#define X(name) REASON_##name,
+	STORE_REASONS(X)
+#undef X
+};
+
+struct condition {
+	const char *reason, *message; /* interned */
+	int64_t since_ms;             /* server's wall clock */
+	uint8_t status;               /* enum condition_status */
+	uint8_t code;                 /* enum reason */
+	bool is_current;              /* its observedGeneration is the object's generation */
+};
+
+struct claim {
+	struct uid uid;
+	const char *namespace_, *name, *pool, *sandbox, *pod_ip, *created_by, *finalizers;
+	int64_t created_ms, deleted_ms, shutdown_ms; /* 0: none */
+	uint64_t revision;
+	struct condition ready, finished;
+	struct row *row;
+	uint32_t epoch;
+	bool had_first_ready; /* annotation claim-first-ready-at holds a date */
+	bool was_ready;       /* seen so by us */
+};
+
+enum owner { OWNER_NONE, OWNER_CLAIM, OWNER_POOL, OWNER_OTHER };
+
+struct sandbox {
+	struct uid uid, claim_uid; /* claim_uid: zero = none */
+	const char *namespace_, *name, *pool, *template_, *node, *pod_ip, *service_fqdn,
+		*created_by, *runtime_class, *pod_name, *finalizers;
+	int64_t created_ms, deleted_ms, shutdown_ms;
+	int64_t hidden_until_ms; /* monotonic: its claim has just gone, or may be about to come */
+	uint64_t revision;
+	struct condition ready, suspended, scheduled, finished;
+	struct row *row;
+	struct pod *pod; /* the best one */
+	uint32_t epoch;
+	uint8_t owner; /* enum owner */
+	bool is_suspended_mode, is_warm_start;
+	bool was_suspended; /* since it was last Ready: the API cannot tell resuming from creating */
+	bool was_ready, had_pod;
+};
+
+struct pod {
+	struct uid uid, owner_uid;
+	const char *namespace_, *name, *node, *pod_ip, *runtime_class;
+	/* the container that explains most, or "" */
+	const char *container, *waiting, *waiting_message, *ended;
+	int64_t created_ms, deleted_ms;
+	uint64_t revision;
+	struct sandbox *sandbox;
+	struct condition ready, scheduled;
+	uint32_t epoch;
+	int restarts, exit_code;
+	uint8_t phase; /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
+};
+
+struct pool {
+	struct uid uid;
+	const char *namespace_, *name, *template_;
+	int desired, ready;
+	uint64_t revision;
+	uint32_t epoch;
+};
+
+struct template
+{
+	struct uid uid;
+	const char *namespace_, *name, *runtime_class;
+	uint64_t revision;
+	uint32_t epoch;
+};
+
+struct row {
+	struct fleet_row shown; /* its strings are references of the row's own */
+	struct claim *claim;
+	struct sandbox *sandbox;
+	size_t position;         /* in store.rows */
+	struct row *prev, *next; /* by revision, newest last */
+};
+
+struct event {
+	struct uid uid;
+	const char *reason, *message, *object;
+	int64_t when_ms;
+	int count;
+	bool is_warning;
+	struct event *prev, *next; /* newest first */
+};
+struct event_list { /* events about one object */
+	struct uid about;
+	struct event *events;
+	size_t n;
+	bool is_known;                  /* about an object that we hold */
+	struct event_list *prev, *next; /* by last use, newest last */
+};
+
+struct store {
+	struct texts texts;
+	struct index claims, claims_by_sandbox;
+	struct index sandboxes, sandboxes_by_claim, sandboxes_by_name;
+	struct index pods, pods_by_owner;
+	struct index pools, templates; /* by namespace and name */
+	struct pool **pool_list;
+	size_t n_pools, pool_capacity;
+	struct row **rows; /* may have holes until store_pack() */
+	size_t n_rows, n_holes, row_capacity;
+	struct row *by_revision;
+	uint64_t revision;
+	struct {
+		uint64_t revision;
+		char uid[FLEET_UID_BYTES];
+	} * removals; /* a ring */
+	size_t n_removals;
+	uint64_t forgotten; /* removals up to that revision are no longer known */
+	size_t by_state[FLEET_STATE_COUNT];
+	struct index event_index;
+	struct event_list *known_events, *unknown_events;
+	size_t n_events, n_unknown_lists;
+	uint32_t epoch[STORE_KIND_COUNT];
+	bool is_listing[STORE_KIND_COUNT];
+	bool is_synced[STORE_KIND_COUNT];
+	bool is_forbidden[STORE_KIND_COUNT];
+	bool is_filtered; /* a label selector on claims: rows without a claim are not asked for */
+	size_t n_hidden;  /* Sandboxes that wait for their claim */
+	size_t n_dropped; /* over STORE_MAX_OBJECTS */
+	int64_t clock_skew_ms;
+	void (*on_change)(void *arg);
+	void *arg;
+};
+
+enum {
+	STORE_MAX_OBJECTS = 300000, /* of a kind */
+	STORE_MAX_NAME = 256,
+	STORE_MAX_MESSAGE = 1024,
+	STORE_REMOVALS = 4096,
+	STORE_MAX_EVENTS = 16384,
+	STORE_MAX_EVENTS_EACH = 32,
+	STORE_MAX_UNKNOWN_LISTS = 2048,
+	STORE_HIDE_MS = 10000,
+};
+
+void store_init(struct store *store, void (*on_change)(void *arg), void *arg);
+void store_deinit(struct store *store);
+
+/* One object as the API sends it; anything that is not one is ignored. */
+void store_apply(struct store *store, enum store_kind kind, enum kube_change change,
+	const struct cJSON *object);
+/* A list of that kind begins; ends: objects of the kind not applied since are gone. */
+void store_sync(struct store *store, enum store_kind kind, bool begin);
+/* Objects of that name are gone, except the one of that uid (text, or NULL). */
+void store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
+	const char *name, const char *uid);
+/* This user may not read the kind: its columns are unknown, nothing else changes. */
+void store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden);
+/* Looks again at Sandboxes whose claim has not come. True while there are some. */
+bool store_show_hidden(struct store *store);
+
+struct row *store_find(const struct store *store, const char *uid);
+void store_pack(struct store *store); /* no holes in rows */
+void store_changes(const struct store *store, uint64_t since,
+	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
+
+/* ---- inside, by file */
+
+/* uid.c */
+struct uid uid_parse(struct store *store, const char *text); /* references odd text */
+void uid_drop(struct store *store, struct uid *uid);
+const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES]);
+bool uid_is_none(const struct uid *uid);
+bool uid_equals(const struct uid *a, const struct uid *b);
+uint32_t uid_hash(const struct uid *uid);
+uint32_t name_hash(const char *namespace_, const char *name);
+
+/* facts.c: objects to facts. Each fills what it finds and empties the rest. */
+void claim_read(struct store *store, struct claim *claim, const struct cJSON *object);
+void claim_drop(struct store *store, struct claim *claim);
+void sandbox_read(struct store *store, struct sandbox *sandbox, const struct cJSON *object);
+void sandbox_drop(struct store *store, struct sandbox *sandbox);
+void pod_read(struct store *store, struct pod *pod, const struct cJSON *object);
+void pod_drop(struct store *store, struct pod *pod);
+void pool_read(struct store *store, struct pool *pool, const struct cJSON *object);
+void pool_drop(struct store *store, struct pool *pool);
+void template_read(struct store *store, struct template *template_, const struct cJSON *object);
+void template_drop(struct store *store, struct template *template_);
+uint64_t revision_of(const struct cJSON *object);
+
+/* state.c: the table. claim, sandbox may be NULL, not both. */
+enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandbox);
+/* The condition that decides: the Sandbox's if it is known, else the claim's. */
+const struct condition *state_ready_condition(
+	const struct claim *claim, const struct sandbox *sandbox);
+
+/* why.c */
+struct str;
+void why_format(const struct store *store, const struct row *row, enum fleet_state state,
+	struct str *out, int64_t *since_ms);
+
+/* rows.c */
+void row_refresh(struct store *store, struct row *row);
+/* The row of a claim or of a Sandbox nobody claimed: made, moved or removed as the objects say now. */
+void rows_join_claim(struct store *store, struct claim *claim);
+void rows_join_sandbox(struct store *store, struct sandbox *sandbox);
+void rows_join_pod(struct store *store, struct pod *pod);
+void rows_leave_claim(struct store *store, struct claim *claim);
+void rows_leave_sandbox(struct store *store, struct sandbox *sandbox);
+void rows_leave_pod(struct store *store, struct pod *pod);
+void rows_of_pool(struct store *store, const char *namespace_, const char *pool);
+void rows_of_template(struct store *store, const char *namespace_, const char *template_);
+const struct pool *store_pool(
+	const struct store *store, const char *namespace_, const char *name);
+const struct template *store_template(
+	const struct store *store, const char *namespace_, const char *name);
+
+/* events.c */
+void events_apply(struct store *store, const struct cJSON *object);
+void events_deinit(struct store *store);
+const struct event_list *events_about(const struct store *store, const struct uid *uid);
+void events_now_known(struct store *store, const struct uid *uid);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/base/map.h"
+#include "engine/fleet/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int nibble(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* 8-4-4-4-12 lower-case hex digits, as Kubernetes writes them. */
+static bool parse_uuid(const char *text, uint8_t bytes[16])
+{
+	size_t at = 0;
+	if (strlen(text) != 36)
+		return false;
+	for (size_t i = 0; i < 36; i++) {
+		if (i == 8 || i == 13 || i == 18 || i == 23) {
+			if (text[i] != '-')
+				return false;
+			continue;
+		}
+		int value = nibble(text[i]);
+		if (value < 0)
+			return false;
+		if (at % 2 == 0)
+			bytes[at / 2] = (uint8_t)(value << 4);
+		else
+			bytes[at / 2] = (uint8_t)(bytes[at / 2] | value);
+		at++;
+	}
+	return true;
+}
+
+struct uid uid_parse(struct store *store, const char *text)
+{
+	struct uid uid;
+	memset(&uid, 0, sizeof uid);
+	if (text == NULL || text[0] == '\0' || parse_uuid(text, uid.bytes))
+		return uid;
+	memset(uid.bytes, 0, sizeof uid.bytes);
+	uid.odd = text_get(&store->texts, text, FLEET_UID_BYTES - 1);
+	return uid;
+}
+
+void uid_drop(struct store *store, struct uid *uid)
+{
+	text_unref(&store->texts, uid->odd);
+	memset(uid, 0, sizeof *uid);
+}
+
+const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
+{
+	const uint8_t *b = uid->bytes;
+	if (uid_is_none(uid))
+		out[0] = '\0';
+	else if (uid->odd != NULL)
+		snprintf(out, FLEET_UID_BYTES, "%s", uid->odd);
+	else
+		snprintf(out, FLEET_UID_BYTES,
+			"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
+			b[11], b[12], b[13], b[14], b[15]);
+	return out;
+}
+
+bool uid_equals(const struct uid *a, const struct uid *b)
+{
+	return a->odd == b->odd && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+bool uid_is_none(const struct uid *uid)
+{
+	static const struct uid none;
+	return uid_equals(uid, &none);
+}
+
+uint32_t uid_hash(const struct uid *uid)
+{
+	return uid->odd != NULL ? text_hash(uid->odd) : map_hash(uid->bytes, sizeof uid->bytes);
+}
+
+/* Of interned texts: their own hashes, mixed. */
+uint32_t name_hash(const char *namespace_, const char *name)
+{
+	uint32_t pair[2] = { text_hash(namespace_), text_hash(name) };
+	return map_hash(pair, sizeof pair);
+}
