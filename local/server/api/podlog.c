@@ -1,10 +1,258 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The log subresource of pods. */
+/* The log subresource of pods: the daemon's output as controller/podlog.c wrote it, each line with its time
+ * in front. A followed log ends when the daemon's run ends, as with a real kubelet. */
 #include "local/server/api/api.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "local/server/api/stream.h"
+#include "local/server/server.h"
 #include "local/server/store/status.h"
+
+#include <event2/buffer.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 64 * 1024, MAX_LOG_BYTES = 8 << 20, DATE_MAX = 40 };
+
+struct log_opts {
+	bool timestamps, follow, previous;
+	int64_t tail_lines; /* -1: all */
+	int64_t since_ns;   /* 0: all */
+	int64_t limit_bytes;
+};
+
+struct follow {
+	struct log_opts opts;
+	struct server *server;
+	int fd;
+	char *path, *pod_uid;
+	struct str partial; /* a line that is not complete yet */
+	int64_t sent;
+};
+
+static cJSON *parse_opts(struct request *req, struct log_opts *o)
+{
+	const char *tail = request_query(req, "tailLines");
+	const char *since = request_query(req, "sinceSeconds");
+	const char *since_time = request_query(req, "sinceTime");
+	const char *limit = request_query(req, "limitBytes");
+	int64_t seconds;
+	*o = (struct log_opts){ .tail_lines = -1, .limit_bytes = INT64_MAX };
+	o->timestamps = request_query_bool(req, "timestamps");
+	o->follow = request_query_bool(req, "follow");
+	o->previous = request_query_bool(req, "previous");
+	if (tail && !num_parse_i64(tail, 0, INT32_MAX, &o->tail_lines))
+		return status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
+	if (limit && !num_parse_i64(limit, 1, INT64_MAX, &o->limit_bytes))
+		return status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
+	if (since && !num_parse_i64(since, 1, INT32_MAX, &seconds))
+		return status_bad_request("sinceSeconds: Invalid value: \"%.40s\"", since);
+	if (since)
+		o->since_ns = clock_wall_ns() - seconds * 1000000000;
+	if (since_time && !clock_parse_rfc3339(since_time, &o->since_ns))
+		return status_bad_request("sinceTime: Invalid value: \"%.40s\"", since_time);
+	return NULL;
+}
+
+/* Adds one line, with or without its time, unless it is too old. */
+static void add_line(const struct log_opts *o, const char *line, size_t n, int64_t *sent,
+	struct evbuffer *out)
+{
+	char date[DATE_MAX];
+	int64_t ns;
+	const char *space = memchr(line, ' ', n);
+	size_t date_n = space ? (size_t)(space - line) : 0;
+	if (date_n > 0 && date_n < sizeof date && o->since_ns > 0) {
+		memcpy(date, line, date_n);
+		date[date_n] = '\0';
+		if (clock_parse_rfc3339(date, &ns) && ns < o->since_ns)
+			return;
+	}
+	if (space && !o->timestamps) {
+		line += date_n + 1;
+		n -= date_n + 1;
+	}
+	int64_t room = o->limit_bytes - *sent;
+	if ((int64_t)n + 1 > room) {
+		evbuffer_add(out, line, (size_t)(room > 0 ? room : 0));
+		*sent = o->limit_bytes;
+		return;
+	}
+	evbuffer_add(out, line, n);
+	evbuffer_add(out, "\n", 1);
+	*sent += (int64_t)n + 1;
+}
+
+/* Where the last n lines begin. */
+static size_t tail_start(const char *text, size_t n, int64_t lines)
+{
+	size_t i = n;
+	if (i > 0 && text[i - 1] == '\n')
+		i--;
+	if (lines <= 0)
+		return n;
+	for (; i > 0; i--)
+		if (text[i - 1] == '\n' && --lines == 0)
+			break;
+	return i;
+}
+
+/* Feeds bytes, cut into lines. */
+static void feed(struct follow *f, const char *bytes, size_t n, struct evbuffer *out)
+{
+	while (n > 0 && f->sent < f->opts.limit_bytes) {
+		const char *end = memchr(bytes, '\n', n);
+		size_t part = end ? (size_t)(end - bytes) : n;
+		str_add_bytes(&f->partial, bytes, part);
+		bytes += part + (end != NULL);
+		n -= part + (end != NULL);
+		if (end) {
+			add_line(&f->opts, f->partial.p, f->partial.n, &f->sent, out);
+			str_clear(&f->partial);
+		}
+	}
+}
+
+/* What is in the file now, from the line the options ask for. */
+static void feed_existing(struct follow *f, struct evbuffer *out)
+{
+	struct stat st;
+	if (fstat(f->fd, &st) != 0 || st.st_size <= 0)
+		return;
+	size_t size = st.st_size > MAX_LOG_BYTES ? MAX_LOG_BYTES : (size_t)st.st_size, n = 0;
+	char *text = x_malloc(size);
+	while (n < size) {
+		ssize_t got = read(f->fd, text + n, size - n);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+	}
+	size_t from = f->opts.tail_lines >= 0 ? tail_start(text, n, f->opts.tail_lines) : 0;
+	feed(f, text + from, n - from, out);
+	free(text);
+}
+
+/* The run is over when the file was put aside, or the pod is gone. */
+static bool is_run_over(const struct follow *f)
+{
+	struct stat now, ours;
+	if (!store_by_uid(f->server->store, f->pod_uid))
+		return true;
+	return stat(f->path, &now) != 0 || fstat(f->fd, &ours) != 0 ||
+		now.st_ino != ours.st_ino;
+}
+
+static void on_ready(void *arg, struct stream *stream)
+{
+	struct follow *f = arg;
+	char bytes[READ_BYTES];
+	struct evbuffer *out = evbuffer_new();
+	bool over = is_run_over(f); /* looked at first: what was written until then is still read */
+	ssize_t n = read(f->fd, bytes, sizeof bytes);
+	if (n > 0)
+		feed(f, bytes, (size_t)n, out);
+	if (evbuffer_get_length(out) > 0)
+		stream_send(stream, out);
+	else if (n > 0)
+		stream_wake(stream);
+	if ((n <= 0 && over) || f->sent >= f->opts.limit_bytes)
+		stream_finish(stream);
+	evbuffer_free(out);
+}
+
+static void follow_free(void *arg)
+{
+	struct follow *f = arg;
+	if (f->fd >= 0)
+		close(f->fd);
+	str_deinit(&f->partial);
+	free(f->path);
+	free(f->pod_uid);
+	free(f);
+}
+
+static void on_first_ready(void *arg, struct stream *stream)
+{
+	struct follow *f = arg;
+	if (f->opts.tail_lines != -2) {
+		struct evbuffer *out = evbuffer_new();
+		feed_existing(f, out);
+		f->opts.tail_lines = -2; /* done */
+		if (evbuffer_get_length(out) > 0) {
+			stream_send(stream, out);
+			evbuffer_free(out);
+			return;
+		}
+		evbuffer_free(out);
+	}
+	on_ready(arg, stream);
+}
+
+/* The container that a request means must be one of the pod's. */
+static cJSON *check_container(struct request *req, const struct object *pod)
+{
+	const char *wanted = request_query(req, "container"), *first;
+	const cJSON *c, *list = json_get(pod->json, "spec", "containers", NULL);
+	cJSON_ArrayForEach(c, list)
+	{
+		const char *name = json_str(c, "name", NULL);
+		if (!wanted || !*wanted || (name && strcmp(name, wanted) == 0))
+			return NULL;
+	}
+	first = wanted ? wanted : "";
+	return status_bad_request(
+		"container %.63s is not valid for pod %s", first, pod->name);
+}
 
 void api_pod_log(struct request *req, const struct api_target *t)
 {
-	request_fail_take(req, status_not_found(t->r, t->name));
+	static const struct stream_callbacks callbacks = { on_first_ready, follow_free };
+	struct server *s = req->server;
+	struct object *pod = store_get(s->store, KIND_POD, t->ns, t->name);
+	struct log_opts opts;
+	cJSON *status = pod ? parse_opts(req, &opts) : status_not_found(t->r, t->name);
+	if (!status)
+		status = check_container(req, pod);
+	if (status) {
+		request_fail_take(req, status);
+		return;
+	}
+	struct follow *f = x_calloc(1, sizeof *f);
+	f->opts = opts;
+	f->server = s;
+	f->pod_uid = x_strdup(pod->uid);
+	f->path = x_asprintf("%s/pods/%s/%s", s->opts.state_dir, pod->uid,
+		opts.previous ? "log.1" : "log");
+	str_init(&f->partial, READ_BYTES);
+	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (f->fd < 0) {
+		const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
+		const char *name = json_str(list ? list->child : NULL, "name", NULL);
+		request_fail_take(req,
+			opts.previous
+				? status_bad_request("previous terminated container \"%s\" in"
+						     " pod \"%s\" not found",
+					  name ? name : "", pod->name)
+				: status_bad_request("container \"%s\" in pod \"%s\" is waiting"
+						     " to start: ContainerCreating",
+					  name ? name : "", pod->name));
+		follow_free(f);
+		return;
+	}
+	if (opts.follow && !opts.previous) {
+		stream_start(req, "text/plain", &callbacks, f);
+		return;
+	}
+	struct evbuffer *out = evbuffer_new();
+	feed_existing(f, out);
+	request_add_headers(req, "text/plain");
+	evhttp_send_reply(req->ev, 200, NULL, out);
+	evbuffer_free(out);
+	follow_free(f);
 }
