@@ -217,7 +217,12 @@ void grpc_call_remote_done(struct grpc_call *call)
 void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code)
 {
 	char text[128];
-	if (!call->is_remote_done) {
+	if (!call->conn->has_settings) { /* they come first in HTTP/2 */
+		struct err err;
+		err_set(&err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
+			call->conn->authority);
+		grpc_call_complete(call, &err);
+	} else if (!call->is_remote_done) {
 		int status = status_of_reset(error_code);
 		snprintf(text, sizeof text, "the server reset the call (%s)",
 			nghttp2_http2_strerror(error_code));
