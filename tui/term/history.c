@@ -40,6 +40,13 @@ struct history {
 	struct pack_builder open;
 	bool is_open;
 	int cols;
+	/* the line that was read last: its rows, and how far they have been walked */
+	struct {
+		bool valid;
+		uint64_t line_id;
+		uint32_t row_count;
+		struct pack_row row;
+	} recent;
 };
 
 struct history *history_new(size_t cap_bytes, struct cell_tables *tables)
@@ -71,6 +78,7 @@ static struct pack_line line_of(const struct chunk *chunk, uint32_t index)
 
 static void drop_chunk(struct history *h, struct chunk *chunk)
 {
+	h->recent.valid = false;
 	for (uint32_t i = 0; i < chunk->line_count; i++) {
 		struct pack_line line = line_of(chunk, i);
 		pack_unref_styles(&line, h->tables);
@@ -118,6 +126,7 @@ void history_free(struct history *h)
 void history_set_cols(struct history *h, int cols)
 {
 	h->cols = cols;
+	h->recent.valid = false;
 }
 
 static struct chunk *newest(const struct history *h)
@@ -175,6 +184,8 @@ static void seal(struct history *h)
 	chunk->used += (uint32_t)bytes;
 	if (chunk->rows_cols == h->cols)
 		chunk->rows += pack_rows(&line, h->cols);
+	else
+		chunk->rows_cols = 0;
 	pack_clear(&h->open);
 }
 
@@ -184,6 +195,7 @@ void history_push(
 	if (h->cap_bytes == 0)
 		return;
 	h->is_open = true;
+	h->recent.valid = false;
 	h->open.head.marks |= marks;
 	pack_append(&h->open, h->tables, cells, n);
 	struct pack_line line = pack_built(&h->open);
@@ -209,12 +221,19 @@ static uint64_t chunk_rows(const struct history *h, struct chunk *chunk)
 	return chunk->rows;
 }
 
+static uint32_t rows_of(const struct history *h, const struct pack_line *line, uint64_t line_id)
+{
+	if (h->recent.valid && h->recent.line_id == line_id)
+		return h->recent.row_count;
+	return pack_rows(line, h->cols);
+}
+
 static uint32_t open_rows(const struct history *h)
 {
 	if (!h->is_open)
 		return 0;
 	struct pack_line line = pack_built(&h->open);
-	return pack_rows(&line, h->cols);
+	return rows_of(h, &line, h->next_id);
 }
 
 int history_rows(struct history *h)
@@ -250,15 +269,34 @@ uint64_t history_next_id(const struct history *h)
 	return h->next_id;
 }
 
-static bool find_in_chunk(const struct history *h, const struct chunk *chunk, uint64_t left,
-	struct history_pos *pos)
+/* Remembers the line and finds the row in it: the next row asked for is mostly a neighbour. */
+static void fill_pos(struct history *h, struct history_pos *pos)
+{
+	if (!h->recent.valid || h->recent.line_id != pos->line_id) {
+		h->recent.valid = true;
+		h->recent.line_id = pos->line_id;
+		h->recent.row_count = pos->row_count;
+		h->recent.row = (struct pack_row){ 0 };
+	}
+	pack_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
+	pos->start = h->recent.row.start;
+}
+
+static bool find_in_chunk(
+	struct history *h, const struct chunk *chunk, uint64_t left, struct history_pos *pos)
 {
 	for (uint32_t i = chunk->line_count; i > 0; i--) {
 		struct pack_line line = line_of(chunk, i - 1);
-		uint32_t rows = pack_rows(&line, h->cols);
+		uint64_t id = chunk->first_id + i - 1;
+		uint32_t rows = rows_of(h, &line, id);
 		if (left <= rows) {
-			*pos = (struct history_pos){ line, chunk->first_id + i - 1,
-				rows - (uint32_t)left, rows, false };
+			*pos = (struct history_pos){
+				.line = line,
+				.line_id = id,
+				.row = rows - (uint32_t)left,
+				.row_count = rows,
+			};
+			fill_pos(h, pos);
 			return true;
 		}
 		left -= rows;
@@ -273,8 +311,14 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 	uint64_t left = (uint64_t)rows_from_end;
 	uint32_t rows = open_rows(h);
 	if (left <= rows) {
-		*pos = (struct history_pos){ pack_built(&h->open), h->next_id,
-			rows - (uint32_t)left, rows, true };
+		*pos = (struct history_pos){
+			.line = pack_built(&h->open),
+			.line_id = h->next_id,
+			.row = rows - (uint32_t)left,
+			.row_count = rows,
+			.open = true,
+		};
+		fill_pos(h, pos);
 		return true;
 	}
 	left -= rows;
@@ -291,30 +335,14 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 size_t history_read(struct history *h, const struct history_pos *pos, struct term_cell *cells,
 	size_t max_cells)
 {
-	uint32_t start;
-	uint32_t count;
-	pack_row_span(&pos->line, h->cols, pos->row, &start, &count);
+	struct pack_row row = { 0 };
+	if (h->recent.valid && h->recent.line_id == pos->line_id)
+		row = h->recent.row;
+	pack_seek_row(&pos->line, h->cols, pos->row, &row);
 	struct pack_reader reader;
-	struct term_cell cell;
-	pack_read_start(&reader, &pos->line);
-	if (pos->line.head.flags & PACK_PLAIN) {
-		/* jump: one byte a cell, and only the runs are walked */
-		uint32_t skip = start;
-		reader.text_at = start;
-		while (skip > 0 && pos->line.head.run_count > 0) {
-			uint32_t step = skip < reader.run_left ? skip : reader.run_left;
-			reader.run_left -= step;
-			skip -= step;
-			if (skip == 0 || reader.run_at + 1 >= pos->line.head.run_count)
-				break;
-			reader.run_left = pos->line.runs[++reader.run_at].cells;
-		}
-	} else {
-		for (uint32_t i = 0; i < start && pack_read(&reader, h->tables, &cell); i++)
-			;
-	}
+	pack_read_row(&reader, &pos->line, &row);
 	size_t n = 0;
-	while (n < count && n < max_cells && pack_read(&reader, h->tables, &cells[n]))
+	while (n < row.cells && n < max_cells && pack_read(&reader, h->tables, &cells[n]))
 		n++;
 	/* the second half fell outside (a screen of one column, or a short buffer) */
 	if (n > 0 && n == max_cells && (cells[n - 1].text & CELL_WIDE))
@@ -325,20 +353,17 @@ size_t history_read(struct history *h, const struct history_pos *pos, struct ter
 static void locate_in_line(const struct history *h, const struct pack_line *line, uint32_t cell,
 	uint32_t *row, int *col)
 {
+	struct pack_row at = { 0 };
 	uint32_t rows = pack_rows(line, h->cols);
-	*row = rows - 1;
-	*col = 0;
-	for (uint32_t i = 0; i < rows; i++) {
-		uint32_t start;
-		uint32_t count;
-		pack_row_span(line, h->cols, i, &start, &count);
-		if (cell < start + count || i + 1 == rows) {
-			*row = i;
-			uint32_t at = cell > start ? cell - start : 0;
-			*col = at < (uint32_t)h->cols ? (int)at : h->cols - 1;
-			return;
-		}
-	}
+	uint32_t next = line->head.flags & PACK_PLAIN ? cell / (uint32_t)h->cols : 0;
+	if (next >= rows)
+		next = rows - 1;
+	do
+		pack_seek_row(line, h->cols, next, &at);
+	while (cell >= at.start + at.cells && ++next < rows);
+	*row = at.row;
+	uint32_t offset = cell > at.start ? cell - at.start : 0;
+	*col = offset < (uint32_t)h->cols ? (int)offset : h->cols - 1;
 }
 
 bool history_locate(
@@ -362,7 +387,7 @@ bool history_locate(
 			return false;
 		for (uint32_t j = chunk->line_count; j > 0; j--) {
 			struct pack_line line = line_of(chunk, j - 1);
-			after += pack_rows(&line, h->cols);
+			after += rows_of(h, &line, chunk->first_id + j - 1);
 			if (chunk->first_id + j - 1 != line_id)
 				continue;
 			locate_in_line(h, &line, cell, &row, col);
@@ -387,6 +412,7 @@ static void unpack(struct history *h, const struct pack_line *line, struct histo
 
 bool history_pop(struct history *h, struct history_line *out)
 {
+	h->recent.valid = false;
 	if (h->is_open) {
 		struct pack_line line = pack_built(&h->open);
 		unpack(h, &line, out);
@@ -402,6 +428,8 @@ bool history_pop(struct history *h, struct history_line *out)
 	out->continues = line.head.flags & PACK_CONTINUES;
 	if (chunk->rows_cols == h->cols)
 		chunk->rows -= pack_rows(&line, h->cols);
+	else
+		chunk->rows_cols = 0;
 	pack_unref_styles(&line, h->tables);
 	chunk->line_count--;
 	chunk->used = offset_of(chunk, chunk->line_count);

@@ -35,6 +35,7 @@ struct history_pos {
 	uint64_t line_id;
 	uint32_t row;       /* in the line, from 0 */
 	uint32_t row_count; /* rows of the line */
+	uint32_t start;     /* cells of the line before this row */
 	bool open;
 };
 bool history_find(struct history *h, int rows_from_end, struct history_pos *pos);

@@ -36,7 +36,7 @@ void mode_switch_screen(struct term *t, bool alternate, bool clear)
 	if (from != t->grid)
 		for (int r = 0; r < t->grid->rows; r++)
 			grid_row(t->grid, r)->revision = t->revision;
-	t->last.valid = false;
+	state_settle(t);
 	term_touch(t);
 }
 

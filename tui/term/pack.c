@@ -261,21 +261,42 @@ uint32_t pack_rows(const struct pack_line *line, int cols)
 	return rows;
 }
 
-void pack_row_span(
-	const struct pack_line *line, int cols, uint32_t row, uint32_t *start, uint32_t *cells)
+void pack_seek_row(const struct pack_line *line, int cols, uint32_t row, struct pack_row *at)
 {
-	*start = 0;
-	*cells = 0;
 	if (line->head.flags & PACK_PLAIN) {
-		uint64_t at = (uint64_t)row * (uint32_t)cols;
-		if (at < line->head.cells) {
-			*start = (uint32_t)at;
-			uint32_t left = line->head.cells - *start;
-			*cells = left < (uint32_t)cols ? left : (uint32_t)cols;
-		}
+		uint64_t start = (uint64_t)row * (uint32_t)cols;
+		if (start > line->head.cells)
+			start = line->head.cells;
+		uint32_t left = line->head.cells - (uint32_t)start;
+		*at = (struct pack_row){ row, (uint32_t)start,
+			left < (uint32_t)cols ? left : (uint32_t)cols, (uint32_t)start };
 		return;
 	}
-	struct pack_reader reader = { .line = *line };
-	for (uint32_t i = 0; next_row(&reader, cols, cells) && i < row; i++)
-		*start += *cells;
+	if (at->row > row)
+		*at = (struct pack_row){ 0 };
+	struct pack_reader reader = { .line = *line, .text_at = at->text_at };
+	for (;;) {
+		next_row(&reader, cols, &at->cells);
+		if (at->row == row || at->cells == 0)
+			return;
+		at->row++;
+		at->start += at->cells;
+		at->text_at = reader.text_at;
+	}
+}
+
+void pack_read_row(
+	struct pack_reader *reader, const struct pack_line *line, const struct pack_row *at)
+{
+	pack_read_start(reader, line);
+	reader->text_at = at->text_at;
+	uint32_t skip = at->start;
+	while (skip > 0 && line->head.run_count > 0) {
+		uint32_t step = skip < reader->run_left ? skip : reader->run_left;
+		reader->run_left -= step;
+		skip -= step;
+		if (skip == 0 || reader->run_at + 1 >= line->head.run_count)
+			break;
+		reader->run_left = line->runs[++reader->run_at].cells;
+	}
 }

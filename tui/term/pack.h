@@ -69,6 +69,16 @@ bool pack_read(struct pack_reader *reader, struct cell_tables *tables, struct te
 
 /* Rows that the line takes at a width; at least 1. */
 uint32_t pack_rows(const struct pack_line *line, int cols);
-/* Start of row number `row` in cells, and the cells of that row. */
-void pack_row_span(
-	const struct pack_line *line, int cols, uint32_t row, uint32_t *start, uint32_t *cells);
+/* Where one row of a line begins. */
+struct pack_row {
+	uint32_t row;
+	uint32_t start; /* cells before it */
+	uint32_t cells;
+	uint32_t text_at;
+};
+/* Finds a row. *at is where an earlier call for the same line and width ended (zero at first): going on
+ * from there makes reading a long line row by row cheap. */
+void pack_seek_row(const struct pack_line *line, int cols, uint32_t row, struct pack_row *at);
+/* Starts reading at a row that pack_seek_row() found. */
+void pack_read_row(
+	struct pack_reader *reader, const struct pack_line *line, const struct pack_row *at);

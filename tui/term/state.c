@@ -112,15 +112,25 @@ static int on_putglyph(VTermGlyphInfo *info, VTermPos pos, void *user)
 	return 1;
 }
 
+/* After a character in the last column libvterm leaves the cursor on it (on the first half, if it is
+ * wide). */
+static bool is_on_last(const struct term *t, int row, int col)
+{
+	int cols = t->grid->cols;
+	if (t->last.row != row || t->last.end < cols)
+		return false;
+	return col == cols - 1 ||
+	       (col == cols - 2 && (grid_row(t->grid, row)->cells[cols - 1].text & CELL_TAIL));
+}
+
 static int on_movecursor(VTermPos pos, VTermPos old, int visible, void *user)
 {
 	(void)old;
 	(void)visible;
 	struct term *t = user;
 	/* the end of a piece of text: the cursor stands behind it, or on the last column */
-	if (pos.row != t->last.row ||
-		(pos.col != t->last.end &&
-			!(pos.col == t->grid->cols - 1 && t->last.end == t->grid->cols)))
+	bool behind = pos.row == t->last.row && pos.col == t->last.end;
+	if (t->last.valid && !behind && !is_on_last(t, pos.row, pos.col))
 		t->last.valid = false;
 	return 1;
 }
@@ -298,6 +308,8 @@ void state_cursor(const struct term *t, int *row, int *col)
 		vterm_state_get_cursorpos(t->vt_state, &pos);
 	*row = inside(pos.row, 0, t->grid->rows);
 	*col = inside(pos.col, 0, t->grid->cols);
+	if (t->last.valid && is_on_last(t, *row, *col))
+		*col = t->grid->cols - 1;
 }
 
 void state_move(struct term *t, int row, int col)

@@ -345,13 +345,10 @@ struct term_anchor term_anchor_at(const struct term *t, int line, int col)
 	struct term_anchor anchor = { 0, (uint32_t)(col < 0 ? 0 : col) };
 	if (line < 0) {
 		struct history_pos pos;
-		uint32_t start;
-		uint32_t cells;
 		if (line == INT_MIN || !history_find(t->history, -line, &pos))
 			return anchor;
-		pack_row_span(&pos.line, t->grid->cols, pos.row, &start, &cells);
 		anchor.line_id = pos.line_id;
-		anchor.cell += start;
+		anchor.cell += pos.start;
 		return anchor;
 	}
 	if (t->modes.alternate_screen) {

@@ -132,7 +132,7 @@ static bool is_ascii(unsigned char c)
 
 void text_put(struct term *t, const unsigned char *p, size_t n)
 {
-	bool direct = t->direct && !t->modes.insert && !t->margins_mode;
+	bool direct = t->direct && !t->modes.insert && !t->margins_mode && t->grid->cols > 1;
 	size_t i = 0;
 	while (i < n) {
 		size_t start = i;
