@@ -1,2 +1,422 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pane of the file browser: a folder, its entries, order, marks and cursor.
+// One pane of the file browser: order, cursor, marks, names. Reading is in files_read.c.
+#include "tui/views/files_pane.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/path.h"
+#include "tui/views/files_read.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void set_string(char **at, const char *text)
+{
+	char *copy = x_strdup(text);
+	free(*at);
+	*at = copy;
+}
+
+/* ---- places and paths */
+
+struct copies_place files_pane_place(const struct files_pane *pane)
+{
+	return (struct copies_place){ pane->is_local, pane->uid };
+}
+
+bool files_pane_is_same_place(const struct files_pane *pane, bool is_local, const char *uid)
+{
+	if (pane->is_local != is_local)
+		return false;
+	return is_local || strcmp(pane->uid ? pane->uid : "", uid ? uid : "") == 0;
+}
+
+bool files_pane_is_root(const struct files_pane *pane)
+{
+	return pane->is_local ? strcmp(pane->path, "/") == 0 : !*pane->path;
+}
+
+char *files_pane_join(const struct files_pane *pane, const char *name)
+{
+	return *pane->path ? path_join(pane->path, name) : x_strdup(name);
+}
+
+char *files_pane_parent(const struct files_pane *pane)
+{
+	const char *slash = strrchr(pane->path, '/');
+	if (!slash)
+		return x_strdup("");
+	if (slash == pane->path)
+		return x_strdup("/");
+	return x_strndup(pane->path, (size_t)(slash - pane->path));
+}
+
+/* "a/./b/../c" to "a/c". A ".." over the root stays at it, as in a shell. */
+static char *flatten(const char *path, bool is_absolute)
+{
+	struct str out;
+	str_init(&out, 64 << 10);
+	if (is_absolute)
+		str_add_char(&out, '/');
+	size_t root = out.n;
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		if (n == 2 && memcmp(path, "..", 2) == 0) {
+			while (out.n > root && out.p[out.n - 1] != '/')
+				out.n--;
+			if (out.n > root)
+				out.n--;
+			out.p[out.n] = 0;
+		} else if (n && !(n == 1 && *path == '.')) {
+			if (out.n > root)
+				str_add_char(&out, '/');
+			str_add_bytes(&out, path, n);
+		}
+		path += n;
+		path += strspn(path, "/");
+	}
+	return str_take(&out);
+}
+
+char *files_pane_resolve(const struct files_pane *pane, const char *typed, struct err *err)
+{
+	const char *home = getenv("HOME");
+	char *whole;
+	if (pane->is_local && home && *typed == '~' && (typed[1] == '/' || !typed[1]))
+		whole = x_asprintf("%s%s", home, typed + 1);
+	else if (*typed == '/')
+		whole = x_strdup(typed);
+	else
+		whole = x_asprintf("%s/%s", pane->path, typed);
+	char *flat = flatten(whole, pane->is_local);
+	free(whole);
+	if (!pane->is_local && !path_check(flat, PATH_READ, err)) {
+		free(flat);
+		return NULL;
+	}
+	return flat;
+}
+
+/* ---- order */
+
+bool file_is_folder(const struct file_entry *entry)
+{
+	return entry->kind == FILE_FOLDER || entry->kind == FILE_LINK_FOLDER;
+}
+
+static const struct file_entry *entry_of(const void *at)
+{
+	return *(const struct file_entry *const *)at;
+}
+
+static int by_folder(const struct file_entry *a, const struct file_entry *b)
+{
+	return (int)file_is_folder(b) - (int)file_is_folder(a);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	int order = by_folder(entry_of(a), entry_of(b));
+	return order ? order : strcmp(entry_of(a)->name, entry_of(b)->name);
+}
+
+static int by_number(const void *a, const void *b, int64_t x, int64_t y)
+{
+	int order = by_folder(entry_of(a), entry_of(b));
+	if (!order) /* the largest first */
+		order = (x < y) - (x > y);
+	return order ? order : strcmp(entry_of(a)->name, entry_of(b)->name);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	return by_number(a, b, entry_of(a)->size_bytes, entry_of(b)->size_bytes);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return by_number(a, b, entry_of(a)->modified_s, entry_of(b)->modified_s);
+}
+
+static int by_mode(const void *a, const void *b)
+{
+	return by_number(a, b, entry_of(a)->mode, entry_of(b)->mode);
+}
+
+static int (*const orders[])(const void *, const void *) = {
+	[FILES_NAME] = by_name,
+	[FILES_SIZE] = by_size,
+	[FILES_TIME] = by_time,
+	[FILES_MODE] = by_mode,
+};
+_Static_assert(
+	sizeof orders / sizeof orders[0] == FILES_COLUMN_COUNT, "an order for each column");
+
+static void turn_round(struct file_entry **entries, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct file_entry *kept = entries[i];
+		entries[i] = entries[n - 1 - i];
+		entries[n - 1 - i] = kept;
+	}
+}
+
+static bool has_text(const char *name, const char *text)
+{
+	size_t n = strlen(text);
+	for (; *name; name++)
+		if (strncasecmp(name, text, n) == 0)
+			return true;
+	return n == 0;
+}
+
+static bool is_shown(const struct files_pane *pane, const struct file_entry *entry)
+{
+	return (pane->shows_hidden || entry->name[0] != '.') &&
+	       has_text(entry->name, pane->filter);
+}
+
+/* Everything that is shown, in order; the cursor goes to `name` if it is there. */
+static void arrange(struct files_pane *pane, const char *name)
+{
+	struct file_listing *listing = &pane->listing;
+	free(pane->shown);
+	pane->shown = x_calloc(listing->n + 1, sizeof(struct file_entry *));
+	pane->n_shown = pane->n_marked = 0;
+	for (size_t i = 0; i < listing->n; i++) {
+		struct file_entry *entry = &listing->entries[i];
+		if (is_shown(pane, entry))
+			pane->shown[pane->n_shown++] = entry;
+		else
+			entry->is_marked = false; /* nothing is marked that cannot be seen */
+		pane->n_marked += entry->is_marked;
+	}
+	qsort(pane->shown, pane->n_shown, sizeof(struct file_entry *), orders[pane->sort]);
+	size_t n_folders = 0;
+	while (n_folders < pane->n_shown && file_is_folder(pane->shown[n_folders]))
+		n_folders++;
+	if (pane->is_reversed) {
+		turn_round(pane->shown, n_folders);
+		turn_round(pane->shown + n_folders, pane->n_shown - n_folders);
+	}
+	for (size_t i = 0; name && i < pane->n_shown; i++)
+		if (strcmp(pane->shown[i]->name, name) == 0)
+			pane->cursor = i + !files_pane_is_root(pane);
+	files_pane_move(pane, pane->cursor);
+}
+
+static char *cursor_name(const struct files_pane *pane)
+{
+	const struct file_entry *entry = files_pane_at(pane, pane->cursor);
+	return entry ? x_strdup(entry->name) : NULL;
+}
+
+static void rearrange(struct files_pane *pane)
+{
+	char *name = cursor_name(pane);
+	arrange(pane, name);
+	free(name);
+	host_dirty(pane->host);
+}
+
+void files_pane_sort(struct files_pane *pane, enum files_column column)
+{
+	pane->is_reversed = pane->sort == column && !pane->is_reversed;
+	pane->sort = column;
+	rearrange(pane);
+}
+
+void files_pane_show_hidden(struct files_pane *pane, bool on)
+{
+	pane->shows_hidden = on;
+	rearrange(pane);
+}
+
+void files_pane_filter(struct files_pane *pane, const char *text)
+{
+	set_string(&pane->filter, text);
+	rearrange(pane);
+}
+
+/* ---- rows, cursor, marks */
+
+bool files_pane_is_parent_row(const struct files_pane *pane, size_t row)
+{
+	return row == 0 && !files_pane_is_root(pane);
+}
+
+size_t files_pane_rows(const struct files_pane *pane)
+{
+	return pane->n_shown + !files_pane_is_root(pane);
+}
+
+struct file_entry *files_pane_at(const struct files_pane *pane, size_t row)
+{
+	if (files_pane_is_parent_row(pane, row))
+		return NULL;
+	row -= !files_pane_is_root(pane);
+	return row < pane->n_shown ? pane->shown[row] : NULL;
+}
+
+void files_pane_move(struct files_pane *pane, size_t row)
+{
+	size_t n = files_pane_rows(pane);
+	pane->cursor = row < n ? row : n ? n - 1 : 0;
+	host_dirty(pane->host);
+}
+
+void files_pane_mark(struct files_pane *pane, size_t row, bool on)
+{
+	struct file_entry *entry = files_pane_at(pane, row);
+	if (!entry || entry->is_marked == on)
+		return;
+	entry->is_marked = on;
+	pane->n_marked += on ? 1 : (size_t)-1;
+	host_dirty(pane->host);
+}
+
+void files_pane_mark_all(struct files_pane *pane, bool on)
+{
+	for (size_t i = 0; i < pane->n_shown; i++)
+		pane->shown[i]->is_marked = on;
+	pane->n_marked = on ? pane->n_shown : 0;
+	host_dirty(pane->host);
+}
+
+size_t files_pane_search(const struct files_pane *pane, size_t from, const char *text)
+{
+	size_t n = files_pane_rows(pane), length = strlen(text);
+	for (int anywhere = 0; anywhere < 2; anywhere++)
+		for (size_t i = 0; i < n; i++) {
+			size_t row = (from + i) % n;
+			const struct file_entry *entry = files_pane_at(pane, row);
+			if (entry && (anywhere ? has_text(entry->name, text)
+					       : strncasecmp(entry->name, text, length) == 0))
+				return row;
+		}
+	return (size_t)-1;
+}
+
+struct file_entry **files_pane_chosen(const struct files_pane *pane, size_t *n)
+{
+	struct file_entry **chosen = x_calloc(pane->n_marked + 1, sizeof(struct file_entry *));
+	struct file_entry *under = files_pane_at(pane, pane->cursor);
+	*n = 0;
+	for (size_t i = 0; i < pane->n_shown && *n < pane->n_marked; i++)
+		if (pane->shown[i]->is_marked)
+			chosen[(*n)++] = pane->shown[i];
+	if (!*n && under)
+		chosen[(*n)++] = under;
+	return chosen;
+}
+
+/* ---- what has been read */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Marks belong to names. */
+static void keep_marks(const struct files_pane *pane, struct file_listing *next)
+{
+	const char **names = x_calloc(pane->n_marked + 1, sizeof *names);
+	size_t n = 0;
+	for (size_t i = 0; i < pane->listing.n && n < pane->n_marked; i++)
+		if (pane->listing.entries[i].is_marked)
+			names[n++] = pane->listing.entries[i].name;
+	qsort(names, n, sizeof *names, by_text);
+	for (size_t i = 0; n && i < next->n; i++)
+		next->entries[i].is_marked = bsearch(&next->entries[i].name, names, n,
+						     sizeof *names, by_text) != NULL;
+	free(names);
+}
+
+void files_read_done(struct files_pane *pane, const struct err *err)
+{
+	pane->is_reading = false;
+	if (err) {
+		pane->err = *err;
+		file_listing_clear(&pane->next);
+		file_listing_clear(&pane->listing);
+		arrange(pane, NULL);
+		pane->is_complete = false;
+	} else {
+		char *name = pane->wanted ? pane->wanted : cursor_name(pane);
+		pane->wanted = NULL;
+		keep_marks(pane, &pane->next);
+		file_listing_clear(&pane->listing);
+		pane->listing = pane->next;
+		pane->next = (struct file_listing){ 0 };
+		pane->is_complete = true;
+		arrange(pane, name);
+		free(name);
+	}
+	host_dirty(pane->host);
+}
+
+void files_pane_read(struct files_pane *pane)
+{
+	pane->err.code = ERR_NONE;
+	files_read_start(pane);
+	host_dirty(pane->host);
+}
+
+void files_pane_go(struct files_pane *pane, const char *path, const char *wanted)
+{
+	char *name = x_strdup(wanted);
+	char *where = x_strdup(path); /* it may be our own */
+	files_read_stop(pane);
+	file_listing_clear(&pane->listing);
+	free(pane->path);
+	pane->path = where;
+	free(pane->wanted);
+	pane->wanted = name;
+	set_string(&pane->filter, "");
+	pane->cursor = pane->top = 0;
+	pane->is_complete = false;
+	arrange(pane, NULL);
+	files_pane_read(pane);
+}
+
+void files_pane_connect(
+	struct files_pane *pane, bool is_local, const char *uid, const char *path)
+{
+	char *kept = is_local ? NULL : x_strdup(uid);
+	files_read_stop(pane);
+	free(pane->uid);
+	pane->uid = kept;
+	pane->is_local = is_local;
+	const char *start =
+		is_local ? (pane->host->local_dir ? pane->host->local_dir : "/") : "";
+	files_pane_go(pane, path ? path : start, NULL);
+}
+
+void files_pane_poll(struct files_pane *pane)
+{
+	struct copies_place place = files_pane_place(pane);
+	if (copies_has_arrived(pane->host->copies, &pane->seen_arrivals, &place, pane->path))
+		files_pane_read(pane);
+}
+
+void files_pane_init(struct files_pane *pane, struct host *host, bool is_local, const char *uid,
+	const char *path)
+{
+	*pane = (struct files_pane){ .host = host };
+	pane->path = x_strdup("");
+	pane->filter = x_strdup("");
+	files_pane_connect(pane, is_local, uid, path);
+}
+
+void files_pane_deinit(struct files_pane *pane)
+{
+	files_read_stop(pane);
+	loop_timer_free(pane->slice);
+	file_listing_clear(&pane->listing);
+	free(pane->shown);
+	free(pane->uid);
+	free(pane->path);
+	free(pane->filter);
+	free(pane->wanted);
+}

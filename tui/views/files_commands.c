@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the keys of the file browser do.
+#include "tui/views/files_view.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/map.h"
+#include "engine/base/num.h"
+#include "engine/base/path.h"
+#include "tui/views/dialog.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAMES_IN_QUESTION = 8, MKDIR_MS = 15 * 1000 };
+
+/* A dialog's hold on the view: either may go first. */
+struct files_ask {
+	struct files_ask *prev, *next;
+	struct files *files; /* NULL: it has gone */
+	bool (*answer)(struct files *files, const char *text, struct err *err);
+	const char *what; /* "go there": for the failure */
+};
+
+/* ---- dialogs with one field */
+
+static void ask_free(void *arg)
+{
+	struct files_ask *ask = arg;
+	if (ask->files)
+		DL_DELETE(ask->files->asks, ask);
+	free(ask);
+}
+
+void files_asks_forget(struct files *files)
+{
+	struct files_ask *ask, *after;
+	DL_FOREACH_SAFE(files->asks, ask, after) {
+		DL_DELETE(files->asks, ask);
+		ask->files = NULL;
+	}
+}
+
+static void on_text(void *arg, struct dialog *dialog, int button)
+{
+	struct files_ask *ask = arg;
+	struct err err = { 0 };
+	if (!ask->files || button != 0)
+		return;
+	if (!ask->answer(ask->files, dialog_field(dialog, 0), &err))
+		host_failf(ask->files->view.host, &err, "Cannot %s", ask->what);
+}
+
+static struct dialog *text_dialog(struct files *files, const char *title, const char *what,
+	bool (*answer)(struct files *files, const char *text, struct err *err))
+{
+	struct files_ask *ask = x_calloc(1, sizeof *ask);
+	ask->files = files;
+	ask->answer = answer;
+	ask->what = what;
+	DL_APPEND(files->asks, ask);
+	return dialog_new(title, on_text, ask, ask_free);
+}
+
+static void show_dialog(struct files *files, struct dialog *dialog, const char *ok)
+{
+	dialog_add_button(dialog, ok);
+	dialog_add_button(dialog, "&Cancel");
+	files->view.host->ops->push_dialog(files->view.host, dialog);
+}
+
+/* ---- moving about */
+
+static bool run_side(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	(void)args;
+	(void)err;
+	files->active = !files->active;
+	host_dirty(files->view.host);
+	return true;
+}
+
+static void leave(struct files_pane *pane)
+{
+	if (files_pane_is_root(pane))
+		return;
+	char *parent = files_pane_parent(pane);
+	char *name = x_strdup(path_base(pane->path));
+	files_pane_go(pane, parent, name);
+	free(parent);
+	free(name);
+}
+
+static void show_entry(struct files *files, const struct file_entry *entry)
+{
+	struct files_pane *pane = files_active(files);
+	char *path = files_pane_join(pane, entry->name);
+	char size[NUM_SIZE_BYTES], date[CLOCK_RFC3339_BYTES];
+	struct dialog *dialog = dialog_new(entry->name, NULL, NULL, NULL);
+	dialog_add_textf(dialog, "%s:%s%s",
+		pane->is_local ? "local" : host_row_name(pane->host, pane->uid),
+		pane->is_local ? "" : "/", path);
+	if (entry->size_bytes >= 0)
+		dialog_add_textf(dialog, "size      %s (%lld bytes)",
+			num_format_size((uint64_t)entry->size_bytes, size),
+			(long long)entry->size_bytes);
+	if (entry->modified_s >= 0)
+		dialog_add_textf(dialog, "modified  %s",
+			clock_format_rfc3339(entry->modified_s * 1000000000, 0, date));
+	if (entry->mode >= 0)
+		dialog_add_textf(dialog, "mode      %04o", (unsigned)entry->mode);
+	dialog_add_button(dialog, "&Close");
+	files->view.host->ops->push_dialog(files->view.host, dialog);
+	free(path);
+}
+
+void files_enter(struct files *files)
+{
+	struct files_pane *pane = files_active(files);
+	const struct file_entry *entry = files_pane_at(pane, pane->cursor);
+	if (files_pane_is_parent_row(pane, pane->cursor)) {
+		leave(pane);
+	} else if (entry && file_is_folder(entry)) {
+		char *path = files_pane_join(pane, entry->name);
+		files_pane_go(pane, path, NULL);
+		free(path);
+	} else if (entry) {
+		show_entry(files, entry);
+	}
+}
+
+static bool run_enter(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	(void)err;
+	files_enter(self);
+	return true;
+}
+
+static bool run_leave(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	(void)err;
+	leave(files_active(self));
+	return true;
+}
+
+static bool go_to(struct files *files, const char *typed, struct err *err)
+{
+	struct files_pane *pane = files_active(files);
+	char *path = files_pane_resolve(pane, *typed ? typed : "/", err);
+	if (path)
+		files_pane_go(pane, path, NULL);
+	free(path);
+	return path != NULL;
+}
+
+static bool run_cd(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	struct files_pane *pane = files_active(files);
+	if (*args)
+		return go_to(files, args, err);
+	struct dialog *dialog = text_dialog(files, "Go to a folder", "go there", go_to);
+	char *now = x_asprintf("%s%s", pane->is_local ? "" : "/", pane->path);
+	dialog_add_field(dialog, "path", now);
+	free(now);
+	show_dialog(files, dialog, "&Go");
+	return true;
+}
+
+static bool run_move(void *self, const char *args, struct err *err)
+{
+	struct files_pane *pane = files_active(self);
+	size_t page = pane->rows_shown > 1 ? (size_t)pane->rows_shown - 1 : 1,
+	       at = pane->cursor;
+	if (strcmp(args, "up") == 0)
+		at = at ? at - 1 : 0;
+	else if (strcmp(args, "down") == 0)
+		at++;
+	else if (strcmp(args, "page-up") == 0)
+		at = at > page ? at - page : 0;
+	else if (strcmp(args, "page-down") == 0)
+		at += page;
+	else if (strcmp(args, "first") == 0)
+		at = 0;
+	else if (strcmp(args, "last") == 0)
+		at = (size_t)-1;
+	else
+		return err_set(err, ERR_ARG_INVALID,
+			"move up, down, page-up, page-down, first or last");
+	files_pane_move(pane, at);
+	return true;
+}
+
+static bool run_mark(void *self, const char *args, struct err *err)
+{
+	struct files_pane *pane = files_active(self);
+	(void)err;
+	if (strcmp(args, "all") == 0) { /* again: none */
+		files_pane_mark_all(pane, pane->n_marked < pane->n_shown);
+	} else if (strcmp(args, "none") == 0) {
+		files_pane_mark_all(pane, false);
+	} else {
+		const struct file_entry *entry = files_pane_at(pane, pane->cursor);
+		if (entry)
+			files_pane_mark(pane, pane->cursor, !entry->is_marked);
+		files_pane_move(pane, pane->cursor + 1);
+	}
+	return true;
+}
+
+static bool run_hidden(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	bool on = !files_active(files)->shows_hidden;
+	(void)args;
+	(void)err;
+	for (int i = 0; i < 2; i++)
+		files_pane_show_hidden(&files->panes[i], on);
+	return true;
+}
+
+static bool run_refresh(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	(void)args;
+	(void)err;
+	for (int i = 0; i < 2; i++)
+		files_pane_read(&files->panes[i]);
+	return true;
+}
+
+static bool run_sort(void *self, const char *args, struct err *err)
+{
+	static const char *const names[] = { "name", "size", "time", "mode" };
+	_Static_assert(sizeof names / sizeof names[0] == FILES_COLUMN_COUNT, "a name for each");
+	for (int i = 0; i < FILES_COLUMN_COUNT; i++)
+		if (strcmp(args, names[i]) == 0) {
+			files_pane_sort(files_active(self), (enum files_column)i);
+			return true;
+		}
+	return err_set(err, ERR_ARG_INVALID, "sort name, size, time or mode");
+}
+
+static bool run_search(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	(void)err;
+	files_search_begin(self);
+	return true;
+}
+
+/* ---- another sandbox on the other side */
+
+static bool connect(struct files *files, const char *name, struct err *err)
+{
+	struct host *host = files->view.host;
+	struct fleet *fleet = engine_fleet(host->engine);
+	struct files_pane *other = files_other(files);
+	if (!*name || strcmp(name, "local") == 0) {
+		files_pane_connect(other, true, NULL, NULL);
+		return true;
+	}
+	if (!fleet) { /* there is only the one */
+		files_pane_connect(other, false, NULL, NULL);
+		return true;
+	}
+	const char *namespace_ = host->ops->namespace_(host);
+	const char *slash = strchr(name, '/');
+	char *own = NULL;
+	const struct fleet_row *row = NULL;
+	if (!*namespace_ && slash && strncmp(name, "sandbox/", 8) != 0) { /* "namespace/name" */
+		own = x_strndup(name, (size_t)(slash - name));
+		row = fleet_find_name(fleet, own, slash + 1, err);
+	} else {
+		row = fleet_find_name(fleet, *namespace_ ? namespace_ : "default", name, err);
+	}
+	free(own);
+	if (row)
+		files_pane_connect(other, false, row->uid, NULL);
+	return row != NULL;
+}
+
+static bool run_connect(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	struct host *host = files->view.host;
+	struct fleet *fleet = engine_fleet(host->engine);
+	if (*args)
+		return connect(files, args, err);
+	if (!fleet) { /* one sandbox: nothing to choose */
+		struct files_pane *other = files_other(files);
+		files_pane_connect(other, !other->is_local, NULL, NULL);
+		return true;
+	}
+	struct dialog *dialog = text_dialog(files, "The other side", "connect", connect);
+	const char *namespace_ = host->ops->namespace_(host);
+	int shown = 0;
+	dialog_add_text(dialog, "A sandbox by its name; empty or 'local': this machine.");
+	for (size_t i = 0; i < fleet_count(fleet) && shown < NAMES_IN_QUESTION; i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		bool is_here = !*namespace_ || strcmp(row->namespace_, namespace_) == 0;
+		if (row->state != FLEET_READY || !is_here)
+			continue;
+		dialog_add_textf(dialog, "  %s%s%s", *namespace_ ? "" : row->namespace_,
+			*namespace_ ? "" : "/", host_row_name(host, row->uid));
+		shown++;
+	}
+	dialog_add_field(dialog, "name", "");
+	show_dialog(files, dialog, "C&onnect");
+	return true;
+}
+
+/* ---- copying, deleting, making */
+
+static bool run_copy(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	struct files_pane *from = files_active(files), *to = files_other(files);
+	(void)args;
+	if (files_pane_is_same_place(from, to->is_local, to->uid) &&
+		strcmp(from->path, to->path) == 0)
+		return err_set(err, ERR_ARG_INVALID, "both sides are the same folder");
+	size_t n;
+	struct file_entry **chosen = files_pane_chosen(from, &n);
+	char **paths = x_calloc(n + 1, sizeof *paths);
+	int64_t *sizes = x_calloc(n + 1, sizeof *sizes);
+	for (size_t i = 0; i < n; i++) {
+		paths[i] = files_pane_join(from, chosen[i]->name);
+		sizes[i] = file_is_folder(chosen[i]) ? -1 : chosen[i]->size_bytes;
+	}
+	struct copies_request request = {
+		.from = files_pane_place(from),
+		.to = files_pane_place(to),
+		.paths = (const char *const *)paths,
+		.sizes = sizes,
+		.n = n,
+		.to_dir = to->path,
+	};
+	bool ok = copies_start(files->view.host->copies, &request, err);
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
+	free(sizes);
+	free(chosen);
+	if (ok)
+		files_pane_mark_all(from, false);
+	return ok;
+}
+
+static void on_deleted(void *arg, size_t n_deleted)
+{
+	struct files *files = arg;
+	(void)n_deleted;
+	files->deletion = NULL;
+	run_refresh(files, "", NULL);
+}
+
+static bool run_delete(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	(void)args;
+	if (files->deletion)
+		return err_set(err, ERR_OP_BUSY, "still busy with the last deletion");
+	files->deletion = files_delete_start(files_active(files), on_deleted, files, err);
+	return files->deletion != NULL;
+}
+
+static void on_made(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct files *files = arg;
+	struct err mine = { 0 };
+	files->op = NULL;
+	if (!err && result->exit_code != 0) {
+		err_set(&mine, ERR_FILE_SERVER, "%.*s",
+			(int)(result->err_out.n < 300 ? result->err_out.n : 300),
+			result->err_out.n ? result->err_out.p : "");
+		err = &mine;
+	}
+	if (err)
+		host_failf(files->view.host, err, "Cannot make the folder");
+	run_refresh(files, "", NULL);
+}
+
+static bool make_folder(struct files *files, const char *name, struct err *err)
+{
+	struct files_pane *pane = files_active(files);
+	struct host *host = files->view.host;
+	if (engine_is_read_only(host->engine))
+		return err_set(err, ERR_OP_READ_ONLY, "making folders is off");
+	if (!path_is_safe_name(name, strlen(name)))
+		return err_set(err, ERR_ARG_INVALID, "'%s' is no name for a folder", name);
+	char *path = files_pane_join(pane, name);
+	bool ok = false;
+	if (pane->is_local) {
+		ok = mkdir(path, 0777) == 0 || err_set_errno(err, errno, "%s", path);
+		if (ok)
+			files_pane_go(pane, pane->path, name);
+	} else if (files->op) {
+		err_set(err, ERR_OP_BUSY, "still making another folder");
+	} else {
+		char *dotted = x_asprintf("./%s", path);
+		const char *const argv[] = { "mkdir", "--", dotted, NULL };
+		struct runtime *runtime = engine_runtime(host->engine, pane->uid, err);
+		if (runtime)
+			files->op = runtime_execute_start(
+				runtime, argv, NULL, "/", MKDIR_MS, on_made, files, err);
+		free(dotted);
+		ok = files->op != NULL;
+	}
+	free(path);
+	return ok;
+}
+
+static bool run_mkdir(void *self, const char *args, struct err *err)
+{
+	struct files *files = self;
+	if (*args)
+		return make_folder(files, args, err);
+	struct dialog *dialog =
+		text_dialog(files, "New folder", "make the folder", make_folder);
+	dialog_add_field(dialog, "name", "");
+	show_dialog(files, dialog, "&Make");
+	return true;
+}
+
+const struct command files_commands[FILES_COMMANDS] = {
+	{ "side", "", "the other side", run_side },
+	{ "enter", "", "open the folder, or look at the file", run_enter },
+	{ "leave", "", "the folder above", run_leave },
+	{ "cd", "[PATH]", "go to a folder", run_cd },
+	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", run_move },
+	{ "mark", "[all|none]", "mark an entry, all that are shown, or none", run_mark },
+	{ "hidden", "", "show or hide dot files", run_hidden },
+	{ "refresh", "", "read both folders again", run_refresh },
+	{ "sort", "name|size|time|mode", "sort by a column; the same again reverses",
+		run_sort },
+	{ "search", "", "go to a name while it is typed", run_search },
+	{ "connect", "[NAME|local]", "the other side becomes another sandbox, or this machine",
+		run_connect },
+	{ "copy", "", "copy what is marked (or under the cursor) to the other side", run_copy },
+	{ "delete", "", "delete what is marked or under the cursor (asks)", run_delete },
+	{ "mkdir", "[NAME]", "make a folder", run_mkdir },
+};

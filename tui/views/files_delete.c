@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deleting.
+//
+//   local:    count (tree) ─ question ─ delete (tree)
+//   sandbox:  is there an rm? ─ count by find, if there is one ─ question ─ rm -rf, some paths a call
+//                     └ no ────────────────────────────────────── question ─ DELETE, one by one
+#include "tui/views/files_delete.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "engine/base/path.h"
+#include "tui/views/dialog.h"
+#include "tui/views/files_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NAMES_SHOWN = 8,
+	PROBE_MS = 10 * 1000,
+	COUNT_MS = 5 * 1000,
+	DELETE_MS = 10 * 60 * 1000,
+	CALL_PATHS_MAX = 128,
+	CALL_BYTES_MAX = 48 << 10,
+	COUNT_PATHS_MAX = 200,
+	TARGETS_MAX = 1000000,
+};
+
+struct target {
+	char *name, *path; /* path: from the sandbox's root */
+	int64_t size_bytes;
+	bool is_folder, is_link;
+};
+
+struct ask { /* what the dialog holds: either side may go first */
+	struct files_delete *job;
+};
+
+struct files_delete {
+	struct host *host;
+	bool is_local;
+	char *uid, *dir, *place;
+	struct target *targets;
+	size_t n, at; /* at: of the deletion */
+	struct tree *tree;
+	struct runtime_op *op;
+	struct ask *ask;
+	bool is_deleting, has_rm, is_counted;
+	struct tree_totals totals;
+	size_t n_deleted, n_failed, n_in_call;
+	struct err first;
+	void (*done)(void *arg, size_t n_deleted);
+	void *arg;
+};
+
+void files_delete_cancel(struct files_delete *job)
+{
+	if (!job)
+		return;
+	tree_cancel(job->tree);
+	runtime_cancel(job->op);
+	if (job->ask)
+		job->ask->job = NULL;
+	for (size_t i = 0; i < job->n; i++) {
+		free(job->targets[i].name);
+		free(job->targets[i].path);
+	}
+	free(job->targets);
+	free(job->uid);
+	free(job->dir);
+	free(job->place);
+	free(job);
+}
+
+static void free_later(void *arg)
+{
+	files_delete_cancel(arg);
+}
+
+const char *files_delete_busy(const struct files_delete *job, struct str *into)
+{
+	if (!job || !job->is_deleting)
+		return NULL;
+	str_addf(into, "deleting %zu entr%s of %s", job->n, job->n == 1 ? "y" : "ies",
+		job->place);
+	return into->p;
+}
+
+static void finish(struct files_delete *job)
+{
+	struct host *host = job->host;
+	if (job->n_failed)
+		host_failf(host, &job->first, "Not everything of %s is deleted", job->place);
+	else if (job->is_deleting && job->n == 1)
+		host_notef(host, NOTE_OK, "deleted %s", job->targets[0].name);
+	else if (job->is_deleting)
+		host_notef(host, NOTE_OK, "deleted %zu entries", job->n_deleted);
+	job->done(job->arg, job->n_deleted);
+	loop_defer(host->loop, free_later, job);
+}
+
+static void note_failure(struct files_delete *job, size_t n, const struct err *err)
+{
+	if (!job->n_failed)
+		job->first = *err;
+	job->n_failed += n;
+}
+
+/* ---- deleting */
+
+static void remote_step(struct files_delete *job);
+
+static void on_local_deleted(void *arg, const struct err *err, const struct tree_totals *totals)
+{
+	struct files_delete *job = arg;
+	(void)totals;
+	job->tree = NULL;
+	if (err) {
+		note_failure(job, 1, err);
+		job->n_deleted = job->n > 1 ? job->n - 1 : 0;
+	} else {
+		job->n_deleted = job->n;
+	}
+	finish(job);
+}
+
+static void on_rest_deleted(void *arg, const struct err *err)
+{
+	struct files_delete *job = arg;
+	job->op = NULL;
+	/* gone already is what was wanted */
+	if (err && err->code != ERR_FILE_NOT_FOUND)
+		note_failure(job, 1, err);
+	else
+		job->n_deleted++;
+	job->at++;
+	remote_step(job);
+}
+
+static void on_rm_done(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct files_delete *job = arg;
+	struct err mine = { 0 };
+	job->op = NULL;
+	if (!err && result->exit_code != 0) {
+		struct slice text = result->err_out;
+		const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+		int n = (int)(end ? end - text.p : (ptrdiff_t)text.n);
+		bool is_denied = memmem(text.p, text.n, "ermission denied", 16) != NULL;
+		if (n)
+			err_set(&mine, is_denied ? ERR_FILE_DENIED : ERR_FILE_SERVER, "%.*s", n,
+				text.p);
+		else
+			err_set(&mine, ERR_FILE_SERVER, "rm ended with %d", result->exit_code);
+		err = &mine;
+	}
+	if (err)
+		note_failure(job, 1, err);
+	else
+		job->n_deleted += job->n_in_call;
+	job->at += job->n_in_call;
+	remote_step(job);
+}
+
+static struct runtime_op *rm_start(
+	struct files_delete *job, struct runtime *runtime, struct err *err)
+{
+	const char *argv[CALL_PATHS_MAX + 4] = { "rm", "-rf", "--" };
+	char *made[CALL_PATHS_MAX];
+	size_t n = 0, bytes = 0;
+	while (job->at + n < job->n && n < CALL_PATHS_MAX) {
+		const char *path = job->targets[job->at + n].path;
+		bytes += strlen(path) + 3;
+		if (n && bytes > CALL_BYTES_MAX)
+			break;
+		made[n] = x_asprintf("./%s", path); /* never an option, never absolute */
+		argv[3 + n] = made[n];
+		n++;
+	}
+	argv[3 + n] = NULL;
+	job->n_in_call = n;
+	struct runtime_op *op = runtime_execute_start(
+		runtime, argv, NULL, "/", DELETE_MS, on_rm_done, job, err);
+	for (size_t i = 0; i < n; i++)
+		free(made[i]);
+	return op;
+}
+
+static void remote_step(struct files_delete *job)
+{
+	struct err err = { 0 };
+	if (job->at >= job->n) {
+		finish(job);
+		return;
+	}
+	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, &err);
+	if (runtime && job->has_rm)
+		job->op = rm_start(job, runtime, &err);
+	else if (runtime)
+		job->op = runtime_delete_start(runtime, job->targets[job->at].path,
+			job->targets[job->at].is_folder, DELETE_MS, on_rest_deleted, job, &err);
+	if (job->op)
+		return;
+	note_failure(job, job->n - job->at, &err);
+	finish(job);
+}
+
+static const char **names_of(const struct files_delete *job)
+{
+	const char **names = x_calloc(job->n + 1, sizeof *names);
+	for (size_t i = 0; i < job->n; i++)
+		names[i] = job->targets[i].name;
+	return names;
+}
+
+static void delete_all(struct files_delete *job)
+{
+	job->is_deleting = true;
+	if (!job->is_local) {
+		remote_step(job);
+		return;
+	}
+	struct err err = { 0 };
+	const char **names = names_of(job);
+	job->tree = tree_start(
+		job->host->loop, job->dir, names, job->n, true, on_local_deleted, job, &err);
+	free(names);
+	if (!job->tree) {
+		note_failure(job, job->n, &err);
+		finish(job);
+	}
+}
+
+/* ---- the question */
+
+static void on_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct ask *ask = arg;
+	struct files_delete *job = ask->job;
+	(void)dialog;
+	if (!job)
+		return;
+	job->ask = NULL;
+	ask->job = NULL;
+	if (button == 0)
+		delete_all(job);
+	else
+		finish(job);
+}
+
+static void ask_free(void *arg)
+{
+	struct ask *ask = arg;
+	if (ask->job)
+		ask->job->ask = NULL;
+	free(ask);
+}
+
+static void add_sums(const struct files_delete *job, struct dialog *dialog)
+{
+	const struct tree_totals *t = &job->totals;
+	char size[NUM_SIZE_BYTES];
+	bool has_folder = false;
+	for (size_t i = 0; i < job->n; i++)
+		has_folder = has_folder || job->targets[i].is_folder;
+	if (job->is_counted)
+		dialog_add_textf(dialog,
+			"In all%s %llu file%s, %llu folder%s, %llu link%s, %s.",
+			t->is_cut ? " more than" : "", (unsigned long long)t->files,
+			t->files == 1 ? "" : "s", (unsigned long long)t->folders,
+			t->folders == 1 ? "" : "s", (unsigned long long)t->links,
+			t->links == 1 ? "" : "s", num_format_size(t->bytes, size));
+	else if (has_folder)
+		dialog_add_text(dialog,
+			"Folders go with everything in them; how much that is could not be counted.");
+	if (job->is_local || job->has_rm)
+		dialog_add_text(
+			dialog, "Links are deleted themselves, not what they point to.");
+	else
+		dialog_add_text(dialog,
+			"There is no rm in this sandbox, so its daemon deletes: where one of these is "
+			"a link, what it points to is deleted and the link stays.");
+	dialog_add_text(dialog, "There is no way back.");
+}
+
+static void ask(struct files_delete *job)
+{
+	struct ask *held = x_calloc(1, sizeof *held);
+	char title[64], size[NUM_SIZE_BYTES];
+	held->job = job;
+	job->ask = held;
+	snprintf(title, sizeof title, "Delete %zu entr%s?", job->n, job->n == 1 ? "y" : "ies");
+	struct dialog *dialog = dialog_new(title, on_answered, held, ask_free);
+	dialog_add_textf(dialog, "%s:%s%s", job->place, job->is_local ? "" : "/", job->dir);
+	for (size_t i = 0; i < job->n && i < NAMES_SHOWN; i++) {
+		const struct target *t = &job->targets[i];
+		const char *what = t->is_link     ? "link"
+				   : t->is_folder ? "folder"
+				   : t->size_bytes < 0
+					   ? "?"
+					   : num_format_size((uint64_t)t->size_bytes, size);
+		dialog_add_textf(dialog, "  %s  (%s)", t->name, what);
+	}
+	if (job->n > NAMES_SHOWN)
+		dialog_add_textf(dialog, "  and %zu more", job->n - NAMES_SHOWN);
+	add_sums(job, dialog);
+	dialog_add_button(dialog, "&Delete");
+	dialog_add_button(dialog, "&Cancel");
+	dialog_focus_button(dialog, 1);
+	job->host->ops->push_dialog(job->host, dialog);
+}
+
+/* ---- how much is it? */
+
+static void on_local_counted(void *arg, const struct err *err, const struct tree_totals *totals)
+{
+	struct files_delete *job = arg;
+	job->tree = NULL;
+	job->totals = *totals;
+	job->is_counted = !err;
+	ask(job);
+}
+
+/* "<depth> <type> <size>\n" of GNU find; the lines of depth 0 come in the order of the arguments. */
+static bool take_line(struct files_delete *job, const char *line, size_t *n_top)
+{
+	struct tree_totals *t = &job->totals;
+	unsigned depth;
+	char type;
+	unsigned long long size;
+	if (sscanf(line, "%u %c %llu", &depth, &type, &size) != 3)
+		return false;
+	if (depth == 0) {
+		if (*n_top >= job->n)
+			return false;
+		job->targets[(*n_top)++].is_link = type == 'l';
+	}
+	if (type == 'd') {
+		t->folders++;
+	} else if (type == 'l') {
+		t->links++;
+	} else {
+		t->files++;
+		t->bytes += size;
+	}
+	return true;
+}
+
+static void on_counted(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct files_delete *job = arg;
+	size_t n_top = 0;
+	bool ok = !err && result->exit_code == 0;
+	job->op = NULL;
+	struct slice rest = ok ? result->out : (struct slice){ NULL, 0 };
+	while (ok && rest.n) {
+		char line[64];
+		const char *end = memchr(rest.p, '\n', rest.n);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+		ok = n < sizeof line;
+		if (!ok)
+			break;
+		memcpy(line, rest.p, n);
+		line[n] = 0;
+		ok = take_line(job, line, &n_top);
+		rest.p += n + (end != NULL);
+		rest.n -= n + (end != NULL);
+	}
+	job->is_counted = ok && n_top == job->n;
+	for (size_t i = 0; i < job->n && !job->is_counted; i++)
+		job->targets[i].is_link = false; /* not known after all */
+	ask(job);
+}
+
+static bool count_start(struct files_delete *job)
+{
+	const char *argv[COUNT_PATHS_MAX + 4] = { "find" };
+	char *made[COUNT_PATHS_MAX];
+	size_t bytes = 0;
+	if (job->n > COUNT_PATHS_MAX)
+		return false;
+	for (size_t i = 0; i < job->n; i++)
+		bytes += strlen(job->targets[i].path) + 3;
+	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, NULL);
+	if (bytes > CALL_BYTES_MAX || !runtime)
+		return false;
+	for (size_t i = 0; i < job->n; i++)
+		argv[1 + i] = made[i] = x_asprintf("./%s", job->targets[i].path);
+	argv[1 + job->n] = "-printf";
+	argv[2 + job->n] = "%d %y %s\n";
+	argv[3 + job->n] = NULL;
+	job->op = runtime_execute_start(
+		runtime, argv, NULL, "/", COUNT_MS, on_counted, job, NULL);
+	for (size_t i = 0; i < job->n; i++)
+		free(made[i]);
+	return job->op != NULL;
+}
+
+static void on_probed(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct files_delete *job = arg;
+	(void)result;
+	job->op = NULL;
+	/* rm -f of nothing: its exit status does not matter, that it runs does */
+	bool is_missing = err && (err->code == ERR_PROC_COMMAND_NOT_FOUND ||
+					 err->code == ERR_OP_UNSUPPORTED ||
+					 err->code == ERR_RPC_UNIMPLEMENTED);
+	if (err && !is_missing) {
+		note_failure(job, job->n, err);
+		finish(job);
+		return;
+	}
+	job->has_rm = !err;
+	if (!job->has_rm || !count_start(job))
+		ask(job);
+}
+
+static bool look_start(struct files_delete *job, struct err *err)
+{
+	if (job->is_local) {
+		const char **names = names_of(job);
+		job->tree = tree_start(job->host->loop, job->dir, names, job->n, false,
+			on_local_counted, job, err);
+		free(names);
+		return job->tree != NULL;
+	}
+	static const char *const argv[] = { "rm", "-f", "--", NULL };
+	struct err unable = { 0 };
+	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, err);
+	if (!runtime)
+		return false;
+	job->op = runtime_execute_start(
+		runtime, argv, NULL, "/", PROBE_MS, on_probed, job, &unable);
+	if (job->op)
+		return true;
+	if (unable.code != ERR_OP_UNSUPPORTED) {
+		err_copy(err, &unable);
+		return false;
+	}
+	ask(job); /* only files, no processes: the daemon has to do it */
+	return true;
+}
+
+struct files_delete *files_delete_start(struct files_pane *pane,
+	void (*done)(void *arg, size_t n_deleted), void *arg, struct err *err)
+{
+	if (engine_is_read_only(pane->host->engine)) {
+		err_set(err, ERR_OP_READ_ONLY, "deleting is off");
+		return NULL;
+	}
+	size_t n;
+	struct file_entry **chosen = files_pane_chosen(pane, &n);
+	if (!n || n > TARGETS_MAX) {
+		if (n)
+			err_set(err, ERR_ARG_INVALID, "%zu are too many at once", n);
+		else
+			err_set(err, ERR_ARG_INVALID, "nothing is selected to delete");
+		free(chosen);
+		return NULL;
+	}
+	struct files_delete *job = x_calloc(1, sizeof *job);
+	job->host = pane->host;
+	job->is_local = pane->is_local;
+	job->uid = x_strdup(pane->uid);
+	job->dir = x_strdup(pane->path);
+	job->place = x_strdup(pane->is_local ? "local" : host_row_name(pane->host, pane->uid));
+	job->targets = x_calloc(n, sizeof *job->targets);
+	job->n = n;
+	job->done = done;
+	job->arg = arg;
+	for (size_t i = 0; i < n; i++) {
+		struct target *target = &job->targets[i];
+		target->name = x_strdup(chosen[i]->name);
+		target->path = files_pane_join(pane, chosen[i]->name);
+		target->size_bytes = chosen[i]->size_bytes;
+		target->is_folder = chosen[i]->kind == FILE_FOLDER;
+		target->is_link =
+			chosen[i]->kind >= FILE_LINK && chosen[i]->kind <= FILE_LINK_BROKEN;
+	}
+	free(chosen);
+	if (!look_start(job, err)) {
+		files_delete_cancel(job);
+		return NULL;
+	}
+	return job;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading a folder into a pane: the local disk in slices, so that no frame waits for a large or slow folder; a
+ * sandbox by the listing of its daemon. */
+#pragma once
+
+#include "tui/views/files_pane.h"
+
+enum { FILES_SLICE_ENTRIES = 64, FILES_SLICE_MS = 4, FILES_ENTRIES_MAX = 2000000 };
+
+/* Reads pane->path into pane->next and calls files_read_done() once, later; what was being read is dropped. */
+void files_read_start(struct files_pane *pane);
+void files_read_stop(struct files_pane *pane);                        /* silent */
+void files_read_done(struct files_pane *pane, const struct err *err); /* files_pane.c */
+
+void file_listing_clear(struct file_listing *listing);
+/* The entry is copied, its name too. */
+void file_listing_add(struct file_listing *listing, const struct file_entry *entry);
