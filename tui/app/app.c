@@ -424,8 +424,6 @@ struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *
 		return NULL;
 	}
 	engine_on_change(opts->engine, on_engine_change, app);
-	if (!opts->quiet_start)
-		host_notef(&app->host, NOTE_INFO, "? shows all keys");
 	return app;
 }
 

@@ -19,7 +19,6 @@ struct app_opts {
 	bool no_color;         /* NO_COLOR */
 	const char *theme;     /* name or path; NULL: default */
 	bool no_mouse;         /* leave the mouse to the terminal */
-	bool quiet_start;      /* no greeting note */
 	const char *
 		local_dir; /* where the local side of files begins; NULL: the working directory */
 	/* A person asked to quit (and confirmed), or a signal did: stop the loop. */

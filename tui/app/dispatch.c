@@ -27,9 +27,26 @@ static void prefix_key(struct app *app, const struct key *key)
 		key_prefix_name, key_format(key, name), key_prefix_name);
 }
 
+/* Esc and another key in one read look like Alt and that key. Nothing here is bound to Alt, so outside of programs it is
+ * taken for what it was. */
+static bool is_escape_and_key(const struct app *app, const struct key *key)
+{
+	if (!(key->mods & MOD_ALT) || key->sym != KEY_NONE)
+		return false;
+	return app->n_dialogs || app->prompt.kind != PROMPT_NONE || app->is_prefix ||
+	       view_scope(app_focused(app)) != SCOPE_SHELL;
+}
+
 void dispatch_key(void *arg, const struct key *key)
 {
 	struct app *app = arg;
+	if (is_escape_and_key(app, key)) {
+		struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
+		plain.mods &= ~(unsigned)MOD_ALT;
+		dispatch_key(app, &escape);
+		dispatch_key(app, &plain);
+		return;
+	}
 	bool is_too_small = surface_cols(app->surface) < APP_COLS_MIN ||
 			    surface_rows(app->surface) < APP_ROWS_MIN;
 	if (app->drag && key->sym == KEY_SYM_ESCAPE) {

@@ -341,7 +341,7 @@ static bool press(struct dialog *d, int button)
 static bool letter_key(struct dialog *d, const struct key *key)
 {
 	bool in_field = d->focus < d->n_fields && !d->fields[d->focus].is_switch;
-	if (key->sym != KEY_NONE || (in_field && !(key->mods & MOD_ALT)))
+	if (key->sym != KEY_NONE || in_field)
 		return false;
 	uint32_t c =
 		key->codepoint < 128 ? (uint32_t)tolower((int)key->codepoint) : key->codepoint;

@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMESPACES_MAX = 64, SOURCES_MAX = 16, MANY_CHANGES = 2000, HEAD_ROWS = 2 };
+enum {
+	NAMESPACES_MAX = 64,
+	SOURCES_MAX = 16,
+	MANY_CHANGES = 2000,
+	HEAD_ROWS = 2,
+	FLEX_COLS = 24,
+	NAME_COLS_MAX = 40
+};
 
 struct list {
 	struct view view;
@@ -255,13 +262,13 @@ static void lay_columns(struct list *list, int cols)
 	int fixed = 2, n_flex = 0; /* 2: the mark */
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		is_shown[i] = i != COLUMN_NAMESPACE || all;
-		fixed += !is_shown[i] ? 0 : columns[i].cols ? columns[i].cols + 1 : 17;
+		fixed += !is_shown[i] ? 0 : columns[i].cols ? columns[i].cols + 1 : FLEX_COLS;
 	}
 	for (int rank = 9; fixed > cols && rank > 0; rank--)
 		for (int i = 0; i < COLUMN_COUNT; i++)
 			if (columns[i].rank == rank && is_shown[i] && fixed > cols) {
 				is_shown[i] = false;
-				fixed -= columns[i].cols ? columns[i].cols + 1 : 17;
+				fixed -= columns[i].cols ? columns[i].cols + 1 : FLEX_COLS;
 			}
 	int left = cols - 2;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
@@ -270,9 +277,9 @@ static void lay_columns(struct list *list, int cols)
 		n_flex += is_shown[i] && !columns[i].cols;
 	}
 	left -= n_flex;
-	int name_cols = is_shown[COLUMN_WHY] ? left * 2 / 5 : left;
-	if (is_shown[COLUMN_WHY] && name_cols > 40)
-		name_cols = 40;
+	int name_cols = is_shown[COLUMN_WHY] ? left / 2 : left;
+	if (is_shown[COLUMN_WHY] && name_cols > NAME_COLS_MAX)
+		name_cols = NAME_COLS_MAX;
 	if (name_cols < 12)
 		name_cols = left < 12 ? left : 12;
 	int at = 2;

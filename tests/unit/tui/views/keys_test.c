@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key table: every key can be read, none is bound twice, docs/keys.md is what the table says.
+// With SANDMUX_GOLDEN=write the page is written instead.
+#include "tests/unit/unit.h"
+
+#include "engine/base/err.h"
+#include "engine/base/file.h"
+#include "tui/views/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void test_every_key_can_be_read_and_is_bound_once(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_key_rows; i++) {
+		struct key a, b;
+		if (!key_parse(key_rows[i].key, &a))
+			fail_msg("'%s' is no key", key_rows[i].key);
+		assert_true(key_rows[i].help && *key_rows[i].help);
+		assert_true(key_rows[i].command && *key_rows[i].command);
+		assert_false(key_is_prefix(&a));
+		for (size_t k = 0; k < i; k++) {
+			assert_true(key_parse(key_rows[k].key, &b));
+			if (key_rows[k].scope == key_rows[i].scope && key_equals(&a, &b))
+				fail_msg("'%s' is bound twice in %s", key_rows[i].key,
+					key_scope_title(key_rows[i].scope));
+		}
+	}
+}
+
+static void test_a_live_shell_has_all_its_keys(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_key_rows; i++)
+		assert_int_not_equal(key_rows[i].scope, SCOPE_SHELL);
+}
+
+static void test_look_ups(void **state)
+{
+	struct key key;
+	(void)state;
+	assert_true(key_parse("s", &key));
+	assert_string_equal(key_lookup(SCOPE_LIST, &key), "shell");
+	assert_true(key_parse("F12", &key));
+	assert_null(key_lookup(SCOPE_LIST, &key));
+	assert_string_equal(key_of_command(SCOPE_LIST, "delete"), "ctrl-d");
+	assert_string_equal(key_of_command(SCOPE_FILES, "help"), "?");
+	assert_null(key_of_command(SCOPE_LIST, "no-such-command"));
+}
+
+static void test_the_page_is_what_the_table_says(void **state)
+{
+	struct str page;
+	struct err err;
+	size_t n;
+	(void)state;
+	str_init(&page, 1 << 20);
+	keys_markdown(&page);
+	const char *mode = getenv("SANDMUX_GOLDEN");
+	if (mode && strcmp(mode, "write") == 0) {
+		assert_true(file_write_atomic(
+			"docs/keys.md", (struct slice){ page.p, page.n }, 0644, &err));
+	} else {
+		char *have = file_read("docs/keys.md", 1 << 20, &n, &err);
+		assert_non_null(have);
+		assert_string_equal(have, page.p);
+		free(have);
+	}
+	str_deinit(&page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_key_can_be_read_and_is_bound_once),
+		cmocka_unit_test(test_a_live_shell_has_all_its_keys),
+		cmocka_unit_test(test_look_ups),
+		cmocka_unit_test(test_the_page_is_what_the_table_says),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
