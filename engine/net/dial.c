@@ -135,13 +135,12 @@ static void on_handshake_failed(struct net_dial *dial, short what)
 	ERR_clear_error();
 	if (verified != X509_V_OK && !net_tls_opts(dial->tls)->insecure) {
 		fail(dial, ERR_CONN_TLS, X509_verify_cert_error_string(verified));
-	} else if (code != 0 && ERR_SYSTEM_ERROR(code)) {
-		fail(dial, ERR_CONN_LOST, strerror(ERR_GET_REASON(code)));
-	} else if (code != 0 && ERR_GET_REASON(code) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+	} else if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+		   ERR_GET_REASON(code) != SSL_R_UNEXPECTED_EOF_WHILE_READING) {
 		const char *reason = ERR_reason_error_string(code);
 		fail(dial, ERR_CONN_TLS, reason ? reason : "the TLS handshake failed");
-	} else {
-		bool is_end = what & BEV_EVENT_EOF || errnum == 0 || code != 0;
+	} else { /* libevent reports a failed read as the bare number SSL_ERROR_SYSCALL */
+		bool is_end = what & BEV_EVENT_EOF || errnum == 0;
 		fail(dial, ERR_CONN_LOST,
 			is_end ? "closed by the server during the TLS handshake"
 			       : strerror(errnum));
