@@ -157,7 +157,23 @@ static void fail(struct walk *w, int errnum, const char *name)
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = errnum;
 	w->out->message = x_asprintf("lstat %s: %s", path, quote_errno(errnum));
+	w->out->message_n = strlen(w->out->message);
 	free(path);
+}
+
+/* A path with a NUL never reaches the system. */
+static void fail_nul(struct walk *w, struct slice path)
+{
+	struct str message;
+	str_init(&message, (size_t)CONFINE_MAX_PATH * 4 + path.n);
+	str_addf(&message, "lstat %s/", w->root->n_parts > 0 ? w->root->path : "");
+	str_add_bytes(&message, path.p, path.n);
+	str_addf(&message, ": %s", quote_errno(EINVAL));
+	w->out->state = CONFINE_FAILED;
+	w->out->errnum = EINVAL;
+	w->out->message_n = message.n;
+	w->out->message = str_take(&message);
+	str_deinit(&message);
 }
 
 static void fail_plain(struct walk *w, int errnum, const char *message)
@@ -165,6 +181,7 @@ static void fail_plain(struct walk *w, int errnum, const char *message)
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = errnum;
 	w->out->message = x_strdup(message);
+	w->out->message_n = strlen(message);
 }
 
 static void go_to_root(struct walk *w)
@@ -317,7 +334,12 @@ static bool step(struct walk *w, const char *name, bool is_user)
 		w->above--;
 		return true;
 	}
-	int fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	size_t whole_n = strlen(w->root->path) + w->rel.n + strlen(name) + 2;
+	int fd = -1;
+	if (whole_n > CONFINE_MAX_PATH)
+		errno = ENAMETOOLONG;
+	else
+		fd = openat(w->cur, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		if (errno == ENOENT)
 			miss(w, name, is_user);
@@ -425,9 +447,7 @@ void confine_resolve(const struct confine_root *root, struct slice path, struct 
 	if (w.cur < 0)
 		fail(&w, errno, "");
 	else if (nul != NULL)
-		fail(&w, EINVAL, w.rest);
-	else if (strlen(root->path) + 1 + w.user_n > CONFINE_MAX_PATH)
-		fail(&w, ENAMETOOLONG, w.rest);
+		fail_nul(&w, path);
 	else
 		run(&w);
 	if (w.cur >= 0)

@@ -43,6 +43,7 @@ struct confined {
 	char *path; /* absolute, resolved; for messages only, never to be opened */
 	int errnum;
 	char *message;
+	size_t message_n; /* the message may hold a NUL that was in the path */
 };
 
 /* path: n bytes, decoded. Always call confined_deinit() afterwards. */

@@ -92,8 +92,12 @@ static void take_request_line(struct http1_request *request, const char *line, s
 static void take_field(struct http1_request *request, const char *line, size_t n)
 {
 	const char *colon = memchr(line, ':', n);
-	if (colon == NULL || !is_token(line, (size_t)(colon - line))) {
+	if (colon == NULL || colon == line) {
 		bad(request, 400, "");
+		return;
+	}
+	if (!is_token(line, (size_t)(colon - line))) {
+		bad(request, 400, ": invalid header name");
 		return;
 	}
 	const char *value = colon + 1;
@@ -122,7 +126,7 @@ static void take_field(struct http1_request *request, const char *line, size_t n
 		bool is_same = strcmp(text, request->fields[i]) == 0;
 		free(text);
 		if (i == HTTP1_HOST)
-			bad(request, 400, ": too many Host headers");
+			bad(request, 400, "");
 		else if (i == HTTP1_TRANSFER_ENCODING)
 			bad(request, 501, ": too many transfer encodings");
 		else if (i == HTTP1_CONTENT_LENGTH && !is_same)

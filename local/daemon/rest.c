@@ -272,8 +272,12 @@ bool rest_resolve(struct rest_conn *conn, struct confined *target)
 		return false;
 	}
 	if (target->state == CONFINE_FAILED) {
-		rest_error(conn, 500, "INTERNAL", "failed to evaluate symlinks: %s",
-			target->message);
+		struct str message;
+		str_init(&message, target->message_n + 64);
+		str_add(&message, "failed to evaluate symlinks: ");
+		str_add_bytes(&message, target->message, target->message_n);
+		rest_error_text(conn, 500, "INTERNAL", (struct slice){ message.p, message.n });
+		str_deinit(&message);
 		return false;
 	}
 	return true;
@@ -303,18 +307,39 @@ static void (*handler_of(const struct route *route, const char *method))(struct 
 	return strcmp(method, "DELETE") == 0 ? route->del : NULL;
 }
 
-static const struct route *find_route(const char *path)
+/* Whether path begins with the segments of a route, each decoded before it is compared; *rest is what
+ * follows. */
+static bool matches(const char *path, const char *route, const char **rest)
 {
-	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-		const struct route *route = &routes[i];
-		if (route->is_tree ? strncmp(path, route->path, strlen(route->path)) == 0
-				   : strcmp(path, route->path) == 0)
-			return route;
+	char segment[16];
+	while (*route) {
+		size_t path_n = strcspn(path + 1, "/"), route_n = strcspn(route + 1, "/");
+		size_t n;
+		if (*path != '/' || path_n > sizeof segment ||
+			!http1_unescape(
+				(struct slice){ path + 1, path_n }, false, segment, &n) ||
+			n != route_n || memcmp(segment, route + 1, n) != 0)
+			return false;
+		path += path_n + 1;
+		route += route_n + 1;
+		if (strcmp(route, "/") == 0) { /* a tree */
+			*rest = path + 1;
+			return *path == '/';
+		}
 	}
+	*rest = path;
+	return *path == 0;
+}
+
+static const struct route *find_route(const char *path, const char **rest)
+{
+	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++)
+		if (matches(path, routes[i].path, rest))
+			return &routes[i];
 	return NULL;
 }
 
-static void run_route(struct rest_conn *conn, const struct route *route, const char *cleaned)
+static void run_route(struct rest_conn *conn, const struct route *route, const char *tree_path)
 {
 	void (*handler)(struct rest_conn *) = handler_of(route, conn->request.method);
 	if (handler == NULL) {
@@ -324,7 +349,7 @@ static void run_route(struct rest_conn *conn, const struct route *route, const c
 		return;
 	}
 	if (route->is_tree) {
-		struct slice rest = slice_of(cleaned + strlen(route->path));
+		struct slice rest = slice_of(tree_path);
 		conn->path = x_malloc(rest.n + 1);
 		http1_unescape(rest, false, conn->path, &conn->path_n);
 		conn->path[conn->path_n] = 0;
@@ -345,22 +370,25 @@ static bool is_allowed(struct rest_conn *conn, const struct route *route)
 
 static void route_path(struct rest_conn *conn, const char *escaped)
 {
-	static const char tree[] = "/v1/files";
+	const char *rest = "", *nothing;
+	conn->is_routed = true;
 	char *cleaned = clean_path(escaped);
-	const struct route *route = find_route(cleaned);
-	bool is_tree_root = strcmp(cleaned, tree) == 0;
+	const struct route *route = find_route(cleaned, &rest);
+	char *with_slash = x_asprintf("%s/", cleaned);
+	bool is_tree_root = route == NULL && find_route(with_slash, &nothing) == &routes[0];
 	const struct route *judged = is_tree_root ? &routes[0] : route;
 	if (!is_allowed(conn, judged)) {
 		/* answered */
 	} else if (is_tree_root && handler_of(&routes[0], conn->request.method) != NULL) {
-		redirect(conn, "/v1/files/");
+		redirect(conn, with_slash);
 	} else if (strcmp(cleaned, escaped) != 0) {
 		redirect(conn, cleaned);
 	} else if (judged == NULL) {
 		rest_text(conn, 404, "", "404 page not found");
 	} else {
-		run_route(conn, judged, cleaned);
+		run_route(conn, judged, rest);
 	}
+	free(with_slash);
 	free(cleaned);
 }
 

@@ -52,7 +52,7 @@ static void free_conn(void *arg)
 	free(conn);
 }
 
-static void end_request(struct rest_conn *conn)
+static void release_handler(struct rest_conn *conn)
 {
 	if (conn->on_gone != NULL)
 		conn->on_gone(conn->handler);
@@ -60,6 +60,11 @@ static void end_request(struct rest_conn *conn)
 	conn->on_body = NULL;
 	conn->on_body_end = NULL;
 	conn->handler = NULL;
+}
+
+static void end_request(struct rest_conn *conn)
+{
+	release_handler(conn);
 	free(conn->path);
 	conn->path = NULL;
 	conn->query = NULL;
@@ -73,7 +78,7 @@ static void end_request(struct rest_conn *conn)
 	conn->parts = NULL;
 	conn->after_parts = NULL;
 	conn->n_parts = conn->part = 0;
-	conn->is_answered = conn->sent_continue = false;
+	conn->is_answered = conn->is_routed = conn->sent_continue = false;
 }
 
 void rest_conn_close(struct rest_conn *conn)
@@ -159,6 +164,8 @@ static bool has_unread_body(const struct rest_conn *conn)
 static void begin_answer(struct rest_conn *conn, int status, const char *content_type,
 	const char *headers, int64_t length)
 {
+	release_handler(
+		conn); /* what a failed upload left is gone before the client hears of it */
 	conn->is_answered = true;
 	conn->closes =
 		conn->closes || !conn->request.keep_alive || conn->server->is_shutting_down;
@@ -172,7 +179,7 @@ static void begin_answer(struct rest_conn *conn, int status, const char *content
 	if (content_type != NULL)
 		evbuffer_add_printf(conn->out, "Content-Type: %s\r\n", content_type);
 	evbuffer_add_printf(conn->out, "%s", headers);
-	if (status != 204 && status != 304)
+	if (status != 204 && status != 304 && length >= 0)
 		evbuffer_add_printf(conn->out, "Content-Length: %lld\r\n", (long long)length);
 	add_date(conn->out);
 	evbuffer_add_printf(conn->out, conn->closes ? "Connection: close\r\n\r\n" : "\r\n");
@@ -198,7 +205,10 @@ static void send_answer(struct rest_conn *conn)
 void rest_answer(struct rest_conn *conn, int status, const char *content_type,
 	const char *headers, struct slice body)
 {
-	begin_answer(conn, status, content_type, headers, (int64_t)body.n);
+	/* as sandboxd: no length where nothing was meant, nor where the end of the connection says it */
+	bool is_bad = conn->closes && status >= 400 && !conn->is_routed;
+	bool has_length = !is_bad && !(rest_is_head(conn) && body.n == 0);
+	begin_answer(conn, status, content_type, headers, has_length ? (int64_t)body.n : -1);
 	if (!rest_is_head(conn))
 		evbuffer_add(conn->out, body.p, body.n);
 	send_answer(conn);
@@ -214,24 +224,30 @@ void rest_answer_file(struct rest_conn *conn, int status, const char *content_ty
 	send_answer(conn);
 }
 
+void rest_error_text(struct rest_conn *conn, int status, const char *code, struct slice message)
+{
+	struct str json;
+	str_init(&json, message.n * 6 + 256);
+	str_addf(&json, "{\"code\":\"%s\",\"message\":", code);
+	quote_json(&json, message);
+	str_add(&json, "}\n");
+	rest_answer(conn, status, "application/json",
+		status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+		(struct slice){ json.p, json.n });
+	str_deinit(&json);
+}
+
 void rest_error(struct rest_conn *conn, int status, const char *code, const char *format, ...)
 {
 	enum { MAX_MESSAGE = 32 << 10 };
-	struct str message, json;
+	struct str message;
 	va_list args;
 	str_init(&message, MAX_MESSAGE);
 	va_start(args, format);
 	str_vaddf(&message, format, args);
 	va_end(args);
-	str_init(&json, MAX_MESSAGE * 7);
-	str_addf(&json, "{\"code\":\"%s\",\"message\":", code);
-	quote_json(&json, (struct slice){ message.p, message.n });
-	str_add(&json, "}\n");
-	rest_answer(conn, status, "application/json",
-		status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
-		(struct slice){ json.p, json.n });
+	rest_error_text(conn, status, code, (struct slice){ message.p, message.n });
 	str_deinit(&message);
-	str_deinit(&json);
 }
 
 void rest_text(struct rest_conn *conn, int status, const char *headers, const char *text)
@@ -359,11 +375,17 @@ void rest_conn_pause(struct rest_conn *conn)
 
 static void refuse_bad(struct rest_conn *conn)
 {
-	char *text = x_asprintf("%d %s%s", conn->request.bad_status,
-		reason(conn->request.bad_status), conn->request.bad_detail);
+	int status = conn->request.bad_status;
+	char *text = status == 501 ? x_strdup("Unsupported transfer encoding")
+				   : x_asprintf("%d %s%s", status, reason(status),
+					     conn->request.bad_detail);
 	conn->closes = true;
-	rest_answer(conn, conn->request.bad_status, "text/plain; charset=utf-8", "",
-		slice_of(text));
+	if (status == 417) {
+		conn->is_routed = true;
+		rest_answer(conn, status, NULL, "", (struct slice){ "", 0 });
+	} else {
+		rest_answer(conn, status, "text/plain; charset=utf-8", "", slice_of(text));
+	}
 	free(text);
 }
 

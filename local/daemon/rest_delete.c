@@ -21,14 +21,16 @@ struct removal {
 	struct rest_conn *conn; /* NULL once the connection has gone */
 	struct confined target;
 	bool is_root, is_recursive;
-	const char *call; /* that failed, for the error */
+	const char *call;  /* that failed, for the error */
+	struct str walked; /* the folder being emptied */
+	char *failed_path;
 	int errnum;
 };
 
-static int remove_entry(int dir_fd, const char *name, unsigned depth);
+static int remove_entry(struct removal *r, int dir_fd, const char *name, unsigned depth);
 
-/* Everything in the folder fd (taken over). 0 or an errno. */
-static int empty_folder(int fd, unsigned depth)
+/* Everything in the folder fd (taken over). 0 or the errno of the first failure. */
+static int empty_folder(struct removal *r, int fd, unsigned depth)
 {
 	DIR *dir = fdopendir(fd);
 	if (dir == NULL) {
@@ -47,33 +49,54 @@ static int empty_folder(int fd, unsigned depth)
 			if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 				continue;
 			again = true;
-			int errnum = remove_entry(fd, d->d_name, depth + 1);
-			if (first == 0)
-				first = errnum;
+			int errnum = remove_entry(r, fd, d->d_name, depth + 1);
+			first = first ? first : errnum;
 		}
 	}
 	closedir(dir);
 	return first;
 }
 
-static int remove_entry(int dir_fd, const char *name, unsigned depth)
+/* Remembers where it went wrong first. */
+static int failed(struct removal *r, const char *name, int errnum)
 {
-	if (depth > MAX_DEPTH)
-		return ENAMETOOLONG;
-	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM && errno != EACCES)
-		return errno;
-	int unlink_errno = errno;
+	if (r->failed_path == NULL) {
+		size_t n = r->walked.n;
+		r->failed_path = x_asprintf("%.*s/%s", (int)n, r->walked.p, name);
+	}
+	return errnum;
+}
+
+static int remove_folder(struct removal *r, int dir_fd, const char *name, unsigned depth)
+{
 	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) /* not a folder, or one that may not be read but may be empty */
-		return unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0
-		       : unlink_errno == EISDIR                                     ? errno
-						: unlink_errno;
-	int errnum = empty_folder(fd, depth);
+	int errnum = fd < 0 ? errno : 0;
+	if (fd >= 0) {
+		size_t n = r->walked.n;
+		str_addf(&r->walked, "/%s", name);
+		errnum = empty_folder(r, fd, depth);
+		r->walked.n = n;
+		r->walked.p[n] = 0;
+	}
+	/* one that may not be read may still be empty */
 	if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
-	return errnum ? errnum : errno;
+	return failed(r, name, errnum ? errnum : errno);
+}
+
+static int remove_entry(struct removal *r, int dir_fd, const char *name, unsigned depth)
+{
+	struct stat st;
+	if (depth > MAX_DEPTH)
+		return failed(r, name, ENAMETOOLONG);
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	int errnum = errno;
+	if (errnum != EISDIR && errnum != EPERM && errnum != EACCES)
+		return failed(r, name, errnum);
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+		return remove_folder(r, dir_fd, name, depth);
+	return failed(r, name, errnum);
 }
 
 static void run(void *arg)
@@ -81,14 +104,18 @@ static void run(void *arg)
 	struct removal *r = arg;
 	int dir_fd = r->target.parent_fd;
 	const char *name = r->target.name;
+	const char *path = r->target.path;
+	size_t folder_n = r->is_root ? strlen(path) : (size_t)(strrchr(path, '/') - path);
+	str_init(&r->walked, CONFINE_MAX_PATH * 4);
+	str_add_bytes(&r->walked, path, folder_n);
 	r->call = "remove";
 	if (r->is_root) {
 		int fd = openat(r->target.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		r->call = fd < 0 ? "open" : "unlinkat";
-		r->errnum = fd < 0 ? errno : empty_folder(fd, 0);
+		r->errnum = fd < 0 ? errno : empty_folder(r, fd, 0);
 	} else if (r->is_recursive) {
 		r->call = "unlinkat";
-		r->errnum = remove_entry(dir_fd, name, 0);
+		r->errnum = remove_entry(r, dir_fd, name, 0);
 	} else if (unlinkat(dir_fd, name, 0) != 0) {
 		int unlink_errno = errno;
 		if (unlinkat(dir_fd, name, AT_REMOVEDIR) != 0)
@@ -99,6 +126,8 @@ static void run(void *arg)
 static void free_removal(struct removal *r)
 {
 	confined_deinit(&r->target);
+	str_deinit(&r->walked);
+	free(r->failed_path);
 	free(r);
 }
 
@@ -164,6 +193,11 @@ static bool prepare(struct rest_conn *conn, struct removal *r)
 {
 	if (!rest_resolve(conn, &r->target))
 		return false;
+	if (r->target.state == CONFINE_MISSING && strlen(r->target.path) > CONFINE_MAX_PATH) {
+		rest_error(conn, 500, "INTERNAL", "lstat %s: %s", r->target.path,
+			quote_errno(ENAMETOOLONG));
+		return false;
+	}
 	if (!is_there(&r->target)) {
 		rest_error(conn, 404, "NOT_FOUND", "path does not exist within the sandbox");
 		return false;

@@ -60,7 +60,8 @@ struct rest_conn {
 	/* answer */
 	struct evbuffer *out;
 	bool is_answered, closes;
-	int file_fd; /* −1: none */
+	bool is_routed; /* the request is sound and an endpoint answers it */
+	int file_fd;    /* −1: none */
 	struct rest_file_part *parts;
 	size_t n_parts, part;
 	char *after_parts;
@@ -88,6 +89,8 @@ void rest_answer_file(struct rest_conn *conn, int status, const char *content_ty
 	const char *headers, int file_fd, int64_t length);
 void rest_error(struct rest_conn *conn, int status, const char *code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+void rest_error_text(
+	struct rest_conn *conn, int status, const char *code, struct slice message);
 void rest_text(struct rest_conn *conn, int status, const char *headers, const char *text);
 bool rest_is_head(const struct rest_conn *conn);
 

@@ -3,7 +3,6 @@
  * that lead nowhere or out of the sandbox left out. */
 #include "local/daemon/rest_internal.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "local/daemon/quote.h"
 #include "local/daemon/work.h"
@@ -12,13 +11,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct listing {
 	struct rest_conn
 		*conn; /* NULL once the connection has gone; only the loop touches it */
 	const struct confine_root *root;
-	int dir_fd; /* O_PATH */
+	int dir_fd; /* −1: errnum says why */
 	char *path; /* as asked for, path_n bytes */
 	size_t path_n;
 	char *real_path; /* for errors */
@@ -52,15 +52,24 @@ static bool resolve_link(struct listing *l, const char *name, struct stat *st)
 	return ok;
 }
 
+/* Any second that a file system can hold: clock.h counts in nanoseconds and ends in 2262. */
+static void format_date(time_t seconds, char *out, size_t n)
+{
+	struct tm tm;
+	*out = 0;
+	if (gmtime_r(&seconds, &tm) != NULL)
+		strftime(out, n, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
 static void add_entry(struct listing *l, int fd, const char *name, bool *is_first)
 {
 	struct stat st;
-	char date[CLOCK_RFC3339_BYTES];
+	char date[48];
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return; /* gone meanwhile */
 	if (S_ISLNK(st.st_mode) && !resolve_link(l, name, &st))
 		return;
-	clock_format_rfc3339((int64_t)st.st_mtim.tv_sec * 1000000000, 0, date);
+	format_date(st.st_mtim.tv_sec, date, sizeof date);
 	str_add(&l->json, *is_first ? "{\"name\":" : ",{\"name\":");
 	*is_first = false;
 	quote_json(&l->json, slice_of(name));
@@ -90,10 +99,11 @@ static struct entry *read_names(DIR *dir, size_t *n)
 static void run(void *arg)
 {
 	struct listing *l = arg;
-	int fd = openat(l->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = l->dir_fd;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	l->dir_fd = -1;
 	if (dir == NULL) {
-		l->errnum = errno;
+		l->errnum = l->errnum ? l->errnum : errno;
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -134,7 +144,8 @@ static void done(void *arg)
 			rest_answer(conn, 200, "application/json", "",
 				(struct slice){ l->json.p, l->json.n });
 	}
-	close(l->dir_fd);
+	if (l->dir_fd >= 0)
+		close(l->dir_fd);
 	str_deinit(&l->json);
 	free(l->path);
 	free(l->real_path);
@@ -152,8 +163,11 @@ void rest_list(struct rest_conn *conn, struct confined *target)
 	struct listing *l = x_calloc(1, sizeof *l);
 	l->conn = conn;
 	l->root = conn->server->opts.root;
-	l->dir_fd = target->fd;
-	target->fd = -1;
+	/* by its name, since a folder may be readable but not searchable */
+	bool is_root = !*target->name;
+	l->dir_fd = openat(is_root ? target->fd : target->parent_fd,
+		is_root ? "." : target->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	l->errnum = l->dir_fd < 0 ? errno : 0;
 	l->path = x_malloc(conn->path_n + 1);
 	memcpy(l->path, conn->path, conn->path_n + 1);
 	l->path_n = conn->path_n;

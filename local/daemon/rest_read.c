@@ -28,10 +28,28 @@ static void last_modified(int64_t mtime, char *out, size_t n)
 		strftime(out, n, "Last-Modified: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
 }
 
+/* The three forms of RFC 9110, section 5.6.7: the preferred one and the two old ones. */
+static bool parse_date(const char *text, int64_t *seconds)
+{
+	static const char *const old[] = { "%A, %d-%b-%y %H:%M:%S GMT",
+		"%a %b %d %H:%M:%S %Y" };
+	if (clock_parse_http_date(text, seconds))
+		return true;
+	for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
+		struct tm tm = { 0 };
+		const char *end = strptime(text, old[i], &tm);
+		if (end != NULL && *end == 0) {
+			*seconds = (int64_t)timegm(&tm);
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool is_date_at_least(const char *header, int64_t mtime, bool *is_date)
 {
 	int64_t date = 0;
-	*is_date = header != NULL && mtime != 0 && clock_parse_http_date(header, &date);
+	*is_date = header != NULL && mtime != 0 && parse_date(header, &date);
 	return *is_date && mtime <= date;
 }
 
@@ -60,7 +78,7 @@ static bool range_counts(const struct http1_request *request, int64_t mtime)
 	int64_t date;
 	if (if_range == NULL || !*if_range)
 		return true;
-	return mtime != 0 && clock_parse_http_date(if_range, &date) && date == mtime;
+	return mtime != 0 && parse_date(if_range, &date) && date == mtime;
 }
 
 static void answer_one(struct rest_conn *conn, int fd, const char *modified, bool is_part,
@@ -176,7 +194,10 @@ void rest_get(struct rest_conn *conn)
 {
 	struct confined target;
 	if (rest_resolve(conn, &target)) {
-		if (target.state == CONFINE_MISSING)
+		if (target.state == CONFINE_MISSING && strlen(target.path) > CONFINE_MAX_PATH)
+			rest_error(conn, 500, "INTERNAL", "stat %s: %s", target.path,
+				quote_errno(ENAMETOOLONG));
+		else if (target.state == CONFINE_MISSING)
 			rest_error(conn, 404, "NOT_FOUND",
 				"path does not exist within the sandbox");
 		else if (S_ISDIR(target.st.st_mode))

@@ -114,6 +114,8 @@ static void add_etc(struct bwrap_args *args, const char *hostname)
 		"/etc/magic.mime", "/etc/perl", "/etc/python3", "/etc/python3.10",
 		"/etc/python3.11", "/etc/python3.12", "/etc/python3.13", "/etc/lesskey",
 		"/etc/debian_version", "/etc/os-release", "/etc/java-17-openjdk" };
+	bwrap_add3(args, "--perms", "0755", NULL);
+	bwrap_add3(args, "--dir", "/etc", NULL);
 	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
 		bwrap_add3(args, "--ro-bind-try", shared[i], shared[i]);
 	add_file(args, "/etc/passwd",

@@ -265,6 +265,8 @@ void cgroup_free(struct cgroup *cgroup)
 		for (int try = 0;
 			rmdir(group->path) != 0 && errno == EBUSY && try < REMOVE_TRIES; try++)
 			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+		*strrchr(group->path, '/') = 0;
+		rmdir(group->path); /* ours too, once the last sandbox has gone */
 		free(group->path);
 	}
 	free(cgroup);

@@ -184,6 +184,8 @@ static bool make_bwrap(struct launch *launch, struct spawn *spawn,
 	spawn->info_fd = info[0];
 	launch->info_write = info[1];
 	fcntl(info[0], F_SETFL, O_NONBLOCK);
+	bwrap_add3(args, "--perms", "0755", NULL);
+	bwrap_add3(args, "--dir", "/run/sandmux", NULL);
 	bwrap_add3(args, "--ro-bind", program, inside_daemon);
 	bwrap_add3(args, "--bind", opts->workspace, "/workspace");
 	bwrap_seal(args);

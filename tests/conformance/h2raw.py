@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small HTTP/2 client that hides nothing: every frame can be sent as one likes and every
-frame that comes is kept. Header blocks are made and read by the hpack package."""
+frame that comes is kept."""
 import socket
 import struct
 import time
@@ -174,7 +174,7 @@ class Conn:
                 assert k == CONTINUATION
                 block += more
                 flags |= f & END_HEADERS
-            fields = [(str(n), str(v)) for n, v in self.decoder.decode(block)]
+            fields = self.decoder.decode(block)
             if s:
                 s.headers.append(fields)
                 s.ended |= bool(flags & END_STREAM)
