@@ -1,2 +1,501 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything about one sandbox.
+// Everything about one sandbox: its row, why it is as it is, conditions, containers, daemon, labels, events.
+//
+//   row and events: from the store, as they are drawn
+//   objects:        fetched when it opens and when the row changes, at most every FETCH_MS
+//   daemon:         asked when it opens and every ASK_MS while it is looked at
+#include "tui/views/detail_lines.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "tui/views/fold.h"
+#include "tui/views/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FETCH_MS = 1000,
+	ASK_MS = 10 * 1000,
+	ASK_TIMEOUT_MS = 5000,
+	EVENTS_MAX = 100,
+	LABEL_COLS = 16,
+	WHEEL_ROWS = 3
+};
+
+struct detail {
+	struct view view;
+	char *uid; /* NULL: the direct runtime */
+	char *name;
+	struct detail_lines objects, health, metadata, all;
+	struct fleet_op *fetch;
+	struct runtime_op *health_op, *metadata_op;
+	uint64_t fetched_revision;              /* of the row */
+	int64_t fetched_mono_ms, asked_mono_ms; /* 0: never */
+	bool is_gone;
+	int top, rows, rows_in_all;
+};
+
+static struct detail *detail_of(const struct view *view)
+{
+	return (struct detail *)(uintptr_t)view;
+}
+
+static enum key_scope scope(const struct view *view)
+{
+	(void)view;
+	return SCOPE_DETAIL;
+}
+
+static const struct fleet_row *row_of(const struct detail *detail)
+{
+	struct fleet *fleet = engine_fleet(detail->view.host->engine);
+	return fleet && detail->uid ? fleet_find(fleet, detail->uid) : NULL;
+}
+
+static void add_error(struct detail_lines *lines, const char *label, const struct err *err)
+{
+	detail_addf(lines, label, ROLE_ERROR, 0, "%s: %s", err_name(err), err->msg);
+	if (*err_hint(err))
+		detail_add(lines, "", ROLE_DIM, err_hint(err), 0);
+}
+
+/* ---- the daemon */
+
+static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
+{
+	struct detail *detail = arg;
+	char age[CLOCK_AGE_BYTES];
+	detail->health_op = NULL;
+	detail_clear(&detail->health);
+	if (err)
+		add_error(&detail->health, "health", err);
+	else
+		detail_addf(&detail->health, "health",
+			strcmp(health->status, "ok") == 0 || strcmp(health->status, "OK") == 0
+				? ROLE_OK
+				: ROLE_TEXT,
+			0, "%s, up for %s", health->status,
+			clock_format_age(health->uptime_seconds * 1000, age));
+	host_dirty(detail->view.host);
+}
+
+static void on_metadata(
+	void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n)
+{
+	struct detail *detail = arg;
+	detail->metadata_op = NULL;
+	detail_clear(&detail->metadata);
+	if (err)
+		add_error(&detail->metadata, "metadata", err);
+	for (size_t i = 0; !err && i < n; i++)
+		detail_add(&detail->metadata, pairs[i].name, ROLE_TEXT, pairs[i].value, 0);
+	if (!err && !n)
+		detail_add(&detail->metadata, "metadata", ROLE_DIM, "none", 0);
+	host_dirty(detail->view.host);
+}
+
+static void ask_daemon(struct detail *detail)
+{
+	struct err err = { 0 };
+	detail->asked_mono_ms = clock_mono_ms();
+	if (detail->health_op || detail->metadata_op)
+		return;
+	struct runtime *runtime = engine_runtime(detail->view.host->engine, detail->uid, &err);
+	if (runtime)
+		detail->health_op =
+			runtime_health_start(runtime, ASK_TIMEOUT_MS, on_health, detail, &err);
+	if (!detail->health_op) {
+		detail_clear(&detail->health);
+		detail_clear(&detail->metadata);
+		add_error(&detail->health, "health", &err);
+		return;
+	}
+	detail->metadata_op =
+		runtime_metadata_start(runtime, ASK_TIMEOUT_MS, on_metadata, detail, &err);
+	if (!detail->metadata_op) {
+		detail_clear(&detail->metadata);
+		add_error(&detail->metadata, "metadata", &err);
+	}
+}
+
+/* ---- the objects */
+
+static void on_fetched(void *arg, const struct err *err, const struct fleet_detail *objects)
+{
+	struct detail *detail = arg;
+	detail->fetch = NULL;
+	detail_clear(&detail->objects);
+	if (err) {
+		detail_title(&detail->objects, "Objects");
+		add_error(&detail->objects, "cannot be read", err);
+	} else {
+		detail_add_objects(&detail->objects, objects);
+	}
+	host_dirty(detail->view.host);
+}
+
+static void fetch(struct detail *detail, const struct fleet_row *row)
+{
+	struct fleet *fleet = engine_fleet(detail->view.host->engine);
+	struct err err = { 0 };
+	if (detail->fetch)
+		return;
+	detail->fetched_mono_ms = clock_mono_ms();
+	detail->fetched_revision = row->revision;
+	detail->fetch = fleet_detail_start(fleet, detail->uid, on_fetched, detail, &err);
+	if (!detail->fetch) {
+		detail_clear(&detail->objects);
+		detail_title(&detail->objects, "Objects");
+		add_error(&detail->objects, "cannot be read", &err);
+	}
+}
+
+static void keep_fresh(struct detail *detail, const struct fleet_row *row)
+{
+	int64_t now = clock_mono_ms();
+	bool is_due = !detail->fetched_mono_ms || now - detail->fetched_mono_ms >= FETCH_MS;
+	if (row && is_due &&
+		(row->revision != detail->fetched_revision || !detail->fetched_mono_ms))
+		fetch(detail, row);
+	bool is_direct = !engine_fleet(detail->view.host->engine);
+	if ((row || is_direct) &&
+		(!detail->asked_mono_ms || now - detail->asked_mono_ms >= ASK_MS))
+		ask_daemon(detail);
+}
+
+/* ---- drawing */
+
+static enum theme_role state_role(enum fleet_state state)
+{
+	switch (state) {
+	case FLEET_READY:
+		return ROLE_OK;
+	case FLEET_FAILED:
+	case FLEET_BLOCKED:
+	case FLEET_ERROR:
+	case FLEET_EXPIRED:
+		return ROLE_ERROR;
+	case FLEET_DEGRADED:
+	case FLEET_PENDING:
+	case FLEET_UNKNOWN:
+		return ROLE_WARNING;
+	case FLEET_CREATING:
+	case FLEET_RESUMING:
+	case FLEET_SUSPENDING:
+		return ROLE_BUSY;
+	default:
+		return ROLE_GONE;
+	}
+}
+
+static void add_if(struct detail_lines *lines, const char *label, const char *text)
+{
+	if (*text)
+		detail_add(lines, label, ROLE_TEXT, text, 0);
+}
+
+static void add_row(struct detail_lines *lines, const struct fleet_row *row)
+{
+	char age[CLOCK_AGE_BYTES], date[CLOCK_RFC3339_BYTES];
+	int64_t now = clock_wall_ms();
+	detail_add(lines, "state", state_role(row->state), fleet_state_name(row->state), 0);
+	if (*row->why)
+		detail_add(lines, "why", ROLE_WARNING, row->why, row->why_since_ms);
+	add_if(lines, "namespace", row->namespace_);
+	add_if(lines, "claim", row->claim);
+	add_if(lines, "sandbox", row->sandbox);
+	add_if(lines, "pod", row->pod);
+	add_if(lines, "pool", row->pool);
+	add_if(lines, "template", row->template_);
+	add_if(lines, "node", row->node);
+	add_if(lines, "pod IP", row->pod_ip);
+	add_if(lines, "service", row->service_fqdn);
+	add_if(lines, "runtime class", row->runtime_class);
+	add_if(lines, "created by", row->created_by);
+	if (row->created_ms)
+		detail_addf(lines, "created", ROLE_TEXT, row->created_ms, "%s%s",
+			clock_format_rfc3339(row->created_ms * 1000000, 0, date),
+			row->is_warm_start ? ", from a warm pool" : "");
+	if (row->expires_ms)
+		detail_addf(lines, "expires",
+			row->expires_ms - now < 5 * 60 * 1000 ? ROLE_WARNING : ROLE_TEXT, 0,
+			"%s, %s%s", clock_format_rfc3339(row->expires_ms * 1000000, 0, date),
+			row->expires_ms > now ? "in " : "over for ",
+			clock_format_age(row->expires_ms > now ? row->expires_ms - now
+							       : now - row->expires_ms,
+				age));
+	if (row->restarts)
+		detail_addf(lines, "restarts", ROLE_WARNING, 0, "%d", row->restarts);
+}
+
+static void add_events(struct detail *detail)
+{
+	struct fleet *fleet = engine_fleet(detail->view.host->engine);
+	struct fleet_event *events = x_calloc(EVENTS_MAX, sizeof *events);
+	size_t n = fleet_events(fleet, detail->uid, events, EVENTS_MAX);
+	detail_title(&detail->all, "Events");
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_event *e = &events[i];
+		char count[24] = "";
+		if (e->count > 1)
+			snprintf(count, sizeof count, " ×%d", e->count);
+		detail_addf(&detail->all, e->reason, e->is_warning ? ROLE_WARNING : ROLE_TEXT,
+			e->wall_ms, "%s  (%s%s)", e->message, e->object, count);
+	}
+	if (!n)
+		detail_add(&detail->all, "", ROLE_DIM, "none", 0);
+	free(events);
+}
+
+static void build(struct detail *detail)
+{
+	struct host *host = detail->view.host;
+	const struct fleet_row *row = row_of(detail);
+	struct detail_lines *all = &detail->all;
+	bool is_direct = !engine_fleet(host->engine);
+	detail_clear(all);
+	if (row) {
+		free(detail->name);
+		detail->name = x_strdup(host_row_name(host, detail->uid));
+		detail->is_gone = false;
+	} else if (!is_direct) {
+		detail->is_gone = fleet_is_synced(engine_fleet(host->engine));
+	}
+	keep_fresh(detail, row);
+	detail_title(all, detail->name);
+	if (is_direct)
+		detail_add(all, "address", ROLE_TEXT, engine_context(host->engine), 0);
+	if (detail->is_gone)
+		detail_add(all, "state", ROLE_GONE,
+			"It is gone. What follows is the last that was known.", 0);
+	if (row)
+		add_row(all, row);
+	if (row || is_direct) {
+		detail_title(all, "Daemon");
+		if (!detail->health.n)
+			detail_add(all, "health", ROLE_DIM, "asking …", 0);
+		detail_append(all, &detail->health);
+		detail_append(all, &detail->metadata);
+	}
+	if (!is_direct && !detail->objects.n && !detail->is_gone)
+		detail_add(all, "", ROLE_DIM, "reading the objects …", 0);
+	detail_append(all, &detail->objects);
+	if (!is_direct)
+		add_events(detail);
+}
+
+static int label_cols(const struct region r)
+{
+	return LABEL_COLS < r.cols / 3 ? LABEL_COLS : r.cols / 3;
+}
+
+static int draw_line(
+	const struct host *host, struct region r, int row, const struct detail_line *line)
+{
+	char age[CLOCK_AGE_BYTES], buffer[CLOCK_AGE_BYTES + 8];
+	if (line->is_title) {
+		if (row >= 0 && row < r.rows)
+			region_text(
+				r, row, 0, r.cols, host_style(host, ROLE_HEADER), line->label);
+		return 1;
+	}
+	int labels = label_cols(r), col = labels + 3, rows;
+	struct region text = r;
+	if (line->when_ms) {
+		int64_t ago = clock_wall_ms() - line->when_ms;
+		snprintf(buffer, sizeof buffer, "%s ago",
+			clock_format_age(ago > 0 ? ago : 0, age));
+		text = region_sub(r, 0, 0, r.cols - (int)strlen(buffer) - 1, r.rows);
+		if (row >= 0 && row < r.rows)
+			region_text_right(r, row, text.cols, r.cols - text.cols,
+				host_style(host, ROLE_DIM), buffer);
+	}
+	if (text_cols(line->label) > labels &&
+		!line->is_pair) { /* a long label: a row of its own */
+		rows = fold_draw(r, row, 2, host_style(host, ROLE_DIM), slice_of(line->label));
+		return rows + fold_draw(text, row + rows, col, host_style(host, line->role),
+				      slice_of(line->text));
+	}
+	if (line->is_pair) { /* name=value: as one */
+		struct str both;
+		str_init(&both, 64 << 10);
+		str_addf(&both, "%s=%s", line->label, line->text);
+		rows = fold_draw(text, row, 2, host_style(host, line->role),
+			(struct slice){ both.p, both.n });
+		str_deinit(&both);
+		return rows;
+	}
+	if (row >= 0 && row < r.rows)
+		region_text(r, row, 2, labels, host_style(host, ROLE_DIM), line->label);
+	return fold_draw(text, row, col, host_style(host, line->role), slice_of(line->text));
+}
+
+static int draw_all(struct detail *detail, struct region r)
+{
+	int row = -detail->top;
+	for (size_t i = 0; i < detail->all.n; i++) {
+		const struct detail_line *line = &detail->all.lines[i];
+		if (line->is_title && i)
+			row++;
+		row += draw_line(detail->view.host, r, row, line);
+	}
+	return row + detail->top;
+}
+
+static void draw(struct view *view, struct region r, bool is_focused)
+{
+	struct detail *detail = detail_of(view);
+	(void)is_focused;
+	build(detail);
+	detail->rows = r.rows;
+	if (r.cols < 8)
+		return;
+	detail->rows_in_all = draw_all(detail, r);
+	int last = detail->rows_in_all > r.rows ? detail->rows_in_all - r.rows : 0;
+	if (detail->top > last) { /* it has become shorter */
+		detail->top = last;
+		region_fill(r, host_style(view->host, ROLE_TEXT));
+		draw_all(detail, r);
+	}
+	if (detail->top < last)
+		region_text(
+			r, r.rows - 1, r.cols - 1, 1, host_style(view->host, ROLE_DIM), "↓");
+}
+
+/* ---- hands */
+
+static void scroll_to(struct detail *detail, int top)
+{
+	int last = detail->rows_in_all > detail->rows ? detail->rows_in_all - detail->rows : 0;
+	detail->top = top < 0 ? 0 : top < last ? top : last;
+	host_dirty(detail->view.host);
+}
+
+static bool run_move(void *self, const char *args, struct err *err)
+{
+	struct detail *detail = self;
+	int page = detail->rows > 1 ? detail->rows - 1 : 1;
+	if (strcmp(args, "up") == 0)
+		scroll_to(detail, detail->top - 1);
+	else if (strcmp(args, "down") == 0)
+		scroll_to(detail, detail->top + 1);
+	else if (strcmp(args, "page-up") == 0)
+		scroll_to(detail, detail->top - page);
+	else if (strcmp(args, "page-down") == 0)
+		scroll_to(detail, detail->top + page);
+	else if (strcmp(args, "first") == 0)
+		scroll_to(detail, 0);
+	else if (strcmp(args, "last") == 0)
+		scroll_to(detail, detail->rows_in_all);
+	else
+		return err_set(err, ERR_ARG_INVALID,
+			"move up, down, page-up, page-down, first or last");
+	return true;
+}
+
+static bool run_refresh(void *self, const char *args, struct err *err)
+{
+	struct detail *detail = self;
+	(void)args;
+	(void)err;
+	detail->fetched_mono_ms = detail->asked_mono_ms = 0; /* the next frame asks */
+	detail->fetched_revision = 0;
+	detail_clear(&detail->health);
+	detail_clear(&detail->metadata);
+	host_dirty(detail->view.host);
+	return true;
+}
+
+static const struct command commands[] = {
+	{ "move", "up|down|page-up|page-down|first|last", "scroll", run_move },
+	{ "refresh", "", "fetch everything again", run_refresh },
+};
+
+static bool mouse(struct view *view, const struct mouse *mouse)
+{
+	struct detail *detail = detail_of(view);
+	if (mouse->action == MOUSE_WHEEL_UP)
+		scroll_to(detail, detail->top - WHEEL_ROWS);
+	else if (mouse->action == MOUSE_WHEEL_DOWN)
+		scroll_to(detail, detail->top + WHEEL_ROWS);
+	return true;
+}
+
+static void changed(struct view *view)
+{
+	host_dirty(view->host);
+}
+
+static size_t targets(const struct view *view, const char **uids, size_t max)
+{
+	const struct detail *detail = detail_of(view);
+	if (!detail->uid || !max)
+		return 0;
+	uids[0] = detail->uid;
+	return 1;
+}
+
+static void title(const struct view *view, struct str *out)
+{
+	str_add(out, detail_of(view)->name);
+}
+
+static bool shows(const struct view *view, const struct view_args *args)
+{
+	const struct detail *detail = detail_of(view);
+	return strcmp(detail->uid ? detail->uid : "", args->uid ? args->uid : "") == 0;
+}
+
+static int64_t redraw_after_ms(const struct view *view)
+{
+	(void)view;
+	return 1000; /* ages, and what is due to be asked again */
+}
+
+static struct view *open_detail(
+	struct host *host, const struct view_args *args, struct err *err)
+{
+	if (engine_fleet(host->engine) && !args->uid) {
+		err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
+		return NULL;
+	}
+	struct detail *detail = x_calloc(1, sizeof *detail);
+	detail->view.class = &view_detail;
+	detail->view.host = host;
+	detail->uid = x_strdup(args->uid);
+	detail->name = x_strdup(host_row_name(host, args->uid));
+	return &detail->view;
+}
+
+static void free_detail(struct view *view)
+{
+	struct detail *detail = detail_of(view);
+	fleet_op_cancel(detail->fetch);
+	runtime_cancel(detail->health_op);
+	runtime_cancel(detail->metadata_op);
+	detail_clear(&detail->objects);
+	detail_clear(&detail->health);
+	detail_clear(&detail->metadata);
+	detail_clear(&detail->all);
+	free(detail->uid);
+	free(detail->name);
+	free(detail);
+}
+
+const struct view_class view_detail = {
+	.name = "detail",
+	.scope = scope,
+	.commands = commands,
+	.n_commands = sizeof commands / sizeof commands[0],
+	.open = open_detail,
+	.free = free_detail,
+	.title = title,
+	.draw = draw,
+	.mouse = mouse,
+	.changed = changed,
+	.targets = targets,
+	.shows = shows,
+	.redraw_after_ms = redraw_after_ms,
+};

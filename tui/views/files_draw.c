@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/num.h"
+#include "tui/views/fold.h"
 #include "tui/views/keys.h"
 
 #include <stdio.h>
@@ -209,34 +210,6 @@ static void draw_entry(
 			style, mode_text(entry->mode, buffer));
 }
 
-/* Words over several rows, broken at blanks. Returns the rows used. */
-static int draw_folded(struct region r, int row, int col, struct style style, const char *text)
-{
-	int first = row;
-	char line[512];
-	while (*text && row < r.rows) {
-		size_t n = 0, fits = 0;
-		while (text[n] && n + 1 < sizeof line) {
-			size_t word = n + strcspn(text + n, " ");
-			word += word == n;
-			if (word >= sizeof line)
-				word = sizeof line - 1;
-			snprintf(line, sizeof line, "%.*s", (int)word, text);
-			if (text_cols(line) > r.cols - col)
-				break;
-			fits = word;
-			n = word + (text[word] == ' ');
-		}
-		if (!fits) { /* a word longer than the line: cut */
-			fits = strcspn(text, " ");
-			n = fits + (text[fits] == ' ');
-		}
-		region_slice(r, row++, col, r.cols - col, style, (struct slice){ text, fits });
-		text += n;
-	}
-	return row - first;
-}
-
 static void draw_error(struct files_pane *pane, struct region r)
 {
 	struct host *host = pane->host;
@@ -244,9 +217,9 @@ static void draw_error(struct files_pane *pane, struct region r)
 	int row = 0;
 	region_text(
 		r, row++, 1, r.cols - 1, host_style(host, ROLE_ERROR), err_name(&pane->err));
-	row += draw_folded(r, row, 1, host_style(host, ROLE_TEXT), pane->err.msg);
+	row += fold_draw(r, row, 1, host_style(host, ROLE_TEXT), slice_of(pane->err.msg));
 	if (*err_hint(&pane->err))
-		row += draw_folded(r, row, 1, dim, err_hint(&pane->err));
+		row += fold_draw(r, row, 1, dim, slice_of(err_hint(&pane->err)));
 	const char *again = key_of_command(SCOPE_FILES, "refresh"),
 		   *up = key_of_command(SCOPE_FILES, "leave");
 	if (row < r.rows) {
@@ -255,7 +228,7 @@ static void draw_error(struct files_pane *pane, struct region r)
 			files_pane_is_root(pane) ? "" : ", ",
 			files_pane_is_root(pane) ? "" : up,
 			files_pane_is_root(pane) ? "" : " goes up");
-		draw_folded(r, row, 1, dim, line);
+		fold_draw(r, row, 1, dim, slice_of(line));
 	}
 }
 

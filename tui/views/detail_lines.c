@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of the API as lines to read.
+#include "tui/views/detail_lines.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+void detail_clear(struct detail_lines *lines)
+{
+	for (size_t i = 0; i < lines->n; i++) {
+		free(lines->lines[i].label);
+		free(lines->lines[i].text);
+	}
+	free(lines->lines);
+	*lines = (struct detail_lines){ 0 };
+}
+
+static struct detail_line *add(struct detail_lines *lines, const char *label, const char *text)
+{
+	array_grow(&lines->lines, &lines->capacity, lines->n + 1, sizeof *lines->lines);
+	struct detail_line *line = &lines->lines[lines->n++];
+	*line = (struct detail_line){
+		.label = x_strndup(label, DETAIL_TEXT_BYTES),
+		.text = x_strndup(text, DETAIL_TEXT_BYTES),
+		.role = ROLE_TEXT,
+	};
+	return line;
+}
+
+void detail_title(struct detail_lines *lines, const char *title)
+{
+	if (lines->n < DETAIL_LINES_MAX)
+		add(lines, title, "")->is_title = true;
+}
+
+void detail_add(struct detail_lines *lines, const char *label, enum theme_role role,
+	const char *text, int64_t when_ms)
+{
+	if (lines->n >= DETAIL_LINES_MAX)
+		return;
+	struct detail_line *line = add(lines, label, text);
+	line->role = role;
+	line->when_ms = when_ms;
+}
+
+void detail_addf(struct detail_lines *lines, const char *label, enum theme_role role,
+	int64_t when_ms, const char *format, ...)
+{
+	struct str text;
+	va_list args;
+	str_init(&text, DETAIL_TEXT_BYTES);
+	va_start(args, format);
+	str_vaddf(&text, format, args);
+	va_end(args);
+	detail_add(lines, label, role, text.p, when_ms);
+	str_deinit(&text);
+}
+
+void detail_append(struct detail_lines *to, const struct detail_lines *from)
+{
+	for (size_t i = 0; i < from->n && to->n < DETAIL_LINES_MAX; i++) {
+		const struct detail_line *line = &from->lines[i];
+		struct detail_line *made = add(to, line->label, line->text);
+		made->is_title = line->is_title;
+		made->is_pair = line->is_pair;
+		made->role = line->role;
+		made->when_ms = line->when_ms;
+	}
+}
+
+static int64_t time_of(const char *text)
+{
+	int64_t ns;
+	return text && clock_parse_rfc3339(text, &ns) ? ns / 1000000 : 0;
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Which conditions are good when True depends on the type; these are the ones that are bad. */
+static enum theme_role condition_role(const char *type, const char *status)
+{
+	bool is_bad_when_true = strcmp(type, "Suspended") == 0 ||
+				strcmp(type, "Finished") == 0 ||
+				strcmp(type, "DisruptionTarget") == 0;
+	if (strcmp(status, "True") == 0)
+		return is_bad_when_true ? ROLE_WARNING : ROLE_OK;
+	if (strcmp(status, "False") == 0)
+		return is_bad_when_true ? ROLE_TEXT : ROLE_ERROR;
+	return ROLE_WARNING;
+}
+
+static void add_conditions(struct detail_lines *lines, const char *what, const cJSON *object)
+{
+	const cJSON *conditions = json_get(object, "status", "conditions", NULL), *c;
+	if (!cJSON_IsArray(conditions) || !conditions->child)
+		return;
+	struct str title;
+	str_init(&title, 256);
+	str_addf(&title, "Conditions of the %s", what);
+	detail_title(lines, title.p);
+	str_deinit(&title);
+	cJSON_ArrayForEach(c, conditions)
+	{
+		const char *type = or_empty(json_str(c, "type", NULL));
+		const char *status = or_empty(json_str(c, "status", NULL));
+		const char *message = or_empty(json_str(c, "message", NULL));
+		detail_addf(lines, type, condition_role(type, status),
+			time_of(json_str(c, "lastTransitionTime", NULL)), "%s  %s%s%s", status,
+			or_empty(json_str(c, "reason", NULL)), *message ? ": " : "", message);
+	}
+}
+
+/* "running", "waiting: ImagePullBackOff", "ended with 137 (OOMKilled)" */
+static void add_state(struct str *out, const cJSON *state)
+{
+	const cJSON *waiting = json_get(state, "waiting", NULL);
+	const cJSON *ended = json_get(state, "terminated", NULL);
+	if (json_get(state, "running", NULL))
+		str_add(out, "running");
+	else if (waiting)
+		str_addf(out, "waiting: %s %s", or_empty(json_str(waiting, "reason", NULL)),
+			or_empty(json_str(waiting, "message", NULL)));
+	else if (ended)
+		str_addf(out, "ended with %lld (%s)",
+			(long long)json_int(ended, -1, "exitCode", NULL),
+			or_empty(json_str(ended, "reason", NULL)));
+}
+
+static void add_containers(struct detail_lines *lines, const cJSON *pod)
+{
+	const cJSON *statuses = json_get(pod, "status", "containerStatuses", NULL), *c;
+	if (!cJSON_IsArray(statuses) || !statuses->child)
+		return;
+	detail_title(lines, "Containers");
+	cJSON_ArrayForEach(c, statuses)
+	{
+		struct str text;
+		const cJSON *last = json_get(c, "lastState", NULL);
+		int64_t restarts = json_int(c, 0, "restartCount", NULL);
+		bool is_ready = json_bool(c, false, "ready", NULL);
+		str_init(&text, DETAIL_TEXT_BYTES);
+		add_state(&text, json_get(c, "state", NULL));
+		str_addf(&text, "%s  %s", is_ready ? "" : ", not ready",
+			or_empty(json_str(c, "image", NULL)));
+		if (restarts)
+			str_addf(&text, "  %lld restarts", (long long)restarts);
+		if (json_get(last, "terminated", NULL)) {
+			str_add(&text, ", before that ");
+			add_state(&text, last);
+		}
+		detail_add(lines, or_empty(json_str(c, "name", NULL)),
+			is_ready && !restarts ? ROLE_TEXT : ROLE_WARNING, text.p, 0);
+		str_deinit(&text);
+	}
+}
+
+static void add_map(
+	struct detail_lines *lines, const char *what, const char *field, const cJSON *object)
+{
+	const cJSON *map = json_get(object, "metadata", field, NULL), *pair;
+	if (!cJSON_IsObject(map) || !map->child)
+		return;
+	struct str title;
+	str_init(&title, 256);
+	str_addf(&title, "%s of the %s",
+		strcmp(field, "labels") == 0 ? "Labels" : "Annotations", what);
+	detail_title(lines, title.p);
+	str_deinit(&title);
+	cJSON_ArrayForEach(pair, map)
+	{
+		if (lines->n >= DETAIL_LINES_MAX)
+			break;
+		struct detail_line *line = add(
+			lines, pair->string, cJSON_IsString(pair) ? pair->valuestring : "?");
+		line->is_pair = true;
+	}
+}
+
+void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *objects)
+{
+	add_conditions(lines, "claim", objects->claim);
+	add_conditions(lines, "sandbox", objects->sandbox);
+	add_conditions(lines, "pod", objects->pod);
+	add_containers(lines, objects->pod);
+	add_map(lines, "claim", "labels", objects->claim);
+	add_map(lines, "sandbox", "labels", objects->sandbox);
+	add_map(lines, "pod", "labels", objects->pod);
+	add_map(lines, "claim", "annotations", objects->claim);
+	add_map(lines, "sandbox", "annotations", objects->sandbox);
+}
