@@ -145,7 +145,7 @@ static bool is_run_over(const struct follow *f)
 	if (!store_by_uid(f->server->store, f->pod_uid))
 		return true;
 	return stat(f->path, &now) != 0 || fstat(f->fd, &ours) != 0 ||
-		now.st_ino != ours.st_ino;
+	       now.st_ino != ours.st_ino;
 }
 
 static void on_ready(void *arg, struct stream *stream)
@@ -153,7 +153,8 @@ static void on_ready(void *arg, struct stream *stream)
 	struct follow *f = arg;
 	char bytes[READ_BYTES];
 	struct evbuffer *out = evbuffer_new();
-	bool over = is_run_over(f); /* looked at first: what was written until then is still read */
+	bool over =
+		is_run_over(f); /* looked at first: what was written until then is still read */
 	ssize_t n = read(f->fd, bytes, sizeof bytes);
 	if (n > 0)
 		feed(f, bytes, (size_t)n, out);
@@ -206,8 +207,7 @@ static cJSON *check_container(struct request *req, const struct object *pod)
 			return NULL;
 	}
 	first = wanted ? wanted : "";
-	return status_bad_request(
-		"container %.63s is not valid for pod %s", first, pod->name);
+	return status_bad_request("container %.63s is not valid for pod %s", first, pod->name);
 }
 
 void api_pod_log(struct request *req, const struct api_target *t)
@@ -227,8 +227,8 @@ void api_pod_log(struct request *req, const struct api_target *t)
 	f->opts = opts;
 	f->server = s;
 	f->pod_uid = x_strdup(pod->uid);
-	f->path = x_asprintf("%s/pods/%s/%s", s->opts.state_dir, pod->uid,
-		opts.previous ? "log.1" : "log");
+	f->path = x_asprintf(
+		"%s/pods/%s/%s", s->opts.state_dir, pod->uid, opts.previous ? "log.1" : "log");
 	str_init(&f->partial, READ_BYTES);
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (f->fd < 0) {

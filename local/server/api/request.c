@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/yaml.h"
+#include "local/server/api/protobuf.h"
 #include "local/server/store/status.h"
 
 #include <ctype.h>
@@ -155,6 +156,11 @@ cJSON *request_parse_body(const struct request *req, bool may_be_empty, cJSON **
 		return NULL;
 	}
 	request_content_type(req, type);
+	if (strcmp(type, "application/vnd.kubernetes.protobuf") == 0) {
+		body = protobuf_namespace(req->body);
+		if (body)
+			return body;
+	}
 	if (strstr(type, "protobuf") || strstr(type, "cbor")) {
 		*status = status_new(415, "UnsupportedMediaType",
 			"the body of the request was in an unknown format - accepted media types"
