@@ -31,7 +31,7 @@ enum {
 static void try_rest(struct runtime *runtime);
 static void try_grpc(struct runtime *runtime);
 
-bool connect_is_up(const struct runtime *runtime, enum lane lane)
+bool runtime_connect_is_up(const struct runtime *runtime, enum lane lane)
 {
 	if (lane == LANE_REST)
 		return runtime->lanes[LANE_REST].state == LANE_UP;
@@ -61,7 +61,7 @@ static void lane_failed(struct runtime *runtime, enum lane which, const struct e
 	lane->has_failed = true;
 	for (struct runtime_op *op = runtime->ops; op; op = op->next)
 		if (op->is_waiting && (op->lane == which || which == LANE_REST))
-			op_fail_later(op, &why);
+			runtime_op_fail_later(op, &why);
 }
 
 static void lane_up(struct runtime *runtime, enum lane which)
@@ -76,12 +76,12 @@ static void lane_up(struct runtime *runtime, enum lane which)
 		if (!op->is_waiting)
 			continue;
 		if (op->lane == which)
-			op_begin_waiting(op);
+			runtime_op_begin_waiting(op);
 		else if (op->lane == LANE_GRPC)
 			wants_grpc = true;
 	}
 	if (wants_grpc)
-		connect_start(runtime, LANE_GRPC);
+		runtime_connect_start(runtime, LANE_GRPC);
 }
 
 /* One try failed: once more in 200 ms, unless it cannot help. */
@@ -138,7 +138,7 @@ static void on_grpc_retry(void *arg)
 	try_grpc(arg);
 }
 
-void connect_start(struct runtime *runtime, enum lane which)
+void runtime_connect_start(struct runtime *runtime, enum lane which)
 {
 	struct lane_attempt *rest = &runtime->lanes[LANE_REST];
 
@@ -172,7 +172,7 @@ static void on_health(
 	} else if (reply->status == 200) {
 		lane_up(runtime, LANE_REST);
 	} else {
-		errors_from_rest(&failure, ERRORS_DAEMON, reply->status, body);
+		runtime_errors_from_rest(&failure, ERRORS_DAEMON, reply->status, body);
 		try_failed(runtime, LANE_REST, &failure);
 	}
 }
@@ -217,7 +217,7 @@ static void try_rest(struct runtime *runtime)
 		try_failed(runtime, LANE_REST, &err);
 }
 
-void connect_rest_failed(struct runtime *runtime, const struct err *err)
+void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err)
 {
 	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
 
@@ -355,7 +355,7 @@ static void try_grpc(struct runtime *runtime)
 }
 
 /* ---- life */
-void connect_init(struct runtime *runtime)
+void runtime_connect_init(struct runtime *runtime)
 {
 	static loop_fn *const retry[] = { on_rest_retry, on_grpc_retry };
 	static loop_fn *const deadline[] = { on_rest_deadline, on_grpc_deadline };
@@ -367,7 +367,7 @@ void connect_init(struct runtime *runtime)
 	}
 }
 
-void connect_drop(struct runtime *runtime)
+void runtime_connect_drop(struct runtime *runtime)
 {
 	for (int i = 0; i < LANE_COUNT; i++) {
 		stop_attempt(&runtime->lanes[i]);
@@ -383,11 +383,11 @@ void connect_drop(struct runtime *runtime)
 	http_drop_lane(runtime->http, runtime->http_lane);
 }
 
-void connect_deinit(struct runtime *runtime)
+void runtime_connect_deinit(struct runtime *runtime)
 {
 	if (!runtime->lanes[0].retry)
 		return;
-	connect_drop(runtime);
+	runtime_connect_drop(runtime);
 	for (int i = 0; i < LANE_COUNT; i++) {
 		loop_timer_free(runtime->lanes[i].retry);
 		loop_timer_free(runtime->lanes[i].deadline);

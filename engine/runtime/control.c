@@ -36,9 +36,10 @@ static void send_size(struct runtime_process *process)
 		process->has_exit || process->is_killing)
 		return;
 	process->is_size_due = false;
-	char *message = message_resize(process->pid, process->cols, process->rows, &n);
-	process->resize_call = process_call(process, "/process.v1.ProcessService/ResizeTTY",
-		message, n, CONTROL_MS, on_resized, process, NULL);
+	char *message = runtime_message_resize(process->pid, process->cols, process->rows, &n);
+	process->resize_call =
+		runtime_process_call(process, "/process.v1.ProcessService/ResizeTTY", message,
+			n, CONTROL_MS, on_resized, process, NULL);
 }
 
 void runtime_process_resize(struct runtime_process *process, int cols, int rows)
@@ -75,9 +76,9 @@ static bool send_signal(struct runtime_process *process, int signal, struct err 
 			err, ERR_OP_BUSY, "the daemon has not taken the last signals yet");
 	struct control_call *control = x_calloc(1, sizeof *control);
 	control->process = process;
-	char *message = message_signal(process->pid, signal, &n);
-	control->call = process_call(process, "/process.v1.ProcessService/SendSignal", message,
-		n, CONTROL_MS, on_signalled, control, err);
+	char *message = runtime_message_signal(process->pid, signal, &n);
+	control->call = runtime_process_call(process, "/process.v1.ProcessService/SendSignal",
+		message, n, CONTROL_MS, on_signalled, control, err);
 	if (!control->call) {
 		free(control);
 		return false;
@@ -104,7 +105,7 @@ bool runtime_process_signal(
 
 /* The daemon sets the size just after it has started the program, which may have looked already: the size is
  * always sent once more. */
-void control_after_init(struct runtime_process *process)
+void runtime_control_after_init(struct runtime_process *process)
 {
 	send_size(process);
 	if (process->early_signal)
@@ -112,7 +113,7 @@ void control_after_init(struct runtime_process *process)
 	process->early_signal = 0;
 }
 
-void control_cancel(struct runtime_process *process)
+void runtime_control_cancel(struct runtime_process *process)
 {
 	grpc_cancel(process->resize_call);
 	process->resize_call = NULL;

@@ -23,7 +23,7 @@ static const char *relative(const char *cwd)
 	return cwd;
 }
 
-bool cwd_is_allowed(const char *cwd, struct err *err)
+bool runtime_cwd_is_allowed(const char *cwd, struct err *err)
 {
 	return !cwd || path_check(relative(cwd), PATH_READ, err);
 }
@@ -39,7 +39,7 @@ static void on_done(
 	free(check);
 }
 
-struct cwd_check *cwd_check_start(struct runtime_op *op, const char *cwd,
+struct cwd_check *runtime_cwd_check_start(struct runtime_op *op, const char *cwd,
 	void (*done)(void *arg, bool is_missing), void *arg)
 {
 	if (!op->runtime->rest_url)
@@ -56,7 +56,7 @@ struct cwd_check *cwd_check_start(struct runtime_op *op, const char *cwd,
 	};
 
 	*check = (struct cwd_check){ op, done, arg };
-	bool ok = rest_start(op, &opts, NULL);
+	bool ok = runtime_rest_start(op, &opts, NULL);
 	free(url);
 	free(path);
 	if (ok)
@@ -65,7 +65,7 @@ struct cwd_check *cwd_check_start(struct runtime_op *op, const char *cwd,
 	return NULL;
 }
 
-void cwd_check_cancel(struct cwd_check *check)
+void runtime_cwd_check_cancel(struct cwd_check *check)
 {
 	if (!check)
 		return;

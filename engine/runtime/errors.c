@@ -122,7 +122,8 @@ static const char *status_text(int status)
 	}
 }
 
-bool errors_from_rest(struct err *err, enum errors_rest kind, int status, struct slice body)
+bool runtime_errors_from_rest(
+	struct err *err, enum errors_rest kind, int status, struct slice body)
 {
 	struct rest_text text;
 	enum err_code code = ERR_HTTP_STATUS;
@@ -196,7 +197,7 @@ static bool is_rpc(enum err_code code)
 	return code >= ERR_RPC_CANCELLED && code <= ERR_RPC_UNAUTHENTICATED;
 }
 
-bool errors_from_grpc(struct err *err, enum errors_call call, const struct err *from)
+bool runtime_errors_from_grpc(struct err *err, enum errors_call call, const struct err *from)
 {
 	for (size_t i = 0; i < sizeof grpc_rows / sizeof *grpc_rows; i++) {
 		const struct grpc_row *row = &grpc_rows[i];

@@ -17,7 +17,8 @@ enum errors_rest {
 	ERRORS_REST_COUNT,
 };
 /* body: what was kept of the answer: JSON {"code","message"} or plain text, or empty (HEAD). */
-bool errors_from_rest(struct err *err, enum errors_rest kind, int status, struct slice body);
+bool runtime_errors_from_rest(
+	struct err *err, enum errors_rest kind, int status, struct slice body);
 
 enum errors_call {
 	ERRORS_START,
@@ -28,4 +29,4 @@ enum errors_call {
 };
 /* from: the completion of a grpc call. A NOT_FOUND at start becomes ERR_PROC_COMMAND_NOT_FOUND; the caller finds
  * out whether a missing cwd was meant, since the daemon's text blames the program either way. */
-bool errors_from_grpc(struct err *err, enum errors_call call, const struct err *from);
+bool runtime_errors_from_grpc(struct err *err, enum errors_call call, const struct err *from);

@@ -25,7 +25,7 @@ static void detach(struct runtime_op *op)
 {
 	struct execute_op *execute = (struct execute_op *)op;
 
-	cwd_check_cancel(execute->check);
+	runtime_cwd_check_cancel(execute->check);
 	execute->check = NULL;
 }
 
@@ -33,7 +33,7 @@ static void release(struct runtime_op *op)
 {
 	struct execute_op *execute = (struct execute_op *)op;
 
-	message_result_deinit(&execute->result);
+	runtime_message_result_deinit(&execute->result);
 	free((void *)(uintptr_t)execute->request.p);
 	free(execute->cwd);
 }
@@ -55,9 +55,9 @@ static void on_message(void *arg, struct slice message)
 	struct execute_op *execute = arg;
 	struct err err = { 0 };
 
-	message_result_deinit(&execute->result);
-	if (!message_result_parse(message, &execute->result, &err))
-		op_finish(&execute->op, &err);
+	runtime_message_result_deinit(&execute->result);
+	if (!runtime_message_result_parse(message, &execute->result, &err))
+		runtime_op_finish(&execute->op, &err);
 }
 
 static void on_cwd_checked(void *arg, bool is_missing)
@@ -68,7 +68,7 @@ static void on_cwd_checked(void *arg, bool is_missing)
 	if (is_missing)
 		err_set(&execute->failure, ERR_PROC_NO_CWD, "no directory %s in the sandbox",
 			execute->cwd);
-	op_finish(&execute->op, &execute->failure);
+	runtime_op_finish(&execute->op, &execute->failure);
 }
 
 static void on_done(void *arg, const struct err *err)
@@ -78,15 +78,15 @@ static void on_done(void *arg, const struct err *err)
 	execute->op.call = NULL;
 	if (!err) {
 		span_set_int(execute->op.span, "sandbox.exit_code", execute->result.exit_code);
-		op_finish(&execute->op, NULL);
+		runtime_op_finish(&execute->op, NULL);
 		return;
 	}
-	errors_from_grpc(&execute->failure, ERRORS_EXECUTE, err);
+	runtime_errors_from_grpc(&execute->failure, ERRORS_EXECUTE, err);
 	if (execute->failure.code == ERR_PROC_COMMAND_NOT_FOUND && execute->cwd)
-		execute->check =
-			cwd_check_start(&execute->op, execute->cwd, on_cwd_checked, execute);
+		execute->check = runtime_cwd_check_start(
+			&execute->op, execute->cwd, on_cwd_checked, execute);
 	if (!execute->check)
-		op_finish(&execute->op, &execute->failure);
+		runtime_op_finish(&execute->op, &execute->failure);
 }
 
 static bool begin(struct runtime_op *op, struct err *err)
@@ -98,7 +98,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 		.message = execute->request,
 		.is_unary = true,
 		/* the op's own timer ends the call here; this tells the daemon, a little later */
-		.timeout_ms = op_remaining_ms(op) + 500,
+		.timeout_ms = runtime_op_remaining_ms(op) + 500,
 		.send_timeout = true,
 		.on_message = on_message,
 		.done = on_done,
@@ -121,13 +121,13 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 		err_set(err, ERR_OP_READ_ONLY, "no command is run: read-only");
 		return NULL;
 	}
-	if (!process_argv_check(argv, env, err) || !cwd_is_allowed(cwd, err))
+	if (!runtime_process_argv_check(argv, env, err) || !runtime_cwd_is_allowed(cwd, err))
 		return NULL;
-	struct execute_op *execute = op_new(runtime, sizeof *execute, LANE_GRPC,
+	struct execute_op *execute = runtime_op_new(runtime, sizeof *execute, LANE_GRPC,
 		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, "run", NULL);
 	struct message_config config = { argv, env, cwd };
 	size_t n;
-	char *request = message_execute(&config, &n);
+	char *request = runtime_message_execute(&config, &n);
 
 	execute->request = (struct slice){ request, n };
 	execute->cwd = x_strdup(cwd);
@@ -137,6 +137,7 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	execute->op.complete = complete;
 	execute->op.detach = detach;
 	execute->op.release = release;
-	span_set_str(execute->op.span, "sandbox.command.executable", process_executable(argv));
-	return op_launch(&execute->op, err) ? &execute->op : NULL;
+	span_set_str(execute->op.span, "sandbox.command.executable",
+		runtime_process_executable(argv));
+	return runtime_op_launch(&execute->op, err) ? &execute->op : NULL;
 }

@@ -66,7 +66,7 @@ static bool take(struct info_op *info, const struct http_reply *reply, struct sl
 	if (info->on_pairs && reply->status == 404)
 		return true;
 	if (reply->status != 200)
-		return errors_from_rest(err, ERRORS_DAEMON, reply->status, body);
+		return runtime_errors_from_rest(err, ERRORS_DAEMON, reply->status, body);
 	info->json = json_parse(body, err);
 	if (!info->json)
 		return false;
@@ -79,13 +79,13 @@ static void on_done(
 	struct info_op *info = arg;
 	struct err failure = { 0 };
 
-	rest_ended(&info->op, err);
+	runtime_rest_ended(&info->op, err);
 	if (err)
-		op_finish(&info->op, err);
+		runtime_op_finish(&info->op, err);
 	else if (take(info, reply, body, &failure))
-		op_finish(&info->op, NULL);
+		runtime_op_finish(&info->op, NULL);
 	else
-		op_finish(&info->op, &failure);
+		runtime_op_finish(&info->op, &failure);
 }
 
 static bool begin(struct runtime_op *op, struct err *err)
@@ -100,7 +100,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 		.arg = info,
 	};
 
-	return rest_start(op, &opts, err);
+	return runtime_rest_start(op, &opts, err);
 }
 
 static void complete(struct runtime_op *op, const struct err *err)
@@ -117,7 +117,7 @@ static void complete(struct runtime_op *op, const struct err *err)
 static struct info_op *info_new(struct runtime *runtime, const char *path, int64_t timeout_ms,
 	const char *span_name, void *arg)
 {
-	struct info_op *info = op_new(runtime, sizeof *info, LANE_REST,
+	struct info_op *info = runtime_op_new(runtime, sizeof *info, LANE_REST,
 		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, span_name, NULL);
 
 	info->path = path;
@@ -135,7 +135,7 @@ struct runtime_op *runtime_health_start(struct runtime *runtime, int64_t timeout
 	struct info_op *info = info_new(runtime, "/v1/health", timeout_ms, "health", arg);
 
 	info->on_health = done;
-	return op_launch(&info->op, err) ? &info->op : NULL;
+	return runtime_op_launch(&info->op, err) ? &info->op : NULL;
 }
 
 struct runtime_op *runtime_metadata_start(struct runtime *runtime, int64_t timeout_ms,
@@ -146,5 +146,5 @@ struct runtime_op *runtime_metadata_start(struct runtime *runtime, int64_t timeo
 	struct info_op *info = info_new(runtime, "/v1/metadata", timeout_ms, "metadata", arg);
 
 	info->on_pairs = done;
-	return op_launch(&info->op, err) ? &info->op : NULL;
+	return runtime_op_launch(&info->op, err) ? &info->op : NULL;
 }

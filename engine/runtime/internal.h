@@ -82,38 +82,39 @@ struct runtime_op {
 
 /* ---- op.c */
 /* timeout_ms 0: no deadline. The op is the first member of what op_new allocated (bytes). */
-void *op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
+void *runtime_op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
 	const char *span_name, const struct span *parent);
-void op_discard(struct runtime_op *op); /* before it was launched */
+void runtime_op_discard(struct runtime_op *op); /* before it was launched */
 /* False: it failed at once and is freed; no callback comes. */
-bool op_launch(struct runtime_op *op, struct err *err);
-void op_begin_waiting(struct runtime_op *op); /* connect.c: its lane is up */
-void op_finish(struct runtime_op *op, const struct err *err);
-void op_fail_later(struct runtime_op *op, const struct err *err); /* at the end of this turn */
-void op_end_silently(struct runtime_op *op);
-void op_unref(struct runtime_op *op);
-int64_t op_remaining_ms(
+bool runtime_op_launch(struct runtime_op *op, struct err *err);
+void runtime_op_begin_waiting(struct runtime_op *op); /* connect.c: its lane is up */
+void runtime_op_finish(struct runtime_op *op, const struct err *err);
+void runtime_op_fail_later(
+	struct runtime_op *op, const struct err *err); /* at the end of this turn */
+void runtime_op_end_silently(struct runtime_op *op);
+void runtime_op_unref(struct runtime_op *op);
+int64_t runtime_op_remaining_ms(
 	const struct runtime_op *op); /* of its deadline; 0 none, else at least 1 */
 /* Replaces the deadline by timeout_ms from now (0: none). */
-void op_set_timeout(struct runtime_op *op, int64_t timeout_ms);
+void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms);
 
 /* ---- connect.c */
-void connect_init(struct runtime *runtime);
-void connect_deinit(struct runtime *runtime);
-bool connect_is_up(const struct runtime *runtime, enum lane lane);
-void connect_start(struct runtime *runtime, enum lane lane);
+void runtime_connect_init(struct runtime *runtime);
+void runtime_connect_deinit(struct runtime *runtime);
+bool runtime_connect_is_up(const struct runtime *runtime, enum lane lane);
+void runtime_connect_start(struct runtime *runtime, enum lane lane);
 /* A request on the REST lane failed in transport: the next call looks at the health first. */
-void connect_rest_failed(struct runtime *runtime, const struct err *err);
-void connect_drop(
+void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err);
+void runtime_connect_drop(
 	struct runtime *runtime); /* both lanes down; what used them has been detached */
 
 /* ---- rest.c */
 /* Fills in address, TLS, token, lane, traceparent; sets op->req. opts->url is the path with its query. */
-bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err);
-bool rest_is_json(const struct http_reply *reply);
-int64_t rest_modified_s(const struct http_reply *reply); /* Last-Modified or -1 */
+bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err);
+bool runtime_rest_is_json(const struct http_reply *reply);
+int64_t runtime_rest_modified_s(const struct http_reply *reply); /* Last-Modified or -1 */
 /* For the end of every REST call: op->req is forgotten, the lane is told of a broken connection. */
-void rest_ended(struct runtime_op *op, const struct err *err);
+void runtime_rest_ended(struct runtime_op *op, const struct err *err);
 
 /* The first bytes of an error answer. */
 enum { REST_ERROR_BYTES = 4096 };
@@ -122,15 +123,16 @@ struct rest_failure {
 	size_t n;
 	char bytes[REST_ERROR_BYTES];
 };
-void rest_failure_add(struct rest_failure *failure, struct slice bytes);
+void runtime_rest_failure_add(struct rest_failure *failure, struct slice bytes);
 
 /* ---- cwd.c: is a missing cwd the reason of a NOT_FOUND at start? */
 struct cwd_check;
-struct cwd_check *cwd_check_start(struct runtime_op *op, const char *cwd,
+struct cwd_check *runtime_cwd_check_start(struct runtime_op *op, const char *cwd,
 	void (*done)(void *arg, bool is_missing), void *arg);
-void cwd_check_cancel(struct cwd_check *check);
-bool cwd_is_allowed(const char *cwd, struct err *err);
+void runtime_cwd_check_cancel(struct cwd_check *check);
+bool runtime_cwd_is_allowed(const char *cwd, struct err *err);
 
 /* ---- process.c */
-const char *process_executable(const char *const *argv); /* base name for spans */
-bool process_argv_check(const char *const *argv, const char *const *env, struct err *err);
+const char *runtime_process_executable(const char *const *argv); /* base name for spans */
+bool runtime_process_argv_check(
+	const char *const *argv, const char *const *env, struct err *err);

@@ -37,7 +37,7 @@ struct listing {
 	size_t n, capacity, n_hidden;
 };
 
-struct listing *listing_new(void)
+struct listing *runtime_listing_new(void)
 {
 	struct listing *listing = x_calloc(1, sizeof *listing);
 
@@ -46,7 +46,7 @@ struct listing *listing_new(void)
 	return listing;
 }
 
-void listing_free(struct listing *listing)
+void runtime_listing_free(struct listing *listing)
 {
 	if (!listing)
 		return;
@@ -202,7 +202,7 @@ static bool feed_byte(struct listing *listing, char c, struct err *err)
 	return true;
 }
 
-bool listing_feed(struct listing *listing, struct slice bytes, struct err *err)
+bool runtime_listing_feed(struct listing *listing, struct slice bytes, struct err *err)
 {
 	for (size_t i = 0; i < bytes.n; i++)
 		if (!feed_byte(listing, bytes.p[i], err))
@@ -210,7 +210,7 @@ bool listing_feed(struct listing *listing, struct slice bytes, struct err *err)
 	return true;
 }
 
-bool listing_finish(struct listing *listing, struct err *err)
+bool runtime_listing_finish(struct listing *listing, struct err *err)
 {
 	if (listing->skeleton.truncated)
 		return err_set(err, ERR_LIMIT_RESPONSE, "the listing is too long");
@@ -233,7 +233,7 @@ bool listing_finish(struct listing *listing, struct err *err)
 	return is_listing ? true : protocol(err, "no list of entries in it");
 }
 
-const struct runtime_entry *listing_entries(
+const struct runtime_entry *runtime_listing_entries(
 	const struct listing *listing, size_t *n, size_t *n_hidden)
 {
 	*n = listing->n;

@@ -11,12 +11,13 @@
 struct err;
 struct listing;
 
-struct listing *listing_new(void);
-void listing_free(struct listing *listing);
-/* False with ERR_RUNTIME_PROTOCOL or ERR_LIMIT_RESPONSE; then only listing_free() makes sense. */
-bool listing_feed(struct listing *listing, struct slice bytes, struct err *err);
-bool listing_finish(struct listing *listing, struct err *err); /* false if cut or no listing */
-const struct runtime_entry *listing_entries(
+struct listing *runtime_listing_new(void);
+void runtime_listing_free(struct listing *listing);
+/* False with ERR_RUNTIME_PROTOCOL or ERR_LIMIT_RESPONSE; then only runtime_listing_free() makes sense. */
+bool runtime_listing_feed(struct listing *listing, struct slice bytes, struct err *err);
+bool runtime_listing_finish(
+	struct listing *listing, struct err *err); /* false if cut or no listing */
+const struct runtime_entry *runtime_listing_entries(
 	const struct listing *listing, size_t *n, size_t *n_hidden);
 
 #define LISTING_UPLOAD_PREFIX ".sandboxd-tmp-"

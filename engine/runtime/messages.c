@@ -85,7 +85,8 @@ static void config_deinit(struct built_config *built)
 	free(built->command);
 }
 
-char *message_start(const struct message_config *config, int pty_cols, int pty_rows, size_t *n)
+char *runtime_message_start(
+	const struct message_config *config, int pty_cols, int pty_rows, size_t *n)
 {
 	struct built_config built;
 	Process__V1__StartRequest request = PROCESS__V1__START_REQUEST__INIT;
@@ -103,7 +104,7 @@ char *message_start(const struct message_config *config, int pty_cols, int pty_r
 	return out;
 }
 
-char *message_execute(const struct message_config *config, size_t *n)
+char *runtime_message_execute(const struct message_config *config, size_t *n)
 {
 	struct built_config built;
 	Process__V1__ExecuteRequest request = PROCESS__V1__EXECUTE_REQUEST__INIT;
@@ -115,7 +116,7 @@ char *message_execute(const struct message_config *config, size_t *n)
 	return out;
 }
 
-char *message_stdin(int pid, struct slice input, size_t *n)
+char *runtime_message_stdin(int pid, struct slice input, size_t *n)
 {
 	Process__V1__WriteStdinRequest request = PROCESS__V1__WRITE_STDIN_REQUEST__INIT;
 
@@ -126,7 +127,7 @@ char *message_stdin(int pid, struct slice input, size_t *n)
 	return packed(&request.base, n);
 }
 
-char *message_stdin_eof(int pid, size_t *n)
+char *runtime_message_stdin_eof(int pid, size_t *n)
 {
 	Process__V1__WriteStdinRequest request = PROCESS__V1__WRITE_STDIN_REQUEST__INIT;
 	Process__V1__Empty empty = PROCESS__V1__EMPTY__INIT;
@@ -137,7 +138,7 @@ char *message_stdin_eof(int pid, size_t *n)
 	return packed(&request.base, n);
 }
 
-char *message_signal(int pid, int signal, size_t *n)
+char *runtime_message_signal(int pid, int signal, size_t *n)
 {
 	Process__V1__SendSignalRequest request = PROCESS__V1__SEND_SIGNAL_REQUEST__INIT;
 
@@ -146,7 +147,7 @@ char *message_signal(int pid, int signal, size_t *n)
 	return packed(&request.base, n);
 }
 
-char *message_resize(int pid, int cols, int rows, size_t *n)
+char *runtime_message_resize(int pid, int cols, int rows, size_t *n)
 {
 	Process__V1__ResizeTTYRequest request = PROCESS__V1__RESIZE_TTYREQUEST__INIT;
 
@@ -168,7 +169,8 @@ static struct slice slice_of_bytes(ProtobufCBinaryData bytes)
 	return (struct slice){ bytes.data ? (const char *)bytes.data : "", bytes.len };
 }
 
-bool message_event_parse(struct slice message, struct message_event *event, struct err *err)
+bool runtime_message_event_parse(
+	struct slice message, struct message_event *event, struct err *err)
 {
 	*event = (struct message_event){ 0 };
 	if (!check_size(message, err))
@@ -203,14 +205,15 @@ bool message_event_parse(struct slice message, struct message_event *event, stru
 	return true;
 }
 
-void message_event_deinit(struct message_event *event)
+void runtime_message_event_deinit(struct message_event *event)
 {
 	if (event->owner)
 		process__v1__start_response__free_unpacked(event->owner, NULL);
 	*event = (struct message_event){ 0 };
 }
 
-bool message_result_parse(struct slice message, struct message_result *result, struct err *err)
+bool runtime_message_result_parse(
+	struct slice message, struct message_result *result, struct err *err)
 {
 	*result = (struct message_result){ 0 };
 	if (!check_size(message, err))
@@ -227,7 +230,7 @@ bool message_result_parse(struct slice message, struct message_result *result, s
 	return true;
 }
 
-void message_result_deinit(struct message_result *result)
+void runtime_message_result_deinit(struct message_result *result)
 {
 	if (result->owner)
 		process__v1__execute_response__free_unpacked(result->owner, NULL);

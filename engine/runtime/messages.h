@@ -16,12 +16,13 @@ struct message_config {
 		*env;    /* "K=V", NULL-terminated, or NULL; the last of equal names wins */
 	const char *cwd; /* or NULL */
 };
-char *message_start(const struct message_config *config, int pty_cols, int pty_rows, size_t *n);
-char *message_execute(const struct message_config *config, size_t *n);
-char *message_stdin(int pid, struct slice input, size_t *n);
-char *message_stdin_eof(int pid, size_t *n);
-char *message_signal(int pid, int signal, size_t *n);
-char *message_resize(int pid, int cols, int rows, size_t *n);
+char *runtime_message_start(
+	const struct message_config *config, int pty_cols, int pty_rows, size_t *n);
+char *runtime_message_execute(const struct message_config *config, size_t *n);
+char *runtime_message_stdin(int pid, struct slice input, size_t *n);
+char *runtime_message_stdin_eof(int pid, size_t *n);
+char *runtime_message_signal(int pid, int signal, size_t *n);
+char *runtime_message_resize(int pid, int cols, int rows, size_t *n);
 
 enum message_event_kind {
 	MESSAGE_UNKNOWN, /* of a newer daemon: skip */
@@ -37,13 +38,15 @@ struct message_event {
 	struct slice bytes; /* borrowed from owner */
 	void *owner;
 };
-bool message_event_parse(struct slice message, struct message_event *event, struct err *err);
-void message_event_deinit(struct message_event *event);
+bool runtime_message_event_parse(
+	struct slice message, struct message_event *event, struct err *err);
+void runtime_message_event_deinit(struct message_event *event);
 
 struct message_result {
 	int exit_code;
 	struct slice out, err_out; /* borrowed from owner */
 	void *owner;
 };
-bool message_result_parse(struct slice message, struct message_result *result, struct err *err);
-void message_result_deinit(struct message_result *result);
+bool runtime_message_result_parse(
+	struct slice message, struct message_result *result, struct err *err);
+void runtime_message_result_deinit(struct message_result *result);

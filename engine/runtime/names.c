@@ -31,7 +31,7 @@ static void release(struct runtime_op *op)
 {
 	struct name_op *name = (struct name_op *)op;
 
-	listing_free(name->listing);
+	runtime_listing_free(name->listing);
 	free(name->path);
 }
 
@@ -40,7 +40,7 @@ static struct name_op *name_new(struct runtime *runtime, const char *path, enum 
 {
 	if (!path_check(path, use, err))
 		return NULL;
-	struct name_op *name = op_new(runtime, sizeof *name, LANE_REST,
+	struct name_op *name = runtime_op_new(runtime, sizeof *name, LANE_REST,
 		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, span_name, NULL);
 	name->path = path_normalize(path);
 	name->op.release = release;
@@ -50,7 +50,7 @@ static struct name_op *name_new(struct runtime *runtime, const char *path, enum 
 
 static struct runtime_op *launched(struct name_op *name, struct err *err)
 {
-	return op_launch(&name->op, err) ? &name->op : NULL;
+	return runtime_op_launch(&name->op, err) ? &name->op : NULL;
 }
 
 /* "demo/a.txt: path does not exist…": which path is meant. */
@@ -64,10 +64,10 @@ static void finish_failed(struct name_op *name, enum errors_rest kind)
 {
 	struct err err = { 0 };
 
-	errors_from_rest(&err, kind, name->failure.status,
+	runtime_errors_from_rest(&err, kind, name->failure.status,
 		(struct slice){ name->failure.bytes, name->failure.n });
 	say_path(name, &err);
-	op_finish(&name->op, &err);
+	runtime_op_finish(&name->op, &err);
 }
 
 static bool on_body(void *arg, struct slice bytes, struct err *err)
@@ -75,9 +75,9 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 	struct name_op *name = arg;
 
 	if (name->failure.status)
-		rest_failure_add(&name->failure, bytes);
+		runtime_rest_failure_add(&name->failure, bytes);
 	else if (name->listing)
-		return listing_feed(name->listing, bytes, err);
+		return runtime_listing_feed(name->listing, bytes, err);
 	return true;
 }
 
@@ -90,7 +90,7 @@ static bool on_list_reply(void *arg, const struct http_reply *reply, struct err 
 		name->failure.status = reply->status;
 		return true;
 	}
-	if (!rest_is_json(reply))
+	if (!runtime_rest_is_json(reply))
 		return err_set(err, ERR_FILE_NOT_DIR, "it is a file, not a directory");
 	return true;
 }
@@ -102,22 +102,22 @@ static void on_list_done(
 	struct err failure = { 0 };
 
 	(void)body;
-	rest_ended(&name->op, err);
+	runtime_rest_ended(&name->op, err);
 	if (name->failure.status && reply) {
 		finish_failed(name, ERRORS_READ);
 		return;
 	}
 	if (err)
 		err_copy(&failure, err);
-	else if (listing_finish(name->listing, &failure)) {
+	else if (runtime_listing_finish(name->listing, &failure)) {
 		size_t n, n_hidden;
-		listing_entries(name->listing, &n, &n_hidden);
+		runtime_listing_entries(name->listing, &n, &n_hidden);
 		span_set_int(name->op.span, "sandbox.file.count", (int64_t)n);
-		op_finish(&name->op, NULL);
+		runtime_op_finish(&name->op, NULL);
 		return;
 	}
 	say_path(name, &failure);
-	op_finish(&name->op, &failure);
+	runtime_op_finish(&name->op, &failure);
 }
 
 static bool begin_list(struct runtime_op *op, struct err *err)
@@ -134,8 +134,8 @@ static bool begin_list(struct runtime_op *op, struct err *err)
 		.arg = name,
 	};
 
-	name->listing = listing_new();
-	bool ok = rest_start(op, &opts, err);
+	name->listing = runtime_listing_new();
+	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	return ok;
 }
@@ -147,7 +147,7 @@ static void complete_list(struct runtime_op *op, const struct err *err)
 	size_t n = 0, n_hidden = 0;
 
 	if (!err)
-		entries = listing_entries(name->listing, &n, &n_hidden);
+		entries = runtime_listing_entries(name->listing, &n, &n_hidden);
 	name->done.list(name->arg, err, entries, n, n_hidden);
 }
 
@@ -176,11 +176,11 @@ static void on_stat_done(
 	struct name_op *name = arg;
 
 	(void)body;
-	rest_ended(&name->op, err);
+	runtime_rest_ended(&name->op, err);
 	if (err) {
 		struct err failure = *err;
 		say_path(name, &failure);
-		op_finish(&name->op, &failure);
+		runtime_op_finish(&name->op, &failure);
 		return;
 	}
 	if (reply->status != 200) {
@@ -188,10 +188,10 @@ static void on_stat_done(
 		finish_failed(name, ERRORS_READ);
 		return;
 	}
-	name->stat.is_dir = rest_is_json(reply);
+	name->stat.is_dir = runtime_rest_is_json(reply);
 	name->stat.size_bytes = name->stat.is_dir ? -1 : reply->content_length;
-	name->stat.modified_s = rest_modified_s(reply);
-	op_finish(&name->op, NULL);
+	name->stat.modified_s = runtime_rest_modified_s(reply);
+	runtime_op_finish(&name->op, NULL);
 }
 
 static bool begin_stat(struct runtime_op *op, struct err *err)
@@ -205,7 +205,7 @@ static bool begin_stat(struct runtime_op *op, struct err *err)
 		.arg = name,
 	};
 
-	bool ok = rest_start(op, &opts, err);
+	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	return ok;
 }
@@ -240,19 +240,19 @@ static void on_delete_done(
 {
 	struct name_op *name = arg;
 
-	rest_ended(&name->op, err);
+	runtime_rest_ended(&name->op, err);
 	if (err) {
 		struct err failure = *err;
 		say_path(name, &failure);
-		op_finish(&name->op, &failure);
+		runtime_op_finish(&name->op, &failure);
 		return;
 	}
 	if (reply->status == 204 || reply->status == 200) {
-		op_finish(&name->op, NULL);
+		runtime_op_finish(&name->op, NULL);
 		return;
 	}
 	name->failure.status = reply->status;
-	rest_failure_add(&name->failure, body);
+	runtime_rest_failure_add(&name->failure, body);
 	finish_failed(name, ERRORS_DELETE);
 }
 
@@ -269,7 +269,7 @@ static bool begin_delete(struct runtime_op *op, struct err *err)
 		.arg = name,
 	};
 
-	bool ok = rest_start(op, &opts, err);
+	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	free(path);
 	return ok;

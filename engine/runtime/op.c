@@ -19,10 +19,10 @@ static void on_deadline(void *arg)
 			op->runtime->label);
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "no answer from %s in time", op->runtime->label);
-	op_finish(op, &err);
+	runtime_op_finish(op, &err);
 }
 
-void *op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
+void *runtime_op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
 	const char *span_name, const struct span *parent)
 {
 	struct runtime_op *op = x_calloc(1, bytes);
@@ -35,11 +35,11 @@ void *op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t time
 		span_set_str(op->span, "sandbox.label", runtime->label);
 	}
 	op->timer = loop_timer_new(runtime->loop, on_deadline, op);
-	op_set_timeout(op, timeout_ms);
+	runtime_op_set_timeout(op, timeout_ms);
 	return op;
 }
 
-void op_unref(struct runtime_op *op)
+void runtime_op_unref(struct runtime_op *op)
 {
 	if (--op->refs > 0)
 		return;
@@ -49,7 +49,7 @@ void op_unref(struct runtime_op *op)
 	free(op);
 }
 
-void op_discard(struct runtime_op *op)
+void runtime_op_discard(struct runtime_op *op)
 {
 	struct err none = { .code = ERR_ARG_INVALID };
 
@@ -57,44 +57,44 @@ void op_discard(struct runtime_op *op)
 	op->span = NULL;
 	loop_timer_disarm(op->timer);
 	op->runtime = NULL;
-	op_unref(op);
+	runtime_op_unref(op);
 }
 
-bool op_launch(struct runtime_op *op, struct err *err)
+bool runtime_op_launch(struct runtime_op *op, struct err *err)
 {
 	struct runtime *runtime = op->runtime;
 
 	if (op->lane == LANE_REST && !runtime->rest_url) {
-		op_discard(op);
+		runtime_op_discard(op);
 		return err_set(err, ERR_OP_UNSUPPORTED, "%s has no address for files (REST)",
 			runtime->label);
 	}
 	if (op->lane == LANE_GRPC && !runtime->grpc_host) {
-		op_discard(op);
+		runtime_op_discard(op);
 		return err_set(err, ERR_OP_UNSUPPORTED,
 			"%s has no address for processes (gRPC)", runtime->label);
 	}
 	DL_APPEND(runtime->ops, op);
-	if (!connect_is_up(runtime, op->lane)) {
+	if (!runtime_connect_is_up(runtime, op->lane)) {
 		op->is_waiting = true;
-		connect_start(runtime, op->lane);
+		runtime_connect_start(runtime, op->lane);
 		return true;
 	}
 	struct err failure = { 0 };
 	if (op->begin(op, &failure))
 		return true;
 	err_copy(err, &failure);
-	op_end_silently(op);
+	runtime_op_end_silently(op);
 	return false;
 }
 
-void op_begin_waiting(struct runtime_op *op)
+void runtime_op_begin_waiting(struct runtime_op *op)
 {
 	struct err err = { 0 };
 
 	op->is_waiting = false;
 	if (!op->begin(op, &err))
-		op_fail_later(op, &err);
+		runtime_op_fail_later(op, &err);
 }
 
 /* Takes the op out of everything; what is left is memory and the caller's callback. */
@@ -116,7 +116,7 @@ static void end(struct runtime_op *op, const struct err *err)
 
 static void on_deferred_unref(void *arg)
 {
-	op_unref(arg);
+	runtime_op_unref(arg);
 }
 
 /* Memory goes at the end of the turn: the end may come from inside one of the op's own callbacks. */
@@ -125,7 +125,7 @@ static void unref_later(struct loop *loop, struct runtime_op *op)
 	loop_defer(loop, on_deferred_unref, op);
 }
 
-void op_finish(struct runtime_op *op, const struct err *err)
+void runtime_op_finish(struct runtime_op *op, const struct err *err)
 {
 	if (!op->runtime)
 		return;
@@ -135,7 +135,7 @@ void op_finish(struct runtime_op *op, const struct err *err)
 	op->complete(op, err);
 }
 
-void op_end_silently(struct runtime_op *op)
+void runtime_op_end_silently(struct runtime_op *op)
 {
 	if (!op->runtime)
 		return;
@@ -149,11 +149,11 @@ static void on_deferred_failure(void *arg)
 {
 	struct runtime_op *op = arg;
 
-	op_finish(op, &op->failure);
-	op_unref(op);
+	runtime_op_finish(op, &op->failure);
+	runtime_op_unref(op);
 }
 
-void op_fail_later(struct runtime_op *op, const struct err *err)
+void runtime_op_fail_later(struct runtime_op *op, const struct err *err)
 {
 	if (op->failure.code != ERR_NONE)
 		return;
@@ -165,7 +165,7 @@ void op_fail_later(struct runtime_op *op, const struct err *err)
 	loop_defer(op->runtime->loop, on_deferred_failure, op);
 }
 
-int64_t op_remaining_ms(const struct runtime_op *op)
+int64_t runtime_op_remaining_ms(const struct runtime_op *op)
 {
 	if (!op->deadline_mono_ms)
 		return 0;
@@ -173,7 +173,7 @@ int64_t op_remaining_ms(const struct runtime_op *op)
 	return left > 0 ? left : 1;
 }
 
-void op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
+void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
 {
 	op->deadline_mono_ms = timeout_ms > 0 ? clock_mono_ms() + timeout_ms : 0;
 	if (timeout_ms > 0)
@@ -185,7 +185,7 @@ void op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
 void runtime_cancel(struct runtime_op *op)
 {
 	if (op)
-		op_end_silently(op);
+		runtime_op_end_silently(op);
 }
 
 void runtime_resume(struct runtime_op *op)

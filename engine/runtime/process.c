@@ -19,12 +19,13 @@
 enum { INIT_MS = 30 * 1000, KILL_MS = 2000, TRAILERS_MS = 2000 };
 
 /* ---- checks shared with execute.c */
-const char *process_executable(const char *const *argv)
+const char *runtime_process_executable(const char *const *argv)
 {
 	return path_base(argv[0]);
 }
 
-bool process_argv_check(const char *const *argv, const char *const *env, struct err *err)
+bool runtime_process_argv_check(
+	const char *const *argv, const char *const *env, struct err *err)
 {
 	if (!argv || !argv[0] || !argv[0][0])
 		return err_set(err, ERR_ARG_INVALID, "no command");
@@ -37,7 +38,7 @@ bool process_argv_check(const char *const *argv, const char *const *env, struct 
 }
 
 /* ---- calls on it */
-struct grpc_call *process_call(struct runtime_process *process, const char *method,
+struct grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
 	char *message, size_t n, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
 {
@@ -75,10 +76,10 @@ static void detach(struct runtime_op *op)
 {
 	struct runtime_process *process = (struct runtime_process *)op;
 
-	cwd_check_cancel(process->check);
+	runtime_cwd_check_cancel(process->check);
 	process->check = NULL;
-	stdin_drop(process);
-	control_cancel(process);
+	runtime_stdin_drop(process);
+	runtime_control_cancel(process);
 	process->conn = NULL;
 	count_killing(process, false);
 }
@@ -99,7 +100,7 @@ static void release(struct runtime_op *op)
 {
 	struct runtime_process *process = (struct runtime_process *)op;
 
-	stdin_deinit(process);
+	runtime_stdin_deinit(process);
 	free((void *)(uintptr_t)process->request.p);
 	free(process->cwd);
 }
@@ -109,7 +110,7 @@ static void finish_protocol(struct runtime_process *process, const char *what)
 	struct err err = { 0 };
 
 	err_set(&err, ERR_PROC_PROTOCOL, "%s", what);
-	op_finish(&process->op, &err);
+	runtime_op_finish(&process->op, &err);
 }
 
 /* ---- events */
@@ -122,9 +123,9 @@ static void on_init_event(struct runtime_process *process, int pid)
 	}
 	process->has_init = true;
 	process->pid = pid;
-	op_set_timeout(&process->op, process->is_killing ? KILL_MS : 0);
-	control_after_init(process);
-	stdin_pump(process);
+	runtime_op_set_timeout(&process->op, process->is_killing ? KILL_MS : 0);
+	runtime_control_after_init(process);
+	runtime_stdin_pump(process);
 	if (process->opts.on_init && !process->is_killing)
 		process->opts.on_init(process->opts.arg, pid);
 }
@@ -152,9 +153,9 @@ static void on_exit_event(struct runtime_process *process, int exit_code)
 	process->has_exit = true;
 	process->exit_code = exit_code;
 	span_set_int(process->op.span, "sandbox.exit_code", exit_code);
-	stdin_drop(process);
+	runtime_stdin_drop(process);
 	/* what is left are the trailers */
-	op_set_timeout(&process->op, TRAILERS_MS);
+	runtime_op_set_timeout(&process->op, TRAILERS_MS);
 }
 
 static void on_message(void *arg, struct slice message)
@@ -163,8 +164,8 @@ static void on_message(void *arg, struct slice message)
 	struct message_event event;
 	struct err err = { 0 };
 
-	if (!message_event_parse(message, &event, &err)) {
-		op_finish(&process->op, &err);
+	if (!runtime_message_event_parse(message, &event, &err)) {
+		runtime_op_finish(&process->op, &err);
 		return;
 	}
 	/* framing and events that the consumer does not see are ours to give back */
@@ -186,7 +187,7 @@ static void on_message(void *arg, struct slice message)
 	case MESSAGE_EVENT_KIND_COUNT:
 		break;
 	}
-	message_event_deinit(&event);
+	runtime_message_event_deinit(&event);
 }
 
 static void on_cwd_checked(void *arg, bool is_missing)
@@ -199,20 +200,20 @@ static void on_cwd_checked(void *arg, bool is_missing)
 		err_set(&err, ERR_PROC_NO_CWD, "no directory %s in the sandbox", process->cwd);
 	else
 		err = process->start_failure;
-	op_finish(&process->op, &err);
+	runtime_op_finish(&process->op, &err);
 }
 
 static void on_not_started(struct runtime_process *process, const struct err *err)
 {
-	errors_from_grpc(&process->start_failure, ERRORS_START, err);
+	runtime_errors_from_grpc(&process->start_failure, ERRORS_START, err);
 	if (process->start_failure.code == ERR_PROC_COMMAND_NOT_FOUND && process->cwd &&
 		!process->is_killing) {
-		process->check =
-			cwd_check_start(&process->op, process->cwd, on_cwd_checked, process);
+		process->check = runtime_cwd_check_start(
+			&process->op, process->cwd, on_cwd_checked, process);
 		if (process->check)
 			return;
 	}
-	op_finish(&process->op, &process->start_failure);
+	runtime_op_finish(&process->op, &process->start_failure);
 }
 
 static void on_done(void *arg, const struct err *err)
@@ -222,7 +223,7 @@ static void on_done(void *arg, const struct err *err)
 
 	process->op.call = NULL;
 	if (process->has_exit) {
-		op_finish(&process->op, NULL);
+		runtime_op_finish(&process->op, NULL);
 	} else if (!err) {
 		finish_protocol(process, process->has_init
 						 ? "the stream ended without an exit event"
@@ -230,8 +231,8 @@ static void on_done(void *arg, const struct err *err)
 	} else if (!process->has_init) {
 		on_not_started(process, err);
 	} else {
-		errors_from_grpc(&failure, ERRORS_STREAM, err);
-		op_finish(&process->op, &failure);
+		runtime_errors_from_grpc(&failure, ERRORS_STREAM, err);
+		runtime_op_finish(&process->op, &failure);
 	}
 }
 
@@ -270,9 +271,10 @@ struct runtime_process *runtime_process_start(
 		err_set(err, ERR_OP_READ_ONLY, "no process is started: read-only");
 		return NULL;
 	}
-	if (!process_argv_check(opts->argv, opts->env, err) || !cwd_is_allowed(opts->cwd, err))
+	if (!runtime_process_argv_check(opts->argv, opts->env, err) ||
+		!runtime_cwd_is_allowed(opts->cwd, err))
 		return NULL;
-	struct runtime_process *process = op_new(runtime, sizeof *process, LANE_GRPC,
+	struct runtime_process *process = runtime_op_new(runtime, sizeof *process, LANE_GRPC,
 		opts->init_timeout_ms > 0 ? opts->init_timeout_ms : INIT_MS, "command.start",
 		opts->parent);
 	struct message_config config = { opts->argv, opts->env, opts->cwd };
@@ -291,12 +293,12 @@ struct runtime_process *runtime_process_start(
 	process->is_pty = process->cols > 0 || process->rows > 0;
 	process->is_size_due = process->cols > 0 && process->rows > 0;
 	process->cwd = x_strdup(opts->cwd);
-	char *request = message_start(&config, process->cols, process->rows, &n);
+	char *request = runtime_message_start(&config, process->cols, process->rows, &n);
 	process->request = (struct slice){ request, n };
-	stdin_init(process);
-	span_set_str(
-		process->op.span, "sandbox.command.executable", process_executable(opts->argv));
-	if (!op_launch(&process->op, err))
+	runtime_stdin_init(process);
+	span_set_str(process->op.span, "sandbox.command.executable",
+		runtime_process_executable(opts->argv));
+	if (!runtime_op_launch(&process->op, err))
 		return NULL;
 	process->op.refs++; /* the handle's */
 	return process;
@@ -322,7 +324,7 @@ void runtime_process_kill(struct runtime_process *process)
 	if (!process)
 		return;
 	if (!process->op.runtime) {
-		op_unref(&process->op);
+		runtime_op_unref(&process->op);
 		return;
 	}
 	process->opts.on_init = NULL;
@@ -331,16 +333,16 @@ void runtime_process_kill(struct runtime_process *process)
 	process->on_drained = NULL;
 	if (process->op.is_waiting || !process->op.call) {
 		/* nothing runs yet, or nothing runs any more */
-		op_end_silently(&process->op);
+		runtime_op_end_silently(&process->op);
 	} else {
 		count_killing(process, true);
-		stdin_drop(process);
+		runtime_stdin_drop(process);
 		runtime_process_consumed(process, process->unconsumed_bytes);
 		if (!process->has_exit)
 			runtime_process_signal(process, RUNTIME_SIGKILL, NULL);
-		op_set_timeout(&process->op, KILL_MS);
+		runtime_op_set_timeout(&process->op, KILL_MS);
 	}
-	op_unref(&process->op);
+	runtime_op_unref(&process->op);
 }
 
 void runtime_process_free(struct runtime_process *process)

@@ -37,16 +37,16 @@ struct runtime_process {
 	size_t n_signals;
 };
 
-void stdin_init(struct runtime_process *process);
-void stdin_pump(
+void runtime_stdin_init(struct runtime_process *process);
+void runtime_stdin_pump(
 	struct runtime_process *process); /* after init, and whenever there may be work */
-void stdin_drop(struct runtime_process *process); /* nothing more is sent */
-void stdin_deinit(struct runtime_process *process);
+void runtime_stdin_drop(struct runtime_process *process); /* nothing more is sent */
+void runtime_stdin_deinit(struct runtime_process *process);
 
-void control_after_init(struct runtime_process *process);
-void control_cancel(struct runtime_process *process);
+void runtime_control_after_init(struct runtime_process *process);
+void runtime_control_cancel(struct runtime_process *process);
 
 /* A unary call on the process's own connection; NULL if there is none. */
-struct grpc_call *process_call(struct runtime_process *process, const char *method,
+struct grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
 	char *message, size_t n, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);

@@ -40,7 +40,7 @@ static void finish(struct read_op *read, const struct err *err)
 		said = *err;
 		err_prefix(&said, "%s", read->path);
 	}
-	op_finish(&read->op, err ? &said : NULL);
+	runtime_op_finish(&read->op, err ? &said : NULL);
 }
 
 /* "bytes 2-5/10": first and total, total -1 for '*'. */
@@ -91,7 +91,7 @@ static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
 	uint64_t max = read->op.runtime->max_download_bytes;
 
 	read->has_reply = true;
-	read->modified_s = rest_modified_s(reply);
+	read->modified_s = runtime_rest_modified_s(reply);
 	if (read->opts.offset > 0) {
 		if (!check_ranged_reply(read, reply, err))
 			return false;
@@ -102,7 +102,7 @@ static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
 		read->failure.status = reply->status;
 		return true;
 	}
-	if (rest_is_json(reply))
+	if (runtime_rest_is_json(reply))
 		return err_set(err, ERR_FILE_IS_DIR, "it is a directory");
 	read->expected_bytes = reply->content_length;
 	if (reply->status == 200)
@@ -125,7 +125,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 	if (read->is_complete_already)
 		return true;
 	if (read->failure.status) {
-		rest_failure_add(&read->failure, bytes);
+		runtime_rest_failure_add(&read->failure, bytes);
 		return true;
 	}
 	uint64_t max = read->op.runtime->max_download_bytes;
@@ -144,11 +144,11 @@ static void on_check_done(
 
 	(void)body;
 	read->op.req = NULL;
-	bool is_same = !err && reply->status == 200 && !rest_is_json(reply) &&
+	bool is_same = !err && reply->status == 200 && !runtime_rest_is_json(reply) &&
 		       reply->content_length == read->total_bytes &&
-		       rest_modified_s(reply) == read->modified_s;
+		       runtime_rest_modified_s(reply) == read->modified_s;
 	if (err || is_same) {
-		connect_rest_failed(read->op.runtime, &read->lost);
+		runtime_connect_rest_failed(read->op.runtime, &read->lost);
 		finish(read, &read->lost);
 		return;
 	}
@@ -170,7 +170,7 @@ static bool check_after_short_body(struct read_op *read, const struct err *lost)
 	};
 
 	read->lost = *lost;
-	bool ok = rest_start(&read->op, &opts, NULL);
+	bool ok = runtime_rest_start(&read->op, &opts, NULL);
 	free(url);
 	return ok;
 }
@@ -184,7 +184,7 @@ static void on_done(
 	(void)body;
 	read->op.req = NULL;
 	if (read->failure.status && reply) {
-		errors_from_rest(&failure, ERRORS_READ, read->failure.status,
+		runtime_errors_from_rest(&failure, ERRORS_READ, read->failure.status,
 			(struct slice){ read->failure.bytes, read->failure.n });
 		finish(read, &failure);
 	} else if (err && err->code == ERR_CONN_LOST && read->has_reply &&
@@ -197,7 +197,7 @@ static void on_done(
 				"no answer within 30 s; a named pipe never gives one");
 		else
 			failure = *err;
-		connect_rest_failed(read->op.runtime, &failure);
+		runtime_connect_rest_failed(read->op.runtime, &failure);
 		finish(read, &failure);
 	} else if (!read->is_complete_already && read->expected_bytes >= 0 &&
 		   read->bytes_read != read->expected_bytes) {
@@ -240,7 +240,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 		}
 	}
 	opts.n_headers = n;
-	bool ok = rest_start(op, &opts, err);
+	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	return ok;
 }
@@ -268,7 +268,8 @@ struct runtime_op *runtime_read_start(
 		err_set(err, ERR_FILE_IS_DIR, "the sandbox root is a directory");
 		return NULL;
 	}
-	struct read_op *read = op_new(runtime, sizeof *read, LANE_REST, 0, "files.read", NULL);
+	struct read_op *read =
+		runtime_op_new(runtime, sizeof *read, LANE_REST, 0, "files.read", NULL);
 	read->opts = *opts;
 	read->path = path;
 	read->opts.path = path;
@@ -278,5 +279,5 @@ struct runtime_op *runtime_read_start(
 	read->op.release = release;
 	read->op.resume = resume_read;
 	span_set_path(read->op.span, "sandbox.file.path", path);
-	return op_launch(&read->op, err) ? &read->op : NULL;
+	return runtime_op_launch(&read->op, err) ? &read->op : NULL;
 }

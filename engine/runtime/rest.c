@@ -16,7 +16,7 @@ static bool on_connect(void *arg, int fd_take, struct err *err)
 	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
 }
 
-bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
+bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
 {
 	struct runtime *runtime = op->runtime;
 	struct http_header headers[MAX_HEADERS];
@@ -45,14 +45,14 @@ bool rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
 	return op->req != NULL;
 }
 
-void rest_ended(struct runtime_op *op, const struct err *err)
+void runtime_rest_ended(struct runtime_op *op, const struct err *err)
 {
 	op->req = NULL;
 	if (err)
-		connect_rest_failed(op->runtime, err);
+		runtime_connect_rest_failed(op->runtime, err);
 }
 
-bool rest_is_json(const struct http_reply *reply)
+bool runtime_rest_is_json(const struct http_reply *reply)
 {
 	const char *type = http_reply_header(reply, "Content-Type");
 
@@ -60,7 +60,7 @@ bool rest_is_json(const struct http_reply *reply)
 	       (type[16] == 0 || type[16] == ';' || type[16] == ' ');
 }
 
-int64_t rest_modified_s(const struct http_reply *reply)
+int64_t runtime_rest_modified_s(const struct http_reply *reply)
 {
 	const char *date = http_reply_header(reply, "Last-Modified");
 	int64_t seconds;
@@ -68,7 +68,7 @@ int64_t rest_modified_s(const struct http_reply *reply)
 	return date && clock_parse_http_date(date, &seconds) ? seconds : -1;
 }
 
-void rest_failure_add(struct rest_failure *failure, struct slice bytes)
+void runtime_rest_failure_add(struct rest_failure *failure, struct slice bytes)
 {
 	size_t room = sizeof failure->bytes - failure->n;
 	size_t n = bytes.n < room ? bytes.n : room;

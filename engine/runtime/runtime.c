@@ -176,7 +176,7 @@ struct runtime *runtime_new(
 		opts->max_execute_bytes ? opts->max_execute_bytes : DEFAULT_EXECUTE_BYTES;
 	runtime->connect_timeout_ms =
 		opts->connect_timeout_ms > 0 ? opts->connect_timeout_ms : DEFAULT_CONNECT_MS;
-	connect_init(runtime);
+	runtime_connect_init(runtime);
 	return runtime;
 fail:
 	runtime_free(runtime);
@@ -195,8 +195,8 @@ void runtime_free(struct runtime *runtime)
 	if (!runtime)
 		return;
 	while (runtime->ops)
-		op_end_silently(runtime->ops);
-	connect_deinit(runtime);
+		runtime_op_end_silently(runtime->ops);
+	runtime_connect_deinit(runtime);
 	if (runtime->http_lane)
 		http_drop_lane(runtime->http, runtime->http_lane);
 	if (runtime->tls)
@@ -249,7 +249,7 @@ void runtime_invalidate(struct runtime *runtime, const struct err *err)
 		grpc_cancel(op->call);
 		op->req = NULL;
 		op->call = NULL;
-		op_fail_later(op, err);
+		runtime_op_fail_later(op, err);
 	}
-	connect_drop(runtime);
+	runtime_connect_drop(runtime);
 }

@@ -17,18 +17,18 @@ enum {
 
 static const char method[] = "/process.v1.ProcessService/WriteStdin";
 
-void stdin_init(struct runtime_process *process)
+void runtime_stdin_init(struct runtime_process *process)
 {
 	process->stdin_queue = evbuffer_new();
 }
 
-void stdin_deinit(struct runtime_process *process)
+void runtime_stdin_deinit(struct runtime_process *process)
 {
 	if (process->stdin_queue)
 		evbuffer_free(process->stdin_queue);
 }
 
-void stdin_drop(struct runtime_process *process)
+void runtime_stdin_drop(struct runtime_process *process)
 {
 	grpc_cancel(process->stdin_call);
 	process->stdin_call = NULL;
@@ -53,10 +53,10 @@ static void on_written(void *arg, const struct err *err)
 
 	process->stdin_call = NULL;
 	if (err) {
-		errors_from_grpc(&process->stdin_failure, ERRORS_CONTROL, err);
-		stdin_drop(process);
+		runtime_errors_from_grpc(&process->stdin_failure, ERRORS_CONTROL, err);
+		runtime_stdin_drop(process);
 	} else {
-		stdin_pump(process);
+		runtime_stdin_pump(process);
 	}
 	tell_drained(process);
 }
@@ -66,14 +66,14 @@ static void send_message(struct runtime_process *process, char *message, size_t 
 	struct err err = { 0 };
 
 	process->stdin_call =
-		process_call(process, method, message, n, 0, on_written, process, &err);
+		runtime_process_call(process, method, message, n, 0, on_written, process, &err);
 	if (process->stdin_call)
 		return;
 	process->stdin_failure = err;
-	stdin_drop(process);
+	runtime_stdin_drop(process);
 }
 
-void stdin_pump(struct runtime_process *process)
+void runtime_stdin_pump(struct runtime_process *process)
 {
 	struct evbuffer *queue = process->stdin_queue;
 	size_t n = evbuffer_get_length(queue), message_n;
@@ -85,14 +85,14 @@ void stdin_pump(struct runtime_process *process)
 		if (n > PIECE_BYTES)
 			n = PIECE_BYTES;
 		const char *piece = (const char *)evbuffer_pullup(queue, (ev_ssize_t)n);
-		char *message =
-			message_stdin(process->pid, (struct slice){ piece, n }, &message_n);
+		char *message = runtime_message_stdin(
+			process->pid, (struct slice){ piece, n }, &message_n);
 		evbuffer_drain(queue, n);
 		send_message(process, message, message_n);
 	} else if (process->wants_eof) {
 		process->wants_eof = false;
 		process->has_sent_eof = true;
-		char *message = message_stdin_eof(process->pid, &message_n);
+		char *message = runtime_message_stdin_eof(process->pid, &message_n);
 		send_message(process, message, message_n);
 	}
 }
@@ -122,7 +122,7 @@ bool runtime_process_write(struct runtime_process *process, struct slice bytes, 
 	evbuffer_add(process->stdin_queue, bytes.p, bytes.n);
 	if (queued + bytes.n >= DRAINED_BYTES)
 		process->wants_drained = true;
-	stdin_pump(process);
+	runtime_stdin_pump(process);
 	return true;
 }
 
@@ -141,6 +141,6 @@ bool runtime_process_eof(struct runtime_process *process, struct err *err)
 	if (process->has_sent_eof)
 		return true;
 	process->wants_eof = true;
-	stdin_pump(process);
+	runtime_stdin_pump(process);
 	return true;
 }

@@ -35,11 +35,12 @@ static void release(struct runtime_op *op)
 static void arm(struct write_op *write)
 {
 	if (write->is_paused)
-		op_set_timeout(&write->op, 0);
+		runtime_op_set_timeout(&write->op, 0);
 	else if (write->is_sent)
-		op_set_timeout(&write->op, STALL_MS + write->bytes_sent / SYNC_BYTES_PER_MS);
+		runtime_op_set_timeout(
+			&write->op, STALL_MS + write->bytes_sent / SYNC_BYTES_PER_MS);
 	else
-		op_set_timeout(&write->op, STALL_MS);
+		runtime_op_set_timeout(&write->op, STALL_MS);
 }
 
 static void finish(struct write_op *write, const struct err *err)
@@ -51,7 +52,7 @@ static void finish(struct write_op *write, const struct err *err)
 		said = *err;
 		err_prefix(&said, "%s", write->path);
 	}
-	op_finish(&write->op, err ? &said : NULL);
+	runtime_op_finish(&write->op, err ? &said : NULL);
 }
 
 static long abort_with(struct write_op *write, struct err *err)
@@ -113,11 +114,11 @@ static void on_done(
 		   (write->is_sent || write->opts.total_bytes == 0)) {
 		finish(write, NULL);
 	} else if (reply && reply->status >= 300) {
-		errors_from_rest(&failure, ERRORS_WRITE, reply->status, body);
+		runtime_errors_from_rest(&failure, ERRORS_WRITE, reply->status, body);
 		finish(write, &failure);
 	} else if (err) {
 		failure = *err;
-		connect_rest_failed(write->op.runtime, &failure);
+		runtime_connect_rest_failed(write->op.runtime, &failure);
 		finish(write, &failure);
 	} else {
 		err_set(&failure, ERR_RUNTIME_PROTOCOL, "HTTP %d before the file was sent",
@@ -149,7 +150,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 	};
 
 	arm(write);
-	bool ok = rest_start(op, &opts, err);
+	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	free(path);
 	return ok;
@@ -198,7 +199,7 @@ struct runtime_op *runtime_write_start(
 		return NULL;
 	/* while it waits for a connection, connect.c's deadline ends it */
 	struct write_op *write =
-		op_new(runtime, sizeof *write, LANE_REST, 0, "files.write", NULL);
+		runtime_op_new(runtime, sizeof *write, LANE_REST, 0, "files.write", NULL);
 	write->opts = *opts;
 	write->path = path_normalize(opts->path);
 	write->opts.path = write->path;
@@ -209,5 +210,5 @@ struct runtime_op *runtime_write_start(
 	write->op.release = release;
 	write->op.resume = resume_write;
 	span_set_path(write->op.span, "sandbox.file.path", write->path);
-	return op_launch(&write->op, err) ? &write->op : NULL;
+	return runtime_op_launch(&write->op, err) ? &write->op : NULL;
 }

@@ -14,11 +14,11 @@
 
 enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 
-struct dir *dir_new(struct dir *parent, const char *name)
+struct dir *transfer_dir_new(struct dir *parent, const char *name)
 {
 	struct dir *dir = x_calloc(1, sizeof *dir);
 
-	dir->parent = parent ? dir_ref(parent) : NULL;
+	dir->parent = parent ? transfer_dir_ref(parent) : NULL;
 	dir->depth = parent ? parent->depth + 1 : 0;
 	dir->name = x_strdup(name);
 	dir->refs = 1;
@@ -26,13 +26,13 @@ struct dir *dir_new(struct dir *parent, const char *name)
 	return dir;
 }
 
-struct dir *dir_ref(struct dir *dir)
+struct dir *transfer_dir_ref(struct dir *dir)
 {
 	dir->refs++;
 	return dir;
 }
 
-void dir_unref(struct dir *dir)
+void transfer_dir_unref(struct dir *dir)
 {
 	while (dir && --dir->refs == 0) {
 		struct dir *parent = dir->parent;
@@ -47,18 +47,18 @@ void dir_unref(struct dir *dir)
 }
 
 /* ---- source */
-int dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err)
+int transfer_dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err)
 {
 	if (dir->from_fd < 0) {
 		if (!dir->parent) {
 			dir->from_fd = open(transfer->from.root, OPEN_DIR);
 		} else {
-			int parent = dir_use_from(transfer, dir->parent, err);
+			int parent = transfer_dir_use_from(transfer, dir->parent, err);
 			if (parent < 0)
 				return -1;
 			dir->from_fd = openat(parent, dir->name, OPEN_DIR | O_NOFOLLOW);
 			int error = errno;
-			dir_release_from(dir->parent);
+			transfer_dir_release_from(dir->parent);
 			errno = error;
 		}
 		if (dir->from_fd < 0) {
@@ -71,7 +71,7 @@ int dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err)
 	return dir->from_fd;
 }
 
-void dir_release_from(struct dir *dir)
+void transfer_dir_release_from(struct dir *dir)
 {
 	if (--dir->from_users > 0)
 		return;
@@ -121,19 +121,19 @@ static int open_top(struct transfer *transfer, struct dir *dir, struct err *err)
 	return fd;
 }
 
-int dir_use_to(struct transfer *transfer, struct dir *dir, struct err *err)
+int transfer_dir_use_to(struct transfer *transfer, struct dir *dir, struct err *err)
 {
 	if (dir->to_fd < 0) {
 		if (!dir->parent) {
 			dir->to_fd = open_top(transfer, dir, err);
 		} else {
-			int parent = dir_use_to(transfer, dir->parent, err);
+			int parent = transfer_dir_use_to(transfer, dir->parent, err);
 			if (parent < 0)
 				return -1;
 			bool is_new;
 			dir->to_fd = make_and_open(parent, dir->name, &is_new, err);
 			dir->to_is_new |= is_new;
-			dir_release_to(dir->parent);
+			transfer_dir_release_to(dir->parent);
 		}
 		if (dir->to_fd < 0)
 			return -1;
@@ -142,7 +142,7 @@ int dir_use_to(struct transfer *transfer, struct dir *dir, struct err *err)
 	return dir->to_fd;
 }
 
-void dir_release_to(struct dir *dir)
+void transfer_dir_release_to(struct dir *dir)
 {
 	if (--dir->to_users > 0)
 		return;
@@ -151,7 +151,7 @@ void dir_release_to(struct dir *dir)
 }
 
 /* ---- paths */
-char *dir_relative(const struct dir *dir, const char *name)
+char *transfer_dir_relative(const struct dir *dir, const char *name)
 {
 	char *path = x_strdup(name ? name : "");
 
@@ -171,19 +171,21 @@ static char *below(const char *root, char *relative)
 	return path;
 }
 
-char *dir_from_path(const struct transfer *transfer, const struct dir *dir, const char *name)
+char *transfer_dir_from_path(
+	const struct transfer *transfer, const struct dir *dir, const char *name)
 {
-	return below(transfer->from.root, dir_relative(dir, name));
+	return below(transfer->from.root, transfer_dir_relative(dir, name));
 }
 
-char *dir_to_path(const struct transfer *transfer, const struct dir *dir, const char *name)
+char *transfer_dir_to_path(
+	const struct transfer *transfer, const struct dir *dir, const char *name)
 {
 	const struct end *to = &transfer->to;
 
 	if (!to->top)
-		return below(to->root, dir_relative(dir, name));
+		return below(to->root, transfer_dir_relative(dir, name));
 	char *root = path_join(to->root, to->top);
-	char *path = below(root, dir_relative(dir, name));
+	char *path = below(root, transfer_dir_relative(dir, name));
 	free(root);
 	return path;
 }

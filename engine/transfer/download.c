@@ -30,15 +30,15 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	const char *bytes = (const char *)evbuffer_pullup(job->buffer, (ev_ssize_t)n);
 
 	(void)what;
-	if (!local_write_all((int)fd, bytes, n, &written, &err)) {
-		job_fail(job, &err);
+	if (!transfer_local_write_all((int)fd, bytes, n, &written, &err)) {
+		transfer_job_fail(job, &err);
 		return;
 	}
 	evbuffer_drain(job->buffer, written);
 	if (evbuffer_get_length(job->buffer)) {
 		event_add(job->ready, NULL);
 	} else if (job->is_read_done) {
-		job_data_done(job);
+		transfer_job_data_done(job);
 	} else if (job->is_read_paused && !job->transfer->is_paused) {
 		job->is_read_paused = false;
 		runtime_resume(job->read);
@@ -60,7 +60,7 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 		job->size_bytes = total_bytes;
 	}
 	if (transfer->to.kind == END_LOCAL)
-		local_reserve(job->to_fd, total_bytes, &job->failure);
+		transfer_local_reserve(job->to_fd, total_bytes, &job->failure);
 }
 
 static bool on_bytes(void *arg, struct slice bytes, struct err *err)
@@ -74,15 +74,16 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 		return false;
 	}
 	int fd = transfer->to.kind == END_FD ? transfer->to.fd : job->to_fd;
-	job_take_bytes(job, bytes.p, bytes.n);
+	transfer_job_take_bytes(job, bytes.p, bytes.n);
 	if (job->buffer && evbuffer_get_length(job->buffer))
 		return hold(job, bytes.p, bytes.n);
-	if (!local_write_all(fd, bytes.p, bytes.n, &written, err))
+	if (!transfer_local_write_all(fd, bytes.p, bytes.n, &written, err))
 		return false;
 	if (written < bytes.n)
 		return hold(job, bytes.p + written, bytes.n - written);
 	if (job->bytes - job->flushed_bytes >= TRANSFER_FLUSH_BYTES && job->to_fd >= 0) {
-		local_begin_flush(fd, job->flushed_bytes, job->bytes - job->flushed_bytes);
+		transfer_local_begin_flush(
+			fd, job->flushed_bytes, job->bytes - job->flushed_bytes);
 		job->flushed_bytes = job->bytes;
 	}
 	job->is_read_paused = transfer->is_paused;
@@ -101,16 +102,16 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	if (!err && job->failure.code != ERR_NONE)
 		err = &job->failure;
 	if (err) {
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	} else if (job->transfer->to.kind == END_FD) {
 		if (!job->buffer || !evbuffer_get_length(job->buffer))
-			job_data_done(job);
+			transfer_job_data_done(job);
 	} else if (fstat(job->to_fd, &st) < 0 || st.st_size != job->bytes) {
 		err_set(&failure, ERR_FILE_VERIFY, "%s is %lld bytes long instead of %lld",
 			job->to_name, (long long)st.st_size, (long long)job->bytes);
-		job_fail(job, &failure);
+		transfer_job_fail(job, &failure);
 	} else {
-		job_data_done(job);
+		transfer_job_data_done(job);
 	}
 }
 
@@ -133,7 +134,7 @@ static bool open_stream(struct job *job, struct err *err)
 {
 	struct end *to = &job->transfer->to;
 
-	if (!local_make_nonblocking(to, err))
+	if (!transfer_local_make_nonblocking(to, err))
 		return false;
 	job->buffer = evbuffer_new();
 	job->ready =
@@ -141,16 +142,16 @@ static bool open_stream(struct job *job, struct err *err)
 	return true;
 }
 
-void download_start(struct job *job)
+void transfer_download_start(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
 	if (transfer->to.kind == END_FD ? !open_stream(job, &err) : !open_temp(job, &err)) {
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 		return;
 	}
-	char *path = dir_from_path(transfer, job->dir, job->name);
+	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
 	struct runtime_read_opts opts = {
 		.path = path,
 		.if_unmodified_since_s = -1,
@@ -162,7 +163,7 @@ void download_start(struct job *job)
 	job->read = runtime_read_start(transfer->from.runtime, &opts, &err);
 	free(path);
 	if (!job->read)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
 static mode_t umask_now(void)
@@ -189,14 +190,14 @@ static bool replace(struct job *job, struct err *err)
 }
 
 /* Set while the descriptor is open: the name may mean something else by now. */
-bool download_set_mode(struct job *job, struct err *err)
+bool transfer_download_set_mode(struct job *job, struct err *err)
 {
 	mode_t mode = (job->mode >= 0 ? (mode_t)job->mode & 0777 : 0666) & ~umask_now();
 
 	return fchmod(job->to_fd, mode) == 0 || err_set_errno(err, errno, "%s", job->to_name);
 }
 
-bool download_commit(struct job *job, struct err *err)
+bool transfer_download_commit(struct job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
 	struct stat st;

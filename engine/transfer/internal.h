@@ -134,62 +134,67 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 	int64_t size_bytes, int mode);
 
 /* ---- resolve.c */
-void resolve_start(struct transfer *transfer);
+void transfer_resolve_start(struct transfer *transfer);
 
 /* ---- walk.c */
-void walk_start(struct transfer *transfer);
-void walk_turn(struct transfer *transfer); /* a bounded slice */
-bool walk_is_done(const struct transfer *transfer);
-void walk_free(struct walk *walk);
+void transfer_walk_start(struct transfer *transfer);
+void transfer_walk_turn(struct transfer *transfer); /* a bounded slice */
+bool transfer_walk_is_done(const struct transfer *transfer);
+void transfer_walk_free(struct walk *walk);
 
 /* ---- dirs.c */
-struct dir *dir_new(struct dir *parent, const char *name);
-struct dir *dir_ref(struct dir *dir);
-void dir_unref(struct dir *dir);
+struct dir *transfer_dir_new(struct dir *parent, const char *name);
+struct dir *transfer_dir_ref(struct dir *dir);
+void transfer_dir_unref(struct dir *dir);
 /* Borrowed descriptor, kept open until the same number of releases. -1 with *err. */
-int dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err);
-int dir_use_to(struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
-void dir_release_from(struct dir *dir);
-void dir_release_to(struct dir *dir);
+int transfer_dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err);
+int transfer_dir_use_to(
+	struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
+void transfer_dir_release_from(struct dir *dir);
+void transfer_dir_release_to(struct dir *dir);
 /* "a/b/name" below the roots of both ends. */
-char *dir_relative(const struct dir *dir, const char *name);
-char *dir_from_path(const struct transfer *transfer, const struct dir *dir, const char *name);
-char *dir_to_path(const struct transfer *transfer, const struct dir *dir, const char *name);
+char *transfer_dir_relative(const struct dir *dir, const char *name);
+char *transfer_dir_from_path(
+	const struct transfer *transfer, const struct dir *dir, const char *name);
+char *transfer_dir_to_path(
+	const struct transfer *transfer, const struct dir *dir, const char *name);
 
 /* ---- job.c */
-void job_begin(struct job *job);
-void job_answer(struct job *job, enum transfer_conflict answer);
-void job_data_done(struct job *job); /* all bytes are over */
-void job_verified(struct job *job, const struct err *err);
-void job_fail(struct job *job, const struct err *err);
-void job_free(struct job *job);                                    /* removes its temp file */
-void job_take_bytes(struct job *job, const void *bytes, size_t n); /* digest and progress */
-void job_unpause(struct job *job);
+void transfer_job_begin(struct job *job);
+void transfer_job_answer(struct job *job, enum transfer_conflict answer);
+void transfer_job_data_done(struct job *job); /* all bytes are over */
+void transfer_job_verified(struct job *job, const struct err *err);
+void transfer_job_fail(struct job *job, const struct err *err);
+void transfer_job_free(struct job *job); /* removes its temp file */
+void transfer_job_take_bytes(
+	struct job *job, const void *bytes, size_t n); /* digest and progress */
+void transfer_job_unpause(struct job *job);
 
 /* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
-void download_start(struct job *job);
-bool download_set_mode(struct job *job, struct err *err);
-bool download_commit(struct job *job, struct err *err);
-void upload_start(struct job *job);
-void upload_empty_dir(struct job *job);
-void relay_start(struct job *job);
+void transfer_download_start(struct job *job);
+bool transfer_download_set_mode(struct job *job, struct err *err);
+bool transfer_download_commit(struct job *job, struct err *err);
+void transfer_upload_start(struct job *job);
+void transfer_upload_empty_dir(struct job *job);
+void transfer_relay_start(struct job *job);
 
 /* ---- local.c */
-bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struct err *err);
-void local_reserve(int fd, int64_t bytes, struct err *err);
-void local_begin_flush(int fd, int64_t from, int64_t bytes);
-char *local_rename_candidate(const char *name, int serial); /* "name (1).ext" */
-void local_split(
+bool transfer_local_write_all(
+	int fd, const char *bytes, size_t n, size_t *written, struct err *err);
+void transfer_local_reserve(int fd, int64_t bytes, struct err *err);
+void transfer_local_begin_flush(int fd, int64_t from, int64_t bytes);
+char *transfer_local_rename_candidate(const char *name, int serial); /* "name (1).ext" */
+void transfer_local_split(
 	const char *path, char **dir, char **base); /* base "" for "", ".", "..", "/" */
-bool local_make_nonblocking(struct end *end, struct err *err);
-void local_restore(struct end *end);
+bool transfer_local_make_nonblocking(struct end *end, struct err *err);
+void transfer_local_restore(struct end *end);
 
 /* ---- sync.c */
-struct sync *sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
+struct sync *transfer_sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
 	void *arg, struct err *err);
-void sync_cancel(struct sync *sync);
+void transfer_sync_cancel(struct sync *sync);
 
 /* ---- verify.c */
-void verify_add(struct job *job); /* job->hex against the sandbox's file(s) */
-void verify_turn(struct transfer *transfer);
-void verify_free(struct transfer *transfer);
+void transfer_verify_add(struct job *job); /* job->hex against the sandbox's file(s) */
+void transfer_verify_turn(struct transfer *transfer);
+void transfer_verify_free(struct transfer *transfer);

@@ -39,13 +39,13 @@ static void leave(struct job *job)
 		transfer->n_verifying--;
 }
 
-void job_free(struct job *job)
+void transfer_job_free(struct job *job)
 {
 	leave(job);
 	runtime_cancel(job->read);
 	runtime_cancel(job->write);
 	runtime_cancel(job->look);
-	sync_cancel(job->sync);
+	transfer_sync_cancel(job->sync);
 	if (job->ready)
 		event_free(job->ready);
 	if (job->from_fd >= 0)
@@ -55,13 +55,13 @@ void job_free(struct job *job)
 	if (job->has_temp)
 		unlinkat(job->dir->to_fd, job->temp, 0);
 	if (job->has_from)
-		dir_release_from(job->dir);
+		transfer_dir_release_from(job->dir);
 	if (job->has_to)
-		dir_release_to(job->dir);
+		transfer_dir_release_to(job->dir);
 	if (job->buffer)
 		evbuffer_free(job->buffer);
 	digest_free(job->digest);
-	dir_unref(job->dir);
+	transfer_dir_unref(job->dir);
 	free(job->name);
 	free(job->to_name);
 	free(job->wanted_name);
@@ -84,17 +84,17 @@ static void end_job(struct job *job)
 	struct transfer *transfer = job->transfer;
 
 	forget_rest(job);
-	job_free(job);
+	transfer_job_free(job);
 	transfer_kick(transfer);
 }
 
-void job_fail(struct job *job, const struct err *err)
+void transfer_job_fail(struct job *job, const struct err *err)
 {
 	struct err said;
 
 	err_copy(&said, err);
 	if (job->transfer->from_stat.is_dir) {
-		char *path = dir_relative(job->dir, job->name);
+		char *path = transfer_dir_relative(job->dir, job->name);
 		/* the runtime names remote paths itself */
 		if (*path && !strstr(said.msg, path))
 			err_prefix(&said, "%s", path);
@@ -123,8 +123,8 @@ static void start_data(struct job *job)
 	struct err err = { 0 };
 
 	if (transfer->from.kind == END_LOCAL) {
-		if (dir_use_from(transfer, job->dir, &err) < 0) {
-			job_fail(job, &err);
+		if (transfer_dir_use_from(transfer, job->dir, &err) < 0) {
+			transfer_job_fail(job, &err);
 			return;
 		}
 		job->has_from = true;
@@ -132,11 +132,11 @@ static void start_data(struct job *job)
 	if (transfer->opts.verify)
 		job->digest = digest_new();
 	if (transfer->to.kind != END_REMOTE)
-		download_start(job);
+		transfer_download_start(job);
 	else if (transfer->from.kind == END_REMOTE)
-		relay_start(job);
+		transfer_relay_start(job);
 	else
-		upload_start(job);
+		transfer_upload_start(job);
 }
 
 static void fail_exists(struct job *job)
@@ -144,7 +144,7 @@ static void fail_exists(struct job *job)
 	struct err err = { 0 };
 
 	err_set(&err, ERR_FILE_EXISTS, "%s exists already", job->to_name);
-	job_fail(job, &err);
+	transfer_job_fail(job, &err);
 }
 
 static void rename_and_look_again(struct job *job)
@@ -156,7 +156,7 @@ static void rename_and_look_again(struct job *job)
 		return;
 	}
 	free(job->to_name);
-	job->to_name = local_rename_candidate(job->wanted_name, job->rename_serial);
+	job->to_name = transfer_local_rename_candidate(job->wanted_name, job->rename_serial);
 	look_at_target(job);
 }
 
@@ -168,7 +168,7 @@ static void ask(struct job *job)
 	transfer_kick(job->transfer);
 }
 
-void job_answer(struct job *job, enum transfer_conflict answer)
+void transfer_job_answer(struct job *job, enum transfer_conflict answer)
 {
 	switch (answer) {
 	case TRANSFER_SKIP:
@@ -195,7 +195,8 @@ static void on_conflict(struct job *job, int64_t existing_bytes)
 {
 	job->existing_bytes = existing_bytes;
 	/* once RENAME was chosen for it, the next taken name is no new question */
-	job_answer(job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
+	transfer_job_answer(
+		job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
 }
 
 static void look_locally(struct job *job)
@@ -218,7 +219,7 @@ static void look_locally(struct job *job)
 		on_conflict(job, (int64_t)st.st_size);
 		return;
 	}
-	job_fail(job, &err);
+	transfer_job_fail(job, &err);
 }
 
 static void on_target_stat(void *arg, const struct err *err, const struct runtime_stat *st)
@@ -230,10 +231,10 @@ static void on_target_stat(void *arg, const struct err *err, const struct runtim
 	if (err && err->code == ERR_FILE_NOT_FOUND) {
 		start_data(job);
 	} else if (err) {
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	} else if (st->is_dir) {
 		err_set(&failure, ERR_FILE_IS_DIR, "%s is a folder there", job->to_name);
-		job_fail(job, &failure);
+		transfer_job_fail(job, &failure);
 	} else {
 		on_conflict(job, st->size_bytes);
 	}
@@ -248,15 +249,15 @@ static void look_at_target(struct job *job)
 		look_locally(job);
 		return;
 	}
-	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
 	job->look = runtime_stat_start(
 		transfer->to.runtime, path, LOOK_MS, on_target_stat, job, &err);
 	free(path);
 	if (!job->look)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
-void job_begin(struct job *job)
+void transfer_job_begin(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
@@ -264,8 +265,8 @@ void job_begin(struct job *job)
 	if (!job->to_name)
 		job->to_name = x_strdup(job->name);
 	if (transfer->to.kind == END_LOCAL) {
-		if (dir_use_to(transfer, job->dir, &err) < 0) {
-			job_fail(job, &err);
+		if (transfer_dir_use_to(transfer, job->dir, &err) < 0) {
+			transfer_job_fail(job, &err);
 			return;
 		}
 		job->has_to = true;
@@ -277,7 +278,7 @@ void job_begin(struct job *job)
 		if (transfer->to.kind == END_LOCAL)
 			end_job(job);
 		else
-			upload_empty_dir(job);
+			transfer_upload_empty_dir(job);
 	} else if (transfer->to.kind == END_FD ||
 		   (transfer->to.kind == END_REMOTE &&
 			   (job->may_replace || transfer->to.is_new))) {
@@ -288,7 +289,7 @@ void job_begin(struct job *job)
 }
 
 /* ---- data */
-void job_take_bytes(struct job *job, const void *bytes, size_t n)
+void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
 {
 	job->bytes += (int64_t)n;
 	if (job->digest)
@@ -296,7 +297,7 @@ void job_take_bytes(struct job *job, const void *bytes, size_t n)
 	transfer_add_bytes(job->transfer, n);
 }
 
-void job_unpause(struct job *job)
+void transfer_job_unpause(struct job *job)
 {
 	if (job->is_read_paused && job->read) {
 		job->is_read_paused = false;
@@ -313,16 +314,16 @@ static void commit(struct job *job)
 {
 	struct err err = { 0 };
 
-	if (job->transfer->to.kind == END_LOCAL && !download_commit(job, &err))
-		job_fail(job, &err);
+	if (job->transfer->to.kind == END_LOCAL && !transfer_download_commit(job, &err))
+		transfer_job_fail(job, &err);
 	else
 		succeed(job);
 }
 
-void job_verified(struct job *job, const struct err *err)
+void transfer_job_verified(struct job *job, const struct err *err)
 {
 	if (err)
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	else
 		commit(job);
 }
@@ -335,17 +336,17 @@ static void on_synced(void *arg, int error)
 	job->sync = NULL;
 	if (error) {
 		err_set_errno(&err, error, "cannot write to the disk");
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 		return;
 	}
-	if (!download_set_mode(job, &err)) {
-		job_fail(job, &err);
+	if (!transfer_download_set_mode(job, &err)) {
+		transfer_job_fail(job, &err);
 		return;
 	}
 	close(job->to_fd);
 	job->to_fd = -1;
 	if (job->digest)
-		verify_add(job);
+		transfer_verify_add(job);
 	else
 		commit(job);
 }
@@ -360,7 +361,7 @@ static void sync_or_go_on(struct job *job)
 		digest_finish_hex(job->digest, job->hex);
 	if (transfer->to.kind != END_LOCAL) {
 		if (job->digest && transfer->to.kind == END_REMOTE)
-			verify_add(job);
+			transfer_verify_add(job);
 		else
 			commit(job);
 		return;
@@ -370,9 +371,9 @@ static void sync_or_go_on(struct job *job)
 		on_synced(job, 0);
 		return;
 	}
-	job->sync = sync_start(transfer->loop, job->to_fd, on_synced, job, &err);
+	job->sync = transfer_sync_start(transfer->loop, job->to_fd, on_synced, job, &err);
 	if (!job->sync)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
 static void on_source_stat(void *arg, const struct err *err, const struct runtime_stat *st)
@@ -382,12 +383,12 @@ static void on_source_stat(void *arg, const struct err *err, const struct runtim
 
 	job->look = NULL;
 	if (err && err->code != ERR_FILE_NOT_FOUND) {
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	} else if (err || st->is_dir || st->modified_s != job->modified_s ||
 		   (st->size_bytes >= 0 && st->size_bytes != job->bytes)) {
 		err_set(&failure, ERR_FILE_CHANGED, "%s changed while it was copied",
 			job->name);
-		job_fail(job, &failure);
+		transfer_job_fail(job, &failure);
 	} else {
 		sync_or_go_on(job);
 	}
@@ -404,12 +405,12 @@ static void check_source(struct job *job)
 		sync_or_go_on(job);
 		return;
 	}
-	char *path = dir_from_path(transfer, job->dir, job->name);
+	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
 	job->look = runtime_stat_start(
 		transfer->from.runtime, path, LOOK_MS, on_source_stat, job, &err);
 	free(path);
 	if (!job->look)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
 static void on_written_stat(void *arg, const struct err *err, const struct runtime_stat *st)
@@ -419,17 +420,17 @@ static void on_written_stat(void *arg, const struct err *err, const struct runti
 
 	job->look = NULL;
 	if (err) {
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	} else if (st->is_dir || st->size_bytes != job->bytes) {
 		err_set(&failure, ERR_FILE_VERIFY, "%s has %lld bytes there instead of %lld",
 			job->to_name, (long long)st->size_bytes, (long long)job->bytes);
-		job_fail(job, &failure);
+		transfer_job_fail(job, &failure);
 	} else {
 		check_source(job);
 	}
 }
 
-void job_data_done(struct job *job)
+void transfer_job_data_done(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
@@ -438,10 +439,10 @@ void job_data_done(struct job *job)
 		check_source(job);
 		return;
 	}
-	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
 	job->look = runtime_stat_start(
 		transfer->to.runtime, path, LOOK_MS, on_written_stat, job, &err);
 	free(path);
 	if (!job->look)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }

@@ -13,7 +13,8 @@
 enum { NAME_BYTES = 255 };
 
 /* On a non-blocking descriptor it stops at EAGAIN with true and *written < n. */
-bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struct err *err)
+bool transfer_local_write_all(
+	int fd, const char *bytes, size_t n, size_t *written, struct err *err)
 {
 	*written = 0;
 	while (*written < n) {
@@ -29,7 +30,7 @@ bool local_write_all(int fd, const char *bytes, size_t n, size_t *written, struc
 }
 
 /* Finds a full disk before the first byte. File systems that cannot reserve are no failure. */
-void local_reserve(int fd, int64_t bytes, struct err *err)
+void transfer_local_reserve(int fd, int64_t bytes, struct err *err)
 {
 #ifdef __linux__
 	if (bytes > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, bytes) < 0 &&
@@ -43,7 +44,7 @@ void local_reserve(int fd, int64_t bytes, struct err *err)
 }
 
 /* Lets the disk begin while the rest is on its way, so that the fsync at the end is short. A hint: no failure. */
-void local_begin_flush(int fd, int64_t from, int64_t bytes)
+void transfer_local_begin_flush(int fd, int64_t from, int64_t bytes)
 {
 #ifdef __linux__
 	sync_file_range(fd, from, bytes, SYNC_FILE_RANGE_WRITE);
@@ -54,7 +55,7 @@ void local_begin_flush(int fd, int64_t from, int64_t bytes)
 #endif
 }
 
-char *local_rename_candidate(const char *name, int serial)
+char *transfer_local_rename_candidate(const char *name, int serial)
 {
 	const char *dot = strrchr(name, '.');
 	char suffix[24];
@@ -75,7 +76,7 @@ char *local_rename_candidate(const char *name, int serial)
 	return x_asprintf("%.*s%s%s", (int)stem, name, suffix, ext);
 }
 
-void local_split(const char *path, char **dir, char **base)
+void transfer_local_split(const char *path, char **dir, char **base)
 {
 	size_t n = strlen(path);
 
@@ -95,7 +96,7 @@ void local_split(const char *path, char **dir, char **base)
 	*dir = x_strndup(path, start);
 }
 
-bool local_make_nonblocking(struct end *end, struct err *err)
+bool transfer_local_make_nonblocking(struct end *end, struct err *err)
 {
 	int flags = fcntl(end->fd, F_GETFL);
 
@@ -108,7 +109,7 @@ bool local_make_nonblocking(struct end *end, struct err *err)
 	return true;
 }
 
-void local_restore(struct end *end)
+void transfer_local_restore(struct end *end)
 {
 	if (end->fd_flags >= 0)
 		fcntl(end->fd, F_SETFL, end->fd_flags);

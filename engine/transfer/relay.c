@@ -68,7 +68,7 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 	if (!job->transfer->is_paused) {
 		int n = evbuffer_remove(job->buffer, into, room);
 		if (n > 0) {
-			job_take_bytes(job, into, (size_t)n);
+			transfer_job_take_bytes(job, into, (size_t)n);
 			if (job->is_read_paused)
 				event_active(job->ready, EV_TIMEOUT, 0);
 			return n;
@@ -88,7 +88,7 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	job->read = NULL;
 	job->is_read_done = true;
 	if (err)
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	else
 		event_active(job->ready, EV_TIMEOUT, 0);
 }
@@ -99,15 +99,15 @@ static void on_written(void *arg, const struct err *err)
 
 	job->write = NULL;
 	if (err)
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	else
-		job_data_done(job);
+		transfer_job_data_done(job);
 }
 
 static void start_write(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
-	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = job->mode >= 0 ? job->mode & 0777 : -1,
@@ -121,14 +121,14 @@ static void start_write(struct job *job)
 	job->write = runtime_write_start(transfer->to.runtime, &opts, &err);
 	free(path);
 	if (!job->write)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
-void relay_start(struct job *job)
+void transfer_relay_start(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
-	char *path = dir_from_path(transfer, job->dir, job->name);
+	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
 	struct runtime_read_opts opts = {
 		.path = path,
 		.if_unmodified_since_s = -1,
@@ -143,5 +143,5 @@ void relay_start(struct job *job)
 	job->read = runtime_read_start(transfer->from.runtime, &opts, &err);
 	free(path);
 	if (!job->read)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }

@@ -73,11 +73,11 @@ static bool name_ends(struct transfer *transfer, const struct kind *to_kind, str
 	if (from->kind == END_FD)
 		base = x_strdup("");
 	else
-		local_split(from->path, &from_dir, &base);
+		transfer_local_split(from->path, &from_dir, &base);
 	if (to->kind == END_FD)
 		to_base = x_strdup("-");
 	else
-		local_split(to->path, &to_dir, &to_base);
+		transfer_local_split(to->path, &to_dir, &to_base);
 	bool into = to->kind != END_FD &&
 		    (to_kind->is_dir || ends_with_slash(to->path) || !*to_base);
 	to->is_new = !to_kind->exists;
@@ -133,7 +133,7 @@ static void begin(struct transfer *transfer)
 {
 	transfer->is_resolved = true;
 	if (transfer->from_stat.is_dir)
-		walk_start(transfer);
+		transfer_walk_start(transfer);
 	else
 		transfer->progress.is_planned = true;
 	transfer_kick(transfer);
@@ -161,7 +161,7 @@ static void names_known(struct transfer *transfer, const struct kind *to_kind)
 	struct end *to = &transfer->to;
 	struct err err = { 0 };
 
-	transfer->top = dir_new(NULL, NULL);
+	transfer->top = transfer_dir_new(NULL, NULL);
 	if (!name_ends(transfer, to_kind, &err)) {
 		fail(transfer, &err);
 		return;
@@ -276,7 +276,7 @@ static void look_for_mode(struct transfer *transfer)
 {
 	char *dir, *base;
 
-	local_split(transfer->from.path, &dir, &base);
+	transfer_local_split(transfer->from.path, &dir, &base);
 	transfer->look = runtime_list_start(
 		transfer->from.runtime, dir, LOOK_MS, on_from_listed, transfer, NULL);
 	free(dir);
@@ -321,7 +321,7 @@ static void next_step(struct transfer *transfer, int step)
 		check_tree_wanted(transfer);
 }
 
-void resolve_start(struct transfer *transfer)
+void transfer_resolve_start(struct transfer *transfer)
 {
 	transfer->from_mode = -1;
 	transfer->from_stat.size_bytes = -1;

@@ -44,7 +44,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-void sync_cancel(struct sync *sync)
+void transfer_sync_cancel(struct sync *sync)
 {
 	if (!sync)
 		return;
@@ -63,7 +63,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (read(fd, &error, sizeof error) != (ssize_t)sizeof error)
 		error = EIO;
-	sync_cancel(sync);
+	transfer_sync_cancel(sync);
 	done(done_arg, error);
 }
 
@@ -84,7 +84,7 @@ static bool start_thread(struct task *task)
 	return error == 0;
 }
 
-struct sync *sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
+struct sync *transfer_sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
 	void *arg, struct err *err)
 {
 	int pair[2];
@@ -104,7 +104,7 @@ struct sync *sync_start(struct loop *loop, int fd, void (*done)(void *arg, int e
 	if (task->fd >= 0 && start_thread(task))
 		return sync;
 	err_set(err, ERR_SYSTEM, "cannot sync the file: no thread for it");
-	sync_cancel(sync);
+	transfer_sync_cancel(sync);
 	if (task->fd >= 0)
 		close(task->fd);
 	close(pair[1]);

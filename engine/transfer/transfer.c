@@ -64,7 +64,7 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 	struct job *job = x_calloc(1, sizeof *job);
 
 	job->transfer = transfer;
-	job->dir = dir_ref(dir);
+	job->dir = transfer_dir_ref(dir);
 	job->name = x_strdup(name);
 	job->size_bytes = size_bytes;
 	job->mode = mode;
@@ -102,7 +102,8 @@ static void report(struct transfer *transfer)
 
 	transfer->progress.elapsed_ms = now - transfer->started_mono_ms;
 	transfer->progress.current = transfer->current ? transfer->current : "";
-	transfer->progress.is_planned = transfer->is_resolved && walk_is_done(transfer);
+	transfer->progress.is_planned =
+		transfer->is_resolved && transfer_walk_is_done(transfer);
 	sample_rate(transfer, now);
 	if (transfer->opts.on_progress)
 		transfer->opts.on_progress(transfer->opts.arg, &transfer->progress);
@@ -117,7 +118,7 @@ static void on_tick(void *arg)
 static void end_deinit(struct end *end)
 {
 	if (end->kind == END_FD)
-		local_restore(end);
+		transfer_local_restore(end);
 	free(end->path);
 	free(end->root);
 	free(end->top);
@@ -143,16 +144,16 @@ static void tear_down(struct transfer *transfer)
 	loop_timer_disarm(transfer->tick);
 	runtime_cancel(transfer->look);
 	transfer->look = NULL;
-	verify_free(transfer);
+	transfer_verify_free(transfer);
 	DL_FOREACH_SAFE(transfer->jobs, job, next) {
-		job_free(job);
+		transfer_job_free(job);
 	}
 	DL_FOREACH_SAFE(transfer->queued, job, next) {
-		job_free(job);
+		transfer_job_free(job);
 	}
-	walk_free(transfer->walk);
+	transfer_walk_free(transfer->walk);
 	transfer->walk = NULL;
-	dir_unref(transfer->top);
+	transfer_dir_unref(transfer->top);
 	transfer->top = NULL;
 	end_deinit(&transfer->from);
 	end_deinit(&transfer->to);
@@ -202,8 +203,8 @@ static void start_job(struct transfer *transfer)
 	job->state = JOB_ACTIVE;
 	transfer->n_active++;
 	free(transfer->current);
-	transfer->current = dir_relative(job->dir, job->name);
-	job_begin(job);
+	transfer->current = transfer_dir_relative(job->dir, job->name);
+	transfer_job_begin(job);
 }
 
 static void ask(struct transfer *transfer)
@@ -215,7 +216,7 @@ static void ask(struct transfer *transfer)
 	DL_FOREACH(transfer->jobs, job) {
 		if (job->state != JOB_ASKING)
 			continue;
-		char *target = dir_to_path(transfer, job->dir, job->to_name);
+		char *target = transfer_dir_to_path(transfer, job->dir, job->to_name);
 		transfer->has_asked = true;
 		transfer->opts.on_conflict(
 			transfer->opts.arg, target, job->existing_bytes, job->size_bytes);
@@ -234,7 +235,7 @@ static void on_kick(void *arg)
 	}
 	if (!transfer->is_resolved)
 		return;
-	walk_turn(transfer);
+	transfer_walk_turn(transfer);
 	for (int i = 0;
 		transfer->queued && transfer->n_active < TRANSFER_MAX_ACTIVE &&
 		transfer->n_asking < MAX_ASKING && transfer->n_verifying < MAX_VERIFYING &&
@@ -246,9 +247,9 @@ static void on_kick(void *arg)
 		}
 		start_job(transfer);
 	}
-	verify_turn(transfer);
+	transfer_verify_turn(transfer);
 	ask(transfer);
-	if (!transfer->is_ended && !transfer->is_fatal && walk_is_done(transfer) &&
+	if (!transfer->is_ended && !transfer->is_fatal && transfer_walk_is_done(transfer) &&
 		!transfer->jobs && !transfer->queued)
 		finish(transfer);
 }
@@ -258,7 +259,7 @@ static void on_resolve(void *arg)
 	struct transfer *transfer = arg;
 
 	if (!transfer->is_ended)
-		resolve_start(transfer);
+		transfer_resolve_start(transfer);
 }
 
 static void apply(struct job *job, enum transfer_conflict answer)
@@ -266,7 +267,7 @@ static void apply(struct job *job, enum transfer_conflict answer)
 	job->state = JOB_ACTIVE;
 	job->transfer->n_asking--;
 	job->transfer->n_active++;
-	job_answer(job, answer);
+	transfer_job_answer(job, answer);
 }
 
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all)
@@ -298,7 +299,7 @@ void transfer_pause(struct transfer *transfer, bool paused)
 	if (paused)
 		return;
 	DL_FOREACH(transfer->jobs, job) {
-		job_unpause(job);
+		transfer_job_unpause(job);
 	}
 	transfer_kick(transfer);
 }

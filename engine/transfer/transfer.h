@@ -14,9 +14,11 @@ struct runtime;
 struct telemetry;
 
 struct transfer_end {
-	struct runtime *runtime; /* NULL: the local disk. Must outlive the transfer, or be freed after cancel */
-	const char *path;        /* sandbox path, or local path (relative to cwd or absolute); "-" with fd >= 0 */
-	int fd;                  /* stdin/stdout for "-" (borrowed, may be made non-blocking by us); else -1 */
+	struct runtime *
+		runtime; /* NULL: the local disk. Must outlive the transfer, or be freed after cancel */
+	const char *
+		path; /* sandbox path, or local path (relative to cwd or absolute); "-" with fd >= 0 */
+	int fd; /* stdin/stdout for "-" (borrowed, may be made non-blocking by us); else -1 */
 };
 
 enum transfer_conflict {
@@ -31,7 +33,8 @@ enum transfer_conflict {
 struct transfer_progress {
 	const char *current; /* path under way, foreign bytes */
 	uint64_t files_done, files_total, files_skipped, files_failed;
-	uint64_t bytes_done, bytes_total; /* totals grow while the plan is made; is_planned says it is complete */
+	uint64_t bytes_done,
+		bytes_total; /* totals grow while the plan is made; is_planned says it is complete */
 	bool is_planned;
 	int64_t elapsed_ms;
 	uint64_t bytes_per_s; /* over the last seconds */
@@ -46,15 +49,17 @@ struct transfer_opts {
 	/* At most every 100 ms and at the end. */
 	void (*on_progress)(void *arg, const struct transfer_progress *progress);
 	/* A target exists: answer later with transfer_answer(); other files go on meanwhile. */
-	void (*on_conflict)(void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes);
+	void (*on_conflict)(
+		void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes);
 	/* err: the first failure (others are counted in progress). */
-	void (*done)(void *arg, const struct err *err, const struct transfer_progress *progress);
+	void (*done)(
+		void *arg, const struct err *err, const struct transfer_progress *progress);
 	void *arg;
 };
 struct transfer;
 /* As cp does it: if `to` is an existing directory or ends in '/', the copy goes into it under its own base name. */
-struct transfer *transfer_start(struct loop *loop, const struct transfer_opts *opts,
-	struct err *err);
+struct transfer *transfer_start(
+	struct loop *loop, const struct transfer_opts *opts, struct err *err);
 void transfer_cancel(struct transfer *transfer); /* silent; temp files are removed */
 void transfer_pause(struct transfer *transfer, bool paused);
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all);

@@ -78,7 +78,7 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 		err_set(err, ERR_FILE_CHANGED, "%s changed while it was copied", job->name);
 		return HTTP_BODY_ABORT;
 	}
-	job_take_bytes(job, into, (size_t)n);
+	transfer_job_take_bytes(job, into, (size_t)n);
 	return (long)n;
 }
 
@@ -88,9 +88,9 @@ static void on_written(void *arg, const struct err *err)
 
 	job->write = NULL;
 	if (err)
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 	else
-		job_data_done(job);
+		transfer_job_data_done(job);
 }
 
 /* A pipe is read as it fills; a redirected file like any file, from where it stands. */
@@ -109,7 +109,7 @@ static bool open_stream(struct job *job, struct err *err)
 			job->total_bytes = (int64_t)(st.st_size - at);
 		return true;
 	}
-	if (!local_make_nonblocking(from, err))
+	if (!transfer_local_make_nonblocking(from, err))
 		return false;
 	job->ready =
 		event_new(loop_base(job->transfer->loop), from->fd, EV_READ, on_readable, job);
@@ -139,16 +139,16 @@ static bool open_file(struct job *job, struct err *err)
 	return true;
 }
 
-void upload_start(struct job *job)
+void transfer_upload_start(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
 	if (transfer->from.kind == END_FD ? !open_stream(job, &err) : !open_file(job, &err)) {
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 		return;
 	}
-	char *path = dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = job->mode,
@@ -160,7 +160,7 @@ void upload_start(struct job *job)
 	job->write = runtime_write_start(transfer->to.runtime, &opts, &err);
 	free(path);
 	if (!job->write)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }
 
 /* ---- a folder without files: the daemon cannot make one, but makes the parents of a file */
@@ -171,10 +171,10 @@ static void on_placeholder_deleted(void *arg, const struct err *err)
 
 	job->look = NULL;
 	if (err) {
-		job_fail(job, err);
+		transfer_job_fail(job, err);
 		return;
 	}
-	job_free(job);
+	transfer_job_free(job);
 	transfer_kick(transfer);
 }
 
@@ -194,7 +194,7 @@ static void on_placeholder_written(void *arg, const struct err *err)
 
 	job->write = NULL;
 	if (!err) {
-		char *path = dir_to_path(job->transfer, job->dir, job->temp);
+		char *path = transfer_dir_to_path(job->transfer, job->dir, job->temp);
 		job->look = runtime_delete_start(job->transfer->to.runtime, path, false, 0,
 			on_placeholder_deleted, job, &failure);
 		free(path);
@@ -202,17 +202,17 @@ static void on_placeholder_written(void *arg, const struct err *err)
 			return;
 		err = &failure;
 	}
-	job_fail(job, err);
+	transfer_job_fail(job, err);
 }
 
-void upload_empty_dir(struct job *job)
+void transfer_upload_empty_dir(struct job *job)
 {
 	struct err err = { 0 };
 	char random[17];
 
 	digest_random_hex(random, 16);
 	snprintf(job->temp, sizeof job->temp, ".sandmux-tmp-%s", random);
-	char *path = dir_to_path(job->transfer, job->dir, job->temp);
+	char *path = transfer_dir_to_path(job->transfer, job->dir, job->temp);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = -1,
@@ -224,5 +224,5 @@ void upload_empty_dir(struct job *job)
 	job->write = runtime_write_start(job->transfer->to.runtime, &opts, &err);
 	free(path);
 	if (!job->write)
-		job_fail(job, &err);
+		transfer_job_fail(job, &err);
 }

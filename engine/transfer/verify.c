@@ -27,8 +27,8 @@ static char *remote_path(const struct job *job)
 {
 	const struct transfer *transfer = job->transfer;
 	char *path = transfer->to.kind == END_REMOTE
-			     ? dir_to_path(transfer, job->dir, job->to_name)
-			     : dir_from_path(transfer, job->dir, job->name);
+			     ? transfer_dir_to_path(transfer, job->dir, job->to_name)
+			     : transfer_dir_from_path(transfer, job->dir, job->name);
 	/* never an option, whatever it begins with */
 	char *safe = x_asprintf("./%s", path);
 
@@ -36,14 +36,14 @@ static char *remote_path(const struct job *job)
 	return safe;
 }
 
-void verify_add(struct job *job)
+void transfer_verify_add(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 
 	if (!transfer->verify)
 		transfer->verify = x_calloc(1, sizeof *transfer->verify);
 	if (transfer->verify->is_unavailable) {
-		job_verified(job, NULL);
+		transfer_job_verified(job, NULL);
 		return;
 	}
 	transfer->n_active--;
@@ -76,11 +76,11 @@ static void judge(struct job *job, struct slice hex)
 	struct err err = { 0 };
 
 	if (memcmp(hex.p, job->hex, HEX) == 0) {
-		job_verified(job, NULL);
+		transfer_job_verified(job, NULL);
 		return;
 	}
 	err_set(&err, ERR_FILE_VERIFY, "%s: the SHA-256 differs on the two sides", job->name);
-	job_verified(job, &err);
+	transfer_job_verified(job, &err);
 }
 
 static bool is_whole(const struct runtime_result *result, size_t n)
@@ -135,7 +135,7 @@ static void on_summed(void *arg, const struct err *err, const struct runtime_res
 			(int)(result->err_out.n < 200 ? result->err_out.n : 200),
 			result->err_out.p);
 	for (size_t i = 0; i < n; i++)
-		job_verified(verify->batch[i], err ? err : &failure);
+		transfer_job_verified(verify->batch[i], err ? err : &failure);
 }
 
 static void start_batch(struct transfer *transfer)
@@ -170,7 +170,7 @@ static void start_batch(struct transfer *transfer)
 		on_summed(transfer, &err, NULL);
 }
 
-void verify_turn(struct transfer *transfer)
+void transfer_verify_turn(struct transfer *transfer)
 {
 	struct verify *verify = transfer->verify;
 	struct job *job, *next;
@@ -180,7 +180,7 @@ void verify_turn(struct transfer *transfer)
 	if (verify->is_unavailable) {
 		DL_FOREACH_SAFE(transfer->jobs, job, next) {
 			if (job->state == JOB_VERIFYING)
-				job_verified(job, NULL);
+				transfer_job_verified(job, NULL);
 		}
 		return;
 	}
@@ -190,7 +190,7 @@ void verify_turn(struct transfer *transfer)
 		start_batch(transfer);
 }
 
-void verify_free(struct transfer *transfer)
+void transfer_verify_free(struct transfer *transfer)
 {
 	if (!transfer->verify)
 		return;

@@ -37,24 +37,24 @@ static void push(struct walk *walk, struct dir *dir_take)
 	walk->stack = pending;
 }
 
-void walk_start(struct transfer *transfer)
+void transfer_walk_start(struct transfer *transfer)
 {
 	transfer->walk = x_calloc(1, sizeof *transfer->walk);
-	push(transfer->walk, dir_ref(transfer->top));
+	push(transfer->walk, transfer_dir_ref(transfer->top));
 }
 
 static void close_dir(struct walk *walk)
 {
 	if (walk->stream) {
 		closedir(walk->stream);
-		dir_release_from(walk->dir);
+		transfer_dir_release_from(walk->dir);
 		walk->stream = NULL;
 	}
-	dir_unref(walk->dir);
+	transfer_dir_unref(walk->dir);
 	walk->dir = NULL;
 }
 
-void walk_free(struct walk *walk)
+void transfer_walk_free(struct walk *walk)
 {
 	if (!walk)
 		return;
@@ -63,13 +63,13 @@ void walk_free(struct walk *walk)
 	while (walk->stack) {
 		struct pending *pending = walk->stack;
 		walk->stack = pending->next;
-		dir_unref(pending->dir);
+		transfer_dir_unref(pending->dir);
 		free(pending);
 	}
 	free(walk);
 }
 
-bool walk_is_done(const struct transfer *transfer)
+bool transfer_walk_is_done(const struct transfer *transfer)
 {
 	const struct walk *walk = transfer->walk;
 
@@ -79,7 +79,7 @@ bool walk_is_done(const struct transfer *transfer)
 static void fail_at(struct transfer *transfer, const char *name, const struct err *err)
 {
 	struct err said = *err;
-	char *path = dir_relative(transfer->walk->dir, name);
+	char *path = transfer_dir_relative(transfer->walk->dir, name);
 
 	if (*path)
 		err_prefix(&said, "%s", path);
@@ -97,7 +97,7 @@ static void add_dir(struct transfer *transfer, const char *name)
 		fail_at(transfer, name, &err);
 		return;
 	}
-	push(walk, dir_new(walk->dir, name));
+	push(walk, transfer_dir_new(walk->dir, name));
 }
 
 static void end_dir(struct transfer *transfer)
@@ -152,7 +152,7 @@ static void open_local(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 	struct err err = { 0 };
-	int fd = dir_use_from(transfer, walk->dir, &err);
+	int fd = transfer_dir_use_from(transfer, walk->dir, &err);
 
 	if (fd >= 0) {
 		/* an own description, since reading moves it */
@@ -163,7 +163,7 @@ static void open_local(struct transfer *transfer)
 		err_set_errno(&err, errno, "cannot read the folder");
 		if (own >= 0)
 			close(own);
-		dir_release_from(walk->dir);
+		transfer_dir_release_from(walk->dir);
 	}
 	fail_at(transfer, NULL, &err);
 	close_dir(walk);
@@ -202,7 +202,7 @@ static void list_remote(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 	struct err err = { 0 };
-	char *path = dir_from_path(transfer, walk->dir, NULL);
+	char *path = transfer_dir_from_path(transfer, walk->dir, NULL);
 
 	walk->list = runtime_list_start(
 		transfer->from.runtime, path, LIST_MS, on_listed, transfer, &err);
@@ -213,12 +213,12 @@ static void list_remote(struct transfer *transfer)
 	close_dir(walk);
 }
 
-void walk_turn(struct transfer *transfer)
+void transfer_walk_turn(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 
-	if (walk_is_done(transfer) || walk->list || transfer->n_queued >= TRANSFER_MAX_QUEUED ||
-		transfer->is_paused)
+	if (transfer_walk_is_done(transfer) || walk->list ||
+		transfer->n_queued >= TRANSFER_MAX_QUEUED || transfer->is_paused)
 		return;
 	if (!walk->dir) {
 		struct pending *pending = walk->stack;

@@ -13,19 +13,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct listing *parse(const uint8_t *data, size_t size, size_t piece)
 {
-	struct listing *listing = listing_new();
+	struct listing *listing = runtime_listing_new();
 	struct err err;
 
 	for (size_t at = 0; at < size; at += piece) {
 		struct slice bytes = { (const char *)data + at,
 			size - at < piece ? size - at : piece };
-		if (!listing_feed(listing, bytes, &err))
+		if (!runtime_listing_feed(listing, bytes, &err))
 			goto failed;
 	}
-	if (listing_finish(listing, &err))
+	if (runtime_listing_finish(listing, &err))
 		return listing;
 failed:
-	listing_free(listing);
+	runtime_listing_free(listing);
 	return NULL;
 }
 
@@ -42,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (!whole)
 		return 0;
-	const struct runtime_entry *entries = listing_entries(whole, &n, &n_hidden);
-	listing_entries(cut, &cut_n, &cut_hidden);
+	const struct runtime_entry *entries = runtime_listing_entries(whole, &n, &n_hidden);
+	runtime_listing_entries(cut, &cut_n, &cut_hidden);
 	if (n != cut_n || n_hidden != cut_hidden)
 		abort();
 	for (size_t i = 0; i < n; i++)
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			entries[i].size_bytes < -1 || entries[i].mode < -1 ||
 			entries[i].mode > 07777)
 			abort();
-	listing_free(whole);
-	listing_free(cut);
+	runtime_listing_free(whole);
+	runtime_listing_free(cut);
 	return 0;
 }

@@ -86,7 +86,7 @@ static void rest_answers_map(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
 		struct err err = { 0 };
-		assert_false(errors_from_rest(
+		assert_false(runtime_errors_from_rest(
 			&err, rest[i].kind, rest[i].status, slice_of(rest[i].body)));
 		if (err.code != rest[i].is)
 			fail_msg("%d %s: %s", rest[i].status, rest[i].body, err_name(&err));
@@ -100,7 +100,7 @@ static void http_status_is_in_the_name(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	errors_from_rest(&err, ERRORS_READ, 418, slice_of("teapot"));
+	runtime_errors_from_rest(&err, ERRORS_READ, 418, slice_of("teapot"));
 	assert_string_equal(err_name(&err), "http.418");
 	assert_non_null(strstr(err.msg, "teapot"));
 }
@@ -110,7 +110,8 @@ static void redirects_are_told_without_their_html(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	errors_from_rest(&err, ERRORS_READ, 307, slice_of("<a href=\"/v1/etc/passwd\">x</a>"));
+	runtime_errors_from_rest(
+		&err, ERRORS_READ, 307, slice_of("<a href=\"/v1/etc/passwd\">x</a>"));
 	assert_null(strstr(err.msg, "passwd"));
 }
 
@@ -123,7 +124,7 @@ static void a_long_message_keeps_its_ending(void **state)
 	memset(body, 'x', sizeof body);
 	memcpy(body, "{\"code\":\"INTERNAL\",\"message\":\"", 30);
 	memcpy(body + sizeof body - 28, ": no space left on device\"}", 28);
-	errors_from_rest(&err, ERRORS_WRITE, 500, slice_of(body));
+	runtime_errors_from_rest(&err, ERRORS_WRITE, 500, slice_of(body));
 	assert_int_equal(err.code, ERR_FILE_NO_SPACE);
 	assert_true(strlen(err.msg) < ERR_MESSAGE_BYTES);
 }
@@ -180,7 +181,7 @@ static void grpc_codes_map(void **state)
 		struct err from = { 0 }, err = { 0 };
 		err_set(&from, grpc[i].from, "%s", grpc[i].text);
 		from.sys = 13;
-		assert_false(errors_from_grpc(&err, grpc[i].call, &from));
+		assert_false(runtime_errors_from_grpc(&err, grpc[i].call, &from));
 		if (err.code != grpc[i].is)
 			fail_msg("%s %s: %s", err_code_name(grpc[i].from), grpc[i].text,
 				err_name(&err));

@@ -17,18 +17,18 @@
 /* In pieces of every size: the result must not depend on how the bytes arrive. */
 static struct listing *parse(const char *text, size_t piece, struct err *err)
 {
-	struct listing *listing = listing_new();
+	struct listing *listing = runtime_listing_new();
 	size_t n = strlen(text);
 
 	for (size_t at = 0; at < n; at += piece) {
 		struct slice bytes = { text + at, n - at < piece ? n - at : piece };
-		if (!listing_feed(listing, bytes, err))
+		if (!runtime_listing_feed(listing, bytes, err))
 			goto failed;
 	}
-	if (listing_finish(listing, err))
+	if (runtime_listing_finish(listing, err))
 		return listing;
 failed:
-	listing_free(listing);
+	runtime_listing_free(listing);
 	return NULL;
 }
 
@@ -46,7 +46,8 @@ static void a_listing_in_any_pieces(void **state)
 		size_t n, n_hidden;
 		struct listing *listing = parse(demo, piece, &err);
 		assert_non_null(listing);
-		const struct runtime_entry *entries = listing_entries(listing, &n, &n_hidden);
+		const struct runtime_entry *entries =
+			runtime_listing_entries(listing, &n, &n_hidden);
 		assert_int_equal(n, 2);
 		assert_int_equal(n_hidden, 0);
 		assert_string_equal(entries[0].name, "a.txt");
@@ -56,7 +57,7 @@ static void a_listing_in_any_pieces(void **state)
 		assert_int_equal(entries[0].modified_s, 1767323045);
 		assert_true(entries[1].is_dir);
 		assert_int_equal(entries[1].mode, 01755);
-		listing_free(listing);
+		runtime_listing_free(listing);
 	}
 }
 
@@ -114,12 +115,13 @@ static void hostile_names_are_hidden_or_kept_as_bytes(void **state)
 			names[i].name);
 		struct listing *listing = parse(text, 3, &err);
 		assert_non_null(listing);
-		const struct runtime_entry *entries = listing_entries(listing, &n, &n_hidden);
+		const struct runtime_entry *entries =
+			runtime_listing_entries(listing, &n, &n_hidden);
 		assert_int_equal(n, names[i].shown ? 1 : 0);
 		assert_int_equal(n_hidden, names[i].shown ? 0 : 1);
 		if (names[i].shown)
 			assert_string_equal(entries[0].name, names[i].shown);
-		listing_free(listing);
+		runtime_listing_free(listing);
 	}
 }
 
@@ -136,10 +138,10 @@ static void a_name_of_300_bytes_is_hidden(void **state)
 		text, sizeof text, "{\"entries\":[{\"name\":\"%s\",\"type\":\"file\"}]}", name);
 	struct listing *listing = parse(text, 64, &err);
 	assert_non_null(listing);
-	listing_entries(listing, &n, &n_hidden);
+	runtime_listing_entries(listing, &n, &n_hidden);
 	assert_int_equal(n, 0);
 	assert_int_equal(n_hidden, 1);
-	listing_free(listing);
+	runtime_listing_free(listing);
 }
 
 static const char *const bad[] = {
@@ -190,36 +192,37 @@ static void odd_values_are_unknown_not_wrong(void **state)
 		      "\"mode\":\"0999\",\"extra\":{\"deep\":[1,2,{}]}}]}",
 			16, &err);
 	assert_non_null(listing);
-	const struct runtime_entry *entries = listing_entries(listing, &n, &n_hidden);
+	const struct runtime_entry *entries = runtime_listing_entries(listing, &n, &n_hidden);
 	assert_int_equal(n, 2);
 	assert_int_equal(entries[0].size_bytes, -1);
 	assert_int_equal(entries[0].modified_s, -1);
 	assert_int_equal(entries[0].mode, -1);
 	assert_false(entries[1].is_dir);
 	assert_int_equal(entries[1].mode, -1);
-	listing_free(listing);
+	runtime_listing_free(listing);
 	listing = parse("{\"path\":\"/\",\"entries\":null}", 4, &err);
 	assert_non_null(listing);
-	listing_free(listing);
+	runtime_listing_free(listing);
 }
 
 static void an_endless_entry_is_cut_off(void **state)
 {
-	struct listing *listing = listing_new();
+	struct listing *listing = runtime_listing_new();
 	struct err err = { 0 };
 	char piece[4096];
 	size_t fed = 0;
 
 	(void)state;
 	memset(piece, 'a', sizeof piece);
-	assert_true(listing_feed(listing, slice_of("{\"entries\":[{\"name\":\""), &err));
+	assert_true(
+		runtime_listing_feed(listing, slice_of("{\"entries\":[{\"name\":\""), &err));
 	while (fed < (64 << 20) &&
-		listing_feed(listing, (struct slice){ piece, sizeof piece }, &err))
+		runtime_listing_feed(listing, (struct slice){ piece, sizeof piece }, &err))
 		fed += sizeof piece;
 	if (err.code == ERR_NONE)
-		listing_feed(listing, slice_of("\"}]}"), &err);
+		runtime_listing_feed(listing, slice_of("\"}]}"), &err);
 	assert_int_equal(err.code, ERR_LIMIT_RESPONSE);
-	listing_free(listing);
+	runtime_listing_free(listing);
 }
 
 int main(void)

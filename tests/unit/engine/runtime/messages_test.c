@@ -30,17 +30,17 @@ static void requests_have_the_bytes_of_the_protocol(void **state)
 	char *bytes;
 
 	(void)state;
-	bytes = message_execute(&config, &n);
+	bytes = runtime_message_execute(&config, &n);
 	ASSERT_BYTES(bytes, n,
 		"\x0a\x0a\x0a\x04"
 		"echo\x0a\x02hi");
-	bytes = message_start(&config, 80, 24, &n);
+	bytes = runtime_message_start(&config, 80, 24, &n);
 	ASSERT_BYTES(bytes, n,
 		"\x0a\x0a\x0a\x04"
 		"echo\x0a\x02hi\x12\x04\x08\x50\x10\x18");
 	config.env = env;
 	config.cwd = "d";
-	bytes = message_execute(&config, &n);
+	bytes = runtime_message_execute(&config, &n);
 	ASSERT_BYTES(bytes, n,
 		"\x0a\x1c\x0a\x04"
 		"echo\x0a\x02hi\x12\x08\x0a\x01"
@@ -48,13 +48,13 @@ static void requests_have_the_bytes_of_the_protocol(void **state)
 		"b=c\x12\x03\x0a\x01"
 		"E\x1a\x01"
 		"d");
-	bytes = message_stdin(7, slice_of("x\n"), &n);
+	bytes = runtime_message_stdin(7, slice_of("x\n"), &n);
 	ASSERT_BYTES(bytes, n, "\x08\x07\x12\x02x\n");
-	bytes = message_stdin_eof(7, &n);
+	bytes = runtime_message_stdin_eof(7, &n);
 	ASSERT_BYTES(bytes, n, "\x08\x07\x1a\x00");
-	bytes = message_signal(7, 9, &n);
+	bytes = runtime_message_signal(7, 9, &n);
 	ASSERT_BYTES(bytes, n, "\x08\x07\x10\x09");
-	bytes = message_resize(7, 300, 50, &n);
+	bytes = runtime_message_resize(7, 300, 50, &n);
 	ASSERT_BYTES(bytes, n, "\x08\x07\x10\xac\x02\x18\x32");
 }
 
@@ -65,34 +65,34 @@ static void events_are_read(void **state)
 	struct message_event event;
 
 	(void)state;
-	assert_true(message_event_parse(BYTES("\x0a\x02\x08\x15"), &event, NULL));
+	assert_true(runtime_message_event_parse(BYTES("\x0a\x02\x08\x15"), &event, NULL));
 	assert_int_equal(event.kind, MESSAGE_INIT);
 	assert_int_equal(event.pid, 21);
-	message_event_deinit(&event);
-	assert_true(message_event_parse(BYTES("\x12\x02o\n"), &event, NULL));
+	runtime_message_event_deinit(&event);
+	assert_true(runtime_message_event_parse(BYTES("\x12\x02o\n"), &event, NULL));
 	assert_int_equal(event.kind, MESSAGE_STDOUT);
 	assert_true(slice_equals(event.bytes, "o\n"));
-	message_event_deinit(&event);
-	assert_true(message_event_parse(BYTES("\x1a\x02"
-					      "e\n"),
+	runtime_message_event_deinit(&event);
+	assert_true(runtime_message_event_parse(BYTES("\x1a\x02"
+						      "e\n"),
 		&event, NULL));
 	assert_int_equal(event.kind, MESSAGE_STDERR);
-	message_event_deinit(&event);
-	assert_true(message_event_parse(BYTES("\x22\x00"), &event, NULL));
+	runtime_message_event_deinit(&event);
+	assert_true(runtime_message_event_parse(BYTES("\x22\x00"), &event, NULL));
 	assert_int_equal(event.kind, MESSAGE_EXIT);
 	assert_int_equal(event.exit_code, 0);
-	message_event_deinit(&event);
-	assert_true(message_event_parse(
+	runtime_message_event_deinit(&event);
+	assert_true(runtime_message_event_parse(
 		BYTES("\x22\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), &event, NULL));
 	assert_int_equal(event.exit_code, -1);
-	message_event_deinit(&event);
+	runtime_message_event_deinit(&event);
 	/* field 9 of a newer daemon, and nothing at all */
-	assert_true(message_event_parse(BYTES("\x4a\x02hi"), &event, NULL));
+	assert_true(runtime_message_event_parse(BYTES("\x4a\x02hi"), &event, NULL));
 	assert_int_equal(event.kind, MESSAGE_UNKNOWN);
-	message_event_deinit(&event);
-	assert_true(message_event_parse(BYTES(""), &event, NULL));
+	runtime_message_event_deinit(&event);
+	assert_true(runtime_message_event_parse(BYTES(""), &event, NULL));
 	assert_int_equal(event.kind, MESSAGE_UNKNOWN);
-	message_event_deinit(&event);
+	runtime_message_event_deinit(&event);
 }
 
 static void broken_bytes_are_refused(void **state)
@@ -111,12 +111,13 @@ static void broken_bytes_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
 		struct err err = { 0 };
-		assert_false(message_event_parse(broken[i], &event, &err));
+		assert_false(runtime_message_event_parse(broken[i], &event, &err));
 		assert_int_equal(err.code, ERR_PROC_PROTOCOL);
-		message_event_deinit(&event);
+		runtime_message_event_deinit(&event);
 	}
-	assert_false(message_result_parse((struct slice){ "\x12\x05hi", 4 }, &result, NULL));
-	message_result_deinit(&result);
+	assert_false(
+		runtime_message_result_parse((struct slice){ "\x12\x05hi", 4 }, &result, NULL));
+	runtime_message_result_deinit(&result);
 }
 
 static void results_are_read(void **state)
@@ -124,11 +125,11 @@ static void results_are_read(void **state)
 	struct message_result result;
 
 	(void)state;
-	assert_true(message_result_parse(BYTES("\x12\x03hi\n"), &result, NULL));
+	assert_true(runtime_message_result_parse(BYTES("\x12\x03hi\n"), &result, NULL));
 	assert_int_equal(result.exit_code, 0);
 	assert_true(slice_equals(result.out, "hi\n"));
 	assert_int_equal(result.err_out.n, 0);
-	message_result_deinit(&result);
+	runtime_message_result_deinit(&result);
 }
 
 int main(void)

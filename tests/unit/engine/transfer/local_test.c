@@ -26,7 +26,7 @@ static void renamed_names_keep_their_ending(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *got = local_rename_candidate(cases[i].name, cases[i].serial);
+		char *got = transfer_local_rename_candidate(cases[i].name, cases[i].serial);
 		assert_string_equal(got, cases[i].is);
 		free(got);
 	}
@@ -40,21 +40,21 @@ static void long_names_stay_names(void **state)
 	memset(name, 'n', 255);
 	name[255] = 0;
 	memcpy(name + 251, ".txt", 4);
-	char *got = local_rename_candidate(name, 12);
+	char *got = transfer_local_rename_candidate(name, 12);
 	assert_int_equal(strlen(got), 255);
 	assert_string_equal(got + 246, " (12).txt");
 	free(got);
 	/* the ending alone is too long */
 	memset(name, 'e', 255);
 	name[1] = '.';
-	got = local_rename_candidate(name, 1);
+	got = transfer_local_rename_candidate(name, 1);
 	assert_true(strlen(got) <= 255);
 	free(got);
 	/* no half character: 127 of two bytes and one letter */
 	for (int i = 0; i < 254; i += 2)
 		memcpy(name + i, "\xc3\xbc", 2);
 	name[254] = 'x';
-	got = local_rename_candidate(name, 1);
+	got = transfer_local_rename_candidate(name, 1);
 	assert_true(strlen(got) <= 255);
 	assert_int_equal((unsigned char)got[strlen(got) - 5], 0xbc);
 	free(got);
@@ -82,7 +82,7 @@ static void paths_split_as_for_cp(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *dir, *base;
-		local_split(cases[i].path, &dir, &base);
+		transfer_local_split(cases[i].path, &dir, &base);
 		if (strcmp(base, cases[i].base) != 0 ||
 			(*base && strcmp(dir, cases[i].dir) != 0))
 			fail_msg("%s: %s | %s", cases[i].path, dir, base);
