@@ -26,8 +26,16 @@ static int place_of(const struct csi *csi, int index, int max)
 	return n < 1 ? 1 : n > max ? max : n;
 }
 
+/* Editing ends a pending wrap (xterm does it as well). */
+static void end_wrap(struct term *t)
+{
+	if (state_wrap_pending(t))
+		state_settle(t);
+}
+
 static void pass_count(struct term *t, const struct csi *csi)
 {
+	end_wrap(t);
 	state_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
 }
 
@@ -73,6 +81,7 @@ static void move_to(struct term *t, int row, int col, bool keep_origin_col)
 static void erase_display(struct term *t, const struct csi *csi)
 {
 	int kind = csi_param(csi, 0, 0);
+	end_wrap(t);
 	if (kind <= 2)
 		state_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
 	else if (kind == 3 && csi->leader == 0)
@@ -82,6 +91,7 @@ static void erase_display(struct term *t, const struct csi *csi)
 static void erase_line(struct term *t, const struct csi *csi)
 {
 	int kind = csi_param(csi, 0, 0);
+	end_wrap(t);
 	if (kind <= 2)
 		state_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
 }
@@ -324,6 +334,7 @@ void csi_handle(struct term *t, const struct csi *csi)
 		break;
 	case KEY(0, '\'', '}'): /* DECIC */
 	case KEY(0, '\'', '~'): /* DECDC */
+		end_wrap(t);
 		state_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
 		break;
 	default:

@@ -481,11 +481,14 @@ static size_t finish_character(struct term *t, const unsigned char *bytes, size_
 		f->utf8_have = (int)(have + more);
 		return n;
 	}
-	size_t used = (size_t)(length < 0 ? -length : length);
-	if (used < have)
-		used = have; /* cannot be: a beginning that was valid stays so */
-	ground(t, joined, used);
-	return used - have;
+	if (length < 0) {
+		/* what was kept is a valid beginning, so at least all of it is replaced */
+		put_replacement(t);
+		f->marks = 0;
+		return (size_t)-length - have;
+	}
+	ground(t, joined, (size_t)length);
+	return (size_t)length - have;
 }
 
 void filter_feed(struct term *t, const unsigned char *bytes, size_t n)

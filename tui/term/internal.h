@@ -105,6 +105,7 @@ struct term {
 	bool vt_behind;
 	int row;
 	int col;
+	bool wrap_is_ours; /* libvterm was told the place, but not of the wrap that is pending */
 	bool direct; /* ASCII is written without libvterm; tests switch it off to compare */
 
 	/* The last character written, as long as the cursor has not gone elsewhere. */

@@ -101,6 +101,7 @@ static int on_putglyph(VTermGlyphInfo *info, VTermPos pos, void *user)
 	if (end >= g->cols)
 		row->wrapped = row->wrap_short = false;
 	row->revision = t->revision;
+	t->wrap_is_ours = false;
 	t->last.valid = true;
 	t->last.row = pos.row;
 	t->last.end = end;
@@ -256,6 +257,7 @@ static void catch_up(struct term *t)
 {
 	if (!t->vt_behind)
 		return;
+	t->wrap_is_ours = state_wrap_pending(t);
 	t->vt_behind = false;
 	int row = t->row;
 	int col = t->col;

@@ -113,7 +113,7 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 /* Through libvterm. A wrap that it does not know of, because we wrote the last column, is ours. */
 static void put_other(struct term *t, const unsigned char *p, size_t n)
 {
-	if (t->vt_behind && state_wrap_pending(t) && !t->margins_mode) {
+	if ((t->vt_behind || t->wrap_is_ours) && state_wrap_pending(t) && !t->margins_mode) {
 		int row;
 		int col;
 		state_cursor(t, &row, &col);
