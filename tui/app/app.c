@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The application: made from an engine, attached to a terminal, detached again; dialogs, notes, quitting.
+#include "engine/base/clock.h"
 #include "tui/app/internal.h"
 
 #include <stdio.h>
@@ -244,6 +245,7 @@ void app_ask_quit(struct app *app)
 static void on_bytes(void *arg, struct slice bytes)
 {
 	struct app *app = arg;
+	app->last_input_ms = clock_mono_ms();
 	input_feed(app->input, bytes);
 }
 

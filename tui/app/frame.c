@@ -11,7 +11,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BARS_ROWS = 2 };
+enum { BARS_ROWS = 2, ANSWER_MS = 100 };
+
+/* A program that asks for every motion of the mouse gets it, while its pane has the focus. */
+static void follow_motion(struct app *app)
+{
+	struct view *view = app_focused(app);
+	bool wants = view->class->wants_motion && view->class->wants_motion(view);
+	if (!app->is_mouse_on || wants == app->is_every_motion)
+		return;
+	app->is_every_motion = wants;
+	str_add(&app->frame, screen_mouse_bytes(app->screen, true, wants));
+}
 
 static void draw_frame(struct app *app)
 {
@@ -23,6 +34,7 @@ static void draw_frame(struct app *app)
 	app->last_frame_ms = clock_mono_ms();
 	frame_compose(app);
 	str_clear(&app->frame);
+	follow_motion(app);
 	screen_paint(app->screen, app->surface, &app->frame);
 	terminal_send(app->tty, (struct slice){ app->frame.p, app->frame.n });
 }
@@ -49,7 +61,10 @@ void frame_dirty(struct app *app)
 		app->is_dirty = true;
 		app->dirty_since_ms = now;
 	}
-	int64_t wait = FRAME_QUIET_MS;
+	/* the answer to a key is drawn at once; what follows it is collected as ever */
+	bool is_answer = now - app->last_input_ms < ANSWER_MS &&
+			 now - app->last_frame_ms >= FRAME_MAX_MS;
+	int64_t wait = is_answer ? 0 : FRAME_QUIET_MS;
 	int64_t left = app->dirty_since_ms + FRAME_MAX_MS - now;
 	if (wait > left)
 		wait = left > 0 ? left : 0;

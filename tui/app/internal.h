@@ -63,7 +63,7 @@ struct app {
 	struct str frame;
 	/* frames */
 	struct loop_timer *frame_timer, *tick_timer, *note_timer;
-	int64_t dirty_since_ms, last_frame_ms;
+	int64_t dirty_since_ms, last_frame_ms, last_input_ms;
 	bool is_dirty, is_frame_due;
 	/* tabs */
 	struct tab *tabs[TABS_MAX];

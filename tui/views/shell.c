@@ -340,6 +340,14 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 	return 1;
 }
 
+static bool wants_motion(const struct view *view)
+{
+	const struct shell *shell = shell_of(view);
+	struct term_modes modes;
+	term_get_modes(shell->term, &modes);
+	return shell->state == SHELL_RUNNING && modes.mouse == TERM_MOUSE_MOTION;
+}
+
 static const char *busy(const struct view *view, struct str *into)
 {
 	const struct shell *shell = shell_of(view);
@@ -436,4 +444,5 @@ const struct view_class view_shell = {
 	.focus = focus,
 	.targets = targets,
 	.busy = busy,
+	.wants_motion = wants_motion,
 };

@@ -78,6 +78,7 @@ struct view_class {
 	const char *(*busy)(const struct view *view, struct str *into);
 	/* The same thing is asked for again: true if this view shows it. */
 	bool (*shows)(const struct view *view, const struct view_args *args);
+	bool (*wants_motion)(const struct view *view); /* of the mouse, without a button */
 	/* When it wants to be drawn again with nothing having changed (ages): ms, 0 = never. */
 	int64_t (*redraw_after_ms)(const struct view *view);
 };
