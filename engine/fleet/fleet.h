@@ -15,7 +15,7 @@ struct telemetry;
 struct fleet;
 
 struct fleet_opts {
-	const char *namespace_; /* NULL: all namespaces */
+	const char *namespace_;     /* NULL: all namespaces */
 	const char *label_selector; /* of claims; NULL: none */
 	struct telemetry *telemetry;
 	bool read_only;
@@ -24,8 +24,8 @@ struct fleet_opts {
 	void (*on_change)(void *arg);
 	void *arg;
 };
-struct fleet *fleet_new(struct loop *loop, struct kube_client *kube, const struct fleet_opts *opts,
-	struct err *err);
+struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
+	const struct fleet_opts *opts, struct err *err);
 void fleet_free(struct fleet *fleet);
 /* With opts.lazy: start watching everything of opts.namespace_ … */
 void fleet_watch(struct fleet *fleet);
@@ -40,21 +40,21 @@ size_t fleet_count(const struct fleet *fleet); /* rows, warm ones included */
 const struct fleet_row *fleet_at(const struct fleet *fleet, size_t index);
 const struct fleet_row *fleet_find(const struct fleet *fleet, const char *uid);
 /* NAME of the command line: claim name, `<claim>.<uid8>` or `sandbox/NAME`, in that namespace. */
-const struct fleet_row *fleet_find_name(const struct fleet *fleet, const char *namespace_,
-	const char *name, struct err *err);
+const struct fleet_row *fleet_find_name(
+	const struct fleet *fleet, const char *namespace_, const char *name, struct err *err);
 /* Calls fn for each row whose revision is above `since`, and for each uid removed since then (row NULL); a
  * caller that is too far behind gets fn(arg, NULL, NULL) once: rebuild. */
 void fleet_changes(const struct fleet *fleet, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
 
-struct fleet_source { /* one watched collection */
+struct fleet_source {         /* one watched collection */
 	const char *resource; /* "sandboxclaims", … */
 	int state;            /* enum kube_reflector_state */
 	const char *state_name;
 	int64_t age_ms;
-	const char *error; /* last error text, "" */
+	const char *error;     /* last error text, "" */
 	const struct err *err; /* the same, whole; NULL if none; borrowed for this turn */
-	bool synced;       /* the first list is complete */
+	bool synced;           /* the first list is complete */
 };
 size_t fleet_sources(const struct fleet *fleet, struct fleet_source *out, size_t max);
 bool fleet_is_synced(const struct fleet *fleet); /* claims and Sandboxes listed at least once */
@@ -80,7 +80,8 @@ struct fleet_event {
 	int count;
 };
 /* Newest first, those about the claim, Sandbox and pod of a row. Borrowed for this turn. */
-size_t fleet_events(const struct fleet *fleet, const char *uid, struct fleet_event *out, size_t max);
+size_t fleet_events(
+	const struct fleet *fleet, const char *uid, struct fleet_event *out, size_t max);
 
 /* ---- operations: one completion, see engine/net/loop.h */
 struct fleet_op;
@@ -94,25 +95,26 @@ struct fleet_create_opts {
 	const char *name; /* NULL: generated, prefix sandbox-claim- */
 	const char *pool;
 	bool adopt;
-	const char *const *labels;          /* "K=V", NULL-terminated or NULL; on the claim */
+	const char *const *labels; /* "K=V", NULL-terminated or NULL; on the claim */
 	const char *const *pod_labels;
 	const char *const *pod_annotations;
-	const char *const *env; /* "K=V": forces a cold start */
+	const char *const *env;    /* "K=V": forces a cold start */
 	int64_t shutdown_after_ms; /* 0: none */
 	int64_t ready_timeout_ms;  /* 0: 180 s */
 	bool no_wait;
 	/* Stage texts while waiting; may be NULL. */
 	void (*on_progress)(void *arg, const char *stage);
 	/* row: the sandbox made (or adopted); borrowed; NULL with no_wait. name: the claim's. */
-	void (*done)(void *arg, const struct err *err, const char *name, const struct fleet_row *row);
+	void (*done)(void *arg, const struct err *err, const char *name,
+		const struct fleet_row *row);
 	void *arg;
 };
-struct fleet_op *fleet_create_start(struct fleet *fleet, const struct fleet_create_opts *opts,
-	struct err *err);
+struct fleet_op *fleet_create_start(
+	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err);
 typedef void fleet_done_fn(void *arg, const struct err *err);
 /* With uid preconditions; 404 counts as done. */
-struct fleet_op *fleet_delete_start(struct fleet *fleet, const char *uid, fleet_done_fn *done,
-	void *arg, struct err *err);
+struct fleet_op *fleet_delete_start(
+	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err);
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
 	fleet_done_fn *done, void *arg, struct err *err); /* waits for the state, 180 s */
 /* Moves the claim's shutdown time to now + extend_ms; never shortens; refuses an expired claim. */
@@ -123,5 +125,5 @@ struct fleet_detail {
 	const struct cJSON *claim, *sandbox, *pod;
 };
 struct fleet_op *fleet_detail_start(struct fleet *fleet, const char *uid,
-	void (*done)(void *arg, const struct err *err, const struct fleet_detail *detail), void *arg,
-	struct err *err);
+	void (*done)(void *arg, const struct err *err, const struct fleet_detail *detail),
+	void *arg, struct err *err);

@@ -109,7 +109,7 @@ struct kube_call *op_call(struct fleet_op *op, const char *method, const char *p
 	void (*done)(void *arg, const struct err *err, const cJSON *object), struct err *err);
 bool op_may_write(const struct fleet *fleet, const char *verb, struct err *err);
 /* True once and with *err if the row's state says that waiting for Ready cannot end well. */
-bool op_is_hopeless(const struct fleet_row *row, struct err *err);
+bool op_is_hopeless(const struct fleet *fleet, const struct fleet_row *row, struct err *err);
 
 /* op_rollback.c: claims that a create made, did not name and could not finish. uid NULL: whether the create took
  * effect is not known; looked for by request_id. done may be NULL. */

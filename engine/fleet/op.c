@@ -105,32 +105,36 @@ struct kube_call *op_call(struct fleet_op *op, const char *method, const char *p
 	return call;
 }
 
-bool op_is_hopeless(const struct fleet_row *row, struct err *err)
+static enum err_code failure_code(const struct row *row)
 {
-	const char *name = row->claim[0] ? row->claim : row->sandbox;
-	switch (row->state) {
-	case FLEET_EXPIRED:
-		err_set(err, ERR_CLAIM_EXPIRED, "%s: %s", name, row->why);
-		return true;
-	case FLEET_FINISHED:
-		err_set(err, ERR_SANDBOX_FINISHED, "%s: %s", name, row->why);
-		return true;
-	case FLEET_BLOCKED:
-		err_set(err,
-			strncmp(row->why, "SandboxWarmPool", 15) == 0 ? ERR_POOL_NOT_FOUND
-								      : ERR_TEMPLATE_NOT_FOUND,
-			"%s: %s", name, row->why);
-		return true;
-	case FLEET_FAILED:
-		err_set(err,
-			strstr(row->why, " is rejected") != NULL ? ERR_CLAIM_REJECTED
-			: strncmp(row->why, "Pod ", 4) == 0      ? ERR_SANDBOX_FINISHED
-								 : ERR_CLAIM_FAILED,
-			"%s: %s", name, row->why);
-		return true;
-	default:
+	const struct condition *finished =
+		row->sandbox ? &row->sandbox->finished : &row->claim->finished;
+	enum reason claim = row->claim ? (enum reason)row->claim->ready.code : REASON_OTHER;
+	if (claim == REASON_InvalidMetadata || claim == REASON_EnvVarsInjectionRejected ||
+		claim == REASON_VolumeClaimTemplatesError)
+		return ERR_CLAIM_REJECTED;
+	return finished->status == CONDITION_TRUE ? ERR_SANDBOX_FINISHED : ERR_CLAIM_FAILED;
+}
+
+bool op_is_hopeless(const struct fleet *fleet, const struct fleet_row *shown, struct err *err)
+{
+	const struct row *row = store_find(&fleet->store, shown->uid);
+	const char *name = shown->claim[0] ? shown->claim : shown->sandbox;
+	enum err_code code = ERR_NONE;
+	if (shown->state == FLEET_EXPIRED)
+		code = ERR_CLAIM_EXPIRED;
+	else if (shown->state == FLEET_FINISHED)
+		code = ERR_SANDBOX_FINISHED;
+	else if (shown->state == FLEET_BLOCKED)
+		code = row->claim->ready.code == REASON_WarmPoolNotFound
+			       ? ERR_POOL_NOT_FOUND
+			       : ERR_TEMPLATE_NOT_FOUND;
+	else if (shown->state == FLEET_FAILED)
+		code = failure_code(row);
+	if (code == ERR_NONE)
 		return false;
-	}
+	err_set(err, code, "%s: %s", name, shown->why);
+	return true;
 }
 
 cJSON *op_delete_options(const char *uid)

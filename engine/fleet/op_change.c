@@ -113,7 +113,7 @@ static void suspend_look(struct fleet_op *op)
 	else if (row->state == FLEET_TERMINATING)
 		err_set(&err, ERR_SANDBOX_DELETED, "%s is being deleted", op->name);
 	else if (row->state != (suspend ? FLEET_SUSPENDED : FLEET_READY) &&
-		 !op_is_hopeless(row, &err))
+		 !op_is_hopeless(op->fleet, row, &err))
 		return;
 	op_finish(op, err.code != ERR_NONE ? &err : NULL);
 }

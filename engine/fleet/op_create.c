@@ -158,7 +158,7 @@ static void create_look(struct fleet_op *op)
 		create_fail(op, &err);
 		return;
 	}
-	if (op_is_hopeless(row, &err)) {
+	if (op_is_hopeless(op->fleet, row, &err)) {
 		create_fail(op, &err);
 		return;
 	}

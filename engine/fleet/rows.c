@@ -192,11 +192,24 @@ static void remember(struct row *row, enum fleet_state state)
 	}
 }
 
+/* Ready but for an older generation (adoption and every change of the spec do that for some 100 ms): the controller has
+ * not looked yet. What was shown until then stays; a row shown for the first time says Unknown. */
+static bool is_between(const struct row *row, const struct fleet_row *now)
+{
+	const struct condition *ready = state_ready_condition(row->claim, row->sandbox);
+	enum fleet_state before = row->shown.state;
+	return now->state == FLEET_UNKNOWN && ready->status == CONDITION_TRUE &&
+	       !ready->is_current &&
+	       (before == FLEET_READY || before == FLEET_PENDING || before == FLEET_CREATING);
+}
+
 void row_refresh(struct store *store, struct row *row)
 {
 	struct fleet_row now;
 	struct str why;
 	compute(store, row, &now);
+	if (is_between(row, &now))
+		now.state = row->shown.state;
 	str_init(&why, WHY_MAX_BYTES);
 	why_format(store, row, now.state, &why, &now.why_since_ms);
 	now.why_since_ms = local_ms(store, now.why_since_ms);

@@ -28,9 +28,17 @@ static enum reason reason_of(const struct condition *condition)
 						     : (enum reason)condition->code;
 }
 
+static bool is_suspending(const struct sandbox *s)
+{
+	return s != NULL && s->is_suspended_mode &&
+	       !(s->suspended.status == CONDITION_TRUE && s->suspended.is_current);
+}
+
+/* While a Sandbox is being suspended its pod ends, and for a moment the real controller reports that as Finished: that
+ * is no end of the sandbox. */
 static void note_finished(struct view *view, const struct condition *finished)
 {
-	if (finished->status != CONDITION_TRUE)
+	if (finished->status != CONDITION_TRUE || is_suspending(view->sandbox))
 		return;
 	view->finished_ok |= finished->code == REASON_PodSucceeded;
 	view->finished_badly |= finished->code == REASON_PodFailed;

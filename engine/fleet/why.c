@@ -75,11 +75,23 @@ static const char *pod_called(const struct sentence *s)
 
 /* ---- evidence */
 
+/* Warnings that kubelets repeat about pods that start well: never the cause. */
+static bool is_noise(const char *reason)
+{
+	static const char *const noise[] = { "MissingClusterDNS", "DNSConfigForming",
+		"CheckLimitsForResolvConf", "InvalidDiskCapacity" };
+	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++) {
+		if (strcmp(reason, noise[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static const struct event *last_warning(const struct sentence *s, const struct uid *uid)
 {
 	const struct event_list *list = events_about(s->store, uid);
 	for (const struct event *e = list ? list->events : NULL; e != NULL; e = e->next) {
-		if (e->is_warning)
+		if (e->is_warning && !is_noise(e->reason))
 			return e;
 	}
 	return NULL;
