@@ -24,7 +24,7 @@ struct cli_options {
 	struct engine_opts engine;
 	enum cli_output output;
 	struct cli_list as_groups, labels, env, pod_labels, pod_annotations;
-	const char *cwd, *pool, *theme, *isolation, *state_dir;
+	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
 	int64_t timeout_ms, shutdown_after_ms;
 	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
@@ -36,6 +36,7 @@ struct cli {
 	struct loop *loop;
 	struct engine *engine; /* after cli_open() */
 	int status;            /* the exit status so far */
+	bool is_finished;      /* cli_finish() was called */
 	char *kubeconfig;      /* of the local backend, when it is used */
 };
 
@@ -78,7 +79,8 @@ bool cli_is_direct(const struct cli *cli);
  * fn; runs the loop until cli_finish(). Returns the status. */
 typedef void cli_runtime_fn(struct cli *cli, struct runtime *runtime, void *arg);
 int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void *arg);
-void cli_finish(struct cli *cli, int status); /* ends the loop */
+void cli_finish(struct cli *cli, int status); /* ends the loop, also one that has not begun */
+int cli_run_loop(struct cli *cli);            /* until cli_finish(); returns its status */
 /* Prints the error in the chosen form and returns its exit status. */
 int cli_fail(struct cli *cli, const struct err *err);
 int cli_fail_usage(struct cli *cli, const char *format, ...)

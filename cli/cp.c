@@ -212,10 +212,8 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 	if (!check_sides(&copy, &err) || !cli_open(cli, true, &err)) {
 		cli->status = cli_fail(cli, &err);
 	} else {
-		cli->status = -1;
 		next_side(&copy);
-		if (cli->status < 0)
-			loop_run(cli->loop);
+		cli_run_loop(cli);
 	}
 	watch_signal_free(copy.on_int);
 	watch_signal_free(copy.on_term);

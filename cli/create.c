@@ -77,8 +77,7 @@ static int run_create(struct cli *cli, int argc, char **argv)
 	};
 	if (fleet_create_start(engine_fleet(cli->engine), &create, &err) == NULL)
 		return cli_fail(cli, &err);
-	loop_run(cli->loop);
-	return cli->status;
+	return cli_run_loop(cli);
 }
 
 /* ---- verbs over names, one after the other: the first failure decides the status, the rest goes on */
@@ -146,8 +145,7 @@ static int run_each(struct cli *cli, struct each *each)
 		return cli_fail(cli, &err);
 	each->cli = cli;
 	each_next(each);
-	if (each->at < each->n)
-		loop_run(cli->loop);
+	cli_run_loop(cli);
 	return each->status;
 }
 

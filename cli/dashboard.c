@@ -45,7 +45,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		app_free(app);
 		return cli_fail(cli, &err);
 	}
-	loop_run(cli->loop);
+	cli_run_loop(cli);
 	app_free(app);
 	return cli->status;
 }

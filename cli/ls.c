@@ -239,7 +239,7 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	list.deadline = loop_timer_new(cli->loop, on_list_deadline, &list);
 	loop_timer_arm(list.deadline, LIST_TIMEOUT_MS);
 	engine_on_change(cli->engine, on_list_change, &list);
-	loop_run(cli->loop);
+	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
 	loop_timer_free(list.deadline);
 	return cli->status;
@@ -418,8 +418,7 @@ static int run_one(struct cli *cli, char **argv, bool is_describe)
 	struct one one = { .cli = cli, .describe = is_describe };
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
 		return cli_fail(cli, &err);
-	loop_run(cli->loop);
-	return cli->status;
+	return cli_run_loop(cli);
 }
 
 static int run_get(struct cli *cli, int argc, char **argv)
@@ -480,8 +479,7 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_status_resolved, cli, &err) ==
 		NULL)
 		return cli_fail(cli, &err);
-	loop_run(cli->loop);
-	return cli->status;
+	return cli_run_loop(cli);
 }
 
 const struct cli_verb cli_verb_ls = { "ls", "", "claims and sandboxes, joined", CLI_OPT_LIST, 0,

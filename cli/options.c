@@ -54,6 +54,7 @@ enum option_id {
 	OPT_YES,
 	OPT_ISOLATION,
 	OPT_STATE_DIR,
+	OPT_DAEMON_AUTH,
 	OPT_THEME,
 	OPT_NO_MOUSE,
 	OPT_TIMEOUT,
@@ -132,6 +133,8 @@ static const struct option_row rows[] = {
 		"bwrap, or none: programs then run as you, with your files and network" },
 	{ OPT_STATE_DIR, "state-dir", 0, "DIR", CLI_OPT_GLOBAL,
 		"where the embedded backend keeps its state" },
+	{ OPT_DAEMON_AUTH, "daemon-auth", 0, "MODE", CLI_OPT_LOCAL,
+		"token, or off for clients that cannot send one" },
 	{ OPT_THEME, "theme", 0, "NAME", CLI_OPT_TUI, "colours" },
 	{ OPT_NO_MOUSE, "no-mouse", 0, NULL, CLI_OPT_TUI, "leave the mouse to the terminal" },
 	{ OPT_TIMEOUT, "timeout", 0, "TIME", CLI_OPT_TIMEOUT, "how long to wait: 180s, 3m" },
@@ -335,6 +338,9 @@ static bool take_option(struct cli_options *opt, const struct option_row *row,
 		return true;
 	case OPT_STATE_DIR:
 		opt->state_dir = value;
+		return true;
+	case OPT_DAEMON_AUTH:
+		opt->daemon_auth = value;
 		return true;
 	case OPT_THEME:
 		opt->theme = value;

@@ -76,7 +76,15 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 void cli_finish(struct cli *cli, int status)
 {
 	cli->status = status;
+	cli->is_finished = true;
 	loop_stop(cli->loop);
+}
+
+int cli_run_loop(struct cli *cli)
+{
+	if (!cli->is_finished)
+		loop_run(cli->loop);
+	return cli->status;
 }
 
 struct with_runtime {
@@ -118,8 +126,7 @@ int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void
 			NULL)
 			return cli_fail(cli, &err);
 	}
-	loop_run(cli->loop);
-	return cli->status;
+	return cli_run_loop(cli);
 }
 
 bool cli_split_target(const char *text, char **name, const char **path)

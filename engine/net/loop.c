@@ -8,14 +8,22 @@
 #include "engine/net/loop.h"
 
 #include "engine/base/err.h"
+#include "engine/base/log.h"
 #include "engine/net/loop_internal.h"
 
 #include <event2/dns.h>
 #include <event2/event.h>
 #include <signal.h>
 
+/* libevent's own words would go to stderr, which a terminal interface owns. */
+static void on_libevent_log(int severity, const char *text)
+{
+	LOG("loop", severity >= EVENT_LOG_WARN ? LOG_DEBUG : LOG_TRACE, "libevent: %s", text);
+}
+
 struct loop *loop_new(struct err *err)
 {
+	event_set_log_callback(on_libevent_log);
 	signal(SIGPIPE, SIG_IGN); /* a peer that has gone is an error of write(), not our end */
 	struct event_config *config = event_config_new();
 	struct event_base *base = NULL;

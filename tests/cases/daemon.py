@@ -121,13 +121,13 @@ class DaemonCases:
         scr = self.sandmux_screen(*self.where, "sh", *named, "--", "sh", rows=rows, cols=cols,
                                   env={"PS1": "$ "}, **kw)
         scr.type("PS1='> '\r")
-        scr.wait_for(re.compile(r"^> $", re.M))
+        scr.wait_for(re.compile(r"> *$", re.M))
         return scr
 
     def test_sh_size_is_right_at_once_and_after_a_resize(self):
         scr = self.shell(rows=30, cols=100)
         scr.type("stty size\r")
-        scr.wait_for(re.compile(r"^30 100$", re.M))
+        scr.wait_for(re.compile(r"^30 100 *$", re.M))
         scr.resize(20, 70)
         scr.type("clear; until [ \"$(stty size)\" = '20 70' ]; do sleep 0.02; done; echo re''sized\r")
         scr.wait_for("resized")
