@@ -207,44 +207,6 @@ static void draw(struct view *view, struct region r, bool is_focused)
 		draw_failures(self, region_sub(r, 0, r.rows - extra, r.cols, extra));
 }
 
-/* ---- the strip above the status line */
-
-int copies_strip_rows(const struct copies *copies)
-{
-	return (int)copies_running(copies);
-}
-
-void copies_draw_strip(const struct copies *copies, struct region r)
-{
-	struct host *host = copies_host(copies);
-	int row = 0;
-	for (size_t i = 0; i < copies_count(copies) && row < r.rows; i++) {
-		struct copy_info info = copies_at(copies, i);
-		if (copies_is_over(info.state))
-			continue;
-		struct region line = region_sub(r, 0, row++, r.cols, 1);
-		struct style text = host_style(host, ROLE_TEXT);
-		region_fill(line, text);
-		int col =
-			region_text(line, 0, 0, line.cols, host_style(host, state_role(&info)),
-				info.is_asking ? "asks" : copy_state_name(info.state));
-		col += 1;
-		int bar = line.cols / 6 < BAR_COLS_MAX ? line.cols / 6 : BAR_COLS_MAX;
-		col += draw_bar(host, line, 0, col, bar, percent_of(&info));
-		col += region_textf(
-			line, 0, col, line.cols - col, text, " %3u%% ", percent_of(&info));
-		col += region_text(line, 0, col, (line.cols - col) / 3, text, info.what);
-		col += region_textf(line, 0, col, line.cols - col, host_style(host, ROLE_DIM),
-			" → %s  ", info.to);
-		struct str numbers;
-		str_init(&numbers, 256);
-		numbers_of(&info, &numbers);
-		region_text(
-			line, 0, col, line.cols - col, host_style(host, ROLE_DIM), numbers.p);
-		str_deinit(&numbers);
-	}
-}
-
 /* ---- hands */
 
 static void go_to(struct copies_view *self, size_t at)

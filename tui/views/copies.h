@@ -5,7 +5,6 @@
  * one of them does not stop the others. */
 #pragma once
 
-#include "tui/draw/surface.h"
 #include "tui/views/host.h"
 
 #include "engine/base/str.h"
@@ -45,10 +44,6 @@ bool copies_start(struct copies *copies, const struct copies_request *request, s
 bool copies_has_arrived(const struct copies *copies, uint64_t *seen,
 	const struct copies_place *to, const char *to_dir);
 
-/* The running ones as lines above the status line, and rows wanted for that. */
-int copies_strip_rows(const struct copies *copies);
-void copies_draw_strip(const struct copies *copies, struct region region);
-
 /* ---- for the view over them */
 enum copy_state {
 	COPY_WAITING,
@@ -75,7 +70,6 @@ struct copy_info {
 	bool is_asking; /* waits for an answer */
 	size_t n_failures;
 };
-struct host *copies_host(const struct copies *copies);
 size_t copies_count(const struct copies *copies);
 /* In order of start, the newest first. Borrowed for this turn. */
 struct copy_info copies_at(const struct copies *copies, size_t index);

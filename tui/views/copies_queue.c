@@ -267,11 +267,6 @@ static struct copy_info info_of(const struct copy *copy)
 	return info;
 }
 
-struct host *copies_host(const struct copies *copies)
-{
-	return copies->host;
-}
-
 size_t copies_count(const struct copies *copies)
 {
 	return copies->n;
@@ -402,7 +397,7 @@ static void copy_end(struct copy *copy, enum copy_state state)
 	if (state == COPY_DONE) {
 		struct str line;
 		str_init(&line, 512);
-		str_addf(&line, "copied %llu file%s, %s, to %s",
+		str_addf(&line, "copied %s (%llu file%s, %s) to %s", copy->what,
 			(unsigned long long)info.files_done, info.files_done == 1 ? "" : "s",
 			size, info.to);
 		if (info.files_skipped)
@@ -417,8 +412,7 @@ static void copy_end(struct copy *copy, enum copy_state state)
 		host_failf(host, err, "Not copied to %s: %s%s", info.to, path,
 			info.files_failed > 1 ? " (more in the list of copies)" : "");
 	}
-	if (info.bytes_done || info.files_done)
-		copy->arrival = ++copy->copies->last_arrival;
+	copy->arrival = ++copy->copies->last_arrival; /* perhaps only folders, or a part */
 }
 
 static void item_failed(struct item *item, const struct err *err)

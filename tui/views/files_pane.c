@@ -318,18 +318,28 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Marks belong to names. */
+/* Marks belong to names. Mostly the folder is as it was and the names are in the same places. */
 static void keep_marks(const struct files_pane *pane, struct file_listing *next)
 {
-	const char **names = x_calloc(pane->n_marked + 1, sizeof *names);
+	const struct file_listing *old = &pane->listing;
+	const char **names = NULL;
 	size_t n = 0;
-	for (size_t i = 0; i < pane->listing.n && n < pane->n_marked; i++)
-		if (pane->listing.entries[i].is_marked)
-			names[n++] = pane->listing.entries[i].name;
-	qsort(names, n, sizeof *names, by_text);
-	for (size_t i = 0; n && i < next->n; i++)
-		next->entries[i].is_marked = bsearch(&next->entries[i].name, names, n,
-						     sizeof *names, by_text) != NULL;
+	for (size_t i = 0; pane->n_marked && i < next->n; i++) {
+		struct file_entry *entry = &next->entries[i];
+		if (i < old->n && strcmp(old->entries[i].name, entry->name) == 0) {
+			entry->is_marked = old->entries[i].is_marked;
+			continue;
+		}
+		if (!names) {
+			names = x_calloc(pane->n_marked, sizeof *names);
+			for (size_t k = 0; k < old->n && n < pane->n_marked; k++)
+				if (old->entries[k].is_marked)
+					names[n++] = old->entries[k].name;
+			qsort(names, n, sizeof *names, by_text);
+		}
+		entry->is_marked =
+			bsearch(&entry->name, names, n, sizeof *names, by_text) != NULL;
+	}
 	free(names);
 }
 
