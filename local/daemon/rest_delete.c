@@ -145,7 +145,8 @@ static void done(void *arg)
 		else if (!r->is_root && (r->errnum == EACCES || r->errnum == EPERM))
 			rest_error(conn, 403, "PERMISSION_DENIED", "permission denied");
 		else
-			rest_error(conn, 500, "INTERNAL", "%s %s: %s", r->call, r->target.path,
+			rest_error(conn, 500, "INTERNAL", "%s %s: %s", r->call,
+				r->failed_path ? r->failed_path : r->target.path,
 				quote_errno(r->errnum));
 	}
 	free_removal(r);
