@@ -81,7 +81,8 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 		return false;
 	if (written < bytes.n)
 		return hold(job, bytes.p + written, bytes.n - written);
-	if (job->bytes - job->flushed_bytes >= TRANSFER_FLUSH_BYTES && job->to_fd >= 0) {
+	if (job->bytes - job->flushed_bytes >= TRANSFER_FLUSH_BYTES &&
+		transfer_job_replaces(job)) {
 		transfer_local_begin_flush(
 			fd, job->flushed_bytes, job->bytes - job->flushed_bytes);
 		job->flushed_bytes = job->bytes;

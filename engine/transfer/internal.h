@@ -169,6 +169,7 @@ void transfer_job_free(struct job *job); /* removes its temp file */
 void transfer_job_take_bytes(
 	struct job *job, const void *bytes, size_t n); /* digest and progress */
 void transfer_job_unpause(struct job *job);
+bool transfer_job_replaces(const struct job *job); /* a local file that is there */
 
 /* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
 void transfer_download_start(struct job *job);

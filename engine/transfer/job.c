@@ -289,6 +289,11 @@ void transfer_job_begin(struct job *job)
 }
 
 /* ---- data */
+bool transfer_job_replaces(const struct job *job)
+{
+	return job->may_replace && job->existing_bytes >= 0;
+}
+
 void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
 {
 	job->bytes += (int64_t)n;
@@ -351,7 +356,8 @@ static void on_synced(void *arg, int error)
 		commit(job);
 }
 
-/* A file that replaces another, or is copied alone, is on the disk before it gets its name. */
+/* Only an old file can be lost: what replaces it is on the disk before it takes the name. A new name is not worth
+ * the wait: fsync takes as long again as a fast copy. */
 static void sync_or_go_on(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
@@ -366,8 +372,7 @@ static void sync_or_go_on(struct job *job)
 			commit(job);
 		return;
 	}
-	if (transfer->from_stat.is_dir && job->bytes < RECHECK_OVER_BYTES &&
-		!job->may_replace) {
+	if (!transfer_job_replaces(job)) {
 		on_synced(job, 0);
 		return;
 	}
