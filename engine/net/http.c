@@ -110,7 +110,7 @@ static void finish(struct http_req *req, CURLcode code)
 	long errnum = 0;
 	curl_easy_getinfo(req->easy, CURLINFO_OS_ERRNO, &errnum);
 	if (code == CURLE_OK)
-		err_set(&err, ERR_RUNTIME_PROTOCOL, "the answer has no final status");
+		err_set(&err, ERR_CONN_LOST, "the connection ended inside the headers");
 	else
 		err_set(&err, code_of_curl(code, errnum), "%s",
 			req->curl_text[0] ? req->curl_text : curl_easy_strerror(code));

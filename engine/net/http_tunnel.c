@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Connections of a tunnelled lane: libcurl owns one end of a connected pair, the caller's hook serves the other.
  *
- * libcurl 7.87 to 7.88 (Debian 12) calls connect() even on a socket that its options declare connected, and that
- * fails on one end of a socketpair. There it is given a socket and an address where connect() succeeds at once:
- * an unnamed (kernel-numbered) abstract Unix socket that exists only until this connection is taken from
- * it, in the next turn of the loop, and is taken only from this very process. */
+ * libcurl before 8.0 cannot live with one end of a socketpair: 7.87 and 7.88 (Debian 12) call connect() even on
+ * a socket that its options declare connected, and all of them take a connection whose peer has no name for
+ * one that is still being resolved, and never use it again. They are given a socket and an address where
+ * connect() succeeds at once: a Unix socket in the user's own folder, which exists only until this
+ * connection is taken from it, in the next turn of the loop, and is taken only from this very process. */
 #include "engine/net/http_internal.h"
 
+#include "engine/base/digest.h"
+#include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/net/loop.h"
 
@@ -19,13 +22,14 @@
 
 struct http_rendezvous {
 	int listener;
+	char *path; /* NULL: in the kernel's name space */
 	struct event *event;
 };
 
 static bool keeps_connected_sockets(void)
 {
 	unsigned version = curl_version_info(CURLVERSION_NOW)->version_num;
-	return version < 0x075700 || version >= 0x080000;
+	return version >= 0x080000;
 }
 
 void http_tunnel_free(struct http_req *req)
@@ -38,6 +42,9 @@ void http_tunnel_free(struct http_req *req)
 		event_free(meeting->event);
 	if (meeting->listener >= 0)
 		close(meeting->listener);
+	if (meeting->path != NULL)
+		unlink(meeting->path);
+	free(meeting->path);
 	free(meeting);
 }
 
@@ -87,6 +94,26 @@ static void on_meeting(evutil_socket_t listener, short what, void *arg)
 	serve(req, fd);
 }
 
+/* A name in the user's folder, or, where that cannot be, one that the kernel picks (unix(7), autobind). */
+static bool bind_somewhere(struct http_rendezvous *meeting)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	char random[17];
+	char *folder = file_xdg_dir(FILE_RUNTIME, NULL);
+	digest_random_hex(random, sizeof random - 1);
+	char *path = folder != NULL ? x_asprintf("%s/t-%s", folder, random) : NULL;
+	free(folder);
+	if (path != NULL && strlen(path) < sizeof name.sun_path) {
+		memcpy(name.sun_path, path, strlen(path));
+		if (bind(meeting->listener, (struct sockaddr *)&name, sizeof name) == 0) {
+			meeting->path = path;
+			return true;
+		}
+	}
+	free(path);
+	return bind(meeting->listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0;
+}
+
 static curl_socket_t open_rendezvous(struct http_req *req, struct curl_sockaddr *address)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -96,10 +123,7 @@ static curl_socket_t open_rendezvous(struct http_req *req, struct curl_sockaddr 
 	req->rendezvous = meeting;
 	int fd = -1;
 	meeting->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* a name of the family alone: the kernel picks the rest (unix(7), autobind) */
-	if (meeting->listener >= 0 &&
-		bind(meeting->listener, (struct sockaddr *)&name, sizeof name.sun_family) ==
-			0 &&
+	if (meeting->listener >= 0 && bind_somewhere(meeting) &&
 		listen(meeting->listener, 4) == 0 &&
 		getsockname(meeting->listener, (struct sockaddr *)&name, &n) == 0)
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

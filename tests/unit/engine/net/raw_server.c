@@ -100,11 +100,18 @@ void raw_send(struct raw_conn *conn, const char *text)
 	bufferevent_write(conn->bev, text, strlen(text));
 }
 
+static void on_drained(struct bufferevent *bev, void *arg)
+{
+	(void)arg;
+	shutdown(bufferevent_getfd(bev), SHUT_WR);
+}
+
 void raw_close(struct raw_conn *conn)
 {
-	/* small answers leave at once */
-	evbuffer_write(bufferevent_get_output(conn->bev), bufferevent_getfd(conn->bev));
-	shutdown(bufferevent_getfd(conn->bev), SHUT_WR);
+	if (evbuffer_get_length(bufferevent_get_output(conn->bev)) == 0)
+		on_drained(conn->bev, conn);
+	else
+		bufferevent_setcb(conn->bev, on_readable, on_drained, on_event, conn);
 }
 
 bool raw_head_has(const struct raw_conn *conn, const char *text)
