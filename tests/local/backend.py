@@ -79,7 +79,7 @@ class Watch:
         try:
             for line in self.response:
                 self.events.append(json.loads(line))
-        except (OSError, ValueError, http.client.HTTPException):
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):
             pass
         self.ended.set()
 

@@ -322,8 +322,9 @@ int64_t reconcile_claim(struct controller *c, struct object *o)
 	if (!sandbox) {
 		sandbox = bind_claim(c, o, &again);
 		if (!sandbox)
-			return left < again || again == 0 ? (left == INT64_MAX ? 0 : left)
-							  : again;
+			return left < again                     ? left
+			       : again == 0 && left < INT64_MAX ? left
+								: again;
 		o = store_get(c->server->store, KIND_CLAIM, o->ns, o->name);
 	}
 	object_ref(sandbox);
@@ -333,6 +334,11 @@ int64_t reconcile_claim(struct controller *c, struct object *o)
 	if (o)
 		o = note_first_ready(c, forward(c, o, sandbox));
 	object_unref(sandbox);
-	left = o ? ms_left(o) : INT64_MAX;
-	return left == INT64_MAX ? 0 : left > 3600000 ? 3600000 : left;
+	if (!o)
+		return 1000;
+	left = ms_left(o);
+	if (left == INT64_MAX)
+		return 0;
+	/* never 0: that would mean "do not look again", at the very moment it expires */
+	return left > 3600000 ? 3600000 : left + 1;
 }
