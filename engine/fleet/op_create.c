@@ -177,7 +177,9 @@ static void create_look(struct fleet_op *op)
 
 static void on_first_look(void *arg)
 {
-	create_look(arg);
+	struct fleet_op *op = arg;
+	if (op->look != NULL) /* a change may have come first, and failed it */
+		op->look(op);
 }
 
 /* The claim is there: made by us, or adopted. */

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The state table, one case a row and a reason, and the sentence that goes with it. */
+#include "objects.h"
+
+/* a table where what is not written is not there */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+static int changes;
+
+static void on_change(void *arg)
+{
+	(void)arg;
+	changes++;
+}
+
+struct step {                                   /* objects of one moment; NULL: unchanged */
+	const char *claim_extra, *claim_status; /* both NULL: no claim */
+	const char *sandbox_extra, *sandbox_spec, *sandbox_status; /* all NULL: no Sandbox */
+};
+
+static void play(struct store *store, const struct step *step)
+{
+	if (step->claim_extra != NULL) {
+		char *text = claim_json(step->claim_extra, "", step->claim_status);
+		apply(store, STORE_CLAIMS, KUBE_MODIFIED, text);
+		free(text);
+	}
+	if (step->sandbox_extra != NULL) {
+		char *text = sandbox_json(
+			step->sandbox_extra, step->sandbox_spec, step->sandbox_status);
+		apply(store, STORE_SANDBOXES, KUBE_MODIFIED, text);
+		free(text);
+	}
+}
+
+#define RUN "'operatingMode':'Running'"
+#define STOP "'operatingMode':'Suspended'"
+#define NOT_SUSPENDED COND("Suspended", "False", "NotSuspended")
+#define READY COND("Ready", "True", "DependenciesReady")
+#define NOT_READY COND("Ready", "False", "DependenciesNotReady")
+#define SUSPENDED COND("Suspended", "True", "PodTerminated")
+#define NAMES_S "'sandbox':{'name':'s'}"
+
+static const struct {
+	const char *name;
+	struct step steps[3];
+	enum fleet_state state;
+	const char *why; /* contained; "" = empty */
+} rows[] = {
+	/* 1 */
+	{ "claim deleted",
+		{ { ",'deletionTimestamp':'2026-01-03T00:00:00Z','finalizers':['f/1','f/2']",
+			"" } },
+		FLEET_TERMINATING, "SandboxClaim c is being deleted; it waits for f/1, f/2" },
+	{ "claim deleted while ready",
+		{ { ",'deletionTimestamp':'2026-01-03T00:00:00Z'", NAMES_S, OF_CLAIM, RUN,
+			CONDS(READY) } },
+		FLEET_TERMINATING, "SandboxClaim c is being deleted" },
+	{ "Sandbox of a claim deleted: the claim stays",
+		{ { "", NAMES_S, OF_CLAIM ",'deletionTimestamp':'2026-01-03T00:00:00Z'", RUN,
+			CONDS(READY) } },
+		FLEET_READY, NULL },
+	{ "standalone deleted", { { NULL, NULL, ",'deletionTimestamp':'nonsense'", RUN, "" } },
+		FLEET_TERMINATING, "Sandbox s is being deleted" },
+	/* 2 */
+	{ "claim expired", { { "", CONDS(COND("Ready", "False", "ClaimExpired")) } },
+		FLEET_EXPIRED,
+		"SandboxClaim c has reached its shutdown time (ClaimExpired): m" },
+	{ "sandbox expired by itself",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Ready", "False", "SandboxExpired")) } },
+		FLEET_EXPIRED, "Sandbox s has reached its shutdown time" },
+	{ "claim says sandbox expired",
+		{ { "", CONDS(COND("Ready", "False", "SandboxExpired")) } }, FLEET_EXPIRED,
+		"SandboxClaim c" },
+	{ "expired beats finished",
+		{ { "", CONDS(COND("Ready", "False", "ClaimExpired") "," COND(
+				"Finished", "True", "PodFailed")) } },
+		FLEET_EXPIRED, "" },
+	/* 3 */
+	{ "metadata refused", { { "", CONDS(COND("Ready", "False", "InvalidMetadata")) } },
+		FLEET_FAILED, "SandboxClaim c is rejected (InvalidMetadata): m" },
+	{ "env refused", { { "", CONDS(COND("Ready", "False", "EnvVarsInjectionRejected")) } },
+		FLEET_FAILED, "SandboxClaim c is rejected (EnvVarsInjectionRejected)" },
+	{ "volumes refused",
+		{ { "", CONDS(COND("Ready", "False", "VolumeClaimTemplatesError")) } },
+		FLEET_FAILED, "SandboxClaim c is rejected (VolumeClaimTemplatesError)" },
+	{ "two pods",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Ready", "False", "MultiplePods")) } },
+		FLEET_FAILED, "Sandbox s has more than one pod" },
+	{ "pod failed",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Ready", "False", "PodFailed") "," COND(
+				"Finished", "True", "PodFailed")) } },
+		FLEET_FAILED, "Pod s failed" },
+	/* 4 */
+	{ "no pool", { { "", CONDS(COND("Ready", "False", "WarmPoolNotFound")) } },
+		FLEET_BLOCKED, "SandboxWarmPool p does not exist" },
+	{ "no template", { { "", CONDS(COND("Ready", "False", "TemplateNotFound")) } },
+		FLEET_BLOCKED, "SandboxTemplate of SandboxWarmPool p does not exist" },
+	/* 5 */
+	{ "pod succeeded",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Ready", "False", "PodSucceeded") "," COND(
+				"Finished", "True", "PodSucceeded")) } },
+		FLEET_FINISHED, "Pod s has ended successfully" },
+	{ "finished in the claim only",
+		{ { "", CONDS(COND("Finished", "True", "PodSucceeded")) } }, FLEET_FINISHED,
+		"ended successfully" },
+	/* 6 */
+	{ "suspended",
+		{ { "", NAMES_S, OF_CLAIM, STOP,
+			CONDS(SUSPENDED "," COND("Ready", "False", "SandboxSuspended")) } },
+		FLEET_SUSPENDED, "Sandbox s is suspended" },
+	/* 7 */
+	{ "suspend asked, nothing done yet",
+		{ { "", NAMES_S, OF_CLAIM, STOP,
+			CONDS(NOT_SUSPENDED
+				"," COND_OLD("Ready", "True", "DependenciesReady")) } },
+		FLEET_SUSPENDING, "Sandbox s is being suspended" },
+	{ "suspended, but of an older generation",
+		{ { "", NAMES_S, OF_CLAIM, STOP,
+			CONDS(COND_OLD("Suspended", "True", "PodTerminated")) } },
+		FLEET_SUSPENDING, "is being suspended" },
+	{ "pod ends while suspending",
+		{ { "", NAMES_S, OF_CLAIM, STOP,
+			CONDS(COND("Suspended", "False", "PodTerminating") "," COND(
+				"Finished", "True", "PodFailed")) } },
+		FLEET_SUSPENDING, "is being suspended (PodTerminating)" },
+	/* 8 */
+	{ "resume asked",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND_OLD("Suspended", "True", "PodTerminated")) } },
+		FLEET_RESUMING, "Sandbox s is resuming" },
+	{ "resume, ready reason still suspended",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(NOT_SUSPENDED "," COND("Ready", "False", "SandboxSuspended")) } },
+		FLEET_RESUMING, "is resuming" },
+	{ "resume reconciled: only we remember",
+		{ { "", NAMES_S, OF_CLAIM, STOP, CONDS(SUSPENDED) },
+			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_SUSPENDED "," NOT_READY) } },
+		FLEET_RESUMING, "is resuming" },
+	{ "ready ends the memory",
+		{ { "", NAMES_S, OF_CLAIM, STOP, CONDS(SUSPENDED) },
+			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(READY) },
+			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_SUSPENDED "," NOT_READY) } },
+		FLEET_DEGRADED, "no longer ready" },
+	/* 9 */
+	{ "ready",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(READY "," NOT_SUSPENDED
+				    "," COND("PodScheduled", "True", "PodScheduled")) } },
+		FLEET_READY, "" },
+	{ "ready by the claim, Sandbox unknown", { { "", NAMES_S "," CONDS(READY) } },
+		FLEET_READY, "" },
+	{ "the claim's generation is no gate",
+		{ { ",'x':1",
+			NAMES_S "," CONDS(COND_OLD("Ready", "True", "DependenciesReady")) } },
+		FLEET_READY, "" },
+	/* 10 */
+	{ "reconciler error",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Ready", "False", "ReconcilerError")) } },
+		FLEET_ERROR, "Sandbox s: m" },
+	{ "claim's reconciler error",
+		{ { "", CONDS(COND("Ready", "False", "ReconcilerError")) } }, FLEET_ERROR,
+		"SandboxClaim c: m" },
+	/* 11 */
+	{ "nothing yet", { { "", "" } }, FLEET_PENDING,
+		"SandboxClaim c waits for the controller" },
+	{ "sandbox missing", { { "", CONDS(COND("Ready", "False", "SandboxMissing")) } },
+		FLEET_PENDING, "SandboxClaim c: m" },
+	{ "create pending", { { "", CONDS(COND("Ready", "False", "SandboxCreatePending")) } },
+		FLEET_PENDING, "" },
+	{ "adoption conflict", { { "", CONDS(COND("Ready", "False", "AdoptionConflict")) } },
+		FLEET_PENDING, "" },
+	{ "sandbox not ready", { { "", CONDS(COND("Ready", "False", "SandboxNotReady")) } },
+		FLEET_PENDING, "" },
+	{ "unschedulable",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(NOT_READY "," COND("PodScheduled", "False", "Unschedulable")) } },
+		FLEET_PENDING, "Pod s is not scheduled (Unschedulable): m" },
+	{ "scheduling gated",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(NOT_READY
+				"," COND("PodScheduled", "False", "SchedulingGated")) } },
+		FLEET_PENDING, "SchedulingGated" },
+	{ "scheduling unknown",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(NOT_READY "," COND(
+				"PodScheduled", "Unknown", "PodSchedulingUnknown")) } },
+		FLEET_PENDING, "PodSchedulingUnknown" },
+	{ "Sandbox without a condition", { { "", NAMES_S, OF_CLAIM, RUN, "" } }, FLEET_PENDING,
+		"Sandbox s waits for the controller" },
+	/* 12 */
+	{ "lost readiness, the claim remembers",
+		{ { ",'annotations':{'agents.x-k8s.io/claim-first-ready-at':'2026-01-01T00:00:09Z'}",
+			NAMES_S, OF_CLAIM, RUN, CONDS(NOT_READY) } },
+		FLEET_DEGRADED, "no longer ready; Sandbox s: m" },
+	{ "first ready unknown is not a date",
+		{ { ",'annotations':{'agents.x-k8s.io/claim-first-ready-at':'unknown'}",
+			NAMES_S, OF_CLAIM, RUN, CONDS(NOT_READY) } },
+		FLEET_CREATING, "Sandbox s: m" },
+	{ "lost readiness, we remember",
+		{ { "", NAMES_S, OF_CLAIM, RUN, CONDS(READY) },
+			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_READY) } },
+		FLEET_DEGRADED, "no longer ready" },
+	/* 13 */
+	{ "creating", { { "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_READY) } }, FLEET_CREATING,
+		"Sandbox s: m" },
+	{ "creating by the claim", { { "", NAMES_S "," CONDS(NOT_READY) } }, FLEET_CREATING,
+		"SandboxClaim c: m" },
+	/* 14 */
+	{ "a reason of the future",
+		{ { "", NAMES_S, OF_CLAIM, RUN, CONDS(COND("Ready", "False", "Meditating")) } },
+		FLEET_UNKNOWN, "Sandbox s: m" },
+	{ "ready of an older generation",
+		{ { NULL, NULL, "", RUN,
+			CONDS(COND_OLD("Ready", "True", "DependenciesReady")) } },
+		FLEET_UNKNOWN, NULL },
+	{ "ready, then an older generation: what was shown stays",
+		{ { NULL, NULL, "", RUN, CONDS(READY) },
+			{ NULL, NULL, "", RUN,
+				CONDS(COND_OLD("Ready", "True", "DependenciesReady")) } },
+		FLEET_READY, NULL },
+	{ "suspended unknown",
+		{ { "", NAMES_S, OF_CLAIM, RUN,
+			CONDS(COND("Suspended", "Unknown", "PodStateUnknown") "," COND(
+				"Ready", "Unknown", "x")) } },
+		FLEET_UNKNOWN, "" },
+	/* without a claim */
+	{ "warm", { { NULL, NULL, OF_POOL, RUN, CONDS(READY) } }, FLEET_WARM, "" },
+	{ "warm, not ready", { { NULL, NULL, OF_POOL, RUN, CONDS(NOT_READY) } }, FLEET_WARM,
+		"Sandbox s: m" },
+	{ "standalone", { { NULL, NULL, "", RUN, CONDS(READY) } }, FLEET_READY, "" },
+	{ "standalone suspended", { { NULL, NULL, "", STOP, CONDS(SUSPENDED) } },
+		FLEET_SUSPENDED, "Sandbox s is suspended" },
+};
+
+static void each_row_of_the_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct store store;
+		store_init(&store, on_change, NULL);
+		for (size_t j = 0; j < 3; j++)
+			play(&store, &rows[i].steps[j]);
+		const char *uid = rows[i].steps[0].claim_extra ? CLAIM_UID : SANDBOX_UID;
+		const struct row *row = store_find(&store, uid);
+		if (row == NULL)
+			fail_msg("%s: no row", rows[i].name);
+		if (row->shown.state != rows[i].state)
+			fail_msg("%s: %s (%s)", rows[i].name,
+				fleet_state_name(row->shown.state), row->shown.why);
+		bool is_well = rows[i].state == FLEET_READY || rows[i].state == FLEET_WARM;
+		if (rows[i].why != NULL && strstr(row->shown.why, rows[i].why) == NULL)
+			fail_msg("%s: '%s', wanted '%s'", rows[i].name, row->shown.why,
+				rows[i].why);
+		if (rows[i].why != NULL && rows[i].why[0] == '\0' && is_well)
+			assert_string_equal("", row->shown.why);
+		if (!is_well && row->shown.why[0] == '\0')
+			fail_msg("%s: says nothing", rows[i].name);
+		assert_int_equal(1, store.by_state[rows[i].state]);
+		store_deinit(&store);
+	}
+}
+
+static void every_state_has_a_row(void **state)
+{
+	(void)state;
+	for (int s = 0; s < FLEET_STATE_COUNT; s++) {
+		bool found = false;
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+			found |= rows[i].state == (enum fleet_state)s;
+		if (!found)
+			fail_msg("%s", fleet_state_name((enum fleet_state)s));
+	}
+}
+
+/* ---- what the pod says */
+
+static char *pod_json(const char *extra, const char *status)
+{
+	return x_asprintf(
+		"{'metadata':{'name':'s','namespace':'n','uid':'" POD_UID
+		"','creationTimestamp':'2026-01-01T00:00:02Z','ownerReferences':[{'kind':'Sandbox',"
+		"'name':'s','uid':'" SANDBOX_UID "','controller':true}]%s},"
+		"'spec':{'nodeName':'node-1','runtimeClassName':'gvisor'},'status':{%s}}",
+		extra, status);
+}
+
+static void the_pod_explains(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *extra, *status, *ready, *why;
+	} cases[] = {
+		{ "",
+			"'phase':'Pending','containerStatuses':[{'name':'main','state':{'waiting':"
+			"{'reason':'ImagePullBackOff','message':'Back-off pulling image \\'x\\'.'}}}]",
+			NOT_READY,
+			"Pod s, container main: ImagePullBackOff: Back-off pulling image" },
+		{ "",
+			"'phase':'Running','containerStatuses':[{'name':'main','restartCount':4,'state':"
+			"{'waiting':{'reason':'CrashLoopBackOff','message':'back-off'}},'lastState':"
+			"{'terminated':{'reason':'OOMKilled','exitCode':137}}}]",
+			NOT_READY,
+			"Pod s, container main: CrashLoopBackOff: OOMKilled (exit code 137), "
+			"restarted 4 times" },
+		{ "",
+			"'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False',"
+			"'reason':'Unschedulable','message':'0/3 nodes'}]",
+			NOT_READY, "Pod s is not scheduled (Unschedulable): 0/3 nodes" },
+		{ "",
+			"'phase':'Pending','containerStatuses':[{'name':'main','state':{'waiting':"
+			"{'reason':'ContainerCreating'}}}]",
+			NOT_READY, "Pod s is starting (ContainerCreating)" },
+		{ "",
+			"'phase':'Pending','initContainerStatuses':[{'name':'init','state':{'terminated':"
+			"{'reason':'Error','exitCode':3}}}]",
+			NOT_READY, "Pod s, container init ended: Error (exit code 3)" },
+		{ "", "'phase':'Running','conditions':[{'type':'Ready','status':'False'}]",
+			NOT_READY, "Pod s is running but not ready" },
+		{ ",'deletionTimestamp':'2026-01-02T00:00:00Z'", "'phase':'Running'", NOT_READY,
+			"Pod s is terminating" },
+		/* the condition says Ready */
+		{ "",
+			"'phase':'Running','conditions':[{'type':'Ready','status':'False','reason':"
+			"'ContainersNotReady'}]",
+			READY, "Ready, but Pod s is not (ContainersNotReady)" },
+		{ ",'deletionTimestamp':'2026-01-02T00:00:00Z'", "'phase':'Running'", READY,
+			"Ready, but Pod s is terminating" },
+		{ "",
+			"'phase':'Running','conditions':[{'type':'Ready','status':'True'}],"
+			"'containerStatuses':[{'name':'main','restartCount':1,'lastState':{'terminated':"
+			"{'reason':'OOMKilled','exitCode':137}}}]",
+			READY,
+			"Pod s, container main has been restarted: OOMKilled (exit code 137), "
+			"restarted 1 time" },
+		{ "", "'phase':'Running','conditions':[{'type':'Ready','status':'True'}]",
+			READY, "" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct store store;
+		store_init(&store, on_change, NULL);
+		store_sync(&store, STORE_PODS, true);
+		store_sync(&store, STORE_PODS, false);
+		char *status = x_asprintf("'conditions':[%s]", cases[i].ready);
+		char *sandbox = sandbox_json("", RUN, status);
+		char *pod = pod_json(cases[i].extra, cases[i].status);
+		/* in either order */
+		if (i % 2 == 0)
+			apply(&store, STORE_PODS, KUBE_ADDED, pod);
+		apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
+		if (i % 2 != 0)
+			apply(&store, STORE_PODS, KUBE_ADDED, pod);
+		const struct row *row = store_find(&store, SANDBOX_UID);
+		assert_non_null(row);
+		if (strstr(row->shown.why, cases[i].why) == NULL ||
+			(cases[i].why[0] == '\0' && row->shown.why[0] != '\0'))
+			fail_msg("%zu: '%s', wanted '%s'", i, row->shown.why, cases[i].why);
+		assert_string_equal(POD_UID, row->shown.pod_uid);
+		assert_string_equal("s", row->shown.pod);
+		assert_string_equal("node-1", row->shown.node);
+		assert_string_equal("gvisor", row->shown.runtime_class);
+		/* and when it goes */
+		apply(&store, STORE_PODS, KUBE_DELETED, pod);
+		assert_string_equal("", row->shown.pod_uid);
+		assert_non_null(strstr(row->shown.why, "Pod s does not exist"));
+		free(status);
+		free(sandbox);
+		free(pod);
+		store_deinit(&store);
+	}
+}
+
+static void events_explain_what_the_pod_does_not(void **state)
+{
+	(void)state;
+	struct store store;
+	store_init(&store, on_change, NULL);
+	char *sandbox = sandbox_json("", RUN, CONDS(NOT_READY));
+	char *pod = pod_json("", "'phase':'Pending'");
+	/* the event may come before its pod */
+	apply(&store, STORE_EVENTS, KUBE_ADDED,
+		"{'metadata':{'uid':'e1','name':'e1'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
+		"'},'type':'Warning','reason':'FailedMount','message':'no such volume',"
+		"'lastTimestamp':'2026-01-05T00:00:00Z','count':3}");
+	apply(&store, STORE_EVENTS, KUBE_ADDED,
+		"{'metadata':{'uid':'e2','name':'e2'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
+		"'},'type':'Normal','reason':'Pulled','eventTime':'2026-01-06T00:00:00.000000Z'}");
+	apply(&store, STORE_EVENTS, KUBE_ADDED,
+		"{'metadata':{'uid':'e3','name':'e3'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
+		"'},'type':'Warning','reason':'MissingClusterDNS','lastTimestamp':'2026-01-07T00:00:00Z'}");
+	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
+	apply(&store, STORE_PODS, KUBE_ADDED, pod);
+	const struct row *row = store_find(&store, SANDBOX_UID);
+	assert_string_equal("Pod s: FailedMount: no such volume", row->shown.why);
+	int64_t ns;
+	assert_true(clock_parse_rfc3339("2026-01-05T00:00:00Z", &ns));
+	assert_int_equal(ns / 1000000, row->shown.why_since_ms);
+	/* a newer one about the Sandbox itself does not hide it; a repeat of it moves the date */
+	apply(&store, STORE_EVENTS, KUBE_MODIFIED,
+		"{'metadata':{'uid':'e1','name':'e1'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
+		"'},'type':'Warning','reason':'FailedMount','message':'still','series':{'count':9,"
+		"'lastObservedTime':'2026-01-09T00:00:00Z'}}");
+	assert_string_equal("Pod s: FailedMount: still", row->shown.why);
+	free(sandbox);
+	free(pod);
+	store_deinit(&store);
+}
+
+static void pools_and_templates_explain_a_pending_claim(void **state)
+{
+	(void)state;
+	struct store store;
+	store_init(&store, on_change, NULL);
+	char *claim = claim_json("", "", "");
+	apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
+	const struct row *row = store_find(&store, CLAIM_UID);
+	assert_non_null(strstr(row->shown.why, "waits for the controller"));
+	store_sync(&store, STORE_POOLS, true);
+	store_sync(&store, STORE_POOLS, false);
+	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
+	store_sync(&store, STORE_TEMPLATES, true);
+	store_sync(&store, STORE_TEMPLATES, false);
+	apply(&store, STORE_POOLS, KUBE_ADDED,
+		"{'metadata':{'name':'p','namespace':'n','uid':'p1'},'spec':{'sandboxTemplateRef':"
+		"{'name':'t'}}}");
+	assert_string_equal(
+		"SandboxTemplate t of SandboxWarmPool p does not exist", row->shown.why);
+	assert_string_equal("t", row->shown.template_);
+	apply(&store, STORE_TEMPLATES, KUBE_ADDED,
+		"{'metadata':{'name':'t','namespace':'n','uid':'t1'},'spec':{'podTemplate':{'spec':"
+		"{'runtimeClassName':'kata'}}}}");
+	assert_non_null(strstr(row->shown.why, "waits for the controller"));
+	assert_string_equal("kata", row->shown.runtime_class);
+	apply(&store, STORE_POOLS, KUBE_DELETED,
+		"{'metadata':{'name':'p','namespace':'n','uid':'p1'}}");
+	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
+	free(claim);
+	store_deinit(&store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_row_of_the_table),
+		cmocka_unit_test(every_state_has_a_row),
+		cmocka_unit_test(the_pod_explains),
+		cmocka_unit_test(events_explain_what_the_pod_does_not),
+		cmocka_unit_test(pools_and_templates_explain_a_pending_claim),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
