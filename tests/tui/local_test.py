@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboard on the embedded backend, by hand and mouse."""
+import re
+
+from cases.dashboard import DashboardCases
+from harness import BIN, Case, main
+from harness.sandmux import home_env
+
+
+class Local(DashboardCases, Case):
+    def setUp(self):
+        self.addCleanup(self.sandmux, "local", "reset", "--yes")
+        r = self.sandmux("--local", "create", "box", check=0, timeout=60)
+        self.assertIn("box", r.out)
+
+    def dashboard(self, rows=24, cols=80, **kw):
+        scr = self.sandmux_screen("--local", rows=rows, cols=cols, **kw)
+        scr.wait_for(re.compile(r"\bbox +Ready\b" if cols > 60 else r"\bbox\b"))
+        return scr
+
+    def read_remote(self, path):
+        r = self.sandmux("--local", "files", "cat", f"box:{path}")
+        return r.out_bytes if r.code == 0 else None
+
+    def write_remote(self, path, data):
+        script = 'cat > "$1"'
+        self.sandmux("--local", "run", "box", "--", "sh", "-c", script, "sh", path, stdin=data, check=0)
+
+
+class LocalList(Case):
+    def setUp(self):
+        self.addCleanup(self.sandmux, "local", "reset", "--yes")
+
+    def test_from_nothing_to_a_sandbox_and_back(self):
+        scr = self.sandmux_screen("--local", rows=24, cols=100)
+        scr.wait_for("n creates one", timeout=60)
+        scr.type("n")
+        scr.wait_for("New sandbox")
+        scr.wait_for("pool local:")
+        scr.type("mine").key("Enter")
+        scr.wait_for(re.compile(r"\bmine +Ready\b"))
+        scr.wait_for("mine is ready")
+        scr.type("p")
+        scr.wait_for("Suspend 1 sandbox?")
+        scr.key("Enter")
+        scr.wait_for(re.compile(r"\bmine +Suspended\b"))
+        scr.type("s")
+        scr.wait_for("sandbox.suspended")
+        scr.key("Enter")
+        scr.wait_gone("sandbox.suspended")
+        scr.type("r")
+        scr.wait_for(re.compile(r"\bmine +Ready\b"))
+        scr.key("C-d")
+        scr.wait_for("Delete 1 sandbox?")
+        scr.key("Enter")  # the safe button has the focus
+        scr.wait_gone("Delete 1 sandbox?")
+        scr.wait_idle()
+        self.assertRegex(scr.text(), r"\bmine +Ready\b")
+        scr.key("C-d")
+        scr.wait_for("Delete 1 sandbox?")
+        scr.type("d")
+        scr.wait_for("deleted mine")
+        scr.wait_gone("mine ")
+
+    def test_a_shell_ends_with_its_sandbox_and_says_so(self):
+        self.sandmux("--local", "create", "box", check=0, timeout=60)
+        scr = self.sandmux_screen("--local", rows=24, cols=100)
+        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.type("s")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+        self.sandmux("--local", "rm", "box", "--yes", check=0)
+        scr.wait_for("the sandbox is gone")
+        scr.wait_for("r runs it again")
+
+
+if __name__ == "__main__":
+    main()
