@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE = 64, KEY_BYTES = 560 };
+enum { SLICE = 64, KEY_BYTES = 560, PRUNE_MS = 300000 };
 
 struct item {
 	UT_hash_handle hh;
@@ -277,6 +277,11 @@ void controller_delete(struct controller *c, struct object *o, enum objects_poli
 
 /* ---- start and stop ---- */
 
+static void on_prune(void *arg)
+{
+	events_prune(arg);
+}
+
 static void enqueue_all(struct controller *c)
 {
 	struct store *s = c->server->store;
@@ -285,6 +290,12 @@ static void enqueue_all(struct controller *c)
 			struct object *o = store_at(s, (enum kind)k, i);
 			controller_enqueue(c, o->kind, o->ns, o->name, 0);
 		}
+}
+
+/* The machine was suspended: dates have passed that no timer has counted. */
+static void on_wake(void *arg)
+{
+	enqueue_all(arg);
 }
 
 struct controller *controller_start(struct server *s, struct err *err)
@@ -297,6 +308,9 @@ struct controller *controller_start(struct server *s, struct err *err)
 		return NULL;
 	}
 	pods_note_restart(c);
+	c->wake = loop_wake_add(s->loop, on_wake, c);
+	c->prune_timer = loop_timer_new(s->loop, on_prune, c);
+	loop_timer_arm_every(c->prune_timer, PRUNE_MS);
 	store_listen(s->store, on_change, c);
 	gc_scan(c);
 	events_prune(c);
@@ -323,6 +337,9 @@ void controller_free(struct controller *c)
 	}
 	gc_close(c);
 	loop_timer_free(c->timer);
+	loop_timer_free(c->prune_timer);
+	if (c->wake)
+		loop_wake_remove(c->wake);
 	c->is_freed = true;
 	if (!c->is_kicked)
 		free(c);

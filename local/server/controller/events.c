@@ -99,16 +99,23 @@ static int64_t last_seen_ns(const struct object *o)
 	return ns;
 }
 
+static int by_last_seen(const void *a, const void *b)
+{
+	int64_t x = last_seen_ns(*(struct object *const *)a);
+	int64_t y = last_seen_ns(*(struct object *const *)b);
+	return x < y ? -1 : x > y;
+}
+
 void events_prune(struct controller *c)
 {
 	struct store *s = c->server->store;
 	size_t n, over;
 	struct object **v = store_list(s, KIND_EVENT, NULL, store_revision(s), &n);
 	int64_t oldest = clock_wall_ns() - (int64_t)KEEP_SECONDS * 1000000000;
-	over = n > MAX_EVENTS * 9 / 10 ? n - MAX_EVENTS * 9 / 10 : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (last_seen_ns(v[i]) >= oldest && i >= over)
-			continue;
+	over = n > MAX_EVENTS ? n - MAX_EVENTS * 9 / 10 : 0;
+	if (n > 1)
+		qsort(v, n, sizeof *v, by_last_seen);
+	for (size_t i = 0; i < n && (i < over || last_seen_ns(v[i]) < oldest); i++) {
 		struct object *o = store_get(s, KIND_EVENT, v[i]->ns, v[i]->name);
 		if (o)
 			store_remove(s, o, NULL);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct loop_timer;
+struct loop_wake;
 struct item;
 struct run;
 struct gc_entry;
@@ -22,7 +23,8 @@ struct controller {
 	bool is_kicked, is_stopping, is_freed;
 	struct gc_entry *gc; /* UIDs whose dependents must be looked at */
 	struct run *runs;    /* daemons, by pod UID */
-	struct loop_timer *scan_timer;
+	struct loop_timer *scan_timer, *prune_timer;
+	struct loop_wake *wake;
 	uint32_t next_address;
 	void (*stopped)(void *arg);
 	void *stopped_arg;

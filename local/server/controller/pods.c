@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 
 enum { SCAN_MS = 2000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000, MAX_ENV = 512 };
-enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_PIDS = 1024 };
+enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_PIDS = 1024, HOST_NAME_BYTES = 64 };
 
 static void start(struct run *r);
 
@@ -294,7 +294,9 @@ static bool launch(struct run *r, const struct object *pod, struct err *err)
 		r->log = podlog_open(s, folder, err);
 	if (workspace && r->log) {
 		char **env = make_env(r, pod);
-		struct spawn_opts opts = { .name = pod->name,
+		char host[HOST_NAME_BYTES];
+		snprintf(host, sizeof host, "%s", pod->name);
+		struct spawn_opts opts = { .name = host,
 			.uid = pod->uid,
 			.workspace = workspace,
 			.address = r->address,

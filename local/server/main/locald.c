@@ -28,7 +28,7 @@ static const char usage[] =
 	"  --daemon-auth token|off  whether daemons want the backend's token (default token)\n"
 	"  --isolation bwrap|none   none: sandboxes are plain processes of yours (default bwrap)\n"
 	"  --sandboxd PATH        the daemon run in a sandbox (default: beside this program)\n"
-	"  --warm N               replicas of the default pool at first start (default 1)\n"
+	"  --warm N               replicas of the default pool at first start (default 2)\n"
 	"  --history-max N        changes kept for watches (default 20000)\n"
 	"  --history-seconds N    and for how long (default 300)\n"
 	"  --bookmark-seconds N   bookmarks of a watch (default 60)\n"
@@ -207,6 +207,8 @@ static bool run(struct program *p, struct err *err)
 	char *log = path_join(p->state_dir, "locald.log");
 	log_open_file(log, NULL);
 	free(log);
+	if (!p->opts.is_isolated)
+		LOG("locald", LOG_WARN, "%s", isolation_none_warning);
 	p->loop = loop_new(err);
 	p->server = p->loop ? server_start(p->loop, &p->opts, err) : NULL;
 	if (!p->server)
@@ -230,7 +232,7 @@ int main(int argc, char **argv)
 {
 	struct program p = { .ready_fd = -1,
 		.lock_fd = -1,
-		.opts = { .daemon_auth = true, .is_isolated = true, .warm_replicas = 1 } };
+		.opts = { .daemon_auth = true, .is_isolated = true, .warm_replicas = 2 } };
 	struct err err = { 0 };
 	const char *dir = getenv("SANDMUX_LOCAL_DIR");
 	p.state_dir = dir && *dir ? x_strdup(dir) : NULL;

@@ -93,6 +93,12 @@ static void keep_item(cJSON *into, const cJSON *from, const char *key)
 		cJSON_AddItemToObject(into, key, cJSON_Duplicate(old, true));
 }
 
+/* The array call keeps the key of the item. */
+static void move_first(cJSON *from, cJSON *to)
+{
+	cJSON_AddItemToArray(to, cJSON_DetachItemViaPointer(from, from->child));
+}
+
 /* Makes apiVersion and kind the first fields and right; complains if the body says otherwise. */
 static cJSON *check_type(const struct resource *r, cJSON *body)
 {
@@ -108,12 +114,14 @@ static cJSON *check_type(const struct resource *r, cJSON *body)
 			r->kind_name, version ? version : "", kind ? kind : "");
 	cJSON_DeleteItemFromObjectCaseSensitive(body, "apiVersion");
 	cJSON_DeleteItemFromObjectCaseSensitive(body, "kind");
-	cJSON *k = cJSON_CreateString(r->kind_name), *v = cJSON_CreateString(wanted);
-	cJSON_InsertItemInArray(body, 0, k);
-	cJSON_InsertItemInArray(body, 0, v);
-	/* the array calls leave the key unset */
-	k->string = x_strdup("kind");
-	v->string = x_strdup("apiVersion");
+	cJSON *rest = cJSON_CreateObject();
+	while (body->child)
+		move_first(body, rest);
+	cJSON_AddStringToObject(body, "apiVersion", wanted);
+	cJSON_AddStringToObject(body, "kind", r->kind_name);
+	while (rest->child)
+		move_first(rest, body);
+	cJSON_Delete(rest);
 	return NULL;
 }
 

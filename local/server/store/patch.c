@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_OPERATIONS = 10000 };
+enum { MAX_OPERATIONS = 10000, MAX_COPIED_NODES = 200000 };
 
 cJSON *patch_merge(cJSON *target, const cJSON *patch)
 {
@@ -113,6 +113,20 @@ static bool missing(const char *path, struct err *err)
 		path);
 }
 
+/* cJSON_InsertItemInArray of Debian 12 refuses every index but 0. */
+static void insert_at(cJSON *array, int index, cJSON *value)
+{
+	cJSON *tail = cJSON_CreateArray();
+	for (cJSON *item = cJSON_GetArrayItem(array, index), *next; item; item = next) {
+		next = item->next;
+		cJSON_AddItemToArray(tail, cJSON_DetachItemViaPointer(array, item));
+	}
+	cJSON_AddItemToArray(array, value);
+	while (tail->child)
+		cJSON_AddItemToArray(array, cJSON_DetachItemViaPointer(tail, tail->child));
+	cJSON_Delete(tail);
+}
+
 /* Puts value_take at path; replaces in an object, inserts in an array. */
 static bool put(cJSON **doc, const char *path, cJSON *value, struct err *err)
 {
@@ -132,10 +146,7 @@ static bool put(cJSON **doc, const char *path, cJSON *value, struct err *err)
 		cJSON_AddItemToArray(parent, value);
 	} else if (parent && cJSON_IsArray(parent) &&
 		   num_parse_i64(last, 0, cJSON_GetArraySize(parent), &index)) {
-		if (index == cJSON_GetArraySize(parent))
-			cJSON_AddItemToArray(parent, value);
-		else
-			cJSON_InsertItemInArray(parent, (int)index, value);
+		insert_at(parent, (int)index, value);
 	} else {
 		cJSON_Delete(value);
 		ok = missing(path, err);
@@ -153,7 +164,34 @@ static cJSON *detach(cJSON *doc, const char *path)
 	return item ? cJSON_DetachItemViaPointer(parent, item) : NULL;
 }
 
-static bool apply_one(cJSON **doc, const cJSON *operation, struct err *err)
+static size_t count_nodes(const cJSON *tree, size_t limit)
+{
+	size_t n = 1;
+	const cJSON *child;
+	cJSON_ArrayForEach(child, tree)
+	{
+		if (n >= limit)
+			break;
+		n += count_nodes(child, limit - n);
+	}
+	return n;
+}
+
+/* A copy may not grow the document without end: copies of copies double it each time. */
+static bool copy(
+	cJSON **doc, const char *from, const char *path, size_t *copied, struct err *err)
+{
+	cJSON *source = walk(*doc, from, NULL);
+	if (!source)
+		return missing(from, err);
+	*copied += count_nodes(source, MAX_COPIED_NODES + 1);
+	if (*copied > MAX_COPIED_NODES)
+		return err_set(err, ERR_KUBE_INVALID, "JSON patch: copies over %d values",
+			MAX_COPIED_NODES);
+	return put(doc, path, cJSON_Duplicate(source, true), err);
+}
+
+static bool apply_one(cJSON **doc, const cJSON *operation, size_t *copied, struct err *err)
 {
 	const char *op = json_str(operation, "op", NULL);
 	const char *path = json_str(operation, "path", NULL);
@@ -199,11 +237,8 @@ static bool apply_one(cJSON **doc, const cJSON *operation, struct err *err)
 		free(last);
 		return true;
 	}
-	if (strcmp(op, "copy") == 0) {
-		cJSON *source = walk(*doc, from, NULL);
-		return source ? put(doc, path, cJSON_Duplicate(source, true), err)
-			      : missing(from, err);
-	}
+	if (strcmp(op, "copy") == 0)
+		return copy(doc, from, path, copied, err);
 	if (strcmp(op, "move") == 0) {
 		size_t n = strlen(from);
 		if (strncmp(path, from, n) == 0 && path[n] == '/')
@@ -217,20 +252,21 @@ static bool apply_one(cJSON **doc, const cJSON *operation, struct err *err)
 bool patch_json(cJSON **doc, const cJSON *operations, struct err *err)
 {
 	const cJSON *operation;
+	size_t copied = 0;
 	if (!cJSON_IsArray(operations))
 		return err_set(err, ERR_KUBE_BAD_REQUEST, "a JSON patch is an array");
 	if (cJSON_GetArraySize(operations) > MAX_OPERATIONS)
 		return err_set(err, ERR_KUBE_BAD_REQUEST, "JSON patch: over %d operations",
 			MAX_OPERATIONS);
-	cJSON *copy = cJSON_Duplicate(*doc, true);
+	cJSON *work = cJSON_Duplicate(*doc, true);
 	cJSON_ArrayForEach(operation, operations)
 	{
-		if (!apply_one(&copy, operation, err)) {
-			cJSON_Delete(copy);
+		if (!apply_one(&work, operation, &copied, err)) {
+			cJSON_Delete(work);
 			return false;
 		}
 	}
 	cJSON_Delete(*doc);
-	*doc = copy;
+	*doc = work;
 	return true;
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Printer columns: what Table shows for each kind, broken objects included. */
+#include "tests/unit/unit.h"
+
+#include "engine/base/clock.h"
+#include "local/server/store/resource.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static void test_cells(void **state)
+{
+	static const struct {
+		enum kind kind;
+		const char *object, *cells;
+	} cases[] = {
+		{ KIND_CLAIM,
+			"{\"metadata\":{\"name\":\"c\",\"creationTimestamp\":\"2026-01-01T00:00:00Z\"},"
+			"\"status\":{\"sandbox\":{\"name\":\"s\"},\"conditions\":[{\"type\":\"Ready\","
+			"\"status\":\"True\",\"reason\":\"DependenciesReady\"}]}}",
+			"[\"c\",\"True\",\"s\",\"DependenciesReady\",\"2m5s\"]" },
+		{ KIND_CLAIM, "{\"metadata\":{\"name\":\"c\"}}",
+			"[\"c\",\"\",\"\",\"\",\"<unknown>\"]" },
+		{ KIND_CLAIM,
+			"{\"metadata\":7,\"status\":{\"conditions\":{\"a\":[]},\"sandbox\":1}}",
+			"[\"\",\"\",\"\",\"\",\"<unknown>\"]" },
+		{ KIND_POOL,
+			"{\"metadata\":{\"name\":\"p\",\"creationTimestamp\":\"2026-01-01T00:00:00Z\"},"
+			"\"spec\":{\"replicas\":3},\"status\":{\"readyReplicas\":2}}",
+			"[\"p\",2,3,\"2m5s\"]" },
+		{ KIND_POD,
+			"{\"metadata\":{\"name\":\"p\",\"creationTimestamp\":\"2026-01-01T00:02:00Z\"},"
+			"\"spec\":{\"containers\":[{},{}],\"nodeName\":\"n\"},\"status\":{"
+			"\"phase\":\"Running\",\"podIP\":\"127.64.0.1\",\"containerStatuses\":[{\"ready\":"
+			"true,\"restartCount\":2,\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}}}"
+			"]}}",
+			"[\"p\",\"1/2\",\"CrashLoopBackOff\",\"2\",\"5s\",\"127.64.0.1\",\"n\","
+			"\"<none>\",\"<none>\"]" },
+		{ KIND_POD,
+			"{\"metadata\":{\"name\":\"p\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}",
+			"[\"p\",\"0/0\",\"Terminating\",\"0\",\"<unknown>\",\"<none>\",\"<none>\","
+			"\"<none>\",\"<none>\"]" },
+		{ KIND_EVENT,
+			"{\"metadata\":{\"name\":\"e\"},\"lastTimestamp\":\"2026-01-01T00:02:00Z\","
+			"\"type\":\"Normal\",\"reason\":\"R\",\"message\":\"m\","
+			"\"involvedObject\":{\"kind\":\"SandboxClaim\",\"name\":\"C\"}}",
+			"[\"5s\",\"Normal\",\"R\",\"sandboxclaim/C\",\"m\",\"e\"]" },
+		{ KIND_SERVICE,
+			"{\"metadata\":{\"name\":\"s\"},\"spec\":{\"clusterIP\":\"None\",\"ports\":["
+			"{\"port\":80},{\"port\":53,\"protocol\":\"UDP\"}]}}",
+			"[\"s\",\"ClusterIP\",\"None\",\"<none>\",\"80/TCP,53/UDP\",\"<unknown>\"]" },
+	};
+	int64_t now;
+	(void)state;
+	assert_true(clock_parse_rfc3339("2026-01-01T00:02:05Z", &now));
+	clock_set_for_tests(0, now);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct resource *r = resource_of(cases[i].kind);
+		cJSON *o = cJSON_Parse(cases[i].object), *cells = cJSON_CreateArray();
+		assert_non_null(o);
+		for (size_t c = 0; c < r->n_columns; c++)
+			r->columns[c].cell(o, cells);
+		assert_int_equal(cJSON_GetArraySize(cells), r->n_columns);
+		char *text = cJSON_PrintUnformatted(cells);
+		assert_string_equal(text, cases[i].cells);
+		free(text);
+		cJSON_Delete(cells);
+		cJSON_Delete(o);
+	}
+	clock_set_for_tests(-1, -1);
+}
+
+static void test_lookups(void **state)
+{
+	char text[RESOURCE_API_VERSION_BYTES];
+	(void)state;
+	assert_int_equal(resource_find("", "v1", "pods")->kind, KIND_POD);
+	assert_null(resource_find("", "v2", "pods"));
+	assert_true(resource_find("events.k8s.io", "v1", "events")->is_view);
+	assert_false(resource_of(KIND_EVENT)->is_view);
+	assert_int_equal(
+		resource_of_object("agents.x-k8s.io/v1beta1", "Sandbox")->kind, KIND_SANDBOX);
+	assert_null(resource_of_object("v1", "Sandbox"));
+	for (int k = 0; k < KIND_COUNT; k++)
+		assert_non_null(resource_of((enum kind)k));
+	assert_string_equal(resource_api_version(resource_of(KIND_POD), text), "v1");
+	assert_string_equal(resource_api_version(resource_of(KIND_CLAIM), text),
+		"extensions.agents.x-k8s.io/v1beta1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_lookups),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

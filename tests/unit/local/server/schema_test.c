@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every schema is of one piece, every resource has one, and checks report what they should. */
+#include "tests/unit/unit.h"
+
+#include "engine/base/json.h"
+#include "local/server/store/resource.h"
+#include "local/server/store/schema.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static void check_references(const cJSON *schema)
+{
+	const cJSON *field;
+	cJSON_ArrayForEach(field, schema)
+	{
+		if (field->string && strcmp(field->string, "$ref") == 0) {
+			if (!schema_find(strrchr(field->valuestring, '/') + 1))
+				fail_msg("%s leads nowhere", field->valuestring);
+		}
+		check_references(field);
+	}
+}
+
+static void test_references(void **state)
+{
+	(void)state;
+	check_references(schema_all());
+	for (size_t i = 0; i < resource_count; i++)
+		assert_non_null(schema_find(resource_table[i].schema));
+}
+
+static void test_reports(void **state)
+{
+	static const struct {
+		const char *schema, *object;
+		const char *field; /* of the one cause, or NULL */
+		const char *reason;
+		const char *unknown; /* or NULL */
+	} cases[] = {
+		{ "SandboxClaim", "{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"}}}", NULL, NULL,
+			NULL },
+		{ "SandboxClaim", "{\"spec\":{}}", "spec.warmPoolRef", "FieldValueRequired",
+			NULL },
+		{ "SandboxClaim", "{}", "spec", "FieldValueRequired", NULL },
+		{ "SandboxClaim", "{\"spec\":null}", "spec", "FieldValueRequired", NULL },
+		{ "SandboxClaim",
+			"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"},\"x\":{\"y\":1}}}", NULL,
+			NULL, "spec.x" },
+		{ "SandboxClaim", "{\"spec\":{\"warmPoolRef\":[]}}", "spec.warmPoolRef",
+			"FieldValueTypeInvalid", NULL },
+		{ "SandboxClaim",
+			"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"},\"env\":[{\"name\":\"A\"}]}}",
+			"spec.env[0].value", "FieldValueRequired", NULL },
+		{ "SandboxClaim",
+			"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"},"
+			"\"lifecycle\":{\"shutdownTime\":\"tomorrow\"}}}",
+			"spec.lifecycle.shutdownTime", "FieldValueTypeInvalid", NULL },
+		{ "SandboxClaim",
+			"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"},"
+			"\"lifecycle\":{\"ttlSecondsAfterFinished\":-1}}}",
+			"spec.lifecycle.ttlSecondsAfterFinished", "FieldValueInvalid", NULL },
+		{ "SandboxWarmPool",
+			"{\"spec\":{\"sandboxTemplateRef\":{\"name\":\"t\"},\"replicas\":1.5}}",
+			"spec.replicas", "FieldValueTypeInvalid", NULL },
+		{ "SandboxWarmPool",
+			"{\"spec\":{\"sandboxTemplateRef\":{\"name\":\"t\"},\"replicas\":3000000000}}",
+			"spec.replicas", "FieldValueInvalid", NULL },
+		{ "SandboxWarmPool",
+			"{\"metadata\":{\"labels\":{\"a\":1}},"
+			"\"spec\":{\"sandboxTemplateRef\":{\"name\":\"t\"}}}",
+			"metadata.labels.a", "FieldValueTypeInvalid", NULL },
+		{ "Sandbox", "{\"spec\":{\"podTemplate\":{\"spec\":{\"containers\":[]}}}}",
+			"spec.podTemplate.spec.containers", "FieldValueRequired", NULL },
+		{ "Sandbox",
+			"{\"spec\":{\"podTemplate\":{\"spec\":{\"containers\":[{\"name\":\"c\","
+			"\"livenessProbe\":{\"anything\":[1]}}]}}}}",
+			NULL, NULL, NULL },
+		{ "Service", "{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":{}}]}}",
+			"spec.ports[0].targetPort", "FieldValueTypeInvalid", NULL },
+		{ "Lease", "{\"spec\":{\"renewTime\":\"2026-01-02T03:04:05.00001Z\"}}",
+			"spec.renewTime", "FieldValueTypeInvalid", NULL },
+		{ "Lease", "{\"spec\":{\"renewTime\":\"2026-01-02T03:04:05.000010Z\"}}", NULL,
+			NULL, NULL },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct schema_check check;
+		cJSON *o = cJSON_Parse(cases[i].object);
+		assert_non_null(o);
+		schema_check(&check, cases[i].schema, o);
+		const char *field = json_str(check.causes->child, "field", NULL);
+		const char *reason = json_str(check.causes->child, "reason", NULL);
+		const char *unknown =
+			check.unknown->child ? check.unknown->child->valuestring : NULL;
+		if (cJSON_GetArraySize(check.causes) != (cases[i].field != NULL) ||
+			(field && (strcmp(field, cases[i].field) != 0 ||
+					  strcmp(reason, cases[i].reason) != 0)) ||
+			(unknown == NULL) != (cases[i].unknown == NULL) ||
+			(unknown && strcmp(unknown, cases[i].unknown) != 0))
+			fail_msg("%s: %s %s, unknown %s", cases[i].object, field ? field : "-",
+				reason ? reason : "-", unknown ? unknown : "-");
+		schema_check_deinit(&check);
+		cJSON_Delete(o);
+	}
+}
+
+static void test_prunes_and_fills(void **state)
+{
+	struct schema_check check;
+	cJSON *o = cJSON_Parse(
+		"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\",\"x\":1},\"lifecycle\":{},"
+		"\"env\":null}}");
+	(void)state;
+	schema_check(&check, "SandboxClaim", o);
+	assert_string_equal(json_str(o, "spec", "lifecycle", "shutdownPolicy", NULL), "Retain");
+	assert_null(json_get(o, "spec", "warmPoolRef", "x", NULL));
+	assert_null(cJSON_GetObjectItem(cJSON_GetObjectItem(o, "spec"), "env"));
+	schema_check_deinit(&check);
+	cJSON_Delete(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_prunes_and_fills),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
