@@ -97,9 +97,9 @@ bool runtime_process_signal(
 	if (runtime_process_is_ended(process))
 		return err_set(err, ERR_PROC_GONE, "the process has ended");
 	if (process->has_init)
-		return send_signal(process, signal, err);
+		return send_signal(process, (int)signal, err);
 	if (process->early_signal != RUNTIME_SIGKILL)
-		process->early_signal = signal;
+		process->early_signal = (int)signal;
 	return true;
 }
 

@@ -61,8 +61,7 @@ static void config_init(struct built_config *built, const struct message_config 
 	for (size_t i = 0; i < envc; i++) {
 		const char *equals = strchr(from->env[i], '=');
 		Process__V1__ProcessConfig__EnvVarsEntry *entry = &built->entries[i];
-		*entry = (Process__V1__ProcessConfig__EnvVarsEntry)
-			PROCESS__V1__PROCESS_CONFIG__ENV_VARS_ENTRY__INIT;
+		process__v1__process_config__env_vars_entry__init(entry);
 		entry->key = x_strndup(from->env[i],
 			equals ? (size_t)(equals - from->env[i]) : strlen(from->env[i]));
 		entry->value = unconst(equals ? equals + 1 : "");
