@@ -693,6 +693,8 @@ bool copies_start(struct copies *copies, const struct copies_request *request, s
 		return err_set(err, ERR_ARG_INVALID,
 			"%zu files at once are too many: copy their folder instead",
 			request->n);
+	if (request->from.is_local && request->to.is_local)
+		return err_set(err, ERR_OP_UNSUPPORTED, "one side of a copy must be a sandbox");
 	if (!request->to.is_local && engine_is_read_only(copies->host->engine))
 		return err_set(err, ERR_OP_READ_ONLY, "writing into sandboxes is off");
 	struct copy *copy = x_calloc(1, sizeof *copy);

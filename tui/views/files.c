@@ -257,7 +257,8 @@ static char *drop_target(struct files *files, const struct drag *drag, int col, 
 {
 	struct files_pane *pane = pane_at(files, col, row);
 	size_t at;
-	if (!pane || (!pane->is_complete && !pane->is_reading))
+	if (!pane || (!pane->is_complete && !pane->is_reading) ||
+		(pane->is_local && !drag->runtime))
 		return NULL;
 	*pane_out = pane;
 	pane->hover_row = (size_t)HOVER_WHOLE;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detail view: objects as lines, hostile values, folding, the direct runtime; and folding itself.
+#include "tests/unit/tui/views/fake.h"
+
+#include "engine/base/json.h"
+#include "tui/views/detail_lines.h"
+#include "tui/views/fold.h"
+
+static const char claim_json[] =
+	"{\"metadata\":{\"labels\":{\"app\":\"x\\u001b[31m\",\"very.long.example.com/label\":\"v\"}},"
+	"\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"R\","
+	"\"message\":\"m\\nn\",\"lastTransitionTime\":\"2026-01-02T03:04:05Z\"},"
+	"{\"type\":\"Suspended\",\"status\":\"True\"},7,{\"type\":5}]}}";
+static const char pod_json[] =
+	"{\"status\":{\"containerStatuses\":[{\"name\":\"main\",\"ready\":false,\"restartCount\":3,"
+	"\"image\":\"img\",\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}},\"lastState\":"
+	"{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}}]}}";
+
+static const struct detail_line *find(const struct detail_lines *lines, const char *label)
+{
+	for (size_t i = 0; i < lines->n; i++)
+		if (strcmp(lines->lines[i].label, label) == 0)
+			return &lines->lines[i];
+	return NULL;
+}
+
+static void test_objects(void **state)
+{
+	struct err err;
+	cJSON *claim = json_parse(slice_of(claim_json), &err);
+	cJSON *pod = json_parse(slice_of(pod_json), &err);
+	struct fleet_detail objects = { claim, NULL, pod };
+	struct detail_lines lines = { 0 };
+	(void)state;
+	assert_non_null(claim);
+	assert_non_null(pod);
+	detail_add_objects(&lines, &objects);
+	const struct detail_line *ready = find(&lines, "Ready");
+	assert_string_equal(ready->text, "False  R: m\nn");
+	assert_int_equal(ready->role, ROLE_ERROR);
+	assert_true(ready->when_ms == 1767323045000);
+	assert_int_equal(find(&lines, "Suspended")->role, ROLE_WARNING);
+	assert_string_equal(find(&lines, "main")->text,
+		"waiting: CrashLoopBackOff , not ready  img  3 restarts, before that ended with 137 "
+		"(OOMKilled)");
+	assert_true(find(&lines, "app")->is_pair);
+	assert_true(find(&lines, "Labels of the claim")->is_title);
+	detail_clear(&lines);
+	cJSON_Delete(claim);
+	cJSON_Delete(pod);
+}
+
+static void test_nothing_crashes_on_other_shapes(void **state)
+{
+	static const char *const shapes[] = { "{}", "{\"status\":7,\"metadata\":[]}",
+		"{\"status\":{\"conditions\":{},\"containerStatuses\":[{},null,[]]}}",
+		"{\"metadata\":{\"labels\":{\"a\":{}},\"annotations\":\"x\"}}" };
+	(void)state;
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		struct err err;
+		cJSON *object = json_parse(slice_of(shapes[i]), &err);
+		struct fleet_detail objects = { object, object, object };
+		struct detail_lines lines = { 0 };
+		assert_non_null(object);
+		detail_add_objects(&lines, &objects);
+		detail_clear(&lines);
+		cJSON_Delete(object);
+	}
+}
+
+static void test_the_direct_runtime(void **state)
+{
+	struct fake *fake = fake_new(false);
+	struct err err;
+	struct view_args args = { 0 };
+	(void)state;
+	struct view *view = view_detail.open(&fake->host, &args, &err);
+	assert_non_null(view);
+	char *text = fake_draw(view, 60, 8);
+	assert_string_equal(text, "http://127.0.0.1:1\n"
+				  "  address          http://127.0.0.1:1\n"
+				  "\n"
+				  "Daemon\n"
+				  "  health           asking …\n"
+				  "\n\n\n");
+	free(text);
+	assert_true(fake_command(view, "refresh", "", &err));
+	assert_true(fake_command(view, "move", "last", &err));
+	assert_false(fake_command(view, "move", "sideways", &err));
+	free(fake_draw(view, 40, 3));
+	view->class->free(view); /* with questions to the daemon under way */
+	fake_free(fake);
+}
+
+static void test_fold(void **state)
+{
+	static const struct {
+		const char *text;
+		int cols;
+		const char *want;
+	} cases[] = {
+		{ "", 10, "|" }, { "short", 10, "short|" }, { "two words", 5, "two|words|" },
+		{ "a bb ccc", 4, "a bb|ccc|" }, { "abcdefgh", 3, "abc|def|gh|" },
+		{ "a\n\nb", 5, "a||b|" },
+		{ "\x1b\x1b\x1b", 4, "\x1b\x1b|\x1b|" }, /* each is shown as ^[ */
+		{ "字字字", 4, "字字|字|" },
+		{ "x", 0, "x|" }, /* no room: it gets on all the same */
+	};
+	(void)state;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct slice rest = slice_of(cases[i].text);
+		struct str out;
+		int rows = 0;
+		str_init(&out, 256);
+		do {
+			size_t skip, n = fold_next(rest, cases[i].cols, &skip);
+			str_add_bytes(&out, rest.p, n);
+			str_add_char(&out, '|');
+			rest.p += n + skip;
+			rest.n -= n + skip;
+			rows++;
+		} while (rest.n);
+		assert_string_equal(out.p, cases[i].want);
+		assert_int_equal(rows, fold_rows(slice_of(cases[i].text), cases[i].cols));
+		str_deinit(&out);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_nothing_crashes_on_other_shapes),
+		cmocka_unit_test(test_the_direct_runtime),
+		cmocka_unit_test(test_fold),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

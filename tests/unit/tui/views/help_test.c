@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help shows every key and every command of the views, and the key table only binds commands that exist.
+#include "tests/unit/tui/views/fake.h"
+
+#include "tui/views/actions.h"
+#include "tui/views/keys.h"
+
+static char *help_of(struct fake *fake, const char *filter)
+{
+	struct err err;
+	struct view_args args = { 0 };
+	struct view *view = view_help.open(&fake->host, &args, &err);
+	assert_non_null(view);
+	if (filter)
+		view->class->filter(view, filter);
+	char *text = fake_draw(view, 200, 500);
+	view->class->free(view);
+	return text;
+}
+
+static const struct view_class *const classes[] = { &view_sandboxes, &view_detail, &view_files,
+	&view_shell, &view_log, &view_copies, &view_help };
+
+static void test_everything_is_there(void **state)
+{
+	struct fake *fake = fake_new(false);
+	char *text = help_of(fake, NULL);
+	(void)state;
+	for (size_t i = 0; i < n_key_rows; i++)
+		if (!strstr(text, key_rows[i].help))
+			fail_msg("'%s' is not in the help", key_rows[i].help);
+	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+		for (size_t k = 0; k < classes[i]->n_commands; k++)
+			if (!strstr(text, classes[i]->commands[k].help))
+				fail_msg("%s of %s is not in the help",
+					classes[i]->commands[k].name, classes[i]->name);
+	free(text);
+	text = help_of(fake, "no such key at all");
+	assert_non_null(strstr(text, "Nothing fits the filter."));
+	free(text);
+	text = help_of(fake, "SCROLL UP");
+	assert_non_null(strstr(text, "scroll up"));
+	assert_null(strstr(text, "follow the newest"));
+	free(text);
+	fake_free(fake);
+}
+
+static bool has_command(const struct view_class *class, const char *line)
+{
+	size_t n = strcspn(line, " ");
+	for (size_t i = 0; i < class->n_commands; i++)
+		if (strlen(class->commands[i].name) == n &&
+			strncmp(class->commands[i].name, line, n) == 0)
+			return true;
+	for (size_t i = 0; class->targets && i < n_row_commands; i++)
+		if (strlen(row_commands[i].name) == n &&
+			strncmp(row_commands[i].name, line, n) == 0)
+			return true;
+	return false;
+}
+
+static void test_keys_of_these_views_bind_their_commands(void **state)
+{
+	static const struct {
+		enum key_scope scope;
+		const struct view_class *class;
+	} cases[] = {
+		{ SCOPE_DETAIL, &view_detail },
+		{ SCOPE_FILES, &view_files },
+		{ SCOPE_LOG, &view_log },
+		{ SCOPE_COPIES, &view_copies },
+		{ SCOPE_HELP, &view_help },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (size_t k = 0; k < n_key_rows; k++)
+			if (key_rows[k].scope == cases[i].scope &&
+				!has_command(cases[i].class, key_rows[k].command))
+				fail_msg("%s: nothing runs '%s'", key_rows[k].key,
+					key_rows[k].command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_everything_is_there),
+		cmocka_unit_test(test_keys_of_these_views_bind_their_commands),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
