@@ -141,8 +141,16 @@ static void on_ping_due(void *arg)
 	wslay_event_queue_msg(ws->frames, &ping);
 	flush(ws);
 	/* while we do not read, silence means nothing */
-	if (ws->state == WS_OPEN && ws->pong_within_ms > 0 && !ws->is_paused)
-		loop_timer_arm(ws->dead, ws->pong_within_ms);
+	if (ws->state != WS_OPEN || ws->pong_within_ms <= 0 || ws->is_paused || ws->is_awaiting)
+		return;
+	ws->is_awaiting = true;
+	loop_timer_arm(ws->dead, ws->pong_within_ms);
+}
+
+static void stop_awaiting(struct net_ws *ws)
+{
+	ws->is_awaiting = false;
+	loop_timer_disarm(ws->dead);
 }
 
 static void on_silence(void *arg)
@@ -182,7 +190,7 @@ static void on_readable(struct bufferevent *bev, void *arg)
 {
 	(void)bev;
 	struct net_ws *ws = arg;
-	loop_timer_disarm(ws->dead);
+	stop_awaiting(ws);
 	if (ws->state == WS_HANDSHAKE || ws->state == WS_REFUSED)
 		shake_hands(ws, false);
 	receive(ws);
@@ -247,7 +255,7 @@ void net_ws_pause(struct net_ws *ws, bool paused)
 	if (ws->is_paused == paused || ws->is_dead || ws->state == WS_CLOSED)
 		return;
 	ws->is_paused = paused;
-	loop_timer_disarm(ws->dead);
+	stop_awaiting(ws);
 	if (paused) {
 		bufferevent_disable(ws->bev, EV_READ);
 	} else {

@@ -39,6 +39,7 @@ struct net_ws {
 	void (*on_closed)(void *arg, const struct err *err, int close_code);
 	void *arg;
 	bool is_dead, is_paused, is_full, is_work_due;
+	bool is_awaiting; /* a byte, after a ping */
 };
 
 /* Writes the request. False with *err if the options cannot be sent. */
