@@ -10,7 +10,8 @@
 
 enum { MESSAGE_BYTES = 4096 };
 
-static cJSON *status_vnew(int code, const char *reason, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static cJSON *status_vnew(
+	int code, const char *reason, const char *format, va_list args)
 {
 	struct str text;
 	cJSON *s = cJSON_CreateObject();
