@@ -25,7 +25,8 @@ enum {
 	PROBE_MS = 10 * 1000, /* one health question */
 	GRPC_AFTER_REST_MS =
 		3000, /* both listeners start together: a refused one is no wonder for long */
-	ERROR_PREFIX_BYTES = 512,
+	REFUSED_HERE_MS = 3000, /* nobody will come up on our own machine after that */
+	UNKNOWN_NAME_MS = 5000, /* the name of a new service may take a moment */
 };
 
 static void try_rest(struct runtime *runtime);
@@ -84,37 +85,57 @@ static void lane_up(struct runtime *runtime, enum lane which)
 		runtime_connect_start(runtime, LANE_GRPC);
 }
 
+static bool is_worth_waiting(const struct lane_attempt *lane, enum err_code code)
+{
+	int64_t waited_ms = clock_mono_ms() - lane->started_mono_ms;
+
+	switch (code) {
+	case ERR_CONN_TLS:
+	case ERR_RUNTIME_AUTH:
+	case ERR_PORTFWD_DENIED:
+	case ERR_PORTFWD_RUNTIME:
+	case ERR_ARG_INVALID:
+		return false;
+	case ERR_CONN_REFUSED:
+		return !lane->is_loopback || waited_ms < REFUSED_HERE_MS;
+	case ERR_CONN_DNS:
+		return waited_ms < UNKNOWN_NAME_MS;
+	default:
+		return true;
+	}
+}
+
 /* One try failed: once more in 200 ms, unless it cannot help. */
 static void try_failed(struct runtime *runtime, enum lane which, const struct err *err)
 {
 	struct lane_attempt *lane = &runtime->lanes[which];
 
 	err_copy(&lane->last, err);
-	switch (err->code) {
-	case ERR_CONN_TLS:
-	case ERR_RUNTIME_AUTH:
-	case ERR_PORTFWD_DENIED:
-	case ERR_PORTFWD_RUNTIME:
-	case ERR_ARG_INVALID:
-		lane_failed(runtime, which, err);
-		return;
-	default:
+	if (is_worth_waiting(lane, err->code))
 		loop_timer_arm(lane->retry, POLL_MS);
+	else
+		lane_failed(runtime, which, err);
+}
+
+void runtime_connect_explain(const struct runtime *runtime, struct err *err)
+{
+	for (int i = 0; i < LANE_COUNT; i++) {
+		const struct lane_attempt *lane = &runtime->lanes[i];
+		if (lane->state != LANE_CONNECTING || lane->last.code == ERR_NONE ||
+			lane->last.code == ERR_OP_TIMEOUT)
+			continue;
+		err_copy(err, &lane->last);
+		err_prefix(err, "%s does not come up", runtime->label);
+		return;
 	}
+	err_set(err, ERR_OP_TIMEOUT, "no connection to %s in time", runtime->label);
 }
 
 static void on_deadline(struct runtime *runtime, enum lane which)
 {
-	struct lane_attempt *lane = &runtime->lanes[which];
 	struct err err = { 0 };
 
-	if (lane->last.code == ERR_NONE || lane->last.code == ERR_OP_TIMEOUT)
-		err_set(&err, ERR_OP_TIMEOUT, "%s: the daemon gave no answer in time",
-			runtime->label);
-	else {
-		err_copy(&err, &lane->last);
-		err_prefix(&err, "%s does not come up", runtime->label);
-	}
+	runtime_connect_explain(runtime, &err);
 	lane_failed(runtime, which, &err);
 }
 
@@ -153,7 +174,8 @@ void runtime_connect_start(struct runtime *runtime, enum lane which)
 	if (which == LANE_GRPC && runtime->rest_url && timeout_ms > GRPC_AFTER_REST_MS &&
 		!runtime->connect)
 		timeout_ms = GRPC_AFTER_REST_MS;
-	lane->deadline_mono_ms = clock_mono_ms() + timeout_ms;
+	lane->started_mono_ms = clock_mono_ms();
+	lane->deadline_mono_ms = lane->started_mono_ms + timeout_ms;
 	loop_timer_arm(lane->deadline, timeout_ms);
 	/* a turn later: no attempt ends inside the call that asked for it */
 	loop_timer_arm(lane->retry, 0);

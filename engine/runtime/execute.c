@@ -133,6 +133,7 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	execute->cwd = x_strdup(cwd);
 	execute->done = done;
 	execute->arg = arg;
+	execute->op.timeout_text = "the command did not end in time";
 	execute->op.begin = begin;
 	execute->op.complete = complete;
 	execute->op.detach = detach;

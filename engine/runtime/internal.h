@@ -34,7 +34,9 @@ struct lane_attempt {
 	struct net_dial *dial;  /* gRPC */
 	struct err last;        /* why the last try of this attempt failed */
 	int64_t deadline_mono_ms;
-	bool has_failed; /* the last attempt ended in failure, or the lane broke */
+	int64_t started_mono_ms;
+	bool is_loopback; /* its address, dialled by us */
+	bool has_failed;  /* the last attempt ended in failure, or the lane broke */
 };
 
 struct runtime {
@@ -65,6 +67,7 @@ struct runtime_op {
 	bool is_waiting;          /* for its lane */
 	int64_t deadline_mono_ms; /* 0: none */
 	struct loop_timer *timer;
+	const char *timeout_text; /* static; or NULL */
 	struct http_req *req;
 	struct grpc_call *call;
 	struct span *span;
@@ -105,6 +108,8 @@ bool runtime_connect_is_up(const struct runtime *runtime, enum lane lane);
 void runtime_connect_start(struct runtime *runtime, enum lane lane);
 /* A request on the REST lane failed in transport: the next call looks at the health first. */
 void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err);
+/* Why a call that still waits for its lane ends now: the last try's reason, or time. */
+void runtime_connect_explain(const struct runtime *runtime, struct err *err);
 void runtime_connect_drop(
 	struct runtime *runtime); /* both lanes down; what used them has been detached */
 

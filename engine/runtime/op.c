@@ -15,10 +15,10 @@ static void on_deadline(void *arg)
 	if (!op->runtime)
 		return;
 	if (op->is_waiting)
-		err_set(&err, ERR_OP_TIMEOUT, "no connection to %s in time",
-			op->runtime->label);
+		runtime_connect_explain(op->runtime, &err);
 	else
-		err_set(&err, ERR_OP_TIMEOUT, "no answer from %s in time", op->runtime->label);
+		err_set(&err, ERR_OP_TIMEOUT, "%s: %s", op->runtime->label,
+			op->timeout_text ? op->timeout_text : "no answer in time");
 	runtime_op_finish(op, &err);
 }
 

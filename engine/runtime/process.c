@@ -280,6 +280,7 @@ struct runtime_process *runtime_process_start(
 	struct message_config config = { opts->argv, opts->env, opts->cwd };
 	size_t n;
 
+	process->op.timeout_text = "the process did not start in time";
 	process->op.begin = begin;
 	process->op.complete = complete;
 	process->op.detach = detach;

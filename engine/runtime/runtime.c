@@ -123,6 +123,8 @@ static bool take_addresses(
 			n && runtime->rest_url[n - 1] == '/';)
 			runtime->rest_url[--n] = 0;
 		runtime->rest_port = rest.port;
+		runtime->lanes[LANE_REST].is_loopback =
+			!opts->connect && is_loopback(rest.host);
 	}
 	if (opts->grpc_host) {
 		if (!*opts->grpc_host || !opts->grpc_port)
@@ -132,6 +134,8 @@ static bool take_addresses(
 			return false;
 		runtime->grpc_host = x_strdup(opts->grpc_host);
 		runtime->grpc_port = opts->grpc_port;
+		runtime->lanes[LANE_GRPC].is_loopback =
+			!opts->connect && is_loopback(opts->grpc_host);
 		runtime->authority = strchr(opts->grpc_host, ':')
 					     ? x_asprintf("[%s]:%u", opts->grpc_host,
 						       (unsigned)opts->grpc_port)

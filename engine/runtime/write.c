@@ -205,6 +205,7 @@ struct runtime_op *runtime_write_start(
 	write->opts.path = write->path;
 	if (write->opts.total_bytes < 0)
 		write->opts.total_bytes = -1;
+	write->op.timeout_text = "nothing moved for too long";
 	write->op.begin = begin;
 	write->op.complete = complete;
 	write->op.release = release;
