@@ -64,12 +64,17 @@ static void on_host_open(
 		host_failf(host, &err, "Cannot open %s", class->name);
 }
 
+void app_close_pending(struct app *app)
+{
+	while (app->n_closing)
+		tabs_close_view(app, app->closing[--app->n_closing]);
+}
+
 static void close_deferred(void *arg)
 {
 	struct app *app = arg;
 	app->is_closing_deferred = false;
-	while (app->n_closing)
-		tabs_close_view(app, app->closing[--app->n_closing]);
+	app_close_pending(app);
 }
 
 static void on_host_close(struct host *host, struct view *view)

@@ -40,6 +40,7 @@ static bool is_escape_and_key(const struct app *app, const struct key *key)
 void dispatch_key(void *arg, const struct key *key)
 {
 	struct app *app = arg;
+	app_close_pending(app);
 	if (is_escape_and_key(app, key)) {
 		struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
 		plain.mods &= ~(unsigned)MOD_ALT;
@@ -93,6 +94,7 @@ void dispatch_key(void *arg, const struct key *key)
 void dispatch_paste(void *arg, struct slice text, bool is_cut)
 {
 	struct app *app = arg;
+	app_close_pending(app);
 	frame_dirty(app);
 	if (app->n_dialogs) {
 		dialog_paste(app->dialogs[app->n_dialogs - 1], text);

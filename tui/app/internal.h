@@ -106,6 +106,8 @@ void app_fail(struct app *app, const char *what, const struct err *err);
 void app_push_dialog(struct app *app, struct dialog *dialog);
 void app_pop_dialog(struct app *app);
 void app_drop_dialogs(struct app *app, const void *owner);
+/* What was asked to close closes now: the next key is for what is below. Not from inside a view. */
+void app_close_pending(struct app *app);
 void app_quit_now(struct app *app);
 void app_ask_quit(struct app *app);
 

@@ -205,6 +205,7 @@ static void release(struct app *app, const struct mouse *mouse)
 void dispatch_mouse(void *arg, const struct mouse *mouse)
 {
 	struct app *app = arg;
+	app_close_pending(app);
 	app->mouse_col = mouse->col;
 	app->mouse_row = mouse->row;
 	if (surface_cols(app->surface) < APP_COLS_MIN ||

@@ -109,6 +109,8 @@ static void tell_mouse(struct input *in, const TermKeyKey *tk)
 	default:
 		return;
 	}
+	if (mouse.action == MOUSE_DRAG)
+		in->clicks = 0; /* what was dragged is not half of a double click */
 	if (mouse.action == MOUSE_PRESS) {
 		int64_t now = clock_mono_ms();
 		bool again =

@@ -256,7 +256,7 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		delete_lines(t, csi);
 		break;
 	case 'b': /* REP */
-		filter_repeat(t, csi_param(csi, 0, 1) < 1 ? 1 : csi_param(csi, 0, 1));
+		ground_repeat(t, csi_param(csi, 0, 1) < 1 ? 1 : csi_param(csi, 0, 1));
 		break;
 	case 'c': /* DA: a VT220 with colours */
 		if (csi_param(csi, 0, 0) == 0)

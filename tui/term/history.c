@@ -40,12 +40,14 @@ struct history {
 	struct pack_builder open;
 	bool is_open;
 	int cols;
-	/* the line that was read last: its rows, and how far they have been walked */
+	/* the sealed line that was read last; the next one asked for is mostly it or a neighbour */
 	struct {
 		bool valid;
-		uint64_t line_id;
+		size_t chunk; /* index from first */
+		uint32_t line;
 		uint32_t row_count;
-		struct pack_row row;
+		uint64_t rows_after; /* of newer lines */
+		struct pack_row row; /* how far it has been walked */
 	} recent;
 };
 
@@ -221,19 +223,12 @@ static uint64_t chunk_rows(const struct history *h, struct chunk *chunk)
 	return chunk->rows;
 }
 
-static uint32_t rows_of(const struct history *h, const struct pack_line *line, uint64_t line_id)
-{
-	if (h->recent.valid && h->recent.line_id == line_id)
-		return h->recent.row_count;
-	return pack_rows(line, h->cols);
-}
-
 static uint32_t open_rows(const struct history *h)
 {
 	if (!h->is_open)
 		return 0;
 	struct pack_line line = pack_built(&h->open);
-	return rows_of(h, &line, h->next_id);
+	return pack_rows(&line, h->cols);
 }
 
 int history_rows(struct history *h)
@@ -269,38 +264,77 @@ uint64_t history_next_id(const struct history *h)
 	return h->next_id;
 }
 
-/* Remembers the line and finds the row in it: the next row asked for is mostly a neighbour. */
-static void fill_pos(struct history *h, struct history_pos *pos)
+static void set_recent(struct history *h, size_t chunk, uint32_t line, uint64_t rows_after)
 {
-	if (!h->recent.valid || h->recent.line_id != pos->line_id) {
-		h->recent.valid = true;
-		h->recent.line_id = pos->line_id;
-		h->recent.row_count = pos->row_count;
-		h->recent.row = (struct pack_row){ 0 };
-	}
-	pack_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
-	pos->start = h->recent.row.start;
+	struct pack_line found = line_of(h->chunks[h->first + chunk], line);
+	h->recent.valid = true;
+	h->recent.chunk = chunk;
+	h->recent.line = line;
+	h->recent.row_count = pack_rows(&found, h->cols);
+	h->recent.rows_after = rows_after;
+	h->recent.row = (struct pack_row){ 0 };
 }
 
-static bool find_in_chunk(
-	struct history *h, const struct chunk *chunk, uint64_t left, struct history_pos *pos)
+static bool step_newer(struct history *h)
 {
-	for (uint32_t i = chunk->line_count; i > 0; i--) {
-		struct pack_line line = line_of(chunk, i - 1);
-		uint64_t id = chunk->first_id + i - 1;
-		uint32_t rows = rows_of(h, &line, id);
-		if (left <= rows) {
-			*pos = (struct history_pos){
-				.line = line,
-				.line_id = id,
-				.row = rows - (uint32_t)left,
-				.row_count = rows,
-			};
-			fill_pos(h, pos);
+	size_t chunk = h->recent.chunk;
+	uint32_t line = h->recent.line + 1;
+	if (line == h->chunks[h->first + chunk]->line_count) {
+		chunk++;
+		line = 0;
+		if (chunk == h->count)
+			return false;
+	}
+	uint64_t after = h->recent.rows_after;
+	set_recent(h, chunk, line, 0);
+	h->recent.rows_after = after - h->recent.row_count;
+	return true;
+}
+
+static bool step_older(struct history *h)
+{
+	size_t chunk = h->recent.chunk;
+	uint32_t line = h->recent.line;
+	if (line == 0) {
+		if (chunk == 0)
+			return false;
+		chunk--;
+		line = h->chunks[h->first + chunk]->line_count;
+	}
+	set_recent(h, chunk, line - 1, h->recent.rows_after + h->recent.row_count);
+	return true;
+}
+
+/* Makes the sealed line that holds a row the recent one. */
+static bool seek(struct history *h, uint64_t left)
+{
+	for (int steps = 0; h->recent.valid && steps < 4; steps++) {
+		if (left <= h->recent.rows_after) {
+			if (!step_newer(h))
+				return false;
+		} else if (left > h->recent.rows_after + h->recent.row_count) {
+			if (!step_older(h))
+				return false;
+		} else {
 			return true;
 		}
-		left -= rows;
 	}
+	uint64_t after = open_rows(h);
+	for (size_t i = h->count; i > 0; i--) {
+		struct chunk *chunk = h->chunks[h->first + i - 1];
+		uint64_t here = chunk_rows(h, chunk);
+		if (left > after + here) {
+			after += here;
+			continue;
+		}
+		for (uint32_t j = chunk->line_count; j > 0; j--) {
+			set_recent(h, i - 1, j - 1, after);
+			if (left <= after + h->recent.row_count)
+				return true;
+			after += h->recent.row_count;
+		}
+	}
+	h->recent.valid = false;
 	return false;
 }
 
@@ -311,6 +345,7 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 	uint64_t left = (uint64_t)rows_from_end;
 	uint32_t rows = open_rows(h);
 	if (left <= rows) {
+		struct pack_row row = { 0 };
 		*pos = (struct history_pos){
 			.line = pack_built(&h->open),
 			.line_id = h->next_id,
@@ -318,26 +353,30 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 			.row_count = rows,
 			.open = true,
 		};
-		fill_pos(h, pos);
+		pack_seek_row(&pos->line, h->cols, pos->row, &row);
+		pos->start = row.start;
 		return true;
 	}
-	left -= rows;
-	for (size_t i = h->count; i > 0; i--) {
-		struct chunk *chunk = h->chunks[h->first + i - 1];
-		uint64_t here = chunk_rows(h, chunk);
-		if (left <= here)
-			return find_in_chunk(h, chunk, left, pos);
-		left -= here;
-	}
-	return false;
+	if (!seek(h, left))
+		return false;
+	const struct chunk *chunk = h->chunks[h->first + h->recent.chunk];
+	*pos = (struct history_pos){
+		.line = line_of(chunk, h->recent.line),
+		.line_id = chunk->first_id + h->recent.line,
+		.row = h->recent.row_count - (uint32_t)(left - h->recent.rows_after),
+		.row_count = h->recent.row_count,
+	};
+	pack_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
+	pos->start = h->recent.row.start;
+	return true;
 }
 
 size_t history_read(struct history *h, const struct history_pos *pos, struct term_cell *cells,
 	size_t max_cells)
 {
 	struct pack_row row = { 0 };
-	if (h->recent.valid && h->recent.line_id == pos->line_id)
-		row = h->recent.row;
+	if (!pos->open && h->recent.valid)
+		row = h->recent.row; /* left there by history_find() */
 	pack_seek_row(&pos->line, h->cols, pos->row, &row);
 	struct pack_reader reader;
 	pack_read_row(&reader, &pos->line, &row);
@@ -387,7 +426,7 @@ bool history_locate(
 			return false;
 		for (uint32_t j = chunk->line_count; j > 0; j--) {
 			struct pack_line line = line_of(chunk, j - 1);
-			after += rows_of(h, &line, chunk->first_id + j - 1);
+			after += pack_rows(&line, h->cols);
 			if (chunk->first_id + j - 1 != line_id)
 				continue;
 			locate_in_line(h, &line, cell, &row, col);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of this room share: the terminal itself. Bytes go
  *
- *   term_feed → filter.c (parser) ─ text ─ text.c ─→ libvterm state ─ callbacks → state.c → grid
+ *   term_feed → filter.c (parser) ─ ground.c, text.c ─→ libvterm state ─ callbacks → state.c → grid
  *                                 ├ editing, tabs … csi.c ──↑
  *                                 ├ styles ───────→ sgr.c
  *                                 ├ modes, queries → mode.c, csi.c
@@ -106,6 +106,7 @@ struct term {
 	int row;
 	int col;
 	bool wrap_is_ours; /* libvterm was told the place, but not of the wrap that is pending */
+	bool in_text;      /* libvterm is writing: what scrolls does so because of a wrap */
 	bool direct; /* ASCII is written without libvterm; tests switch it off to compare */
 
 	/* The last character written, as long as the cursor has not gone elsewhere. */
@@ -149,7 +150,14 @@ struct term {
 /* filter.c */
 void filter_feed(struct term *t, const unsigned char *bytes, size_t n);
 void filter_reset(struct filter *f);
-void filter_repeat(struct term *t, int count);
+void filter_start_escape(struct filter *f);
+
+/* ground.c */
+size_t ground_feed(
+	struct term *t, const unsigned char *p, size_t n); /* returns the bytes used */
+size_t ground_finish(struct term *t, const unsigned char *bytes, size_t n);
+void ground_control(struct term *t, unsigned char c); /* a C0 control within a sequence */
+void ground_repeat(struct term *t, int count);
 
 /* csi.c, esc.c, osc.c, sgr.c */
 void csi_handle(struct term *t, const struct csi *csi);

@@ -67,6 +67,8 @@ static void append_special(
 	memcpy(out + at, text, n);
 	builder->head.text_bytes += (uint32_t)(at + n);
 	builder->head.flags &= (uint8_t)~PACK_PLAIN;
+	if (wide)
+		builder->head.flags |= PACK_WIDE;
 }
 
 /* ASCII in one style, as far as it goes: most lines are nothing else. */
@@ -251,7 +253,7 @@ uint32_t pack_rows(const struct pack_line *line, int cols)
 {
 	if (line->head.cells == 0)
 		return 1;
-	if (line->head.flags & PACK_PLAIN)
+	if (!(line->head.flags & PACK_WIDE))
 		return (line->head.cells + (uint32_t)cols - 1) / (uint32_t)cols;
 	struct pack_reader reader = { .line = *line };
 	uint32_t rows = 0;

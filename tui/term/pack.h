@@ -17,6 +17,7 @@ struct pack_run {
 enum {
 	PACK_PLAIN = 1 << 0,     /* one byte a cell */
 	PACK_CONTINUES = 1 << 1, /* cut because of its length: the next line goes on with it */
+	PACK_WIDE = 1 << 2,      /* has wide cells, so that rows may be one cell short */
 };
 
 struct pack_head {

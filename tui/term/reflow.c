@@ -114,14 +114,12 @@ static void lay_out(struct flow *flow, size_t index, struct out_rows *out)
 	bool has_cursor = index == flow->cursor_line;
 	size_t at = 0;
 	do {
-		size_t used;
+		size_t used = 0;
 		struct out_row *row = add_row(out);
-		row->cells = line->n > 0 ? line->cells + at : NULL;
-		row->length = line->n > 0
-				      ? break_row(row->cells, line->n - at, flow->cols, &used)
-				      : 0;
-		if (line->n == 0)
-			used = 0;
+		if (line->n > 0) {
+			row->cells = line->cells + at;
+			row->length = break_row(row->cells, line->n - at, flow->cols, &used);
+		}
 		row->marks = at == 0 ? line->marks : 0;
 		row->wrapped = at + used < line->n;
 		row->wrap_short = row->wrapped && row->length < flow->cols;

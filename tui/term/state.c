@@ -172,6 +172,12 @@ static int on_scrollrect(VTermRect vt_rect, int downward, int rightward, void *u
 	struct grid_rect rect;
 	if (!take_rect(t, vt_rect, &rect))
 		return 1;
+	if (t->in_text && downward == 1 && t->last.valid && t->last.row == rect.bottom - 1) {
+		/* it may leave the screen now, before note_wrap() sees it */
+		struct grid_row *row = grid_row(t->grid, t->last.row);
+		row->wrapped = true;
+		row->wrap_short = t->last.end < t->grid->cols;
+	}
 	if (rightward != 0)
 		grid_scroll_cols(t->grid, rect, rightward, state_erase_id(t), t->revision);
 	else

@@ -53,16 +53,23 @@ void text_control(struct term *t, unsigned char c)
 	t->last.valid = false;
 }
 
-/* The first part of what a character does after one in the last column. */
+/* The first part of what a character does after one in the last column. The row is marked before it
+ * moves, as it may become scrollback at once, and after, as scrolling unmarks what lost its neighbour. */
 static void wrap(struct term *t, int *row, int *col)
 {
-	line_feed(t, row);
-	*col = 0;
-	if (t->last.valid && t->last.row >= 0 && t->last.row == *row - 1) {
-		struct grid_row *before = grid_row(t->grid, t->last.row);
+	int old_row = *row;
+	struct grid_row *before = grid_row(t->grid, old_row);
+	bool was_last = t->last.valid && t->last.row == old_row;
+	bool scrolls = old_row == t->region.bottom - 1;
+	bool moves = old_row < t->grid->rows - 1;
+	if (was_last && (scrolls || moves)) {
 		before->wrapped = true;
 		before->wrap_short = false;
 	}
+	line_feed(t, row);
+	*col = 0;
+	if (was_last && t->last.valid && t->last.row == *row - 1)
+		grid_row(t->grid, t->last.row)->wrapped = true;
 }
 
 static void put_ascii(struct term *t, const unsigned char *p, size_t n)
@@ -120,9 +127,12 @@ static void put_other(struct term *t, const unsigned char *p, size_t n)
 		wrap(t, &row, &col);
 		t->row = row;
 		t->col = col;
+		t->vt_behind = true;
 		t->last.valid = false;
 	}
+	t->in_text = true;
 	state_write(t, (const char *)p, n);
+	t->in_text = false;
 }
 
 static bool is_ascii(unsigned char c)

@@ -182,7 +182,7 @@ static bool run_move(void *self, const char *args, struct err *err)
 	else if (strcmp(args, "page-down") == 0)
 		at.line += rows - 1;
 	else if (strcmp(args, "first") == 0)
-		at.line = oldest(shell);
+		at = (struct term_pos){ oldest(shell), 0 };
 	else if (strcmp(args, "last") == 0)
 		at.line = rows - 1;
 	else if (strcmp(args, "start") == 0)

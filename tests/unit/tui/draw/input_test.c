@@ -113,6 +113,8 @@ static void test_double_clicks(void **state)
 		"press1@4,6 release1@4,6 press1@4,6+double release1@4,6 press1@4,6 ");
 	run(loop, "\033[<0;5;7M\033[<0;5;7m\033[<0;5;9M", 0,
 		"press1@4,6 release1@4,6 press1@4,8 ");
+	run(loop, "\033[<0;5;7M\033[<32;9;7M\033[<0;9;7m\033[<0;5;7M", 0,
+		"press1@4,6 drag1@8,6 release1@8,6 press1@4,6 ");
 	loop_free(loop);
 }
 
