@@ -145,33 +145,76 @@ static size_t floor_depth(const struct json_split *split)
 	return split->mode == JSON_SPLIT_VALUES ? 0 : 2;
 }
 
+/* Most bytes of a list pass through the two loops here, so they look up one table a byte. */
+enum { ENDS_RUN_INSIDE = 1, ENDS_RUN_OUTSIDE = 2 };
+static const unsigned char run_ends[256] = {
+	['"'] = ENDS_RUN_INSIDE | ENDS_RUN_OUTSIDE,
+	['\\'] = ENDS_RUN_INSIDE,
+	['{'] = ENDS_RUN_OUTSIDE,
+	['}'] = ENDS_RUN_OUTSIDE,
+	['['] = ENDS_RUN_OUTSIDE,
+	[']'] = ENDS_RUN_OUTSIDE,
+};
+
+static size_t skip_run(const char *p, size_t i, size_t n, unsigned char ends)
+{
+	while (i < n && !(run_ends[(unsigned char)p[i]] & ends))
+		i++;
+	return i;
+}
+
+/* Inside a string; returns where it goes on, in_string false if it has ended. */
+static size_t feed_string(struct json_split *split, const char *p, size_t i, size_t n)
+{
+	if (!split->after_backslash)
+		i = skip_run(p, i, n, ENDS_RUN_INSIDE);
+	if (i == n)
+		return n;
+	follow_string(split, p[i]);
+	return i + 1;
+}
+
+static size_t feed_scalar(
+	struct json_split *split, const char *p, size_t n, bool *ok, struct err *err)
+{
+	size_t i = 0;
+	while (i < n && !ends_scalar(p[i]))
+		i++;
+	if (i == n) {
+		str_add_bytes(&split->value, p, n);
+		*ok = !split->value.truncated || fail_limit(split, err);
+		return n;
+	}
+	split->is_scalar = false;
+	*ok = hand_out(split, p, i, err);
+	return i;
+}
+
 /* Takes bytes of a value; returns how many were used up (all, or up to its end). */
 static size_t feed_value(
 	struct json_split *split, const char *p, size_t n, bool *ok, struct err *err)
 {
+	if (split->is_scalar)
+		return feed_scalar(split, p, n, ok, err);
 	size_t i = 0;
 	while (i < n) {
-		char c = p[i];
-		if (split->is_scalar) {
-			if (ends_scalar(c)) {
-				split->is_scalar = false;
-				*ok = hand_out(split, p, i, err);
-				return i;
-			}
-			i++;
-			continue;
-		}
-		i++;
 		if (split->in_string) {
-			follow_string(split, c);
+			i = feed_string(split, p, i, n);
 			if (split->in_string)
 				continue;
-		} else if (c == '"') {
-			split->in_string = true;
-			continue;
-		} else if (!follow_bracket(split, c, err)) {
-			*ok = false;
-			return i;
+		} else {
+			i = skip_run(p, i, n, ENDS_RUN_OUTSIDE);
+			if (i == n)
+				break;
+			char c = p[i++];
+			if (c == '"') {
+				split->in_string = true;
+				continue;
+			}
+			if (!follow_bracket(split, c, err)) {
+				*ok = false;
+				return i;
+			}
 		}
 		if (split->depth == floor_depth(split)) {
 			*ok = hand_out(split, p, i, err);

@@ -28,7 +28,7 @@ struct grpc_conn_opts {
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
 };
-/* Takes over bev. */
+/* Takes over bev, also on failure. */
 struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
 	const struct grpc_conn_opts *opts, struct err *err);
 void grpc_conn_free(struct grpc_conn *conn); /* ends calls silently */
@@ -46,7 +46,8 @@ struct grpc_call_opts {
 	void (*on_message)(void *arg, struct slice message);
 	bool manual_window;
 	/* err: rpc.<name> with the decoded grpc-message, op.timeout, conn.lost, limit.response,
-	 * op.closed; sys = gRPC status number if there was one. */
+	 * op.closed, runtime.protocol (not gRPC, not HTTP/2); sys = gRPC status number if there was one.
+	 * The server's DEADLINE_EXCEEDED is op.timeout too, its UNAVAILABLE conn.lost. */
 	void (*done)(void *arg, const struct err *err);
 	void *arg;
 };

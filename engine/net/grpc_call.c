@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One call of the gRPC client: request headers, the length-prefixed messages of the answer, and
- * the status it ends with (github.com/grpc/grpc: doc/PROTOCOL-HTTP2.md and
- * doc/http-grpc-status-mapping.md). */
+/* One call of the gRPC client: request headers and the length-prefixed messages of the answer
+ * (github.com/grpc/grpc: doc/PROTOCOL-HTTP2.md). How it ends is in grpc_status.c. */
 #include "engine/net/grpc_internal.h"
 
-#include "engine/base/num.h"
 #include "engine/net/loop.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
-
-enum grpc_status {
-	STATUS_NONE = -1,
-	STATUS_OK = 0,
-	STATUS_CANCELLED = 1,
-	STATUS_UNKNOWN = 2,
-	STATUS_DEADLINE_EXCEEDED = 4,
-	STATUS_PERMISSION_DENIED = 7,
-	STATUS_RESOURCE_EXHAUSTED = 8,
-	STATUS_UNIMPLEMENTED = 12,
-	STATUS_INTERNAL = 13,
-	STATUS_UNAVAILABLE = 14,
-	STATUS_UNAUTHENTICATED = 16,
-};
 
 struct grpc_call *grpc_call_find(struct grpc_conn *conn, int32_t stream_id)
 {
@@ -124,87 +106,6 @@ static void fail(
 	grpc_call_complete(call, &err);
 }
 
-/* --- status --- */
-
-/* The wire's own DEADLINE_EXCEEDED and UNAVAILABLE are what our clock and our socket say. */
-static enum err_code code_of_status(int status)
-{
-	if (status == STATUS_DEADLINE_EXCEEDED)
-		return ERR_OP_TIMEOUT;
-	if (status == STATUS_UNAVAILABLE)
-		return ERR_CONN_LOST;
-	return err_code_of_grpc(status);
-}
-
-static int status_of_http(int http_status)
-{
-	switch (http_status) {
-	case 400:
-		return STATUS_INTERNAL;
-	case 401:
-		return STATUS_UNAUTHENTICATED;
-	case 403:
-		return STATUS_PERMISSION_DENIED;
-	case 404:
-		return STATUS_UNIMPLEMENTED;
-	case 429:
-	case 502:
-	case 503:
-	case 504:
-		return STATUS_UNAVAILABLE;
-	default:
-		return STATUS_UNKNOWN;
-	}
-}
-
-static int status_of_reset(uint32_t error_code)
-{
-	switch (error_code) {
-	case NGHTTP2_REFUSED_STREAM:
-		return STATUS_UNAVAILABLE;
-	case NGHTTP2_CANCEL:
-		return STATUS_CANCELLED;
-	case NGHTTP2_ENHANCE_YOUR_CALM:
-		return STATUS_RESOURCE_EXHAUSTED;
-	case NGHTTP2_INADEQUATE_SECURITY:
-		return STATUS_PERMISSION_DENIED;
-	case NGHTTP2_STREAM_CLOSED:
-	case NGHTTP2_HTTP_1_1_REQUIRED:
-		return STATUS_UNKNOWN;
-	case NGHTTP2_NO_ERROR:
-	case NGHTTP2_PROTOCOL_ERROR:
-	case NGHTTP2_INTERNAL_ERROR:
-	case NGHTTP2_FLOW_CONTROL_ERROR:
-	case NGHTTP2_SETTINGS_TIMEOUT:
-	case NGHTTP2_FRAME_SIZE_ERROR:
-	case NGHTTP2_COMPRESSION_ERROR:
-	case NGHTTP2_CONNECT_ERROR:
-		return STATUS_INTERNAL;
-	default:
-		return STATUS_UNKNOWN;
-	}
-}
-
-static void complete_status(struct grpc_call *call, int status, const char *text)
-{
-	struct err err;
-	err_set(&err, code_of_status(status), "%s", text);
-	err.sys = status;
-	grpc_call_complete(call, &err);
-}
-
-/* The answer is whole and its status is OK: is it what was asked for? */
-static void complete_ok(struct grpc_call *call)
-{
-	if (call->prefix_bytes > 0)
-		complete_status(call, STATUS_INTERNAL, "the answer ends inside a message");
-	else if (call->is_unary && call->n_messages != 1)
-		complete_status(
-			call, STATUS_INTERNAL, "the answer has not exactly one message");
-	else
-		grpc_call_complete(call, NULL);
-}
-
 /* The stream closes when both sides have ended. A server that answers before it has read all of
  * the request may leave our side open: then it is ended here. */
 void grpc_call_remote_done(struct grpc_call *call)
@@ -212,99 +113,6 @@ void grpc_call_remote_done(struct grpc_call *call)
 	call->is_remote_done = true;
 	if (call->request_sent < call->request.n)
 		reset(call, NGHTTP2_NO_ERROR);
-}
-
-void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code)
-{
-	char text[128];
-	if (!call->conn->has_settings) { /* they come first in HTTP/2 */
-		struct err err;
-		err_set(&err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
-			call->conn->authority);
-		grpc_call_complete(call, &err);
-	} else if (!call->is_remote_done) {
-		int status = status_of_reset(error_code);
-		snprintf(text, sizeof text, "the server reset the call (%s)",
-			nghttp2_http2_strerror(error_code));
-		complete_status(call, status, text);
-	} else if (call->grpc_status == STATUS_OK) {
-		complete_ok(call);
-	} else if (call->grpc_status > STATUS_OK) {
-		complete_status(call, call->grpc_status,
-			call->status_text.n > 0 ? call->status_text.p : "no message");
-	} else if (call->http_status != 200) {
-		snprintf(text, sizeof text, "HTTP status %d", call->http_status);
-		complete_status(call, status_of_http(call->http_status), text);
-	} else if (!call->is_grpc) {
-		struct err err;
-		err_set(&err, ERR_RUNTIME_PROTOCOL, "the answer is not gRPC");
-		err.sys = STATUS_UNKNOWN;
-		grpc_call_complete(call, &err);
-	} else {
-		complete_status(call, STATUS_UNKNOWN, "the answer ends without a status");
-	}
-}
-
-/* --- headers --- */
-
-void grpc_call_begin_headers(struct grpc_call *call)
-{
-	call->grpc_status = STATUS_NONE;
-	str_clear(&call->status_text);
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* A bad escape stays as it is; a NUL would cut the text and becomes U+FFFD. */
-static void decode_text(struct str *out, struct slice value)
-{
-	for (size_t i = 0; i < value.n; i++) {
-		char c = value.p[i];
-		if (c == '%' && i + 2 < value.n) {
-			int high = hex_value(value.p[i + 1]), low = hex_value(value.p[i + 2]);
-			if (high >= 0 && low >= 0) {
-				c = (char)(high << 4 | low);
-				i += 2;
-			}
-		}
-		if (c == '\0')
-			str_add(out, "\xEF\xBF\xBD");
-		else
-			str_add_char(out, c);
-	}
-}
-
-static int parse_status(struct slice value, int64_t max)
-{
-	char text[12];
-	int64_t status;
-	if (value.n >= sizeof text)
-		return STATUS_UNKNOWN;
-	memcpy(text, value.p, value.n);
-	text[value.n] = '\0';
-	return num_parse_i64(text, 0, max, &status) ? (int)status : STATUS_UNKNOWN;
-}
-
-void grpc_call_header(struct grpc_call *call, struct slice name, struct slice value)
-{
-	static const char grpc_type[] = "application/grpc";
-	if (slice_equals(name, ":status")) {
-		call->http_status = parse_status(value, 999);
-	} else if (slice_equals(name, "content-type")) {
-		call->is_grpc = value.n >= sizeof grpc_type - 1 &&
-				memcmp(value.p, grpc_type, sizeof grpc_type - 1) == 0;
-	} else if (slice_equals(name, "grpc-status")) {
-		call->grpc_status = parse_status(value, INT_MAX);
-	} else if (slice_equals(name, "grpc-message")) {
-		str_clear(&call->status_text);
-		decode_text(&call->status_text, value);
-	}
 }
 
 /* --- messages --- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the two halves of the gRPC client share: grpc.c (connection, bytes, HTTP/2 events) and
- * grpc_call.c (one call: its messages, its status, its end). */
+/* What the parts of the gRPC client share: grpc.c (connection, bytes, HTTP/2 events), grpc_call.c
+ * (one call and its messages) and grpc_status.c (what it ends with). */
 #pragma once
 
 #include "engine/base/err.h"
@@ -16,6 +16,20 @@ enum {
 	GRPC_DEFAULT_STREAM_WINDOW = 256 << 10,
 	GRPC_DEFAULT_CONNECTION_WINDOW = 16 << 20,
 	GRPC_STATUS_TEXT_BYTES = 4096,
+};
+
+enum grpc_status {
+	STATUS_NONE = -1,
+	STATUS_OK = 0,
+	STATUS_CANCELLED = 1,
+	STATUS_UNKNOWN = 2,
+	STATUS_DEADLINE_EXCEEDED = 4,
+	STATUS_PERMISSION_DENIED = 7,
+	STATUS_RESOURCE_EXHAUSTED = 8,
+	STATUS_UNIMPLEMENTED = 12,
+	STATUS_INTERNAL = 13,
+	STATUS_UNAVAILABLE = 14,
+	STATUS_UNAUTHENTICATED = 16,
 };
 
 struct grpc_call {
@@ -79,10 +93,11 @@ void grpc_conn_flush_later(struct grpc_conn *conn);
 void grpc_conn_settle(struct grpc_conn *conn); /* tells on_closed once no call is left */
 /* grpc_call.c */
 struct grpc_call *grpc_call_find(struct grpc_conn *conn, int32_t stream_id);
-void grpc_call_header(struct grpc_call *call, struct slice name, struct slice value);
-void grpc_call_begin_headers(struct grpc_call *call);
 void grpc_call_data(struct grpc_call *call, const uint8_t *bytes, size_t n);
 void grpc_call_remote_done(struct grpc_call *call); /* END_STREAM has come */
-void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code);
 void grpc_call_complete(struct grpc_call *call, const struct err *err);
 void grpc_call_discard(struct grpc_call *call); /* without a callback */
+/* grpc_status.c */
+void grpc_call_header(struct grpc_call *call, struct slice name, struct slice value);
+void grpc_call_begin_headers(struct grpc_call *call);
+void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code);

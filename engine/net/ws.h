@@ -32,6 +32,7 @@ struct net_ws_opts {
 	void (*on_closed)(void *arg, const struct err *err, int close_code);
 	void *arg;
 };
+/* Takes over bev, also on failure. */
 struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
 	const struct net_ws_opts *opts, struct err *err);
 bool net_ws_send(struct net_ws *ws, const void *bytes, size_t n); /* false: send queue full */
