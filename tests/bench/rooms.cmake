@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Benches of single rooms: one file each.
+include(${CMAKE_CURRENT_LIST_DIR}/term.cmake)

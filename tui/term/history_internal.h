@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A chunk is one block of memory: packed lines grow from its start, their offsets from its end.
+ *
+ *   chunks[first] … chunks[first + count - 1]   oldest … newest, sealed lines
+ *   open                                        the line that screen row 0 continues
+ *
+ * history.c keeps them, history_read.c finds rows in them. */
+#pragma once
+
+#include "tui/term/history.h"
+
+#include <string.h>
+
+struct chunk {
+	uint64_t first_id;
+	uint32_t line_count;
+	uint32_t size;
+	uint32_t used;
+	int rows_cols; /* the width that `rows` was counted for, 0 = not counted */
+	uint64_t rows;
+	_Alignas(8) unsigned char data[];
+};
+
+struct history {
+	struct cell_tables *tables;
+	size_t cap_bytes;
+	size_t bytes; /* of the chunks */
+	size_t chunk_bytes;
+	struct chunk **chunks;
+	size_t first;
+	size_t count;
+	size_t capacity;
+	uint64_t next_id;
+	struct pack_builder open;
+	bool is_open;
+	int cols;
+	/* the sealed line that was read last; the next one asked for is mostly it or a neighbour */
+	struct {
+		bool valid;
+		size_t chunk; /* index from first */
+		uint32_t line;
+		uint32_t row_count;
+		uint64_t rows_after; /* of newer lines */
+		struct pack_row row; /* how far it has been walked */
+	} recent;
+};
+
+static inline uint32_t offset_of(const struct chunk *chunk, uint32_t index)
+{
+	uint32_t offset;
+	memcpy(&offset, chunk->data + chunk->size - (index + 1) * sizeof offset, sizeof offset);
+	return offset;
+}
+
+static inline struct pack_line line_of(const struct chunk *chunk, uint32_t index)
+{
+	return pack_load(chunk->data + offset_of(chunk, index));
+}
+
+uint64_t history_chunk_rows(const struct history *h, struct chunk *chunk);
+uint32_t history_open_rows(const struct history *h);
