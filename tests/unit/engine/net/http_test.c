@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-enum { MUCH = 8 << 20 };
+enum { MUCH = 3 << 20 };
 
 static struct loop *loop;
 static struct http *http;
