@@ -260,7 +260,7 @@ static void upload(bool inside_resume, int64_t announced)
 	for (size_t i = 0; i < MUCH; i++)
 		if (s.got.body.p[i] != (char)(i * 7))
 			fail_msg("byte %zu", i);
-	assert_int_equal(s.pauses, 20);
+	assert_in_range(s.pauses, 5, 20);
 	loop_timer_free(s.timer);
 	str_deinit(&s.got.body);
 }
