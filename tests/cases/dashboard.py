@@ -160,8 +160,7 @@ class DashboardCases:
         scr.wait_for(re.compile("^ready$", re.M))
         scr.send(b"\x1b[200~one\x1b[201\x1b[201~")
         scr.key("Enter")
-        scr.wait_for("^[[200~one")
-        self.assertEqual(scr.text().count("201~"), 1)
+        scr.wait_for("^[[200~one[201^[[201~")  # the end marker inside has lost its Esc, the real end follows
         scr.key("C-c")
         scr.type("printf '\\033[?2004l'\r")
 

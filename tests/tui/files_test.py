@@ -278,6 +278,7 @@ class Files(Case):
         scr.wait_for("go to: n123")
         self.wait_at(scr, "n12300", False)
         scr.key("Escape")
+        scr.wait_gone("go to:")
         scr.key("Z", "Home")
         scr.wait_for("SIZE↑")
 

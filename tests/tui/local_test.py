@@ -36,7 +36,6 @@ class LocalList(Case):
         scr.wait_for("n creates one", timeout=60)
         scr.type("n")
         scr.wait_for("New sandbox")
-        scr.wait_for("pool local:")
         scr.type("mine").key("Enter")
         scr.wait_for(re.compile(r"\bmine +Ready\b"))
         scr.wait_for("mine is ready")

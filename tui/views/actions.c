@@ -379,6 +379,21 @@ static size_t split_words(char *text, const char **out, size_t max)
 	return n;
 }
 
+/* A pool by name ("" = the first) in a namespace ("" = all). False: none is known. */
+static bool find_pool(
+	struct fleet *fleet, const char *namespace_, const char *name, struct fleet_pool *out)
+{
+	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
+		struct fleet_pool pool = fleet_pool_at(fleet, i);
+		if ((*namespace_ && strcmp(pool.namespace_, namespace_) != 0) ||
+			(*name && strcmp(pool.name, name) != 0))
+			continue;
+		*out = pool;
+		return true;
+	}
+	return false;
+}
+
 static bool create(struct actions *actions, const char *name, const char *pool,
 	const char *labels, const char *lifetime, struct err *err)
 {
@@ -388,16 +403,19 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	if (*lifetime && !clock_parse_duration(lifetime, &opts.shutdown_after_ms))
 		return err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m",
 			lifetime);
-	if (!*pool)
-		return err_set(err, ERR_ARG_INVALID, "a sandbox needs a pool");
+	struct fleet_pool known = { .namespace_ = namespace_, .name = pool };
+	bool is_known = find_pool(engine_fleet(host->engine), namespace_, pool, &known);
+	if (!*pool && !is_known)
+		return err_set(err, ERR_POOL_NOT_FOUND,
+			"a sandbox needs a warm pool, and none is known");
 	char *copy = x_strdup(labels);
 	const char *words[64];
 	split_words(copy, words, 64);
 	struct creation *creation = x_calloc(1, sizeof *creation);
 	creation->actions = actions;
-	opts.namespace_ = *namespace_ ? namespace_ : NULL;
+	opts.namespace_ = *known.namespace_ ? known.namespace_ : NULL;
 	opts.name = *name ? name : NULL;
-	opts.pool = pool;
+	opts.pool = known.name;
 	opts.labels = words;
 	opts.on_progress = on_create_progress;
 	opts.done = on_created;
@@ -410,7 +428,7 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	}
 	creation->next = actions->creations;
 	actions->creations = creation;
-	host_notef(host, NOTE_INFO, "creating a sandbox of pool %s …", pool);
+	host_notef(host, NOTE_INFO, "creating a sandbox …");
 	return true;
 }
 
@@ -452,7 +470,7 @@ static bool run_create(void *self, const char *args, struct err *err)
 			pool.is_template_missing ? ", its template is missing" : "");
 	}
 	if (!*first)
-		dialog_add_text(dialog, "No warm pool is known here.");
+		dialog_add_text(dialog, "No warm pool is known here yet.");
 	dialog_add_field(dialog, "name (empty: generated)", "");
 	dialog_add_field(dialog, "warm pool", first);
 	dialog_add_field(dialog, "labels (k=v k=v)", "");
