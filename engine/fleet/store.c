@@ -141,7 +141,8 @@ static void apply_claim(struct store *store, struct uid *uid, bool is_gone, cons
 		return;
 	}
 	if (claim == NULL) {
-		if (is_full(store, &store->claims))
+		/* a uid is unique over all kinds: rows rely on it, a broken server may not */
+		if (is_full(store, &store->claims) || find_sandbox(store, uid) != NULL)
 			return;
 		claim = x_calloc(1, sizeof *claim);
 		claim->uid = *uid;
@@ -211,7 +212,7 @@ static void apply_sandbox(
 		return;
 	}
 	if (is_new) {
-		if (is_full(store, &store->sandboxes))
+		if (is_full(store, &store->sandboxes) || find_claim(store, uid) != NULL)
 			return;
 		sandbox = x_calloc(1, sizeof *sandbox);
 		sandbox->uid = *uid;

@@ -52,6 +52,11 @@ void reflector_start_page(struct kube_reflector *reflector);
 void reflector_start_watch(struct kube_reflector *reflector);
 void reflector_drop_request(struct kube_reflector *reflector);
 
+/* What the bytes of a request go through; on their own for the fuzz target. */
+struct json_split *reflector_split_new(
+	struct kube_reflector *reflector, enum reflector_phase phase);
+bool reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
+
 void reflector_began(struct kube_reflector *reflector); /* a success status line */
 /* err NULL: whole and well-formed. event_status etc. say more. */
 void reflector_ended(struct kube_reflector *reflector, const struct err *err,

@@ -139,10 +139,16 @@ static void on_begin(void *arg)
 	reflector_began(reflector);
 }
 
-static bool on_body(void *arg, struct slice bytes, struct err *err)
+struct json_split *reflector_split_new(
+	struct kube_reflector *reflector, enum reflector_phase phase)
 {
-	struct kube_reflector *reflector = arg;
-	reflector->last_byte_ms = clock_mono_ms();
+	bool is_list = phase == REFLECTOR_LIST;
+	return json_split_new(is_list ? JSON_SPLIT_ITEMS : JSON_SPLIT_VALUES, JSON_MAX_BYTES,
+		is_list ? on_item : on_event, is_list ? on_page_rest : NULL, reflector);
+}
+
+bool reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err)
+{
 	struct err why = { 0 };
 	if (json_split_feed(reflector->split, bytes.p, bytes.n, &why))
 		return true;
@@ -154,6 +160,13 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 		protocol(&why, "the stream ended early");
 	err_copy(err, &why);
 	return false;
+}
+
+static bool on_body(void *arg, struct slice bytes, struct err *err)
+{
+	struct kube_reflector *reflector = arg;
+	reflector->last_byte_ms = clock_mono_ms();
+	return reflector_feed(reflector, bytes, err);
 }
 
 static void on_done(void *arg, const struct err *err, const struct kube_answer *answer)
@@ -172,13 +185,10 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 	reflector_ended(reflector, err, answer);
 }
 
-static void start(struct kube_reflector *reflector, struct kube_request_opts *opts,
-	enum json_split_mode mode)
+static void start(struct kube_reflector *reflector, struct kube_request_opts *opts)
 {
 	json_split_free(reflector->split);
-	reflector->split = json_split_new(mode, JSON_MAX_BYTES,
-		mode == JSON_SPLIT_ITEMS ? on_item : on_event,
-		mode == JSON_SPLIT_ITEMS ? on_page_rest : NULL, reflector);
+	reflector->split = reflector_split_new(reflector, reflector->phase);
 	reflector->event_err.code = ERR_NONE;
 	reflector->event_status = 0;
 	reflector->began_ms = clock_mono_ms();
@@ -231,7 +241,7 @@ void reflector_start_page(struct kube_reflector *reflector)
 		.stall_timeout_ms = STALL_TIMEOUT_MS,
 		.max_body_bytes = LIST_MAX_BYTES,
 	};
-	start(reflector, &opts, JSON_SPLIT_ITEMS);
+	start(reflector, &opts);
 	str_deinit(&query);
 }
 
@@ -258,7 +268,7 @@ void reflector_start_watch(struct kube_reflector *reflector)
 		.max_body_bytes = SIZE_MAX,
 		.no_gzip = true, /* each event is wanted at once */
 	};
-	start(reflector, &opts, JSON_SPLIT_VALUES);
+	start(reflector, &opts);
 	str_deinit(&query);
 }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bytes of an API server to rows: the list pages and watch streams of all six collections, through the reflector's
+ * parser into the store.
+ *
+ * The input is cut at lines that begin with '#': "#c" a watch of claims follows, "#C" a list of claims; s pods'
+ * Sandboxes, p pods, w warm pools, t templates, e events likewise; "#!x" x is forbidden from now on; "#?" hidden Sandboxes
+ * are looked at again. */
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/fleet/store.h"
+#include "engine/kube/reflector_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 61 };
+
+struct feed {
+	struct store store;
+	struct kube_reflector reflector;
+	enum store_kind kind;
+	size_t changes;
+};
+
+static void on_change(void *arg)
+{
+	struct feed *feed = arg;
+	feed->changes++;
+}
+
+static void on_object(void *arg, enum kube_change change, const cJSON *object)
+{
+	struct feed *feed = arg;
+	store_apply(&feed->store, feed->kind, change, object);
+}
+
+static void check(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "broken: %s\n", what);
+	abort();
+}
+
+static void on_row(void *arg, const char *uid, const struct fleet_row *row)
+{
+	size_t *n = arg;
+	check(uid == NULL || row == NULL || strcmp(uid, row->uid) == 0, "uid of a change");
+	*n += row != NULL;
+}
+
+/* What must hold whatever came. */
+static void check_store(struct feed *feed)
+{
+	struct store *store = &feed->store;
+	size_t in_states = 0, told = 0;
+	store_pack(store);
+	for (size_t i = 0; i < FLEET_STATE_COUNT; i++)
+		in_states += store->by_state[i];
+	check(in_states == store->n_rows, "counters");
+	for (size_t i = 0; i < store->n_rows; i++) {
+		const struct row *row = store->rows[i];
+		check(row->position == i, "position");
+		check(row->claim != NULL || row->sandbox != NULL, "a row of nothing");
+		check(row->claim == NULL || row->claim->row == row, "claim's row");
+		check(row->sandbox == NULL || row->sandbox->row == row, "Sandbox's row");
+		check(store_find(store, row->shown.uid) == row, "find");
+		check(strlen(row->shown.why) <= 512, "sentence");
+	}
+	store_changes(store, 0, on_row, &told);
+	check(store->forgotten > 0 || told == store->n_rows, "changes");
+	check(store->n_events <= STORE_MAX_EVENTS, "events");
+}
+
+static bool kind_of(char letter, enum store_kind *kind)
+{
+	static const char letters[] = "cspwte";
+	const char *at = letter ? strchr(letters, tolower((unsigned char)letter)) : NULL;
+	if (at == NULL)
+		return false;
+	*kind = (enum store_kind)(at - letters);
+	return true;
+}
+
+static void feed_bytes(struct feed *feed, const char *p, size_t n)
+{
+	struct err err = { 0 };
+	bool ok = true;
+	for (size_t i = 0; ok && i < n; i += CHUNK)
+		ok = reflector_feed(&feed->reflector,
+			(struct slice){ p + i, n - i < CHUNK ? n - i : CHUNK }, &err);
+	check(ok || err.code != ERR_NONE, "a failure without an error");
+	if (ok)
+		json_split_finish(feed->reflector.split, &err);
+}
+
+static void play(struct feed *feed, const char *p, size_t n)
+{
+	enum store_kind kind;
+	if (n >= 2 && p[1] == '?') {
+		store_show_hidden(&feed->store);
+		return;
+	}
+	if (n >= 3 && p[1] == '!' && kind_of(p[2], &kind)) {
+		store_set_forbidden(&feed->store, kind, islower((unsigned char)p[2]) != 0);
+		return;
+	}
+	if (n < 2 || !kind_of(p[1], &feed->kind))
+		return;
+	bool is_list = isupper((unsigned char)p[1]);
+	const char *line = memchr(p, '\n', n);
+	if (line == NULL)
+		return;
+	feed->reflector.split = reflector_split_new(
+		&feed->reflector, is_list ? REFLECTOR_LIST : REFLECTOR_WATCH);
+	if (is_list)
+		store_sync(&feed->store, feed->kind, true);
+	feed_bytes(feed, line + 1, n - (size_t)(line + 1 - p));
+	if (is_list)
+		store_sync(&feed->store, feed->kind, false);
+	json_split_free(feed->reflector.split);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct feed *feed = x_calloc(1, sizeof *feed);
+	const char *p = (const char *)data, *end = p + size;
+	clock_set_for_tests(1000000000, (int64_t)1767225600 * 1000000000);
+	store_init(&feed->store, on_change, feed);
+	feed->reflector.opts.on_object = on_object;
+	feed->reflector.opts.arg = feed;
+	str_init(&feed->reflector.revision, 256);
+	str_init(&feed->reflector.list_revision, 256);
+	str_init(&feed->reflector.token, 8192);
+	while (p < end) {
+		const char *next = p + 1;
+		while (next < end && !(next[0] == '#' && next[-1] == '\n'))
+			next++;
+		if (*p == '#')
+			play(feed, p, (size_t)(next - p));
+		check_store(feed);
+		p = next;
+	}
+	store_deinit(&feed->store);
+	str_deinit(&feed->reflector.revision);
+	str_deinit(&feed->reflector.list_revision);
+	str_deinit(&feed->reflector.token);
+	free(feed);
+	return 0;
+}
