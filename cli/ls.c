@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_TIMEOUT_MS = 30000, MAX_EVENTS = 50 };
+enum { LIST_TIMEOUT_MS = 30000, SETTLE_MS = 2000, MAX_EVENTS = 50 };
 
 static const char *row_name(const struct fleet_row *row)
 {
@@ -250,6 +250,7 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 struct one {
 	struct cli *cli;
 	bool describe;
+	struct loop_timer *settle;
 	char uid[FLEET_UID_BYTES];
 };
 
@@ -382,30 +383,64 @@ static void on_detail(void *arg, const struct err *err, const struct fleet_detai
 	cli_finish(cli, EXIT_STATUS_OK);
 }
 
+static void show_one(struct one *one)
+{
+	struct cli *cli = one->cli;
+	struct err err = { 0 };
+	struct fleet *fleet = engine_fleet(cli->engine);
+	const struct fleet_row *row = fleet_find(fleet, one->uid);
+	engine_on_change(cli->engine, NULL, NULL);
+	loop_timer_disarm(one->settle);
+	if (row == NULL) {
+		err_set(&err, ERR_CLAIM_NOT_FOUND, "it is gone");
+		cli_finish(cli, cli_fail(cli, &err));
+	} else if (!one->describe && !cli_is_structured(cli)) {
+		print_rows(cli, &row, 1);
+		cli_finish(cli, EXIT_STATUS_OK);
+	} else if (fleet_detail_start(fleet, one->uid, on_detail, one, &err) == NULL) {
+		cli_finish(cli, cli_fail(cli, &err));
+	}
+}
+
+/* The claim and its Sandbox are known; the pod, the pool and the events are asked for at the same time and may
+ * be a moment later, or forbidden. */
+static bool is_settled(const struct cli *cli)
+{
+	struct fleet_source sources[8];
+	size_t n = fleet_sources(engine_fleet(cli->engine), sources, 8);
+	bool settled = true;
+	for (size_t i = 0; i < n; i++)
+		settled = settled && (sources[i].synced || sources[i].err != NULL);
+	return settled;
+}
+
+static void on_settling(void *arg)
+{
+	struct one *one = arg;
+	if (is_settled(one->cli))
+		show_one(one);
+}
+
+static void on_settle_deadline(void *arg)
+{
+	show_one(arg);
+}
+
 static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 {
 	struct one *one = arg;
 	struct cli *cli = one->cli;
-	struct err own = { 0 };
 	if (err != NULL) {
 		cli_finish(cli, cli_fail(cli, err));
 		return;
 	}
-	struct fleet *fleet = engine_fleet(cli->engine);
-	const struct fleet_row *row = fleet_find(fleet, uid);
-	if (row == NULL) {
-		err_set(&own, ERR_CLAIM_NOT_FOUND, "it is gone");
-		cli_finish(cli, cli_fail(cli, &own));
-		return;
-	}
-	if (!one->describe && !cli_is_structured(cli)) {
-		print_rows(cli, &row, 1);
-		cli_finish(cli, EXIT_STATUS_OK);
-		return;
-	}
 	snprintf(one->uid, sizeof one->uid, "%s", uid);
-	if (fleet_detail_start(fleet, uid, on_detail, one, &own) == NULL)
-		cli_finish(cli, cli_fail(cli, &own));
+	if (is_settled(cli)) {
+		show_one(one);
+		return;
+	}
+	engine_on_change(cli->engine, on_settling, one);
+	loop_timer_arm(one->settle, SETTLE_MS);
 }
 
 static int run_one(struct cli *cli, char **argv, bool is_describe)
@@ -416,9 +451,12 @@ static int run_one(struct cli *cli, char **argv, bool is_describe)
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	struct one one = { .cli = cli, .describe = is_describe };
+	one.settle = loop_timer_new(cli->loop, on_settle_deadline, &one);
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
-		return cli_fail(cli, &err);
-	return cli_run_loop(cli);
+		cli_finish(cli, cli_fail(cli, &err));
+	cli_run_loop(cli);
+	loop_timer_free(one.settle);
+	return cli->status;
 }
 
 static int run_get(struct cli *cli, int argc, char **argv)
