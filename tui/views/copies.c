@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_EACH = 2, STATE_COLS = 10, BAR_COLS_MAX = 30, FAILURE_ROWS_MAX = 6 };
+enum { ROWS_EACH = 2, STATE_COLS = 11, BAR_COLS_MAX = 30, FAILURE_ROWS_MAX = 6 };
 
 struct copies_view {
 	struct view view;

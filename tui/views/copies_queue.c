@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICK_MS = 250, SAMPLES = 24, WHAT_BYTES_MAX = 256, ITEMS_MAX = 100000 };
+enum { TICK_MS = 250, SAMPLES = 24, WHAT_BYTES_MAX = 256, ITEMS_MAX = 100000, ASKING_MAX = 64 };
 
 enum item_state { ITEM_WAITING, ITEM_RUNNING, ITEM_DONE, ITEM_FAILED };
 
@@ -482,6 +482,7 @@ static void on_conflict(
 	DL_APPEND(copies->questions, question);
 	changed(copies);
 	loop_timer_arm(copies->ask, 0);
+	loop_timer_arm(copies->step, 0);
 }
 
 static bool item_start(struct item *item, struct err *err)
@@ -510,10 +511,20 @@ static bool item_start(struct item *item, struct err *err)
 	return item->transfer != NULL;
 }
 
+/* Those that wait for an answer take nobody's place, as long as they are not too many. */
+static bool has_room(const struct copy *copy)
+{
+	size_t n_asking = 0;
+	const struct question *question;
+	DL_FOREACH(copy->copies->questions, question)
+		n_asking += question->id == copy->id;
+	n_asking = n_asking < ASKING_MAX ? n_asking : ASKING_MAX;
+	return copy->n_active < COPY_ITEMS_PARALLEL + n_asking;
+}
+
 static void copy_step(struct copy *copy)
 {
-	while (copy->state == COPY_RUNNING && copy->n_active < COPY_ITEMS_PARALLEL &&
-		copy->n_begun < copy->n) {
+	while (copy->state == COPY_RUNNING && copy->n_begun < copy->n && has_room(copy)) {
 		struct item *item = &copy->items[copy->n_begun++];
 		struct err err = { 0 };
 		if (item->state != ITEM_WAITING)
