@@ -29,6 +29,8 @@ const struct cli_verb *const cli_verbs[] = {
 	&cli_verb_metadata,
 	&cli_verb_status,
 	&cli_verb_local,
+	&cli_verb_probe,
+	&cli_verb_doctor,
 	&cli_verb_completion,
 	&cli_verb_help,
 	&cli_verb_version,

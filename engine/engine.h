@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/err.h"
+#include "engine/doctor.h"
 #include "engine/fleet/fleet.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"

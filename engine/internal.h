@@ -57,5 +57,8 @@ void engine_lanes_deinit(struct engine *engine);
 /* Connections are tied to the pod: when it is replaced or gone, they end with the reason. */
 void engine_lanes_check(struct engine *engine);
 
+/* gVisor or Kata: the workload does not listen in the pod's host-side network namespace. */
+bool engine_is_other_kernel(const char *runtime_class);
+
 /* resolve.c */
 void engine_resolves_look(struct engine *engine);

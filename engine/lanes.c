@@ -65,7 +65,7 @@ static void lane_free(struct lane *lane)
 }
 
 /* A runtime class whose workload does not listen in the pod's host-side network namespace. */
-static bool is_sandboxed_kernel(const char *runtime_class)
+bool engine_is_other_kernel(const char *runtime_class)
 {
 	return strstr(runtime_class, "gvisor") || strstr(runtime_class, "runsc") ||
 	       strstr(runtime_class, "kata");
@@ -74,7 +74,7 @@ static bool is_sandboxed_kernel(const char *runtime_class)
 /* The pod to tunnel to; its name is the Sandbox's where the pods cannot be read. Borrowed. */
 static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
 {
-	if (!is_sandboxed_kernel(row->runtime_class))
+	if (!engine_is_other_kernel(row->runtime_class))
 		return row->pod[0] ? row->pod : row->sandbox;
 	err_set(err, ERR_PORTFWD_RUNTIME,
 		"sandbox %s runs under %s, where a port-forward cannot reach the daemon",

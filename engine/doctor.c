@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The checks of doctor, in order: configuration, server, clock, versions, rights, the route to one sandbox.
+ * Each step starts one call and its completion reports and starts the next. */
+#include "engine/doctor.h"
+
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/internal.h"
+#include "engine/kube/config.h"
+#include "engine/kube/resources.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SKEW_WARNING_MS = 5000, /* lifetimes are judged by the server's clock */
+	LIST_OBJECTS = 50,
+	ROUTE_TIMEOUT_MS = 30000,
+};
+
+struct right {
+	const char *verb, *group, *resource, *subresource;
+	const char *needed_for;
+};
+
+#define EXTENSIONS "extensions.agents.x-k8s.io"
+static const struct right rights[] = {
+	{ "list", EXTENSIONS, "sandboxclaims", "", "the list" },
+	{ "watch", EXTENSIONS, "sandboxclaims", "", "a live list" },
+	{ "create", EXTENSIONS, "sandboxclaims", "", "create" },
+	{ "patch", EXTENSIONS, "sandboxclaims", "", "extend" },
+	{ "delete", EXTENSIONS, "sandboxclaims", "", "rm" },
+	{ "watch", "agents.x-k8s.io", "sandboxes", "", "states and addresses" },
+	{ "patch", "agents.x-k8s.io", "sandboxes", "", "suspend and resume" },
+	{ "watch", EXTENSIONS, "sandboxwarmpools", "", "the pools" },
+	{ "watch", "", "pods", "", "why a sandbox is not ready" },
+	{ "list", "", "events", "", "why a sandbox is not ready" },
+	{ "get", "", "pods", "portforward", "port-forward" },
+	{ "create", "", "pods", "portforward", "port-forward" },
+	{ "get", "", "pods", "log", "pod logs" },
+};
+enum { RIGHT_COUNT = sizeof rights / sizeof rights[0] };
+
+static const char *const groups[] = { EXTENSIONS, "agents.x-k8s.io" };
+enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
+
+enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIST, STEP_ROUTE, STEP_END };
+
+struct engine_doctor {
+	struct engine *engine;
+	void (*on_finding)(void *arg, const struct engine_finding *finding);
+	void (*done)(void *arg);
+	void *arg;
+	enum step step;
+	size_t at; /* within the step */
+	struct kube_call *call;
+	struct engine_resolve *resolve;
+	struct runtime_op *health;
+	struct loop_timer *start;
+};
+
+static void next(struct engine_doctor *doctor);
+
+static void report(struct engine_doctor *doctor, enum engine_level level, const char *check,
+	const char *found, const char *fix)
+{
+	const struct engine_finding finding = { level, check, found, fix };
+	doctor->on_finding(doctor->arg, &finding);
+}
+
+static void doctor_free(struct engine_doctor *doctor)
+{
+	kube_call_cancel(doctor->call);
+	engine_resolve_cancel(doctor->resolve);
+	runtime_cancel(doctor->health);
+	loop_timer_free(doctor->start);
+	free(doctor);
+}
+
+void engine_doctor_cancel(struct engine_doctor *doctor)
+{
+	if (doctor != NULL)
+		doctor_free(doctor);
+}
+
+static void finish(struct engine_doctor *doctor)
+{
+	void (*done)(void *) = doctor->done;
+	void *arg = doctor->arg;
+	doctor_free(doctor);
+	done(arg);
+}
+
+static bool ask(struct engine_doctor *doctor, const char *method, const char *path,
+	const char *query, struct slice body,
+	void (*done)(void *arg, const struct err *err, const struct cJSON *object))
+{
+	struct err err = { 0 };
+	const struct kube_call_opts opts = {
+		.method = method,
+		.path = path,
+		.query = query,
+		.body = body,
+		.done = done,
+		.arg = doctor,
+	};
+	doctor->call = kube_call_start(doctor->engine->kube, &opts, &err);
+	if (doctor->call == NULL)
+		report(doctor, ENGINE_FAILURE, path, err.msg, err_hint(&err));
+	return doctor->call != NULL;
+}
+
+/* ---- the server */
+
+static const char *fix_of_server(const struct err *err)
+{
+	switch (err->code) {
+	case ERR_KUBE_TLS:
+		return "compare certificate-authority and server of the kubeconfig with the server's "
+		       "certificate (tls-server-name where the names differ)";
+	case ERR_KUBE_TRANSPORT:
+		return "check that the server runs, the address, the proxy and the network between";
+	case ERR_KUBE_UNAUTHORIZED:
+		return "log in again, or choose another --context or --user";
+	default:
+		return err_hint(err);
+	}
+}
+
+static void check_clock(struct engine_doctor *doctor)
+{
+	int64_t skew = kube_client_clock_skew_ms(doctor->engine->kube);
+	char text[64];
+	snprintf(text, sizeof text, "%+" PRId64 " ms against this machine", skew);
+	bool is_off = skew > SKEW_WARNING_MS || skew < -SKEW_WARNING_MS;
+	report(doctor, is_off ? ENGINE_WARNING : ENGINE_OK, "server clock", text,
+		is_off ? "set this machine's clock (NTP): lifetimes follow the server's" : "");
+}
+
+static void on_version(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_doctor *doctor = arg;
+	doctor->call = NULL;
+	if (err != NULL) {
+		report(doctor, ENGINE_FAILURE, "API server", err->msg, fix_of_server(err));
+		/* a 403 for /version says nothing about the rest */
+		doctor->step = err->code == ERR_KUBE_FORBIDDEN ? STEP_GROUPS : STEP_END;
+	} else {
+		const char *version = json_str(object, "gitVersion", NULL);
+		report(doctor, ENGINE_OK, "API server", version ? version : "answers", "");
+		check_clock(doctor);
+		if (engine_is_insecure(doctor->engine))
+			report(doctor, ENGINE_WARNING, "TLS", "the certificate is not checked",
+				"give a certificate-authority instead of insecure-skip-tls-verify");
+		doctor->step = STEP_GROUPS;
+	}
+	doctor->at = 0;
+	next(doctor);
+}
+
+/* ---- the groups and their versions */
+
+static void on_group(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_doctor *doctor = arg;
+	struct str versions;
+	bool has_ours = false;
+	doctor->call = NULL;
+	str_init(&versions, 256);
+	const cJSON *list = json_get(object, "versions", NULL);
+	for (const cJSON *item = list ? list->child : NULL; item != NULL; item = item->next) {
+		const char *version = json_str(item, "version", NULL);
+		if (version == NULL)
+			continue;
+		has_ours = has_ours || strcmp(version, "v1beta1") == 0;
+		str_addf(&versions, "%s%s", versions.n ? ", " : "", version);
+	}
+	if (err != NULL)
+		report(doctor, ENGINE_FAILURE, groups[doctor->at], err->msg,
+			"install the Agent Sandbox CRDs and controller in this cluster");
+	else
+		report(doctor, has_ours ? ENGINE_OK : ENGINE_FAILURE, groups[doctor->at],
+			versions.n ? versions.p : "no version",
+			has_ours ? ""
+				 : "v1beta1 is needed: update Agent Sandbox in this cluster");
+	str_deinit(&versions);
+	doctor->at++;
+	next(doctor);
+}
+
+/* ---- rights */
+
+static void on_right(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_doctor *doctor = arg;
+	const struct right *right = &rights[doctor->at];
+	doctor->call = NULL;
+	char *check = x_asprintf("right to %s %s%s%s", right->verb, right->resource,
+		right->subresource[0] ? "/" : "", right->subresource);
+	char *fix = x_asprintf("needed for %s: ask for it in a Role", right->needed_for);
+	if (err != NULL)
+		report(doctor, ENGINE_SKIPPED, check, err->msg, "");
+	else if (json_bool(object, false, "status", "allowed", NULL))
+		report(doctor, ENGINE_OK, check, "yes", "");
+	else
+		report(doctor, ENGINE_WARNING, check, "no", fix);
+	free(check);
+	free(fix);
+	doctor->at++;
+	next(doctor);
+}
+
+static bool ask_right(struct engine_doctor *doctor, const struct right *right)
+{
+	cJSON *review = cJSON_CreateObject();
+	cJSON_AddStringToObject(review, "apiVersion", "authorization.k8s.io/v1");
+	cJSON_AddStringToObject(review, "kind", "SelfSubjectAccessReview");
+	cJSON *spec = cJSON_AddObjectToObject(review, "spec");
+	cJSON *attributes = cJSON_AddObjectToObject(spec, "resourceAttributes");
+	cJSON_AddStringToObject(
+		attributes, "namespace", kube_config_namespace(doctor->engine->config));
+	cJSON_AddStringToObject(attributes, "verb", right->verb);
+	cJSON_AddStringToObject(attributes, "group", right->group);
+	cJSON_AddStringToObject(attributes, "resource", right->resource);
+	cJSON_AddStringToObject(attributes, "subresource", right->subresource);
+	char *body = cJSON_PrintUnformatted(review);
+	bool ok = ask(doctor, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		NULL, slice_of(body), on_right);
+	free(body);
+	cJSON_Delete(review);
+	return ok;
+}
+
+/* ---- the way to one sandbox */
+
+static void route_result(struct engine_doctor *doctor, const struct err *err, const char *found)
+{
+	char *check = x_asprintf("route to a sandbox by %s",
+		engine_connectivity_name(engine_connectivity_of(doctor->engine)));
+	if (err != NULL)
+		report(doctor, ENGINE_FAILURE, check, err->msg, err_hint(err));
+	else
+		report(doctor, found ? ENGINE_OK : ENGINE_SKIPPED, check,
+			found ? found : "there is no Ready sandbox to try", "");
+	free(check);
+	doctor->step = STEP_END;
+	next(doctor);
+}
+
+static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
+{
+	struct engine_doctor *doctor = arg;
+	doctor->health = NULL;
+	route_result(doctor, err, err ? NULL : health->status);
+}
+
+static void on_resolved(void *arg, const struct err *err, const char *uid)
+{
+	struct engine_doctor *doctor = arg;
+	struct err own = { 0 };
+	doctor->resolve = NULL;
+	if (err != NULL) {
+		route_result(doctor, err, NULL);
+		return;
+	}
+	struct runtime *runtime = engine_runtime(doctor->engine, uid, &own);
+	if (runtime != NULL)
+		doctor->health = runtime_health_start(
+			runtime, ROUTE_TIMEOUT_MS, on_health, doctor, &own);
+	if (doctor->health == NULL)
+		route_result(doctor, &own, NULL);
+}
+
+static bool is_ready_claim(const cJSON *claim)
+{
+	const cJSON *conditions = json_get(claim, "status", "conditions", NULL);
+	for (const cJSON *item = conditions ? conditions->child : NULL; item;
+		item = item->next) {
+		const char *type = json_str(item, "type", NULL);
+		const char *status = json_str(item, "status", NULL);
+		if (type != NULL && status != NULL && strcmp(type, "Ready") == 0)
+			return strcmp(status, "True") == 0;
+	}
+	return false;
+}
+
+static void on_claims(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_doctor *doctor = arg;
+	struct err own = { 0 };
+	doctor->call = NULL;
+	doctor->step = STEP_ROUTE;
+	if (err != NULL) {
+		route_result(doctor, err, NULL);
+		return;
+	}
+	const cJSON *items = json_get(object, "items", NULL);
+	const cJSON *claim = items ? items->child : NULL;
+	while (claim != NULL && !is_ready_claim(claim))
+		claim = claim->next;
+	const char *name = json_str(claim, "metadata", "name", NULL);
+	if (name == NULL) {
+		route_result(doctor, NULL, NULL);
+		return;
+	}
+	doctor->resolve = engine_resolve_start(
+		doctor->engine, name, ROUTE_TIMEOUT_MS, on_resolved, doctor, &own);
+	if (doctor->resolve == NULL)
+		route_result(doctor, &own, NULL);
+}
+
+static bool ask_claims(struct engine_doctor *doctor)
+{
+	char query[32];
+	char *path = kube_path(
+		&kube_sandboxclaims, kube_config_namespace(doctor->engine->config), NULL, NULL);
+	snprintf(query, sizeof query, "limit=%d", LIST_OBJECTS);
+	bool ok = ask(doctor, "GET", path, query, (struct slice){ 0 }, on_claims);
+	free(path);
+	return ok;
+}
+
+/* ---- the order */
+
+static bool begin_step(struct engine_doctor *doctor)
+{
+	char path[128];
+	switch (doctor->step) {
+	case STEP_SERVER:
+		return ask(doctor, "GET", "/version", NULL, (struct slice){ 0 }, on_version);
+	case STEP_GROUPS:
+		if (doctor->at == GROUP_COUNT)
+			return false;
+		snprintf(path, sizeof path, "/apis/%s", groups[doctor->at]);
+		return ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_group);
+	case STEP_RIGHTS:
+		return doctor->at < RIGHT_COUNT && ask_right(doctor, &rights[doctor->at]);
+	case STEP_LIST:
+		return doctor->at == 0 && ask_claims(doctor);
+	default:
+		return false;
+	}
+}
+
+static void next(struct engine_doctor *doctor)
+{
+	while (doctor->step != STEP_END) {
+		if (begin_step(doctor))
+			return;
+		if (doctor->step == STEP_ROUTE || doctor->step == STEP_LIST)
+			doctor->step = STEP_END;
+		else
+			doctor->step++;
+		doctor->at = 0;
+	}
+	finish(doctor);
+}
+
+static void on_start(void *arg)
+{
+	struct engine_doctor *doctor = arg;
+	struct engine *engine = doctor->engine;
+	char *found = x_asprintf("context %s, server %s, namespace %s", engine_context(engine),
+		engine_server(engine), kube_config_namespace(engine->config));
+	report(doctor, ENGINE_OK, "configuration", found, "");
+	free(found);
+	next(doctor);
+}
+
+struct engine_doctor *engine_doctor_start(struct engine *engine,
+	void (*on_finding)(void *arg, const struct engine_finding *finding),
+	void (*done)(void *arg), void *arg, struct err *err)
+{
+	if (engine->kube == NULL) {
+		err_set(err, ERR_ARG_INVALID, "doctor needs a cluster, not --rest/--grpc");
+		return NULL;
+	}
+	struct engine_doctor *doctor = x_calloc(1, sizeof *doctor);
+	doctor->engine = engine;
+	doctor->on_finding = on_finding;
+	doctor->done = done;
+	doctor->arg = arg;
+	doctor->start = loop_timer_new(engine->loop, on_start, doctor);
+	loop_timer_arm(doctor->start, 0);
+	return doctor;
+}
+
+/* ---- probe */
+
+struct engine_probe {
+	struct engine *engine;
+	struct kube_call *call;
+	void (*done)(void *arg, const struct err *err, const char *reason);
+	void *arg;
+};
+
+static const char *reason_of(const struct err *err)
+{
+	switch (err->code) {
+	case ERR_KUBE_UNAUTHORIZED:
+	case ERR_KUBE_FORBIDDEN:
+	case ERR_CONFIG_EXEC_PLUGIN:
+		return "auth";
+	case ERR_KUBE_NOT_FOUND:
+	case ERR_KUBE_NOT_SERVED:
+	case ERR_TEMPLATE_NOT_FOUND:
+		return "not-served";
+	case ERR_KUBE_TRANSPORT:
+	case ERR_KUBE_TLS:
+	case ERR_OP_TIMEOUT:
+		return "transport";
+	default:
+		return "backend";
+	}
+}
+
+static void on_probed(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_probe *probe = arg;
+	struct err own = { 0 };
+	const char *class =
+		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL);
+	if (err != NULL) {
+		own = *err;
+		if (own.code == ERR_KUBE_NOT_FOUND)
+			own.code = ERR_TEMPLATE_NOT_FOUND;
+	} else if (class != NULL && engine_is_other_kernel(class) &&
+		   probe->engine->connectivity == ENGINE_PORT_FORWARD) {
+		err_set(&own, ERR_PORTFWD_RUNTIME,
+			"the template runs under %s, where a port-forward cannot reach the daemon",
+			class);
+	}
+	void (*done)(void *, const struct err *, const char *) = probe->done;
+	void *done_arg = probe->arg;
+	free(probe);
+	if (own.code == ERR_NONE)
+		done(done_arg, NULL, "healthy");
+	else
+		done(done_arg, &own, reason_of(&own));
+}
+
+struct engine_probe *engine_probe_start(struct engine *engine, const char *template_name,
+	void (*done)(void *arg, const struct err *err, const char *reason), void *arg,
+	struct err *err)
+{
+	if (engine->kube == NULL) {
+		err_set(err, ERR_ARG_INVALID, "probe needs a cluster, not --rest/--grpc");
+		return NULL;
+	}
+	struct engine_probe *probe = x_calloc(1, sizeof *probe);
+	char *path = kube_path(&kube_sandboxtemplates, kube_config_namespace(engine->config),
+		template_name, NULL);
+	const struct kube_call_opts opts = {
+		.method = "GET",
+		.path = path,
+		.query = template_name ? NULL : "limit=1",
+		.done = on_probed,
+		.arg = probe,
+	};
+	probe->engine = engine;
+	probe->done = done;
+	probe->arg = arg;
+	probe->call = kube_call_start(engine->kube, &opts, err);
+	free(path);
+	if (probe->call != NULL)
+		return probe;
+	free(probe);
+	return NULL;
+}
+
+void engine_probe_cancel(struct engine_probe *probe)
+{
+	if (probe == NULL)
+		return;
+	kube_call_cancel(probe->call);
+	free(probe);
+}
