@@ -322,7 +322,6 @@ bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const 
 		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
 	app_resized(app);
-	frame_start(app);
 	return true;
 }
 
@@ -408,7 +407,7 @@ struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *
 	app->surface = surface_new(80, 24);
 	snprintf(app->namespace_, sizeof app->namespace_, "%s",
 		engine_fleet(opts->engine) ? engine_namespace(opts->engine) : "");
-	frame_start(app);
+	frame_init(app);
 	app->note_timer = loop_timer_new(loop, on_note_over, app);
 	app->host.copies = copies_new(&app->host);
 	app->host.actions = actions_new(&app->host);
@@ -448,7 +447,7 @@ void app_free(struct app *app)
 	tabs_free(app);
 	if (app->strip)
 		app->strip->class->free(app->strip);
-	frame_stop(app);
+	frame_deinit(app);
 	loop_timer_free(app->note_timer);
 	edit_deinit(&app->prompt.edit);
 	free(app->prompt.before);

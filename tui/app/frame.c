@@ -106,22 +106,23 @@ static void arm_tick(struct app *app)
 		loop_timer_disarm(app->tick_timer);
 }
 
-void frame_start(struct app *app)
+void frame_init(struct app *app)
 {
-	if (!app->frame_timer)
-		app->frame_timer = loop_timer_new(app->loop, on_frame, app);
-	if (!app->tick_timer)
-		app->tick_timer = loop_timer_new(app->loop, on_tick, app);
-	app->is_dirty = app->is_frame_due = false;
-	frame_dirty(app);
+	app->frame_timer = loop_timer_new(app->loop, on_frame, app);
+	app->tick_timer = loop_timer_new(app->loop, on_tick, app);
+}
+
+void frame_deinit(struct app *app)
+{
+	loop_timer_free(app->frame_timer);
+	loop_timer_free(app->tick_timer);
 }
 
 void frame_stop(struct app *app)
 {
-	loop_timer_free(app->frame_timer);
-	loop_timer_free(app->tick_timer);
-	app->frame_timer = app->tick_timer = NULL;
-	app->is_dirty = false;
+	loop_timer_disarm(app->frame_timer);
+	loop_timer_disarm(app->tick_timer);
+	app->is_dirty = app->is_frame_due = false;
 }
 
 /* ---- composing */

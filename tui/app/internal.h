@@ -125,7 +125,8 @@ void tabs_free(struct app *app);
 
 /* frame.c */
 void frame_dirty(struct app *app);
-void frame_start(struct app *app);
+void frame_init(struct app *app);
+void frame_deinit(struct app *app);
 void frame_stop(struct app *app);
 void frame_sent(struct app *app);
 void frame_compose(struct app *app);
