@@ -2,6 +2,7 @@
 #include "local/daemon/frame.h"
 
 #include "engine/base/mem.h"
+#include "local/daemon/quote.h"
 
 #include <stdlib.h>
 
@@ -74,54 +75,59 @@ void frame_encode_message(struct str *out, const char *text)
 	}
 }
 
-bool frame_parse_timeout(struct slice text, int64_t *ms)
+static char *quoted(const char *what, struct slice text)
 {
-	enum { MAX_DIGITS = 8 };
-	if (text.n < 2 || text.n > MAX_DIGITS + 1)
-		return false;
-	int64_t value = 0;
-	for (size_t i = 0; i < text.n - 1; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9')
-			return false;
-		value = value * 10 + (text.p[i] - '0');
-	}
-	switch (text.p[text.n - 1]) {
-	case 'H':
-		value *= 3600 * 1000;
-		break;
-	case 'M':
-		value *= 60 * 1000;
-		break;
-	case 'S':
-		value *= 1000;
-		break;
-	case 'm':
-		break;
-	case 'u':
-		value = (value + 999) / 1000;
-		break;
-	case 'n':
-		value = (value + 999999) / 1000000;
-		break;
-	default:
-		return false;
-	}
-	*ms = value;
-	return true;
+	struct str out;
+	str_init(&out, 512);
+	str_add(&out, what);
+	quote_plain(&out, text);
+	char *message = str_take(&out);
+	str_deinit(&out);
+	return message;
 }
 
-bool frame_is_grpc_content(struct slice content_type)
+char *frame_parse_timeout(const char *text, int64_t *ms)
+{
+	enum { MAX_DIGITS = 8 };
+	static const struct {
+		char letter;
+		int64_t multiply, divide;
+	} units[] = { { 'H', 3600000, 1 }, { 'M', 60000, 1 }, { 'S', 1000, 1 }, { 'm', 1, 1 },
+		{ 'u', 1, 1000 }, { 'n', 1, 1000000 } };
+	struct slice all = slice_of(text);
+	if (all.n < 2)
+		return quoted("transport: timeout string is too short: ", all);
+	if (all.n > MAX_DIGITS + 1)
+		return quoted("transport: timeout string is too long: ", all);
+	size_t unit = 0, n_units = sizeof units / sizeof units[0];
+	while (unit < n_units && units[unit].letter != text[all.n - 1])
+		unit++;
+	if (unit == n_units)
+		return quoted("transport: timeout unit is not recognized: ", all);
+	struct slice digits = { text, all.n - 1 };
+	int64_t value = 0;
+	for (size_t i = 0; i < digits.n; i++) {
+		if (digits.p[i] < '0' || digits.p[i] > '9') {
+			char *number = quoted("strconv.ParseUint: parsing ", digits);
+			char *message = x_asprintf("%s: invalid syntax", number);
+			free(number);
+			return message;
+		}
+		value = value * 10 + (digits.p[i] - '0');
+	}
+	*ms = value * units[unit].multiply / units[unit].divide;
+	return NULL;
+}
+
+bool frame_is_grpc_content(struct slice content_type, struct slice *subtype)
 {
 	static const char base[] = "application/grpc";
 	size_t n = sizeof base - 1;
-	if (content_type.n < n)
+	*subtype = (struct slice){ "", 0 };
+	if (content_type.n < n || memcmp(content_type.p, base, n) != 0)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		char c = content_type.p[i];
-		if (c >= 'A' && c <= 'Z')
-			c = (char)(c - 'A' + 'a');
-		if (c != base[i])
-			return false;
-	}
-	return content_type.n == n || content_type.p[n] == '+' || content_type.p[n] == ';';
+	if (content_type.n == n)
+		return true;
+	*subtype = (struct slice){ content_type.p + n + 1, content_type.n - n - 1 };
+	return content_type.p[n] == '+' || content_type.p[n] == ';';
 }

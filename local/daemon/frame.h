@@ -40,8 +40,9 @@ void frame_write_prefix(unsigned char out[FRAME_PREFIX_BYTES], uint32_t length);
 /* grpc-message: every byte outside 0x20…0x7e, and '%', as %XX. */
 void frame_encode_message(struct str *out, const char *text);
 
-/* grpc-timeout: 1…8 digits and one of H M S m u n. False if it is none; at least 1 ms for more than 0. */
-bool frame_parse_timeout(struct slice text, int64_t *ms);
+/* grpc-timeout: 1…8 digits and one of H M S m u n, in whole milliseconds (less than one is 0). NULL, or what
+ * is wrong with it as grpc-go says it; malloc'ed. */
+char *frame_parse_timeout(const char *text, int64_t *ms);
 
-/* application/grpc, alone or followed by '+' or ';'. */
-bool frame_is_grpc_content(struct slice content_type);
+/* application/grpc, alone or followed by '+' or ';'; then *subtype is what follows. */
+bool frame_is_grpc_content(struct slice content_type, struct slice *subtype);

@@ -167,10 +167,12 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 	(void)flags;
 	(void)arg;
 	struct h2_call *call = call_of(session, frame->hd.stream_id);
-	if (call != NULL && frame->hd.type == NGHTTP2_HEADERS &&
-		frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-		h2_request_header(call, (struct slice){ (const char *)name, name_n },
-			(struct slice){ (const char *)value, value_n });
+	if (call == NULL || frame->hd.type != NGHTTP2_HEADERS ||
+		frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+		return 0;
+	struct slice n = { (const char *)name, name_n }, v = { (const char *)value, value_n };
+	if (!call->is_malformed)
+		call->is_malformed = !h2_request_header(call, n, v);
 	return 0;
 }
 
@@ -184,7 +186,11 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 		return 0;
 	bool is_end = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
-		h2_request_headers_done(call, is_end);
+		if (call->is_malformed || !h2_request_headers_done(call)) {
+			call->is_started = true; /* nothing more of it counts */
+			nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE,
+				frame->hd.stream_id, NGHTTP2_PROTOCOL_ERROR);
+		}
 		call = call_of(session, frame->hd.stream_id);
 	}
 	if (is_end && call != NULL)
@@ -237,7 +243,15 @@ static bool make_session(struct h2_conn *conn)
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
 	nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_sent);
 	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
-	int rv = nghttp2_session_server_new(&conn->session, callbacks, conn);
+	/* The session's own rules for requests are stricter than grpc-go's (it wants :authority, and a path that
+	 * begins with '/'); those that matter are in h2_request.c. */
+	nghttp2_option *option;
+	int rv = nghttp2_option_new(&option);
+	if (rv == 0) {
+		nghttp2_option_set_no_http_messaging(option, 1);
+		rv = nghttp2_session_server_new2(&conn->session, callbacks, conn, option);
+		nghttp2_option_del(option);
+	}
 	nghttp2_session_callbacks_del(callbacks);
 	if (rv != 0)
 		return false;

@@ -27,7 +27,6 @@ struct h2_call *h2_call_new(struct h2_conn *conn, int32_t stream_id)
 	struct h2_call *call = x_calloc(1, sizeof *call);
 	call->conn = conn;
 	call->stream_id = stream_id;
-	call->timeout_ms = -1;
 	call->out = evbuffer_new();
 	if (call->out == NULL)
 		abort();
@@ -46,7 +45,11 @@ void h2_call_free(struct h2_call *call)
 	loop_timer_free(call->deadline);
 	frame_deinit(&call->frame);
 	evbuffer_free(call->out);
+	free(call->http_method);
 	free(call->path);
+	free(call->scheme);
+	free(call->content_type);
+	free(call->answer_type);
 	free(call->encoding);
 	free(call->timeout);
 	free(call->authorization);
@@ -124,7 +127,8 @@ static void wake(struct h2_call *call)
 static void submit_headers(struct h2_call *call)
 {
 	nghttp2_nv nv[] = { header(":status", "200"),
-		header("content-type", "application/grpc") };
+		header("content-type",
+			call->answer_type ? call->answer_type : "application/grpc") };
 	nghttp2_data_provider provider = { .source.ptr = call, .read_callback = on_pull };
 	call->has_headers = true;
 	nghttp2_submit_response(
@@ -149,7 +153,9 @@ static void submit_trailers_only(struct h2_call *call, const char *http_status)
 	char number[12];
 	snprintf(number, sizeof number, "%d", (int)call->status);
 	nghttp2_nv nv[] = { header(":status", http_status),
-		header("content-type", "application/grpc"), header("grpc-status", number),
+		header("content-type",
+			call->answer_type ? call->answer_type : "application/grpc"),
+		header("grpc-status", number),
 		header("grpc-message", call->message ? call->message : "") };
 	call->has_headers = true;
 	nghttp2_submit_response(

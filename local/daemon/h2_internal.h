@@ -29,28 +29,20 @@ struct h2_conn {
 	struct h2_conn *prev, *next;
 };
 
-enum h2_header_bit {
-	H2_HAS_TYPE = 1,
-	H2_HAS_GRPC_TYPE = 2,
-	H2_IS_POST = 4,
-	H2_BAD_TIMEOUT = 8,
-};
-
 struct h2_call {
 	struct h2_conn *conn;
 	int32_t stream_id;
 	/* request */
-	unsigned header_bits; /* enum h2_header_bit */
-	char *path;
-	char *encoding; /* grpc-encoding, or NULL */
-	char *timeout;  /* as sent, or NULL */
-	char *authorization;
-	int64_t timeout_ms; /* -1: none */
+	char *http_method, *path, *scheme;
+	char *content_type, *encoding, *timeout, *authorization; /* as sent, or NULL */
+	char *answer_type;                                       /* our content-type */
+	bool is_malformed;
+	bool has_regular; /* a field that is no pseudo-header has come */
 	const struct h2_method *method;
 	struct frame frame;
 	bool is_started;  /* the handler has run, or the request was refused */
 	bool has_request; /* END_STREAM has come */
-	bool has_extra;   /* bytes after the first message */
+	size_t extra_n;   /* bytes after the first message */
 	struct loop_timer *deadline;
 	/* answer */
 	struct evbuffer *out;
@@ -78,7 +70,8 @@ void h2_call_refuse(struct h2_call *call, const char *http_status, enum rpc_stat
 	const char *message);
 
 /* h2_request.c: the request side of the session's callbacks */
-void h2_request_header(struct h2_call *call, struct slice name, struct slice value);
-void h2_request_headers_done(struct h2_call *call, bool is_end);
+/* False: the request is malformed (RFC 9113, 8.1.1), reset the stream. */
+bool h2_request_header(struct h2_call *call, struct slice name, struct slice value);
+bool h2_request_headers_done(struct h2_call *call); /* false: as above */
 void h2_request_data(struct h2_call *call, const unsigned char *bytes, size_t n);
 void h2_request_end(struct h2_call *call);

@@ -18,26 +18,58 @@ static void replace(char **field, struct slice value)
 	*field = x_strndup(value.p, value.n);
 }
 
-void h2_request_header(struct h2_call *call, struct slice name, struct slice value)
+static char **pseudo_field(struct h2_call *call, struct slice name)
 {
-	if (slice_equals(name, ":method")) {
-		if (slice_equals(value, "POST"))
-			call->header_bits |= H2_IS_POST;
-	} else if (slice_equals(name, ":path")) {
-		replace(&call->path, value);
-	} else if (slice_equals(name, "content-type")) {
-		call->header_bits |= H2_HAS_TYPE;
-		if (frame_is_grpc_content(value))
-			call->header_bits |= H2_HAS_GRPC_TYPE;
-	} else if (slice_equals(name, "grpc-encoding")) {
-		replace(&call->encoding, value);
-	} else if (slice_equals(name, "authorization")) {
-		replace(&call->authorization, value);
-	} else if (slice_equals(name, "grpc-timeout")) {
-		replace(&call->timeout, value);
-		if (!frame_parse_timeout(value, &call->timeout_ms))
-			call->header_bits |= H2_BAD_TIMEOUT;
+	if (slice_equals(name, ":method"))
+		return &call->http_method;
+	if (slice_equals(name, ":path"))
+		return &call->path;
+	return slice_equals(name, ":scheme") ? &call->scheme : NULL;
+}
+
+static char **field(struct h2_call *call, struct slice name)
+{
+	if (slice_equals(name, "content-type"))
+		return &call->content_type;
+	if (slice_equals(name, "grpc-encoding"))
+		return &call->encoding;
+	if (slice_equals(name, "grpc-timeout"))
+		return &call->timeout;
+	return slice_equals(name, "authorization") ? &call->authorization : NULL;
+}
+
+static bool is_connection_field(struct slice name)
+{
+	static const char *const names[] = { "connection", "proxy-connection", "keep-alive",
+		"transfer-encoding", "upgrade" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (slice_equals(name, names[i]))
+			return true;
+	return false;
+}
+
+bool h2_request_header(struct h2_call *call, struct slice name, struct slice value)
+{
+	const uint8_t *n = (const uint8_t *)name.p, *v = (const uint8_t *)value.p;
+	bool is_pseudo = name.n > 0 && name.p[0] == ':';
+	if (!nghttp2_check_header_value(v, value.n))
+		return false;
+	if (is_pseudo) {
+		char **to = pseudo_field(call, name);
+		if (call->has_regular || (to != NULL && *to != NULL) ||
+			(to == NULL && !slice_equals(name, ":authority")))
+			return false;
+		if (to != NULL)
+			replace(to, value);
+		return true;
 	}
+	call->has_regular = true;
+	if (!nghttp2_check_header_name(n, name.n) || is_connection_field(name))
+		return false;
+	char **to = field(call, name);
+	if (to != NULL)
+		replace(to, value);
+	return true;
 }
 
 /* The client sees CANCEL and knows its own deadline; the process is killed by its owner. */
@@ -75,47 +107,76 @@ static void find_method(struct h2_call *call)
 			slash + 1, opts->service);
 }
 
-void h2_request_headers_done(struct h2_call *call, bool is_end)
+static void refuse_take(struct h2_call *call, const char *http_status, enum rpc_status status,
+	char *message_take)
 {
-	(void)is_end;
+	h2_call_refuse(call, http_status, status, message_take);
+	free(message_take);
+}
+
+/* False: refused. */
+static bool check_protocol(struct h2_call *call)
+{
+	struct slice subtype;
+	const char *type = call->content_type ? call->content_type : "";
+	if (!frame_is_grpc_content(slice_of(type), &subtype)) {
+		refuse_take(call, "415", RPC_INVALID_ARGUMENT,
+			x_asprintf("invalid gRPC request content-type \"%.256s\"", type));
+		return false;
+	}
+	if (subtype.n > 0)
+		call->answer_type =
+			x_asprintf("application/grpc+%.*s", (int)subtype.n, subtype.p);
+	if (strcmp(call->http_method, "POST") != 0) {
+		refuse_take(call, "405", RPC_INTERNAL,
+			x_asprintf("Received a HEADERS frame with :method \"%.64s\" which "
+				   "should be POST",
+				call->http_method));
+		return false;
+	}
+	return true;
+}
+
+static bool arm_deadline(struct h2_call *call)
+{
+	int64_t ms;
+	if (call->timeout == NULL)
+		return true;
+	char *wrong = frame_parse_timeout(call->timeout, &ms);
+	if (wrong != NULL) {
+		refuse_take(call, "400", RPC_INTERNAL,
+			x_asprintf("malformed grpc-timeout: %s", wrong));
+		free(wrong);
+		return false;
+	}
+	if (ms == 0) {
+		h2_call_finish(call, RPC_DEADLINE_EXCEEDED, "context deadline exceeded");
+		return false;
+	}
+	call->deadline = loop_timer_new(call->conn->server->loop, on_deadline, call);
+	loop_timer_arm(call->deadline, ms);
+	return true;
+}
+
+bool h2_request_headers_done(struct h2_call *call)
+{
 	const struct h2_server_opts *opts = &call->conn->server->opts;
-	char text[640];
-	if (!(call->header_bits & H2_HAS_GRPC_TYPE)) {
-		h2_call_refuse(call, "415", RPC_INVALID_ARGUMENT,
-			call->header_bits & H2_HAS_TYPE
-				? "invalid gRPC request content-type"
-				: "invalid gRPC request content-type \"\"");
-		return;
-	}
-	if (!(call->header_bits & H2_IS_POST)) {
-		h2_call_refuse(
-			call, "405", RPC_INTERNAL, "Received a request that is not a POST");
-		return;
-	}
-	if (call->header_bits & H2_BAD_TIMEOUT) {
-		snprintf(text, sizeof text, "malformed grpc-timeout: %.256s", call->timeout);
-		h2_call_refuse(call, "400", RPC_INTERNAL, text);
-		return;
-	}
+	if (call->http_method == NULL || call->path == NULL || call->scheme == NULL)
+		return false;
+	if (!check_protocol(call) || !arm_deadline(call))
+		return true;
 	struct slice token = slice_of(call->authorization);
 	if (opts->is_authorized != NULL && !opts->is_authorized(opts->auth_arg, token)) {
 		h2_call_finish(call, RPC_UNAUTHENTICATED, "missing or invalid bearer token");
-		return;
+		return true;
 	}
 	find_method(call);
-	if (call->is_finished)
-		return;
-	if (call->encoding != NULL && *call->encoding &&
-		strcmp(call->encoding, "identity") != 0) {
+	if (!call->is_finished && call->encoding != NULL && *call->encoding &&
+		strcmp(call->encoding, "identity") != 0)
 		h2_call_finish(call, RPC_UNIMPLEMENTED,
 			"grpc: Decompressor is not installed for grpc-encoding \"%.128s\"",
 			call->encoding);
-		return;
-	}
-	if (call->timeout_ms >= 0) {
-		call->deadline = loop_timer_new(call->conn->server->loop, on_deadline, call);
-		loop_timer_arm(call->deadline, call->timeout_ms);
-	}
+	return true;
 }
 
 static void start(struct h2_call *call)
@@ -150,8 +211,7 @@ void h2_request_data(struct h2_call *call, const unsigned char *bytes, size_t n)
 	size_t had = call->frame.body_n;
 	size_t used = frame_feed(&call->frame, bytes, n);
 	call->conn->request_bytes += call->frame.body_n - had;
-	if (used < n)
-		call->has_extra = true;
+	call->extra_n += n - used;
 	if (frame_state(&call->frame) == FRAME_TOO_BIG) {
 		h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
 			"grpc: received message larger than max (%u vs. %d)",
@@ -172,15 +232,21 @@ void h2_request_end(struct h2_call *call)
 	call->has_request = true;
 	if (call->is_started)
 		return;
-	switch (frame_state(&call->frame)) {
-	case FRAME_WHOLE:
+	/* no message, a cut one, or two; grpc-go tells it differently for streaming calls */
+	bool is_stream = call->method->waits_for_end;
+	enum frame_state state = frame_state(&call->frame);
+	if (state == FRAME_WHOLE && is_stream && call->extra_n >= FRAME_PREFIX_BYTES)
+		h2_call_finish(call, RPC_INTERNAL,
+			"cardinality violation: received multiple request messages for "
+			"non-client-streaming RPC");
+	else if (state == FRAME_WHOLE)
 		start(call);
-		break;
-	case FRAME_EMPTY:
+	else if (state == FRAME_EMPTY && is_stream)
+		h2_call_finish(call, RPC_INTERNAL,
+			"cardinality violation: received no request message from "
+			"non-client-streaming RPC");
+	else if (call->frame.prefix_n < FRAME_PREFIX_BYTES)
 		h2_call_finish(call, RPC_UNKNOWN, "EOF");
-		break;
-	default:
-		h2_call_finish(call, RPC_UNKNOWN, "unexpected EOF");
-		break;
-	}
+	else
+		h2_call_finish(call, is_stream ? RPC_INTERNAL : RPC_UNKNOWN, "unexpected EOF");
 }

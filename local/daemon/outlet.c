@@ -46,7 +46,15 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	ssize_t n = want ? read(fd, bytes, want) : 0;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) { /* a terminal says EIO when its last user has gone */
+	if (n < 0 && process->is_tty && !process->is_reaped) {
+		/* EIO: nobody has the terminal open just now. The program may open it again, and
+		 * closing our side would hang it up while it is on its way to exit. */
+		event_del(outlet->event);
+		outlet->is_armed = false;
+		process_tty_unused(process);
+		return;
+	}
+	if (n <= 0) {
 		ended(outlet);
 		return;
 	}

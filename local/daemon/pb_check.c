@@ -124,11 +124,11 @@ void *pb_unpack(const ProtobufCMessageDescriptor *type, const unsigned char *byt
 		*why = "string field contains invalid UTF-8";
 		return NULL;
 	case PB_BROKEN:
-		*why = "cannot parse invalid wire-format data";
+		*why = "proto: cannot parse invalid wire-format data";
 		return NULL;
 	}
 	void *message = protobuf_c_message_unpack(type, NULL, n, n ? bytes : nothing);
 	if (message == NULL)
-		*why = "cannot parse invalid wire-format data";
+		*why = "proto: cannot parse invalid wire-format data";
 	return message;
 }

@@ -21,8 +21,8 @@ void *rpc_unpack(struct h2_call *call, const ProtobufCMessageDescriptor *type,
 	void *request =
 		pb_unpack(type, (const unsigned char *)message.p, message.n, nul_in, &why);
 	if (request == NULL)
-		h2_call_finish(call, RPC_INTERNAL,
-			"grpc: error unmarshalling request: proto: %s", why);
+		h2_call_finish(
+			call, RPC_INTERNAL, "grpc: error unmarshalling request: %s", why);
 	return request;
 }
 

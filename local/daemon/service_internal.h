@@ -96,6 +96,7 @@ struct process {
 	struct process *prev, *next;
 };
 void process_outlet_ended(struct process *process);
+void process_tty_unused(struct process *process); /* look again a little later */
 void process_outlet_read(struct process *process);
 void process_abandon(struct process *process); /* after the reaper is gone */
 bool process_signal(struct process *process, int signal_number);

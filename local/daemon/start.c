@@ -151,9 +151,18 @@ static void on_drain_over(void *arg)
 	check_end(process);
 }
 
+void process_tty_unused(struct process *process)
+{
+	loop_timer_arm(process->quiet, TTY_QUIET_MS);
+}
+
 static void on_quiet(void *arg)
 {
 	struct process *process = arg;
+	if (!process->is_reaped) {
+		outlet_resume(&process->outlets[0]);
+		return;
+	}
 	if (!process->outlets[0].is_armed) { /* silent only because the client does not read */
 		loop_timer_arm(process->quiet, TTY_QUIET_MS);
 		return;
@@ -172,8 +181,11 @@ static void on_reaped(void *arg, int wait_status)
 		return;
 	}
 	loop_timer_arm(process->drain, DRAIN_MS);
-	if (process->is_tty)
+	if (process->is_tty) {
+		if (h2_call_queued(process->call) < H2_QUEUE_HIGH)
+			outlet_resume(&process->outlets[0]);
 		loop_timer_arm(process->quiet, TTY_QUIET_MS);
+	}
 	check_end(process);
 }
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -113,11 +114,17 @@ def main():
             programs["real"] = Path(shutil.copy(real_program, Path(folder) / "real")).resolve()
         daemons = {(n, user): Daemon(n, p, folder, user) for n, p in programs.items()
                    for user in (False, True) if any(c.user == user for c in chosen)}
+        pool = ThreadPoolExecutor(1)
         try:
             for c in chosen:
                 start = time.monotonic()
+                asked = pool.submit(run_on, c, daemons["real", c.user]) if real_program else None
                 ours = run_on(c, daemons["ours", c.user])
-                real = run_on(c, daemons["real", c.user]) if real_program else None
+                real = asked.result() if asked else None
+                for _ in range(c.tries - 1):
+                    if real is None or same(real, ours):
+                        break
+                    real = run_on(c, daemons["real", c.user])
                 wrong = judge(c, real, ours)
                 failed, passed = failed + bool(wrong), passed + (not wrong)
                 if wrong or args.v or args.ours_only:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process service over gRPC, and HTTP/2 itself."""
 import os
+import re
 import socket
 import struct
 import time
@@ -45,7 +46,8 @@ def row(name, argv, setup=None, differs=None, ours=None, user=False, **kw):
 
     case("execute." + name, differs, ours, user)(run)
     case("start." + name, differs, ours, user)(start(None))
-    case("start-tty." + name, differs, ours, user)(start((80, 24)))
+    # the real one loses the end of a terminal's output now and then
+    case("start-tty." + name, differs, ours, user, tries=6)(start((80, 24)))
 
 
 def files(t):
@@ -80,7 +82,7 @@ row("script", ["./script"], setup=files)
 row("bad-interpreter", ["./bad-interpreter"], setup=files)
 row("relative-to-cwd", ["./inner"], setup=files, cwd="d")
 row("nul-in-argv", ["echo", "a\0b"])
-row("nul-in-name", ["ec\0ho"])
+row("nul-in-name", ["ec\0ho"], differs="the name is shown up to the NUL", ours=lambda v: "not found in $PATH" in repr(v))
 row("nul-in-env", ["echo"], env={"A": "b\0c"})
 row("long-argument", ["echo", "x" * (130 << 10)])
 row("many-arguments", ["sh", "-c", "echo $#", "x"] + ["y" * 100] * 5000)
@@ -211,8 +213,7 @@ odd("no-te", drop=("te",))
 odd("no-authority", drop=(":authority",))
 odd("content-type.proto", extra=[("content-type", "application/grpc+proto")])
 odd("content-type.param", extra=[("content-type", "application/grpc; x=y")])
-odd("content-type.json", extra=[("content-type", "application/grpc+json")], differs="only protobuf is spoken, whatever the suffix says",
-    ours=lambda v: v[2] == 0)
+odd("content-type.json", extra=[("content-type", "application/grpc+json")])
 odd("content-type.none", drop=("content-type",))
 odd("content-type.foreign", extra=[("content-type", "application/json")])
 odd("content-type.prefix", extra=[("content-type", "application/grpcx")])
@@ -229,8 +230,8 @@ odd("accept-encoding", extra=[("grpc-accept-encoding", "gzip,identity")])
 odd("flag.compressed", body=framed(execute_request(["echo", "hi"]), 1))
 odd("flag.2", body=framed(execute_request(["echo", "hi"]), 2))
 odd("flag.255", body=framed(b"", 255))
-odd("body.none", body=b"")
-odd("body.none.start", "Start", body=b"")
+odd("body.none", body=b"", differs="answered like any empty body; the real one never answers", ours=lambda v: v[2:4] == (2, "EOF"))
+odd("body.none.start", "Start", body=b"", differs="as wire.body.none", ours=lambda v: v[2] == 13)
 odd("body.cut-prefix", body=b"\0\0\0")
 odd("body.cut", body=framed(execute_request(["echo", "hi"]))[:-2])
 odd("body.cut.start", "Start", body=framed(start_request(["echo", "hi"]))[:-2])
@@ -239,13 +240,39 @@ odd("body.two", body=framed(execute_request(["echo", "hi"])) * 2)
 odd("body.two.start", "Start", body=framed(start_request(["echo", "hi"])) * 2)
 odd("body.trailing-byte", body=framed(execute_request(["echo", "hi"])) + b"\0")
 odd("body.trailing-byte.start", "Start", body=framed(start_request(["echo", "hi"])) + b"\0")
+
+
+@case("wire.body.empty-data")
+def _(t):
+    with Conn(t.grpc) as c:
+        out = []
+        for method in ("Execute", "Start"):
+            s = c.open(headers(c, method))
+            c.data(s, b"", True)
+            c.wait(s)
+            out.append(told(t, Answer(s)))
+        return out
+
+
+def broken(name, body, differs=None):
+    def run(t):
+        with Conn(t.grpc) as c:
+            s = c.open(headers(c, "Execute"))
+            c.data(s, framed(body), True)
+            c.wait(s)
+            a = Answer(s)
+            return a.status, re.sub("proto:.*", "proto: ...", a.message)  # the library words it, at random
+    case("wire.protobuf." + name, differs, (lambda v: v[0] == 13) if differs else None)(run)
+
+
 for i, m in enumerate((b"\xff", b"\x0a\xff", b"\x0a\x05ab", b"\x08\x01", b"\x0b", b"\x0a\x02\x0a\x05", b"\x00\x01", b"\x0d\x01",
-                       b"\x0a\x04\x0a\x02\xff\xfe", b"\x0a\x09\x0a\x01x\x12\x04\x0a\x02\xc3\x28", b"\x80" * 11, b"\x0e")):
-    odd(f"protobuf.{i}", body=framed(m), differs="the reason is worded by the protobuf library" if i not in () else None,
-        ours=lambda v: v[2] in (0, 3, 13) and (v[2] != 13 or v[3].startswith("grpc: error unmarshalling request: "))
-        )
+                       b"\x0a\x04\x0a\x02\xff\xfe", b"\x0a\x09\x0a\x01x\x12\x04\x0a\x02\xc3\x28", b"\x80" * 11, b"\x0e",
+                       b"\x0b\x0c" + execute_request(["echo"]), b"\x0a\x02\x12\x00", b"\xfa\xff\xff\xff\x0f\x00")):
+    broken(str(i), m, differs={3: "a known field of another wire type is an error for protobuf-c, not an unknown field",
+                               12: "groups (removed from protobuf) are refused"}.get(i))
 odd("protobuf.unknown-field", body=framed(execute_request(["echo", "hi"]) + field_int(100, 5) + field_bytes(101, b"x")))
-odd("protobuf.config-twice", body=framed(execute_request(["echo"]) + execute_request(["hi"])))
+odd("protobuf.config-twice", body=framed(execute_request(["echo"]) + execute_request(["hi"])),
+    differs="protobuf-c does not merge a message given twice", ours=lambda v: v[2] in (0, 13))
 odd("protobuf.enum-unknown", "SendSignal", body=framed(field_int(1, 1) + field_int(2, 77)))
 odd("method.unknown", "Nope")
 odd("method.empty", "/process.v1.ProcessService/")
@@ -517,9 +544,9 @@ def _(t):
         p = Process(c, ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do printf '%0100d' $i; i=$((i+1)); echo $i > progress; done"])
         c.pump(2.0, lambda: p.stream.over)
         stopped = len(p.stream.data)
-        first = int((t.root / "progress").read_text())
+        first = wait_pid(t, "progress")
         c.pump(0.5, lambda: p.stream.over)
-        second = int((t.root / "progress").read_text())
+        second = wait_pid(t, "progress")
         c.window_update = True
         c.grant(0, 1 << 20)
         c.grant(p.stream.number, 1 << 20)
@@ -705,7 +732,8 @@ def _(t):
         return out
 
 
-@case("tty.background-job-does-not-delay")
+@case("tty.background-job-does-not-delay", differs="a job that ignores HUP does not hold the exit event back",
+      ours=lambda v: v == (b"hi\r\n", 0, True))
 def _(t):
     with Conn(t.grpc) as c:
         start = time.monotonic()
@@ -896,7 +924,7 @@ def _(t):
         return children
 
 
-@case("no-descriptor-leak")
+@case("no-descriptor-leak", differs="the real one keeps some descriptors until its garbage collector runs", ours=lambda v: v is True)
 def _(t):
     def count():
         return len(os.listdir(f"/proc/{t.pid}/fd"))

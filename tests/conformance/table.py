@@ -11,14 +11,15 @@ CASES = []
 
 
 class Case:
-    def __init__(self, name, run, differs, ours, user):
-        self.name, self.run, self.differs, self.ours, self.user = name, run, differs, ours, user
+    def __init__(self, name, run, differs, ours, user, tries):
+        self.name, self.run, self.differs, self.ours, self.user, self.tries = name, run, differs, ours, user, tries
 
 
-def case(name, differs=None, ours=None, user=False):
-    """user: the daemons run as an ordinary user, where permissions matter."""
+def case(name, differs=None, ours=None, user=False, tries=1):
+    """user: the daemons run as an ordinary user, where permissions matter. tries: how often the
+    real one may be asked until it agrees, where it is known to be random."""
     def add(run):
-        CASES.append(Case(name, run, differs, ours, user))
+        CASES.append(Case(name, run, differs, ours, user, tries))
         return run
     return add
 
