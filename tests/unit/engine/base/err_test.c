@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/unit.h"
+
+#include "engine/base/err.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void test_every_code_has_a_row(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ERR_CODE_COUNT; i++) {
+		struct err err = { .code = (enum err_code)i };
+		const char *name = err_code_name(err.code);
+		assert_non_null(name);
+		assert_true(strlen(name) > 1 &&
+			    strspn(name, "abcdefghijklmnopqrstuvwxyz._") == strlen(name));
+		assert_non_null(err_hint(&err));
+		if (i > 0)
+			assert_in_range(err_exit_status(&err), 1, 8);
+		for (int j = 0; j < i; j++)
+			assert_string_not_equal(name, err_code_name((enum err_code)j));
+	}
+	assert_string_equal(err_code_name(ERR_CODE_COUNT), "internal");
+}
+
+static void test_messages(void **state)
+{
+	(void)state;
+	struct err err = { .sys = 5 };
+	assert_false(err_set(&err, ERR_CONN_DNS, "no %s", "name"));
+	assert_string_equal(err.msg, "no name");
+	assert_int_equal(err.sys, 0);
+	err_set(&err, ERR_CONN_LOST, "again: %s", err.msg); /* its own text as an argument */
+	assert_string_equal(err.msg, "again: no name");
+	err_prefix(&err, "while %s", "testing");
+	assert_string_equal(err.msg, "while testing: again: no name");
+	assert_int_equal(err.code, ERR_CONN_LOST);
+	char large[2000];
+	memset(large, 'x', sizeof large);
+	large[sizeof large - 1] = '\0';
+	err_prefix(&err, "%s", large);
+	assert_int_equal(strlen(err.msg), ERR_MESSAGE_BYTES - 1);
+	assert_false(err_set(NULL, ERR_INTERNAL, "nobody listens"));
+	assert_false(err_set_errno(NULL, EIO, "x"));
+	assert_false(err_prefix(NULL, "x"));
+	struct err copy = { .code = ERR_NONE };
+	err_copy(&copy, NULL);
+	err_copy(NULL, &err);
+	assert_int_equal(copy.code, ERR_NONE);
+	err_copy(&copy, &err);
+	assert_int_equal(copy.code, ERR_CONN_LOST);
+}
+
+static void test_errno(void **state)
+{
+	(void)state;
+	static const struct {
+		int errnum;
+		enum err_code code;
+	} cases[] = { { ENOENT, ERR_FILE_NOT_FOUND }, { EACCES, ERR_FILE_DENIED },
+		{ EROFS, ERR_FILE_DENIED }, { ENOSPC, ERR_FILE_NO_SPACE },
+		{ EISDIR, ERR_FILE_IS_DIR }, { ELOOP, ERR_FILE_LOOP },
+		{ ECONNREFUSED, ERR_CONN_REFUSED }, { ECONNRESET, ERR_CONN_LOST },
+		{ EIO, ERR_SYSTEM } };
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct err err;
+		err_set_errno(&err, cases[i].errnum, "f%d", 1);
+		assert_int_equal(err.code, cases[i].code);
+		assert_int_equal(err.sys, cases[i].errnum);
+		assert_true(strncmp(err.msg, "f1: ", 4) == 0 && strlen(err.msg) > 8);
+	}
+}
+
+static void test_http_and_grpc_codes(void **state)
+{
+	(void)state;
+	struct err err;
+	err_set(&err, ERR_HTTP_STATUS, "x");
+	err.sys = 418;
+	assert_string_equal(err_name(&err), "http.418");
+	assert_int_equal(err_retry(&err), ERR_RETRY_NO);
+	err.sys = 503;
+	assert_int_equal(err_retry(&err), ERR_RETRY_SAME);
+	static const char *const names[] = { NULL, "rpc.cancelled", "rpc.unknown",
+		"rpc.invalid_argument", "rpc.deadline_exceeded", "rpc.not_found",
+		"rpc.already_exists", "rpc.permission_denied", "rpc.resource_exhausted",
+		"rpc.failed_precondition", "rpc.aborted", "rpc.out_of_range",
+		"rpc.unimplemented", "rpc.internal", "rpc.unavailable", "rpc.data_loss",
+		"rpc.unauthenticated" };
+	for (int i = 1; i <= 16; i++)
+		assert_string_equal(err_code_name(err_code_of_grpc(i)), names[i]);
+	assert_int_equal(err_code_of_grpc(17), ERR_RPC_UNKNOWN);
+	assert_int_equal(err_code_of_grpc(-1), ERR_RPC_UNKNOWN);
+	assert_int_equal(err_code_of_grpc(0), ERR_RPC_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_code_has_a_row),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_http_and_grpc_codes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
