@@ -3,10 +3,12 @@
  * missing or of another type. */
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "engine/fleet/store.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "agents.x-k8s.io/"
@@ -100,7 +102,9 @@ static void condition_read(
 			    : strcmp(status, "False") == 0  ? CONDITION_FALSE
 							    : CONDITION_UNKNOWN;
 	condition->code = reason_code(reason);
-	condition->since_ms = date_ms(json_str(found, "lastTransitionTime", NULL));
+	int64_t since_ms = date_ms(json_str(found, "lastTransitionTime", NULL));
+	condition->since_s =
+		since_ms > 0 && since_ms / 1000 <= UINT32_MAX ? (uint32_t)(since_ms / 1000) : 0;
 	set_name(store, &condition->reason, reason);
 	set_message(store, &condition->message, json_str(found, "message", NULL));
 	int64_t generation = json_int(object, -1, "metadata", "generation", NULL);
@@ -112,6 +116,49 @@ static void condition_drop(struct store *store, struct condition *condition)
 {
 	drop_text(store, &condition->reason);
 	drop_text(store, &condition->message);
+}
+
+const struct condition condition_absent = { .reason = "", .message = "", .is_current = true };
+static const struct condition condition_fine = {
+	.reason = "", .message = "", .status = CONDITION_TRUE, .is_current = true
+};
+const struct trouble no_trouble = { "", "", "", "", 0 };
+
+int64_t condition_since_ms(const struct condition *condition)
+{
+	return (int64_t)condition->since_s * 1000;
+}
+
+static void rare_drop(struct store *store, const struct condition **slot)
+{
+	union {
+		const struct condition *borrowed;
+		struct condition *owned;
+	} condition = { *slot };
+	if (*slot != NULL && *slot != &condition_absent && *slot != &condition_fine) {
+		condition_drop(store, condition.owned);
+		free(condition.owned);
+	}
+	*slot = &condition_absent;
+}
+
+/* A condition that most objects do not have, or have with nothing to say: memory only for the others. */
+static void rare_read(struct store *store, const struct condition **slot, const cJSON *object,
+	const char *type, bool true_is_fine)
+{
+	struct condition now = { 0 };
+	condition_read(store, &now, object, type);
+	rare_drop(store, slot);
+	if (now.status == CONDITION_ABSENT) {
+		condition_drop(store, &now);
+	} else if (now.status == CONDITION_TRUE && true_is_fine) {
+		condition_drop(store, &now);
+		*slot = &condition_fine;
+	} else {
+		struct condition *kept = x_malloc(sizeof *kept);
+		*kept = now;
+		*slot = kept;
+	}
 }
 
 /* ---- shared fields */
@@ -186,7 +233,7 @@ void claim_read(struct store *store, struct claim *claim, const cJSON *object)
 		date_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
 	claim->revision = revision_of(object);
 	condition_read(store, &claim->ready, object, "Ready");
-	condition_read(store, &claim->finished, object, "Finished");
+	rare_read(store, &claim->finished, object, "Finished", false);
 	/* up to v0.5.6 it carries the Sandbox's generation: no gate */
 	claim->ready.is_current = true;
 	claim->had_first_ready =
@@ -200,7 +247,7 @@ void claim_drop(struct store *store, struct claim *claim)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		drop_text(store, texts[i]);
 	condition_drop(store, &claim->ready);
-	condition_drop(store, &claim->finished);
+	rare_drop(store, &claim->finished);
 	uid_drop(store, &claim->uid);
 }
 
@@ -257,8 +304,8 @@ void sandbox_read(struct store *store, struct sandbox *sandbox, const cJSON *obj
 	sandbox->revision = revision_of(object);
 	condition_read(store, &sandbox->ready, object, "Ready");
 	condition_read(store, &sandbox->suspended, object, "Suspended");
-	condition_read(store, &sandbox->scheduled, object, "PodScheduled");
-	condition_read(store, &sandbox->finished, object, "Finished");
+	rare_read(store, &sandbox->scheduled, object, "PodScheduled", true);
+	rare_read(store, &sandbox->finished, object, "Finished", false);
 	sandbox->is_suspended_mode = mode != NULL && strcmp(mode, "Suspended") == 0;
 	sandbox->is_warm_start = launch != NULL && strcmp(launch, "warm") == 0;
 	if (sandbox->is_suspended_mode || sandbox->suspended.status == CONDITION_TRUE ||
@@ -276,8 +323,8 @@ void sandbox_drop(struct store *store, struct sandbox *sandbox)
 		drop_text(store, texts[i]);
 	condition_drop(store, &sandbox->ready);
 	condition_drop(store, &sandbox->suspended);
-	condition_drop(store, &sandbox->scheduled);
-	condition_drop(store, &sandbox->finished);
+	rare_drop(store, &sandbox->scheduled);
+	rare_drop(store, &sandbox->finished);
 	uid_drop(store, &sandbox->uid);
 	uid_drop(store, &sandbox->claim_uid);
 }
@@ -296,6 +343,22 @@ static int container_weight(const cJSON *status)
 	if (json_get(status, "lastState", "terminated", NULL) != NULL)
 		return 2;
 	return waiting != NULL ? 1 : 0;
+}
+
+static void trouble_drop(struct store *store, const struct trouble **slot)
+{
+	union {
+		const struct trouble *borrowed;
+		struct trouble *owned;
+	} trouble = { *slot };
+	if (*slot != NULL && *slot != &no_trouble) {
+		drop_text(store, &trouble.owned->container);
+		drop_text(store, &trouble.owned->waiting);
+		drop_text(store, &trouble.owned->waiting_message);
+		drop_text(store, &trouble.owned->ended);
+		free(trouble.owned);
+	}
+	*slot = &no_trouble;
 }
 
 static void read_containers(struct store *store, struct pod *pod, const cJSON *object)
@@ -323,12 +386,18 @@ static void read_containers(struct store *store, struct pod *pod, const cJSON *o
 		code = json_int(telling, 0, "lastState", "terminated", "exitCode", NULL);
 	}
 	pod->restarts = restarts > 0 && restarts < INT32_MAX ? (int)restarts : 0;
-	pod->exit_code = code > INT32_MIN && code < INT32_MAX ? (int)code : 0;
-	set_name(store, &pod->container, json_str(telling, "name", NULL));
-	set_name(store, &pod->waiting, json_str(telling, "state", "waiting", "reason", NULL));
-	set_message(store, &pod->waiting_message,
+	trouble_drop(store, &pod->trouble);
+	if (telling == NULL)
+		return;
+	struct trouble *trouble = x_calloc(1, sizeof *trouble);
+	trouble->exit_code = code > INT32_MIN && code < INT32_MAX ? (int)code : 0;
+	set_name(store, &trouble->container, json_str(telling, "name", NULL));
+	set_name(store, &trouble->waiting,
+		json_str(telling, "state", "waiting", "reason", NULL));
+	set_message(store, &trouble->waiting_message,
 		json_str(telling, "state", "waiting", "message", NULL));
-	set_name(store, &pod->ended, ended);
+	set_name(store, &trouble->ended, ended);
+	pod->trouble = trouble;
 }
 
 void pod_read(struct store *store, struct pod *pod, const cJSON *object)
@@ -356,19 +425,19 @@ void pod_read(struct store *store, struct pod *pod, const cJSON *object)
 	pod->phase =
 		phase != NULL && strchr("PRSF", phase[0]) && phase[0] ? (uint8_t)phase[0] : 'U';
 	condition_read(store, &pod->ready, object, "Ready");
-	condition_read(store, &pod->scheduled, object, "PodScheduled");
+	rare_read(store, &pod->scheduled, object, "PodScheduled", true);
 	read_containers(store, pod, object);
 }
 
 void pod_drop(struct store *store, struct pod *pod)
 {
 	const char **texts[] = { &pod->namespace_, &pod->name, &pod->node, &pod->pod_ip,
-		&pod->runtime_class, &pod->container, &pod->waiting, &pod->waiting_message,
-		&pod->ended };
+		&pod->runtime_class };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		drop_text(store, texts[i]);
 	condition_drop(store, &pod->ready);
-	condition_drop(store, &pod->scheduled);
+	rare_drop(store, &pod->scheduled);
+	trouble_drop(store, &pod->trouble);
 	uid_drop(store, &pod->uid);
 	uid_drop(store, &pod->owner_uid);
 }

@@ -172,6 +172,9 @@ void text_unref(struct texts *texts, const char *text)
 void text_set(struct texts *texts, const char **slot, const char *text, size_t max_bytes)
 {
 	const char *old = *slot;
+	/* most updates change nothing: no hashing for them */
+	if (old != NULL && text != NULL && strcmp(old, text) == 0)
+		return;
 	*slot = text_get(texts, text, max_bytes);
 	text_unref(texts, old);
 }

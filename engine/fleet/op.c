@@ -108,7 +108,7 @@ struct kube_call *op_call(struct fleet_op *op, const char *method, const char *p
 static enum err_code failure_code(const struct row *row)
 {
 	const struct condition *finished =
-		row->sandbox ? &row->sandbox->finished : &row->claim->finished;
+		row->sandbox ? row->sandbox->finished : row->claim->finished;
 	enum reason claim = row->claim ? (enum reason)row->claim->ready.code : REASON_OTHER;
 	if (claim == REASON_InvalidMetadata || claim == REASON_EnvVarsInjectionRejected ||
 		claim == REASON_VolumeClaimTemplatesError)

@@ -3,14 +3,12 @@
  * row of it. C = claim, S = Sandbox, R = the Ready condition that decides. */
 #include "engine/fleet/store.h"
 
-static const struct condition absent = { .reason = "", .message = "", .is_current = true };
-
 const struct condition *state_ready_condition(
 	const struct claim *claim, const struct sandbox *sandbox)
 {
 	if (sandbox != NULL)
 		return &sandbox->ready;
-	return claim != NULL ? &claim->ready : &absent;
+	return claim != NULL ? &claim->ready : &condition_absent;
 }
 
 struct view {
@@ -101,8 +99,8 @@ static bool is_pending(const struct view *v)
 		       v->claim_reason == REASON_SandboxCreatePending ||
 		       v->claim_reason == REASON_AdoptionConflict ||
 		       v->claim_reason == REASON_SandboxNotReady;
-	return v->sandbox->scheduled.status == CONDITION_FALSE ||
-	       v->sandbox->scheduled.status == CONDITION_UNKNOWN;
+	return v->sandbox->scheduled->status == CONDITION_FALSE ||
+	       v->sandbox->scheduled->status == CONDITION_UNKNOWN;
 }
 
 static bool is_degraded(const struct view *v)
@@ -119,11 +117,11 @@ enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandb
 	v.ready = state_ready_condition(claim, sandbox);
 	if (claim != NULL) {
 		v.claim_reason = reason_of(&claim->ready);
-		note_finished(&v, &claim->finished);
+		note_finished(&v, claim->finished);
 	}
 	if (sandbox != NULL) {
 		v.sandbox_reason = reason_of(&sandbox->ready);
-		note_finished(&v, &sandbox->finished);
+		note_finished(&v, sandbox->finished);
 	}
 	if (claim == NULL && sandbox->owner == OWNER_POOL)
 		return FLEET_WARM;

@@ -22,10 +22,10 @@ enum store_kind {
 	STORE_KIND_COUNT,
 };
 
-/* Kubernetes UIDs are UUIDs; anything else is kept as interned text. Equal = memcmp. */
+/* Kubernetes UIDs are UUIDs; anything else is interned text whose pointer stands here, marked by eight bytes of ff. Equal
+ * = memcmp. */
 struct uid {
 	uint8_t bytes[16];
-	const char *odd; /* NULL for a UUID */
 };
 
 enum condition_status { CONDITION_ABSENT, CONDITION_TRUE, CONDITION_FALSE, CONDITION_UNKNOWN };
@@ -59,7 +59,7 @@ enum reason {
 
 struct condition {
 	const char *reason, *message; /* interned */
-	int64_t since_ms;             /* server's wall clock */
+	uint32_t since_s;             /* server's wall clock, as exact as the API gives it */
 	uint8_t status;               /* enum condition_status */
 	uint8_t code;                 /* enum reason */
 	bool is_current;              /* its observedGeneration is the object's generation */
@@ -70,7 +70,8 @@ struct claim {
 	const char *namespace_, *name, *pool, *sandbox, *pod_ip, *created_by, *finalizers;
 	int64_t created_ms, deleted_ms, shutdown_ms; /* 0: none */
 	uint64_t revision;
-	struct condition ready, finished;
+	struct condition ready;
+	const struct condition *finished;
 	struct row *row;
 	uint32_t epoch;
 	bool had_first_ready; /* annotation claim-first-ready-at holds a date */
@@ -86,7 +87,8 @@ struct sandbox {
 	int64_t created_ms, deleted_ms, shutdown_ms;
 	int64_t hidden_until_ms; /* monotonic: its claim has just gone, or may be about to come */
 	uint64_t revision;
-	struct condition ready, suspended, scheduled, finished;
+	struct condition ready, suspended;
+	const struct condition *scheduled, *finished; /* shared while they say nothing special */
 	struct row *row;
 	struct pod *pod; /* the best one */
 	uint32_t epoch;
@@ -96,17 +98,23 @@ struct sandbox {
 	bool was_ready, had_pod;
 };
 
+/* The container of a pod that explains most. */
+struct trouble {
+	const char *container, *waiting, *waiting_message, *ended; /* "" if not */
+	int exit_code;
+};
+
 struct pod {
 	struct uid uid, owner_uid;
 	const char *namespace_, *name, *node, *pod_ip, *runtime_class;
-	/* the container that explains most, or "" */
-	const char *container, *waiting, *waiting_message, *ended;
+	const struct trouble *trouble; /* shared while there is none */
 	int64_t created_ms, deleted_ms;
 	uint64_t revision;
 	struct sandbox *sandbox;
-	struct condition ready, scheduled;
+	struct condition ready;
+	const struct condition *scheduled;
 	uint32_t epoch;
-	int restarts, exit_code;
+	int restarts;
 	uint8_t phase; /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
 };
 
@@ -239,6 +247,10 @@ void pool_drop(struct store *store, struct pool *pool);
 void template_read(struct store *store, struct template *template_, const struct cJSON *object);
 void template_drop(struct store *store, struct template *template_);
 uint64_t revision_of(const struct cJSON *object);
+
+int64_t condition_since_ms(const struct condition *condition);
+extern const struct condition condition_absent;
+extern const struct trouble no_trouble;
 
 /* state.c: the table. claim, sandbox may be NULL, not both. */
 enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandbox);

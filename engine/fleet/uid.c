@@ -36,20 +36,39 @@ static bool parse_uuid(const char *text, uint8_t bytes[16])
 	return true;
 }
 
+enum { MARK_AT = 8 };
+_Static_assert(sizeof(const char *) <= MARK_AT, "a pointer fits before the mark");
+
+static bool is_marked(const struct uid *uid)
+{
+	static const uint8_t mark[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	return memcmp(uid->bytes + MARK_AT, mark, sizeof mark) == 0;
+}
+
+static const char *odd_of(const struct uid *uid)
+{
+	const char *odd = NULL;
+	if (is_marked(uid))
+		memcpy(&odd, uid->bytes, sizeof odd);
+	return odd;
+}
+
 struct uid uid_parse(struct store *store, const char *text)
 {
 	struct uid uid;
 	memset(&uid, 0, sizeof uid);
-	if (text == NULL || text[0] == '\0' || parse_uuid(text, uid.bytes))
+	if (text == NULL || text[0] == '\0' ||
+		(parse_uuid(text, uid.bytes) && !is_marked(&uid)))
 		return uid;
-	memset(uid.bytes, 0, sizeof uid.bytes);
-	uid.odd = text_get(&store->texts, text, FLEET_UID_BYTES - 1);
+	const char *odd = text_get(&store->texts, text, FLEET_UID_BYTES - 1);
+	memcpy(uid.bytes, &odd, sizeof odd);
+	memset(uid.bytes + MARK_AT, 0xff, sizeof uid.bytes - MARK_AT);
 	return uid;
 }
 
 void uid_drop(struct store *store, struct uid *uid)
 {
-	text_unref(&store->texts, uid->odd);
+	text_unref(&store->texts, odd_of(uid));
 	memset(uid, 0, sizeof *uid);
 }
 
@@ -58,8 +77,8 @@ const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
 	const uint8_t *b = uid->bytes;
 	if (uid_is_none(uid))
 		out[0] = '\0';
-	else if (uid->odd != NULL)
-		snprintf(out, FLEET_UID_BYTES, "%s", uid->odd);
+	else if (odd_of(uid) != NULL)
+		snprintf(out, FLEET_UID_BYTES, "%s", odd_of(uid));
 	else
 		snprintf(out, FLEET_UID_BYTES,
 			"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
@@ -70,7 +89,7 @@ const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
 
 bool uid_equals(const struct uid *a, const struct uid *b)
 {
-	return a->odd == b->odd && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
 bool uid_is_none(const struct uid *uid)
@@ -81,7 +100,7 @@ bool uid_is_none(const struct uid *uid)
 
 uint32_t uid_hash(const struct uid *uid)
 {
-	return uid->odd != NULL ? text_hash(uid->odd) : map_hash(uid->bytes, sizeof uid->bytes);
+	return map_hash(uid->bytes, sizeof uid->bytes);
 }
 
 /* Of interned texts: their own hashes, mixed. */

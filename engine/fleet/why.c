@@ -48,7 +48,7 @@ static void add_reason(struct sentence *s, const struct condition *condition)
 	if (condition->reason != NULL && condition->reason[0])
 		str_addf(s->out, " (%s)", condition->reason);
 	add_colon(s, condition->message);
-	*s->since_ms = condition->since_ms;
+	*s->since_ms = condition_since_ms(condition);
 }
 
 static void add_claim(struct sentence *s)
@@ -115,16 +115,17 @@ static bool say_event(struct sentence *s, const struct uid *uid, int64_t not_bef
 
 static bool is_named_wait(const struct pod *pod)
 {
-	return pod->waiting[0] && strcmp(pod->waiting, "ContainerCreating") != 0 &&
-	       strcmp(pod->waiting, "PodInitializing") != 0;
+	return pod->trouble->waiting[0] &&
+	       strcmp(pod->trouble->waiting, "ContainerCreating") != 0 &&
+	       strcmp(pod->trouble->waiting, "PodInitializing") != 0;
 }
 
 static void say_ended(struct sentence *s)
 {
 	const struct pod *pod = s->pod;
-	str_addf(s->out, "%s%s", pod->ended[0] ? ": " : "", pod->ended);
-	if (pod->exit_code != 0)
-		str_addf(s->out, " (exit code %d)", pod->exit_code);
+	str_addf(s->out, "%s%s", pod->trouble->ended[0] ? ": " : "", pod->trouble->ended);
+	if (pod->trouble->exit_code != 0)
+		str_addf(s->out, " (exit code %d)", pod->trouble->exit_code);
 	if (pod->restarts > 0)
 		str_addf(s->out, ", restarted %d time%s", pod->restarts,
 			pod->restarts == 1 ? "" : "s");
@@ -133,12 +134,12 @@ static void say_ended(struct sentence *s)
 static bool say_unscheduled(struct sentence *s)
 {
 	const struct condition *scheduled = NULL;
-	if (s->pod != NULL && s->pod->scheduled.status == CONDITION_FALSE)
-		scheduled = &s->pod->scheduled;
+	if (s->pod != NULL && s->pod->scheduled->status == CONDITION_FALSE)
+		scheduled = s->pod->scheduled;
 	else if (s->sandbox != NULL &&
-		 (s->sandbox->scheduled.status == CONDITION_FALSE ||
-			 s->sandbox->scheduled.status == CONDITION_UNKNOWN))
-		scheduled = &s->sandbox->scheduled;
+		 (s->sandbox->scheduled->status == CONDITION_FALSE ||
+			 s->sandbox->scheduled->status == CONDITION_UNKNOWN))
+		scheduled = s->sandbox->scheduled;
 	if (scheduled == NULL)
 		return false;
 	str_addf(s->out, "Pod %s is not scheduled", pod_called(s));
@@ -156,10 +157,10 @@ static bool say_pod(struct sentence *s)
 		if (say_event(s, &s->sandbox->uid, s->sandbox->created_ms))
 			return true;
 		str_addf(s->out, "Pod %s does not exist", pod_called(s));
-		*s->since_ms = s->sandbox->ready.since_ms;
+		*s->since_ms = condition_since_ms(&s->sandbox->ready);
 		return true;
 	}
-	*s->since_ms = pod->ready.since_ms ? pod->ready.since_ms : pod->created_ms;
+	*s->since_ms = pod->ready.since_s ? condition_since_ms(&pod->ready) : pod->created_ms;
 	if (pod->deleted_ms != 0) {
 		str_addf(s->out, "Pod %s is terminating", pod->name);
 		*s->since_ms = pod->deleted_ms;
@@ -168,19 +169,20 @@ static bool say_pod(struct sentence *s)
 	if (say_unscheduled(s))
 		return true;
 	if (is_named_wait(pod)) {
-		str_addf(s->out, "Pod %s, container %s: %s", pod->name, pod->container,
-			pod->waiting);
+		str_addf(s->out, "Pod %s, container %s: %s", pod->name, pod->trouble->container,
+			pod->trouble->waiting);
 		/* of a crash the last end tells more than the wait */
-		if (pod->ended[0] || pod->exit_code != 0)
+		if (pod->trouble->ended[0] || pod->trouble->exit_code != 0)
 			say_ended(s);
 		else
-			add_colon(s, pod->waiting_message);
+			add_colon(s, pod->trouble->waiting_message);
 		return true;
 	}
 	if (pod->ready.status == CONDITION_TRUE)
 		return false;
-	if (pod->ended[0] || pod->exit_code != 0) {
-		str_addf(s->out, "Pod %s, container %s ended", pod->name, pod->container);
+	if (pod->trouble->ended[0] || pod->trouble->exit_code != 0) {
+		str_addf(s->out, "Pod %s, container %s ended", pod->name,
+			pod->trouble->container);
 		say_ended(s);
 		return true;
 	}
@@ -188,8 +190,8 @@ static bool say_pod(struct sentence *s)
 		return true;
 	if (pod->phase == 'R')
 		str_addf(s->out, "Pod %s is running but not ready", pod->name);
-	else if (pod->waiting[0])
-		str_addf(s->out, "Pod %s is starting (%s)", pod->name, pod->waiting);
+	else if (pod->trouble->waiting[0])
+		str_addf(s->out, "Pod %s is starting (%s)", pod->name, pod->trouble->waiting);
 	else
 		str_addf(s->out, "Pod %s is starting", pod->name);
 	return true;
@@ -207,7 +209,7 @@ static void say_condition(struct sentence *s, const struct condition *condition)
 		add_colon(s, condition->message);
 	else
 		add_colon(s, condition->reason);
-	*s->since_ms = condition->since_ms;
+	*s->since_ms = condition_since_ms(condition);
 }
 
 /* ---- the states */
@@ -257,13 +259,13 @@ static void say_failed(struct sentence *s)
 		return;
 	}
 	str_addf(s->out, "Pod %s failed", pod_called(s));
-	if (s->pod != NULL && (s->pod->ended[0] || s->pod->exit_code != 0))
+	if (s->pod != NULL && (s->pod->trouble->ended[0] || s->pod->trouble->exit_code != 0))
 		say_ended(s);
 	else
 		add_colon(s, ready_of(s)->message);
 	const struct condition *finished =
-		s->sandbox ? &s->sandbox->finished : &s->claim->finished;
-	*s->since_ms = finished->since_ms;
+		s->sandbox ? s->sandbox->finished : s->claim->finished;
+	*s->since_ms = condition_since_ms(finished);
 }
 
 static bool say_pool(struct sentence *s)
@@ -299,7 +301,7 @@ static void say_blocked(struct sentence *s)
 	else
 		str_addf(s->out, "the SandboxTemplate of SandboxWarmPool %s does not exist",
 			claim->pool);
-	*s->since_ms = claim->ready.since_ms;
+	*s->since_ms = condition_since_ms(&claim->ready);
 }
 
 static void say_suspending(struct sentence *s)
@@ -309,7 +311,7 @@ static void say_suspending(struct sentence *s)
 	const struct condition *suspended = &s->sandbox->suspended;
 	if (suspended->status != CONDITION_ABSENT && suspended->status != CONDITION_TRUE)
 		add_reason(s, suspended);
-	*s->since_ms = s->sandbox->ready.since_ms;
+	*s->since_ms = condition_since_ms(&s->sandbox->ready);
 }
 
 static void say_resuming(struct sentence *s)
@@ -318,7 +320,7 @@ static void say_resuming(struct sentence *s)
 	add_sandbox(s);
 	str_add(s->out, " is resuming; ");
 	before = s->out->n;
-	int64_t since = ready_of(s)->since_ms;
+	int64_t since = condition_since_ms(ready_of(s));
 	if (!say_pod(s) || s->out->n == before) {
 		str_add(s->out, "waiting for its pod");
 		*s->since_ms = since;
@@ -365,8 +367,8 @@ static void say_ready(struct sentence *s)
 		return;
 	if (pod == NULL) {
 		/* the pod's watch may be a moment behind the Sandbox's */
-		int64_t age =
-			clock_wall_ms() + s->store->clock_skew_ms - sandbox->ready.since_ms;
+		int64_t age = clock_wall_ms() + s->store->clock_skew_ms -
+			      condition_since_ms(&sandbox->ready);
 		if (!s->store->is_synced[STORE_PODS] ||
 			(!sandbox->had_pod && age < POD_GRACE_MS))
 			return;
@@ -381,9 +383,9 @@ static void say_ready(struct sentence *s)
 		add_reason(s, &pod->ready);
 	} else if (pod->restarts > 0) {
 		str_addf(s->out, "Pod %s, container %s has been restarted", pod->name,
-			pod->container);
+			pod->trouble->container);
 		say_ended(s);
-		*s->since_ms = pod->ready.since_ms;
+		*s->since_ms = condition_since_ms(&pod->ready);
 	}
 }
 
@@ -424,12 +426,12 @@ void why_format(const struct store *store, const struct row *row, enum fleet_sta
 	case FLEET_FINISHED:
 		str_addf(out, "Pod %s has ended successfully", pod_called(&s));
 		*since_ms =
-			s.sandbox ? s.sandbox->finished.since_ms : s.claim->finished.since_ms;
+			condition_since_ms(s.sandbox ? s.sandbox->finished : s.claim->finished);
 		break;
 	case FLEET_SUSPENDED:
 		add_sandbox(&s);
 		str_add(out, " is suspended");
-		*since_ms = s.sandbox->suspended.since_ms;
+		*since_ms = condition_since_ms(&s.sandbox->suspended);
 		break;
 	case FLEET_SUSPENDING:
 		say_suspending(&s);
