@@ -20,9 +20,9 @@ static void remove_below(int dir_fd, const char *name, int depth)
 	if (fd < 0 && errno == EACCES) {
 		struct stat st;
 		/* a folder without rights; chmod follows links, so look first */
-		if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
-			fchmodat(dir_fd, name, 0700, 0);
-		fd = openat(dir_fd, name, flags);
+		if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISDIR(st.st_mode) && fchmodat(dir_fd, name, 0700, 0) == 0)
+			fd = openat(dir_fd, name, flags);
 	}
 	if (fd >= 0) {
 		fchmod(fd, 0700);

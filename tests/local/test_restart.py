@@ -7,6 +7,7 @@ import threading
 import time
 
 from harness.case import Case, main
+from harness.sandmux import BIN, home_env
 
 from backend import CLAIMS, LOCALD, PODS, POOLS, SANDBOXES, Backend, claim, condition, is_ready, wait_for
 
@@ -51,6 +52,20 @@ class Restart(Case):
         self.b.kill()
         self.b.start()
         self.check_came_back(name, pod, "died and was started again")
+
+    def test_names_of_the_processes_that_died(self):
+        self.need(os.path.exists(BIN), "sandmux is not built")
+        name, pod = self.prepared()
+        shell = subprocess.Popen([BIN, "--kubeconfig", str(self.b.kubeconfig), "run", "c1", "--", "sh", "-c", "sleep 300; true"],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env={**os.environ, **home_env(self.tmp / "home")})
+        self.addCleanup(shell.communicate)
+        self.addCleanup(shell.kill)
+        time.sleep(3)  # the backend looks every two seconds
+        self.assertIsNone(shell.poll())
+        self.b.kill()
+        self.b.start()
+        self.check_came_back(name, pod, "processes that died: sh, sleep")
 
     def test_the_daemons_die_with_it(self):
         name, pod = self.prepared()

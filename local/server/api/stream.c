@@ -12,6 +12,9 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/event.h>
+
+enum { MAX_UNREAD_BYTES = 64 * 1024 };
 
 struct stream {
 	struct stream *prev, *next;
@@ -54,8 +57,10 @@ static void finish_now(struct stream *s)
 {
 	struct evhttp_request *ev = s->ev;
 	struct evhttp_connection *con = evhttp_request_get_connection(ev);
-	if (con)
+	if (con) {
 		evhttp_connection_set_closecb(con, NULL, NULL);
+		bufferevent_setwatermark(evhttp_connection_get_bufferevent(con), EV_READ, 0, 0);
+	}
 	stream_end(s);
 	evhttp_send_reply_end(ev);
 }
@@ -105,6 +110,9 @@ struct stream *stream_start(struct request *req, const char *type,
 	/* a stream is silent for as long as nothing happens; its own timer ends it */
 	evhttp_connection_set_timeout(con, 2 * 3600);
 	bufferevent_set_timeouts(evhttp_connection_get_bufferevent(con), NULL, NULL);
+	/* evhttp goes on reading while it answers, to see the end: not without a limit */
+	bufferevent_setwatermark(
+		evhttp_connection_get_bufferevent(con), EV_READ, 0, MAX_UNREAD_BYTES);
 	evhttp_connection_set_closecb(con, on_close, s);
 	evhttp_send_reply_start(req->ev, 200, "OK");
 	stream_wake(s);
