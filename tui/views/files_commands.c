@@ -256,6 +256,37 @@ static bool run_search(void *self, const char *args, struct err *err)
 
 /* ---- another sandbox on the other side */
 
+/* "namespace/name", or a name in the namespace that is looked at; when that is all of them, in any. */
+static const struct fleet_row *find_row(
+	const struct host *host, const struct fleet *fleet, const char *name, struct err *err)
+{
+	const char *namespace_ = host->ops->namespace_(host), *slash = strchr(name, '/');
+	if (*namespace_)
+		return fleet_find_name(fleet, namespace_, name, err);
+	if (slash && strncmp(name, "sandbox/", strlen("sandbox/")) != 0) {
+		char *own = x_strndup(name, (size_t)(slash - name));
+		const struct fleet_row *row = fleet_find_name(fleet, own, slash + 1, err);
+		free(own);
+		return row;
+	}
+	const struct fleet_row *found = NULL;
+	for (size_t i = 0; i < fleet_count(fleet); i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		if (strcmp(*row->claim ? row->claim : row->sandbox, name) != 0)
+			continue;
+		if (found) {
+			err_set(err, ERR_ARG_INVALID,
+				"%s is in several namespaces: write %s/%s", name,
+				row->namespace_, name);
+			return NULL;
+		}
+		found = row;
+	}
+	if (!found)
+		err_set(err, ERR_SANDBOX_NOT_FOUND, "there is no sandbox %s", name);
+	return found;
+}
+
 static bool connect(struct files *files, const char *name, struct err *err)
 {
 	struct host *host = files->view.host;
@@ -269,17 +300,7 @@ static bool connect(struct files *files, const char *name, struct err *err)
 		files_pane_connect(other, false, NULL, NULL);
 		return true;
 	}
-	const char *namespace_ = host->ops->namespace_(host);
-	const char *slash = strchr(name, '/');
-	char *own = NULL;
-	const struct fleet_row *row = NULL;
-	if (!*namespace_ && slash && strncmp(name, "sandbox/", 8) != 0) { /* "namespace/name" */
-		own = x_strndup(name, (size_t)(slash - name));
-		row = fleet_find_name(fleet, own, slash + 1, err);
-	} else {
-		row = fleet_find_name(fleet, *namespace_ ? namespace_ : "default", name, err);
-	}
-	free(own);
+	const struct fleet_row *row = find_row(host, fleet, name, err);
 	if (row)
 		files_pane_connect(other, false, row->uid, NULL);
 	return row != NULL;
