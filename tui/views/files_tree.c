@@ -9,7 +9,7 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
-#include "engine/net/loop.h"
+#include "engine/engine.h"
 
 #include <dirent.h>
 #include <errno.h>
