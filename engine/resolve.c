@@ -3,6 +3,7 @@
  * there and in the state that is wanted, or a reason ends the wait. */
 #include "engine/internal.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/kube/config.h"
 
@@ -10,13 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESOLVE_TIMEOUT_MS = 30000 }; /* name to row, as in the Python client */
+enum {
+	RESOLVE_TIMEOUT_MS = 30000, /* name to row, as in the Python client */
+	JOIN_GRACE_MS = 1500,
+};
 
 struct engine_resolve {
 	struct engine *engine;
 	char *namespace_;
 	char *name;
 	int64_t wait_ready_ms;
+	int64_t grace_until_ms; /* 0: not begun */
 	struct loop_timer *deadline;
 	struct loop_timer *first_look;
 	void (*done)(void *arg, const struct err *err, const char *uid);
@@ -90,14 +95,29 @@ static bool ends_the_wait(const struct fleet_row *row, struct err *err)
 	}
 }
 
+/* The Sandbox behind a claim is looked for a moment later than the claim: verbs that act on it need both. A claim
+ * may also name one that is gone, so the wait is short. */
+static bool is_joined(struct engine_resolve *resolve, const struct fleet_row *row)
+{
+	if (row->sandbox[0] == '\0' || row->sandbox_uid[0] != '\0' ||
+		source_failure(resolve->engine) != NULL)
+		return true;
+	if (resolve->grace_until_ms == 0) {
+		resolve->grace_until_ms = clock_mono_ms() + JOIN_GRACE_MS;
+		loop_timer_arm(resolve->first_look, JOIN_GRACE_MS + 1);
+	}
+	return clock_mono_ms() >= resolve->grace_until_ms;
+}
+
 static void resolve_look(struct engine_resolve *resolve)
 {
 	struct engine *engine = resolve->engine;
 	struct err err = { 0 };
 	const struct fleet_row *row =
 		fleet_find_name(engine->fleet, resolve->namespace_, resolve->name, &err);
-	if (row != NULL && (resolve->wait_ready_ms == 0 || row->state == FLEET_READY)) {
-		resolve_finish(resolve, NULL, row->uid);
+	if (row != NULL && (row->state == FLEET_READY || resolve->wait_ready_ms == 0)) {
+		if (is_joined(resolve, row))
+			resolve_finish(resolve, NULL, row->uid);
 		return;
 	}
 	if (row != NULL) {
