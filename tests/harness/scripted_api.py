@@ -118,8 +118,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(url.query))
         resource = url.path.rstrip("/").rsplit("/", 1)[-1]
         self.api.requests.append(self.path)
+        collection, name = url.path.rstrip("/").rsplit("/", 2)[-2:]
         if query.get("watch") in ("true", "1"):
             self.watch(resource, query)
+        elif collection in self.api.objects or collection == "pods":
+            self.one(collection, urllib.parse.unquote(name))
         else:
             self.list(resource, query)
 
@@ -134,6 +137,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.api.pages[key] = json.dumps({"kind": "List", "apiVersion": "v1", "metadata": meta,
                                               "items": objects[start:start + limit]}, separators=(",", ":")).encode()
         self.reply(200, self.api.pages[key])
+
+    def one(self, resource: str, name: str):
+        for obj in self.api.objects.get(resource, []):
+            if obj["metadata"]["name"] == name:
+                self.reply(200, json.dumps(obj).encode())
+                return
+        self.reply(404, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
+                                    "message": f'{resource} "{name}" not found'}).encode())
 
     def watch(self, resource: str, query: dict):
         q = queue.Queue()

@@ -13,12 +13,13 @@
 #include <string.h>
 
 enum {
-	NAMESPACES_MAX = 64,
 	SOURCES_MAX = 16,
 	MANY_CHANGES = 2000,
 	HEAD_ROWS = 2,
-	FLEX_COLS = 24,
-	NAME_COLS_MAX = 40
+	FLEX_COLS = 24, /* what name and why want at least */
+	NAME_COLS_MIN = 14,
+	NAME_COLS_MAX = 40,
+	RANK_AGE = 2,
 };
 
 struct list {
@@ -215,44 +216,53 @@ static void draw_counters(struct list *list, struct region r)
 		region_textf(r, 0, col, r.cols - col, text, "  /%s", filter);
 }
 
-/* How fresh the data is, and what is wrong with it. Returns false if there is nothing to warn about. */
-static bool draw_freshness(struct list *list, struct region r)
+/* "data 3s old", at the right; returns its columns. */
+static int draw_age(struct list *list, struct region r, int64_t age_ms, bool is_bad)
+{
+	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
+	if (!fleet_is_synced(fleet_of(list)))
+		return 0;
+	snprintf(label, sizeof label, "data %s old", clock_format_age(age_ms, text));
+	int cols = text_cols(label);
+	list->shows_seconds = true;
+	region_text(r, 0, r.cols - cols, cols,
+		host_style(list->view.host, is_bad ? ROLE_WARNING : ROLE_DIM), label);
+	return cols + 2;
+}
+
+/* How fresh the data is, and what is wrong with it. */
+static void draw_freshness(struct list *list, struct region r)
 {
 	struct host *host = list->view.host;
-	struct fleet *fleet = fleet_of(list);
+	struct style warning = host_style(host, ROLE_WARNING);
 	struct fleet_source sources[SOURCES_MAX];
-	size_t n = fleet_sources(fleet, sources, SOURCES_MAX);
+	size_t n = fleet_sources(fleet_of(list), sources, SOURCES_MAX);
+	struct str trouble;
 	int64_t age = 0;
-	int col = 0;
-	char text[CLOCK_AGE_BYTES];
-	bool is_bad = false;
+	str_init(&trouble, 4096);
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_source *s = &sources[i];
 		age = s->age_ms > age ? s->age_ms : age;
 		if (strcmp(s->state_name, "live") == 0 ||
 			strcmp(s->state_name, "starting") == 0)
 			continue;
-		is_bad = true;
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
-			"%s%s %s", col ? "  " : "! ", s->resource, s->state_name);
+		str_addf(&trouble, "%s%s %s", trouble.n ? "  " : "! ", s->resource,
+			s->state_name);
 		if (s->error && *s->error)
-			col += region_textf(r, 0, col, r.cols - col,
-				host_style(host, ROLE_WARNING), ": %s", s->error);
+			str_addf(&trouble, ": %s", s->error);
 	}
-	if (!fleet_is_synced(fleet)) {
-		if (!is_bad)
-			region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
-				"asking %s …", engine_server(host->engine));
-	} else {
-		const char *label = clock_format_age(age, text);
-		int cols = (int)strlen(label) + (int)strlen("data ") + (int)strlen(" old");
-		if (cols + 1 < r.cols && col + cols + 1 < r.cols)
-			region_textf(r, 0, r.cols - cols, cols,
-				host_style(host, is_bad ? ROLE_WARNING : ROLE_DIM),
-				"data %s old", label);
-		list->shows_seconds = true;
-	}
-	return is_bad;
+	int age_cols = draw_age(list, r, age, trouble.n > 0);
+	if (trouble.n)
+		region_text(r, 0, 0, r.cols - age_cols, warning, trouble.p);
+	else if (!fleet_is_synced(fleet_of(list)))
+		region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY), "asking %s …",
+			engine_server(host->engine));
+	str_deinit(&trouble);
+}
+
+static int wanted_cols(int column)
+{
+	return columns[column].cols ? columns[column].cols + 1 : FLEX_COLS;
 }
 
 static void lay_columns(struct list *list, int cols)
@@ -262,14 +272,17 @@ static void lay_columns(struct list *list, int cols)
 	int fixed = 2, n_flex = 0; /* 2: the mark */
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		is_shown[i] = i != COLUMN_NAMESPACE || all;
-		fixed += !is_shown[i] ? 0 : columns[i].cols ? columns[i].cols + 1 : FLEX_COLS;
+		fixed += is_shown[i] ? wanted_cols(i) : 0;
 	}
-	for (int rank = 9; fixed > cols && rank > 0; rank--)
+	for (int rank = 9; fixed > cols && rank > 0; rank--) {
+		if (rank == RANK_AGE) /* a short name is better than no age */
+			fixed -= FLEX_COLS - NAME_COLS_MIN;
 		for (int i = 0; i < COLUMN_COUNT; i++)
 			if (columns[i].rank == rank && is_shown[i] && fixed > cols) {
 				is_shown[i] = false;
-				fixed -= columns[i].cols ? columns[i].cols + 1 : FLEX_COLS;
+				fixed -= wanted_cols(i);
 			}
+	}
 	int left = cols - 2;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (is_shown[i] && columns[i].cols)

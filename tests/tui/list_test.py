@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sandbox list over a scripted API server: first paint, order, filter, marks, cursor, hostile text, bad news."""
+import re
+import socket
+import threading
+
+from harness import Case, main
+from harness.scripted_api import ScriptedApi, claim, sandbox
+
+
+class List(Case):
+    def api(self, count=0):
+        api = ScriptedApi(count)
+        self.addCleanup(api.stop)
+        return api
+
+    def open(self, api, *args, rows=24, cols=100, **kw):
+        config = api.kubeconfig(self.tmp / "kubeconfig")
+        scr = self.sandmux_screen("--kubeconfig", config, *args, rows=rows, cols=cols, **kw)
+        scr.api = api
+        return scr
+
+    def listed(self, scr, count):
+        """Waits for the rows, and until the watches that bring changes are open."""
+        scr.wait_for(f"{count} sandboxes", timeout=60)
+        scr.wait_for(lambda s: all(s.api.watchers.get(r) for r in ("sandboxclaims", "sandboxes")))
+
+    def names(self, scr):
+        return re.findall(r"^[ *] ([a-z]+-\S+)", scr.text(), re.M)
+
+    def cursor_name(self, scr):
+        """The name on the row that is drawn in the cursor's colours."""
+        plain = scr.cell(2, 0).bg
+        for n in range(4, scr.rows - 1):
+            if scr.cell(n, 1).bg != plain:
+                return scr.row(n)[2:].split()[0]
+        return None
+
+    def test_first_paint_comes_before_the_first_answer(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        held = []
+        threading.Thread(target=lambda: held.append(silent.accept()), daemon=True).start()
+        api = self.api()
+        api.url = f"http://127.0.0.1:{silent.getsockname()[1]}"  # accepts, never answers
+        scr = self.open(api)
+        scr.wait_for("sandboxes", timeout=3)
+        scr.wait_for("waiting for the first answer", timeout=3)
+        scr.wait_for(f"asking http://127.0.0.1:{silent.getsockname()[1]}")
+        scr.type("?")  # and keys work meanwhile
+        scr.wait_for("Everywhere", timeout=3)
+
+    def test_rows_come_change_and_go(self):
+        api = self.api(3)
+        scr = self.open(api)
+        self.listed(scr, 3)
+        self.assertEqual(self.names(scr), ["claim-00000", "claim-00001", "claim-00002"])
+        api.emit("sandboxes", "MODIFIED", sandbox(1, 0, ready=False))
+        scr.wait_for(re.compile(r"claim-00001 +Degraded"))
+        scr.wait_for("1 Degraded")
+        api.emit("sandboxclaims", "ADDED", claim(7, 0))
+        api.emit("sandboxes", "ADDED", sandbox(7, 0))
+        scr.wait_for("4 sandboxes")
+        api.emit("sandboxclaims", "DELETED", claim(0, 0))
+        api.emit("sandboxes", "DELETED", sandbox(0, 0))
+        scr.wait_gone("claim-00000")
+        self.assertEqual(self.names(scr), ["claim-00001", "claim-00002", "claim-00007"])
+
+    def test_the_cursor_stays_on_its_sandbox(self):
+        api = self.api(5)
+        scr = self.open(api)
+        self.listed(scr, 5)
+        scr.type("jj")
+        scr.wait_for(lambda s: self.cursor_name(s) == "claim-00002")
+        api.emit("sandboxclaims", "DELETED", claim(0, 0))
+        api.emit("sandboxes", "DELETED", sandbox(0, 0))
+        scr.wait_gone("claim-00000")
+        self.assertEqual(self.cursor_name(scr), "claim-00002")
+        scr.type("N")  # the same column again: reversed
+        scr.wait_for("NAME↓")
+        self.assertEqual(self.names(scr)[0], "claim-00004")
+        self.assertEqual(self.cursor_name(scr), "claim-00002")
+        api.emit("sandboxclaims", "DELETED", claim(2, 0))
+        api.emit("sandboxes", "DELETED", sandbox(2, 0))
+        scr.wait_gone("claim-00002")
+        self.assertEqual(self.cursor_name(scr), "claim-00001")  # what took its place
+
+    def test_filter_while_typing(self):
+        api = self.api(30)
+        api.objects["sandboxes"][4] = sandbox(4, 1, ready=False)
+        scr = self.open(api)
+        self.listed(scr, 30)
+        scr.type("/0002")
+        scr.wait_for("11 of 30 sandboxes")
+        scr.type("7")
+        scr.wait_for("1 of 30 sandboxes")
+        scr.key("BSpace", "BSpace", "Enter")
+        scr.wait_for(lambda s: "30 sandboxes" in s.text() and "/000" in s.row(1))
+        scr.key("Escape")
+        scr.wait_for(lambda s: "/000" not in s.row(1))
+        scr.type("/!state:ready")
+        scr.wait_for("1 of 30 sandboxes")
+        self.assertEqual(self.names(scr), ["claim-00004"])
+        scr.key("Escape")  # while typing: as it was
+        scr.wait_for(re.compile(r"^30 sandboxes", re.M))
+        scr.type("/nothing-like-it\r")
+        scr.wait_for("Nothing fits the filter")
+
+    def test_sorting_by_state_puts_the_unhealthy_first(self):
+        api = self.api(12)
+        api.objects["sandboxes"][9] = sandbox(9, 1, ready=False)
+        scr = self.open(api)
+        self.listed(scr, 12)
+        scr.type("S")
+        scr.wait_for(lambda s: self.names(s)[0] == "claim-00009")
+        row = next(n for n, line in enumerate(scr.lines()) if "NAME" in line)
+        scr.mouse("click", "left", row, 4)
+        scr.wait_for(lambda s: self.names(s)[0] == "claim-00000")
+
+    def test_marks_and_the_question(self):
+        api = self.api(5)
+        scr = self.open(api)
+        self.listed(scr, 5)
+        scr.key("Space", "Space")
+        scr.wait_for("2 marked")
+        scr.key("C-d")
+        scr.wait_for("Delete 2 sandboxes?")
+        for name in ("claim-00000", "claim-00001"):
+            self.assertEqual(scr.text().count(name), 2 if name in scr.row(4) + scr.row(5) else 1)
+        scr.key("Escape")
+        scr.wait_gone("Delete 2")
+        scr.key("Escape")
+        scr.wait_gone("2 marked")
+        scr.key("C-a")
+        scr.wait_for("5 marked")
+
+    def test_mouse(self):
+        api = self.api(40)
+        scr = self.open(api)
+        self.listed(scr, 40)
+        row = next(n for n, line in enumerate(scr.lines()) if "claim-00005" in line)
+        scr.mouse("click", "left", row, 5)
+        scr.wait_for(lambda s: self.cursor_name(s) == "claim-00005")
+        for _ in range(8):
+            scr.mouse("wheel", "down", 10, 10)
+        scr.wait_for("claim-00028")
+        self.assertNotIn("claim-00000", scr.text())
+        row = next(n for n, line in enumerate(scr.lines()) if "claim-00020" in line)
+        scr.mouse("click", "left", row, 5).mouse("click", "left", row, 5)
+        scr.wait_for("Conditions")
+        scr.wait_for("claim-00020")
+        scr.mouse("click", "left", 0, 14)  # the first tab
+        self.listed(scr, 40)
+
+    def test_hostile_objects(self):
+        api = self.api(1)
+        evil = "esc\x1b[2J\x1b]52;c;aGk=\x07 bidi\u202e zero\u200b nl\nend \x9b31m"
+        box = sandbox(0, 1, ready=False)
+        for c in box["status"]["conditions"]:
+            c["message"] = evil
+            c["reason"] = evil
+        box["metadata"]["labels"][f"l{evil}"] = evil * 10
+        box["status"]["nodeName"] = evil
+        api.objects["sandboxes"][0] = box
+        named = claim(0, 1)
+        named["metadata"]["name"] = f"name-{evil}"
+        named["metadata"]["labels"] = {evil: evil}
+        api.objects["sandboxclaims"][0] = named
+        scr = self.open(api, cols=200)
+        scr.wait_for("name-esc^[")
+        scr.type("d")
+        scr.wait_for("Conditions")
+        scr.wait_for("<U+202E>")
+        scr.key("C-d")
+        scr.wait_for("Delete 1 sandbox?")
+        scr.key("Escape")
+        scr.wait_idle()
+        for raw in (b"\x1b]52", "\u202e".encode(), "\u200b".encode(), b"\x9b31m", b"esc\x1b", b"\x07"):
+            self.assertNotIn(raw, scr.raw)
+
+    def test_a_server_that_goes_away_is_said(self):
+        api = self.api(2)
+        scr = self.open(api, cols=120)
+        self.listed(scr, 2)
+        api.stop()
+        scr.wait_for(re.compile(r"! .*retrying"), timeout=20)
+        self.assertIn("claim-00000", scr.text())  # old data stays, marked as old
+        scr.wait_for(re.compile(r"data \S+ old"))
+
+    def test_forbidden_is_one_clear_message(self):
+        api = self.api(2)
+        api.forbidden = True
+        original = api.server.RequestHandlerClass.list
+
+        def list_(handler, resource, query):
+            if resource == "sandboxclaims":
+                body = (b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,'
+                        b'"message":"sandboxclaims is forbidden: User \\"you\\" cannot list"}')
+                handler.reply(403, body)
+            else:
+                original(handler, resource, query)
+        api.server.RequestHandlerClass.list = list_
+        scr = self.open(api, cols=120)
+        scr.wait_for(re.compile(r"sandboxclaims forbidden"))
+
+    def test_read_only_refuses_and_says_so(self):
+        api = self.api(2)
+        scr = self.open(api, "--read-only")
+        self.listed(scr, 2)
+        scr.wait_for("read-only")
+        scr.key("C-d")
+        scr.wait_for("op.read_only")
+        scr.key("Enter")
+        scr.type("n")
+        scr.wait_for("op.read_only")
+
+    def test_narrow_and_wide(self):
+        api = self.api(3)
+        scr = self.open(api, rows=10, cols=40)
+        scr.wait_for("claim-00002")
+        self.assertRegex(scr.text(), r"NAME↑ +STATE +AGE")
+        scr.resize(50, 200)
+        scr.wait_for(re.compile(r"NAME.*STATE.*SANDBOX.*POD.*POOL.*AGE.*EXPIRES.*WHY"))
+
+    def test_ten_thousand(self):
+        api = self.api(10000)
+        scr = self.open(api)
+        scr.wait_for("10000 sandboxes", timeout=60)
+        scr.type("G")
+        scr.wait_for("claim-09999")
+        scr.type("/09876\r")
+        scr.wait_for("1 of 10000 sandboxes")
+
+
+if __name__ == "__main__":
+    main()
