@@ -206,35 +206,12 @@ static int64_t left_ms(const struct lane_attempt *lane)
 	return left < 1 ? 1 : left < PROBE_MS ? left : PROBE_MS;
 }
 
-static bool on_http_connect(void *arg, int fd_take, struct err *err)
-{
-	struct runtime *runtime = arg;
-
-	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
-}
-
 static void try_rest(struct runtime *runtime)
 {
 	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
 	struct err err = { 0 };
-	char *url = x_asprintf("%s/v1/health", runtime->rest_url);
-	/* no token: the health check needs none, and a wrong one would only be told later */
-	struct http_opts opts = {
-		.method = "GET",
-		.url = url,
-		.tls = runtime->tls,
-		.lane = runtime->http_lane,
-		.connect = runtime->connect ? on_http_connect : NULL,
-		.connect_arg = runtime,
-		.timeout_ms = left_ms(lane),
-		.connect_timeout_ms = left_ms(lane),
-		.max_body_bytes = 64 << 10,
-		.done = on_health,
-		.arg = runtime,
-	};
 
-	lane->probe = http_start(runtime->http, &opts, &err);
-	free(url);
+	lane->probe = runtime_rest_probe(runtime, left_ms(lane), on_health, &err);
 	if (!lane->probe)
 		try_failed(runtime, LANE_REST, &err);
 }

@@ -2,6 +2,7 @@
 /* Execute: a command whose whole output comes in one answer. Its input is /dev/null. The daemon has been seen to
  * answer OK with -1 when the deadline passes there first: only our own clock counts. */
 #include "engine/base/mem.h"
+#include "engine/base/path.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 #include "engine/runtime/messages.h"
@@ -18,6 +19,9 @@ struct execute_op {
 	struct message_result result;
 	struct err failure;
 	void (*done)(void *arg, const struct err *err, const struct runtime_result *result);
+	/* instead of done, for runtime_links_start() */
+	void (*on_links)(void *arg, const struct err *err, const bool *is_link, size_t n);
+	size_t n_links;
 	void *arg;
 };
 
@@ -38,6 +42,24 @@ static void release(struct runtime_op *op)
 	free(execute->cwd);
 }
 
+/* One '0' or '1' for each path: nothing that a file name could forge. */
+static void complete_links(struct execute_op *execute, const struct err *err)
+{
+	const struct message_result *result = &execute->result;
+	struct err failure = { 0 };
+	bool *is_link = x_calloc(execute->n_links + 1, sizeof *is_link);
+
+	if (!err && (result->exit_code != 0 || result->out.n != execute->n_links)) {
+		err_set(&failure, ERR_PROC_PROTOCOL,
+			"the look for links failed in the sandbox");
+		err = &failure;
+	}
+	for (size_t i = 0; !err && i < execute->n_links; i++)
+		is_link[i] = result->out.p[i] == '1';
+	execute->on_links(execute->arg, err, err ? NULL : is_link, err ? 0 : execute->n_links);
+	free(is_link);
+}
+
 static void complete(struct runtime_op *op, const struct err *err)
 {
 	struct execute_op *execute = (struct execute_op *)op;
@@ -47,7 +69,10 @@ static void complete(struct runtime_op *op, const struct err *err)
 		.err_out = execute->result.err_out,
 	};
 
-	execute->done(execute->arg, err, err ? NULL : &result);
+	if (execute->on_links)
+		complete_links(execute, err);
+	else
+		execute->done(execute->arg, err, err ? NULL : &result);
 }
 
 static void on_message(void *arg, struct slice message)
@@ -112,10 +137,8 @@ static bool begin(struct runtime_op *op, struct err *err)
 	return op->call != NULL;
 }
 
-struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *const *argv,
-	const char *const *env, const char *cwd, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct runtime_result *result),
-	void *arg, struct err *err)
+static struct execute_op *execute_new(struct runtime *runtime, const char *const *argv,
+	const char *const *env, const char *cwd, int64_t timeout_ms, struct err *err)
 {
 	if (runtime->read_only) {
 		err_set(err, ERR_OP_READ_ONLY, "no command is run: read-only");
@@ -131,8 +154,6 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 
 	execute->request = (struct slice){ request, n };
 	execute->cwd = x_strdup(cwd);
-	execute->done = done;
-	execute->arg = arg;
 	execute->op.timeout_text = "the command did not end in time";
 	execute->op.begin = begin;
 	execute->op.complete = complete;
@@ -140,5 +161,58 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	execute->op.release = release;
 	span_set_str(execute->op.span, "sandbox.command.executable",
 		runtime_process_executable(argv));
+	return execute;
+}
+
+struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *const *argv,
+	const char *const *env, const char *cwd, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct runtime_result *result),
+	void *arg, struct err *err)
+{
+	struct execute_op *execute = execute_new(runtime, argv, env, cwd, timeout_ms, err);
+
+	if (!execute)
+		return NULL;
+	execute->done = done;
+	execute->arg = arg;
+	return runtime_op_launch(&execute->op, err) ? &execute->op : NULL;
+}
+
+struct runtime_op *runtime_links_start(struct runtime *runtime, const char *const *paths,
+	size_t n, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const bool *is_link, size_t n),
+	void *arg, struct err *err)
+{
+	static const char *const script[] = { "sh", "-c",
+		"for p; do if [ -L \"$p\" ]; then printf 1; else printf 0; fi; done", "sh" };
+	enum { SCRIPT = sizeof script / sizeof *script };
+
+	for (size_t i = 0; i < n; i++)
+		if (!path_check(paths[i], PATH_READ, err))
+			return NULL;
+	if (n == 0 || n > RUNTIME_MAX_LINKS) {
+		err_set(err, ERR_ARG_INVALID, "%zu paths; at most %d at a time", n,
+			RUNTIME_MAX_LINKS);
+		return NULL;
+	}
+	const char **argv = x_calloc(SCRIPT + n + 1, sizeof *argv);
+	char **safe = x_calloc(n, sizeof *safe);
+	memcpy(argv, script, sizeof script);
+	for (size_t i = 0; i < n; i++) {
+		/* never an option, and no trailing slash, which would follow the link */
+		char *plain = path_normalize(paths[i]);
+		argv[SCRIPT + i] = safe[i] = x_asprintf("./%s", plain);
+		free(plain);
+	}
+	struct execute_op *execute = execute_new(runtime, argv, NULL, NULL, timeout_ms, err);
+	for (size_t i = 0; i < n; i++)
+		free(safe[i]);
+	free(safe);
+	free(argv);
+	if (!execute)
+		return NULL;
+	execute->on_links = done;
+	execute->n_links = n;
+	execute->arg = arg;
 	return runtime_op_launch(&execute->op, err) ? &execute->op : NULL;
 }

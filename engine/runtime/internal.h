@@ -39,6 +39,15 @@ struct lane_attempt {
 	bool has_failed;  /* the last attempt ended in failure, or the lane broke */
 };
 
+struct runtime_liveness {
+	struct loop_timer *timer;
+	struct loop_wake *wake;
+	struct http_req *req;
+	bool is_on;
+	int misses;
+	int64_t answered_mono_ms, give_up_ms;
+};
+
 struct runtime {
 	struct loop *loop;
 	struct http *http;
@@ -56,6 +65,7 @@ struct runtime {
 	struct conn *conns;   /* all that are open */
 	struct conn *current; /* the one new calls use */
 	struct runtime_op *ops;
+	struct runtime_liveness liveness;
 	size_t n_killing;
 };
 
@@ -113,7 +123,17 @@ void runtime_connect_explain(const struct runtime *runtime, struct err *err);
 void runtime_connect_drop(
 	struct runtime *runtime); /* both lanes down; what used them has been detached */
 
+/* ---- liveness.c */
+void runtime_liveness_on_process(struct runtime *runtime); /* one is running */
+bool runtime_liveness_is_silent(const struct runtime *runtime);
+void runtime_liveness_deinit(struct runtime *runtime);
+
 /* ---- rest.c */
+/* GET /v1/health beside all operations, without the token. done's arg is the runtime. */
+struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+		struct slice body),
+	struct err *err);
 /* Fills in address, TLS, token, lane, traceparent; sets op->req. opts->url is the path with its query. */
 bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err);
 bool runtime_rest_is_json(const struct http_reply *reply);

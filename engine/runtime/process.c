@@ -90,10 +90,16 @@ static void complete(struct runtime_op *op, const struct err *err)
 
 	if (!process->opts.on_exit)
 		return;
-	if (process->has_exit)
+	if (process->has_exit) {
 		process->opts.on_exit(process->opts.arg, NULL, process->exit_code);
-	else
+	} else if (process->has_init) {
+		/* a lost connection is a lost process, by whatever way it was noticed */
+		struct err lost = { 0 };
+		runtime_errors_from_grpc(&lost, ERRORS_STREAM, err);
+		process->opts.on_exit(process->opts.arg, &lost, -1);
+	} else {
 		process->opts.on_exit(process->opts.arg, err, -1);
+	}
 }
 
 static void release(struct runtime_op *op)
@@ -124,6 +130,7 @@ static void on_init_event(struct runtime_process *process, int pid)
 	process->has_init = true;
 	process->pid = pid;
 	runtime_op_set_timeout(&process->op, process->is_killing ? KILL_MS : 0);
+	runtime_liveness_on_process(process->op.runtime);
 	runtime_control_after_init(process);
 	runtime_stdin_pump(process);
 	if (process->opts.on_init && !process->is_killing)

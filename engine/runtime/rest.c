@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_HEADERS = 8 };
+enum { MAX_HEADERS = 8, HEALTH_BYTES = 64 << 10 };
 
 static bool on_connect(void *arg, int fd_take, struct err *err)
 {
@@ -43,6 +43,32 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 	op->req = http_start(runtime->http, opts, err);
 	free(url);
 	return op->req != NULL;
+}
+
+struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+		struct slice body),
+	struct err *err)
+{
+	char *url = x_asprintf("%s/v1/health", runtime->rest_url);
+	/* no token: the health check needs none, and a wrong one would only be told later */
+	struct http_opts opts = {
+		.method = "GET",
+		.url = url,
+		.tls = runtime->tls,
+		.lane = runtime->http_lane,
+		.connect = runtime->connect ? on_connect : NULL,
+		.connect_arg = runtime,
+		.timeout_ms = timeout_ms,
+		.connect_timeout_ms = timeout_ms,
+		.max_body_bytes = HEALTH_BYTES,
+		.done = done,
+		.arg = runtime,
+	};
+	struct http_req *req = http_start(runtime->http, &opts, err);
+
+	free(url);
+	return req;
 }
 
 void runtime_rest_ended(struct runtime_op *op, const struct err *err)

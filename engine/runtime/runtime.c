@@ -200,6 +200,7 @@ void runtime_free(struct runtime *runtime)
 		return;
 	while (runtime->ops)
 		runtime_op_end_silently(runtime->ops);
+	runtime_liveness_deinit(runtime);
 	runtime_connect_deinit(runtime);
 	if (runtime->http_lane)
 		http_drop_lane(runtime->http, runtime->http_lane);
@@ -227,7 +228,7 @@ size_t runtime_n_killing(const struct runtime *runtime)
 
 enum runtime_state runtime_state_of(const struct runtime *runtime)
 {
-	bool is_up = false, is_down = false;
+	bool is_up = false, is_down = runtime_liveness_is_silent(runtime);
 
 	for (int i = 0; i < LANE_COUNT; i++) {
 		if (runtime->lanes[i].state == LANE_CONNECTING)

@@ -187,3 +187,12 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	const char *const *env, const char *cwd, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err, const struct runtime_result *result),
 	void *arg, struct err *err);
+
+/* Which of these paths are links? A listing shows a link as its target, and a delete deletes the target; a person
+ * should know before. Asked with `test -L` in the sandbox: op.unsupported without processes,
+ * proc.command_not_found without a shell. To remove the link itself: execute "rm", "-f", "--", "./path". */
+enum { RUNTIME_MAX_LINKS = 512 };
+struct runtime_op *runtime_links_start(struct runtime *runtime, const char *const *paths,
+	size_t n, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const bool *is_link, size_t n), void *arg,
+	struct err *err);

@@ -115,6 +115,7 @@ struct transfer {
 	struct job *queued;
 	struct job *jobs; /* all others that are not done */
 	size_t n_queued, n_active, n_asking, n_verifying;
+	int n_timeouts; /* without a success between them */
 	bool has_asked, is_paused, is_ended;
 	bool is_fatal;    /* stop everything */
 	struct err first; /* the first failure */

@@ -113,6 +113,7 @@ static void skip(struct job *job)
 static void succeed(struct job *job)
 {
 	job->transfer->progress.files_done++;
+	job->transfer->n_timeouts = 0;
 	end_job(job);
 }
 

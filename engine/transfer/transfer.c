@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { STARTS_A_TURN = 32, MAX_ASKING = 1000, MAX_VERIFYING = 512 };
+enum { STARTS_A_TURN = 32, MAX_ASKING = 1000, MAX_VERIFYING = 512, MAX_TIMEOUTS = 6 };
 
 void transfer_kick(struct transfer *transfer)
 {
@@ -44,7 +44,10 @@ void transfer_failed(struct transfer *transfer, const struct err *err)
 	transfer->progress.files_failed++;
 	if (transfer->first.code == ERR_NONE)
 		err_copy(&transfer->first, err);
-	if (is_fatal_code(err->code)) {
+	/* one that never answers is a pipe; so many in a row are a daemon that is gone */
+	if (err->code == ERR_OP_TIMEOUT)
+		transfer->n_timeouts++;
+	if (is_fatal_code(err->code) || transfer->n_timeouts >= MAX_TIMEOUTS) {
 		transfer->is_fatal = true;
 		/* what ended it counts more than what a single file had before */
 		err_copy(&transfer->first, err);

@@ -629,6 +629,53 @@ static void execute_answers_whole_or_not_at_all(void **state)
 	assert_int_equal(result_err.code, ERR_OP_TIMEOUT);
 }
 
+static int n_links_done;
+static char links_seen[16];
+
+static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
+{
+	(void)arg;
+	n_links_done++;
+	result_err = (struct err){ 0 };
+	if (err)
+		result_err = *err;
+	for (size_t i = 0; i < n; i++)
+		links_seen[i] = is_link[i] ? 'l' : '-';
+	links_seen[n] = 0;
+}
+
+static void links_are_told_from_what_they_point_to(void **state)
+{
+	static const char *const paths[] = { "a/", "-rf", "b\nc" }, *const bad[] = { "../x" };
+	struct str out;
+	struct err err = { 0 };
+
+	(void)state;
+	n_links_done = 0;
+	assert_null(runtime_links_start(runtime, bad, 1, 0, on_links, NULL, &err));
+	assert_int_equal(err.code, ERR_ARG_PATH);
+	for (int i = 0; i < 2; i++) {
+		assert_non_null(
+			runtime_links_start(runtime, paths, 3, 0, on_links, NULL, NULL));
+		TURN_UNTIL(loop, has_peer && n_calls("Execute") == i + 1);
+		str_init(&out, 1000);
+		h2_grpc_begin(&out, 2 * i + 1);
+		h2_message(&out, 2 * i + 1,
+			"\x12\x03"
+			"101",
+			i ? 4 : 5);
+		h2_grpc_end(&out, 2 * i + 1, "0", "");
+		h2_peer_send(&peer, out.p, out.n);
+		str_deinit(&out);
+		TURN_UNTIL(loop, n_links_done == i + 1);
+		if (i == 0)
+			assert_string_equal(links_seen, "l-l");
+		else
+			assert_int_equal(result_err.code, ERR_PROC_PROTOCOL);
+	}
+	assert_non_null(memmem(peer.body.p, peer.body.n, "\x0a\x03./a\x0a\x05./-rf", 12));
+}
+
 static void bad_arguments_are_refused_at_once(void **state)
 {
 	static const char *const none[] = { NULL }, *const empty[] = { "", NULL },
@@ -677,6 +724,7 @@ int main(void)
 		TEST(ends_inside_callbacks),
 		TEST(unread_output_holds_the_process_back),
 		TEST(execute_answers_whole_or_not_at_all),
+		TEST(links_are_told_from_what_they_point_to),
 		TEST(bad_arguments_are_refused_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
