@@ -282,7 +282,7 @@ odd("method.double", "//Execute")
 odd("method.case", "execute")
 odd("method.longer", "/process.v1.ProcessService/Execute/x")
 odd("path.no-leading-slash", extra=[(":path", "process.v1.ProcessService/Execute")])
-for i, v in enumerate(("5S", "100000m", "1H", "99999999n", "123456789S", "S", "5", "5x", "", "-5S", "5 S", "0S", "1u")):
+for i, v in enumerate(("5S", "100000m", "1H", "99999999n", "123456789S", "S", "5", "5x", "", "-5S", "5 S", "0S")):
     odd(f"timeout.{i}", extra=[("grpc-timeout", v)], body=framed(execute_request(["sleep", "0.5"])))
 
 
@@ -541,17 +541,20 @@ def _(t):
 def _(t):
     """A flooding process stops at its pipe; nothing is lost when the client goes on."""
     with Conn(t.grpc, window_update=False) as c:
-        p = Process(c, ["sh", "-c", "i=0; while [ $i -lt 3000 ]; do printf '%0100d' $i; i=$((i+1)); echo $i > progress; done"])
-        c.pump(2.0, lambda: p.stream.over)
+        p = Process(c, ["sh", "-c", "i=0; while [ $i -lt 2000 ]; do printf '%01000d' $i; i=$((i+1)); echo $i > progress; done"])
+        last, end = -1, time.monotonic() + 20
+        while time.monotonic() < end:
+            c.pump(1, lambda: p.stream.over)
+            now = wait_pid(t, "progress")
+            if now == last:
+                break
+            last = now
         stopped = len(p.stream.data)
-        first = wait_pid(t, "progress")
-        c.pump(0.5, lambda: p.stream.over)
-        second = wait_pid(t, "progress")
         c.window_update = True
         c.grant(0, 1 << 20)
         c.grant(p.stream.number, 1 << 20)
         a = p.wait()
-        return stopped, first == second < 3000, len(p.out), p.exit, a.status
+        return stopped, now == last < 2000, len(p.out), p.exit, a.status
 
 
 @case("start.unread-after-exit", differs="what a slow client has not read within 5 s of the exit is kept for it",
