@@ -1,39 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Objects of the API (Agent Sandbox v1beta1, core/v1) to the facts that rows show. Foreign bytes: any field may be
  * missing or of another type. */
+#include "engine/fleet/facts.h"
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
-#include "engine/fleet/store.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "agents.x-k8s.io/"
-
-static void set_name(struct store *store, const char **slot, const char *text)
-{
-	text_set(&store->texts, slot, text, STORE_MAX_NAME);
-}
-
-static void set_message(struct store *store, const char **slot, const char *text)
-{
-	text_set(&store->texts, slot, text, STORE_MAX_MESSAGE);
-}
-
-static void drop_text(struct store *store, const char **slot)
-{
-	text_unref(&store->texts, *slot);
-	*slot = NULL;
-}
-
-static int64_t date_ms(const char *text)
-{
-	int64_t ns;
-	return text != NULL && clock_parse_rfc3339(text, &ns) ? ns / 1000000 : 0;
-}
 
 static const char *label(const cJSON *object, const char *key)
 {
@@ -67,98 +45,6 @@ static void set_uid(struct store *store, struct uid *slot, const char *text)
 	}
 	uid_drop(store, slot);
 	*slot = uid;
-}
-
-/* ---- conditions */
-
-static uint8_t reason_code(const char *reason)
-{
-	static const char *const names[] = { "",
-#define X(name) #name,
-		STORE_REASONS(X)
-#undef X
-	};
-	for (size_t i = 1; reason != NULL && i < sizeof names / sizeof *names; i++) {
-		if (strcmp(reason, names[i]) == 0)
-			return (uint8_t)i;
-	}
-	return REASON_OTHER;
-}
-
-static void condition_read(
-	struct store *store, struct condition *condition, const cJSON *object, const char *type)
-{
-	const cJSON *item, *found = NULL;
-	cJSON_ArrayForEach(item, json_get(object, "status", "conditions", NULL))
-	{
-		const char *is = json_str(item, "type", NULL);
-		if (is != NULL && strcmp(is, type) == 0)
-			found = item;
-	}
-	const char *status = json_str(found, "status", NULL);
-	const char *reason = json_str(found, "reason", NULL);
-	condition->status = found == NULL || status == NULL ? CONDITION_ABSENT
-			    : strcmp(status, "True") == 0   ? CONDITION_TRUE
-			    : strcmp(status, "False") == 0  ? CONDITION_FALSE
-							    : CONDITION_UNKNOWN;
-	condition->code = reason_code(reason);
-	int64_t since_ms = date_ms(json_str(found, "lastTransitionTime", NULL));
-	condition->since_s =
-		since_ms > 0 && since_ms / 1000 <= UINT32_MAX ? (uint32_t)(since_ms / 1000) : 0;
-	set_name(store, &condition->reason, reason);
-	set_message(store, &condition->message, json_str(found, "message", NULL));
-	int64_t generation = json_int(object, -1, "metadata", "generation", NULL);
-	int64_t observed = json_int(found, generation, "observedGeneration", NULL);
-	condition->is_current = generation < 0 || observed == generation;
-}
-
-static void condition_drop(struct store *store, struct condition *condition)
-{
-	drop_text(store, &condition->reason);
-	drop_text(store, &condition->message);
-}
-
-const struct condition condition_absent = { .reason = "", .message = "", .is_current = true };
-static const struct condition condition_fine = {
-	.reason = "", .message = "", .status = CONDITION_TRUE, .is_current = true
-};
-const struct trouble no_trouble = { "", "", "", "", 0 };
-
-int64_t condition_since_ms(const struct condition *condition)
-{
-	return (int64_t)condition->since_s * 1000;
-}
-
-static void rare_drop(struct store *store, const struct condition **slot)
-{
-	union {
-		const struct condition *borrowed;
-		struct condition *owned;
-	} condition = { *slot };
-	if (*slot != NULL && *slot != &condition_absent && *slot != &condition_fine) {
-		condition_drop(store, condition.owned);
-		free(condition.owned);
-	}
-	*slot = &condition_absent;
-}
-
-/* A condition that most objects do not have, or have with nothing to say: memory only for the others. */
-static void rare_read(struct store *store, const struct condition **slot, const cJSON *object,
-	const char *type, bool true_is_fine)
-{
-	struct condition now = { 0 };
-	condition_read(store, &now, object, type);
-	rare_drop(store, slot);
-	if (now.status == CONDITION_ABSENT) {
-		condition_drop(store, &now);
-	} else if (now.status == CONDITION_TRUE && true_is_fine) {
-		condition_drop(store, &now);
-		*slot = &condition_fine;
-	} else {
-		struct condition *kept = x_malloc(sizeof *kept);
-		*kept = now;
-		*slot = kept;
-	}
 }
 
 /* ---- shared fields */
@@ -197,7 +83,7 @@ static void read_finalizers(struct store *store, const char **slot, const cJSON 
 				str_addf(&names, "%s%s", names.n ? ", " : "", name);
 		}
 	}
-	set_name(store, slot, names.p);
+	facts_set_name(store, slot, names.p);
 	str_deinit(&names);
 }
 
@@ -206,7 +92,7 @@ static int64_t deletion_ms(const cJSON *object)
 	const char *text = json_str(object, "metadata", "deletionTimestamp", NULL);
 	if (text == NULL)
 		return 0;
-	int64_t ms = date_ms(text);
+	int64_t ms = facts_date_ms(text);
 	return ms != 0 ? ms : 1; /* a date we cannot read is a deletion all the same */
 }
 
@@ -219,25 +105,28 @@ void claim_read(struct store *store, struct claim *claim, const cJSON *object)
 		sandbox = json_str(object, "status", "sandbox", "Name", NULL);
 	if (sandbox == NULL || !sandbox[0]) /* written before the status */
 		sandbox = annotation(object, PREFIX "sandbox-name");
-	set_name(store, &claim->namespace_, json_str(object, "metadata", "namespace", NULL));
-	set_name(store, &claim->name, json_str(object, "metadata", "name", NULL));
-	set_name(store, &claim->pool, json_str(object, "spec", "warmPoolRef", "name", NULL));
-	set_name(store, &claim->sandbox, sandbox);
-	set_name(store, &claim->pod_ip,
+	facts_set_name(
+		store, &claim->namespace_, json_str(object, "metadata", "namespace", NULL));
+	facts_set_name(store, &claim->name, json_str(object, "metadata", "name", NULL));
+	facts_set_name(
+		store, &claim->pool, json_str(object, "spec", "warmPoolRef", "name", NULL));
+	facts_set_name(store, &claim->sandbox, sandbox);
+	facts_set_name(store, &claim->pod_ip,
 		first_ip(json_get(object, "status", "sandbox", "podIPs", NULL), NULL));
-	set_name(store, &claim->created_by, label(object, PREFIX "created-by"));
+	facts_set_name(store, &claim->created_by, label(object, PREFIX "created-by"));
 	read_finalizers(store, &claim->finalizers, object);
-	claim->created_ms = date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+	claim->created_ms =
+		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	claim->deleted_ms = deletion_ms(object);
 	claim->shutdown_ms =
-		date_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
+		facts_date_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
 	claim->revision = revision_of(object);
 	condition_read(store, &claim->ready, object, "Ready");
-	rare_read(store, &claim->finished, object, "Finished", false);
+	condition_read_rare(store, &claim->finished, object, "Finished", false);
 	/* up to v0.5.6 it carries the Sandbox's generation: no gate */
 	claim->ready.is_current = true;
 	claim->had_first_ready =
-		date_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
+		facts_date_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
 }
 
 void claim_drop(struct store *store, struct claim *claim)
@@ -245,9 +134,9 @@ void claim_drop(struct store *store, struct claim *claim)
 	const char **texts[] = { &claim->namespace_, &claim->name, &claim->pool,
 		&claim->sandbox, &claim->pod_ip, &claim->created_by, &claim->finalizers };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		drop_text(store, texts[i]);
+		facts_drop_text(store, texts[i]);
 	condition_drop(store, &claim->ready);
-	rare_drop(store, &claim->finished);
+	condition_drop_rare(store, &claim->finished);
 	uid_drop(store, &claim->uid);
 }
 
@@ -276,7 +165,7 @@ static void read_owner(struct store *store, struct sandbox *sandbox, const cJSON
 		}
 	}
 	sandbox->owner = (uint8_t)owner;
-	set_name(store, &sandbox->pool, pool);
+	facts_set_name(store, &sandbox->pool, pool);
 	set_uid(store, &sandbox->claim_uid, claim_uid);
 }
 
@@ -284,28 +173,31 @@ void sandbox_read(struct store *store, struct sandbox *sandbox, const cJSON *obj
 {
 	const char *mode = json_str(object, "spec", "operatingMode", NULL);
 	const char *launch = label(object, PREFIX "launch-type");
-	set_name(store, &sandbox->namespace_, json_str(object, "metadata", "namespace", NULL));
-	set_name(store, &sandbox->name, json_str(object, "metadata", "name", NULL));
-	set_name(store, &sandbox->template_, annotation(object, PREFIX "sandbox-template-ref"));
-	set_name(store, &sandbox->node, json_str(object, "status", "nodeName", NULL));
-	set_name(store, &sandbox->pod_ip,
+	facts_set_name(
+		store, &sandbox->namespace_, json_str(object, "metadata", "namespace", NULL));
+	facts_set_name(store, &sandbox->name, json_str(object, "metadata", "name", NULL));
+	facts_set_name(
+		store, &sandbox->template_, annotation(object, PREFIX "sandbox-template-ref"));
+	facts_set_name(store, &sandbox->node, json_str(object, "status", "nodeName", NULL));
+	facts_set_name(store, &sandbox->pod_ip,
 		first_ip(json_get(object, "status", "podIPs", NULL), NULL));
-	set_name(
+	facts_set_name(
 		store, &sandbox->service_fqdn, json_str(object, "status", "serviceFQDN", NULL));
-	set_name(store, &sandbox->created_by, label(object, PREFIX "created-by"));
-	set_name(store, &sandbox->runtime_class,
+	facts_set_name(store, &sandbox->created_by, label(object, PREFIX "created-by"));
+	facts_set_name(store, &sandbox->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
-	set_name(store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
+	facts_set_name(store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
 	read_finalizers(store, &sandbox->finalizers, object);
 	read_owner(store, sandbox, object);
-	sandbox->created_ms = date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+	sandbox->created_ms =
+		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	sandbox->deleted_ms = deletion_ms(object);
-	sandbox->shutdown_ms = date_ms(json_str(object, "spec", "shutdownTime", NULL));
+	sandbox->shutdown_ms = facts_date_ms(json_str(object, "spec", "shutdownTime", NULL));
 	sandbox->revision = revision_of(object);
 	condition_read(store, &sandbox->ready, object, "Ready");
 	condition_read(store, &sandbox->suspended, object, "Suspended");
-	rare_read(store, &sandbox->scheduled, object, "PodScheduled", true);
-	rare_read(store, &sandbox->finished, object, "Finished", false);
+	condition_read_rare(store, &sandbox->scheduled, object, "PodScheduled", true);
+	condition_read_rare(store, &sandbox->finished, object, "Finished", false);
 	sandbox->is_suspended_mode = mode != NULL && strcmp(mode, "Suspended") == 0;
 	sandbox->is_warm_start = launch != NULL && strcmp(launch, "warm") == 0;
 	if (sandbox->is_suspended_mode || sandbox->suspended.status == CONDITION_TRUE ||
@@ -320,11 +212,11 @@ void sandbox_drop(struct store *store, struct sandbox *sandbox)
 		&sandbox->created_by, &sandbox->runtime_class, &sandbox->pod_name,
 		&sandbox->finalizers };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		drop_text(store, texts[i]);
+		facts_drop_text(store, texts[i]);
 	condition_drop(store, &sandbox->ready);
 	condition_drop(store, &sandbox->suspended);
-	rare_drop(store, &sandbox->scheduled);
-	rare_drop(store, &sandbox->finished);
+	condition_drop_rare(store, &sandbox->scheduled);
+	condition_drop_rare(store, &sandbox->finished);
 	uid_drop(store, &sandbox->uid);
 	uid_drop(store, &sandbox->claim_uid);
 }
@@ -352,10 +244,10 @@ static void trouble_drop(struct store *store, const struct trouble **slot)
 		struct trouble *owned;
 	} trouble = { *slot };
 	if (*slot != NULL && *slot != &no_trouble) {
-		drop_text(store, &trouble.owned->container);
-		drop_text(store, &trouble.owned->waiting);
-		drop_text(store, &trouble.owned->waiting_message);
-		drop_text(store, &trouble.owned->ended);
+		facts_drop_text(store, &trouble.owned->container);
+		facts_drop_text(store, &trouble.owned->waiting);
+		facts_drop_text(store, &trouble.owned->waiting_message);
+		facts_drop_text(store, &trouble.owned->ended);
 		free(trouble.owned);
 	}
 	*slot = &no_trouble;
@@ -391,12 +283,12 @@ static void read_containers(struct store *store, struct pod *pod, const cJSON *o
 		return;
 	struct trouble *trouble = x_calloc(1, sizeof *trouble);
 	trouble->exit_code = code > INT32_MIN && code < INT32_MAX ? (int)code : 0;
-	set_name(store, &trouble->container, json_str(telling, "name", NULL));
-	set_name(store, &trouble->waiting,
+	facts_set_name(store, &trouble->container, json_str(telling, "name", NULL));
+	facts_set_name(store, &trouble->waiting,
 		json_str(telling, "state", "waiting", "reason", NULL));
-	set_message(store, &trouble->waiting_message,
+	facts_set_message(store, &trouble->waiting_message,
 		json_str(telling, "state", "waiting", "message", NULL));
-	set_name(store, &trouble->ended, ended);
+	facts_set_name(store, &trouble->ended, ended);
 	pod->trouble = trouble;
 }
 
@@ -413,19 +305,22 @@ void pod_read(struct store *store, struct pod *pod, const cJSON *object)
 	const char *ip = first_ip(json_get(object, "status", "podIPs", NULL), "ip");
 	const char *phase = json_str(object, "status", "phase", NULL);
 	set_uid(store, &pod->owner_uid, owner);
-	set_name(store, &pod->namespace_, json_str(object, "metadata", "namespace", NULL));
-	set_name(store, &pod->name, json_str(object, "metadata", "name", NULL));
-	set_name(store, &pod->node, json_str(object, "spec", "nodeName", NULL));
-	set_name(store, &pod->pod_ip, ip ? ip : json_str(object, "status", "podIP", NULL));
-	set_name(
+	facts_set_name(
+		store, &pod->namespace_, json_str(object, "metadata", "namespace", NULL));
+	facts_set_name(store, &pod->name, json_str(object, "metadata", "name", NULL));
+	facts_set_name(store, &pod->node, json_str(object, "spec", "nodeName", NULL));
+	facts_set_name(
+		store, &pod->pod_ip, ip ? ip : json_str(object, "status", "podIP", NULL));
+	facts_set_name(
 		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
-	pod->created_ms = date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+	pod->created_ms =
+		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	pod->deleted_ms = deletion_ms(object);
 	pod->revision = revision_of(object);
 	pod->phase =
 		phase != NULL && strchr("PRSF", phase[0]) && phase[0] ? (uint8_t)phase[0] : 'U';
 	condition_read(store, &pod->ready, object, "Ready");
-	rare_read(store, &pod->scheduled, object, "PodScheduled", true);
+	condition_read_rare(store, &pod->scheduled, object, "PodScheduled", true);
 	read_containers(store, pod, object);
 }
 
@@ -434,9 +329,9 @@ void pod_drop(struct store *store, struct pod *pod)
 	const char **texts[] = { &pod->namespace_, &pod->name, &pod->node, &pod->pod_ip,
 		&pod->runtime_class };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		drop_text(store, texts[i]);
+		facts_drop_text(store, texts[i]);
 	condition_drop(store, &pod->ready);
-	rare_drop(store, &pod->scheduled);
+	condition_drop_rare(store, &pod->scheduled);
 	trouble_drop(store, &pod->trouble);
 	uid_drop(store, &pod->uid);
 	uid_drop(store, &pod->owner_uid);
@@ -451,9 +346,10 @@ static int count_of(int64_t number)
 
 void pool_read(struct store *store, struct pool *pool, const cJSON *object)
 {
-	set_name(store, &pool->namespace_, json_str(object, "metadata", "namespace", NULL));
-	set_name(store, &pool->name, json_str(object, "metadata", "name", NULL));
-	set_name(store, &pool->template_,
+	facts_set_name(
+		store, &pool->namespace_, json_str(object, "metadata", "namespace", NULL));
+	facts_set_name(store, &pool->name, json_str(object, "metadata", "name", NULL));
+	facts_set_name(store, &pool->template_,
 		json_str(object, "spec", "sandboxTemplateRef", "name", NULL));
 	pool->desired = count_of(json_int(object, 1, "spec", "replicas", NULL));
 	/* absent when zero */
@@ -463,26 +359,26 @@ void pool_read(struct store *store, struct pool *pool, const cJSON *object)
 
 void pool_drop(struct store *store, struct pool *pool)
 {
-	drop_text(store, &pool->namespace_);
-	drop_text(store, &pool->name);
-	drop_text(store, &pool->template_);
+	facts_drop_text(store, &pool->namespace_);
+	facts_drop_text(store, &pool->name);
+	facts_drop_text(store, &pool->template_);
 	uid_drop(store, &pool->uid);
 }
 
 void template_read(struct store *store, struct template *template_, const cJSON *object)
 {
-	set_name(
+	facts_set_name(
 		store, &template_->namespace_, json_str(object, "metadata", "namespace", NULL));
-	set_name(store, &template_->name, json_str(object, "metadata", "name", NULL));
-	set_name(store, &template_->runtime_class,
+	facts_set_name(store, &template_->name, json_str(object, "metadata", "name", NULL));
+	facts_set_name(store, &template_->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
 	template_->revision = revision_of(object);
 }
 
 void template_drop(struct store *store, struct template *template_)
 {
-	drop_text(store, &template_->namespace_);
-	drop_text(store, &template_->name);
-	drop_text(store, &template_->runtime_class);
+	facts_drop_text(store, &template_->namespace_);
+	facts_drop_text(store, &template_->name);
+	facts_drop_text(store, &template_->runtime_class);
 	uid_drop(store, &template_->uid);
 }

@@ -8,6 +8,7 @@
  *   row = claim (+ its Sandbox + its pod), or a Sandbox nobody claimed (+ its pod) */
 #pragma once
 
+#include "engine/base/json.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/index.h"
 #include "engine/kube/reflector.h"
@@ -88,7 +89,8 @@ struct sandbox {
 	int64_t hidden_until_ms; /* monotonic: its claim has just gone, or may be about to come */
 	uint64_t revision;
 	struct condition ready, suspended;
-	const struct condition *scheduled, *finished; /* shared while they say nothing special */
+	const struct condition *scheduled,
+		*finished; /* shared while they say nothing special */
 	struct row *row;
 	struct pod *pod; /* the best one */
 	uint32_t epoch;
@@ -225,6 +227,21 @@ void store_changes(const struct store *store, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
 
 /* ---- inside, by file */
+
+/* store.c, store_pools.c, store_lists.c */
+bool store_is_old(
+	const struct store *store, enum store_kind kind, uint64_t known, uint64_t revision);
+/* Counts what it turns away. */
+bool store_is_full(struct store *store, const struct index *index);
+void store_remove_claim(struct store *store, struct claim *claim);
+void store_remove_sandbox(struct store *store, struct sandbox *sandbox);
+void store_remove_pod(struct store *store, struct pod *pod);
+void store_apply_pool(struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
+void store_remove_pool(struct store *store, struct pool *pool);
+void store_apply_template(
+	struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
+void store_remove_template(struct store *store, struct template *template_);
+void store_forget_all(struct store *store);
 
 /* uid.c */
 struct uid uid_parse(struct store *store, const char *text); /* references odd text */
