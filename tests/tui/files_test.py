@@ -327,6 +327,36 @@ class Files(Case):
         self.wait_at(scr, "made here/", True)
 
 
+class Sandboxes(Case):
+    """Two of the embedded backend."""
+
+    def setUp(self):
+        self.addCleanup(self.sandmux, "local", "reset", "--yes")
+        for name in ("box", "other"):
+            self.sandmux("--local", "create", name, check=0, timeout=60)
+
+    def test_from_one_to_the_other_and_when_one_goes(self):
+        script = 'mkdir -p tree/deep; head -c 100000 /dev/urandom > tree/deep/data; sha256sum < tree/deep/data'
+        want = self.sandmux("--local", "run", "box", "--", "sh", "-c", script, check=0).out
+        scr = self.sandmux_screen("--local", rows=24, cols=100, cwd=self.tmp)
+        scr.wait_for(re.compile(r"box +Ready"))
+        scr.key("f")
+        scr.wait_for("tree/")
+        scr.key("o")
+        scr.wait_for("The other side")
+        scr.type("other")
+        scr.key("Enter")
+        scr.wait_for("other:/")
+        scr.wait_for("0 entries")
+        scr.key("c")
+        scr.wait_for("copied tree (1 file")
+        r = self.sandmux("--local", "run", "other", "--", "sh", "-c", "sha256sum < tree/deep/data", check=0)
+        self.assertEqual(r.out, want)
+        self.sandmux("--local", "rm", "other", "--yes", check=0)
+        scr.wait_for("sandbox.deleted")
+        scr.wait_for("box:/")
+
+
 class Others(Case):
     def setUp(self):
         self.server = self.sandboxd(env={"SANDBOX_ID": "evil\x1b[31mvalue", "PATH": os.environ["PATH"]})

@@ -329,6 +329,13 @@ static void drop(struct view *view, const struct drag *drag, int col, int row)
 
 /* ---- the class */
 
+static void changed(struct view *view)
+{
+	struct files *files = files_of(view);
+	for (int i = 0; i < 2; i++)
+		files_pane_follow(&files->panes[i]);
+}
+
 static size_t targets(const struct view *view, const char **uids, size_t max)
 {
 	const struct files *files = files_of(view);
@@ -428,6 +435,7 @@ const struct view_class view_files = {
 	.draw = draw,
 	.key = key,
 	.mouse = mouse,
+	.changed = changed,
 	.targets = targets,
 	.filter = filter,
 	.filter_text = filter_text,

@@ -366,11 +366,44 @@ void files_read_done(struct files_pane *pane, const struct err *err)
 	host_dirty(pane->host);
 }
 
+static const struct fleet_row *row_of(const struct files_pane *pane)
+{
+	const struct fleet *fleet = engine_fleet(pane->host->engine);
+	return fleet && pane->uid ? fleet_find(fleet, pane->uid) : NULL;
+}
+
+static bool is_suspended(const struct fleet_row *row)
+{
+	return row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING;
+}
+
 void files_pane_read(struct files_pane *pane)
 {
+	const struct fleet_row *row = row_of(pane);
+	pane->pod_uid[0] = 0;
+	if (row)
+		memcpy(pane->pod_uid, row->pod_uid, sizeof pane->pod_uid);
+	pane->was_suspended = row && is_suspended(row);
 	pane->err.code = ERR_NONE;
 	files_read_start(pane);
 	host_dirty(pane->host);
+}
+
+void files_pane_follow(struct files_pane *pane)
+{
+	const struct fleet *fleet = engine_fleet(pane->host->engine);
+	if (pane->is_local || !pane->uid || !fleet)
+		return;
+	const struct fleet_row *row = row_of(pane);
+	if (!row && fleet_is_synced(fleet) && pane->err.code != ERR_SANDBOX_DELETED) {
+		struct err err;
+		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
+		files_read_stop(pane);
+		files_read_done(pane, &err);
+	} else if (row && (is_suspended(row) != pane->was_suspended ||
+				  strcmp(row->pod_uid, pane->pod_uid) != 0)) {
+		files_pane_read(pane);
+	}
 }
 
 void files_pane_go(struct files_pane *pane, const char *path, const char *wanted)

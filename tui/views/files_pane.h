@@ -65,6 +65,8 @@ struct files_pane {
 	struct runtime_op *op;
 	struct loop_timer *slice;
 	uint64_t seen_arrivals;
+	char pod_uid[FLEET_UID_BYTES]; /* of the sandbox when it was read */
+	bool was_suspended;
 
 	/* of the last draw */
 	struct region at;
@@ -86,6 +88,8 @@ void files_pane_connect(
 void files_pane_go(struct files_pane *pane, const char *path, const char *wanted);
 void files_pane_read(struct files_pane *pane); /* again */
 void files_pane_poll(struct files_pane *pane); /* reads again if a copy has arrived here */
+/* The fleet has changed: a sandbox that has gone, moved, or been suspended is not shown as if nothing were. */
+void files_pane_follow(struct files_pane *pane);
 
 struct copies_place files_pane_place(const struct files_pane *pane);
 bool files_pane_is_same_place(const struct files_pane *pane, bool is_local, const char *uid);
