@@ -355,6 +355,20 @@ static const struct command app_commands[] = {
 };
 enum { N_APP_COMMANDS = sizeof app_commands / sizeof app_commands[0] };
 
+/* What fingers from elsewhere type. */
+static const struct {
+	const char *typed, *meant;
+} aliases[] = {
+	{ "q", "quit" },
+	{ "q!", "quit" },
+	{ "ns", "namespace" },
+	{ "sb", "sandboxes" },
+	{ "sandbox", "sandboxes" },
+	{ "sh", "shell" },
+	{ "describe", "detail" },
+	{ "rm", "delete" },
+};
+
 static const struct command *find(const struct command *table, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -371,6 +385,9 @@ bool command_run(struct app *app, const char *line, struct err *err)
 	if (!n)
 		return true;
 	snprintf(name, sizeof name, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
+	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+		if (strcmp(name, aliases[i].typed) == 0)
+			snprintf(name, sizeof name, "%s", aliases[i].meant);
 	const char *args = line + n;
 	args += strspn(args, " ");
 	char *trimmed = x_strdup(args);

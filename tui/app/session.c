@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals of a program that owns its terminal. Each arrives as an event of the loop; what cannot wait for the loop
 // (a crash) is in tui/draw/terminal.c.
-#include "engine/net/watch.h"
+#include "engine/engine.h"
 #include "tui/app/internal.h"
 
 #include <signal.h>
