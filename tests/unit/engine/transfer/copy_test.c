@@ -32,6 +32,7 @@ static struct put {
 	size_t n;
 } puts_seen[64];
 static int n_puts, n_deletes;
+static int shrinks_fd; /* cut when the daemon has seen the head of a PUT */
 
 static const struct entry *find(const char *path)
 {
@@ -88,6 +89,11 @@ static void handle(struct fake_request *request, void *arg)
 	(void)arg;
 	snprintf(path, sizeof path, "%s", request->path + strlen("/v1/files/"));
 	path[strcspn(path, "?")] = 0;
+	if (request->is_headers_only) {
+		assert_int_equal(ftruncate(shrinks_fd, 100), 0);
+		fake_text(request, "HTTP/1.1 100 Continue\r\n\r\n");
+		return;
+	}
 	if (strcmp(request->method, "PUT") == 0) {
 		if (refuses_puts) {
 			fake_json(request, "403 Forbidden",
@@ -623,6 +629,113 @@ static void a_lost_daemon_ends_the_whole_tree(void **state)
 	assert_true(last.files_done < 50);
 }
 
+/* ---- sandbox to sandbox */
+static void a_relay_touches_no_disk(void **state)
+{
+	static const struct entry files[] = {
+		{ "t", "{\"entries\":[" FILE_ENTRY("a") "," DIR_ENTRY("d") "]}", NULL },
+		{ "t/a", NULL, "hello" },
+		{ "t/d", "{\"entries\":[" FILE_ENTRY("b") "]}", NULL },
+		{ "t/d/b", NULL, "" },
+		{ 0 },
+	};
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	tree = files;
+	opts.from = (struct transfer_end){ rig.runtime, "t", -1 };
+	opts.to = (struct transfer_end){ rig.runtime, "there/", -1 };
+	opts.recursive = true;
+	run(&opts);
+	if (rig.failed)
+		fail_msg("%s %s", err_name(&rig.err), rig.err.msg);
+	assert_string_equal(find_put("there/t/a")->body, "hello");
+	assert_non_null(find_put("there/t/d/b"));
+	assert_int_equal(last.files_done, 2);
+	assert_int_equal(count("."), 2);
+	/* broken off at the source: nothing arrives */
+	cut_after = 3;
+	n_puts = 0;
+	opts.from.path = "t/a";
+	opts.to.path = "x";
+	run(&opts);
+	assert_int_equal(rig.err.code, ERR_CONN_LOST);
+	assert_null(find_put("x"));
+}
+
+static void nothing_is_copied_into_itself(void **state)
+{
+	static const struct entry files[] = {
+		{ "t", "{\"entries\":[" DIR_ENTRY("d") "]}", NULL },
+		{ "t/d", "{\"entries\":[]}", NULL },
+		{ "f", NULL, "x" },
+		{ 0 },
+	};
+	static const char *const pairs[][2] = { { "t", "t" }, { "t", "t/d" }, { "t", "t/new" },
+		{ "f", "f" }, { "./f", "f" } };
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	tree = files;
+	opts.recursive = true;
+	opts.conflict = TRANSFER_OVERWRITE;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		opts.from = (struct transfer_end){ rig.runtime, pairs[i][0], -1 };
+		opts.to = (struct transfer_end){ rig.runtime, pairs[i][1], -1 };
+		run(&opts);
+		if (rig.err.code != ERR_ARG_INVALID)
+			fail_msg("%s to %s: %s", pairs[i][0], pairs[i][1], err_name(&rig.err));
+		assert_int_equal(n_puts, 0);
+	}
+}
+
+/* ---- pausing */
+static void a_paused_transfer_waits(void **state)
+{
+	static const struct entry files[] = {
+		{ "t", "{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "]}", NULL },
+		{ "t/a", NULL, "hello" },
+		{ "t/b", NULL, "hello" },
+		{ 0 },
+	};
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	tree = files;
+	opts.from = (struct transfer_end){ rig.runtime, "t", -1 };
+	opts.to.path = "in";
+	opts.recursive = true;
+	rig.n_done = 0;
+	transfer = transfer_start(rig.loop, &opts, NULL);
+	transfer_pause(transfer, true);
+	rig_turns(&rig, 200);
+	assert_int_equal(rig.n_done, 0);
+	transfer_pause(transfer, false);
+	rig_wait(&rig, 1);
+	assert_false(rig.failed);
+	assert_int_equal(last.files_done, 2);
+}
+
+/* ---- the source changes */
+static void a_local_file_that_shrinks_is_not_sent(void **state)
+{
+	static char large[3 << 20];
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	int fd = open("in/f", O_RDWR | O_CREAT, 0644);
+	memset(large, 'x', sizeof large);
+	assert_int_equal(write(fd, large, sizeof large), sizeof large);
+	opts.from.path = "in/f";
+	opts.to = (struct transfer_end){ rig.runtime, "x", -1 };
+	rig.fake.wants_headers = true;
+	shrinks_fd = fd;
+	run(&opts);
+	close(fd);
+	assert_int_equal(rig.err.code, ERR_FILE_CHANGED);
+	assert_null(find_put("x"));
+}
+
 /* ---- streams */
 static void streams_go_both_ways(void **state)
 {
@@ -734,6 +847,10 @@ int main(void)
 		TEST(an_upload_asks_before_it_replaces),
 		TEST(a_refused_upload_tells_why),
 		TEST(a_lost_daemon_ends_the_whole_tree),
+		TEST(a_relay_touches_no_disk),
+		TEST(nothing_is_copied_into_itself),
+		TEST(a_paused_transfer_waits),
+		TEST(a_local_file_that_shrinks_is_not_sent),
 		TEST(streams_go_both_ways),
 		TEST(a_full_device_says_so),
 		TEST(a_closed_pipe_is_a_failure),
