@@ -4,7 +4,7 @@
  * Case does not matter. */
 #pragma once
 
-#include "engine/fleet/row.h"
+#include "engine/engine.h"
 
 struct filter;
 struct filter *filter_parse(const char *text); /* never NULL; an empty text fits everything */

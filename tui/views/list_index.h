@@ -3,7 +3,7 @@
  * memmoves of pointers, a key nothing that grows with the number of rows. It holds uids and sort keys, never rows. */
 #pragma once
 
-#include "engine/fleet/row.h"
+#include "engine/engine.h"
 
 struct list_index;
 
