@@ -29,7 +29,7 @@ static bool is_dns_subdomain(const char *name)
 	return before != '.' && before != '-';
 }
 
-bool create_check(const struct fleet_create_opts *opts, struct err *err)
+bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err)
 {
 	if (opts->namespace_ == NULL || !opts->namespace_[0])
 		return err_set(err, ERR_ARG_INVALID, "a namespace is needed");
@@ -149,7 +149,7 @@ static bool add_pod_metadata(cJSON *spec, const struct fleet_create_opts *opts, 
 					   opts->pod_annotations, "pod annotation", false, err);
 }
 
-cJSON *create_body(const struct fleet_create_opts *opts, const char *request_id,
+cJSON *fleet_create_body(const struct fleet_create_opts *opts, const char *request_id,
 	const char *traceparent, int64_t now_ns, struct err *err)
 {
 	cJSON *claim = cJSON_CreateObject();

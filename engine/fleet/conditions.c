@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-void facts_set_name(struct store *store, const char **slot, const char *text)
+void fleet_facts_set_name(struct store *store, const char **slot, const char *text)
 {
-	text_set(&store->texts, slot, text, STORE_MAX_NAME);
+	fleet_text_set(&store->texts, slot, text, STORE_MAX_NAME);
 }
 
-void facts_set_message(struct store *store, const char **slot, const char *text)
+void fleet_facts_set_message(struct store *store, const char **slot, const char *text)
 {
-	text_set(&store->texts, slot, text, STORE_MAX_MESSAGE);
+	fleet_text_set(&store->texts, slot, text, STORE_MAX_MESSAGE);
 }
 
-void facts_drop_text(struct store *store, const char **slot)
+void fleet_facts_drop_text(struct store *store, const char **slot)
 {
-	text_unref(&store->texts, *slot);
+	fleet_text_unref(&store->texts, *slot);
 	*slot = NULL;
 }
 
-int64_t facts_date_ms(const char *text)
+int64_t fleet_facts_date_ms(const char *text)
 {
 	int64_t ns;
 	return text != NULL && clock_parse_rfc3339(text, &ns) ? ns / 1000000 : 0;
@@ -43,7 +43,7 @@ static uint8_t reason_code(const char *reason)
 	return REASON_OTHER;
 }
 
-void condition_read(
+void fleet_condition_read(
 	struct store *store, struct condition *condition, const cJSON *object, const char *type)
 {
 	const cJSON *item, *found = NULL;
@@ -60,57 +60,59 @@ void condition_read(
 			    : strcmp(status, "False") == 0  ? CONDITION_FALSE
 							    : CONDITION_UNKNOWN;
 	condition->code = reason_code(reason);
-	int64_t since_ms = facts_date_ms(json_str(found, "lastTransitionTime", NULL));
+	int64_t since_ms = fleet_facts_date_ms(json_str(found, "lastTransitionTime", NULL));
 	condition->since_s =
 		since_ms > 0 && since_ms / 1000 <= UINT32_MAX ? (uint32_t)(since_ms / 1000) : 0;
-	facts_set_name(store, &condition->reason, reason);
-	facts_set_message(store, &condition->message, json_str(found, "message", NULL));
+	fleet_facts_set_name(store, &condition->reason, reason);
+	fleet_facts_set_message(store, &condition->message, json_str(found, "message", NULL));
 	int64_t generation = json_int(object, -1, "metadata", "generation", NULL);
 	int64_t observed = json_int(found, generation, "observedGeneration", NULL);
 	condition->is_current = generation < 0 || observed == generation;
 }
 
-void condition_drop(struct store *store, struct condition *condition)
+void fleet_condition_drop(struct store *store, struct condition *condition)
 {
-	facts_drop_text(store, &condition->reason);
-	facts_drop_text(store, &condition->message);
+	fleet_facts_drop_text(store, &condition->reason);
+	fleet_facts_drop_text(store, &condition->message);
 }
 
-const struct condition condition_absent = { .reason = "", .message = "", .is_current = true };
+const struct condition fleet_condition_absent = {
+	.reason = "", .message = "", .is_current = true
+};
 static const struct condition condition_fine = {
 	.reason = "", .message = "", .status = CONDITION_TRUE, .is_current = true
 };
-const struct trouble no_trouble = { "", "", "", "", 0 };
+const struct trouble fleet_no_trouble = { "", "", "", "", 0 };
 
-int64_t condition_since_ms(const struct condition *condition)
+int64_t fleet_condition_since_ms(const struct condition *condition)
 {
 	return (int64_t)condition->since_s * 1000;
 }
 
-void condition_drop_rare(struct store *store, const struct condition **slot)
+void fleet_condition_drop_rare(struct store *store, const struct condition **slot)
 {
 	union {
 		const struct condition *borrowed;
 		struct condition *owned;
 	} condition = { *slot };
-	if (*slot != NULL && *slot != &condition_absent && *slot != &condition_fine) {
-		condition_drop(store, condition.owned);
+	if (*slot != NULL && *slot != &fleet_condition_absent && *slot != &condition_fine) {
+		fleet_condition_drop(store, condition.owned);
 		free(condition.owned);
 	}
-	*slot = &condition_absent;
+	*slot = &fleet_condition_absent;
 }
 
 /* A condition that most objects do not have, or have with nothing to say: memory only for the others. */
-void condition_read_rare(struct store *store, const struct condition **slot,
+void fleet_condition_read_rare(struct store *store, const struct condition **slot,
 	const cJSON *object, const char *type, bool true_is_fine)
 {
 	struct condition now = { 0 };
-	condition_read(store, &now, object, type);
-	condition_drop_rare(store, slot);
+	fleet_condition_read(store, &now, object, type);
+	fleet_condition_drop_rare(store, slot);
 	if (now.status == CONDITION_ABSENT) {
-		condition_drop(store, &now);
+		fleet_condition_drop(store, &now);
 	} else if (now.status == CONDITION_TRUE && true_is_fine) {
-		condition_drop(store, &now);
+		fleet_condition_drop(store, &now);
 		*slot = &condition_fine;
 	} else {
 		struct condition *kept = x_malloc(sizeof *kept);

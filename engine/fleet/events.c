@@ -13,14 +13,15 @@ static struct event_list *find_list(const struct store *store, const struct uid 
 {
 	size_t cursor = INDEX_FIRST;
 	struct event_list *list;
-	while ((list = index_next(&store->event_index, uid_hash(uid), &cursor)) != NULL) {
-		if (uid_equals(&list->about, uid))
+	while ((list = fleet_index_next(&store->event_index, fleet_uid_hash(uid), &cursor)) !=
+		NULL) {
+		if (fleet_uid_equals(&list->about, uid))
 			return list;
 	}
 	return NULL;
 }
 
-const struct event_list *events_about(const struct store *store, const struct uid *uid)
+const struct event_list *fleet_events_about(const struct store *store, const struct uid *uid)
 {
 	return find_list(store, uid);
 }
@@ -30,10 +31,10 @@ static void event_free(struct store *store, struct event_list *list, struct even
 	DL_DELETE(list->events, event);
 	list->n--;
 	store->n_events--;
-	text_unref(&store->texts, event->reason);
-	text_unref(&store->texts, event->message);
-	text_unref(&store->texts, event->object);
-	uid_drop(store, &event->uid);
+	fleet_text_unref(&store->texts, event->reason);
+	fleet_text_unref(&store->texts, event->message);
+	fleet_text_unref(&store->texts, event->object);
+	fleet_uid_drop(store, &event->uid);
 	free(event);
 }
 
@@ -63,21 +64,21 @@ static void list_free(struct store *store, struct event_list *list)
 	while (list->events != NULL)
 		event_free(store, list, list->events);
 	unlink_list(store, list);
-	index_remove(&store->event_index, uid_hash(&list->about), list);
-	uid_drop(store, &list->about);
+	fleet_index_remove(&store->event_index, fleet_uid_hash(&list->about), list);
+	fleet_uid_drop(store, &list->about);
 	free(list);
 }
 
-void events_deinit(struct store *store)
+void fleet_events_deinit(struct store *store)
 {
 	while (store->known_events != NULL)
 		list_free(store, store->known_events);
 	while (store->unknown_events != NULL)
 		list_free(store, store->unknown_events);
-	index_deinit(&store->event_index);
+	fleet_index_deinit(&store->event_index);
 }
 
-void events_now_known(struct store *store, const struct uid *uid)
+void fleet_events_now_known(struct store *store, const struct uid *uid)
 {
 	struct event_list *list = find_list(store, uid);
 	if (list == NULL || list->is_known)
@@ -107,27 +108,27 @@ static int64_t when_of(const cJSON *object)
 static bool row_about(const struct store *store, const struct uid *uid, struct row **row)
 {
 	size_t cursor = INDEX_FIRST;
-	uint32_t hash = uid_hash(uid);
+	uint32_t hash = fleet_uid_hash(uid);
 	const struct claim *claim;
 	const struct sandbox *sandbox;
 	const struct pod *pod;
 	*row = NULL;
-	while ((pod = index_next(&store->pods, hash, &cursor)) != NULL) {
-		if (uid_equals(&pod->uid, uid)) {
+	while ((pod = fleet_index_next(&store->pods, hash, &cursor)) != NULL) {
+		if (fleet_uid_equals(&pod->uid, uid)) {
 			*row = pod->sandbox ? pod->sandbox->row : NULL;
 			return true;
 		}
 	}
 	cursor = INDEX_FIRST;
-	while ((sandbox = index_next(&store->sandboxes, hash, &cursor)) != NULL) {
-		if (uid_equals(&sandbox->uid, uid)) {
+	while ((sandbox = fleet_index_next(&store->sandboxes, hash, &cursor)) != NULL) {
+		if (fleet_uid_equals(&sandbox->uid, uid)) {
 			*row = sandbox->row;
 			return true;
 		}
 	}
 	cursor = INDEX_FIRST;
-	while ((claim = index_next(&store->claims, hash, &cursor)) != NULL) {
-		if (uid_equals(&claim->uid, uid)) {
+	while ((claim = fleet_index_next(&store->claims, hash, &cursor)) != NULL) {
+		if (fleet_uid_equals(&claim->uid, uid)) {
 			*row = claim->row;
 			return true;
 		}
@@ -144,7 +145,7 @@ static bool is_our_kind(const char *kind)
 static struct event *find_event(struct event_list *list, const struct uid *uid)
 {
 	for (struct event *event = list->events; event != NULL; event = event->next) {
-		if (uid_equals(&event->uid, uid))
+		if (fleet_uid_equals(&event->uid, uid))
 			return event;
 	}
 	return NULL;
@@ -181,11 +182,11 @@ static void put(struct store *store, struct event_list *list, struct uid *uid,
 	event->when_ms = when_of(object);
 	event->count = count > 0 && count < INT32_MAX ? (int)count : 1;
 	event->is_warning = type != NULL && strcmp(type, "Warning") == 0;
-	text_set(&store->texts, &event->reason, json_str(object, "reason", NULL),
+	fleet_text_set(&store->texts, &event->reason, json_str(object, "reason", NULL),
 		STORE_MAX_NAME);
-	text_set(&store->texts, &event->message, json_str(object, "message", NULL),
+	fleet_text_set(&store->texts, &event->message, json_str(object, "message", NULL),
 		STORE_MAX_MESSAGE);
-	text_set(&store->texts, &event->object, about, STORE_MAX_NAME);
+	fleet_text_set(&store->texts, &event->object, about, STORE_MAX_NAME);
 	insert(list, event);
 	if (list->n > STORE_MAX_EVENTS_EACH)
 		event_free(store, list, list->events->prev); /* the oldest */
@@ -207,7 +208,7 @@ static void make_room(struct store *store, const struct event_list *not_this)
 	}
 }
 
-void events_apply(struct store *store, const cJSON *object)
+void fleet_events_apply(struct store *store, const cJSON *object)
 {
 	const char *kind = json_str(object, "involvedObject", "kind", NULL);
 	const char *name = json_str(object, "involvedObject", "name", NULL);
@@ -216,7 +217,8 @@ void events_apply(struct store *store, const cJSON *object)
 	if (kind == NULL || name == NULL || about_uid == NULL || own_uid == NULL ||
 		!is_our_kind(kind) || !about_uid[0] || !own_uid[0])
 		return;
-	struct uid about = uid_parse(store, about_uid), own = uid_parse(store, own_uid);
+	struct uid about = fleet_uid_parse(store, about_uid),
+		   own = fleet_uid_parse(store, own_uid);
 	struct row *row;
 	bool is_known = strcmp(kind, "SandboxWarmPool") == 0;
 	is_known |= row_about(store, &about, &row);
@@ -225,7 +227,7 @@ void events_apply(struct store *store, const cJSON *object)
 		list = x_calloc(1, sizeof *list);
 		list->about = about;
 		memset(&about, 0, sizeof about);
-		index_add(&store->event_index, uid_hash(&list->about), list);
+		fleet_index_add(&store->event_index, fleet_uid_hash(&list->about), list);
 	} else {
 		unlink_list(store, list);
 	}
@@ -236,8 +238,8 @@ void events_apply(struct store *store, const cJSON *object)
 	put(store, list, &own, object, object_name.p);
 	str_deinit(&object_name);
 	make_room(store, list);
-	uid_drop(store, &about);
-	uid_drop(store, &own);
+	fleet_uid_drop(store, &about);
+	fleet_uid_drop(store, &own);
 	if (row != NULL && row->shown.state != FLEET_READY)
-		row_refresh(store, row);
+		fleet_row_refresh(store, row);
 }

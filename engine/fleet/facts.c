@@ -24,7 +24,7 @@ static const char *annotation(const cJSON *object, const char *key)
 }
 
 /* Decimal in practice; anything else is compared by equality of a hash only (never "older"). */
-uint64_t revision_of(const cJSON *object)
+uint64_t fleet_revision_of(const cJSON *object)
 {
 	const char *text = json_str(object, "metadata", "resourceVersion", NULL);
 	uint64_t number;
@@ -33,17 +33,17 @@ uint64_t revision_of(const cJSON *object)
 
 static bool same_uid(const struct uid *a, const struct uid *b)
 {
-	return uid_equals(a, b);
+	return fleet_uid_equals(a, b);
 }
 
 static void set_uid(struct store *store, struct uid *slot, const char *text)
 {
-	struct uid uid = uid_parse(store, text);
+	struct uid uid = fleet_uid_parse(store, text);
 	if (same_uid(slot, &uid)) {
-		uid_drop(store, &uid);
+		fleet_uid_drop(store, &uid);
 		return;
 	}
-	uid_drop(store, slot);
+	fleet_uid_drop(store, slot);
 	*slot = uid;
 }
 
@@ -83,7 +83,7 @@ static void read_finalizers(struct store *store, const char **slot, const cJSON 
 				str_addf(&names, "%s%s", names.n ? ", " : "", name);
 		}
 	}
-	facts_set_name(store, slot, names.p);
+	fleet_facts_set_name(store, slot, names.p);
 	str_deinit(&names);
 }
 
@@ -92,52 +92,52 @@ static int64_t deletion_ms(const cJSON *object)
 	const char *text = json_str(object, "metadata", "deletionTimestamp", NULL);
 	if (text == NULL)
 		return 0;
-	int64_t ms = facts_date_ms(text);
+	int64_t ms = fleet_facts_date_ms(text);
 	return ms != 0 ? ms : 1; /* a date we cannot read is a deletion all the same */
 }
 
 /* ---- SandboxClaim */
 
-void claim_read(struct store *store, struct claim *claim, const cJSON *object)
+void fleet_claim_read(struct store *store, struct claim *claim, const cJSON *object)
 {
 	const char *sandbox = json_str(object, "status", "sandbox", "name", NULL);
 	if (sandbox == NULL || !sandbox[0]) /* of a very old controller */
 		sandbox = json_str(object, "status", "sandbox", "Name", NULL);
 	if (sandbox == NULL || !sandbox[0]) /* written before the status */
 		sandbox = annotation(object, PREFIX "sandbox-name");
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &claim->namespace_, json_str(object, "metadata", "namespace", NULL));
-	facts_set_name(store, &claim->name, json_str(object, "metadata", "name", NULL));
-	facts_set_name(
+	fleet_facts_set_name(store, &claim->name, json_str(object, "metadata", "name", NULL));
+	fleet_facts_set_name(
 		store, &claim->pool, json_str(object, "spec", "warmPoolRef", "name", NULL));
-	facts_set_name(store, &claim->sandbox, sandbox);
-	facts_set_name(store, &claim->pod_ip,
+	fleet_facts_set_name(store, &claim->sandbox, sandbox);
+	fleet_facts_set_name(store, &claim->pod_ip,
 		first_ip(json_get(object, "status", "sandbox", "podIPs", NULL), NULL));
-	facts_set_name(store, &claim->created_by, label(object, PREFIX "created-by"));
+	fleet_facts_set_name(store, &claim->created_by, label(object, PREFIX "created-by"));
 	read_finalizers(store, &claim->finalizers, object);
 	claim->created_ms =
-		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+		fleet_facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	claim->deleted_ms = deletion_ms(object);
-	claim->shutdown_ms =
-		facts_date_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
-	claim->revision = revision_of(object);
-	condition_read(store, &claim->ready, object, "Ready");
-	condition_read_rare(store, &claim->finished, object, "Finished", false);
+	claim->shutdown_ms = fleet_facts_date_ms(
+		json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
+	claim->revision = fleet_revision_of(object);
+	fleet_condition_read(store, &claim->ready, object, "Ready");
+	fleet_condition_read_rare(store, &claim->finished, object, "Finished", false);
 	/* up to v0.5.6 it carries the Sandbox's generation: no gate */
 	claim->ready.is_current = true;
 	claim->had_first_ready =
-		facts_date_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
+		fleet_facts_date_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
 }
 
-void claim_drop(struct store *store, struct claim *claim)
+void fleet_claim_drop(struct store *store, struct claim *claim)
 {
 	const char **texts[] = { &claim->namespace_, &claim->name, &claim->pool,
 		&claim->sandbox, &claim->pod_ip, &claim->created_by, &claim->finalizers };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		facts_drop_text(store, texts[i]);
-	condition_drop(store, &claim->ready);
-	condition_drop_rare(store, &claim->finished);
-	uid_drop(store, &claim->uid);
+		fleet_facts_drop_text(store, texts[i]);
+	fleet_condition_drop(store, &claim->ready);
+	fleet_condition_drop_rare(store, &claim->finished);
+	fleet_uid_drop(store, &claim->uid);
 }
 
 /* ---- Sandbox */
@@ -165,39 +165,41 @@ static void read_owner(struct store *store, struct sandbox *sandbox, const cJSON
 		}
 	}
 	sandbox->owner = (uint8_t)owner;
-	facts_set_name(store, &sandbox->pool, pool);
+	fleet_facts_set_name(store, &sandbox->pool, pool);
 	set_uid(store, &sandbox->claim_uid, claim_uid);
 }
 
-void sandbox_read(struct store *store, struct sandbox *sandbox, const cJSON *object)
+void fleet_sandbox_read(struct store *store, struct sandbox *sandbox, const cJSON *object)
 {
 	const char *mode = json_str(object, "spec", "operatingMode", NULL);
 	const char *launch = label(object, PREFIX "launch-type");
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &sandbox->namespace_, json_str(object, "metadata", "namespace", NULL));
-	facts_set_name(store, &sandbox->name, json_str(object, "metadata", "name", NULL));
-	facts_set_name(
+	fleet_facts_set_name(store, &sandbox->name, json_str(object, "metadata", "name", NULL));
+	fleet_facts_set_name(
 		store, &sandbox->template_, annotation(object, PREFIX "sandbox-template-ref"));
-	facts_set_name(store, &sandbox->node, json_str(object, "status", "nodeName", NULL));
-	facts_set_name(store, &sandbox->pod_ip,
+	fleet_facts_set_name(
+		store, &sandbox->node, json_str(object, "status", "nodeName", NULL));
+	fleet_facts_set_name(store, &sandbox->pod_ip,
 		first_ip(json_get(object, "status", "podIPs", NULL), NULL));
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &sandbox->service_fqdn, json_str(object, "status", "serviceFQDN", NULL));
-	facts_set_name(store, &sandbox->created_by, label(object, PREFIX "created-by"));
-	facts_set_name(store, &sandbox->runtime_class,
+	fleet_facts_set_name(store, &sandbox->created_by, label(object, PREFIX "created-by"));
+	fleet_facts_set_name(store, &sandbox->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
-	facts_set_name(store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
+	fleet_facts_set_name(store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
 	read_finalizers(store, &sandbox->finalizers, object);
 	read_owner(store, sandbox, object);
 	sandbox->created_ms =
-		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+		fleet_facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	sandbox->deleted_ms = deletion_ms(object);
-	sandbox->shutdown_ms = facts_date_ms(json_str(object, "spec", "shutdownTime", NULL));
-	sandbox->revision = revision_of(object);
-	condition_read(store, &sandbox->ready, object, "Ready");
-	condition_read(store, &sandbox->suspended, object, "Suspended");
-	condition_read_rare(store, &sandbox->scheduled, object, "PodScheduled", true);
-	condition_read_rare(store, &sandbox->finished, object, "Finished", false);
+	sandbox->shutdown_ms =
+		fleet_facts_date_ms(json_str(object, "spec", "shutdownTime", NULL));
+	sandbox->revision = fleet_revision_of(object);
+	fleet_condition_read(store, &sandbox->ready, object, "Ready");
+	fleet_condition_read(store, &sandbox->suspended, object, "Suspended");
+	fleet_condition_read_rare(store, &sandbox->scheduled, object, "PodScheduled", true);
+	fleet_condition_read_rare(store, &sandbox->finished, object, "Finished", false);
 	sandbox->is_suspended_mode = mode != NULL && strcmp(mode, "Suspended") == 0;
 	sandbox->is_warm_start = launch != NULL && strcmp(launch, "warm") == 0;
 	if (sandbox->is_suspended_mode || sandbox->suspended.status == CONDITION_TRUE ||
@@ -205,20 +207,20 @@ void sandbox_read(struct store *store, struct sandbox *sandbox, const cJSON *obj
 		sandbox->was_suspended = true;
 }
 
-void sandbox_drop(struct store *store, struct sandbox *sandbox)
+void fleet_sandbox_drop(struct store *store, struct sandbox *sandbox)
 {
 	const char **texts[] = { &sandbox->namespace_, &sandbox->name, &sandbox->pool,
 		&sandbox->template_, &sandbox->node, &sandbox->pod_ip, &sandbox->service_fqdn,
 		&sandbox->created_by, &sandbox->runtime_class, &sandbox->pod_name,
 		&sandbox->finalizers };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		facts_drop_text(store, texts[i]);
-	condition_drop(store, &sandbox->ready);
-	condition_drop(store, &sandbox->suspended);
-	condition_drop_rare(store, &sandbox->scheduled);
-	condition_drop_rare(store, &sandbox->finished);
-	uid_drop(store, &sandbox->uid);
-	uid_drop(store, &sandbox->claim_uid);
+		fleet_facts_drop_text(store, texts[i]);
+	fleet_condition_drop(store, &sandbox->ready);
+	fleet_condition_drop(store, &sandbox->suspended);
+	fleet_condition_drop_rare(store, &sandbox->scheduled);
+	fleet_condition_drop_rare(store, &sandbox->finished);
+	fleet_uid_drop(store, &sandbox->uid);
+	fleet_uid_drop(store, &sandbox->claim_uid);
 }
 
 /* ---- Pod */
@@ -243,14 +245,14 @@ static void trouble_drop(struct store *store, const struct trouble **slot)
 		const struct trouble *borrowed;
 		struct trouble *owned;
 	} trouble = { *slot };
-	if (*slot != NULL && *slot != &no_trouble) {
-		facts_drop_text(store, &trouble.owned->container);
-		facts_drop_text(store, &trouble.owned->waiting);
-		facts_drop_text(store, &trouble.owned->waiting_message);
-		facts_drop_text(store, &trouble.owned->ended);
+	if (*slot != NULL && *slot != &fleet_no_trouble) {
+		fleet_facts_drop_text(store, &trouble.owned->container);
+		fleet_facts_drop_text(store, &trouble.owned->waiting);
+		fleet_facts_drop_text(store, &trouble.owned->waiting_message);
+		fleet_facts_drop_text(store, &trouble.owned->ended);
 		free(trouble.owned);
 	}
-	*slot = &no_trouble;
+	*slot = &fleet_no_trouble;
 }
 
 static void read_containers(struct store *store, struct pod *pod, const cJSON *object)
@@ -283,16 +285,16 @@ static void read_containers(struct store *store, struct pod *pod, const cJSON *o
 		return;
 	struct trouble *trouble = x_calloc(1, sizeof *trouble);
 	trouble->exit_code = code > INT32_MIN && code < INT32_MAX ? (int)code : 0;
-	facts_set_name(store, &trouble->container, json_str(telling, "name", NULL));
-	facts_set_name(store, &trouble->waiting,
+	fleet_facts_set_name(store, &trouble->container, json_str(telling, "name", NULL));
+	fleet_facts_set_name(store, &trouble->waiting,
 		json_str(telling, "state", "waiting", "reason", NULL));
-	facts_set_message(store, &trouble->waiting_message,
+	fleet_facts_set_message(store, &trouble->waiting_message,
 		json_str(telling, "state", "waiting", "message", NULL));
-	facts_set_name(store, &trouble->ended, ended);
+	fleet_facts_set_name(store, &trouble->ended, ended);
 	pod->trouble = trouble;
 }
 
-void pod_read(struct store *store, struct pod *pod, const cJSON *object)
+void fleet_pod_read(struct store *store, struct pod *pod, const cJSON *object)
 {
 	const char *owner = NULL;
 	const cJSON *item;
@@ -305,36 +307,36 @@ void pod_read(struct store *store, struct pod *pod, const cJSON *object)
 	const char *ip = first_ip(json_get(object, "status", "podIPs", NULL), "ip");
 	const char *phase = json_str(object, "status", "phase", NULL);
 	set_uid(store, &pod->owner_uid, owner);
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &pod->namespace_, json_str(object, "metadata", "namespace", NULL));
-	facts_set_name(store, &pod->name, json_str(object, "metadata", "name", NULL));
-	facts_set_name(store, &pod->node, json_str(object, "spec", "nodeName", NULL));
-	facts_set_name(
+	fleet_facts_set_name(store, &pod->name, json_str(object, "metadata", "name", NULL));
+	fleet_facts_set_name(store, &pod->node, json_str(object, "spec", "nodeName", NULL));
+	fleet_facts_set_name(
 		store, &pod->pod_ip, ip ? ip : json_str(object, "status", "podIP", NULL));
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
 	pod->created_ms =
-		facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
+		fleet_facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	pod->deleted_ms = deletion_ms(object);
-	pod->revision = revision_of(object);
+	pod->revision = fleet_revision_of(object);
 	pod->phase =
 		phase != NULL && strchr("PRSF", phase[0]) && phase[0] ? (uint8_t)phase[0] : 'U';
-	condition_read(store, &pod->ready, object, "Ready");
-	condition_read_rare(store, &pod->scheduled, object, "PodScheduled", true);
+	fleet_condition_read(store, &pod->ready, object, "Ready");
+	fleet_condition_read_rare(store, &pod->scheduled, object, "PodScheduled", true);
 	read_containers(store, pod, object);
 }
 
-void pod_drop(struct store *store, struct pod *pod)
+void fleet_pod_drop(struct store *store, struct pod *pod)
 {
 	const char **texts[] = { &pod->namespace_, &pod->name, &pod->node, &pod->pod_ip,
 		&pod->runtime_class };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		facts_drop_text(store, texts[i]);
-	condition_drop(store, &pod->ready);
-	condition_drop_rare(store, &pod->scheduled);
+		fleet_facts_drop_text(store, texts[i]);
+	fleet_condition_drop(store, &pod->ready);
+	fleet_condition_drop_rare(store, &pod->scheduled);
 	trouble_drop(store, &pod->trouble);
-	uid_drop(store, &pod->uid);
-	uid_drop(store, &pod->owner_uid);
+	fleet_uid_drop(store, &pod->uid);
+	fleet_uid_drop(store, &pod->owner_uid);
 }
 
 /* ---- SandboxWarmPool, SandboxTemplate */
@@ -344,41 +346,42 @@ static int count_of(int64_t number)
 	return number < 0 ? 0 : number > INT32_MAX ? INT32_MAX : (int)number;
 }
 
-void pool_read(struct store *store, struct pool *pool, const cJSON *object)
+void fleet_pool_read(struct store *store, struct pool *pool, const cJSON *object)
 {
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &pool->namespace_, json_str(object, "metadata", "namespace", NULL));
-	facts_set_name(store, &pool->name, json_str(object, "metadata", "name", NULL));
-	facts_set_name(store, &pool->template_,
+	fleet_facts_set_name(store, &pool->name, json_str(object, "metadata", "name", NULL));
+	fleet_facts_set_name(store, &pool->template_,
 		json_str(object, "spec", "sandboxTemplateRef", "name", NULL));
 	pool->desired = count_of(json_int(object, 1, "spec", "replicas", NULL));
 	/* absent when zero */
 	pool->ready = count_of(json_int(object, 0, "status", "readyReplicas", NULL));
-	pool->revision = revision_of(object);
+	pool->revision = fleet_revision_of(object);
 }
 
-void pool_drop(struct store *store, struct pool *pool)
+void fleet_pool_drop(struct store *store, struct pool *pool)
 {
-	facts_drop_text(store, &pool->namespace_);
-	facts_drop_text(store, &pool->name);
-	facts_drop_text(store, &pool->template_);
-	uid_drop(store, &pool->uid);
+	fleet_facts_drop_text(store, &pool->namespace_);
+	fleet_facts_drop_text(store, &pool->name);
+	fleet_facts_drop_text(store, &pool->template_);
+	fleet_uid_drop(store, &pool->uid);
 }
 
-void template_read(struct store *store, struct template *template_, const cJSON *object)
+void fleet_template_read(struct store *store, struct template *template_, const cJSON *object)
 {
-	facts_set_name(
+	fleet_facts_set_name(
 		store, &template_->namespace_, json_str(object, "metadata", "namespace", NULL));
-	facts_set_name(store, &template_->name, json_str(object, "metadata", "name", NULL));
-	facts_set_name(store, &template_->runtime_class,
+	fleet_facts_set_name(
+		store, &template_->name, json_str(object, "metadata", "name", NULL));
+	fleet_facts_set_name(store, &template_->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
-	template_->revision = revision_of(object);
+	template_->revision = fleet_revision_of(object);
 }
 
-void template_drop(struct store *store, struct template *template_)
+void fleet_template_drop(struct store *store, struct template *template_)
 {
-	facts_drop_text(store, &template_->namespace_);
-	facts_drop_text(store, &template_->name);
-	facts_drop_text(store, &template_->runtime_class);
-	uid_drop(store, &template_->uid);
+	fleet_facts_drop_text(store, &template_->namespace_);
+	fleet_facts_drop_text(store, &template_->name);
+	fleet_facts_drop_text(store, &template_->runtime_class);
+	fleet_uid_drop(store, &template_->uid);
 }

@@ -5,15 +5,15 @@
 #include "engine/base/json.h"
 #include "engine/fleet/store.h"
 
-void facts_set_name(struct store *store, const char **slot, const char *text);
-void facts_set_message(struct store *store, const char **slot, const char *text);
-void facts_drop_text(struct store *store, const char **slot);
-int64_t facts_date_ms(const char *text); /* 0: none, or not a date */
+void fleet_facts_set_name(struct store *store, const char **slot, const char *text);
+void fleet_facts_set_message(struct store *store, const char **slot, const char *text);
+void fleet_facts_drop_text(struct store *store, const char **slot);
+int64_t fleet_facts_date_ms(const char *text); /* 0: none, or not a date */
 
-void condition_read(struct store *store, struct condition *condition, const cJSON *object,
+void fleet_condition_read(struct store *store, struct condition *condition, const cJSON *object,
 	const char *type);
-void condition_drop(struct store *store, struct condition *condition);
+void fleet_condition_drop(struct store *store, struct condition *condition);
 /* A condition that most objects do not have, or have with nothing to say: memory only for the others. */
-void condition_read_rare(struct store *store, const struct condition **slot,
+void fleet_condition_read_rare(struct store *store, const struct condition **slot,
 	const cJSON *object, const char *type, bool true_is_fine);
-void condition_drop_rare(struct store *store, const struct condition **slot);
+void fleet_condition_drop_rare(struct store *store, const struct condition **slot);

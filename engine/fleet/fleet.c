@@ -57,7 +57,7 @@ static void on_store_change(void *arg)
 static void on_look_again(void *arg)
 {
 	struct fleet *fleet = arg;
-	if (store_show_hidden(&fleet->store))
+	if (fleet_store_show_hidden(&fleet->store))
 		loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
 }
 
@@ -84,11 +84,11 @@ struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
 					: NULL;
 	fleet->on_change = opts->on_change;
 	fleet->arg = opts->arg;
-	store_init(&fleet->store, on_store_change, fleet);
+	fleet_store_init(&fleet->store, on_store_change, fleet);
 	fleet->store.is_filtered = fleet->label_selector != NULL;
 	fleet->look_again = loop_timer_new(loop, on_look_again, fleet);
 	if (!opts->lazy)
-		sources_start_whole(fleet);
+		fleet_sources_start_whole(fleet);
 	return fleet;
 }
 
@@ -98,11 +98,11 @@ void fleet_free(struct fleet *fleet)
 		return;
 	while (fleet->ops != NULL)
 		fleet_op_cancel(fleet->ops);
-	rollbacks_free(fleet);
-	sources_stop(fleet);
+	fleet_rollbacks_free(fleet);
+	fleet_sources_stop(fleet);
 	loop_timer_free(fleet->look_again);
 	fleet->look_again = NULL;
-	store_deinit(&fleet->store);
+	fleet_store_deinit(&fleet->store);
 	if (fleet->notice != NULL)
 		fleet->notice->fleet = NULL;
 	free(fleet->namespace_);
@@ -114,14 +114,14 @@ void fleet_watch(struct fleet *fleet)
 {
 	if (!fleet->is_watching) {
 		fleet->store.is_synced[STORE_CLAIMS] = false;
-		sources_start_whole(fleet);
+		fleet_sources_start_whole(fleet);
 	}
 }
 
 void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name)
 {
 	if (!fleet->is_watching)
-		sources_focus(fleet, namespace_, name);
+		fleet_sources_focus(fleet, namespace_, name);
 }
 
 /* ---- rows */
@@ -133,7 +133,7 @@ static struct store *packed(const struct fleet *fleet)
 		const struct fleet *borrowed;
 		struct fleet *owned;
 	} access = { fleet };
-	store_pack(&access.owned->store);
+	fleet_store_pack(&access.owned->store);
 	return &access.owned->store;
 }
 
@@ -154,7 +154,7 @@ const struct fleet_row *fleet_at(const struct fleet *fleet, size_t index)
 
 const struct fleet_row *fleet_find(const struct fleet *fleet, const char *uid)
 {
-	const struct row *row = store_find(&fleet->store, uid);
+	const struct row *row = fleet_store_find(&fleet->store, uid);
 	return row ? &row->shown : NULL;
 }
 
@@ -195,7 +195,7 @@ const struct fleet_row *fleet_find_name(
 void fleet_changes(const struct fleet *fleet, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg)
 {
-	store_changes(&fleet->store, since, fn, arg);
+	fleet_store_changes(&fleet->store, since, fn, arg);
 }
 
 /* ---- counters, pools, events */
@@ -242,7 +242,7 @@ struct fleet_pool fleet_pool_at(const struct fleet *fleet, size_t index)
 		.ready = pool->ready,
 		.is_template_missing =
 			store->is_synced[STORE_TEMPLATES] &&
-			store_template(store, pool->namespace_, pool->template_) == NULL,
+			fleet_store_template(store, pool->namespace_, pool->template_) == NULL,
 	};
 }
 
@@ -275,17 +275,17 @@ size_t fleet_events(
 	const struct fleet *fleet, const char *uid, struct fleet_event *out, size_t max)
 {
 	const struct store *store = &fleet->store;
-	const struct row *row = store_find(store, uid);
+	const struct row *row = fleet_store_find(store, uid);
 	size_t n = 0;
 	if (row == NULL || max == 0)
 		return 0;
 	if (row->claim != NULL)
-		n = add_events(events_about(store, &row->claim->uid), out, n, max);
+		n = add_events(fleet_events_about(store, &row->claim->uid), out, n, max);
 	if (row->sandbox != NULL) {
-		n = add_events(events_about(store, &row->sandbox->uid), out, n, max);
+		n = add_events(fleet_events_about(store, &row->sandbox->uid), out, n, max);
 		if (row->sandbox->pod != NULL)
-			n = add_events(
-				events_about(store, &row->sandbox->pod->uid), out, n, max);
+			n = add_events(fleet_events_about(store, &row->sandbox->pod->uid), out,
+				n, max);
 	}
 	return n;
 }

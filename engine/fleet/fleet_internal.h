@@ -72,11 +72,11 @@ struct fleet {
 void fleet_note_change(struct fleet *fleet);
 
 /* sources.c */
-void sources_start_whole(struct fleet *fleet);
-void sources_stop(struct fleet *fleet);
-void sources_focus(struct fleet *fleet, const char *namespace_, const char *name);
+void fleet_sources_start_whole(struct fleet *fleet);
+void fleet_sources_stop(struct fleet *fleet);
+void fleet_sources_focus(struct fleet *fleet, const char *namespace_, const char *name);
 /* This user may not read Sandboxes: what the claim says must do. */
-bool sources_sandboxes_unknown(const struct fleet *fleet);
+bool fleet_sources_sandboxes_unknown(const struct fleet *fleet);
 
 /* ---- operations: one struct for all; its steps are functions of op_*.c */
 struct fleet_op {
@@ -97,26 +97,29 @@ struct fleet_op {
 	struct detail *detail;
 	struct fleet_op *prev, *next;
 };
-struct fleet_op *op_new(struct fleet *fleet, const char *span_name);
-void op_free(struct fleet_op *op); /* cancels its calls; spans still open end as cancelled */
-void op_end_spans(struct fleet_op *op, const struct err *err);
-void op_finish(struct fleet_op *op, const struct err *err); /* by op->done */
+struct fleet_op *fleet_op_new(struct fleet *fleet, const char *span_name);
+void fleet_op_free(
+	struct fleet_op *op); /* cancels its calls; spans still open end as cancelled */
+void fleet_op_end_spans(struct fleet_op *op, const struct err *err);
+void fleet_op_finish(struct fleet_op *op, const struct err *err); /* by op->done */
 /* The row, or NULL with *err (claim.not_found). */
-const struct fleet_row *op_row(struct fleet *fleet, const char *uid, struct err *err);
+const struct fleet_row *fleet_op_row(struct fleet *fleet, const char *uid, struct err *err);
 /* Starts a call with the span's trace context. */
-struct kube_call *op_call(struct fleet_op *op, const char *method, const char *path,
+struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const char *path,
 	const char *query, const char *content_type, const cJSON *body,
 	void (*done)(void *arg, const struct err *err, const cJSON *object), struct err *err);
-bool op_may_write(const struct fleet *fleet, const char *verb, struct err *err);
+bool fleet_op_may_write(const struct fleet *fleet, const char *verb, struct err *err);
 /* True once and with *err if the row's state says that waiting for Ready cannot end well. */
-bool op_is_hopeless(const struct fleet *fleet, const struct fleet_row *row, struct err *err);
+bool fleet_op_is_hopeless(
+	const struct fleet *fleet, const struct fleet_row *row, struct err *err);
 
 /* op_rollback.c: claims that a create made, did not name and could not finish. uid NULL: whether the create took
  * effect is not known; looked for by request_id. done may be NULL. */
 struct orphan;
-struct orphan *rollback_start(struct fleet *fleet, const char *namespace_, const char *name,
-	const char *uid, const char *request_id, fleet_done_fn *done, void *arg);
-void rollback_ignore(struct orphan *orphan); /* no done any more; it goes on */
-void rollbacks_free(struct fleet *fleet);
+struct orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
+	const char *name, const char *uid, const char *request_id, fleet_done_fn *done,
+	void *arg);
+void fleet_rollback_ignore(struct orphan *orphan); /* no done any more; it goes on */
+void fleet_rollbacks_free(struct fleet *fleet);
 /* DeleteOptions with the uid precondition. */
-cJSON *op_delete_options(const char *uid);
+cJSON *fleet_op_delete_options(const char *uid);

@@ -8,7 +8,7 @@
 
 /* ---- index */
 
-void index_deinit(struct index *index)
+void fleet_index_deinit(struct index *index)
 {
 	free(index->items);
 	free(index->hashes);
@@ -43,7 +43,7 @@ static void resize(struct index *index, size_t capacity)
 	free(old.hashes);
 }
 
-void index_add(struct index *index, uint32_t hash, void *item)
+void fleet_index_add(struct index *index, uint32_t hash, void *item)
 {
 	if ((index->n + 1) * 4 > index->capacity * 3)
 		resize(index, index->capacity ? index->capacity * 2 : 16);
@@ -67,7 +67,7 @@ static void close_hole(struct index *index, size_t hole)
 	index->items[hole] = NULL;
 }
 
-void index_remove(struct index *index, uint32_t hash, const void *item)
+void fleet_index_remove(struct index *index, uint32_t hash, const void *item)
 {
 	if (index->capacity == 0)
 		return;
@@ -83,7 +83,7 @@ void index_remove(struct index *index, uint32_t hash, const void *item)
 	}
 }
 
-void *index_next(const struct index *index, uint32_t hash, size_t *cursor)
+void *fleet_index_next(const struct index *index, uint32_t hash, size_t *cursor)
 {
 	if (index->capacity == 0)
 		return NULL;
@@ -99,7 +99,7 @@ void *index_next(const struct index *index, uint32_t hash, size_t *cursor)
 	}
 }
 
-void *index_at(const struct index *index, size_t position)
+void *fleet_index_at(const struct index *index, size_t position)
 {
 	return index->items[position];
 }
@@ -123,12 +123,12 @@ static struct text *text_of(const char *text)
 	return (struct text *)(void *)(pointer.owned - offsetof(struct text, text));
 }
 
-void texts_deinit(struct texts *texts)
+void fleet_texts_deinit(struct texts *texts)
 {
-	index_deinit(&texts->index);
+	fleet_index_deinit(&texts->index);
 }
 
-const char *text_get(struct texts *texts, const char *text, size_t max_bytes)
+const char *fleet_text_get(struct texts *texts, const char *text, size_t max_bytes)
 {
 	if (text == NULL || text[0] == '\0')
 		return nothing;
@@ -136,7 +136,7 @@ const char *text_get(struct texts *texts, const char *text, size_t max_bytes)
 	uint32_t hash = map_hash(text, n);
 	size_t cursor = INDEX_FIRST;
 	struct text *known;
-	while ((known = index_next(&texts->index, hash, &cursor)) != NULL) {
+	while ((known = fleet_index_next(&texts->index, hash, &cursor)) != NULL) {
 		if (strncmp(known->text, text, n) == 0 && known->text[n] == '\0') {
 			known->refs++;
 			return known->text;
@@ -147,39 +147,39 @@ const char *text_get(struct texts *texts, const char *text, size_t max_bytes)
 	made->hash = hash;
 	memcpy(made->text, text, n);
 	made->text[n] = '\0';
-	index_add(&texts->index, hash, made);
+	fleet_index_add(&texts->index, hash, made);
 	return made->text;
 }
 
-const char *text_ref(const char *text)
+const char *fleet_text_ref(const char *text)
 {
 	if (text != nothing)
 		text_of(text)->refs++;
 	return text;
 }
 
-void text_unref(struct texts *texts, const char *text)
+void fleet_text_unref(struct texts *texts, const char *text)
 {
 	if (text == NULL || text == nothing)
 		return;
 	struct text *known = text_of(text);
 	if (--known->refs > 0)
 		return;
-	index_remove(&texts->index, known->hash, known);
+	fleet_index_remove(&texts->index, known->hash, known);
 	free(known);
 }
 
-void text_set(struct texts *texts, const char **slot, const char *text, size_t max_bytes)
+void fleet_text_set(struct texts *texts, const char **slot, const char *text, size_t max_bytes)
 {
 	const char *old = *slot;
 	/* most updates change nothing: no hashing for them */
 	if (old != NULL && text != NULL && strcmp(old, text) == 0)
 		return;
-	*slot = text_get(texts, text, max_bytes);
-	text_unref(texts, old);
+	*slot = fleet_text_get(texts, text, max_bytes);
+	fleet_text_unref(texts, old);
 }
 
-uint32_t text_hash(const char *text)
+uint32_t fleet_text_hash(const char *text)
 {
 	return text == nothing ? 0 : text_of(text)->hash;
 }

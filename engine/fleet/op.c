@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct fleet_op *op_new(struct fleet *fleet, const char *span_name)
+struct fleet_op *fleet_op_new(struct fleet *fleet, const char *span_name)
 {
 	struct fleet_op *op = x_calloc(1, sizeof *op);
 	op->fleet = fleet;
@@ -25,7 +25,7 @@ static void end_spans(struct fleet_op *op, const struct err *err)
 	op->stage_span = op->span = NULL;
 }
 
-void op_free(struct fleet_op *op)
+void fleet_op_free(struct fleet_op *op)
 {
 	struct err cancelled = { .code = ERR_OP_CANCELLED };
 	DL_DELETE(op->fleet->ops, op);
@@ -46,15 +46,15 @@ void op_free(struct fleet_op *op)
 void fleet_op_cancel(struct fleet_op *op)
 {
 	if (op != NULL)
-		op_free(op);
+		fleet_op_free(op);
 }
 
-void op_end_spans(struct fleet_op *op, const struct err *err)
+void fleet_op_end_spans(struct fleet_op *op, const struct err *err)
 {
 	end_spans(op, err);
 }
 
-void op_finish(struct fleet_op *op, const struct err *err)
+void fleet_op_finish(struct fleet_op *op, const struct err *err)
 {
 	fleet_done_fn *done = op->done;
 	void *arg = op->arg;
@@ -62,11 +62,11 @@ void op_finish(struct fleet_op *op, const struct err *err)
 	if (err != NULL)
 		kept = *err; /* it may be the operation's own */
 	end_spans(op, err);
-	op_free(op);
+	fleet_op_free(op);
 	done(arg, err != NULL ? &kept : NULL);
 }
 
-const struct fleet_row *op_row(struct fleet *fleet, const char *uid, struct err *err)
+const struct fleet_row *fleet_op_row(struct fleet *fleet, const char *uid, struct err *err)
 {
 	const struct fleet_row *row = fleet_find(fleet, uid);
 	if (row == NULL)
@@ -74,14 +74,14 @@ const struct fleet_row *op_row(struct fleet *fleet, const char *uid, struct err 
 	return row;
 }
 
-bool op_may_write(const struct fleet *fleet, const char *verb, struct err *err)
+bool fleet_op_may_write(const struct fleet *fleet, const char *verb, struct err *err)
 {
 	if (!fleet->read_only)
 		return true;
 	return err_set(err, ERR_OP_READ_ONLY, "read-only: %s is refused", verb);
 }
 
-struct kube_call *op_call(struct fleet_op *op, const char *method, const char *path,
+struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const char *path,
 	const char *query, const char *content_type, const cJSON *body,
 	void (*done)(void *arg, const struct err *err, const cJSON *object), struct err *err)
 {
@@ -116,9 +116,10 @@ static enum err_code failure_code(const struct row *row)
 	return finished->status == CONDITION_TRUE ? ERR_SANDBOX_FINISHED : ERR_CLAIM_FAILED;
 }
 
-bool op_is_hopeless(const struct fleet *fleet, const struct fleet_row *shown, struct err *err)
+bool fleet_op_is_hopeless(
+	const struct fleet *fleet, const struct fleet_row *shown, struct err *err)
 {
-	const struct row *row = store_find(&fleet->store, shown->uid);
+	const struct row *row = fleet_store_find(&fleet->store, shown->uid);
 	const char *name = shown->claim[0] ? shown->claim : shown->sandbox;
 	enum err_code code = ERR_NONE;
 	if (shown->state == FLEET_EXPIRED)
@@ -137,7 +138,7 @@ bool op_is_hopeless(const struct fleet *fleet, const struct fleet_row *shown, st
 	return true;
 }
 
-cJSON *op_delete_options(const char *uid)
+cJSON *fleet_op_delete_options(const char *uid)
 {
 	cJSON *options = cJSON_CreateObject();
 	cJSON_AddStringToObject(options, "kind", "DeleteOptions");

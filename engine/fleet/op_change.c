@@ -29,7 +29,7 @@ static void change_drop(struct fleet_op *op)
 static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *row,
 	const char *span, fleet_done_fn *done, void *arg)
 {
-	struct fleet_op *op = op_new(fleet, span);
+	struct fleet_op *op = fleet_op_new(fleet, span);
 	op->change = x_calloc(1, sizeof *op->change);
 	op->drop = change_drop;
 	op->done = done;
@@ -49,8 +49,8 @@ static struct fleet_op *started(struct fleet_op *op, const struct err *err)
 {
 	if (op->call != NULL)
 		return op;
-	op_end_spans(op, err);
-	op_free(op);
+	fleet_op_end_spans(op, err);
+	fleet_op_free(op);
 	return NULL;
 }
 
@@ -77,22 +77,23 @@ static void on_deleted(void *arg, const struct err *err, const cJSON *object)
 	}
 	/* finalizers hold it: shown at once. Otherwise the watch takes the row away. */
 	if (err == NULL && json_str(object, "metadata", "deletionTimestamp", NULL) != NULL)
-		store_apply(&op->fleet->store, op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS,
-			KUBE_MODIFIED, object);
-	op_finish(op, err);
+		fleet_store_apply(&op->fleet->store,
+			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, KUBE_MODIFIED, object);
+	fleet_op_finish(op, err);
 }
 
 struct fleet_op *fleet_delete_start(
 	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err)
 {
 	const struct fleet_row *row;
-	if (!op_may_write(fleet, "delete", err) || (row = op_row(fleet, uid, err)) == NULL)
+	if (!fleet_op_may_write(fleet, "delete", err) ||
+		(row = fleet_op_row(fleet, uid, err)) == NULL)
 		return NULL;
 	struct fleet_op *op = change_new(fleet, row, "delete_claim", done, arg);
 	struct err why = { 0 };
 	char *path = object_path(op);
-	cJSON *options = op_delete_options(op->uid);
-	op->call = op_call(op, "DELETE", path, NULL, NULL, options, on_deleted, &why);
+	cJSON *options = fleet_op_delete_options(op->uid);
+	op->call = fleet_op_call(op, "DELETE", path, NULL, NULL, options, on_deleted, &why);
 	cJSON_Delete(options);
 	free(path);
 	if (op->call == NULL)
@@ -113,9 +114,9 @@ static void suspend_look(struct fleet_op *op)
 	else if (row->state == FLEET_TERMINATING)
 		err_set(&err, ERR_SANDBOX_DELETED, "%s is being deleted", op->name);
 	else if (row->state != (suspend ? FLEET_SUSPENDED : FLEET_READY) &&
-		 !op_is_hopeless(op->fleet, row, &err))
+		 !fleet_op_is_hopeless(op->fleet, row, &err))
 		return;
-	op_finish(op, err.code != ERR_NONE ? &err : NULL);
+	fleet_op_finish(op, err.code != ERR_NONE ? &err : NULL);
 }
 
 static void on_suspend_kick(void *arg)
@@ -132,7 +133,7 @@ static void on_suspend_deadline(void *arg)
 		"%s is not %s after %d s: %s", op->name,
 		op->change->suspend ? "suspended" : "ready", WAIT_MS / 1000,
 		row ? row->why : "it is gone");
-	op_finish(op, &err);
+	fleet_op_finish(op, &err);
 }
 
 static void on_mode_patched(void *arg, const struct err *err, const cJSON *object)
@@ -145,11 +146,11 @@ static void on_mode_patched(void *arg, const struct err *err, const cJSON *objec
 		err = &why;
 	}
 	if (err != NULL) {
-		op_finish(op, err);
+		fleet_op_finish(op, err);
 		return;
 	}
 	op->look = suspend_look;
-	store_apply(&op->fleet->store, STORE_SANDBOXES, KUBE_MODIFIED, object);
+	fleet_store_apply(&op->fleet->store, STORE_SANDBOXES, KUBE_MODIFIED, object);
 	loop_timer_arm(op->kick, 0);
 }
 
@@ -158,7 +159,8 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 {
 	const struct fleet_row *row;
 	const char *verb = suspend ? "suspend" : "resume";
-	if (!op_may_write(fleet, verb, err) || (row = op_row(fleet, uid, err)) == NULL)
+	if (!fleet_op_may_write(fleet, verb, err) ||
+		(row = fleet_op_row(fleet, uid, err)) == NULL)
 		return NULL;
 	if (row->sandbox_uid[0] == '\0') {
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "%s has no Sandbox to %s", row->claim,
@@ -178,7 +180,7 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 		suspend ? "Suspended" : "Running");
 	char *path = kube_path(&kube_sandboxes, op->namespace_, op->change->sandbox, NULL);
 	struct err why = { 0 };
-	op->call = op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
+	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
 		on_mode_patched, &why);
 	free(path);
 	cJSON_Delete(patch);
@@ -199,13 +201,13 @@ static void on_time_patched(void *arg, const struct err *err, const cJSON *objec
 	if (err != NULL && err->code == ERR_KUBE_CONFLICT &&
 		++op->change->conflicts < MAX_CONFLICTS) {
 		if (!extend_read(op, &why))
-			op_finish(op, &why);
+			fleet_op_finish(op, &why);
 		return;
 	}
 	if (err == NULL)
-		store_apply(&op->fleet->store, op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS,
-			KUBE_MODIFIED, object);
-	op_finish(op, err);
+		fleet_store_apply(&op->fleet->store,
+			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, KUBE_MODIFIED, object);
+	fleet_op_finish(op, err);
 }
 
 static bool has_expired(
@@ -230,7 +232,7 @@ static void on_time_read(void *arg, const struct err *err, const cJSON *object)
 	struct err why = { 0 };
 	op->call = NULL;
 	if (err != NULL) {
-		op_finish(op, err);
+		fleet_op_finish(op, err);
 		return;
 	}
 	const char *uid = json_str(object, "metadata", "uid", NULL);
@@ -242,18 +244,18 @@ static void on_time_read(void *arg, const struct err *err, const cJSON *object)
 	int64_t stored_ns = 0;
 	if (uid == NULL || strcmp(uid, op->uid) != 0 || revision == NULL) {
 		err_set(&why, ERR_CLAIM_REPLACED, "%s was deleted and created again", op->name);
-		op_finish(op, &why);
+		fleet_op_finish(op, &why);
 		return;
 	}
 	if (has_expired(object, stored ? stored : "", now_ns, &stored_ns)) {
 		err_set(&why, ERR_CLAIM_EXPIRED, "%s has expired and cannot be extended",
 			op->name);
-		op_finish(op, &why);
+		fleet_op_finish(op, &why);
 		return;
 	}
 	int64_t wanted_s = (now_ns / 1000000 + op->change->extend_ms + 999) / 1000;
 	if (stored == NULL || wanted_s * 1000000000 <= stored_ns) {
-		op_finish(op, NULL); /* it lives that long already: never shortened */
+		fleet_op_finish(op, NULL); /* it lives that long already: never shortened */
 		return;
 	}
 	char date[CLOCK_RFC3339_BYTES];
@@ -266,18 +268,18 @@ static void on_time_read(void *arg, const struct err *err, const cJSON *object)
 		spec = cJSON_AddObjectToObject(spec, "lifecycle");
 	cJSON_AddStringToObject(spec, "shutdownTime", date);
 	char *path = object_path(op);
-	op->call = op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
+	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
 		on_time_patched, &why);
 	free(path);
 	cJSON_Delete(patch);
 	if (op->call == NULL)
-		op_finish(op, &why);
+		fleet_op_finish(op, &why);
 }
 
 static bool extend_read(struct fleet_op *op, struct err *err)
 {
 	char *path = object_path(op);
-	op->call = op_call(op, "GET", path, NULL, NULL, NULL, on_time_read, err);
+	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_time_read, err);
 	free(path);
 	return op->call != NULL;
 }
@@ -287,7 +289,8 @@ struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_
 {
 	const int64_t max_ms = (int64_t)100 * 366 * 24 * 3600 * 1000;
 	const struct fleet_row *row;
-	if (!op_may_write(fleet, "extend", err) || (row = op_row(fleet, uid, err)) == NULL)
+	if (!fleet_op_may_write(fleet, "extend", err) ||
+		(row = fleet_op_row(fleet, uid, err)) == NULL)
 		return NULL;
 	if (extend_ms <= 0 || extend_ms > max_ms) {
 		err_set(err, ERR_ARG_INVALID, "the extension must be positive");

@@ -26,7 +26,7 @@ static bool must_roll_back(const struct create *create)
 static struct orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
 {
 	const struct create *create = op->create;
-	return rollback_start(op->fleet, op->namespace_, op->name,
+	return fleet_rollback_start(op->fleet, op->namespace_, op->name,
 		create->uid[0] ? create->uid : NULL, create->request_id, done, op);
 }
 
@@ -34,7 +34,7 @@ static void create_drop(struct fleet_op *op)
 {
 	struct create *create = op->create;
 	if (create->rollback != NULL)
-		rollback_ignore(create->rollback);
+		fleet_rollback_ignore(create->rollback);
 	else if (!create->is_done && must_roll_back(create)) /* cancelled */
 		roll_back(op, NULL);
 	if (create->body != NULL)
@@ -60,8 +60,8 @@ static void create_finish(struct fleet_op *op, const struct err *err)
 	bool wants_row = err == NULL && !create->no_wait;
 	op->name = NULL;
 	create->is_done = true;
-	op_end_spans(op, err);
-	op_free(op);
+	fleet_op_end_spans(op, err);
+	fleet_op_free(op);
 	done(arg, err ? &kept : NULL, name ? name : "",
 		wants_row ? fleet_find(fleet, uid) : NULL);
 	free(name);
@@ -158,11 +158,11 @@ static void create_look(struct fleet_op *op)
 		create_fail(op, &err);
 		return;
 	}
-	if (op_is_hopeless(op->fleet, row, &err)) {
+	if (fleet_op_is_hopeless(op->fleet, row, &err)) {
 		create_fail(op, &err);
 		return;
 	}
-	bool has_sandbox = row->sandbox_uid[0] || sources_sandboxes_unknown(op->fleet);
+	bool has_sandbox = row->sandbox_uid[0] || fleet_sources_sandboxes_unknown(op->fleet);
 	if (row->state == FLEET_READY && has_sandbox) {
 		create_finish(op, NULL);
 		return;
@@ -211,7 +211,7 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	op->stage_span = span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
 	span_set_str(op->stage_span, "sandbox.claim.name", name);
 	/* shown at once, before the watch brings it */
-	store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
+	fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
 	fleet_focus(op->fleet, op->namespace_, op->name);
 	op->look = create_look;
 	op->kick = loop_timer_new(op->fleet->loop, on_first_look, op);
@@ -277,7 +277,7 @@ static void look_at_existing(struct fleet_op *op)
 {
 	struct err err = { 0 };
 	char *path = kube_path(&kube_sandboxclaims, op->namespace_, op->name, NULL);
-	op->call = op_call(op, "GET", path, NULL, NULL, NULL, on_existing, &err);
+	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_existing, &err);
 	free(path);
 	if (op->call == NULL)
 		create_fail(op, &err);
@@ -312,7 +312,7 @@ static void look_for_ours(struct fleet_op *op)
 	char *selector = x_asprintf("%s=%s", CREATE_REQUEST_ID, op->create->request_id);
 	kube_query_add(&query, "labelSelector", selector);
 	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
-	op->call = op_call(op, "GET", path, query.p, NULL, NULL, on_found, &err);
+	op->call = fleet_op_call(op, "GET", path, query.p, NULL, NULL, on_found, &err);
 	free(path);
 	free(selector);
 	str_deinit(&query);
@@ -363,8 +363,9 @@ static bool post(struct fleet_op *op, struct err *err)
 	create->posts++;
 	create->is_posting = true;
 	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
-	op->call = op_call(op, "POST", path, "fieldManager=sandmux&fieldValidation=Strict",
-		NULL, create->body, on_posted, err);
+	op->call =
+		fleet_op_call(op, "POST", path, "fieldManager=sandmux&fieldValidation=Strict",
+			NULL, create->body, on_posted, err);
 	free(path);
 	return op->call != NULL;
 }
@@ -372,9 +373,9 @@ static bool post(struct fleet_op *op, struct err *err)
 struct fleet_op *fleet_create_start(
 	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err)
 {
-	if (!op_may_write(fleet, "create", err) || !create_check(opts, err))
+	if (!fleet_op_may_write(fleet, "create", err) || !fleet_create_check(opts, err))
 		return NULL;
-	struct fleet_op *op = op_new(fleet, "create");
+	struct fleet_op *op = fleet_op_new(fleet, "create");
 	struct create *create = op->create = x_calloc(1, sizeof *create);
 	op->drop = create_drop;
 	op->namespace_ = x_strdup(opts->namespace_);
@@ -391,14 +392,14 @@ struct fleet_op *fleet_create_start(
 	op->stage_span = span_start(fleet->telemetry, "create_claim", op->span);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
 	digest_random_hex(create->request_id, sizeof create->request_id - 1);
-	create->body = create_body(opts, create->request_id,
+	create->body = fleet_create_body(opts, create->request_id,
 		span_traceparent(op->stage_span, traceparent),
 		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);
 	if (create->body == NULL || !post(op, err)) {
 		create->is_done = true;
 		create->is_posting = false;
-		op_end_spans(op, err);
-		op_free(op);
+		fleet_op_end_spans(op, err);
+		fleet_op_free(op);
 		return NULL;
 	}
 	op->deadline = loop_timer_new(fleet->loop, on_deadline, op);

@@ -28,7 +28,7 @@ struct create {
 };
 
 /* Names, pool, numbers: what can be told before anything is sent. */
-bool create_check(const struct fleet_create_opts *opts, struct err *err);
+bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err);
 /* now_ns: the server's wall clock. NULL with *err for a bad label, annotation or variable. */
-cJSON *create_body(const struct fleet_create_opts *opts, const char *request_id,
+cJSON *fleet_create_body(const struct fleet_create_opts *opts, const char *request_id,
 	const char *traceparent, int64_t now_ns, struct err *err);

@@ -36,8 +36,8 @@ static void detail_finish(struct fleet_op *op)
 	struct fleet_detail out = { detail->claim, detail->sandbox, detail->pod };
 	cJSON *objects[] = { detail->claim, detail->sandbox, detail->pod };
 	detail->claim = detail->sandbox = detail->pod = NULL;
-	op_end_spans(op, is_empty ? &err : NULL);
-	op_free(op);
+	fleet_op_end_spans(op, is_empty ? &err : NULL);
+	fleet_op_free(op);
 	done(arg, is_empty ? &err : NULL, is_empty ? NULL : &out);
 	for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
 		cJSON_Delete(objects[i]);
@@ -83,7 +83,7 @@ static bool fetch(struct fleet_op *op, struct kube_call **slot,
 	if (!name[0])
 		return true;
 	char *path = kube_path(resource, op->namespace_, name, NULL);
-	*slot = op_call(op, "GET", path, NULL, NULL, NULL, done, err);
+	*slot = fleet_op_call(op, "GET", path, NULL, NULL, NULL, done, err);
 	free(path);
 	op->detail->pending += *slot != NULL;
 	return *slot != NULL;
@@ -93,10 +93,10 @@ struct fleet_op *fleet_detail_start(struct fleet *fleet, const char *uid,
 	void (*done)(void *arg, const struct err *err, const struct fleet_detail *detail),
 	void *arg, struct err *err)
 {
-	const struct fleet_row *row = op_row(fleet, uid, err);
+	const struct fleet_row *row = fleet_op_row(fleet, uid, err);
 	if (row == NULL)
 		return NULL;
-	struct fleet_op *op = op_new(fleet, "detail");
+	struct fleet_op *op = fleet_op_new(fleet, "detail");
 	op->detail = x_calloc(1, sizeof *op->detail);
 	op->drop = detail_drop;
 	op->detail->done = done;
@@ -109,7 +109,7 @@ struct fleet_op *fleet_detail_start(struct fleet *fleet, const char *uid,
 		fetch(op, &op->third_call, &kube_pods, row->pod, on_pod, &why))
 		return op;
 	err_copy(err, &why);
-	op_end_spans(op, &why);
-	op_free(op);
+	fleet_op_end_spans(op, &why);
+	fleet_op_free(op);
 	return NULL;
 }

@@ -134,7 +134,7 @@ static void on_again(void *arg)
 {
 	struct orphan *orphan = arg;
 	if (orphan->uid != NULL) {
-		cJSON *options = op_delete_options(orphan->uid);
+		cJSON *options = fleet_op_delete_options(orphan->uid);
 		char *body = cJSON_PrintUnformatted(options);
 		start_call(orphan, "DELETE", orphan->name, NULL, body, on_deleted);
 		free(body);
@@ -150,8 +150,9 @@ static void on_again(void *arg)
 	str_deinit(&query);
 }
 
-struct orphan *rollback_start(struct fleet *fleet, const char *namespace_, const char *name,
-	const char *uid, const char *request_id, fleet_done_fn *done, void *arg)
+struct orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
+	const char *name, const char *uid, const char *request_id, fleet_done_fn *done,
+	void *arg)
 {
 	struct orphan *orphan = x_calloc(1, sizeof *orphan);
 	orphan->fleet = fleet;
@@ -169,12 +170,12 @@ struct orphan *rollback_start(struct fleet *fleet, const char *namespace_, const
 	return orphan;
 }
 
-void rollback_ignore(struct orphan *orphan)
+void fleet_rollback_ignore(struct orphan *orphan)
 {
 	orphan->done = NULL;
 }
 
-void rollbacks_free(struct fleet *fleet)
+void fleet_rollbacks_free(struct fleet *fleet)
 {
 	while (fleet->orphans != NULL)
 		orphan_free(fleet->orphans);

@@ -46,11 +46,12 @@ struct fleet_row {
 	char sandbox_uid[FLEET_UID_BYTES];
 	char pod_uid[FLEET_UID_BYTES];
 	enum fleet_state state;
-	const char *why;   /* one sentence: why it is not Ready, with the object at fault; "" when Ready and well */
-	int64_t why_since_ms;  /* wall clock of the evidence; 0 unknown */
-	int64_t created_ms;    /* wall clock */
-	int64_t expires_ms;    /* min of both shutdown times; 0 = none */
-	int restarts;          /* of the pod's containers */
+	const char *
+		why; /* one sentence: why it is not Ready, with the object at fault; "" when Ready and well */
+	int64_t why_since_ms; /* wall clock of the evidence; 0 unknown */
+	int64_t created_ms;   /* wall clock */
+	int64_t expires_ms;   /* min of both shutdown times; 0 = none */
+	int restarts;         /* of the pod's containers */
 	bool is_warm_start;
 	bool is_standalone; /* a Sandbox without claim and without pool */
 	uint64_t revision;  /* of the store when it changed last */

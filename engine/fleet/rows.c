@@ -27,7 +27,7 @@ static struct row *row_new(struct store *store)
 		&row->shown.pod_ip, &row->shown.service_fqdn, &row->shown.created_by,
 		&row->shown.runtime_class, &row->shown.why };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		*texts[i] = text_get(&store->texts, "", 0);
+		*texts[i] = fleet_text_get(&store->texts, "", 0);
 	row->shown.state = FLEET_STATE_COUNT; /* differs from any: the first look is a change */
 	array_grow(&store->rows, &store->row_capacity, store->n_rows + 1, sizeof *store->rows);
 	row->position = store->n_rows;
@@ -56,7 +56,7 @@ static void row_remove(struct store *store, struct row *row)
 		row->shown.pod_ip, row->shown.service_fqdn, row->shown.created_by,
 		row->shown.runtime_class, row->shown.why };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		text_unref(&store->texts, texts[i]);
+		fleet_text_unref(&store->texts, texts[i]);
 	DL_DELETE(store->by_revision, row);
 	store->rows[row->position] = NULL;
 	store->n_holes++;
@@ -90,13 +90,13 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	const struct sandbox *s = row->sandbox;
 	const struct pod *p = s ? s->pod : NULL;
 	memset(out, 0, sizeof *out);
-	uid_format(c ? &c->uid : &s->uid, out->uid);
+	fleet_uid_format(c ? &c->uid : &s->uid, out->uid);
 	out->namespace_ = c ? c->namespace_ : s->namespace_;
 	out->claim = c ? c->name : "";
 	out->sandbox = s ? s->name : c->sandbox;
 	out->pod = pod_name(s);
 	out->pool = c ? c->pool : s->pool;
-	const struct pool *pool = store_pool(store, out->namespace_, out->pool);
+	const struct pool *pool = fleet_store_pool(store, out->namespace_, out->pool);
 	out->template_ = either(s ? s->template_ : "", pool ? pool->template_ : "");
 	out->node = either(s ? s->node : "", p ? p->node : "");
 	out->pod_ip =
@@ -106,13 +106,13 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	out->runtime_class = either(p ? p->runtime_class : "", s ? s->runtime_class : "");
 	if (!out->runtime_class[0]) {
 		const struct template *template_ =
-			store_template(store, out->namespace_, out->template_);
+			fleet_store_template(store, out->namespace_, out->template_);
 		out->runtime_class = template_ ? template_->runtime_class : "";
 	}
 	if (s != NULL)
-		uid_format(&s->uid, out->sandbox_uid);
+		fleet_uid_format(&s->uid, out->sandbox_uid);
 	if (p != NULL)
-		uid_format(&p->uid, out->pod_uid);
+		fleet_uid_format(&p->uid, out->pod_uid);
 	int64_t first = c ? c->shutdown_ms : 0, second = s ? s->shutdown_ms : 0;
 	bool take_second = first == 0 || (second != 0 && second < first);
 	out->expires_ms = local_ms(store, take_second ? second : first);
@@ -120,7 +120,7 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	out->restarts = p ? p->restarts : 0;
 	out->is_warm_start = s != NULL && s->is_warm_start;
 	out->is_standalone = c == NULL && s->owner != OWNER_POOL;
-	out->state = state_of(c, s);
+	out->state = fleet_state_of(c, s);
 }
 
 static bool take_text(const char **slot, const char *now)
@@ -132,8 +132,8 @@ static bool take_text(const char **slot, const char *now)
 static void keep(struct store *store, const char **slot, const char *now)
 {
 	const char *old = *slot;
-	*slot = now[0] ? text_ref(now) : text_get(&store->texts, "", 0);
-	text_unref(&store->texts, old);
+	*slot = now[0] ? fleet_text_ref(now) : fleet_text_get(&store->texts, "", 0);
+	fleet_text_unref(&store->texts, old);
 }
 
 static bool take(struct store *store, struct fleet_row *shown, const struct fleet_row *now)
@@ -196,14 +196,14 @@ static void remember(struct row *row, enum fleet_state state)
  * not looked yet. What was shown until then stays; a row shown for the first time says Unknown. */
 static bool is_between(const struct row *row, const struct fleet_row *now)
 {
-	const struct condition *ready = state_ready_condition(row->claim, row->sandbox);
+	const struct condition *ready = fleet_state_ready_condition(row->claim, row->sandbox);
 	enum fleet_state before = row->shown.state;
 	return now->state == FLEET_UNKNOWN && ready->status == CONDITION_TRUE &&
 	       !ready->is_current &&
 	       (before == FLEET_READY || before == FLEET_PENDING || before == FLEET_CREATING);
 }
 
-void row_refresh(struct store *store, struct row *row)
+void fleet_row_refresh(struct store *store, struct row *row)
 {
 	struct fleet_row now;
 	struct str why;
@@ -211,11 +211,11 @@ void row_refresh(struct store *store, struct row *row)
 	if (is_between(row, &now))
 		now.state = row->shown.state;
 	str_init(&why, WHY_MAX_BYTES);
-	why_format(store, row, now.state, &why, &now.why_since_ms);
+	fleet_why_format(store, row, now.state, &why, &now.why_since_ms);
 	now.why_since_ms = local_ms(store, now.why_since_ms);
-	now.why = text_get(&store->texts, why.p, WHY_MAX_BYTES);
+	now.why = fleet_text_get(&store->texts, why.p, WHY_MAX_BYTES);
 	bool differs = take(store, &row->shown, &now);
-	text_unref(&store->texts, now.why);
+	fleet_text_unref(&store->texts, now.why);
 	str_deinit(&why);
 	remember(row, now.state);
 	if (differs)
@@ -228,10 +228,11 @@ static struct claim *claim_of_uid(const struct store *store, const struct uid *u
 {
 	size_t cursor = INDEX_FIRST;
 	struct claim *claim;
-	if (uid_is_none(uid))
+	if (fleet_uid_is_none(uid))
 		return NULL;
-	while ((claim = index_next(&store->claims, uid_hash(uid), &cursor)) != NULL) {
-		if (uid_equals(&claim->uid, uid))
+	while ((claim = fleet_index_next(&store->claims, fleet_uid_hash(uid), &cursor)) !=
+		NULL) {
+		if (fleet_uid_equals(&claim->uid, uid))
 			return claim;
 	}
 	return NULL;
@@ -240,9 +241,9 @@ static struct claim *claim_of_uid(const struct store *store, const struct uid *u
 static struct claim *claim_naming(const struct store *store, const struct sandbox *sandbox)
 {
 	size_t cursor = INDEX_FIRST;
-	uint32_t hash = name_hash(sandbox->namespace_, sandbox->name);
+	uint32_t hash = fleet_name_hash(sandbox->namespace_, sandbox->name);
 	struct claim *claim;
-	while ((claim = index_next(&store->claims_by_sandbox, hash, &cursor)) != NULL) {
+	while ((claim = fleet_index_next(&store->claims_by_sandbox, hash, &cursor)) != NULL) {
 		if (claim->namespace_ == sandbox->namespace_ && claim->sandbox == sandbox->name)
 			return claim;
 	}
@@ -264,10 +265,11 @@ static bool is_better(
 static struct sandbox *sandbox_of(const struct store *store, const struct claim *claim)
 {
 	size_t cursor = INDEX_FIRST;
-	uint32_t hash = uid_hash(&claim->uid);
+	uint32_t hash = fleet_uid_hash(&claim->uid);
 	struct sandbox *sandbox, *best = NULL;
-	while ((sandbox = index_next(&store->sandboxes_by_claim, hash, &cursor)) != NULL) {
-		if (uid_equals(&sandbox->claim_uid, &claim->uid) &&
+	while ((sandbox = fleet_index_next(&store->sandboxes_by_claim, hash, &cursor)) !=
+		NULL) {
+		if (fleet_uid_equals(&sandbox->claim_uid, &claim->uid) &&
 			sandbox->namespace_ == claim->namespace_ &&
 			is_better(claim, sandbox, best))
 			best = sandbox;
@@ -275,17 +277,17 @@ static struct sandbox *sandbox_of(const struct store *store, const struct claim 
 	if (best != NULL || !claim->sandbox[0])
 		return best;
 	cursor = INDEX_FIRST;
-	hash = name_hash(claim->namespace_, claim->sandbox);
-	while ((sandbox = index_next(&store->sandboxes_by_name, hash, &cursor)) != NULL) {
+	hash = fleet_name_hash(claim->namespace_, claim->sandbox);
+	while ((sandbox = fleet_index_next(&store->sandboxes_by_name, hash, &cursor)) != NULL) {
 		if (sandbox->namespace_ == claim->namespace_ &&
-			sandbox->name == claim->sandbox && uid_is_none(&sandbox->claim_uid) &&
-			sandbox->owner == OWNER_NONE)
+			sandbox->name == claim->sandbox &&
+			fleet_uid_is_none(&sandbox->claim_uid) && sandbox->owner == OWNER_NONE)
 			return sandbox;
 	}
 	return NULL;
 }
 
-void rows_join_claim(struct store *store, struct claim *claim)
+void fleet_rows_join_claim(struct store *store, struct claim *claim)
 {
 	if (claim->row == NULL) {
 		claim->row = row_new(store);
@@ -301,7 +303,7 @@ void rows_join_claim(struct store *store, struct claim *claim)
 			struct row *loser = now->row;
 			now->row = NULL;
 			loser->sandbox = NULL;
-			row_refresh(store, loser);
+			fleet_row_refresh(store, loser);
 		}
 		if (old != NULL)
 			old->row = NULL;
@@ -309,9 +311,9 @@ void rows_join_claim(struct store *store, struct claim *claim)
 		if (now != NULL)
 			now->row = row;
 	}
-	row_refresh(store, row);
-	if (old != NULL && now != old && uid_is_none(&old->claim_uid))
-		rows_join_sandbox(store, old);
+	fleet_row_refresh(store, row);
+	if (old != NULL && now != old && fleet_uid_is_none(&old->claim_uid))
+		fleet_rows_join_sandbox(store, old);
 }
 
 static void hide(struct store *store, struct sandbox *sandbox)
@@ -319,7 +321,8 @@ static void hide(struct store *store, struct sandbox *sandbox)
 	if (sandbox->row != NULL && sandbox->row->claim == NULL)
 		row_remove(store, sandbox->row);
 	if (!store->is_filtered && !store->n_hidden++)
-		store->on_change(store->arg); /* wakes whoever calls store_show_hidden() */
+		store->on_change(
+			store->arg); /* wakes whoever calls fleet_store_show_hidden() */
 }
 
 /* A Sandbox whose claim we do not know: the claim may come with the next event, or may just have gone. Shown by itself
@@ -340,26 +343,27 @@ static bool is_orphan(const struct store *store, struct sandbox *sandbox)
 	return now >= sandbox->hidden_until_ms;
 }
 
-void rows_join_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_rows_join_sandbox(struct store *store, struct sandbox *sandbox)
 {
 	struct row *old = sandbox->row;
 	struct claim *claim = claim_of_uid(store, &sandbox->claim_uid);
-	if (claim == NULL && uid_is_none(&sandbox->claim_uid) && sandbox->owner == OWNER_NONE)
+	if (claim == NULL && fleet_uid_is_none(&sandbox->claim_uid) &&
+		sandbox->owner == OWNER_NONE)
 		claim = claim_naming(store, sandbox);
 	if (old != NULL && old->claim != NULL && old->claim != claim) {
 		/* it belonged to another claim until now */
 		struct claim *former = old->claim;
 		sandbox->row = NULL;
 		old->sandbox = NULL;
-		rows_join_claim(store, former);
+		fleet_rows_join_claim(store, former);
 	}
 	if (claim != NULL) {
 		if (sandbox->row != NULL && sandbox->row->claim == NULL)
 			row_remove(store, sandbox->row);
-		rows_join_claim(store, claim);
+		fleet_rows_join_claim(store, claim);
 		return;
 	}
-	bool is_claimed = !uid_is_none(&sandbox->claim_uid);
+	bool is_claimed = !fleet_uid_is_none(&sandbox->claim_uid);
 	if (store->is_filtered || (is_claimed && !is_orphan(store, sandbox))) {
 		hide(store, sandbox);
 		return;
@@ -368,10 +372,10 @@ void rows_join_sandbox(struct store *store, struct sandbox *sandbox)
 		sandbox->row = row_new(store);
 		sandbox->row->sandbox = sandbox;
 	}
-	row_refresh(store, sandbox->row);
+	fleet_row_refresh(store, sandbox->row);
 }
 
-void rows_leave_claim(struct store *store, struct claim *claim)
+void fleet_rows_leave_claim(struct store *store, struct claim *claim)
 {
 	struct sandbox *sandbox = claim->row ? claim->row->sandbox : NULL;
 	if (claim->row != NULL)
@@ -380,10 +384,10 @@ void rows_leave_claim(struct store *store, struct claim *claim)
 		return;
 	/* it usually goes too, a moment later */
 	sandbox->hidden_until_ms = clock_mono_ms() + STORE_HIDE_MS;
-	rows_join_sandbox(store, sandbox);
+	fleet_rows_join_sandbox(store, sandbox);
 }
 
-void rows_leave_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_rows_leave_sandbox(struct store *store, struct sandbox *sandbox)
 {
 	struct row *row = sandbox->row;
 	sandbox->row = NULL;
@@ -393,7 +397,7 @@ void rows_leave_sandbox(struct store *store, struct sandbox *sandbox)
 	if (row->claim == NULL)
 		row_remove(store, row);
 	else
-		rows_join_claim(store, row->claim);
+		fleet_rows_join_claim(store, row->claim);
 }
 
 /* ---- pods */
@@ -402,10 +406,11 @@ static struct sandbox *sandbox_of_uid(const struct store *store, const struct ui
 {
 	size_t cursor = INDEX_FIRST;
 	struct sandbox *sandbox;
-	if (uid_is_none(uid))
+	if (fleet_uid_is_none(uid))
 		return NULL;
-	while ((sandbox = index_next(&store->sandboxes, uid_hash(uid), &cursor)) != NULL) {
-		if (uid_equals(&sandbox->uid, uid))
+	while ((sandbox = fleet_index_next(&store->sandboxes, fleet_uid_hash(uid), &cursor)) !=
+		NULL) {
+		if (fleet_uid_equals(&sandbox->uid, uid))
 			return sandbox;
 	}
 	return NULL;
@@ -417,9 +422,9 @@ static void choose_pod(
 {
 	size_t cursor = INDEX_FIRST;
 	struct pod *pod, *best = NULL;
-	while ((pod = index_next(&store->pods_by_owner, uid_hash(&sandbox->uid), &cursor)) !=
-		NULL) {
-		if (pod == not_this || !uid_equals(&pod->owner_uid, &sandbox->uid))
+	while ((pod = fleet_index_next(&store->pods_by_owner, fleet_uid_hash(&sandbox->uid),
+			&cursor)) != NULL) {
+		if (pod == not_this || !fleet_uid_equals(&pod->owner_uid, &sandbox->uid))
 			continue;
 		bool alive = pod->deleted_ms == 0;
 		bool better = best == NULL || alive > (best->deleted_ms == 0) ||
@@ -437,19 +442,19 @@ static void choose_pod(
 	}
 }
 
-void rows_join_pod(struct store *store, struct pod *pod)
+void fleet_rows_join_pod(struct store *store, struct pod *pod)
 {
 	struct sandbox *sandbox = sandbox_of_uid(store, &pod->owner_uid);
 	if (pod->sandbox != NULL && pod->sandbox != sandbox)
-		rows_leave_pod(store, pod);
+		fleet_rows_leave_pod(store, pod);
 	if (sandbox == NULL)
 		return;
 	choose_pod(store, sandbox, NULL);
 	if (sandbox->row != NULL)
-		row_refresh(store, sandbox->row);
+		fleet_row_refresh(store, sandbox->row);
 }
 
-void rows_leave_pod(struct store *store, struct pod *pod)
+void fleet_rows_leave_pod(struct store *store, struct pod *pod)
 {
 	struct sandbox *sandbox = pod->sandbox;
 	pod->sandbox = NULL;
@@ -458,28 +463,28 @@ void rows_leave_pod(struct store *store, struct pod *pod)
 	sandbox->pod = NULL;
 	choose_pod(store, sandbox, pod);
 	if (sandbox->row != NULL)
-		row_refresh(store, sandbox->row);
+		fleet_row_refresh(store, sandbox->row);
 }
 
 /* ---- pools and templates */
 
-void rows_of_pool(struct store *store, const char *namespace_, const char *pool)
+void fleet_rows_of_pool(struct store *store, const char *namespace_, const char *pool)
 {
 	for (size_t i = 0; i < store->n_rows; i++) {
 		struct row *row = store->rows[i];
 		if (row == NULL || row->shown.namespace_ != namespace_)
 			continue;
 		if ((row->claim ? row->claim->pool : row->sandbox->pool) == pool)
-			row_refresh(store, row);
+			fleet_row_refresh(store, row);
 	}
 }
 
-void rows_of_template(struct store *store, const char *namespace_, const char *template_)
+void fleet_rows_of_template(struct store *store, const char *namespace_, const char *template_)
 {
 	for (size_t i = 0; i < store->n_rows; i++) {
 		struct row *row = store->rows[i];
 		if (row != NULL && row->shown.namespace_ == namespace_ &&
 			row->shown.template_ == template_)
-			row_refresh(store, row);
+			fleet_row_refresh(store, row);
 	}
 }

@@ -34,7 +34,7 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 	const char *uid = json_str(object, "metadata", "uid", NULL);
 	if (source->focus != NULL && change != KUBE_DELETED && uid != NULL)
 		snprintf(source->seen_uid, sizeof source->seen_uid, "%s", uid);
-	store_apply(&source->fleet->store, source->kind, change, object);
+	fleet_store_apply(&source->fleet->store, source->kind, change, object);
 	if (source->focus != NULL && change != KUBE_DELETED)
 		focus_follow(source->focus, source->kind, object);
 }
@@ -48,14 +48,14 @@ static void on_sync(void *arg, bool begin)
 	else
 		source->synced = true;
 	if (source->focus == NULL)
-		store_sync(&fleet->store, source->kind, begin);
+		fleet_store_sync(&fleet->store, source->kind, begin);
 	else if (!begin)
-		store_forget_named(&fleet->store, source->kind, source->focus->namespace_,
+		fleet_store_forget_named(&fleet->store, source->kind, source->focus->namespace_,
 			source->name, source->seen_uid);
 	if (source->focus != NULL && !begin && source->kind == STORE_CLAIMS) {
 		/* a Sandbox may be shown by itself only once its claim has been looked for */
 		fleet->store.is_synced[STORE_CLAIMS] = true;
-		store_show_hidden(&fleet->store);
+		fleet_store_show_hidden(&fleet->store);
 	}
 	fleet_note_change(fleet);
 }
@@ -71,10 +71,10 @@ static void on_state(void *arg, enum kube_reflector_state state, const struct er
 	bool is_forbidden = state == KUBE_REFLECTOR_FORBIDDEN;
 	struct store *store = &source->fleet->store;
 	if (source->focus == NULL) {
-		store_set_forbidden(store, source->kind, is_forbidden);
+		fleet_store_set_forbidden(store, source->kind, is_forbidden);
 	} else if (is_forbidden && source->kind == STORE_CLAIMS) {
 		store->is_forbidden[STORE_CLAIMS] = true;
-		store_show_hidden(store);
+		fleet_store_show_hidden(store);
 	}
 	fleet_note_change(source->fleet);
 }
@@ -109,7 +109,7 @@ static void source_stop(struct source *source)
 
 /* ---- whole collections */
 
-void sources_start_whole(struct fleet *fleet)
+void fleet_sources_start_whole(struct fleet *fleet)
 {
 	fleet->is_watching = true;
 	for (size_t i = 0; i < STORE_KIND_COUNT; i++) {
@@ -214,7 +214,7 @@ static char *short_form(const char *name)
 	return x_strndup(name, (size_t)(dot - name));
 }
 
-void sources_focus(struct fleet *fleet, const char *namespace_, const char *name)
+void fleet_sources_focus(struct fleet *fleet, const char *namespace_, const char *name)
 {
 	for (struct focus *known = fleet->focuses; known != NULL; known = known->next) {
 		if (strcmp(known->namespace_, namespace_) == 0 &&
@@ -269,7 +269,7 @@ bool fleet_is_synced(const struct fleet *fleet)
 	return fleet->focuses != NULL;
 }
 
-bool sources_sandboxes_unknown(const struct fleet *fleet)
+bool fleet_sources_sandboxes_unknown(const struct fleet *fleet)
 {
 	if (fleet->is_watching)
 		return fleet->whole[STORE_SANDBOXES].state == KUBE_REFLECTOR_FORBIDDEN;
@@ -282,7 +282,7 @@ bool sources_sandboxes_unknown(const struct fleet *fleet)
 
 /* ---- all of them */
 
-void sources_stop(struct fleet *fleet)
+void fleet_sources_stop(struct fleet *fleet)
 {
 	for (size_t i = 0; i < STORE_KIND_COUNT; i++)
 		source_stop(&fleet->whole[i]);

@@ -3,12 +3,12 @@
  * row of it. C = claim, S = Sandbox, R = the Ready condition that decides. */
 #include "engine/fleet/store.h"
 
-const struct condition *state_ready_condition(
+const struct condition *fleet_state_ready_condition(
 	const struct claim *claim, const struct sandbox *sandbox)
 {
 	if (sandbox != NULL)
 		return &sandbox->ready;
-	return claim != NULL ? &claim->ready : &condition_absent;
+	return claim != NULL ? &claim->ready : &fleet_condition_absent;
 }
 
 struct view {
@@ -111,10 +111,10 @@ static bool is_degraded(const struct view *v)
 	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
 }
 
-enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandbox)
+enum fleet_state fleet_state_of(const struct claim *claim, const struct sandbox *sandbox)
 {
 	struct view v = { .claim = claim, .sandbox = sandbox };
-	v.ready = state_ready_condition(claim, sandbox);
+	v.ready = fleet_state_ready_condition(claim, sandbox);
 	if (claim != NULL) {
 		v.claim_reason = reason_of(&claim->ready);
 		note_finished(&v, claim->finished);

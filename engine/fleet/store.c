@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-void store_init(struct store *store, void (*on_change)(void *arg), void *arg)
+void fleet_store_init(struct store *store, void (*on_change)(void *arg), void *arg)
 {
 	memset(store, 0, sizeof *store);
 	store->on_change = on_change;
@@ -22,8 +22,9 @@ void store_init(struct store *store, void (*on_change)(void *arg), void *arg)
 	do {                                                                                   \
 		size_t cursor = INDEX_FIRST;                                                   \
 		type *item;                                                                    \
-		while ((item = index_next((index_), uid_hash(uid_), &cursor)) != NULL) {       \
-			if (uid_equals(&item->uid, (uid_)))                                    \
+		while ((item = fleet_index_next((index_), fleet_uid_hash(uid_), &cursor)) !=   \
+			NULL) {                                                                \
+			if (fleet_uid_equals(&item->uid, (uid_)))                              \
 				return item;                                                   \
 		}                                                                              \
 		return NULL;                                                                   \
@@ -44,17 +45,17 @@ static struct pod *find_pod(const struct store *store, const struct uid *uid)
 	FIND_BY_UID(struct pod, &store->pods, uid);
 }
 
-struct row *store_find(const struct store *store, const char *uid)
+struct row *fleet_store_find(const struct store *store, const char *uid)
 {
 	/* the store is not changed by a look-up, but odd uids are interned for its length */
 	union {
 		const struct store *borrowed;
 		struct store *owned;
 	} access = { store };
-	struct uid key = uid_parse(access.owned, uid);
+	struct uid key = fleet_uid_parse(access.owned, uid);
 	struct claim *claim = find_claim(store, &key);
 	struct sandbox *sandbox = claim ? NULL : find_sandbox(store, &key);
-	uid_drop(access.owned, &key);
+	fleet_uid_drop(access.owned, &key);
 	if (claim != NULL)
 		return claim->row;
 	return sandbox != NULL && sandbox->row != NULL && sandbox->row->claim == NULL
@@ -66,7 +67,7 @@ struct row *store_find(const struct store *store, const char *uid)
 
 /* Nothing new: the same version, or (outside a list) an older one that a slower watch brings after we saw the
  * answer of our own write. */
-bool store_is_old(
+bool fleet_store_is_old(
 	const struct store *store, enum store_kind kind, uint64_t known, uint64_t revision)
 {
 	if (known == 0 || revision == 0)
@@ -74,7 +75,7 @@ bool store_is_old(
 	return known == revision || (!store->is_listing[kind] && revision < known);
 }
 
-bool store_is_full(struct store *store, const struct index *index)
+bool fleet_store_is_full(struct store *store, const struct index *index)
 {
 	if (index->n < STORE_MAX_OBJECTS)
 		return false;
@@ -86,19 +87,19 @@ static void claim_index(struct store *store, struct claim *claim, bool add)
 {
 	if (!claim->sandbox || !claim->sandbox[0])
 		return;
-	uint32_t hash = name_hash(claim->namespace_, claim->sandbox);
+	uint32_t hash = fleet_name_hash(claim->namespace_, claim->sandbox);
 	if (add)
-		index_add(&store->claims_by_sandbox, hash, claim);
+		fleet_index_add(&store->claims_by_sandbox, hash, claim);
 	else
-		index_remove(&store->claims_by_sandbox, hash, claim);
+		fleet_index_remove(&store->claims_by_sandbox, hash, claim);
 }
 
-void store_remove_claim(struct store *store, struct claim *claim)
+void fleet_store_remove_claim(struct store *store, struct claim *claim)
 {
-	index_remove(&store->claims, uid_hash(&claim->uid), claim);
+	fleet_index_remove(&store->claims, fleet_uid_hash(&claim->uid), claim);
 	claim_index(store, claim, false);
-	rows_leave_claim(store, claim);
-	claim_drop(store, claim);
+	fleet_rows_leave_claim(store, claim);
+	fleet_claim_drop(store, claim);
 	free(claim);
 }
 
@@ -107,53 +108,54 @@ static void apply_claim(struct store *store, struct uid *uid, bool is_gone, cons
 	struct claim *claim = find_claim(store, uid);
 	if (is_gone) {
 		if (claim != NULL)
-			store_remove_claim(store, claim);
+			fleet_store_remove_claim(store, claim);
 		return;
 	}
 	if (claim == NULL) {
 		/* a uid is unique over all kinds: rows rely on it, a broken server may not */
-		if (store_is_full(store, &store->claims) || find_sandbox(store, uid) != NULL)
+		if (fleet_store_is_full(store, &store->claims) ||
+			find_sandbox(store, uid) != NULL)
 			return;
 		claim = x_calloc(1, sizeof *claim);
 		claim->uid = *uid;
 		memset(uid, 0, sizeof *uid); /* handed over */
-		index_add(&store->claims, uid_hash(&claim->uid), claim);
-		events_now_known(store, &claim->uid);
+		fleet_index_add(&store->claims, fleet_uid_hash(&claim->uid), claim);
+		fleet_events_now_known(store, &claim->uid);
 	}
 	claim->epoch = store->epoch[STORE_CLAIMS];
-	if (store_is_old(store, STORE_CLAIMS, claim->revision, revision_of(object)))
+	if (fleet_store_is_old(store, STORE_CLAIMS, claim->revision, fleet_revision_of(object)))
 		return;
 	claim_index(store, claim, false);
-	claim_read(store, claim, object);
+	fleet_claim_read(store, claim, object);
 	claim_index(store, claim, true);
-	rows_join_claim(store, claim);
+	fleet_rows_join_claim(store, claim);
 }
 
 static void sandbox_index(struct store *store, struct sandbox *sandbox, bool add)
 {
-	uint32_t by_name = name_hash(sandbox->namespace_, sandbox->name);
+	uint32_t by_name = fleet_name_hash(sandbox->namespace_, sandbox->name);
 	if (add)
-		index_add(&store->sandboxes_by_name, by_name, sandbox);
+		fleet_index_add(&store->sandboxes_by_name, by_name, sandbox);
 	else
-		index_remove(&store->sandboxes_by_name, by_name, sandbox);
-	if (uid_is_none(&sandbox->claim_uid))
+		fleet_index_remove(&store->sandboxes_by_name, by_name, sandbox);
+	if (fleet_uid_is_none(&sandbox->claim_uid))
 		return;
-	uint32_t by_claim = uid_hash(&sandbox->claim_uid);
+	uint32_t by_claim = fleet_uid_hash(&sandbox->claim_uid);
 	if (add)
-		index_add(&store->sandboxes_by_claim, by_claim, sandbox);
+		fleet_index_add(&store->sandboxes_by_claim, by_claim, sandbox);
 	else
-		index_remove(&store->sandboxes_by_claim, by_claim, sandbox);
+		fleet_index_remove(&store->sandboxes_by_claim, by_claim, sandbox);
 }
 
-void store_remove_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_store_remove_sandbox(struct store *store, struct sandbox *sandbox)
 {
-	index_remove(&store->sandboxes, uid_hash(&sandbox->uid), sandbox);
+	fleet_index_remove(&store->sandboxes, fleet_uid_hash(&sandbox->uid), sandbox);
 	sandbox_index(store, sandbox, false);
 	if (sandbox->pod != NULL)
 		sandbox->pod->sandbox = NULL;
 	sandbox->pod = NULL;
-	rows_leave_sandbox(store, sandbox);
-	sandbox_drop(store, sandbox);
+	fleet_rows_leave_sandbox(store, sandbox);
+	fleet_sandbox_drop(store, sandbox);
 	free(sandbox);
 }
 
@@ -162,10 +164,10 @@ static void find_pods(struct store *store, const struct sandbox *sandbox)
 {
 	size_t cursor = INDEX_FIRST;
 	struct pod *pod;
-	while ((pod = index_next(&store->pods_by_owner, uid_hash(&sandbox->uid), &cursor)) !=
-		NULL) {
-		if (uid_equals(&pod->owner_uid, &sandbox->uid)) {
-			rows_join_pod(store, pod);
+	while ((pod = fleet_index_next(&store->pods_by_owner, fleet_uid_hash(&sandbox->uid),
+			&cursor)) != NULL) {
+		if (fleet_uid_equals(&pod->owner_uid, &sandbox->uid)) {
+			fleet_rows_join_pod(store, pod);
 			return;
 		}
 	}
@@ -178,48 +180,49 @@ static void apply_sandbox(
 	bool is_new = sandbox == NULL;
 	if (is_gone) {
 		if (sandbox != NULL)
-			store_remove_sandbox(store, sandbox);
+			fleet_store_remove_sandbox(store, sandbox);
 		return;
 	}
 	if (is_new) {
-		if (store_is_full(store, &store->sandboxes) || find_claim(store, uid) != NULL)
+		if (fleet_store_is_full(store, &store->sandboxes) ||
+			find_claim(store, uid) != NULL)
 			return;
 		sandbox = x_calloc(1, sizeof *sandbox);
 		sandbox->uid = *uid;
 		memset(uid, 0, sizeof *uid);
-		index_add(&store->sandboxes, uid_hash(&sandbox->uid), sandbox);
-		events_now_known(store, &sandbox->uid);
+		fleet_index_add(&store->sandboxes, fleet_uid_hash(&sandbox->uid), sandbox);
+		fleet_events_now_known(store, &sandbox->uid);
 	}
 	sandbox->epoch = store->epoch[STORE_SANDBOXES];
-	if (!is_new &&
-		store_is_old(store, STORE_SANDBOXES, sandbox->revision, revision_of(object)))
+	if (!is_new && fleet_store_is_old(store, STORE_SANDBOXES, sandbox->revision,
+			       fleet_revision_of(object)))
 		return;
 	if (!is_new)
 		sandbox_index(store, sandbox, false);
-	sandbox_read(store, sandbox, object);
+	fleet_sandbox_read(store, sandbox, object);
 	sandbox_index(store, sandbox, true);
 	if (is_new)
 		find_pods(store, sandbox);
-	rows_join_sandbox(store, sandbox);
+	fleet_rows_join_sandbox(store, sandbox);
 }
 
 static void pod_index(struct store *store, struct pod *pod, bool add)
 {
-	if (uid_is_none(&pod->owner_uid))
+	if (fleet_uid_is_none(&pod->owner_uid))
 		return;
-	uint32_t hash = uid_hash(&pod->owner_uid);
+	uint32_t hash = fleet_uid_hash(&pod->owner_uid);
 	if (add)
-		index_add(&store->pods_by_owner, hash, pod);
+		fleet_index_add(&store->pods_by_owner, hash, pod);
 	else
-		index_remove(&store->pods_by_owner, hash, pod);
+		fleet_index_remove(&store->pods_by_owner, hash, pod);
 }
 
-void store_remove_pod(struct store *store, struct pod *pod)
+void fleet_store_remove_pod(struct store *store, struct pod *pod)
 {
-	index_remove(&store->pods, uid_hash(&pod->uid), pod);
+	fleet_index_remove(&store->pods, fleet_uid_hash(&pod->uid), pod);
 	pod_index(store, pod, false);
-	rows_leave_pod(store, pod);
-	pod_drop(store, pod);
+	fleet_rows_leave_pod(store, pod);
+	fleet_pod_drop(store, pod);
 	free(pod);
 }
 
@@ -228,70 +231,70 @@ static void apply_pod(struct store *store, struct uid *uid, bool is_gone, const 
 	struct pod *pod = find_pod(store, uid);
 	if (is_gone) {
 		if (pod != NULL)
-			store_remove_pod(store, pod);
+			fleet_store_remove_pod(store, pod);
 		return;
 	}
 	if (pod == NULL) {
-		if (store_is_full(store, &store->pods))
+		if (fleet_store_is_full(store, &store->pods))
 			return;
 		pod = x_calloc(1, sizeof *pod);
 		pod->uid = *uid;
 		memset(uid, 0, sizeof *uid);
-		index_add(&store->pods, uid_hash(&pod->uid), pod);
-		events_now_known(store, &pod->uid);
+		fleet_index_add(&store->pods, fleet_uid_hash(&pod->uid), pod);
+		fleet_events_now_known(store, &pod->uid);
 	}
 	pod->epoch = store->epoch[STORE_PODS];
-	if (store_is_old(store, STORE_PODS, pod->revision, revision_of(object)))
+	if (fleet_store_is_old(store, STORE_PODS, pod->revision, fleet_revision_of(object)))
 		return;
 	pod_index(store, pod, false);
-	pod_read(store, pod, object);
+	fleet_pod_read(store, pod, object);
 	pod_index(store, pod, true);
-	rows_join_pod(store, pod);
+	fleet_rows_join_pod(store, pod);
 }
 
 /* ---- all kinds */
 
-void store_apply(struct store *store, enum store_kind kind, enum kube_change change,
+void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_change change,
 	const struct cJSON *object)
 {
 	static void (*const apply[])(struct store *, struct uid *, bool, const cJSON *) = {
 		[STORE_CLAIMS] = apply_claim,
 		[STORE_SANDBOXES] = apply_sandbox,
 		[STORE_PODS] = apply_pod,
-		[STORE_POOLS] = store_apply_pool,
-		[STORE_TEMPLATES] = store_apply_template,
+		[STORE_POOLS] = fleet_store_apply_pool,
+		[STORE_TEMPLATES] = fleet_store_apply_template,
 	};
 	const char *text = json_str(object, "metadata", "uid", NULL);
 	const char *name = json_str(object, "metadata", "name", NULL);
 	if (kind == STORE_EVENTS) {
 		if (change != KUBE_DELETED) /* events outlive their hour on the server */
-			events_apply(store, object);
+			fleet_events_apply(store, object);
 		return;
 	}
 	if (text == NULL || !text[0] || strlen(text) >= FLEET_UID_BYTES || name == NULL ||
 		!name[0])
 		return;
-	struct uid uid = uid_parse(store, text);
+	struct uid uid = fleet_uid_parse(store, text);
 	apply[kind](store, &uid, change == KUBE_DELETED, object);
-	uid_drop(store, &uid);
+	fleet_uid_drop(store, &uid);
 }
 
-void store_deinit(struct store *store)
+void fleet_store_deinit(struct store *store)
 {
-	store_forget_all(store);
-	events_deinit(store);
-	index_deinit(&store->claims);
-	index_deinit(&store->claims_by_sandbox);
-	index_deinit(&store->sandboxes);
-	index_deinit(&store->sandboxes_by_claim);
-	index_deinit(&store->sandboxes_by_name);
-	index_deinit(&store->pods);
-	index_deinit(&store->pods_by_owner);
-	index_deinit(&store->pools);
-	index_deinit(&store->templates);
+	fleet_store_forget_all(store);
+	fleet_events_deinit(store);
+	fleet_index_deinit(&store->claims);
+	fleet_index_deinit(&store->claims_by_sandbox);
+	fleet_index_deinit(&store->sandboxes);
+	fleet_index_deinit(&store->sandboxes_by_claim);
+	fleet_index_deinit(&store->sandboxes_by_name);
+	fleet_index_deinit(&store->pods);
+	fleet_index_deinit(&store->pods_by_owner);
+	fleet_index_deinit(&store->pools);
+	fleet_index_deinit(&store->templates);
 	free(store->pool_list);
 	free(store->rows);
 	free(store->removals);
-	texts_deinit(&store->texts);
+	fleet_texts_deinit(&store->texts);
 	memset(store, 0, sizeof *store);
 }

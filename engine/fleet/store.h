@@ -168,7 +168,7 @@ struct store {
 	struct index pools, templates; /* by namespace and name */
 	struct pool **pool_list;
 	size_t n_pools, pool_capacity;
-	struct row **rows; /* may have holes until store_pack() */
+	struct row **rows; /* may have holes until fleet_store_pack() */
 	size_t n_rows, n_holes, row_capacity;
 	struct row *by_revision;
 	uint64_t revision;
@@ -205,99 +205,102 @@ enum {
 	STORE_HIDE_MS = 10000,
 };
 
-void store_init(struct store *store, void (*on_change)(void *arg), void *arg);
-void store_deinit(struct store *store);
+void fleet_store_init(struct store *store, void (*on_change)(void *arg), void *arg);
+void fleet_store_deinit(struct store *store);
 
 /* One object as the API sends it; anything that is not one is ignored. */
-void store_apply(struct store *store, enum store_kind kind, enum kube_change change,
+void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_change change,
 	const struct cJSON *object);
 /* A list of that kind begins; ends: objects of the kind not applied since are gone. */
-void store_sync(struct store *store, enum store_kind kind, bool begin);
+void fleet_store_sync(struct store *store, enum store_kind kind, bool begin);
 /* Objects of that name are gone, except the one of that uid (text, or NULL). */
-void store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
+void fleet_store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
 	const char *name, const char *uid);
 /* This user may not read the kind: its columns are unknown, nothing else changes. */
-void store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden);
+void fleet_store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden);
 /* Looks again at Sandboxes whose claim has not come. True while there are some. */
-bool store_show_hidden(struct store *store);
+bool fleet_store_show_hidden(struct store *store);
 
-struct row *store_find(const struct store *store, const char *uid);
-void store_pack(struct store *store); /* no holes in rows */
-void store_changes(const struct store *store, uint64_t since,
+struct row *fleet_store_find(const struct store *store, const char *uid);
+void fleet_store_pack(struct store *store); /* no holes in rows */
+void fleet_store_changes(const struct store *store, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
 
 /* ---- inside, by file */
 
 /* store.c, store_pools.c, store_lists.c */
-bool store_is_old(
+bool fleet_store_is_old(
 	const struct store *store, enum store_kind kind, uint64_t known, uint64_t revision);
 /* Counts what it turns away. */
-bool store_is_full(struct store *store, const struct index *index);
-void store_remove_claim(struct store *store, struct claim *claim);
-void store_remove_sandbox(struct store *store, struct sandbox *sandbox);
-void store_remove_pod(struct store *store, struct pod *pod);
-void store_apply_pool(struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
-void store_remove_pool(struct store *store, struct pool *pool);
-void store_apply_template(
+bool fleet_store_is_full(struct store *store, const struct index *index);
+void fleet_store_remove_claim(struct store *store, struct claim *claim);
+void fleet_store_remove_sandbox(struct store *store, struct sandbox *sandbox);
+void fleet_store_remove_pod(struct store *store, struct pod *pod);
+void fleet_store_apply_pool(
 	struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
-void store_remove_template(struct store *store, struct template *template_);
-void store_forget_all(struct store *store);
+void fleet_store_remove_pool(struct store *store, struct pool *pool);
+void fleet_store_apply_template(
+	struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
+void fleet_store_remove_template(struct store *store, struct template *template_);
+void fleet_store_forget_all(struct store *store);
 
 /* uid.c */
-struct uid uid_parse(struct store *store, const char *text); /* references odd text */
-void uid_drop(struct store *store, struct uid *uid);
-const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES]);
-bool uid_is_none(const struct uid *uid);
-bool uid_equals(const struct uid *a, const struct uid *b);
-uint32_t uid_hash(const struct uid *uid);
-uint32_t name_hash(const char *namespace_, const char *name);
+struct uid fleet_uid_parse(struct store *store, const char *text); /* references odd text */
+void fleet_uid_drop(struct store *store, struct uid *uid);
+const char *fleet_uid_format(const struct uid *uid, char out[FLEET_UID_BYTES]);
+bool fleet_uid_is_none(const struct uid *uid);
+bool fleet_uid_equals(const struct uid *a, const struct uid *b);
+uint32_t fleet_uid_hash(const struct uid *uid);
+uint32_t fleet_name_hash(const char *namespace_, const char *name);
 
 /* facts.c: objects to facts. Each fills what it finds and empties the rest. */
-void claim_read(struct store *store, struct claim *claim, const struct cJSON *object);
-void claim_drop(struct store *store, struct claim *claim);
-void sandbox_read(struct store *store, struct sandbox *sandbox, const struct cJSON *object);
-void sandbox_drop(struct store *store, struct sandbox *sandbox);
-void pod_read(struct store *store, struct pod *pod, const struct cJSON *object);
-void pod_drop(struct store *store, struct pod *pod);
-void pool_read(struct store *store, struct pool *pool, const struct cJSON *object);
-void pool_drop(struct store *store, struct pool *pool);
-void template_read(struct store *store, struct template *template_, const struct cJSON *object);
-void template_drop(struct store *store, struct template *template_);
-uint64_t revision_of(const struct cJSON *object);
+void fleet_claim_read(struct store *store, struct claim *claim, const struct cJSON *object);
+void fleet_claim_drop(struct store *store, struct claim *claim);
+void fleet_sandbox_read(
+	struct store *store, struct sandbox *sandbox, const struct cJSON *object);
+void fleet_sandbox_drop(struct store *store, struct sandbox *sandbox);
+void fleet_pod_read(struct store *store, struct pod *pod, const struct cJSON *object);
+void fleet_pod_drop(struct store *store, struct pod *pod);
+void fleet_pool_read(struct store *store, struct pool *pool, const struct cJSON *object);
+void fleet_pool_drop(struct store *store, struct pool *pool);
+void fleet_template_read(
+	struct store *store, struct template *template_, const struct cJSON *object);
+void fleet_template_drop(struct store *store, struct template *template_);
+uint64_t fleet_revision_of(const struct cJSON *object);
 
-int64_t condition_since_ms(const struct condition *condition);
-extern const struct condition condition_absent;
-extern const struct trouble no_trouble;
+int64_t fleet_condition_since_ms(const struct condition *condition);
+extern const struct condition fleet_condition_absent;
+extern const struct trouble fleet_no_trouble;
 
 /* state.c: the table. claim, sandbox may be NULL, not both. */
-enum fleet_state state_of(const struct claim *claim, const struct sandbox *sandbox);
+enum fleet_state fleet_state_of(const struct claim *claim, const struct sandbox *sandbox);
 /* The condition that decides: the Sandbox's if it is known, else the claim's. */
-const struct condition *state_ready_condition(
+const struct condition *fleet_state_ready_condition(
 	const struct claim *claim, const struct sandbox *sandbox);
 
 /* why.c */
 struct str;
-void why_format(const struct store *store, const struct row *row, enum fleet_state state,
+void fleet_why_format(const struct store *store, const struct row *row, enum fleet_state state,
 	struct str *out, int64_t *since_ms);
 
 /* rows.c */
-void row_refresh(struct store *store, struct row *row);
+void fleet_row_refresh(struct store *store, struct row *row);
 /* The row of a claim or of a Sandbox nobody claimed: made, moved or removed as the objects say now. */
-void rows_join_claim(struct store *store, struct claim *claim);
-void rows_join_sandbox(struct store *store, struct sandbox *sandbox);
-void rows_join_pod(struct store *store, struct pod *pod);
-void rows_leave_claim(struct store *store, struct claim *claim);
-void rows_leave_sandbox(struct store *store, struct sandbox *sandbox);
-void rows_leave_pod(struct store *store, struct pod *pod);
-void rows_of_pool(struct store *store, const char *namespace_, const char *pool);
-void rows_of_template(struct store *store, const char *namespace_, const char *template_);
-const struct pool *store_pool(
+void fleet_rows_join_claim(struct store *store, struct claim *claim);
+void fleet_rows_join_sandbox(struct store *store, struct sandbox *sandbox);
+void fleet_rows_join_pod(struct store *store, struct pod *pod);
+void fleet_rows_leave_claim(struct store *store, struct claim *claim);
+void fleet_rows_leave_sandbox(struct store *store, struct sandbox *sandbox);
+void fleet_rows_leave_pod(struct store *store, struct pod *pod);
+void fleet_rows_of_pool(struct store *store, const char *namespace_, const char *pool);
+void fleet_rows_of_template(struct store *store, const char *namespace_, const char *template_);
+const struct pool *fleet_store_pool(
 	const struct store *store, const char *namespace_, const char *name);
-const struct template *store_template(
+const struct template *fleet_store_template(
 	const struct store *store, const char *namespace_, const char *name);
 
 /* events.c */
-void events_apply(struct store *store, const struct cJSON *object);
-void events_deinit(struct store *store);
-const struct event_list *events_about(const struct store *store, const struct uid *uid);
-void events_now_known(struct store *store, const struct uid *uid);
+void fleet_events_apply(struct store *store, const struct cJSON *object);
+void fleet_events_deinit(struct store *store);
+const struct event_list *fleet_events_about(const struct store *store, const struct uid *uid);
+void fleet_events_now_known(struct store *store, const struct uid *uid);

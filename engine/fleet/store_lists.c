@@ -19,7 +19,7 @@ static void sweep_add(struct sweep *sweep, void *item)
 	do {                                                                                   \
 		struct sweep sweep = { 0 };                                                    \
 		for (size_t i = 0; i < (index_)->capacity; i++) {                              \
-			type *item = index_at((index_), i);                                    \
+			type *item = fleet_index_at((index_), i);                              \
 			if (item != NULL && (condition))                                       \
 				sweep_add(&sweep, item);                                       \
 		}                                                                              \
@@ -33,21 +33,23 @@ static void sweep_old(struct store *store, enum store_kind kind)
 	uint32_t epoch = store->epoch[kind];
 	switch (kind) {
 	case STORE_CLAIMS:
-		SWEEP(struct claim, &store->claims, item->epoch != epoch, store_remove_claim);
+		SWEEP(struct claim, &store->claims, item->epoch != epoch,
+			fleet_store_remove_claim);
 		break;
 	case STORE_SANDBOXES:
 		SWEEP(struct sandbox, &store->sandboxes, item->epoch != epoch,
-			store_remove_sandbox);
+			fleet_store_remove_sandbox);
 		break;
 	case STORE_PODS:
-		SWEEP(struct pod, &store->pods, item->epoch != epoch, store_remove_pod);
+		SWEEP(struct pod, &store->pods, item->epoch != epoch, fleet_store_remove_pod);
 		break;
 	case STORE_POOLS:
-		SWEEP(struct pool, &store->pools, item->epoch != epoch, store_remove_pool);
+		SWEEP(struct pool, &store->pools, item->epoch != epoch,
+			fleet_store_remove_pool);
 		break;
 	case STORE_TEMPLATES:
 		SWEEP(struct template, &store->templates, item->epoch != epoch,
-			store_remove_template);
+			fleet_store_remove_template);
 		break;
 	case STORE_EVENTS:
 	case STORE_KIND_COUNT:
@@ -55,7 +57,7 @@ static void sweep_old(struct store *store, enum store_kind kind)
 	}
 }
 
-void store_forget_all(struct store *store)
+void fleet_store_forget_all(struct store *store)
 {
 	for (size_t i = 0; i < STORE_KIND_COUNT; i++) {
 		store->epoch[i]++;
@@ -67,11 +69,11 @@ static void refresh_all(struct store *store)
 {
 	for (size_t i = 0; i < store->n_rows; i++) {
 		if (store->rows[i] != NULL)
-			row_refresh(store, store->rows[i]);
+			fleet_row_refresh(store, store->rows[i]);
 	}
 }
 
-void store_sync(struct store *store, enum store_kind kind, bool begin)
+void fleet_store_sync(struct store *store, enum store_kind kind, bool begin)
 {
 	if (begin) {
 		store->epoch[kind]++;
@@ -84,7 +86,7 @@ void store_sync(struct store *store, enum store_kind kind, bool begin)
 	store->is_forbidden[kind] = false;
 	sweep_old(store, kind);
 	if (kind == STORE_CLAIMS)
-		store_show_hidden(store);
+		fleet_store_show_hidden(store);
 	/* "the pod is gone" and "the pool does not exist" can be said only from now on */
 	if (is_first && kind != STORE_CLAIMS && kind != STORE_EVENTS)
 		refresh_all(store);
@@ -92,25 +94,26 @@ void store_sync(struct store *store, enum store_kind kind, bool begin)
 	store->on_change(store->arg);
 }
 
-void store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
+void fleet_store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
 	const char *name, const char *uid)
 {
-	struct uid keep = uid_parse(store, uid);
-	const char *in = text_get(&store->texts, namespace_, STORE_MAX_NAME);
-	const char *called = text_get(&store->texts, name, STORE_MAX_NAME);
-#define IS_IT (item->namespace_ == in && item->name == called && !uid_equals(&item->uid, &keep))
+	struct uid keep = fleet_uid_parse(store, uid);
+	const char *in = fleet_text_get(&store->texts, namespace_, STORE_MAX_NAME);
+	const char *called = fleet_text_get(&store->texts, name, STORE_MAX_NAME);
+#define IS_IT                                                                                  \
+	(item->namespace_ == in && item->name == called && !fleet_uid_equals(&item->uid, &keep))
 	switch (kind) {
 	case STORE_CLAIMS:
-		SWEEP(struct claim, &store->claims, IS_IT, store_remove_claim);
+		SWEEP(struct claim, &store->claims, IS_IT, fleet_store_remove_claim);
 		break;
 	case STORE_SANDBOXES:
-		SWEEP(struct sandbox, &store->sandboxes, IS_IT, store_remove_sandbox);
+		SWEEP(struct sandbox, &store->sandboxes, IS_IT, fleet_store_remove_sandbox);
 		break;
 	case STORE_PODS:
-		SWEEP(struct pod, &store->pods, IS_IT, store_remove_pod);
+		SWEEP(struct pod, &store->pods, IS_IT, fleet_store_remove_pod);
 		break;
 	case STORE_POOLS:
-		SWEEP(struct pool, &store->pools, IS_IT, store_remove_pool);
+		SWEEP(struct pool, &store->pools, IS_IT, fleet_store_remove_pool);
 		break;
 	case STORE_TEMPLATES:
 	case STORE_EVENTS:
@@ -118,12 +121,12 @@ void store_forget_named(struct store *store, enum store_kind kind, const char *n
 		break;
 	}
 #undef IS_IT
-	text_unref(&store->texts, in);
-	text_unref(&store->texts, called);
-	uid_drop(store, &keep);
+	fleet_text_unref(&store->texts, in);
+	fleet_text_unref(&store->texts, called);
+	fleet_uid_drop(store, &keep);
 }
 
-void store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden)
+void fleet_store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden)
 {
 	if (store->is_forbidden[kind] == forbidden)
 		return;
@@ -134,27 +137,27 @@ void store_set_forbidden(struct store *store, enum store_kind kind, bool forbidd
 		store->is_synced[kind] = false;
 		sweep_old(store, kind);
 		if (kind == STORE_CLAIMS)
-			store_show_hidden(store);
+			fleet_store_show_hidden(store);
 		refresh_all(store);
 	}
 	store->revision++;
 	store->on_change(store->arg);
 }
 
-bool store_show_hidden(struct store *store)
+bool fleet_store_show_hidden(struct store *store)
 {
 	store->n_hidden = 0;
 	if (store->is_filtered)
 		return false;
 	for (size_t i = 0; i < store->sandboxes.capacity; i++) {
-		struct sandbox *sandbox = index_at(&store->sandboxes, i);
+		struct sandbox *sandbox = fleet_index_at(&store->sandboxes, i);
 		if (sandbox != NULL && sandbox->row == NULL)
-			rows_join_sandbox(store, sandbox);
+			fleet_rows_join_sandbox(store, sandbox);
 	}
 	return store->n_hidden > 0;
 }
 
-void store_pack(struct store *store)
+void fleet_store_pack(struct store *store)
 {
 	if (store->n_holes == 0)
 		return;
@@ -170,7 +173,7 @@ void store_pack(struct store *store)
 	store->n_holes = 0;
 }
 
-void store_changes(const struct store *store, uint64_t since,
+void fleet_store_changes(const struct store *store, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg)
 {
 	if (since < store->forgotten) {

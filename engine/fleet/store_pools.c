@@ -6,30 +6,30 @@
 
 #include <string.h>
 
-const struct pool *store_pool(
+const struct pool *fleet_store_pool(
 	const struct store *store, const char *namespace_, const char *name)
 {
 	size_t cursor = INDEX_FIRST;
 	struct pool *pool;
 	if (!name[0])
 		return NULL;
-	while ((pool = index_next(&store->pools, name_hash(namespace_, name), &cursor)) !=
-		NULL) {
+	while ((pool = fleet_index_next(
+			&store->pools, fleet_name_hash(namespace_, name), &cursor)) != NULL) {
 		if (pool->namespace_ == namespace_ && pool->name == name)
 			return pool;
 	}
 	return NULL;
 }
 
-const struct template *store_template(
+const struct template *fleet_store_template(
 	const struct store *store, const char *namespace_, const char *name)
 {
 	size_t cursor = INDEX_FIRST;
 	struct template *found;
 	if (!name[0])
 		return NULL;
-	while ((found = index_next(&store->templates, name_hash(namespace_, name), &cursor)) !=
-		NULL) {
+	while ((found = fleet_index_next(&store->templates, fleet_name_hash(namespace_, name),
+			&cursor)) != NULL) {
 		if (found->namespace_ == namespace_ && found->name == name)
 			return found;
 	}
@@ -39,15 +39,15 @@ const struct template *store_template(
 static struct pool *find_pool(const struct store *store, const struct uid *uid)
 {
 	for (size_t i = 0; i < store->n_pools; i++) {
-		if (uid_equals(&store->pool_list[i]->uid, uid))
+		if (fleet_uid_equals(&store->pool_list[i]->uid, uid))
 			return store->pool_list[i];
 	}
 	return NULL;
 }
 
-void store_remove_pool(struct store *store, struct pool *pool)
+void fleet_store_remove_pool(struct store *store, struct pool *pool)
 {
-	index_remove(&store->pools, name_hash(pool->namespace_, pool->name), pool);
+	fleet_index_remove(&store->pools, fleet_name_hash(pool->namespace_, pool->name), pool);
 	for (size_t i = 0; i < store->n_pools; i++) {
 		if (store->pool_list[i] != pool)
 			continue;
@@ -56,20 +56,21 @@ void store_remove_pool(struct store *store, struct pool *pool)
 			(store->n_pools - i) * sizeof *store->pool_list);
 		break;
 	}
-	rows_of_pool(store, pool->namespace_, pool->name);
-	pool_drop(store, pool);
+	fleet_rows_of_pool(store, pool->namespace_, pool->name);
+	fleet_pool_drop(store, pool);
 	free(pool);
 	store->revision++;
 	store->on_change(store->arg);
 }
 
-void store_apply_pool(struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+void fleet_store_apply_pool(
+	struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
 {
 	struct pool *pool = find_pool(store, uid);
 	bool is_new = pool == NULL;
 	if (is_gone) {
 		if (pool != NULL)
-			store_remove_pool(store, pool);
+			fleet_store_remove_pool(store, pool);
 		return;
 	}
 	if (is_new) {
@@ -83,18 +84,20 @@ void store_apply_pool(struct store *store, struct uid *uid, bool is_gone, const 
 		store->pool_list[store->n_pools++] = pool;
 	}
 	pool->epoch = store->epoch[STORE_POOLS];
-	if (!is_new && store_is_old(store, STORE_POOLS, pool->revision, revision_of(object)))
+	if (!is_new && fleet_store_is_old(
+			       store, STORE_POOLS, pool->revision, fleet_revision_of(object)))
 		return;
-	const char *template_before = is_new ? NULL : text_ref(pool->template_);
+	const char *template_before = is_new ? NULL : fleet_text_ref(pool->template_);
 	bool was_empty = pool->ready == 0;
 	if (!is_new)
-		index_remove(&store->pools, name_hash(pool->namespace_, pool->name), pool);
-	pool_read(store, pool, object);
-	index_add(&store->pools, name_hash(pool->namespace_, pool->name), pool);
+		fleet_index_remove(
+			&store->pools, fleet_name_hash(pool->namespace_, pool->name), pool);
+	fleet_pool_read(store, pool, object);
+	fleet_index_add(&store->pools, fleet_name_hash(pool->namespace_, pool->name), pool);
 	/* counts change with every claim; rows look at the template and at "is it empty" only */
 	if (is_new || template_before != pool->template_ || was_empty != (pool->ready == 0))
-		rows_of_pool(store, pool->namespace_, pool->name);
-	text_unref(&store->texts, template_before);
+		fleet_rows_of_pool(store, pool->namespace_, pool->name);
+	fleet_text_unref(&store->texts, template_before);
 	store->revision++;
 	store->on_change(store->arg);
 }
@@ -102,52 +105,52 @@ void store_apply_pool(struct store *store, struct uid *uid, bool is_gone, const 
 static struct template *find_template(const struct store *store, const struct uid *uid)
 {
 	for (size_t i = 0; i < store->templates.capacity; i++) {
-		struct template *item = index_at(&store->templates, i);
-		if (item != NULL && uid_equals(&item->uid, uid))
+		struct template *item = fleet_index_at(&store->templates, i);
+		if (item != NULL && fleet_uid_equals(&item->uid, uid))
 			return item;
 	}
 	return NULL;
 }
 
-void store_remove_template(struct store *store, struct template *template_)
+void fleet_store_remove_template(struct store *store, struct template *template_)
 {
-	index_remove(&store->templates, name_hash(template_->namespace_, template_->name),
-		template_);
-	rows_of_template(store, template_->namespace_, template_->name);
-	template_drop(store, template_);
+	fleet_index_remove(&store->templates,
+		fleet_name_hash(template_->namespace_, template_->name), template_);
+	fleet_rows_of_template(store, template_->namespace_, template_->name);
+	fleet_template_drop(store, template_);
 	free(template_);
 	store->revision++;
 	store->on_change(store->arg);
 }
 
-void store_apply_template(
+void fleet_store_apply_template(
 	struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
 {
 	struct template *template_ = find_template(store, uid);
 	bool is_new = template_ == NULL;
 	if (is_gone) {
 		if (template_ != NULL)
-			store_remove_template(store, template_);
+			fleet_store_remove_template(store, template_);
 		return;
 	}
 	if (is_new) {
-		if (store_is_full(store, &store->templates))
+		if (fleet_store_is_full(store, &store->templates))
 			return;
 		template_ = x_calloc(1, sizeof *template_);
 		template_->uid = *uid;
 		memset(uid, 0, sizeof *uid);
 	}
 	template_->epoch = store->epoch[STORE_TEMPLATES];
-	if (!is_new &&
-		store_is_old(store, STORE_TEMPLATES, template_->revision, revision_of(object)))
+	if (!is_new && fleet_store_is_old(store, STORE_TEMPLATES, template_->revision,
+			       fleet_revision_of(object)))
 		return;
 	if (!is_new)
-		index_remove(&store->templates,
-			name_hash(template_->namespace_, template_->name), template_);
-	template_read(store, template_, object);
-	index_add(&store->templates, name_hash(template_->namespace_, template_->name),
-		template_);
-	rows_of_template(store, template_->namespace_, template_->name);
+		fleet_index_remove(&store->templates,
+			fleet_name_hash(template_->namespace_, template_->name), template_);
+	fleet_template_read(store, template_, object);
+	fleet_index_add(&store->templates,
+		fleet_name_hash(template_->namespace_, template_->name), template_);
+	fleet_rows_of_template(store, template_->namespace_, template_->name);
 	store->revision++;
 	store->on_change(store->arg);
 }

@@ -53,29 +53,29 @@ static const char *odd_of(const struct uid *uid)
 	return odd;
 }
 
-struct uid uid_parse(struct store *store, const char *text)
+struct uid fleet_uid_parse(struct store *store, const char *text)
 {
 	struct uid uid;
 	memset(&uid, 0, sizeof uid);
 	if (text == NULL || text[0] == '\0' ||
 		(parse_uuid(text, uid.bytes) && !is_marked(&uid)))
 		return uid;
-	const char *odd = text_get(&store->texts, text, FLEET_UID_BYTES - 1);
+	const char *odd = fleet_text_get(&store->texts, text, FLEET_UID_BYTES - 1);
 	memcpy(uid.bytes, &odd, sizeof odd);
 	memset(uid.bytes + MARK_AT, 0xff, sizeof uid.bytes - MARK_AT);
 	return uid;
 }
 
-void uid_drop(struct store *store, struct uid *uid)
+void fleet_uid_drop(struct store *store, struct uid *uid)
 {
-	text_unref(&store->texts, odd_of(uid));
+	fleet_text_unref(&store->texts, odd_of(uid));
 	memset(uid, 0, sizeof *uid);
 }
 
-const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
+const char *fleet_uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
 {
 	const uint8_t *b = uid->bytes;
-	if (uid_is_none(uid))
+	if (fleet_uid_is_none(uid))
 		out[0] = '\0';
 	else if (odd_of(uid) != NULL)
 		snprintf(out, FLEET_UID_BYTES, "%s", odd_of(uid));
@@ -87,25 +87,25 @@ const char *uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
 	return out;
 }
 
-bool uid_equals(const struct uid *a, const struct uid *b)
+bool fleet_uid_equals(const struct uid *a, const struct uid *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-bool uid_is_none(const struct uid *uid)
+bool fleet_uid_is_none(const struct uid *uid)
 {
 	static const struct uid none;
-	return uid_equals(uid, &none);
+	return fleet_uid_equals(uid, &none);
 }
 
-uint32_t uid_hash(const struct uid *uid)
+uint32_t fleet_uid_hash(const struct uid *uid)
 {
 	return map_hash(uid->bytes, sizeof uid->bytes);
 }
 
 /* Of interned texts: their own hashes, mixed. */
-uint32_t name_hash(const char *namespace_, const char *name)
+uint32_t fleet_name_hash(const char *namespace_, const char *name)
 {
-	uint32_t pair[2] = { text_hash(namespace_), text_hash(name) };
+	uint32_t pair[2] = { fleet_text_hash(namespace_), fleet_text_hash(name) };
 	return map_hash(pair, sizeof pair);
 }

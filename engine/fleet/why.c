@@ -48,7 +48,7 @@ static void add_reason(struct sentence *s, const struct condition *condition)
 	if (condition->reason != NULL && condition->reason[0])
 		str_addf(s->out, " (%s)", condition->reason);
 	add_colon(s, condition->message);
-	*s->since_ms = condition_since_ms(condition);
+	*s->since_ms = fleet_condition_since_ms(condition);
 }
 
 static void add_claim(struct sentence *s)
@@ -89,7 +89,7 @@ static bool is_noise(const char *reason)
 
 static const struct event *last_warning(const struct sentence *s, const struct uid *uid)
 {
-	const struct event_list *list = events_about(s->store, uid);
+	const struct event_list *list = fleet_events_about(s->store, uid);
 	for (const struct event *e = list ? list->events : NULL; e != NULL; e = e->next) {
 		if (e->is_warning && !is_noise(e->reason))
 			return e;
@@ -157,10 +157,11 @@ static bool say_pod(struct sentence *s)
 		if (say_event(s, &s->sandbox->uid, s->sandbox->created_ms))
 			return true;
 		str_addf(s->out, "Pod %s does not exist", pod_called(s));
-		*s->since_ms = condition_since_ms(&s->sandbox->ready);
+		*s->since_ms = fleet_condition_since_ms(&s->sandbox->ready);
 		return true;
 	}
-	*s->since_ms = pod->ready.since_s ? condition_since_ms(&pod->ready) : pod->created_ms;
+	*s->since_ms =
+		pod->ready.since_s ? fleet_condition_since_ms(&pod->ready) : pod->created_ms;
 	if (pod->deleted_ms != 0) {
 		str_addf(s->out, "Pod %s is terminating", pod->name);
 		*s->since_ms = pod->deleted_ms;
@@ -199,7 +200,7 @@ static bool say_pod(struct sentence *s)
 
 static const struct condition *ready_of(const struct sentence *s)
 {
-	return state_ready_condition(s->claim, s->sandbox);
+	return fleet_state_ready_condition(s->claim, s->sandbox);
 }
 
 static void say_condition(struct sentence *s, const struct condition *condition)
@@ -209,7 +210,7 @@ static void say_condition(struct sentence *s, const struct condition *condition)
 		add_colon(s, condition->message);
 	else
 		add_colon(s, condition->reason);
-	*s->since_ms = condition_since_ms(condition);
+	*s->since_ms = fleet_condition_since_ms(condition);
 }
 
 /* ---- the states */
@@ -265,7 +266,7 @@ static void say_failed(struct sentence *s)
 		add_colon(s, ready_of(s)->message);
 	const struct condition *finished =
 		s->sandbox ? s->sandbox->finished : s->claim->finished;
-	*s->since_ms = condition_since_ms(finished);
+	*s->since_ms = fleet_condition_since_ms(finished);
 }
 
 static bool say_pool(struct sentence *s)
@@ -273,14 +274,14 @@ static bool say_pool(struct sentence *s)
 	const struct claim *claim = s->claim;
 	if (claim == NULL || !claim->pool[0] || !s->store->is_synced[STORE_POOLS])
 		return false;
-	const struct pool *pool = store_pool(s->store, claim->namespace_, claim->pool);
+	const struct pool *pool = fleet_store_pool(s->store, claim->namespace_, claim->pool);
 	if (pool == NULL) {
 		str_addf(s->out, "SandboxWarmPool %s does not exist", claim->pool);
 		*s->since_ms = claim->created_ms;
 		return true;
 	}
 	if (s->store->is_synced[STORE_TEMPLATES] &&
-		store_template(s->store, pool->namespace_, pool->template_) == NULL) {
+		fleet_store_template(s->store, pool->namespace_, pool->template_) == NULL) {
 		str_addf(s->out, "SandboxTemplate %s of SandboxWarmPool %s does not exist",
 			pool->template_, pool->name);
 		*s->since_ms = claim->created_ms;
@@ -292,7 +293,7 @@ static bool say_pool(struct sentence *s)
 static void say_blocked(struct sentence *s)
 {
 	const struct claim *claim = s->claim;
-	const struct pool *pool = store_pool(s->store, claim->namespace_, claim->pool);
+	const struct pool *pool = fleet_store_pool(s->store, claim->namespace_, claim->pool);
 	if (claim->ready.code == REASON_WarmPoolNotFound)
 		str_addf(s->out, "SandboxWarmPool %s does not exist", claim->pool);
 	else if (pool != NULL)
@@ -301,7 +302,7 @@ static void say_blocked(struct sentence *s)
 	else
 		str_addf(s->out, "the SandboxTemplate of SandboxWarmPool %s does not exist",
 			claim->pool);
-	*s->since_ms = condition_since_ms(&claim->ready);
+	*s->since_ms = fleet_condition_since_ms(&claim->ready);
 }
 
 static void say_suspending(struct sentence *s)
@@ -311,7 +312,7 @@ static void say_suspending(struct sentence *s)
 	const struct condition *suspended = &s->sandbox->suspended;
 	if (suspended->status != CONDITION_ABSENT && suspended->status != CONDITION_TRUE)
 		add_reason(s, suspended);
-	*s->since_ms = condition_since_ms(&s->sandbox->ready);
+	*s->since_ms = fleet_condition_since_ms(&s->sandbox->ready);
 }
 
 static void say_resuming(struct sentence *s)
@@ -320,7 +321,7 @@ static void say_resuming(struct sentence *s)
 	add_sandbox(s);
 	str_add(s->out, " is resuming; ");
 	before = s->out->n;
-	int64_t since = condition_since_ms(ready_of(s));
+	int64_t since = fleet_condition_since_ms(ready_of(s));
 	if (!say_pod(s) || s->out->n == before) {
 		str_add(s->out, "waiting for its pod");
 		*s->since_ms = since;
@@ -368,7 +369,7 @@ static void say_ready(struct sentence *s)
 	if (pod == NULL) {
 		/* the pod's watch may be a moment behind the Sandbox's */
 		int64_t age = clock_wall_ms() + s->store->clock_skew_ms -
-			      condition_since_ms(&sandbox->ready);
+			      fleet_condition_since_ms(&sandbox->ready);
 		if (!s->store->is_synced[STORE_PODS] ||
 			(!sandbox->had_pod && age < POD_GRACE_MS))
 			return;
@@ -385,7 +386,7 @@ static void say_ready(struct sentence *s)
 		str_addf(s->out, "Pod %s, container %s has been restarted", pod->name,
 			pod->trouble->container);
 		say_ended(s);
-		*s->since_ms = condition_since_ms(&pod->ready);
+		*s->since_ms = fleet_condition_since_ms(&pod->ready);
 	}
 }
 
@@ -400,7 +401,7 @@ static void say_warm(struct sentence *s)
 		say_condition(s, ready);
 }
 
-void why_format(const struct store *store, const struct row *row, enum fleet_state state,
+void fleet_why_format(const struct store *store, const struct row *row, enum fleet_state state,
 	struct str *out, int64_t *since_ms)
 {
 	struct sentence s = { .store = store,
@@ -425,13 +426,13 @@ void why_format(const struct store *store, const struct row *row, enum fleet_sta
 		break;
 	case FLEET_FINISHED:
 		str_addf(out, "Pod %s has ended successfully", pod_called(&s));
-		*since_ms =
-			condition_since_ms(s.sandbox ? s.sandbox->finished : s.claim->finished);
+		*since_ms = fleet_condition_since_ms(
+			s.sandbox ? s.sandbox->finished : s.claim->finished);
 		break;
 	case FLEET_SUSPENDED:
 		add_sandbox(&s);
 		str_add(out, " is suspended");
-		*since_ms = condition_since_ms(&s.sandbox->suspended);
+		*since_ms = fleet_condition_since_ms(&s.sandbox->suspended);
 		break;
 	case FLEET_SUSPENDING:
 		say_suspending(&s);

@@ -18,8 +18,8 @@ struct kube_client;
 
 struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
-	bool read_only;             /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
-	const char *user_agent;     /* "sandmux/<version>" */
+	bool read_only; /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
+	const char *user_agent; /* "sandmux/<version>" */
 };
 struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	const struct kube_client_opts *opts, struct err *err);
@@ -30,8 +30,9 @@ int64_t kube_client_clock_skew_ms(const struct kube_client *client);
 
 struct kube_call_opts {
 	const char *method; /* GET POST PUT PATCH DELETE */
-	const char *path;   /* "/api/v1/namespaces/x/pods"; segments already safe, see kube_path() */
-	const char *query;  /* already encoded, without '?', or NULL */
+	const char
+		*path; /* "/api/v1/namespaces/x/pods"; segments already safe, see kube_path() */
+	const char *query;        /* already encoded, without '?', or NULL */
 	const char *content_type; /* NULL: application/json */
 	const char *accept;       /* NULL: application/json */
 	struct slice body;        /* copied */
@@ -42,8 +43,8 @@ struct kube_call_opts {
 	void *arg;
 };
 struct kube_call;
-struct kube_call *kube_call_start(struct kube_client *client, const struct kube_call_opts *opts,
-	struct err *err);
+struct kube_call *kube_call_start(
+	struct kube_client *client, const struct kube_call_opts *opts, struct err *err);
 void kube_call_cancel(struct kube_call *call);
 
 /* A resource: where it is served. Constants for those we use are in kube/resources.h. */

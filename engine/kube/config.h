@@ -37,8 +37,8 @@ struct kube_config *kube_config_ref(struct kube_config *config);
 void kube_config_unref(struct kube_config *config);
 
 /* Borrowed until unref. */
-const char *kube_config_server(const struct kube_config *config); /* no trailing '/' */
-const char *kube_config_context(const struct kube_config *config); /* "" in-cluster */
+const char *kube_config_server(const struct kube_config *config);    /* no trailing '/' */
+const char *kube_config_context(const struct kube_config *config);   /* "" in-cluster */
 const char *kube_config_namespace(const struct kube_config *config); /* never "" */
 const char *kube_config_user(const struct kube_config *config);
 bool kube_config_is_insecure(const struct kube_config *config);

@@ -226,7 +226,7 @@ static void watch_ended(struct kube_reflector *reflector, const struct err *err,
 	retry(reflector, &why, answer, false);
 }
 
-void reflector_ended(struct kube_reflector *reflector, const struct err *err,
+void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer)
 {
 	loop_timer_disarm(reflector->idle);
@@ -245,7 +245,7 @@ static int64_t read_idle_ms(const struct kube_reflector *reflector)
 	return reflector->opts.read_idle_ms > 0 ? reflector->opts.read_idle_ms : READ_IDLE_MS;
 }
 
-void reflector_began(struct kube_reflector *reflector)
+void kube_reflector_began(struct kube_reflector *reflector)
 {
 	if (reflector->phase != REFLECTOR_WATCH)
 		return;
@@ -261,7 +261,7 @@ static void on_next(void *arg)
 	if (reflector->request != NULL || reflector->is_dead)
 		return;
 	if (reflector->revision.n > 0 && !reflector->wants_list) {
-		reflector_start_watch(reflector);
+		kube_reflector_start_watch(reflector);
 		return;
 	}
 	if (!reflector->is_listing) {
@@ -270,7 +270,7 @@ static void on_next(void *arg)
 		begin_list(reflector);
 	}
 	if (!reflector->is_dead)
-		reflector_start_page(reflector);
+		kube_reflector_start_page(reflector);
 }
 
 /* Armed once per silence, not per byte: it looks how long ago the last byte came. */
@@ -285,7 +285,7 @@ static void on_idle(void *arg)
 	struct err err;
 	err_set(&err, ERR_KUBE_TRANSPORT, "the watch has been silent for %lld s",
 		(long long)(silent / 1000));
-	reflector_drop_request(reflector);
+	kube_reflector_drop_request(reflector);
 	kube_client_distrust(reflector->client, reflector->lane_number);
 	reflector->stats.retries++;
 	set_state(reflector, KUBE_REFLECTOR_DEAF, &err);
@@ -300,7 +300,7 @@ static void on_wake(void *arg)
 		return;
 	struct err err;
 	err_set(&err, ERR_KUBE_TRANSPORT, "the clock jumped: reconnecting");
-	reflector_drop_request(reflector);
+	kube_reflector_drop_request(reflector);
 	loop_timer_disarm(reflector->idle);
 	kube_client_distrust(reflector->client, reflector->lane_number);
 	set_state(reflector, waiting_state(reflector), &err);
@@ -362,7 +362,7 @@ void kube_reflector_stop(struct kube_reflector *reflector)
 	if (reflector == NULL || reflector->is_dead)
 		return;
 	reflector->is_dead = true;
-	reflector_drop_request(reflector);
+	kube_reflector_drop_request(reflector);
 	loop_timer_disarm(reflector->next);
 	loop_timer_disarm(reflector->idle);
 	loop_wake_remove(reflector->wake);
@@ -382,7 +382,7 @@ int64_t kube_reflector_age_ms(const struct kube_reflector *reflector)
 
 void kube_reflector_resync(struct kube_reflector *reflector)
 {
-	reflector_drop_request(reflector);
+	kube_reflector_drop_request(reflector);
 	loop_timer_disarm(reflector->idle);
 	kube_client_distrust(reflector->client, reflector->lane_number);
 	if (reflector->has_listed)

@@ -23,8 +23,8 @@ struct kube_reflector_opts {
 	const struct kube_resource *resource;
 	const char *namespace_; /* NULL: all */
 	const char *label_selector, *field_selector;
-	int page_objects;             /* 0: 500 */
-	int64_t read_idle_ms;         /* deaf after this long without a byte; 0: 90 s (bookmarks come each minute) */
+	int page_objects; /* 0: 500 */
+	int64_t read_idle_ms; /* deaf after this long without a byte; 0: 90 s (bookmarks come each minute) */
 	/* One object. During a relist every object comes as ADDED again (same uid + resourceVersion = unchanged:
 	 * the caller skips it); those that are gone come through on_sync. object is borrowed. */
 	void (*on_object)(void *arg, enum kube_change change, const struct cJSON *object);
@@ -34,13 +34,14 @@ struct kube_reflector_opts {
 	void *arg;
 };
 struct kube_reflector;
-struct kube_reflector *kube_reflector_start(struct kube_client *client,
-	const struct kube_reflector_opts *opts, struct err *err);
+struct kube_reflector *kube_reflector_start(
+	struct kube_client *client, const struct kube_reflector_opts *opts, struct err *err);
 void kube_reflector_stop(struct kube_reflector *reflector); /* frees; no callback comes after */
 enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *reflector);
 /* Age of the data: ms since the last sign of life while live, since the last good byte otherwise. */
 int64_t kube_reflector_age_ms(const struct kube_reflector *reflector);
-void kube_reflector_resync(struct kube_reflector *reflector); /* a person asked, or the machine slept */
+void kube_reflector_resync(
+	struct kube_reflector *reflector); /* a person asked, or the machine slept */
 /* Counters for the status line and the benches. */
 struct kube_reflector_stats {
 	uint64_t lists, watches, events, bookmarks, retries;

@@ -47,17 +47,17 @@ struct kube_reflector {
 	bool is_dead;
 };
 
-/* Each starts one request; its end comes as reflector_ended(). */
-void reflector_start_page(struct kube_reflector *reflector);
-void reflector_start_watch(struct kube_reflector *reflector);
-void reflector_drop_request(struct kube_reflector *reflector);
+/* Each starts one request; its end comes as kube_reflector_ended(). */
+void kube_reflector_start_page(struct kube_reflector *reflector);
+void kube_reflector_start_watch(struct kube_reflector *reflector);
+void kube_reflector_drop_request(struct kube_reflector *reflector);
 
 /* What the bytes of a request go through; on their own for the fuzz target. */
-struct json_split *reflector_split_new(
+struct json_split *kube_reflector_split_new(
 	struct kube_reflector *reflector, enum reflector_phase phase);
-bool reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
+bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
 
-void reflector_began(struct kube_reflector *reflector); /* a success status line */
+void kube_reflector_began(struct kube_reflector *reflector); /* a success status line */
 /* err NULL: whole and well-formed. event_status etc. say more. */
-void reflector_ended(struct kube_reflector *reflector, const struct err *err,
+void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer);

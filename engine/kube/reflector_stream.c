@@ -136,10 +136,10 @@ static void on_begin(void *arg)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	reflector_began(reflector);
+	kube_reflector_began(reflector);
 }
 
-struct json_split *reflector_split_new(
+struct json_split *kube_reflector_split_new(
 	struct kube_reflector *reflector, enum reflector_phase phase)
 {
 	bool is_list = phase == REFLECTOR_LIST;
@@ -147,7 +147,7 @@ struct json_split *reflector_split_new(
 		is_list ? on_item : on_event, is_list ? on_page_rest : NULL, reflector);
 }
 
-bool reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err)
+bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err)
 {
 	struct err why = { 0 };
 	if (json_split_feed(reflector->split, bytes.p, bytes.n, &why))
@@ -166,7 +166,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	return reflector_feed(reflector, bytes, err);
+	return kube_reflector_feed(reflector, bytes, err);
 }
 
 static void on_done(void *arg, const struct err *err, const struct kube_answer *answer)
@@ -182,13 +182,13 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 		protocol(&why, "the answer is not a list");
 		err = &why;
 	}
-	reflector_ended(reflector, err, answer);
+	kube_reflector_ended(reflector, err, answer);
 }
 
 static void start(struct kube_reflector *reflector, struct kube_request_opts *opts)
 {
 	json_split_free(reflector->split);
-	reflector->split = reflector_split_new(reflector, reflector->phase);
+	reflector->split = kube_reflector_split_new(reflector, reflector->phase);
 	reflector->event_err.code = ERR_NONE;
 	reflector->event_status = 0;
 	reflector->began_ms = clock_mono_ms();
@@ -204,7 +204,7 @@ static void start(struct kube_reflector *reflector, struct kube_request_opts *op
 	reflector->request = kube_request_start(reflector->client, opts, &err);
 	if (reflector->request == NULL) {
 		const struct kube_answer none = { .retry_after_ms = -1 };
-		reflector_ended(reflector, &err, &none);
+		kube_reflector_ended(reflector, &err, &none);
 	}
 }
 
@@ -216,7 +216,7 @@ static void add_selectors(const struct kube_reflector *reflector, struct str *qu
 		kube_query_add(query, "fieldSelector", reflector->opts.field_selector);
 }
 
-void reflector_start_page(struct kube_reflector *reflector)
+void kube_reflector_start_page(struct kube_reflector *reflector)
 {
 	struct str query;
 	char number[24];
@@ -245,7 +245,7 @@ void reflector_start_page(struct kube_reflector *reflector)
 	str_deinit(&query);
 }
 
-void reflector_start_watch(struct kube_reflector *reflector)
+void kube_reflector_start_watch(struct kube_reflector *reflector)
 {
 	struct str query;
 	char number[24];
@@ -272,7 +272,7 @@ void reflector_start_watch(struct kube_reflector *reflector)
 	str_deinit(&query);
 }
 
-void reflector_drop_request(struct kube_reflector *reflector)
+void kube_reflector_drop_request(struct kube_reflector *reflector)
 {
 	kube_request_cancel(reflector->request);
 	reflector->request = NULL;

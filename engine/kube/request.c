@@ -133,9 +133,8 @@ static void on_done(
 	answer.retry_after_ms = kube_retry_after_ms(reply, object);
 	kube_status_to_err(status, object, answer.body, &why);
 	if (status == 401)
-		err_set(&why, ERR_KUBE_UNAUTHORIZED,
-			"%s rejects the credentials of user '%s'", client->config->server,
-			kube_config_user(client->config));
+		err_set(&why, ERR_KUBE_UNAUTHORIZED, "%s rejects the credentials of user '%s'",
+			client->config->server, kube_config_user(client->config));
 	why.sys = status;
 	finish(request, &why, &answer);
 	cJSON_Delete(object);

@@ -7,7 +7,8 @@
 
 struct err;
 struct kube_selector;
-struct kube_selector *kube_selector_parse(const char *text, struct err *err); /* ERR_ARG_INVALID with column */
+struct kube_selector *kube_selector_parse(
+	const char *text, struct err *err); /* ERR_ARG_INVALID with column */
 void kube_selector_free(struct kube_selector *selector);
 /* get(arg, key) gives the label's value or NULL. */
 bool kube_selector_matches(const struct kube_selector *selector,

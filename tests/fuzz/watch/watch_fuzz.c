@@ -33,7 +33,7 @@ static void on_change(void *arg)
 static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
 	struct feed *feed = arg;
-	store_apply(&feed->store, feed->kind, change, object);
+	fleet_store_apply(&feed->store, feed->kind, change, object);
 }
 
 static void check(bool holds, const char *what)
@@ -56,7 +56,7 @@ static void check_store(struct feed *feed)
 {
 	struct store *store = &feed->store;
 	size_t in_states = 0, told = 0;
-	store_pack(store);
+	fleet_store_pack(store);
 	for (size_t i = 0; i < FLEET_STATE_COUNT; i++)
 		in_states += store->by_state[i];
 	check(in_states == store->n_rows, "counters");
@@ -66,10 +66,10 @@ static void check_store(struct feed *feed)
 		check(row->claim != NULL || row->sandbox != NULL, "a row of nothing");
 		check(row->claim == NULL || row->claim->row == row, "claim's row");
 		check(row->sandbox == NULL || row->sandbox->row == row, "Sandbox's row");
-		check(store_find(store, row->shown.uid) == row, "find");
+		check(fleet_store_find(store, row->shown.uid) == row, "find");
 		check(strlen(row->shown.why) <= 512, "sentence");
 	}
-	store_changes(store, 0, on_row, &told);
+	fleet_store_changes(store, 0, on_row, &told);
 	check(store->forgotten > 0 || told == store->n_rows, "changes");
 	check(store->n_events <= STORE_MAX_EVENTS, "events");
 }
@@ -89,7 +89,7 @@ static void feed_bytes(struct feed *feed, const char *p, size_t n)
 	struct err err = { 0 };
 	bool ok = true;
 	for (size_t i = 0; ok && i < n; i += CHUNK)
-		ok = reflector_feed(&feed->reflector,
+		ok = kube_reflector_feed(&feed->reflector,
 			(struct slice){ p + i, n - i < CHUNK ? n - i : CHUNK }, &err);
 	check(ok || err.code != ERR_NONE, "a failure without an error");
 	if (ok)
@@ -100,11 +100,12 @@ static void play(struct feed *feed, const char *p, size_t n)
 {
 	enum store_kind kind;
 	if (n >= 2 && p[1] == '?') {
-		store_show_hidden(&feed->store);
+		fleet_store_show_hidden(&feed->store);
 		return;
 	}
 	if (n >= 3 && p[1] == '!' && kind_of(p[2], &kind)) {
-		store_set_forbidden(&feed->store, kind, islower((unsigned char)p[2]) != 0);
+		fleet_store_set_forbidden(
+			&feed->store, kind, islower((unsigned char)p[2]) != 0);
 		return;
 	}
 	if (n < 2 || !kind_of(p[1], &feed->kind))
@@ -113,13 +114,13 @@ static void play(struct feed *feed, const char *p, size_t n)
 	const char *line = memchr(p, '\n', n);
 	if (line == NULL)
 		return;
-	feed->reflector.split = reflector_split_new(
+	feed->reflector.split = kube_reflector_split_new(
 		&feed->reflector, is_list ? REFLECTOR_LIST : REFLECTOR_WATCH);
 	if (is_list)
-		store_sync(&feed->store, feed->kind, true);
+		fleet_store_sync(&feed->store, feed->kind, true);
 	feed_bytes(feed, line + 1, n - (size_t)(line + 1 - p));
 	if (is_list)
-		store_sync(&feed->store, feed->kind, false);
+		fleet_store_sync(&feed->store, feed->kind, false);
 	json_split_free(feed->reflector.split);
 }
 
@@ -129,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct feed *feed = x_calloc(1, sizeof *feed);
 	const char *p = (const char *)data, *end = p + size;
 	clock_set_for_tests(1000000000, (int64_t)1767225600 * 1000000000);
-	store_init(&feed->store, on_change, feed);
+	fleet_store_init(&feed->store, on_change, feed);
 	feed->reflector.opts.on_object = on_object;
 	feed->reflector.opts.arg = feed;
 	str_init(&feed->reflector.revision, 256);
@@ -144,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_store(feed);
 		p = next;
 	}
-	store_deinit(&feed->store);
+	fleet_store_deinit(&feed->store);
 	str_deinit(&feed->reflector.revision);
 	str_deinit(&feed->reflector.list_revision);
 	str_deinit(&feed->reflector.token);

@@ -37,7 +37,7 @@ static inline void apply(
 	struct store *store, enum store_kind kind, enum kube_change change, const char *text)
 {
 	cJSON *object = object_of(text);
-	store_apply(store, kind, change, object);
+	fleet_store_apply(store, kind, change, object);
 	cJSON_Delete(object);
 }
 

@@ -243,11 +243,11 @@ static void each_row_of_the_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct store store;
-		store_init(&store, on_change, NULL);
+		fleet_store_init(&store, on_change, NULL);
 		for (size_t j = 0; j < 3; j++)
 			play(&store, &rows[i].steps[j]);
 		const char *uid = rows[i].steps[0].claim_extra ? CLAIM_UID : SANDBOX_UID;
-		const struct row *row = store_find(&store, uid);
+		const struct row *row = fleet_store_find(&store, uid);
 		if (row == NULL)
 			fail_msg("%s: no row", rows[i].name);
 		if (row->shown.state != rows[i].state)
@@ -262,7 +262,7 @@ static void each_row_of_the_table(void **state)
 		if (!is_well && row->shown.why[0] == '\0')
 			fail_msg("%s: says nothing", rows[i].name);
 		assert_int_equal(1, store.by_state[rows[i].state]);
-		store_deinit(&store);
+		fleet_store_deinit(&store);
 	}
 }
 
@@ -343,9 +343,9 @@ static void the_pod_explains(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct store store;
-		store_init(&store, on_change, NULL);
-		store_sync(&store, STORE_PODS, true);
-		store_sync(&store, STORE_PODS, false);
+		fleet_store_init(&store, on_change, NULL);
+		fleet_store_sync(&store, STORE_PODS, true);
+		fleet_store_sync(&store, STORE_PODS, false);
 		char *status = x_asprintf("'conditions':[%s]", cases[i].ready);
 		char *sandbox = sandbox_json("", RUN, status);
 		char *pod = pod_json(cases[i].extra, cases[i].status);
@@ -355,7 +355,7 @@ static void the_pod_explains(void **state)
 		apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
 		if (i % 2 != 0)
 			apply(&store, STORE_PODS, KUBE_ADDED, pod);
-		const struct row *row = store_find(&store, SANDBOX_UID);
+		const struct row *row = fleet_store_find(&store, SANDBOX_UID);
 		assert_non_null(row);
 		if (strstr(row->shown.why, cases[i].why) == NULL ||
 			(cases[i].why[0] == '\0' && row->shown.why[0] != '\0'))
@@ -371,7 +371,7 @@ static void the_pod_explains(void **state)
 		free(status);
 		free(sandbox);
 		free(pod);
-		store_deinit(&store);
+		fleet_store_deinit(&store);
 	}
 }
 
@@ -379,7 +379,7 @@ static void events_explain_what_the_pod_does_not(void **state)
 {
 	(void)state;
 	struct store store;
-	store_init(&store, on_change, NULL);
+	fleet_store_init(&store, on_change, NULL);
 	char *sandbox = sandbox_json("", RUN, CONDS(NOT_READY));
 	char *pod = pod_json("", "'phase':'Pending'");
 	/* the event may come before its pod */
@@ -395,7 +395,7 @@ static void events_explain_what_the_pod_does_not(void **state)
 		"'},'type':'Warning','reason':'MissingClusterDNS','lastTimestamp':'2026-01-07T00:00:00Z'}");
 	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
 	apply(&store, STORE_PODS, KUBE_ADDED, pod);
-	const struct row *row = store_find(&store, SANDBOX_UID);
+	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
 	assert_string_equal("Pod s: FailedMount: no such volume", row->shown.why);
 	int64_t ns;
 	assert_true(clock_parse_rfc3339("2026-01-05T00:00:00Z", &ns));
@@ -408,23 +408,23 @@ static void events_explain_what_the_pod_does_not(void **state)
 	assert_string_equal("Pod s: FailedMount: still", row->shown.why);
 	free(sandbox);
 	free(pod);
-	store_deinit(&store);
+	fleet_store_deinit(&store);
 }
 
 static void pools_and_templates_explain_a_pending_claim(void **state)
 {
 	(void)state;
 	struct store store;
-	store_init(&store, on_change, NULL);
+	fleet_store_init(&store, on_change, NULL);
 	char *claim = claim_json("", "", "");
 	apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
-	const struct row *row = store_find(&store, CLAIM_UID);
+	const struct row *row = fleet_store_find(&store, CLAIM_UID);
 	assert_non_null(strstr(row->shown.why, "waits for the controller"));
-	store_sync(&store, STORE_POOLS, true);
-	store_sync(&store, STORE_POOLS, false);
+	fleet_store_sync(&store, STORE_POOLS, true);
+	fleet_store_sync(&store, STORE_POOLS, false);
 	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
-	store_sync(&store, STORE_TEMPLATES, true);
-	store_sync(&store, STORE_TEMPLATES, false);
+	fleet_store_sync(&store, STORE_TEMPLATES, true);
+	fleet_store_sync(&store, STORE_TEMPLATES, false);
 	apply(&store, STORE_POOLS, KUBE_ADDED,
 		"{'metadata':{'name':'p','namespace':'n','uid':'p1'},'spec':{'sandboxTemplateRef':"
 		"{'name':'t'}}}");
@@ -440,7 +440,7 @@ static void pools_and_templates_explain_a_pending_claim(void **state)
 		"{'metadata':{'name':'p','namespace':'n','uid':'p1'}}");
 	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
 	free(claim);
-	store_deinit(&store);
+	fleet_store_deinit(&store);
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static void on_change(void *arg)
 static int setup(void **state)
 {
 	struct store *store = x_calloc(1, sizeof *store);
-	store_init(store, on_change, NULL);
+	fleet_store_init(store, on_change, NULL);
 	*state = store;
 	return 0;
 }
@@ -22,20 +22,20 @@ static int teardown(void **state)
 {
 	struct store *store = *state;
 	clock_set_for_tests(-1, -1);
-	store_deinit(store);
+	fleet_store_deinit(store);
 	free(store);
 	return 0;
 }
 
 static void synced(struct store *store, enum store_kind kind)
 {
-	store_sync(store, kind, true);
-	store_sync(store, kind, false);
+	fleet_store_sync(store, kind, true);
+	fleet_store_sync(store, kind, false);
 }
 
 static size_t count(struct store *store)
 {
-	store_pack(store);
+	fleet_store_pack(store);
 	return store->n_rows;
 }
 
@@ -63,11 +63,11 @@ static void any_order_gives_one_row(void **state)
 	assert_int_equal(0, count(store)); /* its claim may come with the next event */
 	put_claim(store, "");
 	assert_int_equal(1, count(store));
-	const struct row *row = store_find(store, CLAIM_UID);
+	const struct row *row = fleet_store_find(store, CLAIM_UID);
 	assert_string_equal("c", row->shown.claim);
 	assert_string_equal("s", row->shown.sandbox);
 	assert_string_equal(SANDBOX_UID, row->shown.sandbox_uid);
-	assert_null(store_find(store, SANDBOX_UID));
+	assert_null(fleet_store_find(store, SANDBOX_UID));
 }
 
 static void joined_by_owner_and_by_name(void **state)
@@ -78,32 +78,32 @@ static void joined_by_owner_and_by_name(void **state)
 		",'ownerReferences':[{'kind':'SandboxClaim','name':'c','uid':'" CLAIM_UID
 		"','controller':true}]");
 	assert_int_equal(1, count(store));
-	assert_string_equal("s", store_find(store, CLAIM_UID)->shown.sandbox);
+	assert_string_equal("s", fleet_store_find(store, CLAIM_UID)->shown.sandbox);
 	apply(store, STORE_SANDBOXES, KUBE_DELETED,
 		"{'metadata':{'name':'s','namespace':'n','uid':'" SANDBOX_UID "'}}");
 	put_sandbox(store, "");
 	assert_int_equal(2, count(store)); /* standalone: nobody names it */
 	put_claim(store, "'sandbox':{'name':'s','podIPs':['fd00::1','10.0.0.9']}");
 	assert_int_equal(1, count(store));
-	assert_string_equal(SANDBOX_UID, store_find(store, CLAIM_UID)->shown.sandbox_uid);
+	assert_string_equal(SANDBOX_UID, fleet_store_find(store, CLAIM_UID)->shown.sandbox_uid);
 	put_claim(store, "'sandbox':{'name':'other','podIPs':['fd00::1','10.0.0.9']}");
 	assert_int_equal(2, count(store));
-	assert_string_equal("10.0.0.9", store_find(store, CLAIM_UID)->shown.pod_ip);
-	assert_true(store_find(store, SANDBOX_UID)->shown.is_standalone);
+	assert_string_equal("10.0.0.9", fleet_store_find(store, CLAIM_UID)->shown.pod_ip);
+	assert_true(fleet_store_find(store, SANDBOX_UID)->shown.is_standalone);
 }
 
 static void adoption_moves_a_warm_sandbox_into_the_claim(void **state)
 {
 	struct store *store = *state;
 	put_sandbox(store, OF_POOL);
-	assert_int_equal(FLEET_WARM, store_find(store, SANDBOX_UID)->shown.state);
-	assert_string_equal("p", store_find(store, SANDBOX_UID)->shown.pool);
+	assert_int_equal(FLEET_WARM, fleet_store_find(store, SANDBOX_UID)->shown.state);
+	assert_string_equal("p", fleet_store_find(store, SANDBOX_UID)->shown.pool);
 	put_claim(store, "'sandbox':{'name':'s'}");
 	assert_int_equal(2, count(store)); /* named, but not handed over yet */
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(1, count(store));
 	assert_int_equal(0, store->by_state[FLEET_WARM]);
-	assert_string_equal(SANDBOX_UID, store_find(store, CLAIM_UID)->shown.sandbox_uid);
+	assert_string_equal(SANDBOX_UID, fleet_store_find(store, CLAIM_UID)->shown.sandbox_uid);
 }
 
 static void a_rebound_claim_follows_its_status(void **state)
@@ -114,13 +114,13 @@ static void a_rebound_claim_follows_its_status(void **state)
 	apply(store, STORE_SANDBOXES, KUBE_ADDED,
 		"{'metadata':{'name':'s2','namespace':'n','uid':'" S_UID2
 		"','labels':{'agents.x-k8s.io/claim-uid':'" CLAIM_UID "'}}}");
-	assert_string_equal("s", store_find(store, CLAIM_UID)->shown.sandbox);
+	assert_string_equal("s", fleet_store_find(store, CLAIM_UID)->shown.sandbox);
 	put_claim(store, "'sandbox':{'name':'s2'}");
-	assert_string_equal(S_UID2, store_find(store, CLAIM_UID)->shown.sandbox_uid);
+	assert_string_equal(S_UID2, fleet_store_find(store, CLAIM_UID)->shown.sandbox_uid);
 	assert_int_equal(1, count(store));
 	apply(store, STORE_SANDBOXES, KUBE_DELETED,
 		"{'metadata':{'name':'s2','namespace':'n','uid':'" S_UID2 "'}}");
-	assert_string_equal(SANDBOX_UID, store_find(store, CLAIM_UID)->shown.sandbox_uid);
+	assert_string_equal(SANDBOX_UID, fleet_store_find(store, CLAIM_UID)->shown.sandbox_uid);
 }
 
 static void a_sandbox_without_its_claim_shows_after_a_while(void **state)
@@ -131,13 +131,13 @@ static void a_sandbox_without_its_claim_shows_after_a_while(void **state)
 	synced(store, STORE_CLAIMS);
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(0, count(store));
-	assert_true(store_show_hidden(store));
+	assert_true(fleet_store_show_hidden(store));
 	clock_set_for_tests(12 * (int64_t)1000000000, 1767225612 * (int64_t)1000000000);
-	assert_false(store_show_hidden(store));
+	assert_false(fleet_store_show_hidden(store));
 	assert_int_equal(1, count(store));
 	put_claim(store, ""); /* it comes after all */
 	assert_int_equal(1, count(store));
-	assert_non_null(store_find(store, CLAIM_UID));
+	assert_non_null(fleet_store_find(store, CLAIM_UID));
 	/* a claim that goes takes its Sandbox out of sight for a moment */
 	apply(store, STORE_CLAIMS, KUBE_DELETED,
 		"{'metadata':{'name':'c','namespace':'n','uid':'" CLAIM_UID "'}}");
@@ -161,9 +161,9 @@ static void forbidden_claims_leave_sandboxes(void **state)
 	put_claim(store, "");
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(1, count(store));
-	store_set_forbidden(store, STORE_CLAIMS, true);
+	fleet_store_set_forbidden(store, STORE_CLAIMS, true);
 	assert_int_equal(1, count(store));
-	assert_non_null(store_find(store, SANDBOX_UID));
+	assert_non_null(fleet_store_find(store, SANDBOX_UID));
 }
 
 static void forbidden_pods_are_only_unknown(void **state)
@@ -171,8 +171,8 @@ static void forbidden_pods_are_only_unknown(void **state)
 	struct store *store = *state;
 	put_sandbox(store, "");
 	synced(store, STORE_PODS);
-	store_set_forbidden(store, STORE_PODS, true);
-	const struct row *row = store_find(store, SANDBOX_UID);
+	fleet_store_set_forbidden(store, STORE_PODS, true);
+	const struct row *row = fleet_store_find(store, SANDBOX_UID);
 	assert_string_equal("", row->shown.pod_uid);
 	assert_null(strstr(row->shown.why, "does not exist"));
 }
@@ -223,17 +223,17 @@ static void changes_are_told_in_order_and_once(void **state)
 		numbered(store, i, KUBE_ADDED, "1");
 	uint64_t since = store->revision;
 	struct seen seen = { 0 };
-	store_changes(store, since, note, &seen);
+	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(0, seen.n);
 	numbered(store, 3, KUBE_MODIFIED, "2"); /* nothing that shows has changed */
-	store_changes(store, since, note, &seen);
+	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(0, seen.n);
 	apply(store, STORE_CLAIMS, KUBE_MODIFIED,
 		"{'metadata':{'name':'c3','namespace':'n','uid':'11111111-0000-4000-8000-000000000003',"
 		"'resourceVersion':'3','labels':{'agents.x-k8s.io/created-by':'me'}},"
 		"'spec':{'warmPoolRef':{'name':'p'}}}");
 	numbered(store, 1, KUBE_DELETED, "4");
-	store_changes(store, since, note, &seen);
+	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(2, seen.n);
 	assert_true(seen.gone[0]);
 	assert_string_equal("11111111-0000-4000-8000-000000000001", seen.uids[0]);
@@ -248,7 +248,7 @@ static void changes_are_told_in_order_and_once(void **state)
 		numbered(store, 100, KUBE_DELETED, "6");
 	}
 	memset(&seen, 0, sizeof seen);
-	store_changes(store, since, note, &seen);
+	fleet_store_changes(store, since, note, &seen);
 	assert_true(seen.rebuild);
 	assert_int_equal(0, seen.n);
 }
@@ -256,21 +256,21 @@ static void changes_are_told_in_order_and_once(void **state)
 static void a_relist_touches_only_what_differs(void **state)
 {
 	struct store *store = *state;
-	store_sync(store, STORE_CLAIMS, true);
+	fleet_store_sync(store, STORE_CLAIMS, true);
 	for (int i = 0; i < 6; i++)
 		numbered(store, i, KUBE_ADDED, "7");
-	store_sync(store, STORE_CLAIMS, false);
+	fleet_store_sync(store, STORE_CLAIMS, false);
 	uint64_t since = store->revision;
-	store_sync(store, STORE_CLAIMS, true);
+	fleet_store_sync(store, STORE_CLAIMS, true);
 	for (int i = 0; i < 6; i++) {
 		if (i != 2)
 			numbered(store, i, KUBE_ADDED, "7");
 	}
 	numbered(store, 9, KUBE_ADDED, "8");
 	assert_int_equal(7, count(store)); /* nothing goes before the list is whole */
-	store_sync(store, STORE_CLAIMS, false);
+	fleet_store_sync(store, STORE_CLAIMS, false);
 	struct seen seen = { 0 };
-	store_changes(store, since, note, &seen);
+	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(2, seen.n);
 	assert_true(seen.gone[0]);
 	assert_string_equal("11111111-0000-4000-8000-000000000002", seen.uids[0]);
@@ -285,12 +285,12 @@ static void an_older_version_never_replaces_a_newer(void **state)
 	char *old = claim_json(",'resourceVersion':'10'", "", "");
 	apply(store, STORE_CLAIMS, KUBE_MODIFIED, new);
 	apply(store, STORE_CLAIMS, KUBE_MODIFIED, old); /* a slow watch */
-	assert_int_equal(FLEET_READY, store_find(store, CLAIM_UID)->shown.state);
+	assert_int_equal(FLEET_READY, fleet_store_find(store, CLAIM_UID)->shown.state);
 	/* a list is the truth, whatever its numbers (a restored etcd) */
-	store_sync(store, STORE_CLAIMS, true);
+	fleet_store_sync(store, STORE_CLAIMS, true);
 	apply(store, STORE_CLAIMS, KUBE_ADDED, old);
-	store_sync(store, STORE_CLAIMS, false);
-	assert_int_equal(FLEET_PENDING, store_find(store, CLAIM_UID)->shown.state);
+	fleet_store_sync(store, STORE_CLAIMS, false);
+	assert_int_equal(FLEET_PENDING, fleet_store_find(store, CLAIM_UID)->shown.state);
 	free(new);
 	free(old);
 }
@@ -309,8 +309,8 @@ static void events_are_bounded(void **state)
 		apply(store, STORE_EVENTS, KUBE_ADDED, text);
 	}
 	assert_int_equal(STORE_MAX_EVENTS_EACH, store->n_events);
-	struct uid uid = uid_parse(store, CLAIM_UID);
-	const struct event_list *list = events_about(store, &uid);
+	struct uid uid = fleet_uid_parse(store, CLAIM_UID);
+	const struct event_list *list = fleet_events_about(store, &uid);
 	assert_string_equal("R199", list->events->reason);
 	/* pods that nobody owns do not push it out */
 	for (int i = 0; i < 20000; i++) {
@@ -322,7 +322,7 @@ static void events_are_bounded(void **state)
 	}
 	assert_true(store->n_events <= STORE_MAX_EVENTS);
 	assert_true(store->n_unknown_lists <= STORE_MAX_UNKNOWN_LISTS + 1);
-	assert_non_null(events_about(store, &uid));
+	assert_non_null(fleet_events_about(store, &uid));
 	/* other kinds are none of our business */
 	size_t before = store->n_events;
 	apply(store, STORE_EVENTS, KUBE_ADDED,
@@ -348,7 +348,7 @@ static void foreign_shapes_are_survived(void **state)
 			apply(store, (enum store_kind)kind, KUBE_MODIFIED, shapes[i]);
 		}
 	}
-	assert_non_null(store_find(store, "odd uid"));
+	assert_non_null(fleet_store_find(store, "odd uid"));
 	for (int kind = 0; kind < STORE_KIND_COUNT; kind++)
 		synced(store, (enum store_kind)kind);
 	assert_int_equal(0, count(store));

@@ -3,6 +3,7 @@
  * feeds must equal it. */
 #include "api.h"
 
+#include "engine/base/num.h"
 #include "engine/kube/reflector.h"
 #include "engine/kube/resources.h"
 
@@ -18,6 +19,13 @@ struct set {
 	struct object items[MAX_OBJECTS];
 	size_t n;
 };
+
+static int64_t number(const char *text)
+{
+	int64_t value;
+	assert_true(num_parse_i64(text, 0, INT64_MAX, &value));
+	return value;
+}
 
 static struct object *find(struct set *set, const char *name)
 {
@@ -90,7 +98,7 @@ static void send_page(
 	struct test *t, struct evhttp_request *request, const struct api_request *is)
 {
 	const char *token = api_query(is, "continue");
-	size_t from = token ? (size_t)atol(token) : 0, limit = (size_t)t->page_objects;
+	size_t from = token ? (size_t)number(token) : 0, limit = (size_t)t->page_objects;
 	size_t to = from + limit < t->truth.n ? from + limit : t->truth.n;
 	struct str page;
 	str_init(&page, 1 << 20);
@@ -227,7 +235,7 @@ static void on_object(void *arg, enum kube_change is, const cJSON *object)
 	if (is == KUBE_DELETED)
 		drop(&t->copy, name);
 	else
-		put(&t->copy, name, atoi(revision));
+		put(&t->copy, name, (int)number(revision));
 	if (t->stop_at_first_object) {
 		kube_reflector_stop(t->reflector);
 		t->reflector = NULL;
@@ -327,7 +335,7 @@ static void lists_in_pages_then_watches(void **state)
 		t->api.log[0].path);
 	assert_string_equal("105", api_query(last(t), "resourceVersion"));
 	assert_string_equal("true", api_query(last(t), "allowWatchBookmarks"));
-	int seconds = atoi(api_query(last(t), "timeoutSeconds"));
+	int seconds = (int)number(api_query(last(t), "timeoutSeconds"));
 	assert_in_range(seconds, 300, 600);
 	assert_int_equal(1, t->syncs_begun);
 	assert_int_equal(1, t->syncs_ended);
