@@ -109,13 +109,13 @@ static void numbers_of(const struct copy_info *info, struct str *out)
 		str_addf(out, "  %s/s", num_format_size(info->bytes_per_s, total));
 	if (info->left_ms >= 0 && info->state == COPY_RUNNING)
 		str_addf(out, "  %s left", clock_format_age(info->left_ms, age));
-	if (copies_is_over(info->state) && info->elapsed_ms)
-		str_addf(out, "  in %lld.%lld s", (long long)(info->elapsed_ms / 1000),
-			(long long)(info->elapsed_ms % 1000 / 100));
 	if (info->files_skipped)
 		str_addf(out, "  %llu skipped", (unsigned long long)info->files_skipped);
 	if (info->files_failed)
 		str_addf(out, "  %llu failed", (unsigned long long)info->files_failed);
+	if (copies_is_over(info->state) && info->elapsed_ms)
+		str_addf(out, "  in %lld.%lld s", (long long)(info->elapsed_ms / 1000),
+			(long long)(info->elapsed_ms % 1000 / 100));
 }
 
 static void draw_copy(

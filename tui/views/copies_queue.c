@@ -130,9 +130,12 @@ static void copy_end(struct copy *copy, enum copy_state state)
 	if (state == COPY_DONE) {
 		struct str line;
 		str_init(&line, 512);
-		str_addf(&line, "copied %s (%llu file%s, %s) to %s", copy->what,
-			(unsigned long long)info.files_done, info.files_done == 1 ? "" : "s",
-			size, info.to);
+		if (info.files_done || !info.files_skipped)
+			str_addf(&line, "copied %s (%llu file%s, %s) to %s", copy->what,
+				(unsigned long long)info.files_done,
+				info.files_done == 1 ? "" : "s", size, info.to);
+		else
+			str_addf(&line, "nothing copied to %s", info.to);
 		if (info.files_skipped)
 			str_addf(&line, "; %llu skipped",
 				(unsigned long long)info.files_skipped);

@@ -205,12 +205,40 @@ static int fold_all(const struct dialog *d, int cols, struct slice lines[LINES_M
 	return n;
 }
 
+static int button_cols(const struct dialog *d, int i)
+{
+	return text_cols(d->buttons[i].label) + 4;
+}
+
 static int buttons_cols(const struct dialog *d)
 {
 	int sum = 0;
 	for (int i = 0; i < d->n_buttons; i++)
-		sum += text_cols(d->buttons[i].label) + 4 + (i > 0);
+		sum += button_cols(d, i) + (i > 0);
 	return sum;
+}
+
+/* How many buttons from `first` on fit into one row, at least one. */
+static int buttons_of_row(const struct dialog *d, int first, int cols, int *used)
+{
+	int n = 0;
+	*used = 0;
+	while (first + n < d->n_buttons) {
+		int more = button_cols(d, first + n) + (n > 0);
+		if (n && *used + more > cols)
+			break;
+		*used += more;
+		n++;
+	}
+	return n;
+}
+
+static int button_rows(const struct dialog *d, int cols)
+{
+	int rows = 0, used;
+	for (int i = 0; i < d->n_buttons; rows++)
+		i += buttons_of_row(d, i, cols, &used);
+	return rows;
 }
 
 static int label_cols(const struct dialog *d)
@@ -244,27 +272,31 @@ static void draw_field(
 		theme_style(theme, ROLE_INPUT), focused);
 }
 
+static void draw_button(struct dialog *d, int i, struct region at, const struct theme *theme)
+{
+	struct button *button = &d->buttons[i];
+	bool is_focused = d->focus == d->n_fields + i;
+	struct style style = theme_style(theme, is_focused ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
+	button->at = at;
+	region_fill(at, style);
+	region_text(at, 0, 0, 2, style, is_focused ? "[ " : "  ");
+	region_text(at, 0, 2, at.cols - 4, style, button->label);
+	region_text(at, 0, at.cols - 2, 2, style, is_focused ? " ]" : "  ");
+	if (button->letter_at >= 0)
+		region_add_attrs(at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
+}
+
 static void draw_buttons(
 	struct dialog *d, struct region inside, int row, const struct theme *theme)
 {
-	int col = inside.cols - buttons_cols(d);
-	col = col < 0 ? 0 : col;
-	for (int i = 0; i < d->n_buttons; i++) {
-		struct button *button = &d->buttons[i];
-		struct style style = theme_style(
-			theme, d->focus == d->n_fields + i ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
-		int cols = text_cols(button->label) + 4;
-		button->at = region_sub(inside, col, row, cols, 1);
-		region_fill(button->at, style);
-		region_text(
-			button->at, 0, 0, 2, style, d->focus == d->n_fields + i ? "[ " : "  ");
-		region_text(button->at, 0, 2, cols - 4, style, button->label);
-		region_text(button->at, 0, cols - 2, 2, style,
-			d->focus == d->n_fields + i ? " ]" : "  ");
-		if (button->letter_at >= 0)
-			region_add_attrs(
-				button->at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
-		col += cols + 1;
+	for (int i = 0; i < d->n_buttons; row++) {
+		int used, n = buttons_of_row(d, i, inside.cols, &used);
+		int col = inside.cols > used ? inside.cols - used : 0;
+		for (int end = i + n; i < end; i++) {
+			int cols = button_cols(d, i);
+			draw_button(d, i, region_sub(inside, col, row, cols, 1), theme);
+			col += cols + 1;
+		}
 	}
 }
 
@@ -289,7 +321,8 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 		inner = widest < inner ? widest : inner;
 		cols = inner + 4;
 	}
-	int fixed = d->n_fields + (d->n_fields ? 1 : 0) + (d->n_buttons ? 2 : 0) + 2;
+	int n_rows = button_rows(d, inner);
+	int fixed = d->n_fields + (d->n_fields ? 1 : 0) + (d->n_buttons ? 1 + n_rows : 0) + 2;
 	int room = screen.rows - fixed;
 	room = room < 1 ? 1 : room;
 	int shown = n_lines < room ? n_lines : room;
@@ -320,7 +353,7 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 	for (int i = 0; i < d->n_fields; i++)
 		draw_field(d, i, inside, row++, theme);
 	if (d->n_buttons)
-		draw_buttons(d, inside, inside.rows - 1, theme);
+		draw_buttons(d, inside, inside.rows - n_rows, theme);
 }
 
 static void move_focus(struct dialog *d, int by)
