@@ -154,6 +154,21 @@ static bool read_extension(
 
 static void on_fleet_change(void *arg);
 
+static struct fleet *open_fleet(
+	struct engine *engine, const char *namespace_, struct err *err)
+{
+	const struct fleet_opts opts = {
+		.namespace_ = namespace_[0] ? namespace_ : NULL,
+		.label_selector = engine->label_selector,
+		.telemetry = engine->telemetry,
+		.read_only = engine->read_only,
+		.lazy = engine->is_lazy,
+		.on_change = on_fleet_change,
+		.arg = engine,
+	};
+	return fleet_new(engine->loop, engine->kube, &opts, err);
+}
+
 static bool open_cluster(struct engine *engine, const struct engine_opts *opts, struct err *err)
 {
 	const struct kube_config_opts config_opts = {
@@ -187,17 +202,27 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 	engine->kube = kube_client_new(engine->loop, engine->http, &client_opts, err);
 	if (engine->kube == NULL)
 		return false;
-	const struct fleet_opts fleet_opts = {
-		.namespace_ = engine->namespace_[0] ? engine->namespace_ : NULL,
-		.label_selector = opts->label_selector,
-		.telemetry = engine->telemetry,
-		.read_only = opts->read_only,
-		.lazy = opts->no_fleet,
-		.on_change = on_fleet_change,
-		.arg = engine,
-	};
-	engine->fleet = fleet_new(engine->loop, engine->kube, &fleet_opts, err);
+	engine->label_selector = x_strdup(opts->label_selector);
+	engine->is_lazy = opts->no_fleet;
+	engine->fleet = open_fleet(engine, engine->namespace_, err);
 	return engine->fleet != NULL;
+}
+
+bool engine_watch_namespace(struct engine *engine, const char *namespace_, struct err *err)
+{
+	if (engine->fleet == NULL)
+		return err_set(err, ERR_OP_UNSUPPORTED, "a direct URL has no namespaces");
+	if (strcmp(namespace_, engine->namespace_) == 0)
+		return true;
+	struct fleet *fleet = open_fleet(engine, namespace_, err);
+	if (fleet == NULL)
+		return false;
+	fleet_free(engine->fleet);
+	engine->fleet = fleet;
+	char *old = engine->namespace_;
+	engine->namespace_ = x_strdup(namespace_);
+	free(old);
+	return true;
 }
 
 struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err)
@@ -243,6 +268,7 @@ void engine_free(struct engine *engine)
 	http_free(engine->http);
 	telemetry_free(engine->telemetry);
 	free(engine->namespace_);
+	free(engine->label_selector);
 	free(engine->title);
 	free(engine->server);
 	if (engine->token != NULL)

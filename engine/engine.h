@@ -63,6 +63,10 @@ const char *engine_connectivity_name(enum engine_connectivity connectivity);
 bool engine_connectivity_parse(const char *text, enum engine_connectivity *out);
 enum engine_connectivity engine_connectivity_of(const struct engine *engine);
 
+/* Looks at another namespace ("" = all) from now on: a new fleet, empty until its first answer, in the place of the old
+ * one. What was held of the old one (rows, operations) is dead: cancel operations first. Runtimes in use live on. */
+bool engine_watch_namespace(struct engine *engine, const char *namespace_, struct err *err);
+
 /* Called when the fleet changed, at most once a loop turn. */
 void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg);
 

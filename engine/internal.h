@@ -38,6 +38,8 @@ struct engine {
 	struct runtime *direct;
 	struct engine_resolve *resolves;
 	char *namespace_; /* "" = all */
+	char *label_selector;
+	bool is_lazy;
 	char *title;
 	char *server;
 	char *token;

@@ -202,6 +202,14 @@ static struct runtime *make_lane(struct engine *engine, const struct fleet_row *
 	return lane->runtime;
 }
 
+/* False: the fleet looks elsewhere, or has not listed yet, so that a missing row means nothing. */
+static bool is_watched(const struct engine *engine, const struct lane *lane)
+{
+	return fleet_is_synced(engine->fleet) &&
+		(engine->namespace_[0] == '\0' ||
+			strcmp(engine->namespace_, lane->namespace_) == 0);
+}
+
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)
 {
 	if (uid == NULL || engine->fleet == NULL) {
@@ -210,6 +218,10 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 		return engine->direct;
 	}
 	const struct fleet_row *row = fleet_find(engine->fleet, uid);
+	struct lane *lane;
+	HASH_FIND_STR(engine->lanes, uid, lane);
+	if (row == NULL && lane != NULL && !is_watched(engine, lane))
+		return lane->runtime;
 	if (row == NULL) {
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
 		return NULL;
@@ -217,8 +229,6 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 	const char *address = row_address(engine, row, err);
 	if (address == NULL)
 		return NULL;
-	struct lane *lane;
-	HASH_FIND_STR(engine->lanes, uid, lane);
 	return lane != NULL ? lane->runtime : make_lane(engine, row, address, err);
 }
 
@@ -228,6 +238,8 @@ void engine_lanes_check(struct engine *engine)
 	HASH_ITER(hh, engine->lanes, lane, after) {
 		const struct fleet_row *row = fleet_find(engine->fleet, lane->uid);
 		struct err why = { 0 };
+		if (row == NULL && !is_watched(engine, lane))
+			continue;
 		if (row == NULL) {
 			err_set(&why, ERR_SANDBOX_DELETED, "the sandbox was deleted");
 			retire(engine, lane, &why);

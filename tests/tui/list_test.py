@@ -214,6 +214,29 @@ class List(Case):
         scr.type("n")
         scr.wait_for("op.read_only")
 
+    def test_namespaces(self):
+        api = self.api(3)
+        elsewhere = claim(7, 1)
+        elsewhere["metadata"]["namespace"] = "other"
+        box = sandbox(7, 1)
+        box["metadata"]["namespace"] = "other"
+        scr = self.open(api)
+        self.listed(scr, 3)
+        api.objects["sandboxclaims"].append(elsewhere)
+        api.objects["sandboxes"].append(box)
+        api.pages.clear()
+        scr.type("0")
+        scr.wait_for("4 sandboxes")
+        scr.wait_for("NAMESPACE")
+        scr.wait_for("all namespaces")
+        scr.type("2")  # the second one by name
+        scr.wait_for("· other")
+        scr.wait_for(lambda s: self.names(s) == ["claim-00007"])
+        scr.type(":ns default\r")
+        scr.wait_for(lambda s: self.names(s) == ["claim-00000", "claim-00001", "claim-00002"])
+        scr.type("9")
+        scr.wait_for("there are not that many namespaces")
+
     def test_narrow_and_wide(self):
         api = self.api(3)
         scr = self.open(api, rows=10, cols=40)

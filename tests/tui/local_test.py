@@ -61,6 +61,22 @@ class LocalList(Case):
         scr.wait_for("deleted mine")
         scr.wait_gone("mine ")
 
+    def test_a_shell_lives_on_while_another_namespace_is_looked_at(self):
+        self.sandmux("--local", "create", "box", check=0, timeout=60)
+        scr = self.sandmux_screen("--local", rows=24, cols=100)
+        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.type("s")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+        scr.type("clear; WHO=me\r").key("C-]").type("d")
+        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.type(":ns elsewhere\r")
+        scr.wait_for("No sandboxes in namespace elsewhere")
+        scr.type("0")
+        scr.wait_for(re.compile(r"default +box +Ready\b"))
+        scr.key("C-]").type("2")
+        scr.type("echo =$WHO=\r")
+        scr.wait_for("=me=")
+
     def test_a_shell_ends_with_its_sandbox_and_says_so(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=100)

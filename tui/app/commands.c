@@ -235,6 +235,24 @@ static bool nth_namespace(struct app *app, size_t nth, char out[NAMESPACE_BYTES]
 	return found;
 }
 
+static void close_detail(void *arg, struct view *view)
+{
+	struct app *app = arg;
+	if (view->class == &view_detail)
+		app->host.ops->close(&app->host, view);
+}
+
+/* The engine watches one namespace and is to watch another. Views of objects hold what belongs to the old one. */
+static bool watch_other(struct app *app, const char *name, struct err *err)
+{
+	if (actions_running(app->host.actions))
+		return err_set(
+			err, ERR_OP_BUSY, "wait until the operations under way are done");
+	tabs_each_view(app, close_detail, app);
+	app_close_pending(app);
+	return engine_watch_namespace(app->host.engine, name, err);
+}
+
 static bool run_namespace(void *self, const char *args, struct err *err)
 {
 	struct app *app = self;
@@ -254,9 +272,8 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 		snprintf(name, sizeof name, "%s", args);
 	}
 	const char *watched = engine_namespace(app->host.engine);
-	if (*watched && strcmp(watched, name) != 0)
-		return err_set(err, ERR_OP_UNSUPPORTED,
-			"only namespace %s is watched: start with -A to see others", watched);
+	if (*watched && strcmp(watched, name) != 0 && !watch_other(app, name, err))
+		return false;
 	snprintf(app->namespace_, sizeof app->namespace_, "%s", name);
 	host_notef(&app->host, NOTE_INFO, *name ? "namespace %s" : "all namespaces%s", name);
 	frame_dirty(app);

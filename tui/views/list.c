@@ -25,6 +25,8 @@ enum {
 struct list {
 	struct view view;
 	struct list_index *index;
+	const struct fleet
+		*fleet;    /* whose rows these are: another namespace brings another one */
 	uint64_t revision; /* of the fleet, as last taken over */
 	char cursor[FLEET_UID_BYTES];
 	size_t cursor_at, top;
@@ -137,6 +139,11 @@ static void changed(struct view *view)
 {
 	struct list *list = list_of(view);
 	struct fleet *fleet = fleet_of(list);
+	if (fleet != list->fleet) {
+		list_index_clear(list->index);
+		list->fleet = fleet;
+		list->revision = 0;
+	}
 	if (!fleet || fleet_revision(fleet) == list->revision)
 		return;
 	size_t n = 0;
