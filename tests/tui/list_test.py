@@ -245,6 +245,16 @@ class List(Case):
         scr.resize(50, 200)
         scr.wait_for(re.compile(r"NAME.*STATE.*SANDBOX.*POD.*POOL.*AGE.*EXPIRES.*WHY"))
 
+    def test_pictures(self):
+        """The whole screen as text, at three sizes."""
+        api = self.api(4)
+        masks = [(r"(?m) +data \d\S* old$", " data AGE old"), (r"(?m) +\d+d(?= |$)", "  000d")]
+        for rows, cols in ((24, 80), (50, 200), (10, 40)):
+            scr = self.open(api, rows=rows, cols=cols)
+            self.listed(scr, 4)
+            scr.golden(f"tui/list-{cols}x{rows}", masks)
+            scr.stop()
+
     def test_ten_thousand(self):
         api = self.api(10000)
         scr = self.open(api)
