@@ -115,8 +115,7 @@ static struct files_pane *pane_at(struct files *files, int col, int row)
 static void press_path(struct files_pane *pane, int col)
 {
 	char shown[4096];
-	int start =
-		text_cols(pane->is_local ? "local" : host_row_name(pane->host, pane->uid)) + 1;
+	int start = text_cols(files_pane_name(pane)) + 1;
 	snprintf(shown, sizeof shown, "%s%s", pane->is_local ? "" : "/", pane->path);
 	/* a path that was cut at its front has no honest positions */
 	if (start > pane->at.cols / 2 || start + text_cols(shown) > pane->at.cols)
@@ -365,9 +364,7 @@ static void title(const struct view *view, struct str *out)
 	const struct files *files = files_of(view);
 	const char *names[2];
 	for (int i = 0; i < 2; i++)
-		names[i] = files->panes[i].is_local
-				   ? "local"
-				   : host_row_name(view->host, files->panes[i].uid);
+		names[i] = files_pane_name(&files->panes[i]);
 	if (files->panes[0].is_local != files->panes[1].is_local)
 		str_addf(out, "files %s", names[files->panes[0].is_local]);
 	else

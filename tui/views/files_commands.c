@@ -100,9 +100,8 @@ static void show_entry(struct files *files, const struct file_entry *entry)
 	char *path = files_pane_join(pane, entry->name);
 	char size[NUM_SIZE_BYTES], date[CLOCK_RFC3339_BYTES];
 	struct dialog *dialog = dialog_new(entry->name, NULL, NULL, NULL);
-	dialog_add_textf(dialog, "%s:%s%s",
-		pane->is_local ? "local" : host_row_name(pane->host, pane->uid),
-		pane->is_local ? "" : "/", path);
+	dialog_add_textf(
+		dialog, "%s:%s%s", files_pane_name(pane), pane->is_local ? "" : "/", path);
 	if (entry->size_bytes >= 0)
 		dialog_add_textf(dialog, "size      %s (%lld bytes)",
 			num_format_size((uint64_t)entry->size_bytes, size),

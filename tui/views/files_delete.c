@@ -464,7 +464,7 @@ struct files_delete *files_delete_start(struct files_pane *pane,
 	job->is_local = pane->is_local;
 	job->uid = x_strdup(pane->uid);
 	job->dir = x_strdup(pane->path);
-	job->place = x_strdup(pane->is_local ? "local" : host_row_name(pane->host, pane->uid));
+	job->place = x_strdup(files_pane_name(pane));
 	job->targets = x_calloc(n, sizeof *job->targets);
 	job->n = n;
 	job->done = done;

@@ -120,8 +120,7 @@ static void draw_place(struct files_pane *pane, struct region r, bool is_active)
 	if (pane->is_hovered && pane->hover_row == (size_t)HOVER_WHOLE)
 		style = host_style(host, ROLE_DROP);
 	region_fill(r, style);
-	int col = region_textf(r, 0, 0, r.cols / 2, style,
-		"%s:", pane->is_local ? "local" : host_row_name(host, pane->uid));
+	int col = region_textf(r, 0, 0, r.cols / 2, style, "%s:", files_pane_name(pane));
 	char path[4096];
 	snprintf(path, sizeof path, "%s%s", pane->is_local ? "" : "/", pane->path);
 	draw_path(r, col, style, path);

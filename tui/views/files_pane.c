@@ -25,6 +25,13 @@ struct copies_place files_pane_place(const struct files_pane *pane)
 	return (struct copies_place){ pane->is_local, pane->uid };
 }
 
+const char *files_pane_name(const struct files_pane *pane)
+{
+	if (pane->is_local)
+		return "local";
+	return pane->name ? pane->name : host_row_name(pane->host, pane->uid);
+}
+
 bool files_pane_is_same_place(const struct files_pane *pane, bool is_local, const char *uid)
 {
 	if (pane->is_local != is_local)
@@ -381,8 +388,11 @@ void files_pane_read(struct files_pane *pane)
 {
 	const struct fleet_row *row = row_of(pane);
 	pane->pod_uid[0] = 0;
-	if (row)
+	if (row) {
 		memcpy(pane->pod_uid, row->pod_uid, sizeof pane->pod_uid);
+		set_string(&pane->name, host_row_name(pane->host, pane->uid));
+		set_string(&pane->namespace_, row->namespace_);
+	}
 	pane->was_suspended = row && is_suspended(row);
 	pane->err.code = ERR_NONE;
 	files_read_start(pane);
@@ -395,6 +405,9 @@ void files_pane_follow(struct files_pane *pane)
 	if (pane->is_local || !pane->uid || !fleet)
 		return;
 	const struct fleet_row *row = row_of(pane);
+	const char *watched = engine_namespace(pane->host->engine);
+	if (!row && *watched && pane->namespace_ && strcmp(watched, pane->namespace_) != 0)
+		return; /* the fleet looks elsewhere: nothing is known */
 	if (!row && fleet_is_synced(fleet) && pane->err.code != ERR_SANDBOX_DELETED) {
 		struct err err;
 		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
@@ -429,6 +442,9 @@ void files_pane_connect(
 	char *kept = is_local ? NULL : x_strdup(uid);
 	files_read_stop(pane);
 	free(pane->uid);
+	free(pane->name);
+	free(pane->namespace_);
+	pane->name = pane->namespace_ = NULL;
 	pane->uid = kept;
 	pane->is_local = is_local;
 	const char *start =
@@ -459,6 +475,8 @@ void files_pane_deinit(struct files_pane *pane)
 	file_listing_clear(&pane->listing);
 	free(pane->shown);
 	free(pane->uid);
+	free(pane->name);
+	free(pane->namespace_);
 	free(pane->path);
 	free(pane->filter);
 	free(pane->wanted);

@@ -65,6 +65,7 @@ struct files_pane {
 	struct runtime_op *op;
 	struct loop_timer *slice;
 	uint64_t seen_arrivals;
+	char *name, *namespace_;       /* of the sandbox, as last seen; NULL: never */
 	char pod_uid[FLEET_UID_BYTES]; /* of the sandbox when it was read */
 	bool was_suspended;
 
@@ -91,6 +92,8 @@ void files_pane_poll(struct files_pane *pane); /* reads again if a copy has arri
 /* The fleet has changed: a sandbox that has gone, moved, or been suspended is not shown as if nothing were. */
 void files_pane_follow(struct files_pane *pane);
 
+/* "local", or the sandbox's name also when it has gone. Raw foreign text, borrowed for this turn. */
+const char *files_pane_name(const struct files_pane *pane);
 struct copies_place files_pane_place(const struct files_pane *pane);
 bool files_pane_is_same_place(const struct files_pane *pane, bool is_local, const char *uid);
 bool files_pane_is_root(const struct files_pane *pane);
