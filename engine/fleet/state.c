@@ -115,10 +115,11 @@ enum fleet_state fleet_state_of(const struct claim *claim, const struct sandbox 
 {
 	struct view v = { .claim = claim, .sandbox = sandbox };
 	v.ready = fleet_state_ready_condition(claim, sandbox);
-	if (claim != NULL) {
+	if (claim != NULL)
 		v.claim_reason = reason_of(&claim->ready);
+	/* the claim's is a copy that lags behind; after the Sandbox is gone it is all there is */
+	if (claim != NULL && sandbox == NULL)
 		note_finished(&v, claim->finished);
-	}
 	if (sandbox != NULL) {
 		v.sandbox_reason = reason_of(&sandbox->ready);
 		note_finished(&v, sandbox->finished);

@@ -128,6 +128,10 @@ static const struct {
 			CONDS(COND("Suspended", "False", "PodTerminating") "," COND(
 				"Finished", "True", "PodFailed")) } },
 		FLEET_SUSPENDING, "is being suspended (PodTerminating)" },
+	{ "the claim's copy of Finished lags behind",
+		{ { "", NAMES_S "," CONDS(COND("Finished", "True", "PodSucceeded")), OF_CLAIM,
+			STOP, CONDS(SUSPENDED) } },
+		FLEET_SUSPENDED, "Sandbox s is suspended" },
 	/* 8 */
 	{ "resume asked",
 		{ { "", NAMES_S, OF_CLAIM, RUN,
