@@ -3,8 +3,8 @@
 #include "tui/views/dialog.h"
 
 #include "engine/base/mem.h"
-#include "engine/base/safe_text.h"
 #include "tui/views/edit.h"
+#include "tui/views/fold.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -155,49 +155,12 @@ bool dialog_switch(const struct dialog *d, int field)
 	return d->fields[field].on;
 }
 
-/* The next line of raw text that fits into cols: its bytes, with those to skip after it in *skip. */
-static size_t fold(struct slice text, int cols, size_t *skip)
-{
-	size_t at = 0, space = 0;
-	int used = 0;
-	*skip = 0;
-	while (at < text.n) {
-		if (text.p[at] == '\n') {
-			*skip = 1;
-			return at;
-		}
-		char unit[SAFE_UNIT_BYTES];
-		size_t n;
-		int width;
-		size_t eaten = safe_text_next_raw(
-			(struct slice){ text.p + at, text.n - at }, unit, &n, &width);
-		if (!eaten)
-			break;
-		if (used + width > cols) {
-			if (text.p[at] == ' ') {
-				*skip = 1;
-				return at;
-			}
-			if (space) {
-				*skip = 1;
-				return space;
-			}
-			return at ? at : eaten;
-		}
-		if (text.p[at] == ' ')
-			space = at;
-		used += width;
-		at += eaten;
-	}
-	return at;
-}
-
 static int fold_all(const struct dialog *d, int cols, struct slice lines[LINES_MAX])
 {
 	struct slice rest = { d->text.p, d->text.n };
 	int n = 0;
 	while (rest.n && n < LINES_MAX) {
-		size_t skip, bytes = fold(rest, cols, &skip);
+		size_t skip, bytes = fold_next(rest, cols, &skip);
 		lines[n++] = (struct slice){ rest.p, bytes };
 		rest.p += bytes + skip;
 		rest.n -= bytes + skip;
