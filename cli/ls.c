@@ -146,31 +146,60 @@ static const struct err *failed_source(const struct cli *cli)
 	return NULL;
 }
 
+/* One JSON object a line, or one YAML document: what scripts read. */
+static void print_event(
+	const struct cli *cli, const char *type, const char *uid, const struct fleet_row *row)
+{
+	cJSON *change = cJSON_CreateObject();
+	cJSON_AddStringToObject(change, "type", type);
+	if (row != NULL)
+		cJSON_AddItemToObject(change, "object", cli_row_json(row));
+	else if (uid != NULL)
+		cJSON_AddStringToObject(change, "uid", uid);
+	if (cli->opt.output == CLI_YAML) {
+		puts("---");
+		cli_print_yaml(change);
+	} else {
+		char *text = cJSON_PrintUnformatted(change);
+		puts(text ? text : "");
+		free(text);
+	}
+	cJSON_Delete(change);
+}
+
+static void print_all(const struct cli *cli)
+{
+	size_t n;
+	const struct fleet_row **rows = sorted_rows(cli, &n);
+	if (cli->opt.watch && cli_is_structured(cli)) {
+		for (size_t i = 0; i < n; i++)
+			print_event(cli, "CHANGED", NULL, rows[i]);
+		fflush(stdout);
+	} else if (n > 0 || cli_is_structured(cli)) {
+		print_rows(cli, rows, n);
+	} else if (cli->opt.engine.all_namespaces) {
+		cli_note(cli, "No sandboxes found.");
+	} else {
+		cli_note(cli, "No sandboxes found in namespace %s.",
+			engine_namespace(cli->engine));
+	}
+	free(rows);
+}
+
 static void print_change(void *arg, const char *uid, const struct fleet_row *row)
 {
 	struct list *list = arg;
 	struct cli *cli = list->cli;
-	if (uid == NULL) {
-		size_t n;
-		const struct fleet_row **rows = sorted_rows(cli, &n);
-		print_rows(cli, rows, n);
-		free(rows);
+	if (uid == NULL) { /* more changes than are remembered: all anew */
+		if (cli_is_structured(cli))
+			print_event(cli, "RESET", NULL, NULL);
+		print_all(cli);
 		return;
 	}
 	if (row != NULL && !is_listed(cli, row))
 		return;
 	if (cli_is_structured(cli)) {
-		/* one JSON object a line: what scripts read */
-		cJSON *change = cJSON_CreateObject();
-		cJSON_AddStringToObject(change, "type", row ? "CHANGED" : "DELETED");
-		if (row != NULL)
-			cJSON_AddItemToObject(change, "object", cli_row_json(row));
-		else
-			cJSON_AddStringToObject(change, "uid", uid);
-		char *text = cJSON_PrintUnformatted(change);
-		puts(text ? text : "");
-		free(text);
-		cJSON_Delete(change);
+		print_event(cli, row ? "CHANGED" : "DELETED", uid, row);
 	} else if (row != NULL) {
 		struct cli_table *table = rows_table(cli);
 		add_row(table, cli, row);
@@ -203,16 +232,7 @@ static void on_list_change(void *arg)
 	loop_timer_disarm(list->deadline);
 	list->is_first_done = true;
 	list->printed = fleet_revision(fleet);
-	size_t n;
-	const struct fleet_row **rows = sorted_rows(cli, &n);
-	if (n > 0 || cli_is_structured(cli))
-		print_rows(cli, rows, n);
-	else if (cli->opt.engine.all_namespaces)
-		cli_note(cli, "No sandboxes found.");
-	else
-		cli_note(cli, "No sandboxes found in namespace %s.",
-			engine_namespace(cli->engine));
-	free(rows);
+	print_all(cli);
 	if (!cli->opt.watch)
 		cli_finish(cli, EXIT_STATUS_OK);
 }
