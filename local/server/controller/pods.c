@@ -8,24 +8,19 @@
 #include "local/server/controller/pods.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/digest.h"
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/num.h"
-#include "engine/base/path.h"
 #include "engine/net/loop.h"
 #include "local/isolation/spawn.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum { SCAN_MS = 2000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000, MAX_ENV = 512 };
-enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_PIDS = 1024, HOST_NAME_BYTES = 64 };
+enum { SCAN_MS = 2000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000 };
 
 static void start(struct run *r);
 
@@ -33,151 +28,6 @@ struct object *run_pod(const struct run *r)
 {
 	struct object *o = store_by_uid(r->c->server->store, r->uid);
 	return o && o->kind == KIND_POD ? o : NULL;
-}
-
-/* ---- addresses ---- */
-
-static bool is_used(struct controller *c, const char *address)
-{
-	struct store *s = c->server->store;
-	for (size_t i = 0; i < store_count(s, KIND_POD); i++) {
-		const char *ip =
-			json_str(store_at(s, KIND_POD, i)->json, "status", "podIP", NULL);
-		if (ip && strcmp(ip, address) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The next free address of this backend's part of 127.64.0.0/10. An address is not given again soon, so
- * that a client with an old one does not reach a stranger. */
-static void next_address(struct controller *c, char out[16])
-{
-	char text[16];
-	const char *dir = c->server->opts.state_dir;
-	uint32_t base = digest_fnv1a32(dir, strlen(dir));
-	do {
-		uint32_t n = c->next_address++ % (254u * 256u);
-		snprintf(out, 16, "127.%u.%u.%u", 64 + base % 128, (base / 128 + n / 254) % 256,
-			1 + n % 254);
-	} while (is_used(c, out));
-	snprintf(text, sizeof text, "%u", c->next_address);
-	store_meta_set(c->server->store, "next-address", text, NULL);
-}
-
-/* ---- what the daemon gets ---- */
-
-static const cJSON *first_container(const struct object *pod)
-{
-	const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
-	return list ? list->child : NULL;
-}
-
-static const char *field_of(const struct run *r, const struct object *pod, const char *path)
-{
-	if (!path)
-		return NULL;
-	if (strcmp(path, "metadata.name") == 0)
-		return pod->name;
-	if (strcmp(path, "metadata.namespace") == 0)
-		return pod->ns;
-	if (strcmp(path, "metadata.uid") == 0)
-		return pod->uid;
-	if (strcmp(path, "status.podIP") == 0)
-		return r->address;
-	if (strcmp(path, "spec.nodeName") == 0)
-		return "sandmux-local";
-	return NULL;
-}
-
-/* "K=V" strings of the first container; free each and the array. */
-static char **make_env(const struct run *r, const struct object *pod)
-{
-	const cJSON *v;
-	size_t n = 0;
-	char **env = x_calloc(MAX_ENV + 1, sizeof *env);
-	cJSON_ArrayForEach(v, json_get(first_container(pod), "env", NULL))
-	{
-		const char *name = json_str(v, "name", NULL);
-		const char *value = json_str(v, "value", NULL);
-		if (!value)
-			value = field_of(r, pod,
-				json_str(v, "valueFrom", "fieldRef", "fieldPath", NULL));
-		if (name && *name && !strchr(name, '=') && n < MAX_ENV)
-			env[n++] = x_asprintf("%s=%s", name, value ? value : "");
-	}
-	return env;
-}
-
-static void free_env(char **env)
-{
-	for (size_t i = 0; env[i]; i++)
-		free(env[i]);
-	free(env);
-}
-
-/* "500m", "2", "256Mi", "1G" times 1000 (so that m is whole). 0 if it is none. */
-static int64_t parse_quantity(const char *text)
-{
-	static const struct {
-		const char *suffix;
-		double factor;
-	} suffixes[] = { { "m", 0.001 }, { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
-		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
-		{ "Ti", 1099511627776.0 } };
-	char *end;
-	double n = text ? strtod(text, &end) : 0;
-	if (!text || end == text || n <= 0 || n > 1e12)
-		return 0;
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)
-			return (int64_t)(n * suffixes[i].factor * 1000);
-	return 0;
-}
-
-static int64_t limit_of(const struct object *pod, const char *what)
-{
-	const cJSON *q = json_get(first_container(pod), "resources", "limits", what, NULL);
-	if (cJSON_IsNumber(q) && q->valuedouble > 0 && q->valuedouble < 1e15)
-		return (int64_t)(q->valuedouble * 1000);
-	return cJSON_IsString(q) ? parse_quantity(q->valuestring) : 0;
-}
-
-/* The volume claim that is mounted at /workspace, or NULL. */
-static const struct object *workspace_claim(const struct run *r, const struct object *pod)
-{
-	const cJSON *mount, *volume;
-	const char *name = NULL;
-	cJSON_ArrayForEach(mount, json_get(first_container(pod), "volumeMounts", NULL))
-	{
-		const char *path = json_str(mount, "mountPath", NULL);
-		if (path && strcmp(path, "/workspace") == 0)
-			name = json_str(mount, "name", NULL);
-	}
-	if (!name)
-		return NULL;
-	cJSON_ArrayForEach(volume, json_get(pod->json, "spec", "volumes", NULL))
-	{
-		const char *is = json_str(volume, "name", NULL);
-		const char *claim =
-			json_str(volume, "persistentVolumeClaim", "claimName", NULL);
-		if (is && claim && strcmp(is, name) == 0)
-			return store_get(r->c->server->store, KIND_PVC, pod->ns, claim);
-	}
-	return NULL;
-}
-
-static char *workspace_of(const struct run *r, const struct object *pod, struct err *err)
-{
-	const struct object *claim = workspace_claim(r, pod);
-	if (claim)
-		return volumes_folder(r->c->server, "volumes", claim->uid, err);
-	char *folder = volumes_folder(r->c->server, "pods", r->uid, err);
-	char *path = folder ? path_join(r->uid, "workspace") : NULL;
-	free(folder);
-	folder = path ? volumes_folder(r->c->server, "pods", path, err) : NULL;
-	free(path);
-	return folder;
 }
 
 /* ---- one run ---- */
@@ -250,7 +100,7 @@ static cJSON *terminated_state(const struct run *r, int code, const char *reason
 	return state;
 }
 
-static void on_exit_of(void *arg, int status, const char *reason)
+void run_on_exit(void *arg, int status, const char *reason)
 {
 	struct run *r = arg;
 	struct controller *c = r->c;
@@ -285,39 +135,6 @@ static void on_exit_of(void *arg, int status, const char *reason)
 	wait_before_retry(r, "CrashLoopBackOff", text);
 }
 
-static bool launch(struct run *r, const struct object *pod, struct err *err)
-{
-	struct server *s = r->c->server;
-	char *folder = volumes_folder(s, "pods", r->uid, err);
-	char *workspace = folder ? workspace_of(r, pod, err) : NULL;
-	if (workspace && !r->log)
-		r->log = podlog_open(s, folder, err);
-	if (workspace && r->log) {
-		char **env = make_env(r, pod);
-		char host[HOST_NAME_BYTES];
-		snprintf(host, sizeof host, "%s", pod->name);
-		struct spawn_opts opts = { .name = host,
-			.uid = pod->uid,
-			.workspace = workspace,
-			.address = r->address,
-			.rest_port = REST_PORT,
-			.grpc_port = GRPC_PORT,
-			.token_sha256 = s->daemon_token ? s->daemon_token_sha256 : NULL,
-			.env = (const char *const *)env,
-			.log_path = podlog_path(r->log),
-			.daemon_path = s->opts.sandboxd,
-			.limits = { .cpu_milli = (uint32_t)limit_of(pod, "cpu"),
-				.memory_bytes = (uint64_t)(limit_of(pod, "memory") / 1000),
-				.pids = MAX_PIDS },
-			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
-		r->daemon = spawn_start(s->loop, &opts, on_exit_of, r, err);
-		free_env(env);
-	}
-	free(workspace);
-	free(folder);
-	return r->daemon != NULL;
-}
-
 static void start(struct run *r)
 {
 	struct err err = { 0 };
@@ -327,13 +144,7 @@ static void start(struct run *r)
 	object_ref(pod);
 	if (r->log)
 		podlog_rotate(r->log);
-	if (!r->address[0])
-		next_address(r->c, r->address);
-	bool ok = launch(r, pod, &err);
-	for (int i = 0; !ok && err.sys == EADDRINUSE && i < 32; i++) {
-		next_address(r->c, r->address);
-		ok = launch(r, pod, &err);
-	}
+	bool ok = run_launch(r, pod, &err);
 	if (ok) {
 		r->state = RUN_STARTING;
 		r->waiting = NULL;
@@ -466,72 +277,6 @@ bool pods_open(struct controller *c, struct err *err)
 	c->scan_timer = loop_timer_new(c->server->loop, on_scan, c);
 	loop_timer_arm_every(c->scan_timer, SCAN_MS);
 	return true;
-}
-
-/* A pod that is here when the backend starts has lost its daemon, and everything that ran in it. */
-static void note_one(struct controller *c, struct object *pod, bool was_clean)
-{
-	char now[CLOCK_RFC3339_BYTES], message[512];
-	char *key = x_asprintf("procs/%s", pod->uid);
-	char *names = store_meta_get(c->server->store, key);
-	const cJSON *list = json_get(pod->json, "status", "containerStatuses", NULL);
-	const cJSON *owner = owner_of(pod->json);
-	const char *sandbox_uid = json_str(owner, "uid", NULL);
-	snprintf(message, sizeof message,
-		"the local backend %s and was started again; %s%.380s",
-		was_clean ? "was stopped" : "died",
-		names && *names ? "processes that died: " : "no process was running",
-		names ? names : "");
-	if (list && list->child) {
-		cJSON *json = cJSON_Duplicate(pod->json, true);
-		cJSON *status = tree_object(json, "status");
-		cJSON *container =
-			cJSON_GetObjectItemCaseSensitive(status, "containerStatuses")->child;
-		cJSON *state = cJSON_CreateObject();
-		cJSON *t = cJSON_AddObjectToObject(state, "terminated");
-		tree_set_number(t, "exitCode", was_clean ? 143 : 137);
-		tree_set(t, "reason", "BackendRestarted");
-		tree_set(t, "message", message);
-		tree_set(t, "finishedAt", now_text(now, 0));
-		tree_set_number(container, "restartCount",
-			(double)json_int(container, 0, "restartCount", NULL) + 1);
-		tree_set_item(container, "lastState", state);
-		cJSON_AddBoolToObject(container, "ready", false);
-		tree_set_item(container, "ready", cJSON_CreateFalse());
-		condition_set(status, "Ready", "False", "ContainersNotReady", message, 0);
-		condition_drop(status, CONDITION_RESTARTED);
-		condition_set(
-			status, CONDITION_RESTARTED, "True", "BackendRestarted", message, 0);
-		pod = controller_update(c, pod, json, OBJECTS_STATUS);
-	}
-	if (pod) {
-		struct object *sandbox =
-			sandbox_uid ? store_by_uid(c->server->store, sandbox_uid) : NULL;
-		events_record(
-			c, pod, EVENT_WARNING, "BackendRestarted", "Restart", "%s", message);
-		if (sandbox)
-			events_record(c, sandbox, EVENT_WARNING, "BackendRestarted", "Restart",
-				"%s", message);
-	}
-	store_meta_set(c->server->store, key, NULL, NULL);
-	free(names);
-	free(key);
-}
-
-void pods_note_restart(struct controller *c)
-{
-	struct store *s = c->server->store;
-	size_t n;
-	char *clean = store_meta_get(s, "clean-stop");
-	struct object **v = store_list(s, KIND_POD, NULL, store_revision(s), &n);
-	for (size_t i = 0; i < n; i++) {
-		struct object *pod = store_get(s, KIND_POD, v[i]->ns, v[i]->name);
-		if (pod && !objects_is_terminating(pod))
-			note_one(c, pod, clean != NULL);
-	}
-	store_list_free(v, n);
-	free(clean);
-	store_meta_set(s, "clean-stop", NULL, NULL);
 }
 
 void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg)

@@ -45,6 +45,9 @@ struct run {
 };
 
 struct object *run_pod(const struct run *r); /* borrowed; NULL if it is gone */
+/* Starts the daemon: address, workspace, log, environment. False with *err. */
+bool run_launch(struct run *r, const struct object *pod, struct err *err);
+void run_on_exit(void *run, int wait_status, const char *reason); /* a spawn_exit_fn */
 /* Writes the status of the pod from the run. */
 void run_write_status(struct run *r);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Create, update and delete of any kind. */
-#include "local/server/store/objects.h"
+#include "local/server/store/objects_internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
@@ -40,39 +40,7 @@ bool objects_is_terminating(const struct object *o)
 	return json_str(o->json, "metadata", "deletionTimestamp", NULL) != NULL;
 }
 
-bool objects_has_finalizer(const cJSON *json, const char *name)
-{
-	const cJSON *f;
-	cJSON_ArrayForEach(f, json_get(json, "metadata", "finalizers", NULL))
-	{
-		if (cJSON_IsString(f) && strcmp(f->valuestring, name) == 0)
-			return true;
-	}
-	return false;
-}
-
-void objects_set_finalizer(cJSON *json, const char *name, bool present)
-{
-	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
-	cJSON *list = cJSON_GetObjectItemCaseSensitive(metadata, "finalizers");
-	if (present) {
-		if (objects_has_finalizer(json, name))
-			return;
-		if (!list)
-			list = cJSON_AddArrayToObject(metadata, "finalizers");
-		cJSON_AddItemToArray(list, cJSON_CreateString(name));
-		return;
-	}
-	for (cJSON *f = list ? list->child : NULL, *next; f; f = next) {
-		next = f->next;
-		if (cJSON_IsString(f) && strcmp(f->valuestring, name) == 0)
-			cJSON_Delete(cJSON_DetachItemViaPointer(list, f));
-	}
-	if (list && !list->child)
-		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "finalizers");
-}
-
-static void set_string(cJSON *object, const char *key, const char *value)
+void objects_set_string(cJSON *object, const char *key, const char *value)
 {
 	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
 	if (value)
@@ -82,7 +50,7 @@ static void set_string(cJSON *object, const char *key, const char *value)
 static void set_now(cJSON *metadata, const char *key)
 {
 	char date[CLOCK_RFC3339_BYTES];
-	set_string(metadata, key, clock_format_rfc3339(clock_wall_ns(), 0, date));
+	objects_set_string(metadata, key, clock_format_rfc3339(clock_wall_ns(), 0, date));
 }
 
 static void keep_item(cJSON *into, const cJSON *from, const char *key)
@@ -187,7 +155,7 @@ static cJSON *validate(
 	return status;
 }
 
-static cJSON *system_status(const struct err *err)
+cJSON *objects_system_status(const struct err *err)
 {
 	if (err->code == ERR_KUBE_QUOTA)
 		return status_new(403, "Forbidden", "exceeded quota: objects, %s", err->msg);
@@ -221,7 +189,7 @@ static cJSON *write_out(struct store *s, const struct resource *r, cJSON *body,
 	}
 	struct object *o = store_write(s, r->kind, body, &err);
 	if (!o)
-		return system_status(&err);
+		return objects_system_status(&err);
 	if (out)
 		*out = object_ref(o);
 	return NULL;
@@ -269,7 +237,7 @@ static void generate_name(cJSON *metadata, const char *prefix)
 	for (int i = 0; i < 5; i++)
 		name[n + i] = letters[random[i] % (sizeof letters - 1)];
 	name[n + 5] = '\0';
-	set_string(metadata, "name", name);
+	objects_set_string(metadata, "name", name);
 }
 
 static cJSON *check_name(
@@ -322,7 +290,7 @@ cJSON *objects_create(struct store *s, const struct resource *r, const char *ns,
 					   " the namespace sent on the request");
 		goto fail;
 	}
-	set_string(metadata, "namespace", r->is_namespaced ? ns : NULL);
+	objects_set_string(metadata, "namespace", r->is_namespaced ? ns : NULL);
 	given = json_str(metadata, "resourceVersion", NULL);
 	if (given && *given && strcmp(given, "0") != 0) {
 		status = status_new(400, "BadRequest",
@@ -350,7 +318,7 @@ cJSON *objects_create(struct store *s, const struct resource *r, const char *ns,
 		goto fail;
 	}
 	new_uid(uid);
-	set_string(metadata, "uid", uid);
+	objects_set_string(metadata, "uid", uid);
 	set_now(metadata, "creationTimestamp");
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "generation");
 	if (r->is_custom)
@@ -394,7 +362,7 @@ static cJSON *check_identity(
 	return NULL;
 }
 
-static void bump_generation(const struct resource *r, const cJSON *old, cJSON *body)
+void objects_bump_generation(const struct resource *r, const cJSON *old, cJSON *body)
 {
 	if (!r->is_custom)
 		return;
@@ -439,7 +407,7 @@ cJSON *objects_update(struct store *s, const struct resource *r, struct object *
 	status = validate(r, old->json, body, how);
 	if (status)
 		goto fail;
-	bump_generation(r, old->json, body);
+	objects_bump_generation(r, old->json, body);
 	if (cJSON_Compare(old->json, body, true)) {
 		cJSON_Delete(body);
 		if (out)
@@ -455,7 +423,7 @@ cJSON *objects_update(struct store *s, const struct resource *r, struct object *
 	if (!status && gone && !how->dry_run) {
 		struct err err = { 0 };
 		if (!store_remove(s, store_get(s, r->kind, written->ns, written->name), &err))
-			status = system_status(&err);
+			status = objects_system_status(&err);
 	}
 	if (status || !out)
 		object_unref(written);
@@ -465,84 +433,4 @@ cJSON *objects_update(struct store *s, const struct resource *r, struct object *
 fail:
 	cJSON_Delete(body);
 	return status;
-}
-
-static cJSON *check_preconditions(
-	const struct resource *r, const struct object *o, const struct objects_delete *how)
-{
-	struct str why;
-	cJSON *status = NULL;
-	const char *rv = json_str(o->json, "metadata", "resourceVersion", NULL);
-	str_init(&why, 1024);
-	if (how->uid && strcmp(how->uid, o->uid) != 0)
-		str_addf(&why,
-			"the UID in the precondition (%.64s) does not match the UID in"
-			" record (%s). The object might have been deleted and then recreated",
-			how->uid, o->uid);
-	else if (how->resource_version && strcmp(how->resource_version, rv) != 0)
-		str_addf(&why,
-			"the ResourceVersion in the precondition (%.64s) does not match the"
-			" ResourceVersion in record (%s). The object might have been modified",
-			how->resource_version, rv);
-	if (why.n > 0)
-		status = status_conflict(r, o->name, why.p);
-	str_deinit(&why);
-	return status;
-}
-
-cJSON *objects_delete(struct store *s, const struct resource *r, struct object *o,
-	const struct objects_delete *how, struct object **kept)
-{
-	struct err err = { 0 };
-	cJSON *status = check_preconditions(r, o, how);
-	*kept = NULL;
-	if (status || how->dry_run)
-		return status;
-	if (r->kind == KIND_NAMESPACE && strcmp(o->name, "default") == 0)
-		return status_about(
-			status_new(403, "Forbidden",
-				"namespaces \"default\" is forbidden: this namespace may"
-				" not be deleted"),
-			r, o->name);
-	cJSON *body = cJSON_Duplicate(o->json, true);
-	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
-	if (how->policy == OBJECTS_FOREGROUND)
-		objects_set_finalizer(body, OBJECTS_FINALIZER_FOREGROUND, true);
-	if (how->policy == OBJECTS_ORPHAN)
-		objects_set_finalizer(body, OBJECTS_FINALIZER_ORPHAN, true);
-	/* a pod is held by its daemon, a namespace by its content */
-	bool held = cJSON_GetArraySize(json_get(metadata, "finalizers", NULL)) > 0 ||
-		    r->kind == KIND_POD || r->kind == KIND_NAMESPACE;
-	if (!held) {
-		cJSON_Delete(body);
-		return store_remove(s, o, &err) ? NULL : system_status(&err);
-	}
-	if (!json_str(metadata, "deletionTimestamp", NULL)) {
-		int64_t grace = how->grace_seconds >= 0 ? how->grace_seconds
-				: r->kind == KIND_POD
-					? json_int(body, 5, "spec",
-						  "terminationGracePeriodSeconds", NULL)
-					: 0;
-		char date[CLOCK_RFC3339_BYTES];
-		set_string(metadata, "deletionTimestamp",
-			clock_format_rfc3339(clock_wall_ns() + grace * 1000000000, 0, date));
-		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "deletionGracePeriodSeconds");
-		cJSON_AddNumberToObject(metadata, "deletionGracePeriodSeconds", (double)grace);
-		if (r->kind == KIND_NAMESPACE) {
-			cJSON_DeleteItemFromObjectCaseSensitive(body, "status");
-			set_string(cJSON_AddObjectToObject(body, "status"), "phase",
-				"Terminating");
-		}
-		bump_generation(r, o->json, body);
-	}
-	if (cJSON_Compare(body, o->json, true)) {
-		cJSON_Delete(body);
-		*kept = object_ref(o);
-		return NULL;
-	}
-	struct object *marked = store_write(s, r->kind, body, &err);
-	if (!marked)
-		return system_status(&err);
-	*kept = object_ref(marked);
-	return NULL;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is stored. Two resources may show one kind: core/v1 and events.k8s.io/v1 events. */
+/* What is stored, as numbers in the database: only add at the end. Two resources may show one kind: core/v1 and events.k8s.io/v1 events. */
 enum kind {
 	KIND_CLAIM,
 	KIND_TEMPLATE,

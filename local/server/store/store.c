@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Objects in memory (a sorted array a kind, a hash by UID), the history ring, and SQLite below.
+/* Objects in memory (a sorted array a kind, a hash by UID) and the history ring; store_db.c keeps them.
  *
- *   write ── row + counter in one transaction ──> replace in array ──> history ──> listeners
- *
- * synchronous=NORMAL in WAL mode: a killed process loses nothing, a power cut may lose the last
- * commits but never corrupts. */
+ *   write ── row + counter in one transaction ──> replace in array ──> history ──> listeners */
 #include "local/server/store/store.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/json.h"
-#include "engine/base/log.h"
 #include "engine/base/map.h"
 #include "engine/base/num.h"
+#include "local/server/store/store_db.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SCHEMA_VERSION = 1, MAX_LISTENERS = 4 };
+enum { MAX_LISTENERS = 4 };
 
 struct uid_entry {
 	UT_hash_handle hh;
@@ -37,8 +33,7 @@ struct history_entry {
 };
 
 struct store {
-	sqlite3 *db;
-	sqlite3_stmt *put, *del, *counter, *meta_put, *meta_get, *meta_del;
+	struct store_db *db;
 	struct kind_list kinds[KIND_COUNT];
 	struct uid_entry *by_uid;
 	size_t n_objects, max_objects;
@@ -331,40 +326,6 @@ struct object **store_list(
 	return view.v;
 }
 
-/* ---- SQLite ---- */
-
-static bool db_fail(struct store *s, struct err *err, const char *what)
-{
-	return err_set(err, ERR_SYSTEM, "%s: %s", what,
-		s->db ? sqlite3_errmsg(s->db) : "cannot open the database");
-}
-
-static bool db_exec(struct store *s, const char *sql, struct err *err)
-{
-	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ||
-	       db_fail(s, err, "object store");
-}
-
-static bool db_step(struct store *s, sqlite3_stmt *stmt, struct err *err)
-{
-	int rc = sqlite3_step(stmt);
-	bool ok = rc == SQLITE_DONE || rc == SQLITE_ROW || db_fail(s, err, "object store");
-	sqlite3_reset(stmt);
-	sqlite3_clear_bindings(stmt);
-	return ok;
-}
-
-static bool db_commit(struct store *s, sqlite3_stmt *stmt, int64_t rv, struct err *err)
-{
-	if (!db_exec(s, "BEGIN IMMEDIATE", err))
-		return false;
-	sqlite3_bind_int64(s->counter, 1, rv);
-	if (db_step(s, stmt, err) && db_step(s, s->counter, err) && db_exec(s, "COMMIT", err))
-		return true;
-	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	return false;
-}
-
 struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct err *err)
 {
 	int64_t rv = s->rv + 1;
@@ -377,11 +338,7 @@ struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct 
 		object_unref(o);
 		return NULL;
 	}
-	sqlite3_bind_int(s->put, 1, (int)kind);
-	sqlite3_bind_text(s->put, 2, o->ns, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s->put, 3, o->name, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s->put, 4, o->text, (int)o->text_n, SQLITE_STATIC);
-	if (!db_commit(s, s->put, rv, err)) {
+	if (!store_db_put(s->db, o, err)) {
 		object_unref(o);
 		return NULL;
 	}
@@ -402,10 +359,7 @@ struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct 
 bool store_remove(struct store *s, struct object *o, struct err *err)
 {
 	int64_t rv = s->rv + 1;
-	sqlite3_bind_int(s->del, 1, (int)o->kind);
-	sqlite3_bind_text(s->del, 2, o->ns, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s->del, 3, o->name, -1, SQLITE_STATIC);
-	if (!db_commit(s, s->del, rv, err))
+	if (!store_db_delete(s->db, o, rv, err))
 		return false;
 	cJSON *json = cJSON_Duplicate(o->json, true);
 	set_revision(json, rv);
@@ -423,98 +377,26 @@ bool store_remove(struct store *s, struct object *o, struct err *err)
 
 char *store_meta_get(struct store *s, const char *key)
 {
-	char *value = NULL;
-	sqlite3_bind_text(s->meta_get, 1, key, -1, SQLITE_STATIC);
-	if (sqlite3_step(s->meta_get) == SQLITE_ROW)
-		value = x_strdup((const char *)sqlite3_column_text(s->meta_get, 0));
-	sqlite3_reset(s->meta_get);
-	return value;
+	return store_db_meta_get(s->db, key);
 }
 
 bool store_meta_set(struct store *s, const char *key, const char *value, struct err *err)
 {
-	if (!value) {
-		sqlite3_bind_text(s->meta_del, 1, key, -1, SQLITE_STATIC);
-		return db_step(s, s->meta_del, err);
-	}
-	sqlite3_bind_text(s->meta_put, 1, key, -1, SQLITE_STATIC);
-	sqlite3_bind_text(s->meta_put, 2, value, -1, SQLITE_STATIC);
-	return db_step(s, s->meta_put, err);
+	return store_db_meta_set(s->db, key, value, err);
 }
 
-static bool db_prepare(struct store *s, const char *sql, sqlite3_stmt **out, struct err *err)
+static void load_one(void *arg, enum kind kind, cJSON *json)
 {
-	return sqlite3_prepare_v2(s->db, sql, -1, out, NULL) == SQLITE_OK ||
-	       db_fail(s, err, "object store");
-}
-
-static bool db_load(struct store *s, struct err *err)
-{
-	sqlite3_stmt *all = NULL;
+	struct store *s = arg;
 	struct object *before;
-	if (!db_prepare(s, "SELECT kind, json FROM objects", &all, err))
-		return false;
-	while (sqlite3_step(all) == SQLITE_ROW) {
-		int kind = sqlite3_column_int(all, 0);
-		const void *text = sqlite3_column_blob(all, 1);
-		struct slice bytes = { text, (size_t)sqlite3_column_bytes(all, 1) };
-		struct err bad;
-		cJSON *json = kind >= 0 && kind < KIND_COUNT ? json_parse(bytes, &bad) : NULL;
-		if (!json) {
-			LOG("store", LOG_ERROR, "an object that cannot be read is ignored");
-			continue;
-		}
-		int64_t rv = 0;
-		const char *text_rv = json_str(json, "metadata", "resourceVersion", NULL);
-		num_parse_i64(text_rv ? text_rv : "0", 0, INT64_MAX, &rv);
-		struct object *o = object_new_take((enum kind)kind, rv, json);
-		list_put(&s->kinds[kind], o, &before);
-		object_unref(before);
-		uid_put(s, o);
-		s->n_objects++;
-	}
-	sqlite3_finalize(all);
-	char *rv = store_meta_get(s, "revision");
-	if (rv)
-		num_parse_i64(rv, 0, INT64_MAX, &s->rv);
-	free(rv);
-	s->compacted = s->rv;
-	return true;
-}
-
-static bool db_open(struct store *s, const char *path, struct err *err)
-{
-	if (sqlite3_open_v2(path ? path : ":memory:", &s->db,
-		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
-		return db_fail(s, err, path ? path : "memory");
-	sqlite3_busy_timeout(s->db, 2000);
-	if (!db_exec(s,
-		    "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-		    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
-		    "CREATE TABLE IF NOT EXISTS objects (kind INTEGER, ns TEXT, name TEXT,"
-		    " json TEXT NOT NULL, PRIMARY KEY (kind, ns, name)) WITHOUT ROWID;",
-		    err))
-		return false;
-	if (!db_prepare(s, "INSERT OR REPLACE INTO objects VALUES (?,?,?,?)", &s->put, err) ||
-		!db_prepare(s, "DELETE FROM objects WHERE kind=? AND ns=? AND name=?", &s->del,
-			err) ||
-		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES ('revision', ?)",
-			&s->counter, err) ||
-		!db_prepare(s, "INSERT OR REPLACE INTO meta VALUES (?,?)", &s->meta_put, err) ||
-		!db_prepare(s, "DELETE FROM meta WHERE key=?", &s->meta_del, err) ||
-		!db_prepare(s, "SELECT value FROM meta WHERE key=?", &s->meta_get, err))
-		return false;
-	char *version = store_meta_get(s, "schema");
-	int64_t number = 0;
-	bool known = !version || (num_parse_i64(version, 0, INT32_MAX, &number) &&
-					 number == SCHEMA_VERSION);
-	free(version);
-	if (!known)
-		return err_set(err, ERR_SYSTEM,
-			"object store has schema %lld, this program knows %d: use the newer program,"
-			" or sandmux local reset",
-			(long long)number, SCHEMA_VERSION);
-	return store_meta_set(s, "schema", "1", err) && db_load(s, err);
+	int64_t rv = 0;
+	const char *text = json_str(json, "metadata", "resourceVersion", NULL);
+	num_parse_i64(text ? text : "0", 0, INT64_MAX, &rv);
+	struct object *o = object_new_take(kind, rv, json);
+	list_put(&s->kinds[kind], o, &before);
+	object_unref(before);
+	uid_put(s, o);
+	s->n_objects++;
 }
 
 struct store *store_open(const struct store_opts *opts, struct err *err)
@@ -524,8 +406,11 @@ struct store *store_open(const struct store_opts *opts, struct err *err)
 	s->history_ms = opts->history_ms ? opts->history_ms : 300000;
 	s->max_objects = opts->max_objects ? opts->max_objects : 200000;
 	s->ring = x_calloc(s->history_max, sizeof *s->ring);
-	if (db_open(s, opts->path, err))
+	s->db = store_db_open(opts->path, err);
+	if (s->db && store_db_load(s->db, &s->rv, load_one, s, err)) {
+		s->compacted = s->rv;
 		return s;
+	}
 	store_close(s);
 	return NULL;
 }
@@ -547,12 +432,6 @@ void store_close(struct store *s)
 		HASH_DEL(s->by_uid, e);
 		free(e);
 	}
-	sqlite3_finalize(s->put);
-	sqlite3_finalize(s->del);
-	sqlite3_finalize(s->counter);
-	sqlite3_finalize(s->meta_put);
-	sqlite3_finalize(s->meta_get);
-	sqlite3_finalize(s->meta_del);
-	sqlite3_close(s->db);
+	store_db_close(s->db);
 	free(s);
 }

@@ -20,11 +20,12 @@ static void selectors(bool labels, const char *text)
 {
 	bool ok;
 	struct err err = { 0 };
-	cJSON *o = cJSON_Parse("{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\",\"n\":\"5\"}}}");
+	cJSON *o = cJSON_Parse(
+		"{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\",\"n\":\"5\"}}}");
 	for (size_t i = 0; i < resource_count; i++) {
-		struct selector *s = labels
-			? selector_parse_labels(text, &ok, &err)
-			: selector_parse_fields(text, &resource_table[i], &ok, &err);
+		struct selector *s =
+			labels ? selector_parse_labels(text, &ok, &err)
+			       : selector_parse_fields(text, &resource_table[i], &ok, &err);
 		if (!ok && err.code == ERR_NONE)
 			abort();
 		selector_matches_labels(s, o);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a new start of the backend says about the pods that it finds. */
+#include "local/server/controller/pods.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pod that is here when the backend starts has lost its daemon, and everything that ran in it. */
+static void note_one(struct controller *c, struct object *pod, bool was_clean)
+{
+	char now[CLOCK_RFC3339_BYTES], message[512];
+	char *key = x_asprintf("procs/%s", pod->uid);
+	char *names = store_meta_get(c->server->store, key);
+	const cJSON *list = json_get(pod->json, "status", "containerStatuses", NULL);
+	const cJSON *owner = owner_of(pod->json);
+	const char *sandbox_uid = json_str(owner, "uid", NULL);
+	snprintf(message, sizeof message,
+		"the local backend %s and was started again; %s%.380s",
+		was_clean ? "was stopped" : "died",
+		names && *names ? "processes that died: " : "no process was running",
+		names ? names : "");
+	if (list && list->child) {
+		cJSON *json = cJSON_Duplicate(pod->json, true);
+		cJSON *status = tree_object(json, "status");
+		cJSON *container =
+			cJSON_GetObjectItemCaseSensitive(status, "containerStatuses")->child;
+		cJSON *state = cJSON_CreateObject();
+		cJSON *t = cJSON_AddObjectToObject(state, "terminated");
+		tree_set_number(t, "exitCode", was_clean ? 143 : 137);
+		tree_set(t, "reason", "BackendRestarted");
+		tree_set(t, "message", message);
+		tree_set(t, "finishedAt", now_text(now, 0));
+		tree_set_number(container, "restartCount",
+			(double)json_int(container, 0, "restartCount", NULL) + 1);
+		tree_set_item(container, "lastState", state);
+		cJSON_AddBoolToObject(container, "ready", false);
+		tree_set_item(container, "ready", cJSON_CreateFalse());
+		condition_set(status, "Ready", "False", "ContainersNotReady", message, 0);
+		condition_drop(status, CONDITION_RESTARTED);
+		condition_set(
+			status, CONDITION_RESTARTED, "True", "BackendRestarted", message, 0);
+		pod = controller_update(c, pod, json, OBJECTS_STATUS);
+	}
+	if (pod) {
+		struct object *sandbox =
+			sandbox_uid ? store_by_uid(c->server->store, sandbox_uid) : NULL;
+		events_record(
+			c, pod, EVENT_WARNING, "BackendRestarted", "Restart", "%s", message);
+		if (sandbox)
+			events_record(c, sandbox, EVENT_WARNING, "BackendRestarted", "Restart",
+				"%s", message);
+	}
+	store_meta_set(c->server->store, key, NULL, NULL);
+	free(names);
+	free(key);
+}
+
+void pods_note_restart(struct controller *c)
+{
+	struct store *s = c->server->store;
+	size_t n;
+	char *clean = store_meta_get(s, "clean-stop");
+	struct object **v = store_list(s, KIND_POD, NULL, store_revision(s), &n);
+	for (size_t i = 0; i < n; i++) {
+		struct object *pod = store_get(s, KIND_POD, v[i]->ns, v[i]->name);
+		if (pod && !objects_is_terminating(pod))
+			note_one(c, pod, clean != NULL);
+	}
+	store_list_free(v, n);
+	free(clean);
+	store_meta_set(s, "clean-stop", NULL, NULL);
+}

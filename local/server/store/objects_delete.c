@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finalizers, and what a delete means. */
+#include "local/server/store/objects_internal.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/json.h"
+#include "engine/base/str.h"
+#include "local/server/store/status.h"
+
+#include <string.h>
+
+bool objects_has_finalizer(const cJSON *json, const char *name)
+{
+	const cJSON *f;
+	cJSON_ArrayForEach(f, json_get(json, "metadata", "finalizers", NULL))
+	{
+		if (cJSON_IsString(f) && strcmp(f->valuestring, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void objects_set_finalizer(cJSON *json, const char *name, bool present)
+{
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
+	cJSON *list = cJSON_GetObjectItemCaseSensitive(metadata, "finalizers");
+	if (present) {
+		if (objects_has_finalizer(json, name))
+			return;
+		if (!list)
+			list = cJSON_AddArrayToObject(metadata, "finalizers");
+		cJSON_AddItemToArray(list, cJSON_CreateString(name));
+		return;
+	}
+	for (cJSON *f = list ? list->child : NULL, *next; f; f = next) {
+		next = f->next;
+		if (cJSON_IsString(f) && strcmp(f->valuestring, name) == 0)
+			cJSON_Delete(cJSON_DetachItemViaPointer(list, f));
+	}
+	if (list && !list->child)
+		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "finalizers");
+}
+
+static cJSON *check_preconditions(
+	const struct resource *r, const struct object *o, const struct objects_delete *how)
+{
+	struct str why;
+	cJSON *status = NULL;
+	const char *rv = json_str(o->json, "metadata", "resourceVersion", NULL);
+	str_init(&why, 1024);
+	if (how->uid && strcmp(how->uid, o->uid) != 0)
+		str_addf(&why,
+			"the UID in the precondition (%.64s) does not match the UID in"
+			" record (%s). The object might have been deleted and then recreated",
+			how->uid, o->uid);
+	else if (how->resource_version && strcmp(how->resource_version, rv) != 0)
+		str_addf(&why,
+			"the ResourceVersion in the precondition (%.64s) does not match the"
+			" ResourceVersion in record (%s). The object might have been modified",
+			how->resource_version, rv);
+	if (why.n > 0)
+		status = status_conflict(r, o->name, why.p);
+	str_deinit(&why);
+	return status;
+}
+
+cJSON *objects_delete(struct store *s, const struct resource *r, struct object *o,
+	const struct objects_delete *how, struct object **kept)
+{
+	struct err err = { 0 };
+	cJSON *status = check_preconditions(r, o, how);
+	*kept = NULL;
+	if (status || how->dry_run)
+		return status;
+	if (r->kind == KIND_NAMESPACE && strcmp(o->name, "default") == 0)
+		return status_about(
+			status_new(403, "Forbidden",
+				"namespaces \"default\" is forbidden: this namespace may"
+				" not be deleted"),
+			r, o->name);
+	cJSON *body = cJSON_Duplicate(o->json, true);
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
+	if (how->policy == OBJECTS_FOREGROUND)
+		objects_set_finalizer(body, OBJECTS_FINALIZER_FOREGROUND, true);
+	if (how->policy == OBJECTS_ORPHAN)
+		objects_set_finalizer(body, OBJECTS_FINALIZER_ORPHAN, true);
+	/* a pod is held by its daemon, a namespace by its content */
+	bool held = cJSON_GetArraySize(json_get(metadata, "finalizers", NULL)) > 0 ||
+		    r->kind == KIND_POD || r->kind == KIND_NAMESPACE;
+	if (!held) {
+		cJSON_Delete(body);
+		return store_remove(s, o, &err) ? NULL : objects_system_status(&err);
+	}
+	if (!json_str(metadata, "deletionTimestamp", NULL)) {
+		int64_t grace = how->grace_seconds >= 0 ? how->grace_seconds
+				: r->kind == KIND_POD
+					? json_int(body, 5, "spec",
+						  "terminationGracePeriodSeconds", NULL)
+					: 0;
+		char date[CLOCK_RFC3339_BYTES];
+		objects_set_string(metadata, "deletionTimestamp",
+			clock_format_rfc3339(clock_wall_ns() + grace * 1000000000, 0, date));
+		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "deletionGracePeriodSeconds");
+		cJSON_AddNumberToObject(metadata, "deletionGracePeriodSeconds", (double)grace);
+		if (r->kind == KIND_NAMESPACE) {
+			cJSON_DeleteItemFromObjectCaseSensitive(body, "status");
+			objects_set_string(cJSON_AddObjectToObject(body, "status"), "phase",
+				"Terminating");
+		}
+		objects_bump_generation(r, o->json, body);
+	}
+	if (cJSON_Compare(body, o->json, true)) {
+		cJSON_Delete(body);
+		*kept = object_ref(o);
+		return NULL;
+	}
+	struct object *marked = store_write(s, r->kind, body, &err);
+	if (!marked)
+		return objects_system_status(&err);
+	*kept = object_ref(marked);
+	return NULL;
+}

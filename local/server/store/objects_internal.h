@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What objects.c and objects_delete.c share. */
+#pragma once
+
+#include "local/server/store/objects.h"
+
+struct err;
+
+void objects_set_string(cJSON *object, const char *key, const char *value); /* NULL drops */
+void objects_bump_generation(const struct resource *r, const cJSON *old, cJSON *body);
+cJSON *objects_system_status(const struct err *err); /* a failure of the store */
