@@ -4,13 +4,12 @@
 //   local:    count (tree) ─ question ─ delete (tree)
 //   sandbox:  is there an rm? ─ count by find, if there is one ─ question ─ rm -rf, some paths a call
 //                     └ no ────────────────────────────────────── question ─ DELETE, one by one
-#include "tui/views/files_delete.h"
+#include "tui/views/files_delete_internal.h"
 
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "tui/views/dialog.h"
-#include "tui/views/files_tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,40 +17,9 @@
 
 enum {
 	NAMES_SHOWN = 8,
-	PROBE_MS = 10 * 1000,
-	COUNT_MS = 5 * 1000,
 	DELETE_MS = 10 * 60 * 1000,
 	CALL_PATHS_MAX = 128,
-	CALL_BYTES_MAX = 48 << 10,
-	COUNT_PATHS_MAX = 200,
 	TARGETS_MAX = 1000000,
-};
-
-struct target {
-	char *name, *path; /* path: from the sandbox's root */
-	int64_t size_bytes;
-	bool is_folder, is_link;
-};
-
-struct ask { /* what the dialog holds: either side may go first */
-	struct files_delete *job;
-};
-
-struct files_delete {
-	struct host *host;
-	bool is_local;
-	char *uid, *dir, *place;
-	struct target *targets;
-	size_t n, at; /* at: of the deletion */
-	struct tree *tree;
-	struct runtime_op *op;
-	struct ask *ask;
-	bool is_deleting, has_rm, is_counted;
-	struct tree_totals totals;
-	size_t n_deleted, n_failed, n_in_call;
-	struct err first;
-	void (*done)(void *arg, size_t n_deleted);
-	void *arg;
 };
 
 void files_delete_cancel(struct files_delete *job)
@@ -87,7 +55,7 @@ const char *files_delete_busy(const struct files_delete *job, struct str *into)
 	return into->p;
 }
 
-static void finish(struct files_delete *job)
+void files_delete_finish(struct files_delete *job)
 {
 	struct host *host = job->host;
 	if (job->n_failed)
@@ -100,7 +68,7 @@ static void finish(struct files_delete *job)
 	loop_defer(host->loop, free_later, job);
 }
 
-static void note_failure(struct files_delete *job, size_t n, const struct err *err)
+void files_delete_note(struct files_delete *job, size_t n, const struct err *err)
 {
 	if (!job->n_failed)
 		job->first = *err;
@@ -117,12 +85,12 @@ static void on_local_deleted(void *arg, const struct err *err, const struct tree
 	(void)totals;
 	job->tree = NULL;
 	if (err) {
-		note_failure(job, 1, err);
+		files_delete_note(job, 1, err);
 		job->n_deleted = job->n > 1 ? job->n - 1 : 0;
 	} else {
 		job->n_deleted = job->n;
 	}
-	finish(job);
+	files_delete_finish(job);
 }
 
 static void on_rest_deleted(void *arg, const struct err *err)
@@ -131,7 +99,7 @@ static void on_rest_deleted(void *arg, const struct err *err)
 	job->op = NULL;
 	/* gone already is what was wanted */
 	if (err && err->code != ERR_FILE_NOT_FOUND)
-		note_failure(job, 1, err);
+		files_delete_note(job, 1, err);
 	else
 		job->n_deleted++;
 	job->at++;
@@ -156,7 +124,7 @@ static void on_rm_done(void *arg, const struct err *err, const struct runtime_re
 		err = &mine;
 	}
 	if (err)
-		note_failure(job, 1, err);
+		files_delete_note(job, 1, err);
 	else
 		job->n_deleted += job->n_in_call;
 	job->at += job->n_in_call;
@@ -172,7 +140,7 @@ static struct runtime_op *rm_start(
 	while (job->at + n < job->n && n < CALL_PATHS_MAX) {
 		const char *path = job->targets[job->at + n].path;
 		bytes += strlen(path) + 3;
-		if (n && bytes > CALL_BYTES_MAX)
+		if (n && bytes > DELETE_CALL_BYTES_MAX)
 			break;
 		made[n] = x_asprintf("./%s", path); /* never an option, never absolute */
 		argv[3 + n] = made[n];
@@ -191,7 +159,7 @@ static void remote_step(struct files_delete *job)
 {
 	struct err err = { 0 };
 	if (job->at >= job->n) {
-		finish(job);
+		files_delete_finish(job);
 		return;
 	}
 	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, &err);
@@ -202,11 +170,11 @@ static void remote_step(struct files_delete *job)
 			job->targets[job->at].is_folder, DELETE_MS, on_rest_deleted, job, &err);
 	if (job->op)
 		return;
-	note_failure(job, job->n - job->at, &err);
-	finish(job);
+	files_delete_note(job, job->n - job->at, &err);
+	files_delete_finish(job);
 }
 
-static const char **names_of(const struct files_delete *job)
+const char **files_delete_names(const struct files_delete *job)
 {
 	const char **names = x_calloc(job->n + 1, sizeof *names);
 	for (size_t i = 0; i < job->n; i++)
@@ -222,13 +190,13 @@ static void delete_all(struct files_delete *job)
 		return;
 	}
 	struct err err = { 0 };
-	const char **names = names_of(job);
+	const char **names = files_delete_names(job);
 	job->tree = tree_start(
 		job->host->loop, job->dir, names, job->n, true, on_local_deleted, job, &err);
 	free(names);
 	if (!job->tree) {
-		note_failure(job, job->n, &err);
-		finish(job);
+		files_delete_note(job, job->n, &err);
+		files_delete_finish(job);
 	}
 }
 
@@ -246,7 +214,7 @@ static void on_answered(void *arg, struct dialog *dialog, int button)
 	if (button == 0)
 		delete_all(job);
 	else
-		finish(job);
+		files_delete_finish(job);
 }
 
 static void ask_free(void *arg)
@@ -284,7 +252,7 @@ static void add_sums(const struct files_delete *job, struct dialog *dialog)
 	dialog_add_text(dialog, "There is no way back.");
 }
 
-static void ask(struct files_delete *job)
+void files_delete_ask(struct files_delete *job)
 {
 	struct ask *held = x_calloc(1, sizeof *held);
 	char title[64], size[NUM_SIZE_BYTES];
@@ -309,137 +277,6 @@ static void ask(struct files_delete *job)
 	dialog_add_button(dialog, "&Cancel");
 	dialog_focus_button(dialog, 1);
 	job->host->ops->push_dialog(job->host, dialog);
-}
-
-/* ---- how much is it? */
-
-static void on_local_counted(void *arg, const struct err *err, const struct tree_totals *totals)
-{
-	struct files_delete *job = arg;
-	job->tree = NULL;
-	job->totals = *totals;
-	job->is_counted = !err;
-	ask(job);
-}
-
-/* "<depth> <type> <size>\n" of GNU find; the lines of depth 0 come in the order of the arguments. */
-static bool take_line(struct files_delete *job, const char *line, size_t *n_top)
-{
-	struct tree_totals *t = &job->totals;
-	unsigned depth;
-	char type;
-	unsigned long long size;
-	if (sscanf(line, "%u %c %llu", &depth, &type, &size) != 3)
-		return false;
-	if (depth == 0) {
-		if (*n_top >= job->n)
-			return false;
-		job->targets[(*n_top)++].is_link = type == 'l';
-	}
-	if (type == 'd') {
-		t->folders++;
-	} else if (type == 'l') {
-		t->links++;
-	} else {
-		t->files++;
-		t->bytes += size;
-	}
-	return true;
-}
-
-static void on_counted(void *arg, const struct err *err, const struct runtime_result *result)
-{
-	struct files_delete *job = arg;
-	size_t n_top = 0;
-	bool ok = !err && result->exit_code == 0;
-	job->op = NULL;
-	struct slice rest = ok ? result->out : (struct slice){ NULL, 0 };
-	while (ok && rest.n) {
-		char line[64];
-		const char *end = memchr(rest.p, '\n', rest.n);
-		size_t n = end ? (size_t)(end - rest.p) : rest.n;
-		ok = n < sizeof line;
-		if (!ok)
-			break;
-		memcpy(line, rest.p, n);
-		line[n] = 0;
-		ok = take_line(job, line, &n_top);
-		rest.p += n + (end != NULL);
-		rest.n -= n + (end != NULL);
-	}
-	job->is_counted = ok && n_top == job->n;
-	for (size_t i = 0; i < job->n && !job->is_counted; i++)
-		job->targets[i].is_link = false; /* not known after all */
-	ask(job);
-}
-
-static bool count_start(struct files_delete *job)
-{
-	const char *argv[COUNT_PATHS_MAX + 4] = { "find" };
-	char *made[COUNT_PATHS_MAX];
-	size_t bytes = 0;
-	if (job->n > COUNT_PATHS_MAX)
-		return false;
-	for (size_t i = 0; i < job->n; i++)
-		bytes += strlen(job->targets[i].path) + 3;
-	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, NULL);
-	if (bytes > CALL_BYTES_MAX || !runtime)
-		return false;
-	for (size_t i = 0; i < job->n; i++)
-		argv[1 + i] = made[i] = x_asprintf("./%s", job->targets[i].path);
-	argv[1 + job->n] = "-printf";
-	argv[2 + job->n] = "%d %y %s\n";
-	argv[3 + job->n] = NULL;
-	job->op = runtime_execute_start(
-		runtime, argv, NULL, "/", COUNT_MS, on_counted, job, NULL);
-	for (size_t i = 0; i < job->n; i++)
-		free(made[i]);
-	return job->op != NULL;
-}
-
-static void on_probed(void *arg, const struct err *err, const struct runtime_result *result)
-{
-	struct files_delete *job = arg;
-	(void)result;
-	job->op = NULL;
-	/* rm -f of nothing: its exit status does not matter, that it runs does */
-	bool is_missing = err && (err->code == ERR_PROC_COMMAND_NOT_FOUND ||
-					 err->code == ERR_OP_UNSUPPORTED ||
-					 err->code == ERR_RPC_UNIMPLEMENTED);
-	if (err && !is_missing) {
-		note_failure(job, job->n, err);
-		finish(job);
-		return;
-	}
-	job->has_rm = !err;
-	if (!job->has_rm || !count_start(job))
-		ask(job);
-}
-
-static bool look_start(struct files_delete *job, struct err *err)
-{
-	if (job->is_local) {
-		const char **names = names_of(job);
-		job->tree = tree_start(job->host->loop, job->dir, names, job->n, false,
-			on_local_counted, job, err);
-		free(names);
-		return job->tree != NULL;
-	}
-	static const char *const argv[] = { "rm", "-f", "--", NULL };
-	struct err unable = { 0 };
-	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, err);
-	if (!runtime)
-		return false;
-	job->op = runtime_execute_start(
-		runtime, argv, NULL, "/", PROBE_MS, on_probed, job, &unable);
-	if (job->op)
-		return true;
-	if (unable.code != ERR_OP_UNSUPPORTED) {
-		err_copy(err, &unable);
-		return false;
-	}
-	ask(job); /* only files, no processes: the daemon has to do it */
-	return true;
 }
 
 struct files_delete *files_delete_start(struct files_pane *pane,
@@ -479,7 +316,7 @@ struct files_delete *files_delete_start(struct files_pane *pane,
 			chosen[i]->kind >= FILE_LINK && chosen[i]->kind <= FILE_LINK_BROKEN;
 	}
 	free(chosen);
-	if (!look_start(job, err)) {
+	if (!files_delete_look(job, err)) {
 		files_delete_cancel(job);
 		return NULL;
 	}
