@@ -8,7 +8,6 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "tui/views/fold.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -20,7 +19,6 @@ enum {
 	ASK_MS = 10 * 1000,
 	ASK_TIMEOUT_MS = 5000,
 	EVENTS_MAX = 100,
-	LABEL_COLS = 16,
 	WHEEL_ROWS = 3
 };
 
@@ -286,52 +284,6 @@ static void build(struct detail *detail)
 		add_events(detail);
 }
 
-static int label_cols(const struct region r)
-{
-	return LABEL_COLS < r.cols / 3 ? LABEL_COLS : r.cols / 3;
-}
-
-static int draw_line(
-	const struct host *host, struct region r, int row, const struct detail_line *line)
-{
-	char age[CLOCK_AGE_BYTES], buffer[CLOCK_AGE_BYTES + 8];
-	if (line->is_title) {
-		if (row >= 0 && row < r.rows)
-			region_text(
-				r, row, 0, r.cols, host_style(host, ROLE_HEADER), line->label);
-		return 1;
-	}
-	int labels = label_cols(r), col = labels + 3, rows;
-	struct region text = r;
-	if (line->when_ms) {
-		int64_t ago = clock_wall_ms() - line->when_ms;
-		snprintf(buffer, sizeof buffer, "%s ago",
-			clock_format_age(ago > 0 ? ago : 0, age));
-		text = region_sub(r, 0, 0, r.cols - (int)strlen(buffer) - 1, r.rows);
-		if (row >= 0 && row < r.rows)
-			region_text_right(r, row, text.cols, r.cols - text.cols,
-				host_style(host, ROLE_DIM), buffer);
-	}
-	if (text_cols(line->label) > labels &&
-		!line->is_pair) { /* a long label: a row of its own */
-		rows = fold_draw(r, row, 2, host_style(host, ROLE_DIM), slice_of(line->label));
-		return rows + fold_draw(text, row + rows, col, host_style(host, line->role),
-				      slice_of(line->text));
-	}
-	if (line->is_pair) { /* name=value: as one */
-		struct str both;
-		str_init(&both, 64 << 10);
-		str_addf(&both, "%s=%s", line->label, line->text);
-		rows = fold_draw(text, row, 2, host_style(host, line->role),
-			(struct slice){ both.p, both.n });
-		str_deinit(&both);
-		return rows;
-	}
-	if (row >= 0 && row < r.rows)
-		region_text(r, row, 2, labels, host_style(host, ROLE_DIM), line->label);
-	return fold_draw(text, row, col, host_style(host, line->role), slice_of(line->text));
-}
-
 static int draw_all(struct detail *detail, struct region r)
 {
 	int row = -detail->top;
@@ -339,7 +291,7 @@ static int draw_all(struct detail *detail, struct region r)
 		const struct detail_line *line = &detail->all.lines[i];
 		if (line->is_title && i)
 			row++;
-		row += draw_line(detail->view.host, r, row, line);
+		row += detail_line_draw(detail->view.host, r, row, line);
 	}
 	return row + detail->top;
 }

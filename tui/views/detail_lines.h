@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "tui/draw/theme.h"
+#include "tui/views/host.h"
 
 enum { DETAIL_LINES_MAX = 2000, DETAIL_TEXT_BYTES = 16 << 10 };
 
@@ -28,3 +28,6 @@ void detail_addf(struct detail_lines *lines, const char *label, enum theme_role 
 void detail_append(struct detail_lines *to, const struct detail_lines *from); /* copies */
 /* Conditions, containers, labels and annotations of a row's objects. */
 void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *objects);
+/* Draws one from row on, folded; rows outside the region are left out. Returns the rows it takes in all. */
+int detail_line_draw(
+	const struct host *host, struct region region, int row, const struct detail_line *line);
