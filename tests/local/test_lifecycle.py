@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the controllers do with claims, sandboxes and pools."""
 import datetime
+import os
+import signal
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -170,6 +173,28 @@ class Lifecycle(Case):
         self.b.merge(SANDBOXES + "/alone", {"spec": {"shutdownTime": soon(-5)}})
         s = wait_for("expired", lambda: (lambda o: o if condition(o)["reason"] == "SandboxExpired" else None)(self.b.object(SANDBOXES + "/alone")))
         wait_for("without its pod", lambda: self.b.object(PODS + "/alone") is None)
+
+    def test_recreate_strategy_follows_the_template(self):
+        self.warm()
+        self.b.merge(POOLS + "/local", {"spec": {"updateStrategy": {"type": "Recreate"}}})
+        old = self.b.get(SANDBOXES).json["items"][0]["metadata"]["name"]
+        self.b.merge(TEMPLATES + "/local", {"spec": {"podTemplate": {"metadata": {"labels": {"v": "2"}}}}})
+        wait_for("the old one goes", lambda: self.b.object(f"{SANDBOXES}/{old}") is None)
+        wait_for("a new one comes", lambda: [p for p in self.b.get(PODS).json["items"] if p["metadata"]["labels"].get("v") == "2"])
+
+    def test_finished_and_its_time_to_live(self):
+        """A daemon that ends for good: PodFailed is forwarded, and the claim goes when its time is over."""
+        self.b.merge(TEMPLATES + "/local", {"spec": {"podTemplate": {"spec": {"restartPolicy": "Never"}}}})
+        self.b.merge(POOLS + "/local", {"spec": {"replicas": 0}})
+        wait_for("no sandbox", lambda: not self.b.get(SANDBOXES).json["items"])
+        w = self.b.watch(CLAIMS, resourceVersion=self.b.get(CLAIMS).json["metadata"]["resourceVersion"])
+        self.addCleanup(w.close)
+        self.b.ready_claim("once", lifecycle={"ttlSecondsAfterFinished": 1, "shutdownPolicy": "Delete"})
+        for pid in subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.b.pid)], capture_output=True, text=True).stdout.split():
+            os.kill(int(pid), signal.SIGKILL)
+        wait_for("the claim goes", lambda: self.b.object(CLAIMS + "/once") is None)
+        finished = wait_for("Finished was seen", lambda: [condition(e["object"], "Finished") for e in w.events if condition(e["object"], "Finished")])
+        self.assertEqual((finished[0]["status"], finished[0]["reason"]), ("True", "PodFailed"))
 
     def test_twenty_creators_at_once(self):
         self.warm()
