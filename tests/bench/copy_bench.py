@@ -21,7 +21,7 @@ SMALL_FILES = 2000
 
 
 def timed(argv, env) -> tuple:
-    """Seconds and peak MiB of one program that must succeed."""
+    """Seconds, processor seconds and peak MiB of one program that must succeed."""
     start = time.perf_counter()
     process = subprocess.Popen(argv, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
@@ -30,7 +30,7 @@ def timed(argv, env) -> tuple:
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"{' '.join(map(str, argv))}: {process.stderr.read().decode(errors='replace')}")
     process.stderr.close()
-    return seconds, usage.ru_maxrss / 1024
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def random_file(path: Path, mib: int) -> None:
@@ -41,18 +41,20 @@ def random_file(path: Path, mib: int) -> None:
 
 
 def compare(what: str, size_mib: int, ours, peer, rounds: int, check) -> None:
-    times, memory = {"ours": [], "peer": []}, 0
+    times, cpu, memory = {"ours": [], "peer": []}, {"ours": [], "peer": []}, 0
     for n in range(rounds):
         for who, run in (("ours", ours), ("peer", peer)) if n % 2 else (("peer", peer), ("ours", ours)):
-            seconds, mib = run()
+            seconds, cpu_seconds, mib = run()
             times[who].append(seconds)
+            cpu[who].append(cpu_seconds)
             check(who)
             if who == "ours":
                 memory = max(memory, mib)
     # the better half of the rounds: what else runs here disturbs single ones
     best = {who: statistics.mean(sorted(values)[:(len(values) + 1) // 2]) for who, values in times.items()}
     print(json.dumps({"bench": what, "mib": size_mib, "ratio": round(best["peer"] / best["ours"], 2),
-                      "ours_s": round(best["ours"], 3), "curl_s": round(best["peer"], 3), "ours_peak_mib": round(memory, 1)}),
+                      "ours_s": round(best["ours"], 3), "curl_s": round(best["peer"], 3), "ours_cpu_s": round(statistics.median(cpu["ours"]), 2),
+                      "curl_cpu_s": round(statistics.median(cpu["peer"]), 2), "ours_peak_mib": round(memory, 1)}),
           flush=True)
 
 
@@ -86,7 +88,7 @@ def main() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(os.urandom(1024))
         for direction, argv in (("up", [str(tree), ":tree"]), ("down", [":tree", str(temp / "back")])):
-            seconds, memory = timed([*cp, "-r", *argv], env)
+            seconds, _, memory = timed([*cp, "-r", *argv], env)
             print(json.dumps({"bench": f"small files {direction}", "files": SMALL_FILES, "files_per_s": round(SMALL_FILES / seconds),
                               "ours_peak_mib": round(memory, 1)}), flush=True)
         if subprocess.run(["diff", "-r", str(tree), str(temp / "back")]).returncode:
