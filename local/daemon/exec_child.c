@@ -95,7 +95,7 @@ void exec_child_raise_own_limits(void)
 	setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-static void lower(int resource, uint64_t value)
+static void lower(__rlimit_resource_t resource, uint64_t value)
 {
 	struct rlimit limit;
 	if (value == 0 || getrlimit(resource, &limit) != 0)

@@ -3,6 +3,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/base/str.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,23 +64,53 @@ static char *find_bwrap(void)
 	return NULL;
 }
 
-/* A generated file: bubblewrap reads it from a descriptor. */
-static void add_file(struct bwrap_args *args, const char *path, const char *content)
+/* Content that bubblewrap reads from a descriptor, whose number is written to `number`. */
+static bool add_content(
+	struct bwrap_args *args, const char *content, size_t n, char number[static 16])
 {
 	int fd = memfd_create("sandmux", MFD_CLOEXEC);
 	if (fd < 0)
-		return;
-	size_t n = strlen(content);
+		return false;
 	if (write(fd, content, n) != (ssize_t)n || lseek(fd, 0, SEEK_SET) != 0) {
 		close(fd);
-		return;
+		return false;
 	}
 	array_grow(&args->fds, &args->fds_capacity, args->n_fds + 1, sizeof *args->fds);
 	args->fds[args->n_fds++] = fd;
+	snprintf(number, 16, "%d", fd);
+	return true;
+}
+
+static void add_file(struct bwrap_args *args, const char *path, const char *content)
+{
 	char number[16];
-	snprintf(number, sizeof number, "%d", fd);
+	if (!add_content(args, content, strlen(content), number))
+		return;
 	bwrap_add3(args, "--perms", "0444", NULL);
 	bwrap_add3(args, "--ro-bind-data", number, path);
+}
+
+bool bwrap_add_env(struct bwrap_args *args, char *const *env, struct err *err)
+{
+	char number[16];
+	struct str words; /* NUL-separated, as bubblewrap's --args wants them */
+	str_init(&words, BWRAP_ENV_BYTES);
+	for (; env != NULL && *env != NULL; env++) {
+		size_t name_n = strcspn(*env, "=");
+		if ((*env)[name_n] == '\0')
+			continue;
+		str_add_bytes(&words, "--setenv", sizeof "--setenv");
+		str_add_bytes(&words, *env, name_n);
+		str_add_char(&words, '\0');
+		str_add_bytes(&words, *env + name_n + 1, strlen(*env + name_n + 1) + 1);
+	}
+	bool ok = !words.truncated && add_content(args, words.p, words.n, number);
+	str_deinit(&words);
+	if (!ok)
+		return err_set(
+			err, ERR_LIMIT_UPLOAD, "the environment of the sandbox is too large");
+	bwrap_add3(args, "--args", number, NULL);
+	return true;
 }
 
 /* As on the host: with a merged /usr these are links. */

@@ -21,7 +21,10 @@ void bwrap_add(struct bwrap_args *args, const char *word);
 void bwrap_add3(struct bwrap_args *args, const char *option, const char *a, const char *b);
 void bwrap_free(struct bwrap_args *args);
 
-enum { BWRAP_UID = 1000, BWRAP_GID = 1000 };
+enum { BWRAP_UID = 1000, BWRAP_GID = 1000, BWRAP_ENV_BYTES = 1 << 20 };
+/* The environment inside ("K=V", NULL-terminated), handed over by a descriptor: not in the process list, and
+ * never in the environment of bubblewrap itself, which runs outside. */
+bool bwrap_add_env(struct bwrap_args *args, char *const *env, struct err *err);
 
 /* Namespaces, system folders, /proc, /dev, /tmp, /etc; the first word is the program. False: err says
  * that bubblewrap is not there. */

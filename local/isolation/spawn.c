@@ -58,6 +58,7 @@ struct launch {
 	struct bwrap_args args;
 	char **env;
 	size_t n_env, env_capacity;
+	bool is_env_inside; /* the program started here gets none of it */
 	int rest_fd, grpc_fd, info_write, log_fd;
 };
 
@@ -190,11 +191,9 @@ static bool make_bwrap(struct launch *launch, struct spawn *spawn,
 	bwrap_add3(args, "--bind", opts->workspace, "/workspace");
 	bwrap_seal(args);
 	bwrap_add3(args, "--chdir", "/workspace", NULL);
-	for (size_t i = 0; i < launch->n_env; i++) {
-		char *name = x_strndup(launch->env[i], strcspn(launch->env[i], "="));
-		bwrap_add3(args, "--setenv", name, launch->env[i] + strlen(name) + 1);
-		free(name);
-	}
+	if (!bwrap_add_env(args, launch->env, err))
+		return false;
+	launch->is_env_inside = true;
 	add_number(args, "--info-fd", (uint64_t)info[1]);
 	bwrap_add(args, "--");
 	add_daemon_args(
@@ -226,8 +225,10 @@ static void run_child(struct launch *launch, struct cgroup *cgroup, int error_fd
 	ok = ok && pass(launch->rest_fd) && pass(launch->grpc_fd) && pass(launch->info_write);
 	for (size_t i = 0; i < launch->args.n_fds; i++)
 		ok = ok && pass(launch->args.fds[i]);
+	static char *const no_env[] = { NULL };
 	if (ok)
-		execve(launch->args.words[0], launch->args.words, launch->env);
+		execve(launch->args.words[0], launch->args.words,
+			launch->is_env_inside ? no_env : launch->env);
 	int errnum = errno;
 	ssize_t n = write(error_fd, &errnum, sizeof errnum);
 	_exit(n > 0 ? 127 : 126);
