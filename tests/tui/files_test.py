@@ -192,6 +192,22 @@ class Files(Case):
         scr.wait_for(re.compile(r"failed +f "))
         self.assertEqual(os.listdir(self.root / "f"), [])
 
+    def test_the_daemon_dies_in_the_middle(self):
+        with open(self.root / "big", "wb") as f:
+            f.truncate(4 << 30)
+        (self.here / "big").write_text("the old one")
+        scr = self.open()
+        self.wait_at(scr, "big", True)
+        scr.key("c")
+        scr.wait_for("It is there already")
+        scr.key("o")
+        scr.wait_for(lambda s: len(os.listdir(self.here)) > 1)  # the temporary file
+        self.server.proc.signal(signal.SIGKILL)
+        scr.wait_for("Not copied to")
+        scr.wait_for(re.compile(r"conn\.\w+|file\.changed"))
+        self.assertEqual((self.here / "big").read_text(), "the old one")
+        self.assertEqual(os.listdir(self.here), ["big"])
+
     # ---- deleting
     def test_delete_names_what_and_spares_what_links_point_to(self):
         (self.root / "keep").mkdir()
@@ -355,6 +371,28 @@ class Sandboxes(Case):
         self.sandmux("--local", "rm", "other", "--yes", check=0)
         scr.wait_for("sandbox.deleted")
         scr.wait_for("box:/")
+
+
+    def test_when_it_is_suspended_and_resumed(self):
+        scr = self.sandmux_screen("--local", rows=24, cols=100, cwd=self.tmp)
+        scr.wait_for(re.compile(r"box +Ready"))
+        scr.key("f")
+        scr.wait_for("0 entries")
+        scr.key("C-]", "0")
+        scr.wait_for(re.compile(r"other +Ready"))
+        scr.key("p")
+        scr.wait_for("Suspend 1 sandbox?")
+        scr.key("Enter")
+        scr.wait_for(re.compile(r"box +Suspended"), timeout=40)
+        scr.key("C-]", "2")
+        scr.wait_for("sandbox.suspended")
+        scr.key("C-]", "0")
+        scr.wait_for(re.compile(r"box +Suspended"))
+        scr.key("r")
+        scr.wait_for(re.compile(r"box +Ready"), timeout=40)
+        scr.key("C-]", "2")
+        scr.wait_gone("sandbox.suspended")
+        scr.wait_for(re.compile(r"│.*entries"))
 
 
 class Others(Case):

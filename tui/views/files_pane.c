@@ -394,6 +394,7 @@ void files_pane_read(struct files_pane *pane)
 		set_string(&pane->namespace_, row->namespace_);
 	}
 	pane->was_suspended = row && is_suspended(row);
+	pane->was_ready = row && row->state == FLEET_READY;
 	pane->err.code = ERR_NONE;
 	files_read_start(pane);
 	host_dirty(pane->host);
@@ -413,10 +414,17 @@ void files_pane_follow(struct files_pane *pane)
 		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
 		files_read_stop(pane);
 		files_read_done(pane, &err);
-	} else if (row && (is_suspended(row) != pane->was_suspended ||
-				  strcmp(row->pod_uid, pane->pod_uid) != 0)) {
-		files_pane_read(pane);
+		return;
 	}
+	if (!row)
+		return;
+	bool is_other = is_suspended(row) != pane->was_suspended ||
+			strcmp(row->pod_uid, pane->pod_uid) != 0;
+	/* what could not be reached may be now */
+	bool is_better =
+		pane->err.code != ERR_NONE && row->state == FLEET_READY && !pane->was_ready;
+	if (is_other || is_better)
+		files_pane_read(pane);
 }
 
 void files_pane_go(struct files_pane *pane, const char *path, const char *wanted)

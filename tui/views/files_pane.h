@@ -67,7 +67,7 @@ struct files_pane {
 	uint64_t seen_arrivals;
 	char *name, *namespace_;       /* of the sandbox, as last seen; NULL: never */
 	char pod_uid[FLEET_UID_BYTES]; /* of the sandbox when it was read */
-	bool was_suspended;
+	bool was_suspended, was_ready;
 
 	/* of the last draw */
 	struct region at;
