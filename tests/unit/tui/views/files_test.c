@@ -410,6 +410,55 @@ static void test_mouse(void **state)
 	view->class->free(view);
 }
 
+static void test_a_click_on_the_path_goes_there(void **state)
+{
+	struct fake *fake = *state;
+	put_dir("sub");
+	struct view *view = open_view(fake);
+	struct files_pane *pane = &((struct files *)view)->panes[0];
+	files_pane_move(pane, 1);
+	((struct files *)view)->active = 0;
+	files_enter((struct files *)view);
+	FAKE_UNTIL(fake, !pane->is_reading);
+	free(fake_draw(view, 100, 12));
+	char *text = fake_draw(view, 100, 12); /* local:/tmp/views-files-XXXXXX/sub */
+	assert_non_null(strstr(text, "/sub"));
+	free(text);
+	click(view, 33, 0, 1, 0, 1); /* the folder it is in: stays */
+	assert_non_null(strstr(pane->path, "/sub"));
+	click(view, 15, 0, 1, 0, 1);
+	FAKE_UNTIL(fake, !pane->is_reading);
+	assert_string_equal(pane->path, dir);
+	free(fake_draw(view, 100, 12));
+	click(view, 8, 0, 1, 0, 1);
+	FAKE_UNTIL(fake, !pane->is_reading);
+	assert_string_equal(pane->path, "/tmp");
+	view->class->free(view);
+}
+
+static void test_both_panes(void **state)
+{
+	struct fake *fake = *state;
+	put("one", 1);
+	struct view *view = open_view(fake);
+	struct files *files = (struct files *)view;
+	answer_listing(&files->panes[1]);
+	files_pane_mark(&files->panes[1], 0, true);
+	char *text = fake_draw(view, 80, 7);
+	char *rest = strchr(text, '\n');
+	assert_non_null(rest);
+	assert_string_equal(rest,
+		"\n NAME↑                             SIZE│ NAME↑                              SIZE\n"
+		" ..                                    │*sub/                                DIR\n"
+		" one                                1 B│ r.txt                               5 B\n"
+		"                                       │\n"
+		"                                       │\n"
+		"1 entry                                │1 marked, 0 B  2 entries\n");
+	free(text);
+	assert_int_equal(view->class->targets(view, (const char *[1]){ NULL }, 1), 0);
+	view->class->free(view);
+}
+
 static void test_delete_asks_what_and_how_much(void **state)
 {
 	struct fake *fake = *state;
@@ -559,6 +608,8 @@ int main(void)
 		CASE(test_resolve),
 		CASE(test_where_things_may_be_dropped),
 		CASE(test_mouse),
+		CASE(test_a_click_on_the_path_goes_there),
+		CASE(test_both_panes),
 		CASE(test_delete_asks_what_and_how_much),
 		CASE(test_closing_while_it_asks),
 		CASE(test_read_only),
