@@ -564,6 +564,25 @@ static void a_bad_selector_is_refused_at_once(void **state)
 	assert_int_equal(ERR_ARG_INVALID, err.code);
 }
 
+static void a_machine_that_slept_reconnects(void **state)
+{
+	struct test *t = *state;
+	start(t, 0);
+	until_live(t);
+	uint16_t before = last(t)->peer_port;
+	change(t, "a", true, false); /* the event is lost in a dead connection */
+	/* an hour on the wall, none of it on the monotonic clock */
+	clock_set_for_tests(clock_mono_ns(), clock_wall_ns() + (int64_t)3600 * 1000000000);
+	for (int i = 0; i < 400 && t->watches < 2; i++)
+		loop_run_once(t->api.loop, 20);
+	clock_set_for_tests(-1, -1);
+	assert_int_equal(2, t->watches);
+	assert_true(t->was_retrying);
+	assert_true(last(t)->peer_port != before);
+	assert_string_equal("105", api_query(last(t), "resourceVersion"));
+	until_live(t);
+}
+
 /* Many changes over many kinds of faults: the copy equals the truth in the end. */
 static void survives_a_storm(void **state)
 {
@@ -614,6 +633,7 @@ int main(void)
 		CASE(garbage_is_an_error_that_is_retried),
 		CASE(stopping_from_a_callback_is_allowed),
 		CASE(a_bad_selector_is_refused_at_once),
+		CASE(a_machine_that_slept_reconnects),
 		CASE(survives_a_storm),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
