@@ -274,6 +274,7 @@ void h2_server_accept_take(struct h2_server *server, int fd)
 	}
 	int on = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* keys are small */
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 	struct h2_conn *conn = x_calloc(1, sizeof *conn);
 	conn->server = server;
 	conn->bev = bufferevent_socket_new(loop_base(server->loop), fd, BEV_OPT_CLOSE_ON_FREE);

@@ -15,6 +15,7 @@
 #include "engine/net/watch.h"
 #include "local/isolation/bwrap.h"
 #include "local/isolation/cgroup.h"
+#include "local/isolation/libs.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -178,7 +179,9 @@ static bool make_bwrap(struct launch *launch, struct spawn *spawn,
 {
 	struct bwrap_args *args = &launch->args;
 	int info[2];
-	if (!bwrap_base(args, opts->name, err))
+	char hostname[HOST_NAME_MAX];
+	snprintf(hostname, sizeof hostname, "%s", opts->name);
+	if (!bwrap_base(args, hostname, err))
 		return false;
 	if (pipe2(info, O_CLOEXEC) != 0)
 		return err_set_errno(err, errno, "pipe");
@@ -188,6 +191,10 @@ static bool make_bwrap(struct launch *launch, struct spawn *spawn,
 	bwrap_add3(args, "--perms", "0755", NULL);
 	bwrap_add3(args, "--dir", "/run/sandmux", NULL);
 	bwrap_add3(args, "--ro-bind", program, inside_daemon);
+	char **libs = libs_outside_system(program);
+	for (size_t i = 0; libs[i] != NULL; i++)
+		bwrap_add3(args, "--ro-bind", libs[i], libs[i]);
+	libs_free(libs);
 	bwrap_add3(args, "--bind", opts->workspace, "/workspace");
 	bwrap_seal(args);
 	bwrap_add3(args, "--chdir", "/workspace", NULL);

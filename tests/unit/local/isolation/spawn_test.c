@@ -164,6 +164,60 @@ static void kill_ends_the_daemon_at_once(void **state)
 	assert_string_equal(t->reason, "killed by signal 9 (Killed)");
 }
 
+static bool is_listening(uint16_t port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	inet_pton(AF_INET, "127.77.0.1", &in.sin_addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool ok = connect(fd, (struct sockaddr *)&in, sizeof in) == 0;
+	close(fd);
+	return ok;
+}
+
+/* The backend is killed: nothing of its sandboxes may stay. */
+static void check_dies_with_parent(struct test *t, enum isolation_mode mode)
+{
+	int fds[2];
+	uint16_t port = 0;
+	assert_int_equal(pipe(fds), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct loop *loop = loop_new(NULL);
+		struct spawn_opts opts = opts_for(t, mode);
+		struct spawn *spawn = spawn_start(loop, &opts, on_exit_seen, t, NULL);
+		port = spawn ? spawn_rest_port(spawn) : 0;
+		char answer[512];
+		if (port != 0)
+			ask(port, "GET /v1/health HTTP/1.0\r\n\r\n", answer, sizeof answer);
+		if (write(fds[1], &port, sizeof port) != (ssize_t)sizeof port)
+			_exit(1);
+		pause();
+	}
+	assert_int_equal(read(fds[0], &port, sizeof port), sizeof port);
+	assert_true(port != 0);
+	assert_true(is_listening(port));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	int64_t end = clock_mono_ms() + 5000;
+	while (is_listening(port) && clock_mono_ms() < end)
+		usleep(10000);
+	assert_false(is_listening(port));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void dies_with_its_parent(void **state)
+{
+	check_dies_with_parent(*state, ISOLATION_NONE);
+}
+
+static void dies_with_its_parent_in_bubblewrap(void **state)
+{
+	if (!can_isolate())
+		skip();
+	check_dies_with_parent(*state, ISOLATION_BWRAP);
+}
+
 static void refuses_what_cannot_work(void **state)
 {
 	struct test *t = *state;
@@ -208,6 +262,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(serves_in_bubblewrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			kill_ends_the_daemon_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dies_with_its_parent, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			dies_with_its_parent_in_bubblewrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refuses_what_cannot_work, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
