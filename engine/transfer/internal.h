@@ -73,6 +73,8 @@ struct job {
 	int mode;           /* -1 unknown */
 	int64_t existing_bytes;
 	bool may_replace, has_from, has_to;
+	bool has_answer;
+	enum transfer_conflict answer;
 	int rename_serial;
 
 	struct runtime_op *read, *write, *look;

@@ -263,6 +263,11 @@ void transfer_job_begin(struct job *job)
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
+	if (job->has_answer) {
+		job->has_answer = false;
+		transfer_job_answer(job, job->answer);
+		return;
+	}
 	if (!job->to_name)
 		job->to_name = x_strdup(job->name);
 	if (transfer->to.kind == END_LOCAL) {

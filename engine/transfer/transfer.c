@@ -265,12 +265,18 @@ static void on_resolve(void *arg)
 		transfer_resolve_start(transfer);
 }
 
-static void apply(struct job *job, enum transfer_conflict answer)
+/* Back to the head of the queue: a thousand answered files must not all start at once. */
+static void take_answer(struct job *job, enum transfer_conflict answer)
 {
-	job->state = JOB_ACTIVE;
-	job->transfer->n_asking--;
-	job->transfer->n_active++;
-	transfer_job_answer(job, answer);
+	struct transfer *transfer = job->transfer;
+
+	DL_DELETE(transfer->jobs, job);
+	transfer->n_asking--;
+	DL_PREPEND(transfer->queued, job);
+	transfer->n_queued++;
+	job->state = JOB_QUEUED;
+	job->has_answer = true;
+	job->answer = answer;
 }
 
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all)
@@ -285,7 +291,7 @@ void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, b
 	DL_FOREACH_SAFE(transfer->jobs, job, next) {
 		if (job->state != JOB_ASKING)
 			continue;
-		apply(job, answer);
+		take_answer(job, answer);
 		if (!for_all)
 			break;
 	}
