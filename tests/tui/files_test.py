@@ -292,6 +292,7 @@ class Files(Case):
         scr.key("C-s")
         scr.type("n123")
         scr.wait_for("go to: n123")
+        scr.wait_for("Enter and Esc end it")
         self.wait_at(scr, "n1230", False)
         scr.key("Escape")
         scr.wait_gone("go to:")

@@ -75,7 +75,7 @@ void dispatch_key(void *arg, const struct key *key)
 	}
 	struct view *view = app_focused(app);
 	enum key_scope scope = view_scope(view);
-	if (scope == SCOPE_SHELL) {
+	if (scope == SCOPE_SHELL || scope == SCOPE_TYPING) {
 		if (view->class->key)
 			view->class->key(view, key);
 		return;

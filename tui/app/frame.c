@@ -209,6 +209,11 @@ static void draw_hints(struct app *app, struct region bar)
 			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
 		return;
 	}
+	if (scope == SCOPE_TYPING) {
+		region_text(bar, 0, col, bar.cols - col, plain,
+			"the name; ↓ goes to the next one, Enter and Esc end it");
+		return;
+	}
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < n_key_rows; i++) {
 			const struct key_row *row = &key_rows[i];

@@ -25,7 +25,7 @@ static struct files *files_of(const struct view *view)
 /* While the quick search is on, every key is a letter of it. */
 static enum key_scope scope(const struct view *view)
 {
-	return files_of(view)->is_searching ? SCOPE_SHELL : SCOPE_FILES;
+	return files_of(view)->is_searching ? SCOPE_TYPING : SCOPE_FILES;
 }
 
 static void draw_search(struct files *files, struct region r)

@@ -242,6 +242,7 @@ static const char *const scope_titles[] = {
 	[SCOPE_SCROLL] = "Shell pane, scrolling",
 	[SCOPE_DEAD] = "Shell pane, process ended",
 	[SCOPE_SHELL] = "Shell pane",
+	[SCOPE_TYPING] = "While a text is typed",
 	[SCOPE_PREFIX] = "After the prefix ctrl-] (twice sends it)",
 };
 _Static_assert(

@@ -18,6 +18,7 @@ enum key_scope {
 	SCOPE_SCROLL, /* a shell pane in scroll mode */
 	SCOPE_DEAD,   /* a shell pane whose process has ended */
 	SCOPE_SHELL,  /* a live shell pane: keys go to the process */
+	SCOPE_TYPING, /* a text is typed in a view (quick search): keys go to the view */
 	SCOPE_PREFIX, /* after the prefix key, everywhere */
 	SCOPE_COUNT,
 };
