@@ -283,6 +283,11 @@ struct str;
 void fleet_why_format(const struct store *store, const struct row *row, enum fleet_state state,
 	struct str *out, int64_t *since_ms);
 
+/* row_show.c */
+struct row *fleet_row_new(struct store *store); /* shows nothing until its first refresh */
+void fleet_row_remove(struct store *store, struct row *row);
+int64_t fleet_local_ms(const struct store *store, int64_t server_ms); /* 0 stays 0 */
+
 /* rows.c */
 void fleet_row_refresh(struct store *store, struct row *row);
 /* The row of a claim or of a Sandbox nobody claimed: made, moved or removed as the objects say now. */

@@ -53,6 +53,8 @@ struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	client->auth = kube_auth_new(loop, client->config);
 	client->user_agent = x_strdup(opts->user_agent ? opts->user_agent : "sandmux");
 	client->read_only = opts->read_only;
+	client->watch_idle_ms = opts->watch_idle_ms;
+	client->call_timeout_ms = opts->call_timeout_ms;
 	client->person = (struct kube_bucket){ 40, 20, 40, clock_mono_ms() };
 	client->background = (struct kube_bucket){ 10, 5, 10, clock_mono_ms() };
 	kube_client_distrust(client, client->lane_number);

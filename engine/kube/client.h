@@ -20,6 +20,8 @@ struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
 	bool read_only; /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
 	const char *user_agent; /* "sandmux/<version>" */
+	int64_t watch_idle_ms;   /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
+	int64_t call_timeout_ms; /* of a call that names none; 0: 10 s */
 };
 struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	const struct kube_client_opts *opts, struct err *err);

@@ -59,66 +59,6 @@ struct kube_exec {
 	int hints;
 };
 
-void kube_exec_answer_deinit(struct kube_exec_answer *answer)
-{
-	kube_secret_free(answer->token);
-	free(answer->cert_pem);
-	kube_secret_free(answer->key_pem);
-	memset(answer, 0, sizeof *answer);
-}
-
-static const char *plugin_name(const struct kube_exec_spec *spec)
-{
-	const char *slash = strrchr(spec->command, '/');
-	return slash ? slash + 1 : spec->command;
-}
-
-/* ---- what it wrote */
-
-static bool bad(const struct kube_exec_spec *spec, struct err *err, const char *what)
-{
-	return err_set(err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s: %s", plugin_name(spec), what);
-}
-
-bool kube_exec_parse(const struct kube_exec_spec *spec, struct slice output,
-	struct kube_exec_answer *answer, struct err *err)
-{
-	memset(answer, 0, sizeof *answer);
-	cJSON *tree = json_parse(output, NULL);
-	if (tree == NULL)
-		return bad(spec, err, "its output is not JSON");
-	const char *version = json_str(tree, "apiVersion", NULL);
-	const char *kind = json_str(tree, "kind", NULL);
-	const char *token = json_str(tree, "status", "token", NULL);
-	const char *cert = json_str(tree, "status", "clientCertificateData", NULL);
-	const char *key = json_str(tree, "status", "clientKeyData", NULL);
-	const char *expires = json_str(tree, "status", "expirationTimestamp", NULL);
-	int64_t expires_ns = 0;
-	bool ok = false;
-	if (kind == NULL || strcmp(kind, "ExecCredential") != 0) {
-		bad(spec, err, "its output is not an ExecCredential");
-	} else if (version == NULL || strcmp(version, spec->api_version) != 0) {
-		bad(spec, err,
-			"it answered with another apiVersion than the kubeconfig asks for");
-	} else if ((cert == NULL) != (key == NULL)) {
-		bad(spec, err, "it gave a certificate without a key, or the reverse");
-	} else if ((token == NULL || !token[0]) && cert == NULL) {
-		bad(spec, err, "it gave neither a token nor a certificate");
-	} else if (token != NULL && (!kube_is_header_value(token) || strchr(token, ' '))) {
-		bad(spec, err, "its token contains characters that a header cannot carry");
-	} else if (expires != NULL && !clock_parse_rfc3339(expires, &expires_ns)) {
-		bad(spec, err, "its expirationTimestamp is not an RFC 3339 date");
-	} else {
-		answer->token = token && token[0] ? x_strdup(token) : NULL;
-		answer->cert_pem = x_strdup(cert);
-		answer->key_pem = x_strdup(key);
-		answer->expires_wall_ms = expires ? expires_ns / 1000000 : 0;
-		ok = true;
-	}
-	cJSON_Delete(tree);
-	return ok;
-}
-
 /* ---- spawning */
 
 static char *exec_info(const struct kube_exec_spec *spec)
@@ -231,21 +171,21 @@ static void finish(struct kube_exec *exec, int status)
 	outlet_close(&exec->out);
 	outlet_close(&exec->errs);
 	if (exec->errs.text.n > 0)
-		LOG("kube", LOG_DEBUG, "exec plugin %s: %s", plugin_name(spec),
+		LOG("kube", LOG_DEBUG, "exec plugin %s: %s", kube_exec_name(spec),
 			exec->errs.text.p);
 	if (exec->is_overdue) {
 		err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s did not end within %d s",
-			plugin_name(spec), DEADLINE_MS / 1000);
+			kube_exec_name(spec), DEADLINE_MS / 1000);
 	} else if (exec->is_flooded) {
-		bad(spec, &err, "it wrote more than 1 MiB");
+		kube_exec_bad(spec, &err, "it wrote more than 1 MiB");
 	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
 		if (WIFSIGNALED(status))
 			err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s died of signal %d",
-				plugin_name(spec), WTERMSIG(status));
+				kube_exec_name(spec), WTERMSIG(status));
 		else
 			err_set(&err, ERR_CONFIG_EXEC_PLUGIN,
 				"plugin %s failed with status %d (its messages are in the log)",
-				plugin_name(spec), WEXITSTATUS(status));
+				kube_exec_name(spec), WEXITSTATUS(status));
 	} else {
 		struct kube_exec_answer answer;
 		struct slice output = { exec->out.text.p, exec->out.text.n };
@@ -354,7 +294,7 @@ static void spawn_err(struct kube_exec *exec, int failed, struct err *err)
 	bool show = failed == ENOENT && spec->install_hint && exec->hints < MAX_HINTS_AN_HOUR;
 	char *hint = show ? safe_text_dup(spec->install_hint, 300) : NULL;
 	exec->hints += show;
-	err_set(err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s: %s%s%s", plugin_name(spec),
+	err_set(err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s: %s%s%s", kube_exec_name(spec),
 		failed == ENOENT ? "no such program" : strerror(failed), hint ? "; " : "",
 		hint ? hint : "");
 	free(hint);
@@ -366,7 +306,7 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 	if (exec->pid > 0)
 		return true;
 	if (exec->spec->interactive == KUBE_INTERACTIVE_ALWAYS)
-		return bad(exec->spec, err,
+		return kube_exec_bad(exec->spec, err,
 			"it wants a terminal (interactiveMode: Always); log in with kubectl first");
 	int out = -1, errs = -1;
 	bool ok = outlet_open(exec, &exec->out, MAX_OUTPUT_BYTES, on_out, &out, err) &&

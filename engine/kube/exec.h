@@ -32,3 +32,6 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 bool kube_exec_parse(const struct kube_exec_spec *spec, struct slice output,
 	struct kube_exec_answer *answer, struct err *err);
 void kube_exec_answer_deinit(struct kube_exec_answer *answer);
+/* The plugin's base name, and an ERR_CONFIG_EXEC_PLUGIN about it; returns false. */
+const char *kube_exec_name(const struct kube_exec_spec *spec);
+bool kube_exec_bad(const struct kube_exec_spec *spec, struct err *err, const char *what);
