@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dashboard against the real sandboxd by direct URLs: the released program on 127.0.0.1, and the same server on
 another address. The same cases as on the embedded backend (tests/tui/local_test.py)."""
+import signal
+
 from cases.dashboard import DashboardCases
 from harness import Case, main
 
@@ -25,7 +27,7 @@ class Direct(DashboardCases, Case):
 
     def test_a_daemon_that_dies_is_said(self):
         scr = self.shell()
-        self.server.stop_daemon()
+        self.server.proc.signal(signal.SIGKILL)
         scr.wait_for("r runs it again")
         self.assertRegex(scr.text(), r"\((proc|conn|rpc)\.\w+\)")
         scr.type("still here?")

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -154,7 +155,11 @@ class Terminal(Case):
         scr.wait_gone(":no-such-thing")
 
     def test_nobody_answers(self):
-        scr = self.open(rows=24, cols=100)
+        silent = socket.create_server(("127.0.0.1", 0))  # connects, and then says nothing
+        self.addCleanup(silent.close)
+        where = f"127.0.0.1:{silent.getsockname()[1]}"
+        scr = self.sandmux_screen("--rest", f"http://{where}", "--grpc", where, rows=24, cols=100)
+        scr.wait_for("by its address")
         scr.type("s")
         scr.wait_for("connecting to")
         scr.key("C-]").type("x")

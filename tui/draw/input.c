@@ -299,9 +299,9 @@ static const char *on_terminfo(const char *name, const char *value, void *data)
 
 static TermKey *make_termkey(const char *term)
 {
-	TermKey *tk = termkey_new_abstract(term,
-		TERMKEY_FLAG_UTF8 | TERMKEY_FLAG_NOTERMIOS | TERMKEY_FLAG_CTRLC |
-			TERMKEY_FLAG_NOSTART);
+	TermKey *tk =
+		termkey_new_abstract(term, TERMKEY_FLAG_UTF8 | TERMKEY_FLAG_NOTERMIOS |
+						   TERMKEY_FLAG_CTRLC | TERMKEY_FLAG_NOSTART);
 	if (!tk)
 		return NULL;
 	termkey_hook_terminfo_getstr(tk, on_terminfo, NULL);
