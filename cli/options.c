@@ -28,6 +28,7 @@ enum option_id {
 	OPT_INSECURE,
 	OPT_IN_CLUSTER,
 	OPT_REQUEST_TIMEOUT,
+	OPT_WATCH_IDLE,
 	OPT_LOCAL,
 	OPT_CONNECTIVITY,
 	OPT_REST,
@@ -92,6 +93,8 @@ static const struct option_row rows[] = {
 		"use the pod's service account" },
 	{ OPT_REQUEST_TIMEOUT, "request-timeout", 0, "TIME", CLI_OPT_GLOBAL,
 		"limit of one API call" },
+	{ OPT_WATCH_IDLE, "watch-idle", 0, "TIME", CLI_OPT_GLOBAL,
+		"a watch that is silent for so long is replaced (default 90s)" },
 	{ OPT_CONNECTIVITY, "connectivity", 0, "MODE", CLI_OPT_GLOBAL,
 		"how to reach sandboxes: port-forward, in-cluster-service, in-cluster-pod-ip, "
 		"gateway, router" },
@@ -252,6 +255,8 @@ static bool take_engine_option(struct cli_options *opt, const struct option_row 
 		return true;
 	case OPT_REQUEST_TIMEOUT:
 		return parse_time(&engine->request_timeout_ms, row->name, value, err);
+	case OPT_WATCH_IDLE:
+		return parse_time(&engine->watch_idle_ms, row->name, value, err);
 	case OPT_CONNECTIVITY:
 		if (engine_connectivity_parse(value, &engine->connectivity))
 			return true;

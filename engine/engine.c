@@ -154,8 +154,7 @@ static bool read_extension(
 
 static void on_fleet_change(void *arg);
 
-static struct fleet *open_fleet(
-	struct engine *engine, const char *namespace_, struct err *err)
+static struct fleet *open_fleet(struct engine *engine, const char *namespace_, struct err *err)
 {
 	const struct fleet_opts opts = {
 		.namespace_ = namespace_[0] ? namespace_ : NULL,
@@ -198,6 +197,7 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 		.config = engine->config,
 		.read_only = opts->read_only,
 		.user_agent = "sandmux/" SANDMUX_VERSION,
+		.watch_idle_ms = opts->watch_idle_ms,
 	};
 	engine->kube = kube_client_new(engine->loop, engine->http, &client_opts, err);
 	if (engine->kube == NULL)

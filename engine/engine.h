@@ -33,8 +33,9 @@ struct engine_opts {
 	const char *const *as_groups;
 	bool insecure_skip_tls_verify;
 	bool in_cluster;
-	int64_t request_timeout_ms;
-	const char *namespace_; /* NULL: the context's */
+	int64_t request_timeout_ms; /* of one API call */
+	int64_t watch_idle_ms;      /* a watch silent for so long is replaced; 0: 90 s */
+	const char *namespace_;     /* NULL: the context's */
 	bool all_namespaces;
 	const char *label_selector;
 	enum engine_connectivity connectivity;

@@ -54,7 +54,6 @@ struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	client->user_agent = x_strdup(opts->user_agent ? opts->user_agent : "sandmux");
 	client->read_only = opts->read_only;
 	client->watch_idle_ms = opts->watch_idle_ms;
-	client->call_timeout_ms = opts->call_timeout_ms;
 	client->person = (struct kube_bucket){ 40, 20, 40, clock_mono_ms() };
 	client->background = (struct kube_bucket){ 10, 5, 10, clock_mono_ms() };
 	kube_client_distrust(client, client->lane_number);
@@ -83,6 +82,11 @@ const struct kube_config *kube_client_config(const struct kube_client *client)
 int64_t kube_client_clock_skew_ms(const struct kube_client *client)
 {
 	return client->clock_skew_ms;
+}
+
+int64_t kube_client_watch_idle_ms(const struct kube_client *client)
+{
+	return client->watch_idle_ms;
 }
 
 struct loop *kube_client_loop(const struct kube_client *client)

@@ -20,8 +20,7 @@ struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
 	bool read_only; /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
 	const char *user_agent; /* "sandmux/<version>" */
-	int64_t watch_idle_ms;   /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
-	int64_t call_timeout_ms; /* of a call that names none; 0: 10 s */
+	int64_t watch_idle_ms; /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
 };
 struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	const struct kube_client_opts *opts, struct err *err);
@@ -29,6 +28,7 @@ void kube_client_free(struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 /* Server time minus ours, ms, from the last Date header; 0 before the first answer. */
 int64_t kube_client_clock_skew_ms(const struct kube_client *client);
+int64_t kube_client_watch_idle_ms(const struct kube_client *client); /* 0: the default */
 
 struct kube_call_opts {
 	const char *method; /* GET POST PUT PATCH DELETE */

@@ -16,7 +16,7 @@ struct kube_client {
 	struct kube_auth *auth;
 	char *user_agent;
 	bool read_only;
-	int64_t watch_idle_ms, call_timeout_ms; /* 0: the default */
+	int64_t watch_idle_ms;
 	int64_t clock_skew_ms;
 	bool has_skew;
 	uint64_t lane_number, tls_generation;

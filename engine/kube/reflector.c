@@ -242,7 +242,10 @@ void kube_reflector_ended(struct kube_reflector *reflector, const struct err *er
 
 static int64_t read_idle_ms(const struct kube_reflector *reflector)
 {
-	return reflector->opts.read_idle_ms > 0 ? reflector->opts.read_idle_ms : READ_IDLE_MS;
+	if (reflector->opts.read_idle_ms > 0)
+		return reflector->opts.read_idle_ms;
+	int64_t of_client = kube_client_watch_idle_ms(reflector->client);
+	return of_client > 0 ? of_client : READ_IDLE_MS;
 }
 
 void kube_reflector_began(struct kube_reflector *reflector)

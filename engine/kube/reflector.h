@@ -23,8 +23,8 @@ struct kube_reflector_opts {
 	const struct kube_resource *resource;
 	const char *namespace_; /* NULL: all */
 	const char *label_selector, *field_selector;
-	int page_objects; /* 0: 500 */
-	int64_t read_idle_ms; /* deaf after this long without a byte; 0: 90 s (bookmarks come each minute) */
+	int page_objects;     /* 0: 500 */
+	int64_t read_idle_ms; /* deaf after this long without a byte; 0: the client's, else 90 s (bookmarks come each minute) */
 	/* One object. During a relist every object comes as ADDED again (same uid + resourceVersion = unchanged:
 	 * the caller skips it); those that are gone come through on_sync. object is borrowed. */
 	void (*on_object)(void *arg, enum kube_change change, const struct cJSON *object);

@@ -51,14 +51,25 @@ class ClusterCase(Case):
     def setUp(self):
         self.need(not self.why_not, self.why_not)
 
+    @classmethod
+    def new_pools(cls, cleanup) -> str:
+        ns = cls.cluster.namespace()
+        cleanup(ns.__exit__)
+        wait_until(lambda: cls.cluster.kubectl("-n", ns, "get", "serviceaccount", "default", "--ignore-not-found"), "service account")
+        cls.cluster.kubectl("apply", "-f", "-", stdin=POOLS.replace("namespace: default", f"namespace: {ns}"))
+        return ns
+
     def pools(self) -> str:
         """A namespace with the pools `ready` and `loopback`, the first with a warm sandbox."""
-        ns = self.cluster.namespace()
-        self.addCleanup(ns.__exit__)
-        wait_until(lambda: self.cluster.kubectl("-n", ns, "get", "serviceaccount", "default", "--ignore-not-found"), "service account")
-        self.kubectl("apply", "-f", "-", stdin=POOLS.replace("namespace: default", f"namespace: {ns}"))
-        self.ns = ns
-        return ns
+        self.ns = self.new_pools(self.addCleanup)
+        return self.ns
+
+    def shared_pools(self) -> str:
+        """The same, for all tests of a class."""
+        cls = type(self)
+        if "ns" not in cls.__dict__:
+            cls.ns = cls.new_pools(cls.addClassCleanup)
+        return cls.ns
 
     def warm(self, pool: str = "ready"):
         """Waits until the pool has a warm sandbox."""
@@ -98,7 +109,8 @@ class ClusterCase(Case):
         return str(path)
 
     def service_account(self, name: str, rules: list = None, cluster_wide: bool = False, duration: str = "600s") -> str:
-        """A service account with these rights in the namespace; its token."""
+        """A service account with these rights in the namespace; its token. Its whole name is in self.account."""
+        name = self.account = f"{name}-{os.urandom(3).hex()}"
         self.kubectl("-n", self.ns, "create", "serviceaccount", name)
         if rules:
             kind = "ClusterRole" if cluster_wide else "Role"
@@ -177,8 +189,10 @@ class Observer:
                     pass
 
 
-def condition(obj: dict, kind: str) -> str:
-    return next((c["status"] for c in obj.get("status", {}).get("conditions", []) if c["type"] == kind), "")
+def current(obj: dict, kind: str) -> str:
+    """The status of a condition that speaks of the object's present generation; else ""."""
+    return next((c["status"] for c in obj.get("status", {}).get("conditions", [])
+                 if c["type"] == kind and c.get("observedGeneration") == obj["metadata"]["generation"]), "")
 
 
 class Lines:

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each way of proving who one is, against the real API server with TLS and RBAC: what works, and what each failure says
 (code, exit status, words). No secret is ever in argv, on stderr or in the log, at its most talkative."""
+import base64
 import json
 import os
 import re
-import ssl
 import subprocess
 import time
 from pathlib import Path
 
 from cluster_case import ClusterCase, Lines, decoded, wait_until
-from harness import main
+from harness import BIN, main
+from harness.sandmux import home_env
 
 READ = [{"apiGroups": ["extensions.agents.x-k8s.io", "agents.x-k8s.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}]
 PLUGIN = """#!/usr/bin/env python3
@@ -38,10 +39,10 @@ class Credentials(ClusterCase):
 
     def setUp(self):
         super().setUp()
-        self.pools()
+        self.shared_pools()
         self.claim("seen", "loopback")
+        self.addCleanup(self.kubectl, "-n", self.ns, "delete", "sandboxclaims", "--all", "--wait=false")
         self.secrets = [self.cluster.token]
-        self.argvs = []
 
     def secret(self, text: str) -> str:
         self.secrets.append(text)
@@ -72,13 +73,14 @@ class Credentials(ClusterCase):
         more = ["--kubeconfig", config] if config else []
         r = self.sandmux(*more, "-n", self.ns, *args, *verb, env={"SANDMUX_LOG": "trace", "SANDMUX_LOG_FILE": str(log), **(env or {})}, timeout=60)
         said = log.read_text(errors="replace") if log.exists() else ""
-        self.assertTrue(said, "the log is empty: looking for secrets in it proves nothing")
         self.clean(r.err, r.out, said)
+        self.log_bytes = len(said)
         return r
 
     def works(self, config, *args, **kw):
         r = self.ask(config, *args, **kw)
         self.assertEqual((r.code, r.out), (0, "sandboxclaim/seen\n"), r.err)
+        self.assertGreater(self.log_bytes, 0, "the log is empty: looking for secrets in it proves nothing")
         return r
 
     def fails(self, code: str, status: int, words: str, config, *args, **kw):
@@ -106,7 +108,7 @@ class Credentials(ClusterCase):
     def test_authority_as_data_and_in_a_relative_file(self):
         ca = Path(self.cluster.ca).read_bytes()
         user = {"token": self.cluster.token}
-        self.works(self.config(user, {"certificate-authority": None, "certificate-authority-data": __import__("base64").b64encode(ca).decode()}))
+        self.works(self.config(user, {"certificate-authority": None, "certificate-authority-data": base64.b64encode(ca).decode()}))
         (self.tmp / "authority.pem").write_bytes(ca)
         self.works(self.config(user, {"certificate-authority": "authority.pem"}))
 
@@ -118,7 +120,7 @@ class Credentials(ClusterCase):
         config = self.config({"token": token})
         self.works(config)
         r = self.fails("kube.forbidden", 4, "create.*sandboxclaims", config, verb=("create", "x", "--pool", "loopback", "--no-wait"))
-        self.assertIn(f"system:serviceaccount:{self.ns}:reader", r.err)
+        self.assertIn(f"system:serviceaccount:{self.ns}:{self.account}", r.err)
         # no right to look at pools, pods, events: greyed out there, and nothing else
         scr = self.dash(config=config)
         scr.wait_for(re.compile(r"seen "))
@@ -154,13 +156,14 @@ class Credentials(ClusterCase):
     def test_token_file_rotated_while_watching(self):
         """The first token's account vanishes, and with it the token; the second one in the file takes over by itself."""
         first = self.secret(self.service_account("first", READ))
+        first_account = self.account
         (self.tmp / "token").write_text(first)
         config = self.config({"tokenFile": str(self.tmp / "token")})
         lines = Lines(self, "--kubeconfig", config, "-n", self.ns, "ls", "-w", "-o", "json")
         lines.when(lambda line: line.get("object", {}).get("claim") == "seen")
         second = self.secret(self.service_account("second", READ))
         (self.tmp / "token").write_text(second)
-        self.kubectl("-n", self.ns, "delete", "serviceaccount", "first")
+        self.kubectl("-n", self.ns, "delete", "serviceaccount", first_account)
         scr = self.dash(config=config)
         scr.wait_for("seen")
         self.claim("later", "loopback")
@@ -197,35 +200,30 @@ class Credentials(ClusterCase):
         self.assertEqual(len(self.plugin_runs()), 1)
 
     def test_plugin_whose_token_expires_is_asked_again(self):
-        first = self.secret(self.service_account("first", READ))
-        config = self.config({"exec": self.plugin(token=first, seconds=4)})
-        lines = Lines(self, "--kubeconfig", config, "-n", self.ns, "ls", "-w", "-o", "json")
-        lines.when(lambda line: line.get("object", {}).get("claim") == "seen")
+        config = self.config({"exec": self.plugin(token=self.secret(self.service_account("first", READ)), seconds=5)})
+        scr = self.dash(config=config)
+        scr.wait_for("seen")
         self.assertEqual(len(self.plugin_runs()), 1)
-        second = self.secret(self.service_account("second", READ))
-        self.plugin(token=second, seconds=3600)
-        self.kubectl("-n", self.ns, "delete", "serviceaccount", "first")  # a 401 for whoever comes back with its token
-        time.sleep(4)
-        # a new watch, or any other call, now asks the plugin first
-        r = self.sandmux("--kubeconfig", config, "-n", self.ns, "get", "seen", "-o", "name")
-        self.assertEqual(r.code, 0, r.err)
-        self.assertEqual(len(self.plugin_runs()), 2)
+        self.plugin(token=self.secret(self.service_account("second", READ)), seconds=3600)
+        time.sleep(5)
+        scr.type("d")  # reads the object: the first call since
+        scr.wait_for("Conditions")
+        wait_until(lambda: len(self.plugin_runs()) == 2, "a second run of the plugin")
 
     def test_plugin_is_asked_again_after_a_401(self):
         """The token has no date, and stops working while the dashboard is open."""
         first = self.secret(self.service_account("first", READ + [{"apiGroups": ["extensions.agents.x-k8s.io"], "resources": ["sandboxclaims"], "verbs": ["delete"]}]))
+        first_account = self.account
         config = self.config({"exec": self.plugin(token=first)})
         scr = self.dash(config=config)
         scr.wait_for("seen")
         second = self.secret(self.service_account("second", READ + [{"apiGroups": ["extensions.agents.x-k8s.io"], "resources": ["sandboxclaims"], "verbs": ["delete"]}]))
         self.plugin(token=second)
-        self.kubectl("-n", self.ns, "delete", "serviceaccount", "first")
+        self.kubectl("-n", self.ns, "delete", "serviceaccount", first_account)
         time.sleep(11)  # the API server believes a token that it has seen for ten seconds
         scr.key("C-d")
         scr.wait_for("Delete 1 sandbox?")
-        scr.key("Enter")
-        scr.wait_gone("Delete 1 sandbox?")
-        scr.type("y")
+        scr.type("d")
         wait_until(lambda: len(self.plugin_runs()) >= 2, "a second run of the plugin")
         wait_until(lambda: not self.kubectl("-n", self.ns, "get", "sandboxclaim", "seen", "--ignore-not-found"), "the deletion")
 
@@ -238,7 +236,7 @@ class Credentials(ClusterCase):
              "not an ExecCredential", {}),
             ("another version", {"token": secret, "version": "client.authentication.k8s.io/v1beta1"}, "another apiVersion",
              {"apiVersion": "client.authentication.k8s.io/v1"}),
-            ("a version nobody knows", {"token": secret}, "v1alpha1", {"apiVersion": "client.authentication.k8s.io/v1alpha1"}),
+            ("a version nobody knows", {"token": secret}, "exec.apiVersion: must be", {"apiVersion": "client.authentication.k8s.io/v1alpha1"}),
             ("nothing in it", {"version": "client.authentication.k8s.io/v1"}, "neither a token nor a certificate", {}),
             ("a certificate without a key", {"clientCertificateData": "x"}, "without a key", {}),
             ("expired when it came", {"token": secret, "seconds": -60}, "expired", {}),
@@ -248,7 +246,8 @@ class Credentials(ClusterCase):
         for name, how, words, entry in table:
             with self.subTest(name):
                 config = self.config({"exec": {**self.plugin(**how), **entry}})
-                self.fails("config.kubeconfig" if "v1alpha1" in words else "config.exec_plugin", 2 if "v1alpha1" in words else 4, words, config)
+                bad_entry = "must be" in words
+                self.fails("config.kubeconfig" if bad_entry else "config.exec_plugin", 2 if bad_entry else 4, words, config)
 
     def test_plugin_token_that_the_server_refuses(self):
         self.fails("kube.unauthorized", 4, "", self.config({"exec": self.plugin(token=self.secret("refused-by-the-server"))}))
@@ -265,12 +264,8 @@ class Credentials(ClusterCase):
 
     def test_wrong_name(self):
         user = {"token": self.cluster.token}
-        port = self.cluster.api.rsplit(":", 1)[1]
-        other = f"https://127.0.0.2:{port}"
-        # an address that the certificate does not name; the bed listens on 127.0.0.1 alone, so the name is what is changed
         self.fails("kube.tls", 6, "no-such-name.example", self.config(user, {"tls-server-name": "no-such-name.example"}))
         self.works(self.config(user, {"tls-server-name": "kubernetes.default.svc"}))
-        self.assertNotIn(ssl.get_server_certificate(("127.0.0.1", int(port))), ("", None), other)
 
     def test_insecure(self):
         user = {"token": self.cluster.token}
@@ -289,7 +284,7 @@ class Credentials(ClusterCase):
     # --- somebody else's name
     def test_impersonation(self):
         self.service_account("reader", READ)
-        reader = f"system:serviceaccount:{self.ns}:reader"
+        reader = f"system:serviceaccount:{self.ns}:{self.account}"
         token = {"token": self.cluster.token}
         self.works(self.config(token), "--as", reader)
         self.works(self.config({**token, "as": reader}))
@@ -345,8 +340,6 @@ class Credentials(ClusterCase):
             (folder / name).write_text(text)
         host, port = self.cluster.api.removeprefix("https://").split(":")
         env = {"KUBECONFIG": None, "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "SANDMUX_SERVICE_ACCOUNT_DIR": str(folder)}
-        from harness import Screen, BIN
-        from harness.sandmux import home_env
         r = subprocess.run([BIN, "ls", "-o", "name"], capture_output=True, text=True, timeout=60,
                            env={k: v for k, v in {**os.environ, **home_env(self.tmp), **env}.items() if v is not None})
         self.assertEqual((r.returncode, r.stdout), (0, "sandboxclaim/seen\n"), r.stderr)

@@ -9,7 +9,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from cluster_case import ClusterCase, Lines, NoListener, Observer, condition, listening_sockets, wait_until
+from cluster_case import ClusterCase, Lines, NoListener, Observer, current, listening_sockets, wait_until
 from harness import bed_path, main
 from harness.bed import need_bed
 
@@ -38,16 +38,18 @@ class Watching(ClusterCase):
             delays[what] = (shown - at, printed - at)
             self.assertLess(max(delays[what]), LATE, f"{what}: {delays}")
 
-        def ready(kind, name):
-            return lambda: seen.when(kind, name, lambda t, o: t != "DELETED" and condition(o, "Ready") == "True")
+        def ready(box):
+            """The claim's Sandbox is Ready in the generation that binds it (the controller says Ready of the old one first)."""
+            return lambda: seen.when("sandboxes", box, lambda t, o: "agents.x-k8s.io/claim-uid" in o["metadata"].get("labels", {})
+                                     and current(o, "Ready") == "True")
 
         def is_line(name, **fields):
             return lambda line: line.get("object", {}).get("claim") == name and all(line["object"][k] == v for k, v in fields.items())
 
         self.claim("one")
         soon("appears", lambda: seen.when("sandboxclaims", "one", lambda t, o: t == "ADDED"), is_line("one"), re.compile(r"^[ *]?\W?one ", re.M))
-        soon("ready", ready("sandboxclaims", "one"), is_line("one", state="Ready"), re.compile(r"one +Ready"))
-        box = json.loads(self.kubectl("-n", ns, "get", "sandboxclaim", "one", "-o", "json"))["status"]["sandbox"]["name"]
+        box = wait_until(lambda: self.cluster.get("-n", ns, "sandboxclaim", "one").get("status", {}).get("sandbox", {}).get("name"), "a sandbox")
+        soon("ready", ready(box), is_line("one", state="Ready"), re.compile(r"one +Ready"))
 
         start = time.monotonic()
         until = (datetime.now(timezone.utc) + timedelta(hours=3)).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -58,12 +60,12 @@ class Watching(ClusterCase):
 
         start = time.monotonic()
         self.kubectl("-n", ns, "patch", "sandbox", box, "--type=merge", "-p", '{"spec":{"operatingMode":"Suspended"}}')
-        soon("suspended", lambda: seen.when("sandboxes", box, lambda t, o: condition(o, "Suspended") == "True"),
+        soon("suspended", lambda: seen.when("sandboxes", box, lambda t, o: current(o, "Suspended") == "True"),
              is_line("one", state="Suspended"), re.compile(r"one +Suspended"), start)
 
         start = time.monotonic()
         self.kubectl("-n", ns, "patch", "sandbox", box, "--type=merge", "-p", '{"spec":{"operatingMode":"Running"}}')
-        resumed = seen.when("sandboxes", box, lambda t, o: condition(o, "Suspended") == "False" and condition(o, "Ready") == "True"
+        resumed = seen.when("sandboxes", box, lambda t, o: current(o, "Suspended") == "False" and current(o, "Ready") == "True"
                             and o["metadata"]["generation"] >= 4)
         soon("resumed", lambda: resumed, is_line("one", state="Ready"), re.compile(r"one +Ready"), start)
 
