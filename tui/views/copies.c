@@ -91,29 +91,31 @@ static int draw_bar(
 	return cols;
 }
 
+/* The most wanted first: what does not fit is cut at the end. */
 static void numbers_of(const struct copy_info *info, struct str *out)
 {
-	char done[NUM_SIZE_BYTES], total[NUM_SIZE_BYTES], age[CLOCK_AGE_BYTES];
-	num_format_size(info->bytes_done, done);
-	num_format_size(info->bytes_total, total);
-	if (copies_is_over(info->state))
-		str_addf(out, "%llu file%s  %s", (unsigned long long)info->files_done,
-			info->files_done == 1 ? "" : "s", done);
-	else
-		str_addf(out, "%llu of %llu%s file%s  %s of %s%s",
-			(unsigned long long)info->files_done,
-			(unsigned long long)info->files_total, info->is_planned ? "" : "+",
-			info->files_total == 1 ? "" : "s", done, total,
-			info->is_planned ? "" : "+");
-	if (info->bytes_per_s)
-		str_addf(out, "  %s/s", num_format_size(info->bytes_per_s, total));
+	char done[NUM_SIZE_BYTES], total[NUM_SIZE_BYTES], rate[NUM_SIZE_BYTES];
+	char age[CLOCK_AGE_BYTES];
+	bool is_over = copies_is_over(info->state);
 	if (info->left_ms >= 0 && info->state == COPY_RUNNING)
-		str_addf(out, "  %s left", clock_format_age(info->left_ms, age));
-	if (info->files_skipped)
-		str_addf(out, "  %llu skipped", (unsigned long long)info->files_skipped);
+		str_addf(out, "%s left  ", clock_format_age(info->left_ms, age));
+	if (info->bytes_per_s)
+		str_addf(out, "%s/s  ", num_format_size(info->bytes_per_s, rate));
+	str_addf(out, "%llu", (unsigned long long)info->files_done);
+	if (!is_over)
+		str_addf(out, " of %llu%s", (unsigned long long)info->files_total,
+			info->is_planned ? "" : "+");
+	str_addf(out, " file%s",
+		(is_over ? info->files_done : info->files_total) == 1 ? "" : "s");
 	if (info->files_failed)
 		str_addf(out, "  %llu failed", (unsigned long long)info->files_failed);
-	if (copies_is_over(info->state) && info->elapsed_ms)
+	if (info->files_skipped)
+		str_addf(out, "  %llu skipped", (unsigned long long)info->files_skipped);
+	str_addf(out, "  %s", num_format_size(info->bytes_done, done));
+	if (!is_over)
+		str_addf(out, " of %s%s", num_format_size(info->bytes_total, total),
+			info->is_planned ? "" : "+");
+	if (is_over && info->elapsed_ms)
 		str_addf(out, "  in %lld.%lld s", (long long)(info->elapsed_ms / 1000),
 			(long long)(info->elapsed_ms % 1000 / 100));
 }
