@@ -6,6 +6,8 @@
  * tests/fuzz/term compares both ways on every input. */
 #include "tui/term/internal.h"
 
+#include <utf8proc.h>
+
 enum {
 	BS = 0x08,
 	HT = 0x09,
@@ -117,9 +119,42 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 	t->vt_behind = true;
 }
 
+static void write_vt(struct term *t, const unsigned char *p, size_t n)
+{
+	t->in_text = true;
+	state_write(t, (const char *)p, n);
+	t->in_text = false;
+}
+
+/* Without autowrap libvterm would still wrap a wide character that does not fit. It is dropped (as in
+ * tmux). Rare, so one character at a time. */
+static void put_unwrapped(struct term *t, const unsigned char *p, size_t n)
+{
+	int cols = t->grid->cols;
+	int row;
+	int col;
+	while (n > 0) {
+		uint32_t codepoint;
+		size_t length = cell_decode_utf8((const char *)p, n, &codepoint);
+		state_cursor(t, &row, &col);
+		if (col < cols - 1 || utf8proc_charwidth((utf8proc_int32_t)codepoint) < 2)
+			write_vt(t, p, length);
+		if (t->last.valid && t->last.end >= cols) {
+			state_cursor(t, &row, &col);
+			state_move(t, row, cols - 1);
+		}
+		p += length;
+		n -= length;
+	}
+}
+
 /* Through libvterm. A wrap that it does not know of, because we wrote the last column, is ours. */
 static void put_other(struct term *t, const unsigned char *p, size_t n)
 {
+	if (!t->modes.autowrap) {
+		put_unwrapped(t, p, n);
+		return;
+	}
 	if ((t->vt_behind || t->wrap_is_ours) && state_wrap_pending(t) && !t->margins_mode) {
 		int row;
 		int col;
@@ -130,9 +165,7 @@ static void put_other(struct term *t, const unsigned char *p, size_t n)
 		t->vt_behind = true;
 		t->last.valid = false;
 	}
-	t->in_text = true;
-	state_write(t, (const char *)p, n);
-	t->in_text = false;
+	write_vt(t, p, n);
 }
 
 static bool is_ascii(unsigned char c)

@@ -192,6 +192,8 @@ static const struct row_case cases[] = {
 	{ "DECSCNM", "\x1b[?5h\x1b[?5$p", "", "\x1b[?5;1$y", 0, 0 },
 	{ "DECOM", "\x1b[3;5r\x1b[?6hx\x1b[99;1Hy\x1b[?6lz", "z||x||y", "", 0, 1 },
 	{ "DECAWM", "\x1b[?7l0123456789012345678901234", "01234567890123456784", "", 0, 19 },
+	{ "DECAWM", "\x1b[?7l\x1b[1;19Habc你", "                  ac", "", 0, 19 },
+	{ "DECAWM", "\x1b[?7l\x1b[1;20H你x", "                   x", "", 0, 19 },
 	{ "blink", "\x1b[?12l\x1b[?12$p\x1b[?12h\x1b[?12$p", "", "\x1b[?12;2$y\x1b[?12;1$y", 0,
 		0 },
 	{ "DECTCEM", "\x1b[?25l\x1b[?25$p", "", "\x1b[?25;2$y", 0, 0 },
