@@ -382,7 +382,7 @@ static void resumes_from_a_bookmark(void **state)
 	int watches = t->watches;
 	evhttp_send_reply_end(t->watch);
 	t->watch = NULL;
-	API_UNTIL(&t->api, t->watches > watches, 500);
+	API_UNTIL(&t->api, t->watches > watches, 3000);
 	assert_string_equal("777", api_query(last(t), "resourceVersion"));
 	assert_int_equal(3, t->lists);
 	assert_int_equal(1, kube_reflector_stats_of(t->reflector).bookmarks);
@@ -482,11 +482,11 @@ static void waits_as_long_as_429_says(void **state)
 static void a_deaf_watch_is_replaced_on_a_new_connection(void **state)
 {
 	struct test *t = *state;
-	start(t, 300);
+	start(t, 1000);
 	until_live(t);
 	uint16_t before = last(t)->peer_port;
-	API_UNTIL(&t->api, t->was_deaf, 2000);
-	API_UNTIL(&t->api, t->watches >= 2, 2000);
+	API_UNTIL(&t->api, t->was_deaf, 5000);
+	API_UNTIL(&t->api, t->watches >= 2, 5000);
 	assert_true(last(t)->peer_port != before);
 	assert_string_equal("105", api_query(last(t), "resourceVersion"));
 	assert_int_equal(3, t->lists);
@@ -496,7 +496,7 @@ static void a_deaf_watch_is_replaced_on_a_new_connection(void **state)
 	for (int i = 0; i < 5; i++) {
 		api_send(t->watch, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":"
 				   "{\"resourceVersion\":\"105\"}}}\n");
-		API_FOR(&t->api, 150);
+		API_FOR(&t->api, 300);
 	}
 	assert_int_equal(watches, t->watches);
 }
