@@ -287,6 +287,9 @@ bool kube_auth_rejected(struct kube_auth *auth, uint64_t generation)
 	}
 	if (auth->exec == NULL)
 		return false;
+	/* the 401 of another request has sent for a new one already */
+	if (kube_exec_answer(auth->exec) == NULL)
+		return true;
 	int64_t now = clock_mono_ms();
 	if (auth->forced_run_ms != 0 && now - auth->forced_run_ms < FORCED_RUN_GAP_MS)
 		return false;
