@@ -17,7 +17,8 @@ void digest_finish_hex(
 	struct digest *d, char hex[DIGEST_SHA256_HEX]); /* ends d; still free it */
 void digest_random(void *out, size_t n);
 void digest_random_hex(char *out, size_t hex_digits); /* writes hex_digits + NUL */
-uint32_t digest_fnv1a32(const void *bytes, size_t n); /* hash8 of wire.md 2.6 */
+uint32_t digest_fnv1a32(
+	const void *bytes, size_t n); /* names hashed into labels by Agent Sandbox */
 /* Base64 (RFC 4648), decode refuses other characters except line ends; free() the result. */
 char *digest_base64_encode(const void *bytes, size_t n);
 void *digest_base64_decode(struct slice text, size_t *n);

@@ -211,5 +211,5 @@ const char *err_code_name(enum err_code code);
 enum err_exit err_exit_status(const struct err *err);
 enum err_retry err_retry(const struct err *err);
 const char *err_hint(const struct err *err); /* "" if there is none; static */
-/* The code for a gRPC status number 1…16 (wire.md 5.3); others are ERR_RPC_UNKNOWN. */
+/* The code for a gRPC status number 1…16 (google.rpc.Code); others are ERR_RPC_UNKNOWN. */
 enum err_code err_code_of_grpc(int status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules for paths inside a sandbox (wire.md 6.2) and for names that a sandbox sends (design 6).
+/* Rules for paths inside a sandbox (as sandboxd v0.5.6 reads them) and for names that a sandbox sends.
  * A sandbox path is relative to the sandbox root, bytes without NUL, '/' between segments. */
 #pragma once
 
@@ -16,7 +16,7 @@ enum path_use {
 bool path_check(const char *path, enum path_use use, struct err *err);
 /* Collapsed form: no empty or "." segments; "" is the root. Free with free(). Check first. */
 char *path_normalize(const char *path);
-/* "/v1/files/" + percent-encoded segments (wire.md 6.2 Rule). Free with free(). */
+/* "/v1/files/" + percent-encoded segments (all but A–Z a–z 0–9 - . _ ~). Free with free(). */
 char *path_to_url(const char *path);
 char *path_join(const char *dir, const char *name); /* no doubled '/'; free() */
 const char *path_base(const char *path);            /* borrowed, after the last '/' */
@@ -25,4 +25,3 @@ const char *path_base(const char *path);            /* borrowed, after the last 
  * "." or "..", no '/', no NUL inside n bytes, at most 255 bytes. */
 bool path_is_safe_name(const char *name, size_t n);
 
-/* For cwd and file arguments a person typed as `name:path`. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The only way for foreign text to the screen, to a log line or to stderr (design.md section 6).
+/* The only way for foreign text to the screen, to a log line or to stderr.
  * Everything unsafe becomes visible ASCII, so that the result can neither move the cursor, nor
  * change direction, nor hide: C0 and DEL as ^X, C1 as <U+0085>, invalid UTF-8 as \xNN, bidi controls,
  * zero-width tricks and unassigned code points as <U+202E>. The column count is that of wcwidth(), which

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gRPC over HTTP/2 with prior knowledge (nghttp2) on any bufferevent: unary and server-streaming
- * calls (wire.md 5.2–5.4). No HTTP/2 PING is ever sent on a timer (the server answers with GOAWAY).
+ * calls (gRPC "PROTOCOL-HTTP2"). No HTTP/2 PING is ever sent on a timer (the server answers with GOAWAY).
  * The connection window is replenished on arrival; a stream's window is opened only by
  * grpc_consumed(), so a slow consumer stops its own process and nobody else. */
 #pragma once
@@ -35,11 +35,11 @@ void grpc_conn_free(struct grpc_conn *conn); /* ends calls silently */
 bool grpc_conn_is_usable(const struct grpc_conn *conn);
 
 struct grpc_call_opts {
-	const char *path;        /* "/process.v1.ProcessService/Start" */
-	struct slice message;    /* one protobuf message, copied */
-	int64_t timeout_ms;      /* 0: none. Our own clock; never for streams that live */
-	bool is_unary;           /* anything but exactly one message is rpc.internal */
-	bool send_timeout;       /* also as grpc-timeout: unary only (wire.md 5.2 Rule) */
+	const char *path;     /* "/process.v1.ProcessService/Start" */
+	struct slice message; /* one protobuf message, copied */
+	int64_t timeout_ms;   /* 0: none. Our own clock; never for streams that live */
+	bool is_unary;        /* anything but exactly one message is rpc.internal */
+	bool send_timeout; /* also as grpc-timeout: unary only: on a stream its expiry kills the process */
 	const char *traceparent; /* or NULL */
 	/* Each message as it is complete. A unary call gets exactly one before done(NULL). With
 	 * manual_window the consumer calls grpc_consumed() with the n of bytes it has used up. */

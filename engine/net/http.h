@@ -57,7 +57,7 @@ struct http_opts {
 	/* Fills up to room bytes; returns the count, 0 at the end, HTTP_BODY_PAUSE (call
 	 * http_resume_upload later) or HTTP_BODY_ABORT (sets *err, which becomes the completion). */
 	long (*read_body)(void *arg, char *into, size_t room, struct err *err);
-	bool expect_continue; /* wire.md 6.5: over 1 MiB */
+	bool expect_continue; /* for large bodies: an early refusal is read before they are sent */
 	/* deadlines, ms; 0 = none */
 	int64_t timeout_ms;         /* whole request */
 	int64_t connect_timeout_ms; /* 0: 10 s */
