@@ -165,29 +165,6 @@ static void keep_fresh(struct detail *detail, const struct fleet_row *row)
 
 /* ---- drawing */
 
-static enum theme_role state_role(enum fleet_state state)
-{
-	switch (state) {
-	case FLEET_READY:
-		return ROLE_OK;
-	case FLEET_FAILED:
-	case FLEET_BLOCKED:
-	case FLEET_ERROR:
-	case FLEET_EXPIRED:
-		return ROLE_ERROR;
-	case FLEET_DEGRADED:
-	case FLEET_PENDING:
-	case FLEET_UNKNOWN:
-		return ROLE_WARNING;
-	case FLEET_CREATING:
-	case FLEET_RESUMING:
-	case FLEET_SUSPENDING:
-		return ROLE_BUSY;
-	default:
-		return ROLE_GONE;
-	}
-}
-
 static void add_if(struct detail_lines *lines, const char *label, const char *text)
 {
 	if (*text)
@@ -198,7 +175,8 @@ static void add_row(struct detail_lines *lines, const struct fleet_row *row)
 {
 	char age[CLOCK_AGE_BYTES], date[CLOCK_RFC3339_BYTES];
 	int64_t now = clock_wall_ms();
-	detail_add(lines, "state", state_role(row->state), fleet_state_name(row->state), 0);
+	detail_add(
+		lines, "state", host_state_role(row->state), fleet_state_name(row->state), 0);
 	if (*row->why)
 		detail_add(lines, "why", ROLE_WARNING, row->why, row->why_since_ms);
 	add_if(lines, "namespace", row->namespace_);

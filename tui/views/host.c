@@ -37,3 +37,26 @@ const char *host_row_name(const struct host *host, const char *uid)
 		return uid;
 	return *row->claim ? row->claim : row->sandbox;
 }
+
+enum theme_role host_state_role(enum fleet_state state)
+{
+	switch (state) {
+	case FLEET_READY:
+		return ROLE_OK;
+	case FLEET_FAILED:
+	case FLEET_BLOCKED:
+	case FLEET_ERROR:
+	case FLEET_EXPIRED:
+		return ROLE_ERROR;
+	case FLEET_DEGRADED:
+	case FLEET_PENDING:
+	case FLEET_UNKNOWN:
+		return ROLE_WARNING;
+	case FLEET_CREATING:
+	case FLEET_RESUMING:
+	case FLEET_SUSPENDING:
+		return ROLE_BUSY;
+	default:
+		return ROLE_GONE;
+	}
+}

@@ -168,29 +168,6 @@ static void changed(struct view *view)
 
 /* ---- drawing */
 
-static enum theme_role state_role(enum fleet_state state)
-{
-	switch (state) {
-	case FLEET_READY:
-		return ROLE_OK;
-	case FLEET_FAILED:
-	case FLEET_BLOCKED:
-	case FLEET_ERROR:
-	case FLEET_EXPIRED:
-		return ROLE_ERROR;
-	case FLEET_DEGRADED:
-	case FLEET_PENDING:
-	case FLEET_UNKNOWN:
-		return ROLE_WARNING;
-	case FLEET_CREATING:
-	case FLEET_RESUMING:
-	case FLEET_SUSPENDING:
-		return ROLE_BUSY;
-	default:
-		return ROLE_GONE;
-	}
-}
-
 static void draw_counters(struct list *list, struct region r)
 {
 	struct host *host = list->view.host;
@@ -208,7 +185,7 @@ static void draw_counters(struct list *list, struct region r)
 			continue;
 		col += region_text(r, 0, col, r.cols - col, dim, "  ");
 		col += region_textf(r, 0, col, r.cols - col,
-			host_style(host, state_role((enum fleet_state)state)), "%zu %s",
+			host_style(host, host_state_role((enum fleet_state)state)), "%zu %s",
 			counters.by_state[state], fleet_state_name((enum fleet_state)state));
 	}
 	if (counters.expiring)
@@ -390,7 +367,7 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 		struct style style = base;
 		if (!(is_cursor && is_focused)) {
 			if (i == COLUMN_STATE)
-				style.fg = host_style(host, state_role(row->state)).fg;
+				style.fg = host_style(host, host_state_role(row->state)).fg;
 			else if (i == COLUMN_RESTARTS && row->restarts)
 				style.fg = host_style(host, ROLE_WARNING).fg;
 			else if (i == COLUMN_WHY)
