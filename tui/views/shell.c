@@ -351,7 +351,7 @@ static bool wants_motion(const struct view *view)
 static const char *busy(const struct view *view, struct str *into)
 {
 	const struct shell *shell = shell_of(view);
-	if (shell->state != SHELL_STARTING && shell->state != SHELL_RUNNING)
+	if (shell->state != SHELL_RUNNING) /* what has not begun is not lost */
 		return NULL;
 	str_addf(into, "%s is running in %s", shell->program, shell->name);
 	return into->p;
