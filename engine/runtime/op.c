@@ -45,7 +45,8 @@ void runtime_op_unref(struct runtime_op *op)
 		return;
 	if (op->release)
 		op->release(op);
-	loop_timer_free(op->timer);
+	if (op->timer)
+		loop_timer_free(op->timer);
 	free(op);
 }
 
@@ -116,7 +117,12 @@ static void end(struct runtime_op *op, const struct err *err)
 
 static void on_deferred_unref(void *arg)
 {
-	runtime_op_unref(arg);
+	struct runtime_op *op = arg;
+
+	/* a handle that is kept may outlive the loop; its timer must not */
+	loop_timer_free(op->timer);
+	op->timer = NULL;
+	runtime_op_unref(op);
 }
 
 /* Memory goes at the end of the turn: the end may come from inside one of the op's own callbacks. */
