@@ -140,8 +140,9 @@ static void put_unwrapped(struct term *t, const unsigned char *p, size_t n)
 		if (col < cols - 1 || utf8proc_charwidth((utf8proc_int32_t)codepoint) < 2)
 			write_vt(t, p, length);
 		if (t->last.valid && t->last.end >= cols) {
-			state_cursor(t, &row, &col);
-			state_move(t, row, cols - 1);
+			/* libvterm may have left it on the first half of a wide one */
+			state_cursor(t, &t->row, &t->col);
+			t->vt_behind = true;
 		}
 		p += length;
 		n -= length;

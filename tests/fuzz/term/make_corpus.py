@@ -48,6 +48,16 @@ SEEDS = {
     "history_reflow": b"".join(b"%d " % i * 30 + b"\r\n" for i in range(80)) + OP + b"r\x09\x05" + OP + b"x" + OP + b"r\x60\x30" + OP + b"x",
     "one_by_one": OP + b"s" + "é你\u0301\x1b[38;5;9mx\x1b]2;t\x1b\\\x1bP$qm\x1b\\😀".encode(),
     "input": b"\x1b[?1;1003;1006;1004;2004h\x1b=" + OP + b"k\x04\x00" + OP + b"k\x20\x07" + OP + b"k\x30\x05" + OP + b"c\x69\x04" + OP + b"m\x00\x01\x05\x05\x07" + OP + b"m\x02\x01\x06\x05\x00" + OP + b"m\x01\x01\x06\x05\x00" + OP + b"m\x00\x04\x01\x01\x00" + OP + b"f\x01" + OP + b"p\x10a\x1b[201~\x1b[20\x1b[201~1~" + OP + b"k\x2e\x01",
+    # found by this target: the two ways of writing did not agree, or rows were counted wrong
+    "found_one_column": (b"\x00\x05", b"qm\x03" + "😀".encode()),
+    "found_wide_at_edge": (b"\x05\x1b", b"[;9H" + "你".encode() + b"\x1b\xe4K"),
+    "found_switch_pending": (b"\x01\x00", b"hl\x1b[?47hl"),
+    "found_erase_pending": (b"\x01\x48", "你\x1b[K[".encode()),
+    "found_insert_pending": (b"\x01\x00", b"99\x1b[4h\\"),
+    "found_mode_pending": (b"\x01\x32", b"6h\x1b[20h\x95"),
+    "found_nowrap_wide": (b"\x09\x05", b"\x1b[?7lxxxxx'xx" + "你".encode() + b"\x1byz"),
+    "found_nowrap_mark": (b"\x09\x05", b"\x1b[?7lx\xef\t `\xe1\x9c\xb4"),
+    "found_row_count": (b"\x00\x00", b"z)[" + OP + b"r\x02\x01" + OP + b"r"),
 }
 
 
@@ -57,9 +67,11 @@ def main():
     for name, body in SEEDS.items():
         if isinstance(body, str):
             body = body.encode()
-        # 20 columns by 6 rows, except where the sizes are part of the case
-        big = "shrink" in name
-        (folder / name).write_bytes((b"\x77\x31" if big else b"\x09\x05") + body)
+        # 10 columns by 6 rows, except where the size is part of the case
+        size = b"\x77\x31" if "shrink" in name else b"\x09\x05"
+        if isinstance(body, tuple):
+            size, body = body
+        (folder / name).write_bytes(size + body)
 
 
 if __name__ == "__main__":
