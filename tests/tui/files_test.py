@@ -348,6 +348,7 @@ class Sandboxes(Case):
     """Two of the embedded backend."""
 
     def setUp(self):
+        self.tmp  # first: its removal then comes after the reset
         self.addCleanup(self.sandmux, "local", "reset", "--yes")
         for name in ("box", "other"):
             self.sandmux("--local", "create", name, check=0, timeout=60)

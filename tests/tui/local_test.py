@@ -9,6 +9,7 @@ from harness.sandmux import home_env
 
 class Local(DashboardCases, Case):
     def setUp(self):
+        self.tmp  # first: its removal then comes after the reset
         self.addCleanup(self.sandmux, "local", "reset", "--yes")
         r = self.sandmux("--local", "create", "box", check=0, timeout=60)
         self.assertIn("box", r.out)
@@ -29,6 +30,7 @@ class Local(DashboardCases, Case):
 
 class LocalList(Case):
     def setUp(self):
+        self.tmp  # first: its removal then comes after the reset
         self.addCleanup(self.sandmux, "local", "reset", "--yes")
 
     def test_from_nothing_to_a_sandbox_and_back(self):
