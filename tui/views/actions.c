@@ -3,7 +3,7 @@
 //
 // A batch is one command over some uids: at most BATCH_PARALLEL operations of the engine at a time, each tried
 // once. The first failure is shown whole, the others are counted.
-#include "tui/views/actions.h"
+#include "tui/views/actions_internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
@@ -41,18 +41,6 @@ struct batch {
 	size_t n, n_started, n_running, n_ok, n_failed;
 	struct err first_err;
 	char *first_name;
-};
-
-struct creation {
-	struct actions *actions;
-	struct creation *next;
-	struct fleet_op *op;
-};
-
-struct actions {
-	struct host *host;
-	struct batch *batches;
-	struct creation *creations;
 };
 
 static void batch_free(struct batch *batch)
@@ -237,7 +225,7 @@ static struct dialog *ask_dialog(
 	return dialog;
 }
 
-static bool run_delete(void *self, const char *args, struct err *err)
+bool action_delete(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
@@ -256,7 +244,7 @@ static bool run_delete(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static bool run_suspend(void *self, const char *args, struct err *err)
+bool action_suspend(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
@@ -273,7 +261,7 @@ static bool run_suspend(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static bool run_resume(void *self, const char *args, struct err *err)
+bool action_resume(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	struct batch *batch = batch_new(self, VERB_RESUME, err);
@@ -302,7 +290,7 @@ static void on_extend_answered(void *arg, struct dialog *dialog, int button)
 	batch_run(batch);
 }
 
-static bool run_extend(void *self, const char *args, struct err *err)
+bool action_extend(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	struct batch *batch = batch_new(view, VERB_EXTEND, err);
@@ -326,226 +314,6 @@ static bool run_extend(void *self, const char *args, struct err *err)
 	view->host->ops->push_dialog(view->host, dialog);
 	return true;
 }
-
-/* ---- create */
-
-enum { FIELD_NAME, FIELD_POOL, FIELD_LABELS, FIELD_LIFETIME };
-
-static void creation_free(void *arg)
-{
-	struct creation *creation = arg;
-	fleet_op_cancel(creation->op);
-	free(creation);
-}
-
-static void on_created(
-	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
-{
-	struct creation *creation = arg;
-	struct actions *actions = creation->actions;
-	(void)row;
-	creation->op = NULL;
-	if (err)
-		host_failf(actions->host, err, "Cannot create the sandbox");
-	else
-		host_notef(actions->host, NOTE_OK, "%s is ready", name);
-	struct creation **at = &actions->creations;
-	while (*at != creation)
-		at = &(*at)->next;
-	*at = creation->next;
-	loop_defer(actions->host->loop, creation_free, creation);
-}
-
-static void on_create_progress(void *arg, const char *stage)
-{
-	struct creation *creation = arg;
-	host_notef(creation->actions->host, NOTE_INFO, "creating: %s", stage);
-}
-
-/* "a=b c=d" to a NULL-terminated array over a copy. */
-static size_t split_words(char *text, const char **out, size_t max)
-{
-	size_t n = 0;
-	while (n + 1 < max) {
-		text += strspn(text, " ,");
-		if (!*text)
-			break;
-		out[n++] = text;
-		text += strcspn(text, " ,");
-		if (*text)
-			*text++ = 0;
-	}
-	out[n] = NULL;
-	return n;
-}
-
-/* A pool by name ("" = the first) in a namespace ("" = all). False: none is known. */
-static bool find_pool(
-	struct fleet *fleet, const char *namespace_, const char *name, struct fleet_pool *out)
-{
-	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
-		struct fleet_pool pool = fleet_pool_at(fleet, i);
-		if ((*namespace_ && strcmp(pool.namespace_, namespace_) != 0) ||
-			(*name && strcmp(pool.name, name) != 0))
-			continue;
-		*out = pool;
-		return true;
-	}
-	return false;
-}
-
-static bool create(struct actions *actions, const char *name, const char *pool,
-	const char *labels, const char *lifetime, struct err *err)
-{
-	struct host *host = actions->host;
-	struct fleet_create_opts opts = { 0 };
-	const char *namespace_ = host->ops->namespace_(host);
-	if (*lifetime && !clock_parse_duration(lifetime, &opts.shutdown_after_ms))
-		return err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m",
-			lifetime);
-	struct fleet_pool known = { .namespace_ = namespace_, .name = pool };
-	bool is_known = find_pool(engine_fleet(host->engine), namespace_, pool, &known);
-	if (!*pool && !is_known)
-		return err_set(err, ERR_POOL_NOT_FOUND,
-			"a sandbox needs a warm pool, and none is known");
-	char *copy = x_strdup(labels);
-	const char *words[64];
-	split_words(copy, words, 64);
-	struct creation *creation = x_calloc(1, sizeof *creation);
-	creation->actions = actions;
-	opts.namespace_ = *known.namespace_ ? known.namespace_ : NULL;
-	opts.name = *name ? name : NULL;
-	opts.pool = known.name;
-	opts.labels = words;
-	opts.on_progress = on_create_progress;
-	opts.done = on_created;
-	opts.arg = creation;
-	creation->op = fleet_create_start(engine_fleet(host->engine), &opts, err);
-	free(copy);
-	if (!creation->op) {
-		free(creation);
-		return false;
-	}
-	creation->next = actions->creations;
-	actions->creations = creation;
-	host_notef(host, NOTE_INFO, "creating a sandbox …");
-	return true;
-}
-
-static void on_create_answered(void *arg, struct dialog *dialog, int button)
-{
-	struct actions *actions = arg;
-	struct err err;
-	if (button == 0 &&
-		!create(actions, dialog_field(dialog, FIELD_NAME),
-			dialog_field(dialog, FIELD_POOL), dialog_field(dialog, FIELD_LABELS),
-			dialog_field(dialog, FIELD_LIFETIME), &err))
-		host_failf(actions->host, &err, "Cannot create the sandbox");
-}
-
-static bool run_create(void *self, const char *args, struct err *err)
-{
-	struct view *view = self;
-	struct host *host = view->host;
-	struct fleet *fleet = engine_fleet(host->engine);
-	if (!fleet)
-		return err_set(
-			err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
-	if (engine_is_read_only(host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "creating is off");
-	if (*args)
-		return create(host->actions, "", args, "", "", err);
-	struct dialog *dialog =
-		dialog_new("New sandbox", on_create_answered, host->actions, NULL);
-	const char *namespace_ = host->ops->namespace_(host);
-	const char *first = "";
-	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
-		struct fleet_pool pool = fleet_pool_at(fleet, i);
-		if (*namespace_ && strcmp(pool.namespace_, namespace_) != 0)
-			continue;
-		if (!*first)
-			first = pool.name;
-		dialog_add_textf(dialog, "pool %s: %d of %d ready%s", pool.name, pool.ready,
-			pool.desired,
-			pool.is_template_missing ? ", its template is missing" : "");
-	}
-	if (!*first)
-		dialog_add_text(dialog, "No warm pool is known here yet.");
-	dialog_add_field(dialog, "name (empty: generated)", "");
-	dialog_add_field(dialog, "warm pool", first);
-	dialog_add_field(dialog, "labels (k=v k=v)", "");
-	dialog_add_field(dialog, "lifetime (30m; empty: none)", "");
-	dialog_add_button(dialog, "C&reate");
-	dialog_add_button(dialog, "&Cancel");
-	host->ops->push_dialog(host, dialog);
-	return true;
-}
-
-/* ---- views on a row */
-
-static bool first_target(struct view *view, const char **uid, struct err *err)
-{
-	const char *uids[1] = { NULL };
-	size_t n = view->class->targets ? view->class->targets(view, uids, 1) : 0;
-	if (!n && engine_fleet(view->host->engine))
-		return err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
-	*uid = n ? uids[0] : NULL;
-	return true;
-}
-
-static bool run_shell(void *self, const char *args, struct err *err)
-{
-	struct view *view = self;
-	const char *uid;
-	if (!first_target(view, &uid, err))
-		return false;
-	char *copy = x_strdup(args);
-	const char *argv[64];
-	size_t n = split_words(copy, argv, 64);
-	char *kept = uid ? x_strdup(uid) : NULL;
-	struct view_args opts = { .uid = kept, .argv = n ? argv : NULL };
-	view->host->ops->open(view->host, &view_shell, &opts);
-	free(kept);
-	free(copy);
-	return true;
-}
-
-static bool open_on_target(
-	struct view *view, const struct view_class *class, const char *path, struct err *err)
-{
-	const char *uid;
-	if (!first_target(view, &uid, err))
-		return false;
-	char *kept = uid ? x_strdup(uid) : NULL;
-	struct view_args opts = { .uid = kept, .path = path };
-	view->host->ops->open(view->host, class, &opts);
-	free(kept);
-	return true;
-}
-
-static bool run_files(void *self, const char *args, struct err *err)
-{
-	return open_on_target(self, &view_files, *args ? args : NULL, err);
-}
-
-static bool run_detail(void *self, const char *args, struct err *err)
-{
-	(void)args;
-	return open_on_target(self, &view_detail, NULL, err);
-}
-
-const struct command row_commands[] = {
-	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
-		run_shell },
-	{ "files", "[PATH]", "its files beside yours", run_files },
-	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
-	{ "create", "[POOL]", "create a sandbox", run_create },
-	{ "delete", "", "delete the sandboxes selected (asks)", run_delete },
-	{ "suspend", "", "suspend the sandboxes selected (asks)", run_suspend },
-	{ "resume", "", "resume the sandboxes selected", run_resume },
-	{ "extend", "[TIME]", "their end of life becomes now plus TIME", run_extend },
-};
-const size_t n_row_commands = sizeof row_commands / sizeof row_commands[0];
 
 struct actions *actions_new(struct host *host)
 {

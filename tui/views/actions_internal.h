@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of the commands on rows share: actions.c batches over rows, create.c new sandboxes, row_commands.c the
+ * table and the commands that open views. */
+#pragma once
+
+#include "tui/views/actions.h"
+
+struct batch;
+
+struct creation {
+	struct actions *actions;
+	struct creation *next;
+	struct fleet_op *op;
+};
+
+struct actions {
+	struct host *host;
+	struct batch *batches;
+	struct creation *creations;
+};
+
+/* actions.c */
+bool action_delete(void *self, const char *args, struct err *err);
+bool action_suspend(void *self, const char *args, struct err *err);
+bool action_resume(void *self, const char *args, struct err *err);
+bool action_extend(void *self, const char *args, struct err *err);
+
+/* create.c */
+bool action_create(void *self, const char *args, struct err *err);
+void creation_free(void *creation);
+
+/* "a=b c=d" to a NULL-terminated array over the text, which is cut up. */
+size_t split_words(char *text, const char **out, size_t max);

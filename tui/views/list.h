@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The sandbox list: what its files share. list.c follows the fleet and takes keys and mouse, list_draw.c draws. */
+#pragma once
+
+#include "tui/views/list_index.h"
+#include "tui/views/view.h"
+
+struct list {
+	struct view view;
+	struct list_index *index;
+	const struct fleet
+		*fleet;    /* whose rows these are: another namespace brings another one */
+	uint64_t revision; /* of the fleet, as last taken over */
+	char cursor[FLEET_UID_BYTES];
+	size_t cursor_at, top;
+	int rows_shown, first_row; /* of the last draw */
+	int header_row;
+	int column_at[COLUMN_COUNT], column_cols[COLUMN_COUNT]; /* -1: not shown */
+	bool is_rebuilding;
+	bool shows_seconds;
+};
+
+struct list_column_row {
+	const char *title;
+	const char *sort_name;
+	int cols; /* wanted; 0: shares what is left */
+	int rank; /* the smaller stays longer when it gets narrow */
+	bool is_right;
+};
+extern const struct list_column_row list_columns[COLUMN_COUNT];
+
+static inline struct list *list_of(const struct view *view)
+{
+	return (struct list *)(uintptr_t)view;
+}
+
+static inline struct fleet *list_fleet(const struct list *list)
+{
+	return engine_fleet(list->view.host->engine);
+}
+
+/* list.c */
+void list_follow(struct view *view); /* takes over what the fleet has changed */
+void list_keep_cursor(struct list *list);
+
+/* list_draw.c */
+void list_draw(struct view *view, struct region region, bool is_focused);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that every view with targets() has, and those of them that open a view on a row.
+#include "tui/views/actions_internal.h"
+
+#include "engine/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t split_words(char *text, const char **out, size_t max)
+{
+	size_t n = 0;
+	while (n + 1 < max) {
+		text += strspn(text, " ,");
+		if (!*text)
+			break;
+		out[n++] = text;
+		text += strcspn(text, " ,");
+		if (*text)
+			*text++ = 0;
+	}
+	out[n] = NULL;
+	return n;
+}
+
+static bool first_target(struct view *view, const char **uid, struct err *err)
+{
+	const char *uids[1] = { NULL };
+	size_t n = view->class->targets ? view->class->targets(view, uids, 1) : 0;
+	if (!n && engine_fleet(view->host->engine))
+		return err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
+	*uid = n ? uids[0] : NULL;
+	return true;
+}
+
+static bool run_shell(void *self, const char *args, struct err *err)
+{
+	struct view *view = self;
+	const char *uid;
+	if (!first_target(view, &uid, err))
+		return false;
+	char *copy = x_strdup(args);
+	const char *argv[64];
+	size_t n = split_words(copy, argv, 64);
+	char *kept = uid ? x_strdup(uid) : NULL;
+	struct view_args opts = { .uid = kept, .argv = n ? argv : NULL };
+	view->host->ops->open(view->host, &view_shell, &opts);
+	free(kept);
+	free(copy);
+	return true;
+}
+
+static bool open_on_target(
+	struct view *view, const struct view_class *class, const char *path, struct err *err)
+{
+	const char *uid;
+	if (!first_target(view, &uid, err))
+		return false;
+	char *kept = uid ? x_strdup(uid) : NULL;
+	struct view_args opts = { .uid = kept, .path = path };
+	view->host->ops->open(view->host, class, &opts);
+	free(kept);
+	return true;
+}
+
+static bool run_files(void *self, const char *args, struct err *err)
+{
+	return open_on_target(self, &view_files, *args ? args : NULL, err);
+}
+
+static bool run_detail(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_target(self, &view_detail, NULL, err);
+}
+
+const struct command row_commands[] = {
+	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
+		run_shell },
+	{ "files", "[PATH]", "its files beside yours", run_files },
+	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
+	{ "create", "[POOL]", "create a sandbox", action_create },
+	{ "delete", "", "delete the sandboxes selected (asks)", action_delete },
+	{ "suspend", "", "suspend the sandboxes selected (asks)", action_suspend },
+	{ "resume", "", "resume the sandboxes selected", action_resume },
+	{ "extend", "[TIME]", "their end of life becomes now plus TIME", action_extend },
+};
+const size_t n_row_commands = sizeof row_commands / sizeof row_commands[0];
