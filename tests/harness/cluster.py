@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import uuid
+from pathlib import Path
 
 from .bed import BED, need_bed
 
@@ -18,19 +19,30 @@ def node_impossible() -> str:
 
 
 class RealCluster:
-    """kubeconfig, api, ca, token, kubectl(*args), namespace()."""
+    """kubeconfig, api, ca, token, kubectl(*args), namespace(). With a directory it is one of the caller's own: for
+    tests that stop and break its parts."""
 
-    def __init__(self, node: bool = False):
-        self._ours = subprocess.run([*PROGRAM, "status"], capture_output=True).returncode != 0
-        # Also over a running one: it may lack the node.
-        r = subprocess.run([*PROGRAM, "up", "--no-build", *(["--node"] if node else [])], capture_output=True, text=True)
-        if r.returncode:
+    def __init__(self, node: bool = False, directory=None):
+        self._program = [*PROGRAM, *(["--dir", str(directory)] if directory else [])]
+        self._ours = subprocess.run([*self._program, "status"], capture_output=True).returncode != 0
+        try:
+            self.up(node)  # also over a running one: it may lack the node
+        except RuntimeError:
             self.stop()
-            raise RuntimeError(f"the cluster did not come up:\n{r.stderr[-4000:]}")
-        lines = subprocess.run([*PROGRAM, "env"], capture_output=True, text=True, check=True).stdout.splitlines()
+            raise
+        lines = subprocess.run([*self._program, "env"], capture_output=True, text=True, check=True).stdout.splitlines()
         env = dict(shlex.split(line)[1].split("=", 1) for line in lines)
         self.kubeconfig, self.api = env["KUBECONFIG"], env["CLUSTER_API"]
-        self.ca, self.token = env["CLUSTER_CA"], env["CLUSTER_TOKEN"]
+        self.ca, self.token, self.dir = env["CLUSTER_CA"], env["CLUSTER_TOKEN"], Path(env["CLUSTER_DIR"])
+
+    def up(self, node: bool = False):
+        """Starts what does not run."""
+        r = subprocess.run([*self._program, "up", "--no-build", *(["--node"] if node else [])], capture_output=True, text=True)
+        if r.returncode:
+            raise RuntimeError(f"the cluster did not come up:\n{r.stderr[-4000:]}")
+
+    def pid(self, daemon: str) -> int:
+        return int((self.dir / "run" / f"{daemon}.pid").read_text().split()[0])
 
     def kubectl(self, *args, stdin: str = None, check: bool = True) -> str:
         r = subprocess.run([need_bed("kubectl"), f"--kubeconfig={self.kubeconfig}", *map(str, args)],
@@ -48,7 +60,7 @@ class RealCluster:
 
     def stop(self):
         if self._ours:
-            subprocess.run([*PROGRAM, "down", "--wipe"], capture_output=True, check=True)
+            subprocess.run([*self._program, "down", "--wipe"], capture_output=True, check=True)
 
     def __enter__(self):
         return self

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between sandmux and a real API server everything goes wrong. Meanwhile the screen says so and keeps its rows;
+afterwards what sandmux holds equals a fresh `kubectl get`."""
+import json
+import os
+import re
+import signal
+import tempfile
+import threading
+import time
+import urllib.request
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from cluster_case import ClusterCase, Lines, wait_until
+from harness import main
+from harness.cluster import RealCluster
+from harness.faults import FaultProxy, HttpFaultProxy, status
+from harness.scripted_api import ScriptedApi
+
+SLOW = bool(os.environ.get("SANDMUX_TEST_SLOW"))
+BANNER = re.compile(r"! .*(retrying|deaf|relisting)")
+
+
+class Faults(ClusterCase):
+    NODE = False
+    own = None
+
+    @classmethod
+    def setUpClass(cls):
+        """A control plane of our own: it is stopped and broken."""
+        super().setUpClass()
+        if not cls.why_not:
+            folder = tempfile.TemporaryDirectory(prefix="sandmux-faults-", ignore_cleanup_errors=True)
+            cls.addClassCleanup(folder.cleanup)
+            cls.cluster = RealCluster(directory=Path(folder.name) / "cluster")
+            cls.addClassCleanup(cls.cluster.stop)
+
+    def setUp(self):
+        super().setUp()
+        self.shared_pools()
+        self.kubectl("-n", self.ns, "delete", "sandboxclaims", "--all")
+        for name in ("old", "stays"):
+            self.claim(name, "loopback")
+
+    # --- what is looked at
+    def through(self, url: str, *args):
+        """The dashboard and a list that is watched, both through url."""
+        config = self.config({"token": self.cluster.token} if url.startswith("https") else {}, {"server": url, **({} if url.startswith("https") else {"certificate-authority": None})})
+        self.lines = Lines(self, "--kubeconfig", config, "-n", self.ns, *args, "ls", "-w", "-o", "json")
+        self.scr = self.dash(*args, config=config, rows=30)
+        self.scr.wait_for("stays", timeout=60)
+        self.scr.wait_for(re.compile(r"\bold\b"))
+        wait_until(lambda: len(self.held()) >= 2, "the list")
+        return self.scr
+
+    def held(self) -> dict:
+        """What `ls -w` has told so far, put together: uid to (name, time to live)."""
+        rows = {}
+        with self.lines.changed:
+            for _, line in self.lines.lines:
+                if line["type"] == "RESET":
+                    rows = {}
+                elif line["type"] == "DELETED":
+                    rows.pop(line["uid"], None)
+                elif line["object"]["claim"]:
+                    rows[line["object"]["uid"]] = (line["object"]["claim"], line["object"]["expiresAt"])
+        return rows
+
+    def fresh(self) -> dict:
+        return {o["metadata"]["uid"]: (o["metadata"]["name"], o["spec"].get("lifecycle", {}).get("shutdownTime"))
+                for o in self.cluster.get("sandboxclaims", "-n", self.ns)["items"]}
+
+    def change(self):
+        """Somebody adds, changes and deletes, where sandmux cannot see it."""
+        until = (datetime.now(timezone.utc) + timedelta(hours=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.claim("new", "loopback")
+        self.kubectl("-n", self.ns, "patch", "sandboxclaim", "stays", "--type=merge", "-p", json.dumps({"spec": {"lifecycle": {"shutdownTime": until}}}))
+        self.kubectl("-n", self.ns, "delete", "sandboxclaim", "old")
+
+    def equal(self, timeout: float = 60):
+        """What sandmux holds is what a fresh list says, on the screen too, and nothing is said to be wrong any more."""
+        want = self.fresh()
+        self.assertEqual(sorted(name for name, _ in want.values()), ["new", "stays"])
+        end = time.monotonic() + timeout
+        while self.held() != want and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual(self.held(), want, self.scr.dump())
+        self.scr.wait_for(lambda s: re.search(r"\bnew\b", s.text()) and not re.search(r"\bold ", s.text()), timeout)
+        self.scr.wait_for(lambda s: not BANNER.search(s.text()), timeout)
+
+    def bytes_proxy(self) -> FaultProxy:
+        proxy = FaultProxy(self.cluster.api)
+        self.addCleanup(proxy.stop)
+        return proxy
+
+    def http_proxy(self) -> HttpFaultProxy:
+        proxy = HttpFaultProxy(self.cluster.api, self.cluster.ca, self.cluster.token)
+        self.addCleanup(proxy.stop)
+        return proxy
+
+    # --- the wire
+    def test_half_open_connection(self):
+        """The connection is dead and nobody says so; a new one works."""
+        proxy = self.bytes_proxy()
+        self.through(proxy.url, "--watch-idle", "4s")
+        proxy.half_open()
+        self.change()
+        proxy.refuse()  # so that the deafness is seen for longer than a moment
+        self.scr.wait_for(BANNER)
+        self.assertRegex(self.scr.text(), r"data \S+ old")
+        proxy.accept()
+        self.equal()
+
+    def test_outage_without_a_word(self):
+        """No byte moves in either direction for a while, then all of them do."""
+        proxy = self.bytes_proxy()
+        self.through(proxy.url, "--watch-idle", "4s")
+        proxy.hold()
+        self.change()
+        self.scr.wait_for(re.compile(r"! .*deaf"))
+        self.scr.wait_for(re.compile(r"data ([5-9]|1\d)s old"))
+        self.assertIn("old", self.scr.text())  # rows stay
+        proxy.release()
+        self.equal()
+
+    def test_cut_in_mid_chunk(self):
+        proxy = self.bytes_proxy()
+        self.through(proxy.url)
+        proxy.cut_after(700)  # inside the event that is next
+        pipes = list(proxy.pipes)
+        self.change()
+        wait_until(lambda: any(p.was_cut for p in pipes), "a cut")
+        self.equal()
+
+    def test_connections_are_reset_and_refused(self):
+        proxy = self.bytes_proxy()
+        self.through(proxy.url)
+        proxy.refuse()
+        proxy.cut()
+        self.change()
+        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.scr.wait_for(re.compile(r"data \d+s old"))
+        proxy.accept()
+        self.equal()
+
+    def test_slow_drip(self):
+        """600 bytes a second: the list comes in the end, and keys work meanwhile."""
+        proxy = self.bytes_proxy()
+        self.through(proxy.url)
+        proxy.drip(600)
+        proxy.cut()
+        self.change()
+        self.scr.type("?")
+        self.scr.wait_for("Everywhere", timeout=3)
+        self.scr.key("Escape")
+        self.scr.wait_gone("Everywhere", timeout=3)
+        self.equal(120)
+
+    # --- the server
+    def test_server_is_stopped(self):
+        seconds, idle = (95, "90s") if SLOW else (12, "4s")
+        self.through(self.cluster.api, "--watch-idle", idle)
+        self.change_when_stopped(seconds)
+        self.equal(90)
+
+    def change_when_stopped(self, seconds):
+        pid = self.cluster.pid("kube-apiserver")
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+            self.scr.wait_for(re.compile(r"! .*deaf"), timeout=30)
+            self.assertRegex(self.scr.text(), r"data (\d+s|\dm)\S* old")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.change()
+
+    def restart(self, between=lambda: None):
+        pid = self.cluster.pid("kube-apiserver")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not Path(f"/proc/{pid}").exists() or ") Z " in Path(f"/proc/{pid}/stat").read_text(), "its end")
+        between()
+        self.cluster.up()
+
+    def test_server_restarts(self):
+        self.through(self.cluster.api)
+        self.restart(lambda: self.scr.wait_for(re.compile(r"! .*retrying")))
+        self.change()
+        self.equal(90)
+
+    def test_etcd_is_compacted(self):
+        """What happened since the last event is history that nobody has any more: a real 410."""
+        proxy = self.bytes_proxy()
+        self.through(proxy.url)
+        proxy.refuse()
+        proxy.cut()
+        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.change()
+        self.compact()
+        self.restart()  # its watch cache has no history either
+        proxy.accept()
+        self.equal(90)
+
+    def compact(self):
+        ports = json.loads((self.cluster.dir / "settings.json").read_text())["ports"]
+
+        def call(what, **body):
+            request = urllib.request.Request(f"http://127.0.0.1:{ports['etcd']}/v3/{what}", json.dumps(body).encode(), {"Content-Type": "application/json"})
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20) as r:
+                return json.load(r)
+
+        revision = call("kv/range", key="AA==")["header"]["revision"]
+        call("kv/compaction", revision=revision, physical=True)
+
+    # --- what the server says
+    def gone(self, how):
+        """The watches end, and resuming them is answered so, once each; lists are slow, so that it is seen."""
+        proxy = self.http_proxy()
+        self.through(proxy.url)
+        answered, seen, stop = set(), [], threading.Event()
+
+        def rule(request):
+            key = request.path
+            if request.is_watch and key not in answered and resumed.is_set():
+                answered.add(key)
+                return how(request)
+            if not request.is_watch and resumed.is_set() and request.resource in ("sandboxclaims", "sandboxes"):
+                return {"delay": 2}
+            return None
+
+        def look():
+            while not stop.wait(0.02):
+                seen.append("stays" in self.scr.text())
+
+        resumed = threading.Event()
+        proxy.rule = rule
+        threading.Thread(target=look, daemon=True).start()
+        before = len(proxy.requests)
+        resumed.set()
+        proxy.end_watches()
+        self.change()
+        self.scr.wait_for(re.compile(r"! .*relisting"))
+        self.equal()
+        stop.set()
+        self.assertTrue(all(seen), "the row flickered")
+        lists = [r for r in proxy.requests[before:] if r.resource == "sandboxclaims" and not r.is_watch]
+        self.assertGreaterEqual(len(lists), 2)  # the dashboard's and that of ls
+        self.assertIn(f"/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/{self.ns}/sandboxclaims", answered)
+
+    def test_410_as_status(self):
+        self.gone(lambda request: (410, {}, status(410, "Expired", "too old resource version: 1 (2)")))
+
+    def test_410_as_event(self):
+        self.gone(lambda request: {"events": [{"type": "ERROR", "object": status(410, "Expired", "too old resource version: 1 (2)")}]})
+
+    def refusing(self, answer, seconds):
+        """Every request is answered so for that long, while the watches have ended."""
+        proxy = self.http_proxy()
+        self.through(proxy.url)
+        until = time.monotonic() + seconds
+        refused = []
+
+        def rule(request):
+            if time.monotonic() < until:
+                refused.append(request)
+                return answer
+            return None
+
+        proxy.rule = rule
+        proxy.end_watches()
+        self.change()
+        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.equal(90)
+        return refused, [r for r in proxy.requests if r.at >= until]
+
+    def test_429_with_retry_after(self):
+        refused, _ = self.refusing((429, {"Retry-After": "4"}, status(429, "TooManyRequests", "slow down", details={"retryAfterSeconds": 4})), 6)
+        for path in {r.path for r in refused}:
+            # two programs watch; each comes back no sooner than it was told
+            times = sorted(r.at for r in refused if r.path == path and r.is_watch)
+            for n in range(2, len(times)):
+                self.assertGreater(times[n] - times[n - 2], 3.5, path)
+
+    def test_500(self):
+        refused, _ = self.refusing((500, {}, status(500, "InternalError", "etcdserver: no leader")), 6)
+        self.assertLess(len(refused), 150, "that is no back-off")
+
+    def test_503_from_something_in_between(self):
+        self.refusing((503, {"Content-Type": "text/html"}, "<html>bad gateway</html>"), 4)
+
+    def test_watch_that_breaks_off_in_mid_object(self):
+        proxy = self.http_proxy()
+        self.through(proxy.url)
+        broken = []
+
+        def rule(request):
+            if request.is_watch and len(broken) < 12:
+                broken.append(request)
+                return {"events": [], "cut": True}
+            return None
+
+        proxy.rule = rule
+        proxy.end_watches()
+        self.change()
+        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.equal()
+
+    def test_expired_continue_token(self):
+        """The second page of 1,200 is refused with 410 and a token to go on with."""
+        api = ScriptedApi(1200)
+        self.addCleanup(api.stop)
+        proxy = HttpFaultProxy(api.url, None, "x")
+        self.addCleanup(proxy.stop)
+        refused = []
+
+        def rule(request):
+            if "continue" in request.query and request.resource == "sandboxclaims" and len(refused) < 3:
+                refused.append(request)
+                answer = status(410, "Expired", "The provided continue parameter is too old")
+                answer["metadata"] = {"continue": request.query["continue"]}
+                return (410, {}, answer)
+            return None
+
+        proxy.rule = rule
+        config = self.config({}, {"server": proxy.url, "certificate-authority": None})
+        scr = self.sandmux_screen("--kubeconfig", config, "-n", "default", cols=120)
+        scr.wait_for("1200 sandboxes", timeout=60)
+        self.assertEqual(len(refused), 3)
+        scr.type("G")
+        scr.wait_for("claim-01199")
+
+
+if __name__ == "__main__":
+    main()
