@@ -75,7 +75,7 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 		return HTTP_BODY_ABORT;
 	}
 	if (job->bytes + n >= job->total_bytes && is_changed(job)) {
-		err_set(err, ERR_FILE_CHANGED, "%s changed while it was copied", job->name);
+		err_set(err, ERR_FILE_CHANGED, "it changed while it was copied");
 		return HTTP_BODY_ABORT;
 	}
 	transfer_job_take_bytes(job, into, (size_t)n);

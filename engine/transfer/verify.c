@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SHA-256 of what the sandbox has, by its own sha256sum: many files a process. A sandbox without it (or a runtime
- * without processes) leaves the check of the size. When a whole batch fails, each file is asked for alone. */
+/* SHA-256 of what the sandbox has, by its own sha256sum: many files a process. When a whole batch fails, each file
+ * is asked for alone. A sandbox without that program (or a runtime without processes) is read back
+ * instead, and the sum is ours. */
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/transfer/internal.h"
@@ -9,6 +10,7 @@
 
 enum {
 	BATCH = 64,
+	MAX_READING = 4,
 	MAX_ARGV_BYTES = 64 << 10,
 	MIN_MS = 60 * 1000,
 	BYTES_PER_MS = 10 << 10, /* a slow sandbox: 10 MiB a second */
@@ -19,8 +21,9 @@ struct verify {
 	struct runtime_op *op;
 	struct job *batch[BATCH];
 	size_t n;
-	bool is_unavailable, alone;
+	bool is_unavailable;
 	size_t n_alone; /* jobs to be asked for alone */
+	int n_reading;  /* back */
 };
 
 static char *remote_path(const struct job *job)
@@ -42,10 +45,6 @@ void transfer_verify_add(struct job *job)
 
 	if (!transfer->verify)
 		transfer->verify = x_calloc(1, sizeof *transfer->verify);
-	if (transfer->verify->is_unavailable) {
-		transfer_job_verified(job, NULL);
-		return;
-	}
 	transfer->n_active--;
 	transfer->n_verifying++;
 	job->state = JOB_VERIFYING;
@@ -83,6 +82,71 @@ static void judge(struct job *job, struct slice hex)
 	transfer_job_verified(job, &err);
 }
 
+/* ---- reading back */
+static bool on_back_bytes(void *arg, struct slice bytes, struct err *err)
+{
+	struct job *job = arg;
+
+	(void)err;
+	digest_add(job->digest, bytes.p, bytes.n);
+	return true;
+}
+
+static void on_back_read(void *arg, const struct err *err, int64_t bytes_read)
+{
+	struct job *job = arg;
+	char hex[DIGEST_SHA256_HEX];
+
+	(void)bytes_read;
+	job->read = NULL;
+	job->transfer->verify->n_reading--;
+	if (err) {
+		transfer_job_verified(job, err);
+		return;
+	}
+	digest_finish_hex(job->digest, hex);
+	judge(job, (struct slice){ hex, HEX });
+}
+
+static void read_back(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+	bool is_upload = transfer->to.kind == END_REMOTE;
+	char *path = is_upload ? transfer_dir_to_path(transfer, job->dir, job->to_name)
+			       : transfer_dir_from_path(transfer, job->dir, job->name);
+	struct runtime_read_opts opts = {
+		.path = path,
+		.if_unmodified_since_s = -1,
+		.on_bytes = on_back_bytes,
+		.done = on_back_read,
+		.arg = job,
+	};
+	struct err err = { 0 };
+
+	digest_free(job->digest);
+	job->digest = digest_new();
+	job->read = runtime_read_start(
+		is_upload ? transfer->to.runtime : transfer->from.runtime, &opts, &err);
+	free(path);
+	if (job->read)
+		transfer->verify->n_reading++;
+	else
+		transfer_job_verified(job, &err);
+}
+
+static void read_back_some(struct transfer *transfer)
+{
+	struct job *job, *next;
+
+	DL_FOREACH_SAFE(transfer->jobs, job, next) {
+		if (transfer->verify->n_reading >= MAX_READING)
+			return;
+		if (job->state == JOB_VERIFYING && !job->read)
+			read_back(job);
+	}
+}
+
+/* ---- sha256sum */
 static bool is_whole(const struct runtime_result *result, size_t n)
 {
 	struct slice text = result->out, hex;
@@ -173,15 +237,11 @@ static void start_batch(struct transfer *transfer)
 void transfer_verify_turn(struct transfer *transfer)
 {
 	struct verify *verify = transfer->verify;
-	struct job *job, *next;
 
 	if (!verify || verify->op || !transfer->n_verifying || transfer->is_ended)
 		return;
 	if (verify->is_unavailable) {
-		DL_FOREACH_SAFE(transfer->jobs, job, next) {
-			if (job->state == JOB_VERIFYING)
-				transfer_job_verified(job, NULL);
-		}
+		read_back_some(transfer);
 		return;
 	}
 	/* a full batch, or nothing that could fill it */

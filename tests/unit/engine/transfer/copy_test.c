@@ -629,6 +629,32 @@ static void a_lost_daemon_ends_the_whole_tree(void **state)
 	assert_true(last.files_done < 50);
 }
 
+static void without_sha256sum_the_file_is_read_back(void **state)
+{
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	opts.verify = true;
+	opts.from.path = "in/f";
+	opts.to = (struct transfer_end){ rig.runtime, "x", -1 };
+	/* this daemon gives back as many x as it was given bytes */
+	put_file("in/f", "xxxxx");
+	run(&opts);
+	if (rig.failed)
+		fail_msg("%s %s", err_name(&rig.err), rig.err.msg);
+	put_file("in/f", "xxxyx");
+	opts.to.path = "y";
+	run(&opts);
+	assert_int_equal(rig.err.code, ERR_FILE_VERIFY);
+	tree = files;
+	opts.from = (struct transfer_end){ rig.runtime, "a", -1 };
+	opts.to = (struct transfer_end){ NULL, "in/a", -1 };
+	run(&opts);
+	assert_false(rig.failed);
+	assert_file("in/a", "hello");
+}
+
 /* ---- sandbox to sandbox */
 static void a_relay_touches_no_disk(void **state)
 {
@@ -847,6 +873,7 @@ int main(void)
 		TEST(an_upload_asks_before_it_replaces),
 		TEST(a_refused_upload_tells_why),
 		TEST(a_lost_daemon_ends_the_whole_tree),
+		TEST(without_sha256sum_the_file_is_read_back),
 		TEST(a_relay_touches_no_disk),
 		TEST(nothing_is_copied_into_itself),
 		TEST(a_paused_transfer_waits),
