@@ -153,9 +153,17 @@ static void retry(struct kube_reflector *reflector, const struct err *err,
 	go_on(reflector, delay);
 }
 
+void kube_reflector_not_served(struct kube_reflector *reflector, const struct err *err)
+{
+	const struct kube_answer answer = { .status = 404, .retry_after_ms = -1 };
+	retry(reflector, err, &answer, false);
+}
+
 static void list_failed(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer)
 {
+	if (err->code == ERR_KUBE_NOT_SERVED && kube_reflector_ask_versions(reflector))
+		return;
 	if (err->code == ERR_KUBE_EXPIRED && reflector->token.n > 0) {
 		token_expired(reflector, answer);
 		return;
@@ -261,7 +269,7 @@ void kube_reflector_began(struct kube_reflector *reflector)
 static void on_next(void *arg)
 {
 	struct kube_reflector *reflector = arg;
-	if (reflector->request != NULL || reflector->is_dead)
+	if (reflector->request != NULL || reflector->discovery != NULL || reflector->is_dead)
 		return;
 	if (reflector->revision.n > 0 && !reflector->wants_list) {
 		kube_reflector_start_watch(reflector);

@@ -19,6 +19,7 @@ struct kube_reflector {
 	struct err err; /* code ERR_NONE: none */
 	enum reflector_phase phase;
 	struct kube_request *request;
+	struct kube_call *discovery; /* which versions the group has, after a 404 */
 	struct json_split *split;
 	struct loop_timer *next; /* starts the next request */
 	struct loop_timer *idle; /* notices a deaf watch */
@@ -61,3 +62,7 @@ void kube_reflector_began(struct kube_reflector *reflector); /* a success status
 /* err NULL: whole and well-formed. event_status etc. say more. */
 void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer);
+/* After a 404 of the path itself: asks which versions the group has, then comes as kube_reflector_not_served(). False: not
+ * asked. */
+bool kube_reflector_ask_versions(struct kube_reflector *reflector);
+void kube_reflector_not_served(struct kube_reflector *reflector, const struct err *err);

@@ -275,5 +275,7 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 void kube_reflector_drop_request(struct kube_reflector *reflector)
 {
 	kube_request_cancel(reflector->request);
+	kube_call_cancel(reflector->discovery);
 	reflector->request = NULL;
+	reflector->discovery = NULL;
 }

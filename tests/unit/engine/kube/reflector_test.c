@@ -63,6 +63,7 @@ struct test {
 	int syncs_begun, syncs_ended;
 	enum kube_reflector_state state;
 	enum err_code error;
+	char message[ERR_MESSAGE_BYTES]; /* the last one */
 	bool was_deaf, was_relisting, was_retrying;
 	struct evhttp_request *watch; /* open */
 	int watches, lists;
@@ -70,6 +71,8 @@ struct test {
 	/* faults: how many of the next requests of a kind fail so */
 	int expire_continue, expire_watch_http, expire_watch_event, throttle_watch, forbid_list,
 		garbage_list, silent_watch, refuse_first_list;
+	int not_served;
+	const char *group; /* what /apis/<group> answers; NULL: 404 too */
 	bool stop_at_first_object;
 	int remaining_at_expiry;
 };
@@ -195,7 +198,9 @@ static void serve_list(
 	struct test *t, struct evhttp_request *request, const struct api_request *is)
 {
 	t->lists++;
-	if (take(&t->forbid_list)) {
+	if (take(&t->not_served)) {
+		api_reply(request, 404, "404 page not found\n");
+	} else if (take(&t->forbid_list)) {
 		api_status(request, 403, "Forbidden", "User cannot list");
 	} else if (take(&t->garbage_list)) {
 		api_reply(request, 200, "{\"metadata\":{},\"items\":[{]}");
@@ -217,7 +222,10 @@ static void handle(
 {
 	struct test *t = api->test;
 	assert_string_equal("Bearer t0ken", is->authorization);
-	if (api_query(is, "watch") != NULL)
+	if (strcmp(is->path, "/apis/extensions.agents.x-k8s.io") == 0)
+		api_reply(request, t->group ? 200 : 404, "%s",
+			t->group ? t->group : "404 page not found\n");
+	else if (api_query(is, "watch") != NULL)
 		serve_watch(t, request);
 	else
 		serve_list(t, request, is);
@@ -263,6 +271,8 @@ static void on_state(void *arg, enum kube_reflector_state state, const struct er
 	struct test *t = arg;
 	t->state = state;
 	t->error = err ? err->code : ERR_NONE;
+	if (err != NULL)
+		snprintf(t->message, sizeof t->message, "%s", err->msg);
 	t->was_deaf |= state == KUBE_REFLECTOR_DEAF;
 	t->was_relisting |= state == KUBE_REFLECTOR_RELISTING;
 	t->was_retrying |= state == KUBE_REFLECTOR_RETRYING;
@@ -542,6 +552,21 @@ static void garbage_is_an_error_that_is_retried(void **state)
 	assert_same(t);
 }
 
+static void what_is_not_served_names_the_versions(void **state)
+{
+	struct test *t = *state;
+	t->not_served = 2;
+	start(t, 0);
+	API_UNTIL(&t->api, t->was_retrying, 2000);
+	assert_int_equal(ERR_KUBE_NOT_SERVED, t->error);
+	assert_non_null(strstr(t->message, "does not serve sandboxclaims.extensions.agents"));
+	t->was_retrying = false;
+	t->group = "{\"kind\":\"APIGroup\",\"versions\":[{\"version\":\"v1alpha1\"}]}";
+	API_UNTIL(&t->api, strstr(t->message, "has v1alpha1 of") != NULL, 5000);
+	until_live(t); /* the CRDs were installed meanwhile */
+	assert_same(t);
+}
+
 static void stopping_from_a_callback_is_allowed(void **state)
 {
 	struct test *t = *state;
@@ -631,6 +656,7 @@ int main(void)
 		CASE(forbidden_is_not_asked_again_soon),
 		CASE(a_cut_list_keeps_the_copy_and_comes_back),
 		CASE(garbage_is_an_error_that_is_retried),
+		CASE(what_is_not_served_names_the_versions),
 		CASE(stopping_from_a_callback_is_allowed),
 		CASE(a_bad_selector_is_refused_at_once),
 		CASE(a_machine_that_slept_reconnects),
