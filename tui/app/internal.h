@@ -56,7 +56,7 @@ struct app {
 	char *local_dir;
 	/* terminal; NULL while detached */
 	struct terminal *tty;
-	struct screen *screen;
+	struct draw_screen *screen;
 	struct input *input;
 	struct surface *surface;
 	bool is_mouse_on, is_every_motion, is_focused;

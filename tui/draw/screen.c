@@ -25,7 +25,7 @@
 
 enum { FRAME_BYTES_MAX = 32 << 20, CELL_CHARS = 5 };
 
-struct screen {
+struct draw_screen {
 	SCREEN *curses;
 	FILE *out, *in;
 	struct surface *last;
@@ -51,7 +51,7 @@ static FILE *memory_file(void)
 static const int guarded_signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
 enum { N_GUARDED = sizeof guarded_signals / sizeof guarded_signals[0] };
 
-static SCREEN *open_term(struct screen *s, const char *term)
+static SCREEN *open_term(struct draw_screen *s, const char *term)
 {
 	struct sigaction old[N_GUARDED];
 	for (int i = 0; i < N_GUARDED; i++)
@@ -64,7 +64,7 @@ static SCREEN *open_term(struct screen *s, const char *term)
 	return curses;
 }
 
-static bool try_term(struct screen *s, const char *term)
+static bool try_term(struct draw_screen *s, const char *term)
 {
 	/* newterm of an unknown entry prints to stderr; setupterm with errret does not */
 	int status = 0;
@@ -79,7 +79,7 @@ static bool try_term(struct screen *s, const char *term)
 }
 
 /* The -direct entry of a terminal: xterm-256color gives xterm-direct16 or xterm-direct. */
-static bool try_direct(struct screen *s, const char *term)
+static bool try_direct(struct draw_screen *s, const char *term)
 {
 	char base[64], name[96];
 	snprintf(base, sizeof base, "%s", term);
@@ -111,7 +111,7 @@ static bool is_xterm_like(const char *term)
 	return false;
 }
 
-static void fill_brackets(struct screen *s)
+static void fill_brackets(struct draw_screen *s)
 {
 	const char *enter = enter_ca_mode ? enter_ca_mode : "";
 	const char *leave = exit_ca_mode ? exit_ca_mode : "";
@@ -144,16 +144,16 @@ static void fill_brackets(struct screen *s)
 }
 
 /* Frames are taken from the memory file; what newterm itself wrote (smcup) is not wanted: begin has it. */
-static void drop_output(struct screen *s)
+static void drop_output(struct draw_screen *s)
 {
 	fflush(s->out);
 	if (ftruncate(fileno(s->out), 0) == 0)
 		lseek(fileno(s->out), 0, SEEK_SET);
 }
 
-struct screen *screen_new(const struct screen_opts *opts, struct err *err)
+struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
 {
-	struct screen *s = x_calloc(1, sizeof *s);
+	struct draw_screen *s = x_calloc(1, sizeof *s);
 	const char *term = opts->term && *opts->term ? opts->term : "dumb";
 	bool no_color = opts->no_color;
 	s->out = memory_file();
@@ -205,7 +205,7 @@ struct screen *screen_new(const struct screen_opts *opts, struct err *err)
 	return s;
 }
 
-void screen_free(struct screen *s)
+void screen_free(struct draw_screen *s)
 {
 	if (!s)
 		return;
@@ -227,7 +227,7 @@ void screen_free(struct screen *s)
 	free(s);
 }
 
-void screen_resize(struct screen *s, int cols, int rows)
+void screen_resize(struct draw_screen *s, int cols, int rows)
 {
 	set_term(s->curses);
 	surface_resize(s->last, cols, rows);
@@ -235,12 +235,12 @@ void screen_resize(struct screen *s, int cols, int rows)
 	s->is_repaint = true;
 }
 
-void screen_repaint(struct screen *s)
+void screen_repaint(struct draw_screen *s)
 {
 	s->is_repaint = true;
 }
 
-static int color_number(const struct screen *s, draw_color color)
+static int color_number(const struct draw_screen *s, draw_color color)
 {
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_DEFAULT)
 		return -1;
@@ -254,7 +254,7 @@ static int color_number(const struct screen *s, draw_color color)
 	return rgb < s->n_indexed ? rgb | s->n_indexed : rgb;
 }
 
-static int pair_of(const struct screen *s, draw_color fg, draw_color bg)
+static int pair_of(const struct draw_screen *s, draw_color fg, draw_color bg)
 {
 	if (!s->colors)
 		return 0;
@@ -265,7 +265,7 @@ static int pair_of(const struct screen *s, draw_color fg, draw_color bg)
 	return pair < 0 ? 0 : pair;
 }
 
-static attr_t attrs_of(const struct screen *s, const struct cell *c)
+static attr_t attrs_of(const struct draw_screen *s, const struct cell *c)
 {
 	attr_t attrs = 0;
 	attrs |= c->attrs & DRAW_BOLD ? A_BOLD : 0;
@@ -304,7 +304,7 @@ static void cell_chars(const struct cell *c, wchar_t out[CELL_CHARS + 1])
 	out[n] = 0;
 }
 
-static void paint_cell(const struct screen *s, int row, int col, const struct cell *c)
+static void paint_cell(const struct draw_screen *s, int row, int col, const struct cell *c)
 {
 	wchar_t chars[CELL_CHARS + 1] = { 0 };
 	if (c->n == 1)
@@ -317,7 +317,7 @@ static void paint_cell(const struct screen *s, int row, int col, const struct ce
 	mvadd_wch(row, col, &cc);
 }
 
-static void paint_rows(struct screen *s, const struct surface *surface)
+static void paint_rows(struct draw_screen *s, const struct surface *surface)
 {
 	int rows = surface_rows(surface), cols = surface_cols(surface);
 	for (int row = 0; row < rows; row++) {
@@ -352,7 +352,7 @@ static void add_frame(struct str *out, const char *bytes, size_t n)
 	str_add_bytes(out, bytes + from, n - from);
 }
 
-static void take_output(struct screen *s, struct str *out)
+static void take_output(struct draw_screen *s, struct str *out)
 {
 	fflush(s->out);
 	int fd = fileno(s->out);
@@ -367,7 +367,8 @@ static void take_output(struct screen *s, struct str *out)
 	drop_output(s);
 }
 
-static void add_shape(struct screen *s, const struct surface_cursor *cursor, struct str *out)
+static void add_shape(
+	struct draw_screen *s, const struct surface_cursor *cursor, struct str *out)
 {
 	static const int codes[] = { 0, 2, 4, 6 }; /* DECSCUSR, steady; blinking is one less */
 	int code = codes[cursor->shape];
@@ -379,7 +380,7 @@ static void add_shape(struct screen *s, const struct surface_cursor *cursor, str
 	s->shape_sent = code;
 }
 
-void screen_paint(struct screen *s, const struct surface *surface, struct str *out)
+void screen_paint(struct draw_screen *s, const struct surface *surface, struct str *out)
 {
 	set_term(s->curses);
 	if (surface_cols(surface) != surface_cols(s->last) ||
@@ -410,17 +411,17 @@ void screen_paint(struct screen *s, const struct surface *surface, struct str *o
 	s->is_repaint = false;
 }
 
-const char *screen_begin_bytes(const struct screen *s)
+const char *screen_begin_bytes(const struct draw_screen *s)
 {
 	return s->begin;
 }
 
-const char *screen_end_bytes(const struct screen *s)
+const char *screen_end_bytes(const struct draw_screen *s)
 {
 	return s->end;
 }
 
-const char *screen_mouse_bytes(const struct screen *s, bool on, bool every_motion)
+const char *screen_mouse_bytes(const struct draw_screen *s, bool on, bool every_motion)
 {
 	if (!s->is_xterm_like)
 		return "";
@@ -430,7 +431,7 @@ const char *screen_mouse_bytes(const struct screen *s, bool on, bool every_motio
 			    : "\033[?1003l\033[?1000h\033[?1002h\033[?1006h";
 }
 
-int screen_colors(const struct screen *s)
+int screen_colors(const struct draw_screen *s)
 {
 	return s->colors;
 }

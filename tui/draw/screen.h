@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct err;
-struct screen;
+struct draw_screen;
 
 struct screen_opts {
 	const char *term;      /* TERM */
@@ -18,16 +18,17 @@ struct screen_opts {
 	int cols, rows;
 };
 /* ERR_TTY_NONE when no terminfo entry fits. */
-struct screen *screen_new(const struct screen_opts *opts, struct err *err);
-void screen_free(struct screen *screen);
-void screen_resize(struct screen *screen, int cols, int rows); /* the next frame paints all */
-void screen_repaint(struct screen *screen);                    /* the next frame paints all */
+struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err);
+void screen_free(struct draw_screen *screen);
+void screen_resize(
+	struct draw_screen *screen, int cols, int rows); /* the next frame paints all */
+void screen_repaint(struct draw_screen *screen);         /* the next frame paints all */
 /* Appends the bytes that turn the terminal's picture into this one. */
-void screen_paint(struct screen *screen, const struct surface *surface, struct str *out);
+void screen_paint(struct draw_screen *screen, const struct surface *surface, struct str *out);
 /* Bytes to begin and to end with: alternate screen, mouse, bracketed paste, focus; and everything back. They
  * are fixed at screen_new(), so that a crash handler can send the end without running any of this. */
 enum { SCREEN_BRACKET_BYTES = 512 };
-const char *screen_begin_bytes(const struct screen *screen);
-const char *screen_end_bytes(const struct screen *screen);
-const char *screen_mouse_bytes(const struct screen *screen, bool on, bool every_motion);
-int screen_colors(const struct screen *screen); /* 0, 8, 16, 256, 1 << 24 */
+const char *screen_begin_bytes(const struct draw_screen *screen);
+const char *screen_end_bytes(const struct draw_screen *screen);
+const char *screen_mouse_bytes(const struct draw_screen *screen, bool on, bool every_motion);
+int screen_colors(const struct draw_screen *screen); /* 0, 8, 16, 256, 1 << 24 */

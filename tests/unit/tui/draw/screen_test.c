@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
-static struct screen *open_screen(const char *term, const char *colorterm, bool no_color)
+static struct draw_screen *open_screen(const char *term, const char *colorterm, bool no_color)
 {
 	struct err err = { 0 };
 	struct screen_opts opts = { .term = term,
@@ -18,7 +18,7 @@ static struct screen *open_screen(const char *term, const char *colorterm, bool 
 		.no_color = no_color,
 		.cols = 20,
 		.rows = 5 };
-	struct screen *screen = screen_new(&opts, &err);
+	struct draw_screen *screen = screen_new(&opts, &err);
 	if (!screen)
 		fail_msg("%s: %s", term, err.msg);
 	return screen;
@@ -27,7 +27,7 @@ static struct screen *open_screen(const char *term, const char *colorterm, bool 
 static void test_only_what_changed_is_sent(void **state)
 {
 	struct surface *s = surface_new(20, 5);
-	struct screen *screen = open_screen("xterm-256color", NULL, false);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 	struct style plain = { 0 };
 	struct str out;
 	(void)state;
@@ -65,7 +65,7 @@ static void test_foreign_escapes_do_not_come_through(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
 		struct surface *s = surface_new(20, 5);
-		struct screen *screen = open_screen("xterm-256color", NULL, false);
+		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 		struct str out;
 		str_init(&out, 1 << 20);
 		region_text(region_whole(s), 0, 0, 20, plain, hostile[i]);
@@ -85,7 +85,7 @@ static void paint_red(
 	const char *term, const char *colorterm, bool no_color, int colors, const char *want)
 {
 	struct surface *s = surface_new(20, 5);
-	struct screen *screen = open_screen(term, colorterm, no_color);
+	struct draw_screen *screen = open_screen(term, colorterm, no_color);
 	struct style style = { .fg = DRAW_COLOR_RGB | 0xFF8040 };
 	struct str out;
 	str_init(&out, 1 << 20);
@@ -116,7 +116,7 @@ static void test_colours_follow_the_terminal(void **state)
 static void test_resizes(void **state)
 {
 	struct surface *s = surface_new(20, 5);
-	struct screen *screen = open_screen("xterm-256color", NULL, false);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 	struct style plain = { 0 };
 	struct str out;
 	(void)state;
@@ -143,7 +143,7 @@ static void test_signals_stay_ours(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++)
 		sigaction(numbers[i], NULL, &before[i]);
-	struct screen *screen = open_screen("xterm-256color", NULL, false);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 	for (int i = 0; i < 4; i++) {
 		sigaction(numbers[i], NULL, &after);
 		assert_true(after.sa_handler == before[i].sa_handler);
@@ -157,7 +157,7 @@ static void test_signals_stay_ours(void **state)
 
 static void test_the_end_undoes_the_beginning(void **state)
 {
-	struct screen *screen = open_screen("xterm-256color", NULL, false);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 	(void)state;
 	const char *begin = screen_begin_bytes(screen), *end = screen_end_bytes(screen);
 	static const char *const modes[] = { "?1049", "?2004", "?1004" };
