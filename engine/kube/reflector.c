@@ -341,6 +341,7 @@ struct kube_reflector *kube_reflector_start(
 	str_init(&reflector->revision, REVISION_MAX_BYTES);
 	str_init(&reflector->list_revision, REVISION_MAX_BYTES);
 	str_init(&reflector->token, TOKEN_MAX_BYTES);
+	str_init(&reflector->scratch, JSON_MAX_BYTES);
 	reflector->next = loop_timer_new(loop, on_next, reflector);
 	reflector->idle = loop_timer_new(loop, on_idle, reflector);
 	reflector->wake = loop_wake_add(loop, on_wake, reflector);
@@ -357,6 +358,7 @@ static void reflector_free(void *arg)
 	str_deinit(&reflector->revision);
 	str_deinit(&reflector->list_revision);
 	str_deinit(&reflector->token);
+	str_deinit(&reflector->scratch);
 	free(reflector->path);
 	union {
 		const char *borrowed;

@@ -21,6 +21,7 @@ struct kube_reflector {
 	struct kube_request *request;
 	struct kube_call *discovery; /* which versions the group has, after a 404 */
 	struct json_split *split;
+	struct str scratch;      /* an object without its managedFields */
 	struct loop_timer *next; /* starts the next request */
 	struct loop_timer *idle; /* notices a deaf watch */
 	struct loop_wake *wake;

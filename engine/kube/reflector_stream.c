@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/kube/managed_fields.h"
 #include "engine/kube/status.h"
 
 #include <stdio.h>
@@ -26,9 +27,10 @@ static bool protocol(struct err *err, const char *what)
 	return err_set(err, ERR_KUBE_PROTOCOL, "%s", what);
 }
 
-static cJSON *parse(struct slice value, struct err *err)
+static cJSON *parse(struct kube_reflector *reflector, struct slice value, struct err *err)
 {
-	cJSON *object = json_parse(value, err);
+	cJSON *object =
+		json_parse(kube_without_managed_fields(value, &reflector->scratch), err);
 	if (object == NULL && err != NULL && err->code == ERR_RUNTIME_PROTOCOL)
 		err->code = ERR_KUBE_PROTOCOL;
 	return object;
@@ -39,7 +41,7 @@ static cJSON *parse(struct slice value, struct err *err)
 static bool on_item(void *arg, struct slice value, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
-	cJSON *object = parse(value, err);
+	cJSON *object = parse(reflector, value, err);
 	if (object == NULL)
 		return false;
 	reflector->seen++;
@@ -52,7 +54,7 @@ static bool on_item(void *arg, struct slice value, struct err *err)
 static bool on_page_rest(void *arg, struct slice value, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
-	cJSON *rest = parse(value, err);
+	cJSON *rest = parse(reflector, value, err);
 	if (rest == NULL)
 		return false;
 	const char *revision = json_str(rest, "metadata", "resourceVersion", NULL);
@@ -122,7 +124,7 @@ static bool take_event(struct kube_reflector *reflector, const cJSON *event, str
 static bool on_event(void *arg, struct slice value, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
-	cJSON *event = parse(value, err);
+	cJSON *event = parse(reflector, value, err);
 	if (event == NULL)
 		return false;
 	bool ok = take_event(reflector, event, err);

@@ -136,6 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	str_init(&feed->reflector.revision, 256);
 	str_init(&feed->reflector.list_revision, 256);
 	str_init(&feed->reflector.token, 8192);
+	str_init(&feed->reflector.scratch, JSON_MAX_BYTES);
 	while (p < end) {
 		const char *next = p + 1;
 		while (next < end && !(next[0] == '#' && next[-1] == '\n'))
@@ -149,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	str_deinit(&feed->reflector.revision);
 	str_deinit(&feed->reflector.list_revision);
 	str_deinit(&feed->reflector.token);
+	str_deinit(&feed->reflector.scratch);
 	free(feed);
 	return 0;
 }
