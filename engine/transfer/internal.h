@@ -2,7 +2,8 @@
 /* What the files of this room share.
  *
  *   resolve.c   what are the two ends?          walk.c   a tree becomes jobs, a slice at a time
- *   job.c       one file: conflict, data, commit         download.c / upload.c / relay.c   its data
+ *   job.c       one file: is something in the way?       check.c  what comes after its data
+ *   download.c / upload.c / relay.c   its data
  *   dirs.c      local folders, opened step by step and never through a link
  *   verify.c    SHA-256 in the sandbox, many files a process      sync.c   fsync off the loop
  *   transfer.c  the queue, progress, the end
@@ -165,9 +166,10 @@ char *transfer_dir_to_path(
 /* ---- job.c */
 void transfer_job_begin(struct job *job);
 void transfer_job_answer(struct job *job, enum transfer_conflict answer);
-void transfer_job_data_done(struct job *job); /* all bytes are over */
+void transfer_job_data_done(struct job *job); /* check.c: all bytes are over */
 void transfer_job_verified(struct job *job, const struct err *err);
 void transfer_job_fail(struct job *job, const struct err *err);
+void transfer_job_succeed(struct job *job);
 void transfer_job_free(struct job *job); /* removes its temp file */
 void transfer_job_take_bytes(
 	struct job *job, const void *bytes, size_t n); /* digest and progress */

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 30 * 1000, MAX_RENAMES = 1000, RECHECK_OVER_BYTES = 1 << 20 };
+enum { LOOK_MS = 30 * 1000, MAX_RENAMES = 1000 };
 
 static void look_at_target(struct job *job);
 
@@ -110,7 +110,7 @@ static void skip(struct job *job)
 	end_job(job);
 }
 
-static void succeed(struct job *job)
+void transfer_job_succeed(struct job *job)
 {
 	job->transfer->progress.files_done++;
 	job->transfer->n_timeouts = 0;
@@ -318,142 +318,4 @@ void transfer_job_unpause(struct job *job)
 		job->is_write_paused = false;
 		runtime_resume(job->write);
 	}
-}
-
-/* ---- checks */
-static void commit(struct job *job)
-{
-	struct err err = { 0 };
-
-	if (job->transfer->to.kind == END_LOCAL && !transfer_download_commit(job, &err))
-		transfer_job_fail(job, &err);
-	else
-		succeed(job);
-}
-
-void transfer_job_verified(struct job *job, const struct err *err)
-{
-	if (err)
-		transfer_job_fail(job, err);
-	else
-		commit(job);
-}
-
-static void on_synced(void *arg, int error)
-{
-	struct job *job = arg;
-	struct err err = { 0 };
-
-	job->sync = NULL;
-	if (error) {
-		err_set_errno(&err, error, "cannot write to the disk");
-		transfer_job_fail(job, &err);
-		return;
-	}
-	if (!transfer_download_set_mode(job, &err)) {
-		transfer_job_fail(job, &err);
-		return;
-	}
-	close(job->to_fd);
-	job->to_fd = -1;
-	if (job->digest)
-		transfer_verify_add(job);
-	else
-		commit(job);
-}
-
-/* Only an old file can be lost: what replaces it is on the disk before it takes the name. A new name is not worth
- * the wait: fsync takes as long again as a fast copy. */
-static void sync_or_go_on(struct job *job)
-{
-	struct transfer *transfer = job->transfer;
-	struct err err = { 0 };
-
-	if (job->digest)
-		digest_finish_hex(job->digest, job->hex);
-	if (transfer->to.kind != END_LOCAL) {
-		if (job->digest && transfer->to.kind == END_REMOTE)
-			transfer_verify_add(job);
-		else
-			commit(job);
-		return;
-	}
-	if (!transfer_job_replaces(job)) {
-		on_synced(job, 0);
-		return;
-	}
-	job->sync = transfer_sync_start(transfer->loop, job->to_fd, on_synced, job, &err);
-	if (!job->sync)
-		transfer_job_fail(job, &err);
-}
-
-static void on_source_stat(void *arg, const struct err *err, const struct runtime_stat *st)
-{
-	struct job *job = arg;
-	struct err failure = { 0 };
-
-	job->look = NULL;
-	if (err && err->code != ERR_FILE_NOT_FOUND) {
-		transfer_job_fail(job, err);
-	} else if (err || st->is_dir || st->modified_s != job->modified_s ||
-		   (st->size_bytes >= 0 && st->size_bytes != job->bytes)) {
-		err_set(&failure, ERR_FILE_CHANGED, "%s changed while it was copied",
-			job->name);
-		transfer_job_fail(job, &failure);
-	} else {
-		sync_or_go_on(job);
-	}
-}
-
-/* The daemon tells the size once, at the start of a read: a longer file is cut off there without a word. */
-static void check_source(struct job *job)
-{
-	struct transfer *transfer = job->transfer;
-	struct err err = { 0 };
-
-	if (transfer->from.kind != END_REMOTE ||
-		(transfer->from_stat.is_dir && job->bytes < RECHECK_OVER_BYTES)) {
-		sync_or_go_on(job);
-		return;
-	}
-	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
-	job->look = runtime_stat_start(
-		transfer->from.runtime, path, LOOK_MS, on_source_stat, job, &err);
-	free(path);
-	if (!job->look)
-		transfer_job_fail(job, &err);
-}
-
-static void on_written_stat(void *arg, const struct err *err, const struct runtime_stat *st)
-{
-	struct job *job = arg;
-	struct err failure = { 0 };
-
-	job->look = NULL;
-	if (err) {
-		transfer_job_fail(job, err);
-	} else if (st->is_dir || st->size_bytes != job->bytes) {
-		err_set(&failure, ERR_FILE_VERIFY, "%s has %lld bytes there instead of %lld",
-			job->to_name, (long long)st->size_bytes, (long long)job->bytes);
-		transfer_job_fail(job, &failure);
-	} else {
-		check_source(job);
-	}
-}
-
-void transfer_job_data_done(struct job *job)
-{
-	struct transfer *transfer = job->transfer;
-	struct err err = { 0 };
-
-	if (transfer->to.kind != END_REMOTE) {
-		check_source(job);
-		return;
-	}
-	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
-	job->look = runtime_stat_start(
-		transfer->to.runtime, path, LOOK_MS, on_written_stat, job, &err);
-	free(path);
-	if (!job->look)
-		transfer_job_fail(job, &err);
 }
