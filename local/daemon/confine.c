@@ -7,7 +7,7 @@
  *
  * "above" counts how many levels over the root the walk stands (a link to ../x or to an absolute
  * path); only the root's own components lead down from there. */
-#include "local/daemon/confine.h"
+#include "local/daemon/confine_internal.h"
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
@@ -18,13 +18,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-struct confine_root {
-	int fd;
-	char *path;
-	char **parts; /* components of path */
-	size_t n_parts;
-};
 
 struct walk {
 	const struct confine_root *root;
@@ -41,100 +34,6 @@ struct walk {
 	char *saved_rel;
 	char *saved_name; /* with everything after it */
 };
-
-static void add_part(struct confine_root *root, const char *p, size_t n)
-{
-	if (n == 0)
-		return;
-	root->parts = x_realloc(root->parts, root->n_parts + 1, sizeof *root->parts);
-	root->parts[root->n_parts++] = x_strndup(p, n);
-}
-
-struct confine_root *confine_root_open(const char *dir, struct err *err)
-{
-	char *path = realpath(dir, NULL);
-	int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd < 0) {
-		err_set_errno(err, errno, "root dir %s", dir);
-		free(path);
-		return NULL;
-	}
-	struct confine_root *root = x_calloc(1, sizeof *root);
-	root->fd = fd;
-	root->path = path;
-	for (const char *p = path; *p;) {
-		size_t n = strcspn(p, "/");
-		add_part(root, p, n);
-		p += n + (p[n] == '/');
-	}
-	return root;
-}
-
-void confine_root_close(struct confine_root *root)
-{
-	if (root == NULL)
-		return;
-	close(root->fd);
-	for (size_t i = 0; i < root->n_parts; i++)
-		free(root->parts[i]);
-	free(root->parts);
-	free(root->path);
-	free(root);
-}
-
-const char *confine_root_path(const struct confine_root *root)
-{
-	return root->path;
-}
-
-static char *absolute(const struct confine_root *root, const char *rel, const char *name)
-{
-	if (!*rel && !*name)
-		return x_strdup(root->path);
-	return x_asprintf("%s%s%s%s%s", root->n_parts > 0 ? root->path : "", *rel ? "/" : "",
-		rel, *name ? "/" : "", name);
-}
-
-/* Text rules. The result is relative to the root; leading ".." are kept ("../x"). */
-static char *clean(const struct confine_root *root, struct slice path)
-{
-	struct str out;
-	str_init(&out, path.n + 1);
-	bool is_rooted = path.n > 0 && path.p[0] == '/';
-	for (size_t i = 0; i < path.n;) {
-		const char *p = path.p + i;
-		const char *end = memchr(p, '/', path.n - i);
-		size_t n = end ? (size_t)(end - p) : path.n - i;
-		i += n + 1;
-		if (n == 0 || (n == 1 && p[0] == '.'))
-			continue;
-		if (n == 2 && p[0] == '.' && p[1] == '.') {
-			char *slash = strrchr(out.p, '/');
-			char *last = slash ? slash + 1 : out.p;
-			if (*last && strcmp(last, "..") != 0) {
-				out.n = (size_t)((slash ? slash : out.p) - out.p);
-				out.p[out.n] = 0;
-				continue;
-			}
-			if (is_rooted)
-				continue;
-		}
-		if (out.n > 0)
-			str_add_char(&out, '/');
-		str_add_bytes(&out, p, n);
-	}
-	char *text = str_take(&out);
-	str_deinit(&out);
-	/* an absolute path under the root is meant as such */
-	size_t root_n = strlen(root->path);
-	if (is_rooted && root_n > 1 && strncmp(text, root->path + 1, root_n - 1) == 0) {
-		const char *after = text + root_n - 1;
-		if (*after == 0 || *after == '/')
-			memmove(text, after + (*after == '/'),
-				strlen(after + (*after == '/')) + 1);
-	}
-	return text;
-}
 
 static bool is_user_level(const struct walk *w)
 {
@@ -153,7 +52,7 @@ static void set_cur(struct walk *w, int fd, int parent)
 
 static void fail(struct walk *w, int errnum, const char *name)
 {
-	char *path = absolute(w->root, w->rel.p, name);
+	char *path = confine_absolute(w->root, w->rel.p, name);
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = errnum;
 	w->out->message = x_asprintf("lstat %s: %s", path, quote_errno(errnum));
@@ -233,14 +132,14 @@ static void miss(struct walk *w, const char *name, bool is_user)
 		out->parent_fd = w->saved_fd;
 		w->saved_fd = -1;
 		out->name = x_strdup(w->saved_name);
-		out->path = absolute(w->root, w->saved_rel, w->saved_name);
+		out->path = confine_absolute(w->root, w->saved_rel, w->saved_name);
 		return;
 	}
 	out->parent_fd = w->cur;
 	w->cur = -1;
 	const char *rest = w->rest + w->pos;
 	out->name = *rest ? x_asprintf("%s/%s", name, rest) : x_strdup(name);
-	out->path = absolute(w->root, w->rel.p, out->name);
+	out->path = confine_absolute(w->root, w->rel.p, out->name);
 }
 
 /* A link has led above the root and not back. If nothing is there it is just a broken link. */
@@ -267,7 +166,7 @@ static void escape(struct walk *w, const char *name, bool is_user)
 	out->parent_fd = w->saved_fd;
 	w->saved_fd = -1;
 	out->name = x_strdup(w->saved_name);
-	out->path = absolute(w->root, w->saved_rel, w->saved_name);
+	out->path = confine_absolute(w->root, w->saved_rel, w->saved_name);
 }
 
 static void save_place(struct walk *w, const char *name)
@@ -370,7 +269,7 @@ static bool step(struct walk *w, const char *name, bool is_user)
 		w->out->parent_fd = w->cur;
 		w->cur = -1;
 		w->out->name = x_strdup(name);
-		w->out->path = absolute(w->root, w->rel.p, name);
+		w->out->path = confine_absolute(w->root, w->rel.p, name);
 		return false;
 	}
 	int parent = w->cur;
@@ -395,7 +294,7 @@ static void found_folder(struct walk *w)
 	out->parent_fd = w->parent;
 	w->cur = w->parent = -1;
 	out->name = x_strdup(slash ? slash + 1 : w->rel.p);
-	out->path = absolute(w->root, w->rel.p, "");
+	out->path = confine_absolute(w->root, w->rel.p, "");
 	if (fstat(out->fd, &out->st) != 0)
 		out->st = (struct stat){ .st_mode = S_IFDIR };
 }
@@ -442,7 +341,8 @@ void confine_resolve(const struct confine_root *root, struct slice path, struct 
 	str_init(&w.rel, (size_t)CONFINE_MAX_PATH * 4);
 	go_to_root(&w);
 	const char *nul = memchr(path.p ? path.p : "", 0, path.n);
-	w.rest = clean(root, (struct slice){ path.p, nul ? (size_t)(nul - path.p) : path.n });
+	w.rest = confine_clean(
+		root, (struct slice){ path.p, nul ? (size_t)(nul - path.p) : path.n });
 	w.user_n = strlen(w.rest);
 	if (w.cur < 0)
 		fail(&w, errno, "");

@@ -13,31 +13,21 @@
 
 #include "engine/base/map.h"
 #include "engine/net/loop.h"
-#include "local/daemon/quote.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	HEAD_TIMEOUT_MS = 10000,
-	LINGER_MS = 1000,
 	READ_BYTES = 256 << 10,
 	READS_PER_TURN = 8,
-	SENDFILE_BYTES = 1 << 20,
-	SENDS_PER_TURN = 8,
-	DISCARD_BYTES = 256 << 10,
 };
 
 static void feed(struct rest_conn *conn, const char *bytes, size_t n);
-static void write_more(struct rest_conn *conn);
 
 static void free_conn(void *arg)
 {
@@ -52,7 +42,7 @@ static void free_conn(void *arg)
 	free(conn);
 }
 
-static void release_handler(struct rest_conn *conn)
+void rest_conn_release(struct rest_conn *conn)
 {
 	if (conn->on_gone != NULL)
 		conn->on_gone(conn->handler);
@@ -64,7 +54,7 @@ static void release_handler(struct rest_conn *conn)
 
 static void end_request(struct rest_conn *conn)
 {
-	release_handler(conn);
+	rest_conn_release(conn);
 	free(conn->path);
 	conn->path = NULL;
 	conn->query = NULL;
@@ -95,7 +85,7 @@ void rest_conn_close(struct rest_conn *conn)
 	rest_server_check_idle(conn->server);
 }
 
-static void set_reading(struct rest_conn *conn, bool on)
+void rest_conn_set_reading(struct rest_conn *conn, bool on)
 {
 	if (on)
 		event_add(conn->read_event, NULL);
@@ -103,7 +93,7 @@ static void set_reading(struct rest_conn *conn, bool on)
 		event_del(conn->read_event);
 }
 
-static void next_request(struct rest_conn *conn)
+void rest_conn_next(struct rest_conn *conn)
 {
 	end_request(conn);
 	http1_request_deinit(&conn->request);
@@ -113,244 +103,11 @@ static void next_request(struct rest_conn *conn)
 		rest_conn_close(conn);
 		return;
 	}
-	loop_timer_arm(conn->timer,
-		conn->pending_n > 0 ? HEAD_TIMEOUT_MS : conn->server->opts.idle_timeout_ms);
-	set_reading(conn, true);
+	loop_timer_arm(conn->timer, conn->pending_n > 0 ? REST_HEAD_TIMEOUT_MS
+							: conn->server->opts.idle_timeout_ms);
+	rest_conn_set_reading(conn, true);
 	if (conn->pending_n > 0)
 		event_active(conn->read_event, EV_READ, 0);
-}
-
-/* The pieces of an answer. */
-
-static const char *reason(int status)
-{
-	static const struct {
-		int status;
-		const char *text;
-	} reasons[] = { { 200, "OK" }, { 204, "No Content" }, { 206, "Partial Content" },
-		{ 304, "Not Modified" }, { 307, "Temporary Redirect" }, { 400, "Bad Request" },
-		{ 401, "Unauthorized" }, { 403, "Forbidden" }, { 404, "Not Found" },
-		{ 405, "Method Not Allowed" }, { 409, "Conflict" },
-		{ 412, "Precondition Failed" }, { 416, "Requested Range Not Satisfiable" },
-		{ 417, "Expectation Failed" }, { 431, "Request Header Fields Too Large" },
-		{ 500, "Internal Server Error" }, { 501, "Not Implemented" },
-		{ 503, "Service Unavailable" }, { 505, "HTTP Version Not Supported" } };
-	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-		if (reasons[i].status == status)
-			return reasons[i].text;
-	return "Unknown";
-}
-
-static void add_date(struct evbuffer *out)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[64];
-	/* no locale is set: the names are English */
-	strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &tm));
-	evbuffer_add_printf(out, "Date: %s\r\n", text);
-}
-
-bool rest_is_head(const struct rest_conn *conn)
-{
-	return conn->request.method != NULL && strcmp(conn->request.method, "HEAD") == 0;
-}
-
-static bool has_unread_body(const struct rest_conn *conn)
-{
-	return conn->request.state == HTTP1_READY && !conn->body.is_done;
-}
-
-static void begin_answer(struct rest_conn *conn, int status, const char *content_type,
-	const char *headers, int64_t length)
-{
-	release_handler(
-		conn); /* what a failed upload left is gone before the client hears of it */
-	conn->is_answered = true;
-	conn->closes =
-		conn->closes || !conn->request.keep_alive || conn->server->is_shutting_down;
-	bool is_short = !conn->body.is_bad && conn->body.left <= DISCARD_BYTES &&
-			!(conn->request.wants_continue && !conn->sent_continue);
-	if (has_unread_body(conn) && !is_short)
-		conn->closes = true;
-	evbuffer_add_printf(conn->out, "HTTP/1.%d %d %s\r\n",
-		conn->request.minor > 0 || conn->request.state != HTTP1_READY, status,
-		reason(status));
-	if (content_type != NULL)
-		evbuffer_add_printf(conn->out, "Content-Type: %s\r\n", content_type);
-	evbuffer_add_printf(conn->out, "%s", headers);
-	if (status != 204 && status != 304 && length >= 0)
-		evbuffer_add_printf(conn->out, "Content-Length: %lld\r\n", (long long)length);
-	add_date(conn->out);
-	evbuffer_add_printf(conn->out, conn->closes ? "Connection: close\r\n\r\n" : "\r\n");
-}
-
-static void send_answer(struct rest_conn *conn)
-{
-	if (has_unread_body(conn) && !conn->closes) {
-		conn->state = REST_DISCARD;
-		conn->body.taken = 0;
-		loop_timer_arm(conn->timer, HEAD_TIMEOUT_MS);
-		set_reading(conn, true);
-		if (conn->pending_n > 0)
-			event_active(conn->read_event, EV_READ, 0);
-		return;
-	}
-	conn->state = REST_WRITE;
-	set_reading(conn, false);
-	loop_timer_disarm(conn->timer);
-	write_more(conn);
-}
-
-void rest_answer(struct rest_conn *conn, int status, const char *content_type,
-	const char *headers, struct slice body)
-{
-	/* as sandboxd: no length where nothing was meant, nor where the end of the connection says it */
-	bool is_bad = conn->closes && status >= 400 && !conn->is_routed;
-	bool has_length = !is_bad && !(rest_is_head(conn) && body.n == 0);
-	begin_answer(conn, status, content_type, headers, has_length ? (int64_t)body.n : -1);
-	if (!rest_is_head(conn))
-		evbuffer_add(conn->out, body.p, body.n);
-	send_answer(conn);
-}
-
-void rest_answer_file(struct rest_conn *conn, int status, const char *content_type,
-	const char *headers, int file_fd, int64_t length)
-{
-	begin_answer(conn, status, content_type, headers, length);
-	conn->file_fd = file_fd;
-	if (rest_is_head(conn))
-		conn->part = conn->n_parts;
-	send_answer(conn);
-}
-
-void rest_error_text(struct rest_conn *conn, int status, const char *code, struct slice message)
-{
-	struct str json;
-	str_init(&json, message.n * 6 + 256);
-	str_addf(&json, "{\"code\":\"%s\",\"message\":", code);
-	quote_json(&json, message);
-	str_add(&json, "}\n");
-	rest_answer(conn, status, "application/json",
-		status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
-		(struct slice){ json.p, json.n });
-	str_deinit(&json);
-}
-
-void rest_error(struct rest_conn *conn, int status, const char *code, const char *format, ...)
-{
-	enum { MAX_MESSAGE = 32 << 10 };
-	struct str message;
-	va_list args;
-	str_init(&message, MAX_MESSAGE);
-	va_start(args, format);
-	str_vaddf(&message, format, args);
-	va_end(args);
-	rest_error_text(conn, status, code, (struct slice){ message.p, message.n });
-	str_deinit(&message);
-}
-
-void rest_text(struct rest_conn *conn, int status, const char *headers, const char *text)
-{
-	char *with_sniff = x_asprintf("%sX-Content-Type-Options: nosniff\r\n", headers);
-	char *line = x_asprintf("%s\n", text);
-	rest_answer(conn, status, "text/plain; charset=utf-8", with_sniff, slice_of(line));
-	free(with_sniff);
-	free(line);
-}
-
-/* Writing. */
-
-static void finish_write(struct rest_conn *conn)
-{
-	event_del(conn->write_event);
-	if (!conn->closes) {
-		next_request(conn);
-		return;
-	}
-	if (conn->request.state == HTTP1_READY && !has_unread_body(conn)) {
-		rest_conn_close(conn);
-		return;
-	}
-	shutdown(conn->fd, SHUT_WR);
-	conn->state = REST_LINGER;
-	loop_timer_arm(conn->timer, LINGER_MS);
-	set_reading(conn, true);
-}
-
-/* 1: all written, 0: the socket is full, −1: connection over, 2: enough for one turn. */
-static int write_file(struct rest_conn *conn)
-{
-	for (int sends = 0; conn->part < conn->n_parts; sends++) {
-		struct rest_file_part *part = &conn->parts[conn->part];
-		if (part->before != NULL) {
-			evbuffer_add(conn->out, part->before, strlen(part->before));
-			free(part->before);
-			part->before = NULL;
-			return 2;
-		}
-		if (part->length == 0) {
-			conn->part++;
-			continue;
-		}
-		if (sends >= SENDS_PER_TURN)
-			return 2;
-		off_t at = part->start;
-		size_t want = part->length < SENDFILE_BYTES ? (size_t)part->length
-							    : (size_t)SENDFILE_BYTES;
-		ssize_t n = sendfile(conn->fd, conn->file_fd, &at, want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -1;
-		if (n == 0)
-			return -1; /* the file has shrunk: the client must see it */
-		part->start += n;
-		part->length -= n;
-	}
-	if (conn->after_parts != NULL) {
-		evbuffer_add(conn->out, conn->after_parts, strlen(conn->after_parts));
-		free(conn->after_parts);
-		conn->after_parts = NULL;
-		return 2;
-	}
-	return 1;
-}
-
-static void write_more(struct rest_conn *conn)
-{
-	while (evbuffer_get_length(conn->out) > 0) {
-		int n = evbuffer_write(conn->out, conn->fd);
-		if (n >= 0)
-			continue;
-		if (errno == EAGAIN || errno == EINTR)
-			event_add(conn->write_event, NULL);
-		else
-			rest_conn_close(conn);
-		return;
-	}
-	switch (conn->state == REST_WRITE ? write_file(conn) : 0) {
-	case 1:
-		finish_write(conn);
-		break;
-	case -1:
-		rest_conn_close(conn);
-		break;
-	case 2:
-		event_add(conn->write_event, NULL);
-		break;
-	default:
-		if (conn->state == REST_WRITE)
-			event_add(conn->write_event, NULL);
-		break;
-	}
-}
-
-static void on_writable(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	write_more(arg);
 }
 
 /* Reading. */
@@ -362,14 +119,14 @@ void rest_conn_read_body(struct rest_conn *conn)
 	if (conn->request.wants_continue && !conn->body.is_done) {
 		conn->sent_continue = true;
 		evbuffer_add(conn->out, go_on, sizeof go_on - 1);
-		write_more(conn);
+		rest_conn_write(conn);
 	}
 }
 
 void rest_conn_pause(struct rest_conn *conn)
 {
 	conn->state = REST_WORK;
-	set_reading(conn, false);
+	rest_conn_set_reading(conn, false);
 	loop_timer_disarm(conn->timer);
 }
 
@@ -377,7 +134,7 @@ static void refuse_bad(struct rest_conn *conn)
 {
 	int status = conn->request.bad_status;
 	char *text = status == 501 ? x_strdup("Unsupported transfer encoding")
-				   : x_asprintf("%d %s%s", status, reason(status),
+				   : x_asprintf("%d %s%s", status, rest_reason(status),
 					     conn->request.bad_detail);
 	conn->closes = true;
 	if (status == 417) {
@@ -398,7 +155,7 @@ static size_t feed_head(struct rest_conn *conn, const char *bytes, size_t n)
 			skip++;
 		if (skip > 0)
 			return skip;
-		loop_timer_arm(conn->timer, HEAD_TIMEOUT_MS);
+		loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
 	}
 	size_t used = http1_request_feed(&conn->request, bytes, n);
 	if (conn->request.state == HTTP1_BAD) {
@@ -418,10 +175,10 @@ static size_t feed_body(struct rest_conn *conn, const char *bytes, size_t n)
 	struct slice piece;
 	size_t used = http1_body_feed(&conn->body, bytes, n, &piece);
 	if (conn->state == REST_DISCARD) {
-		if (conn->body.is_bad || conn->body.taken > DISCARD_BYTES)
+		if (conn->body.is_bad || conn->body.taken > REST_DISCARD_BYTES)
 			conn->closes = true; /* the head says otherwise, the end tells */
 		if (conn->body.is_done || conn->closes)
-			send_answer(conn);
+			rest_conn_send_answer(conn);
 		return used;
 	}
 	if (piece.n > 0)
@@ -446,7 +203,7 @@ static void keep_pending(struct rest_conn *conn, const char *bytes, size_t n)
 	free(conn->pending);
 	conn->pending = copy;
 	conn->pending_n = n;
-	set_reading(conn, false);
+	rest_conn_set_reading(conn, false);
 }
 
 static void feed(struct rest_conn *conn, const char *bytes, size_t n)
@@ -525,6 +282,13 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	rest_conn_write(arg);
+}
+
 static void on_timer(void *arg)
 {
 	rest_conn_close(arg);
@@ -554,6 +318,6 @@ void rest_conn_new_take(struct rest_server *server, int fd)
 		abort();
 	http1_request_init(&conn->request);
 	DL_APPEND(server->conns, conn);
-	loop_timer_arm(conn->timer, HEAD_TIMEOUT_MS);
-	set_reading(conn, true);
+	loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+	rest_conn_set_reading(conn, true);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared by rest.c (routes), rest_conn.c (one connection), rest_read.c, rest_list.c, rest_write.c and
+/* Shared by rest.c (routes), rest_conn.c (one connection), rest_answer.c, rest_read.c, rest_list.c, rest_write.c and
  * rest_delete.c (one endpoint each). */
 #pragma once
 
@@ -72,6 +72,8 @@ struct rest_conn {
 	struct rest_conn *prev, *next;
 };
 
+enum { REST_HEAD_TIMEOUT_MS = 10000, REST_DISCARD_BYTES = 256 << 10 };
+
 /* rest_conn.c */
 void rest_conn_new_take(struct rest_server *server, int fd);
 void rest_conn_close(struct rest_conn *conn);
@@ -80,6 +82,15 @@ void rest_conn_end_if_idle(struct rest_conn *conn);
 void rest_conn_read_body(struct rest_conn *conn);
 /* Nothing more is read until the answer. */
 void rest_conn_pause(struct rest_conn *conn);
+void rest_conn_set_reading(struct rest_conn *conn, bool on);
+void rest_conn_release(struct rest_conn *conn); /* ends the handler, if there still is one */
+void rest_conn_next(struct rest_conn *conn);    /* the answer is out: on to the next request */
+
+/* rest_answer.c */
+void rest_conn_write(struct rest_conn *conn);       /* goes on writing */
+void rest_conn_send_answer(struct rest_conn *conn); /* begins to, when the body allows it */
+bool rest_conn_has_unread_body(const struct rest_conn *conn);
+const char *rest_reason(int status);
 /* The answer. content_type may be NULL. headers: whole lines with CRLF, or "". HEAD drops the body. */
 void rest_answer(struct rest_conn *conn, int status, const char *content_type,
 	const char *headers, struct slice body);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Shared by confine.c (the walk) and confine_root.c (the root, and what is only text). */
+#pragma once
+
+#include "local/daemon/confine.h"
+
+struct confine_root {
+	int fd;
+	char *path;
+	char **parts; /* components of path */
+	size_t n_parts;
+};
+
+/* For messages: "<root>/<rel>/<name>"; free() it. */
+char *confine_absolute(const struct confine_root *root, const char *rel, const char *name);
+/* The path cleaned by its text, relative to the root; leading ".." are kept ("../x"). free() it. */
+char *confine_clean(const struct confine_root *root, struct slice path);

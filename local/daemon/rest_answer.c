@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Answers of the REST server: head, body from memory or from parts of a file, and their way into the
+ * socket a bounded piece at a time. */
+#include "local/daemon/rest_internal.h"
+
+#include "engine/base/mem.h"
+#include "engine/net/loop.h"
+#include "local/daemon/quote.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum {
+	LINGER_MS = 1000,
+	SENDFILE_BYTES = 1 << 20,
+	SENDS_PER_TURN = 8,
+};
+
+const char *rest_reason(int status)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} reasons[] = { { 200, "OK" }, { 204, "No Content" }, { 206, "Partial Content" },
+		{ 304, "Not Modified" }, { 307, "Temporary Redirect" }, { 400, "Bad Request" },
+		{ 401, "Unauthorized" }, { 403, "Forbidden" }, { 404, "Not Found" },
+		{ 405, "Method Not Allowed" }, { 409, "Conflict" },
+		{ 412, "Precondition Failed" }, { 416, "Requested Range Not Satisfiable" },
+		{ 417, "Expectation Failed" }, { 431, "Request Header Fields Too Large" },
+		{ 500, "Internal Server Error" }, { 501, "Not Implemented" },
+		{ 503, "Service Unavailable" }, { 505, "HTTP Version Not Supported" } };
+	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+		if (reasons[i].status == status)
+			return reasons[i].text;
+	return "Unknown";
+}
+
+static void add_date(struct evbuffer *out)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[64];
+	/* no locale is set: the names are English */
+	strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &tm));
+	evbuffer_add_printf(out, "Date: %s\r\n", text);
+}
+
+bool rest_is_head(const struct rest_conn *conn)
+{
+	return conn->request.method != NULL && strcmp(conn->request.method, "HEAD") == 0;
+}
+
+bool rest_conn_has_unread_body(const struct rest_conn *conn)
+{
+	return conn->request.state == HTTP1_READY && !conn->body.is_done;
+}
+
+static void begin_answer(struct rest_conn *conn, int status, const char *content_type,
+	const char *headers, int64_t length)
+{
+	rest_conn_release(
+		conn); /* what a failed upload left is gone before the client hears of it */
+	conn->is_answered = true;
+	conn->closes =
+		conn->closes || !conn->request.keep_alive || conn->server->is_shutting_down;
+	bool is_short = !conn->body.is_bad && conn->body.left <= REST_DISCARD_BYTES &&
+			!(conn->request.wants_continue && !conn->sent_continue);
+	if (rest_conn_has_unread_body(conn) && !is_short)
+		conn->closes = true;
+	evbuffer_add_printf(conn->out, "HTTP/1.%d %d %s\r\n",
+		conn->request.minor > 0 || conn->request.state != HTTP1_READY, status,
+		rest_reason(status));
+	if (content_type != NULL)
+		evbuffer_add_printf(conn->out, "Content-Type: %s\r\n", content_type);
+	evbuffer_add_printf(conn->out, "%s", headers);
+	if (status != 204 && status != 304 && length >= 0)
+		evbuffer_add_printf(conn->out, "Content-Length: %lld\r\n", (long long)length);
+	add_date(conn->out);
+	evbuffer_add_printf(conn->out, conn->closes ? "Connection: close\r\n\r\n" : "\r\n");
+}
+
+void rest_conn_send_answer(struct rest_conn *conn)
+{
+	if (rest_conn_has_unread_body(conn) && !conn->closes) {
+		conn->state = REST_DISCARD;
+		conn->body.taken = 0;
+		loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+		rest_conn_set_reading(conn, true);
+		if (conn->pending_n > 0)
+			event_active(conn->read_event, EV_READ, 0);
+		return;
+	}
+	conn->state = REST_WRITE;
+	rest_conn_set_reading(conn, false);
+	loop_timer_disarm(conn->timer);
+	rest_conn_write(conn);
+}
+
+void rest_answer(struct rest_conn *conn, int status, const char *content_type,
+	const char *headers, struct slice body)
+{
+	/* as sandboxd: no length where nothing was meant, nor where the end of the connection says it */
+	bool is_bad = conn->closes && status >= 400 && !conn->is_routed;
+	bool has_length = !is_bad && !(rest_is_head(conn) && body.n == 0);
+	begin_answer(conn, status, content_type, headers, has_length ? (int64_t)body.n : -1);
+	if (!rest_is_head(conn))
+		evbuffer_add(conn->out, body.p, body.n);
+	rest_conn_send_answer(conn);
+}
+
+void rest_answer_file(struct rest_conn *conn, int status, const char *content_type,
+	const char *headers, int file_fd, int64_t length)
+{
+	begin_answer(conn, status, content_type, headers, length);
+	conn->file_fd = file_fd;
+	if (rest_is_head(conn))
+		conn->part = conn->n_parts;
+	rest_conn_send_answer(conn);
+}
+
+void rest_error_text(struct rest_conn *conn, int status, const char *code, struct slice message)
+{
+	struct str json;
+	str_init(&json, message.n * 6 + 256);
+	str_addf(&json, "{\"code\":\"%s\",\"message\":", code);
+	quote_json(&json, message);
+	str_add(&json, "}\n");
+	rest_answer(conn, status, "application/json",
+		status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+		(struct slice){ json.p, json.n });
+	str_deinit(&json);
+}
+
+void rest_error(struct rest_conn *conn, int status, const char *code, const char *format, ...)
+{
+	enum { MAX_MESSAGE = 32 << 10 };
+	struct str message;
+	va_list args;
+	str_init(&message, MAX_MESSAGE);
+	va_start(args, format);
+	str_vaddf(&message, format, args);
+	va_end(args);
+	rest_error_text(conn, status, code, (struct slice){ message.p, message.n });
+	str_deinit(&message);
+}
+
+void rest_text(struct rest_conn *conn, int status, const char *headers, const char *text)
+{
+	char *with_sniff = x_asprintf("%sX-Content-Type-Options: nosniff\r\n", headers);
+	char *line = x_asprintf("%s\n", text);
+	rest_answer(conn, status, "text/plain; charset=utf-8", with_sniff, slice_of(line));
+	free(with_sniff);
+	free(line);
+}
+
+/* Writing. */
+
+static void finish_write(struct rest_conn *conn)
+{
+	event_del(conn->write_event);
+	if (!conn->closes) {
+		rest_conn_next(conn);
+		return;
+	}
+	if (conn->request.state == HTTP1_READY && !rest_conn_has_unread_body(conn)) {
+		rest_conn_close(conn);
+		return;
+	}
+	shutdown(conn->fd, SHUT_WR);
+	conn->state = REST_LINGER;
+	loop_timer_arm(conn->timer, LINGER_MS);
+	rest_conn_set_reading(conn, true);
+}
+
+/* 1: all written, 0: the socket is full, −1: connection over, 2: enough for one turn. */
+static int write_file(struct rest_conn *conn)
+{
+	for (int sends = 0; conn->part < conn->n_parts; sends++) {
+		struct rest_file_part *part = &conn->parts[conn->part];
+		if (part->before != NULL) {
+			evbuffer_add(conn->out, part->before, strlen(part->before));
+			free(part->before);
+			part->before = NULL;
+			return 2;
+		}
+		if (part->length == 0) {
+			conn->part++;
+			continue;
+		}
+		if (sends >= SENDS_PER_TURN)
+			return 2;
+		off_t at = part->start;
+		size_t want = part->length < SENDFILE_BYTES ? (size_t)part->length
+							    : (size_t)SENDFILE_BYTES;
+		ssize_t n = sendfile(conn->fd, conn->file_fd, &at, want);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		if (n == 0)
+			return -1; /* the file has shrunk: the client must see it */
+		part->start += n;
+		part->length -= n;
+	}
+	if (conn->after_parts != NULL) {
+		evbuffer_add(conn->out, conn->after_parts, strlen(conn->after_parts));
+		free(conn->after_parts);
+		conn->after_parts = NULL;
+		return 2;
+	}
+	return 1;
+}
+
+void rest_conn_write(struct rest_conn *conn)
+{
+	while (evbuffer_get_length(conn->out) > 0) {
+		int n = evbuffer_write(conn->out, conn->fd);
+		if (n >= 0)
+			continue;
+		if (errno == EAGAIN || errno == EINTR)
+			event_add(conn->write_event, NULL);
+		else
+			rest_conn_close(conn);
+		return;
+	}
+	switch (conn->state == REST_WRITE ? write_file(conn) : 0) {
+	case 1:
+		finish_write(conn);
+		break;
+	case -1:
+		rest_conn_close(conn);
+		break;
+	case 2:
+		event_add(conn->write_event, NULL);
+		break;
+	default:
+		if (conn->state == REST_WRITE)
+			event_add(conn->write_event, NULL);
+		break;
+	}
+}
