@@ -85,12 +85,10 @@ static int tear_down(void **state)
 static void resolves_each_kind_of_path(void **state)
 {
 	(void)state;
-	enum {
-		F = CONFINE_FOUND,
-		M = CONFINE_MISSING,
-		E = CONFINE_ESCAPES,
-		X = CONFINE_FAILED
-	};
+#define F CONFINE_FOUND
+#define M CONFINE_MISSING
+#define E CONFINE_ESCAPES
+#define X CONFINE_FAILED
 	static const struct {
 		const char *path;
 		enum confine_state state;
