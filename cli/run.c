@@ -62,6 +62,8 @@ static void finish(struct run *run, int status)
 static void fail(struct run *run, const struct err *err)
 {
 	tty_restore();
+	if (run->is_raw)
+		fputc('\n', stderr); /* after what may be a prompt */
 	cli_fail(run->cli, err);
 	cli_finish(run->cli, status_of(err));
 }

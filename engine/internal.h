@@ -49,11 +49,10 @@ struct engine {
 	void *on_change_arg;
 };
 
-/* lanes.c */
+/* lanes.c. With a lane its connections are port-forwards, if that is the mode; NULL: dialled. */
 struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *tunnel_lane,
-	struct
-	err *err); /* tunnel_lane: connections are port-forwards of that lane; NULL: dialled */
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *lane,
+	struct err *err);
 void engine_lanes_init(struct engine *engine);
 void engine_lanes_deinit(struct engine *engine);
 /* Connections are tied to the pod: when it is replaced or gone, they end with the reason. */

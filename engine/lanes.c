@@ -27,14 +27,18 @@ struct tunnel {
 };
 
 static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err);
+static void lane_explain(void *arg, struct err *err);
 
 struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *tunnel_lane,
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *lane,
 	struct err *err)
 {
+	bool is_tunnel = lane != NULL && engine->connectivity == ENGINE_PORT_FORWARD;
 	const struct runtime_opts opts = {
-		.connect = tunnel_lane ? lane_connect : NULL,
-		.connect_arg = tunnel_lane,
+		.connect = is_tunnel ? lane_connect : NULL,
+		.connect_arg = lane,
+		.explain = lane != NULL ? lane_explain : NULL,
+		.explain_arg = lane,
 		.rest_url = rest_url,
 		.grpc_host = grpc_host,
 		.grpc_port = grpc_port,
@@ -169,6 +173,22 @@ static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 	return true;
 }
 
+/* A process that ended with its pod: what the fleet knows of that pod is the reason. */
+static void lane_explain(void *arg, struct err *err)
+{
+	const struct lane *lane = arg;
+	const struct fleet_row *row = fleet_find(lane->engine->fleet, lane->uid);
+	if (row == NULL)
+		err_set(err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
+	else if (row->pod_uid[0] && lane->pod_uid[0] &&
+		 strcmp(row->pod_uid, lane->pod_uid) != 0)
+		err_set(err, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
+			row->sandbox);
+	else if (row->why[0] != '\0')
+		err_set(err, ERR_PROC_LOST, "the connection to sandbox %s is lost: %s",
+			row->sandbox, row->why);
+}
+
 static void retire(struct engine *engine, struct lane *lane, const struct err *why)
 {
 	HASH_DEL(engine->lanes, lane);
@@ -192,7 +212,7 @@ static struct runtime *make_lane(struct engine *engine, const struct fleet_row *
 	lane->address = x_strdup(address);
 	lane->namespace_ = x_strdup(row->namespace_);
 	lane->runtime = engine_make_runtime(engine, rest, host, DAEMON_GRPC_PORT,
-		row->claim[0] ? row->claim : row->sandbox, is_tunnel ? lane : NULL, err);
+		row->claim[0] ? row->claim : row->sandbox, lane, err);
 	free(rest);
 	if (lane->runtime == NULL) {
 		lane_free(lane);
@@ -206,8 +226,8 @@ static struct runtime *make_lane(struct engine *engine, const struct fleet_row *
 static bool is_watched(const struct engine *engine, const struct lane *lane)
 {
 	return fleet_is_synced(engine->fleet) &&
-		(engine->namespace_[0] == '\0' ||
-			strcmp(engine->namespace_, lane->namespace_) == 0);
+	       (engine->namespace_[0] == '\0' ||
+		       strcmp(engine->namespace_, lane->namespace_) == 0);
 }
 
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)

@@ -57,6 +57,8 @@ struct runtime {
 	uint16_t rest_port, grpc_port;
 	bool (*connect)(void *arg, uint16_t port, int fd_take, struct err *err);
 	void *connect_arg;
+	void (*explain)(void *arg, struct err *err);
+	void *explain_arg;
 	bool read_only;
 	uint64_t max_download_bytes, max_upload_bytes;
 	size_t max_listing_bytes, max_execute_bytes;

@@ -238,7 +238,10 @@ static void on_done(void *arg, const struct err *err)
 	} else if (!process->has_init) {
 		on_not_started(process, err);
 	} else {
+		const struct runtime *runtime = process->op.runtime;
 		runtime_errors_from_grpc(&failure, ERRORS_STREAM, err);
+		if (failure.code == ERR_PROC_LOST && runtime->explain)
+			runtime->explain(runtime->explain_arg, &failure);
 		runtime_op_finish(&process->op, &failure);
 	}
 }

@@ -171,6 +171,8 @@ struct runtime *runtime_new(
 	runtime->http_lane = x_asprintf("runtime-%lu", ++serial);
 	runtime->connect = opts->connect;
 	runtime->connect_arg = opts->connect_arg;
+	runtime->explain = opts->explain;
+	runtime->explain_arg = opts->explain_arg;
 	runtime->read_only = opts->read_only;
 	runtime->max_download_bytes = opts->max_download_bytes;
 	runtime->max_upload_bytes = opts->max_upload_bytes;

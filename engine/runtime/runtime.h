@@ -31,6 +31,9 @@ struct runtime_opts {
 	 * and carries it to that port. False with *err: fd is not taken. NULL: dial. */
 	bool (*connect)(void *arg, uint16_t port, int fd_take, struct err *err);
 	void *connect_arg;
+	/* A process was lost with its connection: whoever knows more may say why in err. NULL: nobody does. */
+	void (*explain)(void *arg, struct err *err);
+	void *explain_arg;
 	const char *label;           /* for messages and spans: claim or URL */
 	struct telemetry *telemetry; /* NULL: none */
 	bool read_only;              /* start, write, delete: op.read_only */
