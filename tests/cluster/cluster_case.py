@@ -231,26 +231,27 @@ class Lines:
         self.proc.stderr.close()
 
 
-def listening_sockets(program: str = BIN) -> list:
-    """(pid, line of /proc/net) of each TCP socket in LISTEN that a process of that program has."""
+def listening_sockets(program: str = BIN):
+    """How many processes of that program run, and (pid, line of /proc/net) of each TCP socket in LISTEN that a process of that program has."""
     listening = {}
     for table, state in (("tcp", "0A"), ("tcp6", "0A")):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] == state:
                 listening[f"socket:[{fields[9]}]"] = line.strip()
-    program, found = os.path.realpath(program), []
+    program, found, runs = os.path.realpath(program), [], 0
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.path.realpath(f"/proc/{pid}/exe") != program:
+            if os.readlink(f"/proc/{pid}/exe") != program:
                 continue
+            runs += 1
             for fd in os.listdir(f"/proc/{pid}/fd"):
                 line = listening.get(os.readlink(f"/proc/{pid}/fd/{fd}"))
                 if line:
                     found.append((int(pid), line))
         except OSError:
             pass
-    return found
+    return runs, found
 
 
 class NoListener:
@@ -263,8 +264,9 @@ class NoListener:
 
     def _run(self):
         while not self._stop.wait(0.1):
-            self.looks += 1
-            self.seen += listening_sockets(self.program)
+            runs, found = listening_sockets(self.program)
+            self.looks += runs > 0
+            self.seen += found
 
     def stop(self):
         self._stop.set()

@@ -56,7 +56,7 @@ class Watching(ClusterCase):
         self.kubectl("-n", ns, "patch", "sandboxclaim", "one", "--type=merge", "-p",
                      json.dumps({"metadata": {"labels": {"team": "blue"}}, "spec": {"lifecycle": {"shutdownTime": until}}}))
         soon("time to live", lambda: seen.when("sandboxclaims", "one", lambda t, o: o["spec"].get("lifecycle", {}).get("shutdownTime") == until),
-             is_line("one", expiresAt=until), re.compile(r"one +Ready.* (3h|2h59m|2h)"), start)
+             is_line("one", expiresAt=until), re.compile(r"one +Ready.* (3h|2h\S*|179m)"), start)
 
         start = time.monotonic()
         self.kubectl("-n", ns, "patch", "sandbox", box, "--type=merge", "-p", '{"spec":{"operatingMode":"Suspended"}}')
@@ -167,7 +167,7 @@ class Reaching:
         scr.type("echo in-the-$SANDBOX_KIND-pod\r")
         scr.wait_for("in-the-ready-pod")
         self.assertEqual(quiet.seen, [])
-        self.assertGreater(quiet.looks, 5)
+        self.assertGreater(quiet.looks, 2)
 
     def test_the_pod_is_deleted_under_an_open_shell(self):
         self.pools()
@@ -180,8 +180,9 @@ class Reaching:
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         pod = json.loads(self.sm("get", "box", "-o", "json", check=0).out)["pod"]
         self.kubectl("-n", self.ns, "delete", "pod", pod, "--wait=false")
-        scr.wait_for(re.compile(r"replaced|deleted|pod is gone|signal|no longer"), timeout=15)
-        alone.wait_for(re.compile(r"^sandmux: \S+: .*(replaced|deleted|pod|lost)", re.M), timeout=15)
+        reason = r"(the pod of sandbox \S+ was replaced|Pod \S+ is terminating)"
+        alone.wait_for(re.compile(r"^sandmux: (sandbox.moved|proc.lost): .*" + reason, re.M), timeout=15)
+        scr.wait_for(re.compile(reason), timeout=15)
         self.assertEqual(alone.wait_exit(), 125)
         # the controller makes a new pod; a new shell reaches it
         self.sm(*self.flags(), "run", "box", "--", "true", timeout=60, check=0)
@@ -244,7 +245,7 @@ class TheLookForListeners(ClusterCase):
         import os
         import sys
         with socket.create_server(("127.0.0.1", 0)) as s:
-            found = listening_sockets(sys.executable)
+            _, found = listening_sockets(sys.executable)
             port = f"{s.getsockname()[1]:04X}"
             self.assertTrue([line for pid, line in found if pid == os.getpid() and port in line], found)
 
