@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,50 +37,56 @@ static void make_link(const char *target, const char *path)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-/* top/root is the root; top/outside is not */
+/* top/box is the root; top/outside is not */
 static int set_up(void **state)
 {
 	char absolute[128];
 	(void)state;
 	assert_non_null(mkdtemp(top));
 	assert_int_equal(chdir(top), 0);
-	assert_int_equal(mkdir("root", 0755) + mkdir("outside", 0755) + mkdir("root/d", 0755) +
-				 mkdir("root/d/e", 0755) + mkdir("root-evil", 0755),
+	assert_int_equal(mkdir("box", 0755) + mkdir("outside", 0755) + mkdir("box/d", 0755) +
+				 mkdir("box/d/e", 0755) + mkdir("box-evil", 0755),
 		0);
 	make_file("outside/secret", "secret");
-	make_file("root-evil/secret", "secret");
-	make_file("root/file", "file");
-	make_file("root/d/e/deep", "deep");
-	make_link("file", "root/link");
-	make_link("d/e", "root/dirlink");
-	make_link("../..", "root/d/e/up");
-	make_link("../file", "root/d/side");
-	make_link("../outside", "root/out");
-	make_link("../outside/secret", "root/outfile");
-	make_link("../root/file", "root/back");
-	make_link("../root-evil/secret", "root/evil");
-	make_link("nothing", "root/broken");
-	make_link("../outside/nothing", "root/outbroken");
-	make_link("/etc/passwd", "root/abs");
-	make_link("/", "root/slash");
-	make_link("loop2", "root/loop1");
-	make_link("loop1", "root/loop2");
-	make_link("d/../d/./e//deep", "root/winding");
-	make_link("d/side/x", "root/below-file");
-	snprintf(absolute, sizeof absolute, "%s/root/d", top);
-	make_link(absolute, "root/abs-inside");
-	root = confine_root_open("root", NULL);
+	make_file("box-evil/secret", "secret");
+	make_file("box/file", "file");
+	make_file("box/d/e/deep", "deep");
+	make_link("file", "box/link");
+	make_link("d/e", "box/dirlink");
+	make_link("../..", "box/d/e/up");
+	make_link("../file", "box/d/side");
+	make_link("../outside", "box/out");
+	make_link("../outside/secret", "box/outfile");
+	make_link("../box/file", "box/back");
+	make_link("../box-evil/secret", "box/evil");
+	make_link("nothing", "box/broken");
+	make_link("../outside/nothing", "box/outbroken");
+	make_link("/etc/passwd", "box/abs");
+	make_link("/", "box/slash");
+	make_link("loop2", "box/loop1");
+	make_link("loop1", "box/loop2");
+	make_link("d/../d/./e//deep", "box/winding");
+	make_link("d/side/x", "box/below-file");
+	snprintf(absolute, sizeof absolute, "%s/box/d", top);
+	make_link(absolute, "box/abs-inside");
+	root = confine_root_open("box", NULL);
 	return root == NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
 }
 
 static int tear_down(void **state)
 {
-	char command[128];
 	(void)state;
 	confine_root_close(root);
 	assert_int_equal(chdir("/"), 0);
-	snprintf(command, sizeof command, "rm -rf '%s'", top);
-	return system(command);
+	return nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void resolves_each_kind_of_path(void **state)
@@ -113,7 +120,7 @@ static void resolves_each_kind_of_path(void **state)
 		{ "winding", F, "/d/e/deep", 0 },
 		{ "abs-inside/e", F, "/d/e", 0 },
 		{ "back", F, "/file", 0 },
-		{ "../root/file", F, "/file", 0 },
+		{ "../box/file", F, "/file", 0 },
 		{ "nope", M, "nope", 0 },
 		{ "d/nope", M, "nope", 0 },
 		{ "d/no/where", M, "no/where", 0 },
@@ -123,7 +130,7 @@ static void resolves_each_kind_of_path(void **state)
 		{ "outbroken", M, "outbroken", 0 },
 		{ "..", E, NULL, 0 },
 		{ "../outside/secret", E, NULL, 0 },
-		{ "../root-evil/secret", E, NULL, 0 },
+		{ "../box-evil/secret", E, NULL, 0 },
 		{ "../../../../../../etc/passwd", E, NULL, 0 },
 		{ "d/../../outside", E, NULL, 0 },
 		{ "out", E, NULL, 0 },
@@ -197,17 +204,17 @@ static void makes_parents_inside_only(void **state)
 	assert_int_equal(confined_make_parents(&c, &failed), 0);
 	assert_string_equal(c.name, "b");
 	struct stat st;
-	assert_int_equal(stat("root/new/a", &st), 0);
+	assert_int_equal(stat("box/new/a", &st), 0);
 	assert_true(S_ISDIR(st.st_mode));
 	confined_deinit(&c);
 	confine_resolve(root, slice_of("broken/a/b"), &c);
 	assert_int_equal(confined_make_parents(&c, &failed), EEXIST);
-	assert_non_null(strstr(failed, "/root/broken"));
+	assert_non_null(strstr(failed, "/box/broken"));
 	free(failed);
 	confined_deinit(&c);
 	/* the folder turns into a link to the outside between the walk and the mkdir */
 	confine_resolve(root, slice_of("later/x"), &c);
-	make_link("../outside", "root/later");
+	make_link("../outside", "box/later");
 	assert_int_equal(confined_make_parents(&c, &failed), EEXIST);
 	free(failed);
 	confined_deinit(&c);
@@ -221,7 +228,7 @@ static void *swap(void *arg)
 {
 	(void)arg;
 	while (!atomic_load(&stop_swapping))
-		renameat2(AT_FDCWD, "root/race", AT_FDCWD, "root/race-link", RENAME_EXCHANGE);
+		renameat2(AT_FDCWD, "box/race", AT_FDCWD, "box/race-link", RENAME_EXCHANGE);
 	return NULL;
 }
 
@@ -230,9 +237,9 @@ static void never_leaves_during_a_race(void **state)
 	pthread_t thread;
 	unsigned outcomes[4] = { 0 };
 	(void)state;
-	assert_int_equal(mkdir("root/race", 0755), 0);
-	make_file("root/race/secret", "inside");
-	make_link("../outside", "root/race-link");
+	assert_int_equal(mkdir("box/race", 0755), 0);
+	make_file("box/race/secret", "inside");
+	make_link("../outside", "box/race-link");
 	assert_int_equal(pthread_create(&thread, NULL, swap, NULL), 0);
 	for (int i = 0; i < 20000; i++) {
 		struct confined c;
@@ -263,7 +270,7 @@ static void root_must_exist(void **state)
 {
 	struct err err;
 	(void)state;
-	assert_null(confine_root_open("root/nothing", &err));
+	assert_null(confine_root_open("box/nothing", &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 }
 

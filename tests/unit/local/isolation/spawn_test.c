@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,14 +57,20 @@ static int set_up(void **state)
 	return t->loop == NULL || mkdtemp(t->dir) == NULL;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
 static int tear_down(void **state)
 {
 	struct test *t = *state;
 	spawn_kill(t->spawn);
 	loop_free(t->loop);
-	char command[128];
-	snprintf(command, sizeof command, "rm -rf '%s'", t->dir);
-	int rc = system(command);
+	int rc = nftw(t->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(t);
 	return rc;
 }
