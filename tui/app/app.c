@@ -365,18 +365,9 @@ void app_resized(struct app *app)
 
 /* ---- life */
 
-static void changed_view(void *arg, struct view *view)
-{
-	(void)arg;
-	if (view->class->changed)
-		view->class->changed(view);
-}
-
 static void on_engine_change(void *arg)
 {
-	struct app *app = arg;
-	tabs_each_view(app, changed_view, NULL);
-	frame_dirty(app);
+	tabs_tell_changed(arg);
 }
 
 static void on_note_over(void *arg)

@@ -180,6 +180,7 @@ static bool run_zoom(void *self, const char *args, struct err *err)
 	(void)args;
 	(void)err;
 	app_tab(app)->is_zoomed = !app_tab(app)->is_zoomed;
+	tabs_tell_changed(app);
 	frame_dirty(app);
 	return true;
 }

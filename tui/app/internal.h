@@ -119,6 +119,7 @@ bool tabs_split(struct app *app, enum layout_way way, const struct view_class *c
 void tabs_close_view(struct app *app, struct view *view);
 void tabs_ask_close(struct app *app, struct view *view);
 void tabs_select(struct app *app, size_t index);
+void tabs_tell_changed(struct app *app); /* the fleet has changed */
 void tabs_focus(struct app *app, struct layout *leaf);
 void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg);
 void tabs_free(struct app *app);

@@ -38,6 +38,24 @@ void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), v
 		fn(arg, app->strip);
 }
 
+static void tell_changed(void *arg, struct layout *leaf)
+{
+	struct view *view = layout_data(leaf);
+	(void)arg;
+	if (view->class->changed)
+		view->class->changed(view);
+}
+
+/* Only what is visible hears of it: a storm of changes behind a shell costs no frames. */
+void tabs_tell_changed(struct app *app)
+{
+	struct tab *tab = app_tab(app);
+	if (tab->is_zoomed)
+		tell_changed(NULL, tab->focus);
+	else
+		layout_each(tab->root, tell_changed, NULL);
+}
+
 void tabs_select(struct app *app, size_t index)
 {
 	if (index >= app->n_tabs)
@@ -46,6 +64,7 @@ void tabs_select(struct app *app, size_t index)
 		tell_focus(app_focused(app), false);
 	app->current = index;
 	app->is_strip_focused = false;
+	tabs_tell_changed(app); /* it may have missed some */
 	tell_focus(app_focused(app), true);
 	frame_dirty(app);
 }
@@ -153,8 +172,10 @@ static void forget_tab(struct app *app, size_t index)
 		next = app->current > index ? app->current - 1 : app->current;
 	free(tab);
 	app->current = next;
-	if (app->n_tabs)
-		tell_focus(app_focused(app), true);
+	if (!app->n_tabs)
+		return;
+	tabs_tell_changed(app);
+	tell_focus(app_focused(app), true);
 }
 
 void tabs_close_view(struct app *app, struct view *view)

@@ -111,6 +111,14 @@ void list_follow(struct view *view)
 	list_keep_cursor(list);
 }
 
+static void changed(struct view *view)
+{
+	struct list *list = list_of(view);
+	if (list->fleet != list_fleet(list) ||
+		(list->fleet && fleet_revision(list->fleet) != list->revision))
+		host_dirty(view->host);
+}
+
 /* ---- hands */
 
 static void go_to(struct list *list, size_t at)
@@ -263,7 +271,7 @@ static void title(const struct view *view, struct str *out)
 
 static int64_t redraw_after_ms(const struct view *view)
 {
-	return list_of(view)->shows_seconds ? 1000 : 10000;
+	return list_of(view)->shows_seconds ? 1000 : LIST_AGE_STEP_MS;
 }
 
 static bool shows(const struct view *view, const struct view_args *args)
@@ -301,7 +309,7 @@ const struct view_class view_sandboxes = {
 	.title = title,
 	.draw = list_draw,
 	.mouse = mouse,
-	.changed = list_follow,
+	.changed = changed,
 	.targets = targets,
 	.filter = filter,
 	.filter_text = filter_text,

@@ -348,6 +348,13 @@ static bool wants_motion(const struct view *view)
 	return shell->state == SHELL_RUNNING && modes.mouse == TERM_MOUSE_MOTION;
 }
 
+/* Why an ended process ended may only be known later: the row says it. */
+static void changed(struct view *view)
+{
+	if (shell_of(view)->state == SHELL_ENDED)
+		host_dirty(view->host);
+}
+
 static const char *busy(const struct view *view, struct str *into)
 {
 	const struct shell *shell = shell_of(view);
@@ -443,6 +450,7 @@ const struct view_class view_shell = {
 	.paste = shell_paste,
 	.focus = focus,
 	.targets = targets,
+	.changed = changed,
 	.busy = busy,
 	.wants_motion = wants_motion,
 };

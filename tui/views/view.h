@@ -63,7 +63,8 @@ struct view_class {
 	bool (*mouse)(struct view *view, const struct mouse *mouse);
 	void (*paste)(struct view *view, struct slice text, bool is_cut);
 	void (*focus)(struct view *view, bool in);
-	void (*changed)(struct view *view); /* the fleet has changed */
+	/* The fleet has changed; told while visible, and when it becomes so. Calls host_dirty() if that shows. */
+	void (*changed)(struct view *view);
 	/* Rows that a command acts on: the marked ones, else the one under the cursor. */
 	size_t (*targets)(const struct view *view, const char **uids, size_t max);
 	/* The filter's text, while being typed and when done. NULL: cannot filter. */
