@@ -5,6 +5,8 @@
 #include "tui/views/list_index.h"
 #include "tui/views/view.h"
 
+enum { LIST_AGE_STEP_MS = 5000 }; /* of the data's age, while all is well */
+
 struct list {
 	struct view view;
 	struct list_index *index;

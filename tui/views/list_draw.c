@@ -15,6 +15,7 @@ enum {
 	NAME_COLS_MIN = 14,
 	NAME_COLS_MAX = 40,
 	RANK_AGE = 2,
+	SECONDS_SHOWN_MS = 600000,
 };
 
 const struct list_column_row list_columns[COLUMN_COUNT] = {
@@ -68,9 +69,13 @@ static int draw_age(struct list *list, struct region r, int64_t age_ms, bool is_
 	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
 	if (!fleet_is_synced(list_fleet(list)))
 		return 0;
+	/* while all is well, steps of five seconds tell as much and wake the machine less often */
+	if (!is_bad)
+		age_ms -= age_ms % LIST_AGE_STEP_MS;
+	else
+		list->shows_seconds = true;
 	snprintf(label, sizeof label, "data %s old", clock_format_age(age_ms, text));
 	int cols = text_cols(label);
-	list->shows_seconds = true;
 	region_text(r, 0, r.cols - cols, cols,
 		host_style(list->view.host, is_bad ? ROLE_WARNING : ROLE_DIM), label);
 	return cols + 2;
@@ -210,10 +215,20 @@ static const char *cell_text(const struct fleet_row *row, int column, char buffe
 	}
 }
 
+/* Ages and countdowns under ten minutes are shown with their seconds. */
+static bool shows_seconds(const struct fleet_row *row)
+{
+	int64_t now = clock_wall_ms();
+	int64_t left = row->expires_ms - now;
+	bool is_young = row->created_ms && now - row->created_ms < SECONDS_SHOWN_MS;
+	return is_young || (row->expires_ms && left > 0 && left < SECONDS_SHOWN_MS);
+}
+
 static void draw_row(struct list *list, struct region r, int at, const struct fleet_row *row,
 	bool is_cursor, bool is_focused)
 {
 	struct host *host = list->view.host;
+	list->shows_seconds = list->shows_seconds || shows_seconds(row);
 	bool is_marked = list_index_is_marked(list->index, row->uid);
 	struct style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
 	if (is_cursor)
