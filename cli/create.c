@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +14,67 @@
 
 /* ---- create */
 
+enum { CLEANUP_MS = 5000 };
+
+struct create {
+	struct cli *cli;
+	struct fleet_op *op;
+	struct watch_signal *on_int, *on_term;
+	struct loop_timer *cleanup;
+	int64_t cleanup_until_ms;
+};
+
 static void on_stage(void *arg, const char *stage)
 {
-	const struct cli *cli = arg;
+	const struct create *create = arg;
 	if (isatty(STDERR_FILENO))
-		cli_note(cli, "%s", stage);
+		cli_note(create->cli, "%s", stage);
+}
+
+/* Ends once what the create left behind is gone, or after a while. */
+static void on_cleanup(void *arg)
+{
+	struct create *create = arg;
+	struct cli *cli = create->cli;
+	if (fleet_cleanups_pending(engine_fleet(cli->engine)) == 0 ||
+		clock_mono_ms() >= create->cleanup_until_ms)
+		cli_finish(cli, cli->status);
+}
+
+static void await_cleanup(struct create *create)
+{
+	create->cleanup_until_ms = clock_mono_ms() + CLEANUP_MS;
+	loop_timer_arm_every(create->cleanup, 20);
+}
+
+static void on_interrupt(void *arg)
+{
+	struct create *create = arg;
+	struct err err = { 0 };
+	if (create->op == NULL) { /* the second one does not wait */
+		cli_finish(create->cli, 128 + SIGINT);
+		return;
+	}
+	fleet_op_cancel(create->op);
+	create->op = NULL;
+	err_set(&err, ERR_OP_CANCELLED,
+		"the create was cancelled; a claim without a given name is deleted again");
+	cli_fail(create->cli, &err);
+	create->cli->status = 128 + SIGINT;
+	await_cleanup(create);
 }
 
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
-	struct cli *cli = arg;
+	struct create *create = arg;
+	struct cli *cli = create->cli;
+	create->op = NULL;
 	if (err != NULL) {
-		cli_finish(cli, cli_fail(cli, err));
+		cli_fail(cli, err);
+		cli->status = (int)err_exit_status(err);
+		await_cleanup(
+			create); /* a claim that was made and not named is deleted again */
 		return;
 	}
 	if (cli_is_structured(cli)) {
@@ -59,7 +108,8 @@ static int run_create(struct cli *cli, int argc, char **argv)
 		return cli_fail_usage(cli, "create needs --pool POOL");
 	if (opt->adopt && argc == 0)
 		return cli_fail_usage(cli, "--adopt needs the NAME of the claim");
-	const struct fleet_create_opts create = {
+	struct create create = { .cli = cli };
+	const struct fleet_create_opts create_opts = {
 		.namespace_ = engine_namespace(cli->engine),
 		.name = argc > 0 ? argv[0] : NULL,
 		.pool = opt->pool,
@@ -73,11 +123,19 @@ static int run_create(struct cli *cli, int argc, char **argv)
 		.no_wait = opt->no_wait,
 		.on_progress = on_stage,
 		.done = on_created,
-		.arg = cli,
+		.arg = &create,
 	};
-	if (fleet_create_start(engine_fleet(cli->engine), &create, &err) == NULL)
+	create.op = fleet_create_start(engine_fleet(cli->engine), &create_opts, &err);
+	if (create.op == NULL)
 		return cli_fail(cli, &err);
-	return cli_run_loop(cli);
+	create.cleanup = loop_timer_new(cli->loop, on_cleanup, &create);
+	create.on_int = watch_signal_new(cli->loop, SIGINT, on_interrupt, &create, NULL);
+	create.on_term = watch_signal_new(cli->loop, SIGTERM, on_interrupt, &create, NULL);
+	cli_run_loop(cli);
+	loop_timer_free(create.cleanup);
+	watch_signal_free(create.on_int);
+	watch_signal_free(create.on_term);
+	return cli->status;
 }
 
 /* ---- verbs over names, one after the other: the first failure decides the status, the rest goes on */

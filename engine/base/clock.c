@@ -258,11 +258,14 @@ bool clock_parse_http_date(const char *text, int64_t *wall_seconds)
 static const char *two_parts(
 	char out[CLOCK_AGE_BYTES], int64_t big, char big_unit, int64_t small, char small_unit)
 {
+	char text[64]; /* two numbers of any size; ages that people meet are far shorter */
 	if (small == 0)
-		snprintf(out, CLOCK_AGE_BYTES, "%lld%c", (long long)big, big_unit);
+		snprintf(text, sizeof text, "%lld%c", (long long)big, big_unit);
 	else
-		snprintf(out, CLOCK_AGE_BYTES, "%lld%c%lld%c", (long long)big, big_unit,
+		snprintf(text, sizeof text, "%lld%c%lld%c", (long long)big, big_unit,
 			(long long)small, small_unit);
+	memccpy(out, text, '\0', CLOCK_AGE_BYTES - 1);
+	out[CLOCK_AGE_BYTES - 1] = '\0';
 	return out;
 }
 

@@ -95,14 +95,15 @@ bool err_prefix(struct err *err, const char *format, ...)
 {
 	if (err == NULL)
 		return false;
-	char msg[ERR_MESSAGE_BYTES];
+	char msg[2 * ERR_MESSAGE_BYTES + 3];
 	va_list args;
 	va_start(args, format);
-	vsnprintf(msg, sizeof msg, format, args);
+	vsnprintf(msg, ERR_MESSAGE_BYTES, format, args);
 	va_end(args);
 	size_t used = strlen(msg);
 	snprintf(msg + used, sizeof msg - used, ": %s", err->msg);
-	memcpy(err->msg, msg, sizeof msg);
+	msg[ERR_MESSAGE_BYTES - 1] = '\0'; /* the cause comes last: what is cut is its end */
+	memcpy(err->msg, msg, ERR_MESSAGE_BYTES);
 	return false;
 }
 
