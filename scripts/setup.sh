@@ -22,11 +22,12 @@ RUN_PACKAGES=(
     libcjson-dev libyaml-dev libsqlite3-dev uthash-dev
     libvterm-dev libncurses-dev ncurses-term libtermkey-dev libutf8proc-dev
     bubblewrap ca-certificates
+    vim less procps # local sandboxes offer the programs of this machine: a shell without these is no fun
 )
 # libvterm0 comes with libvterm-dev; the test harness loads it by itself.
 TEST_PACKAGES=(
     clang clang-format clang-tidy llvm libcmocka-dev valgrind
-    python3 python3-venv tmux vim less procps curl git openssl
+    python3 python3-venv tmux curl git openssl
 )
 CLUSTER_PACKAGES=(runc containerd containernetworking-plugins busybox-static iproute2)
 
