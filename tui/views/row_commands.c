@@ -36,7 +36,7 @@ static bool first_target(struct view *view, const char **uid, struct err *err)
 static bool run_shell(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
-	const char *uid;
+	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
 		return false;
 	char *copy = x_strdup(args);
@@ -53,7 +53,7 @@ static bool run_shell(void *self, const char *args, struct err *err)
 static bool open_on_target(
 	struct view *view, const struct view_class *class, const char *path, struct err *err)
 {
-	const char *uid;
+	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
 		return false;
 	char *kept = uid ? x_strdup(uid) : NULL;
