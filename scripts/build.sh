@@ -12,7 +12,7 @@ if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccac
 log=build/$preset.log
 mkdir -p build
 say "building $preset (log: $log)"
-if ! { cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
+if ! { cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset" -- -k 0; } >"$log" 2>&1; then
     tail -n 60 "$log" >&2
     die "the $preset build failed"
 fi
