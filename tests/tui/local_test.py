@@ -3,14 +3,19 @@
 import re
 
 from cases.dashboard import DashboardCases
-from harness import BIN, Case, main
-from harness.sandmux import home_env
+from harness import Case, main
+
+
+def stop_with(case):
+    """The backend ends with the test, before the home that says where it is."""
+    case.tmp.mkdir(exist_ok=True)
+    case.addCleanup(case.sandmux, "local", "reset", "--yes")
 
 
 class Local(DashboardCases, Case):
     def setUp(self):
         self.tmp  # first: its removal then comes after the reset
-        self.addCleanup(self.sandmux, "local", "reset", "--yes")
+        stop_with(self)
         r = self.sandmux("--local", "create", "box", check=0, timeout=60)
         self.assertIn("box", r.out)
 
@@ -31,7 +36,7 @@ class Local(DashboardCases, Case):
 class LocalList(Case):
     def setUp(self):
         self.tmp  # first: its removal then comes after the reset
-        self.addCleanup(self.sandmux, "local", "reset", "--yes")
+        stop_with(self)
 
     def test_from_nothing_to_a_sandbox_and_back(self):
         scr = self.sandmux_screen("--local", rows=24, cols=100)
