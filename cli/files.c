@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/base/path.h"
 #include "engine/base/safe_text.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ struct files {
 	struct cli *cli;
 	const char *path;
 	char *name;
+	struct runtime *runtime;
 };
 
 static void ended(struct cli *cli, const struct err *err)
@@ -153,7 +155,7 @@ static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
 		ended(cli, &err);
 }
 
-/* ---- rm */
+/* ---- rm: a link is removed itself, never what it points to (the daemon's own delete follows it) */
 
 static void on_removed(void *arg, const struct err *err)
 {
@@ -161,13 +163,64 @@ static void on_removed(void *arg, const struct err *err)
 	ended(files->cli, err);
 }
 
+static void delete_by_daemon(struct files *files)
+{
+	struct err err = { 0 };
+	if (runtime_delete_start(files->runtime, files->path, files->cli->opt.recursive, 0,
+		    on_removed, files, &err) == NULL)
+		ended(files->cli, &err);
+}
+
+static void on_link_removed(
+	void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct files *files = arg;
+	struct err own = { 0 };
+	if (err == NULL && result->exit_code != 0) {
+		err_set(&own, ERR_FILE_SERVER, "rm in the sandbox: %.*s",
+			(int)result->err_out.n, result->err_out.p);
+		err = &own;
+	}
+	ended(files->cli, err);
+}
+
+static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
+{
+	struct files *files = arg;
+	struct err own = { 0 };
+	if (err != NULL) {
+		cli_note(files->cli,
+			"cannot see whether it is a link (%s): a link's target would be deleted",
+			err_name(err));
+		delete_by_daemon(files);
+		return;
+	}
+	if (n == 0 || !is_link[0]) {
+		delete_by_daemon(files);
+		return;
+	}
+	char *path = x_asprintf("./%s", files->path);
+	const char *const argv[] = { "rm", "-f", "--", path, NULL };
+	if (runtime_execute_start(
+		    files->runtime, argv, NULL, NULL, 0, on_link_removed, files, &own) == NULL)
+		ended(files->cli, &own);
+	free(path);
+}
+
 static void start_rm(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct files *files = arg;
 	struct err err = { 0 };
-	if (runtime_delete_start(runtime, files->path, cli->opt.recursive, 0, on_removed, files,
-		    &err) == NULL)
+	files->runtime = runtime;
+	if (!path_check(files->path, PATH_WRITE, &err)) {
 		ended(cli, &err);
+		return;
+	}
+	const char *const paths[] = { files->path };
+	if (engine_is_read_only(cli->engine) ||
+		runtime_links_start(runtime, paths, 1, 0, on_links, files, NULL) == NULL)
+		delete_by_daemon(
+			files); /* no processes here, or it is refused with the reason */
 }
 
 /* ---- cat: straight to stdout, whatever the bytes are; a terminal is warned off by the user's own cat too */

@@ -24,4 +24,3 @@ const char *path_base(const char *path);            /* borrowed, after the last 
 /* True if a name from a listing or an archive may become one directory entry here: not empty, not
  * "." or "..", no '/', no NUL inside n bytes, at most 255 bytes. */
 bool path_is_safe_name(const char *name, size_t n);
-

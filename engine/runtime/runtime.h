@@ -197,5 +197,5 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 enum { RUNTIME_MAX_LINKS = 512 };
 struct runtime_op *runtime_links_start(struct runtime *runtime, const char *const *paths,
 	size_t n, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const bool *is_link, size_t n), void *arg,
-	struct err *err);
+	void (*done)(void *arg, const struct err *err, const bool *is_link, size_t n),
+	void *arg, struct err *err);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+/* The root itself: opened once, and paths brought below it. */
 #include "local/daemon/confine_internal.h"
 
 #include "engine/base/err.h"

@@ -261,6 +261,14 @@ class DaemonCases:
             self.assertEqual(r.code, 7, (path, r.err))
         self.sandmux(*self.where, "files", "stat", self.at("keep.txt"), check=0)
 
+    def test_files_rm_of_a_link_keeps_its_target(self):
+        self.verb("run", "--", "sh", "-c", "mkdir -p lk/dir && echo kept >lk/dir/file && ln -s dir lk/link && ln -s dir/file lk/l2",
+                  check=0)
+        self.sandmux(*self.where, "files", "rm", "-r", self.at("lk/link"), check=0)
+        self.sandmux(*self.where, "files", "rm", self.at("lk/l2"), check=0)
+        r = self.verb("run", "--", "sh", "-c", "ls lk; cat lk/dir/file", check=0)
+        self.assertEqual(r.out, "dir\nkept\n")
+
     def test_names_are_shown_safely(self):
         self.verb("run", "--", "sh", "-c", "mkdir -p evil && cd evil && touch \"$(printf 'a\\033[31mb\\nc\\342\\200\\256d')\"",
                   check=0)

@@ -6,6 +6,7 @@ includes  a room includes only itself and the rooms under it (docs/architecture.
 banned    functions that lose bounds or errors
 headers   every header compiles alone
 text      SPDX lines, no machine paths, no registry hosts
+files     docs/architecture.md has one line for each file
 keys      docs/keys.md is what the program prints from its key table
 all       everything
 """
@@ -169,7 +170,12 @@ def check_keys() -> list[str]:
     return []
 
 
-CHECKS = {"format": check_format, "includes": check_includes, "banned": check_banned,
+def check_files() -> list[str]:
+    run = subprocess.run([sys.executable, "scripts/files.py"], cwd=ROOT, text=True, capture_output=True, check=False)
+    return [] if run.returncode == 0 else [run.stdout.strip()]
+
+
+CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
           "headers": check_headers, "text": check_text, "keys": check_keys}
 
 
