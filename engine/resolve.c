@@ -95,12 +95,28 @@ static bool ends_the_wait(const struct fleet_row *row, struct err *err)
 	}
 }
 
-/* The Sandbox behind a claim is looked for a moment later than the claim: verbs that act on it need both. A claim
- * may also name one that is gone, so the wait is short. */
+static bool is_pod_hidden(struct engine *engine)
+{
+	struct fleet_source sources[8];
+	size_t n = fleet_sources(engine->fleet, sources, sizeof sources / sizeof *sources);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(sources[i].resource, "pods") == 0)
+			return sources[i].err != NULL;
+	}
+	return false;
+}
+
+/* The Sandbox behind a claim is looked for a moment later than the claim, and its pod later still: verbs that act on
+ * it need the first, those that reach into it both (the pod may be on its way out). A claim may also name one that is
+ * gone, so the wait is short. */
 static bool is_joined(struct engine_resolve *resolve, const struct fleet_row *row)
 {
-	if (row->sandbox[0] == '\0' || row->sandbox_uid[0] != '\0' ||
-		source_failure(resolve->engine) != NULL)
+	struct engine *engine = resolve->engine;
+	bool has_sandbox = row->sandbox[0] == '\0' || row->sandbox_uid[0] != '\0' ||
+			   source_failure(engine) != NULL;
+	bool has_pod =
+		resolve->wait_ready_ms == 0 || row->pod_uid[0] != '\0' || is_pod_hidden(engine);
+	if (has_sandbox && has_pod)
 		return true;
 	if (resolve->grace_until_ms == 0) {
 		resolve->grace_until_ms = clock_mono_ms() + JOIN_GRACE_MS;
@@ -115,12 +131,17 @@ static void resolve_look(struct engine_resolve *resolve)
 	struct err err = { 0 };
 	const struct fleet_row *row =
 		fleet_find_name(engine->fleet, resolve->namespace_, resolve->name, &err);
-	if (row != NULL && (row->state == FLEET_READY || resolve->wait_ready_ms == 0)) {
+	bool is_ready = row != NULL && row->state == FLEET_READY && !row->is_pod_ending;
+	if (is_ready || (row != NULL && resolve->wait_ready_ms == 0)) {
 		if (is_joined(resolve, row))
 			resolve_finish(resolve, NULL, row->uid);
 		return;
 	}
 	if (row != NULL) {
+		/* what ended may be a pod that is being replaced: the pod tells */
+		bool may_pass = row->state == FLEET_FINISHED || row->state == FLEET_FAILED;
+		if (may_pass && !is_joined(resolve, row))
+			return;
 		if (ends_the_wait(row, &err))
 			resolve_finish(resolve, &err, NULL);
 		return;

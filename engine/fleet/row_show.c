@@ -116,6 +116,8 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	out->created_ms = fleet_local_ms(store, c ? c->created_ms : s->created_ms);
 	out->restarts = p ? p->restarts : 0;
 	out->is_warm_start = s != NULL && s->is_warm_start;
+	out->is_pod_ending =
+		s != NULL && !s->is_suspended_mode && (p ? p->deleted_ms != 0 : s->had_pod);
 	out->is_standalone = c == NULL && s->owner != OWNER_POOL;
 	out->state = fleet_state_of(c, s);
 }
@@ -147,6 +149,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 		       shown->restarts != now->restarts ||
 		       shown->is_warm_start != now->is_warm_start ||
 		       shown->is_standalone != now->is_standalone ||
+		       shown->is_pod_ending != now->is_pod_ending ||
 		       strcmp(shown->uid, now->uid) != 0 ||
 		       strcmp(shown->sandbox_uid, now->sandbox_uid) != 0 ||
 		       strcmp(shown->pod_uid, now->pod_uid) != 0;
@@ -169,6 +172,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 	shown->restarts = now->restarts;
 	shown->is_warm_start = now->is_warm_start;
 	shown->is_standalone = now->is_standalone;
+	shown->is_pod_ending = now->is_pod_ending;
 	return true;
 }
 

@@ -32,11 +32,22 @@ static bool is_suspending(const struct sandbox *s)
 	       !(s->suspended.status == CONDITION_TRUE && s->suspended.is_current);
 }
 
-/* While a Sandbox is being suspended its pod ends, and for a moment the real controller reports that as Finished: that
- * is no end of the sandbox. */
+/* Its pod is going, is gone, or is another one already than that which ended. */
+static bool is_pod_on_the_way(const struct sandbox *s)
+{
+	if (s->pod == NULL)
+		return s->had_pod;
+	return s->pod->deleted_ms != 0 || s->pod->phase == 'P' || s->pod->phase == 'R';
+}
+
+/* While a Sandbox is being suspended, or its pod is deleted by somebody, the pod ends, and for a moment the real
+ * controller reports that as Finished: that is no end of the sandbox. */
 static void note_finished(struct view *view, const struct condition *finished)
 {
-	if (finished->status != CONDITION_TRUE || is_suspending(view->sandbox))
+	const struct sandbox *s = view->sandbox;
+	if (finished->status != CONDITION_TRUE || is_suspending(s))
+		return;
+	if (s != NULL && is_pod_on_the_way(s))
 		return;
 	view->finished_ok |= finished->code == REASON_PodSucceeded;
 	view->finished_badly |= finished->code == REASON_PodFailed;

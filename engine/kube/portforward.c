@@ -8,6 +8,7 @@
 #include "engine/kube/portforward.h"
 
 #include "engine/base/err.h"
+#include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
 #include "engine/kube/auth.h"
@@ -216,6 +217,20 @@ static void on_ws_open(void *arg)
 	pump_out(forward);
 }
 
+/* The body of a refusal is a Status: its message is what people need of it. */
+static void status_words(struct err *err)
+{
+	const char *body = strchr(err->msg, '{');
+	cJSON *object = body ? json_parse((struct slice){ body, strlen(body) }, NULL) : NULL;
+	const char *message = json_str(object, "message", NULL);
+	if (message != NULL && message[0]) {
+		char *text = x_strdup(message);
+		snprintf(err->msg, sizeof err->msg, "%s", text);
+		free(text);
+	}
+	cJSON_Delete(object);
+}
+
 static void handshake_error(struct kube_portforward *forward, const struct err *from)
 {
 	struct err err = *from;
@@ -232,6 +247,7 @@ static void handshake_error(struct kube_portforward *forward, const struct err *
 	} else if (forward->is_open) {
 		err.code = ERR_PORTFWD_LOST;
 	}
+	status_words(&err);
 	err_prefix(&err, "port-forward to pod %s", forward->pod);
 	end(forward, &err);
 }
