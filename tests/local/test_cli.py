@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a contract: help pages, output forms, exit statuses, and one clear line for each bad input."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from cases.daemon import DaemonCases
+from harness import BIN, Case, free_port, main
+from harness.sandmux import home_env
+from harness.screen import GOLDEN, terminal_env
+
+VERBS = ["ls", "get", "describe", "create", "rm", "suspend", "resume", "extend", "run", "sh", "cp", "files", "health",
+         "metadata", "status", "local", "probe", "doctor", "completion", "help", "version"]
+
+
+class Contract(Case):
+    """What scripts depend on: a verb or a flag may be added, never changed. Regenerate with SANDMUX_GOLDEN=write."""
+
+    def test_help_pages_only_grow(self):
+        path = GOLDEN / "cli/help.txt"
+        pages = [self.sandmux("--help", check=0).out] + [self.sandmux(verb, "--help", check=0).out for verb in VERBS]
+        text = "\n---\n".join(pages)
+        if os.environ.get("SANDMUX_GOLDEN") == "write":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        words = lambda s: set(re.findall(r"(?<![\w-])(?:--[a-z-]+|-[a-zA-Z](?=[, ]))|^  sandmux [a-z]+", s, re.M))
+        self.assertEqual(words(path.read_text()) - words(text), set(), "a verb or a flag is gone")
+
+    def test_every_verb_has_a_page(self):
+        for verb in VERBS:
+            self.assertTrue(self.sandmux("help", verb, check=0).out.startswith(f"sandmux {verb}"), verb)
+
+    def test_version(self):
+        self.assertRegex(self.sandmux("version", check=0).out, r"^sandmux \d+\.\d+\.\d+\n$")
+        self.assertIn("version", json.loads(self.sandmux("version", "-o", "json", check=0).out))
+
+    def test_completion_is_a_script(self):
+        script = self.sandmux("completion", "bash", check=0).out
+        subprocess.run(["bash", "-n"], input=script.encode(), check=True)
+        for verb in VERBS:
+            self.assertIn(verb, script)
+
+
+class BadInput(Case):
+    """Each ends in one line: code, what, why, what next; and a documented status."""
+
+    def fails(self, status, code, *args, **kw):
+        r = self.sandmux(*args, **kw)
+        self.assertEqual(r.code, status, r.err)
+        lines = [line for line in r.err.splitlines() if line]
+        self.assertRegex(lines[-1], rf"^sandmux: {re.escape(code)}: .+")
+        self.assertEqual(r.out, "")
+        self.assertNotIn("\x1b", r.err)
+        return lines[-1]
+
+    def config(self, **cluster):
+        path = self.tmp / "config"
+        user = cluster.pop("user", {"token": "very-secret-token"})
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                                    "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": user}],
+                                    "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+        return ["--kubeconfig", path]
+
+    def test_usage(self):
+        self.assertIn("--bogus", self.fails(2, "arg.invalid", "ls", "--bogus"))
+        self.assertIn("nosuchverb", self.fails(2, "arg.invalid", "nosuchverb"))
+        self.assertIn("did you mean 'create'", self.fails(2, "arg.invalid", "crate"))
+        self.fails(2, "arg.invalid", "ls", "-o", "xml")
+        self.fails(2, "arg.invalid", "get")
+        self.fails(2, "arg.invalid", "cp", "a", "b")
+        self.fails(2, "arg.invalid", "ls", "--namespace")
+        self.fails(2, "arg.invalid", "--rest", "ftp://x", "health")
+        self.fails(2, "arg.invalid", "--grpc", "nohost", "health")
+        self.fails(2, "arg.invalid", "ls", "--request-timeout", "soon")
+
+    def test_dashboard_without_a_terminal(self):
+        self.fails(2, "tty.none")
+
+    def test_kubeconfig(self):
+        self.fails(2, "config.kubeconfig", "--kubeconfig", self.tmp / "nope", "ls")
+        bad = self.tmp / "bad"
+        bad.write_text("clusters: [unclosed")
+        self.assertIn("bad", self.fails(2, "config.kubeconfig", "--kubeconfig", bad, "ls"))
+        self.assertIn("nowhere", self.fails(2, "config.kubeconfig", *self.config(server="https://127.0.0.1:1"),
+                                            "--context", "nowhere", "ls"))
+
+    def test_unreachable_server(self):
+        line = self.fails(6, "kube.transport", *self.config(server=f"http://127.0.0.1:{free_port()}"), "ls")
+        self.assertNotIn("very-secret-token", line)
+
+    def test_refused_tls(self):
+        r = self.sandmux("local", "up", timeout=60, check=0)
+        self.addCleanup(self.sandmux, "local", "reset", "--yes", timeout=60)
+        status = json.loads(self.sandmux("local", "status", "-o", "json", check=0).out)
+        where = f"https://127.0.0.1:{status['port']}"
+        self.fails(6, "kube.tls", *self.config(server=where), "ls")
+        ca = str(Path(status["stateDir"]) / "tls/ca.pem")
+        line = self.fails(4, "kube.unauthorized", *self.config(server=where, **{"certificate-authority": ca}), "ls")
+        self.assertNotIn("very-secret-token", line)
+        self.fails(3, "claim.not_found", "--local", "get", "nobody")
+        self.fails(3, "pool.not_found", "--local", "create", "--pool", "nowhere", "--timeout", "20s", timeout=40)
+        self.assertEqual(json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"], [],
+                         "a create that failed left its claim behind")
+        self.fails(7, "op.read_only", "--local", "--read-only", "create", "x")
+        self.fails(2, "arg.invalid", "--local", "rm", "x")
+        self.fails(3, "claim.not_found", "--local", "get", "evil\x1b[31m")
+
+
+class OnTheEmbeddedBackend(DaemonCases, Case):
+    """The verbs of one sandbox, as on the real daemon (tests/real/direct_test.py)."""
+    where = ["--local"]
+    name = "box"
+
+    def setUp(self):
+        self.addCleanup(self.sandmux, "local", "reset", "--yes", timeout=60)
+        self.sandmux("--local", "create", "box", timeout=60, check=0)
+
+    def test_a_sandbox_that_vanishes_during_a_copy(self):
+        (self.tmp / "big").write_bytes(os.urandom(1 << 20) * 64)
+        p = subprocess.Popen([BIN, *self.where, "cp", "-", "box:big.bin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env={**terminal_env(), **home_env(self.tmp)})
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        p.stdin.write(b"x" * 1_000_000)
+        p.stdin.flush()
+        self.sandmux("--local", "rm", "--yes", "box", check=0)
+        end = time.monotonic() + 40
+        try:
+            while p.poll() is None and time.monotonic() < end:
+                p.stdin.write(b"x" * 65536)
+                p.stdin.flush()
+                time.sleep(0.01)
+            p.stdin.close()
+        except OSError:
+            pass
+        self.assertIn(p.wait(20), (1, 3, 6))
+        self.assertRegex(p.stderr.read().decode(), r"sandmux: (sandbox|conn|runtime)\.\w+: ")
+
+    def test_create_is_cancelled_by_ctrl_c(self):
+        self.sandmux("--local", "suspend", "box", check=0)
+        p = subprocess.Popen([BIN, *self.where, "create", "--pool", "nowhere-yet", "-q"], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**terminal_env(), **home_env(self.tmp)})
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.stderr.close)
+        p.send_signal(signal.SIGINT)
+        p.wait(20)
+        names = [i["claim"] for i in json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"]]
+        self.assertEqual(names, ["box"])
+
+    def test_ls_forms(self):
+        items = json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"]
+        self.assertEqual(sorted(items[0]), sorted(
+            ["uid", "namespace", "claim", "sandbox", "state", "why", "whySince", "pod", "podIP", "node", "pool", "template",
+             "createdBy", "createdAt", "expiresAt", "restarts", "warmStart"]))
+        self.assertEqual(self.sandmux("--local", "ls", "-o", "name", check=0).out, "sandboxclaim/box\n")
+        self.assertIn("kind: SandboxList", self.sandmux("--local", "ls", "-o", "yaml", check=0).out)
+        self.assertRegex(self.sandmux("--local", "ls", check=0).out, r"^NAME +STATE +SANDBOX")
+        uid = items[0]["uid"]
+        self.assertIn("box", self.sandmux("--local", "get", f"box.{uid[:8]}", check=0).out)
+        self.assertEqual(self.sandmux("--local", "get", "box.00000000").code, 3)
+        self.assertIn("box", self.sandmux("--local", "get", f"sandbox/{items[0]['sandbox']}", check=0).out)
+        self.assertIn("Ready", self.sandmux("--local", "describe", "box", check=0).out)
+        self.assertEqual(self.sandmux("--local", "status", "box", check=0).out, "SandboxReady\n")
+
+
+main()
