@@ -184,7 +184,9 @@ static void lane_explain(void *arg, struct err *err)
 		 strcmp(row->pod_uid, lane->pod_uid) != 0)
 		err_set(err, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
 			row->sandbox);
-	else if (row->why[0] != '\0')
+	else if (row->is_pod_ending)
+		err_set(err, ERR_PROC_LOST, "the pod of sandbox %s was deleted", row->sandbox);
+	else if (err->code != ERR_NONE && row->why[0] != '\0')
 		err_set(err, ERR_PROC_LOST, "the connection to sandbox %s is lost: %s",
 			row->sandbox, row->why);
 }

@@ -230,7 +230,12 @@ static void on_done(void *arg, const struct err *err)
 
 	process->op.call = NULL;
 	if (process->has_exit) {
-		runtime_op_finish(&process->op, NULL);
+		/* killed: by the daemon, perhaps, because all of it goes */
+		if (process->exit_code < 0 && process->op.runtime->explain)
+			process->op.runtime->explain(
+				process->op.runtime->explain_arg, &failure);
+		process->has_exit = failure.code == ERR_NONE;
+		runtime_op_finish(&process->op, process->has_exit ? NULL : &failure);
 	} else if (!err) {
 		finish_protocol(process, process->has_init
 						 ? "the stream ended without an exit event"

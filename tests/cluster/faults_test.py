@@ -44,7 +44,7 @@ class Faults(ClusterCase):
             self.claim(name, "loopback")
 
     # --- what is looked at
-    def through(self, url: str, *args):
+    def through(self, url: str, *args, proxy=None):
         """The dashboard and a list that is watched, both through url."""
         config = self.config({"token": self.cluster.token} if url.startswith("https") else {}, {"server": url, **({} if url.startswith("https") else {"certificate-authority": None})})
         self.lines = Lines(self, "--kubeconfig", config, "-n", self.ns, *args, "ls", "-w", "-o", "json")
@@ -52,6 +52,9 @@ class Faults(ClusterCase):
         self.scr.wait_for("stays", timeout=60)
         self.scr.wait_for(re.compile(r"\bold\b"))
         wait_until(lambda: len(self.held()) >= 2, "the list")
+        if proxy:  # both programs watch, or there would be nothing to end
+            wait_until(lambda: sum(r.is_watch and r.resource in ("sandboxclaims", "sandboxes") for r in proxy.requests) >= 4
+                       and len(proxy.upstream) == sum(r.is_watch for r in proxy.requests), "the watches")
         return self.scr
 
     def held(self) -> dict:
@@ -216,7 +219,7 @@ class Faults(ClusterCase):
     def gone(self, how):
         """The watches end, and resuming them is answered so; lists are slow, so that it is seen."""
         proxy = self.http_proxy()
-        self.through(proxy.url)
+        self.through(proxy.url, proxy=proxy)
         answered, seen, stop = {}, [], threading.Event()
         self.addCleanup(stop.set)
 
@@ -257,7 +260,7 @@ class Faults(ClusterCase):
     def refusing(self, answer, seconds):
         """Every request is answered so for that long, while the watches have ended."""
         proxy = self.http_proxy()
-        self.through(proxy.url)
+        self.through(proxy.url, proxy=proxy)
         until = time.monotonic() + seconds
         refused = []
 
@@ -291,7 +294,7 @@ class Faults(ClusterCase):
 
     def test_watch_that_breaks_off_in_mid_object(self):
         proxy = self.http_proxy()
-        self.through(proxy.url)
+        self.through(proxy.url, proxy=proxy)
         broken = []
 
         def rule(request):

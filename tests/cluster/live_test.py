@@ -180,7 +180,7 @@ class Reaching:
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         pod = json.loads(self.sm("get", "box", "-o", "json", check=0).out)["pod"]
         self.kubectl("-n", self.ns, "delete", "pod", pod, "--wait=false")
-        reason = r"(the pod of sandbox \S+ was replaced|Pod \S+ is terminating|Pod \S+ does not exist)"
+        reason = r"the pod of sandbox \S+ was (replaced|deleted)"
         alone.wait_for(re.compile(r"^sandmux: (sandbox.moved|proc.lost): .*" + reason, re.M), timeout=15)
         scr.wait_for(re.compile(reason), timeout=15)
         self.assertEqual(alone.wait_exit(), 125)

@@ -100,7 +100,7 @@ class Transports(ClusterCase):
                 scr.type("/moving\rs")
                 scr.wait_for(re.compile(r"[$#] *$", re.M))
                 self.kubectl("-n", self.ns, "delete", "pod", before, "--wait=false")
-                scr.wait_for(re.compile(r"was replaced|is terminating|does not exist"), timeout=20)
+                scr.wait_for(re.compile(r"the pod of sandbox \S+ was (replaced|deleted)"), timeout=20)
                 self.sm("--connectivity", mode, "run", "moving", "--", "true", timeout=60, check=0)
 
     def test_port_forward_is_denied(self):
