@@ -6,5 +6,5 @@ program=$1 corpus=$2
 seconds=${SANDMUX_FUZZ_SECONDS:-30}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+"$program" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
 	-artifact_prefix="${SANDMUX_FUZZ_ARTIFACTS:-./}" "$work" "$corpus"

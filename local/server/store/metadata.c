@@ -46,6 +46,22 @@ bool metadata_is_label_key(const char *key)
 	return is_qualified(prefix, 253) && is_qualified(slash + 1, 63);
 }
 
+/* A member that must be an object whose values are strings; NULL and a cause if it is something else. */
+static const cJSON *map_of(const cJSON *metadata, const char *name, cJSON *causes)
+{
+	const cJSON *map = json_get(metadata, name, NULL), *item;
+	bool ok = map == NULL || cJSON_IsNull(map) || cJSON_IsObject(map);
+	if (cJSON_IsObject(map))
+		cJSON_ArrayForEach(item, map) ok = ok && cJSON_IsString(item);
+	if (ok)
+		return cJSON_IsObject(map) ? map : NULL;
+	char field[64];
+	snprintf(field, sizeof field, "metadata.%s", name);
+	status_add_cause(causes, "FieldValueInvalid", field,
+		"Invalid value: must be an object whose values are strings");
+	return NULL;
+}
+
 static void check_labels(const cJSON *labels, cJSON *causes)
 {
 	const cJSON *label;
@@ -87,8 +103,8 @@ void metadata_check(const cJSON *object, cJSON *causes)
 {
 	const cJSON *metadata = json_get(object, "metadata", NULL), *item;
 	int controllers = 0;
-	check_labels(json_get(metadata, "labels", NULL), causes);
-	check_annotations(json_get(metadata, "annotations", NULL), causes);
+	check_labels(map_of(metadata, "labels", causes), causes);
+	check_annotations(map_of(metadata, "annotations", causes), causes);
 	cJSON_ArrayForEach(item, json_get(metadata, "ownerReferences", NULL))
 	{
 		controllers += json_bool(item, false, "controller", NULL);

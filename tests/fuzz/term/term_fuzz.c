@@ -107,6 +107,8 @@ static void check_same_row(int line, struct term_cell *cells[TERMS], size_t n)
 	}
 }
 
+enum { NEAR_LINES = 256, FAR_STEP = 509 };
+
 static void check_all(void)
 {
 	struct term *a = terms[PLAIN];
@@ -125,6 +127,9 @@ static void check_all(void)
 	CHECK(cursor[PLAIN].row == cursor[REFERENCE].row);
 	CHECK(cursor[PLAIN].col == cursor[REFERENCE].col);
 	for (int line = -history; line < term_rows(a); line++) {
+		/* jumping costs the rows of the logical line: all near the screen, far up one in some */
+		if (line < -NEAR_LINES && line > -history + NEAR_LINES && line % FAR_STEP != 0)
+			continue;
 		for (int i = 0; i < TERMS; i++) {
 			CHECK(term_row(terms[i], line, cells[i], cols) == cols);
 			check_row(terms[i], cells[i], cols);
