@@ -379,6 +379,41 @@ static void the_pod_explains(void **state)
 	}
 }
 
+/* Somebody deletes the pod of a running Sandbox: it ends well, is reported as Finished, goes, and another one comes. */
+static void a_pod_that_is_replaced_ends_no_sandbox(void **state)
+{
+	(void)state;
+	static const struct {
+		enum kube_change change;
+		const char *extra, *status;
+		bool is_finished, is_ending;
+	} cases[] = {
+		{ KUBE_ADDED, "", "'phase':'Succeeded'", true, false },
+		{ KUBE_MODIFIED, ",'deletionTimestamp':'2026-01-03T00:00:00Z'",
+			"'phase':'Succeeded'", false, true },
+		{ KUBE_DELETED, ",'deletionTimestamp':'2026-01-03T00:00:00Z'",
+			"'phase':'Succeeded'", false, true },
+		{ KUBE_ADDED, "", "'phase':'Pending'", false, false },
+	};
+	struct store store;
+	fleet_store_init(&store, on_change, NULL);
+	char *sandbox = sandbox_json("", RUN,
+		CONDS(COND("Ready", "False", "PodSucceeded") "," COND(
+			"Finished", "True", "PodSucceeded")));
+	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
+	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	assert_non_null(row);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *pod = pod_json(cases[i].extra, cases[i].status);
+		apply(&store, STORE_PODS, cases[i].change, pod);
+		free(pod);
+		assert_int_equal(cases[i].is_finished, row->shown.state == FLEET_FINISHED);
+		assert_int_equal(cases[i].is_ending, row->shown.is_pod_ending);
+	}
+	free(sandbox);
+	fleet_store_deinit(&store);
+}
+
 static void events_explain_what_the_pod_does_not(void **state)
 {
 	(void)state;
@@ -453,6 +488,7 @@ int main(void)
 		cmocka_unit_test(each_row_of_the_table),
 		cmocka_unit_test(every_state_has_a_row),
 		cmocka_unit_test(the_pod_explains),
+		cmocka_unit_test(a_pod_that_is_replaced_ends_no_sandbox),
 		cmocka_unit_test(events_explain_what_the_pod_does_not),
 		cmocka_unit_test(pools_and_templates_explain_a_pending_claim),
 	};
