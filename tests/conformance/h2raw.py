@@ -117,7 +117,10 @@ class Conn:
         self.send(frame(RST_STREAM, 0, stream.number, struct.pack(">I", code)))
 
     def grant(self, number, n):
-        self.send(frame(WINDOW_UPDATE, 0, number, struct.pack(">I", n)))
+        try:
+            self.send(frame(WINDOW_UPDATE, 0, number, struct.pack(">I", n)))
+        except OSError:
+            pass  # the server has closed; what it sent before is still to be read
 
     def ping(self, payload=b"abcdefgh"):
         self.send(frame(PING, 0, 0, payload))

@@ -127,7 +127,11 @@ class Backend:
         return int((self.state / "pid").read_text().split()[0])
 
     def stop(self):
-        return self.proc.stop(15)
+        log = "" if self.proc._log.closed else self.log()
+        status = self.proc.stop(15)
+        if "Sanitizer" in log or "runtime error:" in log:
+            raise AssertionError(f"the backend broke:\n{log[-6000:]}")
+        return status
 
     def kill(self):
         os.kill(self.pid, 9)
