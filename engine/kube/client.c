@@ -138,13 +138,18 @@ int64_t kube_client_take_turn(struct kube_client *client, enum kube_rate rate)
 	return (int64_t)(-bucket->tokens / bucket->per_second * 1000.0) + 1;
 }
 
-void kube_client_note_reply(
-	struct kube_client *client, const char *what, const struct http_reply *reply)
+void kube_client_note_reply(struct kube_client *client, const char *what,
+	const struct http_reply *reply, int64_t sent_wall_ms)
 {
 	int64_t date;
 	const char *text = http_reply_header(reply, "Date");
 	if (text != NULL && clock_parse_http_date(text, &date)) {
-		int64_t skew = date * 1000 + 500 - clock_wall_ms();
+		/* the date is of some moment between sending and now: the least skew that explains it */
+		int64_t server_ms = date * 1000 + 500, skew = 0;
+		if (server_ms > clock_wall_ms())
+			skew = server_ms - clock_wall_ms();
+		else if (server_ms < sent_wall_ms)
+			skew = server_ms - sent_wall_ms;
 		client->clock_skew_ms =
 			skew > -SKEW_NOISE_MS && skew < SKEW_NOISE_MS ? 0 : skew;
 		client->has_skew = true;

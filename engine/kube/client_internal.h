@@ -29,8 +29,8 @@ struct kube_client {
 /* ms to wait before a request of that class may go. */
 int64_t kube_client_take_turn(struct kube_client *client, enum kube_rate rate);
 /* Date, Warning and Audit-Id of an answer. */
-void kube_client_note_reply(
-	struct kube_client *client, const char *what, const struct http_reply *reply);
+void kube_client_note_reply(struct kube_client *client, const char *what,
+	const struct http_reply *reply, int64_t sent_wall_ms);
 const char *kube_client_lane(struct kube_client *client);
 bool kube_client_may(const struct kube_client *client, const char *method, const char *path,
 	struct err *err);

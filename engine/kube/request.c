@@ -4,6 +4,7 @@
  *                                        └── 401, once ─────────┘          */
 #include "engine/kube/request.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/log.h"
@@ -25,6 +26,7 @@ struct kube_request {
 	struct kube_auth_wait *wait;
 	struct http_req *http;
 	uint64_t generation;
+	int64_t sent_wall_ms;
 	bool was_rejected; /* the one repetition after a 401 has been used */
 	bool is_failure;   /* the status line says so: the body is collected here */
 	struct str failure;
@@ -80,7 +82,7 @@ static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
 	(void)err;
 	request->is_failure = reply->status < 200 || reply->status > 299;
 	/* noted here and not at the end: the end of a watch is minutes away */
-	kube_client_note_reply(request->client, request->path, reply);
+	kube_client_note_reply(request->client, request->path, reply, request->sent_wall_ms);
 	if (!request->is_failure && request->opts.on_begin != NULL)
 		request->opts.on_begin(request->opts.arg);
 	return true;
@@ -106,7 +108,7 @@ static void on_done(
 	request->http = NULL;
 	int status = reply ? reply->status : 0;
 	if (reply != NULL && request->opts.on_body == NULL)
-		kube_client_note_reply(client, request->path, reply);
+		kube_client_note_reply(client, request->path, reply, request->sent_wall_ms);
 	if (status == 401 && !request->was_rejected &&
 		kube_auth_rejected(client->auth, request->generation)) {
 		request->was_rejected = true;
@@ -155,6 +157,7 @@ static void start_http(struct kube_request *request)
 		headers[n++] = (struct http_header){ "traceparent", request->traceparent };
 	n += kube_auth_headers(client->auth, headers + n, KUBE_AUTH_MAX_HEADERS);
 	request->generation = kube_auth_generation(client->auth);
+	request->sent_wall_ms = clock_wall_ms();
 	char *url = x_asprintf("%s%s%s%s", client->config->server, request->path,
 		request->query ? "?" : "", request->query ? request->query : "");
 	const struct http_opts http = {
