@@ -207,7 +207,6 @@ class Credentials(ClusterCase):
         self.plugin(token=self.secret(self.service_account("second", READ)), seconds=3600)
         time.sleep(5)
         scr.type("d")  # reads the object: the first call since
-        scr.wait_for("Conditions")
         wait_until(lambda: len(self.plugin_runs()) == 2, "a second run of the plugin")
 
     def test_plugin_is_asked_again_after_a_401(self):
