@@ -20,7 +20,7 @@ if [ "${CI:-}" = true ]; then
     # the other compiler, with its own warnings; also what the fuzz targets need
     "$here/build.sh" fuzz -DSANDMUX_WERROR=ON
 fi
-if wants bench || wants tui; then "$here/build.sh" release; fi
+if wants bench || wants tui; then "$here/build.sh" release -DSANDMUX_TESTS=ON; fi
 if wants real || wants local || wants tui; then tests/bed/build.sh; fi
 
 summary=()

@@ -919,12 +919,15 @@ def _(t):
             execute(c, ["sh", "-c", "sleep 0.05 & exit 0"])
             Process(c, ["sh", "-c", "(sleep 0.05 &) ; exit 1"]).wait()
             Process(c, ["nope"]).wait()
-        time.sleep(0.5)
-        children = []
-        for task in os.listdir(f"/proc/{t.pid}/task"):
-            with open(f"/proc/{t.pid}/task/{task}/children") as f:
-                children += f.read().split()
-        return children
+        end = time.monotonic() + 10
+        while True:
+            children = []
+            for task in os.listdir(f"/proc/{t.pid}/task"):
+                with open(f"/proc/{t.pid}/task/{task}/children") as f:
+                    children += f.read().split()
+            if not children or time.monotonic() > end:
+                return children
+            time.sleep(0.05)
 
 
 @case("no-descriptor-leak", differs="the real one keeps some descriptors until its garbage collector runs", ours=lambda v: v is True)
