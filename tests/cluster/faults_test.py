@@ -173,7 +173,7 @@ class Faults(ClusterCase):
         try:
             time.sleep(seconds)
             self.scr.wait_for(re.compile(r"! .*deaf"), timeout=30)
-            self.assertRegex(self.scr.text(), r"data (\d+s|\dm)\S* old")
+            self.scr.wait_for(re.compile(r"data \S+ old"))
         finally:
             os.kill(pid, signal.SIGCONT)
         self.change()
