@@ -31,6 +31,13 @@ enum option_id {
 	OPT_WATCH_IDLE,
 	OPT_LOCAL,
 	OPT_CONNECTIVITY,
+	OPT_ROUTER_URL,
+	OPT_GATEWAY,
+	OPT_GATEWAY_NAMESPACE,
+	OPT_GATEWAY_SCHEME,
+	OPT_NO_POD_IP_HEADER,
+	OPT_RUNTIME,
+	OPT_RUNTIME_VERSION,
 	OPT_REST,
 	OPT_GRPC,
 	OPT_DAEMON_TOKEN_FILE,
@@ -98,6 +105,20 @@ static const struct option_row rows[] = {
 	{ OPT_CONNECTIVITY, "connectivity", 0, "MODE", CLI_OPT_GLOBAL,
 		"how to reach sandboxes: port-forward, in-cluster-service, in-cluster-pod-ip, "
 		"gateway, router" },
+	{ OPT_ROUTER_URL, "router-url", 0, "URL", CLI_OPT_GLOBAL,
+		"reach sandboxes through this sandbox-router" },
+	{ OPT_GATEWAY, "gateway", 0, "NAME", CLI_OPT_GLOBAL,
+		"reach them through this Gateway and the sandbox-router behind it" },
+	{ OPT_GATEWAY_NAMESPACE, "gateway-namespace", 0, "NAME", CLI_OPT_GLOBAL,
+		"where the Gateway is (default: default)" },
+	{ OPT_GATEWAY_SCHEME, "gateway-scheme", 0, "SCHEME", CLI_OPT_GLOBAL,
+		"http (default) or https" },
+	{ OPT_NO_POD_IP_HEADER, "no-pod-ip-header", 0, NULL, CLI_OPT_GLOBAL,
+		"do not tell the router the pod's IP" },
+	{ OPT_RUNTIME, "runtime", 0, "KIND", CLI_OPT_GLOBAL,
+		"auto (by the pod's ports), sandboxd, or legacy: the Python runtime" },
+	{ OPT_RUNTIME_VERSION, "runtime-version", 0, "VERSION", CLI_OPT_GLOBAL,
+		"refuse a sandboxd that names another version" },
 	{ OPT_REST, "rest", 0, "URL", CLI_OPT_GLOBAL,
 		"a daemon's files address; no cluster and no NAME then, paths are :PATH" },
 	{ OPT_GRPC, "grpc", 0, "HOST:PORT", CLI_OPT_GLOBAL, "a daemon's processes address" },
@@ -261,6 +282,29 @@ static bool take_engine_option(struct cli_options *opt, const struct option_row 
 		if (engine_connectivity_parse(value, &engine->connectivity))
 			return true;
 		return err_set(err, ERR_ARG_INVALID, "--connectivity '%s' is not known", value);
+	case OPT_ROUTER_URL:
+		engine->router_url = value;
+		return true;
+	case OPT_GATEWAY:
+		engine->gateway = value;
+		return true;
+	case OPT_GATEWAY_NAMESPACE:
+		engine->gateway_namespace = value;
+		return true;
+	case OPT_GATEWAY_SCHEME:
+		engine->gateway_scheme = value;
+		return true;
+	case OPT_NO_POD_IP_HEADER:
+		engine->no_pod_ip_header = true;
+		return true;
+	case OPT_RUNTIME:
+		if (engine_runtime_parse(value, &engine->runtime))
+			return true;
+		return err_set(err, ERR_ARG_INVALID,
+			"--runtime '%s' is not one of auto, sandboxd, legacy", value);
+	case OPT_RUNTIME_VERSION:
+		engine->runtime_version = value;
+		return true;
 	case OPT_REST:
 		engine->rest_url = value;
 		return true;

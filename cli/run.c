@@ -7,6 +7,7 @@
  * Returns the remote status; 125 our own failure, 126 not executable, 127 not found, 137 killed. */
 #include "cli/verbs.h"
 
+#include "cli/execute.h"
 #include "cli/tty.h"
 #include "engine/base/mem.h"
 
@@ -19,8 +20,6 @@
 
 enum {
 	STATUS_OWN_FAILURE = 125,
-	STATUS_NOT_EXECUTABLE = 126,
-	STATUS_NOT_FOUND = 127,
 	STATUS_KILLED = 137,
 	STDIN_CHUNK_BYTES = 32 << 10,
 	CTRL_D = 4,
@@ -31,7 +30,7 @@ struct run {
 	const char *const *argv;
 	struct cli_list env;
 	char *term_env, *color_env, *lang_env;
-	bool is_pty, is_raw, is_stdin_ended, is_output_lost, is_started;
+	bool is_pty, is_raw, is_stdin_ended, is_output_lost, is_started, is_whole;
 	struct runtime_process *process;
 	struct watch_fd *stdin_watch;
 	struct watch_signal *on_int, *on_term, *on_hup, *on_winch;
@@ -40,18 +39,6 @@ struct run {
 	char *held; /* a chunk that found the queue full */
 	size_t held_n;
 };
-
-static int status_of(const struct err *err)
-{
-	switch (err->code) {
-	case ERR_PROC_COMMAND_NOT_FOUND:
-		return STATUS_NOT_FOUND;
-	case ERR_PROC_DENIED:
-		return STATUS_NOT_EXECUTABLE;
-	default:
-		return STATUS_OWN_FAILURE;
-	}
-}
 
 static void finish(struct run *run, int status)
 {
@@ -65,7 +52,7 @@ static void fail(struct run *run, const struct err *err)
 	if (run->is_raw)
 		fputc('\n', stderr); /* after what may be a prompt */
 	cli_fail(run->cli, err);
-	cli_finish(run->cli, status_of(err));
+	cli_finish(run->cli, cli_execute_status(err));
 }
 
 /* ---- output */
@@ -310,6 +297,13 @@ static void run_deinit(struct run *run)
 /* The signals can be watched only once the loop is there, so this runs as the verb's first step. */
 static void start_with_signals(struct cli *cli, struct runtime *runtime, void *arg)
 {
+	struct run *run = arg;
+	run->is_whole = !run->is_pty && !runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
+			runtime_can(runtime, RUNTIME_CAN_EXECUTE);
+	if (run->is_whole) {
+		cli_execute(cli, runtime, run->argv);
+		return;
+	}
 	watch_signals(arg);
 	start(cli, runtime, arg);
 }
@@ -320,7 +314,7 @@ static int run_process(struct cli *cli, const char *name, const char *const *arg
 	/* an early failure (name, cluster) is ours too */
 	cli->status = STATUS_OWN_FAILURE;
 	int status = cli_with_runtime(cli, name, start_with_signals, &run);
-	bool was_started = run.process != NULL;
+	bool was_started = run.process != NULL || run.is_whole;
 	run_deinit(&run);
 	return was_started || status > STATUS_OWN_FAILURE ? status : STATUS_OWN_FAILURE;
 }

@@ -121,8 +121,7 @@ static bool open_direct(struct engine *engine, const struct engine_opts *opts, s
 	engine->title = x_strdup(rest ? rest : opts->grpc_address);
 	engine->server = x_strdup(engine->title);
 	engine->connectivity = ENGINE_DIRECT;
-	engine->direct =
-		engine_make_runtime(engine, rest, host, port, engine->title, NULL, err);
+	engine->direct = engine_make_direct(engine, rest, host, port, engine->title, err);
 	ok = engine->direct != NULL;
 out:
 	free(rest);
@@ -144,6 +143,8 @@ static bool read_extension(
 				"context %s: unknown connectivity '%s'",
 				kube_config_context(engine->config), mode);
 	}
+	if (!engine_way_open(engine, opts, extension, err))
+		return false;
 	const char *token_file = json_str(extension, "daemon-token-file", NULL);
 	if (engine->token == NULL && opts->daemon_token_file == NULL && token_file != NULL) {
 		engine->token = read_token(token_file, err);
@@ -231,9 +232,14 @@ struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, str
 	engine->loop = loop;
 	engine->read_only = opts->read_only;
 	engine->allow_plaintext_token = opts->allow_plaintext_token;
-	engine->connectivity = opts->connectivity;
+	engine->connectivity = engine_way_of(opts);
+	engine->runtime = opts->runtime;
+	engine->runtime_version = x_strdup(opts->runtime_version);
+	engine->no_pod_ip_header = opts->no_pod_ip_header;
 	engine->telemetry = telemetry_new(MAX_SPANS);
 	engine_lanes_init(engine);
+	if (!engine_way_check(opts, err))
+		goto fail;
 	engine->http = http_new(loop, err);
 	if (engine->http == NULL)
 		goto fail;
@@ -261,6 +267,7 @@ void engine_free(struct engine *engine)
 		engine_resolve_cancel(engine->resolves);
 	engine_lanes_deinit(engine);
 	runtime_free(engine->direct);
+	engine_gateway_free(engine->gateway);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)
@@ -269,6 +276,8 @@ void engine_free(struct engine *engine)
 	telemetry_free(engine->telemetry);
 	free(engine->namespace_);
 	free(engine->label_selector);
+	free(engine->runtime_version);
+	free(engine->router_url);
 	free(engine->title);
 	free(engine->server);
 	if (engine->token != NULL)

@@ -26,6 +26,13 @@ enum engine_connectivity {
 	ENGINE_CONNECTIVITY_COUNT,
 };
 
+enum engine_runtime {
+	ENGINE_RUNTIME_AUTO, /* by the ports that the pod declares, else sandboxd */
+	ENGINE_RUNTIME_SANDBOXD,
+	ENGINE_RUNTIME_LEGACY, /* the Python runtime */
+	ENGINE_RUNTIME_COUNT,
+};
+
 struct engine_opts {
 	/* the cluster; all NULL = kubeconfig rules */
 	const char *kubeconfig, *context, *cluster, *user, *server, *certificate_authority,
@@ -39,6 +46,12 @@ struct engine_opts {
 	bool all_namespaces;
 	const char *label_selector;
 	enum engine_connectivity connectivity;
+	/* router, gateway: through a sandbox-router */
+	const char *router_url;
+	const char *gateway, *gateway_namespace, *gateway_scheme; /* NULL: "default", "http" */
+	bool no_pod_ip_header;
+	enum engine_runtime runtime;
+	const char *runtime_version; /* of sandboxd; another one is refused */
 	/* direct */
 	const char *rest_url, *grpc_address; /* HOST:PORT */
 	const char *daemon_token_file;       /* bearer token for the daemon */
@@ -47,7 +60,7 @@ struct engine_opts {
 	bool no_fleet; /* one-shot verbs that need no watches: fleet is still there, its reflectors start on use */
 };
 
-/* Does no I/O to the network: the first paint comes before the first answer. */
+/* Options that contradict each other are refused. Does no I/O to the network: the first paint comes before the first answer. */
 struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err);
 void engine_free(struct engine *engine);
 
@@ -62,6 +75,8 @@ bool engine_is_read_only(const struct engine *engine);
 bool engine_is_local(const struct engine *engine); /* the embedded backend's context */
 const char *engine_connectivity_name(enum engine_connectivity connectivity);
 bool engine_connectivity_parse(const char *text, enum engine_connectivity *out);
+bool engine_runtime_parse(
+	const char *text, enum engine_runtime *out); /* auto, sandboxd, legacy */
 enum engine_connectivity engine_connectivity_of(const struct engine *engine);
 
 /* Looks at another namespace ("" = all) from now on: a new fleet, empty until its first answer, in the place of the old

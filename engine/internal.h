@@ -8,7 +8,10 @@
 struct http;
 struct kube_client;
 struct kube_config;
-struct tunnel; /* lanes.c */
+struct tunnel;  /* lanes.c */
+struct gateway; /* gateway.c */
+struct cJSON;
+struct str;
 
 /* A runtime and the pod it was made for. */
 struct lane {
@@ -44,19 +47,42 @@ struct engine {
 	char *server;
 	char *token;
 	enum engine_connectivity connectivity;
+	enum engine_runtime runtime;
+	char *runtime_version;
+	char *router_url;
+	struct gateway *gateway;
+	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;
 	void (*on_change)(void *arg);
 	void *on_change_arg;
 };
 
-/* lanes.c. With a lane its connections are port-forwards, if that is the mode; NULL: dialled. */
-struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *lane,
-	struct err *err);
+/* lanes.c: a runtime at direct addresses */
+struct runtime *engine_make_direct(struct engine *engine, const char *rest_url,
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct err *err);
 void engine_lanes_init(struct engine *engine);
 void engine_lanes_deinit(struct engine *engine);
 /* Connections are tied to the pod: when it is replaced or gone, they end with the reason. */
 void engine_lanes_check(struct engine *engine);
+
+/* What every runtime has in flight fails with why; the next call connects anew. */
+void engine_lanes_invalidate(struct engine *engine, const struct err *why);
+
+/* way.c: the way, and what listens at its end */
+bool engine_way_check(const struct engine_opts *opts, struct err *err);
+enum engine_connectivity engine_way_of(const struct engine_opts *opts);
+/* With the context's own word (its extension, or NULL); engine->connectivity is decided by then. */
+bool engine_way_open(struct engine *engine, const struct engine_opts *opts,
+	const struct cJSON *extension, struct err *err);
+bool engine_way_is_routed(const struct engine *engine);
+enum runtime_kind engine_way_runtime(const struct engine *engine, const struct fleet_row *row);
+
+/* gateway.c */
+struct gateway *engine_gateway_new(
+	struct engine *engine, const char *name, const char *namespace_, const char *scheme);
+void engine_gateway_free(struct gateway *gateway);
+bool engine_gateway_locate(
+	void *arg, struct str *url, struct err *err); /* runtime_opts.locate */
 
 /* gVisor or Kata: the workload does not listen in the pod's host-side network namespace. */
 bool engine_is_other_kernel(const char *runtime_class);

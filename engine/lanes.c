@@ -16,6 +16,8 @@
 enum {
 	DAEMON_REST_PORT = 8080, /* sandboxd's defaults: --rest-port, --grpc-port */
 	DAEMON_GRPC_PORT = 9090,
+	LEGACY_PORT = 8888, /* of the Python runtime */
+	GATEWAY_MS = 180 * 1000,
 };
 
 /* One tunnelled connection of a lane. */
@@ -29,26 +31,78 @@ struct tunnel {
 static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err);
 static void lane_explain(void *arg, struct err *err);
 
-struct runtime *engine_make_runtime(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct lane *lane,
-	struct err *err)
+static struct runtime_opts common_opts(
+	const struct engine *engine, const struct fleet_row *row, const char *label)
 {
-	bool is_tunnel = lane != NULL && engine->connectivity == ENGINE_PORT_FORWARD;
-	const struct runtime_opts opts = {
-		.connect = is_tunnel ? lane_connect : NULL,
-		.connect_arg = lane,
-		.explain = lane != NULL ? lane_explain : NULL,
-		.explain_arg = lane,
-		.rest_url = rest_url,
-		.grpc_host = grpc_host,
-		.grpc_port = grpc_port,
-		.token = engine->token,
+	enum runtime_kind kind = engine_way_runtime(engine, row);
+	bool takes_token = kind == RUNTIME_SANDBOXD && !engine_way_is_routed(engine);
+	return (struct runtime_opts){
+		.kind = kind,
+		.required_version = engine->runtime_version,
+		.token = takes_token ? engine->token : NULL,
 		.allow_plaintext_token = engine->allow_plaintext_token,
 		.label = label,
 		.telemetry = engine->telemetry,
 		.read_only = engine->read_only,
 	};
+}
+
+struct runtime *engine_make_direct(struct engine *engine, const char *rest_url,
+	const char *grpc_host, uint16_t grpc_port, const char *label, struct err *err)
+{
+	struct runtime_opts opts = common_opts(engine, NULL, label);
+	opts.rest_url = rest_url;
+	opts.grpc_host = grpc_host;
+	opts.grpc_port = grpc_port;
 	return runtime_new(engine->loop, engine->http, &opts, err);
+}
+
+/* Through a sandbox-router: files alone, for gRPC does not pass it. */
+static struct runtime *make_routed(struct engine *engine, const struct fleet_row *row,
+	struct runtime_opts *opts, uint16_t port, struct err *err)
+{
+	const struct runtime_router router = {
+		.sandbox = row->sandbox,
+		.namespace_ = row->namespace_,
+		.port = port,
+		.pod_ip = engine->no_pod_ip_header ? NULL : row->pod_ip,
+		.uid = row->sandbox_uid,
+	};
+	opts->router = &router;
+	opts->rest_url = engine->router_url;
+	if (engine->gateway != NULL) {
+		opts->locate = engine_gateway_locate;
+		opts->locate_arg = engine->gateway;
+		opts->connect_timeout_ms = GATEWAY_MS;
+	}
+	return runtime_new(engine->loop, engine->http, opts, err);
+}
+
+/* Tunnelled, or dialled at the pod or its Service. */
+static struct runtime *make_runtime(
+	struct engine *engine, const struct fleet_row *row, struct lane *lane, struct err *err)
+{
+	struct runtime_opts opts =
+		common_opts(engine, row, row->claim[0] ? row->claim : row->sandbox);
+	bool is_legacy = opts.kind == RUNTIME_LEGACY;
+	bool is_tunnel = engine->connectivity == ENGINE_PORT_FORWARD;
+	uint16_t port = is_legacy ? LEGACY_PORT : DAEMON_REST_PORT;
+	opts.explain = lane_explain;
+	opts.explain_arg = lane;
+	if (engine_way_is_routed(engine))
+		return make_routed(engine, row, &opts, port, err);
+	const char *host =
+		is_tunnel ? "127.0.0.1" : lane->address; /* of a tunnel: only a name */
+	char *rest =
+		x_asprintf(strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, port);
+	opts.connect = is_tunnel ? lane_connect : NULL;
+	opts.connect_arg = lane;
+	opts.rest_url = rest;
+	opts.grpc_host = is_legacy ? NULL : host;
+	opts.grpc_port = is_legacy ? 0 : DAEMON_GRPC_PORT;
+	struct runtime *runtime = runtime_new(engine->loop, engine->http, &opts, err);
+	free(rest);
+	return runtime;
 }
 
 static void tunnel_free(struct tunnel *tunnel)
@@ -111,11 +165,8 @@ static const char *row_address(
 			return row->service_fqdn;
 		err_set(err, ERR_SANDBOX_NO_SERVICE, "sandbox %s has no Service", row->sandbox);
 		return NULL;
-	default:
-		err_set(err, ERR_OP_UNSUPPORTED,
-			"sandbox %s: connectivity %s is not available in this version",
-			row->sandbox, engine_connectivity_name(engine->connectivity));
-		return NULL;
+	default: /* the router finds it */
+		return row->sandbox;
 	}
 }
 
@@ -203,19 +254,13 @@ static void retire(struct engine *engine, struct lane *lane, const struct err *w
 static struct runtime *make_lane(struct engine *engine, const struct fleet_row *row,
 	const char *address, struct err *err)
 {
-	bool is_tunnel = engine->connectivity == ENGINE_PORT_FORWARD;
-	const char *host = is_tunnel ? "127.0.0.1" : address; /* of a tunnel: only a name */
-	char *rest = x_asprintf(
-		strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, DAEMON_REST_PORT);
 	struct lane *lane = x_calloc(1, sizeof *lane);
 	lane->engine = engine;
 	memcpy(lane->uid, row->uid, sizeof lane->uid);
 	memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
 	lane->address = x_strdup(address);
 	lane->namespace_ = x_strdup(row->namespace_);
-	lane->runtime = engine_make_runtime(engine, rest, host, DAEMON_GRPC_PORT,
-		row->claim[0] ? row->claim : row->sandbox, lane, err);
-	free(rest);
+	lane->runtime = make_runtime(engine, row, lane, err);
 	if (lane->runtime == NULL) {
 		lane_free(lane);
 		return NULL;
@@ -252,6 +297,13 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 	if (address == NULL)
 		return NULL;
 	return lane != NULL ? lane->runtime : make_lane(engine, row, address, err);
+}
+
+void engine_lanes_invalidate(struct engine *engine, const struct err *why)
+{
+	struct lane *lane, *after;
+	HASH_ITER(hh, engine->lanes, lane, after)
+		runtime_invalidate(lane->runtime, why);
 }
 
 void engine_lanes_check(struct engine *engine)

@@ -120,3 +120,23 @@ void fleet_condition_read_rare(struct store *store, const struct condition **slo
 		*slot = kept;
 	}
 }
+
+/* 8080 and 9090: sandboxd. 8888: the legacy Python runtime. */
+uint8_t fleet_facts_runtime(const cJSON *pod_spec)
+{
+	bool has_rest = false, has_grpc = false, has_legacy = false;
+	const cJSON *container, *port;
+	cJSON_ArrayForEach(container, json_get(pod_spec, "containers", NULL))
+	{
+		cJSON_ArrayForEach(port, json_get(container, "ports", NULL))
+		{
+			int64_t number = json_int(port, 0, "containerPort", NULL);
+			has_rest |= number == 8080;
+			has_grpc |= number == 9090;
+			has_legacy |= number == 8888;
+		}
+	}
+	if (has_rest && has_grpc)
+		return DECLARED_SANDBOXD;
+	return has_legacy ? DECLARED_LEGACY : DECLARED_NOTHING;
+}

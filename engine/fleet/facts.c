@@ -187,6 +187,8 @@ void fleet_sandbox_read(struct store *store, struct sandbox *sandbox, const cJSO
 	fleet_facts_set_name(store, &sandbox->created_by, label(object, PREFIX "created-by"));
 	fleet_facts_set_name(store, &sandbox->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
+	sandbox->runtime =
+		fleet_facts_runtime(json_get(object, "spec", "podTemplate", "spec", NULL));
 	fleet_facts_set_name(store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
 	read_finalizers(store, &sandbox->finalizers, object);
 	read_owner(store, sandbox, object);
@@ -315,6 +317,7 @@ void fleet_pod_read(struct store *store, struct pod *pod, const cJSON *object)
 		store, &pod->pod_ip, ip ? ip : json_str(object, "status", "podIP", NULL));
 	fleet_facts_set_name(
 		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
+	pod->runtime = fleet_facts_runtime(json_get(object, "spec", NULL));
 	pod->created_ms =
 		fleet_facts_date_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	pod->deleted_ms = deletion_ms(object);
@@ -375,6 +378,8 @@ void fleet_template_read(struct store *store, struct template *template_, const 
 		store, &template_->name, json_str(object, "metadata", "name", NULL));
 	fleet_facts_set_name(store, &template_->runtime_class,
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL));
+	template_->runtime =
+		fleet_facts_runtime(json_get(object, "spec", "podTemplate", "spec", NULL));
 	template_->revision = fleet_revision_of(object);
 }
 

@@ -8,7 +8,8 @@
 void fleet_facts_set_name(struct store *store, const char **slot, const char *text);
 void fleet_facts_set_message(struct store *store, const char **slot, const char *text);
 void fleet_facts_drop_text(struct store *store, const char **slot);
-int64_t fleet_facts_date_ms(const char *text); /* 0: none, or not a date */
+int64_t fleet_facts_date_ms(const char *text);      /* 0: none, or not a date */
+uint8_t fleet_facts_runtime(const cJSON *pod_spec); /* enum declared, by its ports */
 
 void fleet_condition_read(struct store *store, struct condition *condition, const cJSON *object,
 	const char *type);

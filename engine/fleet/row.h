@@ -53,6 +53,7 @@ struct fleet_row {
 	int64_t expires_ms;   /* min of both shutdown times; 0 = none */
 	int restarts;         /* of the pod's containers */
 	bool is_warm_start;
+	bool is_legacy; /* its pod declares the legacy Python runtime's port (8888), not sandboxd's (8080 and 9090) */
 	bool is_pod_ending; /* its pod is being deleted or is gone, and another one is due */
 	bool is_standalone; /* a Sandbox without claim and without pool */
 	uint64_t revision;  /* of the store when it changed last */

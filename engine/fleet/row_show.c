@@ -101,11 +101,16 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	out->service_fqdn = s ? s->service_fqdn : "";
 	out->created_by = either(c ? c->created_by : "", s ? s->created_by : "");
 	out->runtime_class = either(p ? p->runtime_class : "", s ? s->runtime_class : "");
-	if (!out->runtime_class[0]) {
+	uint8_t declared = p && p->runtime ? p->runtime : s ? s->runtime : DECLARED_NOTHING;
+	if (!out->runtime_class[0] || !declared) {
 		const struct template *template_ =
 			fleet_store_template(store, out->namespace_, out->template_);
-		out->runtime_class = template_ ? template_->runtime_class : "";
+		if (!out->runtime_class[0])
+			out->runtime_class = template_ ? template_->runtime_class : "";
+		if (!declared && template_)
+			declared = template_->runtime;
 	}
+	out->is_legacy = declared == DECLARED_LEGACY;
 	if (s != NULL)
 		fleet_uid_format(&s->uid, out->sandbox_uid);
 	if (p != NULL)
@@ -149,6 +154,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 		       shown->restarts != now->restarts ||
 		       shown->is_warm_start != now->is_warm_start ||
 		       shown->is_standalone != now->is_standalone ||
+		       shown->is_legacy != now->is_legacy ||
 		       shown->is_pod_ending != now->is_pod_ending ||
 		       strcmp(shown->uid, now->uid) != 0 ||
 		       strcmp(shown->sandbox_uid, now->sandbox_uid) != 0 ||
@@ -172,6 +178,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 	shown->restarts = now->restarts;
 	shown->is_warm_start = now->is_warm_start;
 	shown->is_standalone = now->is_standalone;
+	shown->is_legacy = now->is_legacy;
 	shown->is_pod_ending = now->is_pod_ending;
 	return true;
 }

@@ -79,6 +79,9 @@ struct claim {
 	bool was_ready;       /* seen so by us */
 };
 
+/* What the ports of a pod say about what listens in it. */
+enum declared { DECLARED_NOTHING, DECLARED_SANDBOXD, DECLARED_LEGACY };
+
 enum owner { OWNER_NONE, OWNER_CLAIM, OWNER_POOL, OWNER_OTHER };
 
 struct sandbox {
@@ -94,7 +97,8 @@ struct sandbox {
 	struct row *row;
 	struct pod *pod; /* the best one */
 	uint32_t epoch;
-	uint8_t owner; /* enum owner */
+	uint8_t owner;   /* enum owner */
+	uint8_t runtime; /* enum declared */
 	bool is_suspended_mode, is_warm_start;
 	bool was_suspended; /* since it was last Ready: the API cannot tell resuming from creating */
 	bool was_ready, had_pod;
@@ -117,7 +121,8 @@ struct pod {
 	const struct condition *scheduled;
 	uint32_t epoch;
 	int restarts;
-	uint8_t phase; /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
+	uint8_t runtime; /* enum declared */
+	uint8_t phase;   /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
 };
 
 struct pool {
@@ -134,6 +139,7 @@ struct template
 	const char *namespace_, *name, *runtime_class;
 	uint64_t revision;
 	uint32_t epoch;
+	uint8_t runtime; /* enum declared */
 };
 
 struct row {

@@ -19,6 +19,8 @@ const struct kube_resource kube_events = { "", "v1", "events", "Event" };
 const struct kube_resource kube_services = { "", "v1", "services", "Service" };
 const struct kube_resource kube_namespaces = { "", "v1", "namespaces", "Namespace" };
 const struct kube_resource kube_leases = { "coordination.k8s.io", "v1", "leases", "Lease" };
+const struct kube_resource kube_gateways = { "gateway.networking.k8s.io", "v1", "gateways",
+	"Gateway" };
 
 enum { PATH_MAX_BYTES = 4096, QUERY_MAX_BYTES = 16 << 10 };
 

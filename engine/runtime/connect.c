@@ -26,6 +26,7 @@ enum {
 	GRPC_AFTER_REST_MS =
 		3000, /* both listeners start together: a refused one is no wonder for long */
 	REFUSED_HERE_MS = 3000, /* nobody will come up on our own machine after that */
+	NO_BACKEND_MS = 5000,   /* the router has tried more than once itself */
 	UNKNOWN_NAME_MS = 5000, /* the name of a new service may take a moment */
 };
 
@@ -89,13 +90,11 @@ static bool is_worth_waiting(const struct lane_attempt *lane, enum err_code code
 {
 	int64_t waited_ms = clock_mono_ms() - lane->started_mono_ms;
 
-	switch (code) {
-	case ERR_CONN_TLS:
-	case ERR_RUNTIME_AUTH:
-	case ERR_PORTFWD_DENIED:
-	case ERR_PORTFWD_RUNTIME:
-	case ERR_ARG_INVALID:
+	if (runtime_route_is_final(code))
 		return false;
+	switch (code) {
+	case ERR_ROUTER_BACKEND:
+		return waited_ms < NO_BACKEND_MS;
 	case ERR_CONN_REFUSED:
 		return !lane->is_loopback || waited_ms < REFUSED_HERE_MS;
 	case ERR_CONN_DNS:
@@ -111,6 +110,7 @@ static void try_failed(struct runtime *runtime, enum lane which, const struct er
 	struct lane_attempt *lane = &runtime->lanes[which];
 
 	err_copy(&lane->last, err);
+	runtime->is_version_next = false;
 	if (is_worth_waiting(lane, err->code))
 		loop_timer_arm(lane->retry, POLL_MS);
 	else
@@ -191,11 +191,12 @@ static void on_health(
 	runtime->lanes[LANE_REST].probe = NULL;
 	if (err) {
 		try_failed(runtime, LANE_REST, err);
-	} else if (reply->status == 200) {
-		lane_up(runtime, LANE_REST);
-	} else {
-		runtime_errors_from_rest(&failure, ERRORS_DAEMON, reply->status, body);
+	} else if (!runtime_route_judge(runtime, reply, body, &failure)) {
 		try_failed(runtime, LANE_REST, &failure);
+	} else if (runtime->is_version_next) {
+		try_rest(runtime);
+	} else {
+		lane_up(runtime, LANE_REST);
 	}
 }
 
@@ -211,7 +212,8 @@ static void try_rest(struct runtime *runtime)
 	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
 	struct err err = { 0 };
 
-	lane->probe = runtime_rest_probe(runtime, left_ms(lane), on_health, &err);
+	if (runtime_route_locate(runtime, &err))
+		lane->probe = runtime_rest_probe(runtime, left_ms(lane), on_health, &err);
 	if (!lane->probe)
 		try_failed(runtime, LANE_REST, &err);
 }

@@ -29,6 +29,9 @@ static const struct rest_row {
 	{ FILES, 400, "INVALID_ARGUMENT", NULL, ERR_ARG_INVALID },
 	{ FILES, 403, NULL, NULL, ERR_FILE_DENIED },
 	{ KIND(ERRORS_DAEMON), 403, NULL, NULL, ERR_RUNTIME_AUTH },
+	/* the legacy runtime's words */
+	{ FILES, 404, NULL, "Path is not a directory", ERR_FILE_NOT_DIR },
+	{ ALL_KINDS, 422, NULL, NULL, ERR_ARG_INVALID },
 	{ FILES, 404, NULL, NULL, ERR_FILE_NOT_FOUND },
 	{ KIND(ERRORS_DAEMON), 404, NULL, NULL, ERR_RUNTIME_PROTOCOL },
 	{ KIND(ERRORS_DELETE), 409, NULL, NULL, ERR_FILE_NOT_EMPTY },
@@ -115,6 +118,8 @@ static const char *status_text(int status)
 	case 412:
 	case 416:
 		return "the file changed";
+	case 422:
+		return "the runtime does not accept the request";
 	case 503:
 		return "the daemon is shutting down";
 	default:
@@ -149,6 +154,34 @@ bool runtime_errors_from_rest(
 	if (err)
 		err->sys = status;
 	return false;
+}
+
+bool runtime_errors_is_router(struct err *err, int status, struct slice body)
+{
+	struct rest_text text;
+	bool is_backend = status == 502 || status == 504;
+	bool is_other = status == 400 || status == 401 || status == 403 || status == 500 ||
+			status == 503;
+	cJSON *json = body.n && body.p[0] == '{' ? json_parse(body, NULL) : NULL;
+	const char *detail = json ? json_str(json, "detail", NULL) : NULL;
+
+	/* the runtime's own errors have a message (and sandboxd's a code), never a detail in words */
+	read_body(body, &text);
+	if (!is_backend && !(is_other && detail)) {
+		cJSON_Delete(json);
+		return false;
+	}
+	char said[TEXT_BYTES + 1] = "";
+	if (detail)
+		put_ending(said, sizeof said, detail, strlen(detail));
+	else
+		put_ending(said, sizeof said, text.message, strlen(text.message));
+	err_set(err, is_backend || status >= 500 ? ERR_ROUTER_BACKEND : ERR_ROUTER_REJECTED,
+		"the router says: %s (HTTP %d)", said[0] ? said : "nothing more", status);
+	if (err)
+		err->sys = status;
+	cJSON_Delete(json);
+	return true;
 }
 
 /* ---- gRPC */

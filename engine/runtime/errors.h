@@ -20,6 +20,10 @@ enum errors_rest {
 bool runtime_errors_from_rest(
 	struct err *err, enum errors_rest kind, int status, struct slice body);
 
+/* Through a sandbox-router: true with *err set (router.*) if the answer is the router's own, {"detail":"…"}, or
+ * that of a gateway before it. */
+bool runtime_errors_is_router(struct err *err, int status, struct slice body);
+
 enum errors_call {
 	ERRORS_START,
 	ERRORS_EXECUTE,

@@ -5,6 +5,7 @@
 #include "engine/base/path.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
+#include "engine/runtime/legacy.h"
 #include "engine/runtime/messages.h"
 
 #include <stdlib.h>
@@ -169,8 +170,10 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	void (*done)(void *arg, const struct err *err, const struct runtime_result *result),
 	void *arg, struct err *err)
 {
+	if (runtime->kind == RUNTIME_LEGACY)
+		return runtime_legacy_execute(
+			runtime, argv, env, cwd, timeout_ms, done, arg, err);
 	struct execute_op *execute = execute_new(runtime, argv, env, cwd, timeout_ms, err);
-
 	if (!execute)
 		return NULL;
 	execute->done = done;
@@ -187,6 +190,10 @@ struct runtime_op *runtime_links_start(struct runtime *runtime, const char *cons
 		"for p; do if [ -L \"$p\" ]; then printf 1; else printf 0; fi; done", "sh" };
 	enum { SCRIPT = sizeof script / sizeof *script };
 
+	if (runtime->kind == RUNTIME_LEGACY) {
+		runtime_unsupported(err, "looking for links");
+		return NULL;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (!path_check(paths[i], PATH_READ, err))
 			return NULL;

@@ -66,7 +66,8 @@ static bool take(struct info_op *info, const struct http_reply *reply, struct sl
 	if (info->on_pairs && reply->status == 404)
 		return true;
 	if (reply->status != 200)
-		return runtime_errors_from_rest(err, ERRORS_DAEMON, reply->status, body);
+		return runtime_route_error(
+			info->op.runtime, err, ERRORS_DAEMON, reply->status, body);
 	info->json = json_parse(body, err);
 	if (!info->json)
 		return false;
@@ -132,6 +133,10 @@ struct runtime_op *runtime_health_start(struct runtime *runtime, int64_t timeout
 	void (*done)(void *arg, const struct err *err, const struct runtime_health *health),
 	void *arg, struct err *err)
 {
+	if (!runtime_can(runtime, RUNTIME_CAN_INFO)) {
+		runtime_unsupported(err, "health with its detail");
+		return NULL;
+	}
 	struct info_op *info = info_new(runtime, "/v1/health", timeout_ms, "health", arg);
 
 	info->on_health = done;
@@ -143,6 +148,10 @@ struct runtime_op *runtime_metadata_start(struct runtime *runtime, int64_t timeo
 		void *arg, const struct err *err, const struct runtime_pair *pairs, size_t n),
 	void *arg, struct err *err)
 {
+	if (!runtime_can(runtime, RUNTIME_CAN_INFO)) {
+		runtime_unsupported(err, "metadata");
+		return NULL;
+	}
 	struct info_op *info = info_new(runtime, "/v1/metadata", timeout_ms, "metadata", arg);
 
 	info->on_pairs = done;

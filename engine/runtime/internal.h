@@ -12,6 +12,7 @@
 #include "engine/net/grpc.h"
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
+#include "engine/runtime/errors.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 
@@ -19,6 +20,8 @@ enum lane { LANE_REST, LANE_GRPC, LANE_COUNT };
 enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_UP };
 
 struct net_dial;
+
+enum { RUNTIME_ROUTE_HEADERS = 5, RUNTIME_REQUEST_ID_BYTES = 17 };
 
 /* One HTTP/2 connection. After a GOAWAY the old one lives on beside its successor until its streams are done. */
 struct conn {
@@ -59,6 +62,14 @@ struct runtime {
 	void *connect_arg;
 	void (*explain)(void *arg, struct err *err);
 	void *explain_arg;
+	enum runtime_kind kind;
+	struct http_header
+		route[RUNTIME_ROUTE_HEADERS]; /* owned values; n_route 0: no router */
+	size_t n_route;
+	bool (*locate)(void *arg, struct str *url, struct err *err);
+	void *locate_arg;
+	char *required_version;
+	bool is_version_next; /* the health was good; the version is asked now */
 	bool read_only;
 	uint64_t max_download_bytes, max_upload_bytes;
 	size_t max_listing_bytes, max_execute_bytes;
@@ -81,6 +92,7 @@ struct runtime_op {
 	struct loop_timer *timer;
 	const char *timeout_text; /* static; or NULL */
 	struct http_req *req;
+	char request_id[RUNTIME_REQUEST_ID_BYTES]; /* X-Request-ID of all its requests */
 	struct grpc_call *call;
 	struct span *span;
 	struct err failure; /* of op_fail_later */
@@ -131,7 +143,8 @@ bool runtime_liveness_is_silent(const struct runtime *runtime);
 void runtime_liveness_deinit(struct runtime *runtime);
 
 /* ---- rest.c */
-/* GET /v1/health beside all operations, without the token. done's arg is the runtime. */
+/* GET /v1/health (the version's turn: /v1/metadata, with the token; the legacy runtime: /) beside all operations.
+ * done's arg is the runtime. */
 struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
 		struct slice body),
@@ -151,6 +164,28 @@ struct rest_failure {
 	char bytes[REST_ERROR_BYTES];
 };
 void runtime_rest_failure_add(struct rest_failure *failure, struct slice bytes);
+
+/* ---- route.c: what stands between us and the runtime */
+bool runtime_route_init(
+	struct runtime *runtime, const struct runtime_opts *opts, struct err *err);
+void runtime_route_deinit(struct runtime *runtime);
+bool runtime_route_check(const char *what, const char *value, struct err *err);
+/* Adds the router's headers, with the id (made if empty); returns how many. */
+size_t runtime_route_headers(
+	const struct runtime *runtime, struct http_header *into, char *request_id);
+/* Asks where the runtime is now, if that has to be found. */
+bool runtime_route_locate(struct runtime *runtime, struct err *err);
+/* An answer to runtime_rest_probe(): fine? Then is_version_next says whether there is one question more. */
+bool runtime_route_judge(struct runtime *runtime, const struct http_reply *reply,
+	struct slice body, struct err *err);
+bool runtime_route_is_final(enum err_code code); /* no attempt to connect can mend it */
+/* runtime_errors_from_rest(), or the router's own words. */
+bool runtime_route_error(const struct runtime *runtime, struct err *err, enum errors_rest kind,
+	int status, struct slice body);
+bool runtime_unsupported(struct err *err, const char *what); /* false */
+/* The path part of a URL for a file operation. free(). */
+char *runtime_route_url(
+	const struct runtime *runtime, const char *legacy_endpoint, const char *path);
 
 /* ---- cwd.c: is a missing cwd the reason of a NOT_FOUND at start? */
 struct cwd_check;

@@ -73,6 +73,16 @@ static int parse_mode(const char *text)
 	return mode;
 }
 
+static int64_t seconds_of(const cJSON *number)
+{
+	const double latest = 253402300799.0; /* the end of the year 9999 */
+
+	if (!cJSON_IsNumber(number) || !(number->valuedouble >= 0) ||
+		number->valuedouble > latest)
+		return -1;
+	return (int64_t)number->valuedouble;
+}
+
 static bool add_element(struct listing *listing, struct err *err)
 {
 	struct slice bytes = { listing->element.p, listing->element.n };
@@ -88,6 +98,8 @@ static bool add_element(struct listing *listing, struct err *err)
 	const char *type = json_str(json, "type", NULL);
 	const char *modified = json_str(json, "modified_at", NULL);
 	int64_t size = json_int(json, -1, "size", NULL), wall_ns = 0;
+	const cJSON *mod_time =
+		json_get(json, "mod_time", NULL); /* seconds: the legacy runtime */
 
 	if (!name || !type) {
 		cJSON_Delete(json);
@@ -109,7 +121,7 @@ static bool add_element(struct listing *listing, struct err *err)
 			.is_dir = strcmp(type, "directory") == 0,
 			.modified_s = modified && clock_parse_rfc3339(modified, &wall_ns)
 					      ? wall_ns / 1000000000
-					      : -1,
+					      : seconds_of(mod_time),
 			.mode = parse_mode(json_str(json, "mode", NULL)),
 		};
 	}

@@ -5,6 +5,7 @@
 #include "engine/base/path.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
+#include "engine/runtime/legacy.h"
 #include "engine/runtime/listing.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void finish_failed(struct name_op *name, enum errors_rest kind)
 {
 	struct err err = { 0 };
 
-	runtime_errors_from_rest(&err, kind, name->failure.status,
+	runtime_route_error(name->op.runtime, &err, kind, name->failure.status,
 		(struct slice){ name->failure.bytes, name->failure.n });
 	say_path(name, &err);
 	runtime_op_finish(&name->op, &err);
@@ -90,9 +91,25 @@ static bool on_list_reply(void *arg, const struct http_reply *reply, struct err 
 		name->failure.status = reply->status;
 		return true;
 	}
-	if (!runtime_rest_is_json(reply))
+	if (name->op.runtime->kind != RUNTIME_LEGACY && !runtime_rest_is_json(reply))
 		return err_set(err, ERR_FILE_NOT_DIR, "it is a file, not a directory");
 	return true;
+}
+
+/* The legacy runtime sends the bare array: it is put where sandboxd has it. */
+static bool open_listing(struct name_op *name, struct err *err)
+{
+	name->listing = runtime_listing_new();
+	return name->op.runtime->kind != RUNTIME_LEGACY ||
+	       runtime_listing_feed(name->listing, slice_of("{\"entries\":"), err);
+}
+
+static bool close_listing(struct name_op *name, struct err *err)
+{
+	if (name->op.runtime->kind == RUNTIME_LEGACY &&
+		!runtime_listing_feed(name->listing, slice_of("}"), err))
+		return false;
+	return runtime_listing_finish(name->listing, err);
 }
 
 static void on_list_done(
@@ -109,7 +126,7 @@ static void on_list_done(
 	}
 	if (err)
 		err_copy(&failure, err);
-	else if (runtime_listing_finish(name->listing, &failure)) {
+	else if (close_listing(name, &failure)) {
 		size_t n, n_hidden;
 		runtime_listing_entries(name->listing, &n, &n_hidden);
 		span_set_int(name->op.span, "sandbox.file.count", (int64_t)n);
@@ -123,7 +140,9 @@ static void on_list_done(
 static bool begin_list(struct runtime_op *op, struct err *err)
 {
 	struct name_op *name = (struct name_op *)op;
-	char *url = path_to_url(name->path);
+	if (!open_listing(name, err))
+		return false;
+	char *url = runtime_route_url(op->runtime, "list", name->path);
 	struct http_opts opts = {
 		.method = "GET",
 		.url = url,
@@ -134,7 +153,6 @@ static bool begin_list(struct runtime_op *op, struct err *err)
 		.arg = name,
 	};
 
-	name->listing = runtime_listing_new();
 	bool ok = runtime_rest_start(op, &opts, err);
 	free(url);
 	return ok;
@@ -222,6 +240,8 @@ struct runtime_op *runtime_stat_start(struct runtime *runtime, const char *path,
 	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st),
 	void *arg, struct err *err)
 {
+	if (runtime->kind == RUNTIME_LEGACY)
+		return runtime_legacy_stat(runtime, path, timeout_ms, done, arg, err);
 	struct name_op *name =
 		name_new(runtime, path, PATH_READ, timeout_ms, "files.exists", err);
 
@@ -288,6 +308,10 @@ struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *pat
 {
 	if (runtime->read_only) {
 		err_set(err, ERR_OP_READ_ONLY, "delete %s: read-only", path);
+		return NULL;
+	}
+	if (!runtime_can(runtime, RUNTIME_CAN_DELETE)) {
+		runtime_unsupported(err, "deleting");
 		return NULL;
 	}
 	struct name_op *name =

@@ -286,6 +286,10 @@ struct runtime_process *runtime_process_start(
 		err_set(err, ERR_OP_READ_ONLY, "no process is started: read-only");
 		return NULL;
 	}
+	if (runtime->kind == RUNTIME_LEGACY) {
+		runtime_unsupported(err, "a process with streams");
+		return NULL;
+	}
 	if (!runtime_process_argv_check(opts->argv, opts->env, err) ||
 		!runtime_cwd_is_allowed(opts->cwd, err))
 		return NULL;

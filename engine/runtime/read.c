@@ -81,6 +81,10 @@ static bool check_ranged_reply(
 		return true;
 	if (!has_range || first != read->opts.offset)
 		return err_set(err, ERR_RUNTIME_PROTOCOL, "another range than asked for");
+	/* a server may not know If-Unmodified-Since */
+	if (read->opts.if_unmodified_since_s >= 0 && read->modified_s >= 0 &&
+		read->modified_s != read->opts.if_unmodified_since_s)
+		return err_set(err, ERR_FILE_CHANGED, "it changed since the first part came");
 	read->total_bytes = total;
 	return true;
 }
@@ -102,7 +106,7 @@ static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
 		read->failure.status = reply->status;
 		return true;
 	}
-	if (runtime_rest_is_json(reply))
+	if (read->op.runtime->kind != RUNTIME_LEGACY && runtime_rest_is_json(reply))
 		return err_set(err, ERR_FILE_IS_DIR, "it is a directory");
 	read->expected_bytes = reply->content_length;
 	if (reply->status == 200)
@@ -184,10 +188,12 @@ static void on_done(
 	(void)body;
 	read->op.req = NULL;
 	if (read->failure.status && reply) {
-		runtime_errors_from_rest(&failure, ERRORS_READ, read->failure.status,
+		runtime_route_error(read->op.runtime, &failure, ERRORS_READ,
+			read->failure.status,
 			(struct slice){ read->failure.bytes, read->failure.n });
 		finish(read, &failure);
 	} else if (err && err->code == ERR_CONN_LOST && read->has_reply &&
+		   read->op.runtime->kind != RUNTIME_LEGACY && /* which has no HEAD */
 		   read->bytes_read < read->expected_bytes) {
 		if (!check_after_short_body(read, err))
 			finish(read, err);
@@ -215,7 +221,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 	struct http_header headers[2];
 	char range[48], date[64];
 	size_t n = 0;
-	char *url = path_to_url(read->path);
+	char *url = runtime_route_url(op->runtime, "download", read->path);
 	struct http_opts opts = {
 		.method = "GET",
 		.url = url,

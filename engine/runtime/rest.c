@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_HEADERS = 8, HEALTH_BYTES = 64 << 10 };
+enum { MAX_HEADERS = 16, HEALTH_BYTES = 64 << 10 };
 
 static bool on_connect(void *arg, int fd_take, struct err *err)
 {
@@ -24,13 +24,17 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
 	char *url = x_asprintf("%s%s", runtime->rest_url, opts->url);
 
-	for (size_t i = 0; i < opts->n_headers && n < MAX_HEADERS - 2; i++)
+	for (size_t i = 0; i < opts->n_headers && n < MAX_HEADERS - 3 - RUNTIME_ROUTE_HEADERS;
+		i++)
 		headers[n++] = opts->headers[i];
 	if (runtime->auth_header)
 		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
 	span_traceparent(op->span, traceparent);
 	if (traceparent[0])
 		headers[n++] = (struct http_header){ "traceparent", traceparent };
+	n += runtime_route_headers(runtime, headers + n, op->request_id);
+	if (runtime->n_route)
+		span_set_str(op->span, "sandbox.request_id", op->request_id);
 	opts->url = url;
 	opts->headers = headers;
 	opts->n_headers = n;
@@ -50,18 +54,29 @@ struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
 		struct slice body),
 	struct err *err)
 {
-	char *url = x_asprintf("%s/v1/health", runtime->rest_url);
-	/* no token: the health check needs none, and a wrong one would only be told later */
+	const char *path = runtime->kind == RUNTIME_LEGACY ? "/"
+			   : runtime->is_version_next      ? "/v1/metadata"
+							   : "/v1/health";
+	char *url = x_asprintf("%s%s", runtime->rest_url, path);
+	char request_id[RUNTIME_REQUEST_ID_BYTES] = "";
+	struct http_header headers[RUNTIME_ROUTE_HEADERS + 2];
+	size_t n = runtime_route_headers(runtime, headers, request_id);
+	/* the health check needs no token, and a wrong one would only be told later */
+	if (runtime->is_version_next && runtime->auth_header)
+		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
 	struct http_opts opts = {
 		.method = "GET",
 		.url = url,
+		.headers = headers,
+		.n_headers = n,
 		.tls = runtime->tls,
 		.lane = runtime->http_lane,
 		.connect = runtime->connect ? on_connect : NULL,
 		.connect_arg = runtime,
 		.timeout_ms = timeout_ms,
 		.connect_timeout_ms = timeout_ms,
-		.max_body_bytes = HEALTH_BYTES,
+		.max_body_bytes =
+			runtime->is_version_next ? runtime->max_listing_bytes : HEALTH_BYTES,
 		.done = done,
 		.arg = runtime,
 	};

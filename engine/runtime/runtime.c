@@ -14,6 +14,7 @@
 enum {
 	DEFAULT_LISTING_BYTES = 8 << 20,
 	DEFAULT_EXECUTE_BYTES = 4 << 20,
+	LEGACY_EXECUTE_BYTES = 16 << 20,
 	DEFAULT_CONNECT_MS = 30 * 1000,
 };
 
@@ -103,8 +104,8 @@ static bool check_token(const char *token, struct err *err)
 static bool check_plaintext(
 	const char *host, bool is_tls, const struct runtime_opts *opts, struct err *err)
 {
-	if (!opts->token || opts->allow_plaintext_token || opts->connect || is_tls ||
-		is_loopback(host))
+	if (!opts->token || opts->kind == RUNTIME_LEGACY || opts->router ||
+		opts->allow_plaintext_token || opts->connect || is_tls || is_loopback(host))
 		return true;
 	return err_set(err, ERR_CONN_PLAINTEXT_TOKEN,
 		"the token would travel unencrypted to %s", host);
@@ -142,7 +143,9 @@ static bool take_addresses(
 					     : x_asprintf("%s:%u", opts->grpc_host,
 						       (unsigned)opts->grpc_port);
 	}
-	if (!opts->rest_url && !opts->grpc_host)
+	if (opts->locate)
+		runtime->rest_url = x_strdup(""); /* until it is found */
+	if (!runtime->rest_url && !opts->grpc_host)
 		return err_set(err, ERR_ARG_INVALID, "neither a REST nor a gRPC address");
 	return true;
 }
@@ -157,14 +160,14 @@ struct runtime *runtime_new(
 	runtime->http = http;
 	if (opts->token && !check_token(opts->token, err))
 		goto fail;
-	if (!take_addresses(runtime, opts, err))
+	if (!take_addresses(runtime, opts, err) || !runtime_route_init(runtime, opts, err))
 		goto fail;
 	runtime->tls = opts->tls ? net_tls_ref(opts->tls) : NULL;
 	runtime->telemetry = opts->telemetry;
 	runtime->label = x_strdup(opts->label      ? opts->label
 				  : opts->rest_url ? runtime->rest_url
 						   : runtime->authority);
-	if (opts->token) {
+	if (opts->token && opts->kind != RUNTIME_LEGACY && !opts->router) {
 		runtime->token = x_strdup(opts->token);
 		runtime->auth_header = x_asprintf("Bearer %s", opts->token);
 	}
@@ -178,8 +181,9 @@ struct runtime *runtime_new(
 	runtime->max_upload_bytes = opts->max_upload_bytes;
 	runtime->max_listing_bytes =
 		opts->max_listing_bytes ? opts->max_listing_bytes : DEFAULT_LISTING_BYTES;
-	runtime->max_execute_bytes =
-		opts->max_execute_bytes ? opts->max_execute_bytes : DEFAULT_EXECUTE_BYTES;
+	runtime->max_execute_bytes = opts->max_execute_bytes        ? opts->max_execute_bytes
+				     : opts->kind == RUNTIME_LEGACY ? LEGACY_EXECUTE_BYTES
+								    : DEFAULT_EXECUTE_BYTES;
 	runtime->connect_timeout_ms =
 		opts->connect_timeout_ms > 0 ? opts->connect_timeout_ms : DEFAULT_CONNECT_MS;
 	runtime_connect_init(runtime);
@@ -208,6 +212,7 @@ void runtime_free(struct runtime *runtime)
 		http_drop_lane(runtime->http, runtime->http_lane);
 	if (runtime->tls)
 		net_tls_unref(runtime->tls);
+	runtime_route_deinit(runtime);
 	free(runtime->label);
 	free(runtime->rest_url);
 	free(runtime->grpc_host);

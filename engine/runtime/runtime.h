@@ -19,7 +19,36 @@ struct span;
 struct telemetry;
 struct runtime;
 
+/* What listens in the sandbox. The legacy Python runtime (HTTP on port 8888) executes whole commands and moves files;
+ * what it cannot do ends with op.unsupported at once: see runtime_can(). It knows no token: none is sent to it. */
+enum runtime_kind { RUNTIME_SANDBOXD, RUNTIME_LEGACY, RUNTIME_KIND_COUNT };
+enum runtime_feature {
+	RUNTIME_CAN_EXECUTE,
+	RUNTIME_CAN_PROCESSES, /* start: streams, stdin, terminals, signals */
+	RUNTIME_CAN_DELETE,    /* and looking for links */
+	RUNTIME_CAN_INFO,      /* health with its detail, metadata */
+	RUNTIME_FEATURE_COUNT
+};
+
+/* The way through a sandbox-router, which finds the sandbox by these headers (X-Sandbox-ID, -Namespace, -Port, -Pod-IP,
+ * -UID) and answers for itself with router.* errors. It takes Authorization for its own and removes it: the daemon's
+ * token is never sent this way. */
+struct runtime_router {
+	const char *sandbox, *namespace_;
+	uint16_t port;
+	const char *pod_ip, *uid; /* NULL or "": not sent */
+};
+
 struct runtime_opts {
+	enum runtime_kind kind;
+	const struct runtime_router *router; /* copied; NULL: no router on the way. REST only */
+	/* Instead of rest_url, an address that has to be found first (a gateway's): asked at each attempt to connect, every
+	 * 200 ms. Adds the URL; false with *err: not yet, or never (the code tells). */
+	bool (*locate)(void *arg, struct str *url, struct err *err);
+	void *locate_arg;
+	/* The daemon's metadata must not name another version (SANDBOX_SANDBOXD_VERSION; absent is fine), else
+	 * runtime.version. NULL: any. */
+	const char *required_version;
 	/* direct: both URLs known. rest_url without trailing '/', e.g. "http://127.0.0.1:8080". */
 	const char *rest_url;  /* NULL: files, health, metadata are op.unsupported */
 	const char *grpc_host; /* NULL: processes are op.unsupported */
@@ -31,7 +60,8 @@ struct runtime_opts {
 	 * and carries it to that port. False with *err: fd is not taken. NULL: dial. */
 	bool (*connect)(void *arg, uint16_t port, int fd_take, struct err *err);
 	void *connect_arg;
-	/* A process was lost with its connection: whoever knows more may say why in err. NULL: nobody does. */
+	/* A process was lost with its connection (err says so), or was killed (err is empty): whoever knows that the
+	 * sandbox went with it says so in err. NULL: nobody does. */
 	void (*explain)(void *arg, struct err *err);
 	void *explain_arg;
 	const char *label;           /* for messages and spans: claim or URL */
@@ -39,14 +69,16 @@ struct runtime_opts {
 	bool read_only;              /* start, write, delete: op.read_only */
 	uint64_t max_download_bytes, max_upload_bytes; /* 0: unlimited (streamed) */
 	size_t max_listing_bytes;                      /* 0: 8 MiB */
-	size_t max_execute_bytes;                      /* 0: 4 MiB */
-	int64_t connect_timeout_ms;                    /* 0: 30 s */
+	size_t max_execute_bytes;   /* 0: 4 MiB; 16 MiB of the legacy runtime */
+	int64_t connect_timeout_ms; /* 0: 30 s */
 };
 struct runtime *runtime_new(
 	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err);
 void runtime_free(struct runtime
 		*runtime); /* ends everything silently; processes die with their streams */
 const char *runtime_label(const struct runtime *runtime);
+enum runtime_kind runtime_kind_of(const struct runtime *runtime);
+bool runtime_can(const struct runtime *runtime, enum runtime_feature feature);
 enum runtime_state {
 	RUNTIME_IDLE,
 	RUNTIME_CONNECTING,
@@ -128,7 +160,7 @@ struct runtime_op *runtime_read_start(
 
 struct runtime_write_opts {
 	const char *path;
-	int mode;            /* 0000–0777, -1: the daemon's 0644 */
+	int mode; /* 0000–0777, -1: the daemon's 0644; the legacy runtime keeps none */
 	int64_t total_bytes; /* -1 unknown (chunked) */
 	/* Fills up to room bytes; 0 = end; HTTP_BODY_PAUSE / HTTP_BODY_ABORT as in engine/net/http.h. */
 	long (*read_bytes)(void *arg, char *into, size_t room, struct err *err);

@@ -8,6 +8,7 @@
 #include "engine/base/path.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
+#include "engine/runtime/legacy.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,11 +26,18 @@ struct write_op {
 	int64_t bytes_sent;
 	bool is_sent, is_paused;
 	struct err own; /* why we broke it off */
+	/* the legacy runtime takes a form, with the file as its only part */
+	struct legacy_form form;
+	size_t head_at, tail_at;
+	bool is_file_ended;
 };
 
 static void release(struct runtime_op *op)
 {
-	free(((struct write_op *)op)->path);
+	struct write_op *write = (struct write_op *)op;
+
+	legacy_form_deinit(&write->form);
+	free(write->path);
 }
 
 static void arm(struct write_op *write)
@@ -100,6 +108,33 @@ static long on_read_body(void *arg, char *into, size_t room, struct err *err)
 	return n;
 }
 
+static long take(const char *from, size_t n, size_t *at, char *into, size_t room)
+{
+	size_t piece = n - *at < room ? n - *at : room;
+
+	memcpy(into, from + *at, piece);
+	*at += piece;
+	return (long)piece;
+}
+
+static long on_read_form(void *arg, char *into, size_t room, struct err *err)
+{
+	struct write_op *write = arg;
+	const struct legacy_form *form = &write->form;
+
+	if (!write->op.runtime)
+		return HTTP_BODY_ABORT;
+	if (write->head_at < form->head_n)
+		return take(form->head, form->head_n, &write->head_at, into, room);
+	if (!write->is_file_ended) {
+		long n = on_read_body(write, into, room, err);
+		if (n != 0)
+			return n;
+		write->is_file_ended = true;
+	}
+	return take(form->tail, form->tail_n, &write->tail_at, into, room);
+}
+
 static void on_done(
 	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
 {
@@ -114,7 +149,8 @@ static void on_done(
 		   (write->is_sent || write->opts.total_bytes == 0)) {
 		finish(write, NULL);
 	} else if (reply && reply->status >= 300) {
-		runtime_errors_from_rest(&failure, ERRORS_WRITE, reply->status, body);
+		runtime_route_error(
+			write->op.runtime, &failure, ERRORS_WRITE, reply->status, body);
 		finish(write, &failure);
 	} else if (err) {
 		failure = *err;
@@ -127,8 +163,35 @@ static void on_done(
 	}
 }
 
+static bool begin_form(struct write_op *write, struct err *err)
+{
+	const struct legacy_form *form = &write->form;
+	int64_t total = write->opts.total_bytes;
+	char *content_type = x_asprintf("multipart/form-data; boundary=%s", form->boundary);
+	const struct http_header type = { "Content-Type", content_type };
+	struct http_opts opts = {
+		.method = "POST",
+		.url = "/upload",
+		.headers = &type,
+		.n_headers = 1,
+		.upload_bytes = total < 0 ? -1 : total + (int64_t)(form->head_n + form->tail_n),
+		.read_body = on_read_form,
+		.expect_continue = total < 0 || total > EXPECT_OVER_BYTES,
+		.max_body_bytes = 64 << 10,
+		.done = on_done,
+		.arg = write,
+	};
+
+	arm(write);
+	bool ok = runtime_rest_start(&write->op, &opts, err);
+	free(content_type);
+	return ok;
+}
+
 static bool begin(struct runtime_op *op, struct err *err)
 {
+	if (op->runtime->kind == RUNTIME_LEGACY)
+		return begin_form((struct write_op *)op, err);
 	struct write_op *write = (struct write_op *)op;
 	static const struct http_header type = { "Content-Type", "application/octet-stream" };
 	char *path = path_to_url(write->path);
@@ -200,15 +263,20 @@ struct runtime_op *runtime_write_start(
 	/* while it waits for a connection, connect.c's deadline ends it */
 	struct write_op *write =
 		runtime_op_new(runtime, sizeof *write, LANE_REST, 0, "files.write", NULL);
+	write->op.release = release;
 	write->opts = *opts;
 	write->path = path_normalize(opts->path);
 	write->opts.path = write->path;
 	if (write->opts.total_bytes < 0)
 		write->opts.total_bytes = -1;
+	if (runtime->kind == RUNTIME_LEGACY &&
+		!legacy_form_init(&write->form, write->path, err)) {
+		runtime_op_discard(&write->op);
+		return NULL;
+	}
 	write->op.timeout_text = "nothing moved for too long";
 	write->op.begin = begin;
 	write->op.complete = complete;
-	write->op.release = release;
 	write->op.resume = resume_write;
 	span_set_path(write->op.span, "sandbox.file.path", write->path);
 	return runtime_op_launch(&write->op, err) ? &write->op : NULL;

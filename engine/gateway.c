@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The address of a Gateway (gateway.networking.k8s.io/v1), kept by a watch that begins when it is first asked for.
+ * Whoever connects asks again and again until there is one: see locate in engine/runtime/runtime.h. */
+#include "engine/internal.h"
+
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/base/str.h"
+#include "engine/kube/reflector.h"
+#include "engine/kube/resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct gateway {
+	struct engine *engine;
+	struct kube_reflector *reflector; /* NULL until first asked */
+	char *name, *namespace_, *scheme;
+	char *address; /* NULL: none */
+	bool is_there, was_there, is_seen;
+	struct err failure; /* of the watch */
+};
+
+struct gateway *engine_gateway_new(
+	struct engine *engine, const char *name, const char *namespace_, const char *scheme)
+{
+	struct gateway *gateway = x_calloc(1, sizeof *gateway);
+	gateway->engine = engine;
+	gateway->name = x_strdup(name);
+	gateway->namespace_ = x_strdup(namespace_);
+	gateway->scheme = x_strdup(scheme);
+	return gateway;
+}
+
+void engine_gateway_free(struct gateway *gateway)
+{
+	if (gateway == NULL)
+		return;
+	if (gateway->reflector != NULL)
+		kube_reflector_stop(gateway->reflector);
+	free(gateway->name);
+	free(gateway->namespace_);
+	free(gateway->scheme);
+	free(gateway->address);
+	free(gateway);
+}
+
+/* An IP address or a host name: nothing that would make another URL of it. */
+static bool is_address(const char *text)
+{
+	size_t n = strlen(text);
+	for (size_t i = 0; i < n; i++)
+		if (text[i] <= ' ' || text[i] > '~' || strchr("/?#@[]\\%", text[i]) != NULL)
+			return false;
+	return n > 0 && n < 254;
+}
+
+static void take_address(struct gateway *gateway, const cJSON *object)
+{
+	const cJSON *first =
+		cJSON_GetArrayItem(json_get(object, "status", "addresses", NULL), 0);
+	const char *value = json_str(first, "value", NULL);
+	if (value != NULL && !is_address(value))
+		value = NULL;
+	bool is_same = value && gateway->address ? strcmp(value, gateway->address) == 0
+						 : value == gateway->address;
+	if (is_same)
+		return;
+	char *old = gateway->address;
+	gateway->address = x_strdup(value);
+	if (old != NULL) {
+		struct err why = { 0 };
+		err_set(&why, ERR_CONN_LOST, "gateway %s has another address now",
+			gateway->name);
+		engine_lanes_invalidate(gateway->engine, &why);
+	}
+	free(old);
+}
+
+static void gone(struct gateway *gateway)
+{
+	struct err why = { 0 };
+	if (!gateway->is_there)
+		return;
+	gateway->is_there = false;
+	free(gateway->address);
+	gateway->address = NULL;
+	err_set(&why, ERR_GATEWAY_DELETED, "gateway %s/%s was deleted", gateway->namespace_,
+		gateway->name);
+	engine_lanes_invalidate(gateway->engine, &why);
+}
+
+static void on_object(void *arg, enum kube_change change, const cJSON *object)
+{
+	struct gateway *gateway = arg;
+	const char *name = json_str(object, "metadata", "name", NULL);
+	if (name == NULL || strcmp(name, gateway->name) != 0)
+		return;
+	gateway->is_seen = true;
+	if (change == KUBE_DELETED) {
+		gone(gateway);
+		return;
+	}
+	gateway->is_there = gateway->was_there = true;
+	take_address(gateway, object);
+}
+
+static void on_sync(void *arg, bool begin)
+{
+	struct gateway *gateway = arg;
+	if (begin)
+		gateway->is_seen = false;
+	else if (!gateway->is_seen)
+		gone(gateway);
+}
+
+static void on_state(void *arg, enum kube_reflector_state state, const struct err *err)
+{
+	struct gateway *gateway = arg;
+	(void)state;
+	gateway->failure = err ? *err : (struct err){ 0 };
+}
+
+static bool start(struct gateway *gateway, struct err *err)
+{
+	char *selector = x_asprintf("metadata.name=%s", gateway->name);
+	const struct kube_reflector_opts opts = {
+		.resource = &kube_gateways,
+		.namespace_ = gateway->namespace_,
+		.field_selector = selector,
+		.on_object = on_object,
+		.on_sync = on_sync,
+		.on_state = on_state,
+		.arg = gateway,
+	};
+	gateway->reflector = kube_reflector_start(gateway->engine->kube, &opts, err);
+	free(selector);
+	return gateway->reflector != NULL;
+}
+
+bool engine_gateway_locate(void *arg, struct str *url, struct err *err)
+{
+	struct gateway *gateway = arg;
+	if (gateway->reflector == NULL && !start(gateway, err))
+		return false;
+	if (gateway->address != NULL) {
+		str_addf(url, strchr(gateway->address, ':') ? "%s://[%s]" : "%s://%s",
+			gateway->scheme, gateway->address);
+		return true;
+	}
+	if (gateway->was_there && !gateway->is_there)
+		return err_set(err, ERR_GATEWAY_DELETED, "gateway %s/%s was deleted",
+			gateway->namespace_, gateway->name);
+	if (gateway->failure.code != ERR_NONE) {
+		err_copy(err, &gateway->failure);
+		return err_prefix(err, "gateway %s/%s", gateway->namespace_, gateway->name);
+	}
+	return err_set(err, ERR_GATEWAY_NO_ADDRESS, "gateway %s/%s %s", gateway->namespace_,
+		gateway->name, gateway->is_there ? "has no address" : "is not there");
+}
