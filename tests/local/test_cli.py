@@ -116,6 +116,7 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
     name = "box"
 
     def setUp(self):
+        self.tmp  # made now: cleanups run backwards, and the backend must stop before its folder goes
         self.addCleanup(self.sandmux, "local", "reset", "--yes", timeout=60)
         self.sandmux("--local", "create", "box", timeout=60, check=0)
 
