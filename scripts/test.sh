@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real bench; all of them
-# without arguments. Installs Debian packages where they are missing (scripts/setup.sh --test lists
+# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real bench; all of these
+# without arguments. The tier cluster, a whole Kubernetes on this machine as root, is run when it is named. Installs Debian packages where they are missing (scripts/setup.sh --test lists
 # them) and builds the real components of the test bed into a cache outside this folder.
 # With CI=true a tier that cannot run is a failure, both compilers build with -Werror, and the
 # fuzz targets run for SANDMUX_FUZZ_SECONDS (30) each.
@@ -14,7 +14,7 @@ tiers=("$@")
 if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local real bench); fi
 wants() { [[ " ${tiers[*]} " == *" $1 "* ]]; }
 
-"$here/setup.sh" --test
+if wants cluster; then "$here/setup.sh" --cluster; else "$here/setup.sh" --test; fi
 "$here/build.sh" debug -DSANDMUX_WERROR=ON
 if [ "${CI:-}" = true ]; then
     # the other compiler, with its own warnings; also what the fuzz targets need
@@ -22,6 +22,7 @@ if [ "${CI:-}" = true ]; then
 fi
 if wants bench || wants tui; then "$here/build.sh" release -DSANDMUX_TESTS=ON; fi
 if wants real || wants local || wants tui; then tests/bed/build.sh; fi
+if wants cluster; then tests/bed/build.sh default control-plane node; fi
 
 summary=()
 failed=0
@@ -34,7 +35,7 @@ run_tier() {
     log=build/test-$tier.log
     local again=()
     # real processes on a busy machine: a program of these tiers gets a second try, and that is told
-    case $tier in tui | local | real) again=(--repeat until-pass:2) ;; esac
+    case $tier in tui | local | real | cluster) again=(--repeat until-pass:2) ;; esac
     say "tier $tier"
     ctest --test-dir "$folder" -L "^$tier\$" --output-on-failure --no-tests=error -j "${JOBS:-2}" \
         "${again[@]}" \
@@ -58,7 +59,7 @@ run_tier() {
 
 for tier in "${tiers[@]}"; do
     case $tier in
-    lint | unit | tui | local | real) run_tier "$tier" build/debug ;;
+    lint | unit | tui | local | real | cluster) run_tier "$tier" build/debug ;;
     bench) run_tier bench build/release ;;
     fuzz)
         if [ "${CI:-}" = true ]; then run_tier fuzz build/fuzz; else run_tier fuzz build/debug; fi
