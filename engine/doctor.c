@@ -256,6 +256,15 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 	route_result(doctor, err, err ? NULL : health->status);
 }
 
+/* The legacy runtime has no health in detail: is its root there? */
+static void on_root(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct engine_doctor *doctor = arg;
+	(void)st;
+	doctor->health = NULL;
+	route_result(doctor, err, err ? NULL : "the legacy runtime answers");
+}
+
 static void on_resolved(void *arg, const struct err *err, const char *uid)
 {
 	struct engine_doctor *doctor = arg;
@@ -266,9 +275,12 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 		return;
 	}
 	struct runtime *runtime = engine_runtime(doctor->engine, uid, &own);
-	if (runtime != NULL)
+	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
 		doctor->health = runtime_health_start(
 			runtime, ROUTE_TIMEOUT_MS, on_health, doctor, &own);
+	else if (runtime != NULL)
+		doctor->health = runtime_stat_start(
+			runtime, "", ROUTE_TIMEOUT_MS, on_root, doctor, &own);
 	if (doctor->health == NULL)
 		route_result(doctor, &own, NULL);
 }

@@ -117,6 +117,32 @@ class Router(RouterCase):
         self.assertEqual(self.router.requests, [])
 
 
+class PodIp(RouterCase):
+    """The legacy runtime on the pod's own address: its port, and no header of a router."""
+    address = ("127.0.6.8", 8888)
+
+    def setUp(self):
+        super().setUp()
+        self.router.router = None
+        self.where = ["--connectivity", "in-cluster-pod-ip"]
+        for objects, path in (("sandboxes", []), ("sandboxclaims", ["sandbox"])):
+            status = self.api.objects[objects][0]["status"]
+            for key in path:
+                status = status[key]
+            status["podIPs"] = ["127.0.6.8"]
+
+    def test_run_and_files(self):
+        (self.root / "f").write_text("x")
+        self.assertEqual(self.run_true().out, "hi\n")
+        self.assertEqual(self.sm("files", "cat", "claim-00000:f").out, "x")
+        r = self.run_true("--runtime", "sandboxd")
+        self.assertRegex(r.err, "^sandmux: conn.refused: ")
+
+    def test_doctor(self):
+        r = self.sm("doctor")
+        self.assertRegex(r.out + r.err, "route to a sandbox by in-cluster-pod-ip.*the legacy runtime answers")
+
+
 GATEWAY = {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
            "metadata": {"name": "gate", "namespace": "default", "uid": uid(9, 1), "resourceVersion": "1"}, "status": {}}
 
