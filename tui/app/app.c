@@ -269,7 +269,7 @@ static void gone_deferred(void *arg)
 		app_quit_now(app);
 }
 
-static void on_gone(void *arg)
+void app_gone(void *arg)
 {
 	struct app *app = arg;
 	loop_defer(app->loop, gone_deferred, app);
@@ -299,7 +299,7 @@ bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const 
 		.end_bytes = screen_end_bytes(app->screen),
 		.on_bytes = on_bytes,
 		.on_sent = on_sent,
-		.on_gone = on_gone,
+		.on_gone = app_gone,
 		.arg = app };
 	app->tty = terminal_open(app->loop, &tty, err);
 	if (!app->tty) {

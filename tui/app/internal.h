@@ -109,6 +109,7 @@ void app_drop_dialogs(struct app *app, const void *owner);
 /* What was asked to close closes now: the next key is for what is below. Not from inside a view. */
 void app_close_pending(struct app *app);
 void app_quit_now(struct app *app);
+void app_gone(void *app); /* the terminal went away: detached at the end of the turn */
 void app_ask_quit(struct app *app);
 
 /* tabs.c */

@@ -17,22 +17,6 @@ static void on_end(void *arg)
 	app_quit_now(arg);
 }
 
-static void gone(void *arg)
-{
-	struct app *app = arg;
-	app_detach(app);
-	if (app->opts.on_gone)
-		app->opts.on_gone(app->opts.arg);
-	else
-		app_quit_now(app);
-}
-
-static void on_hup(void *arg)
-{
-	struct app *app = arg;
-	loop_defer(app->loop, gone, app);
-}
-
 static void take_back(struct app *app)
 {
 	if (!app->tty)
@@ -73,7 +57,7 @@ bool app_handle_signals(struct app *app, struct err *err)
 		int number;
 		void (*fn)(void *arg);
 	} wanted[] = { { SIGWINCH, on_winch }, { SIGTERM, on_end }, { SIGINT, on_end },
-		{ SIGHUP, on_hup }, { SIGTSTP, on_tstp }, { SIGCONT, on_cont } };
+		{ SIGHUP, app_gone }, { SIGTSTP, on_tstp }, { SIGCONT, on_cont } };
 	_Static_assert(sizeof wanted / sizeof wanted[0] ==
 			       sizeof app->signals / sizeof app->signals[0],
 		"room for each");

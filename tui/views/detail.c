@@ -8,6 +8,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "tui/views/move.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -306,22 +307,10 @@ static void scroll_to(struct detail *detail, int top)
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct detail *detail = self;
-	int page = detail->rows > 1 ? detail->rows - 1 : 1;
-	if (strcmp(args, "up") == 0)
-		scroll_to(detail, detail->top - 1);
-	else if (strcmp(args, "down") == 0)
-		scroll_to(detail, detail->top + 1);
-	else if (strcmp(args, "page-up") == 0)
-		scroll_to(detail, detail->top - page);
-	else if (strcmp(args, "page-down") == 0)
-		scroll_to(detail, detail->top + page);
-	else if (strcmp(args, "first") == 0)
-		scroll_to(detail, 0);
-	else if (strcmp(args, "last") == 0)
-		scroll_to(detail, detail->rows_in_all);
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, page-up, page-down, first or last");
+	size_t top = detail->top > 0 ? (size_t)detail->top : 0;
+	if (!view_move(args, detail->rows, (size_t)detail->rows_in_all, &top, err))
+		return false;
+	scroll_to(detail, (int)top);
 	return true;
 }
 

@@ -7,8 +7,10 @@
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "tui/views/dialog.h"
+#include "tui/views/move.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,23 +176,9 @@ static bool run_cd(void *self, const char *args, struct err *err)
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct files_pane *pane = files_active(self);
-	size_t page = pane->rows_shown > 1 ? (size_t)pane->rows_shown - 1 : 1,
-	       at = pane->cursor;
-	if (strcmp(args, "up") == 0)
-		at = at ? at - 1 : 0;
-	else if (strcmp(args, "down") == 0)
-		at++;
-	else if (strcmp(args, "page-up") == 0)
-		at = at > page ? at - page : 0;
-	else if (strcmp(args, "page-down") == 0)
-		at += page;
-	else if (strcmp(args, "first") == 0)
-		at = 0;
-	else if (strcmp(args, "last") == 0)
-		at = (size_t)-1;
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, page-up, page-down, first or last");
+	size_t at = pane->cursor;
+	if (!view_move(args, pane->rows_shown, SIZE_MAX, &at, err))
+		return false;
 	files_pane_move(pane, at);
 	return true;
 }

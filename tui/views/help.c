@@ -3,6 +3,7 @@
 #include "tui/views/keys.h"
 
 #include "engine/base/mem.h"
+#include "tui/views/move.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,22 +169,9 @@ static void scroll_to(struct help *help, size_t top)
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct help *help = self;
-	size_t page = help->rows > 1 ? (size_t)help->rows - 1 : 1, top = help->top;
-	if (strcmp(args, "up") == 0)
-		top = top ? top - 1 : 0;
-	else if (strcmp(args, "down") == 0)
-		top++;
-	else if (strcmp(args, "page-up") == 0)
-		top = top > page ? top - page : 0;
-	else if (strcmp(args, "page-down") == 0)
-		top += page;
-	else if (strcmp(args, "first") == 0)
-		top = 0;
-	else if (strcmp(args, "last") == 0)
-		top = help->n;
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, page-up, page-down, first or last");
+	size_t top = help->top;
+	if (!view_move(args, help->rows, help->n, &top, err))
+		return false;
 	scroll_to(help, top);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "tui/views/list.h"
 
 #include "engine/base/mem.h"
+#include "tui/views/move.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,23 +136,9 @@ static void go_to(struct list *list, size_t at)
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct list *list = self;
-	size_t page = list->rows_shown > 1 ? (size_t)list->rows_shown - 1 : 1;
-	size_t at = list->cursor_at, n = list_index_count(list->index);
-	if (strcmp(args, "up") == 0)
-		at = at ? at - 1 : 0;
-	else if (strcmp(args, "down") == 0)
-		at++;
-	else if (strcmp(args, "page-up") == 0)
-		at = at > page ? at - page : 0;
-	else if (strcmp(args, "page-down") == 0)
-		at += page;
-	else if (strcmp(args, "first") == 0)
-		at = 0;
-	else if (strcmp(args, "last") == 0)
-		at = n ? n - 1 : 0;
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, page-up, page-down, first or last");
+	size_t n = list_index_count(list->index), at = list->cursor_at;
+	if (!view_move(args, list->rows_shown, n > 0 ? n - 1 : 0, &at, err))
+		return false;
 	go_to(list, at);
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tui/views/dialog.h"
+#include "tui/views/move.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -216,22 +217,9 @@ static void go_to(struct log *log, size_t at)
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct log *log = self;
-	size_t page = log->rows > 1 ? (size_t)log->rows - 1 : 1, at = log->cursor;
-	if (strcmp(args, "up") == 0)
-		at = at ? at - 1 : 0;
-	else if (strcmp(args, "down") == 0)
-		at++;
-	else if (strcmp(args, "page-up") == 0)
-		at = at > page ? at - page : 0;
-	else if (strcmp(args, "page-down") == 0)
-		at += page;
-	else if (strcmp(args, "first") == 0)
-		at = 0;
-	else if (strcmp(args, "last") == 0)
-		at = log->picture.n;
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, page-up, page-down, first or last");
+	size_t at = log->cursor;
+	if (!view_move(args, log->rows, log->picture.n, &at, err))
+		return false;
 	go_to(log, at);
 	return true;
 }
