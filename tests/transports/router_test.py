@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Through a sandbox-router, at its URL and behind a Gateway: every header, each error in its own words, no other way."""
 import copy
+import json
 import threading
 import time
 
@@ -84,6 +85,20 @@ class Router(RouterCase):
             r = self.sm("--runtime-version", "v0.5.6", "files", "ls", "claim-00000:")
             self.assertEqual(r.code, want, r.err)
         self.assertRegex(r.err, r"runtime\.version: .* runs sandboxd v0\.4\.0, not v0\.5\.6")
+
+    def test_the_context_says_it(self):
+        config = json.loads(open(self.config).read())
+        config["contexts"][0]["context"]["extensions"] = [
+            {"name": "sandmux", "extension": {"connectivity": "router", "router-url": self.router.url, "runtime": "legacy"}}]
+        ports(self.api)
+        with open(self.config, "w") as f:
+            json.dump(config, f)
+        self.assertEqual(self.run_true(where=["--quiet"]).out, "hi\n")
+        del config["contexts"][0]["context"]["extensions"][0]["extension"]["router-url"]
+        with open(self.config, "w") as f:
+            json.dump(config, f)
+        r = self.run_true(where=["--quiet"])
+        self.assertRegex(r.err, "^sandmux: arg.invalid: context bench: --connectivity router needs --router-url")
 
     def test_the_routers_errors(self):
         for status, detail, code, exit_status in (
