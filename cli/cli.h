@@ -105,4 +105,5 @@ void cli_put_safe(const char *text); /* foreign text to stdout, one line */
 void cli_note(
 	const struct cli *cli, const char *format, ...) /* a remark on stderr, unless --quiet */
 	__attribute__((format(printf, 2, 3)));
+void cli_json_text(struct cJSON *object, const char *key, const char *text); /* foreign text */
 struct cJSON *cli_row_json(const struct fleet_row *row); /* stable schema, docs/cli.md */

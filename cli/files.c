@@ -29,19 +29,11 @@ static void ended(struct cli *cli, const struct err *err)
 
 /* ---- ls */
 
-static void add_json_text(cJSON *object, const char *key, const char *text)
-{
-	char *safe =
-		safe_text_is_clean(slice_of(text)) ? x_strdup(text) : safe_text_dup(text, 4096);
-	cJSON_AddStringToObject(object, key, safe);
-	free(safe);
-}
-
 static cJSON *entry_json(const struct runtime_entry *entry)
 {
 	char text[CLOCK_RFC3339_BYTES];
 	cJSON *object = cJSON_CreateObject();
-	add_json_text(object, "name", entry->name);
+	cli_json_text(object, "name", entry->name);
 	cJSON_AddStringToObject(object, "type", entry->is_dir ? "directory" : "file");
 	cJSON_AddNumberToObject(object, "size", (double)entry->size_bytes);
 	if (entry->modified_s >= 0)
@@ -94,7 +86,7 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 		}
 	} else if (cli_is_structured(cli)) {
 		cJSON *list = cJSON_CreateObject();
-		add_json_text(list, "path", files->path);
+		cli_json_text(list, "path", files->path);
 		cJSON *items = cJSON_AddArrayToObject(list, "entries");
 		for (size_t i = 0; i < n; i++)
 			cJSON_AddItemToArray(items, entry_json(&entries[i]));
@@ -133,7 +125,7 @@ static void on_stat(void *arg, const struct err *err, const struct runtime_stat 
 		clock_format_rfc3339(st->modified_s * 1000000000, 0, text);
 	if (cli_is_structured(cli)) {
 		cJSON *object = cJSON_CreateObject();
-		add_json_text(object, "path", files->path);
+		cli_json_text(object, "path", files->path);
 		cJSON_AddStringToObject(object, "type", st->is_dir ? "directory" : "file");
 		cJSON_AddNumberToObject(object, "size", (double)st->size_bytes);
 		cJSON_AddStringToObject(object, "modifiedAt", text);
@@ -295,7 +287,7 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 	}
 	if (cli_is_structured(cli)) {
 		cJSON *object = cJSON_CreateObject();
-		add_json_text(object, "status", health->status);
+		cli_json_text(object, "status", health->status);
 		cJSON_AddNumberToObject(
 			object, "uptimeSeconds", (double)health->uptime_seconds);
 		cli_print_object(cli, object);
@@ -327,7 +319,7 @@ static void on_metadata(
 	cJSON *env = cJSON_AddObjectToObject(object, "env");
 	for (size_t i = 0; i < n; i++) {
 		if (cli_is_structured(cli)) {
-			add_json_text(env, pairs[i].name, pairs[i].value);
+			cli_json_text(env, pairs[i].name, pairs[i].value);
 		} else {
 			cli_put_safe(pairs[i].name);
 			putchar('=');

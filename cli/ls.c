@@ -130,22 +130,6 @@ struct list {
 	bool is_first_done;
 };
 
-static const struct err *failed_source(const struct cli *cli)
-{
-	static struct err kept; /* a copy: sources are borrowed for the turn */
-	struct fleet_source sources[8];
-	size_t n = fleet_sources(engine_fleet(cli->engine), sources, 8);
-	for (size_t i = 0; i < n; i++) {
-		bool decides = strcmp(sources[i].resource, "sandboxclaims") == 0 ||
-			       strcmp(sources[i].resource, "sandboxes") == 0;
-		if (!decides || sources[i].synced || sources[i].err == NULL)
-			continue;
-		kept = *sources[i].err;
-		return &kept;
-	}
-	return NULL;
-}
-
 /* One JSON object a line, or one YAML document: what scripts read. */
 static void print_event(
 	const struct cli *cli, const char *type, const char *uid, const struct fleet_row *row)
@@ -222,7 +206,7 @@ static void on_list_change(void *arg)
 		list->printed = fleet_revision(fleet);
 		return;
 	}
-	const struct err *failure = failed_source(cli);
+	const struct err *failure = engine_source_failure(cli->engine);
 	if (failure != NULL) {
 		cli_finish(cli, cli_fail(cli, failure));
 		return;

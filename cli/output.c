@@ -168,17 +168,22 @@ int cli_fail_usage(struct cli *cli, const char *format, ...)
 
 /* ---- rows */
 
+void cli_json_text(cJSON *object, const char *key, const char *text)
+{
+	/* JSON is UTF-8: bytes that are not become visible escapes */
+	char *safe =
+		safe_text_is_clean(slice_of(text)) ? x_strdup(text) : safe_text_dup(text, 4096);
+	cJSON_AddStringToObject(object, key, safe);
+	free(safe);
+}
+
 static void add_text(cJSON *object, const char *key, const char *text)
 {
 	if (text == NULL || text[0] == '\0') {
 		cJSON_AddNullToObject(object, key);
 		return;
 	}
-	/* JSON is UTF-8: bytes that are not become visible escapes */
-	char *safe =
-		safe_text_is_clean(slice_of(text)) ? x_strdup(text) : safe_text_dup(text, 4096);
-	cJSON_AddStringToObject(object, key, safe);
-	free(safe);
+	cli_json_text(object, key, text);
 }
 
 static void add_time(cJSON *object, const char *key, int64_t wall_ms)

@@ -97,3 +97,6 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	int64_t wait_ready_ms, void (*done)(void *arg, const struct err *err, const char *uid),
 	void *arg, struct err *err);
 void engine_resolve_cancel(struct engine_resolve *resolve);
+/* The error of claims or Sandboxes that have never been listed: a headless verb does not wait it out. NULL if there
+ * is none; borrowed for this turn. */
+const struct err *engine_source_failure(struct engine *engine);

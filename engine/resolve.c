@@ -57,8 +57,7 @@ static void resolve_finish(
 	done(arg, err, uid ? found : NULL);
 }
 
-/* An error of a source that a headless verb should not wait out. */
-static const struct err *source_failure(struct engine *engine)
+const struct err *engine_source_failure(struct engine *engine)
 {
 	struct fleet_source sources[8];
 	size_t n = fleet_sources(engine->fleet, sources, sizeof sources / sizeof *sources);
@@ -113,7 +112,7 @@ static bool is_joined(struct engine_resolve *resolve, const struct fleet_row *ro
 {
 	struct engine *engine = resolve->engine;
 	bool has_sandbox = row->sandbox[0] == '\0' || row->sandbox_uid[0] != '\0' ||
-			   source_failure(engine) != NULL;
+			   engine_source_failure(engine) != NULL;
 	bool has_pod =
 		resolve->wait_ready_ms == 0 || row->pod_uid[0] != '\0' || is_pod_hidden(engine);
 	if (has_sandbox && has_pod)
@@ -146,7 +145,7 @@ static void resolve_look(struct engine_resolve *resolve)
 			resolve_finish(resolve, &err, NULL);
 		return;
 	}
-	const struct err *failure = source_failure(engine);
+	const struct err *failure = engine_source_failure(engine);
 	if (failure != NULL) {
 		err = *failure; /* a copy: the callback may change the fleet */
 		resolve_finish(resolve, &err, NULL);

@@ -10,23 +10,9 @@
 enum { MAX_NAME = 253, MAX_PREFIX = 58, MAX_BODY_BYTES = 64 << 10 };
 #define MAX_SHUTDOWN_MS ((int64_t)100 * 366 * 24 * 3600 * 1000)
 
-/* RFC 1123 subdomain, as Kubernetes checks object names. */
 static bool is_dns_subdomain(const char *name)
 {
-	size_t n = strlen(name);
-	char before = '.';
-	if (n == 0 || n > MAX_NAME)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		char c = name[i];
-		bool alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-		if (!alnum && c != '-' && c != '.')
-			return false;
-		if (!alnum && (before == '.' || (c == '.' && before == '-')))
-			return false;
-		before = c;
-	}
-	return before != '.' && before != '-';
+	return kube_is_dns_subdomain(name, strlen(name));
 }
 
 bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err)

@@ -78,7 +78,7 @@ static bool is_qualified(const char *p, size_t n)
 	return true;
 }
 
-static bool is_dns_subdomain(const char *p, size_t n)
+bool kube_is_dns_subdomain(const char *p, size_t n)
 {
 	if (n == 0 || n > MAX_PREFIX_BYTES)
 		return false;
@@ -108,7 +108,7 @@ static bool take_key(struct parser *parser, char **key)
 			       : "a label key is missing at the end");
 	const char *slash = memchr(start, '/', n);
 	const char *name = slash ? slash + 1 : start;
-	if (slash && !is_dns_subdomain(start, (size_t)(slash - start)))
+	if (slash && !kube_is_dns_subdomain(start, (size_t)(slash - start)))
 		return fail(parser, start, "the prefix of the key is not a DNS name");
 	if (!is_qualified(name, n - (size_t)(name - start)))
 		return fail(parser, name,

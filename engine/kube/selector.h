@@ -4,8 +4,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
+/* A DNS-1123 subdomain of at most 253 bytes: names of objects, prefixes of label keys. */
+bool kube_is_dns_subdomain(const char *p, size_t n);
+
 struct kube_selector;
 struct kube_selector *kube_selector_parse(
 	const char *text, struct err *err); /* ERR_ARG_INVALID with column */
