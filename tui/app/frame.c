@@ -84,9 +84,13 @@ static void leaf_min_redraw(void *arg, struct layout *leaf)
 	min_redraw(arg, layout_data(leaf));
 }
 
+/* Drawn in this turn: waiting for quiet would wake the machine twice. */
 static void on_tick(void *arg)
 {
-	frame_dirty(arg);
+	struct app *app = arg;
+	app->is_dirty = true;
+	loop_timer_disarm(app->frame_timer);
+	on_frame(app);
 }
 
 /* Ages grow while nothing happens: only what is visible asks for it. */
