@@ -3,7 +3,7 @@
 # Builds the real components that tests run against, at the versions pinned here,
 # into a cache outside the clone; what is there is kept. See README.md.
 #
-#   tests/bed/build.sh [COMPONENT|SET]...      sets: default, control-plane, node
+#   tests/bed/build.sh [COMPONENT|SET]...      sets: default, control-plane, node, bench
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

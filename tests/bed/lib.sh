@@ -15,6 +15,7 @@ component sandbox sandboxd sigs.k8s.io/agent-sandbox/packages/sandboxd/cmd/sandb
 component sandbox sandboxd-listen ./sandboxd-listen
 component sandbox agent-sandbox-controller sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller
 component etcd etcd go.etcd.io/etcd/server/v3
+component k9s k9s github.com/derailed/k9s
 for c in kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet; do
     component kubernetes $c k8s.io/kubernetes/cmd/$c
 done
@@ -24,6 +25,7 @@ declare -A SETS=(
     [default]='sandboxd sandboxd-listen kubectl python'
     [control-plane]='etcd kube-apiserver kube-controller-manager kubectl agent-sandbox-controller crds'
     [node]='kube-scheduler kubelet sandboxd sandboxd-listen'
+    [bench]='k9s'
 )
 
 # group_dir GROUP: its folder in the cache, named by a hash of all that decides what is built
