@@ -32,6 +32,9 @@ enum option_id {
 	OPT_LOCAL,
 	OPT_CONNECTIVITY,
 	OPT_ROUTER_URL,
+	OPT_ROUTER_SERVICE,
+	OPT_ROUTER_NAMESPACE,
+	OPT_ROUTER_TOKEN_FILE,
 	OPT_GATEWAY,
 	OPT_GATEWAY_NAMESPACE,
 	OPT_GATEWAY_SCHEME,
@@ -107,6 +110,12 @@ static const struct option_row rows[] = {
 		"gateway, router" },
 	{ OPT_ROUTER_URL, "router-url", 0, "URL", CLI_OPT_GLOBAL,
 		"reach sandboxes through this sandbox-router" },
+	{ OPT_ROUTER_SERVICE, "router-service", 0, "NAME", CLI_OPT_GLOBAL,
+		"reach them by port-forward to this sandbox-router's Service" },
+	{ OPT_ROUTER_NAMESPACE, "router-namespace", 0, "NS", CLI_OPT_GLOBAL,
+		"where that Service is (default: the sandbox's namespace)" },
+	{ OPT_ROUTER_TOKEN_FILE, "router-token-file", 0, "FILE", CLI_OPT_GLOBAL,
+		"bearer token for the router's own check" },
 	{ OPT_GATEWAY, "gateway", 0, "NAME", CLI_OPT_GLOBAL,
 		"reach them through this Gateway and the sandbox-router behind it" },
 	{ OPT_GATEWAY_NAMESPACE, "gateway-namespace", 0, "NAME", CLI_OPT_GLOBAL,
@@ -284,6 +293,15 @@ static bool take_engine_option(struct cli_options *opt, const struct option_row 
 		return err_set(err, ERR_ARG_INVALID, "--connectivity '%s' is not known", value);
 	case OPT_ROUTER_URL:
 		engine->router_url = value;
+		return true;
+	case OPT_ROUTER_SERVICE:
+		engine->router_service = value;
+		return true;
+	case OPT_ROUTER_NAMESPACE:
+		engine->router_namespace = value;
+		return true;
+	case OPT_ROUTER_TOKEN_FILE:
+		engine->router_token_file = value;
 		return true;
 	case OPT_GATEWAY:
 		engine->gateway = value;

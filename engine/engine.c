@@ -58,12 +58,12 @@ bool engine_connectivity_parse(const char *text, enum engine_connectivity *out)
 /* ---- the daemon's token */
 
 /* Printable ASCII without spaces, as the daemon's clients require. */
-static char *read_token(const char *path, struct err *err)
+char *engine_read_token(const char *path, const char *whose, struct err *err)
 {
 	size_t n;
 	char *token = file_read(path, MAX_TOKEN_BYTES, &n, err);
 	if (token == NULL) {
-		err_prefix(err, "daemon token");
+		err_prefix(err, "%s token", whose);
 		return NULL;
 	}
 	while (n > 0 && isspace((unsigned char)token[n - 1]))
@@ -75,7 +75,7 @@ static char *read_token(const char *path, struct err *err)
 		return token;
 	free(token);
 	err_set(err, ERR_ARG_INVALID,
-		"the daemon token in %s must be printable ASCII without spaces", path);
+		"the %s token in %s must be printable ASCII without spaces", whose, path);
 	return NULL;
 }
 
@@ -147,7 +147,7 @@ static bool read_extension(
 		return false;
 	const char *token_file = json_str(extension, "daemon-token-file", NULL);
 	if (engine->token == NULL && opts->daemon_token_file == NULL && token_file != NULL) {
-		engine->token = read_token(token_file, err);
+		engine->token = engine_read_token(token_file, "daemon", err);
 		return engine->token != NULL;
 	}
 	return true;
@@ -244,7 +244,7 @@ struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, str
 	if (engine->http == NULL)
 		goto fail;
 	if (opts->daemon_token_file != NULL) {
-		engine->token = read_token(opts->daemon_token_file, err);
+		engine->token = engine_read_token(opts->daemon_token_file, "daemon", err);
 		if (engine->token == NULL)
 			goto fail;
 	}
@@ -259,6 +259,13 @@ fail:
 	return NULL;
 }
 
+static void forget_secret(char *secret)
+{
+	if (secret != NULL)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
+
 void engine_free(struct engine *engine)
 {
 	if (engine == NULL)
@@ -268,6 +275,7 @@ void engine_free(struct engine *engine)
 	engine_lanes_deinit(engine);
 	runtime_free(engine->direct);
 	engine_gateway_free(engine->gateway);
+	engine_routers_free(engine);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)
@@ -278,11 +286,12 @@ void engine_free(struct engine *engine)
 	free(engine->label_selector);
 	free(engine->runtime_version);
 	free(engine->router_url);
+	free(engine->router_service);
+	free(engine->router_namespace);
+	forget_secret(engine->router_token);
 	free(engine->title);
 	free(engine->server);
-	if (engine->token != NULL)
-		explicit_bzero(engine->token, strlen(engine->token));
-	free(engine->token);
+	forget_secret(engine->token);
 	free(engine);
 }
 

@@ -48,6 +48,9 @@ struct engine_opts {
 	enum engine_connectivity connectivity;
 	/* router, gateway: through a sandbox-router */
 	const char *router_url;
+	/* its Service, reached by port-forward to a ready pod; namespace NULL: the sandbox's own */
+	const char *router_service, *router_namespace;
+	const char *router_token_file; /* bearer token for the router's own check */
 	const char *gateway, *gateway_namespace, *gateway_scheme; /* NULL: "default", "http" */
 	bool no_pod_ip_header;
 	enum engine_runtime runtime;

@@ -10,6 +10,7 @@ struct kube_client;
 struct kube_config;
 struct tunnel;  /* lanes.c */
 struct gateway; /* gateway.c */
+struct router;  /* router.c */
 struct cJSON;
 struct str;
 
@@ -21,6 +22,8 @@ struct lane {
 	char *address; /* or, for a port-forward, the pod's name */
 	char *namespace_;
 	struct runtime *runtime;
+	struct router
+		*router; /* its tunnels lead to this one's pod, not to the sandbox's; or NULL */
 	struct tunnel *tunnels;
 	bool is_retired;
 	struct lane *next; /* among the retired */
@@ -50,6 +53,8 @@ struct engine {
 	enum engine_runtime runtime;
 	char *runtime_version;
 	char *router_url;
+	char *router_service, *router_namespace, *router_token;
+	struct router *routers;
 	struct gateway *gateway;
 	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;
@@ -83,6 +88,18 @@ struct gateway *engine_gateway_new(
 void engine_gateway_free(struct gateway *gateway);
 bool engine_gateway_locate(
 	void *arg, struct str *url, struct err *err); /* runtime_opts.locate */
+
+/* router.c: the one for sandboxes of that namespace; borrowed until engine_routers_free() */
+struct router *engine_router_of(struct engine *engine, const char *namespace_);
+void engine_routers_free(struct engine *engine);
+bool engine_router_locate(
+	void *arg, struct str *url, struct err *err); /* runtime_opts.locate */
+/* The pod to carry a connection to; false: none is ready. Borrowed for this turn. */
+bool engine_router_pod(
+	struct router *router, const char **namespace_, const char **pod, uint16_t *port);
+
+/* A token's file, without the blanks around it; NULL with *err. free(). */
+char *engine_read_token(const char *path, const char *whose, struct err *err);
 
 /* gVisor or Kata: the workload does not listen in the pod's host-side network namespace. */
 bool engine_is_other_kernel(const char *runtime_class);

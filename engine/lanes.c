@@ -59,7 +59,7 @@ struct runtime *engine_make_direct(struct engine *engine, const char *rest_url,
 
 /* Through a sandbox-router: files alone, for gRPC does not pass it. */
 static struct runtime *make_routed(struct engine *engine, const struct fleet_row *row,
-	struct runtime_opts *opts, uint16_t port, struct err *err)
+	struct lane *lane, struct runtime_opts *opts, uint16_t port, struct err *err)
 {
 	const struct runtime_router router = {
 		.sandbox = row->sandbox,
@@ -67,9 +67,17 @@ static struct runtime *make_routed(struct engine *engine, const struct fleet_row
 		.port = port,
 		.pod_ip = engine->no_pod_ip_header ? NULL : row->pod_ip,
 		.uid = row->sandbox_uid,
+		.token = engine->router_token,
 	};
 	opts->router = &router;
 	opts->rest_url = engine->router_url;
+	if (engine->router_service != NULL) {
+		lane->router = engine_router_of(engine, row->namespace_);
+		opts->locate = engine_router_locate;
+		opts->locate_arg = lane->router;
+		opts->connect = lane_connect;
+		opts->connect_arg = lane;
+	}
 	if (engine->gateway != NULL) {
 		opts->locate = engine_gateway_locate;
 		opts->locate_arg = engine->gateway;
@@ -90,7 +98,7 @@ static struct runtime *make_runtime(
 	opts.explain = lane_explain;
 	opts.explain_arg = lane;
 	if (engine_way_is_routed(engine))
-		return make_routed(engine, row, &opts, port, err);
+		return make_routed(engine, row, lane, &opts, port, err);
 	const char *host =
 		is_tunnel ? "127.0.0.1" : lane->address; /* of a tunnel: only a name */
 	char *rest =
@@ -206,11 +214,14 @@ static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 	struct lane *lane = arg;
 	if (lane->is_retired)
 		return err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
+	const char *namespace_ = lane->namespace_, *pod = lane->address;
+	if (lane->router != NULL && !engine_router_pod(lane->router, &namespace_, &pod, &port))
+		return err_set(err, ERR_ROUTER_BACKEND, "the router has no ready pod");
 	struct tunnel *tunnel = x_calloc(1, sizeof *tunnel);
 	tunnel->lane = lane;
 	const struct kube_portforward_opts opts = {
-		.namespace_ = lane->namespace_,
-		.pod = lane->address,
+		.namespace_ = namespace_,
+		.pod = pod,
 		.port = port,
 		.on_closed = on_tunnel_closed,
 		.arg = tunnel,

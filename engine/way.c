@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/kube/config.h"
+#include "engine/kube/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static bool check_mode(
 		{ ENGINE_DIRECT, "--rest or --grpc",
 			opts->rest_url != NULL || opts->grpc_address != NULL },
 		{ ENGINE_ROUTER, "--router-url", opts->router_url != NULL },
+		{ ENGINE_ROUTER, "--router-service", opts->router_service != NULL },
 		{ ENGINE_GATEWAY, "--gateway", opts->gateway != NULL },
 	};
 	const char *before = NULL;
@@ -69,10 +71,11 @@ static bool check_mode(
 				"--connectivity %s and %s contradict each other",
 				engine_connectivity_name(*mode), ways[i].option);
 	}
-	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (*mode == ways[i].mode && !ways[i].is_given)
-			return err_set(err, ERR_ARG_INVALID, "--connectivity %s needs %s",
-				engine_connectivity_name(*mode), ways[i].option);
+	for (size_t i = 0; before == NULL && i < sizeof ways / sizeof *ways; i++)
+		if (*mode == ways[i].mode)
+			return err_set(err, ERR_ARG_INVALID, "--connectivity %s needs %s%s",
+				engine_connectivity_name(*mode), ways[i].option,
+				*mode == ENGINE_ROUTER ? " or --router-service" : "");
 	return true;
 }
 
@@ -87,6 +90,17 @@ bool engine_way_check(const struct engine_opts *opts, struct err *err)
 		return err_set(err, ERR_ARG_INVALID,
 			"--router-url '%s' is not an http:// or https:// URL",
 			opts->router_url);
+	if (opts->router_service != NULL &&
+		!kube_is_dns_subdomain(opts->router_service, strlen(opts->router_service)))
+		return err_set(err, ERR_ARG_INVALID,
+			"--router-service '%s' is not the name of a Service",
+			opts->router_service);
+	if (opts->router_service == NULL && opts->router_namespace != NULL)
+		return err_set(
+			err, ERR_ARG_INVALID, "--router-namespace needs --router-service");
+	if (!is_routed && opts->router_token_file != NULL)
+		return err_set(err, ERR_ARG_INVALID,
+			"--router-token-file needs --router-url, --router-service or --gateway");
 	if (opts->gateway == NULL && (opts->gateway_namespace || opts->gateway_scheme))
 		return err_set(err, ERR_ARG_INVALID,
 			"--gateway-namespace and --gateway-scheme need --gateway");
@@ -97,10 +111,10 @@ bool engine_way_check(const struct engine_opts *opts, struct err *err)
 		return conflict(err, "--gateway", "--runtime sandboxd");
 	if (opts->no_pod_ip_header && !is_routed)
 		return err_set(err, ERR_ARG_INVALID,
-			"--no-pod-ip-header needs --router-url or --gateway");
+			"--no-pod-ip-header needs --router-url, --router-service or --gateway");
 	if (is_routed && opts->daemon_token_file != NULL)
 		return err_set(err, ERR_ARG_INVALID,
-			"--daemon-token-file: a sandbox-router removes the daemon's token");
+			"--daemon-token-file: a sandbox-router removes the daemon's token; its own is --router-token-file");
 	if (is_legacy && opts->daemon_token_file != NULL)
 		return conflict(
 			err, "--runtime legacy, which knows no token,", "--daemon-token-file");
@@ -118,15 +132,19 @@ bool engine_way_open(struct engine *engine, const struct engine_opts *opts,
 	const cJSON *extension, struct err *err)
 {
 	struct engine_opts whole = *opts;
-	bool is_asked = opts->router_url || opts->gateway ||
+	bool is_asked = opts->router_url || opts->router_service || opts->gateway ||
 			opts->connectivity != ENGINE_CONNECTIVITY_DEFAULT;
 	whole.connectivity = engine->connectivity;
 	if (!is_asked) {
 		whole.router_url = json_str(extension, "router-url", NULL);
+		whole.router_service = json_str(extension, "router-service", NULL);
+		whole.router_namespace = json_str(extension, "router-namespace", NULL);
 		whole.gateway = json_str(extension, "gateway", NULL);
 		whole.gateway_namespace = json_str(extension, "gateway-namespace", NULL);
 		whole.gateway_scheme = json_str(extension, "gateway-scheme", NULL);
 	}
+	if (opts->router_token_file == NULL)
+		whole.router_token_file = json_str(extension, "router-token-file", NULL);
 	const char *runtime = json_str(extension, "runtime", NULL);
 	if (opts->runtime == ENGINE_RUNTIME_AUTO && runtime != NULL &&
 		!engine_runtime_parse(runtime, &whole.runtime))
@@ -137,6 +155,14 @@ bool engine_way_open(struct engine *engine, const struct engine_opts *opts,
 	}
 	engine->runtime = whole.runtime;
 	engine->router_url = x_strdup(whole.router_url);
+	engine->router_service = x_strdup(whole.router_service);
+	engine->router_namespace = x_strdup(whole.router_namespace);
+	if (whole.router_token_file != NULL) {
+		engine->router_token =
+			engine_read_token(whole.router_token_file, "router", err);
+		if (engine->router_token == NULL)
+			return false;
+	}
 	if (whole.gateway != NULL)
 		engine->gateway = engine_gateway_new(engine, whole.gateway,
 			whole.gateway_namespace ? whole.gateway_namespace : "default",

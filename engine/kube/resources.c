@@ -19,6 +19,8 @@ const struct kube_resource kube_events = { "", "v1", "events", "Event" };
 const struct kube_resource kube_services = { "", "v1", "services", "Service" };
 const struct kube_resource kube_namespaces = { "", "v1", "namespaces", "Namespace" };
 const struct kube_resource kube_leases = { "coordination.k8s.io", "v1", "leases", "Lease" };
+const struct kube_resource kube_endpointslices = { "discovery.k8s.io", "v1", "endpointslices",
+	"EndpointSlice" };
 const struct kube_resource kube_gateways = { "gateway.networking.k8s.io", "v1", "gateways",
 	"Gateway" };
 

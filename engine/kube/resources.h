@@ -13,4 +13,5 @@ extern const struct kube_resource kube_events; /* core/v1 view */
 extern const struct kube_resource kube_services;
 extern const struct kube_resource kube_namespaces;
 extern const struct kube_resource kube_leases;
+extern const struct kube_resource kube_endpointslices;
 extern const struct kube_resource kube_gateways; /* gateway.networking.k8s.io/v1 */

@@ -26,6 +26,7 @@ enum {
 	GRPC_AFTER_REST_MS =
 		3000, /* both listeners start together: a refused one is no wonder for long */
 	REFUSED_HERE_MS = 3000, /* nobody will come up on our own machine after that */
+	REFUSED_MS = 10 * 1000, /* a daemon that still starts, or one that listens elsewhere */
 	NO_BACKEND_MS = 5000,   /* the router has tried more than once itself */
 	UNKNOWN_NAME_MS = 5000, /* the name of a new service may take a moment */
 };
@@ -96,7 +97,7 @@ static bool is_worth_waiting(const struct lane_attempt *lane, enum err_code code
 	case ERR_ROUTER_BACKEND:
 		return waited_ms < NO_BACKEND_MS;
 	case ERR_CONN_REFUSED:
-		return !lane->is_loopback || waited_ms < REFUSED_HERE_MS;
+		return waited_ms < (lane->is_loopback ? REFUSED_HERE_MS : REFUSED_MS);
 	case ERR_CONN_DNS:
 		return waited_ms < UNKNOWN_NAME_MS;
 	default:
@@ -109,7 +110,9 @@ static void try_failed(struct runtime *runtime, enum lane which, const struct er
 {
 	struct lane_attempt *lane = &runtime->lanes[which];
 
-	err_copy(&lane->last, err);
+	/* a last look that was cut short by the deadline knows less than the one before */
+	if (err->code != ERR_OP_TIMEOUT || lane->last.code == ERR_NONE)
+		err_copy(&lane->last, err);
 	runtime->is_version_next = false;
 	if (is_worth_waiting(lane, err->code))
 		loop_timer_arm(lane->retry, POLL_MS);

@@ -70,7 +70,7 @@ struct runtime {
 	void *locate_arg;
 	char *required_version;
 	bool is_version_next; /* the health was good; the version is asked now */
-	bool read_only;
+	bool read_only, allow_plaintext_token;
 	uint64_t max_download_bytes, max_upload_bytes;
 	size_t max_listing_bytes, max_execute_bytes;
 	int64_t connect_timeout_ms;
@@ -141,6 +141,10 @@ void runtime_connect_drop(
 void runtime_liveness_on_process(struct runtime *runtime); /* one is running */
 bool runtime_liveness_is_silent(const struct runtime *runtime);
 void runtime_liveness_deinit(struct runtime *runtime);
+
+/* ---- runtime.c */
+/* May our token travel to that URL? Else conn.plaintext_token. */
+bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err);
 
 /* ---- rest.c */
 /* GET /v1/health (the version's turn: /v1/metadata, with the token; the legacy runtime: /) beside all operations.

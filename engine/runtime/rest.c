@@ -4,10 +4,11 @@
 #include "engine/base/mem.h"
 #include "engine/runtime/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_HEADERS = 16, HEALTH_BYTES = 64 << 10 };
+enum { MAX_HEADERS = 16, HEALTH_BYTES = 64 << 10, ROUTER_MAX_MS = 180 * 1000 };
 
 static bool on_connect(void *arg, int fd_take, struct err *err)
 {
@@ -16,15 +17,31 @@ static bool on_connect(void *arg, int fd_take, struct err *err)
 	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
 }
 
+/* How long the router waits for the runtime; else 180 s, which is also its most. */
+static size_t add_timeout(
+	const struct runtime_op *op, struct http_header *into, char *text, size_t text_bytes)
+{
+	int64_t left_ms = runtime_op_remaining_ms(op);
+
+	if (!op->runtime->n_route || left_ms <= 0)
+		return 0;
+	if (left_ms > ROUTER_MAX_MS)
+		left_ms = ROUTER_MAX_MS;
+	snprintf(text, text_bytes, "%.3f", (double)left_ms / 1000);
+	*into = (struct http_header){ "X-Sandbox-Timeout", text };
+	return 1;
+}
+
 bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
 {
 	struct runtime *runtime = op->runtime;
 	struct http_header headers[MAX_HEADERS];
 	size_t n = 0;
 	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
+	char timeout[32];
 	char *url = x_asprintf("%s%s", runtime->rest_url, opts->url);
 
-	for (size_t i = 0; i < opts->n_headers && n < MAX_HEADERS - 3 - RUNTIME_ROUTE_HEADERS;
+	for (size_t i = 0; i < opts->n_headers && n < MAX_HEADERS - 4 - RUNTIME_ROUTE_HEADERS;
 		i++)
 		headers[n++] = opts->headers[i];
 	if (runtime->auth_header)
@@ -33,6 +50,7 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 	if (traceparent[0])
 		headers[n++] = (struct http_header){ "traceparent", traceparent };
 	n += runtime_route_headers(runtime, headers + n, op->request_id);
+	n += add_timeout(op, headers + n, timeout, sizeof timeout);
 	if (runtime->n_route)
 		span_set_str(op->span, "sandbox.request_id", op->request_id);
 	opts->url = url;
@@ -61,8 +79,8 @@ struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
 	char request_id[RUNTIME_REQUEST_ID_BYTES] = "";
 	struct http_header headers[RUNTIME_ROUTE_HEADERS + 2];
 	size_t n = runtime_route_headers(runtime, headers, request_id);
-	/* the health check needs no token, and a wrong one would only be told later */
-	if (runtime->is_version_next && runtime->auth_header)
+	/* the daemon's health needs no token, and a wrong one would only be told later; a router checks every request */
+	if (runtime->auth_header && (runtime->is_version_next || runtime->n_route))
 		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
 	struct http_opts opts = {
 		.method = "GET",

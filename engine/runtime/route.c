@@ -114,6 +114,7 @@ bool runtime_route_locate(struct runtime *runtime, struct err *err)
 	bool ok = runtime->locate(runtime->locate_arg, &url, err);
 	if (ok && url.truncated)
 		ok = err_set(err, ERR_ARG_INVALID, "the address is too long");
+	ok = ok && runtime_is_token_safe(runtime, url.p, err);
 	if (ok) {
 		free(runtime->rest_url);
 		runtime->rest_url = str_take(&url);
@@ -173,6 +174,7 @@ bool runtime_route_is_final(enum err_code code)
 {
 	switch (code) {
 	case ERR_CONN_TLS:
+	case ERR_CONN_PLAINTEXT_TOKEN:
 	case ERR_RUNTIME_AUTH:
 	case ERR_RUNTIME_VERSION:
 	case ERR_PORTFWD_DENIED:

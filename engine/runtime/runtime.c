@@ -92,23 +92,55 @@ static bool is_loopback(const char *host)
 static bool check_token(const char *token, struct err *err)
 {
 	if (!*token)
-		return err_set(err, ERR_ARG_INVALID, "the daemon's token is empty");
+		return err_set(err, ERR_ARG_INVALID, "the token is empty");
 	for (const char *c = token; *c; c++)
 		if (*c <= ' ' || *c > '~')
 			return err_set(err, ERR_ARG_INVALID,
-				"the daemon's token must be printable ASCII without spaces");
+				"the token must be printable ASCII without spaces");
 	return true;
+}
+
+/* Whoever reads it: the router, or the daemon. */
+static const char *token_of(const struct runtime_opts *opts)
+{
+	if (opts->router)
+		return opts->router->token;
+	return opts->kind == RUNTIME_LEGACY ? NULL : opts->token;
 }
 
 /* A token in the clear is readable on the way, and a pod address may belong to a stranger by now. */
 static bool check_plaintext(
-	const char *host, bool is_tls, const struct runtime_opts *opts, struct err *err)
+	const struct runtime *runtime, const char *host, bool is_tls, struct err *err)
 {
-	if (!opts->token || opts->kind == RUNTIME_LEGACY || opts->router ||
-		opts->allow_plaintext_token || opts->connect || is_tls || is_loopback(host))
+	if (!runtime->auth_header || runtime->allow_plaintext_token || runtime->connect ||
+		is_tls || is_loopback(host))
 		return true;
 	return err_set(err, ERR_CONN_PLAINTEXT_TOKEN,
 		"the token would travel unencrypted to %s", host);
+}
+
+bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err)
+{
+	struct address address;
+
+	return parse_url(url, &address, err) &&
+	       check_plaintext(runtime, address.host, address.is_tls, err);
+}
+
+static bool take_token(
+	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
+{
+	const char *token = token_of(opts);
+
+	if (!token)
+		return true;
+	if (!check_token(token, err))
+		return false;
+	runtime->allow_plaintext_token = opts->allow_plaintext_token;
+	runtime->auth_header = x_asprintf("Bearer %s", token);
+	if (!opts->router) /* gRPC does not pass a router */
+		runtime->token = x_strdup(token);
+	return true;
 }
 
 static bool take_addresses(
@@ -117,7 +149,7 @@ static bool take_addresses(
 	if (opts->rest_url) {
 		struct address rest;
 		if (!parse_url(opts->rest_url, &rest, err) ||
-			!check_plaintext(rest.host, rest.is_tls, opts, err))
+			!check_plaintext(runtime, rest.host, rest.is_tls, err))
 			return false;
 		runtime->rest_url = x_strdup(opts->rest_url);
 		for (size_t n = strlen(runtime->rest_url);
@@ -131,7 +163,7 @@ static bool take_addresses(
 		if (!*opts->grpc_host || !opts->grpc_port)
 			return err_set(
 				err, ERR_ARG_INVALID, "the gRPC address needs host and port");
-		if (!check_plaintext(opts->grpc_host, opts->tls != NULL, opts, err))
+		if (!check_plaintext(runtime, opts->grpc_host, opts->tls != NULL, err))
 			return false;
 		runtime->grpc_host = x_strdup(opts->grpc_host);
 		runtime->grpc_port = opts->grpc_port;
@@ -158,22 +190,17 @@ struct runtime *runtime_new(
 
 	runtime->loop = loop;
 	runtime->http = http;
-	if (opts->token && !check_token(opts->token, err))
-		goto fail;
-	if (!take_addresses(runtime, opts, err) || !runtime_route_init(runtime, opts, err))
+	runtime->connect = opts->connect;
+	runtime->connect_arg = opts->connect_arg;
+	if (!take_token(runtime, opts, err) || !take_addresses(runtime, opts, err) ||
+		!runtime_route_init(runtime, opts, err))
 		goto fail;
 	runtime->tls = opts->tls ? net_tls_ref(opts->tls) : NULL;
 	runtime->telemetry = opts->telemetry;
 	runtime->label = x_strdup(opts->label      ? opts->label
 				  : opts->rest_url ? runtime->rest_url
 						   : runtime->authority);
-	if (opts->token && opts->kind != RUNTIME_LEGACY && !opts->router) {
-		runtime->token = x_strdup(opts->token);
-		runtime->auth_header = x_asprintf("Bearer %s", opts->token);
-	}
 	runtime->http_lane = x_asprintf("runtime-%lu", ++serial);
-	runtime->connect = opts->connect;
-	runtime->connect_arg = opts->connect_arg;
 	runtime->explain = opts->explain;
 	runtime->explain_arg = opts->explain_arg;
 	runtime->read_only = opts->read_only;

@@ -31,12 +31,14 @@ enum runtime_feature {
 };
 
 /* The way through a sandbox-router, which finds the sandbox by these headers (X-Sandbox-ID, -Namespace, -Port, -Pod-IP,
- * -UID) and answers for itself with router.* errors. It takes Authorization for its own and removes it: the daemon's
- * token is never sent this way. */
+ * -UID, -Timeout: seconds) and answers for itself with router.* errors. It takes Authorization for its own check and removes
+ * it: the daemon's token is never sent this way. */
 struct runtime_router {
 	const char *sandbox, *namespace_;
 	uint16_t port;
 	const char *pod_ip, *uid; /* NULL or "": not sent */
+	const char *
+		token; /* for the router itself, under the same rule as the daemon's; or NULL */
 };
 
 struct runtime_opts {

@@ -64,6 +64,32 @@ class Router(RouterCase):
         ids = [r.headers["X-Request-ID"] for r in self.router.asked("POST", "/execute")]
         self.assertEqual(len(set(ids)), 2)
 
+    def test_how_long_the_router_waits(self):
+        self.run_true()
+        self.sm("run", "--timeout", "7s", "claim-00000", "--", "true")
+        long, short = (float(r.headers["X-Sandbox-Timeout"]) for r in self.router.asked("POST", "/execute"))
+        self.assertTrue(50 < long <= 60, long)  # the default of a command
+        self.assertTrue(1 < short <= 7, short)
+
+    def test_its_own_token(self):
+        token = self.tmp / "token"
+        token.write_text("for-the-router\n")
+        self.router.token = "for-the-router"
+        r = self.run_true("--router-token-file", str(token))
+        self.assertEqual((r.code, r.out, r.err), (0, "hi\n", ""))
+        self.assertGreater(len(self.router.asked("GET", "/")), 0)  # the look at its health had it too
+        token.write_text("")
+        self.assertRegex(self.run_true("--router-token-file", str(token)).err, "arg.invalid: the router token in ")
+
+    def test_its_own_token_in_the_clear(self):
+        token = self.tmp / "token"
+        token.write_text("for-the-router")
+        for where in (["--router-url", "http://10.255.255.1:9"], ["--gateway", "gate"]):
+            self.api.objects["gateways"] = [gateway("10.255.255.1")]
+            r = self.run_true("--router-token-file", str(token), where=where)
+            self.assertRegex(r.err, "^sandmux: conn.plaintext_token: .*10.255.255.1")
+            self.assertNotIn("for-the-router", r.err)
+
     def test_sandboxd_has_no_processes_there(self):
         ports(self.api, 8080, 9090)
         self.router.router["X-Sandbox-Port"] = "8080"
@@ -124,7 +150,9 @@ class Router(RouterCase):
         for where in (["--connectivity", "router"], ["--connectivity", "gateway"], ["--connectivity", "direct"],
                       ["--connectivity", "port-forward", *self.where], ["--gateway", "g", *self.where], ["--router-url", "ftp://x"],
                       ["--gateway", "g", "--runtime", "sandboxd"], ["--gateway-namespace", "x"], ["--gateway", "g", "--gateway-scheme", "ws"],
-                      ["--daemon-token-file", str(token), *self.where], ["--runtime", "python"]):
+                      ["--daemon-token-file", str(token), *self.where],
+                      ["--router-service", "r", *self.where], ["--router-service", "r", "--gateway", "g"], ["--router-service", "a/b"],
+                      ["--router-namespace", "x"], ["--router-token-file", str(token)], ["--runtime", "python"]):
             with self.subTest(where=where):
                 r = self.run_true(where=where)
                 self.assertIn("arg.invalid", r.err)

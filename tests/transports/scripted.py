@@ -26,6 +26,7 @@ class Legacy:
     def __init__(self, root: Path, router: dict = None, address=("127.0.0.1", 0)):
         self.root, self.router = root, router
         self.requests, self.wrong = [], []
+        self.token = None   # the router's own, which must come
         self.refuse = None  # (status, body) of every answer
         self.env = None     # answers as sandboxd's REST side, with this environment
         handler = type("Handler", (_Handler,), {"app": self})
@@ -73,6 +74,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def check_headers(self):
         got = {k.lower(): v for k, v in self.headers.items() if k.lower().startswith("x-")}
         request_id = got.pop("x-request-id", None)
+        timeout = got.pop("x-sandbox-timeout", None) if self.app.router else None
+        if timeout is not None and not (re.fullmatch(r"\d+\.\d{3}", timeout) and 0 < float(timeout) <= 180):
+            self.app.wrong.append(f"{self.command} {self.path}: timeout {timeout}")
         want = {k.lower(): v for k, v in (self.app.router or {}).items()}
         if got != want:
             self.app.wrong.append(f"{self.command} {self.path}: {got} instead of {want}")
@@ -80,8 +84,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.app.wrong.append(f"{self.command} {self.path}: request id {request_id}")
         if self.app.router is None and request_id:
             self.app.wrong.append("a request id without a router")
-        if "Authorization" in self.headers:
-            self.app.wrong.append("a token was sent")
+        if self.headers["Authorization"] != (self.app.token and f"Bearer {self.app.token}"):
+            self.app.wrong.append(f"{self.command} {self.path}: Authorization: {self.headers['Authorization']}")
 
     def handle_one(self):
         body = self.body()

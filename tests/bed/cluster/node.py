@@ -85,7 +85,7 @@ state = "{c.run}/containerd"
     c.start("containerd", "containerd", "--config", config)
     wait_for("containerd", lambda: socket_of(c).exists() and subprocess.run(
         ["ctr", "--address", socket_of(c), "version"], capture_output=True).returncode == 0, 30, f"; see {c.logs}/containerd.log")
-    programs = bed("sandboxd", "sandboxd-listen")
+    programs = bed("sandboxd", "sandboxd-listen", "sandbox-router")
     # The folders of the components are named by their versions.
     stamp, wanted = c.dir / "containerd/images", "\n".join(programs)
     if not stamp.exists() or stamp.read_text() != wanted:
