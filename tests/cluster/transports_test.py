@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each way to a sandbox fails in its own words, and none takes another way instead: after each refusal nothing had been
 sent to the pod's address, and no port-forward had been asked for."""
+import io
 import json
 import re
+import subprocess
+import tarfile
 import time
+from pathlib import Path
 
 from cluster_case import ClusterCase, wait_until
-from harness import main
+from harness import BIN, bed_path, main
 from harness.faults import HttpFaultProxy
 
 READ = [{"apiGroups": ["extensions.agents.x-k8s.io", "agents.x-k8s.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]},
@@ -15,6 +19,10 @@ READ = [{"apiGroups": ["extensions.agents.x-k8s.io", "agents.x-k8s.io"], "resour
 
 def forward(*verbs):
     return {"apiGroups": [""], "resources": ["pods/portforward"], "verbs": list(verbs)}
+
+
+def loader(libraries) -> str:
+    return next(Path(p).name for p in libraries if Path(p).name.startswith("ld-"))
 
 
 class Transports(ClusterCase):
@@ -60,15 +68,19 @@ class Transports(ClusterCase):
         self.refused("conn.dns", 125, r"\.svc", "in-cluster-service", "served", config)
         self.assertEqual(self.forwards(proxy), [])
 
-    def template(self, name, service=None, runtime_class=None):
+    def template(self, name, service=None, runtime_class=None, command=None):
         """A pool of that name, none warm, with a template of its own made from `ready`."""
         template = self.cluster.get("sandboxtemplate", "ready", "-n", self.ns)
         template["metadata"] = {"name": name, "namespace": self.ns}
         template.pop("status", None)
         if service is not None:
             template["spec"]["service"] = service
+        pod = template["spec"]["podTemplate"]["spec"]
         if runtime_class:
-            template["spec"]["podTemplate"]["spec"]["runtimeClassName"] = runtime_class
+            pod["runtimeClassName"] = runtime_class
+        if command:
+            pod["containers"][0]["command"] = command
+            del pod["containers"][0]["readinessProbe"]
         pool = {"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxWarmPool", "metadata": {"name": name, "namespace": self.ns},
                 "spec": {"replicas": 0, "sandboxTemplateRef": {"name": name}}}
         return json.dumps({"apiVersion": "v1", "kind": "List", "items": [template, pool]})
@@ -187,6 +199,42 @@ class Transports(ClusterCase):
         self.assertEqual(allowed.out, "in\n")
         # a port-forward is TLS as far as the node
         self.assertEqual(self.sm(*args, "run", "token", "--", "echo", "in", check=0).out, "in\n")
+
+    def guarded(self, name):
+        """A sandbox whose daemon asks for a token. The released one asks for none, so it is ours, put into a waiting pod."""
+        program = Path(BIN).with_name("sandmux-sandboxd")
+        libraries = re.findall(r"(/\S+)\s+\(0x", subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout)
+        archive = self.tmp / "daemon.tar"
+        with tarfile.open(archive, "w", dereference=True) as tar:
+            for path in (program, *libraries):
+                tar.add(path, f".daemon/{Path(path).name}")
+            info = tarfile.TarInfo(".daemon/token")
+            info.size, info.mode = len("right-token"), 0o600
+            tar.addfile(info, io.BytesIO(b"right-token"))
+        start = (f"while [ ! -e .daemon/go ]; do sleep 0.1; done; cd .daemon; exec ./{loader(libraries)} --library-path . ./sandmux-sandboxd "
+                 "--root-dir /workspace --listen-host 0.0.0.0 --auth-token-file token")
+        self.kubectl("apply", "-f", "-", stdin=self.template("guarded", command=["sh", "-c", start]))
+        self.claim(name, "guarded")
+        self.addCleanup(self.sm, "rm", name, "--yes")
+        pod = wait_until(lambda: self.cluster.get("-n", self.ns, "sandboxclaim", name).get("status", {}).get("sandbox", {}).get("name"), "a Sandbox")
+        wait_until(lambda: self.kubectl("-n", self.ns, "get", "pod", pod, "--ignore-not-found", "-o", "jsonpath={.status.phase}") == "Running", "its pod", 60)
+        with open(archive, "rb") as tar:
+            subprocess.run([bed_path("kubectl"), f"--kubeconfig={self.cluster.kubeconfig}", "-n", self.ns, "exec", "-i", pod, "--",
+                            "sh", "-c", "tar xf - && touch .daemon/go"], stdin=tar, check=True, timeout=60)
+
+    def test_wrong_token(self):
+        self.guarded("guarded")
+        token = self.tmp / "daemon-token"
+        for mode in ("port-forward", "in-cluster-pod-ip"):
+            args = ("--daemon-token-file", str(token), "--allow-plaintext-token")
+            token.write_text("right-token")
+            self.assertEqual(self.sm("--connectivity", mode, *args, "run", "guarded", "--", "echo", "in", check=0, timeout=60).out, "in\n")
+            token.write_text("wrong-token")
+            for verb, status in ((None, 125), (("files", "ls", "guarded:"), 4)):
+                took = self.refused("runtime.auth", status, "token", mode, "guarded", args=args, verb=verb)
+                self.assertLess(took, 15)
+                took = self.refused("runtime.auth", status, "token", mode, "guarded", verb=verb)  # none at all
+                self.assertLess(took, 15)
 
     def test_suspended_and_missing(self):
         self.box("asleep")
