@@ -17,6 +17,7 @@ struct kube_client {
 	char *user_agent;
 	bool read_only;
 	int64_t watch_idle_ms;
+	int64_t no_streams_until_ms; /* monotonic */
 	int64_t clock_skew_ms;
 	bool has_skew;
 	uint64_t lane_number, tls_generation;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/*                 ┌──────────── 410, resync, doubt ───────────┐
- *   start ─> list page ─continue─> list page ─> on_sync(end) ─> watch ─┐
- *              └── error: pause ──┘                ^── end, error ─────┘
+/*                 ┌──────────── 410, resync, doubt ─────────────┐
+ *   start ─> streaming list ── its end bookmark: on_sync(end) ─> watch ─┐
+ *              └─ not offered ─> list page ─> page ─> on_sync(end) ─^   │
+ *                                                    ^── end, error ────┘
  *
  * A watch that lived over a second is taken up again at once from the last resourceVersion; whatever fails sooner waits
  * with growing pauses. Rows stay meanwhile: the owner shows their age. Model: client-go tools/cache Reflector. */
@@ -21,7 +22,6 @@ enum {
 	FORBIDDEN_MAX_MS = 210 * 1000,
 	LIVED_MS = 1000,
 	MAX_INTERNAL_ERRORS = 3,
-	MAX_LIST_RESTARTS = 2,
 	TOKEN_MAX_BYTES = 8 << 10,
 	REVISION_MAX_BYTES = 256,
 };
@@ -42,7 +42,7 @@ const char *kube_reflector_state_name(enum kube_reflector_state state)
 	return state_names[state];
 }
 
-static void set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
+void kube_reflector_set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
 	const struct err *err)
 {
 	if (err == NULL && state == reflector->state && reflector->err.code == ERR_NONE)
@@ -57,71 +57,10 @@ static void set_state(struct kube_reflector *reflector, enum kube_reflector_stat
 			reflector->opts.arg, state, err != NULL ? &reflector->err : NULL);
 }
 
-static void go_on(struct kube_reflector *reflector, int64_t delay_ms)
+void kube_reflector_go_on(struct kube_reflector *reflector, int64_t delay_ms)
 {
 	if (!reflector->is_dead)
 		loop_timer_arm(reflector->next, delay_ms);
-}
-
-/* ---- lists */
-
-static void begin_list(struct kube_reflector *reflector)
-{
-	str_clear(&reflector->token);
-	reflector->seen = 0;
-	reflector->remaining = -1;
-	reflector->is_listing = true;
-	reflector->wants_list = false;
-	reflector->is_inconsistent = false;
-	if (reflector->opts.on_sync != NULL)
-		reflector->opts.on_sync(reflector->opts.arg, true);
-}
-
-static void relist(struct kube_reflector *reflector, int64_t delay_ms)
-{
-	str_clear(&reflector->revision);
-	reflector->is_listing = false;
-	go_on(reflector, delay_ms);
-}
-
-static void list_ended(struct kube_reflector *reflector)
-{
-	if (reflector->token.n > 0) {
-		go_on(reflector, 0);
-		return;
-	}
-	str_clear(&reflector->revision);
-	str_add(&reflector->revision, reflector->list_revision.p);
-	reflector->is_listing = false;
-	reflector->has_listed = true;
-	reflector->list_restarts = 0;
-	if (reflector->opts.on_sync != NULL)
-		reflector->opts.on_sync(reflector->opts.arg, false);
-	/* pages of two revisions may miss a change between them: once more, later */
-	reflector->wants_list = reflector->is_inconsistent;
-	if (reflector->is_inconsistent)
-		relist(reflector, kube_backoff_next_ms(&reflector->backoff));
-	else
-		go_on(reflector, 0);
-}
-
-/* The continue token has expired. The Status carries one that goes on at a newer revision: worth it only when more
- * than half is in, or when starting over never gets there. */
-static void token_expired(struct kube_reflector *reflector, const struct kube_answer *answer)
-{
-	const char *token = json_str(answer->object, "metadata", "continue", NULL);
-	bool is_half =
-		reflector->remaining >= 0 && reflector->seen > (uint64_t)reflector->remaining;
-	str_clear(&reflector->token);
-	if (token != NULL && token[0] &&
-		(is_half || reflector->list_restarts >= MAX_LIST_RESTARTS)) {
-		str_add(&reflector->token, token);
-		reflector->is_inconsistent = true;
-		go_on(reflector, 0);
-		return;
-	}
-	reflector->list_restarts++;
-	relist(reflector, kube_backoff_next_ms(&reflector->backoff));
 }
 
 /* ---- endings */
@@ -131,13 +70,13 @@ static enum kube_reflector_state waiting_state(const struct kube_reflector *refl
 	return reflector->has_listed ? KUBE_REFLECTOR_RETRYING : KUBE_REFLECTOR_STARTING;
 }
 
-static void forbidden(struct kube_reflector *reflector, const struct err *err)
+void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err *err)
 {
-	set_state(reflector, KUBE_REFLECTOR_FORBIDDEN, err);
-	relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
+	kube_reflector_set_state(reflector, KUBE_REFLECTOR_FORBIDDEN, err);
+	kube_reflector_relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
 }
 
-static void retry(struct kube_reflector *reflector, const struct err *err,
+void kube_reflector_retry(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer, bool at_once)
 {
 	reflector->stats.retries++;
@@ -149,33 +88,14 @@ static void retry(struct kube_reflector *reflector, const struct err *err,
 		delay = kube_backoff_next_ms(&reflector->backoff);
 	if (answer->retry_after_ms >= 0 && answer->retry_after_ms > delay)
 		delay = answer->retry_after_ms;
-	set_state(reflector, state, err);
-	go_on(reflector, delay);
+	kube_reflector_set_state(reflector, state, err);
+	kube_reflector_go_on(reflector, delay);
 }
 
 void kube_reflector_not_served(struct kube_reflector *reflector, const struct err *err)
 {
 	const struct kube_answer answer = { .status = 404, .retry_after_ms = -1 };
-	retry(reflector, err, &answer, false);
-}
-
-static void list_failed(struct kube_reflector *reflector, const struct err *err,
-	const struct kube_answer *answer)
-{
-	if (err->code == ERR_KUBE_NOT_SERVED && kube_reflector_ask_versions(reflector))
-		return;
-	if (err->code == ERR_KUBE_EXPIRED && reflector->token.n > 0) {
-		token_expired(reflector, answer);
-		return;
-	}
-	if (answer->status == 403) {
-		forbidden(reflector, err);
-		return;
-	}
-	/* the page is asked for again with its own token; a bad token starts over */
-	if (answer->status == 400 || err->code == ERR_KUBE_EXPIRED)
-		reflector->is_listing = false;
-	retry(reflector, err, answer, false);
+	kube_reflector_retry(reflector, err, &answer, false);
 }
 
 static void watch_failed(struct kube_reflector *reflector, const struct err *err,
@@ -184,15 +104,15 @@ static void watch_failed(struct kube_reflector *reflector, const struct err *err
 	struct err cause = reflector->event_err.code != ERR_NONE ? reflector->event_err : *err;
 	int status = reflector->event_status ? reflector->event_status : answer->status;
 	if (cause.code == ERR_KUBE_EXPIRED) {
-		set_state(reflector, KUBE_REFLECTOR_RELISTING, &cause);
+		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, &cause);
 		/* a server that expires everything at once must not be listed in a loop */
-		relist(reflector, reflector->relists++ == 0
-					  ? 0
-					  : kube_backoff_next_ms(&reflector->backoff));
+		kube_reflector_relist(reflector,
+			reflector->relists++ == 0 ? 0
+						  : kube_backoff_next_ms(&reflector->backoff));
 		return;
 	}
 	if (status == 403) {
-		forbidden(reflector, &cause);
+		kube_reflector_forbidden(reflector, &cause);
 		return;
 	}
 	/* 400 and 404 come of the revision or of the resource itself: a list will tell */
@@ -203,7 +123,7 @@ static void watch_failed(struct kube_reflector *reflector, const struct err *err
 		reflector->internal_errors = 0;
 		str_clear(&reflector->revision);
 	}
-	retry(reflector, &cause, answer, lived && status == 0);
+	kube_reflector_retry(reflector, &cause, answer, lived && status == 0);
 }
 
 static void watch_ended(struct kube_reflector *reflector, const struct err *err,
@@ -226,12 +146,12 @@ static void watch_ended(struct kube_reflector *reflector, const struct err *err,
 		return;
 	}
 	if (lived) { /* the server's own timeout */
-		go_on(reflector, 0);
+		kube_reflector_go_on(reflector, 0);
 		return;
 	}
 	struct err why;
 	err_set(&why, ERR_KUBE_TRANSPORT, "the server ends the watch as soon as it begins");
-	retry(reflector, &why, answer, false);
+	kube_reflector_retry(reflector, &why, answer, false);
 }
 
 void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
@@ -242,10 +162,12 @@ void kube_reflector_ended(struct kube_reflector *reflector, const struct err *er
 		return;
 	if (reflector->phase == REFLECTOR_WATCH)
 		watch_ended(reflector, err, answer);
+	else if (reflector->phase == REFLECTOR_INITIAL)
+		kube_reflector_initial_failed(reflector, err, answer);
 	else if (err != NULL)
-		list_failed(reflector, err, answer);
+		kube_reflector_page_failed(reflector, err, answer);
 	else
-		list_ended(reflector);
+		kube_reflector_page_ended(reflector);
 }
 
 static int64_t read_idle_ms(const struct kube_reflector *reflector)
@@ -258,10 +180,12 @@ static int64_t read_idle_ms(const struct kube_reflector *reflector)
 
 void kube_reflector_began(struct kube_reflector *reflector)
 {
+	if (reflector->phase == REFLECTOR_INITIAL)
+		kube_reflector_watch_pace(reflector);
 	if (reflector->phase != REFLECTOR_WATCH)
 		return;
 	loop_timer_arm(reflector->idle, read_idle_ms(reflector));
-	set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
+	kube_reflector_set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
 }
 
 /* ---- timers */
@@ -275,12 +199,16 @@ static void on_next(void *arg)
 		kube_reflector_start_watch(reflector);
 		return;
 	}
-	if (!reflector->is_listing) {
+	if (!reflector->is_listing || reflector->is_streamed) {
 		if (reflector->has_listed && reflector->state == KUBE_REFLECTOR_LIVE)
-			set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
-		begin_list(reflector);
+			kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
+		kube_reflector_begin_list(reflector);
 	}
-	if (!reflector->is_dead)
+	if (reflector->is_dead)
+		return;
+	if (reflector->is_streamed)
+		kube_reflector_start_streaming_list(reflector);
+	else
 		kube_reflector_start_page(reflector);
 }
 
@@ -288,6 +216,10 @@ static void on_next(void *arg)
 static void on_idle(void *arg)
 {
 	struct kube_reflector *reflector = arg;
+	if (reflector->phase == REFLECTOR_INITIAL) {
+		kube_reflector_look_at_pace(reflector);
+		return;
+	}
 	int64_t silent = clock_mono_ms() - reflector->last_byte_ms;
 	if (silent < read_idle_ms(reflector)) {
 		loop_timer_arm(reflector->idle, read_idle_ms(reflector) - silent);
@@ -299,8 +231,8 @@ static void on_idle(void *arg)
 	kube_reflector_drop_request(reflector);
 	kube_client_distrust(reflector->client, reflector->lane_number);
 	reflector->stats.retries++;
-	set_state(reflector, KUBE_REFLECTOR_DEAF, &err);
-	go_on(reflector, 0);
+	kube_reflector_set_state(reflector, KUBE_REFLECTOR_DEAF, &err);
+	kube_reflector_go_on(reflector, 0);
 }
 
 /* The machine slept: every connection is suspect, and a half-open one would never say so. */
@@ -314,8 +246,8 @@ static void on_wake(void *arg)
 	kube_reflector_drop_request(reflector);
 	loop_timer_disarm(reflector->idle);
 	kube_client_distrust(reflector->client, reflector->lane_number);
-	set_state(reflector, waiting_state(reflector), &err);
-	go_on(reflector, 0);
+	kube_reflector_set_state(reflector, waiting_state(reflector), &err);
+	kube_reflector_go_on(reflector, 0);
 }
 
 /* ---- the handle */
@@ -399,8 +331,8 @@ void kube_reflector_resync(struct kube_reflector *reflector)
 	loop_timer_disarm(reflector->idle);
 	kube_client_distrust(reflector->client, reflector->lane_number);
 	if (reflector->has_listed)
-		set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
-	relist(reflector, 0);
+		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
+	kube_reflector_relist(reflector, 0);
 }
 
 struct kube_reflector_stats kube_reflector_stats_of(const struct kube_reflector *reflector)

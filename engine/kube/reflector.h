@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Keeps a caller's copy of one collection equal to the server's: pages, then watches, resumes, relists when
- * it must, backs off with jitter, and notices a deaf watch. It holds no objects itself: each
- * object is parsed, handed over, dropped. */
+/* Keeps a caller's copy of one collection equal to the server's: lists (one stream that goes on as the watch, or pages
+ * and then a watch), resumes, relists when it must, backs off with jitter, and notices a deaf watch. It holds no
+ * objects itself: each object is parsed, handed over, dropped. */
 #pragma once
 
 #include "engine/kube/client.h"
@@ -25,10 +25,12 @@ struct kube_reflector_opts {
 	const char *label_selector, *field_selector;
 	int page_objects;     /* 0: 500 */
 	int64_t read_idle_ms; /* deaf after this long without a byte; 0: the client's, else 90 s (bookmarks come each minute) */
-	/* One object. During a relist every object comes as ADDED again (same uid + resourceVersion = unchanged:
-	 * the caller skips it); those that are gone come through on_sync. object is borrowed. */
+	/* One object. During a list every object comes as ADDED, in a relist again (same uid + resourceVersion =
+	 * unchanged: the caller skips it); those that are gone come through on_sync. A change may come in between.
+	 * object is borrowed. */
 	void (*on_object)(void *arg, enum kube_change change, const struct cJSON *object);
-	/* A list has begun (begin = true), or ended: whatever was not seen between is gone. */
+	/* A list has begun (begin = true; again if it starts over), or ended: whatever was not seen since it last began
+	 * is gone. */
 	void (*on_sync)(void *arg, bool begin);
 	void (*on_state)(void *arg, enum kube_reflector_state state, const struct err *err);
 	void *arg;
@@ -44,6 +46,10 @@ void kube_reflector_resync(
 	struct kube_reflector *reflector); /* a person asked, or the machine slept */
 /* Counters for the status line and the benches. */
 struct kube_reflector_stats {
-	uint64_t lists, watches, events, bookmarks, retries;
+	uint64_t lists;   /* in pages */
+	uint64_t streams; /* streaming lists */
+	uint64_t watches; /* from a revision: not those that a streaming list becomes */
+	uint64_t events;  /* changes */
+	uint64_t bookmarks, retries;
 };
 struct kube_reflector_stats kube_reflector_stats_of(const struct kube_reflector *reflector);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reflector's inside, shared by reflector.c (states, timers, decisions) and reflector_stream.c (requests and
- * what their bytes mean). */
+/* The reflector's inside, shared by reflector.c (states, timers, watches), reflector_list.c (decisions about lists)
+ * and reflector_stream.c (requests and what their bytes mean). */
 #pragma once
 
 #include "engine/base/err.h"
@@ -9,7 +9,11 @@
 #include "engine/kube/reflector.h"
 #include "engine/kube/request.h"
 
-enum reflector_phase { REFLECTOR_LIST, REFLECTOR_WATCH };
+enum reflector_phase {
+	REFLECTOR_PAGE,
+	REFLECTOR_INITIAL, /* a streaming list before its end; then the same request is a watch */
+	REFLECTOR_WATCH,
+};
 
 struct kube_reflector {
 	struct kube_client *client;
@@ -37,9 +41,14 @@ struct kube_reflector {
 	bool is_listing;      /* on_sync(begin) was called, its end not yet */
 	bool is_inconsistent; /* pages of two revisions: list again afterwards */
 	bool page_has_rest;
-	bool has_listed;      /* a list was complete once */
-	bool wants_list;      /* a resync waits for its turn */
-	struct err event_err; /* an ERROR event ended the watch */
+	bool is_streamed;      /* the list under way is a streaming one */
+	bool wants_pages;      /* until a list is complete: no stream */
+	int cut_streams;       /* in a row */
+	uint64_t stream_bytes; /* of the initial events */
+	uint64_t window_bytes; /* since their pace was last looked at */
+	bool has_listed;       /* a list was complete once */
+	bool wants_list;       /* a resync waits for its turn */
+	struct err event_err;  /* an ERROR event ended the watch */
 	int event_status;
 	int internal_errors;  /* 500s in a row at the start of a watch */
 	int relists;          /* in a row, without a watch that lived */
@@ -51,8 +60,31 @@ struct kube_reflector {
 
 /* Each starts one request; its end comes as kube_reflector_ended(). */
 void kube_reflector_start_page(struct kube_reflector *reflector);
+void kube_reflector_start_streaming_list(struct kube_reflector *reflector);
 void kube_reflector_start_watch(struct kube_reflector *reflector);
 void kube_reflector_drop_request(struct kube_reflector *reflector);
+
+/* Decisions about lists. */
+void kube_reflector_begin_list(struct kube_reflector *reflector);
+void kube_reflector_relist(struct kube_reflector *reflector, int64_t delay_ms);
+void kube_reflector_page_ended(struct kube_reflector *reflector);
+void kube_reflector_page_failed(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer);
+bool kube_reflector_initial_ended(
+	struct kube_reflector *reflector, const char *revision, struct err *err);
+void kube_reflector_initial_failed(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer);
+/* The pace of the initial events: from now on, and what it was. */
+void kube_reflector_watch_pace(struct kube_reflector *reflector);
+void kube_reflector_look_at_pace(struct kube_reflector *reflector);
+
+/* States, and the pause before the next request. */
+void kube_reflector_set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
+	const struct err *err);
+void kube_reflector_go_on(struct kube_reflector *reflector, int64_t delay_ms);
+void kube_reflector_retry(struct kube_reflector *reflector, const struct err *err,
+	const struct kube_answer *answer, bool at_once);
+void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err *err);
 
 /* What the bytes of a request go through; on their own for the fuzz target. */
 struct json_split *kube_reflector_split_new(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The requests of a reflector: a page of a list, or a watch; bytes to objects, one at a time. */
+/* The requests of a reflector: a page of a list, a streaming list, or a watch; bytes to objects, one at a time. */
 #include "engine/kube/reflector_internal.h"
 
 #include "engine/base/clock.h"
@@ -90,6 +90,27 @@ static bool take_error(struct kube_reflector *reflector, const cJSON *object, st
 	return false; /* the server ends the stream too */
 }
 
+static bool ends_initial_events(const cJSON *object)
+{
+	const char *is =
+		json_str(object, "metadata", "annotations", "k8s.io/initial-events-end", NULL);
+	return is != NULL && strcmp(is, "true") == 0;
+}
+
+/* Before the end of the initial events no revision is one to go on from: they come in the order of their names. */
+static bool take_initial(struct kube_reflector *reflector, bool is_bookmark,
+	const cJSON *object, struct err *err)
+{
+	if (!is_bookmark) {
+		reflector->seen++;
+		return true;
+	}
+	if (!ends_initial_events(object))
+		return protocol(err, "the API server does not mark the end of initial events");
+	const char *revision = json_str(object, "metadata", "resourceVersion", NULL);
+	return kube_reflector_initial_ended(reflector, revision, err);
+}
+
 static bool take_event(struct kube_reflector *reflector, const cJSON *event, struct err *err)
 {
 	static const struct {
@@ -104,16 +125,19 @@ static bool take_event(struct kube_reflector *reflector, const cJSON *event, str
 	if (strcmp(type, "ERROR") == 0)
 		return take_error(reflector, object, err);
 	const char *revision = json_str(object, "metadata", "resourceVersion", NULL);
-	if (strcmp(type, "BOOKMARK") == 0)
-		reflector->stats.bookmarks++;
+	bool is_initial = reflector->phase == REFLECTOR_INITIAL;
+	bool is_bookmark = strcmp(type, "BOOKMARK") == 0;
+	reflector->stats.bookmarks += is_bookmark;
 	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
 		if (strcmp(type, changes[i].type) != 0)
 			continue;
-		reflector->stats.events++;
+		reflector->stats.events += !is_initial;
 		reflector->opts.on_object(reflector->opts.arg, changes[i].change, object);
 	}
 	if (reflector->is_dead)
 		return false;
+	if (is_initial)
+		return take_initial(reflector, is_bookmark, object, err);
 	if (revision != NULL && revision[0]) {
 		str_clear(&reflector->revision);
 		str_add(&reflector->revision, revision);
@@ -144,14 +168,20 @@ static void on_begin(void *arg)
 struct json_split *kube_reflector_split_new(
 	struct kube_reflector *reflector, enum reflector_phase phase)
 {
-	bool is_list = phase == REFLECTOR_LIST;
-	return json_split_new(is_list ? JSON_SPLIT_ITEMS : JSON_SPLIT_VALUES, JSON_MAX_BYTES,
-		is_list ? on_item : on_event, is_list ? on_page_rest : NULL, reflector);
+	bool is_page = phase == REFLECTOR_PAGE;
+	return json_split_new(is_page ? JSON_SPLIT_ITEMS : JSON_SPLIT_VALUES, JSON_MAX_BYTES,
+		is_page ? on_item : on_event, is_page ? on_page_rest : NULL, reflector);
 }
 
 bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err)
 {
 	struct err why = { 0 };
+	if (reflector->phase == REFLECTOR_INITIAL) {
+		reflector->stream_bytes += bytes.n;
+		reflector->window_bytes += bytes.n;
+		if (reflector->stream_bytes > LIST_MAX_BYTES)
+			return protocol(err, "the list does not end");
+	}
 	if (json_split_feed(reflector->split, bytes.p, bytes.n, &why))
 		return true;
 	if (reflector->is_dead) /* stopped by a callback: the request is cancelled already */
@@ -179,7 +209,7 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 	if (err == NULL && !json_split_finish(reflector->split, &why)) {
 		why.code = ERR_KUBE_TRANSPORT; /* cut inside an object */
 		err = &why;
-	} else if (err == NULL && reflector->phase == REFLECTOR_LIST &&
+	} else if (err == NULL && reflector->phase == REFLECTOR_PAGE &&
 		   !reflector->page_has_rest) {
 		protocol(&why, "the answer is not a list");
 		err = &why;
@@ -218,6 +248,11 @@ static void add_selectors(const struct kube_reflector *reflector, struct str *qu
 		kube_query_add(query, "fieldSelector", reflector->opts.field_selector);
 }
 
+static enum kube_rate list_rate(const struct kube_reflector *reflector)
+{
+	return reflector->has_listed ? KUBE_RATE_BACKGROUND : KUBE_RATE_PERSON;
+}
+
 void kube_reflector_start_page(struct kube_reflector *reflector)
 {
 	struct str query;
@@ -230,15 +265,13 @@ void kube_reflector_start_page(struct kube_reflector *reflector)
 	if (!is_first)
 		kube_query_add(&query, "continue", reflector->token.p);
 	add_selectors(reflector, &query);
-	reflector->phase = REFLECTOR_LIST;
+	reflector->phase = REFLECTOR_PAGE;
 	reflector->page_has_rest = false;
 	if (is_first)
 		reflector->stats.lists++;
 	struct kube_request_opts opts = {
 		.query = query.p,
-		.rate = !is_first               ? KUBE_RATE_NONE
-			: reflector->has_listed ? KUBE_RATE_BACKGROUND
-						: KUBE_RATE_PERSON,
+		.rate = is_first ? list_rate(reflector) : KUBE_RATE_NONE,
 		.timeout_ms = LIST_TIMEOUT_MS,
 		.stall_timeout_ms = STALL_TIMEOUT_MS,
 		.max_body_bytes = LIST_MAX_BYTES,
@@ -247,7 +280,7 @@ void kube_reflector_start_page(struct kube_reflector *reflector)
 	str_deinit(&query);
 }
 
-void kube_reflector_start_watch(struct kube_reflector *reflector)
+static void start_watch(struct kube_reflector *reflector, bool is_initial)
 {
 	struct str query;
 	char number[24];
@@ -256,15 +289,18 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 	int64_t length_ms = kube_jitter_ms(WATCH_MIN_MS, WATCH_MAX_MS);
 	snprintf(number, sizeof number, "%lld", (long long)(length_ms / 1000));
 	kube_query_add(&query, "watch", "true");
-	kube_query_add(&query, "resourceVersion", reflector->revision.p);
+	if (is_initial) { /* without a revision it is as new as a quorum read */
+		kube_query_add(&query, "sendInitialEvents", "true");
+		kube_query_add(&query, "resourceVersionMatch", "NotOlderThan");
+	} else {
+		kube_query_add(&query, "resourceVersion", reflector->revision.p);
+	}
 	kube_query_add(&query, "allowWatchBookmarks", "true");
 	kube_query_add(&query, "timeoutSeconds", number);
 	add_selectors(reflector, &query);
-	reflector->phase = REFLECTOR_WATCH;
-	reflector->stats.watches++;
 	struct kube_request_opts opts = {
 		.query = query.p,
-		.rate = KUBE_RATE_NONE,
+		.rate = is_initial ? list_rate(reflector) : KUBE_RATE_NONE,
 		/* the server ends it; should it forget to, we do not */
 		.timeout_ms = length_ms + 60 * 1000,
 		.max_body_bytes = SIZE_MAX,
@@ -272,6 +308,21 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 	};
 	start(reflector, &opts);
 	str_deinit(&query);
+}
+
+void kube_reflector_start_streaming_list(struct kube_reflector *reflector)
+{
+	reflector->phase = REFLECTOR_INITIAL;
+	reflector->stats.streams++;
+	reflector->stream_bytes = reflector->window_bytes = 0;
+	start_watch(reflector, true);
+}
+
+void kube_reflector_start_watch(struct kube_reflector *reflector)
+{
+	reflector->phase = REFLECTOR_WATCH;
+	reflector->stats.watches++;
+	start_watch(reflector, false);
 }
 
 void kube_reflector_drop_request(struct kube_reflector *reflector)

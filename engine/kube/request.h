@@ -54,3 +54,8 @@ void kube_request_cancel(struct kube_request *request);
 uint64_t kube_client_lane_number(const struct kube_client *client);
 void kube_client_distrust(struct kube_client *client, uint64_t lane_number);
 struct loop *kube_client_loop(const struct kube_client *client);
+
+/* Streaming lists (sendInitialEvents) are asked for unless this server was found not to offer them, or not to be
+ * better off with them. One finding is for all reflectors; INT64_MAX: for good. */
+bool kube_client_may_stream(const struct kube_client *client);
+void kube_client_no_streams(struct kube_client *client, int64_t for_ms);

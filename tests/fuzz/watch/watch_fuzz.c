@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bytes of an API server to rows: the list pages and watch streams of all six collections, through the reflector's
- * parser into the store.
+/* Bytes of an API server to rows: the list pages, streaming lists and watches of all six collections, through the
+ * reflector's parser into the store.
  *
- * The input is cut at lines that begin with '#': "#c" a watch of claims follows, "#C" a list of claims; s pods'
- * Sandboxes, p pods, w warm pools, t templates, e events likewise; "#!x" x is forbidden from now on; "#?" hidden Sandboxes
- * are looked at again. */
+ * The input is cut at lines that begin with '#': "#c" a watch of claims follows, "#C" a list of claims, "#+c" a
+ * streaming list of claims; s pods' Sandboxes, p pods, w warm pools, t templates, e events likewise; "#!x" x is
+ * forbidden from now on; "#?" hidden Sandboxes are looked at again. */
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/fleet/store.h"
 #include "engine/kube/reflector_internal.h"
+#include "engine/net/loop.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 61 };
+enum { CHUNK = 61, IDLE_MS = 1000 };
 
 struct feed {
 	struct store store;
 	struct kube_reflector reflector;
 	enum store_kind kind;
 	size_t changes;
+	bool is_listing;
 };
 
 static void on_change(void *arg)
@@ -34,6 +36,18 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
 	struct feed *feed = arg;
 	fleet_store_apply(&feed->store, feed->kind, change, object);
+}
+
+static void on_sync(void *arg, bool begin)
+{
+	struct feed *feed = arg;
+	feed->is_listing = begin;
+	fleet_store_sync(&feed->store, feed->kind, begin);
+}
+
+static void on_timer(void *arg)
+{
+	(void)arg;
 }
 
 static void check(bool holds, const char *what)
@@ -96,6 +110,30 @@ static void feed_bytes(struct feed *feed, const char *p, size_t n)
 		json_split_finish(feed->reflector.split, &err);
 }
 
+/* A streaming list is complete, and then a watch, exactly from its end bookmark on. */
+static void check_streamed(const struct feed *feed)
+{
+	bool is_complete = feed->reflector.phase == REFLECTOR_WATCH;
+	check(feed->is_listing == !is_complete, "the end of a list");
+	check((feed->reflector.revision.n > 0) == is_complete, "a revision to go on from");
+}
+
+static void play_body(struct feed *feed, enum reflector_phase phase, const char *p, size_t n)
+{
+	feed->reflector.phase = phase;
+	feed->reflector.split = kube_reflector_split_new(&feed->reflector, phase);
+	str_clear(&feed->reflector.revision);
+	if (phase != REFLECTOR_WATCH)
+		on_sync(feed, true);
+	feed_bytes(feed, p, n);
+	if (phase == REFLECTOR_PAGE)
+		on_sync(feed, false);
+	if (phase == REFLECTOR_INITIAL)
+		check_streamed(feed);
+	json_split_free(feed->reflector.split);
+	feed->reflector.split = NULL;
+}
+
 static void play(struct feed *feed, const char *p, size_t n)
 {
 	enum store_kind kind;
@@ -108,30 +146,32 @@ static void play(struct feed *feed, const char *p, size_t n)
 			&feed->store, kind, islower((unsigned char)p[2]) != 0);
 		return;
 	}
-	if (n < 2 || !kind_of(p[1], &feed->kind))
+	bool is_streamed = n >= 3 && p[1] == '+';
+	if (n < 2 || !kind_of(p[is_streamed ? 2 : 1], &feed->kind))
 		return;
-	bool is_list = isupper((unsigned char)p[1]);
 	const char *line = memchr(p, '\n', n);
 	if (line == NULL)
 		return;
-	feed->reflector.split = kube_reflector_split_new(
-		&feed->reflector, is_list ? REFLECTOR_LIST : REFLECTOR_WATCH);
-	if (is_list)
-		fleet_store_sync(&feed->store, feed->kind, true);
-	feed_bytes(feed, line + 1, n - (size_t)(line + 1 - p));
-	if (is_list)
-		fleet_store_sync(&feed->store, feed->kind, false);
-	json_split_free(feed->reflector.split);
+	enum reflector_phase phase = is_streamed                    ? REFLECTOR_INITIAL
+				     : isupper((unsigned char)p[1]) ? REFLECTOR_PAGE
+								    : REFLECTOR_WATCH;
+	play_body(feed, phase, line + 1, n - (size_t)(line + 1 - p));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct loop *loop; /* one for all inputs: nothing is left in it */
 	struct feed *feed = x_calloc(1, sizeof *feed);
+	if (loop == NULL)
+		loop = loop_new(NULL);
 	const char *p = (const char *)data, *end = p + size;
 	clock_set_for_tests(1000000000, (int64_t)1767225600 * 1000000000);
 	fleet_store_init(&feed->store, on_change, feed);
+	feed->reflector.idle = loop_timer_new(loop, on_timer, feed);
+	feed->reflector.opts.read_idle_ms = IDLE_MS;
 	feed->reflector.opts.on_object = on_object;
+	feed->reflector.opts.on_sync = on_sync;
 	feed->reflector.opts.arg = feed;
 	str_init(&feed->reflector.revision, 256);
 	str_init(&feed->reflector.list_revision, 256);
@@ -147,6 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p = next;
 	}
 	fleet_store_deinit(&feed->store);
+	loop_timer_free(feed->reflector.idle);
 	str_deinit(&feed->reflector.revision);
 	str_deinit(&feed->reflector.list_revision);
 	str_deinit(&feed->reflector.token);
