@@ -20,9 +20,10 @@ def node_impossible() -> str:
 
 class RealCluster:
     """kubeconfig, api, ca, token, kubectl(*args), namespace(). With a directory it is one of the caller's own: for
-    tests that stop and break its parts."""
+    tests that stop and break its parts, or give flags to `cluster.py up`."""
 
-    def __init__(self, node: bool = False, directory=None):
+    def __init__(self, node: bool = False, directory=None, flags=()):
+        self._flags = flags
         self._program = [*PROGRAM, *(["--dir", str(directory)] if directory else [])]
         self._ours = subprocess.run([*self._program, "status"], capture_output=True).returncode != 0
         try:
@@ -37,7 +38,7 @@ class RealCluster:
 
     def up(self, node: bool = False):
         """Starts what does not run."""
-        r = subprocess.run([*self._program, "up", "--no-build", *(["--node"] if node else [])], capture_output=True, text=True)
+        r = subprocess.run([*self._program, "up", "--no-build", *self._flags, *(["--node"] if node else [])], capture_output=True, text=True)
         if r.returncode:
             raise RuntimeError(f"the cluster did not come up:\n{r.stderr[-4000:]}")
 

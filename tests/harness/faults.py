@@ -138,6 +138,7 @@ class Request:
         url = urllib.parse.urlsplit(handler.path)
         self.at, self.path, self.query = time.monotonic(), url.path, dict(urllib.parse.parse_qsl(url.query))
         self.is_watch = self.query.get("watch") in ("1", "true")
+        self.is_list = not self.is_watch or self.query.get("sendInitialEvents") == "true"  # a streaming list is both
         self.resource = url.path.rstrip("/").rsplit("/", 1)[-1]
 
 

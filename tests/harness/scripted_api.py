@@ -49,9 +49,11 @@ def sandbox(n: int, rv: int, ready: bool = True, **more) -> dict:
 
 
 class ScriptedApi:
-    """With count claims and Sandboxes, called claim-00000… and pool-00000…"""
+    """With count claims and Sandboxes, called claim-00000… and pool-00000… Without streams it is a server that does
+    not offer streaming lists."""
 
-    def __init__(self, count: int = 0, page: int = 500):
+    def __init__(self, count: int = 0, streams: bool = True):
+        self.streams = streams
         self.rv = 1000
         self.lock = threading.Lock()
         self.objects = {"sandboxclaims": [claim(n, 1) for n in range(count)], "sandboxes": [sandbox(n, 1) for n in range(count)]}
@@ -146,8 +148,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.reply(404, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
                                     "message": f'{resource} "{name}" not found'}).encode())
 
+    def initial(self, resource: str) -> bytes:
+        """The beginning of a streaming list: all objects, and the bookmark that ends them."""
+        if resource not in self.api.pages:
+            events = [{"type": "ADDED", "object": o} for o in self.api.objects.get(resource, [])]
+            events.append({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "1000", "annotations": {"k8s.io/initial-events-end": "true"}}}})
+            self.api.pages[resource] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
+        return self.api.pages[resource]
+
     def watch(self, resource: str, query: dict):
+        if "sendInitialEvents" in query and not self.api.streams:
+            text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+            self.reply(422, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": 422,
+                                        "message": f'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: {text}'}).encode())
+            return
         q = queue.Queue()
+        if query.get("sendInitialEvents") == "true":
+            q.put(self.initial(resource))
         with self.api.lock:
             self.api.watchers.setdefault(resource, []).append(q)
         self.send_response(200)
