@@ -189,17 +189,18 @@ class List(Case):
 
     def test_forbidden_is_one_clear_message(self):
         api = self.api(2)
-        api.forbidden = True
-        original = api.server.RequestHandlerClass.list
+        handler = api.server.RequestHandlerClass
 
-        def list_(handler, resource, query):
-            if resource == "sandboxclaims":
-                body = (b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,'
-                        b'"message":"sandboxclaims is forbidden: User \\"you\\" cannot list"}')
-                handler.reply(403, body)
-            else:
-                original(handler, resource, query)
-        api.server.RequestHandlerClass.list = list_
+        def refuses(verb, original):
+            def answer(handler, resource, query):
+                if resource == "sandboxclaims":
+                    body = (b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,'
+                            b'"message":"sandboxclaims is forbidden: User \\"you\\" cannot %s"}' % verb)
+                    handler.reply(403, body)
+                else:
+                    original(handler, resource, query)
+            return answer
+        handler.list, handler.watch = refuses(b"list", handler.list), refuses(b"watch", handler.watch)
         scr = self.open(api, cols=120)
         scr.wait_for(re.compile(r"sandboxclaims forbidden"))
 
