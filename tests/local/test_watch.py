@@ -92,9 +92,13 @@ class Watches(Case):
         self.assertEqual(plain.events, [])
 
     def test_streaming_list(self):
-        self.b.create(TEMPLATES, template("a"))
         query = {"sendInitialEvents": "true", "allowWatchBookmarks": "true"}
         self.assertEqual(self.b.get(TEMPLATES, watch="true", **query).code, 422)
+        empty = self.watch(resourceVersionMatch="NotOlderThan", **query)
+        wait_for("the end of nothing", lambda: empty.types() == ["BOOKMARK"])
+        self.assertEqual(empty.events[0]["object"]["metadata"]["resourceVersion"], self.now())
+        empty.close()
+        self.b.create(TEMPLATES, template("a"))
         w = self.watch(resourceVersionMatch="NotOlderThan", **query)
         wait_for("the end of the list", lambda: len(w.events) >= 2)
         self.assertEqual(w.types()[:2], ["ADDED", "BOOKMARK"])
