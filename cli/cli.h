@@ -65,6 +65,8 @@ enum cli_option_set {
 
 /* options.c: parses argv into opt. On success *verb_out is the verb (the dashboard without one) and argv[*first…] its
  * arguments, reordered in place. */
+/* The user's settings.yaml, before the options. */
+bool cli_read_settings(struct err *err);
 bool cli_parse(struct cli_options *opt, int argc, char **argv, const struct cli_verb **verb_out,
 	int *first, int *count, struct err *err);
 void cli_options_deinit(struct cli_options *opt);

@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/num.h"
 #include "engine/base/safe_text.h"
+#include "engine/base/settings.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { READY_MS = 180000 };
 
 struct side {
 	char *name; /* NULL: local */
@@ -173,8 +172,8 @@ static void next_side(struct copy *copy)
 		start(copy);
 	else if (cli_is_direct(cli))
 		take_runtime(copy, NULL);
-	else if (engine_resolve_start(
-			 cli->engine, side->name, READY_MS, on_resolved, copy, &err) == NULL)
+	else if (engine_resolve_start(cli->engine, side->name,
+			 setting_get(SETTING_READY_TIMEOUT), on_resolved, copy, &err) == NULL)
 		cli_finish(cli, cli_fail(cli, &err));
 }
 

@@ -31,6 +31,7 @@ const struct cli_verb *const cli_verbs[] = {
 	&cli_verb_local,
 	&cli_verb_probe,
 	&cli_verb_doctor,
+	&cli_verb_settings,
 	&cli_verb_completion,
 	&cli_verb_help,
 	&cli_verb_version,
@@ -65,7 +66,8 @@ int main(int argc, char **argv)
 		return cli_fail(&cli, &err);
 	}
 	int status;
-	if (!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
+	if (!cli_read_settings(&err) ||
+		!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
 		status = cli_fail(&cli, &err);
 	} else if (cli.opt.help) {
 		cli_print_help(verb);

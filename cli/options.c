@@ -5,6 +5,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ enum option_id {
 	OPT_IN_CLUSTER,
 	OPT_REQUEST_TIMEOUT,
 	OPT_WATCH_IDLE,
+	OPT_SET,
 	OPT_LOCAL,
 	OPT_CONNECTIVITY,
 	OPT_ROUTER_URL,
@@ -87,6 +89,8 @@ static const struct option_row rows[] = {
 	{ OPT_KUBECONFIG, "kubeconfig", 0, "FILE", CLI_OPT_GLOBAL, "kubeconfig file" },
 	{ OPT_LOCAL, "local", 0, NULL, CLI_OPT_GLOBAL,
 		"the embedded backend on this machine, started if needed" },
+	{ OPT_SET, "set", 0, "NAME=VALUE", CLI_OPT_GLOBAL,
+		"another limit or timeout; `sandmux settings` lists them; may repeat" },
 	{ OPT_CLUSTER, "cluster", 0, "NAME", CLI_OPT_GLOBAL, "cluster of the kubeconfig" },
 	{ OPT_USER, "user", 0, "NAME", CLI_OPT_GLOBAL, "user of the kubeconfig" },
 	{ OPT_SERVER, "server", 0, "URL", CLI_OPT_GLOBAL, "address of the API server" },
@@ -343,10 +347,23 @@ static bool take_engine_option(struct cli_options *opt, const struct option_row 
 	}
 }
 
+static bool set_setting(const char *text, struct err *err)
+{
+	const char *equals = strchr(text, '=');
+	if (equals == NULL || equals == text)
+		return err_set(err, ERR_ARG_INVALID, "--set '%s' is not NAME=VALUE", text);
+	char *name = x_strndup(text, (size_t)(equals - text));
+	bool ok = setting_set(name, equals + 1, err);
+	free(name);
+	return ok || err_prefix(err, "--set");
+}
+
 static bool take_option(struct cli_options *opt, const struct option_row *row,
 	const char *value, struct err *err)
 {
 	switch (row->id) {
+	case OPT_SET:
+		return set_setting(value, err);
 	case OPT_LOCAL:
 		opt->local = true;
 		return true;

@@ -4,13 +4,12 @@
 
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "local/control/control.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { DEFAULT_READY_MS = 180000 };
 
 bool cli_is_direct(const struct cli *cli)
 {
@@ -121,7 +120,8 @@ int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void
 			return cli_fail(cli, &err);
 		fn(cli, runtime, arg);
 	} else {
-		int64_t wait = cli->opt.timeout_given ? cli->opt.timeout_ms : DEFAULT_READY_MS;
+		int64_t wait = cli->opt.timeout_given ? cli->opt.timeout_ms
+						      : setting_get(SETTING_READY_TIMEOUT);
 		if (engine_resolve_start(cli->engine, name, wait, on_resolved, &with, &err) ==
 			NULL)
 			return cli_fail(cli, &err);

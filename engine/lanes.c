@@ -7,6 +7,7 @@
 #include "engine/internal.h"
 
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/kube/portforward.h"
 
 #include <stdio.h>
@@ -17,7 +18,6 @@ enum {
 	DAEMON_REST_PORT = 8080, /* sandboxd's defaults: --rest-port, --grpc-port */
 	DAEMON_GRPC_PORT = 9090,
 	LEGACY_PORT = 8888, /* of the Python runtime */
-	GATEWAY_MS = 180 * 1000,
 };
 
 /* One tunnelled connection of a lane. */
@@ -81,7 +81,7 @@ static struct runtime *make_routed(struct engine *engine, const struct fleet_row
 	if (engine->gateway != NULL) {
 		opts->locate = engine_gateway_locate;
 		opts->locate_arg = engine->gateway;
-		opts->connect_timeout_ms = GATEWAY_MS;
+		opts->connect_timeout_ms = setting_get(SETTING_GATEWAY_TIMEOUT);
 	}
 	return runtime_new(engine->loop, engine->http, opts, err);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/kube/config.h"
 
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 
 enum {
-	RESOLVE_TIMEOUT_MS = 30000, /* name to row, as in the Python client */
 	JOIN_GRACE_MS = 1500,
 };
 
@@ -182,6 +182,7 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 		err_set(err, ERR_ARG_INVALID, "a name needs a cluster, not --rest/--grpc");
 		return NULL;
 	}
+	int64_t name_ms = setting_get(SETTING_RESOLVE_TIMEOUT);
 	struct engine_resolve *resolve = x_calloc(1, sizeof *resolve);
 	resolve->engine = engine;
 	resolve->name = x_strdup(name);
@@ -193,8 +194,7 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	resolve->arg = arg;
 	DL_APPEND(engine->resolves, resolve);
 	resolve->deadline = loop_timer_new(engine->loop, on_resolve_deadline, resolve);
-	loop_timer_arm(resolve->deadline,
-		wait_ready_ms > RESOLVE_TIMEOUT_MS ? wait_ready_ms : RESOLVE_TIMEOUT_MS);
+	loop_timer_arm(resolve->deadline, wait_ready_ms > name_ms ? wait_ready_ms : name_ms);
 	resolve->first_look = loop_timer_new(engine->loop, on_first_look, resolve);
 	loop_timer_arm(resolve->first_look, 0);
 	fleet_focus(engine->fleet, resolve->namespace_, name);

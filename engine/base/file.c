@@ -150,7 +150,7 @@ static bool check_private(const char *path, struct err *err)
 	return true;
 }
 
-char *file_xdg_dir(enum file_xdg kind, struct err *err)
+char *file_xdg_path(enum file_xdg kind, struct err *err)
 {
 	static const struct {
 		const char *variable;
@@ -163,18 +163,21 @@ char *file_xdg_dir(enum file_xdg kind, struct err *err)
 	};
 	const char *set = getenv(places[kind].variable);
 	const char *home = getenv("HOME");
-	char *dir;
 	if (set != NULL && set[0] == '/') /* the specification ignores relative ones */
-		dir = x_asprintf("%s/sandmux", set);
-	else if (kind == FILE_RUNTIME)
-		dir = x_asprintf("/tmp/sandmux-%u", (unsigned)geteuid());
-	else if (home != NULL && home[0] == '/')
-		dir = x_asprintf("%s/%s/sandmux", home, places[kind].below_home);
-	else {
-		err_set(err, ERR_CONFIG_FILE, "neither %s nor HOME is set",
-			places[kind].variable);
+		return x_asprintf("%s/sandmux", set);
+	if (kind == FILE_RUNTIME)
+		return x_asprintf("/tmp/sandmux-%u", (unsigned)geteuid());
+	if (home != NULL && home[0] == '/')
+		return x_asprintf("%s/%s/sandmux", home, places[kind].below_home);
+	err_set(err, ERR_CONFIG_FILE, "neither %s nor HOME is set", places[kind].variable);
+	return NULL;
+}
+
+char *file_xdg_dir(enum file_xdg kind, struct err *err)
+{
+	char *dir = file_xdg_path(kind, err);
+	if (dir == NULL)
 		return NULL;
-	}
 	if (file_make_dirs(dir, 0700, err) && (kind != FILE_RUNTIME || check_private(dir, err)))
 		return dir;
 	free(dir);

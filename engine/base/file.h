@@ -17,3 +17,4 @@ bool file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p
 /* Ours below the XDG folder (created 0700): "<XDG_STATE_HOME or ~/.local/state>/sandmux". free(). */
 enum file_xdg { FILE_CONFIG, FILE_STATE, FILE_CACHE, FILE_RUNTIME };
 char *file_xdg_dir(enum file_xdg kind, struct err *err);
+char *file_xdg_path(enum file_xdg kind, struct err *err); /* the same, not created */

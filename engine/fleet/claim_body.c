@@ -2,12 +2,13 @@
 /* The SandboxClaim that a create sends (extensions.agents.x-k8s.io/v1beta1). */
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
+#include "engine/base/settings.h"
 #include "engine/fleet/op_create.h"
 #include "engine/kube/selector.h"
 
 #include <string.h>
 
-enum { MAX_NAME = 253, MAX_PREFIX = 58, MAX_BODY_BYTES = 64 << 10 };
+enum { MAX_NAME = 253, MAX_PREFIX = 58 };
 #define MAX_SHUTDOWN_MS ((int64_t)100 * 366 * 24 * 3600 * 1000)
 
 static bool is_dns_subdomain(const char *name)
@@ -158,15 +159,17 @@ cJSON *fleet_create_body(const struct fleet_create_opts *opts, const char *reque
 			clock_format_rfc3339(at_s * 1000000000, 0, date));
 		cJSON_AddStringToObject(lifecycle, "shutdownPolicy", "Delete");
 	}
+	char limit[SETTING_TEXT_BYTES];
 	char *text = cJSON_PrintUnformatted(claim);
 	size_t n = text ? strlen(text) : SIZE_MAX;
 	if (text != NULL)
 		explicit_bzero(text, n);
 	free(text);
-	if (n > MAX_BODY_BYTES) {
+	if (n > (size_t)setting_get(SETTING_CLAIM_LIMIT)) {
 		err_set(err, ERR_ARG_INVALID,
-			"labels, annotations and environment together are over %d KiB",
-			MAX_BODY_BYTES / 1024);
+			"labels, annotations and environment together are over %s (setting claim-limit)",
+			setting_format(
+				SETTING_CLAIM_LIMIT, setting_get(SETTING_CLAIM_LIMIT), limit));
 		goto bad;
 	}
 	return claim;

@@ -2,6 +2,7 @@
 /* Delete, suspend and resume, extend: each on the object that a row was, never on one that took its name since. */
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
+#include "engine/base/settings.h"
 #include "engine/fleet/fleet_internal.h"
 #include "engine/kube/resources.h"
 #include "engine/net/loop.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WAIT_MS = 180 * 1000, MAX_CONFLICTS = 3 };
+enum { MAX_CONFLICTS = 3 };
 #define MERGE_PATCH "application/merge-patch+json"
 
 struct change {
@@ -130,8 +131,9 @@ static void on_suspend_deadline(void *arg)
 	struct err err = { 0 };
 	const struct fleet_row *row = fleet_find(op->fleet, op->uid);
 	err_set(&err, op->change->suspend ? ERR_OP_TIMEOUT : ERR_SANDBOX_NOT_READY,
-		"%s is not %s after %d s: %s", op->name,
-		op->change->suspend ? "suspended" : "ready", WAIT_MS / 1000,
+		"%s is not %s after %lld s: %s", op->name,
+		op->change->suspend ? "suspended" : "ready",
+		(long long)setting_get(SETTING_READY_TIMEOUT) / 1000,
 		row ? row->why : "it is gone");
 	fleet_op_finish(op, &err);
 }
@@ -171,7 +173,7 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 	op->change->suspend = suspend;
 	op->deadline = loop_timer_new(fleet->loop, on_suspend_deadline, op);
 	op->kick = loop_timer_new(fleet->loop, on_suspend_kick, op);
-	loop_timer_arm(op->deadline, WAIT_MS);
+	loop_timer_arm(op->deadline, setting_get(SETTING_READY_TIMEOUT));
 	/* the uid makes the patch fail on a Sandbox that has taken the name since */
 	cJSON *patch = cJSON_CreateObject();
 	cJSON_AddStringToObject(

@@ -9,13 +9,14 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
+#include "engine/base/settings.h"
 #include "engine/kube/resources.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { READY_TIMEOUT_MS = 180 * 1000, MAX_POSTS = 2 };
+enum { MAX_POSTS = 2 };
 
 /* Ours, not named by the caller, and there or perhaps there. */
 static bool must_roll_back(const struct create *create)
@@ -387,8 +388,8 @@ struct fleet_op *fleet_create_start(
 	create->on_progress = opts->on_progress;
 	create->done = opts->done;
 	create->arg = opts->arg;
-	create->timeout_ms =
-		opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms : READY_TIMEOUT_MS;
+	create->timeout_ms = opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms
+							: setting_get(SETTING_READY_TIMEOUT);
 	op->stage_span = span_start(fleet->telemetry, "create_claim", op->span);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
 	digest_random_hex(create->request_id, sizeof create->request_id - 1);

@@ -7,10 +7,11 @@
 #include "engine/base/clock.h"
 #include "engine/base/log.h"
 #include "engine/base/map.h"
+#include "engine/base/settings.h"
 #include "engine/kube/resources.h"
 #include "engine/net/loop.h"
 
-enum { BUDGET_MS = 30000, AGAIN_MS = 1000, LATER_MS = 60000, MAX_LATER = 10, SETTLE_MS = 500 };
+enum { AGAIN_MS = 1000, LATER_MS = 60000, MAX_LATER = 10, SETTLE_MS = 500 };
 
 struct orphan {
 	struct fleet *fleet;
@@ -55,7 +56,7 @@ static void gone(struct orphan *orphan)
 
 static void failed(struct orphan *orphan, const struct err *err)
 {
-	if (clock_mono_ms() - orphan->began_ms < BUDGET_MS) {
+	if (clock_mono_ms() - orphan->began_ms < setting_get(SETTING_CLEANUP_TIMEOUT)) {
 		loop_timer_arm(orphan->again, AGAIN_MS);
 		return;
 	}

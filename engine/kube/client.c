@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/map.h"
+#include "engine/base/settings.h"
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config_internal.h"
@@ -20,8 +21,6 @@
 #include <strings.h>
 
 enum {
-	CALL_TIMEOUT_MS = 10 * 1000,
-	MAX_RETRIES = 2,
 	RETRY_FIRST_MS = 200,
 	MAX_RETRY_AFTER_MS = 10 * 1000, /* longer: the caller is told instead */
 	SKEW_NOISE_MS = 2000,           /* Date has whole seconds, and the way takes time */
@@ -233,7 +232,7 @@ static bool may_repeat(
 	const struct kube_call *call, const struct err *err, const struct kube_answer *answer)
 {
 	bool is_read = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
-	if (call->retries >= MAX_RETRIES || answer->retry_after_ms > MAX_RETRY_AFTER_MS)
+	if (call->retries >= setting_get(SETTING_REQUEST_RETRIES) || answer->retry_after_ms > MAX_RETRY_AFTER_MS)
 		return false;
 	if (answer->status == 429 || answer->status == 503)
 		return true;
@@ -301,7 +300,7 @@ static bool attempt(struct kube_call *call, struct err *err)
 		.traceparent = call->traceparent,
 		.body = call->opts.body,
 		.rate = KUBE_RATE_PERSON,
-		.timeout_ms = timeout_ms > 0 ? timeout_ms : CALL_TIMEOUT_MS,
+		.timeout_ms = timeout_ms > 0 ? timeout_ms : setting_get(SETTING_REQUEST_TIMEOUT),
 		.done = on_answer,
 		.arg = call,
 	};

@@ -14,6 +14,7 @@
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
+#include "engine/base/settings.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
 
@@ -27,7 +28,6 @@
 #include <unistd.h>
 
 enum {
-	DEADLINE_MS = 60 * 1000,
 	KILL_AFTER_MS = 2000,
 	POLL_MS = 5,
 	MAX_OUTPUT_BYTES = 1 << 20,
@@ -174,8 +174,9 @@ static void finish(struct kube_exec *exec, int status)
 		LOG("kube", LOG_DEBUG, "exec plugin %s: %s", kube_exec_name(spec),
 			exec->errs.text.p);
 	if (exec->is_overdue) {
-		err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s did not end within %d s",
-			kube_exec_name(spec), DEADLINE_MS / 1000);
+		err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s did not end within %lld s",
+			kube_exec_name(spec),
+			(long long)setting_get(SETTING_EXEC_PLUGIN_TIMEOUT) / 1000);
 	} else if (exec->is_flooded) {
 		kube_exec_bad(spec, &err, "it wrote more than 1 MiB");
 	} else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -329,7 +330,7 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 	exec->is_killed = exec->is_overdue = exec->is_flooded = false;
 	exec->ready = ready;
 	exec->arg = arg;
-	loop_timer_arm(exec->deadline, DEADLINE_MS);
+	loop_timer_arm(exec->deadline, setting_get(SETTING_EXEC_PLUGIN_TIMEOUT));
 	return true;
 }
 

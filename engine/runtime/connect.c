@@ -9,6 +9,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/net/dial.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 enum {
-	POLL_MS = 200,
 	PROBE_MS = 10 * 1000, /* one health question */
 	GRPC_AFTER_REST_MS =
 		3000, /* both listeners start together: a refused one is no wonder for long */
@@ -115,7 +115,7 @@ static void try_failed(struct runtime *runtime, enum lane which, const struct er
 		err_copy(&lane->last, err);
 	runtime->is_version_next = false;
 	if (is_worth_waiting(lane, err->code))
-		loop_timer_arm(lane->retry, POLL_MS);
+		loop_timer_arm(lane->retry, setting_get(SETTING_HEALTH_POLL));
 	else
 		lane_failed(runtime, which, err);
 }

@@ -3,14 +3,13 @@
  * answer OK with -1 when the deadline passes there first: only our own clock counts. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 #include "engine/runtime/legacy.h"
 #include "engine/runtime/messages.h"
 
 #include <stdlib.h>
-
-enum { DEFAULT_MS = 60 * 1000 };
 
 struct execute_op {
 	struct runtime_op op;
@@ -148,7 +147,8 @@ static struct execute_op *execute_new(struct runtime *runtime, const char *const
 	if (!runtime_process_argv_check(argv, env, err) || !runtime_cwd_is_allowed(cwd, err))
 		return NULL;
 	struct execute_op *execute = runtime_op_new(runtime, sizeof *execute, LANE_GRPC,
-		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, "run", NULL);
+		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_COMMAND_TIMEOUT), "run",
+		NULL);
 	struct message_config config = { argv, env, cwd };
 	size_t n;
 	char *request = runtime_message_execute(&config, &n);

@@ -2,12 +2,13 @@
 /* GET /v1/health and /v1/metadata. */
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 
 #include <stdlib.h>
 
-enum { DEFAULT_MS = 30 * 1000, HEALTH_BYTES = 64 << 10 };
+enum { HEALTH_BYTES = 64 << 10 };
 
 struct info_op {
 	struct runtime_op op;
@@ -119,7 +120,8 @@ static struct info_op *info_new(struct runtime *runtime, const char *path, int64
 	const char *span_name, void *arg)
 {
 	struct info_op *info = runtime_op_new(runtime, sizeof *info, LANE_REST,
-		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, span_name, NULL);
+		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_FILE_TIMEOUT), span_name,
+		NULL);
 
 	info->path = path;
 	info->arg = arg;

@@ -3,6 +3,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/internal.h"
 #include "engine/runtime/legacy.h"
 #include "engine/runtime/listing.h"
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 
 enum {
-	EXECUTE_MS = 60 * 1000,
-	STAT_MS = 30 * 1000,
 	MAX_EXISTS_BYTES = 64 << 10,
 };
 
@@ -97,7 +96,8 @@ struct runtime_op *runtime_legacy_execute(struct runtime *runtime, const char *c
 	if (!body)
 		return NULL;
 	struct execute *execute = runtime_op_new(runtime, sizeof *execute, LANE_REST,
-		timeout_ms > 0 ? timeout_ms : EXECUTE_MS, "run", NULL);
+		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_LEGACY_COMMAND_TIMEOUT),
+		"run", NULL);
 	execute->body = body;
 	execute->done = done;
 	execute->arg = arg;
@@ -268,7 +268,8 @@ struct runtime_op *runtime_legacy_stat(struct runtime *runtime, const char *path
 	if (!path_check(path, PATH_READ, err))
 		return NULL;
 	struct stat_op *stat = runtime_op_new(runtime, sizeof *stat, LANE_REST,
-		timeout_ms > 0 ? timeout_ms : STAT_MS, "files.exists", NULL);
+		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_FILE_TIMEOUT), "files.exists",
+		NULL);
 	stat->path = path_normalize(path);
 	stat->stat =
 		(struct runtime_stat){ .is_dir = true, .size_bytes = -1, .modified_s = -1 };

@@ -3,14 +3,13 @@
  * file is always application/octet-stream, whatever is in it. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 #include "engine/runtime/legacy.h"
 #include "engine/runtime/listing.h"
 
 #include <stdlib.h>
-
-enum { DEFAULT_MS = 30 * 1000 };
 
 struct name_op {
 	struct runtime_op op;
@@ -42,7 +41,8 @@ static struct name_op *name_new(struct runtime *runtime, const char *path, enum 
 	if (!path_check(path, use, err))
 		return NULL;
 	struct name_op *name = runtime_op_new(runtime, sizeof *name, LANE_REST,
-		timeout_ms > 0 ? timeout_ms : DEFAULT_MS, span_name, NULL);
+		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_FILE_TIMEOUT), span_name,
+		NULL);
 	name->path = path_normalize(path);
 	name->op.release = release;
 	span_set_path(name->op.span, "sandbox.file.path", name->path);

@@ -11,12 +11,13 @@
 
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/messages.h"
 
 #include <stdlib.h>
 
-enum { INIT_MS = 30 * 1000, KILL_MS = 2000, TRAILERS_MS = 2000 };
+enum { TRAILERS_MS = 2000 };
 
 /* ---- checks shared with execute.c */
 const char *runtime_process_executable(const char *const *argv)
@@ -129,7 +130,8 @@ static void on_init_event(struct runtime_process *process, int pid)
 	}
 	process->has_init = true;
 	process->pid = pid;
-	runtime_op_set_timeout(&process->op, process->is_killing ? KILL_MS : 0);
+	runtime_op_set_timeout(
+		&process->op, process->is_killing ? setting_get(SETTING_DRAIN_TIMEOUT) : 0);
 	runtime_liveness_on_process(process->op.runtime);
 	runtime_control_after_init(process);
 	runtime_stdin_pump(process);
@@ -294,8 +296,9 @@ struct runtime_process *runtime_process_start(
 		!runtime_cwd_is_allowed(opts->cwd, err))
 		return NULL;
 	struct runtime_process *process = runtime_op_new(runtime, sizeof *process, LANE_GRPC,
-		opts->init_timeout_ms > 0 ? opts->init_timeout_ms : INIT_MS, "command.start",
-		opts->parent);
+		opts->init_timeout_ms > 0 ? opts->init_timeout_ms
+					  : setting_get(SETTING_START_TIMEOUT),
+		"command.start", opts->parent);
 	struct message_config config = { opts->argv, opts->env, opts->cwd };
 	size_t n;
 
@@ -360,7 +363,7 @@ void runtime_process_kill(struct runtime_process *process)
 		runtime_process_consumed(process, process->unconsumed_bytes);
 		if (!process->has_exit)
 			runtime_process_signal(process, RUNTIME_SIGKILL, NULL);
-		runtime_op_set_timeout(&process->op, KILL_MS);
+		runtime_op_set_timeout(&process->op, setting_get(SETTING_DRAIN_TIMEOUT));
 	}
 	runtime_op_unref(&process->op);
 }

@@ -4,6 +4,7 @@
  * connection that broke. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { HEADERS_MS = 30 * 1000, STALL_MS = 30 * 1000, CHECK_MS = 5 * 1000 };
+enum { CHECK_MS = 5 * 1000 };
 
 struct read_op {
 	struct runtime_op op;
@@ -226,8 +227,8 @@ static bool begin(struct runtime_op *op, struct err *err)
 		.method = "GET",
 		.url = url,
 		.headers = headers,
-		.headers_timeout_ms = HEADERS_MS,
-		.stall_timeout_ms = STALL_MS,
+		.headers_timeout_ms = setting_get(SETTING_HEADERS_TIMEOUT),
+		.stall_timeout_ms = setting_get(SETTING_STALL_TIMEOUT),
 		.on_reply = on_reply,
 		.on_body = on_body,
 		.done = on_done,

@@ -2,13 +2,14 @@
 /* What every REST request has in common. */
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_HEADERS = 16, HEALTH_BYTES = 64 << 10, ROUTER_MAX_MS = 180 * 1000 };
+enum { MAX_HEADERS = 16, HEALTH_BYTES = 64 << 10 };
 
 static bool on_connect(void *arg, int fd_take, struct err *err)
 {
@@ -25,8 +26,8 @@ static size_t add_timeout(
 
 	if (!op->runtime->n_route || left_ms <= 0)
 		return 0;
-	if (left_ms > ROUTER_MAX_MS)
-		left_ms = ROUTER_MAX_MS;
+	if (left_ms > setting_get(SETTING_ROUTER_TIMEOUT))
+		left_ms = setting_get(SETTING_ROUTER_TIMEOUT);
 	snprintf(text, text_bytes, "%.3f", (double)left_ms / 1000);
 	*into = (struct http_header){ "X-Sandbox-Timeout", text };
 	return 1;

@@ -3,6 +3,7 @@
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/base/settings.h"
 #include "engine/net/dial.h"
 #include "engine/runtime/internal.h"
 
@@ -10,13 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-
-enum {
-	DEFAULT_LISTING_BYTES = 8 << 20,
-	DEFAULT_EXECUTE_BYTES = 4 << 20,
-	LEGACY_EXECUTE_BYTES = 16 << 20,
-	DEFAULT_CONNECT_MS = 30 * 1000,
-};
 
 struct address {
 	bool is_tls;
@@ -182,6 +176,27 @@ static bool take_addresses(
 	return true;
 }
 
+static int64_t given_or(int64_t given, enum setting setting)
+{
+	return given > 0 ? given : setting_get(setting);
+}
+
+static void take_limits(struct runtime *runtime, const struct runtime_opts *opts)
+{
+	bool is_legacy = opts->kind == RUNTIME_LEGACY;
+
+	runtime->max_download_bytes =
+		(uint64_t)given_or((int64_t)opts->max_download_bytes, SETTING_DOWNLOAD_LIMIT);
+	runtime->max_upload_bytes =
+		(uint64_t)given_or((int64_t)opts->max_upload_bytes, SETTING_UPLOAD_LIMIT);
+	runtime->max_listing_bytes =
+		(size_t)given_or((int64_t)opts->max_listing_bytes, SETTING_LISTING_LIMIT);
+	runtime->max_execute_bytes = (size_t)given_or((int64_t)opts->max_execute_bytes,
+		is_legacy ? SETTING_LEGACY_OUTPUT_LIMIT : SETTING_OUTPUT_LIMIT);
+	runtime->connect_timeout_ms =
+		given_or(opts->connect_timeout_ms, SETTING_CONNECT_TIMEOUT);
+}
+
 struct runtime *runtime_new(
 	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err)
 {
@@ -204,15 +219,7 @@ struct runtime *runtime_new(
 	runtime->explain = opts->explain;
 	runtime->explain_arg = opts->explain_arg;
 	runtime->read_only = opts->read_only;
-	runtime->max_download_bytes = opts->max_download_bytes;
-	runtime->max_upload_bytes = opts->max_upload_bytes;
-	runtime->max_listing_bytes =
-		opts->max_listing_bytes ? opts->max_listing_bytes : DEFAULT_LISTING_BYTES;
-	runtime->max_execute_bytes = opts->max_execute_bytes        ? opts->max_execute_bytes
-				     : opts->kind == RUNTIME_LEGACY ? LEGACY_EXECUTE_BYTES
-								    : DEFAULT_EXECUTE_BYTES;
-	runtime->connect_timeout_ms =
-		opts->connect_timeout_ms > 0 ? opts->connect_timeout_ms : DEFAULT_CONNECT_MS;
+	take_limits(runtime, opts);
 	runtime_connect_init(runtime);
 	return runtime;
 fail:

@@ -69,10 +69,11 @@ struct runtime_opts {
 	const char *label;           /* for messages and spans: claim or URL */
 	struct telemetry *telemetry; /* NULL: none */
 	bool read_only;              /* start, write, delete: op.read_only */
-	uint64_t max_download_bytes, max_upload_bytes; /* 0: unlimited (streamed) */
-	size_t max_listing_bytes;                      /* 0: 8 MiB */
-	size_t max_execute_bytes;   /* 0: 4 MiB; 16 MiB of the legacy runtime */
-	int64_t connect_timeout_ms; /* 0: 30 s */
+	/* 0: the settings' (engine/base/settings.h) */
+	uint64_t max_download_bytes, max_upload_bytes;
+	size_t max_listing_bytes;
+	size_t max_execute_bytes;
+	int64_t connect_timeout_ms;
 };
 struct runtime *runtime_new(
 	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err);

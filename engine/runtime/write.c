@@ -6,6 +6,7 @@
  * syncs the file to its disk. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/internal.h"
 #include "engine/runtime/legacy.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 
 enum {
-	STALL_MS = 30 * 1000,
 	SYNC_BYTES_PER_MS = 2 << 10, /* a very slow disk: 2 MiB a second */
 	EXPECT_OVER_BYTES = 1 << 20,
 };
@@ -46,9 +46,10 @@ static void arm(struct write_op *write)
 		runtime_op_set_timeout(&write->op, 0);
 	else if (write->is_sent)
 		runtime_op_set_timeout(
-			&write->op, STALL_MS + write->bytes_sent / SYNC_BYTES_PER_MS);
+			&write->op, setting_get(SETTING_STALL_TIMEOUT) +
+					    write->bytes_sent / SYNC_BYTES_PER_MS);
 	else
-		runtime_op_set_timeout(&write->op, STALL_MS);
+		runtime_op_set_timeout(&write->op, setting_get(SETTING_STALL_TIMEOUT));
 }
 
 static void finish(struct write_op *write, const struct err *err)

@@ -14,7 +14,48 @@ from harness.sandmux import home_env
 from harness.screen import GOLDEN, terminal_env
 
 VERBS = ["ls", "get", "describe", "create", "rm", "suspend", "resume", "extend", "run", "sh", "cp", "files", "health",
-         "metadata", "status", "local", "probe", "doctor", "completion", "help", "version"]
+         "metadata", "status", "local", "probe", "doctor", "settings", "completion", "help", "version"]
+
+
+class Settings(Case):
+    def values(self, *args, **kw):
+        return json.loads(self.sandmux(*args, "settings", "-o", "json", check=0, **kw).out)
+
+    def test_the_page_has_every_one(self):
+        page = (GOLDEN.parents[1] / "docs/settings.md").read_text()
+        rows = dict(re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \|", page, re.M))
+        lines = self.sandmux("settings", check=0).out.split("\n\n")[0].splitlines()[1:]
+        told = {name: default for name, _, default in (re.match(r"(\S+) +(.+?)  +(.+?)  ", line).groups() for line in lines)}
+        self.assertEqual(rows, told)
+
+    def test_the_file_and_then_the_option(self):
+        folder = self.tmp / "config/sandmux"
+        folder.mkdir(parents=True)
+        env = {"XDG_CONFIG_HOME": str(self.tmp / "config")}
+        (folder / "settings.yaml").write_text("ready-timeout: 20s\nlist-page: 50\ndownload-limit: 1GiB\n")
+        got = self.values("--set", "list-page=60", "--set", "upload-limit=none", env=env)
+        self.assertEqual({k: v["value"] for k, v in got.items() if k in ("ready-timeout", "list-page", "download-limit", "upload-limit")},
+                         {"ready-timeout": 20000, "list-page": 60, "download-limit": 1 << 30, "upload-limit": 0})
+        for text, words in (("ready-timeout: soon", "ready-timeout: 'soon' is not a time"), ("nope: 1", "no setting 'nope'"), ("- 1", "map of settings"),
+                            ("list-page: [1]", "list-page: a text or a number"), ("list-page: 0", "not within 1 and 100000")):
+            (folder / "settings.yaml").write_text(text)
+            r = self.sandmux("settings", env=env)
+            self.assertRegex(r.err, f"^sandmux: config.file: .*settings.yaml: .*{words}")
+            self.assertNotEqual(r.code, 0)
+        for text in ("list-page", "=1", "list-page=", "list-page=1e3", "claim-limit=-1", "output-limit=1TiB"):
+            r = self.sandmux("--set", text, "settings")
+            self.assertEqual((r.code, r.out), (2, ""), text)
+
+    def test_it_is_obeyed(self):
+        server = self.sandboxd()
+        where = ("--rest", server.rest_url, "--grpc", server.grpc)
+        (self.tmp / "f").write_bytes(b"x" * 3000)
+        self.sandmux(*where, "cp", self.tmp / "f", ":f", check=0)
+        r = self.sandmux(*where, "--set", "upload-limit=2KiB", "cp", self.tmp / "f", ":g")
+        self.assertRegex(r.err, "limit.upload")
+        r = self.sandmux(*where, "--set", "download-limit=2KiB", "files", "cat", ":f")
+        self.assertRegex(r.err, "limit.download")
+        self.assertEqual(self.sandmux(*where, "--set", "download-limit=3000", "files", "cat", ":f", check=0).out, "x" * 3000)
 
 
 class Contract(Case):

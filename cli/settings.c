@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/* settings: every limit and timeout, what it is now, and where to change it. */
+#include "cli/verbs.h"
+
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/base/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *settings_path(void)
+{
+	char *folder = file_xdg_path(FILE_CONFIG, NULL);
+	char *path = folder ? x_asprintf("%s/settings.yaml", folder) : NULL;
+	free(folder);
+	return path;
+}
+
+bool cli_read_settings(struct err *err)
+{
+	char *path = settings_path();
+	bool ok = path == NULL || setting_read_file(path, err);
+	free(path);
+	return ok;
+}
+
+static void print_table(const char *path)
+{
+	char now[SETTING_TEXT_BYTES], initial[SETTING_TEXT_BYTES];
+	printf("%-24s %-10s %-10s %s\n", "NAME", "VALUE", "DEFAULT", "LIMITS");
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_row *row = setting_row((enum setting)i);
+		printf("%-24s %-10s %-10s %s\n", row->name,
+			setting_format((enum setting)i, setting_get((enum setting)i), now),
+			setting_format((enum setting)i, row->initial, initial), row->help);
+	}
+	printf("\nChange one with --set NAME=VALUE, or for good with a line NAME: VALUE in\n%s\n",
+		path ? path : "sandmux/settings.yaml of the configuration folder");
+}
+
+static void print_structured(struct cli *cli)
+{
+	static const char *const units[] = { "ms", "bytes", "count" };
+	_Static_assert(
+		sizeof units / sizeof *units == SETTING_UNIT_COUNT, "a name for each unit");
+	cJSON *object = cJSON_CreateObject();
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_row *row = setting_row((enum setting)i);
+		cJSON *each = cJSON_AddObjectToObject(object, row->name);
+		cJSON_AddNumberToObject(each, "value", (double)setting_get((enum setting)i));
+		cJSON_AddNumberToObject(each, "default", (double)row->initial);
+		cJSON_AddStringToObject(each, "unit", units[row->unit]);
+	}
+	cli_print_object(cli, object);
+	cJSON_Delete(object);
+}
+
+static int run_settings(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	char *path = settings_path();
+	if (cli_is_structured(cli))
+		print_structured(cli);
+	else
+		print_table(path);
+	free(path);
+	return EXIT_STATUS_OK;
+}
+
+const struct cli_verb cli_verb_settings = { "settings", "",
+	"every limit and timeout, and how to change it", 0, 0, 0, run_settings };

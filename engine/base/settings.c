@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/base/settings.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/num.h"
+#include "engine/base/yaml.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECONDS(n) ((int64_t)(n)*1000)
+#define KIB(n) ((int64_t)(n) << 10)
+#define MIB(n) ((int64_t)(n) << 20)
+#define DAY SECONDS(24 * 3600)
+
+enum { FILE_MAX_BYTES = 64 << 10 };
+
+static const struct setting_row rows[] = {
+	[SETTING_READY_TIMEOUT] = { "ready-timeout", SETTING_MS, SECONDS(180), 1, DAY,
+		"a sandbox becomes ready" },
+	[SETTING_RESOLVE_TIMEOUT] = { "resolve-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"a name is looked up in the cluster" },
+	[SETTING_CONNECT_TIMEOUT] = { "connect-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"a sandbox's runtime is reached and healthy" },
+	[SETTING_HEALTH_POLL] = { "health-poll", SETTING_MS, 200, 10, SECONDS(60),
+		"between two looks at a runtime that does not answer yet" },
+	[SETTING_GATEWAY_TIMEOUT] = { "gateway-timeout", SETTING_MS, SECONDS(180), 1, DAY,
+		"a Gateway gets its address" },
+	[SETTING_FILE_TIMEOUT] = { "file-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"one call about a file's name, health or metadata" },
+	[SETTING_HEADERS_TIMEOUT] = { "headers-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"the beginning of a file's answer" },
+	[SETTING_STALL_TIMEOUT] = { "stall-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"a copy without a byte" },
+	[SETTING_START_TIMEOUT] = { "start-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"a process has started" },
+	[SETTING_COMMAND_TIMEOUT] = { "command-timeout", SETTING_MS, SECONDS(60), 1, DAY,
+		"a command whose output comes in one answer" },
+	[SETTING_LEGACY_COMMAND_TIMEOUT] = { "legacy-command-timeout", SETTING_MS, SECONDS(180),
+		1, DAY, "the same in the legacy runtime" },
+	[SETTING_ROUTER_TIMEOUT] = { "router-timeout", SETTING_MS, SECONDS(180), 1, DAY,
+		"at most asked of a sandbox-router (X-Sandbox-Timeout)" },
+	[SETTING_DRAIN_TIMEOUT] = { "drain-timeout", SETTING_MS, SECONDS(2), 1, DAY,
+		"the last output of a process that was killed" },
+	[SETTING_CLEANUP_TIMEOUT] = { "cleanup-timeout", SETTING_MS, SECONDS(30), 1, DAY,
+		"the claim of a failed create is deleted" },
+	[SETTING_REQUEST_TIMEOUT] = { "request-timeout", SETTING_MS, SECONDS(10), 1, DAY,
+		"one call to the API server" },
+	[SETTING_REQUEST_RETRIES] = { "request-retries", SETTING_NUMBER, 2, 0, 10,
+		"repeated calls to the API server, where that is safe" },
+	[SETTING_WATCH_IDLE] = { "watch-idle", SETTING_MS, SECONDS(90), SECONDS(1), DAY,
+		"a watch that is silent for so long is replaced" },
+	[SETTING_WATCH_TIMEOUT] = { "watch-timeout", SETTING_MS, SECONDS(300), SECONDS(10), DAY,
+		"a watch lives so long, or up to twice, at random" },
+	[SETTING_LIST_PAGE] = { "list-page", SETTING_NUMBER, 500, 1, 100000,
+		"objects in one page of a list" },
+	[SETTING_EXEC_PLUGIN_TIMEOUT] = { "exec-plugin-timeout", SETTING_MS, SECONDS(60), 1,
+		DAY, "a credential plugin answers" },
+	[SETTING_DOWNLOAD_LIMIT] = { "download-limit", SETTING_BYTES, 0, 0, INT64_MAX,
+		"one file from a sandbox" },
+	[SETTING_UPLOAD_LIMIT] = { "upload-limit", SETTING_BYTES, 0, 0, INT64_MAX,
+		"one file into a sandbox" },
+	[SETTING_LISTING_LIMIT] = { "listing-limit", SETTING_BYTES, MIB(8), KIB(1), MIB(512),
+		"a listing, metadata" },
+	[SETTING_OUTPUT_LIMIT] = { "output-limit", SETTING_BYTES, MIB(4), KIB(1), MIB(64),
+		"the output of a command that comes in one answer" },
+	[SETTING_LEGACY_OUTPUT_LIMIT] = { "legacy-output-limit", SETTING_BYTES, MIB(16), KIB(1),
+		MIB(64), "the same in the legacy runtime" },
+	[SETTING_CLAIM_LIMIT] = { "claim-limit", SETTING_BYTES, KIB(64), KIB(1), MIB(3),
+		"environment and metadata of a claim" },
+};
+_Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each setting");
+
+static int64_t values[SETTING_COUNT];
+static bool is_set[SETTING_COUNT];
+
+const struct setting_row *setting_row(enum setting setting)
+{
+	return &rows[setting];
+}
+
+int64_t setting_get(enum setting setting)
+{
+	return is_set[setting] ? values[setting] : rows[setting].initial;
+}
+
+const char *setting_format(enum setting setting, int64_t value, char out[SETTING_TEXT_BYTES])
+{
+	char size[NUM_SIZE_BYTES];
+
+	switch (rows[setting].unit) {
+	case SETTING_MS:
+		if (value % 1000 == 0)
+			snprintf(out, SETTING_TEXT_BYTES, "%llds", (long long)(value / 1000));
+		else
+			snprintf(out, SETTING_TEXT_BYTES, "%lldms", (long long)value);
+		break;
+	case SETTING_BYTES:
+		snprintf(out, SETTING_TEXT_BYTES, "%s",
+			value ? num_format_size((uint64_t)value, size) : "none");
+		break;
+	default:
+		snprintf(out, SETTING_TEXT_BYTES, "%lld", (long long)value);
+	}
+	return out;
+}
+
+static bool parse(const struct setting_row *row, const char *text, int64_t *out)
+{
+	uint64_t bytes;
+
+	switch (row->unit) {
+	case SETTING_MS:
+		return clock_parse_duration(text, out);
+	case SETTING_BYTES:
+		if (strcmp(text, "none") == 0)
+			bytes = 0;
+		else if (!num_parse_size(text, INT64_MAX, &bytes))
+			return false;
+		*out = (int64_t)bytes;
+		return true;
+	default:
+		return num_parse_i64(text, INT64_MIN, INT64_MAX, out);
+	}
+}
+
+bool setting_set(const char *name, const char *value, struct err *err)
+{
+	static const char *const like[] = {
+		[SETTING_MS] = "a time such as 30s or 5m",
+		[SETTING_BYTES] = "a size such as 64KiB or 8MiB",
+		[SETTING_NUMBER] = "a number",
+	};
+	char min[SETTING_TEXT_BYTES], max[SETTING_TEXT_BYTES];
+
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_row *row = &rows[i];
+		int64_t number;
+		if (strcmp(row->name, name) != 0)
+			continue;
+		if (!parse(row, value, &number))
+			return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is not %s", name,
+				value, like[row->unit]);
+		if (number < row->min || number > row->max)
+			return err_set(err, ERR_ARG_INVALID,
+				"%s: '%.40s' is not within %s and %s", name, value,
+				setting_format((enum setting)i, row->min, min),
+				setting_format((enum setting)i, row->max, max));
+		values[i] = number;
+		is_set[i] = true;
+		return true;
+	}
+	return err_set(err, ERR_ARG_INVALID,
+		"there is no setting '%.60s'; `sandmux settings` lists them", name);
+}
+
+static bool set_item(const cJSON *item, struct err *err)
+{
+	char number[32];
+	const char *value = number;
+
+	if (!item->string)
+		return err_set(err, ERR_ARG_INVALID, "it must be a map of settings");
+	if (cJSON_IsString(item))
+		value = item->valuestring;
+	else if (cJSON_IsNumber(item))
+		snprintf(number, sizeof number, "%.0f", item->valuedouble);
+	else
+		return err_set(err, ERR_ARG_INVALID, "%.60s: a text or a number is wanted",
+			item->string);
+	return setting_set(item->string, value, err);
+}
+
+bool setting_read_file(const char *path, struct err *err)
+{
+	const cJSON *item;
+	bool ok = true;
+
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return true;
+	cJSON *file = yaml_parse_file(path, FILE_MAX_BYTES, err);
+	if (!file)
+		return err_prefix(err, "%s", path);
+	if (!cJSON_IsObject(file) && !cJSON_IsNull(file))
+		ok = err_set(err, ERR_ARG_INVALID, "it must be a map of settings");
+	cJSON_ArrayForEach(item, file)
+	{
+		if (!(ok = ok && set_item(item, err)))
+			break;
+	}
+	cJSON_Delete(file);
+	if (ok)
+		return true;
+	if (err)
+		err->code = ERR_CONFIG_FILE;
+	return err_prefix(err, "%s", path);
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Limits and timeouts, one row each, with the defaults of the client references or ours. They are set before the engine
+ * opens (a file, then the command line) and only read afterwards; one thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum setting {
+	SETTING_READY_TIMEOUT,
+	SETTING_RESOLVE_TIMEOUT,
+	SETTING_CONNECT_TIMEOUT,
+	SETTING_HEALTH_POLL,
+	SETTING_GATEWAY_TIMEOUT,
+	SETTING_FILE_TIMEOUT,
+	SETTING_HEADERS_TIMEOUT,
+	SETTING_STALL_TIMEOUT,
+	SETTING_START_TIMEOUT,
+	SETTING_COMMAND_TIMEOUT,
+	SETTING_LEGACY_COMMAND_TIMEOUT,
+	SETTING_ROUTER_TIMEOUT,
+	SETTING_DRAIN_TIMEOUT,
+	SETTING_CLEANUP_TIMEOUT,
+	SETTING_REQUEST_TIMEOUT,
+	SETTING_REQUEST_RETRIES,
+	SETTING_WATCH_IDLE,
+	SETTING_WATCH_TIMEOUT,
+	SETTING_LIST_PAGE,
+	SETTING_EXEC_PLUGIN_TIMEOUT,
+	SETTING_DOWNLOAD_LIMIT,
+	SETTING_UPLOAD_LIMIT,
+	SETTING_LISTING_LIMIT,
+	SETTING_OUTPUT_LIMIT,
+	SETTING_LEGACY_OUTPUT_LIMIT,
+	SETTING_CLAIM_LIMIT,
+	SETTING_COUNT
+};
+
+enum setting_unit { SETTING_MS, SETTING_BYTES, SETTING_NUMBER, SETTING_UNIT_COUNT };
+
+struct setting_row {
+	const char *name;
+	enum setting_unit unit;
+	int64_t initial, min,
+		max; /* in ms, bytes or as a count; min 0 of bytes: 0 is no limit */
+	const char *help;
+};
+
+const struct setting_row *setting_row(enum setting setting);
+int64_t setting_get(enum setting setting); /* ms, bytes or a count */
+/* "30s", "8MiB", "500", or "none" where there may be no limit. */
+bool setting_set(const char *name, const char *value, struct err *err);
+/* A YAML map of such pairs; a file that is not there is fine. */
+bool setting_read_file(const char *path, struct err *err);
+enum { SETTING_TEXT_BYTES = 32 };
+const char *setting_format(enum setting setting, int64_t value, char out[SETTING_TEXT_BYTES]);
