@@ -3,23 +3,27 @@
  * "open" waits in the socketpair.
  *
  *   user's fd ═ socketpair ═ bev ── 32 KiB frames ──> ws ──> API server ──> kubelet ──> pod's loopback
- *             back-pressure: queue full ─ bev stops reading; bev's output full ─ ws stops reading
+ *             back-pressure: queue full ─ the fd is not read; bev's output full ─ ws stops reading
+ *
+ * Once it is open the user's bytes are read here, not by bev: libevent reads 4 KiB at a time, which became frames
+ * of 4 KiB that every proxy on the way handled one by one.
  */
 #include "engine/kube/portforward.h"
 
 #include "engine/base/err.h"
-#include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "engine/base/safe_text.h"
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config.h"
+#include "engine/kube/portforward_error.h"
+#include "engine/kube/portforward_wire.h"
 #include "engine/kube/resources.h"
 #include "engine/net/dial.h"
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
 #include "engine/net/ws.h"
 
+#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
@@ -27,19 +31,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
 	DIAL_TIMEOUT_MS = 10000,
 	HANDSHAKE_TIMEOUT_MS = 10000,
 	PING_EVERY_MS = 30000,
 	PONG_WITHIN_MS = 15000,
-	FRAME_BYTES = 32 << 10,
-	HIGH_WATER_BYTES = 256 << 10, /* kept in one direction */
-	MAX_MESSAGE_BYTES = 64 << 10, /* the server sends at most 32 KiB + 1 */
-	MAX_ERROR_BYTES = 4096,
-	CHANNEL_DATA = 0,
-	CHANNEL_ERROR = 1,
-	CHANNELS = 2,
+	/* with the headers of the frame (8 bytes) and of the wire it is two whole TLS records */
+	FRAME_BYTES = (32 << 10) - 8 - WIRE_HEAD_BYTES,
+	HIGH_WATER_BYTES = 256 << 10,  /* kept in one direction */
+	MAX_MESSAGE_BYTES = 256 << 10, /* the server sends at most 32 KiB + 1 */
 };
 
 struct kube_portforward {
@@ -52,7 +54,9 @@ struct kube_portforward {
 	struct net_dial *dial;
 	struct net_ws *ws;
 	struct bufferevent *bev; /* our end of the socketpair */
-	bool is_open, is_over, has_header[CHANNELS];
+	struct event *readable;  /* the same; once open, instead of the bev's own reading */
+	struct wire wire;
+	bool is_open, is_over;
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
 };
@@ -79,6 +83,9 @@ static void over(struct kube_portforward *forward, const struct err *err)
 
 static void close_user_end(struct kube_portforward *forward)
 {
+	if (forward->readable != NULL)
+		event_free(forward->readable);
+	forward->readable = NULL;
 	if (forward->bev != NULL)
 		bufferevent_free(forward->bev);
 	forward->bev = NULL;
@@ -98,6 +105,7 @@ static void end(struct kube_portforward *forward, const struct err *err)
 	if (bev == NULL || forward->bev == NULL)
 		return;
 	bufferevent_disable(bev, EV_READ);
+	event_del(forward->readable);
 	if (evbuffer_get_length(bufferevent_get_output(bev)) == 0) {
 		close_user_end(forward);
 		return;
@@ -108,41 +116,51 @@ static void end(struct kube_portforward *forward, const struct err *err)
 
 /* ---- from the user to the pod */
 
-static void pump_out(struct kube_portforward *forward)
+/* the user closed its end: there is no half-close on this wire */
+static void user_closed(struct kube_portforward *forward)
 {
-	struct evbuffer *input = bufferevent_get_input(forward->bev);
-	unsigned char frame[1 + FRAME_BYTES];
-	frame[0] = CHANNEL_DATA;
-	while (evbuffer_get_length(input) > 0) {
-		ev_ssize_t n = evbuffer_copyout(input, frame + 1, FRAME_BYTES);
-		if (n <= 0 || !net_ws_send(forward->ws, frame, (size_t)n + 1))
-			break;
-		evbuffer_drain(input, (size_t)n);
-	}
-	if (evbuffer_get_length(input) >= FRAME_BYTES)
-		bufferevent_disable(forward->bev, EV_READ);
-	else
-		bufferevent_enable(forward->bev, EV_READ);
+	close_user_end(forward);
+	stop(forward);
+	over(forward, NULL);
 }
 
-static void on_user_bytes(struct bufferevent *bev, void *arg)
+static void pump_out(struct kube_portforward *forward)
 {
-	struct kube_portforward *forward = arg;
-	(void)bev;
-	if (forward->is_open)
-		pump_out(forward);
+	unsigned char frame[WIRE_HEAD_BYTES + FRAME_BYTES];
+	unsigned char *bytes = frame + WIRE_HEAD_BYTES;
+	int fd = bufferevent_getfd(forward->bev);
+	while (net_ws_has_room(forward->ws)) {
+		/* first what came while we were connecting */
+		ev_ssize_t n = evbuffer_remove(
+			bufferevent_get_input(forward->bev), bytes, FRAME_BYTES);
+		if (n <= 0)
+			n = recv(fd, bytes, FRAME_BYTES, 0);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+			event_add(forward->readable, NULL);
+			return;
+		}
+		if (n <= 0) {
+			user_closed(forward);
+			return;
+		}
+		size_t head = wire_put_head(&forward->wire, bytes, (size_t)n);
+		net_ws_send(forward->ws, bytes - head, (size_t)n + head);
+	}
+	event_del(forward->readable); /* on_ws_writable goes on */
+}
+
+static void on_user_readable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	pump_out(arg);
 }
 
 static void on_user_event(struct bufferevent *bev, short what, void *arg)
 {
-	struct kube_portforward *forward = arg;
 	(void)bev;
-	if ((what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)) == 0)
-		return;
-	/* the user closed its end: there is no half-close on this wire */
-	close_user_end(forward);
-	stop(forward);
-	over(forward, NULL);
+	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+		user_closed(arg);
 }
 
 static void on_ws_writable(void *arg)
@@ -162,94 +180,58 @@ static void on_user_drained(struct bufferevent *bev, void *arg)
 		net_ws_pause(forward->ws, false);
 }
 
-static void protocol_error(struct kube_portforward *forward, const char *what)
+static void on_wire_bytes(void *arg, struct slice bytes)
 {
-	struct err err = { 0 };
-	err_set(&err, ERR_PORTFWD_PROTOCOL, "port-forward to pod %s: %s", forward->pod, what);
-	end(forward, &err);
+	struct kube_portforward *forward = arg;
+	if (forward->bev == NULL)
+		return;
+	bufferevent_write(forward->bev, bytes.p, bytes.n);
+	if (evbuffer_get_length(bufferevent_get_output(forward->bev)) > HIGH_WATER_BYTES)
+		net_ws_pause(forward->ws, true);
 }
 
-static void refused(struct kube_portforward *forward, struct slice text)
+static void on_wire_answer(void *arg, struct slice bytes)
 {
+	struct kube_portforward *forward = arg;
+	net_ws_send(forward->ws, bytes.p, bytes.n);
+}
+
+static void on_wire_end(void *arg, enum wire_end how, struct slice words)
+{
+	struct kube_portforward *forward = arg;
 	struct err err = { 0 };
-	int n = (int)(text.n < MAX_ERROR_BYTES ? text.n : MAX_ERROR_BYTES);
-	err_set(&err, ERR_PORTFWD_REFUSED, "port-forward to pod %s port %u: %.*s", forward->pod,
-		forward->port, n, text.p);
-	end(forward, &err);
+	if (how == WIRE_REFUSED)
+		err_set(&err, ERR_PORTFWD_REFUSED, "port-forward to pod %s port %u: %.*s",
+			forward->pod, forward->port, (int)words.n, words.p);
+	else if (how == WIRE_PROTOCOL)
+		err_set(&err, ERR_PORTFWD_PROTOCOL, "port-forward to pod %s: %.*s",
+			forward->pod, (int)words.n, words.p);
+	else if (how == WIRE_BROKEN)
+		err_set(&err, ERR_PORTFWD_LOST, "port-forward to pod %s: it was reset",
+			forward->pod);
+	end(forward, how == WIRE_CLOSED ? NULL : &err);
 }
 
 static void on_ws_message(void *arg, struct slice bytes)
 {
 	struct kube_portforward *forward = arg;
-	if (forward->is_over || bytes.n == 0)
-		return;
-	unsigned channel = (unsigned char)bytes.p[0];
-	struct slice payload = { bytes.p + 1, bytes.n - 1 };
-	if (channel >= CHANNELS) {
-		protocol_error(forward, "a channel that was not asked for");
-		return;
-	}
-	if (!forward->has_header[channel]) {
-		unsigned port = payload.n == 2
-					? (unsigned char)payload.p[0] |
-						  (unsigned)(unsigned char)payload.p[1] << 8
-					: 0;
-		forward->has_header[channel] = true;
-		if (payload.n != 2 || port != forward->port)
-			protocol_error(forward, "the first message is not the port");
-		return;
-	}
-	if (payload.n == 0 || forward->bev == NULL)
-		return;
-	if (channel == CHANNEL_ERROR) {
-		refused(forward, payload);
-		return;
-	}
-	bufferevent_write(forward->bev, payload.p, payload.n);
-	if (evbuffer_get_length(bufferevent_get_output(forward->bev)) > HIGH_WATER_BYTES)
-		net_ws_pause(forward->ws, true);
+	if (!forward->is_over)
+		wire_read(&forward->wire, bytes);
 }
 
 static void on_ws_open(void *arg)
 {
 	struct kube_portforward *forward = arg;
+	unsigned char opening[WIRE_OPENING_BYTES];
 	forward->is_open = true;
+	if (forward->bev == NULL || forward->is_over)
+		return;
+	forward->wire.is_tunnel = strcmp(net_ws_protocol(forward->ws), PORTFORWARD_TUNNEL) == 0;
+	size_t n = wire_opening(&forward->wire, opening);
+	if (n > 0)
+		net_ws_send(forward->ws, opening, n);
+	bufferevent_disable(forward->bev, EV_READ);
 	pump_out(forward);
-}
-
-/* The body of a refusal is a Status: its message is what people need of it. */
-static void status_words(struct err *err)
-{
-	const char *body = strchr(err->msg, '{');
-	cJSON *object = body ? json_parse((struct slice){ body, strlen(body) }, NULL) : NULL;
-	const char *message = json_str(object, "message", NULL);
-	if (message != NULL && message[0]) {
-		char *text = x_strdup(message);
-		snprintf(err->msg, sizeof err->msg, "%s", text);
-		free(text);
-	}
-	cJSON_Delete(object);
-}
-
-static void handshake_error(struct kube_portforward *forward, const struct err *from)
-{
-	struct err err = *from;
-	if (from->code == ERR_HTTP_STATUS) {
-		int status = from->sys;
-		bool is_unscheduled =
-			status == 400 && strstr(from->msg, "does not have a host") != NULL;
-		if (status == 401 || status == 403)
-			err.code = ERR_PORTFWD_DENIED;
-		else if (status == 404 || is_unscheduled)
-			err.code = ERR_PORTFWD_NO_POD;
-		else
-			err.code = status >= 500 ? ERR_PORTFWD_LOST : ERR_PORTFWD_PROTOCOL;
-	} else if (forward->is_open) {
-		err.code = ERR_PORTFWD_LOST;
-	}
-	status_words(&err);
-	err_prefix(&err, "port-forward to pod %s", forward->pod);
-	end(forward, &err);
 }
 
 static void on_ws_closed(void *arg, const struct err *err, int close_code)
@@ -258,10 +240,10 @@ static void on_ws_closed(void *arg, const struct err *err, int close_code)
 	(void)close_code;
 	if (forward->is_over)
 		return;
+	struct err own;
 	if (err != NULL)
-		handshake_error(forward, err);
-	else
-		end(forward, NULL); /* the pod's side closed its TCP connection */
+		portforward_error(&own, forward->pod, forward->is_open, err);
+	end(forward, err != NULL ? &own : NULL); /* NULL: the pod closed its connection */
 }
 
 /* ---- opening */
@@ -288,7 +270,8 @@ static void on_dialled(void *arg, const struct err *err, struct bufferevent *bev
 	const struct net_ws_opts opts = {
 		.host = forward->host_header,
 		.path = forward->path,
-		.protocol = "v4.channel.k8s.io",
+		/* the server takes the first that it knows */
+		.protocols = PORTFORWARD_TUNNEL ", " PORTFORWARD_CHANNELS,
 		.headers = headers,
 		.n_headers = n,
 		.timeout_ms = HANDSHAKE_TIMEOUT_MS,
@@ -363,7 +346,10 @@ static void take_user_end(struct kube_portforward *forward, int fd)
 	struct event_base *base = loop_base(forward->client->loop);
 	evutil_make_socket_nonblocking(fd);
 	forward->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
-	bufferevent_setcb(forward->bev, on_user_bytes, on_user_drained, on_user_event, forward);
+	forward->readable =
+		event_new(base, fd, EV_READ | EV_PERSIST, on_user_readable, forward);
+	bufferevent_setcb(forward->bev, NULL, on_user_drained, on_user_event, forward);
+	bufferevent_set_max_single_write(forward->bev, HIGH_WATER_BYTES);
 	bufferevent_setwatermark(forward->bev, EV_READ, 0, HIGH_WATER_BYTES);
 	bufferevent_setwatermark(forward->bev, EV_WRITE, HIGH_WATER_BYTES / 4, 0);
 	bufferevent_enable(forward->bev, EV_READ | EV_WRITE);
@@ -379,6 +365,11 @@ struct kube_portforward *kube_portforward_open(struct kube_client *client,
 	forward->path = kube_path(&kube_pods, opts->namespace_, opts->pod, "portforward");
 	forward->on_closed = opts->on_closed;
 	forward->arg = opts->arg;
+	wire_init(&forward->wire, opts->port);
+	forward->wire.on_bytes = on_wire_bytes;
+	forward->wire.on_answer = on_wire_answer;
+	forward->wire.on_end = on_wire_end;
+	forward->wire.arg = forward;
 	if (!parse_server(forward, err)) {
 		kube_portforward_free(forward);
 		return NULL;
@@ -396,6 +387,7 @@ void kube_portforward_free(struct kube_portforward *forward)
 	forward->is_over = true;
 	stop(forward);
 	close_user_end(forward);
+	wire_deinit(&forward->wire);
 	free(forward->pod);
 	free(forward->path);
 	free(forward->host);

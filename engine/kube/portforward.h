@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One TCP connection to a port of a pod through the API server: WebSocket, subprotocol v4.channel.k8s.io, one
- * port a WebSocket (Kubernetes pods/portforward). The user holds the other end of a socket pair; no listening socket is ever
+/* One TCP connection to a port of a pod through the API server: a WebSocket for each (Kubernetes
+ * pods/portforward). The user holds the other end of a socket pair; no listening socket is ever
  * opened, so nobody else on the machine can ride it. Needs the verbs get and create on pods/portforward.
  *
- * Wire: binary messages, byte 0 is the channel (0 data, 1 errors); the first message of each channel is the port,
- * two bytes little-endian; any text on the error channel is final. Frames we send are at most 32 KiB + 1 and
- * never fragmented. Flow control is TCP's: a reader that stops stops the API server's socket. */
+ * Wire: portforward_wire.h. Flow control is TCP's: a reader that stops stops the API server's socket. */
 #pragma once
 
 #include <stdint.h>

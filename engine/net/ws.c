@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A WebSocket client: wslay does the frames, the bufferevent the bytes.
+/* A WebSocket client: wslay reads the frames and writes those of control, ws_frame.c writes the messages, the
+ * bufferevent moves the bytes. wslay never keeps a part of a frame, so both can write into one queue.
  *
  *   HANDSHAKE -> OPEN -> CLOSED
  *            \-> REFUSED (reading the body of the answer) -> CLOSED
@@ -48,7 +49,9 @@ static ssize_t on_want_bytes(
 	(void)flags;
 	struct net_ws *ws = arg;
 	int n = 0;
-	if (!ws->is_paused && !ws->is_dead && ws->state == WS_OPEN)
+	if (evbuffer_get_length(output_of(ws)) >= WS_OUTPUT_MAX_BYTES)
+		ws->is_stuffed = true; /* on_drained ends it */
+	if (!ws->is_stuffed && !ws->is_paused && !ws->is_dead && ws->state == WS_OPEN)
 		n = evbuffer_remove(bufferevent_get_input(ws->bev), into, room);
 	if (n > 0)
 		return n;
@@ -59,12 +62,9 @@ static ssize_t on_want_bytes(
 static ssize_t on_have_bytes(
 	wslay_event_context_ptr frames, const uint8_t *bytes, size_t n, int flags, void *arg)
 {
+	(void)frames;
 	(void)flags;
 	struct net_ws *ws = arg;
-	if (evbuffer_get_length(output_of(ws)) >= WS_QUEUE_HIGH_BYTES) {
-		wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
-		return -1;
-	}
 	evbuffer_add(output_of(ws), bytes, n);
 	return (ssize_t)n;
 }
@@ -107,6 +107,8 @@ static void receive(struct net_ws *ws)
 	if (ws->is_dead || ws->state != WS_OPEN)
 		return;
 	flush(ws); /* pongs, and the answer to a close */
+	if (ws->is_stuffed && !ws->is_dead && ws->state == WS_OPEN)
+		bufferevent_disable(ws->bev, EV_READ); /* until on_drained */
 	if (rv != 0)
 		fail(ws, ERR_PORTFWD_PROTOCOL, "a WebSocket frame that cannot be read");
 	else if (wslay_event_get_close_received(ws->frames))
@@ -198,9 +200,11 @@ static void on_readable(struct bufferevent *bev, void *arg)
 
 static void on_drained(struct bufferevent *bev, void *arg)
 {
-	(void)bev;
 	struct net_ws *ws = arg;
-	flush(ws);
+	if (ws->is_stuffed && !ws->is_paused)
+		bufferevent_enable(bev, EV_READ);
+	ws->is_stuffed = false;
+	receive(ws);
 	if (!ws->is_full || ws->state != WS_OPEN || ws->is_dead)
 		return;
 	ws->is_full = false;
@@ -227,27 +231,22 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 /* --- for the user --- */
 
-static size_t queued_bytes(const struct net_ws *ws)
+const char *net_ws_protocol(const struct net_ws *ws)
 {
-	return evbuffer_get_length(output_of(ws)) +
-	       wslay_event_get_queued_msg_length(ws->frames);
+	return ws->protocol != NULL ? ws->protocol : "";
+}
+
+bool net_ws_has_room(struct net_ws *ws)
+{
+	if (ws->state != WS_OPEN || ws->is_dead)
+		return false;
+	ws->is_full = evbuffer_get_length(output_of(ws)) >= WS_QUEUE_HIGH_BYTES;
+	return !ws->is_full;
 }
 
 bool net_ws_send(struct net_ws *ws, const void *bytes, size_t n)
 {
-	if (ws->state != WS_OPEN || ws->is_dead)
-		return false;
-	if (queued_bytes(ws) >= WS_QUEUE_HIGH_BYTES) {
-		ws->is_full = true;
-		return false;
-	}
-	struct wslay_event_msg message = {
-		.opcode = WSLAY_BINARY_FRAME, .msg = bytes, .msg_length = n
-	};
-	if (wslay_event_queue_msg(ws->frames, &message) != 0)
-		return false;
-	work_later(ws);
-	return true;
+	return net_ws_has_room(ws) && ws_frame_add(output_of(ws), bytes, n);
 }
 
 void net_ws_pause(struct net_ws *ws, bool paused)
@@ -259,7 +258,8 @@ void net_ws_pause(struct net_ws *ws, bool paused)
 	if (paused) {
 		bufferevent_disable(ws->bev, EV_READ);
 	} else {
-		bufferevent_enable(ws->bev, EV_READ);
+		if (!ws->is_stuffed)
+			bufferevent_enable(ws->bev, EV_READ);
 		work_later(ws); /* bytes may be waiting in the buffer */
 	}
 }
@@ -272,6 +272,7 @@ static void destroy(void *arg)
 	loop_timer_free(ws->dead);
 	wslay_event_context_free(ws->frames);
 	bufferevent_free(ws->bev);
+	free(ws->protocols);
 	free(ws->protocol);
 	free(ws);
 }
@@ -302,7 +303,7 @@ struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
 	struct net_ws *ws = x_calloc(1, sizeof *ws);
 	ws->loop = loop;
 	ws->bev = bev;
-	ws->protocol = x_strdup(opts->protocol);
+	ws->protocols = x_strdup(opts->protocols);
 	ws->ping_every_ms = opts->ping_every_ms;
 	ws->pong_within_ms = opts->pong_within_ms;
 	ws->on_open = opts->on_open;

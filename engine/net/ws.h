@@ -15,9 +15,10 @@ struct loop;
 struct net_ws;
 
 struct net_ws_opts {
-	const char *host;     /* Host header */
-	const char *path;     /* with query */
-	const char *protocol; /* offered; the server must choose it */
+	const char *host; /* Host header */
+	const char *path; /* with query */
+	const char
+		*protocols; /* offered, "a" or "a, b"; the server must choose one. NULL: none */
 	const struct http_header *headers;
 	size_t n_headers;
 	int64_t timeout_ms;       /* handshake */
@@ -35,6 +36,9 @@ struct net_ws_opts {
 /* Takes over bev, also on failure. */
 struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
 	const struct net_ws_opts *opts, struct err *err);
+const char *net_ws_protocol(const struct net_ws *ws); /* the one chosen; "" if none */
 bool net_ws_send(struct net_ws *ws, const void *bytes, size_t n); /* false: send queue full */
+bool net_ws_has_room(
+	struct net_ws *ws); /* false: on_writable tells when net_ws_send takes more */
 void net_ws_pause(struct net_ws *ws, bool paused); /* stop reading the socket: back-pressure */
 void net_ws_free(struct net_ws *ws);

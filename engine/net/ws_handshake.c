@@ -23,7 +23,7 @@ bool ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struc
 	char *key = digest_base64_encode(random, sizeof random);
 	snprintf(ws->key, sizeof ws->key, "%s", key);
 	free(key);
-	bool ok = is_line_safe(opts->host) && is_line_safe(opts->protocol) &&
+	bool ok = is_line_safe(opts->host) && is_line_safe(opts->protocols) &&
 		  is_line_safe(opts->path) && strchr(opts->path, ' ') == NULL;
 	for (size_t i = 0; i < opts->n_headers; i++)
 		ok = ok && is_line_safe(opts->headers[i].name) &&
@@ -35,8 +35,8 @@ bool ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struc
 		"GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n",
 		opts->path, opts->host, ws->key);
-	if (opts->protocol != NULL)
-		evbuffer_add_printf(out, "Sec-WebSocket-Protocol: %s\r\n", opts->protocol);
+	if (opts->protocols != NULL)
+		evbuffer_add_printf(out, "Sec-WebSocket-Protocol: %s\r\n", opts->protocols);
 	bool has_agent = false;
 	for (size_t i = 0; i < opts->n_headers; i++) {
 		has_agent |= strcasecmp(opts->headers[i].name, "user-agent") == 0;
@@ -97,6 +97,19 @@ static bool has_token(struct slice value, const char *word)
 	return false;
 }
 
+/* Is it, letter by letter, one of "a, b"? */
+static bool is_offered(const char *protocols, struct slice chosen)
+{
+	while (protocols != NULL && *protocols) {
+		size_t n = strcspn(protocols, ",");
+		if (n > 0 && n == chosen.n && memcmp(protocols, chosen.p, n) == 0)
+			return true;
+		protocols += n;
+		protocols += strspn(protocols, ", ");
+	}
+	return false;
+}
+
 static bool accepts_key(const struct net_ws *ws, struct slice value)
 {
 	static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -123,12 +136,14 @@ static bool check_upgrade(struct net_ws *ws, struct slice block, struct err *err
 	if (extensions.n != SIZE_MAX && extensions.n > 0)
 		return err_set(err, ERR_PORTFWD_PROTOCOL,
 			"the server chose an extension that was not offered");
-	if (ws->protocol == NULL
-			? protocol.n != SIZE_MAX && protocol.n > 0
-			: protocol.n == SIZE_MAX || !slice_equals(protocol, ws->protocol))
+	bool has_chosen = protocol.n != SIZE_MAX && protocol.n > 0;
+	if (ws->protocols == NULL ? has_chosen
+				  : !has_chosen || !is_offered(ws->protocols, protocol))
 		return err_set(err, ERR_PORTFWD_PROTOCOL,
 			"the server did not choose the subprotocol %s",
-			ws->protocol ? ws->protocol : "(none)");
+			ws->protocols ? ws->protocols : "(none)");
+	if (has_chosen)
+		ws->protocol = x_strndup(protocol.p, protocol.n);
 	ws->state = WS_OPEN;
 	return true;
 }

@@ -14,6 +14,7 @@ enum {
 	WS_REFUSAL_BYTES = 8 << 10,      /* of the body of a refusal */
 	WS_QUEUE_HIGH_BYTES = 256 << 10, /* net_ws_send says no above */
 	WS_QUEUE_LOW_BYTES = 64 << 10,
+	WS_OUTPUT_MAX_BYTES = 2 * WS_QUEUE_HIGH_BYTES, /* with answers to pings */
 	WS_READ_BYTES = 256 << 10,
 	WS_KEY_BYTES = 25, /* base64 of 16 bytes, and NUL */
 };
@@ -26,7 +27,8 @@ struct net_ws {
 	wslay_event_context_ptr frames;
 	enum ws_state state;
 	char key[WS_KEY_BYTES];
-	char *protocol;
+	char *protocols; /* offered */
+	char *protocol;  /* chosen */
 	int refusal_status;
 	size_t refusal_bytes; /* of its body, as announced; SIZE_MAX if not */
 	int64_t ping_every_ms, pong_within_ms;
@@ -39,9 +41,14 @@ struct net_ws {
 	void (*on_closed)(void *arg, const struct err *err, int close_code);
 	void *arg;
 	bool is_dead, is_paused, is_full, is_work_due;
+	bool is_stuffed;  /* with answers to pings, by a peer that does not read: nor do we */
 	bool is_awaiting; /* a byte, after a ping */
 };
 
+struct evbuffer;
+
+/* Appends one masked binary frame. */
+bool ws_frame_add(struct evbuffer *out, const void *bytes, size_t n);
 /* Writes the request. False with *err if the options cannot be sent. */
 bool ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struct err *err);
 /* Reads what has come. Sets the state to WS_OPEN or WS_REFUSED when it is known; false with *err

@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	opened = closed = 0;
 	struct net_ws_opts opts = { .host = "h",
 		.path = "/",
-		.protocol = "p",
+		.protocols = "q, p",
 		.timeout_ms = 60000,
 		.on_open = on_open,
 		.on_message = on_message,

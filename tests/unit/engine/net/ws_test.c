@@ -23,6 +23,7 @@
 
 static struct loop *loop;
 static struct net_ws *ws;
+static struct bufferevent *own_bev; /* ws has it */
 
 /* --- the server: bytes by hand until it is told to speak frames --- */
 
@@ -31,7 +32,8 @@ static struct {
 	wslay_event_context_ptr frames;
 	struct str head; /* the request */
 	char accept[40];
-	struct str log; /* "BIN 5 hello\n" "PING\n" "CLOSE 1000\n" */
+	struct str log;  /* "BIN 5 hello\n" "PING\n" "CLOSE 1000\n" */
+	struct str last; /* the last message */
 	size_t received;
 	bool is_closed, is_reading;
 } peer;
@@ -67,6 +69,8 @@ static void peer_message(wslay_event_context_ptr frames,
 		[1] = "TEXT", [2] = "BIN", [8] = "CLOSE", [9] = "PING", [10] = "PONG"
 	};
 	peer.received += message->msg_length;
+	str_clear(&peer.last);
+	str_add_bytes(&peer.last, message->msg, message->msg_length);
 	str_addf(&peer.log, "%s %zu %.*s\n", names[message->opcode], message->msg_length,
 		message->msg_length < 100 ? (int)message->msg_length : 0,
 		(const char *)message->msg);
@@ -165,7 +169,7 @@ static struct net_ws_opts options(void)
 	static const struct http_header headers[] = { { "Authorization", "Bearer x" } };
 	return (struct net_ws_opts){ .host = "api:6443",
 		.path = "/p?ports=8080",
-		.protocol = "v4.channel.k8s.io",
+		.protocols = "tunnel/1, v4.channel.k8s.io",
 		.headers = headers,
 		.n_headers = 1,
 		.timeout_ms = 5000,
@@ -186,6 +190,7 @@ static void connect_with(struct net_ws_opts opts)
 	struct bufferevent *bev =
 		bufferevent_socket_new(loop_base(loop), fds[1], BEV_OPT_CLOSE_ON_FREE);
 	struct err err;
+	own_bev = bev;
 	ws = net_ws_new_take(loop, bev, &opts, &err);
 	if (ws == NULL)
 		fail_msg("%s", err.msg);
@@ -200,6 +205,7 @@ static int set_up(void **state)
 	memset(&peer, 0, sizeof peer);
 	str_init(&peer.head, 10000);
 	str_init(&peer.log, 1 << 20);
+	str_init(&peer.last, 1 << 20);
 	peer.is_reading = true;
 	str_init(&got, 1 << 20);
 	opened = closed = writable = 0;
@@ -220,6 +226,7 @@ static int tear_down(void **state)
 		bufferevent_free(peer.bev);
 	str_deinit(&peer.head);
 	str_deinit(&peer.log);
+	str_deinit(&peer.last);
 	str_deinit(&got);
 	loop_free(loop);
 	return 0;
@@ -262,8 +269,8 @@ static void test_handshake_on_the_wire(void **state)
 	static const char *const lines[] = { "GET /p?ports=8080 HTTP/1.1\r\n",
 		"Host: api:6443\r\n", "Connection: Upgrade\r\n", "Upgrade: websocket\r\n",
 		"Sec-WebSocket-Version: 13\r\n",
-		"Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n", "Authorization: Bearer x\r\n",
-		"User-Agent: sandmux/" };
+		"Sec-WebSocket-Protocol: tunnel/1, v4.channel.k8s.io\r\n",
+		"Authorization: Bearer x\r\n", "User-Agent: sandmux/" };
 	for (size_t i = 0; i < COUNT(lines); i++)
 		if (strstr(peer.head.p, lines[i]) == NULL)
 			fail_msg("no %s in\n%s", lines[i], peer.head.p);
@@ -294,6 +301,12 @@ static void test_answers_to_the_handshake(void **state)
 		{ "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
 			"\r\nSec-WebSocket-Protocol: other\r\n\r\n", false,
 			ERR_PORTFWD_PROTOCOL, 0, "subprotocol" },
+		{ "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
+			"\r\nSec-WebSocket-Protocol: tunnel\r\n\r\n", false,
+			ERR_PORTFWD_PROTOCOL, 0, "subprotocol" },
+		{ "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
+			"\r\nSec-WebSocket-Protocol: tunnel/1, v4.channel.k8s.io\r\n\r\n",
+			false, ERR_PORTFWD_PROTOCOL, 0, "subprotocol" },
 		{ "HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
 			"\r\nSec-WebSocket-Protocol: v4.channel.k8s.io\r\n"
 			"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
@@ -412,6 +425,7 @@ static void test_messages_both_ways(void **state)
 {
 	(void)state;
 	open_with(options());
+	assert_string_equal(net_ws_protocol(ws), "v4.channel.k8s.io");
 	assert_true(net_ws_send(ws, "hello", 5));
 	assert_true(net_ws_send(ws, "", 0));
 	char large[32769];
@@ -423,6 +437,54 @@ static void test_messages_both_ways(void **state)
 	TURN_UNTIL(loop, peer.received == 5 + sizeof large && got_bytes == 3 + sizeof large);
 	assert_string_equal(peer.log.p, "BIN 5 hello\nBIN 0 \nBIN 32769 \n");
 	assert_string_equal(got.p, "one|||");
+}
+
+/* wslay reads what ws_frame.c wrote: each form of the length, each remainder of the mask. */
+static void test_messages_of_every_length(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 124, 125,
+		126, 127, 128, 255, 256, 4095, 4096, 65534, 65535, 65536, 65537, 100003 };
+	static char text[100003];
+	for (size_t i = 0; i < sizeof text; i++)
+		text[i] = (char)(i * 7 + i / 251);
+	open_with(options());
+	wslay_event_config_set_max_recv_msg_length(peer.frames, sizeof text);
+	for (size_t i = 0; i < COUNT(lengths); i++) {
+		size_t before = peer.received;
+		str_clear(&peer.log);
+		assert_true(
+			net_ws_send(ws, text + i, lengths[i] - (lengths[i] > 100000 ? i : 0)));
+		TURN_UNTIL(loop, peer.log.n > 0);
+		assert_int_equal(peer.last.n, peer.received - before);
+		assert_memory_equal(peer.last.p, text + i, peer.last.n);
+	}
+}
+
+static void test_a_peer_that_pings_and_does_not_read(void **state)
+{
+	(void)state;
+	enum { PINGS = 40000, LIMIT = 600 << 10 };
+	char text[120];
+	memset(text, 'p', sizeof text);
+	open_with(options());
+	peer.is_reading = false;
+	bufferevent_disable(peer.bev, EV_READ);
+	size_t most = 0;
+	for (int i = 0; i < PINGS; i++) {
+		peer_say(WSLAY_PING, text, sizeof text);
+		if (i % 100 == 0)
+			loop_run_once(loop, 0);
+		size_t n = evbuffer_get_length(bufferevent_get_output(own_bev));
+		most = n > most ? n : most;
+	}
+	turn_for(loop, 50);
+	assert_true(most > 100 << 10);
+	assert_true(most < LIMIT);
+	assert_int_equal(closed, 0);
+	peer.is_reading = true;
+	bufferevent_enable(peer.bev, EV_READ);
+	TURN_UNTIL(loop, peer.received == (size_t)PINGS * sizeof text);
 }
 
 static void test_fragments_and_pings_of_the_server(void **state)
@@ -634,6 +696,8 @@ int main(void)
 		T(test_handshake_deadline),
 		T(test_bad_options_are_refused),
 		T(test_messages_both_ways),
+		T(test_messages_of_every_length),
+		T(test_a_peer_that_pings_and_does_not_read),
 		T(test_fragments_and_pings_of_the_server),
 		T(test_closed_by_the_server),
 		T(test_end_without_a_close),
