@@ -3,6 +3,7 @@
 import re
 import socket
 import threading
+import time
 
 from harness import Case, main
 from harness.scripted_api import ScriptedApi, claim, sandbox
@@ -264,6 +265,25 @@ class List(Case):
         scr.wait_for("claim-09999")
         scr.type("/09876\r")
         scr.wait_for("1 of 10000 sandboxes")
+
+    def test_a_storm_costs_few_frames(self):
+        """Changes that nobody asked for come in at most twenty frames a second; the last of them is shown all the same."""
+        def frames():
+            return scr.raw.count(b"\x1b[?2026h")
+        api = self.api(40)
+        scr = self.open(api, rows=50, cols=100)
+        self.listed(scr, 40)
+        scr.wait_idle(0.2)
+        before, start = frames(), time.monotonic()
+        sent = api.storm(400, 3)
+        took, drawn = time.monotonic() - start, frames() - before
+        self.assertGreater(sent, 400)
+        self.assertGreater(drawn, 2)
+        self.assertLessEqual(drawn, took * 20 + 4)
+        api.emit("sandboxes", "MODIFIED", sandbox(7, 0, ready=False))
+        scr.wait_for(re.compile(r"claim-00007 +Degraded"))
+        api.emit("sandboxes", "MODIFIED", sandbox(7, 0))
+        scr.wait_for(re.compile(r"claim-00007 +Ready"))
 
 
 if __name__ == "__main__":

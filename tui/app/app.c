@@ -367,7 +367,10 @@ void app_resized(struct app *app)
 
 static void on_engine_change(void *arg)
 {
-	tabs_tell_changed(arg);
+	struct app *app = arg;
+	app->is_engine_telling = true;
+	tabs_tell_changed(app);
+	app->is_engine_telling = false;
 }
 
 static void on_note_over(void *arg)

@@ -3,6 +3,8 @@
 //
 //   dirty ── 2 ms of quiet, at most 16 ms ──▶ compose ─▶ paint ─▶ send ── sent ──▶ next, if dirty
 //
+// What the cluster does by itself is shown at once, but not more often than every 50 ms: a thousand changes a second
+// would else cost sixty frames, most of them for nobody. Keys and panes do not wait for that.
 // While the terminal has not taken the last frame no other is drawn: a slow terminal skips frames, and the engine
 // never waits for it. Hidden views are not drawn.
 #include "engine/base/clock.h"
@@ -57,9 +59,17 @@ void frame_dirty(struct app *app)
 	if (!app->tty)
 		return;
 	int64_t now = clock_mono_ms();
-	if (!app->is_dirty) {
+	bool was_dirty = app->is_dirty;
+	if (!was_dirty) {
 		app->is_dirty = true;
 		app->dirty_since_ms = now;
+	}
+	if (app->is_engine_telling) {
+		int64_t pause = app->last_frame_ms + FRAME_CALM_MS - now;
+		if (!was_dirty)
+			loop_timer_arm(app->frame_timer,
+				pause > FRAME_QUIET_MS ? pause : FRAME_QUIET_MS);
+		return;
 	}
 	/* the answer to a key is drawn at once; what follows it is collected as ever */
 	bool is_answer = now - app->last_input_ms < ANSWER_MS &&

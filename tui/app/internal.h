@@ -22,6 +22,7 @@ enum {
 	APP_ROWS_MIN = 10,
 	FRAME_QUIET_MS = 2,
 	FRAME_MAX_MS = 16,
+	FRAME_CALM_MS = 50,
 	NOTE_MS = 6000,
 	DIALOGS_MAX = 16,
 	TABS_MAX = 64,
@@ -64,7 +65,7 @@ struct app {
 	/* frames */
 	struct loop_timer *frame_timer, *tick_timer, *note_timer;
 	int64_t dirty_since_ms, last_frame_ms, last_input_ms;
-	bool is_dirty, is_frame_due;
+	bool is_dirty, is_frame_due, is_engine_telling;
 	/* tabs */
 	struct tab *tabs[TABS_MAX];
 	size_t n_tabs, current;
