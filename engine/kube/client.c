@@ -232,7 +232,8 @@ static bool may_repeat(
 	const struct kube_call *call, const struct err *err, const struct kube_answer *answer)
 {
 	bool is_read = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
-	if (call->retries >= setting_get(SETTING_REQUEST_RETRIES) || answer->retry_after_ms > MAX_RETRY_AFTER_MS)
+	if (call->retries >= setting_get(SETTING_REQUEST_RETRIES) ||
+		answer->retry_after_ms > MAX_RETRY_AFTER_MS)
 		return false;
 	if (answer->status == 429 || answer->status == 503)
 		return true;
@@ -300,7 +301,8 @@ static bool attempt(struct kube_call *call, struct err *err)
 		.traceparent = call->traceparent,
 		.body = call->opts.body,
 		.rate = KUBE_RATE_PERSON,
-		.timeout_ms = timeout_ms > 0 ? timeout_ms : setting_get(SETTING_REQUEST_TIMEOUT),
+		.timeout_ms =
+			timeout_ms > 0 ? timeout_ms : setting_get(SETTING_REQUEST_TIMEOUT),
 		.done = on_answer,
 		.arg = call,
 	};

@@ -10,6 +10,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/kube/selector.h"
 #include "engine/net/loop.h"
 
@@ -17,7 +18,6 @@
 #include <string.h>
 
 enum {
-	READ_IDLE_MS = 90 * 1000, /* bookmarks come about every minute */
 	FORBIDDEN_MIN_MS = 150 * 1000,
 	FORBIDDEN_MAX_MS = 210 * 1000,
 	LIVED_MS = 1000,
@@ -175,7 +175,7 @@ static int64_t read_idle_ms(const struct kube_reflector *reflector)
 	if (reflector->opts.read_idle_ms > 0)
 		return reflector->opts.read_idle_ms;
 	int64_t of_client = kube_client_watch_idle_ms(reflector->client);
-	return of_client > 0 ? of_client : READ_IDLE_MS;
+	return of_client > 0 ? of_client : setting_get(SETTING_WATCH_IDLE);
 }
 
 void kube_reflector_began(struct kube_reflector *reflector)

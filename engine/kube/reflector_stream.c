@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 #include "engine/kube/managed_fields.h"
 #include "engine/kube/status.h"
 
@@ -11,12 +12,9 @@
 #include <string.h>
 
 enum {
-	PAGE_OBJECTS = 500,
 	LIST_TIMEOUT_MS = 5 * 60 * 1000,
 	HEADERS_TIMEOUT_MS = 60 * 1000, /* the server itself gives up after 60 s */
 	STALL_TIMEOUT_MS = 30 * 1000,
-	WATCH_MIN_MS = 300 * 1000,
-	WATCH_MAX_MS = 600 * 1000,
 	QUERY_MAX_BYTES = 16 << 10,
 };
 /* A server that ignores `limit` sends everything at once: parsed as it comes, but not without end. */
@@ -260,7 +258,8 @@ void kube_reflector_start_page(struct kube_reflector *reflector)
 	bool is_first = reflector->token.n == 0;
 	str_init(&query, QUERY_MAX_BYTES);
 	snprintf(number, sizeof number, "%d",
-		reflector->opts.page_objects > 0 ? reflector->opts.page_objects : PAGE_OBJECTS);
+		reflector->opts.page_objects > 0 ? reflector->opts.page_objects
+						 : (int)setting_get(SETTING_LIST_PAGE));
 	kube_query_add(&query, "limit", number);
 	if (!is_first)
 		kube_query_add(&query, "continue", reflector->token.p);
@@ -286,7 +285,8 @@ static void start_watch(struct kube_reflector *reflector, bool is_initial)
 	char number[24];
 	str_init(&query, QUERY_MAX_BYTES);
 	/* at random, so that a thousand clients do not come back in the same second */
-	int64_t length_ms = kube_jitter_ms(WATCH_MIN_MS, WATCH_MAX_MS);
+	int64_t length_ms = kube_jitter_ms(
+		setting_get(SETTING_WATCH_TIMEOUT), 2 * setting_get(SETTING_WATCH_TIMEOUT));
 	snprintf(number, sizeof number, "%lld", (long long)(length_ms / 1000));
 	kube_query_add(&query, "watch", "true");
 	if (is_initial) { /* without a revision it is as new as a quorum read */
