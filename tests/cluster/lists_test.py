@@ -11,7 +11,7 @@ from pathlib import Path
 from cluster_case import ClusterCase, wait_until
 from harness import main
 from harness.cluster import RealCluster
-from harness.faults import HttpFaultProxy
+from harness.faults import FaultProxy, HttpFaultProxy
 
 COLLECTIONS = {"sandboxclaims", "sandboxes", "sandboxwarmpools", "sandboxtemplates", "pods", "events"}
 
@@ -70,6 +70,22 @@ class Streamed(Lists):
             self.assertEqual([(r.query.get("sendInitialEvents"), "resourceVersion" in r.query) for r in requests], [("true", False)], resource)
         self.follows(scr)
         self.same()
+
+    def test_pages_take_over_on_a_slow_line(self):
+        """4 KB a second: it gives up the stream for compressed pages on a new connection, and says nothing of it."""
+        slow = FaultProxy(self.cluster.api)
+        self.addCleanup(slow.stop)
+        slow.drip(4000)
+        scr = self.dash(config=self.config({"token": self.cluster.token}, {"server": slow.url}))
+        scr.wait_for("claim-00", timeout=60)
+        self.assertEqual(slow.connections, 1)
+        wait_until(lambda: slow.connections > 1, "a new connection")
+        scr.wait_for(f"{self.CLAIMS} sandboxes", timeout=60)
+        scr.wait_for(re.compile(r"data \S+ old"), timeout=60)  # every list is in
+        self.assertNotRegex(scr.text(), r"! .*(retrying|deaf|relisting)")
+        slow.drip(0)
+        self.kubectl("-n", self.ns, "delete", "sandboxclaim", "claim-0001")
+        scr.wait_for(f"{self.CLAIMS - 1} sandboxes")
 
     def test_one_object_is_a_list_of_one(self):
         config = self.config({}, {"server": self.proxy.url, "certificate-authority": None})
