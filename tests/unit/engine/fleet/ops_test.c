@@ -278,6 +278,16 @@ static void serve_collection(struct test *t, struct evhttp_request *request,
 	evhttp_connection_set_closecb(
 		evhttp_request_get_connection(request), on_watch_closed, watch);
 	evhttp_send_reply_start(request, 200, "OK");
+	if (api_query(is, "sendInitialEvents") == NULL)
+		return;
+	if (object != NULL)
+		tell(request, "ADDED", object);
+	char *end = x_asprintf(
+		"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"%d\","
+		"\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n",
+		t->revision);
+	api_send(request, end);
+	free(end);
 }
 
 static void handle(
