@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real bench; all of these
-# without arguments. Two run only when they are named: cluster, a whole Kubernetes on this machine as root, and scale,
-# 20,000 claims on a real API server, beside k9s. Installs Debian packages where they are missing
+# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real cluster bench; all of these
+# without arguments. The tier cluster is a whole Kubernetes on this machine; without root the cases that need a node are
+# skipped. One tier runs only when it is named: scale, 20,000 claims on a real API server beside k9s, and a GiB through
+# port-forwards beside kubectl. Installs Debian packages where they are missing
 # (scripts/setup.sh --test lists them) and builds the real components of the test bed into a cache outside this folder.
 # With CI=true a tier that cannot run is a failure, both compilers build with -Werror, and the
 # fuzz targets run for SANDMUX_FUZZ_SECONDS (30) each.
@@ -12,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/.."
 
 tiers=("$@")
-if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local real bench); fi
+if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local real cluster bench); fi
 wants() { [[ " ${tiers[*]} " == *" $1 "* ]]; }
 
 if wants cluster || wants scale; then "$here/setup.sh" --cluster; else "$here/setup.sh" --test; fi
@@ -30,6 +31,16 @@ summary=()
 failed=0
 passed_all=0
 failed_all=0
+
+# The cluster is brought up once for all programs of the tier; one that runs already is used and left running.
+bed_cluster=tests/bed/cluster/cluster.py
+cluster_up() {
+    local node=()
+    if "$bed_cluster" status >/dev/null 2>&1; then return; fi
+    trap '"$bed_cluster" down --wipe || true' EXIT
+    if "$bed_cluster" can-node; then node=(--node); fi
+    "$bed_cluster" up --no-build "${node[@]}" || say "the cluster did not come up; each program tries by itself"
+}
 
 # run_tier NAME BUILD-FOLDER: one ctest label; counts programs and the cases they report.
 run_tier() {
@@ -61,7 +72,11 @@ run_tier() {
 
 for tier in "${tiers[@]}"; do
     case $tier in
-    lint | unit | tui | local | real | cluster) run_tier "$tier" build/debug ;;
+    lint | unit | tui | local | real) run_tier "$tier" build/debug ;;
+    cluster)
+        cluster_up
+        run_tier cluster build/debug
+        ;;
     bench | scale) run_tier "$tier" build/release ;;
     fuzz)
         if [ "${CI:-}" = true ]; then run_tier fuzz build/fuzz; else run_tier fuzz build/debug; fi
