@@ -57,6 +57,19 @@ struct fleet_source {         /* one watched collection */
 	bool synced;           /* the first list is complete */
 };
 size_t fleet_sources(const struct fleet *fleet, struct fleet_source *out, size_t max);
+enum fleet_kind { /* of the collections that are watched */
+	FLEET_CLAIMS,
+	FLEET_SANDBOXES,
+	FLEET_PODS,
+	FLEET_POOLS,
+	FLEET_TEMPLATES,
+	FLEET_EVENTS,
+	FLEET_KIND_COUNT,
+};
+/* What the server said (kube.forbidden) where this user may not read a collection: what it would tell is unknown, the
+ * rest is as good as ever, and it is asked again every few minutes. NULL: readable, or not known yet. Borrowed for this
+ * turn. */
+const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind);
 bool fleet_is_synced(const struct fleet *fleet); /* claims and Sandboxes listed at least once */
 void fleet_resync(struct fleet *fleet);
 struct fleet_counters {
@@ -123,6 +136,8 @@ struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_
 /* The whole objects of a row (claim, sandbox, pod; any may be NULL), fetched now, for detail and describe. */
 struct fleet_detail {
 	const struct cJSON *claim, *sandbox, *pod;
+	/* why one of them is not there, if that is known; NULL */
+	const struct err *claim_err, *sandbox_err, *pod_err;
 };
 struct fleet_op *fleet_detail_start(struct fleet *fleet, const char *uid,
 	void (*done)(void *arg, const struct err *err, const struct fleet_detail *detail),

@@ -9,7 +9,7 @@
 
 struct detail {
 	cJSON *claim, *sandbox, *pod;
-	struct err err; /* the first that matters */
+	struct err claim_err, sandbox_err, pod_err;
 	int pending;
 	void (*done)(void *arg, const struct err *err, const struct fleet_detail *detail);
 	void *arg;
@@ -29,11 +29,22 @@ static void detail_finish(struct fleet_op *op)
 	void (*done)(void *, const struct err *, const struct fleet_detail *) = detail->done;
 	void *arg = detail->arg;
 	bool is_empty = detail->claim == NULL && detail->sandbox == NULL;
-	struct err err = detail->err;
+	struct err claim_err = detail->claim_err, sandbox_err = detail->sandbox_err,
+		   pod_err = detail->pod_err;
+	struct err err = claim_err.code != ERR_NONE     ? claim_err
+			 : sandbox_err.code != ERR_NONE ? sandbox_err
+							: pod_err;
 	if (is_empty && err.code == ERR_NONE)
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "%s is gone", op->name);
 	/* the operation ends before the callback; its objects live until after it */
-	struct fleet_detail out = { detail->claim, detail->sandbox, detail->pod };
+	struct fleet_detail out = {
+		.claim = detail->claim,
+		.sandbox = detail->sandbox,
+		.pod = detail->pod,
+		.claim_err = claim_err.code != ERR_NONE ? &claim_err : NULL,
+		.sandbox_err = sandbox_err.code != ERR_NONE ? &sandbox_err : NULL,
+		.pod_err = pod_err.code != ERR_NONE ? &pod_err : NULL,
+	};
 	cJSON *objects[] = { detail->claim, detail->sandbox, detail->pod };
 	detail->claim = detail->sandbox = detail->pod = NULL;
 	fleet_op_end_spans(op, is_empty ? &err : NULL);
@@ -43,14 +54,14 @@ static void detail_finish(struct fleet_op *op)
 		cJSON_Delete(objects[i]);
 }
 
-static void answered(
-	struct fleet_op *op, cJSON **slot, const struct err *err, const cJSON *object)
+static void answered(struct fleet_op *op, cJSON **slot, struct err *why, const struct err *err,
+	const cJSON *object)
 {
 	struct detail *detail = op->detail;
 	if (err == NULL)
 		*slot = cJSON_Duplicate(object, true);
-	else if (err->code != ERR_KUBE_NOT_FOUND && detail->err.code == ERR_NONE)
-		detail->err = *err;
+	else if (err->code != ERR_KUBE_NOT_FOUND)
+		*why = *err;
 	if (--detail->pending == 0)
 		detail_finish(op);
 }
@@ -59,21 +70,21 @@ static void on_claim(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
 	op->call = NULL;
-	answered(op, &op->detail->claim, err, object);
+	answered(op, &op->detail->claim, &op->detail->claim_err, err, object);
 }
 
 static void on_sandbox(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
 	op->second_call = NULL;
-	answered(op, &op->detail->sandbox, err, object);
+	answered(op, &op->detail->sandbox, &op->detail->sandbox_err, err, object);
 }
 
 static void on_pod(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
 	op->third_call = NULL;
-	answered(op, &op->detail->pod, err, object);
+	answered(op, &op->detail->pod, &op->detail->pod_err, err, object);
 }
 
 static bool fetch(struct fleet_op *op, struct kube_call **slot,

@@ -54,7 +54,8 @@ struct fleet_row {
 	int restarts;         /* of the pod's containers */
 	bool is_warm_start;
 	bool is_legacy; /* its pod declares the legacy Python runtime's port (8888), not sandboxd's (8080 and 9090) */
-	bool is_pod_ending; /* its pod is being deleted or is gone, and another one is due */
-	bool is_standalone; /* a Sandbox without claim and without pool */
-	uint64_t revision;  /* of the store when it changed last */
+	bool is_pod_ending;   /* its pod is being deleted or is gone, and another one is due */
+	bool is_standalone;   /* a Sandbox without claim and without pool */
+	bool is_claim_hidden; /* it belongs to a claim that this user may not read */
+	uint64_t revision;    /* of the store when it changed last */
 };

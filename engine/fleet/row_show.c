@@ -124,6 +124,8 @@ static void compute(const struct store *store, const struct row *row, struct fle
 	out->is_pod_ending =
 		s != NULL && !s->is_suspended_mode && (p ? p->deleted_ms != 0 : s->had_pod);
 	out->is_standalone = c == NULL && s->owner != OWNER_POOL;
+	out->is_claim_hidden = c == NULL && store->is_forbidden[STORE_CLAIMS] &&
+			       !fleet_uid_is_none(&s->claim_uid);
 	out->state = fleet_state_of(c, s);
 }
 
@@ -154,6 +156,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 		       shown->restarts != now->restarts ||
 		       shown->is_warm_start != now->is_warm_start ||
 		       shown->is_standalone != now->is_standalone ||
+		       shown->is_claim_hidden != now->is_claim_hidden ||
 		       shown->is_legacy != now->is_legacy ||
 		       shown->is_pod_ending != now->is_pod_ending ||
 		       strcmp(shown->uid, now->uid) != 0 ||
@@ -178,6 +181,7 @@ static bool take(struct store *store, struct fleet_row *shown, const struct flee
 	shown->restarts = now->restarts;
 	shown->is_warm_start = now->is_warm_start;
 	shown->is_standalone = now->is_standalone;
+	shown->is_claim_hidden = now->is_claim_hidden;
 	shown->is_legacy = now->is_legacy;
 	shown->is_pod_ending = now->is_pod_ending;
 	return true;

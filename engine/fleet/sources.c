@@ -14,6 +14,15 @@
 /* Every pod of a Sandbox carries it; other pods of the cluster are none of our business. */
 #define POD_SELECTOR "agents.x-k8s.io/sandbox-name-hash"
 
+_Static_assert((int)FLEET_CLAIMS == (int)STORE_CLAIMS &&
+		       (int)FLEET_SANDBOXES == (int)STORE_SANDBOXES &&
+		       (int)FLEET_PODS == (int)STORE_PODS &&
+		       (int)FLEET_POOLS == (int)STORE_POOLS &&
+		       (int)FLEET_TEMPLATES == (int)STORE_TEMPLATES &&
+		       (int)FLEET_EVENTS == (int)STORE_EVENTS &&
+		       (int)FLEET_KIND_COUNT == (int)STORE_KIND_COUNT,
+	"the kinds of the outside are those of the store");
+
 static const struct kube_resource *const resources[] = {
 	[STORE_CLAIMS] = &kube_sandboxclaims,
 	[STORE_SANDBOXES] = &kube_sandboxes,
@@ -267,6 +276,22 @@ bool fleet_is_synced(const struct fleet *fleet)
 			return false;
 	}
 	return fleet->focuses != NULL;
+}
+
+const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind)
+{
+	const struct source *whole = &fleet->whole[kind];
+	if (whole->state == KUBE_REFLECTOR_FORBIDDEN)
+		return fleet->store.is_forbidden[kind] ? &whole->err : NULL;
+	for (const struct focus *focus = fleet->focuses; focus; focus = focus->next) {
+		for (size_t i = 0; i < FOCUS_SLOT_COUNT; i++) {
+			const struct source *source = &focus->slots[i];
+			if (source->name != NULL && (int)source->kind == (int)kind &&
+				source->state == KUBE_REFLECTOR_FORBIDDEN)
+				return &source->err;
+		}
+	}
+	return NULL;
 }
 
 bool fleet_sources_sandboxes_unknown(const struct fleet *fleet)

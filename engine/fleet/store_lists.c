@@ -80,7 +80,7 @@ void fleet_store_sync(struct store *store, enum store_kind kind, bool begin)
 		store->is_listing[kind] = true;
 		return;
 	}
-	bool is_first = !store->is_synced[kind];
+	bool is_first = !store->is_synced[kind] || store->is_forbidden[kind];
 	store->is_listing[kind] = false;
 	store->is_synced[kind] = true;
 	store->is_forbidden[kind] = false;
@@ -126,6 +126,16 @@ void fleet_store_forget_named(struct store *store, enum store_kind kind, const c
 	fleet_uid_drop(store, &keep);
 }
 
+/* Pods that are out of sight are not gone. */
+static void forget_pods(struct store *store)
+{
+	for (size_t i = 0; i < store->sandboxes.capacity; i++) {
+		struct sandbox *sandbox = fleet_index_at(&store->sandboxes, i);
+		if (sandbox != NULL)
+			sandbox->had_pod = false;
+	}
+}
+
 void fleet_store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden)
 {
 	if (store->is_forbidden[kind] == forbidden)
@@ -138,8 +148,10 @@ void fleet_store_set_forbidden(struct store *store, enum store_kind kind, bool f
 		sweep_old(store, kind);
 		if (kind == STORE_CLAIMS)
 			fleet_store_show_hidden(store);
-		refresh_all(store);
+		if (kind == STORE_PODS)
+			forget_pods(store);
 	}
+	refresh_all(store);
 	store->revision++;
 	store->on_change(store->arg);
 }

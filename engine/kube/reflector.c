@@ -80,15 +80,14 @@ void kube_reflector_retry(struct kube_reflector *reflector, const struct err *er
 	const struct kube_answer *answer, bool at_once)
 {
 	reflector->stats.retries++;
-	enum kube_reflector_state state = reflector->state == KUBE_REFLECTOR_FORBIDDEN
-						  ? KUBE_REFLECTOR_FORBIDDEN
-						  : KUBE_REFLECTOR_RETRYING;
 	int64_t delay = 0;
 	if (!at_once)
 		delay = kube_backoff_next_ms(&reflector->backoff);
 	if (answer->retry_after_ms >= 0 && answer->retry_after_ms > delay)
 		delay = answer->retry_after_ms;
-	kube_reflector_set_state(reflector, state, err);
+	/* that this user may not read it stays the reason, whatever else happens meanwhile */
+	if (reflector->state != KUBE_REFLECTOR_FORBIDDEN)
+		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RETRYING, err);
 	kube_reflector_go_on(reflector, delay);
 }
 
@@ -330,7 +329,7 @@ void kube_reflector_resync(struct kube_reflector *reflector)
 	kube_reflector_drop_request(reflector);
 	loop_timer_disarm(reflector->idle);
 	kube_client_distrust(reflector->client, reflector->lane_number);
-	if (reflector->has_listed)
+	if (reflector->has_listed && reflector->state != KUBE_REFLECTOR_FORBIDDEN)
 		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
 	kube_reflector_relist(reflector, 0);
 }

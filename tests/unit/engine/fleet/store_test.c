@@ -177,6 +177,115 @@ static void forbidden_pods_are_only_unknown(void **state)
 	assert_null(strstr(row->shown.why, "does not exist"));
 }
 
+static void hidden_claims_are_told_from_none(void **state)
+{
+	struct store *store = *state;
+	put_sandbox(store, OF_CLAIM);
+	put_claim(store, "");
+	fleet_store_set_forbidden(store, STORE_CLAIMS, true);
+	assert_true(fleet_store_find(store, SANDBOX_UID)->shown.is_claim_hidden);
+	assert_true(fleet_store_find(store, SANDBOX_UID)->shown.is_standalone);
+	/* the right comes back */
+	fleet_store_sync(store, STORE_CLAIMS, true);
+	put_claim(store, "");
+	fleet_store_sync(store, STORE_CLAIMS, false);
+	assert_false(store->is_forbidden[STORE_CLAIMS]);
+	assert_int_equal(1, count(store));
+	assert_non_null(fleet_store_find(store, CLAIM_UID));
+	put_sandbox(store, "");
+	fleet_store_set_forbidden(store, STORE_CLAIMS, true);
+	assert_false(fleet_store_find(store, SANDBOX_UID)->shown.is_claim_hidden);
+}
+
+#define POD_OF_S                                                                               \
+	"{'metadata':{'name':'s','namespace':'n','uid':'" POD_UID                              \
+	"','creationTimestamp':'2026-01-01T00:00:02Z','ownerReferences':[{'kind':'Sandbox',"   \
+	"'name':'s','uid':'" SANDBOX_UID "','controller':true}]},"                             \
+	"'status':{'phase':'%s','containerStatuses':[{'name':'m','restartCount':2}]}}"
+
+static void put_pod(struct store *store, const char *phase)
+{
+	char *text = x_asprintf(POD_OF_S, phase);
+	apply(store, STORE_PODS, KUBE_MODIFIED, text);
+	free(text);
+}
+
+static void put_state(struct store *store, const char *conditions)
+{
+	char *text = sandbox_json("", "'operatingMode':'Running'", conditions);
+	apply(store, STORE_SANDBOXES, KUBE_MODIFIED, text);
+	free(text);
+}
+
+/* A pod that was seen and may not be seen any more has not gone: nothing is made of that. */
+static void pods_out_of_sight_are_not_gone(void **state)
+{
+	struct store *store = *state;
+	put_state(store, CONDS(COND("Ready", "True", "DependenciesReady")));
+	synced(store, STORE_PODS);
+	put_pod(store, "Running");
+	const struct row *row = fleet_store_find(store, SANDBOX_UID);
+	assert_int_equal(2, row->shown.restarts);
+	fleet_store_set_forbidden(store, STORE_PODS, true);
+	assert_int_equal(FLEET_READY, row->shown.state);
+	assert_string_equal("", row->shown.why);
+	assert_false(row->shown.is_pod_ending);
+	assert_int_equal(0, row->shown.restarts);
+	put_state(store, CONDS(COND("Ready", "False", "PodSucceeded") "," COND(
+				 "Finished", "True", "PodSucceeded")));
+	assert_int_equal(FLEET_FINISHED, row->shown.state);
+	put_state(store, CONDS(COND("Ready", "False", "DependenciesNotReady")));
+	assert_int_equal(FLEET_DEGRADED, row->shown.state);
+	assert_null(strstr(row->shown.why, "does not exist"));
+	/* they come back into sight, and this one is not among them */
+	synced(store, STORE_PODS);
+	assert_non_null(strstr(row->shown.why, "Pod s does not exist"));
+	put_pod(store, "Pending");
+	assert_int_equal(2, row->shown.restarts);
+}
+
+static void new_sandboxes_without_pods_in_sight_are_creating(void **state)
+{
+	struct store *store = *state;
+	fleet_store_set_forbidden(store, STORE_PODS, true);
+	put_state(store, CONDS(COND("Ready", "False", "DependenciesNotReady")));
+	assert_int_equal(FLEET_CREATING, fleet_store_find(store, SANDBOX_UID)->shown.state);
+	put_state(store, CONDS(COND("Ready", "True", "DependenciesReady")));
+	assert_int_equal(FLEET_READY, fleet_store_find(store, SANDBOX_UID)->shown.state);
+}
+
+static void claims_stand_for_sandboxes_out_of_sight(void **state)
+{
+	struct store *store = *state;
+	put_sandbox(store, OF_CLAIM);
+	put_claim(store, "'sandbox':{'name':'s','podIPs':['10.0.0.9']}," CONDS(
+				 COND("Ready", "True", "DependenciesReady")));
+	fleet_store_set_forbidden(store, STORE_SANDBOXES, true);
+	assert_int_equal(1, count(store));
+	const struct row *row = fleet_store_find(store, CLAIM_UID);
+	assert_int_equal(FLEET_READY, row->shown.state);
+	assert_string_equal("s", row->shown.sandbox);
+	assert_string_equal("", row->shown.sandbox_uid);
+	assert_string_equal("10.0.0.9", row->shown.pod_ip);
+	assert_string_equal("", row->shown.why);
+	put_claim(store, "'sandbox':{'name':'s'}," CONDS(
+				 COND("Ready", "False", "DependenciesNotReady")));
+	assert_int_equal(FLEET_DEGRADED, row->shown.state);
+}
+
+static void pools_and_templates_out_of_sight_are_not_missing(void **state)
+{
+	struct store *store = *state;
+	synced(store, STORE_POOLS);
+	synced(store, STORE_TEMPLATES);
+	put_claim(store, "");
+	const struct row *row = fleet_store_find(store, CLAIM_UID);
+	assert_non_null(strstr(row->shown.why, "SandboxWarmPool p does not exist"));
+	fleet_store_set_forbidden(store, STORE_POOLS, true);
+	fleet_store_set_forbidden(store, STORE_TEMPLATES, true);
+	assert_null(strstr(row->shown.why, "does not exist"));
+}
+
 static void a_selector_hides_rows_without_a_claim(void **state)
 {
 	struct store *store = *state;
@@ -374,6 +483,11 @@ int main(void)
 		CASE(an_old_sandbox_without_a_claim_shows_at_once),
 		CASE(forbidden_claims_leave_sandboxes),
 		CASE(forbidden_pods_are_only_unknown),
+		CASE(hidden_claims_are_told_from_none),
+		CASE(pods_out_of_sight_are_not_gone),
+		CASE(new_sandboxes_without_pods_in_sight_are_creating),
+		CASE(claims_stand_for_sandboxes_out_of_sight),
+		CASE(pools_and_templates_out_of_sight_are_not_missing),
 		CASE(a_selector_hides_rows_without_a_claim),
 		CASE(changes_are_told_in_order_and_once),
 		CASE(a_relist_touches_only_what_differs),

@@ -201,6 +201,26 @@ static void forbidden_is_not_asked_again_soon(void **state)
 	assert_same(t);
 }
 
+static void forbidden_stays_the_reason_until_it_is_over(void **state)
+{
+	struct test *t = *state;
+	start(t, 0);
+	until_live(t);
+	t->forbid_list = 1;
+	kube_reflector_resync(t->reflector);
+	API_UNTIL(&t->api, t->state == KUBE_REFLECTOR_FORBIDDEN, 2000);
+	t->was_retrying = false;
+	t->refuse_first_list = 1; /* asked again, and the server is in trouble */
+	int lists = t->lists;
+	kube_reflector_resync(t->reflector);
+	assert_int_equal(KUBE_REFLECTOR_FORBIDDEN, t->state);
+	API_UNTIL(&t->api, t->lists > lists, 2000);
+	API_FOR(&t->api, 200);
+	assert_false(t->was_retrying);
+	until_live(t);
+	assert_same(t);
+}
+
 static void a_cut_list_keeps_the_copy_and_comes_back(void **state)
 {
 	struct test *t = *state;
@@ -329,6 +349,7 @@ int main(void)
 		CASE(waits_as_long_as_429_says),
 		CASE(a_deaf_watch_is_replaced_on_a_new_connection),
 		CASE(forbidden_is_not_asked_again_soon),
+		CASE(forbidden_stays_the_reason_until_it_is_over),
 		CASE(a_cut_list_keeps_the_copy_and_comes_back),
 		CASE(garbage_is_an_error_that_is_retried),
 		CASE(what_is_not_served_names_the_versions),
