@@ -20,29 +20,7 @@ enum {
 	ROUTE_TIMEOUT_MS = 30000,
 };
 
-struct right {
-	const char *verb, *group, *resource, *subresource;
-	const char *needed_for;
-};
-
 #define EXTENSIONS "extensions.agents.x-k8s.io"
-static const struct right rights[] = {
-	{ "list", EXTENSIONS, "sandboxclaims", "", "the list" },
-	{ "watch", EXTENSIONS, "sandboxclaims", "", "a live list" },
-	{ "create", EXTENSIONS, "sandboxclaims", "", "create" },
-	{ "patch", EXTENSIONS, "sandboxclaims", "", "extend" },
-	{ "delete", EXTENSIONS, "sandboxclaims", "", "rm" },
-	{ "watch", "agents.x-k8s.io", "sandboxes", "", "states and addresses" },
-	{ "patch", "agents.x-k8s.io", "sandboxes", "", "suspend and resume" },
-	{ "watch", EXTENSIONS, "sandboxwarmpools", "", "the pools" },
-	{ "watch", "", "pods", "", "why a sandbox is not ready" },
-	{ "list", "", "events", "", "why a sandbox is not ready" },
-	{ "get", "", "pods", "portforward", "port-forward" },
-	{ "create", "", "pods", "portforward", "port-forward" },
-	{ "get", "", "pods", "log", "pod logs" },
-};
-enum { RIGHT_COUNT = sizeof rights / sizeof rights[0] };
-
 static const char *const groups[] = { EXTENSIONS, "agents.x-k8s.io" };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
@@ -195,14 +173,14 @@ static void on_group(void *arg, const struct err *err, const struct cJSON *objec
 static void on_right(void *arg, const struct err *err, const struct cJSON *object)
 {
 	struct engine_doctor *doctor = arg;
-	const struct right *right = &rights[doctor->at];
+	const struct right *right = &engine_right_rows[doctor->at];
 	doctor->call = NULL;
 	char *check = x_asprintf("right to %s %s%s%s", right->verb, right->resource,
 		right->subresource[0] ? "/" : "", right->subresource);
 	char *fix = x_asprintf("needed for %s: ask for it in a Role", right->needed_for);
 	if (err != NULL)
 		report(doctor, ENGINE_SKIPPED, check, err->msg, "");
-	else if (json_bool(object, false, "status", "allowed", NULL))
+	else if (engine_right_is_allowed(object))
 		report(doctor, ENGINE_OK, check, "yes", "");
 	else
 		report(doctor, ENGINE_WARNING, check, "no", fix);
@@ -212,25 +190,15 @@ static void on_right(void *arg, const struct err *err, const struct cJSON *objec
 	next(doctor);
 }
 
-static bool ask_right(struct engine_doctor *doctor, const struct right *right)
+static bool ask_right(struct engine_doctor *doctor)
 {
-	cJSON *review = cJSON_CreateObject();
-	cJSON_AddStringToObject(review, "apiVersion", "authorization.k8s.io/v1");
-	cJSON_AddStringToObject(review, "kind", "SelfSubjectAccessReview");
-	cJSON *spec = cJSON_AddObjectToObject(review, "spec");
-	cJSON *attributes = cJSON_AddObjectToObject(spec, "resourceAttributes");
-	cJSON_AddStringToObject(
-		attributes, "namespace", kube_config_namespace(doctor->engine->config));
-	cJSON_AddStringToObject(attributes, "verb", right->verb);
-	cJSON_AddStringToObject(attributes, "group", right->group);
-	cJSON_AddStringToObject(attributes, "resource", right->resource);
-	cJSON_AddStringToObject(attributes, "subresource", right->subresource);
-	char *body = cJSON_PrintUnformatted(review);
-	bool ok = ask(doctor, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-		NULL, slice_of(body), on_right);
-	free(body);
-	cJSON_Delete(review);
-	return ok;
+	struct err err = { 0 };
+	doctor->call =
+		engine_right_ask(doctor->engine, kube_config_namespace(doctor->engine->config),
+			(enum right_id)doctor->at, on_right, doctor, &err);
+	if (doctor->call == NULL)
+		report(doctor, ENGINE_FAILURE, "rights", err.msg, err_hint(&err));
+	return doctor->call != NULL;
 }
 
 /* ---- the way to one sandbox */
@@ -348,7 +316,7 @@ static bool begin_step(struct engine_doctor *doctor)
 		snprintf(path, sizeof path, "/apis/%s", groups[doctor->at]);
 		return ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_group);
 	case STEP_RIGHTS:
-		return doctor->at < RIGHT_COUNT && ask_right(doctor, &rights[doctor->at]);
+		return doctor->at < RIGHT_COUNT && ask_right(doctor);
 	case STEP_LIST:
 		return doctor->at == 0 && ask_claims(doctor);
 	default:

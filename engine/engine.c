@@ -238,6 +238,7 @@ struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, str
 	engine->no_pod_ip_header = opts->no_pod_ip_header;
 	engine->telemetry = telemetry_new(MAX_SPANS);
 	engine_lanes_init(engine);
+	engine_rights_init(engine);
 	if (!engine_way_check(opts, err))
 		goto fail;
 	engine->http = http_new(loop, err);
@@ -276,6 +277,7 @@ void engine_free(struct engine *engine)
 	runtime_free(engine->direct);
 	engine_gateway_free(engine->gateway);
 	engine_routers_free(engine);
+	engine_rights_deinit(engine);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)

@@ -9,6 +9,7 @@
 #include "engine/fleet/fleet.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
+#include "engine/rights.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 #include "engine/transfer/transfer.h"

@@ -11,6 +11,7 @@ struct kube_config;
 struct tunnel;  /* lanes.c */
 struct gateway; /* gateway.c */
 struct router;  /* router.c */
+struct rights;  /* rights.c */
 struct cJSON;
 struct str;
 
@@ -56,6 +57,7 @@ struct engine {
 	char *router_service, *router_namespace, *router_token;
 	struct router *routers;
 	struct gateway *gateway;
+	struct rights *rights;
 	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;
 	void (*on_change)(void *arg);
@@ -103,6 +105,43 @@ char *engine_read_token(const char *path, const char *whose, struct err *err);
 
 /* gVisor or Kata: the workload does not listen in the pod's host-side network namespace. */
 bool engine_is_other_kernel(const char *runtime_class);
+
+/* rights.c */
+struct right {
+	const char *verb, *group, *resource, *subresource; /* "" = none */
+	const char *needed_for;
+};
+enum right_id {
+	RIGHT_LIST_CLAIMS,
+	RIGHT_WATCH_CLAIMS,
+	RIGHT_CREATE_CLAIMS,
+	RIGHT_PATCH_CLAIMS,
+	RIGHT_DELETE_CLAIMS,
+	RIGHT_WATCH_SANDBOXES,
+	RIGHT_PATCH_SANDBOXES,
+	RIGHT_DELETE_SANDBOXES,
+	RIGHT_WATCH_POOLS,
+	RIGHT_WATCH_PODS,
+	RIGHT_LIST_EVENTS,
+	RIGHT_GET_FORWARD,
+	RIGHT_CREATE_FORWARD,
+	RIGHT_GET_LOG,
+	RIGHT_COUNT,
+};
+extern const struct right engine_right_rows[];
+/* One review; namespace_ "" = all. */
+struct kube_call *engine_right_ask(struct engine *engine, const char *namespace_,
+	enum right_id id,
+	void (*done)(void *arg, const struct err *err, const struct cJSON *object), void *arg,
+	struct err *err);
+bool engine_right_is_allowed(const struct cJSON *answer);
+/* As far as is known; asks if it is not. */
+bool engine_right_is_refused(
+	struct engine *engine, const char *namespace_, enum right_id right);
+void engine_right_learn(
+	struct engine *engine, const char *namespace_, enum right_id right); /* a refusal */
+void engine_rights_init(struct engine *engine);
+void engine_rights_deinit(struct engine *engine);
 
 /* resolve.c */
 void engine_resolves_look(struct engine *engine);
