@@ -65,7 +65,11 @@ static void add_row(struct cli_table *table, const struct cli *cli, const struct
 	cli_table_cell(table, row->sandbox);
 	cli_table_cell(table, row->pool);
 	if (wide) {
-		snprintf(number, sizeof number, "%d", row->restarts);
+		bool is_known = fleet_forbidden(engine_fleet(cli->engine), FLEET_PODS) == NULL;
+		if (is_known)
+			snprintf(number, sizeof number, "%d", row->restarts);
+		else
+			snprintf(number, sizeof number, "-");
 		cli_table_cell(table, row->pod);
 		cli_table_cell(table, row->pod_ip);
 		cli_table_cell(table, row->node);
@@ -196,6 +200,25 @@ static void print_change(void *arg, const char *uid, const struct fleet_row *row
 		cli_finish(cli, EXIT_STATUS_FAILED);
 }
 
+/* One of the two may not be read: what the other tells is still worth a list. */
+static bool is_one_hidden(const struct cli *cli)
+{
+	const struct fleet *fleet = engine_fleet(cli->engine);
+	return (fleet_forbidden(fleet, FLEET_CLAIMS) == NULL) !=
+	       (fleet_forbidden(fleet, FLEET_SANDBOXES) == NULL);
+}
+
+static void note_hidden(const struct cli *cli)
+{
+	const struct fleet *fleet = engine_fleet(cli->engine);
+	const struct err *claims = fleet_forbidden(fleet, FLEET_CLAIMS);
+	const struct err *sandboxes = fleet_forbidden(fleet, FLEET_SANDBOXES);
+	if (claims != NULL)
+		cli_note(cli, "Only Sandboxes are listed: %s", claims->msg);
+	if (sandboxes != NULL)
+		cli_note(cli, "Only claims are listed: %s", sandboxes->msg);
+}
+
 static void on_list_change(void *arg)
 {
 	struct list *list = arg;
@@ -207,16 +230,21 @@ static void on_list_change(void *arg)
 		return;
 	}
 	const struct err *failure = engine_source_failure(cli->engine);
-	if (failure != NULL) {
+	bool is_settled = fleet_is_synced(fleet);
+	/* forbidden: the other one decides */
+	bool waits = failure != NULL && failure->code == ERR_KUBE_FORBIDDEN &&
+		     (!is_settled || is_one_hidden(cli));
+	if (failure != NULL && !waits) {
 		cli_finish(cli, cli_fail(cli, failure));
 		return;
 	}
-	if (!fleet_is_synced(fleet))
+	if (!is_settled)
 		return;
 	loop_timer_disarm(list->deadline);
 	list->is_first_done = true;
 	list->printed = fleet_revision(fleet);
 	print_all(cli);
+	note_hidden(cli);
 	if (!cli->opt.watch)
 		cli_finish(cli, EXIT_STATUS_OK);
 }

@@ -60,11 +60,20 @@ class ScriptedApi:
         self.watchers = {}
         self.requests = []
         self.pages = {}
+        self.forbidden = set()  # (verb, resource): 403 as RBAC says it, and "no" in access reviews
+        self.forbidden_in = {}  # the same by namespace, "" for all of them, in reviews alone
         handler = type("Handler", (_Handler,), {"api": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def forbid(self, resource: str, *verbs: str):
+        """Takes rights away, those to read unless told which; watches under way end."""
+        with self.lock:
+            self.forbidden |= {(v, resource) for v in verbs or ("get", "list", "watch")}
+            for q in self.watchers.get(resource, []) if ("watch", resource) in self.forbidden else []:
+                q.put(None)
 
     def stop(self):
         for watchers in self.watchers.values():
@@ -115,18 +124,60 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def is_refused(self, verb: str, resource: str, path: str) -> bool:
+        if (verb, resource) not in self.api.forbidden:
+            return False
+        group = path.split("/")[2] if path.startswith("/apis/") else ""
+        where = f' in the namespace "{path.split("/namespaces/")[1].split("/")[0]}"' if "/namespaces/" in path else " at the cluster scope"
+        self.reply(403, json.dumps({
+            "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403,
+            "message": f'{resource} is forbidden: User "you" cannot {verb} resource "{resource}" in API group "{group}"{where}'}).encode())
+        return True
+
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         resource = url.path.rstrip("/").rsplit("/", 1)[-1]
         self.api.requests.append(self.path)
         collection, name = url.path.rstrip("/").rsplit("/", 2)[-2:]
-        if query.get("watch") in ("true", "1"):
+        is_one = collection in self.api.objects or collection == "pods"
+        is_watch = query.get("watch") in ("true", "1")
+        verb = "watch" if is_watch else "get" if is_one else "list"
+        if self.is_refused(verb, collection if is_one and not is_watch else resource, url.path):
+            return
+        if is_watch:
             self.watch(resource, query)
-        elif collection in self.api.objects or collection == "pods":
+        elif is_one:
             self.one(collection, urllib.parse.unquote(name))
         else:
             self.list(resource, query)
+
+    def do_POST(self):
+        """Access reviews, by what is forbidden. Nothing is ever changed here."""
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        self.api.requests.append(f"{self.command} {self.path}")
+        if not self.path.endswith("/selfsubjectaccessreviews"):
+            self.change()
+        elif not self.is_refused("create", "selfsubjectaccessreviews", self.path):
+            asked = body["spec"]["resourceAttributes"]
+            resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
+            refused = self.api.forbidden | self.api.forbidden_in.get(asked.get("namespace", ""), set())
+            body["status"] = {"allowed": (asked["verb"], resource) not in refused}
+            self.reply(201, json.dumps(body).encode())
+
+    def do_DELETE(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.api.requests.append(f"{self.command} {self.path}")
+        self.change()
+
+    do_PATCH = do_DELETE
+
+    def change(self):
+        path = self.path.split("?")[0]
+        resource = path.rstrip("/").rsplit("/", 1 if self.command == "POST" else 2)[1 if self.command == "POST" else -2]
+        verb = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}[self.command]
+        if not self.is_refused(verb, resource, path):
+            self.reply(500, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"this server is only read","code":500}')
 
     def list(self, resource: str, query: dict):
         objects = self.api.objects.get(resource, [])

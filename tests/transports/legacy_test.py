@@ -2,8 +2,10 @@
 """The legacy Python runtime at a direct URL: what it can do, what is refused, and what goes over the wire."""
 import json
 import os
+import re
 
 from harness import Case, main
+from harness.scripted_api import ScriptedApi
 from scripted import Legacy
 
 NAMES = ["plain", "with space", "100%41", "%41", "50%", "grün ☃", "a+b&c=d?e#f", "quo'te\"s", "-dash", "x;y", "data.json"]
@@ -146,6 +148,94 @@ class LegacyRuntime(Case):
                 self.assertEqual(r.code, 2, r.err)
                 self.assertIn("arg.invalid", r.err)
         self.assertEqual(self.app.requests, [])
+
+
+class Dashboard(Case):
+    """What this runtime cannot do is greyed and said at once; the rest works."""
+
+    def setUp(self):
+        self.root = self.tmp.resolve() / "root"
+        self.root.mkdir()
+        (self.root / "there").write_text("there")
+        self.here = self.tmp / "here"
+        self.here.mkdir()
+        (self.here / "mine").write_text("mine")
+
+    def runtime(self, address=("127.0.0.1", 0)):
+        self.app = Legacy(self.root, address=address)
+        self.addCleanup(self.app.stop)
+        self.addCleanup(lambda: self.assertEqual(self.app.wrong, []))
+        return self.app
+
+    def check_files(self, scr):
+        """The browser is open, the sandbox's side has the focus."""
+        scr.wait_for("there")
+        scr.wait_for("(F8 delete)")
+        scr.wait_for("(s shell)")
+        scr.wait_for(" F5 copy")
+        before = len(self.app.requests)
+        scr.key("F8")
+        scr.wait_for("deleting files is not supported by this runtime")
+        scr.key("s")
+        scr.wait_for("a shell is not supported by this runtime")
+        self.assertEqual(len(self.app.requests), before)
+        self.assertTrue((self.root / "there").exists())
+        scr.type(":mkdir new folder\r")
+        scr.wait_for("new folder/")
+        self.assertTrue((self.root / "new folder").is_dir())
+        scr.key("End", "c")
+        scr.wait_for(lambda s: (self.here / "there").exists())
+        scr.key("Tab")
+        scr.wait_for(" F8 delete")  # this side is ours
+        scr.key("End")
+        scr.type("/mine\r")
+        scr.key("c")
+        scr.wait_for(lambda s: (self.root / "mine").exists())
+        self.assertEqual((self.root / "mine").read_text(), "mine")
+
+    def test_direct(self):
+        app = self.runtime()
+        for rows, cols in ((24, 80), (40, 120), (10, 40)):
+            scr = self.sandmux_screen("--rest", app.url, "--runtime", "legacy", cwd=self.here, rows=rows, cols=cols)
+            scr.wait_for("one sandbox, by its address")
+            scr.wait_for("a shell is not supported by this runtime"[:cols - 4])
+            scr.wait_for("(s shell)")
+            scr.key("s")
+            scr.wait_for(re.compile("! a shell is not supported by this"))
+            scr.key("d")
+            scr.wait_for(re.compile("health +– not supported by"))
+            self.assertNotIn("op.unsupported", scr.text())
+            scr.stop()
+        scr = self.sandmux_screen("--rest", app.url, "--runtime", "legacy", cwd=self.here)
+        scr.wait_for("one sandbox, by its address")
+        scr.key("f")
+        self.check_files(scr)
+
+    def test_one_row_of_a_cluster(self):
+        """Beside a row whose runtime is sandboxd."""
+        self.runtime(("127.0.6.9", 8888))
+        api = ScriptedApi(2)
+        self.addCleanup(api.stop)
+        box, claim = api.objects["sandboxes"][0], api.objects["sandboxclaims"][0]
+        box["spec"]["podTemplate"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8888}]
+        box["status"]["podIPs"] = claim["status"]["sandbox"]["podIPs"] = ["127.0.6.9"]
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "config"), "--connectivity", "in-cluster-pod-ip",
+                                  cwd=self.here, cols=100)
+        scr.wait_for("2 sandboxes")
+        scr.wait_for("(s shell)")
+        scr.key("s")
+        scr.wait_for("a shell is not supported by this runtime")
+        scr.key("j")
+        scr.wait_for(lambda s: " s shell" in s.row(s.rows - 1))
+        scr.key("k")
+        scr.wait_for("(s shell)")
+        scr.type("?")
+        scr.type("/a shell in it\r")
+        scr.wait_for(re.compile(r" s +a shell in it +a shell is not supported by this runtime"))
+        scr.type("q")
+        scr.wait_for("2 sandboxes")
+        scr.key("f")
+        self.check_files(scr)
 
 
 main()

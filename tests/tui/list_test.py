@@ -188,23 +188,6 @@ class List(Case):
         self.assertIn("claim-00000", scr.text())  # old data stays, marked as old
         scr.wait_for(re.compile(r"data \S+ old"))
 
-    def test_forbidden_is_one_clear_message(self):
-        api = self.api(2)
-        handler = api.server.RequestHandlerClass
-
-        def refuses(verb, original):
-            def answer(handler, resource, query):
-                if resource == "sandboxclaims":
-                    body = (b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,'
-                            b'"message":"sandboxclaims is forbidden: User \\"you\\" cannot %s"}' % verb)
-                    handler.reply(403, body)
-                else:
-                    original(handler, resource, query)
-            return answer
-        handler.list, handler.watch = refuses(b"list", handler.list), refuses(b"watch", handler.watch)
-        scr = self.open(api, cols=120)
-        scr.wait_for(re.compile(r"sandboxclaims forbidden"))
-
     def test_read_only_refuses_and_says_so(self):
         api = self.api(2)
         scr = self.open(api, "--read-only")

@@ -137,6 +137,7 @@ static const struct host_ops host_ops = {
 	.copy_text = on_host_copy_text,
 	.namespace_ = on_host_namespace,
 	.each_command = command_each,
+	.can = command_can_in,
 };
 
 /* ---- dialogs */
@@ -368,6 +369,10 @@ void app_resized(struct app *app)
 static void on_engine_change(void *arg)
 {
 	struct app *app = arg;
+	uint64_t revision = engine_rights_revision(app->host.engine);
+	if (revision != app->rights_revision) /* hints and help show what may be done */
+		frame_dirty(app);
+	app->rights_revision = revision;
 	app->is_engine_telling = true;
 	tabs_tell_changed(app);
 	app->is_engine_telling = false;

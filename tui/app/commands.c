@@ -300,6 +300,7 @@ static bool run_resync(void *self, const char *args, struct err *err)
 	if (!fleet)
 		return err_set(err, ERR_OP_UNSUPPORTED, "there is nothing to list");
 	fleet_resync(fleet);
+	engine_rights_forget(app->host.engine);
 	host_notef(&app->host, NOTE_INFO, "listing everything again");
 	return true;
 }
@@ -395,23 +396,71 @@ static const struct command *find(const struct command *table, size_t n, const c
 	return NULL;
 }
 
+/* The command's name, what was typed for it translated; what follows it in the line. */
+static const char *read_name(const char *line, char name[NAME_BYTES])
+{
+	line += strspn(line, " ");
+	size_t n = strcspn(line, " ");
+	snprintf(name, NAME_BYTES, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
+	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+		if (strcmp(name, aliases[i].typed) == 0)
+			snprintf(name, NAME_BYTES, "%s", aliases[i].meant);
+	return line + n;
+}
+
+bool command_can(
+	const struct app *app, const struct view *view, const char *line, struct err *err)
+{
+	char name[NAME_BYTES];
+	(void)app;
+	read_name(line, name);
+	if (find(view->class->commands, view->class->n_commands, name))
+		return !view->class->can || view->class->can(view, name, err);
+	if (!view->class->targets)
+		return true;
+	/* a split is another shell */
+	return row_command_can(view, strcmp(name, "split") == 0 ? "shell" : name, err);
+}
+
+struct find_scope {
+	enum key_scope scope;
+	struct view *found;
+};
+
+static void look_for_scope(void *arg, struct view *view)
+{
+	struct find_scope *find = arg;
+	if (!find->found && view_scope(view) == find->scope)
+		find->found = view;
+}
+
+bool command_can_in(const struct host *host, int scope, const char *line, struct err *err)
+{
+	struct app *app = app_of(host);
+	struct tab *from = app_tab(app)->opener ? app_tab(app)->opener : app->tabs[0];
+	struct view *view = layout_data(from->focus);
+	bool is_any = scope == SCOPE_GLOBAL || scope == SCOPE_PREFIX;
+	if (!is_any && view_scope(view) != (enum key_scope)scope) {
+		struct find_scope other = { (enum key_scope)scope, NULL };
+		tabs_each_view(app, look_for_scope, &other);
+		view = other.found;
+	}
+	return !view || command_can(app, view, line, err);
+}
+
 bool command_run(struct app *app, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
-	line += strspn(line, " ");
-	size_t n = strcspn(line, " ");
-	if (!n)
+	const char *args = read_name(line, name);
+	if (!name[0])
 		return true;
-	snprintf(name, sizeof name, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
-	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
-		if (strcmp(name, aliases[i].typed) == 0)
-			snprintf(name, sizeof name, "%s", aliases[i].meant);
-	const char *args = line + n;
+	struct view *view = app_focused(app);
+	if (!command_can(app, view, line, err))
+		return false;
 	args += strspn(args, " ");
 	char *trimmed = x_strdup(args);
 	for (size_t end = strlen(trimmed); end && trimmed[end - 1] == ' ';)
 		trimmed[--end] = 0;
-	struct view *view = app_focused(app);
 	void *self = view;
 	const struct command *command =
 		find(view->class->commands, view->class->n_commands, name);

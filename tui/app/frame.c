@@ -215,6 +215,7 @@ static void draw_tab_bar(struct app *app, struct region bar)
 static void draw_hints(struct app *app, struct region bar)
 {
 	struct style plain = role(app, ROLE_BAR), key = role(app, ROLE_BAR_KEY);
+	struct style disabled = role(app, ROLE_BAR_DISABLED);
 	enum key_scope scope = app->is_prefix ? SCOPE_PREFIX : view_scope(app_focused(app));
 	int col = 1;
 	if (scope == SCOPE_SHELL) {
@@ -235,9 +236,15 @@ static void draw_hints(struct app *app, struct region bar)
 			if (row->scope != want || !row->hint ||
 				(pass == 1 && scope == SCOPE_PREFIX))
 				continue;
-			int cols = text_cols(row->key) + text_cols(row->hint) + 3;
+			bool can = command_can(app, app_focused(app), row->command, NULL);
+			int cols = text_cols(row->key) + text_cols(row->hint) + (can ? 3 : 5);
 			if (col + cols > bar.cols)
 				return;
+			if (!can) { /* not by its colour alone */
+				col += 2 + region_textf(bar, 0, col, bar.cols - col, disabled,
+						   "(%s %s)", row->key, row->hint);
+				continue;
+			}
 			col += region_text(bar, 0, col, bar.cols - col, key, row->key) + 1;
 			col += region_text(bar, 0, col, bar.cols - col, plain, row->hint) + 2;
 		}

@@ -69,7 +69,8 @@ struct app {
 	/* tabs */
 	struct tab *tabs[TABS_MAX];
 	size_t n_tabs, current;
-	struct view *strip; /* the log below everything */
+	uint64_t rights_revision; /* last seen */
+	struct view *strip;       /* the log below everything */
 	bool is_strip_on, is_strip_focused;
 	int strip_rows;
 	struct rect body, strip_rect, bar_rect;
@@ -139,6 +140,11 @@ bool frame_region(const struct app *app, const struct view *view, struct rect *o
 /* commands.c */
 bool command_run(struct app *app, const char *line, struct err *err);
 void command_try(struct app *app, const char *line); /* shows the failure */
+/* False with *err: why it would be refused now, with that view in the focus. */
+bool command_can(
+	const struct app *app, const struct view *view, const char *line, struct err *err);
+bool command_can_in(
+	const struct host *host, int scope, const char *line, struct err *err); /* host.can */
 size_t command_complete(
 	const struct app *app, const char *prefix, const struct command **out, size_t max);
 

@@ -166,12 +166,16 @@ void prompt_draw(struct app *app, struct region screen)
 		const struct command *command = matches[first + i];
 		struct region row =
 			region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
+		struct err why;
+		bool can = command_can(app, app_focused(app), command->name, &why);
 		struct style style = theme_style(
 			&app->theme, first + i == p->choice ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
+		if (!can && first + i != p->choice)
+			style.fg = theme_style(&app->theme, ROLE_DISABLED).fg;
 		region_fill(row, style);
 		int col = 1 + region_text(row, 0, 1, 16, style, command->name);
 		col += 1 + region_text(row, 0, col + 1, screen.cols / 3, style, command->args);
 		col = col < 36 && screen.cols > 70 ? 36 : col + 1;
-		region_text(row, 0, col, row.cols - col, style, command->help);
+		region_text(row, 0, col, row.cols - col, style, can ? command->help : why.msg);
 	}
 }

@@ -13,6 +13,7 @@ struct err;
 #define THEME_ROLES(X)                                                                         \
 	X(TEXT, "text", "default", "default", 0)                                               \
 	X(DIM, "dim", "bright-black", "default", 0)                                            \
+	X(DISABLED, "disabled", "bright-black", "default", 0)                                  \
 	X(ACCENT, "accent", "cyan", "default", DRAW_BOLD)                                      \
 	X(TITLE, "title", "default", "default", 0)                                             \
 	X(TITLE_FOCUSED, "title-focused", "cyan", "default", DRAW_BOLD)                        \
@@ -24,6 +25,7 @@ struct err;
 	X(MARKED, "marked", "yellow", "default", DRAW_BOLD)                                    \
 	X(BAR, "bar", "default", "default", DRAW_REVERSE)                                      \
 	X(BAR_KEY, "bar-key", "default", "default", DRAW_REVERSE | DRAW_BOLD)                  \
+	X(BAR_DISABLED, "bar-disabled", "default", "default", DRAW_REVERSE | DRAW_DIM)         \
 	X(TAB, "tab", "default", "default", DRAW_REVERSE)                                      \
 	X(TAB_ACTIVE, "tab-active", "cyan", "default", DRAW_BOLD)                              \
 	X(INPUT, "input", "default", "default", 0)                                             \

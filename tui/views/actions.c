@@ -18,11 +18,12 @@ enum { TARGETS_MAX = 20000, BATCH_PARALLEL = 8, NAMES_SHOWN = 8 };
 enum verb { VERB_DELETE, VERB_SUSPEND, VERB_RESUME, VERB_EXTEND };
 static const struct {
 	const char *ask, *doing, *done;
+	enum engine_action action;
 } verbs[] = {
-	[VERB_DELETE] = { "Delete", "deleting", "deleted" },
-	[VERB_SUSPEND] = { "Suspend", "suspending", "suspended" },
-	[VERB_RESUME] = { "Resume", "resuming", "resumed" },
-	[VERB_EXTEND] = { "Extend", "extending", "extended" },
+	[VERB_DELETE] = { "Delete", "deleting", "deleted", ENGINE_DELETE },
+	[VERB_SUSPEND] = { "Suspend", "suspending", "suspended", ENGINE_SUSPEND },
+	[VERB_RESUME] = { "Resume", "resuming", "resumed", ENGINE_SUSPEND },
+	[VERB_EXTEND] = { "Extend", "extending", "extended", ENGINE_EXTEND },
 };
 
 struct batch;
@@ -102,9 +103,11 @@ static void on_task_done(void *arg, const struct err *err)
 	struct task *task = arg;
 	task->op = NULL;
 	task->batch->n_running--;
-	if (err)
+	if (err) {
 		task_failed(task, err);
-	else
+		engine_refused(task->batch->actions->host->engine,
+			verbs[task->batch->verb].action, task->uid, NULL, err);
+	} else
 		task->batch->n_ok++;
 	batch_step(task->batch);
 }
@@ -112,7 +115,10 @@ static void on_task_done(void *arg, const struct err *err)
 static struct fleet_op *task_start(struct task *task, struct err *err)
 {
 	struct batch *batch = task->batch;
-	struct fleet *fleet = engine_fleet(batch->actions->host->engine);
+	struct engine *engine = batch->actions->host->engine;
+	struct fleet *fleet = engine_fleet(engine);
+	if (!engine_may(engine, verbs[batch->verb].action, task->uid, "", err))
+		return NULL;
 	switch (batch->verb) {
 	case VERB_DELETE:
 		return fleet_delete_start(fleet, task->uid, on_task_done, task, err);
@@ -159,10 +165,6 @@ static void batch_run(struct batch *batch)
 /* What to act on, or NULL with an error. */
 static struct batch *batch_new(struct view *view, enum verb verb, struct err *err)
 {
-	if (!engine_fleet(view->host->engine)) {
-		err_set(err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
-		return NULL;
-	}
 	const char **uids = x_calloc(TARGETS_MAX, sizeof *uids);
 	size_t n = view->class->targets ? view->class->targets(view, uids, TARGETS_MAX) : 0;
 	struct batch *batch = NULL;
@@ -229,8 +231,6 @@ bool action_delete(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
-	if (engine_is_read_only(view->host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "deleting is off");
 	struct batch *batch = batch_new(view, VERB_DELETE, err);
 	if (!batch)
 		return false;

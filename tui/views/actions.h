@@ -12,3 +12,5 @@ size_t actions_running(const struct actions *actions);
 
 extern const struct command row_commands[]; /* self: the focused view */
 extern const size_t n_row_commands;
+/* False with *err: why that one would be refused on all rows that it is for. */
+bool row_command_can(const struct view *view, const char *command, struct err *err);

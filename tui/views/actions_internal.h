@@ -11,6 +11,7 @@ struct creation {
 	struct actions *actions;
 	struct creation *next;
 	struct fleet_op *op;
+	char *namespace_; /* "" or NULL: not known */
 };
 
 struct actions {

@@ -15,6 +15,7 @@ void creation_free(void *arg)
 {
 	struct creation *creation = arg;
 	fleet_op_cancel(creation->op);
+	free(creation->namespace_);
 	free(creation);
 }
 
@@ -25,6 +26,9 @@ static void on_created(
 	struct actions *actions = creation->actions;
 	(void)row;
 	creation->op = NULL;
+	if (err)
+		engine_refused(
+			actions->host->engine, ENGINE_CREATE, NULL, creation->namespace_, err);
 	if (err)
 		host_failf(actions->host, err, "Cannot create the sandbox");
 	else
@@ -76,6 +80,7 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	split_words(copy, words, 64);
 	struct creation *creation = x_calloc(1, sizeof *creation);
 	creation->actions = actions;
+	creation->namespace_ = x_strdup(known.namespace_);
 	opts.namespace_ = *known.namespace_ ? known.namespace_ : NULL;
 	opts.name = *name ? name : NULL;
 	opts.pool = known.name;
@@ -86,7 +91,7 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	creation->op = fleet_create_start(engine_fleet(host->engine), &opts, err);
 	free(copy);
 	if (!creation->op) {
-		free(creation);
+		creation_free(creation);
 		return false;
 	}
 	creation->next = actions->creations;
@@ -111,11 +116,6 @@ bool action_create(void *self, const char *args, struct err *err)
 	struct view *view = self;
 	struct host *host = view->host;
 	struct fleet *fleet = engine_fleet(host->engine);
-	if (!fleet)
-		return err_set(
-			err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
-	if (engine_is_read_only(host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "creating is off");
 	if (*args)
 		return create(host->actions, "", args, "", "", err);
 	struct dialog *dialog =
@@ -132,7 +132,10 @@ bool action_create(void *self, const char *args, struct err *err)
 			pool.desired,
 			pool.is_template_missing ? ", its template is missing" : "");
 	}
-	if (!*first)
+	if (fleet_forbidden(fleet, FLEET_POOLS))
+		dialog_add_text(
+			dialog, "The warm pools may not be listed here: type the name of one.");
+	else if (!*first)
 		dialog_add_text(dialog, "No warm pool is known here yet.");
 	dialog_add_field(dialog, "name (empty: generated)", "");
 	dialog_add_field(dialog, "warm pool", first);

@@ -55,6 +55,14 @@ static const struct fleet_row *row_of(const struct detail *detail)
 
 static void add_error(struct detail_lines *lines, const char *label, const struct err *err)
 {
+	if (err->code == ERR_OP_UNSUPPORTED) { /* nothing is wrong */
+		detail_add(lines, label, ROLE_DISABLED, "– not supported by this runtime", 0);
+		return;
+	}
+	if (err->code == ERR_PORTFWD_DENIED) {
+		detail_addf(lines, label, ROLE_DISABLED, 0, "– %s", err->msg);
+		return;
+	}
 	detail_addf(lines, label, ROLE_ERROR, 0, "%s: %s", err_name(err), err->msg);
 	if (*err_hint(err))
 		detail_add(lines, "", ROLE_DIM, err_hint(err), 0);
@@ -68,9 +76,10 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 	char age[CLOCK_AGE_BYTES];
 	detail->health_op = NULL;
 	detail_clear(&detail->health);
-	if (err)
+	if (err) {
+		engine_refused(detail->view.host->engine, ENGINE_FILES, detail->uid, NULL, err);
 		add_error(&detail->health, "health", err);
-	else
+	} else
 		detail_addf(&detail->health, "health",
 			strcmp(health->status, "ok") == 0 || strcmp(health->status, "OK") == 0
 				? ROLE_OK
@@ -101,7 +110,10 @@ static void ask_daemon(struct detail *detail)
 	detail->asked_mono_ms = clock_mono_ms();
 	if (detail->health_op || detail->metadata_op)
 		return;
-	struct runtime *runtime = engine_runtime(detail->view.host->engine, detail->uid, &err);
+	struct engine *engine = detail->view.host->engine;
+	struct runtime *runtime = NULL;
+	if (engine_may(engine, ENGINE_FILES, detail->uid, "", &err))
+		runtime = engine_runtime(engine, detail->uid, &err);
 	if (runtime)
 		detail->health_op =
 			runtime_health_start(runtime, ASK_TIMEOUT_MS, on_health, detail, &err);
@@ -172,7 +184,30 @@ static void add_if(struct detail_lines *lines, const char *label, const char *te
 		detail_add(lines, label, ROLE_TEXT, text, 0);
 }
 
-static void add_row(struct detail_lines *lines, const struct fleet_row *row)
+/* What a collection would tell that may not be read. */
+static void add_unless_hidden(struct detail_lines *lines, const struct fleet *fleet,
+	enum fleet_kind kind, const char *label, const char *text)
+{
+	static const char *const names[FLEET_KIND_COUNT] = { "sandboxclaims", "sandboxes",
+		"pods", "sandboxwarmpools", "sandboxtemplates", "events" };
+	if (*text)
+		detail_add(lines, label, ROLE_TEXT, text, 0);
+	else if (fleet_forbidden(fleet, kind))
+		detail_addf(lines, label, ROLE_DISABLED, 0, "– %s may not be read here",
+			names[kind]);
+}
+
+static void add_restarts(
+	struct detail_lines *lines, const struct fleet *fleet, const struct fleet_row *row)
+{
+	if (row->restarts)
+		detail_addf(lines, "restarts", ROLE_WARNING, 0, "%d", row->restarts);
+	else
+		add_unless_hidden(lines, fleet, FLEET_PODS, "restarts", "");
+}
+
+static void add_row(
+	struct detail_lines *lines, const struct fleet *fleet, const struct fleet_row *row)
 {
 	char age[CLOCK_AGE_BYTES], date[CLOCK_RFC3339_BYTES];
 	int64_t now = clock_wall_ms();
@@ -181,11 +216,13 @@ static void add_row(struct detail_lines *lines, const struct fleet_row *row)
 	if (*row->why)
 		detail_add(lines, "why", ROLE_WARNING, row->why, row->why_since_ms);
 	add_if(lines, "namespace", row->namespace_);
-	add_if(lines, "claim", row->claim);
-	add_if(lines, "sandbox", row->sandbox);
-	add_if(lines, "pod", row->pod);
-	add_if(lines, "pool", row->pool);
-	add_if(lines, "template", row->template_);
+	add_unless_hidden(lines, fleet, FLEET_CLAIMS, "claim", row->claim);
+	add_unless_hidden(lines, fleet, FLEET_SANDBOXES, "sandbox", row->sandbox);
+	add_unless_hidden(lines, fleet,
+		fleet_forbidden(fleet, FLEET_SANDBOXES) ? FLEET_SANDBOXES : FLEET_PODS, "pod",
+		row->pod);
+	add_unless_hidden(lines, fleet, FLEET_CLAIMS, "pool", row->pool);
+	add_unless_hidden(lines, fleet, FLEET_POOLS, "template", row->template_);
 	add_if(lines, "node", row->node);
 	add_if(lines, "pod IP", row->pod_ip);
 	add_if(lines, "service", row->service_fqdn);
@@ -203,8 +240,7 @@ static void add_row(struct detail_lines *lines, const struct fleet_row *row)
 			clock_format_age(row->expires_ms > now ? row->expires_ms - now
 							       : now - row->expires_ms,
 				age));
-	if (row->restarts)
-		detail_addf(lines, "restarts", ROLE_WARNING, 0, "%d", row->restarts);
+	add_restarts(lines, fleet, row);
 }
 
 static void add_events(struct detail *detail)
@@ -212,7 +248,11 @@ static void add_events(struct detail *detail)
 	struct fleet *fleet = engine_fleet(detail->view.host->engine);
 	struct fleet_event *events = x_calloc(EVENTS_MAX, sizeof *events);
 	size_t n = fleet_events(fleet, detail->uid, events, EVENTS_MAX);
+	const struct err *hidden = fleet_forbidden(fleet, FLEET_EVENTS);
 	detail_title(&detail->all, "Events");
+	if (hidden)
+		detail_addf(&detail->all, "", ROLE_DISABLED, 0,
+			"– events may not be read here: %s", hidden->msg);
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_event *e = &events[i];
 		char count[24] = "";
@@ -221,7 +261,7 @@ static void add_events(struct detail *detail)
 		detail_addf(&detail->all, e->reason, e->is_warning ? ROLE_WARNING : ROLE_TEXT,
 			e->wall_ms, "%s  (%s%s)", e->message, e->object, count);
 	}
-	if (!n)
+	if (!n && !hidden)
 		detail_add(&detail->all, "", ROLE_DIM, "none", 0);
 	free(events);
 }
@@ -248,7 +288,7 @@ static void build(struct detail *detail)
 		detail_add(all, "state", ROLE_GONE,
 			"It is gone. What follows is the last that was known.", 0);
 	if (row)
-		add_row(all, row);
+		add_row(all, engine_fleet(host->engine), row);
 	if (row || is_direct) {
 		detail_title(all, "Daemon");
 		if (!detail->health.n)

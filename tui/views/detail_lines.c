@@ -186,8 +186,24 @@ static void add_map(
 	}
 }
 
+static void add_missing(struct detail_lines *lines, const char *what, const struct err *err)
+{
+	struct str title;
+	if (!err)
+		return;
+	str_init(&title, 64);
+	str_addf(&title, "The %s", what);
+	detail_title(lines, title.p);
+	str_deinit(&title);
+	detail_addf(lines, "", err->code == ERR_KUBE_FORBIDDEN ? ROLE_DISABLED : ROLE_ERROR, 0,
+		"– cannot be read: %s", err->msg);
+}
+
 void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *objects)
 {
+	add_missing(lines, "claim", objects->claim_err);
+	add_missing(lines, "sandbox", objects->sandbox_err);
+	add_missing(lines, "pod", objects->pod_err);
 	add_conditions(lines, "claim", objects->claim);
 	add_conditions(lines, "sandbox", objects->sandbox);
 	add_conditions(lines, "pod", objects->pod);

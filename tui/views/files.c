@@ -433,6 +433,7 @@ const struct view_class view_files = {
 	.key = key,
 	.mouse = mouse,
 	.changed = changed,
+	.can = files_can,
 	.targets = targets,
 	.filter = filter,
 	.filter_text = filter_text,

@@ -398,8 +398,8 @@ static bool make_folder(struct files *files, const char *name, struct err *err)
 {
 	struct files_pane *pane = files_active(files);
 	struct host *host = files->view.host;
-	if (engine_is_read_only(host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "making folders is off");
+	if (!files_pane_may(pane, ENGINE_MAKE_FOLDER, err))
+		return false;
 	if (!path_is_safe_name(name, strlen(name)))
 		return err_set(err, ERR_ARG_INVALID, "'%s' is no name for a folder", name);
 	char *path = files_pane_join(pane, name);
@@ -414,9 +414,11 @@ static bool make_folder(struct files *files, const char *name, struct err *err)
 		char *dotted = x_asprintf("./%s", path);
 		const char *const argv[] = { "mkdir", "--", dotted, NULL };
 		struct runtime *runtime = engine_runtime(host->engine, pane->uid, err);
+		/* the legacy runtime runs commands in the folder that its paths begin from, and its / is another */
+		bool is_legacy = runtime && runtime_kind_of(runtime) == RUNTIME_LEGACY;
 		if (runtime)
-			files->op = runtime_execute_start(
-				runtime, argv, NULL, "/", MKDIR_MS, on_made, files, err);
+			files->op = runtime_execute_start(runtime, argv, NULL,
+				is_legacy ? NULL : "/", MKDIR_MS, on_made, files, err);
 		free(dotted);
 		ok = files->op != NULL;
 	}
@@ -434,6 +436,14 @@ static bool run_mkdir(void *self, const char *args, struct err *err)
 	dialog_add_field(dialog, "name", "");
 	show_dialog(files, dialog, "&Make");
 	return true;
+}
+
+bool files_can(const struct view *view, const char *command, struct err *err)
+{
+	const struct files_pane *pane = files_active((const struct files *)view);
+	if (strcmp(command, "delete") == 0)
+		return files_pane_may(pane, ENGINE_DELETE_FILES, err);
+	return strcmp(command, "mkdir") != 0 || files_pane_may(pane, ENGINE_MAKE_FOLDER, err);
 }
 
 const struct command files_commands[FILES_COMMANDS] = {

@@ -282,10 +282,9 @@ void files_delete_ask(struct files_delete *job)
 struct files_delete *files_delete_start(struct files_pane *pane,
 	void (*done)(void *arg, size_t n_deleted), void *arg, struct err *err)
 {
-	if (engine_is_read_only(pane->host->engine)) {
-		err_set(err, ERR_OP_READ_ONLY, "deleting is off");
+	/* a runtime that cannot delete must not be sent an rm either: its / is not where its paths begin */
+	if (!files_pane_may(pane, ENGINE_DELETE_FILES, err))
 		return NULL;
-	}
 	size_t n;
 	struct file_entry **chosen = files_pane_chosen(pane, &n);
 	if (!n || n > TARGETS_MAX) {

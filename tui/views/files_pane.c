@@ -49,6 +49,16 @@ char *files_pane_join(const struct files_pane *pane, const char *name)
 	return *pane->path ? path_join(pane->path, name) : x_strdup(name);
 }
 
+bool files_pane_may(const struct files_pane *pane, enum engine_action action, struct err *err)
+{
+	struct engine *engine = pane->host->engine;
+	if (!pane->is_local)
+		return engine_may(engine, action, pane->uid, "", err);
+	return !engine_is_read_only(engine) ||
+	       err_set(err, ERR_OP_READ_ONLY, "%s is off",
+		       action == ENGINE_DELETE_FILES ? "deleting" : "making folders");
+}
+
 char *files_pane_parent(const struct files_pane *pane)
 {
 	const char *slash = strrchr(pane->path, '/');

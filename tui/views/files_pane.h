@@ -120,6 +120,9 @@ size_t files_pane_search(const struct files_pane *pane, size_t from, const char 
 /* The marked entries, else the one under the cursor: a new array, free() it, not what is in it. */
 struct file_entry **files_pane_chosen(const struct files_pane *pane, size_t *n);
 
+/* engine_may() of an action on files, for either side. */
+bool files_pane_may(const struct files_pane *pane, enum engine_action action, struct err *err);
+
 /* ---- files_draw.c */
 void files_pane_draw(struct files_pane *pane, struct region region, bool is_active);
 /* The row at a place of the last draw; false: it is none. */

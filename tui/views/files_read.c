@@ -73,6 +73,8 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 		file_listing_add(&pane->next, &entry);
 	}
 	pane->next.n_hidden = n_hidden;
+	if (err)
+		engine_refused(pane->host->engine, ENGINE_FILES, pane->uid, NULL, err);
 	files_read_done(pane, err);
 }
 

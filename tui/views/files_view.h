@@ -37,4 +37,5 @@ void files_search_begin(struct files *files);
 enum { FILES_COMMANDS = 14 };
 extern const struct command files_commands[FILES_COMMANDS];
 void files_enter(struct files *files);
+bool files_can(const struct view *view, const char *command, struct err *err);
 void files_asks_forget(struct files *files); /* their answers go nowhere */

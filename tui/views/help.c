@@ -16,6 +16,7 @@ struct line {
 	const char *key; /* NULL: a title */
 	char *what;
 	const char *command; /* of a key; NULL */
+	enum key_scope scope;
 };
 
 struct help {
@@ -38,12 +39,13 @@ static enum key_scope scope(const struct view *view)
 	return SCOPE_HELP;
 }
 
-static void add(struct help *help, const char *key, const char *what, const char *command)
+static void add(struct help *help, enum key_scope scope_, const char *key, const char *what,
+	const char *command)
 {
 	if (help->n >= LINES_MAX)
 		return;
 	array_grow(&help->lines, &help->capacity, help->n + 1, sizeof *help->lines);
-	help->lines[help->n++] = (struct line){ key, x_strdup(what), command };
+	help->lines[help->n++] = (struct line){ key, x_strdup(what), command, scope_ };
 }
 
 static bool has_text(const char *text, const char *part)
@@ -71,9 +73,9 @@ static void add_keys(struct help *help)
 				!fits(help, row->key, row->help, row->command))
 				continue;
 			if (!has_title)
-				add(help, NULL, key_scope_title(row->scope), NULL);
+				add(help, row->scope, NULL, key_scope_title(row->scope), NULL);
 			has_title = true;
-			add(help, row->key, row->help, row->command);
+			add(help, row->scope, row->key, row->help, row->command);
 		}
 	}
 }
@@ -81,6 +83,7 @@ static void add_keys(struct help *help)
 struct group {
 	struct help *help;
 	const char *name;
+	enum key_scope scope;
 };
 
 static void add_command(void *arg, const char *name, const struct command *command)
@@ -91,13 +94,13 @@ static void add_command(void *arg, const char *name, const struct command *comma
 		return;
 	if (!group->name || strcmp(group->name, name) != 0) {
 		snprintf(title, sizeof title, "Commands, after ':' (%s)", name);
-		add(group->help, NULL, title, NULL);
+		add(group->help, group->scope, NULL, title, NULL);
 		group->name = name;
 	}
 	snprintf(title, sizeof title, "%s%s%s", command->name, *command->args ? " " : "",
 		command->args);
 	/* the line's text is the command, its help stands where a key's command does */
-	add(group->help, "", title, command->help);
+	add(group->help, group->scope, "", title, command->help);
 }
 
 static void clear(struct help *help)
@@ -114,12 +117,16 @@ static void build(struct help *help)
 	add_keys(help);
 	static const struct view_class *const classes[] = { &view_sandboxes, &view_detail,
 		&view_files, &view_shell, &view_log, &view_copies, &view_help };
-	struct group group = { help, NULL };
+	static const enum key_scope scopes[] = { SCOPE_LIST, SCOPE_DETAIL, SCOPE_FILES,
+		SCOPE_SHELL, SCOPE_LOG, SCOPE_COPIES, SCOPE_HELP };
+	struct group group = { help, NULL, SCOPE_GLOBAL };
 	if (host->ops->each_command)
 		host->ops->each_command(host, add_command, &group);
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+		group.scope = scopes[i];
 		for (size_t k = 0; k < classes[i]->n_commands; k++)
 			add_command(&group, classes[i]->name, &classes[i]->commands[k]);
+	}
 }
 
 static void draw_line(
@@ -127,18 +134,27 @@ static void draw_line(
 {
 	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	struct style accent = host_style(host, ROLE_ACCENT);
+	struct err why;
+	const char *typed = line->key && *line->key ? line->command : line->what;
+	bool can =
+		!line->key || !host->ops->can || host->ops->can(host, line->scope, typed, &why);
+	if (!can)
+		text = accent = host_style(host, ROLE_DISABLED);
 	if (!line->key) {
 		region_text(r, row, 1, r.cols - 1, host_style(host, ROLE_HEADER), line->what);
 	} else if (!*line->key) { /* a command */
 		int cols = COMMAND_COLS < r.cols / 2 ? COMMAND_COLS : r.cols / 2;
 		region_text(r, row, 3, cols - 1, accent, line->what);
-		region_text(r, row, 3 + cols, r.cols - 3 - cols, text, line->command);
+		region_text(r, row, 3 + cols, r.cols - 3 - cols, text,
+			can ? line->command : why.msg);
 	} else {
 		region_text(r, row, 3, KEY_COLS - 1, accent, line->key);
 		int col = 3 + KEY_COLS;
 		col += region_text(r, row, col, r.cols - col, text, line->what);
 		int room = r.cols - col - 2;
-		if (room > text_cols(line->command) + 1)
+		if (!can && room > 0)
+			region_text(r, row, col + 2, room, text, why.msg);
+		else if (room > text_cols(line->command) + 1)
 			region_textf(r, row, col + 2, room, dim, ":%s", line->command);
 	}
 }

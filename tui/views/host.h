@@ -46,6 +46,9 @@ struct host_ops {
 	void (*each_command)(struct host *host,
 		void (*fn)(void *arg, const char *group, const struct command *command),
 		void *arg);
+	/* For help: false with *err: why that command line would be refused now in a view of that scope (an enum
+	 * key_scope), the one that help was opened from if it fits. */
+	bool (*can)(const struct host *host, int scope, const char *line, struct err *err);
 };
 
 struct host {

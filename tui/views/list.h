@@ -18,6 +18,7 @@ struct list {
 	int rows_shown, first_row; /* of the last draw */
 	int header_row;
 	int column_at[COLUMN_COUNT], column_cols[COLUMN_COUNT]; /* -1: not shown */
+	bool is_dark[COLUMN_COUNT];                             /* its source may not be read */
 	bool is_rebuilding;
 	bool shows_seconds;
 };
@@ -44,6 +45,9 @@ static inline struct fleet *list_fleet(const struct list *list)
 /* list.c */
 void list_follow(struct view *view); /* takes over what the fleet has changed */
 void list_keep_cursor(struct list *list);
+
+/* list_head.c: what stands above the table; its rows. */
+int list_draw_head(struct list *list, struct region region);
 
 /* list_draw.c */
 void list_draw(struct view *view, struct region region, bool is_focused);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of the sandbox list: counters, how fresh the data is, and as many columns as fit. Rows are looked up in
-// the fleet as they are drawn, so nothing here is ever older than the store.
+// The table of the sandbox list: as many columns as fit. Rows are looked up in the fleet as they are drawn, so nothing
+// here is ever older than the store.
 #include "tui/views/list.h"
 
 #include "engine/base/clock.h"
+#include "tui/views/actions.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	SOURCES_MAX = 16,
-	HEAD_ROWS = 2,
 	FLEX_COLS = 24, /* what name and why want at least */
 	NAME_COLS_MIN = 14,
 	NAME_COLS_MAX = 40,
@@ -31,84 +30,26 @@ const struct list_column_row list_columns[COLUMN_COUNT] = {
 	[COLUMN_WHY] = { "WHY", "why", 0, 3, false },
 };
 
-static void draw_counters(struct list *list, struct region r)
+static bool is_hidden(const struct list *list, enum fleet_kind kind)
 {
-	struct host *host = list->view.host;
-	struct fleet_counters counters = fleet_counters_of(list_fleet(list));
-	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
-	size_t shown = list_index_count(list->index), total = list_index_total(list->index);
-	if (!list_index_shows_warm(list->index))
-		total -= counters.by_state[FLEET_WARM];
-	int col = shown == total ? region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
-					   "%zu sandbox%s", shown, shown == 1 ? "" : "es")
-				 : region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
-					   "%zu of %zu sandboxes", shown, total);
-	for (int state = 0; state < FLEET_STATE_COUNT; state++) {
-		if (!counters.by_state[state])
-			continue;
-		col += region_text(r, 0, col, r.cols - col, dim, "  ");
-		col += region_textf(r, 0, col, r.cols - col,
-			host_style(host, host_state_role((enum fleet_state)state)), "%zu %s",
-			counters.by_state[state], fleet_state_name((enum fleet_state)state));
-	}
-	if (counters.expiring)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
-			"  %zu expiring", counters.expiring);
-	size_t marked = list_index_marked_count(list->index);
-	if (marked)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_MARKED),
-			"  %zu marked", marked);
-	const char *filter = list_index_filter_text(list->index);
-	if (*filter)
-		region_textf(r, 0, col, r.cols - col, text, "  /%s", filter);
+	return fleet_forbidden(list_fleet(list), kind) != NULL;
 }
 
-/* "data 3s old", at the right; returns its columns. */
-static int draw_age(struct list *list, struct region r, int64_t age_ms, bool is_bad)
+/* Columns that tell nothing, or less, because their source may not be read. */
+static bool is_column_dark(const struct list *list, int column)
 {
-	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
-	if (!fleet_is_synced(list_fleet(list)))
-		return 0;
-	/* while all is well, steps of five seconds tell as much and wake the machine less often */
-	if (!is_bad)
-		age_ms -= age_ms % LIST_AGE_STEP_MS;
-	else
-		list->shows_seconds = true;
-	snprintf(label, sizeof label, "data %s old", clock_format_age(age_ms, text));
-	int cols = text_cols(label);
-	region_text(r, 0, r.cols - cols, cols,
-		host_style(list->view.host, is_bad ? ROLE_WARNING : ROLE_DIM), label);
-	return cols + 2;
-}
-
-/* How fresh the data is, and what is wrong with it. */
-static void draw_freshness(struct list *list, struct region r)
-{
-	struct host *host = list->view.host;
-	struct style warning = host_style(host, ROLE_WARNING);
-	struct fleet_source sources[SOURCES_MAX];
-	size_t n = fleet_sources(list_fleet(list), sources, SOURCES_MAX);
-	struct str trouble;
-	int64_t age = 0;
-	str_init(&trouble, 4096);
-	for (size_t i = 0; i < n; i++) {
-		const struct fleet_source *s = &sources[i];
-		age = s->age_ms > age ? s->age_ms : age;
-		if (strcmp(s->state_name, "live") == 0 ||
-			strcmp(s->state_name, "starting") == 0)
-			continue;
-		str_addf(&trouble, "%s%s %s", trouble.n ? "  " : "! ", s->resource,
-			s->state_name);
-		if (s->error && *s->error)
-			str_addf(&trouble, ": %s", s->error);
+	bool no_pods = is_hidden(list, FLEET_PODS), no_boxes = is_hidden(list, FLEET_SANDBOXES);
+	switch (column) {
+	case COLUMN_RESTARTS:
+	case COLUMN_POD:
+		return no_pods || no_boxes;
+	case COLUMN_SANDBOX:
+		return no_boxes;
+	case COLUMN_POOL:
+		return is_hidden(list, FLEET_CLAIMS);
+	default:
+		return false;
 	}
-	int age_cols = draw_age(list, r, age, trouble.n > 0);
-	if (trouble.n)
-		region_text(r, 0, 0, r.cols - age_cols, warning, trouble.p);
-	else if (!fleet_is_synced(list_fleet(list)))
-		region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY), "asking %s …",
-			engine_server(host->engine));
-	str_deinit(&trouble);
 }
 
 static int wanted_cols(int column)
@@ -163,13 +104,15 @@ static void lay_columns(struct list *list, int cols)
 static void draw_header(struct list *list, struct region r)
 {
 	struct host *host = list->view.host;
-	struct style style = host_style(host, ROLE_HEADER);
 	enum list_column sorted = list_index_column(list->index);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		if (list->column_at[i] < 0)
 			continue;
 		char title[32];
 		bool is_sorted = (int)sorted == i;
+		struct style style = host_style(host, ROLE_HEADER);
+		if (list->is_dark[i])
+			style = host_style(host, ROLE_DISABLED);
 		snprintf(title, sizeof title, "%s%s", list_columns[i].title,
 			!is_sorted                            ? ""
 			: list_index_is_reversed(list->index) ? "↓"
@@ -241,6 +184,8 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 			continue;
 		char buffer[64];
 		const char *text = cell_text(row, i, buffer);
+		if (list->is_dark[i] && !*text)
+			text = "–";
 		struct style style = base;
 		if (!(is_cursor && is_focused)) {
 			if (i == COLUMN_STATE)
@@ -249,6 +194,11 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 				style.fg = host_style(host, ROLE_WARNING).fg;
 			else if (i == COLUMN_WHY)
 				style.fg = host_style(host, ROLE_DIM).fg;
+			else if (list->is_dark[i]) {
+				const struct style disabled = host_style(host, ROLE_DISABLED);
+				style.fg = disabled.fg;
+				style.attrs |= disabled.attrs;
+			}
 		}
 		if (list_columns[i].is_right)
 			region_text_right(
@@ -273,12 +223,21 @@ static void draw_empty(struct list *list, struct region r)
 		return;
 	}
 	const char *namespace_ = host->ops->namespace_(host);
+	if (is_hidden(list, FLEET_CLAIMS)) {
+		region_text(r, 1, 2, r.cols - 2, dim,
+			is_hidden(list, FLEET_SANDBOXES)
+				? "Neither sandboxclaims nor sandboxes may be listed here."
+				: "There are no Sandboxes; sandboxclaims may not be listed here.");
+		return;
+	}
 	if (*namespace_)
 		region_textf(
 			r, 1, 2, r.cols - 2, dim, "No sandboxes in namespace %s.", namespace_);
 	else
 		region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
-	region_text(r, 2, 2, r.cols - 2, dim, "n creates one.");
+	struct err why;
+	bool can = row_command_can(&list->view, "create", &why);
+	region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
 }
 
 static void draw_direct(struct list *list, struct region r, bool is_focused)
@@ -290,8 +249,13 @@ static void draw_direct(struct list *list, struct region r, bool is_focused)
 	region_text(r, 1, 2, r.cols - 2, host_style(host, ROLE_HEADER), "ADDRESS");
 	region_fill(region_sub(r, 0, 2, r.cols, 1), style);
 	region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
-	region_text(r, 4, 2, r.cols - 2, host_style(host, ROLE_DIM),
-		"s shell   f files   d health and metadata");
+	struct style dim = host_style(host, ROLE_DIM);
+	struct err why;
+	bool can = row_command_can(&list->view, "shell", &why);
+	region_text(r, 4, 2, r.cols - 2, dim,
+		can ? "s shell   f files   d health and metadata" : "f files");
+	if (!can)
+		region_text(r, 5, 2, r.cols - 2, host_style(host, ROLE_DISABLED), why.msg);
 }
 
 void list_draw(struct view *view, struct region r, bool is_focused)
@@ -307,9 +271,9 @@ void list_draw(struct view *view, struct region r, bool is_focused)
 	list_follow(view);
 	list_index_namespace(list->index, view->host->ops->namespace_(view->host));
 	list_keep_cursor(list);
-	int head = HEAD_ROWS;
-	draw_counters(list, region_sub(r, 0, 0, r.cols, 1));
-	draw_freshness(list, region_sub(r, 0, 1, r.cols, 1));
+	int head = list_draw_head(list, r);
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		list->is_dark[i] = is_column_dark(list, i);
 	lay_columns(list, r.cols);
 	list->header_row = head;
 	draw_header(list, region_sub(r, 0, head, r.cols, 1));

@@ -74,6 +74,43 @@ static bool run_detail(void *self, const char *args, struct err *err)
 	return open_on_target(self, &view_detail, NULL, err);
 }
 
+enum { TARGETS_LOOKED_AT = 64 };
+
+static const struct {
+	const char *command;
+	enum engine_action action;
+} actions[] = {
+	{ "shell", ENGINE_SHELL },
+	{ "files", ENGINE_FILES },
+	{ "create", ENGINE_CREATE },
+	{ "delete", ENGINE_DELETE },
+	{ "suspend", ENGINE_SUSPEND },
+	{ "resume", ENGINE_SUSPEND },
+	{ "extend", ENGINE_EXTEND },
+};
+
+bool row_command_can(const struct view *view, const char *command, struct err *err)
+{
+	struct host *host = view->host;
+	const char *uids[TARGETS_LOOKED_AT];
+	size_t at = 0;
+	while (at < sizeof actions / sizeof actions[0] &&
+		strcmp(actions[at].command, command) != 0)
+		at++;
+	if (at == sizeof actions / sizeof actions[0])
+		return true;
+	enum engine_action action = actions[at].action;
+	size_t n = 0;
+	if (action != ENGINE_CREATE && view->class->targets)
+		n = view->class->targets(view, uids, TARGETS_LOOKED_AT);
+	if (!n)
+		return engine_may(host->engine, action, NULL, host->ops->namespace_(host), err);
+	for (size_t i = 0; i < n; i++)
+		if (engine_may(host->engine, action, uids[i], "", err))
+			return true;
+	return false;
+}
+
 const struct command row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
 		run_shell },

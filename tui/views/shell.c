@@ -226,8 +226,10 @@ static void on_exit_status(void *arg, const struct err *err, int exit_code)
 	shell->state = SHELL_ENDED;
 	shell->exit_code = exit_code;
 	shell->has_err = err != NULL;
-	if (err)
+	if (err) {
 		err_copy(&shell->err, err);
+		engine_refused(shell->view.host->engine, ENGINE_SHELL, shell->uid, NULL, err);
+	}
 	if (shell->process)
 		loop_defer(shell->view.host->loop, free_process, shell->process);
 	shell->process = NULL;

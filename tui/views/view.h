@@ -65,6 +65,9 @@ struct view_class {
 	void (*focus)(struct view *view, bool in);
 	/* The fleet has changed; told while visible, and when it becomes so. Calls host_dirty() if that shows. */
 	void (*changed)(struct view *view);
+	/* False with *err: why that command of its own (by name) would be refused now: it is drawn as such, and whoever runs
+	 * it is told at once. */
+	bool (*can)(const struct view *view, const char *command, struct err *err);
 	/* Rows that a command acts on: the marked ones, else the one under the cursor. */
 	size_t (*targets)(const struct view *view, const char **uids, size_t max);
 	/* The filter's text, while being typed and when done. NULL: cannot filter. */

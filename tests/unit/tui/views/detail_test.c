@@ -29,7 +29,7 @@ static void test_objects(void **state)
 	struct err err;
 	cJSON *claim = json_parse(slice_of(claim_json), &err);
 	cJSON *pod = json_parse(slice_of(pod_json), &err);
-	struct fleet_detail objects = { claim, NULL, pod };
+	struct fleet_detail objects = { .claim = claim, .pod = pod };
 	struct detail_lines lines = { 0 };
 	(void)state;
 	assert_non_null(claim);
@@ -59,7 +59,9 @@ static void test_nothing_crashes_on_other_shapes(void **state)
 	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
 		struct err err;
 		cJSON *object = json_parse(slice_of(shapes[i]), &err);
-		struct fleet_detail objects = { object, object, object };
+		struct fleet_detail objects = {
+			.claim = object, .sandbox = object, .pod = object
+		};
 		struct detail_lines lines = { 0 };
 		assert_non_null(object);
 		detail_add_objects(&lines, &objects);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands above the table of the sandbox list: counters, how fresh the data is, what is wrong with it, and what may
+// not be read.
+#include "tui/views/list.h"
+
+#include "engine/base/clock.h"
+#include "tui/views/fold.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	SOURCES_MAX = 16,
+	HEAD_ROWS = 2,
+	FORBIDDEN_SHARE = 9, /* of the rows that there are, for the rules that are missing */
+};
+
+static void draw_counters(struct list *list, struct region r)
+{
+	struct host *host = list->view.host;
+	struct fleet_counters counters = fleet_counters_of(list_fleet(list));
+	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
+	size_t shown = list_index_count(list->index), total = list_index_total(list->index);
+	if (!list_index_shows_warm(list->index))
+		total -= counters.by_state[FLEET_WARM];
+	int col = shown == total ? region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
+					   "%zu sandbox%s", shown, shown == 1 ? "" : "es")
+				 : region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
+					   "%zu of %zu sandboxes", shown, total);
+	for (int state = 0; state < FLEET_STATE_COUNT; state++) {
+		if (!counters.by_state[state])
+			continue;
+		col += region_text(r, 0, col, r.cols - col, dim, "  ");
+		col += region_textf(r, 0, col, r.cols - col,
+			host_style(host, host_state_role((enum fleet_state)state)), "%zu %s",
+			counters.by_state[state], fleet_state_name((enum fleet_state)state));
+	}
+	if (counters.expiring)
+		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
+			"  %zu expiring", counters.expiring);
+	size_t marked = list_index_marked_count(list->index);
+	if (marked)
+		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_MARKED),
+			"  %zu marked", marked);
+	const char *filter = list_index_filter_text(list->index);
+	if (*filter)
+		region_textf(r, 0, col, r.cols - col, text, "  /%s", filter);
+}
+
+/* "data 3s old", at the right; returns its columns. */
+static int draw_age(struct list *list, struct region r, int64_t age_ms, bool is_bad)
+{
+	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
+	if (!fleet_is_synced(list_fleet(list)))
+		return 0;
+	/* while all is well, steps of five seconds tell as much and wake the machine less often */
+	if (!is_bad)
+		age_ms -= age_ms % LIST_AGE_STEP_MS;
+	else
+		list->shows_seconds = true;
+	snprintf(label, sizeof label, "data %s old", clock_format_age(age_ms, text));
+	int cols = text_cols(label);
+	region_text(r, 0, r.cols - cols, cols,
+		host_style(list->view.host, is_bad ? ROLE_WARNING : ROLE_DIM), label);
+	return cols + 2;
+}
+
+/* How fresh the data is, and what is wrong with it. Returns the columns that are free at the left: 0 while something is
+ * said there. */
+static int draw_freshness(struct list *list, struct region r)
+{
+	struct host *host = list->view.host;
+	struct style warning = host_style(host, ROLE_WARNING);
+	struct fleet_source sources[SOURCES_MAX];
+	size_t n = fleet_sources(list_fleet(list), sources, SOURCES_MAX);
+	struct str trouble;
+	int64_t age = 0;
+	str_init(&trouble, 4096);
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_source *s = &sources[i];
+		if (strcmp(s->state_name, "forbidden") == 0) /* see draw_forbidden() */
+			continue;
+		age = s->age_ms > age ? s->age_ms : age;
+		if (strcmp(s->state_name, "live") == 0 ||
+			strcmp(s->state_name, "starting") == 0)
+			continue;
+		str_addf(&trouble, "%s%s %s", trouble.n ? "  " : "! ", s->resource,
+			s->state_name);
+		if (s->error && *s->error)
+			str_addf(&trouble, ": %s", s->error);
+	}
+	int age_cols = draw_age(list, r, age, trouble.n > 0);
+	int free_cols = 0;
+	if (trouble.n)
+		region_text(r, 0, 0, r.cols - age_cols, warning, trouble.p);
+	else if (!fleet_is_synced(list_fleet(list)))
+		region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY), "asking %s …",
+			engine_server(host->engine));
+	else
+		free_cols = r.cols - age_cols;
+	str_deinit(&trouble);
+	return free_cols;
+}
+
+/* What may not be read, and the rule that is missing: a state of things, not a trouble that passes. Beside the age where
+ * nothing else stands there, else in a row of its own. Returns the rows it takes below the first two. */
+static int draw_forbidden(struct list *list, struct region r, int free_cols)
+{
+	struct host *host = list->view.host;
+	struct style disabled = host_style(host, ROLE_DISABLED);
+	struct str what, fix;
+	str_init(&what, 512);
+	str_init(&fix, 1024);
+	engine_forbidden_format(host->engine, &what, &fix);
+	int row = free_cols > 0 ? HEAD_ROWS - 1 : HEAD_ROWS;
+	int cols = free_cols > 0 ? free_cols : r.cols;
+	if (what.n) {
+		int used =
+			region_text(r, row++, 0, cols, host_style(host, ROLE_WARNING), what.p);
+		int room = r.rows / FORBIDDEN_SHARE;
+		if (used + 3 + text_cols(fix.p) <= cols) {
+			region_textf(r, row - 1, used, cols - used, disabled, " · %s", fix.p);
+		} else if (room > 0) {
+			struct region rest = region_sub(r, 0, row, r.cols, room);
+			int wanted = fold_draw(rest, 0, 2, disabled, slice_of(fix.p));
+			if (wanted > room)
+				region_text(rest, room - 1, r.cols - 1, 1, disabled, "…");
+			row += wanted < room ? wanted : room;
+		}
+	}
+	bool has_any = what.n > 0;
+	str_deinit(&what);
+	str_deinit(&fix);
+	return has_any ? row - HEAD_ROWS : 0;
+}
+
+int list_draw_head(struct list *list, struct region r)
+{
+	draw_counters(list, region_sub(r, 0, 0, r.cols, 1));
+	int free_cols = draw_freshness(list, region_sub(r, 0, 1, r.cols, 1));
+	return HEAD_ROWS + draw_forbidden(list, r, free_cols);
+}
