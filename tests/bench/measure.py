@@ -82,15 +82,16 @@ def key_to_frame(scr, seconds: float, pause: float = 0.04, limit: float = 5) -> 
     """Seconds from a key that moves the selection to the frame that shows it moved: in a storm there is always some
     frame on its way, and only this one is the answer."""
     row, colour = selected_row(scr)
-    out, end, n, step = [], now() + seconds, 0, 1
+    first = next(n for n in range(scr.rows) if "claim-" in scr.row(n))
+    out, end, step = [], now() + seconds, 1
     while now() < end:
-        time.sleep(pause + n % 7 * 0.003)  # not in step with anybody's clock
+        time.sleep(pause + len(out) % 7 * 0.003)  # not in step with anybody's clock
+        if row >= first + 20 or row <= first:
+            step = -1 if row > first else 1
         start = now()
         scr.key("Down" if step > 0 else "Up")
         while background_of(scr, row + step) != colour and now() - start < limit:
             time.sleep(0.0002)
         out.append(now() - start)
-        n, row = n + 1, row + step
-        if n % 20 == 0:
-            step = -step
+        row += step
     return out

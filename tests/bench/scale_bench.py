@@ -126,10 +126,13 @@ def starts(programs, rows: int, rounds: int) -> None:
 def storm(server: Server, program, scr, way: str, rate: int, seconds: float, objects: int) -> dict:
     storm_ = Storm(server, way, rate, seconds, objects)
     cpu, began = cpu_seconds(scr.pid), now()
-    storm_.go()
-    time.sleep(0.5)
-    keys = key_to_frame(scr, seconds - 1.5)
-    out = storm_.end()
+    try:
+        storm_.go()
+        time.sleep(0.5)
+        keys = key_to_frame(scr, seconds - 1.5)
+        out = storm_.end()
+    finally:
+        storm_.proc.kill()
     server.write("ready")  # comes back when the server has caught up, and then so have its watches
     time.sleep(1)
     used, took = cpu_seconds(scr.pid) - cpu, now() - began

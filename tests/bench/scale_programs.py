@@ -68,7 +68,7 @@ class Sandmux(Program):
 
     def check_after_storm(self, scr, server):
         ready = server.write("ready")["ready"]
-        scr.wait_for(re.compile(rf"\b{ready} Ready\b"), timeout=30)
+        scr.wait_for(lambda s: (re.findall(r"(\d+) Ready", s.row(1)) or ["0"]) == [str(ready)], timeout=30)
 
 
 class K9s(Program):
