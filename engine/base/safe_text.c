@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <utf8proc.h>
 #include <wchar.h>
 
@@ -289,4 +291,39 @@ bool safe_text_is_clean(struct slice text)
 		text = skip(text, run);
 	}
 	return true;
+}
+
+static bool is_token_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr("+-._~=", c) != NULL);
+}
+
+static bool follows_a_promise(const char *text, const char *at)
+{
+	static const char *const words[] = { "bearer ", "token ",
+		"token=", "token:", "token: ", "token\":\"",
+		"password=", "password: ", "secret=", "secret: " };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(at - text) >= n && strncasecmp(at - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void safe_text_redact(char *text)
+{
+	enum { SUSPICIOUS = 20 };
+
+	for (char *p = text; *p;) {
+		size_t n = 0;
+		/* '=' ends a name, or is the padding of base64 */
+		while (is_token_char(p[n]) && (n == 0 || p[n - 1] != '=' || p[n] == '='))
+			n++;
+		if (n >= SUSPICIOUS || (n > 0 && follows_a_promise(text, p)))
+			memset(p, '*', n);
+		p += n ? n : 1;
+	}
 }

@@ -29,4 +29,7 @@ size_t safe_text_next(struct slice safe, int *cols);
 enum { SAFE_UNIT_BYTES = 40 };
 size_t safe_text_next_raw(
 	struct slice raw, char out[SAFE_UNIT_BYTES], size_t *out_n, int *cols);
+/* In place: what looks like a token, a key or a password in base64 (20 and more of its characters in a row, or what
+ * follows "Bearer " or "token") becomes asterisks. For the words of programs that handle secrets. */
+void safe_text_redact(char *text);
 bool safe_text_is_clean(struct slice text); /* nothing would be changed */

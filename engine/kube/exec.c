@@ -170,9 +170,11 @@ static void finish(struct kube_exec *exec, int status)
 	loop_timer_disarm(exec->deadline);
 	outlet_close(&exec->out);
 	outlet_close(&exec->errs);
-	if (exec->errs.text.n > 0)
+	if (exec->errs.text.n > 0) {
+		safe_text_redact(exec->errs.text.p);
 		LOG("kube", LOG_DEBUG, "exec plugin %s: %s", kube_exec_name(spec),
 			exec->errs.text.p);
+	}
 	if (exec->is_overdue) {
 		err_set(&err, ERR_CONFIG_EXEC_PLUGIN, "plugin %s did not end within %lld s",
 			kube_exec_name(spec),

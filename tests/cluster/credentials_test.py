@@ -248,6 +248,15 @@ class Credentials(ClusterCase):
                 bad_entry = "must be" in words
                 self.fails("config.kubeconfig" if bad_entry else "config.exec_plugin", 2 if bad_entry else 4, words, config)
 
+    def test_plugin_that_tells_its_token(self):
+        """What it writes to stderr is in the log, but for what looks like a secret."""
+        token = self.secret(self.service_account("chatty", READ))
+        for word in ("debug: got ", "Authorization: Bearer ", '{"token":"', ""):
+            self.works(self.config({"exec": self.plugin(token=token, stderr=f"{word}{token}")}))
+            self.assertIn("exec plugin login-plugin: ", (self.tmp / "log").read_text())
+        self.secret("hunter2")
+        self.works(self.config({"exec": self.plugin(token=token, stderr="using password=hunter2")}))
+
     def test_plugin_token_that_the_server_refuses(self):
         self.fails("kube.unauthorized", 4, "", self.config({"exec": self.plugin(token=self.secret("refused-by-the-server"))}))
         self.assertEqual(len(self.plugin_runs()), 2)  # once more after the 401, and then no more

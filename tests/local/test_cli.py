@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from cases.daemon import DaemonCases
 from harness import BIN, Case, free_port, main
 from harness.sandmux import home_env
+from harness.scripted_api import ScriptedApi
 from harness.screen import GOLDEN, terminal_env
 
 VERBS = ["ls", "get", "describe", "create", "rm", "suspend", "resume", "extend", "run", "sh", "cp", "files", "health",
@@ -56,6 +58,38 @@ class Settings(Case):
         r = self.sandmux(*where, "--set", "download-limit=2KiB", "files", "cat", ":f")
         self.assertRegex(r.err, "limit.download")
         self.assertEqual(self.sandmux(*where, "--set", "download-limit=3000", "files", "cat", ":f", check=0).out, "x" * 3000)
+
+
+class Core(Case):
+    """A core file would hold every token."""
+
+    def dies(self, **env):
+        p = subprocess.Popen([BIN, "--kubeconfig", self.scripted(), "ls", "-w"], cwd=self.tmp, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env={**os.environ, **home_env(self.tmp), **env}, preexec_fn=lambda: resource.setrlimit(
+                                 resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2))
+        self.addCleanup(lambda: (p.kill(), p.wait()))
+        limits = Path(f"/proc/{p.pid}/limits")
+        end = time.monotonic() + 20
+        while not self.api.watchers.get("sandboxes"):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+        soft = re.search(r"^Max core file size +(\S+)", limits.read_text(), re.M)[1]
+        p.send_signal(signal.SIGABRT)
+        self.assertEqual(p.wait(20), -signal.SIGABRT)
+        return soft, [f for f in os.listdir(self.tmp) if "core" in f]
+
+    def scripted(self):
+        self.api = ScriptedApi(1)
+        self.addCleanup(self.api.stop)
+        return self.api.kubeconfig(self.tmp / "kubeconfig")
+
+    def test_there_is_none(self):
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        self.assertEqual(self.dies(), ("0" if hard == 0 else "1", []))
+
+    def test_who_debugs_asks_for_it(self):
+        soft, _ = self.dies(SANDMUX_CORE="1")
+        self.assertNotEqual(soft, "1")
 
 
 class Contract(Case):

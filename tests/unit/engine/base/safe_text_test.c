@@ -296,6 +296,31 @@ static void test_without_utf8_all_is_ascii(void **state)
 	free(cut);
 }
 
+static void test_what_looks_like_a_secret(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *from, *to;
+	} words[] = {
+		{ "", "" },
+		{ "please run: login-plugin login", "please run: login-plugin login" },
+		{ "cannot open /home/someone/.config/plugin/cache.json",
+			"cannot open /home/someone/.config/plugin/cache.json" },
+		{ "got eyJhbGciOi.JIUzI1NiIs.InR5cCI6", "got ******************************" },
+		{ "Authorization: Bearer abc, bye", "Authorization: Bearer ***, bye" },
+		{ "{\"token\":\"x1\"}", "{\"token\":\"**\"}" },
+		{ "PASSWORD=hunter2 ok", "PASSWORD=******* ok" },
+		{ "token", "token" },
+		{ "\xff\xfe", "\xff\xfe" },
+	};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		char text[128];
+		snprintf(text, sizeof text, "%s", words[i].from);
+		safe_text_redact(text);
+		assert_string_equal(text, words[i].to);
+	}
+}
+
 int main(void)
 {
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
@@ -309,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_random_bytes),
 		cmocka_unit_test(test_dup_cuts_between_characters),
 		cmocka_unit_test(test_add_stops_at_the_maximum),
+		cmocka_unit_test(test_what_looks_like_a_secret),
 		cmocka_unit_test(test_without_utf8_all_is_ascii),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
