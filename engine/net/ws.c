@@ -12,7 +12,10 @@
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 
 static struct evbuffer *output_of(const struct net_ws *ws)
@@ -188,6 +191,28 @@ static void shake_hands(struct net_ws *ws, bool is_end)
 		ws->on_open(ws->arg);
 }
 
+/* libevent takes two TLS records a turn, and servers send small ones between the large; here the rest of what has
+ * come is taken too. What goes wrong is found by libevent in the next turn. */
+static void read_ahead(struct net_ws *ws)
+{
+	struct evbuffer *in = bufferevent_get_input(ws->bev);
+	SSL *ssl = bufferevent_openssl_get_ssl(ws->bev);
+	struct evbuffer_iovec space;
+	int n = 1;
+	if (ssl == NULL || ws->state != WS_OPEN || ws->is_dead || ws->is_paused ||
+		ws->is_stuffed)
+		return;
+	while (n > 0 && evbuffer_get_length(in) < WS_READ_BYTES &&
+		evbuffer_reserve_space(in, WS_RECORD_BYTES, &space, 1) == 1) {
+		ERR_clear_error();
+		n = SSL_read(ssl, space.iov_base, WS_RECORD_BYTES);
+		space.iov_len = n > 0 ? (size_t)n : 0;
+		if (n > 0)
+			evbuffer_commit_space(in, &space, 1);
+	}
+	ERR_clear_error();
+}
+
 static void on_readable(struct bufferevent *bev, void *arg)
 {
 	(void)bev;
@@ -195,6 +220,7 @@ static void on_readable(struct bufferevent *bev, void *arg)
 	stop_awaiting(ws);
 	if (ws->state == WS_HANDSHAKE || ws->state == WS_REFUSED)
 		shake_hands(ws, false);
+	read_ahead(ws);
 	receive(ws);
 }
 

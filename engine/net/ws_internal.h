@@ -16,7 +16,8 @@ enum {
 	WS_QUEUE_LOW_BYTES = 64 << 10,
 	WS_OUTPUT_MAX_BYTES = 2 * WS_QUEUE_HIGH_BYTES, /* with answers to pings */
 	WS_READ_BYTES = 256 << 10,
-	WS_KEY_BYTES = 25, /* base64 of 16 bytes, and NUL */
+	WS_RECORD_BYTES = 16 << 10, /* the largest of TLS */
+	WS_KEY_BYTES = 25,          /* base64 of 16 bytes, and NUL */
 };
 
 enum ws_state { WS_HANDSHAKE, WS_REFUSED, WS_OPEN, WS_CLOSED };
