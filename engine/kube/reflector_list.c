@@ -153,9 +153,10 @@ static int64_t refused_for(int status, bool is_event, enum err_code code)
 		return 0; /* the right to watch alone may be missing, or this selector wrong: the list tells */
 	if (status == 405 || status == 422 || status == 501)
 		return INT64_MAX;
-	if (status == 401 || status == 404 || status == 410 || status == 429)
+	/* 504: its cache is behind etcd, and so may be its pages */
+	if (status == 401 || status == 404 || status == 410 || status == 429 || status == 504)
 		return -1;
-	/* etcd before 3.5, a cache that is not fresh in time; or these are no events at all */
+	/* an etcd that is too old for it; or these are no events at all */
 	return is_event || code == ERR_KUBE_PROTOCOL ? ASK_AGAIN_MS : -1;
 }
 

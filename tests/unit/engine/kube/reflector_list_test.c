@@ -243,6 +243,26 @@ static void expired_is_no_refusal(void **state)
 	assert_same(t);
 }
 
+static void late_stream(struct test *t, struct evhttp_request *request)
+{
+	begin_watch(t, request);
+	t->stream = stream_all;
+	error_event(t, 504, "Timeout", "Too large resource version: 9, current: 8");
+}
+
+static void a_server_that_is_behind_is_no_refusal(void **state)
+{
+	struct test *t = *state;
+	t->stream = late_stream;
+	start(t, 0);
+	API_UNTIL(&t->api, t->was_retrying, 2000);
+	assert_int_equal(ERR_KUBE_SERVER, t->error);
+	until_live(t);
+	assert_int_equal(2, t->streams);
+	assert_int_equal(0, t->lists);
+	assert_same(t);
+}
+
 static void throttled_stream(struct test *t, struct evhttp_request *request)
 {
 	t->stream = stream_all;
@@ -516,6 +536,7 @@ int main(void)
 		CASE(a_refusal_is_remembered_for_all_lists),
 		CASE(an_error_event_gives_way_to_pages_at_once),
 		CASE(expired_is_no_refusal),
+		CASE(a_server_that_is_behind_is_no_refusal),
 		CASE(throttled_waits_and_asks_again),
 		CASE(a_server_error_is_retried),
 		CASE(without_the_right_to_watch_the_list_still_comes),
