@@ -219,7 +219,7 @@ class Dashboard(Case):
         box, claim = api.objects["sandboxes"][0], api.objects["sandboxclaims"][0]
         box["spec"]["podTemplate"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8888}]
         box["status"]["podIPs"] = claim["status"]["sandbox"]["podIPs"] = ["127.0.6.9"]
-        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "config"), "--connectivity", "in-cluster-pod-ip",
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), "--connectivity", "in-cluster-pod-ip",
                                   cwd=self.here, cols=100)
         scr.wait_for("2 sandboxes")
         scr.wait_for("(s shell)")

@@ -26,7 +26,7 @@ class RouterCase(Case):
         self.api = ScriptedApi(1)
         self.addCleanup(self.api.stop)
         ports(self.api, 8888)
-        self.config = self.api.kubeconfig(self.tmp / "config")
+        self.config = self.api.kubeconfig(self.tmp / "kubeconfig")
         self.router = Legacy(self.root, dict(HEADERS), self.address)
         self.addCleanup(self.router.stop)
         self.addCleanup(lambda: self.assertEqual(self.router.wrong, []))
