@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* probe and doctor: is the way to the sandboxes open, and if not, what mends it. */
+#include "cli/terminal_check.h"
 #include "cli/verbs.h"
 
 #include "engine/base/json.h"
 #include "engine/base/safe_text.h"
 
-#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,33 +80,6 @@ static void on_done(void *arg)
 	cli_finish(doctor->cli, doctor->failures ? EXIT_STATUS_FAILED : EXIT_STATUS_OK);
 }
 
-static void check(
-	struct doctor *doctor, bool ok, const char *what, const char *found, const char *fix)
-{
-	const struct engine_finding finding = { ok ? ENGINE_OK : ENGINE_WARNING, what,
-		found ? found : "not set", ok ? "" : fix };
-	show(doctor, &finding);
-}
-
-/* What a terminal can do is partly a promise of its environment; only that is read here. */
-static void check_terminal(struct doctor *doctor)
-{
-	const char *term = getenv("TERM"), *color = getenv("COLORTERM");
-	bool has_term = term != NULL && strcmp(term, "dumb") != 0 && term[0] != '\0';
-	check(doctor, has_term, "terminal", term, "set TERM to what your terminal is");
-	bool is_true =
-		color && (strcmp(color, "truecolor") == 0 || strcmp(color, "24bit") == 0);
-	check(doctor, is_true || (term && strstr(term, "256color")), "colours",
-		is_true ? "24-bit" : term,
-		"a TERM with 256color, or COLORTERM=truecolor where the terminal has it");
-	const char *charset = nl_langinfo(CODESET);
-	check(doctor, strcmp(charset, "UTF-8") == 0, "characters", charset,
-		"set LANG to a UTF-8 locale, such as C.UTF-8");
-	if (getenv("TMUX") != NULL)
-		check(doctor, false, "clipboard (OSC 52)", "inside tmux",
-			"tmux passes it on only with: set -s set-clipboard on");
-}
-
 static int run_doctor(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
@@ -115,7 +88,7 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 	struct doctor doctor = { .cli = cli };
 	if (cli_is_structured(cli))
 		doctor.list = cJSON_CreateArray();
-	check_terminal(&doctor);
+	terminal_check(on_finding, &doctor);
 	if (!cli_open(cli, true, &err)) {
 		const struct engine_finding finding = { ENGINE_FAILURE, "configuration",
 			err.msg, err_hint(&err) };

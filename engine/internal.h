@@ -20,6 +20,7 @@ struct lane {
 	struct engine *engine;
 	char uid[FLEET_UID_BYTES];
 	char pod_uid[FLEET_UID_BYTES];
+	enum engine_connectivity mode;
 	char *address; /* or, for a port-forward, the pod's name */
 	char *namespace_;
 	struct runtime *runtime;
@@ -71,6 +72,10 @@ void engine_lanes_init(struct engine *engine);
 void engine_lanes_deinit(struct engine *engine);
 /* Connections are tied to the pod: when it is replaced or gone, they end with the reason. */
 void engine_lanes_check(struct engine *engine);
+
+/* A runtime that goes another way than the chosen one, for one question; it lives until engine_free(). */
+struct runtime *engine_lanes_try(
+	struct engine *engine, const char *uid, enum engine_connectivity mode, struct err *err);
 
 /* What every runtime has in flight fails with why; the next call connects anew. */
 void engine_lanes_invalidate(struct engine *engine, const struct err *why);
@@ -142,6 +147,15 @@ void engine_right_learn(
 	struct engine *engine, const char *namespace_, enum right_id right); /* a refusal */
 void engine_rights_init(struct engine *engine);
 void engine_rights_deinit(struct engine *engine);
+
+/* routes.c: the sandbox's health by each way into a cluster but the chosen one, one after the other: on_route for
+ * each (found: what answered, or err), then done once. */
+struct engine_routes;
+struct engine_routes *engine_routes_start(struct engine *engine, const char *uid,
+	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,
+		const char *found),
+	void (*done)(void *arg), void *arg);
+void engine_routes_cancel(struct engine_routes *routes);
 
 /* resolve.c */
 void engine_resolves_look(struct engine *engine);

@@ -93,11 +93,11 @@ static struct runtime *make_runtime(
 	struct runtime_opts opts =
 		common_opts(engine, row, row->claim[0] ? row->claim : row->sandbox);
 	bool is_legacy = opts.kind == RUNTIME_LEGACY;
-	bool is_tunnel = engine->connectivity == ENGINE_PORT_FORWARD;
+	bool is_tunnel = lane->mode == ENGINE_PORT_FORWARD;
 	uint16_t port = is_legacy ? LEGACY_PORT : DAEMON_REST_PORT;
 	opts.explain = lane_explain;
 	opts.explain_arg = lane;
-	if (engine_way_is_routed(engine))
+	if (lane->mode == engine->connectivity && engine_way_is_routed(engine))
 		return make_routed(engine, row, lane, &opts, port, err);
 	const char *host =
 		is_tunnel ? "127.0.0.1" : lane->address; /* of a tunnel: only a name */
@@ -150,7 +150,7 @@ static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
 
 /* The address of a row by the chosen mode; exactly one, no mode falls back to another. Borrowed. */
 static const char *row_address(
-	const struct engine *engine, const struct fleet_row *row, struct err *err)
+	enum engine_connectivity mode, const struct fleet_row *row, struct err *err)
 {
 	if (row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING) {
 		err_set(err, ERR_SANDBOX_SUSPENDED, "sandbox %s is suspended", row->sandbox);
@@ -160,7 +160,7 @@ static const char *row_address(
 		err_set(err, ERR_SANDBOX_NOT_READY, "claim %s has no sandbox yet", row->claim);
 		return NULL;
 	}
-	switch (engine->connectivity) {
+	switch (mode) {
 	case ENGINE_PORT_FORWARD:
 		return row_tunnel_pod(row, err);
 	case ENGINE_IN_CLUSTER_POD_IP:
@@ -262,11 +262,15 @@ static void retire(struct engine *engine, struct lane *lane, const struct err *w
 	runtime_invalidate(lane->runtime, why);
 }
 
-static struct runtime *make_lane(struct engine *engine, const struct fleet_row *row,
-	const char *address, struct err *err)
+static struct lane *make_lane(struct engine *engine, const struct fleet_row *row,
+	enum engine_connectivity mode, struct err *err)
 {
+	const char *address = row_address(mode, row, err);
+	if (address == NULL)
+		return NULL;
 	struct lane *lane = x_calloc(1, sizeof *lane);
 	lane->engine = engine;
+	lane->mode = mode;
 	memcpy(lane->uid, row->uid, sizeof lane->uid);
 	memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
 	lane->address = x_strdup(address);
@@ -276,7 +280,22 @@ static struct runtime *make_lane(struct engine *engine, const struct fleet_row *
 		lane_free(lane);
 		return NULL;
 	}
-	HASH_ADD_STR(engine->lanes, uid, lane);
+	return lane;
+}
+
+struct runtime *engine_lanes_try(
+	struct engine *engine, const char *uid, enum engine_connectivity mode, struct err *err)
+{
+	const struct fleet_row *row = fleet_find(engine->fleet, uid);
+	if (row == NULL) {
+		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
+		return NULL;
+	}
+	struct lane *lane = make_lane(engine, row, mode, err);
+	if (lane == NULL)
+		return NULL;
+	lane->next = engine->retired; /* so that nobody else finds it */
+	engine->retired = lane;
 	return lane->runtime;
 }
 
@@ -304,10 +323,13 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
 		return NULL;
 	}
-	const char *address = row_address(engine, row, err);
-	if (address == NULL)
+	if (lane != NULL)
+		return row_address(lane->mode, row, err) ? lane->runtime : NULL;
+	lane = make_lane(engine, row, engine->connectivity, err);
+	if (lane == NULL)
 		return NULL;
-	return lane != NULL ? lane->runtime : make_lane(engine, row, address, err);
+	HASH_ADD_STR(engine->lanes, uid, lane);
+	return lane->runtime;
 }
 
 void engine_lanes_invalidate(struct engine *engine, const struct err *why)
@@ -334,7 +356,7 @@ void engine_lanes_check(struct engine *engine)
 			memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
 		bool is_same_pod =
 			row->pod_uid[0] == '\0' || strcmp(row->pod_uid, lane->pod_uid) == 0;
-		const char *address = row_address(engine, row, &why);
+		const char *address = row_address(lane->mode, row, &why);
 		if (address != NULL && is_same_pod && strcmp(address, lane->address) == 0)
 			continue;
 		/* a pod being replaced has no address for a moment: not a reason by itself */

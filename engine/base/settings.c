@@ -179,7 +179,7 @@ bool setting_read_file(const char *path, struct err *err)
 	const cJSON *item;
 	bool ok = true;
 
-	if (access(path, F_OK) != 0 && errno == ENOENT)
+	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
 		return true;
 	cJSON *file = yaml_parse_file(path, FILE_MAX_BYTES, err);
 	if (!file)

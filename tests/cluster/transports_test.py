@@ -236,6 +236,16 @@ class Transports(ClusterCase):
                 took = self.refused("runtime.auth", status, "token", mode, "guarded", verb=verb)  # none at all
                 self.assertLess(took, 15)
 
+    def test_doctor_tries_each_way(self):
+        self.box("patient", "loopback")  # its daemon listens on the pod's loopback
+        found = {f["check"]: (f["level"], f["found"]) for f in json.loads(self.sm("doctor", "-o", "json", timeout=60, check=0).out)}
+        self.assertEqual(found["route to a sandbox by port-forward"], ("ok", "ok"))
+        self.assertEqual(found["also by in-cluster-service"][0], "skipped")
+        self.assertRegex(found["also by in-cluster-service"][1], "not from here: sandbox .* has no Service")
+        self.assertEqual(found["also by in-cluster-pod-ip"][0], "skipped")
+        self.assertRegex(found["also by in-cluster-pod-ip"][1], "not from here: .*Failed to connect.*does it listen on this address")
+        self.assertEqual(found["TLS"][0], "ok")
+
     def test_suspended_and_missing(self):
         self.box("asleep")
         self.sm("suspend", "asleep", check=0, timeout=60)

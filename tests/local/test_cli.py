@@ -60,6 +60,55 @@ class Settings(Case):
         self.assertEqual(self.sandmux(*where, "--set", "download-limit=3000", "files", "cat", ":f", check=0).out, "x" * 3000)
 
 
+class Doctor(Case):
+    def doctor(self, answers=None, **env):
+        """doctor on a terminal that gives these answers (pairs of a question's end and bytes); what it printed, and what is left to read."""
+        master, slave = os.openpty()
+        p = subprocess.Popen([BIN, "--kubeconfig", "/dev/null", "--server", "http://127.0.0.1:1", "doctor"], stdin=slave, stdout=slave, stderr=slave,
+                             env={**os.environ, **home_env(self.tmp), "TERM": "xterm-256color", "LANG": "C.UTF-8", **env}, start_new_session=True)
+        os.close(slave)
+        out, asked = b"", {}
+        while True:
+            try:
+                data = os.read(master, 4096)
+            except OSError:
+                break
+            out += data
+            for question, answer in (answers or {}).items():
+                if out.count(question) > asked.get(question, 0):
+                    asked[question] = out.count(question)
+                    os.write(master, answer() if callable(answer) else answer)
+        os.close(master)
+        p.wait(20)
+        self.assertNotRegex(out, rb"[^\r]\n", "a line was written while the terminal was raw")
+        return out.decode(errors="replace")
+
+    @staticmethod
+    def cursor(widths):
+        """Answers where the cursor is, by the widths given for the texts in turn."""
+        left = iter(widths)
+        return lambda: b"\x1b[5;%dR" % (next(left) + 1)
+
+    def test_a_terminal_that_answers(self):
+        out = self.doctor({b"\x1b[c": b"\x1b[?1006;2$y\x1b[?2004;1$y\x1b[?64;22;52c", b"\x1b[6n": self.cursor([2, 1, 2, 1])}, TMUX="")
+        for line in ("ok +mouse +yes", "ok +bracketed paste +yes", "ok +clipboard .* yes", "ok +widths +as the C library"):
+            self.assertRegex(out, line)
+
+    def test_one_that_counts_otherwise(self):
+        out = self.doctor({b"\x1b[c": b"\x1b[?1006;0$y\x1b[?62c", b"\x1b[6n": self.cursor([2, 2, 1, 2])})
+        self.assertRegex(out, "warning +mouse +the terminal does not know it")
+        self.assertRegex(out, "skipped +bracketed paste +the terminal does not tell")
+        self.assertRegex(out, "widths +combining accent: 2 columns instead of 1, emoji: 1 columns instead of 2, line drawing: 2 columns instead of 1")
+
+    def test_one_that_answers_nothing_or_nonsense(self):
+        for answers in (None, {b"\x1b[c": b"\x1b[?1006;" * 100}, {b"\x1b[c": b"\x1b[?64c", b"\x1b[6n": b"\x1b[9999999999999999999;-1R" + b"x" * 600}):
+            start = time.monotonic()
+            out = self.doctor(answers)
+            self.assertLess(time.monotonic() - start, 15)
+            self.assertRegex(out, "skipped +(mouse, clipboard, widths|widths) +the terminal|widths")
+            self.assertIn("API server", out)
+
+
 class Core(Case):
     """A core file would hold every token."""
 

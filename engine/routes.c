@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The other ways to a sandbox, tried on demand: each is asked for the daemon's health, one after the other. */
+#include "engine/internal.h"
+
+#include "engine/base/mem.h"
+
+#include <stdlib.h>
+
+enum { TRY_MS = 5000 };
+
+/* A router and a Gateway need an address that nobody gave. */
+static const enum engine_connectivity ways[] = { ENGINE_PORT_FORWARD, ENGINE_IN_CLUSTER_SERVICE,
+	ENGINE_IN_CLUSTER_POD_IP };
+enum { WAY_COUNT = sizeof ways / sizeof ways[0] };
+
+struct engine_routes {
+	struct engine *engine;
+	char *uid;
+	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,
+		const char *found);
+	void (*done)(void *arg);
+	void *arg;
+	size_t at;
+	struct runtime_op *op;
+	struct loop_timer *next;
+};
+
+static void routes_free(struct engine_routes *routes)
+{
+	runtime_cancel(routes->op);
+	loop_timer_free(routes->next);
+	free(routes->uid);
+	free(routes);
+}
+
+void engine_routes_cancel(struct engine_routes *routes)
+{
+	if (routes != NULL)
+		routes_free(routes);
+}
+
+static void answered(struct engine_routes *routes, const struct err *err, const char *found)
+{
+	routes->op = NULL;
+	routes->on_route(routes->arg, ways[routes->at], err, found);
+	routes->at++;
+	loop_timer_arm(routes->next, 0);
+}
+
+static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
+{
+	answered(arg, err, err ? NULL : health->status);
+}
+
+static void on_root(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	(void)st;
+	answered(arg, err, err ? NULL : "the legacy runtime answers");
+}
+
+static void on_next(void *arg)
+{
+	struct engine_routes *routes = arg;
+	struct err err = { 0 };
+	while (routes->at < WAY_COUNT && ways[routes->at] == routes->engine->connectivity)
+		routes->at++;
+	if (routes->at == WAY_COUNT) {
+		void (*done)(void *) = routes->done;
+		void *done_arg = routes->arg;
+		routes_free(routes);
+		done(done_arg);
+		return;
+	}
+	struct runtime *runtime =
+		engine_lanes_try(routes->engine, routes->uid, ways[routes->at], &err);
+	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
+		routes->op = runtime_health_start(runtime, TRY_MS, on_health, routes, &err);
+	else if (runtime != NULL)
+		routes->op = runtime_stat_start(runtime, "", TRY_MS, on_root, routes, &err);
+	if (routes->op == NULL)
+		answered(routes, &err, NULL);
+}
+
+struct engine_routes *engine_routes_start(struct engine *engine, const char *uid,
+	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,
+		const char *found),
+	void (*done)(void *arg), void *arg)
+{
+	if (engine->fleet == NULL)
+		return NULL;
+	struct engine_routes *routes = x_calloc(1, sizeof *routes);
+	routes->engine = engine;
+	routes->uid = x_strdup(uid);
+	routes->on_route = on_route;
+	routes->done = done;
+	routes->arg = arg;
+	routes->next = loop_timer_new(engine->loop, on_next, routes);
+	loop_timer_arm(routes->next, 0);
+	return routes;
+}
