@@ -191,7 +191,7 @@ class Shells(ClusterCase):
         self.nobody_listened(looks)
 
 
-class TheLookByS(ClusterCase):
+class TheLookBySs(ClusterCase):
     """Without this the tests above could not fail."""
     NODE = False
 
