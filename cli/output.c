@@ -214,7 +214,10 @@ cJSON *cli_row_json(const struct fleet_row *row)
 	add_text(object, "createdBy", row->created_by);
 	add_time(object, "createdAt", row->created_ms);
 	add_time(object, "expiresAt", row->expires_ms);
-	cJSON_AddNumberToObject(object, "restarts", row->restarts);
+	if (row->pod_uid[0] != '\0')
+		cJSON_AddNumberToObject(object, "restarts", row->restarts);
+	else /* no pod, or none that may be seen */
+		cJSON_AddNullToObject(object, "restarts");
 	cJSON_AddBoolToObject(object, "warmStart", row->is_warm_start);
 	return object;
 }
