@@ -70,6 +70,7 @@ class Server:
             if self.objects < end:
                 say(bench=verb, **self.write(verb, self.objects, end, *more), load=load())
                 self.objects = end
+        self.write("ready")  # comes back when the server has seen them all
         self.priority(LESS)
 
     def write(self, *args) -> dict:
