@@ -275,6 +275,7 @@ struct kube_reflector *kube_reflector_start(
 	str_init(&reflector->scratch, JSON_MAX_BYTES);
 	reflector->next = loop_timer_new(loop, on_next, reflector);
 	reflector->idle = loop_timer_new(loop, on_idle, reflector);
+	kube_reflector_backlog_init(reflector, loop);
 	reflector->wake = loop_wake_add(loop, on_wake, reflector);
 	loop_timer_arm(reflector->next, 0);
 	return reflector;
@@ -285,6 +286,7 @@ static void reflector_free(void *arg)
 	struct kube_reflector *reflector = arg;
 	loop_timer_free(reflector->next);
 	loop_timer_free(reflector->idle);
+	kube_reflector_backlog_deinit(reflector);
 	json_split_free(reflector->split);
 	str_deinit(&reflector->revision);
 	str_deinit(&reflector->list_revision);

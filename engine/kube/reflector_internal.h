@@ -25,6 +25,10 @@ struct kube_reflector {
 	struct kube_request *request;
 	struct kube_call *discovery; /* which versions the group has, after a 404 */
 	struct json_split *split;
+	/* reflector_backlog.c */
+	struct evbuffer *backlog;
+	struct loop_timer *turn;
+	bool waits_for_turn, is_feeding, is_abandoned;
 	struct str scratch;      /* an object without its managedFields */
 	struct loop_timer *next; /* starts the next request */
 	struct loop_timer *idle; /* notices a deaf watch */
@@ -90,6 +94,14 @@ void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err
 struct json_split *kube_reflector_split_new(
 	struct kube_reflector *reflector, enum reflector_phase phase);
 bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
+
+/* reflector_backlog.c: the same, a slice at a time. False: *err, or the reflector is dead. */
+void kube_reflector_backlog_init(struct kube_reflector *reflector, struct loop *loop);
+void kube_reflector_backlog_deinit(struct kube_reflector *reflector);
+bool kube_reflector_backlog_add(
+	struct kube_reflector *reflector, struct slice bytes, struct err *err);
+bool kube_reflector_backlog_finish(struct kube_reflector *reflector, struct err *err);
+void kube_reflector_backlog_clear(struct kube_reflector *reflector);
 
 void kube_reflector_began(struct kube_reflector *reflector); /* a success status line */
 /* err NULL: whole and well-formed. event_status etc. say more. */

@@ -196,7 +196,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	return kube_reflector_feed(reflector, bytes, err);
+	return kube_reflector_backlog_add(reflector, bytes, err);
 }
 
 static void on_done(void *arg, const struct err *err, const struct kube_answer *answer)
@@ -204,6 +204,11 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 	struct kube_reflector *reflector = arg;
 	struct err why = { 0 };
 	reflector->request = NULL;
+	if (!kube_reflector_backlog_finish(reflector, &why)) {
+		if (reflector->is_dead)
+			return;
+		err = &why;
+	}
 	if (err == NULL && !json_split_finish(reflector->split, &why)) {
 		why.code = ERR_KUBE_TRANSPORT; /* cut inside an object */
 		err = &why;
@@ -328,6 +333,7 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 void kube_reflector_drop_request(struct kube_reflector *reflector)
 {
 	kube_request_cancel(reflector->request);
+	kube_reflector_backlog_clear(reflector);
 	kube_call_cancel(reflector->discovery);
 	reflector->request = NULL;
 	reflector->discovery = NULL;

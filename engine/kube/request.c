@@ -16,6 +16,8 @@
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
 
+/* Objects are parsed as they come: a turn of the loop must not bring too many of them. */
+enum { PIECE_BYTES = 8 << 10 };
 enum { MAX_ERROR_BODY_BYTES = 64 << 10, OWN_HEADERS = 6 };
 
 struct kube_request {
@@ -178,6 +180,7 @@ static void start_http(struct kube_request *request)
 		.max_body_bytes = opts->max_body_bytes,
 		.on_reply = opts->on_body ? on_reply : NULL,
 		.on_body = opts->on_body ? on_body : NULL,
+		.piece_bytes = opts->on_body ? PIECE_BYTES : 0,
 		.done = on_done,
 		.arg = request,
 	};

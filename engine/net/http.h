@@ -47,6 +47,9 @@ struct http_opts {
 	const char *proxy;   /* NULL: none */
 	bool http2;          /* negotiate by ALPN */
 	bool accept_gzip;
+	/* The most of the answer that comes at once; libcurl brings up to 100 such pieces in a turn of the loop. 0: 256 KiB
+	 * with on_body (files), else 32 KiB. */
+	size_t piece_bytes;
 	http_connect_fn *connect; /* NULL: libcurl dials */
 	void *connect_arg;
 	const char *

@@ -308,7 +308,9 @@ bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
 		(long)(opts->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE,
-		(long)(opts->on_body ? HTTP_STREAM_BUFFER_BYTES : HTTP_SMALL_BUFFER_BYTES));
+		(long)(opts->piece_bytes ? opts->piece_bytes
+			: opts->on_body  ? HTTP_STREAM_BUFFER_BYTES
+					 : HTTP_SMALL_BUFFER_BYTES));
 	if (opts->accept_gzip)
 		curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 	set_callbacks(req);

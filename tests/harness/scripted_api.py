@@ -75,6 +75,14 @@ class ScriptedApi:
             for q in self.watchers.get(resource, []) if ("watch", resource) in self.forbidden else []:
                 q.put(None)
 
+    def initial(self, resource: str) -> bytes:
+        """The beginning of a streaming list: all objects, and the bookmark that ends them. Made once."""
+        if resource not in self.pages:
+            events = [{"type": "ADDED", "object": o} for o in self.objects.get(resource, [])]
+            events.append({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "1000", "annotations": {"k8s.io/initial-events-end": "true"}}}})
+            self.pages[resource] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
+        return self.pages[resource]
+
     def stop(self):
         for watchers in self.watchers.values():
             for q in watchers:
@@ -199,14 +207,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.reply(404, json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404,
                                     "message": f'{resource} "{name}" not found'}).encode())
 
-    def initial(self, resource: str) -> bytes:
-        """The beginning of a streaming list: all objects, and the bookmark that ends them."""
-        if resource not in self.api.pages:
-            events = [{"type": "ADDED", "object": o} for o in self.api.objects.get(resource, [])]
-            events.append({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "1000", "annotations": {"k8s.io/initial-events-end": "true"}}}})
-            self.api.pages[resource] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
-        return self.api.pages[resource]
-
     def watch(self, resource: str, query: dict):
         if "sendInitialEvents" in query and not self.api.streams:
             text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
@@ -215,7 +215,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         q = queue.Queue()
         if query.get("sendInitialEvents") == "true":
-            q.put(self.initial(resource))
+            q.put(self.api.initial(resource))
         with self.api.lock:
             self.api.watchers.setdefault(resource, []).append(q)
         self.send_response(200)

@@ -80,6 +80,8 @@ struct test {
 	int streams;       /* asked for */
 	const char *group; /* what /apis/<group> answers; NULL: 404 too */
 	bool stop_at_first_object, stop_at_sync_end;
+	int objects, stop_at_object; /* given to us; 0: never */
+	int64_t object_cost_us;
 	int remaining_at_expiry;
 };
 
@@ -289,7 +291,11 @@ static inline void on_object(void *arg, enum kube_change is, const cJSON *object
 		drop(&t->copy, name);
 	else
 		put(&t->copy, name, (int)number(revision));
-	if (t->stop_at_first_object && t->reflector != NULL) {
+	t->objects++;
+	for (int64_t end = clock_mono_ns() + t->object_cost_us * 1000; clock_mono_ns() < end;)
+		;
+	if ((t->stop_at_first_object || t->objects == t->stop_at_object) &&
+		t->reflector != NULL) {
 		kube_reflector_stop(t->reflector);
 		t->reflector = NULL;
 	}
