@@ -58,9 +58,6 @@ class Server:
                     "CLUSTER_TOKEN": self.cluster.token, "CLUSTER_ETCD": f"http://127.0.0.1:{settings['ports']['etcd']}"}
         for controller in "agent-sandbox-controller", "kube-controller-manager":
             os.kill(self.cluster.pid(controller), signal.SIGTERM)
-        # Without the webhook the server would try for ever to convert everything to the older version, for its cache.
-        for crd in "sandboxes.agents.x-k8s.io", "sandboxclaims.extensions.agents.x-k8s.io":
-            self.cluster.kubectl("patch", "crd", crd, "--type=merge", "-p", '{"spec":{"conversion":{"strategy":"None","webhook":null}}}')
         self.cluster.kubectl("create", "namespace", NAMESPACE)
 
     def grow(self, count: int, by_api: int) -> None:

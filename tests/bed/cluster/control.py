@@ -14,6 +14,8 @@ POD_FIRST = "10.66.0.10"
 SERVICE_NET = "10.67.0.0/16"
 SERVICE_FIRST = "10.67.0.1"
 NODE = "node1"
+CRDS = ("sandboxes.agents.x-k8s.io", "sandboxclaims.extensions.agents.x-k8s.io",
+        "sandboxtemplates.extensions.agents.x-k8s.io", "sandboxwarmpools.extensions.agents.x-k8s.io")
 USERS = {"admin": "/O=system:masters/CN=admin", "kcm": "/CN=system:kube-controller-manager", "scheduler": "/CN=system:kube-scheduler",
          "kubelet": f"/O=system:nodes/CN=system:node:{NODE}", "agent-sandbox-controller": "/O=system:masters/CN=agent-sandbox-controller"}
 
@@ -72,10 +74,10 @@ def start_api(c, extra=()):
 def start_sandbox(c, extra=()):
     controller, crds = bed("agent-sandbox-controller", "crds")
     c.kubectl("apply", "--server-side", "--force-conflicts", "-f", crds)
-    c.kubectl("wait", "--for=condition=Established", "--timeout=60s", *(f"crd/{name}" for name in (
-        "sandboxes.agents.x-k8s.io", "sandboxclaims.extensions.agents.x-k8s.io",
-        "sandboxtemplates.extensions.agents.x-k8s.io", "sandboxwarmpools.extensions.agents.x-k8s.io")))
-    # Only v1beta1 is used, which is what is stored: no conversion webhook.
+    c.kubectl("wait", "--for=condition=Established", "--timeout=60s", *(f"crd/{name}" for name in CRDS))
+    # Only v1beta1 is used, which is what is stored: no conversion webhook. Left in, the API server would ask it without end.
+    for name in CRDS:
+        c.kubectl("patch", "crd", name, "--type=merge", "-p", '{"spec":{"conversion":{"strategy":"None","webhook":null}}}')
     probe = f"127.0.0.1:{c.ports['controller_probe']}"
     c.start("agent-sandbox-controller", controller, f"--kubeconfig={c.pki}/agent-sandbox-controller.kubeconfig", "--extensions",
             "--leader-elect=false", "--enable-webhook=false", "--metrics-bind-address=0", f"--health-probe-bind-address={probe}", *extra)
