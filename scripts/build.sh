@@ -13,6 +13,6 @@ log=build/$preset.log
 mkdir -p build
 say "building $preset (log: $log)"
 if ! { cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset" -- -k 0; } >"$log" 2>&1; then
-    tail -n 60 "$log" >&2
+    grep -A 8 -E "error:|^FAILED" "$log" | head -n 60 >&2 || tail -n 60 "$log" >&2
     die "the $preset build failed"
 fi

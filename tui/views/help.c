@@ -136,8 +136,8 @@ static void draw_line(
 	struct style accent = host_style(host, ROLE_ACCENT);
 	struct err why;
 	const char *typed = line->key && *line->key ? line->command : line->what;
-	bool can =
-		!line->key || !host->ops->can || host->ops->can(host, line->scope, typed, &why);
+	bool can = !line->key || !host->ops->can ||
+		   host->ops->can(host, (int)line->scope, typed, &why);
 	if (!can)
 		text = accent = host_style(host, ROLE_DISABLED);
 	if (!line->key) {
