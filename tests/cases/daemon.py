@@ -134,7 +134,8 @@ class DaemonCases:
 
     def test_sh_ctrl_c_and_exit_status(self):
         scr = self.shell()
-        scr.type("sleep 1000\r").wait_for("sleep 1000")
+        scr.type("sh -c \"echo st''arted; exec sleep 1000\"\r")
+        scr.wait_for(re.compile(r"^started", re.M))  # before that the key may come between the shell's fork and its child
         scr.key("C-c")
         scr.type("echo aft''er\r").wait_for("after")
         scr.type("exit 5\r")
