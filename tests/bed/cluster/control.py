@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The control plane: etcd, API server, controller manager, and the Agent Sandbox
 controller with its custom resources. Needs no root."""
+import re
 import ssl
 import urllib.request
 from pathlib import Path
@@ -71,13 +72,17 @@ def start_api(c, extra=()):
             "--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller,-cloud-node-lifecycle-controller")
 
 
+def resources(folder):
+    """The custom resources. Only v1beta1 is used, which is what is stored, so their conversion webhook is taken out: without
+    one that runs the API server would ask it without end. Not by a patch: a change of them restarts every watch."""
+    texts = (f.read_text() for f in sorted(Path(folder).glob("*.yaml")))
+    return "\n---\n".join(re.sub(r"^  conversion:\n(?:   .*\n)+", "", text, flags=re.M) for text in texts)
+
+
 def start_sandbox(c, extra=()):
     controller, crds = bed("agent-sandbox-controller", "crds")
-    c.kubectl("apply", "--server-side", "--force-conflicts", "-f", crds)
+    c.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=resources(crds))
     c.kubectl("wait", "--for=condition=Established", "--timeout=60s", *(f"crd/{name}" for name in CRDS))
-    # Only v1beta1 is used, which is what is stored: no conversion webhook. Left in, the API server would ask it without end.
-    for name in CRDS:
-        c.kubectl("patch", "crd", name, "--type=merge", "-p", '{"spec":{"conversion":{"strategy":"None","webhook":null}}}')
     probe = f"127.0.0.1:{c.ports['controller_probe']}"
     c.start("agent-sandbox-controller", controller, f"--kubeconfig={c.pki}/agent-sandbox-controller.kubeconfig", "--extensions",
             "--leader-elect=false", "--enable-webhook=false", "--metrics-bind-address=0", f"--health-probe-bind-address={probe}", *extra)
