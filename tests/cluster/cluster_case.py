@@ -38,6 +38,7 @@ def wait_until(check, what: str, timeout: float = 30):
 
 class ClusterCase(Case):
     NODE = True
+    SHARED = True  # the one cluster of this machine; else the class brings its own
 
     @classmethod
     def setUpClass(cls):
@@ -45,7 +46,7 @@ class ClusterCase(Case):
         cls.why_not = next((f"{n} is not built: tests/bed/build.sh control-plane node" for n in NEEDS if not bed_path(n)), "")
         if cls.NODE and not cls.why_not:
             cls.why_not = node_impossible()
-        if not cls.why_not:
+        if not cls.why_not and cls.SHARED:
             cls.cluster = RealCluster(node=cls.NODE)
             cls.addClassCleanup(cls.cluster.stop)
 

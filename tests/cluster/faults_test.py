@@ -23,6 +23,7 @@ BANNER = re.compile(r"! .*(retrying|deaf|relisting)")
 
 class Faults(ClusterCase):
     NODE = False
+    SHARED = False
     own = None
 
     @classmethod
