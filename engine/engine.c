@@ -260,13 +260,6 @@ fail:
 	return NULL;
 }
 
-static void forget_secret(char *secret)
-{
-	if (secret != NULL)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 void engine_free(struct engine *engine)
 {
 	if (engine == NULL)
@@ -290,10 +283,10 @@ void engine_free(struct engine *engine)
 	free(engine->router_url);
 	free(engine->router_service);
 	free(engine->router_namespace);
-	forget_secret(engine->router_token);
+	x_free_secret(engine->router_token);
 	free(engine->title);
 	free(engine->server);
-	forget_secret(engine->token);
+	x_free_secret(engine->token);
 	free(engine);
 }
 

@@ -54,6 +54,13 @@ char *x_asprintf(const char *format, ...)
 	return checked(n < 0 ? NULL : text);
 }
 
+void x_free_secret(char *text)
+{
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
 void array_grow(void *array_ptr, size_t *capacity, size_t need, size_t element_bytes)
 {
 	if (need <= *capacity)

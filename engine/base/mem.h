@@ -11,6 +11,7 @@ void *x_realloc(void *old, size_t count, size_t bytes); /* checks count * bytes 
 char *x_strdup(const char *text);                       /* NULL gives NULL */
 char *x_strndup(const char *text, size_t n);
 char *x_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void x_free_secret(char *text); /* overwritten first; NULL is fine */
 
 /* Makes room for at least need elements: array_grow(&items, &capacity, count + 1, sizeof *items). */
 void array_grow(void *array_ptr, size_t *capacity, size_t need, size_t element_bytes);

@@ -99,9 +99,7 @@ struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const c
 		.arg = op,
 	};
 	struct kube_call *call = kube_call_start(op->fleet->kube, &opts, err);
-	if (text != NULL)
-		explicit_bzero(text, strlen(text)); /* environment values may be secrets */
-	free(text);
+	x_free_secret(text); /* environment values may be secrets */
 	return call;
 }
 

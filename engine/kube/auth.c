@@ -108,10 +108,10 @@ static void refresh_file(struct kube_auth *auth, bool force)
 	if (n == 0 || same || !kube_is_header_value(token)) {
 		if (!same)
 			LOG("kube", LOG_WARN, "token file %s holds no token", path);
-		kube_secret_free(token);
+		x_free_secret(token);
 		return;
 	}
-	kube_secret_free(auth->file_token);
+	x_free_secret(auth->file_token);
 	auth->file_token = token;
 	auth->generation++;
 }
@@ -254,8 +254,8 @@ size_t kube_auth_headers(struct kube_auth *auth, struct http_header *out, size_t
 		char *pair = x_asprintf("%s:%s", c->username, c->password ? c->password : "");
 		char *base64 = digest_base64_encode(pair, strlen(pair));
 		str_addf(&auth->authorization, "Basic %s", base64);
-		kube_secret_free(pair);
-		kube_secret_free(base64);
+		x_free_secret(pair);
+		x_free_secret(base64);
 	}
 	if (auth->authorization.n > 0 && n < max)
 		out[n++] = (struct http_header){ "Authorization", auth->authorization.p };
@@ -332,7 +332,7 @@ void kube_auth_free(struct kube_auth *auth)
 	if (auth->exec_tls != NULL)
 		net_tls_unref(auth->exec_tls);
 	loop_timer_free(auth->kick);
-	kube_secret_free(auth->file_token);
+	x_free_secret(auth->file_token);
 	if (auth->authorization.n > 0)
 		explicit_bzero(auth->authorization.p, auth->authorization.n);
 	str_deinit(&auth->authorization);

@@ -193,7 +193,7 @@ static bool apply_flags(
 				return err_set(err, ERR_ARG_INVALID,
 					"--token must be printable ASCII without spaces");
 		}
-		kube_secret_free(c->token);
+		x_free_secret(c->token);
 		free(c->token_file);
 		c->token_file = NULL;
 		c->token = x_strdup(opts->token);
@@ -323,7 +323,7 @@ void kube_config_unref(struct kube_config *config)
 	free(config->user);
 	free(config->ca_pem);
 	free(config->tls_server_name);
-	kube_secret_free(config->proxy);
+	x_free_secret(config->proxy);
 	cJSON_Delete(config->extensions);
 	for (size_t i = 0; i < config->n_contexts; i++)
 		free(config->contexts[i]);

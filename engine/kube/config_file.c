@@ -95,7 +95,7 @@ static bool read_file(struct kube_file *file, struct err *err)
 	}
 	struct err why = { 0 };
 	file->tree = yaml_parse((struct slice){ text, n }, &why);
-	kube_secret_free(text);
+	x_free_secret(text);
 	if (file->tree == NULL && why.code != ERR_NONE) {
 		err_copy(err, &why);
 		if (err != NULL)

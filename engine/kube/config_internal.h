@@ -93,7 +93,6 @@ bool kube_entry_fail(const struct kube_entry *entry, const char *field, struct e
 bool kube_user_read(struct kube_credentials *out, const struct kube_entry *user,
 	const struct kube_entry *cluster, struct err *err);
 void kube_credentials_deinit(struct kube_credentials *credentials);
-void kube_secret_free(char *text); /* wiped first; NULL is fine */
 /* A header value must not smuggle another header in: printable, no control bytes. */
 bool kube_is_header_value(const char *text);
 

@@ -10,19 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kube_secret_free(char *text)
-{
-	if (text == NULL)
-		return;
-	explicit_bzero(text, strlen(text));
-	free(text);
-}
-
 static void pairs_free(struct kube_pair *pairs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		free(pairs[i].key);
-		kube_secret_free(pairs[i].value);
+		x_free_secret(pairs[i].value);
 	}
 	free(pairs);
 }
@@ -44,12 +36,12 @@ static void exec_spec_free(struct kube_exec_spec *spec)
 
 void kube_credentials_deinit(struct kube_credentials *c)
 {
-	kube_secret_free(c->token);
+	x_free_secret(c->token);
 	free(c->token_file);
 	free(c->username);
-	kube_secret_free(c->password);
+	x_free_secret(c->password);
 	free(c->cert_pem);
-	kube_secret_free(c->key_pem);
+	x_free_secret(c->key_pem);
 	free(c->as);
 	free(c->as_uid);
 	for (size_t i = 0; i < c->n_as_groups; i++)

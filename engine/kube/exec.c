@@ -127,7 +127,7 @@ static int spawn(struct kube_exec *exec, int out, int errs)
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
 	for (char **p = env + own; *p != NULL; p++)
-		kube_secret_free(*p);
+		x_free_secret(*p);
 	free(env);
 	free(argv);
 	if (failed != 0)

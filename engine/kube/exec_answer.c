@@ -10,9 +10,9 @@
 
 void kube_exec_answer_deinit(struct kube_exec_answer *answer)
 {
-	kube_secret_free(answer->token);
+	x_free_secret(answer->token);
 	free(answer->cert_pem);
-	kube_secret_free(answer->key_pem);
+	x_free_secret(answer->key_pem);
 	memset(answer, 0, sizeof *answer);
 }
 

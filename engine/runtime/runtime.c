@@ -227,13 +227,6 @@ fail:
 	return NULL;
 }
 
-static void forget_secret(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 void runtime_free(struct runtime *runtime)
 {
 	if (!runtime)
@@ -251,8 +244,8 @@ void runtime_free(struct runtime *runtime)
 	free(runtime->rest_url);
 	free(runtime->grpc_host);
 	free(runtime->authority);
-	forget_secret(runtime->token);
-	forget_secret(runtime->auth_header);
+	x_free_secret(runtime->token);
+	x_free_secret(runtime->auth_header);
 	free(runtime->http_lane);
 	free(runtime);
 }
