@@ -119,7 +119,8 @@ static void set_limits(const struct exec_child_limits *limits)
 }
 
 /* Only calls that are allowed between fork and exec: other threads may hold any lock. */
-static void run_child(const char *program, const struct exec_child_opts *opts, int error_fd)
+static void run_child(
+	const char *program, const struct exec_child_opts *opts, pid_t parent, int error_fd)
 {
 	struct sigaction act = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -129,6 +130,8 @@ static void run_child(const char *program, const struct exec_child_opts *opts, i
 	sigprocmask(SIG_SETMASK, &none, NULL);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* no orphan when the daemon is killed */
+	if (getppid() != parent)          /* it was, before the signal was asked for */
+		_exit(126);
 	bool ok = opts->is_tty ? setsid() >= 0 : setpgid(0, 0) == 0;
 	ok = ok && fchdir(opts->dir_fd) == 0;
 	/* the three may overlap with 0…2 only if the daemon runs without them: main.c prevents it */
@@ -156,9 +159,9 @@ pid_t exec_child_start(const char *program, const struct exec_child_opts *opts)
 	sigset_t all, old;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	pid_t pid = fork();
+	pid_t self = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(program, &with_env, error_pipe[1]);
+		run_child(program, &with_env, self, error_pipe[1]);
 	int errnum = errno;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(error_pipe[1]);

@@ -173,7 +173,7 @@ static bool pass(int fd)
 	return fd < 0 || fcntl(fd, F_SETFD, 0) == 0;
 }
 
-static void run_child(struct launch *launch, struct cgroup *cgroup, int error_fd)
+static void run_child(struct launch *launch, struct cgroup *cgroup, pid_t parent, int error_fd)
 {
 	sigset_t none;
 	struct sigaction act = { .sa_handler = SIG_DFL };
@@ -183,6 +183,8 @@ static void run_child(struct launch *launch, struct cgroup *cgroup, int error_fd
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it died before the signal was asked for */
+		_exit(126);
 	cgroup_join(cgroup);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool ok = null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 &&
@@ -208,9 +210,9 @@ pid_t launch_fork(struct launch *launch, struct cgroup *cgroup, struct err *err)
 	sigset_t all, old;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	pid_t pid = fork();
+	pid_t self = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(launch, cgroup, error_pipe[1]);
+		run_child(launch, cgroup, self, error_pipe[1]);
 	int errnum = errno;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(error_pipe[1]);

@@ -53,10 +53,12 @@ class Process:
         self.argv = [str(a) for a in argv]
         self.name = name or Path(self.argv[0]).name
         self._log = tempfile.NamedTemporaryFile(prefix=self.name + "-", suffix=".log")
-        # The program gets SIGTERM when this process dies before it stops it.
-        self.proc = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *self.argv], stdin=subprocess.DEVNULL,
-                                     stdout=self._log, stderr=self._log, cwd=cwd, start_new_session=True,
-                                     env={**os.environ, **(env or {})})
+        # The program gets SIGTERM when this process dies before it stops it, and is not
+        # started at all when that has happened before the signal was asked for.
+        self.proc = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", "sh", "-c",
+                                      '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()), *self.argv],
+                                     stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, cwd=cwd,
+                                     start_new_session=True, env={**os.environ, **(env or {})})
         self.pid = self.proc.pid
         atexit.register(self.stop)
         end = time.monotonic() + (timeout or TIMEOUT)

@@ -2,6 +2,7 @@
 """The harness tested on programs that are everywhere."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ class ScreenTest(Case):
         scr = self.bash(rows=30, cols=100)
         scr.type("stty size").key("Enter").wait_for("30 100")
         scr.type("trap 'echo now $(stty size)' WINCH; clear").key("Enter").wait_gone("30 100")
+        scr.wait_for("ready$")  # until then the signal may go to clear, which has the terminal
         scr.resize(12, 40)
         scr.key("Enter").wait_for("now 12 40")
         self.assertEqual((scr.rows, scr.cols, len(scr.lines())), (12, 40, 12))
@@ -202,9 +204,19 @@ class ProcsTest(Case):
             Process(["sleep", "100"], ready=lambda: False, timeout=0.1)
 
     def test_dies_with_its_test(self):
-        code = "import os; from harness import Process; p = Process(['sleep', '1000']); print(p.pid, flush=True); os._exit(0)"
+        self.left_behind(os.environ["PATH"])
+
+    def test_dies_with_its_test_that_dies_first(self):
+        slow = self.tmp / "setpriv"  # asks for the signal when its parent is long gone
+        slow.write_text(f'#!/bin/sh\nsleep 0.5\nexec {shutil.which("setpriv")} "$@"\n')
+        slow.chmod(0o755)
+        self.left_behind(f"{self.tmp}:{os.environ['PATH']}")
+
+    def left_behind(self, path):
+        code = ("import os; from harness import Process; p = Process(['sleep', '1000']);"
+                "print(p.pid, flush=True); os._exit(0)")
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout
+                             env={**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout
         end = time.monotonic() + 10
         while self.state(int(out)) not in (None, "Z"):
             self.assertLess(time.monotonic(), end, "still running")
