@@ -3,6 +3,7 @@
  * that order. And which collections may not be read. */
 #include "engine/rights.h"
 
+#include "engine/base/settings.h"
 #include "engine/internal.h"
 
 #include <stdio.h>
@@ -182,7 +183,7 @@ static const struct {
 };
 enum { COLLECTION_COUNT = sizeof collections / sizeof *collections };
 
-/* The verb that the server named: mostly list, watch where the list was allowed. */
+/* The verb that the server named: list, or watch where the list is allowed. */
 static const char *verb_of(const struct err *err)
 {
 	return strstr(err->msg, "cannot watch ") != NULL ? "watch" : "list";
@@ -191,9 +192,14 @@ static const char *verb_of(const struct err *err)
 void engine_forbidden_format(const struct engine *engine, struct str *out, struct str *fix)
 {
 	const char *verb = NULL;
+	char interval[SETTING_TEXT_BYTES];
 	const struct err *refusals[COLLECTION_COUNT];
+	bool is_any_polled = false;
 	for (size_t i = 0; i < COLLECTION_COUNT; i++) {
-		refusals[i] = fleet_forbidden(engine->fleet, collections[i].kind);
+		const struct err *polled = fleet_unwatched(engine->fleet, collections[i].kind);
+		is_any_polled = is_any_polled || polled != NULL;
+		refusals[i] =
+			polled ? polled : fleet_forbidden(engine->fleet, collections[i].kind);
 		if (refusals[i] == NULL)
 			continue;
 		const char *now = verb_of(refusals[i]);
@@ -208,6 +214,10 @@ void engine_forbidden_format(const struct engine *engine, struct str *out, struc
 		str_addf(out, " in namespace %s", engine->namespace_);
 	else
 		str_add(out, " in all namespaces");
+	if (is_any_polled)
+		str_addf(out, "; listed every %s instead of watched",
+			setting_format(SETTING_POLL_INTERVAL,
+				setting_get(SETTING_POLL_INTERVAL), interval));
 	str_addf(fix, "a %sRole needs: get, list, watch on",
 		engine->namespace_[0] ? "" : "Cluster");
 	bool is_first = true;

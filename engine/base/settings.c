@@ -55,6 +55,8 @@ static const struct setting_row rows[] = {
 		"a watch that is silent for so long is replaced" },
 	[SETTING_WATCH_TIMEOUT] = { "watch-timeout", SETTING_MS, SECONDS(300), SECONDS(10), DAY,
 		"a watch lives so long, or up to twice, at random" },
+	[SETTING_POLL_INTERVAL] = { "poll-interval", SETTING_MS, SECONDS(30), SECONDS(1), DAY,
+		"between two lists of what may not be watched" },
 	[SETTING_LIST_PAGE] = { "list-page", SETTING_NUMBER, 500, 1, 100000,
 		"objects in one page of a list" },
 	[SETTING_EXEC_PLUGIN_TIMEOUT] = { "exec-plugin-timeout", SETTING_MS, SECONDS(60), 1,

@@ -70,6 +70,8 @@ enum fleet_kind { /* of the collections that are watched */
  * rest is as good as ever, and it is asked again every few minutes. NULL: readable, or not known yet. Borrowed for this
  * turn. */
 const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind);
+/* The same where a collection may be listed but not watched: its rows are as old as its last list (poll-interval). */
+const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind);
 bool fleet_is_synced(const struct fleet *fleet); /* claims and Sandboxes listed at least once */
 void fleet_resync(struct fleet *fleet);
 struct fleet_counters {

@@ -278,6 +278,12 @@ bool fleet_is_synced(const struct fleet *fleet)
 	return fleet->focuses != NULL;
 }
 
+const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind)
+{
+	const struct source *whole = &fleet->whole[kind];
+	return whole->state == KUBE_REFLECTOR_POLLED ? &whole->err : NULL;
+}
+
 const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind)
 {
 	const struct source *whole = &fleet->whole[kind];

@@ -20,6 +20,7 @@
 enum {
 	FORBIDDEN_MIN_MS = 150 * 1000,
 	FORBIDDEN_MAX_MS = 210 * 1000,
+	POLL_ONE_MS = 2 * 1000, /* a single object, on which somebody waits */
 	LIVED_MS = 1000,
 	MAX_INTERNAL_ERRORS = 3,
 	TOKEN_MAX_BYTES = 8 << 10,
@@ -33,6 +34,7 @@ static const char *const state_names[] = {
 	[KUBE_REFLECTOR_DEAF] = "deaf",
 	[KUBE_REFLECTOR_RELISTING] = "relisting",
 	[KUBE_REFLECTOR_FORBIDDEN] = "forbidden",
+	[KUBE_REFLECTOR_POLLED] = "polled",
 };
 _Static_assert(sizeof state_names / sizeof *state_names == KUBE_REFLECTOR_STATE_COUNT,
 	"a name for each state");
@@ -76,6 +78,22 @@ void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err
 	kube_reflector_relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
 }
 
+/* The right to watch alone may be missing: only a list tells. */
+static void watch_forbidden(struct kube_reflector *reflector, const struct err *err)
+{
+	int64_t interval = kube_reflector_is_single(reflector)
+				   ? POLL_ONE_MS
+				   : setting_get(SETTING_POLL_INTERVAL);
+	if (!reflector->is_fresh) {
+		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, err);
+		kube_reflector_relist(reflector, 0);
+		return;
+	}
+	reflector->wants_pages = true;
+	kube_reflector_set_state(reflector, KUBE_REFLECTOR_POLLED, err);
+	kube_reflector_relist(reflector, kube_jitter_ms(interval, interval + interval / 4));
+}
+
 void kube_reflector_retry(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer, bool at_once)
 {
@@ -111,7 +129,7 @@ static void watch_failed(struct kube_reflector *reflector, const struct err *err
 		return;
 	}
 	if (status == 403) {
-		kube_reflector_forbidden(reflector, &cause);
+		watch_forbidden(reflector, &cause);
 		return;
 	}
 	/* 400 and 404 come of the revision or of the resource itself: a list will tell */
@@ -183,6 +201,7 @@ void kube_reflector_began(struct kube_reflector *reflector)
 		kube_reflector_watch_pace(reflector);
 	if (reflector->phase != REFLECTOR_WATCH)
 		return;
+	reflector->is_fresh = false;
 	loop_timer_arm(reflector->idle, read_idle_ms(reflector));
 	kube_reflector_set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
 }

@@ -13,6 +13,7 @@ enum kube_reflector_state {
 	KUBE_REFLECTOR_DEAF,      /* open but silent too long: being replaced */
 	KUBE_REFLECTOR_RELISTING, /* after 410 or a doubt */
 	KUBE_REFLECTOR_FORBIDDEN, /* 403: asked again only every few minutes */
+	KUBE_REFLECTOR_POLLED, /* may be listed but not watched: listed again and again; see err */
 	KUBE_REFLECTOR_STATE_COUNT,
 };
 const char *kube_reflector_state_name(enum kube_reflector_state state); /* "live", … */

@@ -51,6 +51,7 @@ struct kube_reflector {
 	uint64_t stream_bytes; /* of the initial events */
 	uint64_t window_bytes; /* since their pace was last looked at */
 	bool has_listed;       /* a list was complete once */
+	bool is_fresh;         /* a list was complete, and no watch has begun since */
 	bool wants_list;       /* a resync waits for its turn */
 	struct err event_err;  /* an ERROR event ended the watch */
 	int event_status;
@@ -69,6 +70,8 @@ void kube_reflector_start_watch(struct kube_reflector *reflector);
 void kube_reflector_drop_request(struct kube_reflector *reflector);
 
 /* Decisions about lists. */
+bool kube_reflector_is_single(
+	const struct kube_reflector *reflector); /* one object by its name */
 void kube_reflector_begin_list(struct kube_reflector *reflector);
 void kube_reflector_relist(struct kube_reflector *reflector, int64_t delay_ms);
 void kube_reflector_page_ended(struct kube_reflector *reflector);

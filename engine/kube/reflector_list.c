@@ -22,7 +22,7 @@ enum {
 	ASK_AGAIN_MS = 10 * 60 * 1000,
 };
 
-static bool is_single_object(const struct kube_reflector *reflector)
+bool kube_reflector_is_single(const struct kube_reflector *reflector)
 {
 	const char *selector = reflector->opts.field_selector;
 	return selector != NULL && strncmp(selector, "metadata.name=", 14) == 0;
@@ -37,7 +37,8 @@ void kube_reflector_begin_list(struct kube_reflector *reflector)
 	reflector->wants_list = false;
 	reflector->is_inconsistent = false;
 	/* one object by its name is one key for the server, and its list never costs a refusal first */
-	reflector->is_streamed = !reflector->wants_pages && !is_single_object(reflector) &&
+	reflector->is_streamed = !reflector->wants_pages &&
+				 !kube_reflector_is_single(reflector) &&
 				 kube_client_may_stream(reflector->client);
 	if (reflector->opts.on_sync != NULL)
 		reflector->opts.on_sync(reflector->opts.arg, true);
@@ -55,7 +56,7 @@ static void list_is_complete(struct kube_reflector *reflector)
 	str_clear(&reflector->revision);
 	str_add(&reflector->revision, reflector->list_revision.p);
 	reflector->is_listing = false;
-	reflector->has_listed = true;
+	reflector->has_listed = reflector->is_fresh = true;
 	reflector->list_restarts = 0;
 	reflector->cut_streams = 0;
 	reflector->wants_pages = false;

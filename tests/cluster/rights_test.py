@@ -107,6 +107,22 @@ class Rights(ClusterCase):
         scr.key("Enter")
         scr.wait_for(re.compile(re.escape(box) + r" +Suspended"), timeout=60)
 
+    def test_without_watches(self):
+        """What may only be listed is listed again and again: all works, a little later."""
+        look = ["get", "list"]
+        config = self.config_of("lister", rule(EXTENSIONS, "sandboxclaims", [*look, "create", "delete"]), rule(AGENTS, "sandboxes", look),
+                                rule(EXTENSIONS, "sandboxwarmpools sandboxtemplates", look), rule("", "pods events", look))
+        scr = self.dash("--set", "poll-interval=1s", config=config, cols=200)
+        scr.wait_for("not allowed: watch pods, events, sandboxes, sandboxclaims, sandboxwarmpools, sandboxtemplates in namespace "
+                     f"{self.ns}; listed every 1s")
+        self.box("listed")
+        scr.wait_for(re.compile(r"listed +Ready +\S+ +ready"))
+        self.sm("create", "made", "--pool", "ready", "--timeout", "60s", config=config, timeout=70, check=0)
+        scr.wait_for(re.compile(r"made +Ready"))
+        self.sm("rm", "made", "--yes", config=config, timeout=60, check=0)
+        scr.wait_gone("made")
+        self.assertIn("not allowed: watch", scr.text())
+
     def test_without_sandboxes(self):
         self.box("alone")
         config = self.config_of("claims", rule(EXTENSIONS, "sandboxclaims", READ))

@@ -144,7 +144,7 @@ class Rights(Case):
         scr.wait_for(re.compile(r"claim-00001 .* 3 +Pod"))
         self.assertNotIn("not allowed", scr.text())
         api.forbid("pods")
-        scr.wait_for("not allowed: watch pods in namespace default")
+        scr.wait_for("not allowed: list pods in namespace default")
         scr.wait_for(re.compile(r"claim-00001 +Ready .* –"))
         self.assertNotIn("does not exist", scr.text())
         asked = len([r for r in api.requests if "/pods" in r])
@@ -160,6 +160,37 @@ class Rights(Case):
         scr.key("C-r")
         scr.wait_gone("not allowed")
         scr.wait_for(re.compile(r"claim-00000 .* 3 +Pod"))
+
+    def test_what_may_be_listed_but_not_watched(self):
+        """All is shown and usable, as old as the last list; the head says so."""
+        api = self.api("sandboxclaims:watch", "sandboxes:watch", "pods:watch")
+        scr = self.open(api, "--set", "poll-interval=1s")
+        scr.wait_for("not allowed: watch pods, sandboxes, sandboxclaims in namespace default; listed every 1s instead of watched")
+        scr.wait_for(re.compile(r"claim-00001 .* 3 +Pod pool-00001"))
+        self.assertFalse(self.is_greyed(scr, "n", "new"))
+        self.assertFalse(self.is_greyed(scr, "ctrl-d", "delete"))
+        self.assertNotIn("! ", scr.text())
+        del api.objects["sandboxclaims"][2], api.objects["sandboxes"][2]
+        api.objects["sandboxclaims"][1], api.objects["sandboxes"][1] = claim(1, 2, ready=False), sandbox(1, 2, ready=False)
+        api.pages.clear()
+        scr.wait_gone("claim-00002")
+        scr.wait_for(re.compile(r"claim-00001 +Degraded"))
+        api.forbidden.clear()
+        scr.wait_gone("not allowed")
+        api.emit("sandboxclaims", "DELETED", claim(0, 3))
+        scr.wait_gone("claim-00000")
+
+    def test_listed_again_for_a_script(self):
+        api = self.api("sandboxclaims:watch", "sandboxes:watch")
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), "--set", "poll-interval=1s", "ls", "--watch",
+                                  rows=30, cols=200)
+        scr.wait_for(re.compile("claim-00001 +Ready"))
+        note = "not allowed: watch sandboxes, sandboxclaims in namespace default; listed every 1s instead of watched; a Role needs"
+        scr.wait_for(note)
+        del api.objects["sandboxclaims"][2], api.objects["sandboxes"][2]
+        api.pages.clear()
+        scr.wait_for(re.compile(r"^\(gone: ", re.M))
+        self.assertEqual(scr.text().count(note), 1)
 
     def test_other_trouble_has_its_own_line(self):
         api = self.api("events")

@@ -82,7 +82,8 @@ static int draw_freshness(struct list *list, struct region r)
 			continue;
 		age = s->age_ms > age ? s->age_ms : age;
 		if (strcmp(s->state_name, "live") == 0 ||
-			strcmp(s->state_name, "starting") == 0)
+			strcmp(s->state_name, "starting") == 0 ||
+			strcmp(s->state_name, "polled") == 0) /* said there too */
 			continue;
 		str_addf(&trouble, "%s%s %s", trouble.n ? "  " : "! ", s->resource,
 			s->state_name);

@@ -2,6 +2,8 @@
 /* Lists in pages and the watches that follow, from a server that does not offer streaming lists. */
 #include "reflector_server.h"
 
+#include "engine/base/settings.h"
+
 /* ---- the cases */
 
 static void lists_in_pages_then_watches(void **state)
@@ -221,6 +223,53 @@ static void forbidden_stays_the_reason_until_it_is_over(void **state)
 	assert_same(t);
 }
 
+/* The interval is a second at least, and up to a quarter more. */
+static void what_may_not_be_watched_is_listed_again_and_again(void **state)
+{
+	struct test *t = *state;
+	struct err err = { 0 };
+	assert_true(setting_set("poll-interval", "1s", &err));
+	t->page_objects = 500;
+	t->forbid_watch = 3;
+	start(t, 0);
+	API_UNTIL(&t->api, t->state == KUBE_REFLECTOR_POLLED, 2000);
+	assert_int_equal(ERR_KUBE_FORBIDDEN, t->error);
+	assert_string_equal("User cannot watch", t->message);
+	assert_same(t);
+	assert_int_equal(1, t->lists);
+	API_FOR(&t->api, 500);
+	assert_int_equal(1, t->lists);
+	change(t, "a", true, false);
+	change(t, "new", false, false);
+	API_UNTIL(&t->api, t->lists == 2 && t->watches == 2, 2000);
+	assert_same(t);
+	assert_int_equal(KUBE_REFLECTOR_POLLED, t->state);
+	t->garbage_list = 1; /* a poll that fails is a trouble like any other */
+	API_UNTIL(&t->api, t->was_retrying, 4000);
+	t->was_deaf = t->was_relisting = false;
+	until_live(t); /* the right has come */
+	assert_same(t);
+	assert_int_equal(4, t->watches);
+	assert_int_equal(0, t->forbid_watch);
+	assert_true(setting_set("poll-interval", "30s", &err));
+}
+
+static void the_right_to_watch_taken_away_is_no_forbidden_list(void **state)
+{
+	struct test *t = *state;
+	start(t, 0);
+	until_live(t);
+	t->forbid_watch = 100;
+	change(t, "late", false, false);
+	int lists = t->lists;
+	evhttp_send_reply_end(t->watch);
+	t->watch = NULL;
+	API_UNTIL(&t->api, t->state == KUBE_REFLECTOR_POLLED, 4000);
+	assert_same(t);
+	assert_true(t->was_relisting);
+	assert_true(t->lists > lists);
+}
+
 static void a_cut_list_keeps_the_copy_and_comes_back(void **state)
 {
 	struct test *t = *state;
@@ -350,6 +399,8 @@ int main(void)
 		CASE(a_deaf_watch_is_replaced_on_a_new_connection),
 		CASE(forbidden_is_not_asked_again_soon),
 		CASE(forbidden_stays_the_reason_until_it_is_over),
+		CASE(what_may_not_be_watched_is_listed_again_and_again),
+		CASE(the_right_to_watch_taken_away_is_no_forbidden_list),
 		CASE(a_cut_list_keeps_the_copy_and_comes_back),
 		CASE(garbage_is_an_error_that_is_retried),
 		CASE(what_is_not_served_names_the_versions),

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+/* get, describe, status: one sandbox. */
+#include "cli/rows.h"
+#include "cli/verbs.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
+
+struct one {
+	struct cli *cli;
+	bool describe;
+	struct loop_timer *settle;
+	char uid[FLEET_UID_BYTES];
+};
+
+static void print_line(const char *name, const char *value)
+{
+	if (value == NULL || value[0] == '\0')
+		return;
+	printf("%-14s", name);
+	cli_put_safe(value);
+	putchar('\n');
+}
+
+static void print_map(const char *title, const cJSON *map)
+{
+	if (!cJSON_IsObject(map) || map->child == NULL)
+		return;
+	printf("%s\n", title);
+	for (const cJSON *item = map->child; item != NULL; item = item->next) {
+		fputs("  ", stdout);
+		cli_put_safe(item->string);
+		fputs(" = ", stdout);
+		cli_put_safe(cJSON_IsString(item) ? item->valuestring : "");
+		putchar('\n');
+	}
+}
+
+static void print_conditions(const char *title, const cJSON *object)
+{
+	const cJSON *conditions = json_get(object, "status", "conditions", NULL);
+	if (!cJSON_IsArray(conditions) || conditions->child == NULL)
+		return;
+	static const char *const titles[] = { "  TYPE", "STATUS", "REASON", "AGE", "MESSAGE" };
+	printf("%s\n", title);
+	struct cli_table *table = cli_table_new(5, titles);
+	for (const cJSON *item = conditions->child; item != NULL; item = item->next) {
+		char *type = x_asprintf("  %s", json_str(item, "type", NULL));
+		cli_table_cell(table, type);
+		free(type);
+		cli_table_cell(table, json_str(item, "status", NULL));
+		cli_table_cell(table, json_str(item, "reason", NULL));
+		const char *since = json_str(item, "lastTransitionTime", NULL);
+		int64_t wall_ns = 0;
+		bool known = since != NULL && clock_parse_rfc3339(since, &wall_ns);
+		cli_table_age(table, known ? wall_ns / 1000000 : 0);
+		cli_table_cell(table, json_str(item, "message", NULL));
+	}
+	cli_table_print(table, true);
+}
+
+static void print_events(const struct cli *cli, const char *uid)
+{
+	static const char *const titles[] = { "  AGE", "TYPE", "REASON", "OBJECT", "MESSAGE" };
+	struct fleet_event events[MAX_EVENTS];
+	size_t n = fleet_events(engine_fleet(cli->engine), uid, events, MAX_EVENTS);
+	if (n == 0)
+		return;
+	printf("Events\n");
+	struct cli_table *table = cli_table_new(5, titles);
+	for (size_t i = 0; i < n; i++) {
+		char age[CLOCK_AGE_BYTES], cell[CLOCK_AGE_BYTES + 4];
+		int64_t ago = clock_wall_ms() - events[i].wall_ms;
+		snprintf(cell, sizeof cell, "  %s", clock_format_age(ago > 0 ? ago : 0, age));
+		cli_table_cell(table, cell);
+		cli_table_cell(table, events[i].is_warning ? "Warning" : "Normal");
+		cli_table_cell(table, events[i].reason);
+		cli_table_cell(table, events[i].object);
+		cli_table_cell(table, events[i].message);
+	}
+	cli_table_print(table, true);
+}
+
+static void describe(
+	const struct cli *cli, const struct fleet_row *row, const struct fleet_detail *detail)
+{
+	char time[CLOCK_RFC3339_BYTES];
+	print_line("Name", cli_row_name(row));
+	print_line("Namespace", row->namespace_);
+	print_line("State", fleet_state_name(row->state));
+	print_line("Why", row->why);
+	print_line("Claim UID", detail->claim ? row->uid : "");
+	print_line("Sandbox", row->sandbox);
+	print_line("Pod", row->pod);
+	print_line("Pod IP", row->pod_ip);
+	print_line("Node", row->node);
+	print_line("Pool", row->pool);
+	print_line("Template", row->template_);
+	print_line("Created by", row->created_by);
+	if (row->created_ms != 0)
+		print_line("Created", clock_format_rfc3339(row->created_ms * 1000000, 0, time));
+	if (row->expires_ms != 0)
+		print_line("Expires", clock_format_rfc3339(row->expires_ms * 1000000, 0, time));
+	const cJSON *main_object = detail->claim ? detail->claim : detail->sandbox;
+	print_map("Labels", json_get(main_object, "metadata", "labels", NULL));
+	print_map("Annotations", json_get(main_object, "metadata", "annotations", NULL));
+	print_conditions("Claim conditions", detail->claim);
+	print_conditions("Sandbox conditions", detail->sandbox);
+	print_conditions("Pod conditions", detail->pod);
+	print_events(cli, row->uid);
+}
+
+static void on_detail(void *arg, const struct err *err, const struct fleet_detail *detail)
+{
+	struct one *one = arg;
+	struct cli *cli = one->cli;
+	if (err != NULL) {
+		cli_finish(cli, cli_fail(cli, err));
+		return;
+	}
+	const struct fleet_row *row = fleet_find(engine_fleet(cli->engine), one->uid);
+	if (row == NULL) {
+		struct err gone = { 0 };
+		err_set(&gone, ERR_CLAIM_NOT_FOUND, "it was deleted while it was being read");
+		cli_finish(cli, cli_fail(cli, &gone));
+		return;
+	}
+	if (cli_is_structured(cli)) {
+		cJSON *object = cli_row_json(row);
+		const cJSON *parts[] = { detail->claim, detail->sandbox, detail->pod };
+		static const char *const keys[] = { "claimObject", "sandboxObject",
+			"podObject" };
+		for (int i = 0; i < 3; i++)
+			cJSON_AddItemToObject(object, keys[i],
+				parts[i] ? cJSON_Duplicate(parts[i], true)
+					 : cJSON_CreateNull());
+		cli_print_object(cli, object);
+		cJSON_Delete(object);
+	} else {
+		describe(cli, row, detail);
+	}
+	cli_finish(cli, EXIT_STATUS_OK);
+}
+
+static void show_one(struct one *one)
+{
+	struct cli *cli = one->cli;
+	struct err err = { 0 };
+	struct fleet *fleet = engine_fleet(cli->engine);
+	const struct fleet_row *row = fleet_find(fleet, one->uid);
+	engine_on_change(cli->engine, NULL, NULL);
+	loop_timer_disarm(one->settle);
+	if (row == NULL) {
+		err_set(&err, ERR_CLAIM_NOT_FOUND, "it is gone");
+		cli_finish(cli, cli_fail(cli, &err));
+	} else if (!one->describe && !cli_is_structured(cli)) {
+		cli_rows_print(cli, &row, 1);
+		cli_finish(cli, EXIT_STATUS_OK);
+	} else if (fleet_detail_start(fleet, one->uid, on_detail, one, &err) == NULL) {
+		cli_finish(cli, cli_fail(cli, &err));
+	}
+}
+
+/* The claim and its Sandbox are known; the pod, the pool and the events are asked for at the same time and may
+ * be a moment later, or forbidden. */
+static bool is_settled(const struct cli *cli)
+{
+	struct fleet_source sources[8];
+	size_t n = fleet_sources(engine_fleet(cli->engine), sources, 8);
+	bool settled = true;
+	for (size_t i = 0; i < n; i++)
+		settled = settled && (sources[i].synced || sources[i].err != NULL);
+	return settled;
+}
+
+static void on_settling(void *arg)
+{
+	struct one *one = arg;
+	if (is_settled(one->cli))
+		show_one(one);
+}
+
+static void on_settle_deadline(void *arg)
+{
+	show_one(arg);
+}
+
+static void on_one_resolved(void *arg, const struct err *err, const char *uid)
+{
+	struct one *one = arg;
+	struct cli *cli = one->cli;
+	if (err != NULL) {
+		cli_finish(cli, cli_fail(cli, err));
+		return;
+	}
+	snprintf(one->uid, sizeof one->uid, "%s", uid);
+	if (is_settled(cli)) {
+		show_one(one);
+		return;
+	}
+	engine_on_change(cli->engine, on_settling, one);
+	loop_timer_arm(one->settle, SETTLE_MS);
+}
+
+static int run_one(struct cli *cli, char **argv, bool is_describe)
+{
+	struct err err = { 0 };
+	if (cli_is_direct(cli))
+		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
+	if (!cli_open(cli, true, &err))
+		return cli_fail(cli, &err);
+	struct one one = { .cli = cli, .describe = is_describe };
+	one.settle = loop_timer_new(cli->loop, on_settle_deadline, &one);
+	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
+		cli_finish(cli, cli_fail(cli, &err));
+	cli_run_loop(cli);
+	loop_timer_free(one.settle);
+	return cli->status;
+}
+
+static int run_get(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	return run_one(cli, argv, false);
+}
+
+static int run_describe(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	return run_one(cli, argv, true);
+}
+
+/* ---- status: the three words of the client references, for scripts */
+
+static void on_status_resolved(void *arg, const struct err *err, const char *uid)
+{
+	struct cli *cli = arg;
+	const char *word = "SandboxNotFound", *why = "";
+	const struct fleet_row *row = uid ? fleet_find(engine_fleet(cli->engine), uid) : NULL;
+	bool is_missing = err != NULL && err_exit_status(err) == EXIT_STATUS_NOT_FOUND;
+	if (err != NULL && !is_missing) {
+		cli_finish(cli, cli_fail(cli, err));
+		return;
+	}
+	if (row != NULL) {
+		word = row->state == FLEET_READY ? "SandboxReady" : "SandboxNotReady";
+		why = row->why;
+	}
+	if (cli_is_structured(cli)) {
+		cJSON *object = cJSON_CreateObject();
+		cJSON_AddStringToObject(object, "status", word);
+		char *safe = safe_text_dup(why, 1024);
+		cJSON_AddStringToObject(object, "message", safe);
+		free(safe);
+		cli_print_object(cli, object);
+		cJSON_Delete(object);
+	} else {
+		fputs(word, stdout);
+		if (why[0] != '\0') {
+			fputs(": ", stdout);
+			cli_put_safe(why);
+		}
+		putchar('\n');
+	}
+	cli_finish(cli, is_missing ? EXIT_STATUS_NOT_FOUND : EXIT_STATUS_OK);
+}
+
+static int run_status(struct cli *cli, int argc, char **argv)
+{
+	(void)argc;
+	struct err err = { 0 };
+	if (cli_is_direct(cli))
+		return cli_fail_usage(cli, "status is the cluster's word: see health");
+	if (!cli_open(cli, true, &err))
+		return cli_fail(cli, &err);
+	if (engine_resolve_start(cli->engine, argv[0], 0, on_status_resolved, cli, &err) ==
+		NULL)
+		return cli_fail(cli, &err);
+	return cli_run_loop(cli);
+}
+
+const struct cli_verb cli_verb_get = { "get", "NAME", "one of them", 0, 1, 1, run_get };
+const struct cli_verb cli_verb_describe = { "describe", "NAME",
+	"one of them, whole, with conditions and events", 0, 1, 1, run_describe };
+const struct cli_verb cli_verb_status = { "status", "NAME",
+	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, run_status };
