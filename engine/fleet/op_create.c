@@ -81,10 +81,12 @@ static void on_rolled_back(void *arg, const struct err *err)
 	create_finish(op, &why);
 }
 
-static void create_fail(struct fleet_op *op, const struct err *err)
+void fleet_create_fail(struct fleet_op *op, const struct err *err)
 {
 	struct create *create = op->create;
 	op->look = NULL;
+	kube_call_cancel(op->call);
+	op->call = NULL;
 	if (op->deadline != NULL)
 		loop_timer_disarm(op->deadline);
 	if (!must_roll_back(create)) {
@@ -110,9 +112,7 @@ static void on_deadline(void *arg)
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "the API server did not answer within %lld s",
 			(long long)(create->timeout_ms / 1000));
-	kube_call_cancel(op->call);
-	op->call = NULL;
-	create_fail(op, &err);
+	fleet_create_fail(op, &err);
 }
 
 /* ---- waiting */
@@ -141,10 +141,10 @@ static void vanished(struct fleet_op *op)
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "claim %s was deleted while waiting",
 			op->name);
 	create->is_made = false; /* nothing to roll back */
-	create_fail(op, &err);
+	fleet_create_fail(op, &err);
 }
 
-static void create_look(struct fleet_op *op)
+void fleet_create_look(struct fleet_op *op)
 {
 	struct create *create = op->create;
 	const struct fleet_row *row = fleet_find(op->fleet, create->uid);
@@ -156,11 +156,15 @@ static void create_look(struct fleet_op *op)
 	if (row->state == FLEET_TERMINATING) {
 		err_set(&err, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
 		create->is_made = false;
-		create_fail(op, &err);
+		fleet_create_fail(op, &err);
 		return;
 	}
 	if (fleet_op_is_hopeless(op->fleet, row, &err)) {
-		create_fail(op, &err);
+		const char *doubt = fleet_create_doubts(op, &err);
+		if (doubt == NULL)
+			fleet_create_fail(op, &err);
+		else
+			say(op, doubt);
 		return;
 	}
 	bool has_sandbox = row->sandbox_uid[0] || fleet_sources_sandboxes_unknown(op->fleet);
@@ -192,7 +196,7 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	const char *uid = json_str(claim, "metadata", "uid", NULL);
 	if (name == NULL || uid == NULL || strlen(uid) >= sizeof create->uid) {
 		err_set(&err, ERR_KUBE_PROTOCOL, "the claim has no name or uid");
-		create_fail(op, &err);
+		fleet_create_fail(op, &err);
 		return;
 	}
 	free(op->name);
@@ -214,7 +218,7 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	/* shown at once, before the watch brings it */
 	fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
 	fleet_focus(op->fleet, op->namespace_, op->name);
-	op->look = create_look;
+	op->look = fleet_create_look;
 	op->kick = loop_timer_new(op->fleet->loop, on_first_look, op);
 	loop_timer_arm(op->kick, 0);
 }
@@ -228,9 +232,9 @@ static void post_again(struct fleet_op *op, const struct err *cause)
 	struct err err = { 0 };
 	struct err kept = *cause;
 	if (op->create->posts >= MAX_POSTS)
-		create_fail(op, &kept);
+		fleet_create_fail(op, &kept);
 	else if (!post(op, &err))
-		create_fail(op, &err);
+		fleet_create_fail(op, &err);
 }
 
 static bool is_ours(const struct create *create, const cJSON *claim)
@@ -250,7 +254,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 		return;
 	}
 	if (err != NULL) {
-		create_fail(op, err);
+		fleet_create_fail(op, err);
 		return;
 	}
 	if (is_ours(create, object)) { /* the answer to our own POST was lost */
@@ -267,7 +271,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 		err_set(&why, ERR_CLAIM_ADOPT_MISMATCH, "claim %s uses warm pool %s, not %s",
 			op->name, pool ? pool : "(none)", create->pool);
 	if (why.code != ERR_NONE) {
-		create_fail(op, &why);
+		fleet_create_fail(op, &why);
 		return;
 	}
 	create->is_adopted = true;
@@ -281,7 +285,7 @@ static void look_at_existing(struct fleet_op *op)
 	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_existing, &err);
 	free(path);
 	if (op->call == NULL)
-		create_fail(op, &err);
+		fleet_create_fail(op, &err);
 }
 
 static void on_found(void *arg, const struct err *err, const cJSON *object)
@@ -291,7 +295,7 @@ static void on_found(void *arg, const struct err *err, const cJSON *object)
 	op->call = NULL;
 	if (err != NULL) {
 		struct err cause = create->err;
-		create_fail(op, &cause);
+		fleet_create_fail(op, &cause);
 		return;
 	}
 	const cJSON *item = cJSON_GetArrayItem(json_get(object, "items", NULL), 0);
@@ -318,7 +322,7 @@ static void look_for_ours(struct fleet_op *op)
 	free(selector);
 	str_deinit(&query);
 	if (op->call == NULL)
-		create_fail(op, &err);
+		fleet_create_fail(op, &err);
 }
 
 static void on_posted(void *arg, const struct err *err, const cJSON *object)
@@ -343,18 +347,18 @@ static void on_posted(void *arg, const struct err *err, const cJSON *object)
 	case ERR_KUBE_EXISTS:
 		create->is_posting = false;
 		if (!create->is_named) {
-			create_fail(op, err);
+			fleet_create_fail(op, err);
 		} else if (strncmp(err->msg, "object is being deleted", 23) == 0) {
 			err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted",
 				op->name);
-			create_fail(op, &why);
+			fleet_create_fail(op, &why);
 		} else {
 			look_at_existing(op);
 		}
 		return;
 	default:
 		create->is_posting = false;
-		create_fail(op, err);
+		fleet_create_fail(op, err);
 	}
 }
 

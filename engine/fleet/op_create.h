@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside of fleet_create_start(): the flow is in op_create.c, the claim's body in claim_body.c. */
+/* Inside of fleet_create_start(): the flow is in op_create.c, what a controller is not believed in op_create_doubt.c, the
+ * claim's body in claim_body.c. */
 #pragma once
 
 #include "engine/base/digest.h"
@@ -19,13 +20,19 @@ struct create {
 	char uid[FLEET_UID_BYTES];
 	cJSON *body;
 	char *stage;
-	struct err err; /* the failure that a rollback follows */
+	struct err err;       /* the failure that a rollback follows, or that is doubted */
+	enum err_code exists; /* what was said not to be there, and is */
 	struct orphan *rollback;
 	void (*on_progress)(void *arg, const char *stage);
 	void (*done)(void *arg, const struct err *err, const char *name,
 		const struct fleet_row *row);
 	void *arg;
 };
+
+void fleet_create_look(struct fleet_op *op);
+void fleet_create_fail(struct fleet_op *op, const struct err *err);
+/* op_create_doubt.c: whether err need not be the end. NULL: it is; else what is waited for ("" while it is being asked). */
+const char *fleet_create_doubts(struct fleet_op *op, const struct err *err);
 
 /* Names, pool, numbers: what can be told before anything is sent. */
 bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err);

@@ -294,8 +294,17 @@ static void say_blocked(struct sentence *s)
 {
 	const struct claim *claim = s->claim;
 	const struct pool *pool = fleet_store_pool(s->store, claim->namespace_, claim->pool);
-	if (claim->ready.code == REASON_WarmPoolNotFound)
+	if (claim->ready.code == REASON_WarmPoolNotFound && pool != NULL)
+		str_addf(s->out,
+			"the controller has not seen SandboxWarmPool %s yet: it looks again within a minute",
+			pool->name);
+	else if (claim->ready.code == REASON_WarmPoolNotFound)
 		str_addf(s->out, "SandboxWarmPool %s does not exist", claim->pool);
+	else if (pool != NULL &&
+		 fleet_store_template(s->store, claim->namespace_, pool->template_))
+		str_addf(s->out,
+			"the controller has not seen SandboxTemplate %s yet: it looks again within a minute",
+			pool->template_);
 	else if (pool != NULL)
 		str_addf(s->out, "SandboxTemplate %s of SandboxWarmPool %s does not exist",
 			pool->template_, pool->name);

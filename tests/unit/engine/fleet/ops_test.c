@@ -8,6 +8,8 @@
 
 #define CLAIMS "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/demo/sandboxclaims"
 #define SANDBOXES "/apis/agents.x-k8s.io/v1beta1/namespaces/demo/sandboxes"
+#define POOLS "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/demo/sandboxwarmpools/"
+#define TEMPLATES "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/demo/sandboxtemplates/"
 #define CLAIM_UID "11111111-0000-4000-8000-00000000000"
 #define SANDBOX_UID "22222222-0000-4000-8000-000000000001"
 
@@ -28,6 +30,7 @@ struct test {
 	int fail_deletes;
 	int conflict_patches;
 	const char *quota;
+	const char *pool, *template_; /* the names of those that there are */
 	/* what came */
 	bool is_done;
 	struct err err;
@@ -290,6 +293,18 @@ static void serve_collection(struct test *t, struct evhttp_request *request,
 	free(end);
 }
 
+/* A pool, whose template is called t1, or a template. */
+static void serve_named(struct evhttp_request *request, const char *asked, const char *name)
+{
+	if (name != NULL && strcmp(asked, name) == 0)
+		api_reply(request, 200,
+			"{\"metadata\":{\"name\":\"%s\"},"
+			"\"spec\":{\"sandboxTemplateRef\":{\"name\":\"t1\"}}}",
+			name);
+	else
+		api_status(request, 404, "NotFound", "not found");
+}
+
 static void handle(
 	struct api *api, struct evhttp_request *request, const struct api_request *is)
 {
@@ -304,6 +319,10 @@ static void handle(
 		serve_object(request, t->claim);
 	else if (strncmp(is->path, SANDBOXES "/", sizeof SANDBOXES) == 0)
 		serve_object(request, t->sandbox);
+	else if (strncmp(is->path, POOLS, sizeof POOLS - 1) == 0)
+		serve_named(request, is->path + sizeof POOLS - 1, t->pool);
+	else if (strncmp(is->path, TEMPLATES, sizeof TEMPLATES - 1) == 0)
+		serve_named(request, is->path + sizeof TEMPLATES - 1, t->template_);
 	else if (strcmp(is->path, CLAIMS) == 0)
 		serve_collection(t, request, is, &t->claim_watch, t->claim);
 	else if (strcmp(is->path, SANDBOXES) == 0)
@@ -591,6 +610,61 @@ static void a_terminal_reason_ends_the_wait_and_rolls_back(void **state)
 		assert_null(t->claim);
 		assert_int_equal((int)i + 1, count(t, "DELETE"));
 	}
+}
+
+static void a_controller_behind_the_api_server_is_waited_for(void **state)
+{
+	struct test *t = *state;
+	static const struct {
+		const char *reason, *stage;
+	} rows[] = {
+		{ "WarmPoolNotFound", "has not seen the warm pool yet" },
+		{ "TemplateNotFound", "has not seen the warm pool's template yet" },
+	};
+	open_fleet(t, false);
+	t->pool = "pool";
+	t->template_ = "t1";
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		t->claim_reason = rows[i].reason;
+		t->is_done = false;
+		t->stages[0] = '\0';
+		create(t, &(struct fleet_create_opts){ 0 });
+		API_UNTIL(&t->api, strstr(t->stages, rows[i].stage) != NULL, 3000);
+		claim_changed(t, "MODIFIED"); /* said once more: nothing is asked again */
+		API_FOR(&t->api, 100);
+		assert_false(t->is_done);
+		t->claim_reason = NULL;
+		reconcile(t);
+		API_UNTIL(&t->api, t->is_done, 3000);
+		assert_int_equal(ERR_NONE, t->err.code);
+		assert_int_equal(FLEET_READY, t->state);
+		remove_claim(t);
+	}
+	int asked = 0;
+	for (size_t i = 0; i < t->api.n; i++)
+		asked += strncmp(t->api.log[i].path, POOLS, sizeof POOLS - 1) == 0;
+	assert_int_equal(2, asked);
+}
+
+static void a_template_that_is_not_there_ends_the_wait(void **state)
+{
+	struct test *t = *state;
+	open_fleet(t, false);
+	t->pool = "pool";
+	t->template_ = "another";
+	t->claim_reason = "TemplateNotFound";
+	create_whole(t, &(struct fleet_create_opts){ 0 });
+	assert_int_equal(ERR_TEMPLATE_NOT_FOUND, t->err.code);
+	assert_null(t->claim);
+	/* and what is there may turn out to be missing later */
+	t->claim_reason = "WarmPoolNotFound";
+	t->is_done = false;
+	create(t, &(struct fleet_create_opts){ 0 });
+	API_UNTIL(&t->api, strstr(t->stages, "has not seen the warm pool yet") != NULL, 3000);
+	t->claim_reason = "TemplateNotFound";
+	reconcile(t);
+	API_UNTIL(&t->api, t->is_done, 3000);
+	assert_int_equal(ERR_TEMPLATE_NOT_FOUND, t->err.code);
 }
 
 static void a_named_claim_is_never_rolled_back(void **state)
@@ -891,6 +965,8 @@ int main(void)
 		CASE(no_wait_ends_with_the_claim),
 		CASE(bad_options_are_refused_before_anything_is_sent),
 		CASE(a_terminal_reason_ends_the_wait_and_rolls_back),
+		CASE(a_controller_behind_the_api_server_is_waited_for),
+		CASE(a_template_that_is_not_there_ends_the_wait),
 		CASE(a_named_claim_is_never_rolled_back),
 		CASE(a_timeout_rolls_back_and_says_what_it_waited_for),
 		CASE(a_cancelled_create_is_rolled_back),

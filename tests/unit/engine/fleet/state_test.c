@@ -450,6 +450,36 @@ static void events_explain_what_the_pod_does_not(void **state)
 	fleet_store_deinit(&store);
 }
 
+/* What a controller has not seen yet is not said to be missing when it is there. */
+static void a_blocked_claim_is_explained_by_what_there_is(void **state)
+{
+	(void)state;
+	struct store store;
+	fleet_store_init(&store, on_change, NULL);
+	char *no_pool = claim_json("", "", CONDS(COND("Ready", "False", "WarmPoolNotFound")));
+	char *no_template =
+		claim_json("", "", CONDS(COND("Ready", "False", "TemplateNotFound")));
+	apply(&store, STORE_CLAIMS, KUBE_ADDED, no_pool);
+	const struct row *row = fleet_store_find(&store, CLAIM_UID);
+	assert_int_equal(FLEET_BLOCKED, row->shown.state);
+	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
+	apply(&store, STORE_POOLS, KUBE_ADDED,
+		"{'metadata':{'name':'p','namespace':'n','uid':'p1'},'spec':{'sandboxTemplateRef':"
+		"{'name':'t'}}}");
+	assert_non_null(
+		strstr(row->shown.why, "the controller has not seen SandboxWarmPool p yet"));
+	apply(&store, STORE_CLAIMS, KUBE_MODIFIED, no_template);
+	assert_string_equal(
+		"SandboxTemplate t of SandboxWarmPool p does not exist", row->shown.why);
+	apply(&store, STORE_TEMPLATES, KUBE_ADDED,
+		"{'metadata':{'name':'t','namespace':'n','uid':'t1'},'spec':{}}");
+	assert_non_null(
+		strstr(row->shown.why, "the controller has not seen SandboxTemplate t yet"));
+	free(no_pool);
+	free(no_template);
+	fleet_store_deinit(&store);
+}
+
 static void pools_and_templates_explain_a_pending_claim(void **state)
 {
 	(void)state;
@@ -490,6 +520,7 @@ int main(void)
 		cmocka_unit_test(the_pod_explains),
 		cmocka_unit_test(a_pod_that_is_replaced_ends_no_sandbox),
 		cmocka_unit_test(events_explain_what_the_pod_does_not),
+		cmocka_unit_test(a_blocked_claim_is_explained_by_what_there_is),
 		cmocka_unit_test(pools_and_templates_explain_a_pending_claim),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
