@@ -59,6 +59,13 @@ static void forbid_core_files(void)
 	setrlimit(RLIMIT_CORE, &limit);
 }
 
+/* A settings file that makes no sense must not stop who asks for help. */
+static bool is_about_itself(const struct cli_verb *verb)
+{
+	return verb == &cli_verb_help || verb == &cli_verb_version ||
+	       verb == &cli_verb_completion;
+}
+
 /* As a kubectl plugin the program is called kubectl-sandbox; nothing else changes. */
 int main(int argc, char **argv)
 {
@@ -80,12 +87,15 @@ int main(int argc, char **argv)
 		return cli_fail(&cli, &err);
 	}
 	int status;
-	if (!cli_read_settings(&err) ||
-		!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
+	struct err unreadable = { 0 };
+	bool has_settings = cli_read_settings(&unreadable);
+	if (!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
 		status = cli_fail(&cli, &err);
 	} else if (cli.opt.help) {
 		cli_print_help(verb);
 		status = EXIT_STATUS_OK;
+	} else if (!has_settings && !is_about_itself(verb)) {
+		status = cli_fail(&cli, &unreadable);
 	} else {
 		status = verb->run(&cli, count, argv + first);
 	}

@@ -44,6 +44,8 @@ class Settings(Case):
             r = self.sandmux("settings", env=env)
             self.assertRegex(r.err, f"^sandmux: config.file: .*settings.yaml: .*{words}")
             self.assertNotEqual(r.code, 0)
+        for verb in (["--help"], ["rm", "--help"], ["help"], ["version"], ["completion", "bash"]):  # who asks for help gets it
+            self.assertNotEqual(self.sandmux(*verb, env=env, check=0).out, "")
         for text in ("list-page", "=1", "list-page=", "list-page=1e3", "claim-limit=-1", "output-limit=1TiB"):
             r = self.sandmux("--set", text, "settings")
             self.assertEqual((r.code, r.out), (2, ""), text)
