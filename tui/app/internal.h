@@ -151,6 +151,10 @@ size_t command_complete(
 void command_each(struct host *host,
 	void (*fn)(void *arg, const char *group, const struct command *command), void *arg);
 
+/* app_commands.c: the words that mean the same in every view; self: the application. */
+extern const struct command app_commands[];
+extern const size_t n_app_commands;
+
 /* keys and mouse */
 void dispatch_key(void *arg, const struct key *key);
 void dispatch_mouse(void *arg, const struct mouse *mouse);
