@@ -25,15 +25,7 @@ enum {
 static const char *const groups[] = { EXTENSIONS, "agents.x-k8s.io" };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-enum step {
-	STEP_SERVER,
-	STEP_GROUPS,
-	STEP_RIGHTS,
-	STEP_LIST,
-	STEP_ROUTE,
-	STEP_OTHER_ROUTES,
-	STEP_END
-};
+enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIST, STEP_END };
 
 struct engine_doctor {
 	struct engine *engine;
@@ -44,9 +36,7 @@ struct engine_doctor {
 	size_t at; /* within the step */
 	struct kube_call *call;
 	struct engine_resolve *resolve;
-	struct runtime_op *health;
 	struct engine_routes *routes;
-	char *uid; /* of the sandbox to reach; NULL: none */
 	struct loop_timer *start;
 };
 
@@ -63,9 +53,7 @@ static void doctor_free(struct engine_doctor *doctor)
 {
 	kube_call_cancel(doctor->call);
 	engine_resolve_cancel(doctor->resolve);
-	runtime_cancel(doctor->health);
 	engine_routes_cancel(doctor->routes);
-	free(doctor->uid);
 	loop_timer_free(doctor->start);
 	free(doctor);
 }
@@ -238,15 +226,25 @@ static void route_result(struct engine_doctor *doctor, const struct err *err, co
 		report(doctor, found ? ENGINE_OK : ENGINE_SKIPPED, check,
 			found ? found : "there is no Ready sandbox to try", "");
 	free(check);
-	doctor->step = STEP_OTHER_ROUTES;
+}
+
+/* No sandbox to try, so no way either. */
+static void no_route(struct engine_doctor *doctor, const struct err *err)
+{
+	route_result(doctor, err, NULL);
+	doctor->step = STEP_END;
 	next(doctor);
 }
 
-/* Not a fault: that is how this place lies to the cluster. */
-static void on_other_route(
+/* That another way is closed is no fault: that is how this place lies to the cluster. */
+static void on_route(
 	void *arg, enum engine_connectivity mode, const struct err *err, const char *found)
 {
 	struct engine_doctor *doctor = arg;
+	if (mode == engine_connectivity_of(doctor->engine)) {
+		route_result(doctor, err, found);
+		return;
+	}
 	char *check = x_asprintf("also by %s", engine_connectivity_name(mode));
 	char *why = err ? x_asprintf("not from here: %s; %s", err->msg, err_hint(err)) : NULL;
 	report(doctor, err ? ENGINE_SKIPPED : ENGINE_OK, check, err ? why : found, "");
@@ -254,7 +252,7 @@ static void on_other_route(
 	free(check);
 }
 
-static void on_other_routes(void *arg)
+static void on_routes(void *arg)
 {
 	struct engine_doctor *doctor = arg;
 	doctor->routes = NULL;
@@ -262,50 +260,15 @@ static void on_other_routes(void *arg)
 	next(doctor);
 }
 
-static bool ask_other_routes(struct engine_doctor *doctor)
-{
-	if (doctor->uid == NULL)
-		return false;
-	doctor->routes = engine_routes_start(
-		doctor->engine, doctor->uid, on_other_route, on_other_routes, doctor);
-	return doctor->routes != NULL;
-}
-
-static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
-{
-	struct engine_doctor *doctor = arg;
-	doctor->health = NULL;
-	route_result(doctor, err, err ? NULL : health->status);
-}
-
-/* The legacy runtime has no health in detail: is its root there? */
-static void on_root(void *arg, const struct err *err, const struct runtime_stat *st)
-{
-	struct engine_doctor *doctor = arg;
-	(void)st;
-	doctor->health = NULL;
-	route_result(doctor, err, err ? NULL : "the legacy runtime answers");
-}
-
 static void on_resolved(void *arg, const struct err *err, const char *uid)
 {
 	struct engine_doctor *doctor = arg;
-	struct err own = { 0 };
 	doctor->resolve = NULL;
-	if (err != NULL) {
-		route_result(doctor, err, NULL);
-		return;
-	}
-	doctor->uid = x_strdup(uid);
-	struct runtime *runtime = engine_runtime(doctor->engine, uid, &own);
-	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
-		doctor->health = runtime_health_start(
-			runtime, ROUTE_TIMEOUT_MS, on_health, doctor, &own);
-	else if (runtime != NULL)
-		doctor->health = runtime_stat_start(
-			runtime, "", ROUTE_TIMEOUT_MS, on_root, doctor, &own);
-	if (doctor->health == NULL)
-		route_result(doctor, &own, NULL);
+	if (err != NULL)
+		no_route(doctor, err);
+	else
+		doctor->routes =
+			engine_routes_start(doctor->engine, uid, on_route, on_routes, doctor);
 }
 
 static bool is_ready_claim(const cJSON *claim)
@@ -326,9 +289,8 @@ static void on_claims(void *arg, const struct err *err, const struct cJSON *obje
 	struct engine_doctor *doctor = arg;
 	struct err own = { 0 };
 	doctor->call = NULL;
-	doctor->step = STEP_ROUTE;
 	if (err != NULL) {
-		route_result(doctor, err, NULL);
+		no_route(doctor, err);
 		return;
 	}
 	const cJSON *items = json_get(object, "items", NULL);
@@ -337,13 +299,13 @@ static void on_claims(void *arg, const struct err *err, const struct cJSON *obje
 		claim = claim->next;
 	const char *name = json_str(claim, "metadata", "name", NULL);
 	if (name == NULL) {
-		route_result(doctor, NULL, NULL);
+		no_route(doctor, NULL);
 		return;
 	}
 	doctor->resolve = engine_resolve_start(
 		doctor->engine, name, ROUTE_TIMEOUT_MS, on_resolved, doctor, &own);
 	if (doctor->resolve == NULL)
-		route_result(doctor, &own, NULL);
+		no_route(doctor, &own);
 }
 
 static bool ask_claims(struct engine_doctor *doctor)
@@ -374,8 +336,6 @@ static bool begin_step(struct engine_doctor *doctor)
 		return doctor->at < RIGHT_COUNT && ask_right(doctor);
 	case STEP_LIST:
 		return doctor->at == 0 && ask_claims(doctor);
-	case STEP_OTHER_ROUTES:
-		return doctor->at == 0 && ask_other_routes(doctor);
 	default:
 		return false;
 	}
@@ -386,10 +346,7 @@ static void next(struct engine_doctor *doctor)
 	while (doctor->step != STEP_END) {
 		if (begin_step(doctor))
 			return;
-		if (doctor->step >= STEP_LIST)
-			doctor->step = STEP_END;
-		else
-			doctor->step++;
+		doctor->step++;
 		doctor->at = 0;
 	}
 	finish(doctor);

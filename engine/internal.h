@@ -148,8 +148,8 @@ void engine_right_learn(
 void engine_rights_init(struct engine *engine);
 void engine_rights_deinit(struct engine *engine);
 
-/* routes.c: the sandbox's health by each way into a cluster but the chosen one, one after the other: on_route for
- * each (found: what answered, or err), then done once. */
+/* routes.c: the sandbox's health by each way into a cluster, the chosen one first, one after the other: on_route for
+ * each (found: what answered, or err), then done once. on_route must not cancel. */
 struct engine_routes;
 struct engine_routes *engine_routes_start(struct engine *engine, const char *uid,
 	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,

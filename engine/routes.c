@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The other ways to a sandbox, tried on demand: each is asked for the daemon's health, one after the other. */
+/* The ways to a sandbox, tried on demand: the chosen one and then the others, each asked for the daemon's health. */
 #include "engine/internal.h"
 
 #include "engine/base/mem.h"
 
 #include <stdlib.h>
 
-enum { TRY_MS = 5000 };
+enum { CHOSEN_MS = 30000, TRY_MS = 5000 };
 
 /* A router and a Gateway need an address that nobody gave. */
 static const enum engine_connectivity ways[] = { ENGINE_PORT_FORWARD, ENGINE_IN_CLUSTER_SERVICE,
@@ -20,7 +20,8 @@ struct engine_routes {
 		const char *found);
 	void (*done)(void *arg);
 	void *arg;
-	size_t at;
+	bool is_chosen_tried;
+	size_t at; /* of the others */
 	struct runtime_op *op;
 	struct loop_timer *next;
 };
@@ -41,10 +42,13 @@ void engine_routes_cancel(struct engine_routes *routes)
 
 static void answered(struct engine_routes *routes, const struct err *err, const char *found)
 {
+	enum engine_connectivity mode = routes->is_chosen_tried
+						? ways[routes->at++]
+						: engine_connectivity_of(routes->engine);
 	routes->op = NULL;
-	routes->on_route(routes->arg, ways[routes->at], err, found);
-	routes->at++;
+	routes->is_chosen_tried = true;
 	loop_timer_arm(routes->next, 0);
+	routes->on_route(routes->arg, mode, err, found);
 }
 
 static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
@@ -52,33 +56,44 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 	answered(arg, err, err ? NULL : health->status);
 }
 
+/* The legacy runtime has no health in detail: is its root there? */
 static void on_root(void *arg, const struct err *err, const struct runtime_stat *st)
 {
 	(void)st;
 	answered(arg, err, err ? NULL : "the legacy runtime answers");
 }
 
+static void ask(struct engine_routes *routes, struct runtime *runtime, struct err *err)
+{
+	int64_t timeout_ms = routes->is_chosen_tried ? TRY_MS : CHOSEN_MS;
+	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
+		routes->op = runtime_health_start(runtime, timeout_ms, on_health, routes, err);
+	else if (runtime != NULL)
+		routes->op = runtime_stat_start(runtime, "", timeout_ms, on_root, routes, err);
+	if (routes->op == NULL)
+		answered(routes, err, NULL);
+}
+
 static void on_next(void *arg)
 {
 	struct engine_routes *routes = arg;
+	struct engine *engine = routes->engine;
 	struct err err = { 0 };
-	while (routes->at < WAY_COUNT && ways[routes->at] == routes->engine->connectivity)
-		routes->at++;
-	if (routes->at == WAY_COUNT) {
-		void (*done)(void *) = routes->done;
-		void *done_arg = routes->arg;
-		routes_free(routes);
-		done(done_arg);
+	if (!routes->is_chosen_tried) {
+		ask(routes, engine_runtime(engine, routes->uid, &err), &err);
 		return;
 	}
-	struct runtime *runtime =
-		engine_lanes_try(routes->engine, routes->uid, ways[routes->at], &err);
-	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
-		routes->op = runtime_health_start(runtime, TRY_MS, on_health, routes, &err);
-	else if (runtime != NULL)
-		routes->op = runtime_stat_start(runtime, "", TRY_MS, on_root, routes, &err);
-	if (routes->op == NULL)
-		answered(routes, &err, NULL);
+	while (routes->at < WAY_COUNT && ways[routes->at] == engine->connectivity)
+		routes->at++;
+	if (routes->at < WAY_COUNT) {
+		ask(routes, engine_lanes_try(engine, routes->uid, ways[routes->at], &err),
+			&err);
+		return;
+	}
+	void (*done)(void *) = routes->done;
+	void *done_arg = routes->arg;
+	routes_free(routes);
+	done(done_arg);
 }
 
 struct engine_routes *engine_routes_start(struct engine *engine, const char *uid,
@@ -86,8 +101,6 @@ struct engine_routes *engine_routes_start(struct engine *engine, const char *uid
 		const char *found),
 	void (*done)(void *arg), void *arg)
 {
-	if (engine->fleet == NULL)
-		return NULL;
 	struct engine_routes *routes = x_calloc(1, sizeof *routes);
 	routes->engine = engine;
 	routes->uid = x_strdup(uid);

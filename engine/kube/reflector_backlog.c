@@ -10,26 +10,39 @@
 
 enum { SLICE_MS = 3, PIECE_BYTES = 4 << 10, BACKLOG_MAX_BYTES = 1 << 20 };
 
-/* Down to keep bytes, or for budget_ms (-1: as long as it takes). False: *err says why, or the reflector is dead. */
-static bool drain(
-	struct kube_reflector *reflector, size_t keep, int64_t budget_ms, struct err *err)
+enum fed { FED, FED_ABANDONED, FED_FAILED };
+
+/* A piece, with what came of it: a callback may have dropped the request, or the reflector. */
+static enum fed feed(struct kube_reflector *reflector, struct slice piece, struct err *err)
 {
-	int64_t until_ms = budget_ms < 0 ? INT64_MAX : clock_mono_ms() + budget_ms;
+	reflector->is_feeding = true;
+	bool ok = kube_reflector_feed(reflector, piece, err);
+	bool is_abandoned = reflector->is_abandoned;
+	reflector->is_feeding = reflector->is_abandoned = false;
+	if (!ok || reflector->is_dead)
+		return FED_FAILED;
+	return is_abandoned ? FED_ABANDONED : FED;
+}
+
+static size_t piece_of(size_t n)
+{
+	return n < PIECE_BYTES ? n : PIECE_BYTES;
+}
+
+/* Down to keep bytes, or until then. False: *err says why, or the reflector is dead. */
+static bool drain(
+	struct kube_reflector *reflector, size_t keep, int64_t until_ms, struct err *err)
+{
 	while (evbuffer_get_length(reflector->backlog) > keep) {
 		struct evbuffer_iovec first;
 		evbuffer_peek(reflector->backlog, -1, NULL, &first, 1);
-		size_t n = first.iov_len < PIECE_BYTES ? first.iov_len : PIECE_BYTES;
-		reflector->is_feeding = true;
-		bool ok = kube_reflector_feed(
-			reflector, (struct slice){ first.iov_base, n }, err);
-		reflector->is_feeding = false;
+		size_t n = piece_of(first.iov_len);
+		enum fed fed = feed(reflector, (struct slice){ first.iov_base, n }, err);
 		if (reflector->is_dead)
 			return false;
-		if (!ok || reflector->is_abandoned)
-			n = evbuffer_get_length(reflector->backlog);
-		evbuffer_drain(reflector->backlog, n);
-		reflector->is_abandoned = false;
-		if (!ok)
+		evbuffer_drain(reflector->backlog,
+			fed == FED ? n : evbuffer_get_length(reflector->backlog));
+		if (fed == FED_FAILED)
 			return false;
 		if (clock_mono_ms() >= until_ms)
 			break;
@@ -37,26 +50,46 @@ static bool drain(
 	return true;
 }
 
-/* One slice; what is left, or what still comes in this turn, waits for the next one. */
-static bool slice(struct kube_reflector *reflector, struct err *err)
+/* What comes while nothing waits: parsed where it is, and only the rest of it kept. */
+static bool feed_at_once(
+	struct kube_reflector *reflector, struct slice bytes, int64_t until_ms, struct err *err)
 {
-	int64_t began_ms = clock_mono_ms();
-	if (!drain(reflector, 0, SLICE_MS, err))
-		return false;
+	for (size_t at = 0, n; at < bytes.n; at += n) {
+		n = piece_of(bytes.n - at);
+		enum fed fed = feed(reflector, (struct slice){ bytes.p + at, n }, err);
+		if (fed != FED)
+			return fed == FED_ABANDONED;
+		if (clock_mono_ms() >= until_ms) {
+			at += n;
+			evbuffer_add(reflector->backlog, bytes.p + at, bytes.n - at);
+			break;
+		}
+	}
+	return true;
+}
+
+/* After a slice: what is left, or what still comes in this turn, waits for the next one. */
+static void wait_for_turn(struct kube_reflector *reflector, int64_t began_ms)
+{
 	reflector->waits_for_turn =
 		evbuffer_get_length(reflector->backlog) > 0 || clock_mono_ms() > began_ms;
 	if (reflector->waits_for_turn)
 		loop_timer_arm(reflector->turn, 0);
-	return true;
 }
 
 static void on_turn(void *arg)
 {
 	struct kube_reflector *reflector = arg;
 	struct err err = { 0 };
+	int64_t began_ms = clock_mono_ms();
 	reflector->waits_for_turn = false;
-	if (reflector->is_dead || reflector->request == NULL || slice(reflector, &err) ||
-		reflector->is_dead)
+	if (reflector->is_dead || reflector->request == NULL)
+		return;
+	if (drain(reflector, 0, began_ms + SLICE_MS, &err)) {
+		wait_for_turn(reflector, began_ms);
+		return;
+	}
+	if (reflector->is_dead)
 		return;
 	/* outside of the request: it ends here as it would have from inside */
 	const struct kube_answer answer = { .status = 200, .retry_after_ms = -1 };
@@ -67,15 +100,20 @@ static void on_turn(void *arg)
 bool kube_reflector_backlog_add(
 	struct kube_reflector *reflector, struct slice bytes, struct err *err)
 {
-	evbuffer_add(reflector->backlog, bytes.p, bytes.n);
-	if (!drain(reflector, BACKLOG_MAX_BYTES, -1, err))
+	int64_t began_ms = clock_mono_ms();
+	if (reflector->waits_for_turn) {
+		evbuffer_add(reflector->backlog, bytes.p, bytes.n);
+		return drain(reflector, BACKLOG_MAX_BYTES, INT64_MAX, err);
+	}
+	if (!feed_at_once(reflector, bytes, began_ms + SLICE_MS, err))
 		return false;
-	return reflector->waits_for_turn || slice(reflector, err);
+	wait_for_turn(reflector, began_ms);
+	return true;
 }
 
 bool kube_reflector_backlog_finish(struct kube_reflector *reflector, struct err *err)
 {
-	bool ok = drain(reflector, 0, -1, err);
+	bool ok = drain(reflector, 0, INT64_MAX, err);
 	kube_reflector_backlog_clear(reflector);
 	return ok;
 }
