@@ -31,8 +31,9 @@ typedef void loop_fn(void *arg);
 /* Calls fn once, at the end of the current turn, after every callback of that turn. In order. */
 void loop_defer(struct loop *loop, loop_fn *fn, void *arg);
 
-/* A timer. One-shot unless period_ms > 0. Delays are on the monotonic clock. fn may cancel it or
- * arm it again. A one-shot timer stays allocated after it fired: free it or arm it again. */
+/* A timer. One-shot unless period_ms > 0. Delays are on the monotonic clock: a one-shot timer fires some milliseconds
+ * late, and never before clock_mono_ms() has moved on by its delay. fn may cancel it or arm it again. A one-shot timer
+ * stays allocated after it fired: free it or arm it again. */
 struct loop_timer;
 struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
 void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms); /* replaces a pending one */

@@ -4,22 +4,51 @@
 #include "engine/net/loop_internal.h"
 
 #include <event2/event.h>
+#include <time.h>
 #include <utlist.h>
 
-enum { WAKE_CHECK_MS = 5000, WAKE_JUMP_MS = 5000 };
+enum {
+	WAKE_CHECK_MS = 5000,
+	WAKE_JUMP_MS = 5000,
+	STEADY_MS = 50, /* from here on a step of libevent's clock more does not matter */
+	STEP_MS = 4,
+};
 
 struct loop_timer {
 	struct event *event;
+	int64_t due_ms; /* monotonic; of a one-shot timer */
+	bool is_periodic;
 	loop_fn *fn;
 	void *arg;
 };
+
+/* The same as clock_mono_ms(), which tests may hold. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* libevent counts from a coarse clock, read once a turn, and so would fire some milliseconds early. Whoever compares the
+ * clock in its callback, and waits for the next one, would then wait forever. */
+static void add(struct loop_timer *timer, int64_t delay_ms)
+{
+	struct timeval delay = { delay_ms / 1000, (suseconds_t)(delay_ms % 1000 * 1000) };
+	if (event_add(timer->event, &delay) != 0)
+		abort();
+}
 
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
 	struct loop_timer *timer = arg;
-	timer->fn(timer->arg); /* may free the timer */
+	int64_t left_ms = timer->due_ms - now_ms();
+	if (!timer->is_periodic && left_ms > 0)
+		add(timer, left_ms);
+	else
+		timer->fn(timer->arg); /* may free the timer */
 }
 
 struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
@@ -33,26 +62,27 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
 	return timer;
 }
 
-static void arm(struct loop_timer *timer, int64_t delay_ms, short flags)
+static void arm(struct loop_timer *timer, int64_t delay_ms, bool is_periodic)
 {
-	if (delay_ms < 0)
-		delay_ms = 0;
-	struct timeval delay = { delay_ms / 1000, (suseconds_t)(delay_ms % 1000 * 1000) };
 	event_del(timer->event);
-	if (event_assign(timer->event, event_get_base(timer->event), -1, flags, on_timeout,
-		    timer) != 0 ||
-		event_add(timer->event, &delay) != 0)
+	if (event_assign(timer->event, event_get_base(timer->event), -1,
+		    is_periodic ? EV_PERSIST : 0, on_timeout, timer) != 0)
 		abort();
+	timer->is_periodic = is_periodic;
+	add(timer, delay_ms);
 }
 
 void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
 {
-	arm(timer, delay_ms, 0);
+	if (delay_ms < 0)
+		delay_ms = 0;
+	timer->due_ms = now_ms() + delay_ms;
+	arm(timer, delay_ms < STEADY_MS ? delay_ms : delay_ms + STEP_MS, false);
 }
 
 void loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms)
 {
-	arm(timer, period_ms > 0 ? period_ms : 1, EV_PERSIST);
+	arm(timer, period_ms > 0 ? period_ms : 1, true);
 }
 
 void loop_timer_disarm(struct loop_timer *timer)

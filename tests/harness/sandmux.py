@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The built program: SANDMUX_BIN, or the debug build of this tree."""
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -30,6 +31,25 @@ def home_env(home) -> dict:
     return env
 
 
+def doing(pid: int) -> str:
+    """What a program that does not end is doing: each thread's place in the kernel, its files, and its stack where
+    there is a debugger."""
+    lines = []
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        for name in ("comm", "wchan", "syscall", "stack"):
+            try:
+                lines.append(f"{task.name} {name}: {(task / name).read_text().strip()}")
+            except OSError as e:
+                lines.append(f"{task.name} {name}: {e.strerror}")
+    for fd in sorted(Path(f"/proc/{pid}/fd").glob("*"), key=lambda p: int(p.name)):
+        lines.append(f"fd {fd.name}: {os.readlink(fd)}")
+    if shutil.which("gdb"):
+        r = subprocess.run(["gdb", "-q", "-batch", "-p", str(pid), "-ex", "thread apply all bt 40"], capture_output=True, text=True,
+                           stdin=subprocess.DEVNULL, timeout=60)
+        lines.append(r.stdout[-8000:])
+    return "\n".join(lines)
+
+
 def run(*args, stdin: bytes = b"", env=None, cwd=None, timeout: float = None, check: int = None) -> Result:
     """Runs sandmux ARGS without a terminal. With check, another exit status is an error."""
     p = subprocess.Popen([BIN, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -37,9 +57,10 @@ def run(*args, stdin: bytes = b"", env=None, cwd=None, timeout: float = None, ch
     try:
         out, err = p.communicate(stdin, TIMEOUT if timeout is None else timeout)
     except subprocess.TimeoutExpired:
+        stuck = doing(p.pid)
         os.killpg(p.pid, signal.SIGKILL)
         out, err = p.communicate()
-        raise AssertionError(f"sandmux {' '.join(map(str, args))} did not end; stdout:\n{out!r}\nstderr:\n{err!r}") from None
+        raise AssertionError(f"sandmux {' '.join(map(str, args))} did not end; stdout:\n{out!r}\nstderr:\n{err!r}\n{stuck}") from None
     r = Result(p.returncode, out.decode(errors="replace"), err.decode(errors="replace"), out)
     if check is not None and r.code != check:
         raise AssertionError(f"sandmux {' '.join(map(str, args))}: exit {r.code}, not {check}\nstdout:\n{r.out}\nstderr:\n{r.err}")

@@ -152,6 +152,45 @@ static void test_timers(void **state)
 	assert_int_equal(fired, 1);
 }
 
+static int64_t delay_ms, armed_ms;
+static int too_early;
+
+static void on_due(void *arg)
+{
+	(void)arg;
+	fired++;
+	too_early += clock_mono_ms() - armed_ms < delay_ms;
+}
+
+/* Arms at the end of a long callback: libevent's own clock stands still meanwhile. */
+static void arm_late(void *arg)
+{
+	(void)arg;
+	for (int64_t end = clock_mono_ms() + 11; clock_mono_ms() < end;)
+		;
+	armed_ms = clock_mono_ms();
+	loop_timer_arm(timer, delay_ms);
+}
+
+static void test_a_timer_is_never_early(void **state)
+{
+	(void)state;
+	struct loop_timer *busy = loop_timer_new(loop, arm_late, NULL);
+	timer = loop_timer_new(loop, on_due, NULL);
+	static const int64_t delays[] = { 1, 2, 3, 5, 8, 13, 30, 50, 70 };
+	too_early = 0;
+	for (size_t i = 0; i < 3 * sizeof delays / sizeof *delays; i++) {
+		fired = 0;
+		delay_ms = delays[i % (sizeof delays / sizeof *delays)];
+		loop_timer_arm(busy, 1);
+		TURN_UNTIL(loop, fired == 1);
+		assert_true(clock_mono_ms() - armed_ms < delay_ms + 1000);
+	}
+	assert_int_equal(0, too_early);
+	loop_timer_free(busy);
+	loop_timer_free(timer);
+}
+
 static void on_stop(void *arg)
 {
 	(void)arg;
@@ -225,6 +264,7 @@ int main(void)
 		T(test_deferred_work_runs_after_every_callback),
 		T(test_freeing_runs_what_is_deferred),
 		T(test_timers),
+		T(test_a_timer_is_never_early),
 		T(test_run_and_stop),
 		T(test_run_once_has_a_limit),
 		T(test_a_jump_of_the_wall_clock_is_noticed_once),
