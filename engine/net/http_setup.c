@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/net/dial.h"
 
+#include <openssl/ssl.h>
 #include <string.h>
 #include <strings.h>
 
@@ -209,10 +210,23 @@ static struct curl_blob blob_of(const char *text)
 	return blob;
 }
 
+/* libcurl lets OpenSSL free its buffers after each read, 16 KiB; a watch reads a thousand times a second, and its
+ * connections are few. */
+static CURLcode keep_buffers(CURL *easy, void *ctx, void *arg)
+{
+	(void)easy;
+	(void)arg;
+	SSL_CTX_clear_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	return CURLE_OK;
+}
+
 static bool set_tls(struct http_req *req, struct err *err)
 {
 	CURL *easy = req->easy;
+	const char *library = curl_version_info(CURLVERSION_NOW)->ssl_version;
 	curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (library != NULL && strncmp(library, "OpenSSL/", 8) == 0) /* what ctx is */
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, keep_buffers);
 	if (req->tls == NULL)
 		return true;
 	const struct net_tls_opts *opts = net_tls_opts(req->tls);

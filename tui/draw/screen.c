@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-enum { FRAME_BYTES_MAX = 32 << 20, CELL_CHARS = 5 };
+enum { FRAME_BYTES_MAX = 32 << 20, CELL_CHARS = 5, NUMBERS = 64 /* a power of two */ };
 
 struct draw_screen {
 	SCREEN *curses;
@@ -33,6 +33,11 @@ struct draw_screen {
 	int colors;
 	int n_indexed; /* of a direct terminal: colour numbers that are palette indexes */
 	bool is_xterm_like;
+	/* the colours of the last frames, looked for once: a palette has 256 */
+	struct {
+		draw_color color;
+		int number;
+	} numbers[NUMBERS];
 	int shape_sent;
 	char begin[SCREEN_BRACKET_BYTES], end[SCREEN_BRACKET_BYTES];
 };
@@ -240,12 +245,22 @@ void screen_repaint(struct draw_screen *s)
 	s->is_repaint = true;
 }
 
-static int color_number(const struct draw_screen *s, draw_color color)
+static int palette_number(struct draw_screen *s, draw_color color)
+{
+	size_t at = (color * 2654435761u) >> 16 & (NUMBERS - 1);
+	if (s->numbers[at].color != color) {
+		s->numbers[at].color = color;
+		s->numbers[at].number = color_to_palette(color, s->colors);
+	}
+	return s->numbers[at].number;
+}
+
+static int color_number(struct draw_screen *s, draw_color color)
 {
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_DEFAULT)
 		return -1;
 	if (s->colors < 1 << 24)
-		return color_to_palette(color, s->colors);
+		return palette_number(s, color);
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_INDEXED &&
 		(int)(color & 0xFF) < s->n_indexed)
 		return (int)(color & 0xFF);
@@ -254,7 +269,7 @@ static int color_number(const struct draw_screen *s, draw_color color)
 	return rgb < s->n_indexed ? rgb | s->n_indexed : rgb;
 }
 
-static int pair_of(const struct draw_screen *s, draw_color fg, draw_color bg)
+static int pair_of(struct draw_screen *s, draw_color fg, draw_color bg)
 {
 	if (!s->colors)
 		return 0;
@@ -304,7 +319,7 @@ static void cell_chars(const struct cell *c, wchar_t out[CELL_CHARS + 1])
 	out[n] = 0;
 }
 
-static void paint_cell(const struct draw_screen *s, int row, int col, const struct cell *c)
+static void paint_cell(struct draw_screen *s, int row, int col, const struct cell *c)
 {
 	wchar_t chars[CELL_CHARS + 1] = { 0 };
 	if (c->n == 1)
