@@ -215,7 +215,7 @@ void engine_forbidden_format(const struct engine *engine, struct str *out, struc
 	else
 		str_add(out, " in all namespaces");
 	if (is_any_polled)
-		str_addf(out, "; listed every %s instead of watched",
+		str_addf(fix, "what may not be watched is listed every %s; ",
 			setting_format(SETTING_POLL_INTERVAL,
 				setting_get(SETTING_POLL_INTERVAL), interval));
 	str_addf(fix, "a %sRole needs: get, list, watch on",

@@ -113,8 +113,8 @@ class Rights(ClusterCase):
         config = self.config_of("lister", rule(EXTENSIONS, "sandboxclaims", [*look, "create", "delete"]), rule(AGENTS, "sandboxes", look),
                                 rule(EXTENSIONS, "sandboxwarmpools sandboxtemplates", look), rule("", "pods events", look))
         scr = self.dash("--set", "poll-interval=1s", config=config, cols=200)
-        scr.wait_for("not allowed: watch pods, events, sandboxes, sandboxclaims, sandboxwarmpools, sandboxtemplates in namespace "
-                     f"{self.ns}; listed every 1s")
+        scr.wait_for(f"not allowed: watch pods, events, sandboxes, sandboxclaims, sandboxwarmpools, sandboxtemplates in namespace {self.ns}")
+        scr.wait_for("what may not be watched is listed every 1s")
         self.box("listed")
         scr.wait_for(re.compile(r"listed +Ready +\S+ +ready"))
         self.sm("create", "made", "--pool", "ready", "--timeout", "60s", config=config, timeout=70, check=0)

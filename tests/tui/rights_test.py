@@ -165,7 +165,8 @@ class Rights(Case):
         """All is shown and usable, as old as the last list; the head says so."""
         api = self.api("sandboxclaims:watch", "sandboxes:watch", "pods:watch")
         scr = self.open(api, "--set", "poll-interval=1s")
-        scr.wait_for("not allowed: watch pods, sandboxes, sandboxclaims in namespace default; listed every 1s instead of watched")
+        scr.wait_for("not allowed: watch pods, sandboxes, sandboxclaims in namespace default")
+        scr.wait_for("what may not be watched is listed every 1s; a Role needs: get, list, watch on pods, sandboxes.agents")
         scr.wait_for(re.compile(r"claim-00001 .* 3 +Pod pool-00001"))
         self.assertFalse(self.is_greyed(scr, "n", "new"))
         self.assertFalse(self.is_greyed(scr, "ctrl-d", "delete"))
@@ -185,7 +186,7 @@ class Rights(Case):
         scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), "--set", "poll-interval=1s", "ls", "--watch",
                                   rows=30, cols=200)
         scr.wait_for(re.compile("claim-00001 +Ready"))
-        note = "not allowed: watch sandboxes, sandboxclaims in namespace default; listed every 1s instead of watched; a Role needs"
+        note = "not allowed: watch sandboxes, sandboxclaims in namespace default; what may not be watched is listed every 1s; a Role needs"
         scr.wait_for(note)
         del api.objects["sandboxclaims"][2], api.objects["sandboxes"][2]
         api.pages.clear()
