@@ -128,29 +128,13 @@ static void say(struct fleet_op *op, const char *stage)
 	create->on_progress(create->arg, create->stage);
 }
 
-static void vanished(struct fleet_op *op)
-{
-	struct create *create = op->create;
-	struct err err = { 0 };
-	const struct fleet_row *other =
-		fleet_find_name(op->fleet, op->namespace_, op->name, NULL);
-	if (other != NULL && other->claim[0] && create->is_adopted)
-		err_set(&err, ERR_CLAIM_REPLACED,
-			"claim %s was deleted and created again by somebody", op->name);
-	else
-		err_set(&err, ERR_CLAIM_NOT_FOUND, "claim %s was deleted while waiting",
-			op->name);
-	create->is_made = false; /* nothing to roll back */
-	fleet_create_fail(op, &err);
-}
-
 void fleet_create_look(struct fleet_op *op)
 {
 	struct create *create = op->create;
 	const struct fleet_row *row = fleet_find(op->fleet, create->uid);
 	struct err err = { 0 };
 	if (row == NULL) {
-		vanished(op);
+		fleet_create_vanished(op);
 		return;
 	}
 	if (row->state == FLEET_TERMINATING) {
@@ -281,10 +265,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 static void look_at_existing(struct fleet_op *op)
 {
 	struct err err = { 0 };
-	char *path = kube_path(&kube_sandboxclaims, op->namespace_, op->name, NULL);
-	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_existing, &err);
-	free(path);
-	if (op->call == NULL)
+	if (!fleet_create_get(op, &kube_sandboxclaims, op->name, on_existing, &err))
 		fleet_create_fail(op, &err);
 }
 

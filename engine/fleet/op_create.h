@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside of fleet_create_start(): the flow is in op_create.c, what a controller is not believed in op_create_doubt.c, the
+/* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_doubt.c, the
  * claim's body in claim_body.c. */
 #pragma once
 
@@ -31,7 +31,12 @@ struct create {
 
 void fleet_create_look(struct fleet_op *op);
 void fleet_create_fail(struct fleet_op *op, const struct err *err);
-/* op_create_doubt.c: whether err need not be the end. NULL: it is; else what is waited for ("" while it is being asked). */
+/* op_create_doubt.c. Sets op->call; false: *err. */
+bool fleet_create_get(struct fleet_op *op, const struct kube_resource *resource,
+	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),
+	struct err *err);
+void fleet_create_vanished(struct fleet_op *op); /* ends it */
+/* Whether err need not be the end. NULL: it is; else what is waited for ("" while it is being asked). */
 const char *fleet_create_doubts(struct fleet_op *op, const struct err *err);
 
 /* Names, pool, numbers: what can be told before anything is sent. */

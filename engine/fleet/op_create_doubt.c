@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A controller that has just been told of a pool or its template may still say that it is not there (wire.md, 2.5: it
- * looks again within a minute). The API server knows better: only what it does not find ends the wait. */
+/* What a create asks the API server while it waits.
+ *
+ * A controller that has just been told of a pool or its template may still say that it is not there (wire.md, 2.5: it
+ * looks again within a minute): only what the API server does not find ends the wait. And an adopted claim that went may
+ * be somebody's new one by now, which the watch has not told yet. */
 #include "engine/fleet/op_create.h"
 
 #include "engine/kube/resources.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+bool fleet_create_get(struct fleet_op *op, const struct kube_resource *resource,
+	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),
+	struct err *err)
+{
+	char *path = kube_path(resource, op->namespace_, name, NULL);
+	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, done, err);
+	free(path);
+	return op->call != NULL;
+}
+
+/* ---- a pool or a template that is said not to be there */
 
 static void gives_up(struct fleet_op *op)
 {
@@ -30,31 +46,23 @@ static void on_template(void *arg, const struct err *err, const cJSON *object)
 		exists(op);
 }
 
-static bool get(struct fleet_op *op, const struct kube_resource *resource, const char *name,
-	void (*done)(void *arg, const struct err *err, const cJSON *object))
-{
-	struct err err = { 0 };
-	char *path = kube_path(resource, op->namespace_, name, NULL);
-	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, done, &err);
-	free(path);
-	return op->call != NULL;
-}
-
 static void on_pool(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
 	const char *name = json_str(object, "spec", "sandboxTemplateRef", "name", NULL);
+	struct err own = { 0 };
 	op->call = NULL;
 	if (err == NULL && op->create->err.code == ERR_POOL_NOT_FOUND)
 		exists(op);
 	else if (err != NULL || name == NULL ||
-		 !get(op, &kube_sandboxtemplates, name, on_template))
+		 !fleet_create_get(op, &kube_sandboxtemplates, name, on_template, &own))
 		gives_up(op);
 }
 
 const char *fleet_create_doubts(struct fleet_op *op, const struct err *err)
 {
 	struct create *create = op->create;
+	struct err own = { 0 };
 	if (err->code != ERR_POOL_NOT_FOUND && err->code != ERR_TEMPLATE_NOT_FOUND)
 		return NULL;
 	if (create->exists == err->code)
@@ -64,5 +72,41 @@ const char *fleet_create_doubts(struct fleet_op *op, const struct err *err)
 	if (op->call != NULL)
 		return "";
 	create->err = *err;
-	return get(op, &kube_sandboxwarmpools, create->pool, on_pool) ? "" : NULL;
+	return fleet_create_get(op, &kube_sandboxwarmpools, create->pool, on_pool, &own) ? ""
+											 : NULL;
+}
+
+/* ---- a claim that went */
+
+static void gone(struct fleet_op *op, bool is_replaced)
+{
+	struct create *create = op->create;
+	struct err err = { 0 };
+	if (is_replaced)
+		err_set(&err, ERR_CLAIM_REPLACED,
+			"claim %s was deleted and created again by somebody", op->name);
+	else
+		err_set(&err, ERR_CLAIM_NOT_FOUND, "claim %s was deleted while waiting",
+			op->name);
+	create->is_made = false; /* nothing to roll back */
+	fleet_create_fail(op, &err);
+}
+
+static void on_who_is_there(void *arg, const struct err *err, const cJSON *object)
+{
+	struct fleet_op *op = arg;
+	const char *uid = json_str(object, "metadata", "uid", NULL);
+	op->call = NULL;
+	gone(op, err == NULL && uid != NULL && strcmp(uid, op->create->uid) != 0);
+}
+
+void fleet_create_vanished(struct fleet_op *op)
+{
+	struct err err = { 0 };
+	op->look = NULL;
+	kube_call_cancel(op->call);
+	op->call = NULL;
+	if (!op->create->is_adopted ||
+		!fleet_create_get(op, &kube_sandboxclaims, op->name, on_who_is_there, &err))
+		gone(op, false);
 }
