@@ -92,12 +92,13 @@ static struct out_row *add_row(struct out_rows *out)
 	return row;
 }
 
-/* Cells of the row that begins at cells; *used is what it takes from the line. */
+/* Cells of the row that begins at cells; *used is what it takes from the line. The same again for the same line: it
+ * may be laid out twice. */
 static int break_row(struct term_cell *cells, size_t left, int cols, size_t *used)
 {
 	size_t n = left < (size_t)cols ? left : (size_t)cols;
 	*used = n;
-	if (n == 0 || n == left || !(cells[n - 1].text & CELL_WIDE))
+	if (n == 0 || n == left || !(cells[n].text & CELL_TAIL))
 		return (int)n;
 	if (n > 1) {
 		*used = n - 1;

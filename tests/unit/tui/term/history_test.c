@@ -133,6 +133,17 @@ static void test_reflow_of_wide_characters(void **state)
 	assert_int_equal(term_history_rows(rig.t), 0);
 }
 
+/* Lines taken back from the scrollback are laid out twice. */
+static void test_one_column_has_no_second_halves(void **state)
+{
+	(void)state;
+	rig_feed(&rig, "你好\r\n1\r\n2\r\n3\r\n世");
+	assert_int_equal(term_history_rows(rig.t), 1);
+	term_resize(rig.t, 1, 20);
+	assert_int_equal(term_history_rows(rig.t), 0);
+	assert_string_equal(all(), "\uFFFD|\uFFFD|1|2|3|\uFFFD");
+}
+
 static void test_a_pending_wrap_survives(void **state)
 {
 	(void)state;
@@ -320,6 +331,7 @@ int main(void)
 		CASE(test_clear),
 		CASE(test_reflow_narrower_and_back),
 		CASE(test_reflow_of_wide_characters),
+		CASE(test_one_column_has_no_second_halves),
 		CASE(test_a_pending_wrap_survives),
 		CASE(test_heights),
 		CASE(test_cursor_stays_visible_when_text_is_below),
