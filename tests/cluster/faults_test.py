@@ -81,6 +81,8 @@ class Faults(ClusterCase):
         self.claim("new", "loopback")
         self.kubectl("-n", self.ns, "patch", "sandboxclaim", "stays", "--type=merge", "-p", json.dumps({"spec": {"lifecycle": {"shutdownTime": until}}}))
         self.kubectl("-n", self.ns, "delete", "sandboxclaim", "old")
+        # what the garbage collector does in its own time, minutes after its API server was restarted
+        self.kubectl("-n", self.ns, "delete", "sandbox", "old", "--ignore-not-found")
 
     def equal(self, timeout: float = 60):
         """What sandmux holds is what a fresh list says, on the screen too, and nothing is said to be wrong any more."""
