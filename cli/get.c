@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
 

@@ -3,10 +3,7 @@
 #include "cli/rows.h"
 #include "cli/verbs.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/json.h"
-#include "engine/base/mem.h"
-#include "engine/base/safe_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

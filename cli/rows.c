@@ -4,7 +4,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "engine/base/safe_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

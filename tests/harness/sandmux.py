@@ -57,9 +57,11 @@ def run(*args, stdin: bytes = b"", env=None, cwd=None, timeout: float = None, ch
     try:
         out, err = p.communicate(stdin, TIMEOUT if timeout is None else timeout)
     except subprocess.TimeoutExpired:
-        stuck = doing(p.pid)
-        os.killpg(p.pid, signal.SIGKILL)
-        out, err = p.communicate()
+        try:
+            stuck = doing(p.pid)
+        finally:  # whatever could not be read: nothing is left running
+            os.killpg(p.pid, signal.SIGKILL)
+            out, err = p.communicate()
         raise AssertionError(f"sandmux {' '.join(map(str, args))} did not end; stdout:\n{out!r}\nstderr:\n{err!r}\n{stuck}") from None
     r = Result(p.returncode, out.decode(errors="replace"), err.decode(errors="replace"), out)
     if check is not None and r.code != check:
