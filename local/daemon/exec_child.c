@@ -118,6 +118,18 @@ static void set_limits(const struct exec_child_limits *limits)
 	lower(RLIMIT_AS, limits->address_space_bytes);
 }
 
+/* A job dies before the daemon when memory runs out. Anybody may raise the score. */
+static void offer_to_oom_killer(void)
+{
+	static const char score[] = "800";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, score, sizeof score - 1) < 0)
+		errno = 0; /* it is higher already */
+	close(fd);
+}
+
 /* Only calls that are allowed between fork and exec: other threads may hold any lock. */
 static void run_child(
 	const char *program, const struct exec_child_opts *opts, pid_t parent, int error_fd)
@@ -138,8 +150,10 @@ static void run_child(
 	ok = ok && dup2(opts->in, 0) >= 0 && dup2(opts->out, 1) >= 0 && dup2(opts->err, 2) >= 0;
 	if (ok && opts->is_tty)
 		ok = ioctl(0, TIOCSCTTY, 0) == 0;
-	if (ok)
+	if (ok) {
 		set_limits(opts->limits);
+		offer_to_oom_killer();
+	}
 	if (ok)
 		execve(program, opts->argv, opts->env);
 	int errnum = errno;

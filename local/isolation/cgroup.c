@@ -4,11 +4,11 @@
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
-#include "engine/base/str.h"
 #include "local/isolation/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,200 +18,179 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_GROUPS = 4, CPU_PERIOD_US = 100000, REMOVE_TRIES = 20 };
+enum { CPU_PERIOD_US = 100000, CPU_LEAST_US = 1000, REMOVE_TRIES = 20 };
 
 struct group {
 	char *path;
 	int procs_fd; /* cgroup.procs, for the child */
 	bool is_v2;
+	bool has[CGROUP_CONTROLLER_COUNT];
 };
 
 struct cgroup {
-	struct group groups[MAX_GROUPS];
+	struct group groups[CGROUP_CONTROLLER_COUNT];
 	size_t n;
-	bool has_memory, has_pids, has_cpu;
-	char text[64];
+	uint64_t oom_kills_before; /* of a sandbox that had this name */
 };
-
-static bool put(const char *dir, const char *file, const char *value)
-{
-	char *path = x_asprintf("%s/%s", dir, file);
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	free(path);
-	if (fd < 0)
-		return false;
-	bool ok = write(fd, value, strlen(value)) == (ssize_t)strlen(value);
-	close(fd);
-	return ok;
-}
 
 static bool put_number(const char *dir, const char *file, uint64_t value)
 {
 	char text[24];
-	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-	return put(dir, file, text);
+	snprintf(text, sizeof text, "%" PRIu64, value);
+	return cgroup_put(dir, file, text);
 }
 
-/* The path of this process in a hierarchy: "" is v2, otherwise a v1 controller. malloc'ed or NULL. */
-static char *own_path(const char *controller)
+static uint64_t cpu_quota_us(const struct spawn_limits *limits)
 {
-	size_t n;
-	char *text = file_read("/proc/self/cgroup", 64 << 10, &n, NULL);
-	char *found = NULL;
-	char *save = NULL;
-	for (char *line = text ? strtok_r(text, "\n", &save) : NULL;
-		line != NULL && found == NULL; line = strtok_r(NULL, "\n", &save)) {
-		char *names = strchr(line, ':');
-		char *path = names ? strchr(names + 1, ':') : NULL;
-		if (path == NULL)
-			continue;
-		*path++ = 0;
-		names++;
-		if (*controller == 0 ? *names == 0 : strcmp(names, controller) == 0)
-			found = x_strdup(path);
-	}
-	free(text);
-	return found;
+	uint64_t us = (uint64_t)limits->cpu_milli * CPU_PERIOD_US / 1000;
+	return us < CPU_LEAST_US ? CPU_LEAST_US : us;
 }
 
-static char *make_group(const char *base, const char *path, const char *name)
-{
-	char *parent = x_asprintf("%s%s/sandmux", base, strcmp(path, "/") == 0 ? "" : path);
-	bool ok = mkdir(parent, 0755) == 0 || errno == EEXIST;
-	char *dir = ok ? x_asprintf("%s/%s", parent, name) : NULL;
-	free(parent);
-	if (dir != NULL && mkdir(dir, 0755) != 0 && errno != EEXIST) {
-		free(dir);
-		dir = NULL;
-	}
-	return dir;
-}
-
-static void add_group(struct cgroup *cgroup, char *dir_take, bool is_v2)
-{
-	char *procs = x_asprintf("%s/cgroup.procs", dir_take);
-	int fd = open(procs, O_WRONLY | O_CLOEXEC);
-	free(procs);
-	if (fd < 0 || cgroup->n == MAX_GROUPS) {
-		if (fd >= 0)
-			close(fd);
-		rmdir(dir_take);
-		free(dir_take);
-		return;
-	}
-	cgroup->groups[cgroup->n++] = (struct group){ dir_take, fd, is_v2 };
-}
-
-static void set_v2(struct cgroup *cgroup, const char *dir, const struct spawn_limits *limits)
+static bool set_v2(const char *dir, int controller, const struct spawn_limits *limits)
 {
 	char quota[48];
-	snprintf(quota, sizeof quota, "%llu %d",
-		(unsigned long long)limits->cpu_milli * CPU_PERIOD_US / 1000, CPU_PERIOD_US);
-	if (limits->memory_bytes > 0 && put_number(dir, "memory.max", limits->memory_bytes)) {
-		put(dir, "memory.swap.max", "0");
-		cgroup->has_memory = true;
+	switch (controller) {
+	case CGROUP_MEMORY:
+		/* a job is killed, not all of the sandbox */
+		cgroup_put(dir, "memory.oom.group", "0");
+		if (!put_number(dir, "memory.max", limits->memory_bytes))
+			return false;
+		cgroup_put(dir, "memory.swap.max", "0");
+		return true;
+	case CGROUP_PIDS:
+		return put_number(dir, "pids.max", limits->pids);
+	default:
+		snprintf(quota, sizeof quota, "%" PRIu64 " %d", cpu_quota_us(limits),
+			CPU_PERIOD_US);
+		return cgroup_put(dir, "cpu.max", quota);
 	}
-	if (limits->pids > 0 && put_number(dir, "pids.max", limits->pids))
-		cgroup->has_pids = true;
-	if (limits->cpu_milli > 0 && put(dir, "cpu.max", quota))
-		cgroup->has_cpu = true;
 }
 
-/* Beside our own group (a group with processes cannot have children with controllers), or below the
- * root group, which can. */
-static void try_v2(struct cgroup *cgroup, const char *name, const struct spawn_limits *limits)
+static bool set_v1(const char *dir, int controller, const struct spawn_limits *limits)
 {
-	char *own = own_path("");
-	static const char base[] = "/sys/fs/cgroup";
-	if (own == NULL || access("/sys/fs/cgroup/cgroup.controllers", R_OK) != 0) {
-		free(own);
-		return;
+	switch (controller) {
+	case CGROUP_MEMORY:
+		/* memory and swap together are never less than memory: out of the way, then back */
+		cgroup_put(dir, "memory.memsw.limit_in_bytes", "-1");
+		if (!put_number(dir, "memory.limit_in_bytes", limits->memory_bytes))
+			return false;
+		put_number(dir, "memory.memsw.limit_in_bytes", limits->memory_bytes);
+		return true;
+	case CGROUP_PIDS:
+		return put_number(dir, "pids.max", limits->pids);
+	default:
+		put_number(dir, "cpu.cfs_period_us", CPU_PERIOD_US);
+		return put_number(dir, "cpu.cfs_quota_us", cpu_quota_us(limits));
 	}
-	bool is_root = strcmp(own, "/") == 0;
-	if (!is_root)
-		*strrchr(own, '/') = 0;
-	char *dir = make_group(base, *own ? own : "/", name);
-	if (dir != NULL) {
-		char *parent = x_asprintf("%s%s/sandmux", base, is_root ? "" : own);
-		if (is_root)
-			put(base, "cgroup.subtree_control", "+memory +pids +cpu");
-		put(parent, "cgroup.subtree_control", "+memory +pids +cpu");
-		free(parent);
-		set_v2(cgroup, dir, limits);
-		add_group(cgroup, dir, true);
-	}
-	free(own);
 }
 
-static void try_v1(struct cgroup *cgroup, const char *controller, const char *name,
-	const char *file, uint64_t value, bool *is_set)
+static struct group *group_at(struct cgroup *cgroup, const char *path)
 {
-	char *own = value > 0 ? own_path(controller) : NULL;
-	if (own == NULL)
-		return;
-	char *base = x_asprintf("/sys/fs/cgroup/%s", controller);
-	char *dir = make_group(base, own, name);
-	/* inside a container the path is that of the host: the mount begins at our own group */
-	if (dir == NULL)
-		dir = make_group(base, "/", name);
-	if (dir != NULL && put_number(dir, file, value)) {
-		*is_set = true;
-		add_group(cgroup, dir, false);
-	} else if (dir != NULL) {
-		rmdir(dir);
-		free(dir);
-	}
-	free(base);
-	free(own);
+	for (size_t i = 0; i < cgroup->n; i++)
+		if (strcmp(cgroup->groups[i].path, path) == 0)
+			return &cgroup->groups[i];
+	return NULL;
 }
 
-static void write_text(struct cgroup *cgroup)
+/* The group in this place, made if it is not there yet; NULL if that is not allowed. */
+static struct group *open_group(
+	struct cgroup *cgroup, const struct cgroup_place *place, const char *name)
 {
-	snprintf(cgroup->text, sizeof cgroup->text, "cgroup:%s%s%s; rlimits",
-		cgroup->has_memory ? " memory" : "", cgroup->has_pids ? " pids" : "",
-		cgroup->has_cpu ? " cpu" : "");
+	char *path = place->dir ? x_asprintf("%s/%s", place->dir, name) : NULL;
+	struct group *group = path ? group_at(cgroup, path) : NULL;
+	if (path == NULL || group != NULL) {
+		free(path);
+		return group;
+	}
+	char *procs = x_asprintf("%s/cgroup.procs", path);
+	bool ok = cgroup_place_open(place) && (mkdir(path, 0755) == 0 || errno == EEXIST);
+	int fd = ok ? open(procs, O_WRONLY | O_CLOEXEC) : -1;
+	free(procs);
+	if (fd < 0) {
+		if (ok)
+			rmdir(path);
+		free(path);
+		return NULL;
+	}
+	group = &cgroup->groups[cgroup->n++];
+	*group = (struct group){ .path = path, .procs_fd = fd, .is_v2 = place->is_v2 };
+	return group;
+}
+
+static uint64_t read_oom_kills(const struct cgroup *cgroup)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
+		const struct group *group = &cgroup->groups[i];
+		char *path = x_asprintf("%s/%s", group->path,
+			group->is_v2 ? "memory.events" : "memory.oom_control");
+		size_t n;
+		char *text = file_read(path, 4096, &n, NULL), *save = NULL;
+		for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL;
+			line = strtok_r(NULL, "\n", &save)) {
+			uint64_t value;
+			if (strncmp(line, "oom_kill ", 9) == 0 &&
+				num_parse_u64(line + 9, UINT64_MAX, &value))
+				sum += value;
+		}
+		free(text);
+		free(path);
+	}
+	return sum;
 }
 
 struct cgroup *cgroup_new(const char *name, const struct spawn_limits *limits)
 {
-	bool wants = limits->memory_bytes > 0 || limits->pids > 0 || limits->cpu_milli > 0;
-	if (!wants || name == NULL || !*name || strchr(name, '/') != NULL || name[0] == '.')
+	const bool wants[CGROUP_CONTROLLER_COUNT] = {
+		[CGROUP_MEMORY] = limits->memory_bytes > 0,
+		[CGROUP_PIDS] = limits->pids > 0,
+		[CGROUP_CPU] = limits->cpu_milli > 0,
+	};
+	if (name == NULL || !*name || strchr(name, '/') != NULL || name[0] == '.')
 		return NULL;
 	struct cgroup *cgroup = x_calloc(1, sizeof *cgroup);
-	try_v2(cgroup, name, limits);
-	if (cgroup->n == 0) {
-		try_v1(cgroup, "memory", name, "memory.limit_in_bytes", limits->memory_bytes,
-			&cgroup->has_memory);
-		try_v1(cgroup, "pids", name, "pids.max", limits->pids, &cgroup->has_pids);
-		try_v1(cgroup, "cpu", name, "cpu.cfs_quota_us",
-			(uint64_t)limits->cpu_milli * CPU_PERIOD_US / 1000, &cgroup->has_cpu);
+	bool is_any = false;
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
+		if (!wants[i])
+			continue;
+		struct group *group = open_group(cgroup, &cgroup_places_own()->of[i], name);
+		if (group != NULL)
+			group->has[i] = group->is_v2 ? set_v2(group->path, i, limits)
+						     : set_v1(group->path, i, limits);
+		is_any = is_any || (group != NULL && group->has[i]);
 	}
-	if (cgroup->n == 0) {
-		free(cgroup);
+	if (!is_any) {
+		cgroup_free(cgroup);
 		return NULL;
 	}
-	write_text(cgroup);
+	cgroup->oom_kills_before = read_oom_kills(cgroup);
 	return cgroup;
 }
 
 void cgroup_join(const struct cgroup *cgroup)
 {
-	/* "0" means the writer; only write(), as after a fork */
+	/* "0" means the writer; only write(), as after a fork. cgroup_holds() tells whether it worked */
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++)
 		if (write(cgroup->groups[i].procs_fd, "0", 1) != 1)
 			continue;
+}
+
+static char *read_procs(const struct group *group)
+{
+	size_t n;
+	char *path = x_asprintf("%s/cgroup.procs", group->path);
+	char *text = file_read(path, 1 << 20, &n, NULL);
+	free(path);
+	return text;
 }
 
 void cgroup_kill(const struct cgroup *cgroup)
 {
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
 		const struct group *group = &cgroup->groups[i];
-		if (group->is_v2 && put(group->path, "cgroup.kill", "1"))
+		if (group->is_v2 && cgroup_put(group->path, "cgroup.kill", "1"))
 			continue;
-		char *path = x_asprintf("%s/cgroup.procs", group->path);
-		size_t n;
-		char *text = file_read(path, 1 << 20, &n, NULL);
-		char *save = NULL;
+		char *text = read_procs(group), *save = NULL;
 		for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL;
 			line = strtok_r(NULL, "\n", &save)) {
 			int64_t pid;
@@ -219,39 +198,42 @@ void cgroup_kill(const struct cgroup *cgroup)
 				kill((pid_t)pid, SIGKILL);
 		}
 		free(text);
-		free(path);
 	}
 }
 
-bool cgroup_was_oom(const struct cgroup *cgroup)
+uint64_t cgroup_oom_kills(const struct cgroup *cgroup)
 {
-	bool was = false;
-	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
-		const struct group *group = &cgroup->groups[i];
-		char *path = x_asprintf("%s/%s", group->path,
-			group->is_v2 ? "memory.events" : "memory.oom_control");
-		size_t n;
-		char *text = file_read(path, 4096, &n, NULL);
-		const char *at = text ? strstr(text, "oom_kill ") : NULL;
-		was = was || (at != NULL && at[9] != '0');
-		free(text);
-		free(path);
+	uint64_t now = read_oom_kills(cgroup);
+	return cgroup != NULL && now > cgroup->oom_kills_before ? now - cgroup->oom_kills_before
+								: 0;
+}
+
+static const struct group *group_with(
+	const struct cgroup *cgroup, enum cgroup_controller controller)
+{
+	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++)
+		if (cgroup->groups[i].has[controller])
+			return &cgroup->groups[i];
+	return NULL;
+}
+
+bool cgroup_has(const struct cgroup *cgroup, enum cgroup_controller controller)
+{
+	return group_with(cgroup, controller) != NULL;
+}
+
+bool cgroup_holds(const struct cgroup *cgroup, enum cgroup_controller controller, pid_t pid)
+{
+	const struct group *group = group_with(cgroup, controller);
+	char *text = group ? read_procs(group) : NULL, *save = NULL;
+	bool found = false;
+	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL && !found;
+		line = strtok_r(NULL, "\n", &save)) {
+		int64_t listed;
+		found = num_parse_i64(line, 1, INT_MAX, &listed) && listed == pid;
 	}
-	return was;
-}
-
-bool cgroup_has(const struct cgroup *cgroup, const char *controller)
-{
-	if (cgroup == NULL)
-		return false;
-	return strcmp(controller, "memory") == 0 ? cgroup->has_memory
-	       : strcmp(controller, "pids") == 0 ? cgroup->has_pids
-						 : cgroup->has_cpu;
-}
-
-const char *cgroup_text(const struct cgroup *cgroup)
-{
-	return cgroup ? cgroup->text : "rlimits only";
+	free(text);
+	return found;
 }
 
 void cgroup_free(struct cgroup *cgroup)

@@ -163,7 +163,7 @@ static bool make_bwrap(struct launch *launch, struct cgroup *cgroup,
 	add_number(args, "--info-fd", (uint64_t)info[1]);
 	bwrap_add(args, "--");
 	add_daemon_args(
-		launch, opts, inside_daemon, "/workspace", cgroup_has(cgroup, "memory"));
+		launch, opts, inside_daemon, "/workspace", cgroup_has(cgroup, CGROUP_MEMORY));
 	return true;
 }
 
@@ -171,6 +171,19 @@ static bool make_bwrap(struct launch *launch, struct cgroup *cgroup,
 static bool pass(int fd)
 {
 	return fd < 0 || fcntl(fd, F_SETFD, 0) == 0;
+}
+
+/* When the machine runs out of memory a job goes first (exec_child.c raises it further), then its daemon, then the
+ * backend. Anybody may raise it. */
+static void offer_to_oom_killer(void)
+{
+	static const char score[] = "300";
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, score, sizeof score - 1) < 0)
+		errno = 0; /* it is higher already */
+	close(fd);
 }
 
 static void run_child(struct launch *launch, struct cgroup *cgroup, pid_t parent, int error_fd)
@@ -186,6 +199,7 @@ static void run_child(struct launch *launch, struct cgroup *cgroup, pid_t parent
 	if (getppid() != parent) /* it died before the signal was asked for */
 		_exit(126);
 	cgroup_join(cgroup);
+	offer_to_oom_killer();
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool ok = null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 &&
 		  dup2(launch->log_fd >= 0 ? launch->log_fd : null, 2) >= 0;
@@ -254,7 +268,8 @@ bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const 
 	make_env(launch, opts, is_plain ? opts->workspace : "/workspace");
 	if (!is_plain)
 		return make_bwrap(launch, cgroup, opts, program, err);
-	add_daemon_args(launch, opts, program, opts->workspace, cgroup_has(cgroup, "memory"));
+	add_daemon_args(
+		launch, opts, program, opts->workspace, cgroup_has(cgroup, CGROUP_MEMORY));
 	return true;
 }
 

@@ -77,7 +77,10 @@ static void on_pid(void *arg, bool is_readable, bool is_writable)
 	if (waitpid(spawn->pid, &status, WNOHANG) != spawn->pid)
 		return;
 	explain(status, reason, sizeof reason);
-	if (cgroup_was_oom(spawn->cgroup))
+	/* bubblewrap ends as its child did, 128 + the signal */
+	bool was_killed = WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL
+					      : WEXITSTATUS(status) == 128 + SIGKILL;
+	if (was_killed && cgroup_oom_kills(spawn->cgroup) > 0)
 		snprintf(reason, sizeof reason, "out of memory (memory limit reached)");
 	watch_fd_want(spawn->pid_watch, false, false);
 	loop_defer(spawn->loop, free_spawn, spawn);
@@ -218,7 +221,12 @@ pid_t spawn_pid(const struct spawn *spawn)
 	return spawn->pid;
 }
 
-const char *spawn_limits_text(const struct spawn *spawn)
+pid_t spawn_daemon_pid(const struct spawn *spawn)
 {
-	return cgroup_text(spawn->cgroup);
+	return spawn->daemon_pid;
+}
+
+const struct cgroup *spawn_cgroup(const struct spawn *spawn)
+{
+	return spawn->cgroup;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cgroup;
 struct err;
 struct loop;
 struct spawn;
@@ -56,5 +57,7 @@ uint16_t spawn_rest_port(const struct spawn *spawn);
 uint16_t spawn_grpc_port(const struct spawn *spawn);
 /* The process that stands for the sandbox on the host: the daemon (isolation none) or bubblewrap. */
 pid_t spawn_pid(const struct spawn *spawn);
-/* What limits are really in force, for status pages: "cgroup: memory pids", "rlimits only", … */
-const char *spawn_limits_text(const struct spawn *spawn);
+/* The first process inside, as the host numbers it; 0 until bubblewrap has said which. */
+pid_t spawn_daemon_pid(const struct spawn *spawn);
+/* Borrowed; NULL: it has none. */
+const struct cgroup *spawn_cgroup(const struct spawn *spawn);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where this process may make cgroups with limits (Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/). Nobody but root
+ * may by himself: others need a folder that was given to them, by systemd (Delegate=yes) or by chown.
+ *
+ *   v2, delegated   our own group is ours alone: this process moves to a leaf in it, the sandboxes get groups beside the
+ *                   leaf, since a group with processes of its own cannot limit groups below it
+ *   v2, otherwise   beside our own group, or at the root, which is free of that rule
+ *   v1              below our own group of each hierarchy, or at its root */
+#pragma once
+
+#include <stdbool.h>
+
+enum cgroup_controller { CGROUP_MEMORY, CGROUP_PIDS, CGROUP_CPU, CGROUP_CONTROLLER_COUNT };
+extern const char *const cgroup_controller_names[CGROUP_CONTROLLER_COUNT];
+
+struct cgroup_place {
+	char *dir; /* a folder "…/sandmux" for one group a sandbox; NULL: there is none */
+	bool is_v2;
+	char why[160]; /* why there is none */
+};
+
+struct cgroup_places {
+	struct cgroup_place of[CGROUP_CONTROLLER_COUNT];
+};
+
+/* Looks, tries, and may move this process into a leaf. root: "/sys/fs/cgroup", self: "/proc/self/cgroup". */
+void cgroup_places_find(struct cgroup_places *places, const char *root, const char *self);
+void cgroup_places_deinit(struct cgroup_places *places);
+/* Those of this process, found at the first call. */
+const struct cgroup_places *cgroup_places_own(void);
+/* Makes the folder again if it went with the last sandbox. */
+bool cgroup_place_open(const struct cgroup_place *place);
+
+/* One value into one file of a group. */
+bool cgroup_put(const char *dir, const char *file, const char *value);
