@@ -20,6 +20,9 @@
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 4 << 20, MAX_LINE_BYTES = 16384, READ_BYTES = 16384 };
+/* What a sandbox may write per second: the file is bounded, this bounds the wear of the disk. The reader
+ * never stops, which would stop the daemon at its next line. */
+enum { RATE_BYTES = 512 << 10, RATE_MS = 1000 };
 
 struct podlog {
 	struct server *server;
@@ -27,6 +30,8 @@ struct podlog {
 	int file;
 	size_t written;
 	struct str line;
+	int64_t window_ms; /* when this second began */
+	size_t window_bytes, dropped;
 	struct event *readable;
 };
 
@@ -39,14 +44,14 @@ static bool open_file(struct podlog *log, struct err *err)
 	return log->file >= 0 || err_set_errno(err, errno, "%s", log->path);
 }
 
-static void write_line(struct podlog *log)
+static void put_line(struct podlog *log, const char *line, size_t n)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	struct str text;
 	str_init(&text, MAX_LINE_BYTES + 64);
 	clock_format_rfc3339(clock_wall_ns(), 9, now);
 	str_addf(&text, "%s ", now);
-	str_add_bytes(&text, log->line.p, log->line.n);
+	str_add_bytes(&text, line, n);
 	str_add_char(&text, '\n');
 	if (log->written + text.n > MAX_FILE_BYTES && log->file >= 0) {
 		close(log->file);
@@ -54,7 +59,27 @@ static void write_line(struct podlog *log)
 	}
 	if (log->file >= 0 && write(log->file, text.p, text.n) > 0)
 		log->written += text.n;
+	log->window_bytes += text.n;
 	str_deinit(&text);
+}
+
+static void write_line(struct podlog *log)
+{
+	int64_t now = clock_mono_ms();
+	if (now - log->window_ms >= RATE_MS) {
+		char note[64];
+		int n = snprintf(note, sizeof note, "(%zu lines dropped: too many at once)",
+			log->dropped);
+		log->window_ms = now;
+		log->window_bytes = 0;
+		if (log->dropped > 0)
+			put_line(log, note, (size_t)n);
+		log->dropped = 0;
+	}
+	if (log->window_bytes + log->line.n > RATE_BYTES)
+		log->dropped++;
+	else
+		put_line(log, log->line.p, log->line.n);
 	str_clear(&log->line);
 }
 

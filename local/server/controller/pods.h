@@ -4,7 +4,7 @@
 
 #include "local/server/controller/internal.h"
 
-struct evhttp_connection;
+struct probe_call;
 struct podlog;
 struct spawn;
 
@@ -38,7 +38,7 @@ struct run {
 	struct loop_timer *retry;
 	/* probe */
 	struct loop_timer *probe;
-	struct evhttp_connection *probe_connection;
+	struct probe_call *probe_call; /* the question under way, or NULL */
 	int probe_misses;
 	int64_t probe_delay_ms;
 	char *processes; /* names of what ran in it at the last look */
