@@ -159,6 +159,8 @@ enum err_exit {
 		"install bubblewrap, or accept --isolation none")                              \
 	X(LOCAL_NOT_RUNNING, "local.not_running", UNREACHABLE, AFTER,                          \
 		"start it: sandmux local up")                                                  \
+	X(LOCAL_STORE, "local.store", FAILED, AFTER,                                           \
+		"nothing was changed; sandmux local recover keeps what can be read")           \
 	X(TTY_NONE, "tty.none", USAGE, NO, "run it in a terminal")                             \
 	X(RPC_CANCELLED, "rpc.cancelled", FAILED, NO, "")                                      \
 	X(RPC_UNKNOWN, "rpc.unknown", FAILED, NO, "")                                          \

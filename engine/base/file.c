@@ -87,11 +87,22 @@ static void sync_folder(const char *path)
 	free(folder);
 }
 
+enum { TEMP_HEX = 12 };
+static const char temp_mark[] = ".tmp-";
+
+bool file_is_temp(const char *name)
+{
+	size_t n = strlen(name), tail = sizeof temp_mark - 1 + TEMP_HEX;
+	if (n <= tail || memcmp(name + n - tail, temp_mark, sizeof temp_mark - 1) != 0)
+		return false;
+	return strspn(name + n - TEMP_HEX, "0123456789abcdef") == TEMP_HEX;
+}
+
 bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err)
 {
-	char suffix[13];
-	digest_random_hex(suffix, sizeof suffix - 1);
-	char *temp = x_asprintf("%s.tmp-%s", path, suffix);
+	char suffix[TEMP_HEX + 1];
+	digest_random_hex(suffix, TEMP_HEX);
+	char *temp = x_asprintf("%s%s%s", path, temp_mark, suffix);
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	int failed = 0;
 	if (fd < 0) {

@@ -13,6 +13,8 @@ struct err;
 /* The content, NUL-terminated, *n without the NUL; free(). ERR_LIMIT_RESPONSE over max_bytes. */
 char *file_read(const char *path, size_t max_bytes, size_t *n, struct err *err);
 bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err);
+/* Whether name is that of a temp file that file_write_atomic left when it was killed. */
+bool file_is_temp(const char *name);
 bool file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
 /* Ours below the XDG folder (created 0700): "<XDG_STATE_HOME or ~/.local/state>/sandmux". free(). */
 enum file_xdg { FILE_CONFIG, FILE_STATE, FILE_CACHE, FILE_RUNTIME };

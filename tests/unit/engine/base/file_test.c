@@ -167,6 +167,16 @@ static void test_xdg_dirs(void **state)
 	free(runtime);
 }
 
+static void test_names_of_temp_files(void **state)
+{
+	(void)state;
+	assert_true(file_is_temp("token.tmp-0123456789ab"));
+	assert_false(file_is_temp(".tmp-0123456789ab"));
+	assert_false(file_is_temp("token.tmp-0123456789ax"));
+	assert_false(file_is_temp("token.tmp-0123456789abc"));
+	assert_false(file_is_temp("token"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_read_has_a_limit),
 		cmocka_unit_test(test_errors_have_their_code),
 		cmocka_unit_test(test_failed_write_keeps_the_old_file),
+		cmocka_unit_test(test_names_of_temp_files),
 		cmocka_unit_test(test_make_dirs),
 		cmocka_unit_test(test_xdg_dirs),
 	};
