@@ -79,7 +79,10 @@ static int run_local(struct cli *cli, int argc, char **argv)
 		if (!control_get_status(&opts, &status, &err) ||
 			!may_reset(cli, &status, &err) || !control_reset(&opts, &err))
 			return cli_fail(cli, &err);
-		cli_note(cli, "%s is empty now", status.state_dir);
+		if (access(status.state_dir, F_OK) == 0)
+			cli_note(cli, "what is left in %s is not sandmux's", status.state_dir);
+		else
+			cli_note(cli, "%s is gone", status.state_dir);
 		return EXIT_STATUS_OK;
 	} else {
 		return cli_fail_usage(

@@ -47,7 +47,8 @@ bool control_ensure_running(
 /* Stops it: TERM, KILL after 8 s. True if it was not running. */
 bool control_down(const struct control_opts *opts, struct err *err);
 
-/* Stops it and deletes every object, workspace, key and log of the state directory. The caller has asked. */
+/* Stops it and deletes every object, workspace, key and log of the state directory, and its quarantine. The caller has
+ * asked. True only if nothing of it is left; else err names what is. What is not ours stays. */
 bool control_reset(const struct control_opts *opts, struct err *err);
 
 /* control_ensure_running without blocking. status is borrowed for the call; NULL on failure. */

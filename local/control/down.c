@@ -4,8 +4,10 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
+#include "engine/base/file.h"
 #include "local/control/remove.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -68,23 +70,81 @@ bool control_down(const struct control_opts *opts, struct err *err)
 	return err_set(err, ERR_OP_TIMEOUT, "process %ld does not end", (long)status.pid);
 }
 
+/* By name: a wrong --state-dir must not cost anything but ours. The lock goes last and only then: a reset that was cut
+ * short can be repeated. */
+static const char *const ours[] = { "objects.db", "objects.db-wal", "objects.db-shm",
+	"objects.db-journal", "tls", "token", "daemon-token", "kubeconfig", "pods", "volumes",
+	"quarantine", "trash", "pid", "locald.log", "locald.stderr" };
+
+static bool is_leftover(const char *name)
+{
+	return strncmp(name, ".removing-", 10) == 0 || file_is_temp(name);
+}
+
+/* Temporary files of a backend or a reset that was killed. */
+static void remove_leftovers(int dir_fd, struct remove_report *report)
+{
+	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *e;
+	while (d && (e = readdir(d)) != NULL)
+		if (is_leftover(e->d_name))
+			remove_tree(dir_fd, e->d_name, report);
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+}
+
+/* Another program's folder may have a "volumes" or a "token" too. */
+static bool is_state_folder(int fd)
+{
+	static const char *const signs[] = { "lock", "objects.db", "locald.stderr" };
+	bool found = false;
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+		found = found || faccessat(fd, signs[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return found;
+}
+
+static bool fail_left(const char *dir, const struct remove_report *report, struct err *err)
+{
+	return err_set(err, ERR_SYSTEM, "%zu entries are left, the first is %.200s/%.120s: %s",
+		report->n_left, dir, report->path,
+		report->errnum == EXDEV ? "a mount point, which is not entered"
+					: strerror(report->errnum));
+}
+
+static bool remove_state(const char *dir, int fd, struct err *err)
+{
+	struct remove_report report = { 0 };
+	if (!is_state_folder(fd)) {
+		for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+			if (faccessat(fd, ours[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+				return err_set(err, ERR_ARG_INVALID,
+					"%.300s is not a state folder: there is no lock in it",
+					dir);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+		remove_tree(fd, ours[i], &report);
+	remove_leftovers(fd, &report);
+	if (report.n_left == 0)
+		remove_tree(fd, "lock", &report);
+	return report.n_left == 0 || fail_left(dir, &report, err);
+}
+
 bool control_reset(const struct control_opts *opts, struct err *err)
 {
-	/* by name: a wrong --state-dir must not cost anything but ours */
-	static const char *const ours[] = { "objects.db", "objects.db-wal", "objects.db-shm",
-		"tls", "token", "daemon-token", "kubeconfig", "pods", "volumes", "trash", "pid",
-		"locald.log", "locald.stderr", "lock" };
 	struct control_status status;
 	if (!control_down(opts, err) || !state_find(opts, &status, err))
 		return false;
-	int fd = open(status.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(status.state_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || err_set_errno(err, errno, "%s", status.state_dir);
-	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
-		remove_tree(fd, ours[i]);
+	bool ok = remove_state(status.state_dir, fd, err);
 	close(fd);
-	if (rmdir(status.state_dir) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
-		errno != EEXIST)
+	if (ok && rmdir(status.state_dir) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
+		errno != EEXIST && errno != EBUSY)
 		return err_set_errno(err, errno, "%s", status.state_dir);
-	return true;
+	return ok;
 }

@@ -6,7 +6,9 @@
 #include "engine/base/file.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "local/control/private.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,15 @@ static bool join(char out[PATH_MAX], const char *dir, const char *name, struct e
 	int n = snprintf(out, PATH_MAX, "%s%s%s", dir, *name ? "/" : "", name);
 	return (n > 0 && n < PATH_MAX) ||
 	       err_set(err, ERR_ARG_INVALID, "the state directory's name is too long");
+}
+
+static bool is_trusted(const char *dir, struct err *err)
+{
+	struct err why = { 0 };
+	if (private_check(dir, &why) || why.sys == ENOENT)
+		return true;
+	err_copy(err, &why);
+	return false;
 }
 
 bool state_find(const struct control_opts *opts, struct control_status *status, struct err *err)
@@ -43,7 +54,8 @@ bool state_find(const struct control_opts *opts, struct control_status *status, 
 	}
 	bool ok = join(status->state_dir, given, "", err) &&
 		  join(status->kubeconfig, given, "kubeconfig", err) &&
-		  join(status->log, given, "locald.log", err);
+		  join(status->log, given, "locald.log", err) &&
+		  is_trusted(status->state_dir, err);
 	free(dir);
 	return ok;
 }
@@ -51,7 +63,7 @@ bool state_find(const struct control_opts *opts, struct control_status *status, 
 static bool is_locked(const char *dir)
 {
 	char *path = path_join(dir, "lock");
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	free(path);
 	if (fd < 0)
 		return false;

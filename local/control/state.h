@@ -4,7 +4,7 @@
 
 #include "local/control/control.h"
 
-/* Fills the paths of status. */
+/* Fills the paths of status, and sees that the folder, if it is there, can be trusted (private.h). */
 bool state_find(
 	const struct control_opts *opts, struct control_status *status, struct err *err);
 /* Looks at lock and pid. */

@@ -37,6 +37,7 @@ ALLOWED = {
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],
     "local/server": ["engine/base", "engine/net", "local/server", "local/isolation",
+                     "local/control/private.h", "local/control/quarantine.h",
                      "local/control/remove.h"],
     "tui/term": ["engine/base", "tui/term"],
     "tui/draw": ["engine/base", "engine/net/loop.h", "engine/net/watch.h", "tui/draw"],

@@ -42,11 +42,8 @@ static void empty_trash(struct server *s)
 	setpriority(PRIO_PROCESS, 0, 10);
 	int root = open(s->opts.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int trash = openat(root, "trash", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = trash >= 0 ? fdopendir(trash) : NULL;
-	struct dirent *e;
-	while (d && (e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			remove_tree(trash, e->d_name);
+	if (trash >= 0)
+		remove_content(trash, NULL);
 	_exit(0);
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "engine/net/loop.h"
+#include "local/control/private.h"
 #include "local/isolation/isolation.h"
 #include "local/server/server.h"
 
@@ -200,7 +201,8 @@ static bool run(struct program *p, struct err *err)
 		free(base);
 	}
 	p->opts.state_dir = p->state_dir;
-	if (!file_make_dirs(p->state_dir, 0700, err) || !take_lock(p, err))
+	if (!file_make_dirs(p->state_dir, 0700, err) || !private_check(p->state_dir, err) ||
+		!take_lock(p, err))
 		return false;
 	if (p->opts.is_isolated && !isolation_check(err))
 		return false;

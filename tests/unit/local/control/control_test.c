@@ -8,10 +8,12 @@
 #include "local/control/remove.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +146,7 @@ static void test_remove_follows_no_link(void **state)
 	char path[160], target[160];
 	(void)state;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	close(openat(fd, "lock", O_WRONLY | O_CREAT, 0600));
 	assert_int_equal(mkdirat(fd, "trash", 0700), 0);
 	assert_int_equal(mkdirat(fd, "volumes", 0700), 0);
 	assert_int_equal(mkdirat(fd, "volumes/deep", 0700), 0);
@@ -153,9 +156,41 @@ static void test_remove_follows_no_link(void **state)
 	assert_int_equal(symlinkat(target, fd, "volumes/deep/link"), 0);
 	close(openat(fd, "volumes/deep/file", O_WRONLY | O_CREAT, 0000));
 	assert_int_equal(fchmodat(fd, "volumes/deep", 0000, 0), 0);
-	remove_tree(fd, "volumes");
+	struct remove_report report = { 0 };
+	assert_true(remove_tree(fd, "volumes", &report));
+	assert_int_equal(report.n_left, 0);
 	assert_int_not_equal(faccessat(fd, "volumes", F_OK, 0), 0);
 	assert_int_equal(access(path, F_OK), 0);
+	close(fd);
+}
+
+static void test_reset_says_what_is_left(void **state)
+{
+	struct err err = { 0 };
+	char path[160];
+	int flags = 0;
+	(void)state;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(mkdirat(fd, "volumes", 0700), 0);
+	close(openat(fd, "volumes/fixed", O_WRONLY | O_CREAT, 0600));
+	/* not a folder of ours: nothing is touched */
+	assert_false(control_reset(&opts, &err));
+	assert_non_null(strstr(err.msg, "is not a state folder"));
+	assert_int_equal(faccessat(fd, "volumes/fixed", F_OK, 0), 0);
+	close(openat(fd, "lock", O_WRONLY | O_CREAT, 0600));
+	close(openat(fd, "token.tmp-0123456789ab", O_WRONLY | O_CREAT, 0600));
+	snprintf(path, sizeof path, "%s/volumes/fixed", dir);
+	int file = open(path, O_RDONLY);
+	if (ioctl(file, FS_IOC_GETFLAGS, &flags) != 0)
+		skip();
+	flags |= FS_IMMUTABLE_FL;
+	if (ioctl(file, FS_IOC_SETFLAGS, &flags) != 0)
+		skip(); /* not root, or a file system without the flag */
+	assert_false(control_reset(&opts, &err));
+	flags &= ~FS_IMMUTABLE_FL;
+	assert_int_equal(ioctl(file, FS_IOC_SETFLAGS, &flags), 0);
+	assert_non_null(strstr(err.msg, "volumes/fixed"));
+	close(file);
 	close(fd);
 }
 
@@ -167,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_two_at_once_and_cancel, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_remove_follows_no_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reset_says_what_is_left, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
