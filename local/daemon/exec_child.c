@@ -86,9 +86,19 @@ void exec_child_env_free(char **env)
 }
 
 static struct rlimit files_before;
+static int score_fd = -1; /* /proc/self/oom_score_adj */
+static char own_score[16];
+
+static void open_score(void)
+{
+	score_fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	ssize_t n = score_fd >= 0 ? pread(score_fd, own_score, sizeof own_score - 1, 0) : 0;
+	own_score[n > 0 ? n : 0] = 0;
+}
 
 void exec_child_raise_own_limits(void)
 {
+	open_score();
 	if (getrlimit(RLIMIT_NOFILE, &files_before) != 0)
 		return;
 	struct rlimit raised = { files_before.rlim_max, files_before.rlim_max };
@@ -118,16 +128,16 @@ static void set_limits(const struct exec_child_limits *limits)
 	lower(RLIMIT_AS, limits->address_space_bytes);
 }
 
-/* A job dies before the daemon when memory runs out. Anybody may raise the score. */
-static void offer_to_oom_killer(void)
+/* A job dies before the daemon when memory runs out. The daemon raises its own score around the fork, since a child
+ * that cannot be read (jail.h) cannot open its own until it has run the program. */
+static void offer_to_oom_killer(bool is_on)
 {
-	static const char score[] = "800";
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
+	static const char job[] = "800";
+	if (score_fd < 0)
 		return;
-	if (write(fd, score, sizeof score - 1) < 0)
-		errno = 0; /* it is higher already */
-	close(fd);
+	ssize_t n = is_on ? pwrite(score_fd, job, sizeof job - 1, 0)
+			  : pwrite(score_fd, own_score, strlen(own_score), 0);
+	(void)n; /* it is a wish */
 }
 
 /* Only calls that are allowed between fork and exec: other threads may hold any lock. */
@@ -150,10 +160,8 @@ static void run_child(
 	ok = ok && dup2(opts->in, 0) >= 0 && dup2(opts->out, 1) >= 0 && dup2(opts->err, 2) >= 0;
 	if (ok && opts->is_tty)
 		ok = ioctl(0, TIOCSCTTY, 0) == 0;
-	if (ok) {
+	if (ok)
 		set_limits(opts->limits);
-		offer_to_oom_killer();
-	}
 	if (ok)
 		execve(program, opts->argv, opts->env);
 	int errnum = errno;
@@ -173,10 +181,12 @@ pid_t exec_child_start(const char *program, const struct exec_child_opts *opts)
 	sigset_t all, old;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
+	offer_to_oom_killer(true);
 	pid_t self = getpid(), pid = fork();
 	if (pid == 0)
 		run_child(program, &with_env, self, error_pipe[1]);
 	int errnum = errno;
+	offer_to_oom_killer(false);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(error_pipe[1]);
 	if (pid < 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sandmux-sandboxd: the daemon inside one sandbox. Listening sockets come as descriptors (bound
- * outside, since the sandbox has no network) or are bound here, for tests and --isolation none. */
+/* sandmux-sandboxd: the daemon inside one sandbox. In a jail it makes Unix sockets, which a process outside serves at the
+ * sandbox's address; without one, for tests and --isolation none, it has TCP sockets: bound here, or passed in. */
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
@@ -10,6 +10,7 @@
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
 #include "local/daemon/daemon.h"
+#include "local/daemon/jail.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -30,7 +34,8 @@ static const char usage[] =
 	"The sandboxd API (REST files, gRPC processes) for one folder.\n"
 	"\n"
 	"  --root-dir DIR              what clients can reach (/workspace); made if missing\n"
-	"  --rest-fd N --grpc-fd M     listening sockets that are open already\n"
+	"  --socket-dir DIR            listen on DIR/rest.sock and DIR/grpc.sock\n"
+	"  --rest-fd N --grpc-fd M     or: listening sockets that are open already\n"
 	"  --listen-host HOST          or: bind here (127.0.0.1)\n"
 	"  --rest-port P --grpc-port Q ports (8080, 9090; 0 = any), printed when ready\n"
 	"  --auth-token-sha256 HEX     SHA-256 of the bearer token that clients must send\n"
@@ -42,12 +47,17 @@ static const char usage[] =
 	"  --limit-processes N         of the user that programs run as\n"
 	"  --limit-open-files N --limit-file-size BYTES --limit-address-space BYTES\n"
 	"                              of each program\n"
+	"  --ready-fd N                one byte is written there once it listens\n"
+	"  --filter-fd N               a seccomp filter to load before anything runs\n"
+	"  --landlock --own-userns --closed  more that is given away (local/daemon/jail.h)\n"
 	"  --version, --help\n";
 
 struct args {
 	struct daemon_opts daemon;
 	const char *host;
-	int64_t rest_fd, grpc_fd, rest_port, grpc_port, chunk_bytes;
+	const char *socket_dir;
+	int64_t rest_fd, grpc_fd, rest_port, grpc_port, chunk_bytes, ready_fd, filter_fd;
+	struct jail_opts jail;
 	char token_hex[65];
 };
 
@@ -131,6 +141,12 @@ enum option_id {
 	OPT_OPEN_FILES,
 	OPT_FILE_SIZE,
 	OPT_ADDRESS_SPACE,
+	OPT_SOCKET_DIR,
+	OPT_READY_FD,
+	OPT_FILTER_FD,
+	OPT_LANDLOCK,
+	OPT_OWN_USERNS,
+	OPT_CLOSED,
 };
 
 static const struct option options[] = {
@@ -152,12 +168,43 @@ static const struct option options[] = {
 	{ "limit-open-files", required_argument, NULL, OPT_OPEN_FILES },
 	{ "limit-file-size", required_argument, NULL, OPT_FILE_SIZE },
 	{ "limit-address-space", required_argument, NULL, OPT_ADDRESS_SPACE },
+	{ "socket-dir", required_argument, NULL, OPT_SOCKET_DIR },
+	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
+	{ "filter-fd", required_argument, NULL, OPT_FILTER_FD },
+	{ "landlock", no_argument, NULL, OPT_LANDLOCK },
+	{ "own-userns", no_argument, NULL, OPT_OWN_USERNS },
+	{ "closed", no_argument, NULL, OPT_CLOSED },
 	{ NULL, 0, NULL, 0 },
 };
 
+enum { MAX_FD = 1 << 20, MAX_CHUNK = 1 << 20 };
+
+static bool take_jail_option(struct args *args, int id, const char *name, const char *value)
+{
+	switch (id) {
+	case OPT_SOCKET_DIR:
+		args->socket_dir = value;
+		return true;
+	case OPT_READY_FD:
+		return take_number(name, value, MAX_FD, &args->ready_fd);
+	case OPT_FILTER_FD:
+		return take_number(name, value, MAX_FD, &args->filter_fd);
+	case OPT_LANDLOCK:
+		args->jail.has_landlock = true;
+		return true;
+	case OPT_OWN_USERNS:
+		args->jail.has_own_userns = true;
+		return true;
+	case OPT_CLOSED:
+		args->jail.is_closed = true;
+		return true;
+	default:
+		return fail("see --help");
+	}
+}
+
 static bool take_option(struct args *args, int id, const char *name, const char *value)
 {
-	enum { MAX_FD = 1 << 20, MAX_CHUNK = 1 << 20 };
 	switch (id) {
 	case OPT_ROOT:
 		args->daemon.root_dir = value;
@@ -195,7 +242,7 @@ static bool take_option(struct args *args, int id, const char *name, const char 
 	case OPT_ADDRESS_SPACE:
 		return take_limit(name, value, &args->daemon.limits.address_space_bytes);
 	default:
-		return fail("see --help");
+		return take_jail_option(args, id, name, value);
 	}
 }
 
@@ -205,6 +252,8 @@ static int parse_args(struct args *args, int argc, char **argv)
 	*args = (struct args){ .host = "127.0.0.1",
 		.rest_fd = -1,
 		.grpc_fd = -1,
+		.ready_fd = -1,
+		.filter_fd = -1,
 		.rest_port = 8080,
 		.grpc_port = 9090,
 		.daemon = { .root_dir = "/workspace",
@@ -233,6 +282,8 @@ static int parse_args(struct args *args, int argc, char **argv)
 		return 2;
 	}
 	args->daemon.chunk_bytes = (size_t)args->chunk_bytes;
+	args->jail.root_dir = args->daemon.root_dir;
+	args->jail.filter_fd = (int)args->filter_fd;
 	return -1;
 }
 
@@ -275,8 +326,37 @@ static void print_address(const char *label, int fd)
 	printf("%s=%s%s%s:%s", label, is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
+/* A socket that nobody but the user of this sandbox may connect to. */
+static int listen_in(const char *dir, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t room = sizeof address.sun_path;
+	if (snprintf(address.sun_path, room, "%s/%s", dir, name) >= (int)room) {
+		fail("--socket-dir: the name is too long");
+		return -1;
+	}
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	mode_t before = umask(0177);
+	bool ok = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+		  listen(fd, SOMAXCONN) == 0;
+	umask(before);
+	if (ok)
+		return fd;
+	fail("cannot listen on %s: %s", address.sun_path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 static bool open_sockets(struct args *args)
 {
+	if (args->socket_dir != NULL) {
+		args->daemon.rest_fd = listen_in(args->socket_dir, "rest.sock");
+		if (args->daemon.rest_fd < 0)
+			return false;
+		args->daemon.grpc_fd = listen_in(args->socket_dir, "grpc.sock");
+		return args->daemon.grpc_fd >= 0;
+	}
 	if (args->rest_fd >= 0) {
 		args->daemon.rest_fd = (int)args->rest_fd;
 		args->daemon.grpc_fd = (int)args->grpc_fd;
@@ -307,12 +387,39 @@ static void tidy_descriptors(void)
 struct program {
 	struct loop *loop;
 	struct daemon *daemon;
+	int signal_fd;
 };
 
-static void on_stop_signal(void *arg)
+/* As pid 1 only a signal from outside counts: its sender has no pid in here. A job may end itself, not the daemon. */
+static void on_stop_signal(void *arg, bool is_readable, bool is_writable)
 {
 	struct program *program = arg;
-	daemon_shutdown(program->daemon);
+	struct signalfd_siginfo info;
+	(void)is_readable;
+	(void)is_writable;
+	while (read(program->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+		if (getpid() != 1 || info.ssi_pid == 0)
+			daemon_shutdown(program->daemon);
+}
+
+static struct watch_fd *watch_signals(struct program *program, struct err *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	/* blocked here, and reset in each program that is started */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	program->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (program->signal_fd < 0) {
+		err_set_errno(err, errno, "signalfd");
+		return NULL;
+	}
+	struct watch_fd *watch =
+		watch_fd_new(program->loop, program->signal_fd, on_stop_signal, program, err);
+	if (watch != NULL)
+		watch_fd_want(watch, true, false);
+	return watch;
 }
 
 static void on_stopped(void *arg)
@@ -321,35 +428,46 @@ static void on_stopped(void *arg)
 	loop_stop(program->loop);
 }
 
+static bool say_ready(struct args *args)
+{
+	if (args->ready_fd >= 0) {
+		ssize_t n = write((int)args->ready_fd, "1", 1);
+		close((int)args->ready_fd);
+		return n == 1 || fail("--ready-fd: %s", strerror(errno));
+	}
+	if (args->rest_fd < 0) {
+		print_address("rest", args->daemon.rest_fd);
+		print_address(" grpc", args->daemon.grpc_fd);
+		putchar('\n');
+		fflush(stdout);
+	}
+	return true;
+}
+
 static int serve(struct args *args)
 {
 	struct err err;
-	struct program program = { .loop = loop_new(&err) };
+	struct program program = { .loop = loop_new(&err), .signal_fd = -1 };
 	if (program.loop == NULL)
 		return fail("%s", err.msg), 1;
 	args->daemon.on_stopped = on_stopped;
 	args->daemon.arg = &program;
-	struct watch_signal *term =
-		watch_signal_new(program.loop, SIGTERM, on_stop_signal, &program, &err);
-	struct watch_signal *interrupt =
-		watch_signal_new(program.loop, SIGINT, on_stop_signal, &program, &err);
-	program.daemon = daemon_new(program.loop, &args->daemon, &err);
+	struct watch_fd *signals = watch_signals(&program, &err);
+	if (signals != NULL)
+		program.daemon = daemon_new(program.loop, &args->daemon, &err);
 	int status = 0;
 	if (program.daemon == NULL) {
 		fail("%s", err.msg);
 		status = 1;
+	} else if (!say_ready(args)) {
+		status = 1;
 	} else {
-		if (args->rest_fd < 0) {
-			print_address("rest", args->daemon.rest_fd);
-			print_address(" grpc", args->daemon.grpc_fd);
-			putchar('\n');
-			fflush(stdout);
-		}
 		loop_run(program.loop);
 	}
 	daemon_free(program.daemon);
-	watch_signal_free(term);
-	watch_signal_free(interrupt);
+	watch_fd_free(signals);
+	if (program.signal_fd >= 0)
+		close(program.signal_fd);
 	loop_free(program.loop);
 	return status;
 }
@@ -367,6 +485,10 @@ int main(int argc, char **argv)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	exec_child_raise_own_limits();
 	log_set_stderr(true);
+	struct err err;
+	bool is_jailed = args.socket_dir != NULL;
+	if (is_jailed && !jail_enter(&args.jail, &err))
+		return fail("%s", err.msg), 1;
 	if (!open_sockets(&args))
 		return 1;
 	return serve(&args);
