@@ -4,6 +4,7 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
+#include "local/isolation/spawn.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -209,16 +210,82 @@ static bool can(const char *program, const char *option)
 	return strstr(help_text(program), option) != NULL;
 }
 
-static void add_tmpfs(
-	struct bwrap_args *args, const char *program, const char *path, const char *mode)
+static bool is_on(uint32_t unguarded, enum spawn_guard guard)
 {
-	if (can(program, "--size"))
-		bwrap_add3(args, "--size", "1073741824", NULL);
+	return (unguarded >> guard & 1) == 0;
+}
+
+/* Bubblewrap before 0.7 cannot limit one; what binds then is the memory limit, which counts it. */
+static void add_tmpfs(struct bwrap_args *args, const char *program, uint32_t unguarded,
+	const char *path, const char *mode, const char *bytes)
+{
+	if (is_on(unguarded, SPAWN_GUARD_SIZES) && can(program, "--size"))
+		bwrap_add3(args, "--size", bytes, NULL);
 	bwrap_add3(args, "--perms", mode, NULL);
 	bwrap_add3(args, "--tmpfs", path, NULL);
 }
 
-bool bwrap_base(struct bwrap_args *args, const char *hostname, struct err *err)
+bool bwrap_has_sizes(void)
+{
+	char *program = find_bwrap();
+	bool has = program != NULL && can(program, "--size");
+	free(program);
+	return has;
+}
+
+/* /dev/shm has a limit of its own; the rest of /dev is no place to write to. */
+static void add_dev(struct bwrap_args *args, const char *program, uint32_t unguarded)
+{
+	bwrap_add3(args, "--dev", "/dev", NULL);
+	add_tmpfs(args, program, unguarded, "/dev/shm", "1777", BWRAP_SHM_BYTES);
+	if (is_on(unguarded, SPAWN_GUARD_SIZES))
+		bwrap_add3(args, "--remount-ro", "/dev", NULL);
+}
+
+/* What container runtimes mask, since it tells of the host or acts on it. */
+static void add_proc(struct bwrap_args *args, uint32_t unguarded)
+{
+	static const char *const files[] = { "/proc/kcore", "/proc/keys", "/proc/key-users",
+		"/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/kmsg",
+		"/proc/latency_stats", "/proc/kallsyms", "/proc/kpagecount", "/proc/kpageflags",
+		"/proc/kpagecgroup", "/proc/sysrq-trigger", "/proc/interrupts",
+		"/proc/softirqs", "/proc/vmallocinfo", "/proc/slabinfo", "/proc/iomem",
+		"/proc/ioports", "/proc/modules", "/proc/mtrr", "/proc/config.gz" };
+	static const char *const folders[] = { "/proc/acpi", "/proc/asound", "/proc/scsi",
+		"/proc/irq", "/proc/bus", "/proc/fs", "/proc/driver", "/proc/dynamic_debug",
+		"/proc/pressure" };
+	struct stat st;
+	bwrap_add3(args, "--proc", "/proc", NULL);
+	if (!is_on(unguarded, SPAWN_GUARD_MASKS))
+		return;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		if (lstat(files[i], &st) == 0 && S_ISREG(st.st_mode))
+			bwrap_add3(args, "--ro-bind", "/dev/null", files[i]);
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		if (lstat(folders[i], &st) != 0 || !S_ISDIR(st.st_mode))
+			continue;
+		bwrap_add3(args, "--tmpfs", folders[i], NULL);
+		bwrap_add3(args, "--remount-ro", folders[i], NULL);
+	}
+	bwrap_add3(args, "--ro-bind", "/proc/sys", "/proc/sys");
+}
+
+static void add_namespaces(struct bwrap_args *args, uint32_t unguarded)
+{
+	static const char *const words[] = { "--unshare-user", "--unshare-ipc", "--unshare-uts",
+		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv" };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		bwrap_add(args, words[i]);
+	if (is_on(unguarded, SPAWN_GUARD_NETWORK))
+		bwrap_add(args, "--unshare-net");
+	if (is_on(unguarded, SPAWN_GUARD_PIDS)) {
+		bwrap_add(args, "--unshare-pid");
+		bwrap_add(args, "--as-pid-1");
+	}
+}
+
+bool bwrap_base(
+	struct bwrap_args *args, const char *hostname, uint32_t unguarded, struct err *err)
 {
 	char *program = find_bwrap();
 	if (program == NULL)
@@ -227,26 +294,22 @@ bool bwrap_base(struct bwrap_args *args, const char *hostname, struct err *err)
 	snprintf(uid, sizeof uid, "%d", BWRAP_UID);
 	snprintf(gid, sizeof gid, "%d", BWRAP_GID);
 	bwrap_add(args, program);
-	static const char *const namespaces[] = { "--unshare-user", "--unshare-pid",
-		"--unshare-ipc", "--unshare-uts", "--unshare-net", "--unshare-cgroup-try",
-		"--die-with-parent", "--new-session", "--as-pid-1", "--clearenv" };
-	for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
-		bwrap_add(args, namespaces[i]);
-	if (can(program, "--disable-userns"))
-		bwrap_add(args, "--disable-userns");
+	add_namespaces(args, unguarded);
 	bwrap_add3(args, "--cap-drop", "ALL", NULL);
 	bwrap_add3(args, "--uid", uid, NULL);
 	bwrap_add3(args, "--gid", gid, NULL);
 	bwrap_add3(args, "--hostname", hostname, NULL);
 	add_system_folders(args);
-	bwrap_add3(args, "--proc", "/proc", NULL);
-	bwrap_add3(args, "--dev", "/dev", NULL);
-	add_tmpfs(args, program, "/tmp", "1777");
-	add_tmpfs(args, program, "/run", "0755");
+	add_proc(args, unguarded);
+	add_dev(args, program, unguarded);
+	add_tmpfs(args, program, unguarded, "/tmp", "1777", BWRAP_TMP_BYTES);
+	add_tmpfs(args, program, unguarded, "/run", "0755", BWRAP_RUN_BYTES);
 	bwrap_add3(args, "--dir", "/var", NULL);
 	bwrap_add3(args, "--symlink", "/tmp", "/var/tmp");
 	bwrap_add3(args, "--symlink", "/run", "/var/run");
 	add_etc(args, hostname);
+	if (!is_on(unguarded, SPAWN_GUARD_SYSTEM))
+		bwrap_add3(args, "--bind", "/", "/run/host");
 	free(program);
 	return true;
 }

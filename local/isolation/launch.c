@@ -4,23 +4,24 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "local/isolation/cgroup.h"
+#include "local/isolation/child.h"
 #include "local/isolation/libs.h"
+#include "local/isolation/owner.h"
+#include "local/isolation/syscalls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char inside_daemon[] = "/run/sandmux/sandboxd";
+static const char inside_dir[] = "/run/sandmux", inside_daemon[] = "/run/sandmux/sandboxd";
 
 static int bind_at(const char *address, uint16_t port, uint16_t *bound, struct err *err)
 {
@@ -50,11 +51,10 @@ static int bind_at(const char *address, uint16_t port, uint16_t *bound, struct e
 	return fd;
 }
 
-char *launch_find_daemon(const struct spawn_opts *opts, struct err *err)
+/* Beside this program, or where an installation keeps what is not for people. */
+static char *find_beside(const char *name, struct err *err)
 {
 	char self[PATH_MAX];
-	if (opts->daemon_path != NULL)
-		return realpath(opts->daemon_path, NULL);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[n > 0 ? n : 0] = 0;
 	char *slash = strrchr(self, '/');
@@ -62,15 +62,41 @@ char *launch_find_daemon(const struct spawn_opts *opts, struct err *err)
 		*slash = 0;
 	for (int i = 0; i < 2; i++) {
 		char *path =
-			i == 0 ? x_asprintf("%s/sandmux-sandboxd", self)
-			       : x_asprintf("%s/../libexec/sandmux/sandmux-sandboxd", self);
+			x_asprintf(i == 0 ? "%s/%s" : "%s/../libexec/sandmux/%s", self, name);
 		char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
 		free(path);
 		if (real != NULL)
 			return real;
 	}
-	err_set(err, ERR_SYSTEM, "sandmux-sandboxd is not beside %s nor in libexec", self);
+	err_set(err, ERR_SYSTEM, "%s is not beside %s nor in libexec", name, self);
 	return NULL;
+}
+
+char *launch_find_daemon(const struct spawn_opts *opts, struct err *err)
+{
+	if (opts->daemon_path == NULL)
+		return find_beside("sandmux-sandboxd", err);
+	char *real = realpath(opts->daemon_path, NULL);
+	if (real == NULL)
+		err_set_errno(err, errno, "%s", opts->daemon_path);
+	return real;
+}
+
+char *launch_find_proxy(const struct spawn_opts *opts, struct err *err)
+{
+	static const char name[] = "sandmux-port-proxy";
+	char *daemon = opts->daemon_path != NULL ? realpath(opts->daemon_path, NULL) : NULL;
+	char *slash = daemon != NULL ? strrchr(daemon, '/') : NULL;
+	char *path = NULL;
+	if (slash != NULL) {
+		*slash = 0;
+		path = x_asprintf("%s/%s", daemon, name);
+	}
+	free(daemon);
+	if (path != NULL && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return find_beside(name, err);
 }
 
 static void add_env(struct launch *launch, const char *variable)
@@ -113,68 +139,132 @@ static void add_number(struct bwrap_args *args, const char *option, uint64_t val
 	bwrap_add3(args, option, text, NULL);
 }
 
+static bool is_guarded(const struct spawn_opts *opts, enum spawn_guard guard)
+{
+	return (opts->unguarded >> guard & 1) == 0;
+}
+
+static void add_limits(
+	struct bwrap_args *args, const struct spawn_limits *limits, bool has_cgroup_memory)
+{
+	if (limits->pids > 0)
+		add_number(args, "--limit-processes", limits->pids);
+	if (limits->open_files > 0)
+		add_number(args, "--limit-open-files", limits->open_files);
+	if (limits->file_bytes > 0)
+		add_number(args, "--limit-file-size", limits->file_bytes);
+	if (limits->memory_bytes > 0 && !has_cgroup_memory)
+		add_number(args, "--limit-address-space", limits->memory_bytes);
+}
+
 static void add_daemon_args(struct launch *launch, const struct spawn_opts *opts,
 	const char *program, const char *root, bool has_cgroup_memory)
 {
 	struct bwrap_args *args = &launch->args;
 	bwrap_add(args, program);
-	add_number(args, "--rest-fd", (uint64_t)launch->rest_fd);
-	add_number(args, "--grpc-fd", (uint64_t)launch->grpc_fd);
 	bwrap_add3(args, "--root-dir", root, NULL);
 	if (opts->token_sha256 != NULL)
 		bwrap_add3(args, "--auth-token-sha256", opts->token_sha256, NULL);
-	if (opts->limits.pids > 0)
-		add_number(args, "--limit-processes", opts->limits.pids);
-	if (opts->limits.open_files > 0)
-		add_number(args, "--limit-open-files", opts->limits.open_files);
-	if (opts->limits.file_bytes > 0)
-		add_number(args, "--limit-file-size", opts->limits.file_bytes);
-	if (opts->limits.memory_bytes > 0 && !has_cgroup_memory)
-		add_number(args, "--limit-address-space", opts->limits.memory_bytes);
+	add_limits(args, &opts->limits, has_cgroup_memory);
+	if (launch->ready_write < 0) {
+		add_number(args, "--rest-fd", (uint64_t)launch->rest_fd);
+		add_number(args, "--grpc-fd", (uint64_t)launch->grpc_fd);
+	}
+}
+
+/* What the daemon itself locks behind it (local/daemon/jail.h). */
+static bool add_jail_args(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+{
+	struct bwrap_args *args = &launch->args;
+	bwrap_add(args, "--own-userns");
+	if (is_guarded(opts, SPAWN_GUARD_CLOSED))
+		bwrap_add(args, "--closed");
+	if (is_guarded(opts, SPAWN_GUARD_LANDLOCK))
+		bwrap_add(args, "--landlock");
+	if (launch->ready_write >= 0) {
+		bwrap_add3(args, "--socket-dir", inside_dir, NULL);
+		add_number(args, "--ready-fd", (uint64_t)launch->ready_write);
+	}
+	if (!is_guarded(opts, SPAWN_GUARD_FILTER))
+		return true;
+	launch->filter_fd = syscall_filter_fd(err);
+	if (launch->filter_fd < 0)
+		return false;
+	add_number(args, "--filter-fd", (uint64_t)launch->filter_fd);
+	return true;
+}
+
+/* As seen by who runs bubblewrap: as root another user, who cannot walk to every path of ours. */
+static const char *source(struct launch *launch, const char *path)
+{
+	return launch->host_uid != 0 ? stage_add(&launch->stage, path) : path;
+}
+
+static bool make_pipes(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+{
+	int info[2], ready[2];
+	if (pipe2(info, O_CLOEXEC) != 0)
+		return err_set_errno(err, errno, "pipe");
+	launch->info_read = info[0];
+	launch->info_write = info[1];
+	fcntl(info[0], F_SETFL, O_NONBLOCK);
+	if (!is_guarded(opts, SPAWN_GUARD_PROXY))
+		return true;
+	if (pipe2(ready, O_CLOEXEC) != 0)
+		return err_set_errno(err, errno, "pipe");
+	launch->ready_read = ready[0];
+	launch->ready_write = ready[1];
+	fcntl(ready[0], F_SETFL, O_NONBLOCK);
+	return true;
+}
+
+/* Who is root on the host is never in a sandbox, and neither is somebody else of this machine. */
+static bool choose_user(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+{
+	bool is_guarded_user = is_guarded(opts, SPAWN_GUARD_HOST_USER);
+	launch->host_uid = geteuid() == 0 && is_guarded_user ? opts->host_uid : 0;
+	if (geteuid() != 0 || !is_guarded_user || owner_is_ours(opts->host_uid))
+		return true;
+	return err_set(err, ERR_ARG_INVALID, "%lu is no user for a sandbox",
+		(unsigned long)opts->host_uid);
 }
 
 static bool make_bwrap(struct launch *launch, struct cgroup *cgroup,
 	const struct spawn_opts *opts, const char *program, struct err *err)
 {
 	struct bwrap_args *args = &launch->args;
-	int info[2];
 	char hostname[HOST_NAME_MAX];
 	snprintf(hostname, sizeof hostname, "%s", opts->name);
-	if (!bwrap_base(args, hostname, err))
+	if (!choose_user(launch, opts, err) || !make_pipes(launch, opts, err) ||
+		!bwrap_base(args, hostname, opts->unguarded, err))
 		return false;
-	if (pipe2(info, O_CLOEXEC) != 0)
-		return err_set_errno(err, errno, "pipe");
-	launch->info_read = info[0];
-	launch->info_write = info[1];
-	fcntl(info[0], F_SETFL, O_NONBLOCK);
 	bwrap_add3(args, "--perms", "0755", NULL);
-	bwrap_add3(args, "--dir", "/run/sandmux", NULL);
-	bwrap_add3(args, "--ro-bind", program, inside_daemon);
+	bwrap_add3(args, "--dir", inside_dir, NULL);
+	bwrap_add3(args, "--ro-bind", source(launch, program), inside_daemon);
 	char **libs = libs_outside_system(program);
 	for (size_t i = 0; libs[i] != NULL; i++)
-		bwrap_add3(args, "--ro-bind", libs[i], libs[i]);
+		bwrap_add3(args, "--ro-bind", source(launch, libs[i]), libs[i]);
 	libs_free(libs);
-	bwrap_add3(args, "--bind", opts->workspace, "/workspace");
+	bwrap_add3(args, "--bind", source(launch, opts->workspace), "/workspace");
 	bwrap_seal(args);
 	bwrap_add3(args, "--chdir", "/workspace", NULL);
 	if (!bwrap_add_env(args, launch->env, err))
 		return false;
 	launch->is_env_inside = true;
-	add_number(args, "--info-fd", (uint64_t)info[1]);
+	add_number(args, "--info-fd", (uint64_t)launch->info_write);
 	bwrap_add(args, "--");
 	add_daemon_args(
 		launch, opts, inside_daemon, "/workspace", cgroup_has(cgroup, CGROUP_MEMORY));
-	return true;
+	return add_jail_args(launch, opts, err);
 }
 
-/* Passed on under its own number. */
-static bool pass(int fd)
-{
-	return fd < 0 || fcntl(fd, F_SETFD, 0) == 0;
-}
+struct start {
+	struct launch *launch;
+	struct cgroup *cgroup;
+};
 
 /* When the machine runs out of memory a job goes first (exec_child.c raises it further), then its daemon, then the
- * backend. Anybody may raise it. */
+ * backend. Anybody may raise it; what root has raised nobody else lowers. */
 static void offer_to_oom_killer(void)
 {
 	static const char score[] = "300";
@@ -186,62 +276,47 @@ static void offer_to_oom_killer(void)
 	close(fd);
 }
 
-static void run_child(struct launch *launch, struct cgroup *cgroup, pid_t parent, int error_fd)
+/* Between fork and exec. */
+static void run_child(void *arg)
 {
-	sigset_t none;
-	struct sigaction act = { .sa_handler = SIG_DFL };
-	for (int number = 1; number < NSIG; number++)
-		sigaction(number, &act, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it died before the signal was asked for */
-		_exit(126);
-	cgroup_join(cgroup);
-	offer_to_oom_killer();
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	bool ok = null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 &&
-		  dup2(launch->log_fd >= 0 ? launch->log_fd : null, 2) >= 0;
-	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-	ok = ok && pass(launch->rest_fd) && pass(launch->grpc_fd) && pass(launch->info_write);
-	for (size_t i = 0; i < launch->args.n_fds; i++)
-		ok = ok && pass(launch->args.fds[i]);
 	static char *const no_env[] = { NULL };
+	struct start *start = arg;
+	struct launch *launch = start->launch;
+	cgroup_join(start->cgroup);
+	offer_to_oom_killer();
+	bool is_inside = launch->ready_write < 0; /* the sockets themselves go in */
+	bool ok =
+		(!is_inside || (child_pass(launch->rest_fd) && child_pass(launch->grpc_fd))) &&
+		child_pass(launch->info_write) && child_pass(launch->ready_write) &&
+		child_pass(launch->filter_fd);
+	for (size_t i = 0; i < launch->args.n_fds; i++)
+		ok = ok && child_pass(launch->args.fds[i]);
+	ok = ok && (launch->host_uid == 0 || stage_enter(&launch->stage)) &&
+	     child_become(launch->host_uid);
 	if (ok)
 		execve(launch->args.words[0], launch->args.words,
 			launch->is_env_inside ? no_env : launch->env);
-	int errnum = errno;
-	ssize_t n = write(error_fd, &errnum, sizeof errnum);
-	_exit(n > 0 ? 127 : 126);
 }
 
 pid_t launch_fork(struct launch *launch, struct cgroup *cgroup, struct err *err)
 {
-	int error_pipe[2];
-	if (pipe2(error_pipe, O_CLOEXEC) != 0)
-		return err_set_errno(err, errno, "pipe"), 0;
-	sigset_t all, old;
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &old);
-	pid_t self = getpid(), pid = fork();
-	if (pid == 0)
-		run_child(launch, cgroup, self, error_pipe[1]);
-	int errnum = errno;
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	close(error_pipe[1]);
-	ssize_t n = 0;
-	if (pid > 0) {
-		do
-			n = read(error_pipe[0], &errnum, sizeof errnum);
-		while (n < 0 && errno == EINTR);
-	}
-	close(error_pipe[0]);
-	if (pid > 0 && n <= 0)
-		return pid;
-	if (pid > 0)
-		bwrap_reap(pid);
-	return err_set_errno(err, errnum, "cannot run %s", launch->args.words[0]), 0;
+	struct start start = { launch, cgroup };
+	return child_start(&(struct child_opts){ .name = launch->args.words[0],
+				   .log_fd = launch->log_fd,
+				   .keeps_keyring = launch->keeps_keyring,
+				   .run = run_child,
+				   .arg = &start },
+		err);
+}
+
+/* A workspace belongs to the user of its sandbox. One that did not (an older backend made it, or the volume was another
+ * sandbox's) is handed over, everything in it included. */
+static bool own_workspace(const struct launch *launch, const struct spawn_opts *opts,
+	const struct stat *st, struct err *err)
+{
+	if (launch->host_uid == 0 || st->st_uid == launch->host_uid)
+		return true;
+	return owner_change_tree(opts->workspace, launch->host_uid, err);
 }
 
 bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const char *program,
@@ -265,23 +340,39 @@ bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const 
 			return err_set_errno(err, errno, "%s", opts->log_path);
 	}
 	bool is_plain = opts->mode == ISOLATION_NONE;
+	launch->keeps_keyring = !is_guarded(opts, SPAWN_GUARD_KEYRING);
 	make_env(launch, opts, is_plain ? opts->workspace : "/workspace");
 	if (!is_plain)
-		return make_bwrap(launch, cgroup, opts, program, err);
+		return make_bwrap(launch, cgroup, opts, program, err) &&
+		       own_workspace(launch, opts, &st, err);
 	add_daemon_args(
 		launch, opts, program, opts->workspace, cgroup_has(cgroup, CGROUP_MEMORY));
 	return true;
 }
 
+void launch_init(struct launch *launch)
+{
+	*launch = (struct launch){ .rest_fd = -1,
+		.grpc_fd = -1,
+		.log_fd = -1,
+		.filter_fd = -1,
+		.info_read = -1,
+		.info_write = -1,
+		.ready_read = -1,
+		.ready_write = -1 };
+}
+
 void launch_deinit(struct launch *launch)
 {
 	const int fds[] = { launch->rest_fd, launch->grpc_fd, launch->info_read,
-		launch->info_write, launch->log_fd };
+		launch->info_write, launch->ready_read, launch->ready_write, launch->filter_fd,
+		launch->log_fd };
 	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	for (size_t i = 0; i < launch->n_env; i++)
 		free(launch->env[i]);
 	free(launch->env);
+	stage_deinit(&launch->stage);
 	bwrap_free(&launch->args);
 }

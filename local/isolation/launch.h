@@ -5,22 +5,30 @@
 
 #include "local/isolation/bwrap.h"
 #include "local/isolation/spawn.h"
+#include "local/isolation/stage.h"
 
 struct cgroup;
 
 /* What the child needs; made before the fork. */
 struct launch {
 	struct bwrap_args args;
+	struct stage stage;
 	char **env;
 	size_t n_env, env_capacity;
 	bool is_env_inside; /* the program started here gets none of it */
+	uid_t host_uid;     /* 0: stays who we are */
+	bool keeps_keyring; /* for a test */
 	int rest_fd, grpc_fd, log_fd;
-	int info_read, info_write; /* −1 without bubblewrap */
+	int filter_fd;               /* −1: none */
+	int info_read, info_write;   /* −1 without bubblewrap */
+	int ready_read, ready_write; /* −1 where the daemon gets the sockets themselves */
 	uint16_t rest_port, grpc_port;
 };
 
-/* The daemon's program; free() it. */
+/* The daemon's program, or another one of ours beside it; free() it. */
 char *launch_find_daemon(const struct spawn_opts *opts, struct err *err);
+char *launch_find_proxy(const struct spawn_opts *opts, struct err *err);
+void launch_init(struct launch *launch);
 bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const char *program,
 	struct cgroup *cgroup, struct err *err);
 /* The pid of the running program, 0 if it could not be run. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One sandbox as a child of this process.
  *
- *   spawn_start: bind sockets ─> fork ─> cgroup, descriptors ─> exec bwrap (─> daemon) or the daemon
- *   pidfd readable ─> reaped ─> on_exit
+ *   spawn_start: bind sockets ─> the port proxy, which waits
+ *                └─> fork ─> cgroup, user, descriptors ─> exec bwrap (─> daemon) or the daemon
+ *   the daemon listens (a byte) and its pid is known ─> told to the proxy, which serves
+ *   pidfd readable ─> reaped ─> on_exit;   the proxy's ─> reaped, the daemon is killed
  *
  * With bubblewrap the signal to stop must reach the daemon, not bubblewrap, whose death would kill
  * everything at once: its pid (it is pid 1 inside) comes over the info descriptor. */
@@ -10,12 +12,14 @@
 
 #include "engine/base/err.h"
 #include "engine/base/json.h"
+#include "engine/base/log.h"
 #include "engine/base/mem.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
 #include "local/isolation/bwrap.h"
 #include "local/isolation/cgroup.h"
 #include "local/isolation/launch.h"
+#include "local/isolation/port_proxy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,30 +36,57 @@ enum { INFO_BYTES = 4096 };
 struct spawn {
 	struct loop *loop;
 	spawn_exit_fn *on_exit;
+	spawn_listening_fn *on_listening;
 	void *arg;
 	pid_t pid, daemon_pid; /* daemon_pid 0: not known (yet) */
-	int pid_fd, info_fd;
-	struct watch_fd *pid_watch, *info_watch;
+	pid_t proxy_pid;       /* 0: none */
+	int pid_fd, info_fd, ready_fd, proxy_fd, proxy_control;
+	struct watch_fd *pid_watch, *info_watch, *ready_watch, *proxy_watch;
 	struct loop_timer *grace;
 	char info[INFO_BYTES];
 	size_t info_n;
 	uint16_t rest_port, grpc_port;
+	bool is_listening; /* the daemon has said so */
 	bool is_term_owed; /* stop was asked for before the daemon's pid was known */
 	struct cgroup *cgroup;
 };
 
+static void end_proxy(struct spawn *spawn)
+{
+	if (spawn->proxy_pid <= 0)
+		return;
+	if (spawn->proxy_watch != NULL)
+		watch_fd_want(spawn->proxy_watch, false, false);
+	kill(spawn->proxy_pid, SIGKILL);
+	bwrap_reap(spawn->proxy_pid);
+	spawn->proxy_pid = 0;
+}
+
 static void free_spawn(void *arg)
 {
 	struct spawn *spawn = arg;
+	const int fds[] = { spawn->pid_fd, spawn->info_fd, spawn->ready_fd, spawn->proxy_fd,
+		spawn->proxy_control };
 	watch_fd_free(spawn->pid_watch);
 	watch_fd_free(spawn->info_watch);
+	watch_fd_free(spawn->ready_watch);
+	watch_fd_free(spawn->proxy_watch);
 	loop_timer_free(spawn->grace);
-	if (spawn->pid_fd >= 0)
-		close(spawn->pid_fd);
-	if (spawn->info_fd >= 0)
-		close(spawn->info_fd);
+	for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	cgroup_free(spawn->cgroup);
 	free(spawn);
+}
+
+const char *spawn_guard_name(enum spawn_guard guard)
+{
+	static const char *const names[] = {
+#define X(name, text) [SPAWN_GUARD_##name] = text,
+		SPAWN_GUARDS(X)
+#undef X
+	};
+	return names[guard];
 }
 
 static void explain(int status, char *out, size_t n)
@@ -83,6 +114,7 @@ static void on_pid(void *arg, bool is_readable, bool is_writable)
 	if (was_killed && cgroup_oom_kills(spawn->cgroup) > 0)
 		snprintf(reason, sizeof reason, "out of memory (memory limit reached)");
 	watch_fd_want(spawn->pid_watch, false, false);
+	end_proxy(spawn);
 	loop_defer(spawn->loop, free_spawn, spawn);
 	spawn->pid = 0;
 	spawn->on_exit(spawn->arg, status, reason);
@@ -93,6 +125,43 @@ static void signal_daemon(struct spawn *spawn)
 	spawn->is_term_owed = spawn->daemon_pid == 0;
 	if (spawn->daemon_pid > 0)
 		kill(spawn->daemon_pid, SIGTERM);
+}
+
+/* A sandbox that nobody can reach is none. */
+static void on_proxy_end(void *arg, bool is_readable, bool is_writable)
+{
+	struct spawn *spawn = arg;
+	(void)is_readable;
+	(void)is_writable;
+	LOG("spawn", LOG_WARN, "the port proxy of a sandbox has ended; the sandbox ends too");
+	end_proxy(spawn);
+	if (spawn->pid > 0)
+		kill(spawn->pid, SIGKILL);
+}
+
+static void serve_if_known(struct spawn *spawn)
+{
+	if (!spawn->is_listening || spawn->daemon_pid <= 0 || spawn->proxy_control < 0)
+		return;
+	if (!port_proxy_serve(spawn->proxy_control, spawn->daemon_pid))
+		LOG("spawn", LOG_WARN, "the port proxy: %s", strerror(errno));
+	spawn->is_listening = false; /* said once */
+	if (spawn->on_listening != NULL)
+		spawn->on_listening(spawn->arg);
+}
+
+static void on_daemon_ready(void *arg, bool is_readable, bool is_writable)
+{
+	struct spawn *spawn = arg;
+	char byte;
+	(void)is_readable;
+	(void)is_writable;
+	ssize_t n = read(spawn->ready_fd, &byte, 1);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	watch_fd_want(spawn->ready_watch, false, false);
+	spawn->is_listening = n == 1; /* else it ended before, which is told elsewhere */
+	serve_if_known(spawn);
 }
 
 static void on_info(void *arg, bool is_readable, bool is_writable)
@@ -115,61 +184,107 @@ static void on_info(void *arg, bool is_readable, bool is_writable)
 	watch_fd_want(spawn->info_watch, false, false);
 	if (spawn->is_term_owed && spawn->daemon_pid > 0)
 		signal_daemon(spawn);
+	serve_if_known(spawn);
+}
+
+static bool watch(
+	struct spawn *spawn, int fd, watch_fd_fn *fn, struct watch_fd **out, struct err *err)
+{
+	*out = watch_fd_new(spawn->loop, fd, fn, spawn, err);
+	if (*out == NULL)
+		return false;
+	watch_fd_want(*out, true, false);
+	return true;
+}
+
+static bool watch_pid(struct spawn *spawn, pid_t pid, watch_fd_fn *fn, int *fd,
+	struct watch_fd **out, struct err *err)
+{
+	*fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (*fd < 0)
+		return err_set_errno(err, errno, "pidfd_open");
+	fcntl(*fd, F_SETFD, FD_CLOEXEC);
+	return watch(spawn, *fd, fn, out, err);
 }
 
 static bool watch_child(struct spawn *spawn, struct err *err)
 {
-	spawn->pid_fd = (int)syscall(SYS_pidfd_open, spawn->pid, 0);
-	if (spawn->pid_fd < 0)
-		return err_set_errno(err, errno, "pidfd_open");
-	fcntl(spawn->pid_fd, F_SETFD, FD_CLOEXEC);
-	spawn->pid_watch = watch_fd_new(spawn->loop, spawn->pid_fd, on_pid, spawn, err);
-	if (spawn->pid_watch == NULL)
+	if (!watch_pid(spawn, spawn->pid, on_pid, &spawn->pid_fd, &spawn->pid_watch, err))
 		return false;
-	watch_fd_want(spawn->pid_watch, true, false);
 	if (spawn->info_fd < 0) {
 		spawn->daemon_pid = spawn->pid;
 		return true;
 	}
-	spawn->info_watch = watch_fd_new(spawn->loop, spawn->info_fd, on_info, spawn, err);
-	if (spawn->info_watch == NULL)
+	if (!watch(spawn, spawn->info_fd, on_info, &spawn->info_watch, err))
 		return false;
-	watch_fd_want(spawn->info_watch, true, false);
-	return true;
+	if (spawn->ready_fd < 0)
+		return true;
+	return watch(spawn, spawn->ready_fd, on_daemon_ready, &spawn->ready_watch, err) &&
+	       watch_pid(spawn, spawn->proxy_pid, on_proxy_end, &spawn->proxy_fd,
+		       &spawn->proxy_watch, err);
+}
+
+static bool start_proxy(struct spawn *spawn, const struct launch *launch,
+	const struct spawn_opts *opts, struct err *err)
+{
+	if (launch->ready_read < 0)
+		return true; /* the daemon itself has the sockets */
+	char *program = launch_find_proxy(opts, err);
+	if (program == NULL)
+		return false;
+	struct port_proxy_opts proxy = { .program = program,
+		.rest_fd = launch->rest_fd,
+		.grpc_fd = launch->grpc_fd,
+		.log_fd = launch->log_fd,
+		.host_uid = launch->host_uid };
+	spawn->proxy_pid = port_proxy_start(&proxy, &spawn->proxy_control, err);
+	free(program);
+	return spawn->proxy_pid > 0;
+}
+
+static bool start(struct spawn *spawn, struct launch *launch, const struct spawn_opts *opts,
+	struct err *err)
+{
+	char *program = launch_find_daemon(opts, err);
+	if (program == NULL)
+		return false;
+	bool ok = launch_prepare(launch, opts, program, spawn->cgroup, err) &&
+		  start_proxy(spawn, launch, opts, err);
+	free(program);
+	if (!ok)
+		return false;
+	spawn->pid = launch_fork(launch, spawn->cgroup, err);
+	spawn->rest_port = launch->rest_port;
+	spawn->grpc_port = launch->grpc_port;
+	spawn->info_fd = launch->info_read;
+	spawn->ready_fd = launch->ready_read;
+	launch->info_read = launch->ready_read = -1;
+	return spawn->pid > 0 && watch_child(spawn, err);
 }
 
 struct spawn *spawn_start(struct loop *loop, const struct spawn_opts *opts,
 	spawn_exit_fn *on_exit, void *arg, struct err *err)
 {
-	char *program = launch_find_daemon(opts, err);
-	if (program == NULL) {
-		if (opts->daemon_path != NULL)
-			err_set_errno(err, errno, "%s", opts->daemon_path);
-		return NULL;
-	}
 	struct spawn *spawn = x_calloc(1, sizeof *spawn);
-	struct launch launch = {
-		.rest_fd = -1, .grpc_fd = -1, .log_fd = -1, .info_read = -1, .info_write = -1
-	};
+	struct launch launch;
 	spawn->loop = loop;
 	spawn->on_exit = on_exit;
 	spawn->arg = arg;
-	spawn->pid_fd = spawn->info_fd = -1;
+	spawn->pid_fd = spawn->info_fd = spawn->ready_fd = spawn->proxy_fd =
+		spawn->proxy_control = -1;
 	spawn->cgroup = cgroup_new(opts->uid, &opts->limits);
-	bool ok = launch_prepare(&launch, opts, program, spawn->cgroup, err);
-	if (ok)
-		spawn->pid = launch_fork(&launch, spawn->cgroup, err);
-	spawn->rest_port = launch.rest_port;
-	spawn->grpc_port = launch.grpc_port;
-	spawn->info_fd = launch.info_read;
-	launch.info_read = -1;
-	ok = ok && spawn->pid > 0 && watch_child(spawn, err);
+	launch_init(&launch);
+	bool ok = start(spawn, &launch, opts, err);
 	launch_deinit(&launch);
-	free(program);
 	if (ok)
 		return spawn;
 	spawn_kill(spawn);
 	return NULL;
+}
+
+void spawn_on_listening(struct spawn *spawn, spawn_listening_fn *fn)
+{
+	spawn->on_listening = fn;
 }
 
 static void on_grace_over(void *arg)
@@ -198,10 +313,12 @@ void spawn_kill(struct spawn *spawn)
 		bwrap_reap(spawn->pid);
 		spawn->pid = 0;
 	}
-	if (spawn->pid_watch != NULL)
-		watch_fd_want(spawn->pid_watch, false, false);
-	if (spawn->info_watch != NULL)
-		watch_fd_want(spawn->info_watch, false, false);
+	end_proxy(spawn);
+	struct watch_fd *const watches[] = { spawn->pid_watch, spawn->info_watch,
+		spawn->ready_watch };
+	for (size_t i = 0; i < sizeof watches / sizeof watches[0]; i++)
+		if (watches[i] != NULL)
+			watch_fd_want(watches[i], false, false);
 	loop_timer_disarm(spawn->grace);
 	loop_defer(spawn->loop, free_spawn, spawn);
 }

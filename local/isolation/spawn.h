@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts and stops the daemon of one sandbox. Its listening sockets are bound here, outside, and
- * passed in, so that a sandbox without network can be reached, and so that a connection made right
- * after spawn_start() waits instead of being refused.
+/* Starts and stops the daemon of one sandbox.
+ *
+ *   a client ─ 127.x.y.z:8080, 9090 ─> sandmux-port-proxy │ jail: rest.sock, grpc.sock <─ sandmux-sandboxd ─> jobs
+ *
+ * The address is bound here, outside, and given to a small process without privileges that moves bytes; no descriptor
+ * that leads to the host's network is in the jail. A connection made right after spawn_start() waits instead of being
+ * refused.
  *
  * The sandbox dies with the calling process. What its processes see: the system folders read-only, an
- * own /tmp, /proc and /dev, a small generated /etc, and `workspace` as /workspace. */
+ * own /tmp, /proc and /dev, a small generated /etc, and `workspace` as /workspace. docs/security.md has the whole of it. */
 #pragma once
 
 #include "local/isolation/isolation.h"
@@ -27,6 +31,28 @@ struct spawn_limits { /* 0: none */
 	uint32_t cpu_milli;  /* thousandths of a CPU; by cgroup only */
 };
 
+/* What holds a job in, each on its own; the names are those of docs/security.md. */
+#define SPAWN_GUARDS(X)                                                                        \
+	X(HOST_USER,                                                                           \
+		"host-user")  /* root's backend: an unprivileged host uid for each sandbox */  \
+	X(NETWORK, "network") /* a network namespace of its own */                             \
+	X(PROXY, "proxy")     /* no socket of the host's inside */                             \
+	X(CLOSED, "closed")   /* the daemon cannot be traced or read */                        \
+	X(FILTER, "filter")   /* seccomp */                                                    \
+	X(LANDLOCK, "landlock")                                                                \
+	X(MASKS, "masks") /* of /proc */                                                       \
+	X(SIZES, "sizes") /* of /tmp, /run, /dev/shm; /dev read-only */                        \
+	X(KEYRING, "keyring")                                                                  \
+	X(PIDS, "pids")     /* a pid namespace of its own */                                   \
+	X(SYSTEM, "system") /* the host's folders are not there */
+enum spawn_guard {
+#define X(name, text) SPAWN_GUARD_##name,
+	SPAWN_GUARDS(X)
+#undef X
+		SPAWN_GUARD_COUNT,
+};
+const char *spawn_guard_name(enum spawn_guard guard);
+
 struct spawn_opts {
 	const char *name;              /* host name inside */
 	const char *uid;               /* of the Sandbox object: names the cgroup */
@@ -37,6 +63,10 @@ struct spawn_opts {
 	const char *const *env;        /* NULL-terminated "NAME=value" over the default; NULL */
 	const char *log_path;          /* the daemon's stderr is appended; NULL: dropped */
 	const char *daemon_path;       /* NULL: beside this program, else in libexec */
+	uid_t host_uid; /* as root: who the sandbox is on the host; it owns the workspace. 0 as a user,
+	                                  and without isolation */
+	uint32_t
+		unguarded; /* bits by enum spawn_guard: off, so that a test can show the attack. 0 */
 	struct spawn_limits limits;
 	enum isolation_mode mode;
 };
@@ -45,9 +75,14 @@ struct spawn_opts {
  * from waitpid(). The spawn is freed once this has begun. */
 typedef void spawn_exit_fn(void *arg, int wait_status, const char *reason);
 
+/* The daemon takes connections: those that waited are served from now on. Comes once, from the loop. */
+typedef void spawn_listening_fn(void *arg);
+
 /* Everything in opts is copied. NULL with ERR_LOCAL_ISOLATION, ERR_SYSTEM (bind, files) on failure. */
 struct spawn *spawn_start(struct loop *loop, const struct spawn_opts *opts,
 	spawn_exit_fn *on_exit, void *arg, struct err *err);
+/* In isolation only; set it before the loop runs again. */
+void spawn_on_listening(struct spawn *spawn, spawn_listening_fn *fn);
 /* TERM to the daemon, which ends its processes; KILL to everything after grace_ms. on_exit comes. */
 void spawn_stop(struct spawn *spawn, int64_t grace_ms);
 /* At once, without on_exit. NULL is fine. */

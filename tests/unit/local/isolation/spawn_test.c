@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/net/loop.h"
+#include "local/isolation/owner.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ struct test {
 	struct loop *loop;
 	struct spawn *spawn;
 	char dir[64];
-	bool is_over;
+	bool is_over, is_listening;
 	int status;
 	char reason[128];
 };
@@ -39,6 +40,21 @@ static void on_exit_seen(void *arg, int status, const char *reason)
 	t->status = status;
 	snprintf(t->reason, sizeof t->reason, "%s", reason);
 	t->spawn = NULL;
+}
+
+static void on_listening(void *arg)
+{
+	struct test *t = arg;
+	t->is_listening = true;
+}
+
+static void run_until_listening(struct test *t)
+{
+	int64_t end = clock_mono_ms() + 20000;
+	spawn_on_listening(t->spawn, on_listening);
+	while (!t->is_listening && !t->is_over && clock_mono_ms() < end)
+		loop_run_once(t->loop, 50);
+	assert_true(t->is_listening);
 }
 
 static void run_until_over(struct test *t, int64_t ms)
@@ -83,6 +99,7 @@ static struct spawn_opts opts_for(struct test *t, enum isolation_mode mode)
 		.address = "127.77.0.1",
 		.daemon_path = DAEMON_PATH,
 		.limits = { .pids = 64, .open_files = 256 },
+		.host_uid = geteuid() == 0 ? OWNER_FIRST + 7 : 0,
 		.mode = mode };
 }
 
@@ -112,6 +129,8 @@ static void check_serves(struct test *t, enum isolation_mode mode)
 	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
 	if (t->spawn == NULL)
 		fail_msg("%s", err.msg);
+	if (mode == ISOLATION_BWRAP)
+		run_until_listening(t);
 	ask(spawn_rest_port(t->spawn),
 		"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", answer,
 		sizeof answer);
@@ -194,6 +213,10 @@ static void check_dies_with_parent(struct test *t, enum isolation_mode mode)
 		struct spawn *spawn = spawn_start(loop, &opts, on_exit_seen, t, NULL);
 		port = spawn ? spawn_rest_port(spawn) : 0;
 		char answer[512];
+		t->loop = loop;
+		t->spawn = spawn;
+		if (spawn != NULL && mode == ISOLATION_BWRAP)
+			run_until_listening(t);
 		if (port != 0)
 			ask(port, "GET /v1/health HTTP/1.0\r\n\r\n", answer, sizeof answer);
 		if (write(fds[1], &port, sizeof port) != (ssize_t)sizeof port)
@@ -223,6 +246,21 @@ static void dies_with_its_parent_in_bubblewrap(void **state)
 	if (!can_isolate())
 		skip();
 	check_dies_with_parent(*state, ISOLATION_BWRAP);
+}
+
+static void refuses_to_be_root_on_the_host(void **state)
+{
+	struct test *t = *state;
+	struct err err = { 0 };
+	struct spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
+	if (geteuid() != 0)
+		skip();
+	opts.host_uid = 0;
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_int_equal(err.code, ERR_ARG_INVALID);
+	opts.host_uid = 1000; /* somebody's */
+	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_int_equal(err.code, ERR_ARG_INVALID);
 }
 
 static void refuses_what_cannot_work(void **state)
@@ -272,6 +310,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(dies_with_its_parent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			dies_with_its_parent_in_bubblewrap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			refuses_to_be_root_on_the_host, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refuses_what_cannot_work, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
