@@ -4,8 +4,8 @@
  *   lock, pid        one backend a directory
  *   objects.db       store.c
  *   tls/             the CA and the served certificate
- *   token, daemon-token, kubeconfig   0600
- *   pods/UID/        workspace without a claim, and the daemon's log
+ *   token, kubeconfig   0600
+ *   pods/UID/        workspace without a claim, the daemon's log and token
  *   volumes/UID/     what volumeClaimTemplates asked for
  *   trash/           on its way out */
 #include "local/server/server.h"
@@ -23,6 +23,7 @@
 #include "local/server/api/stream.h"
 #include "local/server/controller/controller.h"
 #include "local/server/defaults.h"
+#include "local/server/token.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,46 +34,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOKEN_HEX = 48, HEADERS_MAX = 65536, IDLE_SECONDS = 120 };
+enum { HEADERS_MAX = 65536, IDLE_SECONDS = 120 };
 
 /* ---- tokens ---- */
-
-static char *token_load(const char *path, struct err *err)
-{
-	size_t n;
-	char *token = file_read(path, 4096, &n, NULL);
-	if (token) {
-		token[strcspn(token, "\r\n")] = '\0';
-		if (strlen(token) >= 16)
-			return token;
-		free(token);
-	}
-	token = x_malloc(TOKEN_HEX + 1);
-	digest_random_hex(token, TOKEN_HEX);
-	if (file_write_atomic(path, slice_of(token), 0600, err))
-		return token;
-	free(token);
-	return NULL;
-}
 
 static bool tokens_open(struct server *s, struct err *err)
 {
 	char *path = path_join(s->opts.state_dir, "token");
 	s->token = token_load(path, err);
 	free(path);
-	if (!s->token)
-		return false;
-	s->daemon_token_path = path_join(s->opts.state_dir, "daemon-token");
-	if (!s->opts.daemon_auth)
-		return true;
-	s->daemon_token = token_load(s->daemon_token_path, err);
-	if (!s->daemon_token)
-		return false;
-	struct digest *d = digest_new();
-	digest_add(d, s->daemon_token, strlen(s->daemon_token));
-	digest_finish_hex(d, s->daemon_token_sha256);
-	digest_free(d);
-	return true;
+	return s->token != NULL;
 }
 
 /* ---- listening ---- */
@@ -185,12 +156,14 @@ static bool kubeconfig_write(struct server *s, struct err *err)
 		"        connectivity: in-cluster-pod-ip\n"
 		"        local: true\n",
 		s->port, ca, s->token);
-	if (s->daemon_token) {
-		cJSON *path = cJSON_CreateString(s->daemon_token_path);
+	if (s->opts.daemon_auth) {
+		char *file = path_join(s->opts.state_dir, "pods/{pod-uid}/daemon-token");
+		cJSON *path = cJSON_CreateString(file);
 		char *quoted = cJSON_PrintUnformatted(path);
 		str_addf(&text, "        daemon-token-file: %s\n", quoted);
 		free(quoted);
 		cJSON_Delete(path);
+		free(file);
 	}
 	str_add(&text, "current-context: sandmux-local\n");
 	bool ok = file_write_atomic(s->kubeconfig, (struct slice){ text.p, text.n }, 0600, err);
@@ -244,8 +217,6 @@ void server_free(struct server *s)
 	local_tls_close(&s->tls);
 	store_close(s->store);
 	free(s->token);
-	free(s->daemon_token);
-	free(s->daemon_token_path);
 	free(s->kubeconfig);
 	free(s);
 }

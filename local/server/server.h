@@ -17,7 +17,7 @@ struct stream;
 struct server_opts {
 	const char *state_dir;
 	uint16_t port;        /* 0: the one of last time, else a free one */
-	bool daemon_auth;     /* daemons want the backend's token */
+	bool daemon_auth;     /* each daemon wants its pod's token */
 	bool is_isolated;     /* bubblewrap; false only when a person said so */
 	const char *sandboxd; /* the daemon's program; NULL: found beside this one */
 	size_t history_max;   /* see store_opts */
@@ -35,11 +35,8 @@ struct server {
 	struct stream *streams; /* watches and followed logs in progress */
 	struct controller *controller;
 	uint16_t port;
-	char *token;        /* of the API; never logged */
-	char *daemon_token; /* of the daemons, or NULL */
-	char daemon_token_sha256[65];
-	char *kubeconfig; /* paths */
-	char *daemon_token_path;
+	char *token;      /* of the API; never logged */
+	char *kubeconfig; /* path */
 };
 
 /* Opens everything, starts serving and starts the sandboxes that should run. Blocking (before the

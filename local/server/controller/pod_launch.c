@@ -172,7 +172,8 @@ static bool launch_at(struct run *r, const struct object *pod, struct err *err)
 	char *workspace = folder ? workspace_of(r, pod, err) : NULL;
 	if (workspace && !r->log)
 		r->log = podlog_open(s, folder, err);
-	if (workspace && r->log) {
+	char token_sha256[DIGEST_SHA256_HEX];
+	if (workspace && r->log && pod_token_hash(s, folder, token_sha256, err)) {
 		char **env = make_env(r, pod);
 		char host[HOST_NAME_BYTES];
 		snprintf(host, sizeof host, "%s", pod->name);
@@ -182,7 +183,8 @@ static bool launch_at(struct run *r, const struct object *pod, struct err *err)
 			.address = r->address,
 			.rest_port = REST_PORT,
 			.grpc_port = GRPC_PORT,
-			.token_sha256 = s->daemon_token ? s->daemon_token_sha256 : NULL,
+			.token_sha256 = token_sha256[0] ? token_sha256 : NULL,
+			.host_uid = pod_host_uid(s, workspace),
 			.env = (const char *const *)env,
 			.log_path = podlog_path(r->log),
 			.daemon_path = s->opts.sandboxd,
