@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* From a sandbox to a temp file beside the target, or to a stream. The target gets its name when everything is
  * there and checked; without leave to replace, the name is taken with link(), which never replaces. */
+#include "engine/base/fatal_signal.h"
 #include "engine/base/mem.h"
 #include "engine/transfer/internal.h"
 
@@ -128,6 +129,7 @@ static bool open_temp(struct job *job, struct err *err)
 	if (job->to_fd < 0)
 		return err_set_errno(err, errno, "cannot write in the target folder");
 	job->has_temp = true;
+	job->temp_slot = fatal_signal_remember_file(job->dir->to_fd, job->temp);
 	return true;
 }
 
@@ -167,6 +169,12 @@ void transfer_download_start(struct job *job)
 		transfer_job_fail(job, &err);
 }
 
+static void forget_temp(struct job *job)
+{
+	job->has_temp = false;
+	fatal_signal_forget_file(job->temp_slot);
+}
+
 static mode_t umask_now(void)
 {
 	mode_t mask = umask(0);
@@ -186,7 +194,7 @@ static bool replace(struct job *job, struct err *err)
 		return err_set(err, ERR_FILE_DENIED, "%s is not a file here", job->to_name);
 	if (renameat(dir, job->temp, dir, job->to_name) < 0)
 		return err_set_errno(err, errno, "%s", job->to_name);
-	job->has_temp = false;
+	forget_temp(job);
 	return true;
 }
 
@@ -207,7 +215,7 @@ bool transfer_download_commit(struct job *job, struct err *err)
 		return replace(job, err);
 	if (linkat(dir, job->temp, dir, job->to_name, 0) == 0) {
 		unlinkat(dir, job->temp, 0);
-		job->has_temp = false;
+		forget_temp(job);
 		return true;
 	}
 	if (errno == EEXIST)

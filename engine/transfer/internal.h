@@ -83,6 +83,7 @@ struct job {
 	bool is_info_known, has_written; /* relay.c */
 	int from_fd, to_fd;
 	bool has_temp;
+	int temp_slot; /* of a temp file here: removed at a crash too */
 	char temp[TRANSFER_TEMP_BYTES];
 	int64_t total_bytes, bytes; /* of the data under way; total -1 unknown */
 	int64_t flushed_bytes;      /* the disk has been asked to write so many */

@@ -4,6 +4,7 @@
  *   begin ─> what is there? ─> (ask) ─> data ─> same size? unchanged? ─> (SHA-256) ─> commit
  *
  * Until the commit a local target is a temp file beside it, and a remote one is the daemon's. */
+#include "engine/base/fatal_signal.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/transfer/internal.h"
@@ -52,8 +53,10 @@ void transfer_job_free(struct job *job)
 		close(job->from_fd);
 	if (job->to_fd >= 0)
 		close(job->to_fd);
-	if (job->has_temp)
+	if (job->has_temp) {
 		unlinkat(job->dir->to_fd, job->temp, 0);
+		fatal_signal_forget_file(job->temp_slot);
+	}
 	if (job->has_from)
 		transfer_dir_release_from(job->dir);
 	if (job->has_to)
