@@ -26,18 +26,21 @@ struct cli_options {
 	struct cli_list as_groups, labels, env, pod_labels, pod_annotations;
 	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
-	int64_t timeout_ms, shutdown_after_ms;
+	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes;
 	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
-	bool timeout_given;
+	bool timeout_given, no_stdin;
 };
 
 struct cli {
 	struct cli_options opt;
 	struct loop *loop;
-	struct engine *engine; /* after cli_open() */
-	int status;            /* the exit status so far */
-	bool is_finished;      /* cli_finish() was called */
-	char *kubeconfig;      /* of the local backend, when it is used */
+	struct engine *engine;       /* after cli_open() */
+	int status;                  /* the exit status so far */
+	bool is_finished;            /* cli_finish() was called */
+	char *kubeconfig;            /* of the local backend, when it is used */
+	struct watch_fatal *signals; /* after cli_open() */
+	void (*on_signal)(void *arg, int signal_number); /* NULL: the verb just ends */
+	void *on_signal_arg;
 };
 
 struct cli_verb {
@@ -83,6 +86,14 @@ typedef void cli_runtime_fn(struct cli *cli, struct runtime *runtime, void *arg)
 int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void *arg);
 void cli_finish(struct cli *cli, int status); /* ends the loop, also one that has not begun */
 int cli_run_loop(struct cli *cli);            /* until cli_finish(); returns its status */
+/* A signal that ends a process (engine/base/fatal_signal.h) finishes the verb with cli_signal_status(), in order: every verb,
+ * after cli_open(). A verb that has something to take back first says how; NULL: no more. The next such signal ends the
+ * process at once, unless the verb asked for more patience. */
+void cli_on_signal(struct cli *cli, void (*fn)(void *arg, int signal_number), void *arg);
+int cli_signal_status(int signal_number); /* 128 + n, as a shell says it */
+/* Before the engine goes: creates that were given up take their claims back, processes that are being killed end; 5 s at
+ * most. */
+void cli_settle(struct cli *cli);
 /* Prints the error in the chosen form and returns its exit status. */
 int cli_fail(struct cli *cli, const struct err *err);
 int cli_fail_usage(struct cli *cli, const char *format, ...)
@@ -107,5 +118,12 @@ void cli_put_safe(const char *text); /* foreign text to stdout, one line */
 void cli_note(
 	const struct cli *cli, const char *format, ...) /* a remark on stderr, unless --quiet */
 	__attribute__((format(printf, 2, 3)));
-void cli_json_text(struct cJSON *object, const char *key, const char *text); /* foreign text */
+/* Foreign text or bytes, exactly. What no JSON text can hold (bytes that are not UTF-8, NUL) is replaced by U+FFFD, and
+ * `<key>Base64` has the bytes then. */
+void cli_json_text(struct cJSON *object, const char *key, const char *text);
+void cli_json_bytes(struct cJSON *object, const char *key, struct slice bytes);
+void cli_print_json_line(const struct cJSON *value); /* on one line */
+/* Nobody reads our stdout any more: this ends in silence, with the status of a program that died of it. */
+bool cli_is_reader_gone(void);
+int cli_closed_status(void);
 struct cJSON *cli_row_json(const struct fleet_row *row); /* stable schema, docs/cli.md */

@@ -9,7 +9,6 @@
 #include "engine/base/settings.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@ struct copy {
 	struct cli *cli;
 	struct side from, to;
 	struct transfer *transfer;
-	struct watch_signal *on_int, *on_term;
 	bool shows_progress;
 };
 
@@ -85,17 +83,19 @@ static void on_copied(
 	cli_finish(copy->cli, err ? cli_fail(copy->cli, err) : EXIT_STATUS_OK);
 }
 
-static void on_cancel(void *arg)
+static void on_signal(void *arg, int signal_number)
 {
 	struct copy *copy = arg;
 	struct err err = { 0 };
+	if (copy->transfer == NULL) /* still looking for the sandboxes */
+		return cli_finish(copy->cli, cli_signal_status(signal_number));
 	clear_progress(copy);
 	transfer_cancel(copy->transfer);
 	copy->transfer = NULL;
 	err_set(&err, ERR_OP_CANCELLED,
 		"the copy was cancelled; unfinished files were removed");
 	cli_fail(copy->cli, &err);
-	cli_finish(copy->cli, 128 + SIGINT);
+	cli_finish(copy->cli, cli_signal_status(signal_number));
 }
 
 static enum transfer_conflict conflict_of(const struct cli_options *opt)
@@ -132,8 +132,7 @@ static void start(struct copy *copy)
 		cli_finish(cli, cli_fail(cli, &err));
 		return;
 	}
-	copy->on_int = watch_signal_new(cli->loop, SIGINT, on_cancel, copy, NULL);
-	copy->on_term = watch_signal_new(cli->loop, SIGTERM, on_cancel, copy, NULL);
+	cli_on_signal(cli, on_signal, copy);
 }
 
 /* Resolves the sides one after the other, then starts. */
@@ -214,8 +213,6 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 		next_side(&copy);
 		cli_run_loop(cli);
 	}
-	watch_signal_free(copy.on_int);
-	watch_signal_free(copy.on_term);
 	free(copy.from.name);
 	free(copy.to.name);
 	return cli->status;

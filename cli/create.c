@@ -6,7 +6,6 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +13,9 @@
 
 /* ---- create */
 
-enum { CLEANUP_MS = 5000 };
-
 struct create {
 	struct cli *cli;
 	struct fleet_op *op;
-	struct watch_signal *on_int, *on_term;
-	struct loop_timer *cleanup;
-	int64_t cleanup_until_ms;
 };
 
 static void on_stage(void *arg, const char *stage)
@@ -31,37 +25,19 @@ static void on_stage(void *arg, const char *stage)
 		cli_note(create->cli, "%s", stage);
 }
 
-/* Ends once what the create left behind is gone, or after a while. */
-static void on_cleanup(void *arg)
-{
-	struct create *create = arg;
-	struct cli *cli = create->cli;
-	if (fleet_cleanups_pending(engine_fleet(cli->engine)) == 0 ||
-		clock_mono_ms() >= create->cleanup_until_ms)
-		cli_finish(cli, cli->status);
-}
-
-static void await_cleanup(struct create *create)
-{
-	create->cleanup_until_ms = clock_mono_ms() + CLEANUP_MS;
-	loop_timer_arm_every(create->cleanup, 20);
-}
-
-static void on_interrupt(void *arg)
+/* What was made and not named is taken back by cli_settle(). */
+static void on_signal(void *arg, int signal_number)
 {
 	struct create *create = arg;
 	struct err err = { 0 };
-	if (create->op == NULL) { /* the second one does not wait */
-		cli_finish(create->cli, 128 + SIGINT);
+	if (create->op == NULL)
 		return;
-	}
 	fleet_op_cancel(create->op);
 	create->op = NULL;
 	err_set(&err, ERR_OP_CANCELLED,
 		"the create was cancelled; a claim without a given name is deleted again");
 	cli_fail(create->cli, &err);
-	create->cli->status = 128 + SIGINT;
-	await_cleanup(create);
+	cli_finish(create->cli, cli_signal_status(signal_number));
 }
 
 static void on_created(
@@ -71,10 +47,7 @@ static void on_created(
 	struct cli *cli = create->cli;
 	create->op = NULL;
 	if (err != NULL) {
-		cli_fail(cli, err);
-		cli->status = (int)err_exit_status(err);
-		await_cleanup(
-			create); /* a claim that was made and not named is deleted again */
+		cli_finish(cli, cli_fail(cli, err));
 		return;
 	}
 	if (cli_is_structured(cli)) {
@@ -128,13 +101,9 @@ static int run_create(struct cli *cli, int argc, char **argv)
 	create.op = fleet_create_start(engine_fleet(cli->engine), &create_opts, &err);
 	if (create.op == NULL)
 		return cli_fail(cli, &err);
-	create.cleanup = loop_timer_new(cli->loop, on_cleanup, &create);
-	create.on_int = watch_signal_new(cli->loop, SIGINT, on_interrupt, &create, NULL);
-	create.on_term = watch_signal_new(cli->loop, SIGTERM, on_interrupt, &create, NULL);
+	cli_on_signal(cli, on_signal, &create);
 	cli_run_loop(cli);
-	loop_timer_free(create.cleanup);
-	watch_signal_free(create.on_int);
-	watch_signal_free(create.on_term);
+	cli_on_signal(cli, NULL, NULL);
 	return cli->status;
 }
 

@@ -5,6 +5,8 @@
 #include "tui/app/app.h"
 #include "tui/views/keys.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,19 @@
 static void on_quit(void *arg)
 {
 	cli_finish(arg, EXIT_STATUS_OK);
+}
+
+/* The window of this terminal was closed: one way of quitting. */
+static bool is_terminal_gone(void)
+{
+	struct pollfd out = { STDOUT_FILENO, 0, 0 };
+	return poll(&out, 1, 0) > 0 && (out.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+static void on_signal(void *arg, int signal_number)
+{
+	bool is_quit = signal_number == SIGHUP && is_terminal_gone();
+	cli_finish(arg, is_quit ? EXIT_STATUS_OK : cli_signal_status(signal_number));
 }
 
 static int run_dashboard(struct cli *cli, int argc, char **argv)
@@ -40,6 +55,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		.on_quit = on_quit,
 		.arg = cli,
 	};
+	cli_on_signal(cli, on_signal, cli);
 	struct app *app = app_new(cli->loop, &opts, &err);
 	if (app == NULL || !app_handle_signals(app, &err)) {
 		app_free(app);

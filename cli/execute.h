@@ -5,6 +5,18 @@
 
 #include "cli/cli.h"
 
+/* Statuses of run and sh, as of env(1) and timeout(1). */
+enum {
+	STATUS_OVERDUE = 124,
+	STATUS_OWN_FAILURE = 125,
+	STATUS_NOT_EXECUTABLE = 126,
+	STATUS_NOT_FOUND = 127,
+	STATUS_KILLED = 137,
+};
+
 /* Ends the loop with the remote status, or with 125 to 127 and the error printed. */
 void cli_execute(struct cli *cli, struct runtime *runtime, const char *const *argv);
+/* {"stdout":…,"stderr":…,"exitCode":…,"duration":…}: seconds; exit_code -1 is null: it has none. */
+void cli_print_result(
+	const struct cli *cli, const struct runtime_result *result, int64_t duration_ms);
 int cli_execute_status(const struct err *err); /* of a command that did not run */

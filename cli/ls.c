@@ -32,9 +32,7 @@ static void print_event(
 		puts("---");
 		cli_print_yaml(change);
 	} else {
-		char *text = cJSON_PrintUnformatted(change);
-		puts(text ? text : "");
-		free(text);
+		cli_print_json_line(change);
 	}
 	cJSON_Delete(change);
 }
@@ -80,8 +78,8 @@ static void print_change(void *arg, const char *uid, const struct fleet_row *row
 		printf("(gone: %s)\n", uid);
 	}
 	fflush(stdout);
-	if (ferror(stdout))
-		cli_finish(cli, EXIT_STATUS_FAILED);
+	if (ferror(stdout)) /* main() says why */
+		cli_finish(cli, EXIT_STATUS_OK);
 }
 
 /* One of the two may not be read: what the other tells is still worth a list. */

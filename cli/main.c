@@ -3,10 +3,10 @@
 #include "cli/cli.h"
 
 #include "cli/verbs.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/log.h"
 
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +66,23 @@ static bool is_about_itself(const struct cli_verb *verb)
 	       verb == &cli_verb_completion;
 }
 
+/* A full disk behind stdout is a failure, not silence; a reader that has left is silence. */
+static int flushed_status(int status)
+{
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status != EXIT_STATUS_OK)
+		return status;
+	if (cli_is_reader_gone())
+		return cli_closed_status();
+	fprintf(stderr, "sandmux: system: cannot write to standard output\n");
+	return EXIT_STATUS_FAILED;
+}
+
 /* As a kubectl plugin the program is called kubectl-sandbox; nothing else changes. */
 int main(int argc, char **argv)
 {
 	set_locale();
 	forbid_core_files();
-	signal(SIGPIPE, SIG_IGN);
+	fatal_signal_init();
 	struct cli cli = { 0 };
 	struct err err = { 0 };
 	const struct cli_verb *verb = NULL;
@@ -99,14 +110,12 @@ int main(int argc, char **argv)
 	} else {
 		status = verb->run(&cli, count, argv + first);
 	}
+	if (cli.engine != NULL)
+		cli_settle(&cli);
 	engine_free(cli.engine);
+	watch_fatal_free(cli.signals);
 	loop_free(cli.loop);
 	cli_options_deinit(&cli.opt);
 	free(cli.kubeconfig);
-	/* a full disk or a closed pipe behind stdout is a failure, not silence */
-	if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_STATUS_OK) {
-		fprintf(stderr, "sandmux: system: cannot write to standard output\n");
-		status = EXIT_STATUS_FAILED;
-	}
-	return status;
+	return flushed_status(status);
 }

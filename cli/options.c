@@ -5,6 +5,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/num.h"
 #include "engine/base/settings.h"
 
 #include <getopt.h>
@@ -61,6 +62,8 @@ enum option_id {
 	OPT_ENV,
 	OPT_CWD,
 	OPT_TTY,
+	OPT_NO_STDIN,
+	OPT_OUTPUT_LIMIT,
 	OPT_RECURSIVE,
 	OPT_CONFLICT,
 	OPT_VERIFY,
@@ -159,6 +162,10 @@ static const struct option_row rows[] = {
 	{ OPT_ENV, "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE, "environment; may repeat" },
 	{ OPT_CWD, "cwd", 0, "DIR", CLI_OPT_RUN, "working directory in the sandbox" },
 	{ OPT_TTY, "tty", 't', NULL, CLI_OPT_RUN, "with a terminal" },
+	{ OPT_NO_STDIN, "no-stdin", 0, NULL, CLI_OPT_RUN,
+		"leave our standard input alone; its own is empty" },
+	{ OPT_OUTPUT_LIMIT, "output-limit", 0, "SIZE", CLI_OPT_RUN,
+		"kill it when it has written more than this, both streams together" },
 	{ OPT_RECURSIVE, "recursive", 'r', NULL, CLI_OPT_COPY | CLI_OPT_FILES,
 		"directories with their contents" },
 	{ OPT_CONFLICT, "conflict", 0, "POLICY", CLI_OPT_COPY,
@@ -200,6 +207,16 @@ static bool parse_time(int64_t *out, const char *name, const char *text, struct 
 		return true;
 	return err_set(err, ERR_ARG_INVALID, "--%s '%s' is not a time such as 30s, 5m, 1h30m",
 		name, text);
+}
+
+static bool parse_size(int64_t *out, const char *name, const char *text, struct err *err)
+{
+	uint64_t bytes;
+	if (!num_parse_size(text, INT64_MAX, &bytes) || bytes == 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--%s '%s' is not a size such as 64KiB, 8MiB", name, text);
+	*out = (int64_t)bytes;
+	return true;
 }
 
 static bool parse_output(enum cli_output *out, const char *text, struct err *err)
@@ -406,6 +423,11 @@ static bool take_option(struct cli_options *opt, const struct option_row *row,
 	case OPT_TTY:
 		opt->tty = true;
 		return true;
+	case OPT_NO_STDIN:
+		opt->no_stdin = true;
+		return true;
+	case OPT_OUTPUT_LIMIT:
+		return parse_size(&opt->output_limit_bytes, row->name, value, err);
 	case OPT_RECURSIVE:
 		opt->recursive = true;
 		return true;
@@ -587,6 +609,6 @@ void cli_print_help(const struct cli_verb *verb)
 	print_option_rows(CLI_OPT_GLOBAL | CLI_OPT_TUI);
 	printf("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, "
 	       "5 timed out,\n6 unreachable, 7 refused by a rule of ours, 8 verification failed. run "
-	       "and sh return the\nremote status; 125 our own failure, 126 not executable, 127 not "
+	       "and sh return the\nremote status; 124 time limit, 125 our own failure, 126 not executable, 127 not "
 	       "found, 137 killed.\n");
 }

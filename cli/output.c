@@ -3,11 +3,15 @@
 #include "cli/cli.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/digest.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
 #include "engine/base/yaml.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,11 +81,63 @@ bool cli_is_structured(const struct cli *cli)
 	return cli->opt.output == CLI_JSON || cli->opt.output == CLI_YAML;
 }
 
+static void put_escaped(FILE *file, struct slice unit)
+{
+	int32_t c;
+	size_t n;
+	for (; (n = safe_text_decode(unit, &c)) > 0; unit.p += n, unit.n -= n) {
+		if (c > 0xffff)
+			fprintf(file, "\\u%04x\\u%04x",
+				(unsigned)(0xd800 + ((c - 0x10000) >> 10)),
+				(unsigned)(0xdc00 + ((c - 0x10000) & 0x3ff)));
+		else
+			fprintf(file, "\\u%04x", (unsigned)c);
+	}
+}
+
+/* Prints JSON or YAML. Line ends and tabs are the printer's; everything else that safe_text would not show as it is stands
+ * inside a quoted text, and there an escape means the same. */
+static void put_document(FILE *file, const char *text)
+{
+	struct slice rest = slice_of(text);
+	char safe[SAFE_UNIT_BYTES];
+	size_t safe_n;
+	int cols;
+	while (rest.n > 0) {
+		size_t plain = 0;
+		while (plain < rest.n &&
+			((rest.p[plain] >= ' ' && rest.p[plain] <= '~') ||
+				rest.p[plain] == '\n' || rest.p[plain] == '\t'))
+			plain++;
+		/* the last one may begin a cluster with combining marks */
+		plain -= plain > 0 && plain < rest.n && rest.p[plain - 1] > ' ';
+		fwrite(rest.p, 1, plain, file);
+		rest = (struct slice){ rest.p + plain, rest.n - plain };
+		size_t unit = safe_text_next_raw(rest, safe, &safe_n, &cols);
+		if (unit == 0)
+			break;
+		if (safe_n == unit && memcmp(safe, rest.p, unit) == 0)
+			fwrite(rest.p, 1, unit, file);
+		else
+			put_escaped(file, (struct slice){ rest.p, unit });
+		rest = (struct slice){ rest.p + unit, rest.n - unit };
+	}
+}
+
 void cli_print_json(const cJSON *value)
 {
 	char *text = cJSON_Print(value);
-	puts(text ? text : "null");
+	put_document(stdout, text ? text : "null");
+	putchar('\n');
 	fflush(stdout);
+	free(text);
+}
+
+void cli_print_json_line(const cJSON *value)
+{
+	char *text = cJSON_PrintUnformatted(value);
+	put_document(stdout, text ? text : "null");
+	putchar('\n');
 	free(text);
 }
 
@@ -90,7 +146,7 @@ void cli_print_yaml(const cJSON *value)
 	struct str text;
 	str_init(&text, MAX_YAML_BYTES);
 	yaml_format(value, &text);
-	fwrite(text.p, 1, text.n, stdout);
+	put_document(stdout, text.p);
 	fflush(stdout);
 	str_deinit(&text);
 }
@@ -130,20 +186,32 @@ static void print_error_json(const struct err *err)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON_AddStringToObject(object, "code", err_name(err));
-	char *safe = safe_text_dup(err->msg, ERR_MESSAGE_BYTES * 4);
-	cJSON_AddStringToObject(object, "message", safe);
+	cli_json_text(object, "message", err->msg);
 	cJSON_AddBoolToObject(object, "retryable", err_retry(err) == ERR_RETRY_SAME);
 	cJSON_AddStringToObject(object, "hint", err_hint(err));
 	char *text = cJSON_PrintUnformatted(object);
-	fprintf(stderr, "%s\n", text ? text : "{}");
+	put_document(stderr, text ? text : "{}");
+	fputc('\n', stderr);
 	free(text);
-	free(safe);
 	cJSON_Delete(object);
+}
+
+bool cli_is_reader_gone(void)
+{
+	struct pollfd out = { STDOUT_FILENO, POLLOUT, 0 };
+	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+int cli_closed_status(void)
+{
+	return 128 + SIGPIPE;
 }
 
 int cli_fail(struct cli *cli, const struct err *err)
 {
 	fflush(stdout);
+	if (err->sys == EPIPE && cli_is_reader_gone())
+		return cli_closed_status();
 	if (cli->opt.output == CLI_JSON) {
 		print_error_json(err);
 		return (int)err_exit_status(err);
@@ -170,11 +238,36 @@ int cli_fail_usage(struct cli *cli, const char *format, ...)
 
 void cli_json_text(cJSON *object, const char *key, const char *text)
 {
-	/* JSON is UTF-8: bytes that are not become visible escapes */
-	char *safe =
-		safe_text_is_clean(slice_of(text)) ? x_strdup(text) : safe_text_dup(text, 4096);
-	cJSON_AddStringToObject(object, key, safe);
-	free(safe);
+	cli_json_bytes(object, key, slice_of(text));
+}
+
+void cli_json_bytes(cJSON *object, const char *key, struct slice bytes)
+{
+	struct slice rest = bytes;
+	struct str text;
+	bool is_exact = true;
+	str_init(&text, bytes.n * 3 + 1);
+	while (rest.n > 0) {
+		int32_t c;
+		size_t n = safe_text_decode(rest, &c);
+		bool ok = n > 0 && c != 0;
+		if (ok)
+			str_add_bytes(&text, rest.p, n);
+		else
+			str_add(&text, "\uFFFD");
+		is_exact = is_exact && ok;
+		n = n > 0 ? n : 1;
+		rest = (struct slice){ rest.p + n, rest.n - n };
+	}
+	cJSON_AddStringToObject(object, key, text.p);
+	str_deinit(&text);
+	if (is_exact)
+		return;
+	char *name = x_asprintf("%sBase64", key);
+	char *base64 = digest_base64_encode(bytes.p, bytes.n);
+	cJSON_AddStringToObject(object, name, base64);
+	free(base64);
+	free(name);
 }
 
 static void add_text(cJSON *object, const char *key, const char *text)

@@ -2,14 +2,20 @@
 /* run and sh: one process in a sandbox, its streams joined to ours.
  *
  *   stdin ── read ≤ 32 KiB ── runtime_process_write ── full? wait for on_drained
- *   on_output ── write to stdout/stderr (blocking) ── runtime_process_consumed
+ *   on_output ── run_output ── runtime_process_consumed
  *
- * Returns the remote status; 125 our own failure, 126 not executable, 127 not found, 137 killed. */
+ * How it ends, whichever comes first: its exit; a signal or the time limit, sent on as far as the daemon knows it (SIGINT,
+ * SIGTERM, SIGKILL) and followed by SIGKILL after kill-grace; its connection. Returns the remote status; 124 at the time limit,
+ * 125 our own failure, 126 not executable, 127 not found, 128 + n when a signal n to us ended it, 137 killed by another. */
 #include "cli/verbs.h"
 
 #include "cli/execute.h"
+#include "cli/run_output.h"
 #include "cli/tty.h"
+#include "engine/base/clock.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,10 +25,12 @@
 #include <unistd.h>
 
 enum {
-	STATUS_OWN_FAILURE = 125,
-	STATUS_KILLED = 137,
 	STDIN_CHUNK_BYTES = 32 << 10,
 	CTRL_D = 4,
+	AGAIN_MS = 100, /* … and twice that each time, up to */
+	AGAIN_MAX_MS = 2000,
+	KILLED_MS = 2000, /* a killed process says its exit */
+	SIGNALS_TAKEN = 2,
 };
 
 struct run {
@@ -30,80 +38,180 @@ struct run {
 	const char *const *argv;
 	struct cli_list env;
 	char *term_env, *color_env, *lang_env;
-	bool is_pty, is_raw, is_stdin_ended, is_output_lost, is_started, is_whole;
+	bool is_pty, is_raw, is_stdin_ended, is_whole;
 	struct runtime_process *process;
+	struct run_output output;
 	struct watch_fd *stdin_watch;
-	struct watch_signal *on_int, *on_term, *on_hup, *on_winch;
+	struct watch_signal *on_winch;
 	struct tty_escape escape;
-	int interrupts;
 	char *held; /* a chunk that found the queue full */
 	size_t held_n;
+
+	struct loop_timer *limit, *grace, *again;
+	int64_t began_ms, again_ms;
+	int signal_number; /* the last one that asked us to end; 0 */
+	bool is_overdue, is_killed, has_exit;
+	int exit_code;
+	struct err exit_err;
 };
 
-static void finish(struct run *run, int status)
+/* ---- the end */
+
+static int status_of_exit(const struct run *run)
 {
-	tty_restore();
-	cli_finish(run->cli, status);
+	if (run->exit_code >= 0)
+		return run->exit_code;
+	return run->signal_number ? cli_signal_status(run->signal_number) : STATUS_KILLED;
 }
 
-static void fail(struct run *run, const struct err *err)
+static int fail(struct run *run, const struct err *err)
 {
-	tty_restore();
 	if (run->is_raw)
 		fputc('\n', stderr); /* after what may be a prompt */
 	cli_fail(run->cli, err);
-	cli_finish(run->cli, cli_execute_status(err));
+	return cli_execute_status(err);
 }
 
-/* ---- output */
-
-static bool write_all(int fd, const char *bytes, size_t n)
+static int fail_overdue(struct run *run)
 {
-	while (n > 0) {
-		ssize_t written = write(fd, bytes, n);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		bytes += written;
-		n -= (size_t)written;
-	}
-	return true;
+	struct err err = { 0 };
+	err_set(&err, ERR_OP_TIMEOUT, "it did not end within %lld ms and was killed",
+		(long long)run->cli->opt.timeout_ms);
+	fail(run, &err);
+	return STATUS_OVERDUE;
 }
 
-static void on_output(void *arg, int stream, struct slice bytes)
+static void conclude(struct run *run)
 {
-	struct run *run = arg;
-	int fd = stream == 2 ? STDERR_FILENO : STDOUT_FILENO;
-	/* whoever read our stdout is gone: the process would write for nobody */
-	if (!run->is_output_lost && !write_all(fd, bytes.p, bytes.n)) {
-		run->is_output_lost = true;
-		runtime_process_signal(run->process, RUNTIME_SIGKILL, NULL);
-	}
-	runtime_process_consumed(run->process, bytes.n);
+	tty_restore();
+	bool is_lost = run_output_is_lost(&run->output);
+	bool has_code = run->has_exit && run->exit_err.code == ERR_NONE;
+	if (cli_is_structured(run->cli) && run->process != NULL &&
+		(has_code || is_lost || run->is_overdue))
+		run_output_print(&run->output,
+			has_code && !is_lost && !run->is_overdue ? run->exit_code : -1,
+			clock_mono_ms() - run->began_ms);
+	int status;
+	if (run->is_overdue)
+		status = fail_overdue(run);
+	else if (is_lost)
+		status = run_output_fail(&run->output);
+	else if (!run->has_exit)
+		status = cli_signal_status(run->signal_number ? run->signal_number : SIGKILL);
+	else if (run->exit_err.code != ERR_NONE)
+		status = fail(run, &run->exit_err);
+	else
+		status = status_of_exit(run);
+	cli_finish(run->cli, status);
 }
 
 static void on_exit_event(void *arg, const struct err *err, int exit_code)
 {
 	struct run *run = arg;
+	run->has_exit = true;
+	run->exit_code = exit_code;
 	if (err != NULL)
-		fail(run, err);
-	else if (run->is_output_lost)
-		finish(run, STATUS_OWN_FAILURE);
+		run->exit_err = *err;
+	if (!run_output_is_waiting(&run->output))
+		conclude(run);
+	else if (run->signal_number != 0) /* whoever reads us has its time too */
+		loop_timer_arm(run->grace, KILLED_MS);
+}
+
+static void on_flushed(void *arg)
+{
+	struct run *run = arg;
+	if (run->has_exit)
+		conclude(run);
+}
+
+/* Now; and if it does not say its exit, without. */
+static void kill_now(struct run *run)
+{
+	run->is_killed = true;
+	runtime_process_signal(run->process, RUNTIME_SIGKILL, NULL);
+	loop_timer_arm(run->grace, KILLED_MS);
+}
+
+static void ask_to_end(struct run *run)
+{
+	runtime_process_signal(run->process, RUNTIME_SIGTERM, NULL);
+	loop_timer_arm(run->grace, setting_get(SETTING_KILL_GRACE));
+}
+
+static void on_grace(void *arg)
+{
+	struct run *run = arg;
+	if (run->has_exit || run->is_killed)
+		conclude(run);
 	else
-		finish(run, exit_code < 0 ? STATUS_KILLED : exit_code);
+		kill_now(run);
+}
+
+static void on_limit(void *arg)
+{
+	struct run *run = arg;
+	if (run->has_exit || run->is_killed)
+		return;
+	run->is_overdue = true;
+	if (run->process != NULL)
+		ask_to_end(run);
+	else
+		conclude(run);
+}
+
+static void on_lost(void *arg)
+{
+	kill_now(arg);
+}
+
+static void on_output(void *arg, int stream, struct slice bytes)
+{
+	struct run *run = arg;
+	run_output_take(&run->output, stream, bytes);
+	runtime_process_consumed(run->process, bytes.n);
+}
+
+/* The first one is the process's, as far as the daemon knows it; the second one kills it. A terminal that is gone has nobody
+ * to wait for. */
+static void on_signal(void *arg, int signal_number)
+{
+	struct run *run = arg;
+	bool is_first = run->signal_number == 0;
+	run->signal_number = signal_number;
+	if (run->process == NULL)
+		conclude(run);
+	else if (!is_first || (signal_number == SIGHUP && run->is_pty))
+		kill_now(run);
+	else if (signal_number == SIGINT)
+		runtime_process_signal(run->process, RUNTIME_SIGINT, NULL);
+	else
+		ask_to_end(run);
 }
 
 /* ---- stdin */
+
+/* A terminal has no end of file but this key, which a program may miss: while it sets its terminal up, or behind a line that
+ * has no end yet. */
+static void on_again(void *arg)
+{
+	struct run *run = arg;
+	const char end = CTRL_D;
+	runtime_process_write(run->process, (struct slice){ &end, 1 }, NULL);
+	loop_timer_arm(run->again, run->again_ms);
+	if (run->again_ms < AGAIN_MAX_MS)
+		run->again_ms *= 2;
+}
 
 static void end_stdin(struct run *run)
 {
 	run->is_stdin_ended = true;
 	watch_fd_want(run->stdin_watch, false, false);
-	if (run->is_pty) {
-		/* a terminal has no end of file but this */
-		const char end = CTRL_D;
-		runtime_process_write(run->process, (struct slice){ &end, 1 }, NULL);
+	if (run->is_raw) {
+		on_signal(run, SIGHUP); /* the terminal is no more */
+	} else if (run->is_pty) {
+		run->again_ms = AGAIN_MS;
+		on_again(run);
 	} else {
 		runtime_process_eof(run->process, NULL);
 	}
@@ -153,42 +261,10 @@ static void on_stdin(void *arg, bool is_readable, bool is_writable)
 	if (run->is_raw && tty_escape_found(&run->escape, bytes, (size_t)n)) {
 		tty_restore();
 		fprintf(stderr, "\nsandmux: left; the process is killed\n");
-		runtime_process_signal(run->process, RUNTIME_SIGKILL, NULL);
 		cli_finish(run->cli, STATUS_OWN_FAILURE);
 		return;
 	}
 	send_stdin(run, bytes, (size_t)n);
-}
-
-/* ---- signals */
-
-static void on_interrupt(void *arg)
-{
-	struct run *run = arg;
-	if (run->process == NULL || run->interrupts >= 2)
-		finish(run, 128 + SIGINT);
-	else
-		runtime_process_signal(run->process,
-			run->interrupts == 0 ? RUNTIME_SIGINT : RUNTIME_SIGKILL, NULL);
-	run->interrupts++;
-}
-
-static void on_terminate(void *arg)
-{
-	struct run *run = arg;
-	if (run->process == NULL || run->interrupts > 0)
-		finish(run, 128 + SIGTERM);
-	else
-		runtime_process_signal(run->process, RUNTIME_SIGTERM, NULL);
-	run->interrupts++;
-}
-
-static void on_hangup(void *arg)
-{
-	struct run *run = arg;
-	if (run->process != NULL)
-		runtime_process_signal(run->process, RUNTIME_SIGKILL, NULL);
-	finish(run, 128 + SIGHUP);
 }
 
 static void on_resize(void *arg)
@@ -205,7 +281,6 @@ static void on_init(void *arg, int pid)
 {
 	struct run *run = arg;
 	(void)pid;
-	run->is_started = true;
 	if (run->is_pty)
 		on_resize(run);
 }
@@ -228,9 +303,11 @@ static bool start_stdin(struct run *run, struct err *err)
 	runtime_process_on_drained(run->process, on_drained);
 	/* without -t a terminal is not read: a script run from a shell must not eat its input */
 	bool is_wanted = run->is_pty || !isatty(STDIN_FILENO);
-	if (is_wanted)
+	if (run->cli->opt.no_stdin)
+		run->is_stdin_ended = true;
+	if (is_wanted && !run->cli->opt.no_stdin)
 		watch_fd_want(run->stdin_watch, true, false);
-	else
+	else if (!run->is_pty)
 		runtime_process_eof(run->process, NULL);
 	return true;
 }
@@ -254,7 +331,6 @@ static void start(struct cli *cli, struct runtime *runtime, void *arg)
 		.cwd = cli->opt.cwd,
 		.pty_cols = cols,
 		.pty_rows = rows,
-		.init_timeout_ms = cli->opt.timeout_given ? cli->opt.timeout_ms : 0,
 		.on_init = on_init,
 		.on_output = on_output,
 		.on_exit = on_exit_event,
@@ -262,31 +338,47 @@ static void start(struct cli *cli, struct runtime *runtime, void *arg)
 	};
 	run->process = runtime_process_start(runtime, &opts, &err);
 	if (run->process == NULL || !start_stdin(run, &err)) {
-		fail(run, &err);
+		cli_finish(cli, fail(run, &err));
 		return;
 	}
-	if (run->is_pty && isatty(STDIN_FILENO))
+	if (run->is_pty && !cli->opt.no_stdin && isatty(STDIN_FILENO))
 		run->is_raw = tty_raw();
+	run->output.is_terminal = run->is_raw;
 }
 
-static void watch_signals(struct run *run)
+static void run_init(struct run *run)
 {
-	struct loop *loop = run->cli->loop;
-	run->on_int = watch_signal_new(loop, SIGINT, on_interrupt, run, NULL);
-	run->on_term = watch_signal_new(loop, SIGTERM, on_terminate, run, NULL);
-	run->on_hup = watch_signal_new(loop, SIGHUP, on_hangup, run, NULL);
-	run->on_winch = watch_signal_new(loop, SIGWINCH, on_resize, run, NULL);
+	struct cli *cli = run->cli;
+	struct run_output *output = &run->output;
+	run->began_ms = clock_mono_ms();
+	run->on_winch = watch_signal_new(cli->loop, SIGWINCH, on_resize, run, NULL);
+	run->limit = loop_timer_new(cli->loop, on_limit, run);
+	run->grace = loop_timer_new(cli->loop, on_grace, run);
+	run->again = loop_timer_new(cli->loop, on_again, run);
+	output->cli = cli;
+	output->collects = cli_is_structured(cli);
+	output->limit_bytes = cli->opt.output_limit_bytes;
+	if (output->limit_bytes == 0 && output->collects)
+		output->limit_bytes = setting_get(SETTING_OUTPUT_LIMIT);
+	output->on_lost = on_lost;
+	output->on_flushed = on_flushed;
+	output->arg = run;
+	run_output_init(output);
+	cli_on_signal(cli, on_signal, run);
+	fatal_signal_set_patience(SIGNALS_TAKEN);
 }
 
 static void run_deinit(struct run *run)
 {
 	tty_restore();
-	watch_signal_free(run->on_int);
-	watch_signal_free(run->on_term);
-	watch_signal_free(run->on_hup);
+	cli_on_signal(run->cli, NULL, NULL);
 	watch_signal_free(run->on_winch);
 	watch_fd_free(run->stdin_watch);
 	runtime_process_free(run->process);
+	run_output_deinit(&run->output);
+	loop_timer_free(run->limit);
+	loop_timer_free(run->grace);
+	loop_timer_free(run->again);
 	free(run->held);
 	free(run->env.items);
 	free(run->term_env);
@@ -294,29 +386,36 @@ static void run_deinit(struct run *run)
 	free(run->lang_env);
 }
 
-/* The signals can be watched only once the loop is there, so this runs as the verb's first step. */
-static void start_with_signals(struct cli *cli, struct runtime *runtime, void *arg)
+static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct run *run = arg;
 	run->is_whole = !run->is_pty && !runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
 			runtime_can(runtime, RUNTIME_CAN_EXECUTE);
-	if (run->is_whole) {
+	if (run->is_whole)
 		cli_execute(cli, runtime, run->argv);
-		return;
-	}
-	watch_signals(arg);
-	start(cli, runtime, arg);
+	else
+		start(cli, runtime, arg);
 }
 
-static int run_process(struct cli *cli, const char *name, const char *const *argv, bool is_pty)
+/* limit_ms: of all of it, from now; 0: none */
+static int run_process(struct cli *cli, const char *name, const char *const *argv, bool is_pty,
+	int64_t limit_ms)
 {
 	struct run run = { .cli = cli, .argv = argv, .is_pty = is_pty };
+	struct err err = { 0 };
 	/* an early failure (name, cluster) is ours too */
 	cli->status = STATUS_OWN_FAILURE;
-	int status = cli_with_runtime(cli, name, start_with_signals, &run);
+	if (!cli_open(cli, true, &err)) {
+		cli_fail(cli, &err);
+		return STATUS_OWN_FAILURE;
+	}
+	run_init(&run);
+	if (limit_ms > 0)
+		loop_timer_arm(run.limit, limit_ms);
+	int status = cli_with_runtime(cli, name, start_any, &run);
 	bool was_started = run.process != NULL || run.is_whole;
 	run_deinit(&run);
-	return was_started || status > STATUS_OWN_FAILURE ? status : STATUS_OWN_FAILURE;
+	return was_started || status >= STATUS_OVERDUE ? status : STATUS_OWN_FAILURE;
 }
 
 static const char *const *rest_of(char **argv)
@@ -332,7 +431,10 @@ static int run_run(struct cli *cli, int argc, char **argv)
 	if (argc <= skip)
 		return cli_fail_usage(
 			cli, "usage: sandmux run %s[OPTIONS] -- ARGV…", skip ? "NAME " : "");
-	return run_process(cli, skip ? argv[0] : NULL, rest_of(argv + skip), cli->opt.tty);
+	int64_t limit_ms = cli->opt.timeout_given ? cli->opt.timeout_ms : 0;
+	cli->opt.timeout_given = false; /* it is about all of it, not about getting ready */
+	return run_process(
+		cli, skip ? argv[0] : NULL, rest_of(argv + skip), cli->opt.tty, limit_ms);
 }
 
 static int run_sh(struct cli *cli, int argc, char **argv)
@@ -343,7 +445,9 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 	if (argc < skip)
 		return cli_fail_usage(cli, "usage: sandmux sh NAME [-- ARGV…]");
 	const char *const *command = argc > skip ? rest_of(argv + skip) : login;
-	return run_process(cli, skip ? argv[0] : NULL, command, true);
+	/* a script on stdin gets a shell without a terminal, as from ssh */
+	bool is_pty = cli->opt.tty || isatty(STDIN_FILENO);
+	return run_process(cli, skip ? argv[0] : NULL, command, is_pty, 0);
 }
 
 const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV…",

@@ -2,6 +2,8 @@
 /* Opening the engine for the chosen context, and the common shape of verbs that talk to one sandbox. */
 #include "cli/cli.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
@@ -10,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SETTLE_MS = 5000 };
 
 bool cli_is_direct(const struct cli *cli)
 {
@@ -55,6 +59,26 @@ static bool use_local(struct cli *cli, struct err *err)
 	return true;
 }
 
+static void on_signal(void *arg, int signal_number)
+{
+	struct cli *cli = arg;
+	if (cli->on_signal != NULL)
+		cli->on_signal(cli->on_signal_arg, signal_number);
+	else
+		cli_finish(cli, cli_signal_status(signal_number));
+}
+
+void cli_on_signal(struct cli *cli, void (*fn)(void *arg, int signal_number), void *arg)
+{
+	cli->on_signal = fn;
+	cli->on_signal_arg = arg;
+}
+
+int cli_signal_status(int signal_number)
+{
+	return 128 + signal_number;
+}
+
 bool cli_open(struct cli *cli, bool lazy, struct err *err)
 {
 	if (cli_is_direct(cli)) {
@@ -66,6 +90,9 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 	}
 	cli->loop = loop_new(err);
 	if (cli->loop == NULL)
+		return false;
+	cli->signals = watch_fatal_new(cli->loop, 1, on_signal, cli, err);
+	if (cli->signals == NULL)
 		return false;
 	cli->opt.engine.no_fleet = lazy;
 	cli->engine = engine_new(cli->loop, &cli->opt.engine, err);
@@ -84,6 +111,13 @@ int cli_run_loop(struct cli *cli)
 	if (!cli->is_finished)
 		loop_run(cli->loop);
 	return cli->status;
+}
+
+void cli_settle(struct cli *cli)
+{
+	int64_t until = clock_mono_ms() + SETTLE_MS;
+	while (engine_unfinished(cli->engine) > 0 && clock_mono_ms() < until)
+		loop_run_once(cli->loop, 20);
 }
 
 struct with_runtime {
@@ -111,7 +145,7 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void *arg)
 {
 	struct err err = { 0 };
-	if (!cli_open(cli, true, &err))
+	if (cli->engine == NULL && !cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	struct with_runtime with = { cli, fn, arg };
 	if (cli_is_direct(cli)) {

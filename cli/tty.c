@@ -1,33 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tty.h"
 
-#include <signal.h>
+#include "cli/tty_modes.h"
+#include "engine/base/fatal_signal.h"
+
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
-enum { CRASH_COUNT = sizeof crashes / sizeof crashes[0] };
-static struct sigaction before[CRASH_COUNT];
 static struct termios saved;
-static volatile sig_atomic_t is_raw;
+static bool is_raw, is_catching;
+static struct tty_modes modes;
+
+/* The same terminal where it can be written to: stdin may be open for reading only. */
+static int terminal_fd(void)
+{
+	struct stat in, out;
+	bool is_same = fstat(STDIN_FILENO, &in) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+		       S_ISCHR(out.st_mode) && in.st_rdev == out.st_rdev;
+	return is_same ? STDOUT_FILENO : STDIN_FILENO;
+}
+
+static void tell_what_is_on(void)
+{
+	struct str bytes;
+	str_init(&bytes, FATAL_SIGNAL_BYTES - 1);
+	tty_modes_undo(&modes, &bytes);
+	fatal_signal_set_terminal(terminal_fd(), &saved, bytes.p);
+	str_deinit(&bytes);
+}
 
 void tty_restore(void)
 {
-	if (is_raw)
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
-	is_raw = 0;
-}
-
-/* tcsetattr is async-signal-safe (POSIX). */
-static void on_crash(int signal_number)
-{
-	if (is_raw)
-		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
-	for (size_t i = 0; i < CRASH_COUNT; i++)
-		sigaction(crashes[i], &before[i], NULL); /* a sanitizer's, or the default */
-	raise(signal_number);
+	if (!is_raw)
+		return;
+	is_raw = false;
+	fatal_signal_restore_terminal();
+	modes = (struct tty_modes){ 0 };
+	if (is_catching)
+		fatal_signal_release();
+	is_catching = false;
 }
 
 bool tty_raw(void)
@@ -36,14 +50,26 @@ bool tty_raw(void)
 		return false;
 	struct termios raw = saved;
 	cfmakeraw(&raw);
-	const struct sigaction action = { .sa_handler = on_crash };
-	for (size_t i = 0; i < CRASH_COUNT; i++)
-		sigaction(crashes[i], &action, &before[i]);
-	atexit(tty_restore);
-	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) != 0)
-		return false;
-	is_raw = 1;
-	return true;
+	fatal_signal_guard_crashes();
+	if (!fatal_signal_is_caught()) { /* before the loop: the first one ends us */
+		fatal_signal_catch(-1, 0);
+		is_catching = true;
+	}
+	static bool is_at_exit;
+	if (!is_at_exit)
+		atexit(tty_restore);
+	is_at_exit = is_raw = true;
+	tell_what_is_on();
+	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0)
+		return true;
+	tty_restore();
+	return false;
+}
+
+void tty_will_write(const char *bytes, size_t n)
+{
+	if (is_raw && tty_modes_feed(&modes, bytes, n))
+		tell_what_is_on();
 }
 
 bool tty_size(int *cols, int *rows)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Our own terminal in raw mode, given back on every way out (exit, signals, a crash). */
+/* Our own terminal in raw mode, given back on every way out (exit, signals, a crash), with what the bytes written to it have
+ * switched on switched off again. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,6 +8,8 @@
 
 bool tty_raw(void); /* stdin; false if it is no terminal */
 void tty_restore(void);
+/* Bytes that are about to be written to the terminal while it is raw. */
+void tty_will_write(const char *bytes, size_t n);
 bool tty_size(int *cols, int *rows);
 
 /* Finds Enter ~ . in what is typed, as in ssh: the way out when nothing answers. */

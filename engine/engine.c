@@ -260,6 +260,16 @@ fail:
 	return NULL;
 }
 
+size_t engine_unfinished(const struct engine *engine)
+{
+	size_t n = engine_lanes_killing(engine);
+	if (engine->direct != NULL)
+		n += runtime_n_killing(engine->direct);
+	if (engine->fleet != NULL)
+		n += fleet_cleanups_pending(engine->fleet);
+	return n;
+}
+
 void engine_free(struct engine *engine)
 {
 	if (engine == NULL)

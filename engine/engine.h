@@ -94,6 +94,10 @@ void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg);
  * uid NULL: the direct one. Errors: sandbox.suspended, sandbox.no_address, sandbox.no_service, portfwd.runtime … */
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err);
 
+/* What a program that leaves would cut off: rollbacks of creates and kills of processes under way. It may turn the loop until
+ * there are none, or for as long as it cares to. */
+size_t engine_unfinished(const struct engine *engine);
+
 /* Resolves NAME of the command line with a fresh look at the cluster (list by name, then wait for Ready when
  * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. */
 struct engine_resolve;

@@ -70,6 +70,7 @@ struct runtime *engine_make_direct(struct engine *engine, const char *rest_url,
 	const char *grpc_host, uint16_t grpc_port, const char *label, struct err *err);
 void engine_lanes_init(struct engine *engine);
 void engine_lanes_deinit(struct engine *engine);
+size_t engine_lanes_killing(const struct engine *engine); /* processes */
 /* Connections are tied to the pod: when it is replaced or gone, they end with the reason. */
 void engine_lanes_check(struct engine *engine);
 

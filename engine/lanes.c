@@ -374,6 +374,14 @@ void engine_lanes_init(struct engine *engine)
 	engine->sweep = loop_timer_new(engine->loop, on_sweep, engine);
 }
 
+size_t engine_lanes_killing(const struct engine *engine)
+{
+	size_t n = 0;
+	for (const struct lane *lane = engine->lanes; lane != NULL; lane = lane->hh.next)
+		n += lane->runtime != NULL ? runtime_n_killing(lane->runtime) : 0;
+	return n;
+}
+
 void engine_lanes_deinit(struct engine *engine)
 {
 	struct lane *lane, *after;

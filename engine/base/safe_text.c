@@ -78,8 +78,7 @@ static int visible_cols(int32_t c)
 	return cols <= 2 ? cols : -1;
 }
 
-/* Bytes of the code point at the start of text, 0 if there is none or it is not UTF-8. */
-static size_t decode(struct slice text, int32_t *c)
+size_t safe_text_decode(struct slice text, int32_t *c)
 {
 	if (text.n == 0)
 		return 0;
@@ -113,7 +112,7 @@ static bool is_skin_tone(int32_t c)
 static bool joins(int32_t base, int marks, int32_t c, struct slice rest)
 {
 	int32_t next = 0;
-	bool has_next = decode(rest, &next) > 0;
+	bool has_next = safe_text_decode(rest, &next) > 0;
 	if (c == VARIATION_EMOJI || c == VARIATION_TEXT) {
 		bool keycap = (base >= '0' && base <= '9') || base == '#' || base == '*';
 		return marks == 0 &&
@@ -129,7 +128,7 @@ static bool joins(int32_t base, int marks, int32_t c, struct slice rest)
 static size_t escape_one(struct slice raw, char out[SAFE_UNIT_BYTES], size_t *out_n)
 {
 	int32_t c;
-	size_t n = decode(raw, &c);
+	size_t n = safe_text_decode(raw, &c);
 	int written;
 	if (n == 0) {
 		n = 1;
@@ -151,7 +150,7 @@ size_t safe_text_next_raw(struct slice raw, char out[SAFE_UNIT_BYTES], size_t *o
 	if (raw.n == 0)
 		return 0;
 	int32_t base;
-	size_t used = decode(raw, &base);
+	size_t used = safe_text_decode(raw, &base);
 	int width = used > 0 ? visible_cols(base) : -1;
 	if (width <= 0) {
 		used = escape_one(raw, out, out_n);
@@ -160,7 +159,7 @@ size_t safe_text_next_raw(struct slice raw, char out[SAFE_UNIT_BYTES], size_t *o
 	}
 	for (int marks = 0; marks < MAX_MARKS; marks++) {
 		int32_t c;
-		size_t n = decode(skip(raw, used), &c);
+		size_t n = safe_text_decode(skip(raw, used), &c);
 		if (n == 0 || c < 0x80 || !joins(base, marks, c, skip(raw, used + n)))
 			break;
 		used += n;
@@ -252,7 +251,7 @@ size_t safe_text_next(struct slice safe, int *cols)
 	if (safe.n == 0)
 		return 0;
 	int32_t base;
-	size_t used = decode(safe, &base);
+	size_t used = safe_text_decode(safe, &base);
 	if (used == 0) {
 		*cols = 1;
 		return 1;
@@ -261,7 +260,7 @@ size_t safe_text_next(struct slice safe, int *cols)
 	*cols = width == 2 ? 2 : 1;
 	for (;;) {
 		int32_t c;
-		size_t n = decode(skip(safe, used), &c);
+		size_t n = safe_text_decode(skip(safe, used), &c);
 		if (n == 0 || c < 0x80 || wcwidth((wchar_t)c) != 0)
 			return used;
 		used += n;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum safe_newline {
 	SAFE_NEWLINE_ESCAPE, /* shown as ^J: one line stays one line */
@@ -29,6 +30,8 @@ size_t safe_text_next(struct slice safe, int *cols);
 enum { SAFE_UNIT_BYTES = 40 };
 size_t safe_text_next_raw(
 	struct slice raw, char out[SAFE_UNIT_BYTES], size_t *out_n, int *cols);
+/* Bytes of the code point at the start of text, 0 if there is none or it is not UTF-8. */
+size_t safe_text_decode(struct slice text, int32_t *c);
 /* In place: what looks like a token, a key or a password in base64 (20 and more of its characters in a row, or what
  * follows "Bearer " or "token") becomes asterisks. For the words of programs that handle secrets. */
 void safe_text_redact(char *text);

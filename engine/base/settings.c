@@ -45,6 +45,8 @@ static const struct setting_row rows[] = {
 		"at most asked of a sandbox-router (X-Sandbox-Timeout)" },
 	[SETTING_DRAIN_TIMEOUT] = { "drain-timeout", SETTING_MS, SECONDS(2), 1, DAY,
 		"the last output of a process that was killed" },
+	[SETTING_KILL_GRACE] = { "kill-grace", SETTING_MS, SECONDS(5), 1, DAY,
+		"a process that was asked to end (SIGTERM) ends, before it is killed" },
 	[SETTING_CLEANUP_TIMEOUT] = { "cleanup-timeout", SETTING_MS, SECONDS(30), 1, DAY,
 		"the claim of a failed create is deleted" },
 	[SETTING_REQUEST_TIMEOUT] = { "request-timeout", SETTING_MS, SECONDS(10), 1, DAY,

@@ -2,13 +2,16 @@
 #include "engine/net/watch.h"
 
 #include "engine/base/err.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/mem.h"
 #include "engine/net/loop.h"
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct watch_fd {
 	struct loop *loop;
@@ -130,5 +133,54 @@ void watch_signal_free(struct watch_signal *watch)
 		return;
 	if (watch->event != NULL)
 		event_free(watch->event);
+	free(watch);
+}
+
+struct watch_fatal {
+	int pipe[2];
+	struct watch_fd *fd;
+	void (*fn)(void *arg, int signal_number);
+	void *arg;
+};
+
+static void on_fatal(void *arg, bool is_readable, bool is_writable)
+{
+	struct watch_fatal *watch = arg;
+	unsigned char number;
+	(void)is_writable;
+	/* one a turn: fn may free the watch */
+	if (is_readable && read(watch->pipe[0], &number, 1) == 1)
+		watch->fn(watch->arg, number);
+}
+
+struct watch_fatal *watch_fatal_new(struct loop *loop, int patience,
+	void (*fn)(void *arg, int signal_number), void *arg, struct err *err)
+{
+	struct watch_fatal *watch = x_calloc(1, sizeof *watch);
+	watch->fn = fn;
+	watch->arg = arg;
+	if (pipe2(watch->pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+		err_set_errno(err, errno, "pipe");
+		free(watch);
+		return NULL;
+	}
+	watch->fd = watch_fd_new(loop, watch->pipe[0], on_fatal, watch, err);
+	if (watch->fd == NULL) {
+		watch_fatal_free(watch);
+		return NULL;
+	}
+	watch_fd_want(watch->fd, true, false);
+	fatal_signal_catch(watch->pipe[1], patience);
+	return watch;
+}
+
+void watch_fatal_free(struct watch_fatal *watch)
+{
+	if (watch == NULL)
+		return;
+	fatal_signal_release();
+	watch_fd_free(watch->fd);
+	close(watch->pipe[0]);
+	close(watch->pipe[1]);
 	free(watch);
 }

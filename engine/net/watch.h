@@ -21,3 +21,10 @@ struct watch_signal;
 struct watch_signal *watch_signal_new(struct loop *loop, int signal_number,
 	void (*fn)(void *arg), void *arg, struct err *err);
 void watch_signal_free(struct watch_signal *watch);
+
+/* Signals that end a process (engine/base/fatal_signal.h) as loop events, and crashes guarded; until freed. One at a time in
+ * a process. fn is told the number of each of the first `patience` signals. */
+struct watch_fatal;
+struct watch_fatal *watch_fatal_new(struct loop *loop, int patience,
+	void (*fn)(void *arg, int signal_number), void *arg, struct err *err);
+void watch_fatal_free(struct watch_fatal *watch);

@@ -62,9 +62,13 @@ class ScriptedApi:
         self.pages = {}
         self.forbidden = set()  # (verb, resource): 403 as RBAC says it, and "no" in access reviews
         self.forbidden_in = {}  # the same by namespace, "" for all of them, in reviews alone
+        self.creates = False  # claims are taken, and given back; nobody makes them ready
+        self.created = {}
+        self.hangs_on_delete = False
         handler = type("Handler", (_Handler,), {"api": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # programs that are killed cut their connections
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -162,7 +166,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         """Access reviews, by what is forbidden. Nothing is ever changed here."""
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        self.body = body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         self.api.requests.append(f"{self.command} {self.path}")
         if not self.path.endswith("/selfsubjectaccessreviews"):
             self.change()
@@ -184,11 +188,38 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         resource = path.rstrip("/").rsplit("/", 1 if self.command == "POST" else 2)[1 if self.command == "POST" else -2]
         verb = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}[self.command]
-        if not self.is_refused(verb, resource, path):
+        if self.api.creates and resource == "sandboxclaims" and verb != "patch":
+            self.create_or_delete(verb, path.rsplit("/", 1)[-1])
+        elif not self.is_refused(verb, resource, path):
             self.reply(500, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"this server is only read","code":500}')
+
+    def create_or_delete(self, verb: str, name: str):
+        if verb == "create":
+            obj = self.body
+            with self.api.lock:
+                self.api.rv += 1
+                n = self.api.rv
+            name = obj["metadata"].get("name") or f"{obj['metadata']['generateName']}{n:05d}"
+            obj["metadata"].update(name=name, namespace="default", uid=uid(3, n), resourceVersion="2000", generation=1,
+                                   creationTimestamp="2026-01-02T03:04:05Z")
+            self.api.created[name] = obj
+            self.reply(201, json.dumps(obj).encode())
+            self.api.emit("sandboxclaims", "ADDED", obj)
+            return
+        if self.api.hangs_on_delete:
+            time.sleep(60)
+        obj = self.api.created.pop(name, None)
+        self.reply(200 if obj else 404, json.dumps(obj or {"kind": "Status", "reason": "NotFound", "code": 404}).encode())
+        if obj:
+            self.api.emit("sandboxclaims", "DELETED", obj)
 
     def list(self, resource: str, query: dict):
         objects = self.api.objects.get(resource, [])
+        if self.api.creates and "labelSelector" in query:  # who looks for what it made
+            key, value = query["labelSelector"].split("=", 1)
+            found = [o for o in list(self.api.created.values()) if o["metadata"].get("labels", {}).get(key) == value]
+            self.reply(200, json.dumps({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1000"}, "items": found}).encode())
+            return
         start, limit = int(query.get("continue", 0)), int(query.get("limit", 0)) or len(objects) or 1
         key = (resource, start, limit)
         if key not in self.api.pages:

@@ -21,7 +21,7 @@ struct app_opts {
 	bool no_mouse;         /* leave the mouse to the terminal */
 	const char *
 		local_dir; /* where the local side of files begins; NULL: the working directory */
-	/* A person asked to quit (and confirmed), or a signal did: stop the loop. */
+	/* A person asked to quit (and confirmed): stop the loop. */
 	void (*on_quit)(void *arg);
 	/* The terminal has gone (hang-up): it is already detached. NULL: as on_quit. */
 	void (*on_gone)(void *arg);
@@ -40,8 +40,8 @@ void app_detach(struct app *app); /* restores it; the rest goes on */
 bool app_is_attached(const struct app *app);
 void app_resized(struct app *app); /* SIGWINCH does this by itself */
 
-/* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP; and crashes
- * restore the terminal. Stopped by app_free(). A session host does not call this. */
+/* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT. Stopped by app_free(). A session host does not
+ * call this. At those that end it (watch_fatal_new() of engine/net/watch.h) the program calls app_free(). */
 bool app_handle_signals(struct app *app, struct err *err);
 
 /* Runs a command line as if typed: "shell", "files", "namespace all". For start options and tests. */

@@ -97,7 +97,7 @@ struct app {
 	size_t n_closing;
 	bool is_closing_deferred, is_quitting;
 	/* signals */
-	struct watch_signal *signals[6];
+	struct watch_signal *signals[3];
 };
 
 /* app.c */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of a program that owns its terminal. Each arrives as an event of the loop; what cannot wait for the loop
-// (a crash) is in tui/draw/terminal.c.
+// Job control and size of a program that owns its terminal. Each signal arrives as an event of the loop. Those that end it
+// are the program's business: app_free() gives the terminal back, and engine/base/fatal_signal.h does when there is no time.
 #include "engine/engine.h"
 #include "tui/app/internal.h"
 
@@ -10,11 +10,6 @@
 static void on_winch(void *arg)
 {
 	app_resized(arg);
-}
-
-static void on_end(void *arg)
-{
-	app_quit_now(arg);
 }
 
 static void take_back(struct app *app)
@@ -56,12 +51,10 @@ bool app_handle_signals(struct app *app, struct err *err)
 	static const struct {
 		int number;
 		void (*fn)(void *arg);
-	} wanted[] = { { SIGWINCH, on_winch }, { SIGTERM, on_end }, { SIGINT, on_end },
-		{ SIGHUP, app_gone }, { SIGTSTP, on_tstp }, { SIGCONT, on_cont } };
+	} wanted[] = { { SIGWINCH, on_winch }, { SIGTSTP, on_tstp }, { SIGCONT, on_cont } };
 	_Static_assert(sizeof wanted / sizeof wanted[0] ==
 			       sizeof app->signals / sizeof app->signals[0],
 		"room for each");
-	terminal_guard_crashes();
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		app->signals[i] =
 			watch_signal_new(app->loop, wanted[i].number, wanted[i].fn, app, err);

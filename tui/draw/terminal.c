@@ -8,20 +8,20 @@
 #include "tui/draw/terminal.h"
 
 #include "engine/base/err.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/mem.h"
 #include "engine/net/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16 << 10, END_BYTES = 512, END_WAIT_MS = 300, QUEUE_BYTES_MAX = 64 << 20 };
+enum { READ_BYTES = 16 << 10, END_WAIT_MS = 300, QUEUE_BYTES_MAX = 64 << 20 };
 
 struct end { /* one descriptor of the terminal */
 	int fd;
@@ -38,69 +38,8 @@ struct terminal {
 	bool is_gone;
 	char *queue;
 	size_t n_queue, sent, capacity;
-	char end_bytes[END_BYTES];
+	char end_bytes[FATAL_SIGNAL_BYTES];
 };
-
-/* What a signal handler may look at. */
-static volatile sig_atomic_t crash_fd = -1;
-static char crash_bytes[END_BYTES];
-static size_t crash_n;
-static struct termios crash_modes;
-static volatile sig_atomic_t crash_has_modes;
-
-void terminal_restore_now(void)
-{
-	int fd = crash_fd;
-	if (fd < 0)
-		return;
-	int saved = errno;
-	crash_fd = -1;
-	const char *p = crash_bytes;
-	size_t n = crash_n;
-	for (int tries = 0; n && tries < 50; tries++) {
-		ssize_t done = write(fd, p, n);
-		if (done > 0) {
-			p += done;
-			n -= (size_t)done;
-		} else {
-			struct pollfd wait = { fd, POLLOUT, 0 };
-			poll(&wait, 1, 10);
-		}
-	}
-	if (crash_has_modes)
-		tcsetattr(fd, TCSANOW, &crash_modes);
-	errno = saved;
-}
-
-static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-enum { N_CRASH = sizeof crash_signals / sizeof crash_signals[0] };
-static struct sigaction crash_before[N_CRASH];
-
-static void on_crash(int number)
-{
-	terminal_restore_now();
-	for (int i = 0; i < N_CRASH; i++)
-		if (crash_signals[i] == number)
-			sigaction(number, &crash_before[i], NULL);
-	raise(number); /* blocked until this handler returns; then as it would have been */
-}
-
-/* Sanitizers end the program without a signal. */
-void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-
-void terminal_guard_crashes(void)
-{
-	static bool is_done;
-	if (is_done)
-		return;
-	is_done = true;
-	if (__sanitizer_set_death_callback)
-		__sanitizer_set_death_callback(terminal_restore_now);
-	struct sigaction action = { .sa_handler = on_crash };
-	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < N_CRASH; i++)
-		sigaction(crash_signals[i], &action, &crash_before[i]);
-}
 
 static struct end open_end(int fd, int mode)
 {
@@ -134,7 +73,7 @@ static void gone(struct terminal *terminal)
 	watch_fd_want(terminal->in_watch, false, false);
 	watch_fd_want(terminal->out_watch, false, false);
 	terminal->n_queue = terminal->sent = 0;
-	crash_fd = -1;
+	fatal_signal_set_terminal(-1, NULL, NULL);
 	terminal->opts.on_gone(terminal->opts.arg);
 }
 
@@ -196,13 +135,10 @@ static void set_raw(struct terminal *terminal)
 	tcsetattr(terminal->in.fd, TCSADRAIN, &raw);
 }
 
-static void arm_crash(struct terminal *terminal)
+static void arm_crash(const struct terminal *terminal)
 {
-	memcpy(crash_bytes, terminal->end_bytes, sizeof crash_bytes);
-	crash_n = strlen(crash_bytes);
-	crash_modes = terminal->old_modes;
-	crash_has_modes = terminal->has_modes;
-	crash_fd = terminal->out.fd;
+	fatal_signal_set_terminal(terminal->out.fd,
+		terminal->has_modes ? &terminal->old_modes : NULL, terminal->end_bytes);
 }
 
 struct terminal *terminal_open(
@@ -230,8 +166,8 @@ struct terminal *terminal_open(
 		return NULL;
 	}
 	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
-	set_raw(terminal);
 	arm_crash(terminal);
+	set_raw(terminal);
 	watch_fd_want(terminal->in_watch, true, false);
 	return terminal;
 }
@@ -258,7 +194,7 @@ void terminal_leave(struct terminal *terminal)
 	watch_fd_want(terminal->out_watch, false, false);
 	if (terminal->has_modes)
 		tcsetattr(terminal->in.fd, TCSADRAIN, &terminal->old_modes);
-	crash_fd = -1;
+	fatal_signal_set_terminal(-1, NULL, NULL);
 }
 
 void terminal_enter(struct terminal *terminal, const char *begin_bytes)
@@ -266,8 +202,8 @@ void terminal_enter(struct terminal *terminal, const char *begin_bytes)
 	if (terminal->is_gone)
 		return;
 	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
-	set_raw(terminal);
 	arm_crash(terminal);
+	set_raw(terminal);
 	watch_fd_want(terminal->in_watch, true, false);
 	terminal_send(terminal, slice_of(begin_bytes));
 }

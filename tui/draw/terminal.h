@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The two descriptors of a terminal on the loop: raw mode, bytes in, frames out without ever blocking, and the
- * terminal restored on every way out (see terminal_restore_now()). Nothing here knows what the bytes mean. */
+ * terminal restored on every way out (a crash: engine/base/fatal_signal.h). Nothing here knows what the bytes mean. */
 #pragma once
 
 #include "engine/base/str.h"
@@ -31,8 +31,3 @@ void terminal_send(
 /* Gives the terminal to the shell (job control) and takes it again. */
 void terminal_leave(struct terminal *terminal);
 void terminal_enter(struct terminal *terminal, const char *begin_bytes);
-
-/* For fatal signals: async-signal-safe, does what terminal_close() does for the terminal opened last. */
-void terminal_restore_now(void);
-/* SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT restore the terminal first and then do what they did before. */
-void terminal_guard_crashes(void);

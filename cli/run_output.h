@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The output of a process on its way to our stdout and stderr, or collected for -o json|yaml. Writing blocks, which is the
+ * back-pressure of a pipeline; a signal ends the wait, and what was left is written later. */
+#pragma once
+
+#include "cli/cli.h"
+
+struct run_output {
+	struct cli *cli;
+	int64_t limit_bytes; /* of both streams together; 0: none */
+	bool collects, is_terminal;
+	/* ended: nothing more is taken. Told once, from inside run_output_take() or from the loop. */
+	void (*on_lost)(void *arg);
+	void (*on_flushed)(void *arg); /* nothing waits any more */
+	void *arg;
+
+	/* inside */
+	int64_t taken_bytes;
+	int error; /* errno of a write */
+	bool is_over_limit;
+	struct str collected[2];
+	struct loop_timer *later;
+	struct run_piece *pieces;
+};
+
+void run_output_init(struct run_output *output); /* what stands above has been set */
+void run_output_deinit(struct run_output *output);
+void run_output_take(struct run_output *output, int stream, struct slice bytes);
+bool run_output_is_lost(const struct run_output *output);
+bool run_output_is_waiting(const struct run_output *output);
+/* cli_print_result() of what was collected. */
+void run_output_print(const struct run_output *output, int exit_code, int64_t duration_ms);
+/* Why output was lost, and the status for it: cli_closed_status() in silence where nobody reads any more. */
+int run_output_fail(const struct run_output *output);
