@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mutate.py: puts small mistakes into the code, one at a time, and tells which the tests notice.
+
+    mutate.py --sample 60 --seed 7            60 mistakes, spread evenly over the rooms
+    mutate.py --rooms engine/net local/server   only there
+    mutate.py --files engine/kube/backoff.c --all   every mistake of a file
+    mutate.py --sample 60 --list              says what would be done
+
+It works in a copy of the tree (build/mutate/tree, kept for the next time), never in the tree itself. A mistake that does
+not compile, or after which the compiler makes the same code (-O1), is passed over. For each of the others the programs
+of tests that link the file are built and run, those of its own room first, then the longer tests chosen for the room
+below, until one fails. A test that fails without a mistake is left out, and named. The failure of a test with real
+processes counts when it comes twice.
+
+The last line is the share that was noticed. --json FILE writes everything.
+"""
+import argparse
+import difflib
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import graph
+import mistakes
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "mutate"
+TREE = WORK / "tree"
+BUILD = TREE / "build" / "debug"
+ROOMS = [
+    "engine/base", "engine/net", "engine/kube", "engine/telemetry", "engine/runtime", "engine/fleet", "engine/transfer",
+    "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/views",
+    "tui/app", "cli",
+]  # fmt: skip
+# Longer tests, tried in this order after the unit tests.
+LONGER = {
+    "engine/base": ["local_cli"],
+    "engine/net": ["transports_router", "local_cli"],
+    "engine/kube": ["transports_router", "local_cli"],
+    "engine/telemetry": ["local_cli"],
+    "engine/runtime": ["transports_legacy", "local_cli"],
+    "engine/fleet": ["local_cli", "tui_list"],
+    "engine/transfer": ["local_cli", "tui_files"],
+    "engine": ["transports_router", "transports_legacy", "local_cli", "tui_rights"],
+    "local/control": ["local_lifecycle", "local_cli"],
+    "local/isolation": ["local_isolation", "local_lifecycle"],
+    "local/daemon": ["daemon", "conformance"],
+    "local/server": ["local_api", "local_watch", "local_lifecycle", "local_restart"],
+    "tui/term": ["tui_terminal"],
+    "tui/draw": ["tui_terminal", "tui_list"],
+    "tui/views": ["tui_list", "tui_files"],
+    "tui/app": ["tui_list", "tui_terminal", "tui_files"],
+    "cli": ["local_cli"],
+}
+UNIT_LIMIT_S = 60
+LONGER_LIMIT_S = 300
+NEAR_ENOUGH = 12  # programs of other rooms that are built and run for one mistake
+FILE_LIMIT_BYTES = 1 << 30
+
+
+def say(*words):
+    print(*words, file=sys.stderr, flush=True)
+
+
+def room_of(path):
+    return max((r for r in ROOMS if path.startswith(r + "/")), key=len, default=None)
+
+
+def run(command, limit_s, **more):
+    """The exit status, or None after `limit_s`; everything that the command started is killed with it."""
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, FILE_LIMIT_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, preexec_fn=prepare, **more,
+    )  # fmt: skip
+    try:
+        return child.wait(limit_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+
+def copy_tree():
+    """The files of the tree as they are, committed or not; what did not change keeps its time."""
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    names = {n for n in listed.stdout.split("\0") if n and (ROOT / n).is_file()}
+    for name in sorted(names):
+        source, target = ROOT / name, TREE / name
+        if target.is_file() and target.read_bytes() == source.read_bytes():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    for old in TREE.rglob("*"):
+        name = str(old.relative_to(TREE))
+        if not name.startswith("build/") and (old.is_file() or old.is_symlink()) and name not in names:
+            old.unlink()
+
+
+def build(targets, limit_s=1800):
+    """True if the targets are built."""
+    return run(["ninja", "-C", str(BUILD), *targets], limit_s) == 0
+
+
+def configure():
+    copy_tree()
+    launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    subprocess.run(["cmake", "--preset", "debug", *launcher], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
+
+
+class Candidate:
+    def __init__(self, path, source, mistake):
+        self.path, self.source, self.mistake = path, source, mistake
+        self.room = room_of(path)
+        self.line = source.count("\n", 0, mistake.start) + 1
+        self.changed = mistake.apply(source)
+
+    def diff(self):
+        lines = difflib.unified_diff(self.source.splitlines(), self.changed.splitlines(), lineterm="", n=1)
+        return "\n".join(list(lines)[2:])
+
+    def is_real(self, known):
+        """Whether it compiles, to other code than the file without it."""
+        folder = WORK / "objects"
+        folder.mkdir(exist_ok=True)
+        text, made, source = folder / "text.c", folder / "text.o", TREE / self.path
+
+        def compiled(content):
+            text.write_text(content)
+            command = known.plain_compiler(source, made, text)
+            status = run(command, 120, cwd=known.build)
+            return made.read_bytes() if status == 0 else None
+
+        before, after = compiled(self.source), compiled(self.changed)
+        return after is not None and before != after
+
+
+def sample(rooms, files, count, seed, known, take_all):
+    """Mistakes round by round over the rooms; in a room first the kind is drawn, then the place."""
+    drawers = []
+    for room in rooms:
+        places = []
+        for path in sorted(str(p.relative_to(ROOT)) for p in (ROOT / room).rglob("*.c")):
+            if room_of(path) != room or (files and path not in files):
+                continue
+            source = (ROOT / path).read_text()
+            places += [(path, source, m) for m in mistakes.of(source)]
+        if places:
+            drawers.append((random.Random(f"{seed} {room}"), places))
+    taken = 0
+    while drawers and (take_all or taken < count):
+        for drawer in list(drawers):
+            draw, places = drawer
+            candidate = None
+            while places and candidate is None:
+                kind = draw.choice(sorted({m.kind for _, _, m in places}))
+                at = draw.choice([i for i, (_, _, m) in enumerate(places) if m.kind == kind])
+                candidate = Candidate(*places.pop(at))
+                if not candidate.is_real(known):
+                    candidate = None
+            if candidate is None:
+                drawers.remove(drawer)
+            elif take_all or taken < count:
+                taken += 1
+                yield candidate
+
+
+class Tests:
+    def __init__(self, known, with_longer):
+        self.known = known
+        self.all = graph.tests(BUILD, known.programs)
+        self.with_longer = with_longer
+        self.sound = {}
+
+    def of(self, candidate):
+        """The programs that link the file, nearest first, and the longer tests of its room."""
+        linked = self.known.programs_of(self.known.object_of(TREE / candidate.path))
+        units = [t for t in self.all.values() if t.program in linked and {"unit", "fuzz"} & set(t.labels)]
+        own = f"tests/unit/{candidate.room}/"
+        stem = pathlib.Path(candidate.path).stem
+        folders = {t.name: self.folder_of(t) for t in units}
+        units.sort(key=lambda t: (not folders[t.name].startswith(own), stem not in t.name, t.name))
+        near = [t for t in units if folders[t.name].startswith(own)]
+        far = [t for t in units if t not in near][:NEAR_ENOUGH]
+        names = LONGER[candidate.room] if self.with_longer else []
+        longer = [self.all[n] for n in names if n in self.all]
+        programs = [p for p in linked if pathlib.Path(p).name.startswith("sandmux")]
+        return near, far, longer, programs
+
+    def folder_of(self, test):
+        for used, makers in self.known.users.items():
+            if test.program in makers and used.startswith("tests/"):
+                return used
+        return ""
+
+    def passes(self, test, limit_s):
+        return run(test.command, limit_s, cwd=test.cwd, env={**os.environ, **test.environment}) == 0
+
+    def is_sound(self, test, limit_s):
+        """Whether it passes without a mistake; asked once, before the first mistake is made."""
+        if test.name not in self.sound:
+            self.sound[test.name] = self.passes(test, limit_s)
+            if not self.sound[test.name]:
+                say(f"left out, it fails without a mistake: {test.name}")
+        return self.sound[test.name]
+
+    def prepare(self, candidates):
+        for candidate in candidates:
+            near, far, longer, programs = self.of(candidate)
+            targets = [t.program for t in near + far] + (programs if longer else [])
+            if not build(targets):
+                sys.exit(f"the tree does not build: ninja -C {BUILD} {' '.join(targets)}")
+            for test in near + far:
+                self.is_sound(test, UNIT_LIMIT_S)
+            for test in longer:
+                self.is_sound(test, LONGER_LIMIT_S)
+
+    def notice(self, candidate):
+        """The name of the first test that fails, or None."""
+        near, far, longer, programs = self.of(candidate)
+        for tests in (near, far):
+            tests = [t for t in tests if self.sound[t.name]]
+            if not build([t.program for t in tests]):
+                return "the build"
+            for test in tests:
+                if not self.passes(test, UNIT_LIMIT_S):
+                    return test.name
+        longer = [t for t in longer if self.sound[t.name]]
+        if longer and not build(programs):
+            return "the build"
+        for test in longer:
+            if not self.passes(test, LONGER_LIMIT_S) and not self.passes(test, LONGER_LIMIT_S):
+                return test.name
+        return None
+
+
+def try_one(tests, candidate):
+    target = TREE / candidate.path
+    made = BUILD / tests.known.object_of(target)
+    try:
+        target.write_text(candidate.changed)
+        made.unlink(missing_ok=True)  # whatever the clocks of files say, it is made again
+        return tests.notice(candidate)
+    finally:
+        target.write_text(candidate.source)
+        made.unlink(missing_ok=True)
+
+
+def report(results):
+    rooms = {}
+    for result in results:
+        rooms.setdefault(result["room"], []).append(result["noticed_by"] is not None)
+    print("\nnot noticed:")
+    for result in results:
+        if result["noticed_by"] is None:
+            print(f"\n{result['file']}:{result['line']} {result['kind']}\n{result['diff']}")
+    print()
+    for room in sorted(rooms):
+        print(f"{room:18} {sum(rooms[room]):3} of {len(rooms[room]):3}")
+    noticed = sum(map(sum, rooms.values()))
+    print(f"\nnoticed {noticed} of {len(results)}: {100 * noticed / max(1, len(results)):.0f} %")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=17, metavar="N", help="how many mistakes (17)")
+    parser.add_argument("--seed", default="1", help="another seed, other mistakes (1)")
+    parser.add_argument("--rooms", nargs="+", default=ROOMS, metavar="ROOM", choices=ROOMS)
+    parser.add_argument("--files", nargs="+", default=[], metavar="FILE", help="only in these")
+    parser.add_argument("--all", action="store_true", help="every mistake of the rooms or files")
+    parser.add_argument("--unit", action="store_true", help="without the longer tests")
+    parser.add_argument("--list", action="store_true", help="show the mistakes, try nothing")
+    parser.add_argument("--json", metavar="FILE", help="write the results here too")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    rooms = sorted({room_of(f) for f in options.files}, key=ROOMS.index) if options.files else options.rooms
+    configure()
+    known = graph.Graph(BUILD)
+    candidates = list(sample(rooms, options.files, options.sample, options.seed, known, options.all))
+    if options.list:
+        for candidate in candidates:
+            print(f"{candidate.path}:{candidate.line} {candidate.mistake.kind}\n{candidate.diff()}\n")
+        return
+    tests = Tests(known, not options.unit)
+    tests.prepare(candidates)
+    results = []
+    for candidate in candidates:
+        began = time.monotonic()
+        noticed_by = try_one(tests, candidate)
+        where = f"{candidate.path}:{candidate.line}"
+        seconds = round(time.monotonic() - began, 1)
+        say(f"{where} {candidate.mistake.kind}: {noticed_by or 'NOT NOTICED'} ({seconds} s)")
+        results.append({
+            "file": candidate.path, "line": candidate.line, "room": candidate.room, "kind": candidate.mistake.kind,
+            "diff": candidate.diff(), "noticed_by": noticed_by, "seconds": seconds,
+        })  # fmt: skip
+        if options.json:
+            pathlib.Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
+    report(results)
+
+
+if __name__ == "__main__":
+    main()
