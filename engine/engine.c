@@ -147,6 +147,10 @@ static bool read_extension(
 		return false;
 	const char *token_file = json_str(extension, "daemon-token-file", NULL);
 	if (engine->token == NULL && opts->daemon_token_file == NULL && token_file != NULL) {
+		if (strstr(token_file, ENGINE_TOKEN_POD) != NULL) {
+			engine->token_of_pod = x_strdup(token_file);
+			return true;
+		}
 		engine->token = engine_read_token(token_file, "daemon", err);
 		return engine->token != NULL;
 	}
@@ -297,6 +301,7 @@ void engine_free(struct engine *engine)
 	free(engine->title);
 	free(engine->server);
 	x_free_secret(engine->token);
+	free(engine->token_of_pod);
 	free(engine);
 }
 

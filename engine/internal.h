@@ -51,6 +51,7 @@ struct engine {
 	char *title;
 	char *server;
 	char *token;
+	char *token_of_pod; /* a path with ENGINE_TOKEN_POD in it: one token a pod; NULL: one for all */
 	enum engine_connectivity connectivity;
 	enum engine_runtime runtime;
 	char *runtime_version;
@@ -105,6 +106,9 @@ bool engine_router_locate(
 /* The pod to carry a connection to; false: none is ready. Borrowed for this turn. */
 bool engine_router_pod(
 	struct router *router, const char **namespace_, const char **pod, uint16_t *port);
+
+/* In a context's daemon-token-file it stands for the UID of the pod. */
+#define ENGINE_TOKEN_POD "{pod-uid}"
 
 /* A token's file, without the blanks around it; NULL with *err. free(). */
 char *engine_read_token(const char *path, const char *whose, struct err *err);

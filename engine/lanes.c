@@ -86,6 +86,24 @@ static struct runtime *make_routed(struct engine *engine, const struct fleet_row
 	return runtime_new(engine->loop, engine->http, opts, err);
 }
 
+/* The token of one pod's daemon. A UID comes from the API server and goes into a path: only what UIDs are made of. */
+static char *read_pod_token(
+	const struct engine *engine, const struct fleet_row *row, struct err *err)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+	const char *at = strstr(engine->token_of_pod, ENGINE_TOKEN_POD);
+	if (row->pod_uid[0] == '\0' || strspn(row->pod_uid, letters) != strlen(row->pod_uid)) {
+		err_set(err, ERR_SANDBOX_NOT_READY, "sandbox %s has no pod yet", row->sandbox);
+		return NULL;
+	}
+	char *path = x_asprintf("%.*s%s%s", (int)(at - engine->token_of_pod),
+		engine->token_of_pod, row->pod_uid, at + strlen(ENGINE_TOKEN_POD));
+	char *token = engine_read_token(path, "daemon", err);
+	free(path);
+	return token;
+}
+
 /* Tunnelled, or dialled at the pod or its Service. */
 static struct runtime *make_runtime(
 	struct engine *engine, const struct fleet_row *row, struct lane *lane, struct err *err)
@@ -99,6 +117,13 @@ static struct runtime *make_runtime(
 	opts.explain_arg = lane;
 	if (lane->mode == engine->connectivity && engine_way_is_routed(engine))
 		return make_routed(engine, row, lane, &opts, port, err);
+	char *pod_token = NULL;
+	if (engine->token_of_pod != NULL && !is_legacy) {
+		pod_token = read_pod_token(engine, row, err);
+		if (pod_token == NULL)
+			return NULL;
+		opts.token = pod_token;
+	}
 	const char *host =
 		is_tunnel ? "127.0.0.1" : lane->address; /* of a tunnel: only a name */
 	char *rest =
@@ -109,6 +134,7 @@ static struct runtime *make_runtime(
 	opts.grpc_host = is_legacy ? NULL : host;
 	opts.grpc_port = is_legacy ? 0 : DAEMON_GRPC_PORT;
 	struct runtime *runtime = runtime_new(engine->loop, engine->http, &opts, err);
+	x_free_secret(pod_token);
 	free(rest);
 	return runtime;
 }

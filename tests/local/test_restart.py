@@ -129,7 +129,7 @@ class Restart(Case):
         for args in (["--nope"], ["--port", "x"], ["--isolation", "docker"], ["extra"]):
             r = subprocess.run([LOCALD, *args], capture_output=True, text=True, timeout=20)
             self.assertEqual(r.returncode, 2, args)
-        for name in ("token", "daemon-token", "kubeconfig", "tls/ca.key", "tls/server.key", "objects.db"):
+        for name in ("token", "kubeconfig", "tls/ca.key", "tls/server.key", "objects.db"):
             self.assertEqual(os.stat(self.b.state / name).st_mode & 0o077, 0, name)
 
 

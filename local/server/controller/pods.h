@@ -2,7 +2,10 @@
 /* One running pod, shared by pods.c (what to do), pod_status.c (what to say) and pod_probe.c (is it well). */
 #pragma once
 
+#include "engine/base/digest.h"
 #include "local/server/controller/internal.h"
+
+#include <sys/types.h>
 
 struct probe_call;
 struct podlog;
@@ -55,6 +58,12 @@ void probe_start(struct run *r);
 void probe_stop(struct run *r);
 /* Called by the probe. */
 void run_on_health(struct run *r, bool is_well);
+
+/* pod_identity.c: the SHA-256 of the pod's token, made in its folder if there is none; "" where daemons want none. */
+bool pod_token_hash(
+	struct server *s, const char *folder, char hex[static DIGEST_SHA256_HEX], struct err *err);
+/* Who it is on the host: as root a user of its own, the one that its workspace belongs to or the next; else 0. */
+uid_t pod_host_uid(struct server *s, const char *workspace);
 
 /* Names of the processes below pid, without the daemon itself: "bash, vim"; free(). "" if none. */
 char *procs_below(pid_t pid);
