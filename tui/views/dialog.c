@@ -2,6 +2,7 @@
 // Dialogs. Focus goes round through fields and buttons; positions of the last draw serve the mouse.
 #include "tui/views/dialog.h"
 
+#include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "tui/views/edit.h"
 #include "tui/views/fold.h"
@@ -9,10 +10,11 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { LINES_MAX = 200, TEXT_BYTES_MAX = 16 << 10, BOX_COLS_MAX = 76 };
+enum { LINES_MAX = 200, TEXT_BYTES_MAX = 16 << 10, LINE_BYTES_MAX = 1000, BOX_COLS_MAX = 76 };
 
 struct field {
 	char *label;
+	char *error; /* NULL: none */
 	bool is_switch, on;
 	struct edit edit;
 	struct region at; /* of the last draw */
@@ -37,6 +39,12 @@ struct dialog {
 	int focus; /* fields, then buttons */
 	int scroll, scroll_max;
 	int answer;
+	/* nobody asked for it */
+	bool is_surprise, has_keys, at_bottom;
+	char *footer, *suffix;
+	uint64_t serial;
+	struct region at; /* of the last draw */
+	dialog_check_fn *check;
 	dialog_done_fn *done;
 	void *arg;
 	void (*arg_free)(void *arg);
@@ -61,6 +69,7 @@ void dialog_free(struct dialog *d)
 		return;
 	for (int i = 0; i < d->n_fields; i++) {
 		free(d->fields[i].label);
+		free(d->fields[i].error);
 		edit_deinit(&d->fields[i].edit);
 	}
 	for (int i = 0; i < d->n_buttons; i++)
@@ -69,6 +78,8 @@ void dialog_free(struct dialog *d)
 		d->arg_free(d->arg);
 	str_deinit(&d->text);
 	free(d->title);
+	free(d->footer);
+	free(d->suffix);
 	free(d);
 }
 
@@ -87,21 +98,36 @@ void dialog_set_error(struct dialog *d, bool is_error)
 	d->is_error = is_error;
 }
 
-void dialog_add_text(struct dialog *d, const char *text)
+/* Lines are told apart by line ends, so those of the text are made visible before it is added. */
+static void add_line(struct dialog *d, const char *text)
 {
+	size_t n = 0;
 	if (d->text.n)
 		str_add_char(&d->text, '\n');
-	str_add(&d->text, text);
+	for (; text[n] && n < LINE_BYTES_MAX; n++)
+		if (text[n] == '\n')
+			str_add(&d->text, "^J");
+		else
+			str_add_char(&d->text, text[n]);
+	if (text[n]) /* what follows must not be pushed out */
+		str_add(&d->text, "…");
+}
+
+void dialog_add_text(struct dialog *d, const char *text)
+{
+	add_line(d, text);
 }
 
 void dialog_add_textf(struct dialog *d, const char *format, ...)
 {
+	struct str line;
 	va_list args;
+	str_init(&line, TEXT_BYTES_MAX);
 	va_start(args, format);
-	if (d->text.n)
-		str_add_char(&d->text, '\n');
-	str_vaddf(&d->text, format, args);
+	str_vaddf(&line, format, args);
 	va_end(args);
+	add_line(d, line.p);
+	str_deinit(&line);
 }
 
 int dialog_add_field(struct dialog *d, const char *label, const char *value)
@@ -124,6 +150,14 @@ int dialog_add_switch(struct dialog *d, const char *label, bool on)
 	return i;
 }
 
+static bool has_letter(const struct dialog *d, uint32_t letter)
+{
+	for (int i = 0; i < d->n_buttons; i++)
+		if (d->buttons[i].letter == letter)
+			return true;
+	return false;
+}
+
 int dialog_add_button(struct dialog *d, const char *label)
 {
 	if (d->n_buttons == DIALOG_BUTTONS_MAX)
@@ -134,8 +168,15 @@ int dialog_add_button(struct dialog *d, const char *label)
 	char *mark = strchr(button->label, '&');
 	if (mark) {
 		memmove(mark, mark + 1, strlen(mark));
-		button->letter = (uint32_t)tolower((unsigned char)*mark);
-		button->letter_at = (int)(mark - button->label);
+		size_t n = strlen(button->label), at = (size_t)(mark - button->label);
+		for (size_t i = 0; i < n && button->letter_at < 0; i++) {
+			size_t k = (at + i) % n;
+			unsigned char c = (unsigned char)button->label[k];
+			if (!isalnum(c) || has_letter(d, (uint32_t)tolower(c)))
+				continue;
+			button->letter = (uint32_t)tolower(c);
+			button->letter_at = (int)k;
+		}
 	}
 	return d->n_buttons++;
 }
@@ -143,6 +184,67 @@ int dialog_add_button(struct dialog *d, const char *label)
 void dialog_focus_button(struct dialog *d, int button)
 {
 	d->focus = d->n_fields + button;
+}
+
+void dialog_set_field_error(struct dialog *d, int field, const char *text)
+{
+	if (field < 0 || field >= d->n_fields)
+		return;
+	free(d->fields[field].error);
+	d->fields[field].error = text && *text ? x_strdup(text) : NULL;
+	if (d->fields[field].error)
+		d->focus = field;
+}
+
+void dialog_set_check(struct dialog *d, dialog_check_fn *check)
+{
+	d->check = check;
+}
+
+/* ---- nobody asked for it */
+
+static void set_string(char **at, const char *text)
+{
+	char *copy = x_strdup(text);
+	free(*at);
+	*at = copy;
+}
+
+void dialog_set_serial(struct dialog *d, uint64_t serial)
+{
+	d->serial = serial;
+}
+
+uint64_t dialog_serial(const struct dialog *d)
+{
+	return d->serial;
+}
+
+void dialog_set_surprise(struct dialog *d, const struct dialog_surprise *surprise)
+{
+	d->is_surprise = true;
+	d->has_keys = surprise->has_keys;
+	d->at_bottom = surprise->at_bottom;
+	set_string(&d->footer, surprise->footer);
+	set_string(&d->suffix, surprise->suffix);
+}
+
+bool dialog_has_fields(const struct dialog *d)
+{
+	for (int i = 0; i < d->n_fields; i++)
+		if (!d->fields[i].is_switch)
+			return true;
+	return false;
+}
+
+bool dialog_is_notice(const struct dialog *d)
+{
+	return d->n_buttons <= 1 && !d->n_fields;
+}
+
+struct region dialog_place(const struct dialog *d)
+{
+	return d->at;
 }
 
 const char *dialog_field(const struct dialog *d, int field)
@@ -218,7 +320,7 @@ static void draw_field(
 	struct dialog *d, int i, struct region inside, int row, const struct theme *theme)
 {
 	struct field *field = &d->fields[i];
-	bool focused = d->focus == i;
+	bool focused = d->focus == i && (d->has_keys || !d->is_surprise);
 	struct style plain = theme_style(theme, ROLE_DIALOG);
 	field->at = region_sub(inside, 0, row, inside.cols, 1);
 	if (field->is_switch) {
@@ -238,14 +340,14 @@ static void draw_field(
 static void draw_button(struct dialog *d, int i, struct region at, const struct theme *theme)
 {
 	struct button *button = &d->buttons[i];
-	bool is_focused = d->focus == d->n_fields + i;
+	bool is_focused = d->focus == d->n_fields + i && (d->has_keys || !d->is_surprise);
 	struct style style = theme_style(theme, is_focused ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
 	button->at = at;
 	region_fill(at, style);
 	region_text(at, 0, 0, 2, style, is_focused ? "[ " : "  ");
 	region_text(at, 0, 2, at.cols - 4, style, button->label);
 	region_text(at, 0, at.cols - 2, 2, style, is_focused ? " ]" : "  ");
-	if (button->letter_at >= 0)
+	if (button->letter_at >= 0 && !d->is_surprise)
 		region_add_attrs(at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
 }
 
@@ -263,9 +365,42 @@ static void draw_buttons(
 	}
 }
 
+/* Fields and what is wrong with them. */
+static int field_rows(const struct dialog *d)
+{
+	int rows = d->n_fields;
+	for (int i = 0; i < d->n_fields; i++)
+		rows += d->fields[i].error != NULL;
+	return rows;
+}
+
+static void draw_fields(
+	struct dialog *d, struct region inside, int row, const struct theme *theme)
+{
+	struct style bad = theme_style(theme, ROLE_DIALOG);
+	bad.fg = theme_style(theme, ROLE_ERROR).fg;
+	bad.attrs |= theme_style(theme, ROLE_ERROR).attrs;
+	for (int i = 0; i < d->n_fields; i++) {
+		draw_field(d, i, inside, row++, theme);
+		if (d->fields[i].error)
+			region_textf(inside, row++, 2, inside.cols - 2, bad, "! %s",
+				d->fields[i].error);
+	}
+}
+
+static void title_of(const struct dialog *d, struct str *out)
+{
+	str_add(out, d->title);
+	if (d->suffix)
+		str_add(out, d->suffix);
+}
+
 void dialog_draw(struct dialog *d, struct region screen, const struct theme *theme)
 {
 	struct slice lines[LINES_MAX];
+	struct str heading;
+	str_init(&heading, 1024);
+	title_of(d, &heading);
 	int cols = screen.cols - 4 < BOX_COLS_MAX ? screen.cols - 4 : BOX_COLS_MAX;
 	if (cols < 12)
 		cols = screen.cols;
@@ -279,13 +414,17 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 			widest = used > widest ? used : widest;
 			free(line);
 		}
-		int title = text_cols(d->title) + 4;
+		int title = text_cols(heading.p) + 4;
 		widest = title > widest ? title : widest;
+		int footer = d->footer ? text_cols(d->footer) + 4 : 0;
+		widest = footer > widest ? footer : widest;
 		inner = widest < inner ? widest : inner;
 		cols = inner + 4;
 	}
 	int n_rows = button_rows(d, inner);
-	int fixed = d->n_fields + (d->n_fields ? 1 : 0) + (d->n_buttons ? 1 + n_rows : 0) + 2;
+	int gap = !d->is_surprise; /* the less it covers the better */
+	int fields = field_rows(d);
+	int fixed = fields + (fields ? gap : 0) + (d->n_buttons ? gap + n_rows : 0) + 2;
 	int room = screen.rows - fixed;
 	room = room < 1 ? 1 : room;
 	int shown = n_lines < room ? n_lines : room;
@@ -293,8 +432,12 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 	d->scroll_max = n_lines - shown;
 	if (d->scroll > d->scroll_max)
 		d->scroll = d->scroll_max;
-	struct region box = region_sub(
-		screen, (screen.cols - cols) / 2, (screen.rows - rows) / 2, cols, rows);
+	int top = !d->is_surprise ? (screen.rows - rows) / 2
+		  : d->at_bottom  ? screen.rows - rows
+				  : 0;
+	struct region box =
+		region_sub(screen, (screen.cols - cols) / 2, top > 0 ? top : 0, cols, rows);
+	d->at = box;
 	struct style plain = theme_style(theme, ROLE_DIALOG);
 	region_fill(box, plain);
 	struct style border = theme_style(theme, ROLE_DIALOG_BORDER);
@@ -304,17 +447,19 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 		title.fg = border.fg;
 		title.attrs |= theme_style(theme, ROLE_ERROR).attrs;
 	}
-	struct region inside = region_box(box, border, title, d->title);
+	struct region inside = region_box(box, border, title, heading.p);
+	str_deinit(&heading);
+	if (d->footer && box.rows > 1)
+		region_textf(box, box.rows - 1, 2, box.cols - 4, title, " %s ", d->footer);
 	inside = region_sub(inside, 1, 0, inside.cols - 2, inside.rows);
 	struct surface_cursor none = { 0 };
-	surface_set_cursor(screen.surface, &none);
+	if (!d->is_surprise || d->has_keys)
+		surface_set_cursor(screen.surface, &none);
 	for (int i = 0; i < shown; i++)
 		region_slice(inside, i, 0, inside.cols, plain, lines[i + d->scroll]);
 	if (d->scroll < d->scroll_max && shown > 0)
 		region_text(inside, shown - 1, inside.cols - 1, 1, border, "↓");
-	int row = shown + (d->n_fields && shown ? 1 : 0);
-	for (int i = 0; i < d->n_fields; i++)
-		draw_field(d, i, inside, row++, theme);
+	draw_fields(d, inside, shown + (d->n_fields && shown ? gap : 0), theme);
 	if (d->n_buttons)
 		draw_buttons(d, inside, inside.rows - n_rows, theme);
 }
@@ -328,8 +473,16 @@ static void move_focus(struct dialog *d, int by)
 
 static bool press(struct dialog *d, int button)
 {
+	struct err err = { 0 };
+	int field = -1;
 	if (button < 0 || button >= d->n_buttons)
 		return false;
+	for (int i = 0; i < d->n_fields; i++)
+		dialog_set_field_error(d, i, NULL);
+	if (button == 0 && d->check && !d->check(d->arg, d, &field, &err)) {
+		dialog_set_field_error(d, field < 0 ? 0 : field, err.msg);
+		return false;
+	}
 	d->answer = button;
 	return true;
 }
@@ -337,7 +490,7 @@ static bool press(struct dialog *d, int button)
 static bool letter_key(struct dialog *d, const struct key *key)
 {
 	bool in_field = d->focus < d->n_fields && !d->fields[d->focus].is_switch;
-	if (key->sym != KEY_NONE || in_field)
+	if (key->sym != KEY_NONE || in_field || d->is_surprise)
 		return false;
 	uint32_t c =
 		key->codepoint < 128 ? (uint32_t)tolower((int)key->codepoint) : key->codepoint;
@@ -347,11 +500,18 @@ static bool letter_key(struct dialog *d, const struct key *key)
 	return false;
 }
 
+static bool is_cancel(const struct key *key)
+{
+	return key->sym == KEY_SYM_ESCAPE ||
+	       (key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c');
+}
+
 bool dialog_key(struct dialog *d, const struct key *key)
 {
 	struct field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
-	if (key->sym == KEY_SYM_ESCAPE ||
-		(key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c')) {
+	if (is_cancel(key)) {
+		if (d->is_surprise) /* whoever has lost the box from their eyes must not answer it */
+			return false;
 		d->answer = DIALOG_CANCELLED;
 		return true;
 	}
@@ -388,7 +548,7 @@ bool dialog_key(struct dialog *d, const struct key *key)
 		move_focus(d, 1);
 		return false;
 	default:
-		if (key->sym == KEY_NONE && key->codepoint == ' ' && !field)
+		if (key->sym == KEY_NONE && key->codepoint == ' ' && !field && !d->is_surprise)
 			return press(d, d->focus - d->n_fields);
 		return false;
 	}

@@ -2,10 +2,12 @@
 // Dialogs: what they draw, what keys and mouse do in them, and that each answers once.
 #include "tests/unit/unit.h"
 
+#include "engine/base/err.h"
 #include "tui/views/dialog.h"
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int answer, n_answers;
@@ -146,6 +148,152 @@ static void test_hostile_text_and_any_size(void **state)
 	dialog_free(dialog);
 }
 
+/* Letters that are taken go to the next one that is free, so that no letter is for two. */
+static void test_no_two_buttons_share_a_letter(void **state)
+{
+	static const struct {
+		const char *labels[DIALOG_BUTTONS_MAX];
+		const char *letters; /* in order; '-' none */
+	} cases[] = {
+		{ { "&Once", "&Always", "N&o", "&Never" }, "oane" },
+		{ { "&Overwrite", "&Skip", "&Keep both", "S&top" }, "oskt" },
+		{ { "&Aa", "&Aa", "&Ab" }, "a-b" },
+		{ { "&é", "plain", "&OK" }, "--o" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (int k = 0; cases[i].letters[k]; k++) {
+			struct dialog *dialog = dialog_new("?", on_done, NULL, NULL);
+			for (int n = 0; cases[i].labels[n]; n++)
+				dialog_add_button(dialog, cases[i].labels[n]);
+			char letter[2] = { cases[i].letters[k], 0 };
+			n_answers = 0;
+			if (*letter != '-') {
+				press(dialog, letter);
+				assert_int_equal(n_answers, 1);
+				assert_int_equal(answer, k);
+			}
+			dialog_free(dialog);
+		}
+}
+
+static void test_a_name_cannot_write_lines_of_the_question(void **state)
+{
+	(void)state;
+	struct dialog *dialog = confirm();
+	dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
+	expect(dialog, 60, 11,
+		"\n\n"
+		"               ┌ Delete? ──────────────────┐\n"
+		"               │ Everything is lost.       │\n"
+		"               │   a^JNothing is lost.^M^J │\n"
+		"               │                           │\n"
+		"               │       Delete   [ Cancel ] │\n"
+		"               └───────────────────────────┘\n"
+		"\n\n\n");
+	/* nor push them out by its length */
+	char *name = malloc(40000);
+	memset(name, 'x', 39999);
+	name[39999] = 0;
+	dialog_add_text(dialog, name);
+	dialog_add_text(dialog, "The last line.");
+	struct surface *s = surface_new(80, 60);
+	struct theme theme;
+	struct str text;
+	theme_builtin(&theme);
+	str_init(&text, 1 << 16);
+	dialog_draw(dialog, region_whole(s), &theme);
+	surface_text(s, &text);
+	assert_non_null(strstr(text.p, "The last line."));
+	str_deinit(&text);
+	surface_free(s);
+	free(name);
+	dialog_free(dialog);
+}
+
+static void test_scrolled_to_the_end_and_then_taller(void **state)
+{
+	(void)state;
+	struct dialog *dialog = dialog_new("Long", on_done, NULL, NULL);
+	for (int i = 1; i <= 9; i++)
+		dialog_add_textf(dialog, "line %d", i);
+	dialog_add_button(dialog, "&OK");
+	expect(dialog, 20, 8, NULL); /* four rows of text */
+	for (int i = 0; i < 20; i++)
+		press(dialog, "down");
+	expect(dialog, 20, 8,
+		"    ┌ Long ────┐\n"
+		"    │ line 6   │\n"
+		"    │ line 7   │\n"
+		"    │ line 8   │\n"
+		"    │ line 9   │\n"
+		"    │          │\n"
+		"    │   [ OK ] │\n"
+		"    └──────────┘\n");
+	expect(dialog, 20, 10,
+		"    ┌ Long ────┐\n"
+		"    │ line 4   │\n"
+		"    │ line 5   │\n"
+		"    │ line 6   │\n"
+		"    │ line 7   │\n"
+		"    │ line 8   │\n"
+		"    │ line 9   │\n"
+		"    │          │\n"
+		"    │   [ OK ] │\n"
+		"    └──────────┘\n");
+	expect(dialog, 20, 14, NULL); /* all of them fit */
+	press(dialog, "up");
+	struct mouse wheel = { .action = MOUSE_WHEEL_UP };
+	dialog_mouse(dialog, &wheel);
+	expect(dialog, 20, 8,
+		"    ┌ Long ────┐\n"
+		"    │ line 1   │\n"
+		"    │ line 2   │\n"
+		"    │ line 3   │\n"
+		"    │ line 4 ↓ │\n"
+		"    │          │\n"
+		"    │   [ OK ] │\n"
+		"    └──────────┘\n");
+	dialog_free(dialog);
+}
+
+static bool is_number(void *arg, struct dialog *dialog, int *field, struct err *err)
+{
+	(void)arg;
+	*field = 1;
+	if (strcmp(dialog_field(dialog, 1), "7") == 0)
+		return true;
+	return err_set(err, ERR_ARG_INVALID, "'%s' is no number", dialog_field(dialog, 1));
+}
+
+static void test_a_form_that_fails_keeps_its_contents(void **state)
+{
+	(void)state;
+	struct dialog *dialog = dialog_new("Form", on_done, value, NULL);
+	dialog_add_field(dialog, "name", "");
+	dialog_add_field(dialog, "count", "");
+	dialog_add_button(dialog, "&OK");
+	dialog_set_check(dialog, is_number);
+	n_answers = 0;
+	press(dialog, "m e tab x enter");
+	assert_int_equal(n_answers, 0);
+	expect(dialog, 40, 10,
+		"\n"
+		"  ┌ Form ────────────────────────────┐\n"
+		"  │ name  me                         │\n"
+		"  │ count x                          │\n"
+		"  │   ! 'x' is no number             │\n"
+		"  │                                  │\n"
+		"  │                                  │\n"
+		"  │                             OK   │\n"
+		"  └──────────────────────────────────┘\n"
+		"\n");
+	press(dialog, "ctrl-u 7 enter"); /* the field at fault has the focus */
+	assert_int_equal(n_answers, 1);
+	assert_string_equal(value, "me");
+	dialog_free(dialog);
+}
+
 int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -154,6 +302,10 @@ int main(void)
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_the_picture),
 		cmocka_unit_test(test_hostile_text_and_any_size),
+		cmocka_unit_test(test_no_two_buttons_share_a_letter),
+		cmocka_unit_test(test_a_name_cannot_write_lines_of_the_question),
+		cmocka_unit_test(test_scrolled_to_the_end_and_then_taller),
+		cmocka_unit_test(test_a_form_that_fails_keeps_its_contents),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
