@@ -167,12 +167,15 @@ class DashboardCases:
         scr.wait_for("Write to your clipboard?")
         scr.wait_for("stolen")
         self.assertNotIn(b"\x1b]52", scr.raw)
-        scr.key("Enter")
+        self.answer(scr, "No")
         scr.wait_gone("Write to your clipboard?")
         self.assertNotIn(b"\x1b]52", scr.raw)
         scr.type("clear; printf '\\033]52;c;?\\a'; echo do''ne\r")  # reading is never answered
         scr.wait_for(re.compile("^done$", re.M))
         self.assertNotIn("Write to", scr.text())
+        scr.type("clear; printf '\\033]52;c;c3RvbGVu\\a'\r")
+        self.answer(scr, "Once")
+        scr.wait_for(lambda s: b"\x1b]52;c;c3RvbGVu" in s.raw)
 
     def test_a_dead_pane_says_why_refuses_input_and_runs_again(self):
         scr = self.shell()
@@ -182,7 +185,7 @@ class DashboardCases:
         scr.wait_idle()
         self.assertIn("ended with status 3", scr.text())
         self.assertNotIn("lo''st", scr.text())
-        scr.type("r")
+        scr.key("C-]").type("r")
         scr.wait_gone("ended with status 3")
         self.prompt(scr)
         scr.type("clear; echo al''ive\r")
@@ -282,13 +285,13 @@ class DashboardCases:
         scr.mouse("click", "left", row, 3)  # mine
         scr.key("F5")
         scr.wait_for("It is there already")
-        scr.type("s")
+        self.answer(scr, "Skip")
         scr.wait_gone("It is there already")
         scr.wait_idle()
         self.assertEqual(self.read_remote("same.txt"), b"theirs\n")
         scr.key("F5")
         scr.wait_for("It is there already")
-        scr.type("o")
+        self.answer(scr, "Overwrite")
         scr.wait_for(lambda s: self.read_remote("same.txt") == b"mine\n")
 
     def test_delete_asks_and_names_what(self):

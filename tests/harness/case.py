@@ -2,6 +2,7 @@
 """A thin base over unittest. On CI (CI=true) a skip is a failure. The last line that
 main() prints is `N passed, N failed, N skipped`."""
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -49,6 +50,23 @@ class Case(unittest.TestCase):
     def sandmux(self, *args, env=None, **kw):
         """Runs sandmux with a home of this test's own (harness.sandmux.run)."""
         return run(*args, env={**home_env(self.tmp), **(env or {})}, **kw)
+
+    def answer(self, scr, button: str, turn_to=True):
+        """Presses a button of the question that nobody asked for: turns to it, walks to the button, Enter."""
+        if turn_to:
+            scr.key("C-]").type("a")
+        scr.wait_for("arrows and enter answer")
+        def focused(s):
+            found = re.search(r"\[ ([^\]]{2,}) \]", s.text())
+            return found.group(1) if found else "a field"
+        for _ in range(12):
+            now = focused(scr)
+            if now == button:
+                break
+            scr.key("Tab")
+            scr.wait_for(lambda s: focused(s) != now)
+        scr.key("Enter")
+        return scr
 
     def sandmux_screen(self, *args, env=None, **kw) -> Screen:
         return self.screen([BIN, *args], env={**home_env(self.tmp), **(env or {})}, **kw)

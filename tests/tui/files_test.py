@@ -122,15 +122,16 @@ class Files(Case):
         self.wait_at(scr, "f0", True)
         scr.wait_for(re.compile(r"there: 5 B +new: 3 B"))
         scr.wait_for(lambda s: (self.root / "f5").exists())  # it has no conflict and does not wait
-        scr.key("o")  # this one
+        self.answer(scr, "Overwrite")  # this one
         scr.wait_for(lambda s: sum((self.root / f"f{n}").read_text() == "new" for n in range(5)) == 1)
         scr.wait_for("It is there already")
-        scr.key("k")  # keep both
+        self.answer(scr, "Keep both", turn_to=False)  # the next of the same copy has the keyboard already
         scr.wait_for(lambda s: any("(1)" in n for n in os.listdir(self.root)))
         scr.wait_for("It is there already")
+        scr.wait_for("arrows and enter answer")
         scr.key("Tab", "Tab", "Tab", "Space")  # to the switch and on
         scr.wait_for("[x] the same for all")
-        scr.key("s")
+        self.answer(scr, "Skip", turn_to=False)
         scr.wait_for("3 skipped")
         scr.wait_gone("It is there already")
         self.assertEqual(sum((self.root / f"f{n}").read_text() == "older" for n in range(5)), 4)
@@ -142,7 +143,7 @@ class Files(Case):
         self.wait_at(scr, "f", False)
         scr.key("Tab", "End", "c")
         scr.wait_for("It is there already")
-        scr.key("t")
+        self.answer(scr, "Stop")
         scr.wait_for("cancelled")
         self.assertEqual((self.root / "f").read_text(), "older")
         self.assertEqual(os.listdir(self.root), ["f"])
@@ -187,7 +188,8 @@ class Files(Case):
         scr.key("Tab", "End", "c")
         scr.wait_for("Not copied to")
         scr.wait_for(re.compile(r"file\.\w+|arg\.\w+"))
-        scr.key("Enter")
+        self.answer(scr, "OK")
+        scr.wait_gone("Not copied to")
         scr.key("C")
         scr.wait_for(re.compile(r"failed +f "))
         self.assertEqual(os.listdir(self.root / "f"), [])
@@ -200,7 +202,7 @@ class Files(Case):
         self.wait_at(scr, "big", True)
         scr.key("c")
         scr.wait_for("It is there already")
-        scr.key("o")
+        self.answer(scr, "Overwrite")
         scr.wait_for(lambda s: len(os.listdir(self.here)) > 1)  # the temporary file
         self.server.proc.signal(signal.SIGKILL)
         scr.wait_for("Not copied to")

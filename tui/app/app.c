@@ -126,6 +126,11 @@ static const char *on_host_namespace(const struct host *host)
 	return app_of(host)->namespace_;
 }
 
+static uint64_t on_host_input_serial(const struct host *host)
+{
+	return app_of(host)->input_serial;
+}
+
 static const struct host_ops host_ops = {
 	.dirty = on_host_dirty,
 	.run = on_host_run,
@@ -137,6 +142,7 @@ static const struct host_ops host_ops = {
 	.copy_text = on_host_copy_text,
 	.namespace_ = on_host_namespace,
 	.each_command = command_each,
+	.input_serial = on_host_input_serial,
 	.can = command_can_in,
 };
 
@@ -144,6 +150,12 @@ static const struct host_ops host_ops = {
 
 void app_push_dialog(struct app *app, struct dialog *dialog)
 {
+	bool is_awaited = dialog_serial(dialog) && dialog_serial(dialog) == app->input_serial &&
+			  clock_mono_ms() - app->last_input_ms < AWAITED_MS;
+	if (!app->n_handling && !is_awaited) {
+		surprise_push(app, dialog);
+		return;
+	}
 	drag_end(app, false);
 	app->is_prefix = false;
 	if (app->n_dialogs ==
@@ -173,6 +185,7 @@ void app_drop_dialogs(struct app *app, const void *owner)
 		else
 			app->dialogs[kept++] = app->dialogs[i];
 	app->n_dialogs = kept;
+	surprise_drop(app, owner);
 }
 
 void app_fail(struct app *app, const char *what, const struct err *err)
@@ -334,6 +347,7 @@ void app_detach(struct app *app)
 	app->mouse_view = NULL;
 	app->border = NULL;
 	app->is_strip_border = app->has_press = false;
+	surprise_hide(app);
 	frame_stop(app);
 	terminal_close(app->tty);
 	input_free(app->input);
@@ -443,6 +457,7 @@ void app_free(struct app *app)
 	actions_free(app->host.actions);
 	while (app->n_dialogs)
 		dialog_free(app->dialogs[--app->n_dialogs]);
+	surprise_free_all(app);
 	tabs_free(app);
 	if (app->strip)
 		app->strip->class->free(app->strip);
@@ -461,7 +476,10 @@ void app_free(struct app *app)
 
 bool app_run(struct app *app, const char *command, struct err *err)
 {
-	return command_run(app, command, err);
+	app->n_handling++;
+	bool ok = command_run(app, command, err);
+	app->n_handling--;
+	return ok;
 }
 
 void app_note(struct app *app, const char *text)

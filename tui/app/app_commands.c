@@ -339,6 +339,13 @@ static bool run_mouse(void *self, const char *args, struct err *err)
 	return true;
 }
 
+static bool run_answer(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return surprise_turn_to(self) ||
+	       err_set(err, ERR_ARG_INVALID, "no question is waiting for an answer");
+}
+
 static bool run_stop(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -366,6 +373,7 @@ const struct command app_commands[] = {
 	{ "grow", "left|right|up|down", "move a border of this pane", run_grow },
 	{ "theme", "NAME", "other colours", run_theme },
 	{ "mouse", "on|off|toggle", "use the mouse, or leave it to the terminal", run_mouse },
+	{ "answer", "", "turn to the question that waits for an answer", run_answer },
 	{ "redraw", "", "paint the whole screen again", run_redraw },
 	{ "resync", "", "list everything again", run_resync },
 	{ "stop", "", "suspend sandmux to the shell (fg comes back)", run_stop },

@@ -27,29 +27,90 @@ static void prefix_key(struct app *app, const struct key *key)
 		key_prefix_name, key_format(key, name), key_prefix_name);
 }
 
-/* Esc and another key in one read look like Alt and that key. Nothing here is bound to Alt, so outside of programs it is
- * taken for what it was. */
+/* To the view, or what the table says. A pane that scrolls or whose process has ended knows few keys, and whoever types
+ * there believes to be somewhere else: what it does not know is swallowed, neither typed nor taken as a command. */
+static void view_key(struct app *app, const struct key *key)
+{
+	struct view *view = app_focused(app);
+	enum key_scope scope = view_scope(view);
+	bool is_too_small = surface_cols(app->surface) < APP_COLS_MIN ||
+			    surface_rows(app->surface) < APP_ROWS_MIN;
+	if (scope == SCOPE_SHELL || scope == SCOPE_TYPING) {
+		if (view->class->key)
+			view->class->key(view, key);
+		return;
+	}
+	if (is_too_small) /* what cannot be seen is not steered, except leaving */
+		scope = SCOPE_GLOBAL;
+	bool is_alone = scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
+	if (key->sym == KEY_SYM_ESCAPE && surprise_dismiss(app))
+		return;
+	const char *command = key_lookup(scope, key);
+	if (!command && (!is_alone || key->mods & MOD_ALT))
+		command = key_lookup(SCOPE_GLOBAL, key);
+	if (command)
+		command_try(app, command);
+	else if (!is_alone && view->class->key)
+		view->class->key(view, key);
+}
+
+/* Who has the keyboard. */
+struct target {
+	const void *top; /* dialog or view */
+	enum prompt_kind prompt;
+	bool is_prefix;
+	enum key_scope scope;
+};
+
+static struct target target_of(const struct app *app)
+{
+	const struct view *view = app_focused(app);
+	struct target target = { view, app->prompt.kind, app->is_prefix, view_scope(view) };
+	if (app->n_dialogs)
+		target.top = app->dialogs[app->n_dialogs - 1];
+	return target;
+}
+
+static bool is_same(const struct target *a, const struct target *b)
+{
+	return a->top == b->top && a->prompt == b->prompt && a->is_prefix == b->is_prefix &&
+	       a->scope == b->scope;
+}
+
+/* Esc and another key in one read look like Alt and that key. */
 static bool is_escape_and_key(const struct app *app, const struct key *key)
 {
 	if (!(key->mods & MOD_ALT) || key->sym != KEY_NONE)
+		return false;
+	bool is_free = !app->n_dialogs && app->prompt.kind == PROMPT_NONE && !app->is_prefix;
+	if (is_free && key_lookup(SCOPE_GLOBAL, key)) /* bound: it is Alt */
 		return false;
 	return app->n_dialogs || app->prompt.kind != PROMPT_NONE || app->is_prefix ||
 	       view_scope(app_focused(app)) != SCOPE_SHELL;
 }
 
-void dispatch_key(void *arg, const struct key *key)
+/* Outside of programs it is taken for what it was. The other key was meant for what Esc has closed, or for what the
+ * person believed to be there: it is not given to what lies below. Where text stands that Esc would throw away, it may
+ * as well have been Alt, as in a shell, and does nothing. */
+static void escape_and_key(struct app *app, const struct key *key)
 {
-	struct app *app = arg;
-	app_close_pending(app);
-	if (is_escape_and_key(app, key)) {
-		struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
-		plain.mods &= ~(unsigned)MOD_ALT;
-		dispatch_key(app, &escape);
-		dispatch_key(app, &plain);
+	struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
+	struct target before = target_of(app);
+	bool has_text = app->prompt.kind != PROMPT_NONE && app->prompt.edit.text.n;
+	if (app->n_dialogs)
+		has_text = dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
+	if (has_text || before.scope == SCOPE_DEAD)
 		return;
-	}
-	bool is_too_small = surface_cols(app->surface) < APP_COLS_MIN ||
-			    surface_rows(app->surface) < APP_ROWS_MIN;
+	plain.mods &= ~(unsigned)MOD_ALT;
+	dispatch_key(app, &escape);
+	app_close_pending(app);
+	struct target after = target_of(app);
+	if (is_same(&before, &after) || key_is_prefix(&plain))
+		dispatch_key(app, &plain);
+}
+
+static void handle_key(struct app *app, const struct key *key)
+{
 	if (app->drag && key->sym == KEY_SYM_ESCAPE) {
 		drag_end(app, false);
 		return;
@@ -64,6 +125,8 @@ void dispatch_key(void *arg, const struct key *key)
 		prompt_key(app, key);
 		return;
 	}
+	if (surprise_key(app, key))
+		return;
 	if (app->is_prefix) {
 		prefix_key(app, key);
 		return;
@@ -73,22 +136,21 @@ void dispatch_key(void *arg, const struct key *key)
 		frame_dirty(app);
 		return;
 	}
-	struct view *view = app_focused(app);
-	enum key_scope scope = view_scope(view);
-	if (scope == SCOPE_SHELL || scope == SCOPE_TYPING) {
-		if (view->class->key)
-			view->class->key(view, key);
+	view_key(app, key);
+}
+
+void dispatch_key(void *arg, const struct key *key)
+{
+	struct app *app = arg;
+	app_close_pending(app);
+	if (!surprise_has_keys(app) && is_escape_and_key(app, key)) {
+		escape_and_key(app, key);
 		return;
 	}
-	if (is_too_small) /* what cannot be seen is not steered, except leaving */
-		scope = SCOPE_GLOBAL;
-	const char *command = key_lookup(scope, key);
-	if (!command)
-		command = key_lookup(SCOPE_GLOBAL, key);
-	if (command)
-		command_try(app, command);
-	else if (view->class->key)
-		view->class->key(view, key);
+	app->input_serial++;
+	app->n_handling++;
+	handle_key(app, key);
+	app->n_handling--;
 }
 
 void dispatch_paste(void *arg, struct slice text, bool is_cut)
@@ -96,17 +158,17 @@ void dispatch_paste(void *arg, struct slice text, bool is_cut)
 	struct app *app = arg;
 	app_close_pending(app);
 	frame_dirty(app);
-	if (app->n_dialogs) {
-		dialog_paste(app->dialogs[app->n_dialogs - 1], text);
-		return;
-	}
-	if (app->prompt.kind != PROMPT_NONE) {
-		prompt_paste(app, text);
-		return;
-	}
+	app->input_serial++;
+	app->is_prefix = false; /* no key of a command follows */
+	app->n_handling++;
 	struct view *view = app_focused(app);
-	if (view->class->paste)
+	if (app->n_dialogs)
+		dialog_paste(app->dialogs[app->n_dialogs - 1], text);
+	else if (app->prompt.kind != PROMPT_NONE)
+		prompt_paste(app, text);
+	else if (!surprise_paste(app, text) && view->class->paste)
 		view->class->paste(view, text, is_cut);
+	app->n_handling--;
 }
 
 void dispatch_focus(void *arg, bool in)

@@ -114,6 +114,9 @@ static void arm_tick(struct app *app)
 		layout_each(tab->root, leaf_min_redraw, &least);
 	if (app->is_strip_on)
 		min_redraw(&least, app->strip);
+	int64_t surprise = surprise_redraw_after_ms(app);
+	if (surprise && (!least || surprise < least))
+		least = surprise;
 	if (least)
 		loop_timer_arm(app->tick_timer, least);
 	else
@@ -146,72 +149,6 @@ static struct style role(const struct app *app, enum theme_role which)
 	return theme_style(&app->theme, which);
 }
 
-static void draw_tab_bar(struct app *app, struct region bar)
-{
-	struct style plain = role(app, ROLE_TAB);
-	region_fill(bar, plain);
-	int col = region_text(bar, 0, 1, bar.cols - 1, role(app, ROLE_BAR_KEY), "sandmux") + 2;
-	/* right: where we are */
-	struct str where;
-	str_init(&where, 512);
-	if (engine_is_insecure(app->host.engine))
-		str_add(&where, "TLS NOT VERIFIED  ");
-	if (engine_is_read_only(app->host.engine))
-		str_add(&where, "read-only  ");
-	str_add(&where, engine_context(app->host.engine));
-	if (engine_fleet(app->host.engine))
-		str_addf(
-			&where, " · %s", *app->namespace_ ? app->namespace_ : "all namespaces");
-	int where_cols = text_cols(where.p);
-	int room = bar.cols - where_cols - 2;
-	if (room < bar.cols / 2) {
-		room = bar.cols / 2;
-		where_cols = bar.cols - room - 2;
-	}
-	size_t first = 0;
-	for (;;) { /* so many tabs that the current one would not fit: begin later */
-		int at = col;
-		for (size_t i = first; i <= app->current; i++) {
-			struct str title;
-			str_init(&title, 256);
-			struct view *view = layout_data(app->tabs[i]->focus);
-			view->class->title(view, &title);
-			int cols = text_cols(title.p) + 5;
-			at += cols < 26 ? cols : 26;
-			str_deinit(&title);
-		}
-		if (at <= room || first == app->current)
-			break;
-		first++;
-	}
-	for (size_t i = 0; i < app->n_tabs; i++) {
-		struct tab *tab = app->tabs[i];
-		tab->cols = 0;
-		if (i < first || col + 6 > room)
-			continue;
-		struct style style = i == app->current ? role(app, ROLE_TAB_ACTIVE) : plain;
-		struct str title;
-		str_init(&title, 256);
-		struct view *view = layout_data(tab->focus);
-		str_addf(&title, " %zu ", i + 1);
-		view->class->title(view, &title);
-		int cols = text_cols(title.p) + 1;
-		cols = cols < 26 ? cols : 26;
-		cols = col + cols > room ? room - col : cols;
-		struct region place = region_sub(bar, col, 0, cols, 1);
-		region_fill(place, style);
-		region_text(place, 0, 0, cols - 1, style, title.p);
-		tab->col = col;
-		tab->cols = cols;
-		col += cols + 1;
-		str_deinit(&title);
-	}
-	region_text_right(bar, 0, bar.cols - where_cols - 1, where_cols,
-		engine_is_insecure(app->host.engine) ? role(app, ROLE_BAR_KEY) : plain,
-		where.p);
-	str_deinit(&where);
-}
-
 static void draw_hints(struct app *app, struct region bar)
 {
 	struct style plain = role(app, ROLE_BAR), key = role(app, ROLE_BAR_KEY);
@@ -229,12 +166,12 @@ static void draw_hints(struct app *app, struct region bar)
 			"the name; ↓ goes to the next one, Enter and Esc end it");
 		return;
 	}
-	for (int pass = 0; pass < 2; pass++)
+	bool is_alone = scope == SCOPE_PREFIX || scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
+	for (int pass = 0; pass < (is_alone ? 1 : 2); pass++)
 		for (size_t i = 0; i < n_key_rows; i++) {
 			const struct key_row *row = &key_rows[i];
 			enum key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
-			if (row->scope != want || !row->hint ||
-				(pass == 1 && scope == SCOPE_PREFIX))
+			if (row->scope != want || !row->hint)
 				continue;
 			bool can = command_can(app, app_focused(app), row->command, NULL);
 			int cols = text_cols(row->key) + text_cols(row->hint) + (can ? 3 : 5);
@@ -397,7 +334,7 @@ void frame_compose(struct app *app)
 	str_init(&copies, 256);
 	int copy_rows = copies_summary(app->host.copies, &copies);
 	place(app, screen, copy_rows);
-	draw_tab_bar(app, region_sub(screen, 0, 0, screen.cols, 1));
+	tab_bar_draw(app, region_sub(screen, 0, 0, screen.cols, 1));
 	draw_body(app, screen);
 	if (app->strip_rect.rows) {
 		struct rect r = app->strip_rect;
@@ -413,6 +350,7 @@ void frame_compose(struct app *app)
 		prompt_draw(app, screen);
 	for (size_t i = app->n_dialogs ? app->n_dialogs - 1 : 0; i < app->n_dialogs; i++)
 		dialog_draw(app->dialogs[i], screen, &app->theme);
+	surprise_draw(app, screen);
 	draw_ghost(app, screen);
 	arm_tick(app);
 }

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "tui/app/app.h"
 #include "tui/app/layout.h"
+#include "tui/app/surprise.h"
 #include "tui/draw/input.h"
 #include "tui/draw/screen.h"
 #include "tui/draw/terminal.h"
@@ -27,6 +28,7 @@ enum {
 	DIALOGS_MAX = 16,
 	TABS_MAX = 64,
 	STRIP_ROWS = 6,
+	AWAITED_MS = 5000, /* so long a person is taken to wait for the question of a command */
 	NAMESPACE_BYTES = 256,
 	HISTORY_MAX = 50,
 };
@@ -38,6 +40,12 @@ struct tab {
 	int col, cols;      /* on the tab bar, last draw */
 };
 
+/* Tabs that the bar has no room for, on one side of it. */
+struct tabs_beside {
+	size_t n, nearest; /* nearest: the index of the one beside those shown */
+	int col, cols;     /* of its counter, last draw */
+};
+
 enum prompt_kind { PROMPT_NONE, PROMPT_COMMAND, PROMPT_FILTER };
 struct prompt {
 	enum prompt_kind kind;
@@ -46,6 +54,17 @@ struct prompt {
 	char *before; /* the filter that was there */
 	char *history[HISTORY_MAX];
 	size_t n_history, at_history;
+};
+
+struct surprises { /* surprise.h; queue[0] is the one that is shown */
+	struct dialog *queue[SURPRISES_MAX];
+	size_t n;
+	bool has_keys, is_at_bottom;
+	int rows;              /* of the last draw */
+	int64_t since_ms;      /* it stands where it stands; 0: not drawn yet */
+	int64_t hush_until_ms; /* it vanished while it had the keyboard */
+	int64_t stays_until_ms;
+	const void *last_owner; /* of the one answered last: to compare, never to follow */
 };
 
 struct app {
@@ -69,6 +88,7 @@ struct app {
 	/* tabs */
 	struct tab *tabs[TABS_MAX];
 	size_t n_tabs, current;
+	struct tabs_beside before, after;
 	uint64_t rights_revision; /* last seen */
 	struct view *strip;       /* the log below everything */
 	bool is_strip_on, is_strip_focused;
@@ -80,6 +100,9 @@ struct app {
 	struct prompt prompt;
 	struct dialog *dialogs[DIALOGS_MAX];
 	size_t n_dialogs;
+	struct surprises surprises;
+	int n_handling; /* over 0: a key, a click or a command of the person is being handled */
+	uint64_t input_serial; /* counts what the person does */
 	char note[512];
 	enum note_level note_level;
 	/* mouse */
@@ -105,6 +128,7 @@ struct app *app_of(const struct host *host);
 struct view *app_focused(const struct app *app); /* never NULL */
 struct tab *app_tab(const struct app *app);
 void app_fail(struct app *app, const char *what, const struct err *err);
+/* What comes while a key or a click is handled was asked for, and gets the keyboard; else see surprise.h. */
 void app_push_dialog(struct app *app, struct dialog *dialog);
 void app_pop_dialog(struct app *app);
 void app_drop_dialogs(struct app *app, const void *owner);
@@ -125,7 +149,17 @@ void tabs_select(struct app *app, size_t index);
 void tabs_tell_changed(struct app *app); /* the fleet has changed */
 void tabs_focus(struct app *app, struct layout *leaf);
 void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg);
+/* As the tab bar shows it; 0: it is in none. */
+size_t tabs_number_of(struct app *app, const void *view);
 void tabs_free(struct app *app);
+
+/* Middle click on a tab: never the list, and nothing in which something runs without asking. */
+void tabs_ask_close_all(struct app *app, size_t index);
+
+/* tab_bar.c */
+void tab_bar_draw(struct app *app, struct region bar);
+void tab_bar_press(struct app *app, const struct mouse *mouse);
+size_t tab_bar_at(const struct app *app, int col); /* an index; n_tabs: none */
 
 /* frame.c */
 void frame_dirty(struct app *app);

@@ -106,29 +106,13 @@ static void drag_move(struct app *app)
 		       view->class->drag_hover(
 			       view, app->drag, app->mouse_col - r.col, app->mouse_row - r.row);
 	/* over another tab's name: show that tab, so that its panes can be reached */
-	if (app->mouse_row == 0)
-		for (size_t i = 0; i < app->n_tabs; i++)
-			if (i != app->current && app->tabs[i]->cols &&
-				app->mouse_col >= app->tabs[i]->col &&
-				app->mouse_col < app->tabs[i]->col + app->tabs[i]->cols)
-				tabs_select(app, i);
+	size_t tab = app->mouse_row == 0 ? tab_bar_at(app, app->mouse_col) : app->current;
+	if (tab < app->n_tabs && tab != app->current)
+		tabs_select(app, tab);
 	frame_dirty(app);
 }
 
 /* ---- pressing */
-
-static void press_tab_bar(struct app *app, const struct mouse *mouse)
-{
-	for (size_t i = 0; i < app->n_tabs; i++) {
-		struct tab *tab = app->tabs[i];
-		if (!tab->cols || mouse->col < tab->col || mouse->col >= tab->col + tab->cols)
-			continue;
-		tabs_select(app, i);
-		if (mouse->button == 2)
-			tabs_ask_close(app, app_focused(app));
-		return;
-	}
-}
 
 static void press(struct app *app, const struct mouse *mouse)
 {
@@ -137,9 +121,10 @@ static void press(struct app *app, const struct mouse *mouse)
 	struct rect s = app->strip_rect;
 	app->press = *mouse;
 	app->has_press = true;
+	app->is_prefix = false; /* no key of a command follows */
 	app->mouse_view = NULL;
 	if (mouse->row == 0) {
-		press_tab_bar(app, mouse);
+		tab_bar_press(app, mouse);
 		return;
 	}
 	if (s.rows && mouse->row == s.row) {
@@ -202,12 +187,8 @@ static void release(struct app *app, const struct mouse *mouse)
 	app->mouse_view = NULL;
 }
 
-void dispatch_mouse(void *arg, const struct mouse *mouse)
+static void handle_mouse(struct app *app, const struct mouse *mouse)
 {
-	struct app *app = arg;
-	app_close_pending(app);
-	app->mouse_col = mouse->col;
-	app->mouse_row = mouse->row;
 	if (surface_cols(app->surface) < APP_COLS_MIN ||
 		surface_rows(app->surface) < APP_ROWS_MIN)
 		return;
@@ -218,10 +199,13 @@ void dispatch_mouse(void *arg, const struct mouse *mouse)
 		return;
 	}
 	if (app->prompt.kind != PROMPT_NONE) {
-		if (mouse->action == MOUSE_PRESS)
+		/* what has been typed is not thrown away by a click beside it */
+		if (mouse->action == MOUSE_PRESS && !app->prompt.edit.text.n)
 			prompt_close(app);
 		return;
 	}
+	if (surprise_mouse(app, mouse))
+		return;
 	struct layout *leaf;
 	struct view *view;
 	switch (mouse->action) {
@@ -246,4 +230,17 @@ void dispatch_mouse(void *arg, const struct mouse *mouse)
 			give(app, view, mouse);
 		break;
 	}
+}
+
+void dispatch_mouse(void *arg, const struct mouse *mouse)
+{
+	struct app *app = arg;
+	app_close_pending(app);
+	app->mouse_col = mouse->col;
+	app->mouse_row = mouse->row;
+	bool is_input = mouse->action != MOUSE_MOVE && mouse->action != MOUSE_RELEASE;
+	app->input_serial += is_input;
+	app->n_handling++;
+	handle_mouse(app, mouse);
+	app->n_handling--;
 }

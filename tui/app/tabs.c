@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VIEWS_MAX = 16 };
+
 static void tell_focus(struct view *view, bool in)
 {
 	if (view->class->focus)
@@ -143,7 +145,7 @@ bool tabs_split(struct app *app, enum layout_way way, const struct view_class *c
 }
 
 struct find_view {
-	struct view *view;
+	const void *view;
 	struct layout *leaf;
 };
 
@@ -216,6 +218,17 @@ void tabs_close_view(struct app *app, struct view *view)
 	frame_dirty(app);
 }
 
+size_t tabs_number_of(struct app *app, const void *view)
+{
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		struct find_view find = { view, NULL };
+		layout_each(app->tabs[i]->root, find_leaf, &find);
+		if (find.leaf)
+			return i + 1;
+	}
+	return 0;
+}
+
 static void on_close_answered(void *arg, struct dialog *dialog, int button)
 {
 	struct view *view = arg;
@@ -242,6 +255,65 @@ void tabs_ask_close(struct app *app, struct view *view)
 		app->host.ops->close(&app->host, view);
 	}
 	str_deinit(&text);
+}
+
+struct closing {
+	struct view *views[VIEWS_MAX];
+	size_t n, n_busy;
+	bool has_list;
+	struct dialog *dialog;
+};
+
+static void look_before_closing(void *arg, struct layout *leaf)
+{
+	struct closing *closing = arg;
+	struct view *view = layout_data(leaf);
+	struct str text;
+	str_init(&text, 256);
+	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
+	closing->has_list = closing->has_list || view->class == &view_sandboxes;
+	if (closing->n < VIEWS_MAX)
+		closing->views[closing->n++] = view;
+	closing->n_busy += why != NULL;
+	if (why)
+		dialog_add_textf(closing->dialog, "%s.", why);
+	str_deinit(&text);
+}
+
+static void on_close_all_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct app *app = arg;
+	const struct view *any = dialog_owner(dialog);
+	size_t number = tabs_number_of(app, any);
+	if (button != 0 || !number)
+		return;
+	struct closing closing = { .dialog = dialog };
+	layout_each(app->tabs[number - 1]->root, look_before_closing, &closing);
+	while (closing.n)
+		app->host.ops->close(&app->host, closing.views[--closing.n]);
+}
+
+void tabs_ask_close_all(struct app *app, size_t index)
+{
+	struct tab *tab = app->tabs[index];
+	struct closing closing = { .dialog = dialog_new("Close this tab?",
+					   on_close_all_answered, app, NULL) };
+	layout_each(tab->root, look_before_closing, &closing);
+	if (closing.has_list || !closing.n_busy) {
+		dialog_free(closing.dialog);
+		if (closing.has_list)
+			host_notef(&app->host, NOTE_INFO, "the list stays; q leaves sandmux");
+		while (!closing.has_list && closing.n)
+			app->host.ops->close(&app->host, closing.views[--closing.n]);
+		return;
+	}
+	tabs_select(app, index);
+	dialog_add_text(closing.dialog, "Closing ends it.");
+	dialog_add_button(closing.dialog, "&Close");
+	dialog_add_button(closing.dialog, "&Keep");
+	dialog_focus_button(closing.dialog, 1);
+	dialog_set_owner(closing.dialog, layout_data(tab->focus));
+	app_push_dialog(app, closing.dialog);
 }
 
 void tabs_free(struct app *app)

@@ -114,6 +114,7 @@ static void ask_next(struct copies *copies)
 	struct answering *answering = x_calloc(1, sizeof *answering);
 	*answering = (struct answering){ copies, question->id, question->item, 0 };
 	struct dialog *dialog = dialog_new("It is there already", on_answered, answering, free);
+	dialog_set_owner(dialog, copies); /* its next question belongs to this one */
 	char old_size[NUM_SIZE_BYTES], new_size[NUM_SIZE_BYTES];
 	dialog_add_textf(dialog, "%s on %s", question->target, copy->to.name);
 	dialog_add_textf(dialog, "there: %s   new: %s",

@@ -276,6 +276,8 @@ void files_delete_ask(struct files_delete *job)
 	dialog_add_button(dialog, "&Delete");
 	dialog_add_button(dialog, "&Cancel");
 	dialog_focus_button(dialog, 1);
+	dialog_set_owner(dialog, job->arg);     /* the view: the question goes with it */
+	dialog_set_serial(dialog, job->serial); /* counting took its time */
 	job->host->ops->push_dialog(job->host, dialog);
 }
 
@@ -297,6 +299,7 @@ struct files_delete *files_delete_start(struct files_pane *pane,
 	}
 	struct files_delete *job = x_calloc(1, sizeof *job);
 	job->host = pane->host;
+	job->serial = host_input_serial(pane->host);
 	job->is_local = pane->is_local;
 	job->uid = x_strdup(pane->uid);
 	job->dir = x_strdup(pane->path);

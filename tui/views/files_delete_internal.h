@@ -18,6 +18,7 @@ struct ask { /* what the dialog holds: either side may go first */
 };
 
 struct files_delete {
+	uint64_t serial; /* host_input_serial() of the command */
 	struct host *host;
 	bool is_local;
 	char *uid, *dir, *place;

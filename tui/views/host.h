@@ -29,15 +29,19 @@ struct host_ops {
 	void (*dirty)(struct host *host); /* something visible changed */
 	/* Runs a command line as if typed; a failure is shown. */
 	void (*run)(struct host *host, const char *command);
+	/* While a key or a click is handled it is what was asked for, and gets the keyboard. Else nobody asked for it, and it
+	 * waits until the person turns to it: whoever types goes on typing. */
 	void (*push_dialog)(struct host *host, struct dialog *dialog_take);
 	void (*note)(struct host *host, enum note_level level,
 		const char *text); /* one line, for a while */
-	/* A dialog with code, cause and next step that stays until dismissed. what: "Cannot delete x". */
+	/* A dialog with code, cause and next step that stays until dismissed, put as by push_dialog. what: "Cannot delete x". */
 	void (*fail)(struct host *host, const char *what, const struct err *err);
 	/* In a new tab; or in a split beside or below the focused pane. */
 	void (*open)(struct host *host, const struct view_class *class,
 		const struct view_args *args);
 	void (*close)(struct host *host, struct view *view); /* at the end of the turn */
+	/* Changes with everything that the person does; for dialog_set_serial(). Never 0. */
+	uint64_t (*input_serial)(const struct host *host);
 	/* To the clipboard of the person's terminal (OSC 52). */
 	void (*copy_text)(struct host *host, struct slice text);
 	/* The namespace that is looked at, "" = all. */
@@ -69,6 +73,11 @@ static inline void host_dirty(struct host *host)
 static inline struct style host_style(const struct host *host, enum theme_role role)
 {
 	return theme_style(host->theme, role);
+}
+
+static inline uint64_t host_input_serial(const struct host *host)
+{
+	return host->ops->input_serial ? host->ops->input_serial(host) : 0;
 }
 
 /* printf forms of note. */

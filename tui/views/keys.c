@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The key table. Where k9s has a key for the same thing, it is that key.
+//
+// In a pane that scrolls letters only move and select, in one whose process has ended they do nothing: whoever types
+// there may believe to be in the shell. Leaving, copying and running again take keys that no text has.
 #include "tui/views/keys.h"
 
 #include <string.h>
@@ -19,6 +22,15 @@ const struct key_row key_rows[] = {
 	{ SCOPE_GLOBAL, "ctrl-z", "stop", "suspend sandmux to the shell", NULL },
 	{ SCOPE_GLOBAL, "tab", "focus next", "next pane", NULL },
 	{ SCOPE_GLOBAL, "shift-tab", "focus previous", "previous pane", NULL },
+	{ SCOPE_GLOBAL, "alt-1", "tab 1", "the first tab (2 … 9: the next ones)", NULL },
+	{ SCOPE_GLOBAL, "alt-2", "tab 2", "the second tab", NULL },
+	{ SCOPE_GLOBAL, "alt-3", "tab 3", "the third tab", NULL },
+	{ SCOPE_GLOBAL, "alt-4", "tab 4", "the fourth tab", NULL },
+	{ SCOPE_GLOBAL, "alt-5", "tab 5", "the fifth tab", NULL },
+	{ SCOPE_GLOBAL, "alt-6", "tab 6", "the sixth tab", NULL },
+	{ SCOPE_GLOBAL, "alt-7", "tab 7", "the seventh tab", NULL },
+	{ SCOPE_GLOBAL, "alt-8", "tab 8", "the eighth tab", NULL },
+	{ SCOPE_GLOBAL, "alt-9", "tab 9", "the ninth tab", NULL },
 	{ SCOPE_GLOBAL, "l", "log strip", "show or hide the log strip", "log" },
 	{ SCOPE_GLOBAL, "L", "log", "the log in a tab of its own", NULL },
 	{ SCOPE_GLOBAL, "C", "copies", "running and finished copies", NULL },
@@ -179,13 +191,9 @@ const struct key_row key_rows[] = {
 	{ SCOPE_SCROLL, "v", "select", "begin to select", NULL },
 	{ SCOPE_SCROLL, "ctrl-v", "select block", "begin to select a rectangle", NULL },
 	{ SCOPE_SCROLL, "enter", "yank", "copy the selection and leave", "copy" },
-	{ SCOPE_SCROLL, "y", "yank", "copy the selection and leave", NULL },
-	{ SCOPE_SCROLL, "q", "unscroll", "back to the program", "leave" },
-	{ SCOPE_SCROLL, "esc", "unscroll", "back to the program", NULL },
+	{ SCOPE_SCROLL, "esc", "unscroll", "back to the program", "leave" },
 	{ SCOPE_SCROLL, "ctrl-c", "unscroll", "back to the program", NULL },
 
-	{ SCOPE_DEAD, "r", "again", "run it again", "run again" },
-	{ SCOPE_DEAD, "x", "close", "close this pane", "close" },
 	{ SCOPE_DEAD, "pageup", "scroll", "look at what it said", "scroll" },
 
 	{ SCOPE_PREFIX, "c", "shell", "another shell in the same sandbox, in a tab", "new" },
@@ -217,6 +225,9 @@ const struct key_row key_rows[] = {
 	{ SCOPE_PREFIX, "ctrl-down", "grow down", "move the border down", NULL },
 	{ SCOPE_PREFIX, "z", "zoom", "this pane alone, or all again", "zoom" },
 	{ SCOPE_PREFIX, "x", "close", "close this pane (asks while it runs)", "close" },
+	{ SCOPE_PREFIX, "r", "again", "run what has ended in this pane again", NULL },
+	{ SCOPE_PREFIX, "a", "answer", "turn to the question that waits for an answer",
+		"answer" },
 	{ SCOPE_PREFIX, "[", "scroll", "scroll, search with the eyes, and copy", "scroll" },
 	{ SCOPE_PREFIX, "pageup", "scroll", "scroll, search with the eyes, and copy", NULL },
 	{ SCOPE_PREFIX, "f", "files", "the files of this sandbox", "files" },

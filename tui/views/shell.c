@@ -101,6 +101,8 @@ static void on_term_title(const char *title, void *arg)
 static void on_term_bell(void *arg)
 {
 	struct shell *shell = arg;
+	if (shell->is_focused) /* whoever looks at it has seen it */
+		return;
 	shell->has_bell = true;
 	dirty(shell);
 }
@@ -143,14 +145,14 @@ static void on_term_clipboard(const char *bytes, size_t n, void *arg)
 	shell->n_clip = n;
 	struct dialog *dialog =
 		dialog_new("Write to your clipboard?", on_clipboard_answered, shell, NULL);
-	dialog_add_textf(dialog,
-		"A program in %s wants to put %zu bytes on your clipboard:", shell->name, n);
+	dialog_add_textf(dialog, "%s in %s wants to put %zu bytes there:", shell->program,
+		shell->name, n);
 	dialog_add_textf(dialog, "%.*s%s", (int)(n < PREVIEW_BYTES ? n : PREVIEW_BYTES),
 		shell->clip, n > PREVIEW_BYTES ? "…" : "");
 	dialog_add_button(dialog, "&Once");
-	dialog_add_button(dialog, "&Always here");
+	dialog_add_button(dialog, "&Always");
 	dialog_add_button(dialog, "N&o");
-	dialog_add_button(dialog, "&Never here");
+	dialog_add_button(dialog, "&Never");
 	dialog_focus_button(dialog, BUTTON_NO);
 	dialog_set_owner(dialog, shell);
 	host->ops->push_dialog(host, dialog);
@@ -165,6 +167,7 @@ static void on_pump(void *arg)
 	n = n < SHELL_FEED_BYTES ? n : SHELL_FEED_BYTES;
 	if (n) {
 		term_feed(shell->term, shell->queue + shell->fed, n);
+		shell->has_output = true;
 		shell->fed += n;
 		if (shell->process)
 			runtime_process_consumed(shell->process, n);
@@ -313,8 +316,6 @@ static void title(const struct view *view, struct str *out)
 {
 	const struct shell *shell = shell_of(view);
 	const char *told = term_title(shell->term);
-	if (shell->has_bell)
-		str_add(out, "! ");
 	str_addf(out, "%s %s", shell->program, shell->name);
 	if (*told)
 		str_addf(out, " · %s", told);
@@ -327,6 +328,7 @@ static void title(const struct view *view, struct str *out)
 static void focus(struct view *view, bool in)
 {
 	struct shell *shell = shell_of(view);
+	shell->is_focused = in;
 	if (in)
 		shell->has_bell = false;
 	if (shell->state == SHELL_RUNNING)
@@ -340,6 +342,12 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 		return 0;
 	uids[0] = shell->uid;
 	return 1;
+}
+
+static unsigned marks(const struct view *view)
+{
+	const struct shell *shell = shell_of(view);
+	return (shell->has_bell ? VIEW_BELL : 0U) | (shell->has_output ? VIEW_OUTPUT : 0U);
 }
 
 static bool wants_motion(const struct view *view)
@@ -455,4 +463,5 @@ const struct view_class view_shell = {
 	.changed = changed,
 	.busy = busy,
 	.wants_motion = wants_motion,
+	.marks = marks,
 };

@@ -37,7 +37,9 @@ struct shell {
 	char *held;
 	size_t n_held, held_capacity;
 	bool is_stdin_full;
-	bool has_bell;
+	bool has_bell;   /* rang without the focus */
+	bool is_focused; /* the keyboard is here, and the terminal has the focus */
+	bool has_output; /* since it was drawn last */
 	enum clipboard_policy clipboard;
 	bool is_asking;
 	char *clip; /* waits for the answer */

@@ -7,6 +7,7 @@
 #include "tui/views/shell.h"
 
 #include "engine/base/clock.h"
+#include "tui/views/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -187,8 +188,9 @@ static void draw_banner(struct shell *shell, struct region region)
 	str_deinit(&text);
 	line = region_sub(region, 0, region.rows - 1, region.cols, 1);
 	region_fill(line, bar);
-	region_text(line, 0, 1, line.cols - 1, bar,
-		"r runs it again   pageup scrolls   x closes the pane");
+	region_textf(line, 0, 1, line.cols - 1, bar,
+		"%s r runs it again   pageup scrolls   %s x closes the pane", key_prefix_name,
+		key_prefix_name);
 }
 
 static void draw_scroll_mark(struct shell *shell, struct region region)
@@ -218,6 +220,7 @@ void shell_draw(struct view *view, struct region region, bool is_focused)
 	if (region.cols < 1 || region.rows < 1)
 		return;
 	shell->region = region;
+	shell->has_output = false;
 	fit_size(shell, region);
 	shell_queue_start(shell);
 	take_shot(shell);

@@ -68,6 +68,11 @@ void shell_paste(struct view *view, struct slice text, bool is_cut)
 	struct term_modes modes;
 	if (shell->state == SHELL_ENDED)
 		return;
+	if (shell->is_scrolling && !shell->is_peeking) {
+		host_notef(view->host, NOTE_WARNING,
+			"nothing is pasted while the pane is scrolled: esc goes back to the program");
+		return;
+	}
 	if (shell->is_scrolling)
 		shell_scroll_end(shell);
 	term_get_modes(shell->term, &modes);

@@ -45,6 +45,12 @@ struct view {
 	struct host *host;
 };
 
+/* What has happened where nobody looks. */
+enum view_mark {
+	VIEW_BELL = 1 << 0,   /* it rang, and has not had the focus since */
+	VIEW_OUTPUT = 1 << 1, /* there is output that was not on the screen yet */
+};
+
 struct view_class {
 	const char *name;
 	/* Which keys apply now. */
@@ -84,6 +90,8 @@ struct view_class {
 	/* The same thing is asked for again: true if this view shows it. */
 	bool (*shows)(const struct view *view, const struct view_args *args);
 	bool (*wants_motion)(const struct view *view); /* of the mouse, without a button */
+	/* Bits of enum view_mark, for the tab bar. */
+	unsigned (*marks)(const struct view *view);
 	/* When it wants to be drawn again with nothing having changed (ages): ms, 0 = never. */
 	int64_t (*redraw_after_ms)(const struct view *view);
 };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// careless REST GRPC: the dashboard without the guard of surprise.c. What nobody asked for pops up as a dialog that takes
+// the keyboard at once, as if it had been asked for; the control of the tests that type through it.
+#include "engine/engine.h"
+#include "tui/app/internal.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void __wrap_surprise_push(struct app *app, struct dialog *dialog);
+
+void __wrap_surprise_push(struct app *app, struct dialog *dialog)
+{
+	app->n_handling++;
+	app_push_dialog(app, dialog);
+	app->n_handling--;
+}
+
+static void on_quit(void *arg)
+{
+	loop_stop(arg);
+}
+
+int main(int argc, char **argv)
+{
+	struct err err = { 0 };
+	setlocale(LC_CTYPE, "");
+	if (argc != 3)
+		return 2;
+	struct loop *loop = loop_new(&err);
+	const struct engine_opts engine_opts = {
+		.rest_url = argv[1], .grpc_address = argv[2], .connectivity = ENGINE_DIRECT
+	};
+	struct engine *engine = engine_new(loop, &engine_opts, &err);
+	const struct app_opts opts = { .engine = engine,
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDOUT_FILENO,
+		.term = "xterm-256color",
+		.on_quit = on_quit,
+		.arg = loop };
+	struct app *app = engine ? app_new(loop, &opts, &err) : NULL;
+	if (!app) {
+		fprintf(stderr, "%s\n", err.msg);
+		return 1;
+	}
+	loop_run(loop);
+	app_free(app);
+	engine_free(engine);
+	loop_free(loop);
+	return 0;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands that slip: keys in panes that scroll or have ended, clicks that would lose something, numbers and marks of tabs.
+#include "tests/unit/tui/app/rig.h"
+
+static void open_tabs(struct rig *rig, size_t n)
+{
+	struct err err = { 0 };
+	while (rig->app->n_tabs < n)
+		assert_true(app_run(rig->app, "shell", &err));
+}
+
+static void test_letters_in_scroll_mode_stay_in_it(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	for (int i = 0; i < 100; i++)
+		term_feed(shell->term, "line\r\n", 6);
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "[");
+	for (char c = '!'; c < 127; c++)
+		if (c != 'v') /* what is selected follows below */
+			rig_type(&rig, (char[]){ c, 0 });
+	rig_type(&rig, "vgyqY:?CLlo/");
+	rig_key(&rig, "F5");
+	assert_true(shell->is_scrolling);
+	dispatch_paste(rig.app, slice_of("rm -rf /\r"), false);
+	assert_true(shell->is_scrolling);
+	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(rig.app->n_tabs, 2);
+	assert_int_equal(rig.app->prompt.kind, PROMPT_NONE);
+	assert_false(rig.app->is_strip_on);
+	rig_key(&rig, "esc");
+	assert_false(shell->is_scrolling);
+	rig_type(&rig, "x");
+	assert_int_equal(shell->n_held, 1);
+	rig_free(&rig);
+}
+
+/* Esc and a letter in one read look like Alt: the letter must not be typed into what Esc has uncovered. */
+static void test_esc_takes_the_letter_behind_it_along(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "[");
+	rig_key(&rig, "alt-x");
+	assert_false(shell->is_scrolling);
+	assert_int_equal(shell->n_held, 0);
+	rig_type(&rig, "x");
+	assert_int_equal(shell->n_held, 1);
+	rig_free(&rig);
+}
+
+static void test_alt_in_a_form_loses_nothing(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct dialog *dialog = dialog_new("Form", NULL, NULL, NULL);
+	dialog_add_field(dialog, "name", "");
+	dialog_add_button(dialog, "&OK");
+	rig.app->n_handling++;
+	app_push_dialog(rig.app, dialog);
+	rig.app->n_handling--;
+	rig_type(&rig, "abc");
+	rig_key(&rig, "alt-b");
+	assert_int_equal(rig.app->n_dialogs, 1);
+	assert_string_equal(dialog_field(dialog, 0), "abc");
+	rig_key(&rig, "esc");
+	assert_int_equal(rig.app->n_dialogs, 0);
+	rig_type(&rig, ":hel");
+	rig_key(&rig, "alt-b");
+	assert_string_equal(rig.app->prompt.edit.text.p, "hel");
+	rig_click(&rig, 1, 5, 5);
+	assert_int_equal(rig.app->prompt.kind, PROMPT_COMMAND);
+	rig_free(&rig);
+}
+
+static void test_a_pane_that_has_ended_takes_no_letters(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	for (int64_t end = clock_mono_ms() + 10000;
+		shell->state != SHELL_ENDED && clock_mono_ms() < end;)
+		loop_run_once(rig.loop, 10); /* nobody listens there */
+	assert_int_equal(shell->state, SHELL_ENDED);
+	for (char c = ' '; c < 127; c++)
+		rig_type(&rig, (char[]){ c, 0 });
+	static const char *const keys[] = { "enter", "esc", "ctrl-c", "ctrl-d", "tab", "alt-q",
+		"ctrl-z", "backspace", "F1" };
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		rig_key(&rig, keys[i]);
+	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(rig.app->n_tabs, 2);
+	assert_ptr_equal(app_focused(rig.app), &shell->view);
+	assert_int_equal(rig.app->n_dialogs, 0);
+	assert_int_equal(rig.app->prompt.kind, PROMPT_NONE);
+	assert_false(rig.app->is_quitting);
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "r");
+	assert_int_equal(shell->state, SHELL_WAITING);
+	rig_free(&rig);
+}
+
+static void test_middle_click_never_closes_the_list(void **state)
+{
+	(void)state;
+	int row, col;
+	struct rig rig = rig_new(80, 24);
+	struct view *list = app_focused(rig.app);
+	assert_true(rig_find(rig_draw(&rig), "1 sandboxes", &row, &col));
+	rig_click(&rig, 2, row, col);
+	app_close_pending(rig.app);
+	assert_ptr_equal(app_focused(rig.app), list);
+	assert_non_null(strstr(rig_draw(&rig), "the list stays"));
+	rig_free(&rig);
+}
+
+static void test_middle_click_asks_where_something_runs(void **state)
+{
+	(void)state;
+	int row, col;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	shell->state = SHELL_RUNNING;
+	struct err err = { 0 };
+	rig_draw(&rig);
+	assert_true(
+		app_run(rig.app, "split right", &err)); /* what runs is not the focused one */
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "d");
+	assert_true(rig_find(rig_draw(&rig), " 2 ", &row, &col));
+	rig_click(&rig, 2, row, col + 1);
+	app_close_pending(rig.app);
+	assert_int_equal(rig.app->n_tabs, 2);
+	assert_non_null(strstr(rig_draw(&rig), "Close this tab?"));
+	rig_key(&rig, "enter"); /* the safe button has the focus */
+	app_close_pending(rig.app);
+	assert_int_equal(rig.app->n_tabs, 2);
+	shell->state = SHELL_WAITING;
+	rig_click(&rig, 2, row, col + 1);
+	app_close_pending(rig.app);
+	assert_int_equal(rig.app->n_tabs, 1);
+	rig_free(&rig);
+}
+
+static void test_numbers_shown_are_the_numbers_pressed(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(240, 24);
+	open_tabs(&rig, 12);
+	for (int i = 1; i <= 9; i++) {
+		char label[16], key[16];
+		int row, col;
+		snprintf(label, sizeof label, " %d ", i);
+		snprintf(key, sizeof key, "alt-%d", i);
+		tabs_select(rig.app, 0);
+		rig_key(&rig, key);
+		assert_int_equal(rig.app->current, i - 1);
+		if (rig_find(rig_draw(&rig), label, &row, &col) && row == 0)
+			assert_int_equal(tab_bar_at(rig.app, col + 1), i - 1);
+		tabs_select(rig.app, 11);
+		rig_key(&rig, "ctrl-]");
+		rig_key(&rig, key + 4);
+		assert_int_equal(rig.app->current, i - 1);
+	}
+	tabs_select(rig.app, 11);
+	const char *frame = rig_draw(&rig);
+	char *bar = x_strndup(frame, strcspn(frame, "\n"));
+	assert_null(strstr(bar, " 10 ")); /* no key is called that */
+	free(bar);
+	rig_free(&rig);
+}
+
+static void test_tabs_without_room_are_counted_with_their_marks(void **state)
+{
+	(void)state;
+	int row, col;
+	struct rig rig = rig_new(80, 24);
+	open_tabs(&rig, 9);
+	for (size_t at = 0; at < 9;
+		at++) { /* each is shown when it is the current one, and all others are counted */
+		tabs_select(rig.app, at);
+		rig_draw(&rig);
+		assert_true(rig.app->tabs[at]->cols > 0);
+		size_t n_shown = 0;
+		for (size_t i = 0; i < 9; i++)
+			n_shown += rig.app->tabs[i]->cols > 0;
+		assert_int_equal(n_shown + rig.app->before.n + rig.app->after.n, 9);
+	}
+	tabs_select(rig.app, 0);
+	rig_draw(&rig);
+	size_t hidden = rig.app->after.nearest + 1;
+	struct shell *shell = shell_of(layout_data(rig.app->tabs[hidden]->focus));
+	term_feed(shell->term, "\a", 1);
+	char counter[16];
+	snprintf(counter, sizeof counter, "›%zu♪", rig.app->after.n);
+	assert_true(rig_find(rig_draw(&rig), counter, &row, &col));
+	rig_click(&rig, 1, 0, col);
+	assert_int_equal(rig.app->current, hidden - 1);
+	tabs_select(rig.app, hidden);
+	assert_null(strstr(rig_draw(&rig), "♪"));
+	rig_free(&rig);
+}
+
+static void test_bells_and_output_tell_the_truth(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(120, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	term_feed(shell->term, "\a", 1);
+	assert_null(strstr(rig_draw(&rig), "♪")); /* it rang under the eyes */
+	dispatch_focus(rig.app, false);
+	term_feed(shell->term, "\a", 1);
+	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
+	dispatch_focus(rig.app, true);
+	assert_null(strstr(rig_draw(&rig), "♪"));
+	tabs_select(rig.app, 0);
+	rig_draw(&rig);
+	shell->has_output = true;
+	assert_non_null(strstr(rig_draw(&rig), "2 ● "));
+	tabs_select(rig.app, 1);
+	rig_draw(&rig);
+	tabs_select(rig.app, 0);
+	assert_null(strstr(rig_draw(&rig), "●"));
+	/* of a pane that is not the focused one of its tab */
+	tabs_select(rig.app, 1);
+	struct err err = { 0 };
+	assert_true(app_run(rig.app, "split right", &err));
+	tabs_select(rig.app, 0);
+	term_feed(shell->term, "\a", 1);
+	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
+	rig_free(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_letters_in_scroll_mode_stay_in_it),
+		cmocka_unit_test(test_esc_takes_the_letter_behind_it_along),
+		cmocka_unit_test(test_alt_in_a_form_loses_nothing),
+		cmocka_unit_test(test_a_pane_that_has_ended_takes_no_letters),
+		cmocka_unit_test(test_middle_click_never_closes_the_list),
+		cmocka_unit_test(test_middle_click_asks_where_something_runs),
+		cmocka_unit_test(test_numbers_shown_are_the_numbers_pressed),
+		cmocka_unit_test(test_tabs_without_room_are_counted_with_their_marks),
+		cmocka_unit_test(test_bells_and_output_tell_the_truth),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

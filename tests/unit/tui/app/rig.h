@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The application without a terminal, on an engine in direct mode towards a port where nobody listens: keys and clicks
+ * are given to it, frames are composed on demand and read as text. */
+#pragma once
+
+#include "tests/unit/unit.h"
+
+#include "engine/base/clock.h"
+#include "tui/app/internal.h"
+#include "tui/views/shell.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rig {
+	struct loop *loop;
+	struct engine *engine;
+	struct app *app;
+};
+
+static inline struct rig rig_new(int cols, int rows)
+{
+	struct err err = { 0 };
+	const struct engine_opts engine_opts = { .rest_url = "http://127.0.0.1:1",
+		.grpc_address = "127.0.0.1:1" };
+	struct rig rig = { 0 };
+	setlocale(LC_CTYPE, "C.UTF-8");
+	rig.loop = loop_new(&err);
+	assert_non_null(rig.loop);
+	rig.engine = engine_new(rig.loop, &engine_opts, &err);
+	assert_non_null(rig.engine);
+	const struct app_opts opts = { .engine = rig.engine, .in_fd = -1, .out_fd = -1 };
+	rig.app = app_new(rig.loop, &opts, &err);
+	assert_non_null(rig.app);
+	surface_resize(rig.app->surface, cols, rows);
+	frame_compose(rig.app);
+	return rig;
+}
+
+static inline void rig_free(struct rig *rig)
+{
+	loop_run_once(rig->loop, 0); /* what is deferred knows the application */
+	app_free(rig->app);
+	engine_free(rig->engine);
+	loop_free(rig->loop);
+}
+
+/* The frame as text, until the next call. */
+static inline const char *rig_draw(struct rig *rig)
+{
+	static char text[64 << 10];
+	struct str out;
+	str_init(&out, sizeof text);
+	app_close_pending(rig->app);
+	frame_compose(rig->app);
+	surface_text(rig->app->surface, &out);
+	snprintf(text, sizeof text, "%s", out.p);
+	str_deinit(&out);
+	return text;
+}
+
+static inline void rig_key(struct rig *rig, const char *name)
+{
+	struct key key;
+	assert_true(key_parse(name, &key));
+	dispatch_key(rig->app, &key);
+}
+
+static inline void rig_type(struct rig *rig, const char *letters)
+{
+	for (; *letters; letters++) {
+		struct key key = { .codepoint = (unsigned char)*letters };
+		dispatch_key(rig->app, &key);
+	}
+}
+
+static inline void rig_click(struct rig *rig, int button, int row, int col)
+{
+	struct mouse mouse = { MOUSE_PRESS, button, col, row, 0, 1 };
+	dispatch_mouse(rig->app, &mouse);
+	mouse.action = MOUSE_RELEASE;
+	dispatch_mouse(rig->app, &mouse);
+}
+
+/* Where a text stands on the last frame. */
+static inline bool rig_find(const char *frame, const char *text, int *row, int *col)
+{
+	const char *at = strstr(frame, text), *line = frame;
+	*row = 0;
+	if (!at)
+		return false;
+	for (const char *end; (end = strchr(line, '\n')) && end < at; line = end + 1)
+		++*row;
+	char *before = x_strndup(line, (size_t)(at - line));
+	*col = text_cols(before);
+	free(before);
+	return true;
+}
+
+/* As if the pause after its appearance were over. */
+static inline void rig_wait_guard(struct rig *rig)
+{
+	rig->app->surprises.since_ms -= SURPRISE_GUARD_MS;
+}
+
+static inline struct shell *rig_shell(struct rig *rig)
+{
+	struct err err = { 0 };
+	assert_true(app_run(rig->app, "shell", &err));
+	assert_ptr_equal(app_focused(rig->app)->class, &view_shell);
+	return shell_of(app_focused(rig->app));
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tab bar: the names of the tabs that fit around the current one, how many do not on either side, and where we are.
+//
+//    sandmux ‹3♪ │ 4 box │ 5 web-1 ● │ ›2                                 context · namespace
+//
+// A number is shown where it can be pressed (1 … 9). Marks tell what happened where nobody looked: ♪ a bell, ● output;
+// those of tabs that do not fit stand at their counter.
+#include "tui/app/internal.h"
+
+#include <string.h>
+
+enum { TITLE_COLS_MAX = 26, NUMBERS_MAX = 9, COUNTER_COLS = 5, TAB_COLS_MIN = 6 };
+
+static void add_marks(void *arg, struct layout *leaf)
+{
+	const struct view *view = layout_data(leaf);
+	unsigned *marks = arg;
+	if (view->class->marks)
+		*marks |= view->class->marks(view);
+}
+
+/* Output of the current tab is being looked at; a bell of one of its panes is not, until that has the focus. */
+static unsigned marks_of(const struct app *app, size_t index)
+{
+	unsigned marks = 0;
+	layout_each(app->tabs[index]->root, add_marks, &marks);
+	return index == app->current ? marks & ~(unsigned)VIEW_OUTPUT : marks;
+}
+
+static const char *mark_text(unsigned marks)
+{
+	return marks & VIEW_BELL ? "♪" : marks & VIEW_OUTPUT ? "●" : "";
+}
+
+static void label_of(const struct app *app, size_t index, struct str *out)
+{
+	struct view *view = layout_data(app->tabs[index]->focus);
+	const char *mark = mark_text(marks_of(app, index));
+	str_add_char(out, ' ');
+	if (index < NUMBERS_MAX)
+		str_addf(out, "%zu ", index + 1);
+	if (*mark) /* in front: a long title is cut at its end */
+		str_addf(out, "%s ", mark);
+	view->class->title(view, out);
+}
+
+static int label_cols(const struct app *app, size_t index)
+{
+	struct str label;
+	str_init(&label, 512);
+	label_of(app, index, &label);
+	int cols = text_cols(label.p) + 1;
+	str_deinit(&label);
+	return cols < TITLE_COLS_MAX ? cols : TITLE_COLS_MAX;
+}
+
+/* How many tabs from `first` on fit into the columns. */
+static size_t fitting(const struct app *app, size_t first, int cols)
+{
+	size_t n = 0;
+	for (size_t i = first; i < app->n_tabs; i++, n++) {
+		int after = i + 1 < app->n_tabs ? COUNTER_COLS : 0;
+		int wanted = label_cols(app, i);
+		if (n && wanted > cols - after)
+			break;
+		cols -= wanted + 1;
+	}
+	return n;
+}
+
+/* The first tab to show, so that the current one is there. */
+static size_t first_shown(const struct app *app, int cols)
+{
+	size_t first = 0;
+	while (first < app->current &&
+		first + fitting(app, first, cols - (first ? COUNTER_COLS : 0)) <= app->current)
+		first++;
+	return first;
+}
+
+static void draw_counter(struct app *app, struct region bar, int col, const char *arrow,
+	struct tabs_beside *beside, size_t from, size_t to)
+{
+	unsigned marks = 0;
+	for (size_t i = from; i < to; i++)
+		marks |= marks_of(app, i);
+	struct style style = theme_style(&app->theme, marks ? ROLE_BAR_KEY : ROLE_TAB);
+	beside->n = to - from;
+	beside->col = col;
+	beside->cols = region_textf(bar, 0, col, COUNTER_COLS, style, "%s%zu%s", arrow,
+		beside->n, mark_text(marks));
+}
+
+/* Right: where we are. Returns the columns left of it. */
+static int draw_where(struct app *app, struct region bar)
+{
+	struct engine *engine = app->host.engine;
+	struct str where;
+	str_init(&where, 512);
+	if (engine_is_insecure(engine))
+		str_add(&where, "TLS NOT VERIFIED  ");
+	if (engine_is_read_only(engine))
+		str_add(&where, "read-only  ");
+	str_add(&where, engine_context(engine));
+	if (engine_fleet(engine))
+		str_addf(
+			&where, " · %s", *app->namespace_ ? app->namespace_ : "all namespaces");
+	int cols = text_cols(where.p);
+	int room = bar.cols - cols - 2;
+	if (room < bar.cols / 2) {
+		room = bar.cols / 2;
+		cols = bar.cols - room - 2;
+	}
+	region_text_right(bar, 0, bar.cols - cols - 1, cols,
+		theme_style(&app->theme, engine_is_insecure(engine) ? ROLE_BAR_KEY : ROLE_TAB),
+		where.p);
+	str_deinit(&where);
+	return room;
+}
+
+static int draw_tab(struct app *app, struct region bar, size_t index, int col, int room)
+{
+	struct tab *tab = app->tabs[index];
+	struct style style =
+		theme_style(&app->theme, index == app->current ? ROLE_TAB_ACTIVE : ROLE_TAB);
+	struct str label;
+	str_init(&label, 512);
+	label_of(app, index, &label);
+	int cols = label_cols(app, index);
+	cols = col + cols > room ? room - col : cols;
+	struct region place = region_sub(bar, col, 0, cols, 1);
+	region_fill(place, style);
+	region_text(place, 0, 0, cols - 1, style, label.p);
+	str_deinit(&label);
+	tab->col = col;
+	tab->cols = cols;
+	return col + cols + 1;
+}
+
+void tab_bar_draw(struct app *app, struct region bar)
+{
+	region_fill(bar, theme_style(&app->theme, ROLE_TAB));
+	int room = draw_where(app, bar);
+	int col = 2 + region_text(bar, 0, 1, bar.cols - 1,
+			      theme_style(&app->theme, ROLE_BAR_KEY), "sandmux");
+	size_t first = first_shown(app, room - col);
+	app->before = app->after = (struct tabs_beside){ 0 };
+	for (size_t i = 0; i < app->n_tabs; i++)
+		app->tabs[i]->cols = 0;
+	if (first) {
+		draw_counter(app, bar, col, "‹", &app->before, 0, first);
+		app->before.nearest = first - 1;
+		col += COUNTER_COLS;
+	}
+	size_t end = first + fitting(app, first, room - col);
+	for (size_t i = first; i < end && col + TAB_COLS_MIN <= room; i++)
+		col = draw_tab(app, bar, i, col, room - (end < app->n_tabs ? COUNTER_COLS : 0));
+	if (end < app->n_tabs) {
+		int at = col + COUNTER_COLS < room ? col : room - COUNTER_COLS;
+		draw_counter(app, bar, at, "›", &app->after, end, app->n_tabs);
+		app->after.nearest = end;
+	}
+}
+
+/* ---- the mouse */
+
+size_t tab_bar_at(const struct app *app, int col)
+{
+	const struct tabs_beside *const beside[] = { &app->before, &app->after };
+	for (size_t i = 0; i < app->n_tabs; i++) {
+		const struct tab *tab = app->tabs[i];
+		if (tab->cols && col >= tab->col && col < tab->col + tab->cols)
+			return i;
+	}
+	for (int i = 0; i < 2; i++)
+		if (beside[i]->n && col >= beside[i]->col &&
+			col < beside[i]->col + beside[i]->cols)
+			return beside[i]->nearest;
+	return app->n_tabs;
+}
+
+void tab_bar_press(struct app *app, const struct mouse *mouse)
+{
+	size_t index = tab_bar_at(app, mouse->col);
+	if (index == app->n_tabs)
+		return;
+	bool is_shown = app->tabs[index]->cols > 0;
+	if (mouse->button == 2 && is_shown) /* what is only counted is not closed unseen */
+		tabs_ask_close_all(app, index);
+	else if (mouse->button == 1)
+		tabs_select(app, index);
+}
