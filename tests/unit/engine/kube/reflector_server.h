@@ -73,7 +73,7 @@ struct test {
 	const char *field_selector;
 	/* faults: how many of the next requests of a kind fail so */
 	int expire_continue, expire_watch_http, expire_watch_event, throttle_watch, forbid_list,
-		forbid_watch, garbage_list, silent_watch, refuse_first_list;
+		forbid_watch, break_watch, garbage_list, silent_watch, refuse_first_list;
 	int not_served;
 	/* answers requests for a streaming list; NULL: 422, as a server that does not offer them */
 	void (*stream)(struct test *t, struct evhttp_request *request);
@@ -224,6 +224,8 @@ static inline void serve_watch(struct test *t, struct evhttp_request *request)
 		api_status(request, 410, "Expired", "too old resource version");
 	} else if (take(&t->forbid_watch)) {
 		api_status(request, 403, "Forbidden", "User cannot watch");
+	} else if (take(&t->break_watch)) {
+		api_status(request, 500, "InternalError", "etcdserver: leader changed");
 	} else if (take(&t->throttle_watch)) {
 		evhttp_add_header(
 			evhttp_request_get_output_headers(request), "Retry-After", "1");

@@ -145,12 +145,73 @@ static void huge_ones_are_refused(void **state)
 	free(text);
 }
 
+/* n letters */
+static const char *letters(size_t n)
+{
+	static char text[2][600];
+	static int turn;
+	turn = !turn;
+	memset(text[turn], 'a', n);
+	text[turn][n] = '\0';
+	return text[turn];
+}
+
+static bool is_taken(const char *prefix, const char *name, const char *value)
+{
+	char text[1200];
+	struct err err;
+	snprintf(text, sizeof text, "%s%s%s=%s", prefix, *prefix ? "/" : "", name, value);
+	struct kube_selector *selector = kube_selector_parse(text, &err);
+	kube_selector_free(selector);
+	return selector != NULL;
+}
+
+/* Names and values have up to 63 bytes, the prefix of a key up to 253. */
+static void limits_of_names(void **state)
+{
+	(void)state;
+	assert_true(is_taken("", letters(63), "v"));
+	assert_false(is_taken("", letters(64), "v"));
+	assert_true(is_taken("", "k", letters(63)));
+	assert_false(is_taken("", "k", letters(64)));
+	assert_true(is_taken(letters(253), "k", "v"));
+	assert_false(is_taken(letters(254), "k", "v"));
+	assert_true(is_taken("a.b", letters(63), letters(63)));
+	assert_true(kube_is_dns_subdomain(letters(253), 253));
+	assert_false(kube_is_dns_subdomain(letters(254), 254));
+	assert_false(kube_is_dns_subdomain("", 0));
+}
+
+static void edges_of_names(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_name;
+	} rows[] = { { "a", true }, { "9", true }, { "A", false }, { "a.b", true },
+		{ "a-b", true }, { "-a", false }, { "a-", false }, { ".a", false },
+		{ "a.", false }, { "a..b", false }, { "a-.b", false }, { "a.-b", false },
+		{ "a_b", false }, { "a--b", true } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (kube_is_dns_subdomain(rows[i].text, strlen(rows[i].text)) !=
+			rows[i].is_name)
+			fail_msg("%s", rows[i].text);
+	assert_false(is_taken("", "-a", "v"));
+	assert_false(is_taken("", "a-", "v"));
+	assert_true(is_taken("", "A_b.c-9", "A_b.c-9"));
+	assert_false(is_taken("", "k", "-v"));
+	assert_false(is_taken("", "k", "v."));
+	assert_false(is_taken("P", "k", "v"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches),
 		cmocka_unit_test(errors_have_a_column),
 		cmocka_unit_test(huge_ones_are_refused),
+		cmocka_unit_test(limits_of_names),
+		cmocka_unit_test(edges_of_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,7 @@ static void test_unary_call_on_the_wire(void **state)
 	str_deinit(&out);
 	forget(&c);
 	check_usable(3);
+	assert_false(h2_peer_saw(&peer, "RST")); /* an ordinary end needs none */
 }
 
 static void test_stream_sends_no_timeout(void **state)
@@ -814,6 +815,32 @@ static void test_a_large_request(void **state)
 	forget(&c);
 }
 
+static void test_the_longest_message(void **state)
+{
+	(void)state;
+	enum { LIMIT = 1000 };
+	char bytes[LIMIT + 1];
+	memset(bytes, 'x', sizeof bytes);
+	for (size_t more = 0; more < 2; more++) {
+		reconnect((struct grpc_conn_opts){ .max_message_bytes = LIMIT });
+		struct test_call c = { .call = NULL };
+		struct str out;
+		start_with(&c, (struct grpc_call_opts){ .message = { "m", 1 } });
+		TURN_UNTIL(loop, h2_peer_saw(&peer, "END"));
+		str_init(&out, 10000);
+		h2_grpc_begin(&out, 1);
+		h2_message(&out, 1, bytes, LIMIT + more);
+		h2_grpc_end(&out, 1, "0", "");
+		send_frames(&out);
+		TURN_UNTIL(loop, c.done);
+		assert_int_equal(c.ok, more == 0);
+		assert_int_equal(c.messages, more == 0);
+		assert_int_equal(c.err.code, more == 0 ? ERR_NONE : ERR_LIMIT_RESPONSE);
+		str_deinit(&out);
+		forget(&c);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -837,6 +864,7 @@ int main(void)
 		T(test_a_message_larger_than_the_window),
 		T(test_automatic_window_follows_arrival),
 		T(test_a_large_request),
+		T(test_the_longest_message),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

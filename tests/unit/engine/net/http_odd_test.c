@@ -469,10 +469,40 @@ static void test_a_given_proxy_is_used(void **state)
 	str_deinit(&got.body);
 }
 
+static bool hold(void *arg, struct slice bytes, struct err *err)
+{
+	struct got *got = arg;
+	(void)err;
+	str_add_bytes(&got->body, bytes.p, bytes.n);
+	return false;
+}
+
+/* The consumer holds what came, and no more comes that libcurl would have to pause. */
+static void test_a_held_body_is_not_a_stall(void **state)
+{
+	(void)state;
+	struct got got;
+	canned = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc";
+	got_init(&got);
+	got_start(&got, http,
+		(struct http_opts){ .url = url_of(server.port, "/"),
+			.on_body = hold,
+			.stall_timeout_ms = 300 });
+	TURN_UNTIL(loop, got.body.n == 3);
+	turn_for(loop, 700);
+	assert_int_equal(got.done, 0);
+	http_resume_download(got.req);
+	TURN_UNTIL(loop, got.done);
+	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
+	str_deinit(&got.body);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_a_held_body_is_not_a_stall, set_up, tear_down),
 		T(test_answers),
 		T(test_answer_cut_at_every_byte),
 		T(test_endless_headers),

@@ -343,6 +343,42 @@ static void test_a_paused_download_is_not_a_stall(void **state)
 	str_deinit(&s.got.body);
 }
 
+/* A source of a byte here and there: never paused, never done soon. */
+static long read_slowly(void *arg, char *into, size_t room, struct err *err)
+{
+	struct stream *s = arg;
+	(void)err;
+	(void)room;
+	if (s->sent == s->total)
+		return 0;
+	int64_t began_ms = clock_mono_ms();
+	while (clock_mono_ms() < began_ms + 20)
+		;
+	into[0] = 'x';
+	s->sent++;
+	return 1;
+}
+
+static void test_while_we_send_no_answer_is_due(void **state)
+{
+	(void)state;
+	struct stream s = { .total = 50 };
+	int64_t began_ms = clock_mono_ms();
+	got_init(&s.got);
+	got_start(&s.got, http,
+		(struct http_opts){ .method = "PUT",
+			.url = url_of(port, "/echo"),
+			.read_body = read_slowly,
+			.upload_bytes = 50,
+			.headers_timeout_ms = 500 });
+	TURN_UNTIL(loop, s.got.done);
+	if (s.got.err.code != ERR_NONE)
+		fail_msg("%s", s.got.err.msg);
+	assert_true(clock_mono_ms() - began_ms >= 900);
+	assert_int_equal(s.got.body.n, 50);
+	str_deinit(&s.got.body);
+}
+
 static void test_limits_of_the_answer(void **state)
 {
 	(void)state;
@@ -609,6 +645,7 @@ int main(void)
 		T(test_upload_with_pauses),
 		T(test_download_with_pauses),
 		T(test_a_paused_download_is_not_a_stall),
+		T(test_while_we_send_no_answer_is_due),
 		T(test_limits_of_the_answer),
 		T(test_callbacks_can_stop_with_their_own_error),
 		T(test_cancel_everywhere),

@@ -641,6 +641,28 @@ static void test_pausing_stops_messages_at_once(void **state)
 	TURN_UNTIL(loop, got_bytes == 3 + 100 * sizeof piece);
 }
 
+/* The connection breaks while we do not read: what has come is handed out before the end is told. */
+static void test_messages_come_before_a_broken_end(void **state)
+{
+	(void)state;
+	open_with(options());
+	net_ws_pause(ws, true);
+	/* what read-ahead of a TLS record brings while nothing is handed out */
+	struct evbuffer *in = bufferevent_get_input(own_bev);
+	evbuffer_unfreeze(in, 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(evbuffer_add(in, "\x82\x01m", 3), 0);
+	evbuffer_freeze(in, 0);
+	turn_for(loop, 20);
+	assert_int_equal(got_bytes + (size_t)closed, 0);
+	bufferevent_free(peer.bev);
+	peer.bev = NULL;
+	net_ws_send(ws, "x", 1); /* fails: nobody reads */
+	TURN_UNTIL(loop, closed);
+	assert_int_equal(got_bytes, 20);
+	assert_int_equal(closed_err.code, ERR_CONN_LOST);
+}
+
 /* --- freeing --- */
 
 static void on_open_free(void *arg)
@@ -706,6 +728,7 @@ int main(void)
 		T(test_silence_while_we_do_not_read_means_nothing),
 		T(test_sending_has_a_limit),
 		T(test_pausing_stops_messages_at_once),
+		T(test_messages_come_before_a_broken_end),
 		T(test_free_inside_callbacks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

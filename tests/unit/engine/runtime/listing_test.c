@@ -225,9 +225,58 @@ static void an_endless_entry_is_cut_off(void **state)
 	runtime_listing_free(listing);
 }
 
+static struct runtime_entry the_entry(const char *field, const char *value)
+{
+	char text[300];
+	struct err err = { 0 };
+	size_t n, n_hidden;
+	snprintf(text, sizeof text,
+		"{\"path\":\"/\",\"entries\":[{\"name\":\"a\",\"size\":1,\"type\":\"file\","
+		"\"%s\":%s}]}",
+		field, value);
+	struct listing *listing = parse(text, 9, &err);
+	assert_non_null(listing);
+	const struct runtime_entry *entries = runtime_listing_entries(listing, &n, &n_hidden);
+	assert_int_equal(n, 1);
+	struct runtime_entry entry = entries[0];
+	runtime_listing_free(listing);
+	return entry;
+}
+
+/* The legacy runtime's seconds, as a number. */
+static void times_as_numbers(void **state)
+{
+	static const struct {
+		const char *number;
+		int64_t seconds; /* -1: not known */
+	} rows[] = { { "0", 0 }, { "1.9", 1 }, { "253402300799", 253402300799 },
+		{ "253402300800", -1 }, { "1e300", -1 }, { "-1", -1 }, { "\"5\"", -1 },
+		{ "null", -1 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (the_entry("mod_time", rows[i].number).modified_s != rows[i].seconds)
+			fail_msg("%s", rows[i].number);
+}
+
+static void modes(void **state)
+{
+	static const struct {
+		const char *text;
+		int mode; /* -1: not known */
+	} rows[] = { { "\"0644\"", 0644 }, { "\"01777\"", 01777 }, { "\"0000\"", 0 },
+		{ "\"644\"", -1 }, { "\"007777\"", -1 }, { "\"1644\"", -1 }, { "\"0648\"", -1 },
+		{ "\"064/\"", -1 }, { "\"\"", -1 }, { "644", -1 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (the_entry("mode", rows[i].text).mode != rows[i].mode)
+			fail_msg("%s", rows[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_as_numbers),
+		cmocka_unit_test(modes),
 		cmocka_unit_test(a_listing_in_any_pieces),
 		cmocka_unit_test(each_cut_is_found),
 		cmocka_unit_test(hostile_names_are_hidden_or_kept_as_bytes),

@@ -576,6 +576,38 @@ static void unread_output_holds_the_process_back(void **state)
 	TURN_UNTIL(loop, peer.window_given >= 100 * 1024);
 }
 
+/* More than a window comes from a process that was killed: nobody reads it, and the exit still arrives. */
+static void output_after_a_kill_is_given_back(void **state)
+{
+	char event[4096 + 3] = "\x12\x80\x20";
+
+	(void)state;
+	running(0, 0);
+	runtime_process_kill(process);
+	process = NULL;
+	assert_int_equal(runtime_n_killing(runtime), 1);
+	for (int i = 0; i < 40; i++)
+		send_event(event, sizeof event);
+	TURN_UNTIL(loop, peer.window_given >= 100 * 1024);
+	assert_int_equal(output.n, 0);
+	EVENT("\x22\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+	end_stream(1, "0", "");
+	TURN_UNTIL(loop, runtime_n_killing(runtime) == 0);
+}
+
+/* The exit event is what counts: the trailers have two seconds. */
+static void trailers_have_a_deadline(void **state)
+{
+	(void)state;
+	running(0, 0);
+	int64_t began_ms = clock_mono_ms();
+	EVENT("\x22\x02\x08\x05");
+	TURN_UNTIL(loop, n_exit == 1);
+	assert_in_range(clock_mono_ms() - began_ms, 1900, 6000);
+	assert_true(exit_ok);
+	assert_int_equal(exit_code, 5);
+}
+
 /* ---- Execute */
 static int n_results;
 static struct err result_err;
@@ -717,6 +749,8 @@ int main(void)
 		TEST(large_input_goes_in_pieces_and_is_bounded),
 		TEST(a_process_that_closed_its_input_is_found_out),
 		TEST(the_size_is_sent_again_after_init_and_the_latest_wins),
+		TEST(output_after_a_kill_is_given_back),
+		TEST(trailers_have_a_deadline),
 		TEST(a_kill_signals_the_group_and_waits),
 		TEST(a_kill_that_is_not_answered_resets_the_stream),
 		TEST(a_kill_before_init_signals_after_it),
