@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Warnings, hardening and sanitizers, for every target of the project.
+# Warnings and sanitizers, for every target of the project.
 set(warnings
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wvla
   -Wwrite-strings -Wcast-qual -Wimplicit-fallthrough -Wconversion)
@@ -17,11 +17,6 @@ endif()
 if(SANDMUX_COVERAGE)
   add_compile_options(--coverage)
   add_link_options(--coverage)
-endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # distributions may define it already, with another level
-  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE)
-  add_link_options(-pie -Wl,-z,relro,-z,now)
 endif()
 if(SANDMUX_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

@@ -7,6 +7,7 @@ banned    functions that lose bounds or errors
 headers   every header compiles alone
 text      SPDX lines, no machine paths, no registry hosts
 files     docs/architecture.md has one line for each file
+hardening the programs are as cmake/hardening.cmake says
 keys      docs/keys.md is what the program prints from its key table
 all       everything
 """
@@ -36,6 +37,7 @@ ALLOWED = {
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],
+    "local/portproxy": ["local/portproxy"],
     "local/server": ["engine/base", "engine/net", "local/server", "local/isolation",
                      "local/control/private.h", "local/control/quarantine.h",
                      "local/control/remove.h"],
@@ -55,6 +57,7 @@ LIBRARIES = {
     r"nghttp2/": ["engine/net", "local/daemon"],
     r"wslay/": ["engine/net"],
     r"sqlite3\.h": ["local/server"],
+    r"seccomp\.h": ["local/isolation", "local/portproxy"],
     r"microhttpd\.h": ["local/daemon"],
 }
 BANNED = re.compile(r"(?<![\w.>])(strcpy|strcat|sprintf|vsprintf|strncpy|strtok|atoi|atol|atof|gets|"
@@ -171,13 +174,34 @@ def check_keys() -> list[str]:
     return []
 
 
+def check_hardening() -> list[str]:
+    """Position independent, relocations read-only and bound at start, no executable stack, the stack guarded; and the
+    checked functions of the C library, which a build with sanitizers does without."""
+    folder = pathlib.Path(os.environ.get("SANDMUX_BIN", str(ROOT / "build/debug/bin/sandmux"))).parent
+    bad = []
+    for name in ("sandmux", "sandmux-locald", "sandmux-sandboxd", "sandmux-port-proxy"):
+        path = folder / name
+        if not path.exists():
+            bad.append(f"{path} is not built")
+            continue
+        said = subprocess.run(["readelf", "-hldsW", path], text=True, capture_output=True, check=True).stdout
+        is_sanitized = "__asan_init" in said
+        for what, pattern in {"position independent": r"Type:\s+DYN", "read-only relocations": "GNU_RELRO",
+                              "bound at start": r"FLAGS_1.*NOW", "no executable stack": r"GNU_STACK.* RW +0x",
+                              "stack protector": "__stack_chk_fail",
+                              **({} if is_sanitized else {"checked functions": r"__\w+_chk\b"})}.items():
+            if not re.search(pattern, said):
+                bad.append(f"{name}: not {what}")
+    return bad
+
+
 def check_files() -> list[str]:
     run = subprocess.run([sys.executable, "scripts/files.py"], cwd=ROOT, text=True, capture_output=True, check=False)
     return [] if run.returncode == 0 else [run.stdout.strip()]
 
 
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
-          "headers": check_headers, "text": check_text, "keys": check_keys}
+          "headers": check_headers, "text": check_text, "keys": check_keys, "hardening": check_hardening}
 
 
 def main() -> None:
