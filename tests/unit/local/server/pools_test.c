@@ -51,7 +51,7 @@ static void test_it_is_filled_and_counted(void **state)
 {
 	struct world *w = *state;
 	add_template(w);
-	struct object *pool = add_pool(w, 3, "");
+	add_pool(w, 3, "");
 	assert_int_equal(world_pass(w, KIND_POOL, "p"), 0);
 	assert_int_equal(count(w), 3);
 	assert_int_equal(status_of(w, "replicas"), 3);
