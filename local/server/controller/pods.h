@@ -60,8 +60,8 @@ void probe_stop(struct run *r);
 void run_on_health(struct run *r, bool is_well);
 
 /* pod_identity.c: the SHA-256 of the pod's token, made in its folder if there is none; "" where daemons want none. */
-bool pod_token_hash(
-	struct server *s, const char *folder, char hex[static DIGEST_SHA256_HEX], struct err *err);
+bool pod_token_hash(struct server *s, const char *folder, char hex[static DIGEST_SHA256_HEX],
+	struct err *err);
 /* Who it is on the host: as root a user of its own, the one that its workspace belongs to or the next; else 0. */
 uid_t pod_host_uid(struct server *s, const char *workspace);
 
