@@ -8,11 +8,13 @@
 #include "local/isolation/bwrap.h"
 #include "local/isolation/child.h"
 #include "local/isolation/owner.h"
+#include "local/isolation/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -106,17 +108,28 @@ static bool collect(int fd, pid_t pid, char *text, size_t size)
 }
 
 /* As root as one of the users that sandboxes get: what root may do proves nothing. */
+static bool become_tenant(void)
+{
+	const struct stage nothing = { 0 };
+	if (geteuid() != 0)
+		return true;
+	if (stage_enter(&nothing) && child_become(OWNER_LAST))
+		return true;
+	dprintf(2, "root may not mount here or become another user: %s", strerror(errno));
+	return false;
+}
+
 static pid_t run(struct bwrap_args *args, int out)
 {
 	pid_t pid = fork();
 	if (pid != 0)
 		return pid;
-	if (!child_become(geteuid() == 0 ? OWNER_LAST : 0))
-		_exit(126);
 	int null = open("/dev/null", O_RDWR);
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(out, 2);
+	if (!become_tenant())
+		_exit(126);
 	for (size_t i = 0; i < args->n_fds; i++)
 		fcntl(args->fds[i], F_SETFD, 0);
 	execv(args->words[0], args->words);
