@@ -46,26 +46,19 @@ cluster_up() {
 run_tier() {
     local tier=$1 folder=$2 log status=0
     log=build/test-$tier.log
-    local again=()
-    # real processes on a busy machine: a program of these tiers gets a second try, and that is told
-    case $tier in tui | local | real | cluster) again=(--repeat until-pass:2) ;; esac
     say "tier $tier"
     ctest --test-dir "$folder" -L "^$tier\$" --output-on-failure --no-tests=error -j "${JOBS:-2}" \
-        "${again[@]}" \
         >"$log" 2>&1 || status=$?
     local programs cases
     programs=$(sed -n 's/^.* tests failed out of \([0-9]*\)$/\1/p' "$log")
     cases=$(python3 tests/count.py "$folder" "$log")
-    local tries
-    tries=$(grep -c 'Test *#.*\*\*\*' "$log" || true)
-    if ((!status && tries)); then note=", $tries with a second try"; else note=""; fi
     if ((status)); then
         failed=1
         tail -n 120 "$log" >&2
         summary+=("$(printf '%-6s %4s programs %6s cases  FAILED' "$tier" "$programs" "$cases")")
         failed_all=$((failed_all + 1))
     else
-        summary+=("$(printf '%-6s %4s programs %6s cases  passed%s' "$tier" "$programs" "$cases" "$note")")
+        summary+=("$(printf '%-6s %4s programs %6s cases  passed' "$tier" "$programs" "$cases")")
         passed_all=$((passed_all + cases))
     fi
 }

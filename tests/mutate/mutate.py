@@ -195,7 +195,7 @@ class Tests:
         """The programs that link the file, nearest first, and the longer tests of its room."""
         linked = self.known.programs_of(self.known.object_of(TREE / candidate.path))
         units = [t for t in self.all.values() if t.program in linked and {"unit", "fuzz"} & set(t.labels)]
-        own = f"tests/unit/{candidate.room}/"
+        own = f"tests/unit/{candidate.room}/CMakeFiles/"
         stem = pathlib.Path(candidate.path).stem
         folders = {t.name: self.folder_of(t) for t in units}
         units.sort(key=lambda t: (not folders[t.name].startswith(own), stem not in t.name, t.name))
