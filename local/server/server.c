@@ -7,6 +7,8 @@
  *   token, kubeconfig   0600
  *   pods/UID/        workspace without a claim, the daemon's log and token
  *   volumes/UID/     what volumeClaimTemplates asked for
+ *   …/UID.json       whose folder this is (manifest.c)
+ *   quarantine/      files whose object is not known
  *   trash/           on its way out */
 #include "local/server/server.h"
 
@@ -184,7 +186,10 @@ struct server *server_start(struct loop *loop, const struct server_opts *opts, s
 	char *db = path_join(opts->state_dir, "objects.db");
 	char *tls_dir = path_join(opts->state_dir, "tls");
 	struct store_opts store_opts = {
-		.path = db, .history_max = opts->history_max, .history_ms = opts->history_ms
+		.path = db,
+		.history_max = opts->history_max,
+		.history_ms = opts->history_ms,
+		.must_exist = volumes_are_there(opts->state_dir),
 	};
 	bool ok = file_make_dirs(opts->state_dir, 0700, err) &&
 		  (s->store = store_open(&store_opts, err)) != NULL &&

@@ -245,7 +245,10 @@ void api_handle(struct evhttp_request *ev, void *arg)
 	send_at_once(ev);
 	if (request_init(&req, arg, ev)) {
 		LOG("api", LOG_DEBUG, "%d %s", (int)req.method, evhttp_request_get_uri(ev));
+		/* what a client is told has happened is there after a power cut */
+		store_set_durable(req.server->store, true);
 		route(&req);
+		store_set_durable(req.server->store, false);
 	} else {
 		request_fail_take(&req, status_bad_request("the URL cannot be read"));
 	}

@@ -12,6 +12,7 @@
 #include "engine/base/log.h"
 #include "engine/net/loop.h"
 #include "local/server/api/stream.h"
+#include "local/server/controller/manifest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +225,7 @@ static void on_change(void *arg, const struct change *change)
 		break;
 	}
 	gc_on_change(c, change);
+	manifest_on_change(c->server, change);
 	if (change->type == CHANGE_DELETED && o->kind == KIND_PVC)
 		volumes_remove(c->server, "volumes", o->uid);
 	kick(c);

@@ -13,3 +13,6 @@ struct controller *controller_start(struct server *s, struct err *err);
 /* Stops all daemons; done is called once when they have ended (or were killed). */
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
 void controller_free(struct controller *c); /* NULL is fine */
+
+/* Whether there are files of sandboxes below the state directory, before anything else is known. */
+bool volumes_are_there(const char *state_dir);

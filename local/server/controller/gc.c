@@ -16,6 +16,19 @@ struct gc_entry {
 	char uid[];
 };
 
+/* An owner that is missing but was never deleted was lost with a part of the database: what has files, or leads to
+ * such, stays, and waits for a person. */
+static bool may_collect(struct store *s, const struct object *o, const char *owner_uid)
+{
+	bool has_files = o->kind == KIND_PVC || o->kind == KIND_POD ||
+			 o->kind == KIND_SANDBOX || o->kind == KIND_CLAIM;
+	if (!has_files || store_was_deleted(s, owner_uid))
+		return true;
+	LOG("controller", LOG_WARN, "%s %s/%s is kept: its owner %s is not known",
+		resource_of(o->kind)->singular, o->ns, o->name, owner_uid);
+	return false;
+}
+
 static void push(struct controller *c, const char *uid)
 {
 	struct gc_entry *e;
@@ -60,7 +73,7 @@ void gc_scan(struct controller *c)
 				ref, json_get(o->json, "metadata", "ownerReferences", NULL))
 			{
 				const char *uid = json_str(ref, "uid", NULL);
-				if (uid && !store_by_uid(s, uid))
+				if (uid && !store_by_uid(s, uid) && may_collect(s, o, uid))
 					push(c, uid);
 			}
 		}
@@ -141,7 +154,7 @@ static void process(struct controller *c, const char *uid)
 	struct object **v = dependents(s, uid, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct object *o = store_get(s, v[i]->kind, v[i]->ns, v[i]->name);
-		if (!o)
+		if (!o || (!owner && !may_collect(s, o, uid)))
 			continue;
 		if (is_foreground)
 			controller_delete(c, o, OBJECTS_BACKGROUND);

@@ -68,6 +68,7 @@ void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
 void pods_close(struct controller *c);
 
 /* volumes.c: folders below the state directory */
+/* Sorts what is there against the store: deleted by name, kept, or quarantined. Sweeps our temporary files. */
 bool volumes_open(struct server *s, struct err *err);
 /* "<state>/<kind>/<uid>", made if it is missing; free(). */
 char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err);

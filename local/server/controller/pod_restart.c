@@ -37,7 +37,6 @@ static void note_one(struct controller *c, struct object *pod, bool was_clean)
 		tree_set_number(container, "restartCount",
 			(double)json_int(container, 0, "restartCount", NULL) + 1);
 		tree_set_item(container, "lastState", state);
-		cJSON_AddBoolToObject(container, "ready", false);
 		tree_set_item(container, "ready", cJSON_CreateFalse());
 		condition_set(status, "Ready", "False", "ContainersNotReady", message, 0);
 		condition_drop(status, CONDITION_RESTARTED);

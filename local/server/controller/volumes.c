@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Folders of pods and volumes. What they contain was written by sandboxes: it is removed without following
- * links, by a child process, so that a tree of a million files does not stop the loop. */
+ * links, by a child process, so that a tree of a million files does not stop the loop.
+ *
+ * Nothing is removed because it is unknown: only what the store says was deleted by name. The rest goes to the
+ * quarantine. */
 #include "local/server/controller/internal.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
 #include "engine/base/file.h"
+#include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/path.h"
 #include "engine/base/str.h"
+#include "local/control/quarantine.h"
 #include "local/control/remove.h"
+#include "local/server/controller/manifest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,13 +53,38 @@ static void empty_trash(struct server *s)
 	_exit(0);
 }
 
+/* A new folder is there after a power cut too, or an upload that was acknowledged would be gone with it. */
+static void sync_folder(const char *state_dir, const char *kind)
+{
+	char *path = path_join(state_dir, kind);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(path);
+}
+
+static void note_owner(struct server *s, const char *kind, const char *uid)
+{
+	const struct object *o = store_by_uid(s->store, uid);
+	const char *expected = o ? manifest_kind_of(o->kind) : NULL;
+	if (expected && strcmp(expected, kind) == 0)
+		manifest_write(s, o);
+}
+
 char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err)
 {
 	struct str path;
 	str_init(&path, 4096);
 	str_addf(&path, "%s/%s/%s", s->opts.state_dir, kind, uid);
-	if (!path.truncated && file_make_dirs(path.p, 0700, err))
+	bool is_new = !path.truncated && access(path.p, F_OK) != 0;
+	if (!path.truncated && file_make_dirs(path.p, 0700, err)) {
+		if (is_new && strcmp(kind, "volumes") == 0)
+			sync_folder(s->opts.state_dir, kind);
+		note_owner(s, kind, uid);
 		return str_take(&path);
+	}
 	if (path.truncated)
 		err_set(err, ERR_ARG_INVALID, "the state directory's name is too long");
 	str_deinit(&path);
@@ -83,6 +114,7 @@ void volumes_remove(struct server *s, const char *kind, const char *uid)
 	digest_random_hex(random, 16);
 	str_addf(&from, "%s/%s/%s", s->opts.state_dir, kind, uid);
 	str_addf(&to, "%s/trash/%s", s->opts.state_dir, random);
+	manifest_remove(s->opts.state_dir, kind, uid);
 	if (rename(from.p, to.p) == 0)
 		empty_trash(s);
 	else if (errno != ENOENT)
@@ -91,23 +123,161 @@ void volumes_remove(struct server *s, const char *kind, const char *uid)
 	str_deinit(&to);
 }
 
-/* Folders whose object has gone while we were not there. */
-static void drop_strays(struct server *s, const char *kind)
+/* ---- at the start ---- */
+
+static bool is_manifest(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
+/* Whether the sandbox left something of its own; the daemon's log is ours. */
+static bool has_workspace_files(const char *state_dir, const char *uid)
+{
+	char *path = x_asprintf("%s/pods/%s/workspace", state_dir, uid);
+	DIR *d = opendir(path);
+	struct dirent *e;
+	bool found = false;
+	free(path);
+	while (d && !found && (e = readdir(d)) != NULL)
+		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static bool sort_stray(struct server *s, const char *kind, const char *uid, struct err *err)
+{
+	const char *state_dir = s->opts.state_dir;
+	bool is_log_only = strcmp(kind, "pods") == 0 && !has_workspace_files(state_dir, uid);
+	if (store_was_deleted(s->store, uid) || is_log_only) {
+		volumes_remove(s, kind, uid);
+		return true;
+	}
+	LOG("volumes", LOG_WARN, "%s/%s has no object: it goes to the quarantine", kind, uid);
+	return quarantine_put(state_dir, kind, uid, "no object with this UID is known", err);
+}
+
+/* Folders whose object is not known: it was deleted and we were killed before its files were, or it was lost. */
+static bool sort_strays(struct server *s, const char *kind, struct err *err)
 {
 	char *path = path_join(s->opts.state_dir, kind);
 	DIR *d = opendir(path);
 	struct dirent *e;
+	bool ok = true;
+	while (ok && d && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] == '.')
+			continue;
+		if (!is_manifest(e->d_name)) {
+			if (!store_by_uid(s->store, e->d_name))
+				ok = sort_stray(s, kind, e->d_name, err);
+			continue;
+		}
+		char *uid = x_strndup(e->d_name, strlen(e->d_name) - 5);
+		if (faccessat(dirfd(d), uid, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+			manifest_remove(s->opts.state_dir, kind, uid);
+		free(uid);
+	}
+	if (d)
+		closedir(d);
+	free(path);
+	return ok;
+}
+
+/* Temporary files of our own atomic writes, from a run that was killed. The lock is ours: nobody else writes. */
+static void sweep_temps(const char *state_dir, const char *folder)
+{
+	char *path = path_join(state_dir, folder);
+	DIR *d = opendir(path);
+	struct dirent *e;
 	while (d && (e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.' && !store_by_uid(s->store, e->d_name))
-			volumes_remove(s, kind, e->d_name);
+		if (file_is_temp(e->d_name))
+			unlinkat(dirfd(d), e->d_name, 0);
 	if (d)
 		closedir(d);
 	free(path);
 }
 
+bool volumes_are_there(const char *state_dir)
+{
+	static const char *const kinds[] = { "pods", "volumes" };
+	bool found = false;
+	for (int i = 0; i < 2; i++) {
+		char *path = path_join(state_dir, kinds[i]);
+		DIR *d = opendir(path);
+		struct dirent *e;
+		while (d && !found && (e = readdir(d)) != NULL)
+			found = e->d_name[0] != '.' && !is_manifest(e->d_name);
+		if (d)
+			closedir(d);
+		free(path);
+	}
+	return found;
+}
+
+/* ---- UIDs that need not be remembered as deleted any more ---- */
+
+struct wanted {
+	UT_hash_handle hh;
+	char uid[];
+};
+
+struct wanted_set {
+	const char *state_dir;
+	struct wanted *owners;
+};
+
+static bool is_wanted(void *arg, const char *uid)
+{
+	struct wanted_set *set = arg;
+	struct wanted *w;
+	HASH_FIND(hh, set->owners, uid, strlen(uid), w);
+	if (w)
+		return true;
+	char *pod = x_asprintf("%s/pods/%s", set->state_dir, uid);
+	char *volume = x_asprintf("%s/volumes/%s", set->state_dir, uid);
+	bool found = access(pod, F_OK) == 0 || access(volume, F_OK) == 0;
+	free(pod);
+	free(volume);
+	return found;
+}
+
+static void want_owners(struct wanted_set *set, const struct object *o)
+{
+	const cJSON *ref;
+	struct wanted *w;
+	cJSON_ArrayForEach(ref, json_get(o->json, "metadata", "ownerReferences", NULL))
+	{
+		const char *uid = json_str(ref, "uid", NULL);
+		size_t n = uid ? strlen(uid) : 0;
+		HASH_FIND(hh, set->owners, uid ? uid : "", n, w);
+		if (w || n == 0)
+			continue;
+		w = x_calloc(1, sizeof *w + n + 1);
+		memcpy(w->uid, uid, n + 1);
+		HASH_ADD(hh, set->owners, uid, n, w);
+	}
+}
+
+/* Still needed while a folder waits for its deletion or a dependent for the collector. */
+static void forget_deleted(struct server *s)
+{
+	struct wanted_set set = { .state_dir = s->opts.state_dir };
+	struct wanted *w, *next;
+	for (int k = 0; k < KIND_COUNT; k++)
+		for (size_t i = 0; i < store_count(s->store, (enum kind)k); i++)
+			want_owners(&set, store_at(s->store, (enum kind)k, i));
+	store_forget_deleted(s->store, is_wanted, &set);
+	HASH_ITER(hh, set.owners, w, next) {
+		HASH_DEL(set.owners, w);
+		free(w);
+	}
+}
+
 bool volumes_open(struct server *s, struct err *err)
 {
 	static const char *const kinds[] = { "pods", "volumes", "trash" };
+	static const char *const swept[] = { "", "tls", "pods", "volumes", "quarantine" };
 	for (int i = 0; i < 3; i++) {
 		char *path = path_join(s->opts.state_dir, kinds[i]);
 		bool ok = file_make_dirs(path, 0700, err);
@@ -115,8 +285,11 @@ bool volumes_open(struct server *s, struct err *err)
 		if (!ok)
 			return false;
 	}
-	drop_strays(s, "pods");
-	drop_strays(s, "volumes");
+	for (size_t i = 0; i < sizeof swept / sizeof swept[0]; i++)
+		sweep_temps(s->opts.state_dir, swept[i]);
+	if (!sort_strays(s, "pods", err) || !sort_strays(s, "volumes", err))
+		return false;
+	forget_deleted(s);
 	if (is_trash_left(s))
 		empty_trash(s);
 	return true;

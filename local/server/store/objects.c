@@ -159,6 +159,10 @@ cJSON *objects_system_status(const struct err *err)
 {
 	if (err->code == ERR_KUBE_QUOTA)
 		return status_new(403, "Forbidden", "exceeded quota: objects, %s", err->msg);
+	if (err->code == ERR_KUBE_INVALID)
+		return status_new(422, "Invalid", "%s", err->msg);
+	if (err->code == ERR_KUBE_TOO_LARGE)
+		return status_new(413, "RequestEntityTooLarge", "%s", err->msg);
 	return status_new(500, "InternalError", "Internal error occurred: %s", err->msg);
 }
 

@@ -127,11 +127,39 @@ static void insert_at(cJSON *array, int index, cJSON *value)
 	cJSON_Delete(tail);
 }
 
+static int depth_of(const cJSON *tree)
+{
+	int deepest = 0;
+	const cJSON *child;
+	cJSON_ArrayForEach(child, tree)
+	{
+		int n = depth_of(child);
+		deepest = n > deepest ? n : deepest;
+	}
+	return deepest + (cJSON_IsObject(tree) || cJSON_IsArray(tree));
+}
+
+/* Each operation could add as many levels as a body may have: the document would become deeper than any reader takes,
+ * and than recursion can follow. */
+static bool fits(const char *path, const cJSON *value, struct err *err)
+{
+	int levels = depth_of(value);
+	for (const char *p = path; *p && levels <= JSON_MAX_DEPTH; p++)
+		levels += *p == '/';
+	return levels <= JSON_MAX_DEPTH ||
+	       err_set(err, ERR_KUBE_INVALID, "JSON patch: nested deeper than %d",
+		       JSON_MAX_DEPTH);
+}
+
 /* Puts value_take at path; replaces in an object, inserts in an array. */
 static bool put(cJSON **doc, const char *path, cJSON *value, struct err *err)
 {
 	char *last = NULL;
 	int64_t index = -1;
+	if (!fits(path, value, err)) {
+		cJSON_Delete(value);
+		return false;
+	}
 	if (!*path) {
 		cJSON_Delete(*doc);
 		*doc = value;
@@ -222,6 +250,8 @@ static bool apply_one(cJSON **doc, const cJSON *operation, size_t *copied, struc
 	if (strcmp(op, "replace") == 0) {
 		if (!at)
 			return missing(path, err);
+		if (!fits(path, value, err))
+			return false;
 		/* in place: add would insert before an element of an array */
 		cJSON *parent;
 		char *last = NULL;

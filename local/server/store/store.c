@@ -9,6 +9,7 @@
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/base/num.h"
+#include "local/server/store/sound.h"
 #include "local/server/store/store_db.h"
 
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct store {
 	struct kind_list kinds[KIND_COUNT];
 	struct uid_entry *by_uid;
 	size_t n_objects, max_objects;
+	bool is_durable;
 	int64_t rv, compacted;
 	/* ring: entry i of the history is ring[(first + i) % history_max] */
 	struct history_entry *ring;
@@ -338,7 +340,7 @@ struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct 
 		object_unref(o);
 		return NULL;
 	}
-	if (!store_db_put(s->db, o, err)) {
+	if (!sound_check(o, err) || !store_db_put(s->db, o, s->is_durable, err)) {
 		object_unref(o);
 		return NULL;
 	}
@@ -385,7 +387,22 @@ bool store_meta_set(struct store *s, const char *key, const char *value, struct 
 	return store_db_meta_set(s->db, key, value, err);
 }
 
-static void load_one(void *arg, enum kind kind, cJSON *json)
+void store_set_durable(struct store *s, bool durable)
+{
+	s->is_durable = durable;
+}
+
+bool store_was_deleted(struct store *s, const char *uid)
+{
+	return store_db_was_deleted(s->db, uid);
+}
+
+void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *uid), void *arg)
+{
+	store_db_forget_deleted(s->db, keep, arg);
+}
+
+static bool load_one(void *arg, enum kind kind, cJSON *json, struct err *err)
 {
 	struct store *s = arg;
 	struct object *before;
@@ -393,10 +410,18 @@ static void load_one(void *arg, enum kind kind, cJSON *json)
 	const char *text = json_str(json, "metadata", "resourceVersion", NULL);
 	num_parse_i64(text ? text : "0", 0, INT64_MAX, &rv);
 	struct object *o = object_new_take(kind, rv, json);
+	if (store_by_uid(s, o->uid)) {
+		object_unref(o);
+		return err_set(err, ERR_LOCAL_STORE, "another object has its UID");
+	}
 	list_put(&s->kinds[kind], o, &before);
 	object_unref(before);
 	uid_put(s, o);
 	s->n_objects++;
+	/* a counter that lags behind would give a version twice */
+	if (rv > s->rv)
+		s->rv = rv;
+	return true;
 }
 
 struct store *store_open(const struct store_opts *opts, struct err *err)
@@ -406,8 +431,15 @@ struct store *store_open(const struct store_opts *opts, struct err *err)
 	s->history_ms = opts->history_ms ? opts->history_ms : 300000;
 	s->max_objects = opts->max_objects ? opts->max_objects : 200000;
 	s->ring = x_calloc(s->history_max, sizeof *s->ring);
-	s->db = store_db_open(opts->path, err);
-	if (s->db && store_db_load(s->db, &s->rv, load_one, s, err)) {
+	s->db = store_db_open(opts->path, opts->must_exist, err);
+	int64_t counter = 0;
+	bool ok = s->db && store_db_load(s->db, &counter, load_one, s, err);
+	if (ok && opts->must_exist && s->n_objects == 0)
+		ok = err_set(err, ERR_LOCAL_STORE,
+			"%.300s has no object in it, but there are files of sandboxes beside it",
+			opts->path);
+	if (ok) {
+		s->rv = counter > s->rv ? counter : s->rv;
 		s->compacted = s->rv;
 		return s;
 	}

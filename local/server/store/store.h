@@ -45,7 +45,9 @@ struct store_opts {
 	size_t history_max; /* changes kept; 0: 20,000 */
 	int64_t history_ms; /* and for how long; 0: 5 minutes, as etcd compaction */
 	size_t max_objects; /* over all kinds; 0: 200,000 */
+	bool must_exist;    /* there are files of sandboxes: an empty store is a lost one */
 };
+/* ERR_LOCAL_STORE if the file is damaged, in any row, or lost; nothing was changed then. */
 struct store *store_open(const struct store_opts *opts, struct err *err);
 void store_close(struct store *s);
 
@@ -67,10 +69,18 @@ void store_list_free(struct object **list, size_t n);
 
 /* Takes json (also on failure), gives it the next resourceVersion and stores it. The object returned is
  * borrowed. Listeners run before this returns. ERR_SYSTEM if the database refuses, ERR_KUBE_QUOTA over
- * max_objects. */
+ * max_objects, ERR_KUBE_INVALID and ERR_KUBE_TOO_LARGE for what could not be read again (sound.h). */
 struct object *store_write(struct store *s, enum kind kind, cJSON *json_take, struct err *err);
-/* Removes it; the change carries its last state. */
+/* From now on writes are on the disk before they return, or only with the next that must be. For what a client is told.
+ * Removals always are. */
+void store_set_durable(struct store *s, bool durable);
+/* Removes it; the change carries its last state. Its UID is remembered as deleted. */
 bool store_remove(struct store *s, struct object *o, struct err *err);
+
+/* Whether an object with this UID was removed, and not lost with a database. Events are not remembered. */
+bool store_was_deleted(struct store *s, const char *uid);
+/* Forgets the removed UIDs for which keep is false. */
+void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *uid), void *arg);
 
 /* Changes of the history in order: the first with rv > after is at the index returned. */
 size_t store_change_index(const struct store *s, int64_t after);
