@@ -22,7 +22,8 @@ bool cli_is_direct(const struct cli *cli)
 
 static bool is_configured(const struct engine_opts *opts)
 {
-	if (opts->kubeconfig || opts->server || opts->in_cluster || getenv("KUBECONFIG"))
+	const char *list = getenv("KUBECONFIG"); /* empty counts as unset, as for kubectl */
+	if (opts->kubeconfig || opts->server || opts->in_cluster || (list && list[0]))
 		return true;
 	if (getenv("KUBERNETES_SERVICE_HOST") != NULL)
 		return true;

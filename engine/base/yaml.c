@@ -3,9 +3,11 @@
  * anchor, so a tree can neither contain itself nor grow without being counted. */
 #include "engine/base/yaml.h"
 
+#include "engine/base/digest.h"
 #include "engine/base/err.h"
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
+#include "engine/base/safe_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,6 +15,8 @@
 #include <yaml.h>
 
 enum { YAML_MAX_BYTES = 1 << 20, MAX_EXPANDED_NODES = 1000, MAX_ANCHORS = 256 };
+
+#define BINARY_TAG "tag:yaml.org,2002:binary"
 
 struct reader {
 	yaml_parser_t parser;
@@ -178,16 +182,53 @@ static const char *duplicate_key(const cJSON *object)
 
 static cJSON *read_node(struct reader *reader, yaml_event_t *event, size_t depth);
 
+/* !!binary (yaml.org/type/binary): base64, which may be broken over lines. JSON has text alone. */
+static cJSON *read_binary(struct reader *reader, const yaml_event_t *event)
+{
+	struct str base64;
+	size_t n = 0;
+	str_init(&base64, event->data.scalar.length);
+	for (const char *p = (const char *)event->data.scalar.value; *p; p++)
+		if (!isspace((unsigned char)*p))
+			str_add_char(&base64, *p);
+	char *bytes = digest_base64_decode((struct slice){ base64.p, base64.n }, &n);
+	explicit_bzero(base64.p, base64.n);
+	str_deinit(&base64);
+	if (bytes == NULL)
+		return fail_at(reader, &event->start_mark, "!!binary that is not base64");
+	size_t at = 0;
+	while (at < n) {
+		int32_t c;
+		size_t used = safe_text_decode((struct slice){ bytes + at, n - at }, &c);
+		if (used == 0 || c == 0)
+			break;
+		at += used;
+	}
+	char *text = x_strndup(bytes, n);
+	explicit_bzero(bytes, n);
+	free(bytes);
+	cJSON *value =
+		at == n ? cJSON_CreateString(text)
+			: fail_at(reader, &event->start_mark, "!!binary that is not text");
+	x_free_secret(text);
+	return value;
+}
+
 static cJSON *read_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	if (strlen(text) != event->data.scalar.length)
 		return fail_at(reader, &event->start_mark, "a NUL character");
 	const char *tag = (const char *)event->data.scalar.tag;
+	bool is_binary = tag != NULL && strcmp(tag, BINARY_TAG) == 0;
 	bool is_plain =
 		event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
 		(tag == NULL || (strcmp(tag, YAML_STR_TAG) != 0 && strcmp(tag, "!") != 0));
-	cJSON *value = is_plain ? plain_scalar(text) : cJSON_CreateString(text);
+	cJSON *value = is_binary  ? read_binary(reader, event)
+		       : is_plain ? plain_scalar(text)
+				  : cJSON_CreateString(text);
+	if (value == NULL)
+		return NULL;
 	if (add_anchor(reader, event->data.scalar.anchor, value, &event->start_mark))
 		return value;
 	cJSON_Delete(value);
@@ -310,9 +351,14 @@ static cJSON *read_document(struct reader *reader)
 
 cJSON *yaml_parse(struct slice bytes, struct err *err)
 {
-	if (bytes.n > YAML_MAX_BYTES) {
-		err_set(err, ERR_CONFIG_FILE, "YAML of %zu bytes: more than %d", bytes.n,
-			YAML_MAX_BYTES);
+	return yaml_parse_large(bytes, YAML_MAX_BYTES, err);
+}
+
+cJSON *yaml_parse_large(struct slice bytes, size_t max_bytes, struct err *err)
+{
+	if (bytes.n > max_bytes) {
+		err_set(err, ERR_CONFIG_FILE, "YAML of %zu bytes: more than %zu", bytes.n,
+			max_bytes);
 		return NULL;
 	}
 	struct reader *reader = x_calloc(1, sizeof *reader);
@@ -353,19 +399,30 @@ static int collect(void *arg, unsigned char *bytes, size_t n)
 static void emit_text(yaml_emitter_t *emitter, const char *text, bool quoted)
 {
 	yaml_event_t event;
-	yaml_scalar_style_t style = strchr(text, '\n') != NULL ? YAML_LITERAL_SCALAR_STYLE
-				    : quoted                   ? YAML_DOUBLE_QUOTED_SCALAR_STYLE
-							       : YAML_PLAIN_SCALAR_STYLE;
+	yaml_scalar_style_t style = quoted ? YAML_DOUBLE_QUOTED_SCALAR_STYLE
+				    : strchr(text, '\n') != NULL ? YAML_LITERAL_SCALAR_STYLE
+								 : YAML_PLAIN_SCALAR_STYLE;
 	if (yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
 		    (int)strlen(text), 1, 1, style))
 		yaml_emitter_emit(emitter, &event);
+}
+
+static bool is_shown_as_it_is(const char *text)
+{
+	for (size_t n = strcspn(text, "\n\t"); *text != '\0'; n = strcspn(text, "\n\t")) {
+		if (!safe_text_is_clean((struct slice){ text, n }))
+			return false;
+		text += n;
+		text += *text != '\0';
+	}
+	return true;
 }
 
 /* Text that would be read back as something else, or not be read at all, is quoted. */
 static void emit_string(yaml_emitter_t *emitter, const char *text)
 {
 	cJSON *read = plain_scalar(text);
-	bool quoted = !cJSON_IsString(read);
+	bool quoted = !cJSON_IsString(read) || !is_shown_as_it_is(text);
 	cJSON_Delete(read);
 	emit_text(emitter, text, quoted);
 }

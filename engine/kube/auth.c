@@ -35,7 +35,7 @@ struct kube_auth {
 	struct loop *loop;
 	struct kube_config *config;
 	const struct kube_credentials *credentials;
-	bool sends_credentials; /* not over plaintext to another machine */
+	bool sends_credentials; /* never in plaintext, as kubectl */
 	struct kube_exec *exec;
 	struct net_tls *exec_tls;
 	uint64_t tls_generation, generation;
@@ -242,8 +242,8 @@ size_t kube_auth_headers(struct kube_auth *auth, struct http_header *out, size_t
 {
 	const struct kube_credentials *c = auth->credentials;
 	size_t n = 0;
-	if (!auth->sends_credentials)
-		return 0;
+	if (!auth->sends_credentials) /* who we want to be is no secret, and leaving it out would change who acts */
+		return add_impersonation(auth, out, n, max);
 	const char *token = token_of(auth);
 	if (auth->authorization.n > 0)
 		explicit_bzero(auth->authorization.p, auth->authorization.n);
@@ -306,13 +306,7 @@ struct kube_auth *kube_auth_new(struct loop *loop, struct kube_config *config)
 	auth->credentials = &config->credentials;
 	auth->kick = loop_timer_new(loop, on_kick, auth);
 	str_init(&auth->authorization, KUBE_TOKEN_MAX_BYTES * 2);
-	char *host;
-	int port;
 	auth->sends_credentials = strncasecmp(config->server, "https:", 6) == 0;
-	if (!auth->sends_credentials && kube_url_split(config->server, &host, &port)) {
-		auth->sends_credentials = kube_host_is_loopback(host);
-		free(host);
-	}
 	if (auth->sends_credentials && uses_exec(auth->credentials))
 		auth->exec = kube_exec_new(loop, auth->credentials->exec);
 	size_t n = auth->credentials->n_as_extra;

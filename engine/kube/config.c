@@ -56,6 +56,8 @@ static bool fail_with_names(const struct kube_merged *merged, const char *what,
 	str_deinit(&names);
 	if (merged->files != NULL && merged->files->next == NULL)
 		err_prefix(err, "%s", merged->files->path);
+	if (merged->missing != NULL)
+		err_prefix(err, "%s does not exist", merged->missing);
 	return false;
 }
 
@@ -286,7 +288,9 @@ static bool load(
 		ok = kube_in_cluster_read(config, err);
 		goto out;
 	}
-	err_set(err, ERR_CONFIG_NONE, "no Kubernetes configuration found");
+	err_set(err, ERR_CONFIG_NONE, "no Kubernetes configuration found%s%s%s",
+		merged.missing ? ": " : "", merged.missing ? merged.missing : "",
+		merged.missing ? " does not exist" : "");
 out:
 	kube_merged_deinit(&merged);
 	return ok;

@@ -94,7 +94,7 @@ static bool read_file(struct kube_file *file, struct err *err)
 		return false;
 	}
 	struct err why = { 0 };
-	file->tree = yaml_parse((struct slice){ text, n }, &why);
+	file->tree = yaml_parse_large((struct slice){ text, n }, KUBE_CONFIG_MAX_BYTES, &why);
 	x_free_secret(text);
 	if (file->tree == NULL && why.code != ERR_NONE) {
 		err_copy(err, &why);
@@ -120,8 +120,11 @@ bool kube_merged_add(
 		if (strcmp(known->path, path) == 0)
 			return true;
 	}
-	if (!must_exist && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+	if (!must_exist && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		if (merged->missing == NULL)
+			merged->missing = x_strdup(path);
 		return true;
+	}
 	struct kube_file *file = x_calloc(1, sizeof *file);
 	file->next = merged->files;
 	merged->files = file;
@@ -177,6 +180,7 @@ void kube_merged_deinit(struct kube_merged *merged)
 		free(file);
 	}
 	free(merged->current_context);
+	free(merged->missing);
 	memset(merged, 0, sizeof *merged);
 }
 
@@ -236,8 +240,12 @@ bool kube_entry_pem(
 	if (!ok)
 		goto out;
 	if (data != NULL) {
-		size_t n;
-		char *bytes = digest_base64_decode(slice_of(data), &n);
+		size_t n = 0;
+		/* a !!binary has been decoded already */
+		bool is_pem = strncmp(data, "-----BEGIN ", 11) == 0;
+		char *bytes =
+			is_pem ? x_strdup(data) : digest_base64_decode(slice_of(data), &n);
+		n = is_pem ? strlen(data) : n;
 		if (bytes == NULL) {
 			ok = kube_entry_fail(entry, data_field, err, "is not base64");
 			goto out;

@@ -5,7 +5,7 @@
 #include "engine/base/json.h"
 #include "engine/kube/config.h"
 
-enum { KUBE_CONFIG_MAX_BYTES = 1 << 20, KUBE_TOKEN_MAX_BYTES = 64 << 10 };
+enum { KUBE_CONFIG_MAX_BYTES = 64 << 20, KUBE_TOKEN_MAX_BYTES = 64 << 10 };
 
 struct kube_pair {
 	char *key, *value;
@@ -70,6 +70,7 @@ struct kube_merged {
 	struct kube_file *files;
 	struct kube_entry *clusters, *users, *contexts;
 	char *current_context; /* or NULL */
+	char *missing;         /* a file that was named and is not there; the first, or NULL */
 };
 /* paths: must they exist? A missing file is skipped unless must_exist. */
 bool kube_merged_add(

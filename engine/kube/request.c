@@ -137,7 +137,10 @@ static void on_done(
 	answer.retry_after_ms = kube_retry_after_ms(reply, object);
 	kube_status_to_err(status, object, answer.body, &why);
 	if (status == 401)
-		err_set(&why, ERR_KUBE_UNAUTHORIZED, "%s rejects the credentials of user '%s'",
+		err_set(&why, ERR_KUBE_UNAUTHORIZED,
+			kube_config_tls(client->config) != NULL
+				? "%s rejects the credentials of user '%s'"
+				: "%s wants credentials, and those of user '%s' are never sent without TLS",
 			client->config->server, kube_config_user(client->config));
 	why.sys = status;
 	finish(request, &why, &answer);

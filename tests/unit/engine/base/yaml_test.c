@@ -34,6 +34,8 @@ static void test_values(void **state)
 		{ "- &a 1\n- &a 2\n- *a\n", "[1,2,2]" },
 		{ "true: 1\n2: x\n", "{\"true\":1,\"2\":\"x\"}" },
 		{ "--- {a: b}\n...\n", "{\"a\":\"b\"}" },
+		{ "[!!binary aGk=, !!binary 'w7wK', !!binary \"Z\\n G 8=\", !!binary '']",
+			"[\"hi\",\"ü\\n\",\"do\",\"\"]" },
 		{ "{\"json\": [1, {\"x\": null}]}", "{\"json\":[1,{\"x\":null}]}" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -63,6 +65,9 @@ static void test_refused(void **state)
 		{ "- &k k\n- {*k : 1}\n", "key must be plain text" },
 		{ "a: 1\n---\nb: 2\n", "more than one document" },
 		{ "a: \"\\0\"\n", "NUL" },
+		{ "a: !!binary '*'", "not base64" },
+		{ "a: !!binary /w==", "not text" },
+		{ "a: !!binary AGE=", "not text" },
 		{ "\xFF\xFE\xFF", "line" },
 		{ "a: \x01\n", "line" },
 		{ "%YAML 3.0\n---\na\n", "line" },

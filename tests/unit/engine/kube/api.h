@@ -13,6 +13,8 @@
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
 
+#include "tests/unit/engine/kube/api_tls.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,6 +50,8 @@ struct api {
 	struct kube_config *config;
 	struct kube_client *client;
 	struct evhttp *server;
+	void *tls;
+	struct tls_identity *identity;
 	uint16_t port;
 	char dir[64];
 	struct api_request log[API_LOG];
@@ -166,7 +170,7 @@ static inline void api_write(const struct api *api, const char *name, const char
 	free(path);
 }
 
-/* user: the YAML of users[0].user, indented by four; NULL: a token */
+/* user: the YAML of users[0].user, indented by four, and the server speaks TLS; NULL: a token, and it does not */
 static inline void api_start(struct api *api, const char *user,
 	void (*handle)(struct api *, struct evhttp_request *, const struct api_request *),
 	void *test)
@@ -196,12 +200,18 @@ static inline void api_start(struct api *api, const char *user,
 	evhttp_set_gencb(api->server, api_on_request, api);
 	snprintf(api->dir, sizeof api->dir, "/tmp/sandmux-kube-XXXXXX");
 	assert_non_null(mkdtemp(api->dir));
-	char *text =
-		x_asprintf("clusters:\n- name: c\n  cluster:\n    server: http://127.0.0.1:%d\n"
-			   "users:\n- name: u\n  user:\n%s\n"
-			   "contexts:\n- name: x\n  context:\n    cluster: c\n    user: u\n"
-			   "    namespace: demo\ncurrent-context: x\n",
-			api->port, user ? user : "    token: t0ken");
+	if (user != NULL) {
+		api->identity = tls_identity_new("IP:127.0.0.1", 2);
+		api->tls = api_tls_start(api->server, api->identity);
+		api_write(api, "ca.pem", api->identity->ca_pem);
+	}
+	char *text = x_asprintf(
+		"clusters:\n- name: c\n  cluster:\n    server: http%s://127.0.0.1:%d\n%s"
+		"users:\n- name: u\n  user:\n%s\n"
+		"contexts:\n- name: x\n  context:\n    cluster: c\n    user: u\n"
+		"    namespace: demo\ncurrent-context: x\n",
+		user ? "s" : "", api->port, user ? "    certificate-authority: ca.pem\n" : "",
+		user ? user : "    token: t0ken");
 	api_write(api, "config", text);
 	free(text);
 	char *path = x_asprintf("%s/config", api->dir);
@@ -224,11 +234,16 @@ static inline void api_stop(struct api *api)
 	for (int i = 0; i < 10; i++) /* the server sees that its clients are gone */
 		loop_run_once(api->loop, 10);
 	evhttp_free(api->server);
+	if (api->tls != NULL) {
+		api_tls_stop(api->tls);
+		tls_identity_free(api->identity);
+	}
 	loop_free(api->loop);
 	for (size_t i = 0; i < api->n; i++)
 		free(api->log[i].body);
 	char *command[] = { x_asprintf("%s/config", api->dir), x_asprintf("%s/token", api->dir),
-		x_asprintf("%s/plugin", api->dir), x_asprintf("%s/count", api->dir) };
+		x_asprintf("%s/plugin", api->dir), x_asprintf("%s/count", api->dir),
+		x_asprintf("%s/ca.pem", api->dir) };
 	for (size_t i = 0; i < sizeof command / sizeof *command; i++) {
 		unlink(command[i]);
 		free(command[i]);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kubeconfig: what it resolves to, and what each mistake says. */
+#include "engine/base/digest.h"
 #include "engine/base/err.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/kube/config.h"
 #include "engine/kube/config_internal.h"
+#include "engine/net/dial.h"
+#include "tests/unit/engine/net/tls_server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -136,6 +139,80 @@ static void a_server_flag_needs_no_file(void **state)
 	assert_string_equal("default", kube_config_namespace(config));
 	assert_null(kube_config_tls(config));
 	kube_config_unref(config);
+}
+
+static void an_authority_on_the_command_line_beats_insecure(void **state)
+{
+	(void)state;
+	put("k",
+		"clusters:\n- name: c\n  cluster: {server: 'https://c', insecure-skip-tls-verify: true}\n"
+		"contexts:\n- name: x\n  context: {cluster: c}\ncurrent-context: x\n");
+	struct tls_identity *identity = tls_identity_new("DNS:c", 2);
+	put("ca", identity->ca_pem);
+	tls_identity_free(identity);
+	char *file = x_asprintf("%s/k", dir), *ca = x_asprintf("%s/ca", dir);
+	struct kube_config_opts opts = { .kubeconfig = file };
+	struct kube_config *config = load(&opts);
+	assert_true(kube_config_is_insecure(config));
+	assert_true(net_tls_opts(kube_config_tls(config))->insecure);
+	kube_config_unref(config);
+	opts.certificate_authority = ca;
+	config = load(&opts);
+	assert_false(kube_config_is_insecure(config));
+	assert_false(net_tls_opts(kube_config_tls(config))->insecure);
+	kube_config_unref(config);
+	free(file);
+	free(ca);
+}
+
+static void binary_is_what_it_encodes(void **state)
+{
+	(void)state;
+	struct tls_identity *identity = tls_identity_new("DNS:c", 2);
+	char *once = digest_base64_encode(identity->ca_pem, strlen(identity->ca_pem));
+	char *text = x_asprintf(
+		"clusters:\n- name: c\n  cluster:\n    server: !!binary aHR0cHM6Ly9j\n"
+		"    certificate-authority-data: !!binary %s\n"
+		"users:\n- name: u\n  user: {token: !!binary czNjcmV0}\n"
+		"contexts:\n- name: x\n  context: {cluster: c, user: u}\ncurrent-context: x\n",
+		once);
+	put("k", text);
+	char *file = x_asprintf("%s/k", dir);
+	struct kube_config *config = load(&(struct kube_config_opts){ .kubeconfig = file });
+	assert_string_equal("https://c", kube_config_server(config));
+	assert_string_equal("s3cret", config->credentials.token);
+	assert_string_equal(identity->ca_pem, config->ca_pem);
+	kube_config_unref(config);
+	free(file);
+	free(text);
+	free(once);
+	tls_identity_free(identity);
+}
+
+static void a_large_file_is_read_and_a_missing_one_named(void **state)
+{
+	(void)state;
+	struct str text;
+	str_init(&text, 16 << 20);
+	str_add(&text, BASE);
+	for (int i = 0; text.n < (5 << 20); i++)
+		str_addf(&text, "# %0200d\n", i);
+	put("k", text.p);
+	str_deinit(&text);
+	char *list = x_asprintf("%s/gone:%s/k", dir, dir);
+	setenv("KUBECONFIG", list, 1);
+	struct kube_config *config = load(&(struct kube_config_opts){ 0 });
+	assert_string_equal("x1", kube_config_context(config));
+	kube_config_unref(config);
+	struct err err = { 0 };
+	assert_null(kube_config_load(&(struct kube_config_opts){ .context = "nope" }, &err));
+	assert_non_null(strstr(err.msg, "/gone does not exist"));
+	list[strcspn(list, ":")] = '\0';
+	setenv("KUBECONFIG", list, 1);
+	assert_null(kube_config_load(&(struct kube_config_opts){ 0 }, &err));
+	assert_int_equal(ERR_CONFIG_NONE, err.code);
+	assert_non_null(strstr(err.msg, list));
+	free(list);
 }
 
 static void files_are_merged_by_name(void **state)
@@ -418,6 +495,9 @@ int main(void)
 		CASE(the_current_context),
 		CASE(flags_are_laid_over),
 		CASE(a_server_flag_needs_no_file),
+		CASE(an_authority_on_the_command_line_beats_insecure),
+		CASE(binary_is_what_it_encodes),
+		CASE(a_large_file_is_read_and_a_missing_one_named),
 		CASE(files_are_merged_by_name),
 		CASE(the_home_file_is_the_default),
 		CASE(nothing_at_all),
