@@ -142,6 +142,8 @@ enum err_exit {
 	X(LIMIT_DOWNLOAD, "limit.download", REFUSED, NO, "raise the limit")                    \
 	X(LIMIT_UPLOAD, "limit.upload", REFUSED, NO, "raise the limit")                        \
 	X(LIMIT_RESPONSE, "limit.response", REFUSED, NO, "raise the limit")                    \
+	X(LIMIT_ENTRIES, "limit.entries", REFUSED, NO,                                         \
+		"--max-entries N or none, or the setting transfer-max-entries")                \
 	X(LIMIT_OUTPUT, "limit.output", REFUSED, NO, "")                                       \
 	X(PROC_COMMAND_NOT_FOUND, "proc.command_not_found", NOT_FOUND, NO,                     \
 		"check that the sandbox has this program")                                     \

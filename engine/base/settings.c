@@ -75,6 +75,9 @@ static const struct setting_row rows[] = {
 		MIB(64), "the same in the legacy runtime" },
 	[SETTING_CLAIM_LIMIT] = { "claim-limit", SETTING_BYTES, KIB(64), KIB(1), MIB(3),
 		"environment and metadata of a claim" },
+	[SETTING_TRANSFER_MAX_ENTRIES] = { "transfer-max-entries", SETTING_NUMBER_LIMIT, 200000,
+		0, 1000000000,
+		"entries of a copied tree, before it is asked whether to go on" },
 };
 _Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each setting");
 
@@ -106,6 +109,12 @@ const char *setting_format(enum setting setting, int64_t value, char out[SETTING
 		snprintf(out, SETTING_TEXT_BYTES, "%s",
 			value ? num_format_size((uint64_t)value, size) : "none");
 		break;
+	case SETTING_NUMBER_LIMIT:
+		if (value == 0) {
+			snprintf(out, SETTING_TEXT_BYTES, "none");
+			break;
+		}
+		/* fallthrough */
 	default:
 		snprintf(out, SETTING_TEXT_BYTES, "%lld", (long long)value);
 	}
@@ -126,6 +135,11 @@ static bool parse(const struct setting_row *row, const char *text, int64_t *out)
 			return false;
 		*out = (int64_t)bytes;
 		return true;
+	case SETTING_NUMBER_LIMIT:
+		*out = 0;
+		if (strcmp(text, "none") == 0)
+			return true;
+		/* fallthrough */
 	default:
 		return num_parse_i64(text, INT64_MIN, INT64_MAX, out);
 	}
@@ -137,6 +151,7 @@ bool setting_set(const char *name, const char *value, struct err *err)
 		[SETTING_MS] = "a time such as 30s or 5m",
 		[SETTING_BYTES] = "a size such as 64KiB or 8MiB",
 		[SETTING_NUMBER] = "a number",
+		[SETTING_NUMBER_LIMIT] = "a number or none",
 	};
 	char min[SETTING_TEXT_BYTES], max[SETTING_TEXT_BYTES];
 
