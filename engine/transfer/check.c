@@ -41,13 +41,12 @@ static void on_synced(void *arg, int error)
 		transfer_job_fail(job, &err);
 		return;
 	}
-	if (!transfer_download_set_mode(job, &err)) {
+	if (!transfer_download_set_attributes(job, &err)) {
 		transfer_job_fail(job, &err);
 		return;
 	}
-	close(job->to_fd);
-	job->to_fd = -1;
-	if (job->digest)
+	/* it stays open until it has its name: temp.c */
+	if (job->digest && !job->is_gone)
 		transfer_verify_add(job);
 	else
 		commit(job);
@@ -86,17 +85,27 @@ static void on_source_stat(void *arg, const struct err *err, const struct runtim
 	job->look = NULL;
 	if (err && err->code != ERR_FILE_NOT_FOUND) {
 		transfer_job_fail(job, err);
-	} else if (err || st->is_dir || st->modified_s != job->modified_s ||
-		   (st->size_bytes >= 0 && st->size_bytes != job->bytes)) {
+		return;
+	}
+	bool has_grown = !err && !st->is_dir && st->size_bytes > job->bytes;
+	/* shorter, or rewritten at its length: what came may be a mixture of the two */
+	if (!err && !has_grown &&
+		(st->is_dir || st->modified_s != job->modified_s ||
+			(st->size_bytes >= 0 && st->size_bytes != job->bytes))) {
 		err_set(&failure, ERR_FILE_CHANGED, "%s changed while it was copied",
 			job->name);
 		transfer_job_fail(job, &failure);
-	} else {
-		sync_or_go_on(job);
+		return;
 	}
+	if (err) /* all of it has come, and it may be the last copy */
+		transfer_note_add(job->transfer, TRANSFER_NOTE_GONE, job->dir, job->name,
+			"it was removed while it was copied; all of it is there");
+	job->is_gone = err != NULL;
+	job->has_grown = has_grown;
+	sync_or_go_on(job);
 }
 
-/* The daemon tells the size once, at the start of a read: a longer file is cut off there without a word. */
+/* The daemon tells the size once, at the start of a read: a file that grows is cut off there without a word. */
 static void check_source(struct job *job)
 {
 	struct transfer *transfer = job->transfer;

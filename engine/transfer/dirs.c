@@ -23,6 +23,8 @@ struct dir *transfer_dir_new(struct dir *parent, const char *name)
 	dir->name = x_strdup(name);
 	dir->refs = 1;
 	dir->from_fd = dir->to_fd = -1;
+	dir->mode = -1;
+	dir->modified_s = -1;
 	return dir;
 }
 
@@ -117,7 +119,7 @@ static int open_top(struct transfer *transfer, struct dir *dir, struct err *err)
 		close(fd);
 		fd = top;
 	}
-	dir->to_is_new = is_new;
+	dir->to_is_new |= is_new;
 	return fd;
 }
 
@@ -137,6 +139,9 @@ int transfer_dir_use_to(struct transfer *transfer, struct dir *dir, struct err *
 		}
 		if (dir->to_fd < 0)
 			return -1;
+		if (!dir->is_swept && !dir->to_is_new)
+			transfer_temp_sweep(dir->to_fd);
+		dir->is_swept = true;
 	}
 	dir->to_users++;
 	return dir->to_fd;
@@ -148,6 +153,14 @@ void transfer_dir_release_to(struct dir *dir)
 		return;
 	close(dir->to_fd);
 	dir->to_fd = -1;
+}
+
+bool transfer_dir_is_loop(const struct dir *dir)
+{
+	for (const struct dir *up = dir->parent; up && dir->has_id; up = up->parent)
+		if (up->has_id && up->device == dir->device && up->inode == dir->inode)
+			return true;
+	return false;
 }
 
 /* ---- paths */

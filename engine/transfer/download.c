@@ -9,7 +9,6 @@
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,13 +52,10 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 	struct transfer *transfer = job->transfer;
 
 	job->total_bytes = total_bytes;
-	job->modified_s = modified_s;
+	if (modified_s >= 0)
+		job->modified_s = modified_s;
 	/* the plan's size is older than this one */
-	if (total_bytes >= 0) {
-		uint64_t planned = job->size_bytes > 0 ? (uint64_t)job->size_bytes : 0;
-		transfer->progress.bytes_total += (uint64_t)total_bytes - planned;
-		job->size_bytes = total_bytes;
-	}
+	transfer_job_set_size(job, total_bytes);
 	if (transfer->to.kind == END_LOCAL)
 		transfer_local_reserve(job->to_fd, total_bytes, &job->failure);
 }
@@ -100,7 +96,7 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 
 	(void)bytes_read;
 	job->read = NULL;
-	job->is_read_done = true;
+	job->is_read_done = job->is_data_over = true;
 	if (!err && job->failure.code != ERR_NONE)
 		err = &job->failure;
 	if (err) {
@@ -120,17 +116,11 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 /* ---- start and commit */
 static bool open_temp(struct job *job, struct err *err)
 {
-	char random[17];
-
-	digest_random_hex(random, 16);
-	snprintf(job->temp, sizeof job->temp, ".sandmux-tmp-%s", random);
-	job->to_fd = openat(job->dir->to_fd, job->temp,
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (job->to_fd < 0)
-		return err_set_errno(err, errno, "cannot write in the target folder");
-	job->has_temp = true;
-	job->temp_slot = fatal_signal_remember_file(job->dir->to_fd, job->temp);
-	return true;
+	job->to_fd = transfer_temp_open(job->dir->to_fd, job->temp, err);
+	job->has_temp = job->to_fd >= 0;
+	if (job->has_temp)
+		job->temp_slot = fatal_signal_remember_file(job->dir->to_fd, job->temp);
+	return job->has_temp;
 }
 
 static bool open_stream(struct job *job, struct err *err)
@@ -175,14 +165,6 @@ static void forget_temp(struct job *job)
 	fatal_signal_forget_file(job->temp_slot);
 }
 
-static mode_t umask_now(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return mask;
-}
-
 static bool replace(struct job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
@@ -199,11 +181,19 @@ static bool replace(struct job *job, struct err *err)
 }
 
 /* Set while the descriptor is open: the name may mean something else by now. */
-bool transfer_download_set_mode(struct job *job, struct err *err)
+bool transfer_download_set_attributes(struct job *job, struct err *err)
 {
-	mode_t mode = (job->mode >= 0 ? (mode_t)job->mode & 0777 : 0666) & ~umask_now();
+	struct transfer *transfer = job->transfer;
+	mode_t mode =
+		(job->mode >= 0 ? (mode_t)job->mode & 0777 : 0666) & ~transfer_local_umask();
 
-	return fchmod(job->to_fd, mode) == 0 || err_set_errno(err, errno, "%s", job->to_name);
+	if (fchmod(job->to_fd, mode) < 0)
+		return err_set_errno(err, errno, "%s", job->to_name);
+	if (transfer_keeps_times(transfer) &&
+		!transfer_local_set_times(job->to_fd, job->modified_s))
+		transfer_note_add(transfer, TRANSFER_NOTE_NOT_KEPT, job->dir, job->name,
+			"its time is not kept: %s", strerror(errno));
+	return true;
 }
 
 bool transfer_download_commit(struct job *job, struct err *err)

@@ -5,8 +5,11 @@
  *   job.c       one file: is something in the way?       check.c  what comes after its data
  *   download.c / upload.c / relay.c   its data
  *   dirs.c      local folders, opened step by step and never through a link
+ *   temp.c      temporary files beside the target, and those that a killed copy left
+ *   source.c    a local source: how long is it really, did it change
+ *   remote_stat.c  what REST does not tell: identities, kinds       look.c   broken links at the target
  *   verify.c    SHA-256 in the sandbox, many files a process      sync.c   fsync off the loop
- *   transfer.c  the queue, progress, the end
+ *   attributes.c   modes and times                   transfer.c  the queue, progress, the end
  *
  * Everything that may start or end something asks for a turn (transfer_kick); nothing recurses. */
 #pragma once
@@ -19,10 +22,15 @@
 #include "engine/telemetry/span.h"
 #include "engine/transfer/transfer.h"
 
+#include <sys/stat.h>
+
 enum {
 	TRANSFER_MAX_ACTIVE = 6, /* of the 8 REST connections a sandbox should see */
 	TRANSFER_MAX_QUEUED = 4096,
-	TRANSFER_MAX_DEPTH = 64, /* a linked folder looks like a folder: loops end here */
+	/* A linked folder looks like a folder. Where the sandbox tells identities, loops are recognised; elsewhere they
+	 * end at the first of these. */
+	TRANSFER_MAX_DEPTH_UNKNOWN = 64,
+	TRANSFER_MAX_DEPTH = 512,
 	TRANSFER_BUFFER_BYTES = 1 << 20,
 	TRANSFER_SLICE_BYTES = 256 << 10,
 	TRANSFER_FLUSH_BYTES = 8 << 20,
@@ -30,7 +38,9 @@ enum {
 	TRANSFER_RATE_SAMPLES = 30,
 	TRANSFER_TEMP_BYTES = 40,
 };
+#define TRANSFER_TEMP_PREFIX ".sandmux-tmp-"
 
+struct attributes;
 struct evbuffer;
 struct event;
 struct sync;
@@ -57,10 +67,16 @@ struct dir {
 	int refs, depth;
 	char *name; /* NULL at the top */
 	int from_fd, to_fd, from_users, to_users;
-	bool to_is_new;
+	bool to_is_new; /* nothing was there before this copy; it gets mode and time in the end */
+	bool is_swept;
+	int mode;           /* of the source; -1 unknown */
+	int64_t modified_s; /* the same */
+	bool has_id;        /* of a source in a sandbox */
+	uint64_t device, inode;
 };
 
-enum job_state { JOB_QUEUED, JOB_ASKING, JOB_ACTIVE, JOB_VERIFYING, JOB_DONE };
+/* LOOKING: nothing is there, unless it is a broken link (look.c). */
+enum job_state { JOB_QUEUED, JOB_LOOKING, JOB_ASKING, JOB_ACTIVE, JOB_VERIFYING };
 
 struct job {
 	struct transfer *transfer;
@@ -73,7 +89,9 @@ struct job {
 	int64_t size_bytes; /* planned; -1 unknown */
 	int mode;           /* -1 unknown */
 	int64_t existing_bytes;
+	bool is_dir_in_the_way;
 	bool may_replace, has_from, has_to;
+	bool has_looked, is_link; /* the answer of look.c */
 	bool has_answer;
 	enum transfer_conflict answer;
 	int rename_serial;
@@ -81,13 +99,21 @@ struct job {
 	struct runtime_op *read, *write, *look;
 	bool is_read_paused, is_write_paused, is_read_done;
 	bool is_info_known, has_written; /* relay.c */
+	bool waits_for_writer;           /* a named pipe nobody has written to yet */
+	bool is_data_over;               /* the last byte has been handed on */
+	bool is_gone;                    /* the source, after it was read */
+	bool has_grown;                  /* it is longer than what was copied */
+	bool is_size_wrong;              /* source.c: to be read to its end, whatever it says */
+	bool is_prefix;                  /* verify.c: the beginning of the source is compared */
+	uint64_t back_bytes;             /* verify.c: read back so far */
+	int64_t from_offset;             /* a redirected stdin may stand anywhere */
 	int from_fd, to_fd;
 	bool has_temp;
 	int temp_slot; /* of a temp file here: removed at a crash too */
 	char temp[TRANSFER_TEMP_BYTES];
 	int64_t total_bytes, bytes; /* of the data under way; total -1 unknown */
 	int64_t flushed_bytes;      /* the disk has been asked to write so many */
-	int64_t modified_s;         /* remote source */
+	int64_t modified_s;         /* of the source; -1 unknown */
 	int64_t modified_ns;        /* local source */
 	struct evbuffer *buffer;
 	struct event *ready;
@@ -115,12 +141,22 @@ struct transfer {
 	struct runtime_op *look; /* resolve.c */
 	bool is_resolved;
 	struct runtime_stat from_stat;
-	int from_mode;
+	bool from_is_content; /* what is in it, not itself */
+	int from_mode;        /* of the file or the folder that was named; -1 unknown */
 	struct job *queued;
 	struct job *jobs; /* all others that are not done */
-	size_t n_queued, n_active, n_asking, n_verifying;
+	size_t n_queued, n_looking, n_active, n_asking, n_verifying;
+	size_t n_unsized; /* jobs whose source tells no size */
+	struct runtime_op *link_look;
+	struct job **link_jobs; /* look.c: those that link_look asks about */
+	size_t n_link_jobs;
+	struct attributes *attributes;
+	struct dir **dirs; /* every folder of the tree, parents before children */
+	size_t n_dirs, dirs_capacity;
+	uint64_t n_entries, max_entries; /* 0: no limit */
+	int64_t from_modified_s;
 	int n_timeouts; /* without a success between them */
-	bool has_asked, is_paused, is_ended;
+	bool has_asked, has_asked_limit, is_paused, is_ended;
 	bool is_fatal;    /* stop everything */
 	struct err first; /* the first failure */
 	struct transfer_progress progress;
@@ -134,7 +170,12 @@ struct transfer {
 void transfer_kick(struct transfer *transfer);
 /* Counts a failure; a fatal one (the connection, the disk is full) ends the whole transfer. */
 void transfer_failed(struct transfer *transfer, const struct err *err);
-void transfer_add_bytes(struct transfer *transfer, size_t n);
+void transfer_note_add(struct transfer *transfer, enum transfer_note note,
+	const struct dir *dir, const char *name, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+/* One more entry of the tree. False: that is more than the limit. */
+bool transfer_is_over_limit(const struct transfer *transfer);
+bool transfer_keeps_times(const struct transfer *transfer);
 struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
 	int64_t size_bytes, int mode);
 
@@ -157,6 +198,7 @@ int transfer_dir_use_to(
 	struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
 void transfer_dir_release_from(struct dir *dir);
 void transfer_dir_release_to(struct dir *dir);
+bool transfer_dir_is_loop(const struct dir *dir); /* the same as one that it is in */
 /* "a/b/name" below the roots of both ends. */
 char *transfer_dir_relative(const struct dir *dir, const char *name);
 char *transfer_dir_from_path(
@@ -173,19 +215,67 @@ void transfer_job_fail(struct job *job, const struct err *err);
 void transfer_job_succeed(struct job *job);
 void transfer_job_free(struct job *job); /* removes its temp file */
 void transfer_job_take_bytes(
-	struct job *job, const void *bytes, size_t n); /* digest and progress */
+	struct job *job, const void *bytes, size_t n);      /* digest and progress */
+void transfer_job_set_size(struct job *job, int64_t bytes); /* as the source says; -1 unknown */
+void transfer_job_drop_bytes(struct job *job);              /* of what did not arrive */
+void transfer_job_look_done(struct job *job, bool is_link); /* look.c */
 void transfer_job_unpause(struct job *job);
 bool transfer_job_replaces(const struct job *job); /* a local file that is there */
 
 /* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
 void transfer_download_start(struct job *job);
-bool transfer_download_set_mode(struct job *job, struct err *err);
+bool transfer_download_set_attributes(struct job *job, struct err *err);
 bool transfer_download_commit(struct job *job, struct err *err);
 void transfer_upload_start(struct job *job);
 void transfer_upload_empty_dir(struct job *job);
 void transfer_relay_start(struct job *job);
 
+/* ---- source.c: local sources. job->from_fd or a redirected stdin */
+bool transfer_source_open(struct job *job, struct err *err);
+/* read(2), with what the source's size and time say about the bytes; 0 at the end. WAITS: until job->ready. */
+enum { SOURCE_FAILED = -1, SOURCE_WAITS = -2 };
+long transfer_source_read(struct job *job, char *into, size_t room, struct err *err);
+/* After a failed copy: true if the source says a wrong size, and the job is ready to be read to its end. */
+bool transfer_source_starts_again(struct job *job);
+
+/* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use. */
+int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err);
+void transfer_temp_sweep(int dir); /* removes those of ours that nobody uses any more */
+
+/* ---- look.c */
+void transfer_look_add(struct job *job);
+/* The target cannot be looked into: a link to itself or out of the sandbox, a folder that may not be entered. An answer to HEAD
+ * has no text that would tell them apart. */
+bool transfer_is_blind(const struct err *err);
+void transfer_look_turn(struct transfer *transfer);
+void transfer_look_free(struct transfer *transfer);
+
+/* ---- remote_stat.c: what the REST side does not tell, by `stat -L` in the sandbox, many paths a process. */
+struct remote_stat {
+	bool is_known; /* false: it could not be asked about */
+	uint64_t device, inode;
+	unsigned mode; /* with the kind: S_ISREG() … */
+};
+struct remote_stats;
+/* Takes the paths over (n_paths > 0). Exactly one completion; freed after it or by the cancel. is_unavailable: the
+ * sandbox has no such program, or no processes. */
+struct remote_stats *transfer_remote_stats_start(struct loop *loop, struct runtime *runtime,
+	char **paths_take, size_t n_paths,
+	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable),
+	void *arg);
+void transfer_remote_stats_cancel(struct remote_stats *stats);
+
+/* ---- attributes.c */
+void transfer_attributes_add_file(struct job *job); /* that has arrived in a sandbox */
+/* True when nothing is left to be set; everything else is over when it is asked with is_end. */
+bool transfer_attributes_turn(struct transfer *transfer, bool is_end);
+void transfer_attributes_free(struct transfer *transfer);
+bool transfer_means_unavailable(const struct err *err); /* no such program, no processes */
+
 /* ---- local.c */
+mode_t transfer_local_umask(void);
+int64_t transfer_local_modified_ns(const struct stat *st);
+bool transfer_local_set_times(int fd, int64_t modified_s);
 bool transfer_local_write_all(
 	int fd, const char *bytes, size_t n, size_t *written, struct err *err);
 void transfer_local_reserve(int fd, int64_t bytes, struct err *err);

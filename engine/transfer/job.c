@@ -34,6 +34,8 @@ static void leave(struct job *job)
 	DL_DELETE(transfer->jobs, job);
 	if (job->state == JOB_ACTIVE)
 		transfer->n_active--;
+	else if (job->state == JOB_LOOKING)
+		transfer->n_looking--;
 	else if (job->state == JOB_ASKING)
 		transfer->n_asking--;
 	else if (job->state == JOB_VERIFYING)
@@ -43,6 +45,8 @@ static void leave(struct job *job)
 void transfer_job_free(struct job *job)
 {
 	leave(job);
+	if (job->size_bytes < 0)
+		job->transfer->n_unsized--;
 	runtime_cancel(job->read);
 	runtime_cancel(job->write);
 	runtime_cancel(job->look);
@@ -71,22 +75,48 @@ void transfer_job_free(struct job *job)
 	free(job);
 }
 
-/* What will not come any more is no part of the total. */
-static void forget_rest(struct job *job)
+/* ---- counting: bytes_total has the larger of what a source says and what came of it */
+void transfer_job_set_size(struct job *job, int64_t bytes)
+{
+	struct transfer *transfer = job->transfer;
+	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
+	int64_t new = bytes > job->bytes ? bytes : job->bytes;
+
+	transfer->progress.bytes_total += (uint64_t) new - (uint64_t)old;
+	transfer->n_unsized += (size_t)(bytes < 0) - (size_t)(job->size_bytes < 0);
+	job->size_bytes = bytes;
+}
+
+void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
 {
 	struct transfer_progress *progress = &job->transfer->progress;
+	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
 
-	if (job->size_bytes <= job->bytes)
-		return;
-	uint64_t rest = (uint64_t)(job->size_bytes - job->bytes);
-	progress->bytes_total -= rest < progress->bytes_total ? rest : progress->bytes_total;
+	job->bytes += (int64_t)n;
+	progress->bytes_done += n;
+	if (job->bytes > old)
+		progress->bytes_total += (uint64_t)(job->bytes - old);
+	if (job->digest)
+		digest_add(job->digest, bytes, n);
+}
+
+void transfer_job_drop_bytes(struct job *job)
+{
+	int64_t size = job->size_bytes;
+
+	transfer_job_set_size(job, 0);
+	job->transfer->progress.bytes_done -= (uint64_t)job->bytes;
+	job->transfer->progress.bytes_total -= (uint64_t)job->bytes;
+	job->bytes = 0;
+	transfer_job_set_size(job, size);
 }
 
 static void end_job(struct job *job)
 {
 	struct transfer *transfer = job->transfer;
 
-	forget_rest(job);
+	/* what will not come any more is no part of the total */
+	transfer_job_set_size(job, 0);
 	transfer_job_free(job);
 	transfer_kick(transfer);
 }
@@ -104,6 +134,7 @@ void transfer_job_fail(struct job *job, const struct err *err)
 		free(path);
 	}
 	transfer_failed(job->transfer, &said);
+	transfer_job_drop_bytes(job);
 	end_job(job);
 }
 
@@ -117,6 +148,11 @@ void transfer_job_succeed(struct job *job)
 {
 	job->transfer->progress.files_done++;
 	job->transfer->n_timeouts = 0;
+	if (job->has_grown)
+		transfer_note_add(job->transfer, TRANSFER_NOTE_GREW, job->dir, job->name,
+			"it grew while it was copied; its first %lld bytes are there",
+			(long long)job->bytes);
+	transfer_attributes_add_file(job);
 	end_job(job);
 }
 
@@ -147,7 +183,10 @@ static void fail_exists(struct job *job)
 {
 	struct err err = { 0 };
 
-	err_set(&err, ERR_FILE_EXISTS, "%s exists already", job->to_name);
+	if (job->is_dir_in_the_way)
+		err_set(&err, ERR_FILE_IS_DIR, "%s is a folder at the target", job->to_name);
+	else
+		err_set(&err, ERR_FILE_EXISTS, "%s exists already", job->to_name);
 	transfer_job_fail(job, &err);
 }
 
@@ -179,8 +218,12 @@ void transfer_job_answer(struct job *job, enum transfer_conflict answer)
 		skip(job);
 		break;
 	case TRANSFER_OVERWRITE:
-		job->may_replace = true;
-		start_data(job);
+		/* a folder is never replaced by a file */
+		job->may_replace = !job->is_dir_in_the_way;
+		if (job->may_replace)
+			start_data(job);
+		else
+			fail_exists(job);
 		break;
 	case TRANSFER_RENAME:
 		rename_and_look_again(job);
@@ -195,9 +238,11 @@ void transfer_job_answer(struct job *job, enum transfer_conflict answer)
 	}
 }
 
-static void on_conflict(struct job *job, int64_t existing_bytes)
+/* existing_bytes -1: a folder, or what cannot be looked into (a link that leads nowhere or out) */
+static void on_conflict(struct job *job, int64_t existing_bytes, bool is_dir)
 {
 	job->existing_bytes = existing_bytes;
+	job->is_dir_in_the_way = is_dir;
 	/* once RENAME was chosen for it, the next taken name is no new question */
 	transfer_job_answer(
 		job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
@@ -215,12 +260,13 @@ static void look_locally(struct job *job)
 		}
 		err_set_errno(&err, errno, "%s", job->to_name);
 	} else if (S_ISDIR(st.st_mode)) {
-		err_set(&err, ERR_FILE_IS_DIR, "%s is a folder here", job->to_name);
+		on_conflict(job, -1, true);
+		return;
 	} else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
 		err_set(&err, ERR_FILE_DENIED, "%s is a device, pipe or socket here",
 			job->to_name);
 	} else {
-		on_conflict(job, (int64_t)st.st_size);
+		on_conflict(job, (int64_t)st.st_size, false);
 		return;
 	}
 	transfer_job_fail(job, &err);
@@ -229,19 +275,32 @@ static void look_locally(struct job *job)
 static void on_target_stat(void *arg, const struct err *err, const struct runtime_stat *st)
 {
 	struct job *job = arg;
-	struct err failure = { 0 };
 
 	job->look = NULL;
-	if (err && err->code == ERR_FILE_NOT_FOUND) {
-		start_data(job);
-	} else if (err) {
-		transfer_job_fail(job, err);
-	} else if (st->is_dir) {
-		err_set(&failure, ERR_FILE_IS_DIR, "%s is a folder there", job->to_name);
-		transfer_job_fail(job, &failure);
+	if (!err) {
+		on_conflict(job, st->is_dir ? -1 : st->size_bytes, st->is_dir);
+	} else if (err->code == ERR_FILE_NOT_FOUND) {
+		transfer_look_add(job); /* nothing, or a link that leads nowhere */
+	} else if (transfer_is_blind(err)) {
+		err_copy(&job->failure, err);
+		transfer_look_add(job);
 	} else {
-		on_conflict(job, st->size_bytes);
+		transfer_job_fail(job, err);
 	}
+}
+
+/* Back to the head of the queue: five hundred new files must not all start at once. */
+void transfer_job_look_done(struct job *job, bool is_link)
+{
+	struct transfer *transfer = job->transfer;
+
+	DL_DELETE(transfer->jobs, job);
+	transfer->n_looking--;
+	DL_PREPEND(transfer->queued, job);
+	transfer->n_queued++;
+	job->state = JOB_QUEUED;
+	job->has_looked = true;
+	job->is_link = is_link;
 }
 
 static void look_at_target(struct job *job)
@@ -266,6 +325,18 @@ void transfer_job_begin(struct job *job)
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
+	if (job->has_looked) {
+		job->has_looked = false;
+		struct err failure = job->failure;
+		job->failure.code = ERR_NONE;
+		if (job->is_link)
+			on_conflict(job, -1, false);
+		else if (failure.code != ERR_NONE)
+			transfer_job_fail(job, &failure); /* it may be there */
+		else
+			start_data(job);
+		return;
+	}
 	if (job->has_answer) {
 		job->has_answer = false;
 		transfer_job_answer(job, job->answer);
@@ -282,15 +353,13 @@ void transfer_job_begin(struct job *job)
 	}
 	job->may_replace = transfer->conflict == TRANSFER_OVERWRITE;
 	if (job->is_empty_dir) {
-		/* folders are not counted as files */
-		transfer->progress.files_total--;
 		if (transfer->to.kind == END_LOCAL)
 			end_job(job);
 		else
 			transfer_upload_empty_dir(job);
 	} else if (transfer->to.kind == END_FD ||
 		   (transfer->to.kind == END_REMOTE &&
-			   (job->may_replace || transfer->to.is_new))) {
+			   (job->may_replace || job->dir->to_is_new))) {
 		start_data(job);
 	} else {
 		look_at_target(job);
@@ -301,14 +370,6 @@ void transfer_job_begin(struct job *job)
 bool transfer_job_replaces(const struct job *job)
 {
 	return job->may_replace && job->existing_bytes >= 0;
-}
-
-void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
-{
-	job->bytes += (int64_t)n;
-	if (job->digest)
-		digest_add(job->digest, bytes, n);
-	transfer_add_bytes(job->transfer, n);
 }
 
 void transfer_job_unpause(struct job *job)

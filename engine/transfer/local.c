@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 255 };
@@ -114,4 +115,30 @@ void transfer_local_restore(struct end *end)
 	if (end->fd_flags >= 0)
 		fcntl(end->fd, F_SETFL, end->fd_flags);
 	end->fd_flags = -1;
+}
+
+mode_t transfer_local_umask(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return mask;
+}
+
+int64_t transfer_local_modified_ns(const struct stat *st)
+{
+#ifdef __APPLE__
+	return (int64_t)st->st_mtimespec.tv_sec * 1000000000 + st->st_mtimespec.tv_nsec;
+#else
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+#endif
+}
+
+/* -1: unknown, and left as it is. */
+bool transfer_local_set_times(int fd, int64_t modified_s)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+		{ .tv_sec = (time_t)modified_s } };
+
+	return modified_s < 0 || futimens(fd, times) == 0;
 }

@@ -42,7 +42,9 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 	struct job *job = arg;
 
 	job->total_bytes = total_bytes;
-	job->modified_s = modified_s;
+	if (modified_s >= 0)
+		job->modified_s = modified_s;
+	transfer_job_set_size(job, total_bytes);
 	job->is_info_known = true;
 	event_active(job->ready, EV_TIMEOUT, 0);
 }
@@ -69,12 +71,15 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 		int n = evbuffer_remove(job->buffer, into, room);
 		if (n > 0) {
 			transfer_job_take_bytes(job, into, (size_t)n);
+			job->is_data_over = job->bytes == job->total_bytes;
 			if (job->is_read_paused)
 				event_active(job->ready, EV_TIMEOUT, 0);
 			return n;
 		}
-		if (job->is_read_done)
+		if (job->is_read_done) {
+			job->is_data_over = true;
 			return 0;
+		}
 	}
 	job->is_write_paused = true;
 	return HTTP_BODY_PAUSE;

@@ -14,8 +14,10 @@ enum { LOOK_MS = 30 * 1000 };
 enum { STEP_FROM, STEP_MODE, STEP_TO, STEP_NAMES };
 
 struct kind {
-	bool exists, is_dir;
+	bool exists, is_dir, is_link; /* is_link: one that leads nowhere */
 	int64_t size_bytes;
+	int mode; /* local; else -1 */
+	int64_t modified_s;
 };
 
 static void next_step(struct transfer *transfer, int step);
@@ -74,18 +76,22 @@ static bool name_ends(struct transfer *transfer, const struct kind *to_kind, str
 		base = x_strdup("");
 	else
 		transfer_local_split(from->path, &from_dir, &base);
+	if (transfer->from_is_content)
+		base[0] = 0;
 	if (to->kind == END_FD)
 		to_base = x_strdup("-");
 	else
 		transfer_local_split(to->path, &to_dir, &to_base);
 	bool into = to->kind != END_FD &&
 		    (to_kind->is_dir || ends_with_slash(to->path) || !*to_base);
-	to->is_new = !to_kind->exists;
+	to->is_new = is_tree && !to_kind->exists;
 	to->makes_root = into && !to_kind->exists;
 	if (is_tree && to->kind == END_FD) {
 		err_set(err, ERR_FILE_IS_DIR, "a folder cannot go to a stream");
 	} else if (is_tree && to_kind->exists && !to_kind->is_dir) {
-		err_set(err, ERR_FILE_NOT_DIR, "%s is a file", to->path);
+		err_set(err, ERR_FILE_NOT_DIR,
+			to_kind->is_link ? "%s is a link that leads nowhere" : "%s is a file",
+			to->path);
 	} else if (into && !is_tree && !*base) {
 		err_set(err, ERR_ARG_INVALID, "%s: name the file to write", to->path);
 	} else if (is_tree) {
@@ -116,10 +122,11 @@ static bool name_ends(struct transfer *transfer, const struct kind *to_kind, str
 		struct job *job = transfer_add_job(transfer, transfer->top, base,
 			transfer->from_stat.size_bytes, transfer->from_mode);
 		job->to_name = x_strdup(into ? base : to_base);
+		job->modified_s = transfer->from_modified_s;
 		if (to_kind->exists && !to_kind->is_dir)
 			job->existing_bytes = to_kind->size_bytes;
-		if (into)
-			to->is_new = !to_kind->exists;
+		/* in a folder that does not exist there is nothing */
+		transfer->top->to_is_new = into && !to_kind->exists && to->kind == END_REMOTE;
 	}
 	free(from_dir);
 	free(base);
@@ -139,6 +146,34 @@ static void begin(struct transfer *transfer)
 	transfer_kick(transfer);
 }
 
+/* Nothing is there, says the daemon: or a link that leads nowhere? Without a shell in the sandbox: nothing. */
+static void look_for_link(struct transfer *transfer, const char *path,
+	void (*done)(void *arg, const struct err *err, const bool *is_link, size_t n))
+{
+	struct err err = { 0 };
+
+	transfer->look = runtime_links_start(
+		transfer->to.runtime, &path, 1, LOOK_MS, done, transfer, &err);
+	if (!transfer->look)
+		done(transfer, &err, NULL, 0);
+}
+
+static void on_top_link(void *arg, const struct err *err, const bool *is_link, size_t n)
+{
+	struct transfer *transfer = arg;
+	struct err failure = { 0 };
+
+	transfer->look = NULL;
+	if (!err && n && is_link[0]) {
+		err_set(&failure, ERR_FILE_NOT_DIR, "%s is a link that leads nowhere",
+			transfer->to.top);
+		fail(transfer, &failure);
+		return;
+	}
+	transfer->to.is_new = true;
+	begin(transfer);
+}
+
 static void on_top_stat(void *arg, const struct err *err, const struct runtime_stat *st)
 {
 	struct transfer *transfer = arg;
@@ -150,8 +185,11 @@ static void on_top_stat(void *arg, const struct err *err, const struct runtime_s
 	} else if (!err && !st->is_dir) {
 		err_set(&failure, ERR_FILE_NOT_DIR, "%s is a file there", transfer->to.top);
 		fail(transfer, &failure);
+	} else if (err) {
+		char *path = path_join(transfer->to.root, transfer->to.top);
+		look_for_link(transfer, path, on_top_link);
+		free(path);
 	} else {
-		transfer->to.is_new = err != NULL;
 		begin(transfer);
 	}
 }
@@ -180,22 +218,29 @@ static void names_known(struct transfer *transfer, const struct kind *to_kind)
 }
 
 /* ---- local ends */
-static bool look_locally(const char *path, struct kind *kind, int *mode, struct err *err)
+static bool look_locally(const char *path, struct kind *kind, bool is_source, struct err *err)
 {
 	struct stat st;
 
-	*kind = (struct kind){ .size_bytes = -1 };
+	*kind = (struct kind){ .size_bytes = -1, .mode = -1, .modified_s = -1 };
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT)
 			return true;
 		return err_set_errno(err, errno, "%s", path);
 	}
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+	bool is_file = S_ISREG(st.st_mode), is_dir = S_ISDIR(st.st_mode);
+	/* what is read to its end when it is named: a pipe, standard input by its name, an empty device */
+	bool is_stream = S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode);
+	if (!is_file && !is_dir && !(is_source && is_stream))
 		return err_set(err, ERR_FILE_DENIED, "%s is neither a file nor a folder", path);
 	kind->exists = true;
-	kind->is_dir = S_ISDIR(st.st_mode);
-	kind->size_bytes = kind->is_dir ? -1 : (int64_t)st.st_size;
-	*mode = (int)(st.st_mode & 0777);
+	kind->is_dir = is_dir;
+	if (is_file)
+		kind->size_bytes = (int64_t)st.st_size;
+	if (is_file || is_dir) {
+		kind->mode = (int)(st.st_mode & 0777);
+		kind->modified_s = (int64_t)st.st_mtime;
+	}
 	return true;
 }
 
@@ -204,7 +249,7 @@ static void look_at_local_from(struct transfer *transfer)
 	struct kind kind;
 	struct err err = { 0 };
 
-	if (!look_locally(transfer->from.path, &kind, &transfer->from_mode, &err)) {
+	if (!look_locally(transfer->from.path, &kind, true, &err)) {
 		fail(transfer, &err);
 		return;
 	}
@@ -215,6 +260,8 @@ static void look_at_local_from(struct transfer *transfer)
 	}
 	transfer->from_stat.is_dir = kind.is_dir;
 	transfer->from_stat.size_bytes = kind.size_bytes;
+	transfer->from_mode = kind.mode;
+	transfer->from_modified_s = kind.modified_s;
 	next_step(transfer, STEP_TO);
 }
 
@@ -222,9 +269,8 @@ static void look_at_local_to(struct transfer *transfer)
 {
 	struct kind kind;
 	struct err err = { 0 };
-	int mode;
 
-	if (look_locally(transfer->to.path, &kind, &mode, &err))
+	if (look_locally(transfer->to.path, &kind, false, &err))
 		names_known(transfer, &kind);
 	else
 		fail(transfer, &err);
@@ -241,7 +287,9 @@ static void on_from_stat(void *arg, const struct err *err, const struct runtime_
 		return;
 	}
 	transfer->from_stat = *st;
-	next_step(transfer, st->is_dir ? STEP_TO : STEP_MODE);
+	transfer->from_modified_s = st->modified_s;
+	/* the root stands in no listing */
+	next_step(transfer, *path_base(transfer->from.path) ? STEP_MODE : STEP_TO);
 }
 
 static void on_from_listed(void *arg, const struct err *err,
@@ -252,9 +300,21 @@ static void on_from_listed(void *arg, const struct err *err,
 	(void)n_hidden;
 	transfer->look = NULL;
 	for (size_t i = 0; !err && i < n; i++)
-		if (strcmp(entries[i].name, path_base(transfer->from.path)) == 0)
+		if (strcmp(entries[i].name, path_base(transfer->from.path)) == 0) {
 			transfer->from_mode = entries[i].mode;
+			transfer->from_modified_s = entries[i].modified_s;
+		}
 	next_step(transfer, STEP_TO);
+}
+
+static void on_to_link(void *arg, const struct err *err, const bool *is_link, size_t n)
+{
+	struct transfer *transfer = arg;
+	struct kind kind = { .size_bytes = -1 };
+
+	transfer->look = NULL;
+	kind.exists = kind.is_link = !err && n && is_link[0];
+	names_known(transfer, &kind);
 }
 
 static void on_to_stat(void *arg, const struct err *err, const struct runtime_stat *st)
@@ -263,12 +323,21 @@ static void on_to_stat(void *arg, const struct err *err, const struct runtime_st
 	struct kind kind = { .size_bytes = -1 };
 
 	transfer->look = NULL;
-	if (err && err->code != ERR_FILE_NOT_FOUND) {
+	if (err && transfer_is_blind(err) && !transfer->from_stat.is_dir) {
+		/* perhaps a link to itself, or one that leads out: the job looks again */
+		kind.exists = true;
+	} else if (err && err->code != ERR_FILE_NOT_FOUND) {
 		fail(transfer, err);
 		return;
+	} else if (err && transfer->from_stat.is_dir) {
+		look_for_link(transfer, transfer->to.path, on_to_link);
+		return;
 	}
-	if (!err)
-		kind = (struct kind){ true, st->is_dir, st->size_bytes };
+	if (!err) {
+		kind.exists = true;
+		kind.is_dir = st->is_dir;
+		kind.size_bytes = st->size_bytes;
+	}
 	names_known(transfer, &kind);
 }
 
@@ -324,6 +393,7 @@ static void next_step(struct transfer *transfer, int step)
 void transfer_resolve_start(struct transfer *transfer)
 {
 	transfer->from_mode = -1;
+	transfer->from_modified_s = -1;
 	transfer->from_stat.size_bytes = -1;
 	switch (transfer->from.kind) {
 	case END_FD:
@@ -333,8 +403,9 @@ void transfer_resolve_start(struct transfer *transfer)
 		look_at_local_from(transfer);
 		break;
 	case END_REMOTE: {
-		/* one form for joining and comparing */
+		/* one form for joining and comparing; but "dir/." means what is in it */
 		char *plain = path_normalize(transfer->from.path);
+		transfer->from_is_content = strcmp(path_base(transfer->from.path), ".") == 0;
 		free(transfer->from.path);
 		transfer->from.path = plain;
 		look_remotely(transfer, &transfer->from, on_from_stat);

@@ -7,11 +7,33 @@
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/settings.h"
 #include "engine/transfer/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { STARTS_A_TURN = 32, MAX_ASKING = 1000, MAX_VERIFYING = 512, MAX_TIMEOUTS = 6 };
+enum {
+	STARTS_A_TURN = 32,
+	MAX_ASKING = 1000,
+	MAX_LOOKING = 1000,
+	MAX_VERIFYING = 128, /* each of a download holds its temp file open */
+	MAX_TIMEOUTS = 6,
+	NOTE_BYTES = 256,
+};
+
+const char *transfer_note_name(enum transfer_note note)
+{
+	static const char *const names[] = {
+		[TRANSFER_NOTE_GREW] = "grew",
+		[TRANSFER_NOTE_GONE] = "gone",
+		[TRANSFER_NOTE_LOOP] = "loop",
+		[TRANSFER_NOTE_KIND] = "kind",
+		[TRANSFER_NOTE_NOT_KEPT] = "notKept",
+	};
+	_Static_assert(sizeof names / sizeof *names == TRANSFER_NOTE_COUNT, "a name for each");
+	return names[note];
+}
 
 void transfer_kick(struct transfer *transfer)
 {
@@ -24,6 +46,7 @@ static bool is_fatal_code(enum err_code code)
 {
 	switch (code) {
 	case ERR_FILE_NO_SPACE:
+	case ERR_LIMIT_ENTRIES:
 	case ERR_OP_READ_ONLY:
 	case ERR_OP_UNSUPPORTED:
 	case ERR_OP_CLOSED:
@@ -54,11 +77,36 @@ void transfer_failed(struct transfer *transfer, const struct err *err)
 	}
 }
 
-void transfer_add_bytes(struct transfer *transfer, size_t n)
+void transfer_note_add(struct transfer *transfer, enum transfer_note note,
+	const struct dir *dir, const char *name, const char *format, ...)
 {
-	transfer->progress.bytes_done += n;
-	if (transfer->progress.bytes_total < transfer->progress.bytes_done)
-		transfer->progress.bytes_total = transfer->progress.bytes_done;
+	char text[NOTE_BYTES];
+	va_list args;
+
+	transfer->progress.n_notes++;
+	if (!transfer->opts.on_note)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	char *path = transfer_dir_relative(dir, name);
+	if (!*path) {
+		/* the folder that was named */
+		free(path);
+		path = x_strdup(transfer->to.top ? transfer->to.top : transfer->from.path);
+	}
+	transfer->opts.on_note(transfer->opts.arg, note, path, text);
+	free(path);
+}
+
+bool transfer_is_over_limit(const struct transfer *transfer)
+{
+	return transfer->max_entries && transfer->n_entries > transfer->max_entries;
+}
+
+bool transfer_keeps_times(const struct transfer *transfer)
+{
+	return transfer->from_stat.is_dir || transfer->opts.keep_times;
 }
 
 struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
@@ -69,7 +117,6 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 	job->transfer = transfer;
 	job->dir = transfer_dir_ref(dir);
 	job->name = x_strdup(name);
-	job->size_bytes = size_bytes;
 	job->mode = mode;
 	job->existing_bytes = -1;
 	job->from_fd = job->to_fd = -1;
@@ -77,8 +124,7 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 	DL_APPEND(transfer->queued, job);
 	transfer->n_queued++;
 	transfer->progress.files_total++;
-	if (size_bytes > 0)
-		transfer->progress.bytes_total += (uint64_t)size_bytes;
+	transfer_job_set_size(job, size_bytes);
 	return job;
 }
 
@@ -95,8 +141,23 @@ static void sample_rate(struct transfer *transfer, int64_t now_ms)
 	samples[n] = (struct rate_sample){ now_ms, transfer->progress.bytes_done };
 	transfer->n_samples = n + 1;
 	int64_t ms = samples[n].mono_ms - samples[0].mono_ms;
-	uint64_t bytes = samples[n].bytes - samples[0].bytes;
+	/* the bytes of a failed file are taken back */
+	uint64_t bytes =
+		samples[n].bytes > samples[0].bytes ? samples[n].bytes - samples[0].bytes : 0;
 	transfer->progress.bytes_per_s = ms > 0 ? bytes * 1000 / (uint64_t)ms : 0;
+}
+
+static bool is_finishing(const struct transfer *transfer)
+{
+	const struct job *job;
+
+	if (!transfer->is_resolved || !transfer_walk_is_done(transfer) || transfer->queued ||
+		transfer->n_asking || transfer->n_looking)
+		return false;
+	DL_FOREACH(transfer->jobs, job)
+		if (!job->is_data_over)
+			return false;
+	return true;
 }
 
 static void report(struct transfer *transfer)
@@ -105,8 +166,9 @@ static void report(struct transfer *transfer)
 
 	transfer->progress.elapsed_ms = now - transfer->started_mono_ms;
 	transfer->progress.current = transfer->current ? transfer->current : "";
-	transfer->progress.is_planned =
-		transfer->is_resolved && transfer_walk_is_done(transfer);
+	transfer->progress.is_planned = transfer->is_resolved &&
+					transfer_walk_is_done(transfer) && !transfer->n_unsized;
+	transfer->progress.is_finishing = is_finishing(transfer);
 	sample_rate(transfer, now);
 	if (transfer->opts.on_progress)
 		transfer->opts.on_progress(transfer->opts.arg, &transfer->progress);
@@ -148,6 +210,8 @@ static void tear_down(struct transfer *transfer)
 	runtime_cancel(transfer->look);
 	transfer->look = NULL;
 	transfer_verify_free(transfer);
+	transfer_look_free(transfer);
+	transfer_attributes_free(transfer);
 	DL_FOREACH_SAFE(transfer->jobs, job, next) {
 		transfer_job_free(job);
 	}
@@ -156,6 +220,11 @@ static void tear_down(struct transfer *transfer)
 	}
 	transfer_walk_free(transfer->walk);
 	transfer->walk = NULL;
+	for (size_t i = 0; i < transfer->n_dirs; i++)
+		transfer_dir_unref(transfer->dirs[i]);
+	free(transfer->dirs);
+	transfer->dirs = NULL;
+	transfer->n_dirs = 0;
 	transfer_dir_unref(transfer->top);
 	transfer->top = NULL;
 	end_deinit(&transfer->from);
@@ -228,6 +297,51 @@ static void ask(struct transfer *transfer)
 	}
 }
 
+/* Too many entries: is that meant? What has begun goes on meanwhile. */
+static void ask_limit(struct transfer *transfer)
+{
+	struct err err = { 0 };
+
+	if (transfer->has_asked_limit || transfer->is_paused || transfer->is_fatal ||
+		!transfer_is_over_limit(transfer))
+		return;
+	if (transfer->opts.on_limit) {
+		transfer->has_asked_limit = true;
+		transfer->opts.on_limit(transfer->opts.arg, transfer->max_entries);
+		return;
+	}
+	err_set(&err, ERR_LIMIT_ENTRIES, "%s has more than %llu entries", transfer->from.path,
+		(unsigned long long)transfer->max_entries);
+	transfer_failed(transfer, &err);
+	transfer_kick(transfer);
+}
+
+void transfer_go_on(struct transfer *transfer, bool goes_on)
+{
+	struct err err = { 0 };
+
+	if (transfer->is_ended || !transfer->has_asked_limit)
+		return;
+	transfer->has_asked_limit = false;
+	if (goes_on) {
+		while (transfer_is_over_limit(transfer))
+			transfer->max_entries *= 2;
+	} else {
+		err_set(&err, ERR_LIMIT_ENTRIES, "%s has more than %llu entries",
+			transfer->from.path, (unsigned long long)transfer->max_entries);
+		transfer_failed(transfer, &err);
+	}
+	transfer_kick(transfer);
+}
+
+static bool may_start(const struct transfer *transfer)
+{
+	return transfer->queued && transfer->n_active < TRANSFER_MAX_ACTIVE &&
+	       transfer->n_asking < MAX_ASKING && transfer->n_looking < MAX_LOOKING &&
+	       transfer->n_verifying < MAX_VERIFYING && !transfer->is_paused &&
+	       !transfer->is_fatal && !transfer_is_over_limit(transfer);
+}
+
 static void on_kick(void *arg)
 {
 	struct transfer *transfer = arg;
@@ -239,21 +353,23 @@ static void on_kick(void *arg)
 	if (!transfer->is_resolved)
 		return;
 	transfer_walk_turn(transfer);
-	for (int i = 0;
-		transfer->queued && transfer->n_active < TRANSFER_MAX_ACTIVE &&
-		transfer->n_asking < MAX_ASKING && transfer->n_verifying < MAX_VERIFYING &&
-		!transfer->is_paused && !transfer->is_fatal;
-		i++) {
+	for (int i = 0; may_start(transfer); i++) {
 		if (i == STARTS_A_TURN) {
 			transfer_kick(transfer);
 			break;
 		}
 		start_job(transfer);
 	}
+	transfer_look_turn(transfer);
 	transfer_verify_turn(transfer);
 	ask(transfer);
-	if (!transfer->is_ended && !transfer->is_fatal && transfer_walk_is_done(transfer) &&
-		!transfer->jobs && !transfer->queued)
+	if (!transfer->is_ended)
+		ask_limit(transfer);
+	if (transfer->is_ended)
+		return;
+	bool is_end = !transfer->is_fatal && transfer_walk_is_done(transfer) &&
+		      !transfer_is_over_limit(transfer) && !transfer->jobs && !transfer->queued;
+	if (transfer_attributes_turn(transfer, is_end) && is_end)
 		finish(transfer);
 }
 
@@ -352,6 +468,7 @@ struct transfer *transfer_start(
 	transfer->opts = *opts;
 	transfer->loop = loop;
 	transfer->conflict = opts->conflict;
+	transfer->max_entries = (uint64_t)setting_get(SETTING_TRANSFER_MAX_ENTRIES);
 	if (transfer->conflict == TRANSFER_ASK && !opts->on_conflict)
 		transfer->conflict = TRANSFER_FAIL;
 	if (!check(transfer, err)) {

@@ -22,8 +22,9 @@ struct verify {
 	struct job *batch[BATCH];
 	size_t n;
 	bool is_unavailable;
-	size_t n_alone; /* jobs to be asked for alone */
-	int n_reading;  /* back */
+	size_t n_alone;    /* jobs to be asked for alone */
+	int n_reading;     /* back */
+	size_t n_prefixes; /* jobs of a source that may have grown: is_prefix */
 };
 
 static char *remote_path(const struct job *job)
@@ -48,6 +49,11 @@ void transfer_verify_add(struct job *job)
 	transfer->n_active--;
 	transfer->n_verifying++;
 	job->state = JOB_VERIFYING;
+	/* the sum of a longer file is of no use */
+	if (transfer->to.kind != END_REMOTE && job->has_grown) {
+		job->is_prefix = true;
+		transfer->verify->n_prefixes++;
+	}
 	transfer_kick(transfer);
 }
 
@@ -78,6 +84,13 @@ static void judge(struct job *job, struct slice hex)
 		transfer_job_verified(job, NULL);
 		return;
 	}
+	/* a source that has grown since begins with what has come, if that is right */
+	if (job->transfer->to.kind != END_REMOTE && !job->is_prefix) {
+		job->is_prefix = true;
+		job->transfer->verify->n_prefixes++;
+		transfer_kick(job->transfer);
+		return;
+	}
 	err_set(&err, ERR_FILE_VERIFY, "%s: the SHA-256 differs on the two sides", job->name);
 	transfer_job_verified(job, &err);
 }
@@ -86,10 +99,18 @@ static void judge(struct job *job, struct slice hex)
 static bool on_back_bytes(void *arg, struct slice bytes, struct err *err)
 {
 	struct job *job = arg;
+	uint64_t left = (uint64_t)job->bytes - job->back_bytes;
+	size_t n = bytes.n < left ? bytes.n : (size_t)left;
 
-	(void)err;
-	digest_add(job->digest, bytes.p, bytes.n);
-	return true;
+	/* a file that we wrote has nothing to be longer for */
+	if (job->transfer->to.kind == END_REMOTE)
+		n = bytes.n;
+	digest_add(job->digest, bytes.p, n);
+	job->back_bytes += n;
+	if (n == bytes.n)
+		return true;
+	job->has_grown = true;
+	return err_set(err, ERR_OP_CANCELLED, "the rest is not wanted");
 }
 
 static void on_back_read(void *arg, const struct err *err, int64_t bytes_read)
@@ -100,7 +121,10 @@ static void on_back_read(void *arg, const struct err *err, int64_t bytes_read)
 	(void)bytes_read;
 	job->read = NULL;
 	job->transfer->verify->n_reading--;
-	if (err) {
+	if (job->is_prefix)
+		job->transfer->verify->n_prefixes--;
+	job->is_prefix = true; /* for the last time */
+	if (err && job->back_bytes < (uint64_t)job->bytes) {
 		transfer_job_verified(job, err);
 		return;
 	}
@@ -125,13 +149,17 @@ static void read_back(struct job *job)
 
 	digest_free(job->digest);
 	job->digest = digest_new();
+	job->back_bytes = 0;
 	job->read = runtime_read_start(
 		is_upload ? transfer->to.runtime : transfer->from.runtime, &opts, &err);
 	free(path);
-	if (job->read)
+	if (job->read) {
 		transfer->verify->n_reading++;
-	else
-		transfer_job_verified(job, &err);
+		return;
+	}
+	if (job->is_prefix)
+		transfer->verify->n_prefixes--;
+	transfer_job_verified(job, &err);
 }
 
 static void read_back_some(struct transfer *transfer)
@@ -141,7 +169,8 @@ static void read_back_some(struct transfer *transfer)
 	DL_FOREACH_SAFE(transfer->jobs, job, next) {
 		if (transfer->verify->n_reading >= MAX_READING)
 			return;
-		if (job->state == JOB_VERIFYING && !job->read)
+		if (job->state == JOB_VERIFYING && !job->read &&
+			(job->is_prefix || transfer->verify->is_unavailable))
 			read_back(job);
 	}
 }
@@ -159,12 +188,6 @@ static bool is_whole(const struct runtime_result *result, size_t n)
 	return text.n == 0;
 }
 
-static bool means_unavailable(const struct err *err)
-{
-	return err->code == ERR_PROC_COMMAND_NOT_FOUND || err->code == ERR_PROC_DENIED ||
-	       err->code == ERR_OP_UNSUPPORTED || err->code == ERR_OP_READ_ONLY;
-}
-
 static void on_summed(void *arg, const struct err *err, const struct runtime_result *result)
 {
 	struct transfer *transfer = arg;
@@ -175,7 +198,7 @@ static void on_summed(void *arg, const struct err *err, const struct runtime_res
 	verify->op = NULL;
 	verify->n = 0;
 	transfer_kick(transfer);
-	if (err && means_unavailable(err)) {
+	if (err && transfer_means_unavailable(err)) {
 		verify->is_unavailable = true;
 		return;
 	}
@@ -213,7 +236,7 @@ static void start_batch(struct transfer *transfer)
 	struct err err = { 0 };
 
 	DL_FOREACH(transfer->jobs, job) {
-		if (job->state != JOB_VERIFYING)
+		if (job->state != JOB_VERIFYING || job->is_prefix)
 			continue;
 		if (n == max || argv_bytes > MAX_ARGV_BYTES)
 			break;
@@ -240,13 +263,14 @@ void transfer_verify_turn(struct transfer *transfer)
 
 	if (!verify || verify->op || !transfer->n_verifying || transfer->is_ended)
 		return;
-	if (verify->is_unavailable) {
+	if (verify->n_prefixes || verify->is_unavailable)
 		read_back_some(transfer);
+	if (verify->is_unavailable)
 		return;
-	}
+	size_t n = transfer->n_verifying - verify->n_prefixes;
 	/* a full batch, or nothing that could fill it */
-	if (transfer->n_verifying >= BATCH || verify->n_alone ||
-		(!transfer->n_active && !transfer->n_queued))
+	if (n >= BATCH || (n && verify->n_alone) ||
+		(n && !transfer->n_active && !transfer->n_queued && !transfer->n_looking))
 		start_batch(transfer);
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Turns a tree into jobs: one folder after the other, newest first, so that few are open at a time. A local folder
- * is read some entries a turn; a sandbox is asked for one listing at a time. It rests while many jobs wait.
+ * is read some entries a turn; a sandbox is asked for one listing at a time, and then what its folders and empty files
+ * really are. It rests while many jobs wait, and when the tree has more entries than the limit.
  * Links on the local side are not followed (a tree may come from a stranger) and are counted as skipped, as are
- * sockets, devices and pipes. */
+ * sockets, devices and pipes on both. In a sandbox links look like what they lead to; one that leads back to a folder it is
+ * in is skipped.
+ *
+ *   pop ─> (is it at the target?) ─> list ─> (kinds and identities) ─> jobs, folders to come */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
 #include "engine/transfer/internal.h"
@@ -14,11 +18,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENTRIES_A_TURN = 256, LIST_MS = 60 * 1000 };
+enum { ENTRIES_A_TURN = 256, LIST_MS = 60 * 1000, LOOK_MS = 30 * 1000 };
 
 struct pending {
 	struct dir *dir;
 	struct pending *next;
+};
+
+/* An entry of a listing whose kind is asked for. */
+struct unclear {
+	struct dir *dir; /* a folder */
+	char *name;      /* else a file that says it is empty */
+	int mode;
+	int64_t modified_s;
 };
 
 struct walk {
@@ -26,7 +38,12 @@ struct walk {
 	struct dir *dir; /* being read */
 	DIR *stream;     /* local */
 	struct runtime_op *list;
-	size_t n_in_dir;
+	struct runtime_op *look; /* is this folder at the target? */
+	struct remote_stats *stats;
+	struct unclear *unclear;
+	size_t n_unclear, unclear_capacity;
+	bool has_no_stat; /* the sandbox does not tell identities */
+	size_t n_made;    /* of it: jobs, and folders to come */
 };
 
 static void push(struct walk *walk, struct dir *dir_take)
@@ -37,9 +54,21 @@ static void push(struct walk *walk, struct dir *dir_take)
 	walk->stack = pending;
 }
 
+/* Counted among the folders whose mode and time are set in the end. */
+static void keep_dir(struct transfer *transfer, struct dir *dir)
+{
+	array_grow(&transfer->dirs, &transfer->dirs_capacity, transfer->n_dirs + 1,
+		sizeof(struct dir *));
+	transfer->dirs[transfer->n_dirs++] = transfer_dir_ref(dir);
+}
+
 void transfer_walk_start(struct transfer *transfer)
 {
 	transfer->walk = x_calloc(1, sizeof *transfer->walk);
+	transfer->top->mode = transfer->from_mode;
+	transfer->top->modified_s = transfer->from_modified_s;
+	transfer->top->to_is_new = transfer->to.kind == END_REMOTE && transfer->to.is_new;
+	keep_dir(transfer, transfer->top);
 	push(transfer->walk, transfer_dir_ref(transfer->top));
 }
 
@@ -54,11 +83,24 @@ static void close_dir(struct walk *walk)
 	walk->dir = NULL;
 }
 
+static void forget_unclear(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->n_unclear; i++) {
+		transfer_dir_unref(walk->unclear[i].dir);
+		free(walk->unclear[i].name);
+	}
+	walk->n_unclear = 0;
+}
+
 void transfer_walk_free(struct walk *walk)
 {
 	if (!walk)
 		return;
 	runtime_cancel(walk->list);
+	runtime_cancel(walk->look);
+	transfer_remote_stats_cancel(walk->stats);
+	forget_unclear(walk);
+	free(walk->unclear);
 	close_dir(walk);
 	while (walk->stack) {
 		struct pending *pending = walk->stack;
@@ -87,26 +129,61 @@ static void fail_at(struct transfer *transfer, const char *name, const struct er
 	transfer_failed(transfer, &said);
 }
 
-static void add_dir(struct transfer *transfer, const char *name)
+static void skip(struct transfer *transfer, enum transfer_note note, const struct dir *dir,
+	const char *name, const char *why)
+{
+	transfer->progress.files_total++;
+	transfer->progress.files_skipped++;
+	transfer_note_add(transfer, note, dir, name, "%s", why);
+}
+
+static void add_dir(struct transfer *transfer, struct dir *dir_take)
 {
 	struct walk *walk = transfer->walk;
 	struct err err = { 0 };
+	bool is_known = dir_take->has_id || transfer->from.kind == END_LOCAL;
+	int max = is_known ? TRANSFER_MAX_DEPTH : TRANSFER_MAX_DEPTH_UNKNOWN;
 
-	if (walk->dir->depth + 1 >= TRANSFER_MAX_DEPTH) {
-		err_set(&err, ERR_FILE_LOOP, "more than %d folders deep", TRANSFER_MAX_DEPTH);
-		fail_at(transfer, name, &err);
+	if (transfer_dir_is_loop(dir_take)) {
+		skip(transfer, TRANSFER_NOTE_LOOP, dir_take, NULL,
+			"it leads back to a folder that it is in");
+		transfer_dir_unref(dir_take);
 		return;
 	}
-	push(walk, transfer_dir_new(walk->dir, name));
+	if (dir_take->depth >= max) {
+		err_set(&err, ERR_FILE_LOOP, "more than %d folders deep", max);
+		fail_at(transfer, dir_take->name, &err);
+		transfer_dir_unref(dir_take);
+		return;
+	}
+	walk->n_made++;
+	keep_dir(transfer, dir_take);
+	push(walk, dir_take);
+}
+
+static const char *kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFLNK:
+		return "a link: not copied";
+	case S_IFIFO:
+		return "a pipe: not copied";
+	case S_IFSOCK:
+		return "a socket: not copied";
+	default:
+		return "a device: not copied";
+	}
 }
 
 static void end_dir(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 
-	/* a folder with files is made by its files */
-	if (!walk->n_in_dir)
+	/* a folder with files is made by its files, and one with nothing but what is skipped is made as well */
+	if (!walk->n_made) {
 		transfer_add_job(transfer, walk->dir, "", 0, -1)->is_empty_dir = true;
+		transfer->progress.files_total--; /* folders are not counted as files */
+	}
 	close_dir(walk);
 }
 
@@ -117,18 +194,21 @@ static void take_local_entry(struct transfer *transfer, const char *name)
 	struct stat st;
 	struct err err = { 0 };
 
-	walk->n_in_dir++;
+	transfer->n_entries++;
 	if (fstatat(dirfd(walk->stream), name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		err_set_errno(&err, errno, "cannot look at it");
 		fail_at(transfer, name, &err);
 	} else if (S_ISDIR(st.st_mode)) {
-		add_dir(transfer, name);
+		struct dir *dir = transfer_dir_new(walk->dir, name);
+		dir->mode = (int)(st.st_mode & 0777);
+		dir->modified_s = (int64_t)st.st_mtime;
+		add_dir(transfer, dir);
 	} else if (S_ISREG(st.st_mode)) {
+		walk->n_made++;
 		transfer_add_job(transfer, walk->dir, name, (int64_t)st.st_size,
 			(int)(st.st_mode & 0777));
 	} else {
-		transfer->progress.files_total++;
-		transfer->progress.files_skipped++;
+		skip(transfer, TRANSFER_NOTE_KIND, walk->dir, name, kind_of(st.st_mode));
 	}
 }
 
@@ -136,7 +216,7 @@ static void read_local(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 
-	for (int i = 0; i < ENTRIES_A_TURN; i++) {
+	for (int i = 0; i < ENTRIES_A_TURN && !transfer_is_over_limit(transfer); i++) {
 		errno = 0;
 		struct dirent *entry = readdir(walk->stream);
 		if (!entry) {
@@ -170,6 +250,99 @@ static void open_local(struct transfer *transfer)
 }
 
 /* ---- remote */
+static void add_file(struct transfer *transfer, const char *name, int64_t bytes, int mode,
+	int64_t modified_s)
+{
+	struct job *job = transfer_add_job(transfer, transfer->walk->dir, name, bytes, mode);
+
+	transfer->walk->n_made++;
+	job->modified_s = modified_s;
+}
+
+/* Folders may be links, and what says it is an empty file may be a pipe that never answers. */
+static void take_remote_entry(struct transfer *transfer, const struct runtime_entry *entry)
+{
+	struct walk *walk = transfer->walk;
+
+	if (!entry->is_dir && (entry->size_bytes != 0 || walk->has_no_stat)) {
+		add_file(transfer, entry->name, entry->size_bytes, entry->mode,
+			entry->modified_s);
+		return;
+	}
+	array_grow(&walk->unclear, &walk->unclear_capacity, walk->n_unclear + 1,
+		sizeof *walk->unclear);
+	struct unclear *unclear = &walk->unclear[walk->n_unclear++];
+	*unclear = (struct unclear){ .mode = entry->mode, .modified_s = entry->modified_s };
+	if (entry->is_dir) {
+		unclear->dir = transfer_dir_new(walk->dir, entry->name);
+		unclear->dir->mode = entry->mode;
+		unclear->dir->modified_s = entry->modified_s;
+	} else {
+		unclear->name = x_strdup(entry->name);
+	}
+}
+
+static void take_id(struct dir *dir, const struct remote_stat *stat)
+{
+	dir->has_id = stat && stat->is_known && S_ISDIR(stat->mode);
+	if (!dir->has_id)
+		return;
+	dir->device = stat->device;
+	dir->inode = stat->inode;
+}
+
+/* stats NULL: nothing is known. */
+static void take_unclear(struct transfer *transfer, const struct remote_stat *stats)
+{
+	struct walk *walk = transfer->walk;
+
+	for (size_t i = 0; i < walk->n_unclear; i++) {
+		struct unclear *unclear = &walk->unclear[i];
+		const struct remote_stat *stat = stats ? &stats[i] : NULL;
+		if (unclear->dir) {
+			take_id(unclear->dir, stat);
+			add_dir(transfer, transfer_dir_ref(unclear->dir));
+		} else if (stat && stat->is_known && !S_ISREG(stat->mode)) {
+			skip(transfer, TRANSFER_NOTE_KIND, walk->dir, unclear->name,
+				kind_of(stat->mode));
+		} else {
+			add_file(
+				transfer, unclear->name, 0, unclear->mode, unclear->modified_s);
+		}
+	}
+	forget_unclear(walk);
+	end_dir(transfer);
+}
+
+static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavailable)
+{
+	struct transfer *transfer = arg;
+	struct walk *walk = transfer->walk;
+
+	walk->stats = NULL;
+	walk->has_no_stat |= is_unavailable;
+	/* the last is the folder itself */
+	if (!walk->dir->has_id)
+		take_id(walk->dir, &stats[walk->n_unclear]);
+	take_unclear(transfer, stats);
+	transfer_kick(transfer);
+}
+
+static void ask_what_they_are(struct transfer *transfer)
+{
+	struct walk *walk = transfer->walk;
+	char **paths = x_calloc(walk->n_unclear + 1, sizeof *paths);
+
+	for (size_t i = 0; i < walk->n_unclear; i++) {
+		const struct unclear *unclear = &walk->unclear[i];
+		paths[i] = transfer_dir_from_path(
+			transfer, unclear->dir ? unclear->dir : walk->dir, unclear->name);
+	}
+	paths[walk->n_unclear] = transfer_dir_from_path(transfer, walk->dir, NULL);
+	walk->stats = transfer_remote_stats_start(transfer->loop, transfer->from.runtime, paths,
+		walk->n_unclear + 1, on_stats, transfer);
+}
+
 static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
 	size_t n, size_t n_hidden)
 {
@@ -186,15 +359,13 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 	/* names that are not safe here, and uploads of others that are under way */
 	transfer->progress.files_total += n_hidden;
 	transfer->progress.files_skipped += n_hidden;
-	walk->n_in_dir = n + n_hidden;
-	for (size_t i = 0; i < n; i++) {
-		if (entries[i].is_dir)
-			add_dir(transfer, entries[i].name);
-		else
-			transfer_add_job(transfer, walk->dir, entries[i].name,
-				entries[i].size_bytes, entries[i].mode);
-	}
-	end_dir(transfer);
+	transfer->n_entries += n + n_hidden;
+	for (size_t i = 0; i < n; i++)
+		take_remote_entry(transfer, &entries[i]);
+	if (walk->n_unclear && !walk->has_no_stat)
+		ask_what_they_are(transfer);
+	else
+		take_unclear(transfer, NULL);
 	transfer_kick(transfer);
 }
 
@@ -213,26 +384,64 @@ static void list_remote(struct transfer *transfer)
 	close_dir(walk);
 }
 
+static void read_dir(struct transfer *transfer)
+{
+	if (transfer->from.kind == END_LOCAL)
+		open_local(transfer);
+	else
+		list_remote(transfer);
+}
+
+/* ---- is it at the target? In a folder that is new everything is; else the daemon is asked once for each folder, which
+ * spares a look for each file, and only new ones get mode and time. */
+static void on_looked(void *arg, const struct err *err, const struct runtime_stat *st)
+{
+	struct transfer *transfer = arg;
+	struct walk *walk = transfer->walk;
+
+	(void)st;
+	walk->look = NULL;
+	walk->dir->to_is_new = err && err->code == ERR_FILE_NOT_FOUND;
+	read_dir(transfer);
+	transfer_kick(transfer);
+}
+
+static bool looks_at_target(struct transfer *transfer)
+{
+	struct dir *dir = transfer->walk->dir;
+
+	if (transfer->to.kind != END_REMOTE || !dir->parent)
+		return false;
+	if (dir->parent->to_is_new) {
+		dir->to_is_new = true;
+		return false;
+	}
+	char *path = transfer_dir_to_path(transfer, dir, NULL);
+	transfer->walk->look = runtime_stat_start(
+		transfer->to.runtime, path, LOOK_MS, on_looked, transfer, NULL);
+	free(path);
+	return transfer->walk->look != NULL;
+}
+
 void transfer_walk_turn(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
 
-	if (transfer_walk_is_done(transfer) || walk->list ||
-		transfer->n_queued >= TRANSFER_MAX_QUEUED || transfer->is_paused)
+	if (transfer_walk_is_done(transfer) || walk->list || walk->look || walk->stats ||
+		transfer->n_queued >= TRANSFER_MAX_QUEUED || transfer->is_paused ||
+		transfer_is_over_limit(transfer))
 		return;
 	if (!walk->dir) {
 		struct pending *pending = walk->stack;
 		walk->stack = pending->next;
 		walk->dir = pending->dir;
-		walk->n_in_dir = 0;
+		walk->n_made = 0;
 		free(pending);
-		if (transfer->from.kind == END_LOCAL)
-			open_local(transfer);
-		else
-			list_remote(transfer);
+		if (!looks_at_target(transfer))
+			read_dir(transfer);
 	}
 	if (walk->stream)
 		read_local(transfer);
-	if (!walk->list)
+	if (!walk->list && !walk->look && !walk->stats)
 		transfer_kick(transfer);
 }
