@@ -8,6 +8,7 @@
 #include "engine/base/safe_text.h"
 #include "engine/base/settings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,23 @@ struct side {
 	struct runtime *runtime;
 };
 
+enum {
+	STATUS_TIMEOUT = 124, /* as timeout(1) */
+	NOTES_SHOWN = 20,     /* the others are counted */
+	NOTES_KEPT = 1000,    /* in the receipt of -o json */
+	CURRENT_BYTES = 40,
+	ANSWER_BYTES = 64,
+};
+
 struct copy {
 	struct cli *cli;
 	struct side from, to;
 	struct transfer *transfer;
+	struct loop_timer *deadline;
+	struct watch_fd *answer; /* the terminal, while there is a question */
+	cJSON *notes;
+	uint64_t n_notes;
+	int64_t started_ms; /* before anything was opened */
 	bool shows_progress;
 };
 
@@ -34,33 +48,87 @@ static void clear_progress(const struct copy *copy)
 		fputs("\r\033[K", stderr);
 }
 
+/* ---- progress */
 static void on_progress(void *arg, const struct transfer_progress *progress)
 {
 	const struct copy *copy = arg;
-	if (!copy->shows_progress)
+	if (!copy->shows_progress || copy->answer != NULL)
 		return;
 	char done[NUM_SIZE_BYTES], total[NUM_SIZE_BYTES], rate[NUM_SIZE_BYTES];
-	char *current = safe_text_dup(progress->current ? progress->current : "", 40);
-	fprintf(stderr, "\r\033[K%s of %s%s  %s/s  %" PRIu64 "/%" PRIu64 " files  %s",
-		num_format_size(progress->bytes_done, done),
-		num_format_size(progress->bytes_total, total), progress->is_planned ? "" : "+",
-		num_format_size(progress->bytes_per_s, rate), progress->files_done,
-		progress->files_total, current);
+	uint64_t over = progress->files_done + progress->files_skipped + progress->files_failed;
+	clear_progress(copy);
+	num_format_size(progress->bytes_done, done);
+	if (progress->files_total == 0) {
+		fputs("looking at the source …", stderr);
+		return;
+	}
+	if (progress->is_planned && !progress->is_finishing)
+		fprintf(stderr, "%u%%  ",
+			transfer_percent(transfer_work(progress->bytes_done, over),
+				transfer_work(progress->bytes_total, progress->files_total)));
+	fputs(done, stderr);
+	if (progress->is_planned)
+		fprintf(stderr, " of %s", num_format_size(progress->bytes_total, total));
+	fprintf(stderr, "  %" PRIu64 " of %" PRIu64 "%s file%s  ", over, progress->files_total,
+		progress->is_planned ? "" : "+", progress->files_total == 1 ? "" : "s");
+	if (progress->is_finishing) {
+		fputs("finishing …", stderr);
+		return;
+	}
+	char *current =
+		safe_text_dup(progress->current ? progress->current : "", CURRENT_BYTES);
+	fprintf(stderr, "%s/s  %s", num_format_size(progress->bytes_per_s, rate), current);
 	free(current);
 }
 
-static void print_receipt(const struct copy *copy, const struct transfer_progress *progress)
+/* ---- the receipt */
+static void on_note(void *arg, enum transfer_note note, const char *path, const char *text)
+{
+	struct copy *copy = arg;
+	if (++copy->n_notes > NOTES_KEPT)
+		return;
+	cJSON *object = cJSON_CreateObject();
+	cli_json_text(object, "path", path);
+	cJSON_AddStringToObject(object, "kind", transfer_note_name(note));
+	cli_json_text(object, "text", text);
+	cJSON_AddItemToArray(copy->notes, object);
+}
+
+static void print_notes(const struct copy *copy)
+{
+	const cJSON *note;
+	uint64_t n = 0;
+	cJSON_ArrayForEach(note, copy->notes)
+	{
+		if (n++ == NOTES_SHOWN)
+			break;
+		cli_note(copy->cli, "  %s: %s", json_str(note, "path", NULL),
+			json_str(note, "text", NULL));
+	}
+	if (copy->n_notes > NOTES_SHOWN)
+		cli_note(copy->cli, "  … and %" PRIu64 " more such remarks (all with -o json)",
+			copy->n_notes - NOTES_SHOWN);
+}
+
+static void print_json_receipt(struct copy *copy, const struct transfer_progress *progress)
+{
+	cJSON *object = cJSON_CreateObject();
+	cJSON_AddNumberToObject(object, "files", (double)progress->files_done);
+	cJSON_AddNumberToObject(object, "skipped", (double)progress->files_skipped);
+	cJSON_AddNumberToObject(object, "failed", (double)progress->files_failed);
+	cJSON_AddNumberToObject(object, "bytes", (double)progress->bytes_done);
+	cJSON_AddNumberToObject(object, "elapsedMs", (double)progress->elapsed_ms);
+	cJSON_AddItemToObject(object, "notes", copy->notes);
+	copy->notes = NULL;
+	cli_print_object(copy->cli, object);
+	cJSON_Delete(object);
+}
+
+static void print_receipt(struct copy *copy, const struct transfer_progress *progress)
 {
 	const struct cli *cli = copy->cli;
 	if (cli_is_structured(cli)) {
-		cJSON *object = cJSON_CreateObject();
-		cJSON_AddNumberToObject(object, "files", (double)progress->files_done);
-		cJSON_AddNumberToObject(object, "skipped", (double)progress->files_skipped);
-		cJSON_AddNumberToObject(object, "failed", (double)progress->files_failed);
-		cJSON_AddNumberToObject(object, "bytes", (double)progress->bytes_done);
-		cJSON_AddNumberToObject(object, "elapsedMs", (double)progress->elapsed_ms);
-		cli_print_object(cli, object);
-		cJSON_Delete(object);
+		print_json_receipt(copy, progress);
 		return;
 	}
 	char size[NUM_SIZE_BYTES];
@@ -70,6 +138,7 @@ static void print_receipt(const struct copy *copy, const struct transfer_progres
 			"%" PRIu64 " files, %s copied, %" PRIu64 " skipped, %" PRIu64 " failed",
 			progress->files_done, num_format_size(progress->bytes_done, size),
 			progress->files_skipped, progress->files_failed);
+	print_notes(copy);
 }
 
 static void on_copied(
@@ -83,19 +152,71 @@ static void on_copied(
 	cli_finish(copy->cli, err ? cli_fail(copy->cli, err) : EXIT_STATUS_OK);
 }
 
+/* ---- ended from outside: nothing unfinished stays */
+static void end_early(struct copy *copy, const struct err *err, int status)
+{
+	clear_progress(copy);
+	transfer_cancel(copy->transfer);
+	copy->transfer = NULL;
+	cli_fail(copy->cli, err);
+	cli_finish(copy->cli, status);
+}
+
 static void on_signal(void *arg, int signal_number)
 {
 	struct copy *copy = arg;
 	struct err err = { 0 };
-	if (copy->transfer == NULL) /* still looking for the sandboxes */
-		return cli_finish(copy->cli, cli_signal_status(signal_number));
-	clear_progress(copy);
-	transfer_cancel(copy->transfer);
-	copy->transfer = NULL;
 	err_set(&err, ERR_OP_CANCELLED,
 		"the copy was cancelled; unfinished files were removed");
-	cli_fail(copy->cli, &err);
-	cli_finish(copy->cli, cli_signal_status(signal_number));
+	end_early(copy, &err, cli_signal_status(signal_number));
+}
+
+static void on_deadline(void *arg)
+{
+	struct copy *copy = arg;
+	struct err err = { 0 };
+	err_set(&err, ERR_OP_TIMEOUT,
+		"the copy did not end within %" PRId64 " ms; unfinished files were removed",
+		copy->cli->opt.timeout_ms);
+	end_early(copy, &err, STATUS_TIMEOUT);
+}
+
+static void watch_ends(struct copy *copy)
+{
+	cli_on_signal(copy->cli, on_signal, copy);
+	if (!copy->cli->opt.timeout_given)
+		return;
+	copy->deadline = loop_timer_new(copy->cli->loop, on_deadline, copy);
+	int64_t left_ms = copy->cli->opt.timeout_ms - (clock_mono_ms() - copy->started_ms);
+	loop_timer_arm(copy->deadline, left_ms > 0 ? left_ms : 0);
+}
+
+/* ---- too many entries? */
+static void on_answer(void *arg, bool is_readable, bool is_writable)
+{
+	struct copy *copy = arg;
+	char answer[ANSWER_BYTES];
+	(void)is_writable;
+	if (!is_readable)
+		return;
+	ssize_t n = read(STDIN_FILENO, answer, sizeof answer);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	watch_fd_free(copy->answer);
+	copy->answer = NULL;
+	transfer_go_on(copy->transfer, n > 0 && (answer[0] == 'y' || answer[0] == 'Y'));
+}
+
+static void on_limit(void *arg, uint64_t n)
+{
+	struct copy *copy = arg;
+	clear_progress(copy);
+	fprintf(stderr, "this tree has more than %" PRIu64 " entries; go on? [y/N] ", n);
+	copy->answer = watch_fd_new(copy->cli->loop, STDIN_FILENO, on_answer, copy, NULL);
+	if (copy->answer != NULL)
+		watch_fd_want(copy->answer, true, false);
+	else
+		transfer_go_on(copy->transfer, false);
 }
 
 static enum transfer_conflict conflict_of(const struct cli_options *opt)
@@ -124,15 +245,14 @@ static void start(struct copy *copy)
 		.verify = cli->opt.verify,
 		.telemetry = engine_telemetry(cli->engine),
 		.on_progress = on_progress,
+		.on_note = on_note,
+		.on_limit = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) ? on_limit : NULL,
 		.done = on_copied,
 		.arg = copy,
 	};
 	copy->transfer = transfer_start(cli->loop, &opts, &err);
-	if (copy->transfer == NULL) {
+	if (copy->transfer == NULL)
 		cli_finish(cli, cli_fail(cli, &err));
-		return;
-	}
-	cli_on_signal(cli, on_signal, copy);
 }
 
 /* Resolves the sides one after the other, then starts. */
@@ -203,21 +323,27 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	struct err err = { 0 };
-	struct copy copy = { .cli = cli };
+	struct copy copy = { .cli = cli, .notes = cJSON_CreateArray() };
+	copy.started_ms = clock_mono_ms();
 	cli_split_target(argv[0], &copy.from.name, &copy.from.path);
 	cli_split_target(argv[1], &copy.to.name, &copy.to.path);
 	copy.shows_progress = isatty(STDERR_FILENO) && !cli->opt.quiet;
 	if (!check_sides(&copy, &err) || !cli_open(cli, true, &err)) {
 		cli->status = cli_fail(cli, &err);
 	} else {
+		watch_ends(&copy);
 		next_side(&copy);
 		cli_run_loop(cli);
 	}
+	cli_on_signal(cli, NULL, NULL);
+	loop_timer_free(copy.deadline);
+	watch_fd_free(copy.answer);
+	cJSON_Delete(copy.notes);
 	free(copy.from.name);
 	free(copy.to.name);
 	return cli->status;
 }
 
 const struct cli_verb cli_verb_cp = { "cp", "[-r] SRC DST",
-	"copy; NAME:PATH on either side or both, - is stdin or stdout", CLI_OPT_COPY, 2, 2,
-	run_cp };
+	"copy; NAME:PATH on either side or both, - is stdin or stdout",
+	CLI_OPT_COPY | CLI_OPT_TIMEOUT, 2, 2, run_cp };

@@ -67,6 +67,7 @@ enum option_id {
 	OPT_RECURSIVE,
 	OPT_CONFLICT,
 	OPT_VERIFY,
+	OPT_MAX_ENTRIES,
 	OPT_YES,
 	OPT_ISOLATION,
 	OPT_STATE_DIR,
@@ -171,6 +172,8 @@ static const struct option_row rows[] = {
 	{ OPT_CONFLICT, "conflict", 0, "POLICY", CLI_OPT_COPY,
 		"when the target exists: overwrite, skip, rename or fail" },
 	{ OPT_VERIFY, "verify", 0, NULL, CLI_OPT_COPY, "compare SHA-256 on both sides" },
+	{ OPT_MAX_ENTRIES, "max-entries", 0, "N", CLI_OPT_COPY,
+		"a tree may have so many entries without a question, or none: any number" },
 	{ OPT_YES, "yes", 'y', NULL, CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES,
 		"do not ask" },
 	{ OPT_ISOLATION, "isolation", 0, "MODE", CLI_OPT_LOCAL,
@@ -436,6 +439,9 @@ static bool take_option(struct cli_options *opt, const struct option_row *row,
 	case OPT_VERIFY:
 		opt->verify = true;
 		return true;
+	case OPT_MAX_ENTRIES:
+		return setting_set("transfer-max-entries", value, err) ||
+		       err_prefix(err, "--max-entries");
 	case OPT_YES:
 		opt->yes = true;
 		return true;

@@ -50,12 +50,12 @@ def doing(pid: int) -> str:
     return "\n".join(lines)
 
 
-def run(*args, stdin: bytes = b"", env=None, cwd=None, timeout: float = None, check: int = None) -> Result:
+def run(*args, stdin: bytes = b"", stdin_file=None, env=None, cwd=None, timeout: float = None, check: int = None, **popen) -> Result:
     """Runs sandmux ARGS without a terminal. With check, another exit status is an error."""
-    p = subprocess.Popen([BIN, *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         env={**terminal_env(), **(env or {})}, cwd=cwd, start_new_session=True)
+    p = subprocess.Popen([BIN, *map(str, args)], stdin=stdin_file or subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**terminal_env(), **(env or {})}, cwd=cwd, start_new_session=True, **popen)
     try:
-        out, err = p.communicate(stdin, TIMEOUT if timeout is None else timeout)
+        out, err = p.communicate(None if stdin_file else stdin, TIMEOUT if timeout is None else timeout)
     except subprocess.TimeoutExpired:
         try:
             stuck = doing(p.pid)
