@@ -229,7 +229,11 @@ void transfer_job_answer(struct job *job, enum transfer_conflict answer)
 		rename_and_look_again(job);
 		break;
 	case TRANSFER_ASK:
-		ask(job);
+		/* "overwrite?" would be no question */
+		if (job->is_dir_in_the_way)
+			fail_exists(job);
+		else
+			ask(job);
 		break;
 	case TRANSFER_FAIL:
 	case TRANSFER_CONFLICT_COUNT:
