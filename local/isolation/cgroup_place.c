@@ -38,7 +38,7 @@ static bool has_name(const char *list, size_t n, const char *name)
 {
 	size_t name_n = strlen(name);
 	for (size_t at = 0; at < n;) {
-		size_t word = strcspn(list + at, ", \n");
+		size_t word = strcspn(list + at, ", :\n");
 		if (at + word <= n && word == name_n && strncmp(list + at, name, word) == 0)
 			return true;
 		at += word + 1;
