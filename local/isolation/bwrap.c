@@ -272,12 +272,14 @@ static void add_proc(struct bwrap_args *args, uint32_t unguarded)
 
 static void add_namespaces(struct bwrap_args *args, uint32_t unguarded)
 {
-	static const char *const words[] = { "--unshare-user", "--unshare-ipc", "--unshare-uts",
+	static const char *const words[] = { "--unshare-user", "--unshare-uts",
 		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv" };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
 		bwrap_add(args, words[i]);
 	if (is_on(unguarded, SPAWN_GUARD_NETWORK))
 		bwrap_add(args, "--unshare-net");
+	if (is_on(unguarded, SPAWN_GUARD_IPC))
+		bwrap_add(args, "--unshare-ipc");
 	if (is_on(unguarded, SPAWN_GUARD_PIDS)) {
 		bwrap_add(args, "--unshare-pid");
 		bwrap_add(args, "--as-pid-1");

@@ -44,7 +44,8 @@ static void run_child(const struct child_opts *opts, pid_t parent, int error_fd)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) /* it died before the signal was asked for */
 		_exit(126);
-	setrlimit(RLIMIT_CORE, &no_core);
+	if (!opts->may_dump_core)
+		setrlimit(RLIMIT_CORE, &no_core);
 	/* keys of whoever started the backend stay with them (session-keyring(7)) */
 	if (!opts->keeps_keyring)
 		syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0);

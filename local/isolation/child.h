@@ -12,6 +12,7 @@ struct child_opts {
 	const char *name;   /* for the error */
 	int log_fd;         /* becomes stderr; −1: dropped; stdin and stdout are /dev/null */
 	bool keeps_keyring; /* for a test: that of whoever started this process */
+	bool may_dump_core; /* for a test */
 	/* In the child: what is left to do, then exec. Returning is a failure, errno tells. Only system calls, as after
 	 * every fork. All descriptors but 0, 1, 2 are close-on-exec. */
 	void (*run)(void *arg);

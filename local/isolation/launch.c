@@ -304,6 +304,7 @@ pid_t launch_fork(struct launch *launch, struct cgroup *cgroup, struct err *err)
 	return child_start(&(struct child_opts){ .name = launch->args.words[0],
 				   .log_fd = launch->log_fd,
 				   .keeps_keyring = launch->keeps_keyring,
+				   .may_dump_core = launch->may_dump_core,
 				   .run = run_child,
 				   .arg = &start },
 		err);
@@ -341,6 +342,7 @@ bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const 
 	}
 	bool is_plain = opts->mode == ISOLATION_NONE;
 	launch->keeps_keyring = !is_guarded(opts, SPAWN_GUARD_KEYRING);
+	launch->may_dump_core = !is_guarded(opts, SPAWN_GUARD_CORE);
 	make_env(launch, opts, is_plain ? opts->workspace : "/workspace");
 	if (!is_plain)
 		return make_bwrap(launch, cgroup, opts, program, err) &&

@@ -15,9 +15,9 @@ struct launch {
 	struct stage stage;
 	char **env;
 	size_t n_env, env_capacity;
-	bool is_env_inside; /* the program started here gets none of it */
-	uid_t host_uid;     /* 0: stays who we are */
-	bool keeps_keyring; /* for a test */
+	bool is_env_inside;                /* the program started here gets none of it */
+	uid_t host_uid;                    /* 0: stays who we are */
+	bool keeps_keyring, may_dump_core; /* for a test */
 	int rest_fd, grpc_fd, log_fd;
 	int filter_fd;               /* −1: none */
 	int info_read, info_write;   /* −1 without bubblewrap */

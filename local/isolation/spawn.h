@@ -44,7 +44,9 @@ struct spawn_limits { /* 0: none */
 	X(SIZES, "sizes") /* of /tmp, /run, /dev/shm; /dev read-only */                        \
 	X(KEYRING, "keyring")                                                                  \
 	X(PIDS, "pids")     /* a pid namespace of its own */                                   \
-	X(SYSTEM, "system") /* the host's folders are not there */
+	X(SYSTEM, "system") /* the host's folders are not there */                             \
+	X(IPC, "ipc")       /* System V memory and message queues of its own */                \
+	X(CORE, "core")     /* no core files */
 enum spawn_guard {
 #define X(name, text) SPAWN_GUARD_##name,
 	SPAWN_GUARDS(X)

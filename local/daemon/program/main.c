@@ -486,7 +486,7 @@ int main(int argc, char **argv)
 	exec_child_raise_own_limits();
 	log_set_stderr(true);
 	struct err err;
-	bool is_jailed = args.socket_dir != NULL;
+	bool is_jailed = args.socket_dir != NULL || args.jail.has_own_userns;
 	if (is_jailed && !jail_enter(&args.jail, &err))
 		return fail("%s", err.msg), 1;
 	if (!open_sockets(&args))
