@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local real cluster bench; all of these
+# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local jail real cluster bench; all of these
 # without arguments. The tier cluster is a whole Kubernetes on this machine; without root the cases that need a node are
 # skipped. One tier runs only when it is named: scale, 20,000 claims on a real API server beside k9s, and a GiB through
 # port-forwards beside kubectl. Installs Debian packages where they are missing
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/.."
 
 tiers=("$@")
-if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local real cluster bench); fi
+if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local jail real cluster bench); fi
 wants() { [[ " ${tiers[*]} " == *" $1 "* ]]; }
 
 if wants cluster || wants scale; then "$here/setup.sh" --cluster; else "$here/setup.sh" --test; fi
@@ -65,7 +65,7 @@ run_tier() {
 
 for tier in "${tiers[@]}"; do
     case $tier in
-    lint | unit | tui | local | real) run_tier "$tier" build/debug ;;
+    lint | unit | tui | local | jail | real) run_tier "$tier" build/debug ;;
     cluster)
         cluster_up
         run_tier cluster build/debug

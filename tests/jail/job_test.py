@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A hostile job: every row of table.py against a whole sandbox, with and without a cgroup, started by root and by an
+ordinary user; and, for each, a sandbox with those guards off in which it works."""
+import ctypes
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+from harness.case import Case, main
+
+import table
+from jail import TOKEN, TOKEN_SHA256, Greeter, Jail, attack_bare, identities, libc
+
+KEY = "sandmux-test"
+
+
+def landlock_abi():
+    libc.syscall.restype = ctypes.c_long
+    return max(0, libc.syscall(444, None, 0, 1))
+
+
+class Segment:
+    """System V memory and a queue under one key, for everybody."""
+
+    def __init__(self):
+        self.key = 0x5A000000 + os.getpid()
+        self.memory = libc.shmget(self.key, 4096, 0o1666)
+        self.queue = libc.msgget(self.key, 0o1666)
+        libc.shmat.restype = ctypes.c_void_p
+        at = libc.shmat(self.memory, None, 0)
+        ctypes.memmove(at, b"greetings\0", 10)
+        libc.shmdt(ctypes.c_void_p(at))
+
+    def close(self):
+        libc.shmctl(self.memory, 0, None)
+        libc.msgctl(self.queue, 0, None)
+
+
+class World:
+    """What one identity's sandboxes may not reach, and the sandboxes, each made when it is first asked for."""
+
+    def __init__(self, identity):
+        self.identity = identity
+        self.jails = {}
+        self.tcp, self.udp = Greeter(), Greeter(kind=socket.SOCK_DGRAM)
+        self.tcp6 = Greeter(socket.AF_INET6, ("::1", 0)) if Path("/proc/net/if_inet6").read_text().strip() else None
+        self.abstract = f"@sandmux-test-{os.getpid()}-{identity.name}"
+        self.greeters = [self.tcp, self.udp, Greeter(socket.AF_UNIX, "\0" + self.abstract[1:])]
+        self.folder = identity.folder("world")
+        self.folder.chmod(0o711)
+        self.unix = self.folder / "greeter.sock"
+        self.greeters.append(Greeter(socket.AF_UNIX, str(self.unix)))
+        self.unix.chmod(0o666)
+        self.segment = Segment()
+        for name, mode in (("marker", 0o666), ("private", 0o600)):
+            (self.folder / name).write_text("the host's\n")
+            (self.folder / name).chmod(mode)
+            identity.give(self.folder / name)
+        self.others = {}
+
+    def jail(self, off=(), cgroup=False, plain=False):
+        key = (tuple(sorted(off)), cgroup, plain)
+        if key not in self.jails:
+            limits = {"memory": 512 << 20, "pids": 200} if cgroup else {}
+            self.jails[key] = Jail(self.identity, off=off, cgroup=cgroup, plain=plain, key=KEY, **limits)
+            if cgroup and not self.jails[key].cgroups:
+                raise AssertionError("the cgroup does not hold it")
+        return self.jails[key]
+
+    def other(self, off):
+        """A second sandbox with a job, whole where the first one is, and open where that is."""
+        is_open = bool(off)
+        if is_open not in self.others:
+            jail = Jail(self.identity, off=("network", "pids", "landlock", "host-user") if is_open and self.identity.is_root
+                        else ("network", "pids", "landlock") if is_open else ())
+            secret = jail.workspace / "secret"
+            secret.write_text("another's\n")
+            secret.chmod(0o600)
+            if os.getuid() == 0 and "host-user" not in jail.off:
+                os.chown(secret, jail.host_uid, -1)
+            jail.workspace.chmod(0o700)
+            abstract = f"@sandmux-other-{os.getpid()}-{self.identity.name}-{is_open}"
+            jobs = [jail.start("listen", abstract), jail.start("listen", "127.0.0.1", "0")]
+            for job in jobs:
+                job.wait_out(b"listening")
+            pid = next(p for p in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._is_job(p, abstract))
+            self.others[is_open] = {"jail": jail, "jobs": jobs, "other_abstract": abstract, "other_port": jobs[1].out.split()[1].decode(),
+                                    "other_address": jail.address, "other_rest": jail.rest, "other_job": pid, "other_file": secret}
+        return self.others[is_open]
+
+    @staticmethod
+    def _is_job(pid, text):
+        try:
+            return text.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+
+    def facts(self, jail):
+        procs = Path("/sys/fs/cgroup/cgroup.procs")
+        return {"port": self.tcp.port, "udp_port": self.udp.port, "port6": self.tcp6.port if self.tcp6 else 1, "abstract": self.abstract,
+                "unix": self.unix, "marker": self.folder / "marker", "private": self.folder / "private", "daemon": jail.inner_daemon,
+                "host_pid": jail.host_pid, "proxy": jail.children().get("sandmux-port-pr", 1), "ipc_key": self.segment.key, "key": KEY,
+                "here": "." if jail.has_pids else jail.workspace,
+                "cgroup_procs": procs if procs.exists() else "/sys/fs/cgroup/pids/cgroup.procs",
+                **{k: v for k, v in self.other(jail.off).items() if k.startswith("other_")}}
+
+    def attack(self, row, jail):
+        facts = self.facts(jail)
+        return jail.attack(row.attack, *(a.format(**facts) for a in row.args))
+
+    def close(self):
+        for other in self.others.values():
+            other["jail"].close()
+        for jail in self.jails.values():
+            jail.close()
+        for greeter in self.greeters:
+            greeter.close()
+        self.segment.close()
+        self.identity.close()
+
+
+class Rows:
+    """Mixed into a class for each identity; a test method for each row is put in below."""
+
+    @classmethod
+    def setUpClass(cls):
+        found = [i for i in identities() if i.name == cls.who]
+        cls.world = World(found[0]) if found else None
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.world:
+            cls.world.close()
+
+    def setUp(self):
+        self.need(self.world, "not root")
+
+    def refuses(self, row, off=(), cgroup=False):
+        is_through, sign = self.world.attack(row, self.world.jail(off, cgroup))
+        self.assertFalse(is_through, f"{row.name} is through: {sign}")
+        return sign
+
+    def control(self, row, off):
+        """It works with the guards off; and each of them alone refuses it."""
+        identity = self.world.identity
+        jail = self.world.jail((), plain=True) if row.plain else self.world.jail(off)
+        is_through, sign = self.world.attack(row, jail)
+        if not is_through and row.is_bare:
+            facts = self.world.facts(jail)
+            facts["here"] = identity.home
+            by_itself, why = attack_bare(identity, row.plain, row.attack, *(a.format(**facts) for a in row.args))
+            if not by_itself:
+                print(f"{row.name}, {identity.name}: no control, this machine refuses it by itself: {why}")
+                return
+        self.assertTrue(is_through, f"{row.name} does not work without {off or 'any guard'}: {sign}")
+        for guard in off if len(off) > 1 else ():
+            with self.subTest(alone=guard):
+                if guard != "landlock" or landlock_abi() >= row.landlock:
+                    self.refuses(row, [g for g in off if g != guard])
+
+    def check(self, row):
+        with self.subTest("guarded"):
+            self.refuses(row)
+        if self.world.identity.can_cgroup():
+            with self.subTest("guarded, in a cgroup"):
+                self.refuses(row, cgroup=True)
+        with self.subTest("control"):
+            self.control(row, row.guards(self.world.identity))
+
+    # ---- what needs more than a row
+
+    def test_debuggers_work_on_their_own_children(self):
+        jail = self.world.jail()
+        self.assertEqual(jail.attack("debug_own_child"), (True, "traced; it exited with 7"))
+        for argv in (("strace", "-f", "-o", "/dev/null", "/bin/true"), ("gdb", "-q", "-batch", "-ex", "run", "/bin/true")):
+            if shutil.which(argv[0]):
+                with self.subTest(argv[0]):
+                    is_through, text = jail.attack("run", *argv)
+                    self.assertTrue(is_through, text)
+
+    def test_a_setuid_program_gains_nothing(self):
+        self.need(os.getuid() == 0, "only root can make one")
+        for jail, gains in ((self.world.jail(), False), (self.world.jail(plain=True), True)):
+            copy = jail.workspace / "id"
+            shutil.copy("/usr/bin/id", copy)
+            os.chown(copy, 12345, 12345)
+            copy.chmod(0o4755)
+            is_through, sign = jail.attack("gain_by_setuid", "./id" if not gains else copy)
+            if gains and not is_through and os.statvfs(copy).f_flag & os.ST_NOSUID:
+                continue  # the folder for temporary files itself is mounted so
+            self.assertEqual(is_through, gains, sign)
+
+    def test_signals_from_inside_do_not_end_the_daemon(self):
+        jail = self.world.jail()
+        self.assertTrue(jail.attack("terminate", 1)[0], "pid 1 may be asked")
+        self.assertTrue(jail.is_alive)
+        with Jail(self.world.identity, off=["pids"]) as jail:
+            conn = jail.connect()
+            with conn:
+                import rpc
+                rpc.Process(conn, ["/usr/bin/python3", "attacks.py", "terminate", str(jail.daemon)], extra=[("authorization", f"Bearer {TOKEN}")])
+                self.assertIn("reason", jail.ended())
+
+    def test_a_token_is_nowhere_inside(self):
+        found, where = self.world.jail().attack("find_token", TOKEN_SHA256)
+        self.assertFalse(found, where)
+        code, out, _ = self.world.jail().execute("cat", "/proc/1/cmdline")
+        self.assertIn(TOKEN_SHA256, out, "its hash is no secret")
+        with Jail(self.world.identity, env=[f"LEAK={TOKEN}"]) as jail:
+            self.assertTrue(jail.attack("find_token", TOKEN_SHA256)[0])
+
+    def test_who_takes_the_sockets_name_gets_no_client(self):
+        jail = self.world.jail()
+        job = jail.start("stand_in", "/run/sandmux/rest.sock", "20")
+        job.wait_out(b"standing")
+        self.assertEqual([jail.http() for _ in range(3)], [200] * 3, "clients still reach the daemon")
+        # the control: who goes by the name
+        inside = f"/proc/{jail.daemon}/root/run/sandmux/rest.sock"
+        code = ("import os,socket,sys\ns=socket.socket(socket.AF_UNIX)\nfd=os.open(sys.argv[1],os.O_PATH)\n"
+                "s.connect(f'/proc/self/fd/{fd}')\ns.sendall(b'GET /v1/health HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')\nprint(s.recv(64))")
+        argv = ["setpriv", f"--reuid={jail.host_uid}", f"--regid={jail.host_uid}", "--clear-groups", "--"] if os.getuid() == 0 else []
+        got = subprocess.run([*argv, "/usr/bin/python3", "-c", code, inside], capture_output=True, text=True)
+        self.assertIn("299 impostor", got.stdout, got.stderr)
+        job.wait()
+        self.assertIn(b"through", job.out)
+
+
+for _row in table.ROWS:
+    def _test(self, row=_row):
+        self.need(self.who in row.who or not self.who, "")
+        self.check(row)
+    setattr(Rows, "test_" + _row.name.replace(".", "_").replace("-", "_"), _test)
+
+
+def _for(who):
+    """The rows that mean something for this identity."""
+    skipped = {"test_" + r.name.replace(".", "_").replace("-", "_"): None for r in table.ROWS if who not in r.who}
+    return type("As" + who.capitalize(), (Rows, Case), {"who": who, **skipped})
+
+
+AsRoot, AsUser = _for("root"), _for("user")
+
+if __name__ == "__main__":
+    main()
