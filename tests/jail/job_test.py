@@ -217,7 +217,7 @@ class Rows:
         job.wait_out(b"standing")
         self.assertEqual([jail.http() for _ in range(3)], [200] * 3, "clients still reach the daemon")
         # the control: who goes by the name
-        inside = f"/proc/{jail.daemon}/root/run/sandmux/rest.sock"
+        inside = Path("/proc", str(jail.daemon), "root", "run/sandmux/rest.sock")
         code = ("import os,socket,sys\ns=socket.socket(socket.AF_UNIX)\nfd=os.open(sys.argv[1],os.O_PATH)\n"
                 "s.connect(f'/proc/self/fd/{fd}')\ns.sendall(b'GET /v1/health HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')\nprint(s.recv(64))")
         argv = ["setpriv", f"--reuid={jail.host_uid}", f"--regid={jail.host_uid}", "--clear-groups", "--"] if os.getuid() == 0 else []
