@@ -203,7 +203,7 @@ class Tests:
         far = [t for t in units if t not in near][:NEAR_ENOUGH]
         names = LONGER[candidate.room] if self.with_longer else []
         longer = [self.all[n] for n in names if n in self.all]
-        programs = [p for p in linked if pathlib.Path(p).name.startswith("sandmux")]
+        programs = [p for p in self.known.programs if pathlib.Path(p).name.startswith("sandmux")]
         return near, far, longer, programs
 
     def folder_of(self, test):
