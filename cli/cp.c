@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "engine/base/safe_text.h"
 #include "engine/base/settings.h"
@@ -19,6 +20,7 @@
 struct side {
 	char *name; /* NULL: local */
 	const char *path;
+	char *own_path; /* as the daemon takes it, once that is known */
 	struct runtime *runtime;
 };
 
@@ -258,6 +260,19 @@ static void start(struct copy *copy)
 /* Resolves the sides one after the other, then starts. */
 static void next_side(struct copy *copy);
 
+static void on_path(void *arg, const struct err *err, const char *path)
+{
+	struct copy *copy = arg;
+	struct side *side =
+		copy->from.runtime && !copy->from.own_path ? &copy->from : &copy->to;
+	if (err != NULL) {
+		cli_finish(copy->cli, cli_fail(copy->cli, err));
+		return;
+	}
+	side->path = side->own_path = x_strdup(path);
+	next_side(copy);
+}
+
 static void take_runtime(struct copy *copy, const char *uid)
 {
 	struct err err = { 0 };
@@ -266,7 +281,7 @@ static void take_runtime(struct copy *copy, const char *uid)
 	if (side->runtime == NULL)
 		cli_finish(copy->cli, cli_fail(copy->cli, &err));
 	else
-		next_side(copy);
+		cli_path_start(side->runtime, side->path, on_path, copy);
 }
 
 static void on_resolved(void *arg, const struct err *err, const char *uid)
@@ -341,6 +356,8 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 	cJSON_Delete(copy.notes);
 	free(copy.from.name);
 	free(copy.to.name);
+	free(copy.from.own_path);
+	free(copy.to.own_path);
 	return cli->status;
 }
 
