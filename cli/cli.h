@@ -28,7 +28,7 @@ struct cli_options {
 	const char *conflict;
 	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes;
 	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
-	bool timeout_given, no_stdin;
+	bool timeout_given, no_stdin, no_delete_wait;
 };
 
 struct cli {
@@ -103,6 +103,11 @@ int cli_fail_usage(struct cli *cli, const char *format, ...)
  * ":path" is the sandbox and name is "". */
 bool cli_split_target(const char *text, char **name, const char **path);
 
+/* paths.c: a path in the sandbox as the daemon takes it, relative to its root; an absolute one must lie under that. Calls
+ * done at once where there is nothing to ask. path is borrowed, also by done's caller. */
+typedef void cli_path_fn(void *arg, const struct err *err, const char *path);
+void cli_path_start(struct runtime *runtime, const char *path, cli_path_fn *done, void *arg);
+
 /* output.c */
 struct cli_table;
 struct cli_table *cli_table_new(size_t columns, const char *const *titles);
@@ -114,6 +119,7 @@ void cli_print_yaml(const struct cJSON *value);
 void cli_print_object(
 	const struct cli *cli, const struct cJSON *value); /* json or yaml by -o */
 bool cli_is_structured(const struct cli *cli);             /* -o json|yaml */
+bool cli_ask(const char *question);  /* on stderr, answered on stdin: y or not */
 void cli_put_safe(const char *text); /* foreign text to stdout, one line */
 void cli_note(
 	const struct cli *cli, const char *format, ...) /* a remark on stderr, unless --quiet */

@@ -18,8 +18,9 @@
 struct files {
 	struct cli *cli;
 	const char *path;
-	char *name;
+	char *name, *own_path;
 	struct runtime *runtime;
+	cli_runtime_fn *start;
 };
 
 static void ended(struct cli *cli, const struct err *err)
@@ -203,7 +204,6 @@ static void start_rm(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct files *files = arg;
 	struct err err = { 0 };
-	files->runtime = runtime;
 	if (!path_check(files->path, PATH_WRITE, &err)) {
 		ended(cli, &err);
 		return;
@@ -247,6 +247,25 @@ static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
 		ended(cli, &err);
 }
 
+static void on_path(void *arg, const struct err *err, const char *path)
+{
+	struct files *files = arg;
+	if (err != NULL) {
+		ended(files->cli, err);
+		return;
+	}
+	files->path = files->own_path = x_strdup(path);
+	files->start(files->cli, files->runtime, files);
+}
+
+static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
+{
+	struct files *files = arg;
+	(void)cli;
+	files->runtime = runtime;
+	cli_path_start(runtime, files->path, on_path, files);
+}
+
 static int run_files(struct cli *cli, int argc, char **argv)
 {
 	static const struct {
@@ -262,15 +281,16 @@ static int run_files(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
 		if (strcmp(argv[0], verbs[i].name) != 0)
 			continue;
-		struct files files = { .cli = cli };
+		struct files files = { .cli = cli, .start = verbs[i].start };
 		if (!cli_split_target(argv[1], &files.name, &files.path))
 			return cli_fail_usage(cli, "'%s' is not NAME:PATH", argv[1]);
 		int status =
 			cli_is_direct(cli) && files.name[0] != '\0'
 				? cli_fail_usage(cli, "with --rest there is no NAME: write :%s",
 					  files.path)
-				: cli_with_runtime(cli, files.name, verbs[i].start, &files);
+				: cli_with_runtime(cli, files.name, start_any, &files);
 		free(files.name);
+		free(files.own_path);
 		return status;
 	}
 	return cli_fail_usage(cli, "files has ls, cat, stat and rm, not '%s'", argv[0]);

@@ -4,6 +4,8 @@
 #include "cli/verbs.h"
 
 #include "engine/base/json.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,14 @@ struct list {
 	struct loop_timer *deadline;
 	uint64_t printed; /* revision */
 	bool is_first_done, is_unwatched_told;
+	struct shown *shown;
+};
+
+/* A row that has been printed, and how: only what looks otherwise is printed again, and only what was shown can go. */
+struct shown {
+	char uid[FLEET_UID_BYTES];
+	char *look;
+	UT_hash_handle hh;
 };
 
 /* One JSON object a line, or one YAML document: what scripts read. */
@@ -37,10 +47,97 @@ static void print_event(
 	cJSON_Delete(change);
 }
 
-static void print_all(const struct cli *cli)
+/* Everything that is printed of a row but its age. */
+static char *look_of(const struct cli *cli, const struct fleet_row *row)
 {
+	cJSON *object = cli_row_json(row);
+	if (cli->opt.output == CLI_NAME) { /* said once */
+		char *name = x_strdup(cli_row_name(row));
+		cJSON_Delete(object);
+		return name;
+	}
+	if (!cli_is_structured(cli)) {
+		static const char *const unseen[] = { "whySince", "createdAt", "expiresAt",
+			"createdBy", "warmStart" };
+		static const char *const wide[] = { "podIP", "pod", "node", "template",
+			"restarts" };
+		for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
+			cJSON_DeleteItemFromObject(object, unseen[i]);
+		for (size_t i = 0; cli->opt.output != CLI_WIDE && i < 5; i++)
+			cJSON_DeleteItemFromObject(object, wide[i]);
+	}
+	char *look = cJSON_PrintUnformatted(object);
+	cJSON_Delete(object);
+	return look;
+}
+
+/* True if it has to be printed. */
+static bool note_shown(struct list *list, const struct fleet_row *row)
+{
+	struct shown *shown;
+	HASH_FIND_STR(list->shown, row->uid, shown);
+	char *look = look_of(list->cli, row);
+	if (shown != NULL && strcmp(shown->look, look) == 0) {
+		free(look);
+		return false;
+	}
+	if (shown == NULL) {
+		shown = x_calloc(1, sizeof *shown);
+		snprintf(shown->uid, sizeof shown->uid, "%s", row->uid);
+		HASH_ADD_STR(list->shown, uid, shown);
+	}
+	free(shown->look);
+	shown->look = look;
+	return true;
+}
+
+static void forget(struct list *list, struct shown *shown)
+{
+	HASH_DEL(list->shown, shown);
+	free(shown->look);
+	free(shown);
+}
+
+static void forget_all(struct list *list)
+{
+	struct shown *shown, *after;
+	HASH_ITER(hh, list->shown, shown, after)
+		forget(list, shown);
+}
+
+static const char *text_of(const cJSON *object, const char *key)
+{
+	const char *text = json_str(object, key, NULL);
+	return text ? text : "";
+}
+
+/* A row as it was last shown, and that it is gone. */
+static void print_gone(struct list *list, struct shown *shown)
+{
+	struct cli *cli = list->cli;
+	if (cli->opt.output == CLI_NAME)
+		return; /* a name there means one that exists */
+	if (cli_is_structured(cli)) {
+		print_event(cli, "DELETED", shown->uid, NULL);
+		return;
+	}
+	cJSON *last = json_parse(slice_of(shown->look), NULL);
+	const char *claim = text_of(last, "claim");
+	const char *name = claim[0] ? claim : text_of(last, "sandbox");
+	struct cli_table *table = cli_rows_table(cli);
+	cli_rows_add_gone(table, cli, name, text_of(last, "namespace"),
+		text_of(last, "sandbox"), text_of(last, "pool"));
+	cli_table_print(table, false);
+	cJSON_Delete(last);
+}
+
+static void print_all(struct list *list)
+{
+	const struct cli *cli = list->cli;
 	size_t n;
 	const struct fleet_row **rows = cli_rows_sorted(cli, &n);
+	for (size_t i = 0; cli->opt.watch && i < n; i++)
+		note_shown(list, rows[i]);
 	if (cli->opt.watch && cli_is_structured(cli)) {
 		for (size_t i = 0; i < n; i++)
 			print_event(cli, "CHANGED", NULL, rows[i]);
@@ -63,19 +160,28 @@ static void print_change(void *arg, const char *uid, const struct fleet_row *row
 	if (uid == NULL) { /* more changes than are remembered: all anew */
 		if (cli_is_structured(cli))
 			print_event(cli, "RESET", NULL, NULL);
-		print_all(cli);
+		forget_all(list);
+		print_all(list);
 		return;
 	}
-	if (row != NULL && !cli_row_is_listed(cli, row))
+	struct shown *shown;
+	HASH_FIND_STR(list->shown, uid, shown);
+	bool is_listed = row != NULL && cli_row_is_listed(cli, row);
+	if (is_listed && !note_shown(list, row))
 		return;
-	if (cli_is_structured(cli)) {
-		print_event(cli, row ? "CHANGED" : "DELETED", uid, row);
-	} else if (row != NULL) {
+	if (!is_listed && shown == NULL)
+		return;
+	if (!is_listed) {
+		print_gone(list, shown);
+		forget(list, shown);
+	} else if (cli_is_structured(cli)) {
+		print_event(cli, "CHANGED", NULL, row);
+	} else if (cli->opt.output == CLI_NAME) {
+		cli_rows_print(cli, &row, 1);
+	} else {
 		struct cli_table *table = cli_rows_table(cli);
 		cli_rows_add(table, cli, row);
 		cli_table_print(table, false);
-	} else {
-		printf("(gone: %s)\n", uid);
 	}
 	fflush(stdout);
 	if (ferror(stdout)) /* main() says why */
@@ -157,7 +263,7 @@ static void on_list_change(void *arg)
 	loop_timer_disarm(list->deadline);
 	list->is_first_done = true;
 	list->printed = fleet_revision(fleet);
-	print_all(cli);
+	print_all(list);
 	note_hidden(cli);
 	if (!cli->opt.watch)
 		cli_finish(cli, EXIT_STATUS_OK);
@@ -188,6 +294,7 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
 	loop_timer_free(list.deadline);
+	forget_all(&list);
 	return cli->status;
 }
 

@@ -69,6 +69,7 @@ enum option_id {
 	OPT_VERIFY,
 	OPT_MAX_ENTRIES,
 	OPT_YES,
+	OPT_WAIT,
 	OPT_ISOLATION,
 	OPT_STATE_DIR,
 	OPT_DAEMON_AUTH,
@@ -176,6 +177,8 @@ static const struct option_row rows[] = {
 		"a tree may have so many entries without a question, or none: any number" },
 	{ OPT_YES, "yes", 'y', NULL, CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES,
 		"do not ask" },
+	{ OPT_WAIT, "wait", 0, "BOOL", CLI_OPT_DELETE,
+		"until it is gone (default true); --wait=false: only ask for it" },
 	{ OPT_ISOLATION, "isolation", 0, "MODE", CLI_OPT_LOCAL,
 		"bwrap, or none: programs then run as you, with your files and network" },
 	{ OPT_STATE_DIR, "state-dir", 0, "DIR", CLI_OPT_GLOBAL,
@@ -210,6 +213,13 @@ static bool parse_time(int64_t *out, const char *name, const char *text, struct 
 		return true;
 	return err_set(err, ERR_ARG_INVALID, "--%s '%s' is not a time such as 30s, 5m, 1h30m",
 		name, text);
+}
+
+static bool parse_bool(bool *is_off, const char *name, const char *text, struct err *err)
+{
+	*is_off = text != NULL && strcmp(text, "false") == 0;
+	return text == NULL || *is_off || strcmp(text, "true") == 0 ||
+	       err_set(err, ERR_ARG_INVALID, "--%s '%s' is neither true nor false", name, text);
 }
 
 static bool parse_size(int64_t *out, const char *name, const char *text, struct err *err)
@@ -445,6 +455,8 @@ static bool take_option(struct cli_options *opt, const struct option_row *row,
 	case OPT_YES:
 		opt->yes = true;
 		return true;
+	case OPT_WAIT:
+		return parse_bool(&opt->no_delete_wait, row->name, value, err);
 	case OPT_ISOLATION:
 		opt->isolation = value;
 		return true;
@@ -471,6 +483,13 @@ struct tables {
 	char shorts[2 * ROW_COUNT + 3];
 };
 
+static int argument_of(const struct option_row *row)
+{
+	if (row->id == OPT_WAIT) /* a switch that can be switched off */
+		return optional_argument;
+	return row->value ? required_argument : no_argument;
+}
+
 static void fill_tables(struct tables *tables, unsigned sets, char order)
 {
 	size_t n = 0, s = 0;
@@ -479,8 +498,7 @@ static void fill_tables(struct tables *tables, unsigned sets, char order)
 	for (int i = 0; i < ROW_COUNT; i++) {
 		if ((rows[i].sets & sets) == 0)
 			continue;
-		tables->longs[n++] = (struct option){ rows[i].name,
-			rows[i].value ? required_argument : no_argument, NULL,
+		tables->longs[n++] = (struct option){ rows[i].name, argument_of(&rows[i]), NULL,
 			(int)rows[i].id };
 		if (rows[i].letter == 0)
 			continue;
@@ -500,6 +518,17 @@ static const struct option_row *row_of(int found)
 	return NULL;
 }
 
+/* getopt has set optopt: a letter, the value of an option that takes none, or 0. */
+static bool refuse_option(const char *argument, struct err *err)
+{
+	if (optopt > 0 && optopt < 256)
+		return err_set(err, ERR_ARG_INVALID, "unknown option -%c", optopt);
+	if (optopt != 0)
+		return err_set(err, ERR_ARG_INVALID, "%s: --%s takes no value", argument,
+			row_of(optopt)->name);
+	return err_set(err, ERR_ARG_INVALID, "unknown option %s", argument);
+}
+
 static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned sets,
 	char order, struct err *err)
 {
@@ -509,7 +538,6 @@ static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned 
 	optind = 0; /* glibc: start anew, with the new order */
 	opterr = 0;
 	for (;;) {
-		int at = optind > 0 ? optind : 1;
 		int found = getopt_long(argc, argv, shorts, tables.longs, NULL);
 		if (found == -1)
 			return true;
@@ -517,12 +545,11 @@ static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned 
 			return err_set(
 				err, ERR_ARG_INVALID, "%s needs a value", argv[optind - 1]);
 		const struct option_row *row = found == '?' ? NULL : row_of(found);
-		if (row == NULL && optopt > 0 && optopt < 128)
-			return err_set(err, ERR_ARG_INVALID, "unknown option -%c", optopt);
 		if (row == NULL)
-			return err_set(err, ERR_ARG_INVALID, "unknown option %s",
-				argv[at < argc ? at : argc - 1]);
-		if (!take_option(opt, row, optarg, err))
+			return refuse_option(argv[optind - 1], err);
+		/* -o=json, as kubectl takes it */
+		bool is_letter = found < 256 && optarg != NULL && optarg[0] == '=';
+		if (!take_option(opt, row, is_letter ? optarg + 1 : optarg, err))
 			return false;
 	}
 }
@@ -551,6 +578,7 @@ bool cli_parse(struct cli_options *opt, int argc, char **argv, const struct cli_
 	const struct cli_verb *dashboard = find_verb("");
 	if (!parse_part(opt, argc, argv, CLI_OPT_GLOBAL | CLI_OPT_TUI | CLI_OPT_LIST, '+', err))
 		return false;
+	opt->engine.as_groups = opt->as_groups.items;
 	if (optind >= argc) {
 		*verb_out = dashboard;
 		*first = argc;

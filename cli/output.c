@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
@@ -212,6 +213,8 @@ int cli_fail(struct cli *cli, const struct err *err)
 	fflush(stdout);
 	if (err->sys == EPIPE && cli_is_reader_gone())
 		return cli_closed_status();
+	if (err->sys == EINTR && fatal_signal_last() != 0)
+		return cli_signal_status(fatal_signal_last());
 	if (cli->opt.output == CLI_JSON) {
 		print_error_json(err);
 		return (int)err_exit_status(err);

@@ -76,6 +76,19 @@ void cli_rows_add(struct cli_table *table, const struct cli *cli, const struct f
 	cli_table_cell(table, row->why);
 }
 
+void cli_rows_add_gone(struct cli_table *table, const struct cli *cli, const char *name,
+	const char *namespace_, const char *sandbox, const char *pool)
+{
+	if (cli->opt.engine.all_namespaces)
+		cli_table_cell(table, namespace_);
+	cli_table_cell(table, name);
+	cli_table_cell(table, "Deleted");
+	cli_table_cell(table, sandbox);
+	cli_table_cell(table, pool);
+	for (int i = cli->opt.output == CLI_WIDE ? 0 : 5; i < 7; i++)
+		cli_table_cell(table, "");
+}
+
 struct cli_table *cli_rows_table(const struct cli *cli)
 {
 	static const char *const titles[] = { "NAMESPACE", "NAME", "STATE", "SANDBOX", "POOL",

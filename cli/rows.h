@@ -12,5 +12,8 @@ void cli_rows_print(const struct cli *cli, const struct fleet_row *const *rows, 
 /* A table row by row, for what comes later. */
 struct cli_table *cli_rows_table(const struct cli *cli);
 void cli_rows_add(struct cli_table *table, const struct cli *cli, const struct fleet_row *row);
+/* One that is no more, as far as it is known. */
+void cli_rows_add_gone(struct cli_table *table, const struct cli *cli, const char *name,
+	const char *namespace_, const char *sandbox, const char *pool);
 /* How long ago, in short; empty for 0. Wall clock ms. */
 void cli_table_age(struct cli_table *table, int64_t since_ms);

@@ -164,12 +164,24 @@ int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void
 	return cli_run_loop(cli);
 }
 
+static bool is_kind(struct slice word)
+{
+	static const char *const kinds[] = { "sandbox", "sandboxes", "sandboxclaim",
+		"sandboxclaims" };
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (slice_equals(word, kinds[i]))
+			return true;
+	return false;
+}
+
 bool cli_split_target(const char *text, char **name, const char **path)
 {
 	const char *colon = strchr(text, ':');
 	const char *slash = strchr(text, '/');
-	/* "./a:b" and "/a:b" are local, "sandbox/NAME:path" is not */
-	bool is_sandbox_form = strncmp(text, "sandbox/", 8) == 0;
+	/* "./a:b" and "/a:b" are local, "sandbox/NAME:path" and "sandboxclaim/NAME:path" are not */
+	bool is_sandbox_form = slash != NULL && strncmp(text, "sandbox", 7) == 0 &&
+			       memchr(text, ':', (size_t)(slash - text)) == NULL &&
+			       is_kind((struct slice){ text, strcspn(text, "./") });
 	if (colon == NULL || (slash != NULL && slash < colon && !is_sandbox_form)) {
 		*name = NULL;
 		*path = text;

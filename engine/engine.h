@@ -98,7 +98,7 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
  * there are none, or for as long as it cares to. */
 size_t engine_unfinished(const struct engine *engine);
 
-/* Resolves NAME of the command line with a fresh look at the cluster (list by name, then wait for Ready when
+/* Resolves NAME of the command line (also as `-o name` prints it) with a fresh look at the cluster (list by name, then wait for Ready when
  * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. */
 struct engine_resolve;
 struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,

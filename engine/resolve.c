@@ -174,6 +174,21 @@ static void on_resolve_deadline(void *arg)
 	resolve_finish(resolve, &err, NULL);
 }
 
+/* What -o name and kubectl print: KIND/NAME and KIND.GROUP/NAME. A Sandbox keeps its "sandbox/", a claim is the bare name. */
+static char *plain_name(const char *name)
+{
+	const char *slash = strchr(name, '/');
+	size_t kind = slash ? strcspn(name, "./") : 0;
+	struct slice word = { name, kind };
+	if (slash == NULL)
+		return x_strdup(name);
+	if (slice_equals(word, "sandboxclaim") || slice_equals(word, "sandboxclaims"))
+		return x_strdup(slash + 1);
+	if (slice_equals(word, "sandbox") || slice_equals(word, "sandboxes"))
+		return x_asprintf("sandbox/%s", slash + 1);
+	return x_strdup(name);
+}
+
 struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,
 	int64_t wait_ready_ms, void (*done)(void *arg, const struct err *err, const char *uid),
 	void *arg, struct err *err)
@@ -185,7 +200,7 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	int64_t name_ms = setting_get(SETTING_RESOLVE_TIMEOUT);
 	struct engine_resolve *resolve = x_calloc(1, sizeof *resolve);
 	resolve->engine = engine;
-	resolve->name = x_strdup(name);
+	resolve->name = plain_name(name);
 	resolve->namespace_ =
 		x_strdup(engine->namespace_[0] ? engine->namespace_
 					       : kube_config_namespace(engine->config));
@@ -197,7 +212,7 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	loop_timer_arm(resolve->deadline, wait_ready_ms > name_ms ? wait_ready_ms : name_ms);
 	resolve->first_look = loop_timer_new(engine->loop, on_first_look, resolve);
 	loop_timer_arm(resolve->first_look, 0);
-	fleet_focus(engine->fleet, resolve->namespace_, name);
+	fleet_focus(engine->fleet, resolve->namespace_, resolve->name);
 	return resolve;
 }
 

@@ -87,6 +87,7 @@ enum err_exit {
 	X(CLAIM_FAILED, "claim.failed", FAILED, NO, "")                                        \
 	X(CLAIM_ORPHANED, "claim.orphaned", FAILED, SAME, "delete the claim by hand")          \
 	X(CLAIM_EXPIRED, "claim.expired", FAILED, NO, "create a new one")                      \
+	X(CLAIM_UNCHANGED, "claim.unchanged", FAILED, NO, "")                                  \
 	X(POOL_NOT_FOUND, "pool.not_found", NOT_FOUND, AFTER, "create the warm pool first")    \
 	X(TEMPLATE_NOT_FOUND, "template.not_found", NOT_FOUND, AFTER,                          \
 		"create the template first")                                                   \

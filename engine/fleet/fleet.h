@@ -119,6 +119,9 @@ struct fleet_create_opts {
 	bool no_wait;
 	/* Stage texts while waiting; may be NULL. */
 	void (*on_progress)(void *arg, const char *stage);
+	/* Before done with an error, or when it is cancelled: this claim was made, or may have been (uid "": the answer was not
+	 * waited for), and named by the caller, so it stays. May be NULL; may not call back into the operation. */
+	void (*on_left)(void *arg, const char *name, const char *uid);
 	/* row: the sandbox made (or adopted); borrowed; NULL with no_wait. name: the claim's. */
 	void (*done)(void *arg, const struct err *err, const char *name,
 		const struct fleet_row *row);
@@ -132,7 +135,8 @@ struct fleet_op *fleet_delete_start(
 	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err);
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
 	fleet_done_fn *done, void *arg, struct err *err); /* waits for the state, 180 s */
-/* Moves the claim's shutdown time to now + extend_ms; never shortens; refuses an expired claim. */
+/* Moves the claim's shutdown time to now + extend_ms, also where there was none; claim.unchanged if it lives as long already;
+ * refuses an expired claim. */
 struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_t extend_ms,
 	fleet_done_fn *done, void *arg, struct err *err);
 /* The whole objects of a row (claim, sandbox, pod; any may be NULL), fetched now, for detail and describe. */

@@ -256,8 +256,10 @@ static void on_time_read(void *arg, const struct err *err, const cJSON *object)
 		return;
 	}
 	int64_t wanted_s = (now_ns / 1000000 + op->change->extend_ms + 999) / 1000;
-	if (stored == NULL || wanted_s * 1000000000 <= stored_ns) {
-		fleet_op_finish(op, NULL); /* it lives that long already: never shortened */
+	if (stored != NULL && wanted_s * 1000000000 <= stored_ns) {
+		err_set(&why, ERR_CLAIM_UNCHANGED,
+			"%s lives until %s already, and is never shortened", op->name, stored);
+		fleet_op_finish(op, &why);
 		return;
 	}
 	char date[CLOCK_RFC3339_BYTES];

@@ -31,6 +31,14 @@ static struct orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
 		create->uid[0] ? create->uid : NULL, create->request_id, done, op);
 }
 
+static void tell_left(struct fleet_op *op)
+{
+	const struct create *create = op->create;
+	if (create->on_left != NULL && create->is_named &&
+		(create->is_made || create->is_posting))
+		create->on_left(create->arg, op->name, create->uid);
+}
+
 static void create_drop(struct fleet_op *op)
 {
 	struct create *create = op->create;
@@ -38,6 +46,8 @@ static void create_drop(struct fleet_op *op)
 		fleet_rollback_ignore(create->rollback);
 	else if (!create->is_done && must_roll_back(create)) /* cancelled */
 		roll_back(op, NULL);
+	else if (!create->is_done)
+		tell_left(op);
 	if (create->body != NULL)
 		cJSON_Delete(create->body);
 	free(create->pool);
@@ -52,8 +62,10 @@ static void create_finish(struct fleet_op *op, const struct err *err)
 		create->done;
 	void *arg = create->arg;
 	struct err kept = { 0 };
-	if (err != NULL)
+	if (err != NULL) {
 		kept = *err;
+		tell_left(op);
+	}
 	struct fleet *fleet = op->fleet;
 	char uid[FLEET_UID_BYTES];
 	snprintf(uid, sizeof uid, "%s", create->uid);
@@ -371,6 +383,7 @@ struct fleet_op *fleet_create_start(
 	create->adopt = opts->adopt;
 	create->no_wait = opts->no_wait;
 	create->on_progress = opts->on_progress;
+	create->on_left = opts->on_left;
 	create->done = opts->done;
 	create->arg = opts->arg;
 	create->timeout_ms = opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms

@@ -24,6 +24,7 @@ struct create {
 	enum err_code exists; /* what was said not to be there, and is */
 	struct orphan *rollback;
 	void (*on_progress)(void *arg, const char *stage);
+	void (*on_left)(void *arg, const char *name, const char *uid);
 	void (*done)(void *arg, const struct err *err, const char *name,
 		const struct fleet_row *row);
 	void *arg;

@@ -111,6 +111,11 @@ static void finish(struct http_req *req, CURLcode code)
 	curl_easy_getinfo(req->easy, CURLINFO_OS_ERRNO, &errnum);
 	if (code == CURLE_OK)
 		err_set(&err, ERR_CONN_LOST, "the connection ended inside the headers");
+	else if (code == CURLE_COULDNT_CONNECT && errnum > 0)
+		err_set(&err, code_of_curl(code, errnum),
+			"%s: %s", /* curl's words leave out why */
+			strerror((int)errnum),
+			req->curl_text[0] ? req->curl_text : curl_easy_strerror(code));
 	else
 		err_set(&err, code_of_curl(code, errnum), "%s",
 			req->curl_text[0] ? req->curl_text : curl_easy_strerror(code));

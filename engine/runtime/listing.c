@@ -83,6 +83,19 @@ static int64_t seconds_of(const cJSON *number)
 	return (int64_t)number->valuedouble;
 }
 
+/* \u0000, and not the text \u0000, whose backslash is escaped itself. */
+static bool has_nul_escape(struct slice json)
+{
+	for (size_t i = 0; i + 1 < json.n; i++) {
+		if (json.p[i] != '\\')
+			continue;
+		i++;
+		if (json.p[i] == 'u' && json.n - i >= 5 && memcmp(json.p + i, "u0000", 5) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool add_element(struct listing *listing, struct err *err)
 {
 	struct slice bytes = { listing->element.p, listing->element.n };
@@ -90,7 +103,7 @@ static bool add_element(struct listing *listing, struct err *err)
 	if (listing->element.truncated)
 		return err_set(err, ERR_LIMIT_RESPONSE, "an entry of the listing is too long");
 	/* a NUL inside would shorten a name to another one */
-	bool has_nul = memmem(bytes.p, bytes.n, "\\u0000", 6) || memchr(bytes.p, 0, bytes.n);
+	bool has_nul = has_nul_escape(bytes) || memchr(bytes.p, 0, bytes.n);
 	cJSON *json = json_parse(bytes, err);
 	if (!json)
 		return false;

@@ -230,6 +230,9 @@ static void serve_patch(
 		assert_non_null(time);
 		assert_string_equal(json_str(t->claim, "metadata", "resourceVersion", NULL),
 			json_str(patch, "metadata", "resourceVersion", NULL));
+		if (json_get(t->claim, "spec", "lifecycle", NULL) == NULL)
+			cJSON_AddObjectToObject(
+				cJSON_GetObjectItem(t->claim, "spec"), "lifecycle");
 		set(cJSON_GetObjectItem(cJSON_GetObjectItem(t->claim, "spec"), "lifecycle"),
 			"shutdownTime", cJSON_CreateString(time));
 		claim_changed(t, "MODIFIED");
@@ -895,8 +898,15 @@ static void extending_never_shortens_and_never_revives(void **state)
 	assert_true(after - before > 3500 * (int64_t)1000000000);
 	int patches = count(t, "PATCH");
 	extend(t, 60 * 1000); /* it lives longer already */
-	assert_int_equal(ERR_NONE, t->err.code);
+	assert_int_equal(ERR_CLAIM_UNCHANGED, t->err.code);
+	assert_non_null(strstr(t->err.msg, stored_time(t)));
 	assert_int_equal(patches, count(t, "PATCH"));
+	/* no end at all: it gets one */
+	cJSON_DeleteItemFromObject(cJSON_GetObjectItem(t->claim, "spec"), "lifecycle");
+	extend(t, 3600 * 1000);
+	assert_int_equal(ERR_NONE, t->err.code);
+	assert_true(clock_parse_rfc3339(stored_time(t), &after));
+	patches = count(t, "PATCH");
 	/* past, although the controller has not noticed yet */
 	set(cJSON_GetObjectItem(cJSON_GetObjectItem(t->claim, "spec"), "lifecycle"),
 		"shutdownTime", cJSON_CreateString("2020-01-01T00:00:00Z"));

@@ -99,6 +99,8 @@ static const struct {
 	{ "/etc/passwd", NULL },
 	{ "a/b", NULL },
 	{ "nul\\u0000cut", NULL },
+	{ "text \\\\u0000", "text \\u0000" },
+	{ "bs then nul \\\\\\u0000", NULL },
 	{ ".sandboxd-tmp-123", NULL },
 };
 
