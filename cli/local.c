@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-/* local up|down|status|reset: the embedded backend on this machine. */
+/* local up|down|status|recover|reset: the embedded backend on this machine. */
 #include "cli/verbs.h"
 
 #include "engine/base/json.h"
+#include "engine/base/safe_text.h"
+#include "engine/base/str.h"
 #include "local/control/control.h"
+#include "local/control/quarantine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { TEXT_BYTES = 512, REPORT_BYTES = 1 << 20 };
+
+/* Names and reasons come from files: foreign. */
+static void print_quarantined(void *arg, const struct quarantined *q)
+{
+	int *n = arg;
+	const char *whose = *q->claim ? q->claim : *q->sandbox ? q->sandbox : "?";
+	char *path = safe_text_dup(q->path, TEXT_BYTES),
+	     *who = safe_text_dup(whose, TEXT_BYTES);
+	if ((*n)++ == 0)
+		printf("quarantine  files whose sandbox is not known:\n");
+	printf("  %s  (of %s)\n", path, who);
+	free(path);
+	free(who);
+}
+
+static void add_quarantined(void *arg, const struct quarantined *q)
+{
+	cJSON *list = arg, *item = cJSON_CreateObject();
+	cJSON_AddStringToObject(item, "path", q->path);
+	cJSON_AddStringToObject(item, "namespace", q->ns);
+	cJSON_AddStringToObject(item, "claim", q->claim);
+	cJSON_AddStringToObject(item, "sandbox", q->sandbox);
+	cJSON_AddStringToObject(item, "why", q->why);
+	cJSON_AddStringToObject(item, "movedAt", q->at);
+	cJSON_AddItemToArray(list, item);
+}
 
 static int print_status(struct cli *cli, const struct control_status *status)
 {
@@ -22,6 +54,8 @@ static int print_status(struct cli *cli, const struct control_status *status)
 		cJSON_AddStringToObject(object, "kubeconfig", status->kubeconfig);
 		cJSON_AddStringToObject(object, "stateDir", status->state_dir);
 		cJSON_AddStringToObject(object, "log", status->log);
+		quarantine_list(status->state_dir, add_quarantined,
+			cJSON_AddArrayToObject(object, "quarantine"));
 		cli_print_object(cli, object);
 		cJSON_Delete(object);
 	} else {
@@ -30,6 +64,8 @@ static int print_status(struct cli *cli, const struct control_status *status)
 			printf(", pid %d, https://127.0.0.1:%u", (int)status->pid,
 				status->port);
 		printf("\nkubeconfig  %s\nlog         %s\n", status->kubeconfig, status->log);
+		int n_quarantined = 0;
+		quarantine_list(status->state_dir, print_quarantined, &n_quarantined);
 	}
 	/* a script asks with the exit status */
 	return status->is_ready ? EXIT_STATUS_OK : EXIT_STATUS_UNREACHABLE;
@@ -43,13 +79,24 @@ static bool may_reset(
 	if (!isatty(STDIN_FILENO))
 		return err_set(err, ERR_ARG_INVALID, "reset without a terminal needs --yes");
 	fprintf(stderr,
-		"Delete every local sandbox with its files, and the keys, in %s? [y/N] ",
+		"Delete every local sandbox with its files, the quarantine and the keys, in %s? [y/N] ",
 		status->state_dir);
 	char answer[16] = "";
 	if (fgets(answer, sizeof answer, stdin) != NULL &&
 		(answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
 	return err_set(err, ERR_OP_CANCELLED, "nothing was changed");
+}
+
+static int run_recover(struct cli *cli, const struct control_opts *opts)
+{
+	struct err err = { 0 };
+	struct str report;
+	str_init(&report, REPORT_BYTES);
+	bool ok = control_recover(opts, &report, &err);
+	fputs(report.p ? report.p : "", stdout); /* made safe by who wrote it */
+	str_deinit(&report);
+	return ok ? EXIT_STATUS_OK : cli_fail(cli, &err);
 }
 
 static int run_local(struct cli *cli, int argc, char **argv)
@@ -75,6 +122,8 @@ static int run_local(struct cli *cli, int argc, char **argv)
 		cli_note(cli,
 			"the local backend is stopped; its sandboxes come back with the next start");
 		return EXIT_STATUS_OK;
+	} else if (strcmp(what, "recover") == 0) {
+		return run_recover(cli, &opts);
 	} else if (strcmp(what, "reset") == 0) {
 		if (!control_get_status(&opts, &status, &err) ||
 			!may_reset(cli, &status, &err) || !control_reset(&opts, &err))
@@ -86,11 +135,11 @@ static int run_local(struct cli *cli, int argc, char **argv)
 		return EXIT_STATUS_OK;
 	} else {
 		return cli_fail_usage(
-			cli, "local has up, down, status and reset, not '%s'", what);
+			cli, "local has up, down, status, recover and reset, not '%s'", what);
 	}
 	return ok ? print_status(cli, &status) : cli_fail(cli, &err);
 }
 
-const struct cli_verb cli_verb_local = { "local", "up|down|status|reset",
+const struct cli_verb cli_verb_local = { "local", "up|down|status|recover|reset",
 	"the embedded backend on this machine", CLI_OPT_LOCAL | CLI_OPT_TIMEOUT, 1, 1,
 	run_local };

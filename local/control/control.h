@@ -51,6 +51,11 @@ bool control_down(const struct control_opts *opts, struct err *err);
  * asked. True only if nothing of it is left; else err names what is. What is not ours stays. */
 bool control_reset(const struct control_opts *opts, struct err *err);
 
+/* Mends the store of a backend that does not start because of it (local/server/recover.h). What was done is added to
+ * report, line by line. ERR_OP_BUSY while the backend runs. Blocking, without a deadline: it reads everything. */
+struct str;
+bool control_recover(const struct control_opts *opts, struct str *report, struct err *err);
+
 /* control_ensure_running without blocking. status is borrowed for the call; NULL on failure. */
 typedef void control_up_fn(
 	void *arg, const struct err *err, const struct control_status *status);

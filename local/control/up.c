@@ -78,7 +78,7 @@ static void on_deadline(void *arg)
 	finish(up, &err);
 }
 
-static char *find_locald(const char *given, struct err *err)
+char *state_find_locald(const char *given, struct err *err)
 {
 	char self[PATH_MAX];
 	if (given)
@@ -171,7 +171,7 @@ static bool start_backend(struct control_up *up, struct err *err)
 static void on_look(void *arg);
 
 /* "kube.conflict: text" back into an error. */
-static void parse_failure(const char *line, struct err *err)
+void state_parse_failure(const char *line, struct err *err)
 {
 	const char *colon = strstr(line, ": ");
 	for (int code = 1; colon && code < ERR_CODE_COUNT; code++) {
@@ -196,7 +196,7 @@ static void on_line(struct control_up *up)
 		finish(up, NULL);
 		return;
 	}
-	parse_failure(up->line, &err);
+	state_parse_failure(up->line, &err);
 	if (err.code == ERR_OP_ALREADY_OPEN || strncmp(up->line, "ready", 5) == 0)
 		loop_timer_arm(up->look, LOOK_MS);
 	else
@@ -256,7 +256,7 @@ struct control_up *control_up_start(struct loop *loop, const struct control_opts
 	up->arg = arg;
 	up->isolation = x_strdup(opts->isolation);
 	up->daemon_auth = x_strdup(opts->daemon_auth);
-	up->locald = find_locald(opts->locald, err);
+	up->locald = state_find_locald(opts->locald, err);
 	if (!up->locald || !state_find(opts, &up->status, err)) {
 		up_free(up);
 		return NULL;

@@ -131,11 +131,13 @@ static bool is_manifest(const char *name)
 	return n > 5 && strcmp(name + n - 5, ".json") == 0;
 }
 
-/* Whether the sandbox left something of its own; the daemon's log is ours. */
-static bool has_workspace_files(const char *state_dir, const char *uid)
+/* Whether the sandbox left something; the daemon's log is ours. If it cannot be seen, it may have. */
+static bool has_files(const char *state_dir, const char *kind, const char *uid)
 {
-	char *path = x_asprintf("%s/pods/%s/workspace", state_dir, uid);
+	bool is_pod = strcmp(kind, "pods") == 0;
+	char *path = x_asprintf("%s/%s/%s%s", state_dir, kind, uid, is_pod ? "/workspace" : "");
 	DIR *d = opendir(path);
+	bool is_hidden = !d && errno != ENOENT;
 	struct dirent *e;
 	bool found = false;
 	free(path);
@@ -143,14 +145,13 @@ static bool has_workspace_files(const char *state_dir, const char *uid)
 		found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 	if (d)
 		closedir(d);
-	return found;
+	return found || is_hidden;
 }
 
 static bool sort_stray(struct server *s, const char *kind, const char *uid, struct err *err)
 {
 	const char *state_dir = s->opts.state_dir;
-	bool is_log_only = strcmp(kind, "pods") == 0 && !has_workspace_files(state_dir, uid);
-	if (store_was_deleted(s->store, uid) || is_log_only) {
+	if (store_was_deleted(s->store, uid) || !has_files(state_dir, kind, uid)) {
 		volumes_remove(s, kind, uid);
 		return true;
 	}

@@ -6,9 +6,11 @@
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "engine/base/safe_text.h"
 #include "engine/net/loop.h"
 #include "local/control/private.h"
 #include "local/isolation/isolation.h"
+#include "local/server/recover.h"
 #include "local/server/server.h"
 
 #include <event2/event.h>
@@ -36,7 +38,10 @@ static const char usage[] =
 	"  --log SPEC             levels, such as info or api:debug\n"
 	"  --stderr               log to stderr too\n"
 	"  --ready-fd N           write one line there when ready, or why not\n"
+	"  --recover              mend the store: put a damaged database aside, keep what can be read\n"
 	"  --version, --help\n";
+
+enum { MAX_LINE_BYTES = 1024 };
 
 struct program {
 	struct loop *loop;
@@ -45,7 +50,7 @@ struct program {
 	char *state_dir;
 	int ready_fd;
 	int lock_fd;
-	bool is_stopping;
+	bool is_stopping, is_recovery;
 };
 
 static int fail_usage(const char *what, const char *value)
@@ -108,13 +113,15 @@ static int parse(struct program *p, int argc, char **argv)
 		{ "bookmark-seconds", required_argument, NULL, 'o' },
 		{ "ready-fd", required_argument, NULL, 'o' },
 		{ "log", required_argument, NULL, 'o' }, { "stderr", no_argument, NULL, 'e' },
-		{ "version", no_argument, NULL, 'v' }, { "help", no_argument, NULL, 'h' },
-		{ 0 } };
+		{ "recover", no_argument, NULL, 'r' }, { "version", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' }, { 0 } };
 	int c, index = 0;
 	bool ok;
 	while ((c = getopt_long(argc, argv, "", options, &index)) != -1) {
 		if (c == 'e') {
 			log_set_stderr(true);
+		} else if (c == 'r') {
+			p->is_recovery = true;
 		} else if (c == 'v') {
 			puts("sandmux-locald " SANDMUX_VERSION);
 			exit(0);
@@ -190,6 +197,24 @@ static void on_signal(evutil_socket_t number, short events, void *arg)
 	server_stop(p->server, on_stopped, p);
 }
 
+static bool recover(struct program *p, struct err *err)
+{
+	struct str report;
+	str_init(&report, 1 << 20);
+	bool ok = recover_run(p->state_dir, &report, err);
+	for (const char *line = report.p; line && *line;) {
+		size_t n = strcspn(line, "\n");
+		char *copy = x_strndup(line, n), *safe = safe_text_dup(copy, MAX_LINE_BYTES);
+		puts(safe);
+		free(safe);
+		free(copy);
+		line += n + (line[n] == '\n');
+	}
+	fflush(stdout);
+	str_deinit(&report);
+	return ok;
+}
+
 static bool run(struct program *p, struct err *err)
 {
 	char line[160];
@@ -204,6 +229,8 @@ static bool run(struct program *p, struct err *err)
 	if (!file_make_dirs(p->state_dir, 0700, err) || !private_check(p->state_dir, err) ||
 		!take_lock(p, err))
 		return false;
+	if (p->is_recovery)
+		return recover(p, err);
 	if (p->opts.is_isolated && !isolation_check(err))
 		return false;
 	char *log = path_join(p->state_dir, "locald.log");

@@ -247,6 +247,19 @@ int64_t store_revision(const struct store *s)
 	return s->rv;
 }
 
+bool store_skip_to(struct store *s, int64_t rv, struct err *err)
+{
+	char text[24];
+	if (rv <= s->rv)
+		return true;
+	snprintf(text, sizeof text, "%lld", (long long)rv);
+	if (!store_db_meta_set(s->db, "revision", text, err))
+		return false;
+	store_compact(s, s->rv);
+	s->rv = s->compacted = rv;
+	return true;
+}
+
 int64_t store_compacted(const struct store *s)
 {
 	return s->compacted;
@@ -395,6 +408,11 @@ void store_set_durable(struct store *s, bool durable)
 bool store_was_deleted(struct store *s, const char *uid)
 {
 	return store_db_was_deleted(s->db, uid);
+}
+
+void store_mark_deleted(struct store *s, const char *uid)
+{
+	store_db_mark_deleted(s->db, uid);
 }
 
 void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *uid), void *arg)

@@ -52,6 +52,8 @@ struct store *store_open(const struct store_opts *opts, struct err *err);
 void store_close(struct store *s);
 
 int64_t store_revision(const struct store *s);
+/* The next write gets a version over rv. History is forgotten. */
+bool store_skip_to(struct store *s, int64_t rv, struct err *err);
 /* Changes with rv > this are still known. */
 int64_t store_compacted(const struct store *s);
 
@@ -79,6 +81,7 @@ bool store_remove(struct store *s, struct object *o, struct err *err);
 
 /* Whether an object with this UID was removed, and not lost with a database. Events are not remembered. */
 bool store_was_deleted(struct store *s, const char *uid);
+void store_mark_deleted(struct store *s, const char *uid);
 /* Forgets the removed UIDs for which keep is false. */
 void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *uid), void *arg);
 

@@ -297,6 +297,12 @@ bool store_db_was_deleted(struct store_db *s, const char *uid)
 	return found;
 }
 
+void store_db_mark_deleted(struct store_db *s, const char *uid)
+{
+	sqlite3_bind_text(s->deleted_put, 1, uid, -1, SQLITE_STATIC);
+	db_step(s, s->deleted_put, NULL);
+}
+
 void store_db_forget_deleted(
 	struct store_db *s, bool (*keep)(void *arg, const char *uid), void *arg)
 {

@@ -28,6 +28,7 @@ bool store_db_put(struct store_db *db, const struct object *o, bool durable, str
 bool store_db_delete(
 	struct store_db *db, const struct object *o, int64_t revision, struct err *err);
 bool store_db_was_deleted(struct store_db *db, const char *uid);
+void store_db_mark_deleted(struct store_db *db, const char *uid);
 /* Forgets the deleted UIDs for which fn is false. */
 void store_db_forget_deleted(
 	struct store_db *db, bool (*keep)(void *arg, const char *uid), void *arg);
