@@ -148,6 +148,47 @@ class Files(Case):
         self.assertEqual((self.root / "f").read_text(), "older")
         self.assertEqual(os.listdir(self.root), ["f"])
 
+    def test_a_large_tree_is_asked_about(self):
+        for n in range(12):
+            (self.root / "many/sub" / f"s{n}").mkdir(parents=True)
+            (self.root / "many/sub" / f"s{n}" / "f").write_text("x")
+        scr = self.open("--set", "transfer-max-entries=10")
+        self.wait_at(scr, "many", True)
+        scr.key("c")
+        scr.wait_for("A large tree")
+        scr.wait_for("more than 10 entries")
+        self.answer(scr, "Stop")
+        scr.wait_for("cancelled")
+        scr.wait_gone("A large tree")
+        scr.key("c")
+        for n in (10, 20):  # and again at twice as many
+            scr.wait_for(f"more than {n} entries")
+            self.answer(scr, "Go on", turn_to=n == 10)
+        scr.wait_for("12 files")
+        self.assertEqual(sum(len(fs) for _, _, fs in os.walk(self.here / "many")), 12)
+
+    def test_a_receipt_names_what_was_not_copied_and_times_are_kept(self):
+        (self.root / "tree").mkdir()
+        (self.root / "tree/f").write_text("f")
+        os.utime(self.root / "tree/f", (10**9, 10**9))
+        os.symlink(".", self.root / "tree/again")
+        (self.here / "lone").write_text("lone")
+        os.utime(self.here / "lone", (10**9, 10**9))
+        scr = self.open(cols=120)
+        self.wait_at(scr, "tree/", True)
+        scr.key("c")
+        scr.wait_for(re.compile(r"1 skipped; again: it leads back to a folder"))
+        self.assertEqual(os.listdir(self.here / "tree"), ["f"])
+        self.assertEqual((self.here / "tree/f").stat().st_mtime, 10**9)
+        self.wait_at(scr, "tree/", False)
+        scr.key("Tab", "End", "F5")
+        self.wait_at(scr, "lone", True)
+        scr.wait_for(lambda s: (self.root / "lone").stat().st_mtime == 10**9)
+        scr.key("C")
+        scr.wait_for(re.compile(r"done +lone"))
+        scr.key("Down")
+        scr.wait_for(re.compile(r"^ +again +it leads back", re.M))
+
     def test_pause_cancel_and_the_question_before_quitting(self):
         with open(self.here / "big", "wb") as f:
             f.truncate(64 << 20)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view over the copies: two lines each, and for the one under the cursor its failures.
+// The view over the copies: two lines each, and for the one under the cursor its failures and remarks.
 //
 //   copying  a.txt and 2 more   local → box:/src
 //            ███████████░░░░░░░  62%  12 of 20 files  3.1 of 5.0 MiB  1.2 MiB/s  2s left
@@ -58,7 +58,7 @@ static enum theme_role state_role(const struct copy_info *info)
 		return ROLE_WARNING;
 	switch (info->state) {
 	case COPY_DONE:
-		return info->files_skipped ? ROLE_WARNING : ROLE_OK;
+		return info->files_skipped || info->n_notes ? ROLE_WARNING : ROLE_OK;
 	case COPY_FAILED:
 		return ROLE_ERROR;
 	case COPY_RUNNING:
@@ -69,15 +69,6 @@ static enum theme_role state_role(const struct copy_info *info)
 	default:
 		return ROLE_DIM;
 	}
-}
-
-static unsigned percent_of(const struct copy_info *info)
-{
-	if (info->state == COPY_DONE)
-		return 100;
-	if (info->bytes_total)
-		return (unsigned)(info->bytes_done * 100 / info->bytes_total);
-	return info->files_total ? (unsigned)(info->files_done * 100 / info->files_total) : 0;
 }
 
 static int draw_bar(
@@ -99,9 +90,12 @@ static void numbers_of(const struct copy_info *info, struct str *out)
 	bool is_over = copies_is_over(info->state);
 	if (info->left_ms >= 0 && info->state == COPY_RUNNING)
 		str_addf(out, "%s left  ", clock_format_age(info->left_ms, age));
-	if (info->bytes_per_s)
+	if (info->bytes_per_s && !info->is_finishing)
 		str_addf(out, "%s/s  ", num_format_size(info->bytes_per_s, rate));
-	str_addf(out, "%llu", (unsigned long long)info->files_done);
+	str_addf(out, "%llu",
+		(unsigned long long)(is_over ? info->files_done
+					     : info->files_done + info->files_skipped +
+						       info->files_failed));
 	if (!is_over)
 		str_addf(out, " of %llu%s", (unsigned long long)info->files_total,
 			info->is_planned ? "" : "+");
@@ -126,12 +120,14 @@ static void draw_copy(
 	struct host *host = self->view.host;
 	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	region_text(r, 0, 1, STATE_COLS - 1, host_style(host, state_role(info)),
-		info->is_asking ? "asks" : copy_state_name(info->state));
+		info->is_asking      ? "asks"
+		: info->is_finishing ? "finishing…"
+				     : copy_state_name(info->state));
 	int col = STATE_COLS;
 	col += region_text(r, 0, col, (r.cols - col) / 2, text, info->what);
 	col += region_textf(r, 0, col, r.cols - col, dim, "  %s → %s:%s%s", info->from,
 		info->to, *info->to_dir == '/' ? "" : "/", info->to_dir);
-	unsigned percent = percent_of(info);
+	unsigned percent = copies_percent(info);
 	int bar = r.cols / 4 < BAR_COLS_MAX ? r.cols / 4 : BAR_COLS_MAX;
 	col = STATE_COLS;
 	if (!copies_is_over(info->state)) {
@@ -152,7 +148,7 @@ static void draw_copy(
 	}
 }
 
-static int draw_failures(struct copies_view *self, struct region r)
+static int draw_failures_and_notes(struct copies_view *self, struct region r)
 {
 	struct host *host = self->view.host;
 	const char *path;
@@ -168,6 +164,14 @@ static int draw_failures(struct copies_view *self, struct region r)
 		if (*err_hint(err))
 			region_textf(r, row++, STATE_COLS + 2, r.cols - STATE_COLS - 2,
 				host_style(host, ROLE_DIM), "%s", err_hint(err));
+	}
+	const char *text;
+	for (size_t i = 0;
+		row < r.rows && copies_note(host->copies, self->cursor, i, &path, &text); i++) {
+		int col = region_textf(r, row, STATE_COLS, (r.cols - STATE_COLS) / 2,
+			host_style(host, ROLE_TEXT), "%s", path);
+		region_textf(r, row++, STATE_COLS + col, r.cols - STATE_COLS - col,
+			host_style(host, ROLE_WARNING), "  %s", text);
 	}
 	return row;
 }
@@ -187,7 +191,8 @@ static void draw(struct view *view, struct region r, bool is_focused)
 		return;
 	}
 	int extra = FAILURE_ROWS_MAX < r.rows / 3 ? FAILURE_ROWS_MAX : r.rows / 3;
-	if (!copies_at(host->copies, self->cursor_at).n_failures)
+	const struct copy_info at = copies_at(host->copies, self->cursor_at);
+	if (!at.n_failures && !at.n_notes)
 		extra = 0;
 	size_t room = (size_t)(r.rows - extra) / ROWS_EACH;
 	room = room ? room : 1;
@@ -206,7 +211,7 @@ static void draw(struct view *view, struct region r, bool is_focused)
 		self->n_shown++;
 	}
 	if (extra)
-		draw_failures(self, region_sub(r, 0, r.rows - extra, r.cols, extra));
+		draw_failures_and_notes(self, region_sub(r, 0, r.rows - extra, r.cols, extra));
 }
 
 /* ---- hands */

@@ -13,7 +13,8 @@ enum {
 	COPIES_PARALLEL = 2,
 	COPY_ITEMS_PARALLEL = 3,
 	COPIES_KEPT_MAX = 200,
-	COPY_FAILURES_KEPT = 20
+	COPY_FAILURES_KEPT = 20,
+	COPY_NOTES_KEPT = 20
 };
 
 struct copies;
@@ -63,12 +64,16 @@ struct copy_info {
 	const char *current; /* "" if none */
 	uint64_t files_done, files_total, files_skipped, files_failed;
 	uint64_t bytes_done, bytes_total;
-	bool is_planned; /* the totals are complete */
+	uint64_t work_done, work_total; /* bytes and files in one: transfer_work() */
+	bool is_planned;                /* the totals are complete */
+	bool is_finishing;              /* every byte is sent; the target makes it durable */
 	uint64_t bytes_per_s;
 	int64_t left_ms; /* -1 unknown */
 	int64_t elapsed_ms;
 	bool is_asking; /* waits for an answer */
 	size_t n_failures;
+	uint64_t
+		n_notes; /* what was skipped, grew, or lost its mode or time; the first are kept */
 };
 size_t copies_count(const struct copies *copies);
 /* In order of start, the newest first. Borrowed for this turn. */
@@ -76,6 +81,11 @@ struct copy_info copies_at(const struct copies *copies, size_t index);
 /* The kept failures of one: path and error. False: no such index. */
 bool copies_failure(const struct copies *copies, unsigned id, size_t index, const char **path,
 	const struct err **err);
+/* The kept notes of one. Raw foreign text. */
+bool copies_note(const struct copies *copies, unsigned id, size_t index, const char **path,
+	const char **text);
+/* 100 only when it is done. */
+unsigned copies_percent(const struct copy_info *info);
 bool copies_is_over(enum copy_state state);
 const char *copy_state_name(enum copy_state state);
 void copies_pause(struct copies *copies, unsigned id, bool paused);

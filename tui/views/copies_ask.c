@@ -39,21 +39,32 @@ void copies_on_ask(void *arg)
 	ask_next(arg);
 }
 
-void copies_on_conflict(
-	void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes)
+static struct question *question_add(struct item *item, const char *target)
 {
-	struct item *item = arg;
 	struct copies *copies = item->copy->copies;
 	struct question *question = x_calloc(1, sizeof *question);
 	question->id = item->copy->id;
 	question->item = (size_t)(item - item->copy->items);
 	question->target = x_strdup(target);
-	question->existing_bytes = existing_bytes;
-	question->new_bytes = new_bytes;
 	DL_APPEND(copies->questions, question);
 	copies_changed(copies);
 	loop_timer_arm(copies->ask, 0);
 	loop_timer_arm(copies->step, 0);
+	return question;
+}
+
+void copies_on_conflict(
+	void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes)
+{
+	struct question *question = question_add(arg, target);
+	question->existing_bytes = existing_bytes;
+	question->new_bytes = new_bytes;
+}
+
+void copies_on_limit(void *arg, uint64_t n)
+{
+	struct item *item = arg;
+	question_add(item, item->path)->n_entries = n;
 }
 
 /* ---- conflicts */
@@ -62,9 +73,11 @@ struct answering {
 	struct copies *copies;
 	unsigned id;
 	size_t item;
+	bool is_limit;
 	int for_all; /* the switch */
 };
 
+enum { LIMIT_GO_ON, LIMIT_STOP };
 enum { ANSWER_OVERWRITE, ANSWER_SKIP, ANSWER_RENAME, ANSWER_STOP };
 
 static void answer_all(struct copies *copies, struct copy *copy, enum transfer_conflict answer)
@@ -73,7 +86,40 @@ static void answer_all(struct copies *copies, struct copy *copy, enum transfer_c
 	for (size_t i = 0; i < copy->n; i++)
 		if (copy->items[i].transfer)
 			transfer_answer(copy->items[i].transfer, answer, true);
-	copies_drop_questions(copies, copy->id, EVERY_ITEM);
+	struct question *question, *after;
+	DL_FOREACH_SAFE(copies->questions, question, after)
+		if (question->id == copy->id && !question->n_entries)
+			question_free(copies, question);
+}
+
+static struct question *question_of(const struct answering *answering)
+{
+	struct question *question;
+	DL_FOREACH(answering->copies->questions, question)
+		if (question->id == answering->id && question->item == answering->item &&
+			(question->n_entries > 0) == answering->is_limit)
+			return question;
+	return NULL;
+}
+
+static void on_limit_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct answering *answering = arg;
+	struct copies *copies = answering->copies;
+	struct copy *copy = copies_find(copies, answering->id);
+	struct question *question = question_of(answering);
+	(void)dialog;
+	copies->has_dialog = false;
+	if (copy && question && button != LIMIT_GO_ON) {
+		copies_cancel(copies, copy->id);
+	} else if (copy && question) {
+		struct transfer *transfer = copy->items[question->item].transfer;
+		question_free(copies, question);
+		if (transfer)
+			transfer_go_on(transfer, true);
+	}
+	copies_changed(copies);
+	loop_timer_arm(copies->ask, 0);
 }
 
 static void on_answered(void *arg, struct dialog *dialog, int button)
@@ -82,12 +128,7 @@ static void on_answered(void *arg, struct dialog *dialog, int button)
 	struct copies *copies = answering->copies;
 	struct copy *copy = copies_find(copies, answering->id);
 	copies->has_dialog = false;
-	struct question *question = NULL, *q;
-	DL_FOREACH(copies->questions, q)
-		if (q->id == answering->id && q->item == answering->item) {
-			question = q;
-			break;
-		}
+	struct question *question = question_of(answering);
 	if (copy && question && (button == ANSWER_STOP || button == DIALOG_CANCELLED)) {
 		copies_cancel(copies, copy->id);
 	} else if (copy && question) {
@@ -105,6 +146,22 @@ static void on_answered(void *arg, struct dialog *dialog, int button)
 	loop_timer_arm(copies->ask, 0);
 }
 
+static void ask_about_limit(struct copies *copies, const struct question *question,
+	const struct copy *copy, struct answering *answering)
+{
+	struct dialog *dialog = dialog_new("A large tree", on_limit_answered, answering, free);
+	dialog_set_owner(dialog, copies);
+	dialog_add_textf(dialog, "%s on %s", question->target, copy->from.name);
+	dialog_add_textf(dialog, "It has more than %llu entries, perhaps by links in a circle.",
+		(unsigned long long)question->n_entries);
+	dialog_add_text(dialog, "What has arrived stays in any case.");
+	dialog_add_button(dialog, "&Go on");
+	dialog_add_button(dialog, "S&top");
+	dialog_focus_button(dialog, LIMIT_STOP);
+	copies->has_dialog = true;
+	copies->host->ops->push_dialog(copies->host, dialog);
+}
+
 static void ask_next(struct copies *copies)
 {
 	struct question *question = copies->questions;
@@ -112,7 +169,14 @@ static void ask_next(struct copies *copies)
 		return;
 	const struct copy *copy = copies_find(copies, question->id);
 	struct answering *answering = x_calloc(1, sizeof *answering);
-	*answering = (struct answering){ copies, question->id, question->item, 0 };
+	*answering = (struct answering){ .copies = copies,
+		.id = question->id,
+		.item = question->item,
+		.is_limit = question->n_entries > 0 };
+	if (answering->is_limit) {
+		ask_about_limit(copies, question, copy, answering);
+		return;
+	}
 	struct dialog *dialog = dialog_new("It is there already", on_answered, answering, free);
 	dialog_set_owner(dialog, copies); /* its next question belongs to this one */
 	char old_size[NUM_SIZE_BYTES], new_size[NUM_SIZE_BYTES];

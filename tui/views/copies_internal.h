@@ -33,7 +33,11 @@ struct place {
 
 struct sample {
 	int64_t mono_ms;
-	uint64_t bytes;
+	uint64_t bytes, work;
+};
+
+struct note {
+	char *path, *text;
 };
 
 struct copy {
@@ -51,6 +55,8 @@ struct copy {
 	size_t n_samples;
 	struct copy_info sums; /* files and bytes, while they are known to be right */
 	bool has_sums;
+	struct note notes[COPY_NOTES_KEPT];
+	uint64_t n_notes; /* all, kept or not */
 	uint64_t arrival; /* number of its end, if anything has arrived */
 };
 
@@ -60,6 +66,7 @@ struct question {
 	size_t item;
 	char *target;
 	int64_t existing_bytes, new_bytes;
+	uint64_t n_entries; /* not about a file: the tree has more than so many */
 };
 
 struct copies {
@@ -85,6 +92,7 @@ void copies_on_ask(void *arg); /* of the timer */
 /* of a transfer */
 void copies_on_conflict(
 	void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes);
+void copies_on_limit(void *arg, uint64_t n);
 enum { EVERY_ITEM = -1 };
 void copies_drop_questions(struct copies *copies, unsigned id, ptrdiff_t item);
 size_t copies_questions_of(const struct copies *copies, unsigned id);

@@ -62,6 +62,16 @@ static void place_init(
 	place->name = x_strdup(from->is_local ? "local" : host_row_name(host, from->uid));
 }
 
+static void notes_clear(struct copy *copy)
+{
+	for (size_t i = 0; i < COPY_NOTES_KEPT; i++) {
+		free(copy->notes[i].path);
+		free(copy->notes[i].text);
+		copy->notes[i] = (struct note){ 0 };
+	}
+	copy->n_notes = 0;
+}
+
 static void copy_free(struct copy *copy)
 {
 	for (size_t i = 0; i < copy->n; i++) {
@@ -69,6 +79,7 @@ static void copy_free(struct copy *copy)
 		free(copy->items[i].path);
 	}
 	free(copy->items);
+	notes_clear(copy);
 	place_deinit(&copy->from);
 	place_deinit(&copy->to);
 	free(copy->to_dir);
@@ -139,6 +150,10 @@ static void copy_end(struct copy *copy, enum copy_state state)
 		if (info.files_skipped)
 			str_addf(&line, "; %llu skipped",
 				(unsigned long long)info.files_skipped);
+		const char *text = NULL;
+		if (copies_note(copy->copies, copy->id, 0, &path, &text))
+			str_addf(&line, "; %s: %s%s", path, text,
+				info.n_notes > 1 ? " (more in the list of copies)" : "");
 		host->ops->note(host, NOTE_OK, line.p);
 		str_deinit(&line);
 	} else if (state == COPY_CANCELLED) {
@@ -171,6 +186,16 @@ static void take_progress(struct item *item, const struct transfer_progress *pro
 		free(item->copy->current);
 		item->copy->current = x_strdup(progress->current);
 	}
+}
+
+static void on_note(void *arg, enum transfer_note note, const char *path, const char *text)
+{
+	struct item *item = arg;
+	struct copy *copy = item->copy;
+	(void)note;
+	if (copy->n_notes < COPY_NOTES_KEPT)
+		copy->notes[copy->n_notes] = (struct note){ x_strdup(path), x_strdup(text) };
+	copy->n_notes++;
 }
 
 static void on_step(void *arg)
@@ -209,6 +234,9 @@ static bool item_start(struct item *item, struct err *err)
 		.recursive = true,
 		.conflict = copy->conflict,
 		.verify = true,
+		.keep_times = true,
+		.on_note = on_note,
+		.on_limit = copies_on_limit,
 		.telemetry = engine_telemetry(copy->copies->host->engine),
 		.on_progress = on_progress,
 		.on_conflict = copies_on_conflict,
@@ -415,6 +443,7 @@ bool copies_retry(struct copies *copies, unsigned id, struct err *err)
 		item->progress = (struct transfer_progress){ 0 };
 		item->state = ITEM_WAITING;
 	}
+	notes_clear(copy);
 	copy->n_begun = 0;
 	copy->state = COPY_WAITING;
 	copy->has_sums = false;

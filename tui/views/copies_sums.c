@@ -39,7 +39,7 @@ static void sum_up(struct copy *copy)
 	struct copy_info *out = &copy->sums;
 	if (copy->has_sums)
 		return;
-	*out = (struct copy_info){ .is_planned = true };
+	*out = (struct copy_info){ .is_planned = true, .is_finishing = true };
 	copy->has_sums = true;
 	for (size_t i = 0; i < copy->n; i++) {
 		const struct item *item = &copy->items[i];
@@ -51,6 +51,7 @@ static void sum_up(struct copy *copy)
 		out->files_failed += p->files_failed;
 		if (item->state == ITEM_FAILED && !p->files_failed)
 			out->files_failed++;
+		out->is_finishing = out->is_finishing && (is_over || p->is_finishing);
 		if (p->is_planned || is_over) {
 			out->files_total += p->files_total ? p->files_total : 1;
 			out->bytes_total += p->bytes_total;
@@ -61,6 +62,9 @@ static void sum_up(struct copy *copy)
 		out->bytes_total += p->bytes_total > known ? p->bytes_total : known;
 		out->is_planned = out->is_planned && item->size_bytes >= 0;
 	}
+	out->work_done = transfer_work(
+		out->bytes_done, out->files_done + out->files_skipped + out->files_failed);
+	out->work_total = transfer_work(out->bytes_total, out->files_total);
 }
 
 void copy_take_sample(struct copy *copy)
@@ -72,18 +76,37 @@ void copy_take_sample(struct copy *copy)
 		copy->n_samples--;
 	}
 	copy->samples[copy->n_samples++] =
-		(struct sample){ clock_mono_ms(), copy->sums.bytes_done };
+		(struct sample){ clock_mono_ms(), copy->sums.bytes_done, copy->sums.work_done };
 }
 
-static uint64_t rate_of(const struct copy *copy)
+/* Per second; what a failure takes back is no negative rate. */
+static uint64_t rate_of(const struct copy *copy, uint64_t *work_per_s)
 {
-	if (copy->n_samples < 2)
-		return 0;
 	const struct sample *first = &copy->samples[0],
-			    *last = &copy->samples[copy->n_samples - 1];
-	if (last->mono_ms <= first->mono_ms || last->bytes < first->bytes)
+			    *last = &copy->samples[copy->n_samples ? copy->n_samples - 1 : 0];
+	int64_t ms = last->mono_ms - first->mono_ms;
+	*work_per_s = 0;
+	if (copy->n_samples < 2 || ms <= 0)
 		return 0;
-	return (last->bytes - first->bytes) * 1000 / (uint64_t)(last->mono_ms - first->mono_ms);
+	if (last->work > first->work)
+		*work_per_s = (last->work - first->work) * 1000 / (uint64_t)ms;
+	if (last->bytes <= first->bytes)
+		return 0;
+	return (last->bytes - first->bytes) * 1000 / (uint64_t)ms;
+}
+
+static int64_t left_ms(const struct copy_info *info, uint64_t work_per_s)
+{
+	if (!work_per_s || !info->is_planned || info->is_finishing ||
+		info->work_total < info->work_done)
+		return -1;
+	return (int64_t)((info->work_total - info->work_done) * 1000 / work_per_s);
+}
+
+unsigned copies_percent(const struct copy_info *info)
+{
+	return info->state == COPY_DONE ? 100
+					: transfer_percent(info->work_done, info->work_total);
 }
 
 struct copy_info copy_info_of(struct copy *copy)
@@ -98,15 +121,18 @@ struct copy_info copy_info_of(struct copy *copy)
 	info.to_dir = copy->to_dir;
 	info.current = copy->current ? copy->current : "";
 	info.left_ms = -1;
+	info.n_notes = copy->n_notes;
+	info.is_finishing = info.is_finishing && copy->state == COPY_RUNNING;
 	info.is_asking = copies_questions_of(copy->copies, copy->id) > 0;
 	info.n_failures = copy->n_kept_errors;
 	info.elapsed_ms = copies_is_over(copy->state) ? copy->elapsed_ms
 			  : copy->started_ms          ? clock_mono_ms() - copy->started_ms
 						      : 0;
-	info.bytes_per_s = copy->state == COPY_RUNNING ? rate_of(copy) : 0;
-	if (info.bytes_per_s && info.is_planned && info.bytes_total >= info.bytes_done)
-		info.left_ms = (int64_t)((info.bytes_total - info.bytes_done) * 1000 /
-					 info.bytes_per_s);
+	if (copy->state == COPY_RUNNING) {
+		uint64_t work_per_s;
+		info.bytes_per_s = rate_of(copy, &work_per_s);
+		info.left_ms = left_ms(&info, work_per_s);
+	}
 	return info;
 }
 
@@ -137,6 +163,17 @@ bool copies_failure(const struct copies *copies, unsigned id, size_t index, cons
 	return false;
 }
 
+bool copies_note(const struct copies *copies, unsigned id, size_t index, const char **path,
+	const char **text)
+{
+	const struct copy *copy = copies_find(copies, id);
+	if (!copy || index >= COPY_NOTES_KEPT || index >= copy->n_notes)
+		return false;
+	*path = copy->notes[index].path;
+	*text = copy->notes[index].text;
+	return true;
+}
+
 size_t copies_running(const struct copies *copies)
 {
 	size_t n = 0;
@@ -151,35 +188,43 @@ bool copies_summary(const struct copies *copies, struct str *out)
 	size_t n = copies_running(copies);
 	if (!n)
 		return false;
-	uint64_t done = 0, total = 0, rate = 0;
-	bool is_planned = true, asks = false, is_paused = true;
+	struct copy_info sum = { .is_planned = true, .is_finishing = true };
+	uint64_t rate = 0;
+	int64_t left = 0; /* of the one that takes longest; -1: not known of one */
+	bool asks = false, is_paused = true;
 	struct copy *copy;
 	DL_FOREACH(copies->list, copy) {
 		if (copies_is_over(copy->state))
 			continue;
 		struct copy_info info = copy_info_of(copy);
-		done += info.bytes_done;
-		total += info.bytes_total;
+		sum.bytes_done += info.bytes_done;
+		sum.work_done += info.work_done;
+		sum.work_total += info.work_total;
 		rate += info.bytes_per_s;
-		is_planned = is_planned && info.is_planned;
+		left = left < 0 || info.left_ms < 0 ? -1
+		       : left > info.left_ms        ? left
+						    : info.left_ms;
+		sum.is_planned = sum.is_planned && info.is_planned;
+		sum.is_finishing = sum.is_finishing && info.is_finishing;
 		asks = asks || info.is_asking;
 		is_paused = is_paused && info.state == COPY_PAUSED;
 	}
 	char size[NUM_SIZE_BYTES], age[CLOCK_AGE_BYTES];
 	str_addf(out, "%zu cop%s", n, n == 1 ? "y" : "ies");
-	if (is_planned && total)
-		str_addf(out, " %u%%", (unsigned)(done * 100 / total));
+	if (sum.is_planned && sum.work_total)
+		str_addf(out, " %u%%", copies_percent(&sum));
 	else
-		str_addf(out, " %s", num_format_size(done, size));
+		str_addf(out, " %s", num_format_size(sum.bytes_done, size));
 	if (is_paused)
 		str_add(out, " paused");
 	else if (asks)
 		str_add(out, " asks");
+	else if (sum.is_finishing)
+		str_add(out, " finishing…");
 	else if (rate) {
 		str_addf(out, " %s/s", num_format_size(rate, size));
-		if (is_planned && total >= done)
-			str_addf(out, " %s left",
-				clock_format_age((int64_t)((total - done) * 1000 / rate), age));
+		if (left > 0)
+			str_addf(out, " %s left", clock_format_age(left, age));
 	}
 	return true;
 }

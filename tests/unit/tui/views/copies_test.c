@@ -116,6 +116,33 @@ static void test_waiting_pausing_cancelling(void **state)
 	unlink(path);
 }
 
+/* Empty files move the number too, and 100 is what only the end says. */
+static void test_percent(void **state)
+{
+	static const struct {
+		uint64_t bytes_done, bytes_total, files_done, files_total;
+		enum copy_state state;
+		unsigned percent;
+	} cases[] = {
+		{ 0, 0, 0, 0, COPY_WAITING, 0 },
+		{ 0, 0, 0, 20000, COPY_RUNNING, 0 },
+		{ 0, 0, 10000, 20000, COPY_RUNNING, 50 },
+		{ 0, 0, 20000, 20000, COPY_RUNNING, 99 },
+		{ 1 << 30, 1 << 30, 0, 1, COPY_RUNNING, 99 },
+		{ 1 << 30, 1 << 30, 1, 1, COPY_DONE, 100 },
+		{ 1 << 29, 1 << 30, 0, 1, COPY_RUNNING, 49 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct copy_info info = {
+			.state = cases[i].state,
+			.work_done = transfer_work(cases[i].bytes_done, cases[i].files_done),
+			.work_total = transfer_work(cases[i].bytes_total, cases[i].files_total),
+		};
+		assert_int_equal(copies_percent(&info), cases[i].percent);
+	}
+}
+
 static void test_many_at_once_and_the_end_of_the_program(void **state)
 {
 	struct fake *fake = *state;
@@ -165,6 +192,7 @@ int main(void)
 		CASE(test_waiting_pausing_cancelling),
 		CASE(test_many_at_once_and_the_end_of_the_program),
 		CASE(test_the_view),
+		CASE(test_percent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
