@@ -126,6 +126,7 @@ static void set_limits(const struct exec_child_limits *limits)
 	lower(RLIMIT_NOFILE, limits->open_files);
 	lower(RLIMIT_FSIZE, limits->file_bytes);
 	lower(RLIMIT_AS, limits->address_space_bytes);
+	lower(RLIMIT_DATA, limits->data_bytes);
 }
 
 /* A job dies before the daemon when memory runs out. The daemon raises its own score around the fork, since a child

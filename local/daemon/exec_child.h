@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct exec_child_limits { /* 0: none; for every program started */
-	uint64_t processes, open_files, file_bytes, address_space_bytes;
+	uint64_t processes, open_files, file_bytes, address_space_bytes, data_bytes;
 };
 
 struct exec_child_opts {

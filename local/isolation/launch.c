@@ -153,8 +153,9 @@ static void add_limits(
 		add_number(args, "--limit-open-files", limits->open_files);
 	if (limits->file_bytes > 0)
 		add_number(args, "--limit-file-size", limits->file_bytes);
+	/* not the address space: Node, Go and Java reserve far more of that than they use */
 	if (limits->memory_bytes > 0 && !has_cgroup_memory)
-		add_number(args, "--limit-address-space", limits->memory_bytes);
+		add_number(args, "--limit-data", limits->memory_bytes);
 }
 
 static void add_daemon_args(struct launch *launch, const struct spawn_opts *opts,

@@ -24,7 +24,7 @@ struct spawn;
 
 struct spawn_limits { /* 0: none */
 	uint64_t
-		memory_bytes; /* by cgroup when one can be made, else address space of a process */
+		memory_bytes; /* by cgroup when one can be made, else private memory of a process */
 	uint64_t file_bytes; /* longest file a process may write */
 	uint32_t pids;       /* processes and threads in the sandbox */
 	uint32_t open_files; /* of one process */

@@ -195,11 +195,12 @@ class DaemonTest(Case):
             self.assertTrue(wait_for(lambda: not alive(child)))
 
     def test_limits_reach_the_programs(self):
-        d = self.start("--limit-open-files=77", "--limit-file-size=1000000", "--limit-address-space=4000000000", "--limit-processes=5000")
+        d = self.start("--limit-open-files=77", "--limit-file-size=1000000", "--limit-address-space=4000000000", "--limit-data=1024000000",
+                       "--limit-processes=5000")
         with h2raw.Conn(d.grpc) as c:
-            a = rpc.execute(c, ["sh", "-c", "ulimit -n; ulimit -f; ulimit -v; head -c 2000000 /dev/zero > big; stat -c %s big"])
+            a = rpc.execute(c, ["sh", "-c", "ulimit -n; ulimit -f; ulimit -v; ulimit -d; head -c 2000000 /dev/zero > big; stat -c %s big"])
             self.assertEqual(a.out.split()[0], b"77")
-            self.assertEqual(a.out.split()[2:], [b"3906250", b"1000000"])
+            self.assertEqual(a.out.split()[2:], [b"3906250", b"1000000", b"1000000"])
 
     def test_disk_full(self):
         self.need(shutil.which("bwrap"), "bubblewrap is not installed")

@@ -46,7 +46,7 @@ static const char usage[] =
 	"  --stream-chunk-size BYTES   longest output event (0 = 4096)\n"
 	"  --limit-processes N         of the user that programs run as\n"
 	"  --limit-open-files N --limit-file-size BYTES --limit-address-space BYTES\n"
-	"                              of each program\n"
+	"  --limit-data BYTES          of each program\n"
 	"  --ready-fd N                one byte is written there once it listens\n"
 	"  --filter-fd N               a seccomp filter to load before anything runs\n"
 	"  --landlock --own-userns --closed  more that is given away (local/daemon/jail.h)\n"
@@ -147,6 +147,7 @@ enum option_id {
 	OPT_LANDLOCK,
 	OPT_OWN_USERNS,
 	OPT_CLOSED,
+	OPT_DATA,
 };
 
 static const struct option options[] = {
@@ -174,6 +175,7 @@ static const struct option options[] = {
 	{ "landlock", no_argument, NULL, OPT_LANDLOCK },
 	{ "own-userns", no_argument, NULL, OPT_OWN_USERNS },
 	{ "closed", no_argument, NULL, OPT_CLOSED },
+	{ "limit-data", required_argument, NULL, OPT_DATA },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -241,6 +243,8 @@ static bool take_option(struct args *args, int id, const char *name, const char 
 		return take_limit(name, value, &args->daemon.limits.file_bytes);
 	case OPT_ADDRESS_SPACE:
 		return take_limit(name, value, &args->daemon.limits.address_space_bytes);
+	case OPT_DATA:
+		return take_limit(name, value, &args->daemon.limits.data_bytes);
 	default:
 		return take_jail_option(args, id, name, value);
 	}
