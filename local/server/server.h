@@ -24,6 +24,8 @@ struct server_opts {
 	int64_t history_ms;
 	int64_t bookmark_ms; /* 0: a minute */
 	int warm_replicas;   /* of the default pool at first start */
+	uint64_t
+		disk_floor; /* free bytes that are left to the machine; 0: 1 GiB, or 2 % of a small disk */
 };
 
 struct server {

@@ -226,8 +226,12 @@ static void on_change(void *arg, const struct change *change)
 	}
 	gc_on_change(c, change);
 	manifest_on_change(c->server, change);
-	if (change->type == CHANGE_DELETED && o->kind == KIND_PVC)
+	if (change->type == CHANGE_DELETED && o->kind == KIND_PVC) {
+		char *key = x_asprintf("evicted/%s", o->uid);
+		store_meta_set(c->server->store, key, NULL, NULL);
+		free(key);
 		volumes_remove(c->server, "volumes", o->uid);
+	}
 	kick(c);
 }
 
@@ -313,6 +317,7 @@ struct controller *controller_start(struct server *s, struct err *err)
 	c->wake = loop_wake_add(s->loop, on_wake, c);
 	c->prune_timer = loop_timer_new(s->loop, on_prune, c);
 	loop_timer_arm_every(c->prune_timer, PRUNE_MS);
+	limits_publish(c);
 	store_listen(s->store, on_change, c);
 	gc_scan(c);
 	events_prune(c);

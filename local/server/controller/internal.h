@@ -23,7 +23,7 @@ struct controller {
 	bool is_kicked, is_stopping, is_freed;
 	struct gc_entry *gc; /* UIDs whose dependents must be looked at */
 	struct run *runs;    /* daemons, by pod UID */
-	struct loop_timer *scan_timer, *prune_timer;
+	struct loop_timer *scan_timer, *usage_timer, *prune_timer;
 	struct loop_wake *wake;
 	uint32_t next_address;
 	void (*stopped)(void *arg);
@@ -66,6 +66,10 @@ bool pods_open(struct controller *c, struct err *err);
 void pods_note_restart(struct controller *c);
 void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
 void pods_close(struct controller *c);
+
+/* pod_limits.c: what holds in this backend: "limits.json" in the state directory, and an annotation of the first
+ * namespace. Before the first sandbox: it may move this process into another cgroup. */
+void limits_publish(struct controller *c);
 
 /* volumes.c: folders below the state directory */
 /* Sorts what is there against the store: deleted by name, kept, or quarantined. Sweeps our temporary files. */
@@ -130,4 +134,8 @@ cJSON *sandbox_from_template(const struct object *template);
 #define ANNOTATION_FIRST_READY "agents.x-k8s.io/claim-first-ready-at"
 #define ANNOTATION_PROPAGATED_LABELS "agents.x-k8s.io/propagated-labels"
 #define ANNOTATION_PROPAGATED_ANNOTATIONS "agents.x-k8s.io/propagated-annotations"
+#define ANNOTATION_LIMITS "sandmux.local/limits" /* JSON of local/isolation/limits.h */
+#define ANNOTATION_LIMIT_PIDS "limits.sandmux.local/pids"
+#define ANNOTATION_LIMIT_INODES "limits.sandmux.local/inodes"
+#define ANNOTATION_LIMIT_TMP_INODES "limits.sandmux.local/tmp-inodes"
 #define CONDITION_RESTARTED "sandmux.local/Restarted"

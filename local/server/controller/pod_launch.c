@@ -13,13 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	REST_PORT = 8080,
-	GRPC_PORT = 9090,
-	MAX_PIDS = 1024,
-	MAX_ENV = 512,
-	HOST_NAME_BYTES = 64
-};
+enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_ENV = 512, HOST_NAME_BYTES = 64 };
 enum { MAX_ADDRESSES = 32 }; /* tried when something else listens there */
 
 static bool is_used(struct controller *c, const char *address)
@@ -52,7 +46,7 @@ static void next_address(struct controller *c, char out[16])
 
 /* ---- what the daemon gets ---- */
 
-static const cJSON *first_container(const struct object *pod)
+const cJSON *pod_first_container(const struct object *pod)
 {
 	const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
 	return list ? list->child : NULL;
@@ -81,7 +75,7 @@ static char **make_env(const struct run *r, const struct object *pod)
 	const cJSON *v;
 	size_t n = 0;
 	char **env = x_calloc(MAX_ENV + 1, sizeof *env);
-	cJSON_ArrayForEach(v, json_get(first_container(pod), "env", NULL))
+	cJSON_ArrayForEach(v, json_get(pod_first_container(pod), "env", NULL))
 	{
 		const char *name = json_str(v, "name", NULL);
 		const char *value = json_str(v, "value", NULL);
@@ -101,39 +95,12 @@ static void free_env(char **env)
 	free(env);
 }
 
-/* "500m", "2", "256Mi", "1G" times 1000 (so that m is whole). 0 if it is none. */
-static int64_t parse_quantity(const char *text)
-{
-	static const struct {
-		const char *suffix;
-		double factor;
-	} suffixes[] = { { "m", 0.001 }, { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
-		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
-		{ "Ti", 1099511627776.0 } };
-	char *end;
-	double n = text ? strtod(text, &end) : 0;
-	if (!text || end == text || n <= 0 || n > 1e12)
-		return 0;
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)
-			return (int64_t)(n * suffixes[i].factor * 1000);
-	return 0;
-}
-
-static int64_t limit_of(const struct object *pod, const char *what)
-{
-	const cJSON *q = json_get(first_container(pod), "resources", "limits", what, NULL);
-	if (cJSON_IsNumber(q) && q->valuedouble > 0 && q->valuedouble < 1e15)
-		return (int64_t)(q->valuedouble * 1000);
-	return cJSON_IsString(q) ? parse_quantity(q->valuestring) : 0;
-}
-
 /* The volume claim that is mounted at /workspace, or NULL. */
-static const struct object *workspace_claim(const struct run *r, const struct object *pod)
+const struct object *run_workspace_claim(const struct run *r, const struct object *pod)
 {
 	const cJSON *mount, *volume;
 	const char *name = NULL;
-	cJSON_ArrayForEach(mount, json_get(first_container(pod), "volumeMounts", NULL))
+	cJSON_ArrayForEach(mount, json_get(pod_first_container(pod), "volumeMounts", NULL))
 	{
 		const char *path = json_str(mount, "mountPath", NULL);
 		if (path && strcmp(path, "/workspace") == 0)
@@ -154,7 +121,7 @@ static const struct object *workspace_claim(const struct run *r, const struct ob
 
 static char *workspace_of(const struct run *r, const struct object *pod, struct err *err)
 {
-	const struct object *claim = workspace_claim(r, pod);
+	const struct object *claim = run_workspace_claim(r, pod);
 	if (claim)
 		return volumes_folder(r->c->server, "volumes", claim->uid, err);
 	char *folder = volumes_folder(r->c->server, "pods", r->uid, err);
@@ -177,6 +144,7 @@ static bool launch_at(struct run *r, const struct object *pod, struct err *err)
 		char **env = make_env(r, pod);
 		char host[HOST_NAME_BYTES];
 		snprintf(host, sizeof host, "%s", pod->name);
+		run_limits_read(r, pod);
 		struct spawn_opts opts = { .name = host,
 			.uid = pod->uid,
 			.workspace = workspace,
@@ -188,14 +156,17 @@ static bool launch_at(struct run *r, const struct object *pod, struct err *err)
 			.env = (const char *const *)env,
 			.log_path = podlog_path(r->log),
 			.daemon_path = s->opts.sandboxd,
-			.limits = { .cpu_milli = (uint32_t)limit_of(pod, "cpu"),
-				.memory_bytes = (uint64_t)(limit_of(pod, "memory") / 1000),
-				.pids = MAX_PIDS },
+			.limits = r->limits.spawn,
 			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
 		r->daemon = spawn_start(s->loop, &opts, run_on_exit, r, err);
 		free_env(env);
 	}
-	free(workspace);
+	if (r->daemon) {
+		free(r->workspace);
+		r->workspace = workspace;
+	} else {
+		free(workspace);
+	}
 	free(folder);
 	return r->daemon != NULL;
 }

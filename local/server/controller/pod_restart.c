@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_ended(const struct object *pod)
+{
+	const char *phase = json_str(pod->json, "status", "phase", NULL);
+	return phase && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0);
+}
+
 /* A pod that is here when the backend starts has lost its daemon, and everything that ran in it. */
 static void note_one(struct controller *c, struct object *pod, bool was_clean)
 {
@@ -66,7 +72,7 @@ void pods_note_restart(struct controller *c)
 	struct object **v = store_list(s, KIND_POD, NULL, store_revision(s), &n);
 	for (size_t i = 0; i < n; i++) {
 		struct object *pod = store_get(s, KIND_POD, v[i]->ns, v[i]->name);
-		if (pod && !objects_is_terminating(pod))
+		if (pod && !objects_is_terminating(pod) && !has_ended(pod))
 			note_one(c, pod, clean != NULL);
 	}
 	store_list_free(v, n);

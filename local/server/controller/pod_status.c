@@ -63,8 +63,25 @@ static cJSON *container_status(const struct run *r, const struct object *pod)
 static const char *phase_of(const struct run *r)
 {
 	if (r->state == RUN_ENDED)
-		return r->exit_code == 0 ? "Succeeded" : "Failed";
+		return r->exit_code == 0 && !run_is_evicted(r) ? "Succeeded" : "Failed";
 	return r->state == RUN_WAITING && r->restarts == 0 ? "Pending" : "Running";
+}
+
+/* As the kubelet has it for one container; a limit without a request is a request too. */
+static const char *qos_of(const struct object *pod)
+{
+	const cJSON *resources = json_get(pod_first_container(pod), "resources", NULL);
+	const cJSON *limits = json_get(resources, "limits", NULL);
+	const cJSON *requests = json_get(resources, "requests", NULL);
+	static const char *const names[] = { "cpu", "memory" };
+	int n_asked = 0, n_equal = 0;
+	for (int i = 0; i < 2; i++) {
+		const cJSON *limit = json_get(limits, names[i], NULL);
+		const cJSON *request = json_get(requests, names[i], NULL);
+		n_asked += limit || request;
+		n_equal += limit && (!request || cJSON_Compare(limit, request, true));
+	}
+	return n_equal == 2 ? "Guaranteed" : n_asked > 0 ? "Burstable" : "BestEffort";
 }
 
 void run_write_status(struct run *r)
@@ -77,6 +94,10 @@ void run_write_status(struct run *r)
 	bool is_ready = r->state == RUN_READY && !r->is_stopping;
 	const char *reason = is_ready ? NULL : "ContainersNotReady";
 	tree_set(status, "phase", phase_of(r));
+	if (run_is_evicted(r)) {
+		tree_set(status, "reason", r->stopped_for);
+		tree_set(status, "message", r->stopped_why);
+	}
 	set_pod_condition(status, "PodScheduled", true, "PodScheduled", "");
 	set_pod_condition(status, "Initialized", true, NULL, NULL);
 	set_pod_condition(status, "ContainersReady", is_ready, reason, r->message);
@@ -93,7 +114,7 @@ void run_write_status(struct run *r)
 		cJSON_AddItemToArray(ips, ip);
 		tree_set_item(status, "podIPs", ips);
 	}
-	tree_set(status, "qosClass", "BestEffort");
+	tree_set(status, "qosClass", qos_of(pod));
 	cJSON *list = cJSON_CreateArray();
 	cJSON_AddItemToArray(list, container_status(r, pod));
 	tree_set_item(status, "containerStatuses", list);

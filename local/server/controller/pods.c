@@ -13,14 +13,14 @@
 #include "engine/base/log.h"
 #include "engine/base/num.h"
 #include "engine/net/loop.h"
-#include "local/isolation/spawn.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum { SCAN_MS = 2000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000 };
+enum { SCAN_MS = 2000, USAGE_MS = 1000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000 };
 
 static void start(struct run *r);
 
@@ -45,6 +45,23 @@ static void wait_before_retry(struct run *r, const char *reason, const char *mes
 	run_write_status(r);
 }
 
+static void run_free(struct run *r)
+{
+	probe_stop(r);
+	podlog_close(r->log);
+	run_usage_end(r);
+	HASH_DEL(r->c->runs, r);
+	loop_timer_free(r->retry);
+	loop_timer_free(r->probe);
+	cJSON_Delete(r->last_state);
+	cJSON_Delete(r->restarted);
+	free(r->workspace);
+	free(r->processes);
+	free(r->ns);
+	free(r->name);
+	free(r);
+}
+
 static void remove_pod(struct run *r)
 {
 	struct controller *c = r->c;
@@ -52,18 +69,8 @@ static void remove_pod(struct run *r)
 	char *key = x_asprintf("procs/%s", r->uid);
 	store_meta_set(c->server->store, key, NULL, NULL);
 	free(key);
-	probe_stop(r);
-	podlog_close(r->log);
 	volumes_remove(c->server, "pods", r->uid);
-	HASH_DEL(c->runs, r);
-	loop_timer_free(r->retry);
-	loop_timer_free(r->probe);
-	cJSON_Delete(r->last_state);
-	cJSON_Delete(r->restarted);
-	free(r->processes);
-	free(r->ns);
-	free(r->name);
-	free(r);
+	run_free(r);
 	if (pod)
 		store_remove(c->server->store, pod, NULL);
 }
@@ -89,12 +96,16 @@ static void describe_exit(const struct run *r, const char *reason, char *out, si
 		had ? "; processes that died with it: " : "", had ? r->processes : "");
 }
 
-static cJSON *terminated_state(const struct run *r, int code, const char *reason)
+static cJSON *terminated_state(const struct run *r)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	cJSON *state = cJSON_CreateObject(), *t = cJSON_AddObjectToObject(state, "terminated");
-	tree_set_number(t, "exitCode", code);
-	tree_set(t, "reason", reason);
+	tree_set_number(t, "exitCode", r->exit_code);
+	tree_set(t, "reason",
+		r->stopped_for      ? r->stopped_for
+		: r->exit_code == 0 ? "Completed"
+				    : "Error");
+	tree_set(t, "message", r->stopped_for ? r->stopped_why : NULL);
 	tree_set(t, "startedAt", r->started_at);
 	tree_set(t, "finishedAt", now_text(now, 0));
 	return state;
@@ -107,7 +118,10 @@ void run_on_exit(void *arg, int status, const char *reason)
 	char text[512];
 	r->daemon = NULL;
 	probe_stop(r);
-	r->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	run_usage_end(r);
+	r->exit_code = r->stopped_for        ? 128 + SIGKILL
+		       : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					     : WEXITSTATUS(status);
 	struct object *pod = run_pod(r);
 	if (c->is_stopping) {
 		check_all_stopped(c);
@@ -117,13 +131,13 @@ void run_on_exit(void *arg, int status, const char *reason)
 		remove_pod(r);
 		return;
 	}
-	describe_exit(r, reason, text, sizeof text);
-	events_record(c, pod, EVENT_WARNING, "DaemonExited", "Run", "%s", text);
+	describe_exit(r, r->stopped_for ? r->stopped_why : reason, text, sizeof text);
+	if (!r->stopped_for)
+		events_record(c, pod, EVENT_WARNING, "DaemonExited", "Run", "%s", text);
 	cJSON_Delete(r->last_state);
-	r->last_state =
-		terminated_state(r, r->exit_code, r->exit_code == 0 ? "Completed" : "Error");
+	r->last_state = terminated_state(r);
 	const char *policy = json_str(pod->json, "spec", "restartPolicy", NULL);
-	bool is_never = policy && strcmp(policy, "Never") == 0;
+	bool is_never = (policy && strcmp(policy, "Never") == 0) || run_is_evicted(r);
 	if (is_never || (policy && strcmp(policy, "OnFailure") == 0 && r->exit_code == 0)) {
 		r->state = RUN_ENDED;
 		run_write_status(r);
@@ -147,13 +161,14 @@ static void start(struct run *r)
 	bool ok = run_launch(r, pod, &err);
 	if (ok) {
 		r->state = RUN_STARTING;
-		r->waiting = NULL;
+		r->stopped_for = r->waiting = NULL;
 		r->message[0] = '\0';
 		r->started_ms = clock_mono_ms();
 		now_text(r->started_at, 0);
 		events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
 			"Started the daemon on %s", r->address);
 		run_write_status(r);
+		run_usage_begin(r);
 		probe_start(r);
 	} else {
 		LOG("pods", LOG_WARN, "%s/%s: %s", pod->ns, pod->name, err.msg);
@@ -266,6 +281,11 @@ static void on_scan(void *arg)
 	}
 }
 
+static void on_usage(void *arg)
+{
+	usage_tick(arg);
+}
+
 bool pods_open(struct controller *c, struct err *err)
 {
 	int64_t n = 0;
@@ -276,6 +296,8 @@ bool pods_open(struct controller *c, struct err *err)
 	free(text);
 	c->scan_timer = loop_timer_new(c->server->loop, on_scan, c);
 	loop_timer_arm_every(c->scan_timer, SCAN_MS);
+	c->usage_timer = loop_timer_new(c->server->loop, on_usage, c);
+	loop_timer_arm_every(c->usage_timer, USAGE_MS);
 	return true;
 }
 
@@ -284,11 +306,13 @@ void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg)
 	struct run *r, *next;
 	on_scan(c); /* what is running now is what dies */
 	loop_timer_disarm(c->scan_timer);
+	loop_timer_disarm(c->usage_timer);
 	c->stopped = done;
 	c->stopped_arg = arg;
 	HASH_ITER(hh, c->runs, r, next) {
 		loop_timer_disarm(r->retry);
 		probe_stop(r);
+		run_usage_end(r);
 		if (r->daemon)
 			spawn_stop(r->daemon, 3000);
 	}
@@ -302,18 +326,9 @@ void pods_close(struct controller *c)
 		if (r->daemon)
 			spawn_kill(r->daemon);
 		r->daemon = NULL;
-		probe_stop(r);
-		podlog_close(r->log);
-		HASH_DEL(c->runs, r);
-		loop_timer_free(r->retry);
-		loop_timer_free(r->probe);
-		cJSON_Delete(r->last_state);
-		cJSON_Delete(r->restarted);
-		free(r->processes);
-		free(r->ns);
-		free(r->name);
-		free(r);
+		run_free(r);
 	}
 	loop_timer_free(c->scan_timer);
-	c->scan_timer = NULL;
+	loop_timer_free(c->usage_timer);
+	c->scan_timer = c->usage_timer = NULL;
 }

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "engine/base/digest.h"
+#include "local/isolation/spawn.h"
+#include "local/isolation/usage.h"
 #include "local/server/controller/internal.h"
 
 #include <sys/types.h>
 
 struct probe_call;
 struct podlog;
-struct spawn;
 
 enum run_state {
 	RUN_STARTING, /* the daemon runs and has not answered yet */
@@ -17,6 +18,33 @@ enum run_state {
 	RUN_UNREADY, /* it answered once, and does not now */
 	RUN_WAITING, /* between two starts */
 	RUN_ENDED,   /* and will not be started again */
+};
+
+/* What a pod may use: from its template, else what this backend sets for the machine's sake. */
+struct run_limits {
+	struct spawn_limits spawn;
+	uint64_t disk_bytes, disk_inodes; /* of the workspace */
+	uint64_t tmp_inodes;              /* of each of /tmp, /run and /dev/shm */
+	bool is_memory_default;           /* nobody asked for a memory limit */
+};
+
+/* What it uses (pod_usage.c). Memory is looked at on its own: a walk may take long. */
+enum run_look_kind { LOOK_TREE, LOOK_MEMORY, LOOK_COUNT };
+struct run_look {
+	struct run *run;
+	struct usage_look *look; /* in progress, or NULL */
+	int64_t ended_ms;        /* the last one, monotonic */
+};
+struct run_usage {
+	struct run_look looks[LOOK_COUNT];
+	struct usage last;
+	bool is_tree_known; /* there was a look at it */
+	/* of its file system, as the last look at the tree began */
+	uint64_t free_bytes, free_inodes;
+	uint64_t grown_bytes; /* between the last two */
+	/* with which it was evicted before; 0: it was not */
+	uint64_t known_bytes, known_inodes;
+	uint64_t oom_kills; /* told so far */
 };
 
 struct run {
@@ -38,6 +66,12 @@ struct run {
 	int64_t started_ms;
 	int exit_code;
 	bool is_stopping; /* the pod is being deleted */
+	char *workspace;  /* host folder of the last start */
+	struct run_limits limits;
+	struct run_usage usage;
+	const char *
+		stopped_for; /* "Evicted", "OOMKilled": static text; NULL: it ended by itself */
+	char stopped_why[256];
 	struct loop_timer *retry;
 	/* probe */
 	struct loop_timer *probe;
@@ -53,6 +87,27 @@ bool run_launch(struct run *r, const struct object *pod, struct err *err);
 void run_on_exit(void *run, int wait_status, const char *reason); /* a spawn_exit_fn */
 /* Writes the status of the pod from the run. */
 void run_write_status(struct run *r);
+
+/* pod_launch.c */
+const cJSON *pod_first_container(const struct object *pod);
+/* The volume claim that is mounted at /workspace, or NULL. */
+const struct object *run_workspace_claim(const struct run *r, const struct object *pod);
+
+/* pod_limits.c */
+void run_limits_read(struct run *r, const struct object *pod); /* before a start */
+void run_limits_refresh(
+	struct run *r, const struct object *pod); /* what may change in between */
+void run_limits_publish(struct run *r);           /* what holds, as an annotation of the pod */
+bool run_is_memory_watched(const struct run *r);
+
+/* pod_usage.c */
+void usage_tick(struct controller *c); /* once a second */
+uint64_t usage_disk_floor(const struct server *s);
+void run_usage_begin(struct run *r); /* the daemon was started */
+void run_usage_end(struct run *r);   /* it has ended */
+/* Stops it: Evicted (not started again) or OOMKilled (as the restart policy says). */
+bool run_is_evicted(const struct run *r);
+void run_stop_for(struct run *r, const char *reason, const char *why);
 
 void probe_start(struct run *r);
 void probe_stop(struct run *r);

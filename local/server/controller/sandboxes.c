@@ -248,6 +248,15 @@ static bool has_ended(const struct object *pod)
 	       strcmp(pod_phase(pod), "Failed") == 0;
 }
 
+/* The real controller leaves it at "Pod failed"; why a pod was evicted is worth a word more. */
+static void say_why_failed(const struct object *pod, struct str *message)
+{
+	const char *reason = json_str(pod->json, "status", "reason", NULL);
+	const char *why = json_str(pod->json, "status", "message", NULL);
+	if (reason)
+		str_addf(message, ": %s%s%s", reason, why ? ": " : "", why ? why : "");
+}
+
 /* Reason and message of Ready; true if it is ready. */
 static bool judge(const struct view *v, const char **reason, struct str *message)
 {
@@ -275,6 +284,7 @@ static bool judge(const struct view *v, const char **reason, struct str *message
 		bool ok = strcmp(pod_phase(v->pod), "Succeeded") == 0;
 		*reason = ok ? "PodSucceeded" : "PodFailed";
 		str_add(message, ok ? "Pod succeeded" : "Pod failed");
+		say_why_failed(v->pod, message);
 		return false;
 	} else if (strcmp(pod_phase(v->pod), "Running") != 0 ||
 		   objects_is_terminating(v->pod)) {

@@ -35,6 +35,7 @@ static const char usage[] =
 	"  --history-max N        changes kept for watches (default 20000)\n"
 	"  --history-seconds N    and for how long (default 300)\n"
 	"  --bookmark-seconds N   bookmarks of a watch (default 60)\n"
+	"  --disk-floor SIZE      stop the sandbox that grows most when less is free (default 1GiB or 2 %)\n"
 	"  --log SPEC             levels, such as info or api:debug\n"
 	"  --stderr               log to stderr too\n"
 	"  --ready-fd N           write one line there when ready, or why not\n"
@@ -89,6 +90,8 @@ static bool take_option(struct program *p, const char *name, const char *value, 
 	} else if (strcmp(name, "bookmark-seconds") == 0) {
 		*ok = num_parse_i64(value, 1, 86400, &n);
 		p->opts.bookmark_ms = n * 1000;
+	} else if (strcmp(name, "disk-floor") == 0) {
+		*ok = num_parse_size(value, UINT64_MAX, &p->opts.disk_floor);
 	} else if (strcmp(name, "ready-fd") == 0) {
 		*ok = num_parse_i64(value, 0, 65535, &n);
 		p->ready_fd = (int)n;
@@ -111,6 +114,7 @@ static int parse(struct program *p, int argc, char **argv)
 		{ "history-max", required_argument, NULL, 'o' },
 		{ "history-seconds", required_argument, NULL, 'o' },
 		{ "bookmark-seconds", required_argument, NULL, 'o' },
+		{ "disk-floor", required_argument, NULL, 'o' },
 		{ "ready-fd", required_argument, NULL, 'o' },
 		{ "log", required_argument, NULL, 'o' }, { "stderr", no_argument, NULL, 'e' },
 		{ "recover", no_argument, NULL, 'r' }, { "version", no_argument, NULL, 'v' },

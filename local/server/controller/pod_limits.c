@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a pod may use, as the kubelet reads it: limits of the first container, and the request of the volume claim that is
+ * its workspace. Where nothing is asked for, what protects the machine is limited all the same. And what of it holds,
+ * said where clients find it. */
+#include "local/server/controller/pods.h"
+
+#include "engine/base/err.h"
+#include "engine/base/file.h"
+#include "engine/base/json.h"
+#include "engine/base/log.h"
+#include "engine/base/num.h"
+#include "engine/base/path.h"
+#include "local/isolation/cgroup.h"
+#include "local/isolation/limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_PIDS = 1024, MAX_INODES = 1000000, MAX_TMP_INODES = 200000 };
+#define MAX_DISK_BYTES ((uint64_t)10 << 30)
+
+/* "500m", "2", "256Mi", "1G" times 1000 (so that m is whole). 0 if it is none. */
+static uint64_t parse_quantity(const char *text)
+{
+	static const struct {
+		const char *suffix;
+		double factor;
+	} suffixes[] = { { "m", 0.001 }, { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
+		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
+		{ "Ti", 1099511627776.0 } };
+	char *end;
+	double n = text ? strtod(text, &end) : 0;
+	if (!text || end == text || !(n > 0) || n > 1e12)
+		return 0;
+	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)
+			return (uint64_t)(n * suffixes[i].factor * 1000);
+	return 0;
+}
+
+static uint64_t quantity_of(const cJSON *q)
+{
+	if (cJSON_IsNumber(q) && q->valuedouble > 0 && q->valuedouble < 1e15)
+		return (uint64_t)(q->valuedouble * 1000);
+	return cJSON_IsString(q) ? parse_quantity(q->valuestring) : 0;
+}
+
+static uint64_t limit_of(const struct object *pod, const char *what)
+{
+	return quantity_of(
+		json_get(pod_first_container(pod), "resources", "limits", what, NULL));
+}
+
+static uint64_t annotated(const struct object *pod, const char *key, uint64_t otherwise)
+{
+	int64_t n;
+	const char *text = tree_annotation(pod->json, key);
+	return text && num_parse_i64(text, 1, INT32_MAX, &n) ? (uint64_t)n : otherwise;
+}
+
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
+}
+
+static uint64_t disk_limit(const struct run *r, const struct object *pod)
+{
+	const struct object *claim = run_workspace_claim(r, pod);
+	uint64_t asked = claim ? quantity_of(json_get(claim->json, "spec", "resources",
+					 "requests", "storage", NULL))
+			       : limit_of(pod, "ephemeral-storage");
+	return asked / 1000 > 0 ? asked / 1000 : MAX_DISK_BYTES;
+}
+
+void run_limits_refresh(struct run *r, const struct object *pod)
+{
+	r->limits.disk_bytes = disk_limit(r, pod);
+	r->limits.disk_inodes = annotated(pod, ANNOTATION_LIMIT_INODES, MAX_INODES);
+	r->limits.tmp_inodes = annotated(pod, ANNOTATION_LIMIT_TMP_INODES, MAX_TMP_INODES);
+}
+
+void run_limits_read(struct run *r, const struct object *pod)
+{
+	struct run_limits *limits = &r->limits;
+	uint64_t memory = limit_of(pod, "memory") / 1000, cpu = limit_of(pod, "cpu");
+	limits->is_memory_default = memory == 0;
+	limits->spawn = (struct spawn_limits){
+		.cpu_milli = cpu < UINT32_MAX ? (uint32_t)cpu : 0,
+		.memory_bytes = memory > 0 ? memory : half_of_memory(),
+		.pids = (uint32_t)annotated(pod, ANNOTATION_LIMIT_PIDS, MAX_PIDS),
+	};
+	run_limits_refresh(r, pod);
+}
+
+/* ---- what holds ---- */
+
+static const char memory_watched[] =
+	"looked at every second; each process by RLIMIT_DATA besides";
+
+static bool is_held(const struct run *r, enum cgroup_controller controller)
+{
+	const struct cgroup *cgroup = spawn_cgroup(r->daemon);
+	return cgroup_has(cgroup, controller) &&
+	       cgroup_holds(cgroup, controller, spawn_daemon_pid(r->daemon));
+}
+
+bool run_is_memory_watched(const struct run *r)
+{
+	return r->limits.spawn.memory_bytes > 0 &&
+	       !cgroup_has(spawn_cgroup(r->daemon), CGROUP_MEMORY);
+}
+
+/* Process limits do not hold root. */
+static bool is_host_root(pid_t pid)
+{
+	char path[48];
+	size_t n;
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	char *text = file_read(path, 64 << 10, &n, NULL);
+	const char *uid = text ? strstr(text, "\nUid:\t") : NULL;
+	bool is = uid != NULL && uid[6] == '0' && uid[7] == '\t';
+	free(text);
+	return is;
+}
+
+static const char *why_not(enum cgroup_controller controller)
+{
+	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	return place->dir ? "the cgroup could not be set, or not be entered" : place->why;
+}
+
+static void add_memory(const struct run *r, struct limits *out)
+{
+	const struct run_limits *l = &r->limits;
+	const char *whose =
+		l->is_memory_default ? "half of this machine's, as none was asked for" : "";
+	if (is_held(r, CGROUP_MEMORY))
+		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_CGROUP,
+			"%s", whose);
+	else if (run_is_memory_watched(r))
+		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_WATCHED,
+			"%s (%s)%s%s", memory_watched, why_not(CGROUP_MEMORY),
+			*whose ? "; " : "", whose);
+	else
+		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_NONE, "%s",
+			why_not(CGROUP_MEMORY));
+}
+
+static void add_cpu(const struct run *r, struct limits *out)
+{
+	uint64_t milli = r->limits.spawn.cpu_milli;
+	if (milli > 0 && is_held(r, CGROUP_CPU))
+		limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_CGROUP, NULL);
+	else
+		limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_NONE, "%s",
+			milli > 0 ? why_not(CGROUP_CPU) : "none was asked for");
+}
+
+static void add_processes(const struct run *r, struct limits *out)
+{
+	uint64_t pids = r->limits.spawn.pids;
+	if (is_held(r, CGROUP_PIDS))
+		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_CGROUP, NULL);
+	else if (is_host_root(spawn_daemon_pid(r->daemon)))
+		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_NONE,
+			"%s, and process limits do not hold root", why_not(CGROUP_PIDS));
+	else
+		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_RLIMIT, "%s",
+			r->c->server->opts.is_isolated
+				? ""
+				: "without isolation all processes of this user count");
+}
+
+static void add_mounts(const struct run *r, struct limits *out)
+{
+	for (int i = 0; i < USAGE_MOUNT_COUNT; i++)
+		if (r->usage.last.mounts[i].size_bytes > 0)
+			limits_add(out, usage_mount_paths[i],
+				r->usage.last.mounts[i].size_bytes, LIMIT_BYTES, LIMIT_TMPFS,
+				"counts as memory");
+	if (!r->c->server->opts.is_isolated)
+		return;
+	if (is_held(r, CGROUP_MEMORY))
+		limits_add(out, "temporary files", 0, LIMIT_COUNT, LIMIT_CGROUP,
+			"any number, but each counts as memory");
+	else
+		limits_add(out, "temporary files", r->limits.tmp_inodes, LIMIT_COUNT,
+			LIMIT_WATCHED, "in each of /tmp, /dev/shm and /run");
+}
+
+static void add_disk(const struct run *r, struct limits *out)
+{
+	const struct usage *u = &r->usage.last;
+	bool is_partly = u->closed_folders > 0;
+	static const char how[] = "stopped when it is found above, its files are kept";
+	static const char partly[] =
+		"folders that are closed to this user are not counted: a user namespace is needed";
+	limits_add(out, "workspace", r->limits.disk_bytes, LIMIT_BYTES, LIMIT_WATCHED, "%s",
+		is_partly ? partly : how);
+	limits_add(out, "workspace files", r->limits.disk_inodes, LIMIT_COUNT, LIMIT_WATCHED,
+		"%s", is_partly ? partly : how);
+}
+
+static char *print_rows(const struct limits *rows)
+{
+	cJSON *list = limits_json(rows);
+	char *text = cJSON_PrintUnformatted(list);
+	cJSON_Delete(list);
+	return text;
+}
+
+static void annotate(struct controller *c, struct object *o, const char *text)
+{
+	const char *before = o ? tree_annotation(o->json, ANNOTATION_LIMITS) : NULL;
+	if (!o || (before && strcmp(before, text) == 0))
+		return;
+	cJSON *json = cJSON_Duplicate(o->json, true);
+	tree_set_annotation(json, ANNOTATION_LIMITS, text);
+	controller_update(c, o, json, OBJECTS_MAIN);
+}
+
+void run_limits_publish(struct run *r)
+{
+	struct limits rows = { .n = 0 };
+	if (!r->daemon)
+		return;
+	add_memory(r, &rows);
+	add_cpu(r, &rows);
+	add_processes(r, &rows);
+	add_disk(r, &rows);
+	add_mounts(r, &rows);
+	char *text = print_rows(&rows);
+	annotate(r->c, run_pod(r), text);
+	free(text);
+}
+
+void limits_publish(struct controller *c)
+{
+	static const char *const whats[] = {
+		[CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "processes", [CGROUP_CPU] = "cpu"
+	};
+	const struct cgroup_places *places = cgroup_places_own();
+	struct limits rows = { .n = 0 };
+	struct err err = { 0 };
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
+		const char *why = places->of[i].why;
+		enum limit_how how = places->of[i].dir    ? LIMIT_CGROUP
+				     : i == CGROUP_MEMORY ? LIMIT_WATCHED
+				     : i == CGROUP_PIDS   ? LIMIT_RLIMIT
+							  : LIMIT_NONE;
+		limits_add(&rows, whats[i], 0, LIMIT_COUNT, how, "%s%s%s",
+			how == LIMIT_WATCHED ? memory_watched : "",
+			how == LIMIT_WATCHED ? ": " : "", how == LIMIT_CGROUP ? "" : why);
+	}
+	limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
+	limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
+	limits_add(&rows, "free disk", usage_disk_floor(c->server), LIMIT_BYTES, LIMIT_WATCHED,
+		"below it the sandbox that grows most is stopped");
+	char *text = print_rows(&rows);
+	char *path = path_join(c->server->opts.state_dir, "limits.json");
+	if (!file_write_atomic(path, slice_of(text), 0600, &err))
+		LOG("limits", LOG_WARN, "%s", err.msg);
+	annotate(c, store_get(c->server->store, KIND_NAMESPACE, "", "default"), text);
+	free(path);
+	free(text);
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Watches what pods use, and stops those above their limits, as the kubelet does: for disk they are evicted (the pod has
+ * failed and is not started again, its files are kept), for memory they are killed and started again as the pod says.
+ *
+ * A walk over a workspace is started when so much less is free on its file system that the workspace could be above its
+ * limit, at the latest half a minute after anything has changed there, and never for more than a tenth of the time. */
+#include "local/server/controller/pods.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
+#include "engine/base/log.h"
+#include "engine/base/mem.h"
+#include "engine/base/num.h"
+#include "local/isolation/cgroup.h"
+#include "local/isolation/limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+enum {
+	LEAST_MS = 1000,   /* between two looks */
+	REST_FACTOR = 10,  /* times as long as the last one took */
+	LAZY_MS = 30000,   /* something has changed, but not enough to worry */
+	GRACE_MS = 300000, /* for a workspace that was above its limit when it was started */
+	MAX_WALKS = 4,     /* at the same time */
+};
+#define FLOOR_BYTES ((uint64_t)1 << 30)
+#define FLOOR_PERCENT 2
+#define GROWN_BYTES ((uint64_t)1 << 20) /* less is no growth */
+
+struct space {
+	uint64_t total_bytes, free_bytes, free_inodes;
+	bool is_known;
+};
+
+static struct space space_of(const char *path)
+{
+	struct statvfs fs;
+	struct space space = { 0 };
+	if (path && statvfs(path, &fs) == 0)
+		space = (struct space){ .total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize,
+			.free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize,
+			.free_inodes = fs.f_ffree,
+			.is_known = true };
+	return space;
+}
+
+uint64_t usage_disk_floor(const struct server *s)
+{
+	if (s->opts.disk_floor > 0)
+		return s->opts.disk_floor;
+	uint64_t share = space_of(s->opts.state_dir).total_bytes / 100 * FLOOR_PERCENT;
+	return share > 0 && share < FLOOR_BYTES ? share : FLOOR_BYTES;
+}
+
+/* ---- verdicts ---- */
+
+bool run_is_evicted(const struct run *r)
+{
+	return r->stopped_for && strcmp(r->stopped_for, "Evicted") == 0;
+}
+
+void run_stop_for(struct run *r, const char *reason, const char *why)
+{
+	struct object *pod = run_pod(r);
+	if (!r->daemon || r->is_stopping || r->stopped_for)
+		return;
+	r->stopped_for = reason;
+	snprintf(r->stopped_why, sizeof r->stopped_why, "%s", why);
+	LOG("limits", LOG_WARN, "%s/%s: %s: %s", r->ns, r->name, reason, why);
+	if (pod)
+		events_record(r->c, pod, EVENT_WARNING, reason, "Stop", "%s", why);
+	spawn_stop(r->daemon, 0);
+}
+
+/* It was evicted for that before, and started again: time to mend it, as long as it does not grow. */
+static bool is_in_grace(const struct run *r, uint64_t used, uint64_t known, uint64_t step)
+{
+	return known > 0 && used <= known + step && clock_mono_ms() - r->started_ms < GRACE_MS;
+}
+
+/* What a volume had when its pod was evicted outlives the pod. */
+static char *eviction_key(const struct run *r)
+{
+	const char *slash = strrchr(r->workspace, '/');
+	const char *uid = slash ? slash + 1 : r->workspace;
+	return x_asprintf("evicted/%s", strcmp(uid, "workspace") == 0 ? r->uid : uid);
+}
+
+static void remember_eviction(const struct run *r)
+{
+	char *key = eviction_key(r);
+	char *text =
+		x_asprintf("%" PRIu64 " %" PRIu64, r->usage.last.bytes, r->usage.last.inodes);
+	store_meta_set(r->c->server->store, key, text, NULL);
+	free(text);
+	free(key);
+}
+
+static void recall_eviction(struct run *r)
+{
+	char *key = eviction_key(r);
+	char *text = store_meta_get(r->c->server->store, key);
+	char *inodes = text ? strchr(text, ' ') : NULL;
+	if (inodes != NULL) {
+		*inodes++ = '\0';
+		if (!num_parse_u64(text, UINT64_MAX / 2, &r->usage.known_bytes) ||
+			!num_parse_u64(inodes, UINT64_MAX / 2, &r->usage.known_inodes))
+			r->usage.known_bytes = r->usage.known_inodes = 0;
+	}
+	free(text);
+	free(key);
+}
+
+static bool is_disk_above(const struct run *r, char *why, size_t n)
+{
+	const struct usage *u = &r->usage.last;
+	const struct run_limits *l = &r->limits;
+	char used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
+	if (u->is_too_deep) {
+		snprintf(why, n,
+			"The workspace of this pod has folders nested deeper than %d, which cannot be "
+			"measured",
+			USAGE_MAX_DEPTH);
+		return true;
+	}
+	if (l->disk_inodes > 0 && u->inodes > l->disk_inodes &&
+		!is_in_grace(r, u->inodes, r->usage.known_inodes, 0)) {
+		snprintf(why, n,
+			"The workspace of this pod has more than %" PRIu64
+			" files and folders, which is its limit",
+			l->disk_inodes);
+		return true;
+	}
+	if (l->disk_bytes > 0 && u->bytes > l->disk_bytes &&
+		!is_in_grace(r, u->bytes, r->usage.known_bytes, GROWN_BYTES)) {
+		snprintf(why, n, "The workspace of this pod uses %s, its limit is %s%s",
+			limit_format(u->bytes, LIMIT_BYTES, used),
+			limit_format(l->disk_bytes, LIMIT_BYTES, limit),
+			u->deleted_bytes > u->bytes / 2
+				? " (most of it in deleted files that are still open)"
+				: "");
+		return true;
+	}
+	return false;
+}
+
+static bool is_tmp_above(const struct run *r, char *why, size_t n)
+{
+	for (int i = 0; i < USAGE_MOUNT_COUNT; i++) {
+		if (r->usage.last.mounts[i].inodes <= r->limits.tmp_inodes)
+			continue;
+		snprintf(why, n,
+			"%s of this pod has %" PRIu64
+			" files and folders, its limit is %" PRIu64,
+			usage_mount_paths[i], r->usage.last.mounts[i].inodes,
+			r->limits.tmp_inodes);
+		return true;
+	}
+	return false;
+}
+
+static void judge(struct run *r, enum run_look_kind kind)
+{
+	char why[sizeof r->stopped_why], used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
+	const struct usage *u = &r->usage.last;
+	if (kind == LOOK_TREE && is_disk_above(r, why, sizeof why)) {
+		remember_eviction(r);
+		run_stop_for(r, "Evicted", why);
+	} else if (kind == LOOK_MEMORY && is_tmp_above(r, why, sizeof why)) {
+		run_stop_for(r, "Evicted", why);
+	} else if (kind == LOOK_MEMORY && u->memory_bytes > r->limits.spawn.memory_bytes) {
+		snprintf(why, sizeof why, "out of memory: this pod uses %s, its limit is %s",
+			limit_format(u->memory_bytes, LIMIT_BYTES, used),
+			limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
+		run_stop_for(r, "OOMKilled", why);
+	}
+}
+
+/* ---- looking ---- */
+
+/* What a look did not ask for stays as it was. */
+static void keep(struct run_usage *mine, enum run_look_kind kind, const struct usage *now)
+{
+	struct usage *last = &mine->last;
+	uint64_t before = last->bytes;
+	if (kind == LOOK_MEMORY) {
+		memcpy(last->mounts, now->mounts, sizeof last->mounts);
+		last->memory_bytes = now->memory_bytes;
+		last->processes = now->processes;
+		return;
+	}
+	uint64_t memory_bytes = last->memory_bytes;
+	*last = *now;
+	last->memory_bytes = memory_bytes;
+	bool is_grown = mine->is_tree_known && now->bytes > before;
+	mine->grown_bytes = is_grown ? now->bytes - before : 0;
+	mine->is_tree_known = true;
+}
+
+static void on_look(void *arg, const struct usage *usage, const struct err *err)
+{
+	struct run_look *look = arg;
+	struct run *r = look->run;
+	struct run_usage *mine = &r->usage;
+	enum run_look_kind kind = look == &mine->looks[LOOK_TREE] ? LOOK_TREE : LOOK_MEMORY;
+	bool is_first = kind == LOOK_TREE && !mine->is_tree_known;
+	bool was_closed = mine->last.closed_folders > 0;
+	look->look = NULL;
+	look->ended_ms = clock_mono_ms();
+	if (!usage) {
+		LOG("limits", LOG_WARN, "%s/%s: %s", r->ns, r->name, err->msg);
+		return;
+	}
+	keep(mine, kind, usage);
+	if (is_first || was_closed != (mine->last.closed_folders > 0))
+		run_limits_publish(r);
+	judge(r, kind);
+}
+
+static void look(struct run *r, enum run_look_kind kind, const struct space *space)
+{
+	static const unsigned whats[] = {
+		[LOOK_TREE] = USAGE_TREE, [LOOK_MEMORY] = USAGE_MEMORY
+	};
+	struct err err = { 0 };
+	struct run_look *mine = &r->usage.looks[kind];
+	const struct usage_where where = {
+		.workspace = r->workspace,
+		.daemon = spawn_daemon_pid(r->daemon),
+		.is_isolated = r->c->server->opts.is_isolated,
+		.max_inodes = r->limits.disk_inodes,
+		.max_memory_bytes = r->limits.spawn.memory_bytes,
+	};
+	if (kind == LOOK_TREE) {
+		r->usage.free_bytes = space->free_bytes;
+		r->usage.free_inodes = space->free_inodes;
+	}
+	mine->run = r;
+	mine->look =
+		usage_look_start(r->c->server->loop, &where, whats[kind], on_look, mine, &err);
+	if (!mine->look)
+		LOG("limits", LOG_WARN, "cannot look at %s/%s: %s", r->ns, r->name, err.msg);
+}
+
+/* Has so much been taken that the pod may be half way from where it was to its limit? */
+static bool is_worrying(uint64_t free_then, uint64_t free_now, uint64_t used, uint64_t limit)
+{
+	uint64_t taken = free_then > free_now ? free_then - free_now : 0;
+	uint64_t left = limit > used ? limit - used : 0;
+	return taken > 0 && taken >= left / 2;
+}
+
+static bool is_tree_due(const struct run *r, const struct space *space, bool is_below_floor)
+{
+	const struct run_usage *mine = &r->usage;
+	int64_t since = clock_mono_ms() - mine->looks[LOOK_TREE].ended_ms;
+	int64_t rest = mine->last.took_ms * REST_FACTOR;
+	if (mine->looks[LOOK_TREE].look)
+		return false;
+	if (!mine->is_tree_known)
+		return true;
+	if (since < LEAST_MS || since < rest || !space->is_known)
+		return false;
+	bool has_changed = mine->free_bytes != space->free_bytes ||
+			   mine->free_inodes != space->free_inodes;
+	return is_below_floor || (has_changed && since >= LAZY_MS) ||
+	       is_worrying(mine->free_bytes, space->free_bytes, mine->last.bytes,
+		       r->limits.disk_bytes) ||
+	       is_worrying(mine->free_inodes, space->free_inodes, mine->last.inodes,
+		       r->limits.disk_inodes);
+}
+
+/* A job that the kernel killed at the limit leaves no other trace than its signal. */
+static void tell_oom_kills(struct run *r)
+{
+	struct object *pod = run_pod(r);
+	char limit[LIMIT_TEXT_BYTES];
+	uint64_t now = cgroup_oom_kills(spawn_cgroup(r->daemon));
+	if (!pod || now <= r->usage.oom_kills)
+		return;
+	r->usage.oom_kills = now;
+	events_record(r->c, pod, EVENT_WARNING, "OOMKilling", "Kill",
+		"out of memory: the kernel killed a process at the limit of %s",
+		limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
+}
+
+/* Too little is left for the machine itself: the one that took most has to go. */
+static void defend_floor(struct controller *c)
+{
+	struct run *r, *next, *worst = NULL;
+	char floor[LIMIT_TEXT_BYTES], grown[LIMIT_TEXT_BYTES], why[sizeof r->stopped_why];
+	int64_t now = clock_mono_ms();
+	HASH_ITER(hh, c->runs, r, next) {
+		if (!r->daemon || r->stopped_for || !r->usage.is_tree_known)
+			continue;
+		int64_t since = now - r->usage.looks[LOOK_TREE].ended_ms;
+		if (since > 2 * LEAST_MS + r->usage.last.took_ms * REST_FACTOR)
+			return; /* not looked at since: first that */
+		if (!worst || r->usage.grown_bytes > worst->usage.grown_bytes)
+			worst = r;
+	}
+	if (!worst || worst->usage.grown_bytes < GROWN_BYTES)
+		return;
+	snprintf(why, sizeof why,
+		"The disk of this machine has less than %s left, and the workspace of this pod grew "
+		"most lately, by %s",
+		limit_format(usage_disk_floor(c->server), LIMIT_BYTES, floor),
+		limit_format(worst->usage.grown_bytes, LIMIT_BYTES, grown));
+	run_stop_for(worst, "Evicted", why);
+}
+
+static bool is_memory_due(const struct run *r)
+{
+	const struct run_look *mine = &r->usage.looks[LOOK_MEMORY];
+	return !mine->look && run_is_memory_watched(r) &&
+	       clock_mono_ms() - mine->ended_ms >= LEAST_MS / 2;
+}
+
+static size_t count_walks(struct controller *c)
+{
+	struct run *r, *next;
+	size_t n = 0;
+	HASH_ITER(hh, c->runs, r, next) {
+		n += r->usage.looks[LOOK_TREE].look != NULL;
+	}
+	return n;
+}
+
+void usage_tick(struct controller *c)
+{
+	struct run *r, *next;
+	size_t n_walks = count_walks(c);
+	struct space own = space_of(c->server->opts.state_dir);
+	bool is_below_floor = own.is_known && own.free_bytes < usage_disk_floor(c->server);
+	if (is_below_floor)
+		defend_floor(c);
+	HASH_ITER(hh, c->runs, r, next) {
+		struct object *pod = run_pod(r);
+		if (!r->daemon || r->is_stopping || r->stopped_for || !pod ||
+			spawn_daemon_pid(r->daemon) <= 0)
+			continue;
+		struct space space = space_of(r->workspace);
+		run_limits_refresh(r, pod);
+		tell_oom_kills(r);
+		if (is_memory_due(r))
+			look(r, LOOK_MEMORY, &space);
+		if (n_walks < MAX_WALKS && is_tree_due(r, &space, is_below_floor)) {
+			look(r, LOOK_TREE, &space);
+			n_walks++;
+		}
+	}
+}
+
+void run_usage_begin(struct run *r)
+{
+	run_usage_end(r);
+	r->usage = (struct run_usage){ 0 };
+	recall_eviction(r);
+}
+
+void run_usage_end(struct run *r)
+{
+	for (int i = 0; i < LOOK_COUNT; i++) {
+		usage_look_cancel(r->usage.looks[i].look);
+		r->usage.looks[i].look = NULL;
+	}
+}
