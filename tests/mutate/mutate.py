@@ -198,7 +198,7 @@ class Tests:
         own = f"tests/unit/{candidate.room}/CMakeFiles/"
         stem = pathlib.Path(candidate.path).stem
         folders = {t.name: self.folder_of(t) for t in units}
-        units.sort(key=lambda t: (not folders[t.name].startswith(own), stem not in t.name, t.name))
+        units.sort(key=lambda t: (-len(os.path.commonprefix([folders[t.name], own])), stem not in t.name, t.name))
         near = [t for t in units if folders[t.name].startswith(own)]
         far = [t for t in units if t not in near][:NEAR_ENOUGH]
         names = LONGER[candidate.room] if self.with_longer else []

@@ -192,6 +192,25 @@ static void test_reopen(void **state)
 	rmdir(dir);
 }
 
+/* The same name with another UID: the old UID leads nowhere any more. */
+static void test_a_new_uid_replaces_the_old_one(void **state)
+{
+	struct store *s = open_store(NULL, 0);
+	struct err err = { 0 };
+	(void)state;
+	put(s, "a", "one", 1);
+	cJSON *json = lease("a", "one", 2);
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
+	cJSON_ReplaceItemInObjectCaseSensitive(metadata, "uid", cJSON_CreateString("other"));
+	assert_non_null(store_write(s, KIND_LEASE, json, &err));
+	assert_null(store_by_uid(s, "a-one"));
+	assert_int_equal(number(store_by_uid(s, "other")), 2);
+	assert_int_equal(store_count(s, KIND_LEASE), 1);
+	assert_true(store_remove(s, store_get(s, KIND_LEASE, "a", "one"), &err));
+	assert_null(store_by_uid(s, "other"));
+	store_close(s);
+}
+
 static void test_limit(void **state)
 {
 	struct err err = { 0 };
@@ -215,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_compaction),
 		cmocka_unit_test(test_listeners),
 		cmocka_unit_test(test_reopen),
+		cmocka_unit_test(test_a_new_uid_replaces_the_old_one),
 		cmocka_unit_test(test_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
