@@ -2,6 +2,7 @@
 /* sandmux without a verb: the dashboard on this terminal. help: this program's pages. */
 #include "cli/verbs.h"
 
+#include "engine/base/safe_text.h"
 #include "tui/app/app.h"
 #include "tui/views/keys.h"
 
@@ -30,6 +31,17 @@ static void on_signal(void *arg, int signal_number)
 	cli_finish(arg, is_quit ? EXIT_STATUS_OK : cli_signal_status(signal_number));
 }
 
+static struct app *shown_app; /* once it is there */
+
+static void on_plugin(void *arg, const char *text)
+{
+	(void)arg;
+	char *safe = safe_text_dup(text, 512);
+	if (shown_app != NULL)
+		app_note(shown_app, safe);
+	free(safe);
+}
+
 static int run_dashboard(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
@@ -41,6 +53,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 			"the dashboard needs a terminal; without one use a verb, such as sandmux ls");
 		return cli_fail(cli, &err);
 	}
+	cli->opt.engine.on_plugin = on_plugin;
 	if (!cli_open(cli, false, &err))
 		return cli_fail(cli, &err);
 	const struct app_opts opts = {
@@ -61,7 +74,9 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		app_free(app);
 		return cli_fail(cli, &err);
 	}
+	shown_app = app;
 	cli_run_loop(cli);
+	shown_app = NULL;
 	app_free(app);
 	return cli->status;
 }

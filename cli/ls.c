@@ -273,6 +273,10 @@ static void on_list_deadline(void *arg)
 {
 	struct list *list = arg;
 	struct err err = { 0 };
+	if (engine_is_logging_in(list->cli->engine)) {
+		loop_timer_arm(list->deadline, LIST_TIMEOUT_MS);
+		return;
+	}
 	err_set(&err, ERR_OP_TIMEOUT, "no complete list from %s within %d s",
 		engine_server(list->cli->engine), LIST_TIMEOUT_MS / 1000);
 	cli_finish(list->cli, cli_fail(list->cli, &err));

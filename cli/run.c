@@ -343,6 +343,8 @@ static void start(struct cli *cli, struct runtime *runtime, void *arg)
 	}
 	if (run->is_pty && !cli->opt.no_stdin && isatty(STDIN_FILENO))
 		run->is_raw = tty_raw();
+	if (run->is_raw)
+		engine_plugins_may_ask(cli->engine, false);
 	run->output.is_terminal = run->is_raw;
 }
 

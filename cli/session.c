@@ -60,6 +60,11 @@ static bool use_local(struct cli *cli, struct err *err)
 	return true;
 }
 
+static void on_plugin(void *arg, const char *text)
+{
+	cli_note(arg, "%s", text);
+}
+
 static void on_signal(void *arg, int signal_number)
 {
 	struct cli *cli = arg;
@@ -96,6 +101,11 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 	if (cli->signals == NULL)
 		return false;
 	cli->opt.engine.no_fleet = lazy;
+	if (cli->opt.engine.on_plugin == NULL) { /* the dashboard has said otherwise */
+		cli->opt.engine.plugins_may_ask = true;
+		cli->opt.engine.on_plugin = on_plugin;
+		cli->opt.engine.on_plugin_arg = cli;
+	}
 	cli->engine = engine_new(cli->loop, &cli->opt.engine, err);
 	return cli->engine != NULL;
 }

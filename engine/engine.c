@@ -189,6 +189,7 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 		.insecure_skip_tls_verify = opts->insecure_skip_tls_verify,
 		.in_cluster = opts->in_cluster,
 		.request_timeout_ms = opts->request_timeout_ms,
+		.plugins = { opts->plugins_may_ask, opts->on_plugin, opts->on_plugin_arg },
 	};
 	engine->config = kube_config_load(&config_opts, err);
 	if (engine->config == NULL || !read_extension(engine, opts, err))
@@ -262,6 +263,17 @@ struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, str
 fail:
 	engine_free(engine);
 	return NULL;
+}
+
+void engine_plugins_may_ask(struct engine *engine, bool may)
+{
+	if (engine->config != NULL)
+		kube_config_plugins_may_ask(engine->config, may);
+}
+
+bool engine_is_logging_in(const struct engine *engine)
+{
+	return engine->kube != NULL && kube_client_is_logging_in(engine->kube);
 }
 
 size_t engine_unfinished(const struct engine *engine)

@@ -61,6 +61,11 @@ struct engine_opts {
 	const char *daemon_token_file;       /* bearer token for the daemon */
 	bool allow_plaintext_token;
 	bool read_only;
+	/* Exec credential plugins (struct kube_plugin_host of engine/kube/config.h): may they ask on our terminal, and who is told what
+	 * is being waited for. */
+	bool plugins_may_ask;
+	void (*on_plugin)(void *arg, const char *text); /* foreign text */
+	void *on_plugin_arg;
 	bool no_fleet; /* one-shot verbs that need no watches: fleet is still there, its reflectors start on use */
 };
 
@@ -68,6 +73,10 @@ struct engine_opts {
 struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err);
 void engine_free(struct engine *engine);
 
+void engine_plugins_may_ask(struct engine *engine,
+	bool may); /* from now: the terminal is used for something else */
+bool engine_is_logging_in(
+	const struct engine *engine); /* a plugin is at work: deadlines of ours wait */
 struct loop *engine_loop(struct engine *engine);
 struct fleet *engine_fleet(struct engine *engine); /* NULL in direct mode */
 struct telemetry *engine_telemetry(struct engine *engine);

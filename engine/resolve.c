@@ -20,7 +20,7 @@ struct engine_resolve {
 	struct engine *engine;
 	char *namespace_;
 	char *name;
-	int64_t wait_ready_ms;
+	int64_t wait_ready_ms, timeout_ms;
 	int64_t grace_until_ms; /* 0: not begun */
 	struct loop_timer *deadline;
 	struct loop_timer *first_look;
@@ -163,6 +163,11 @@ static void on_resolve_deadline(void *arg)
 {
 	struct engine_resolve *resolve = arg;
 	struct err err = { 0 };
+	if (engine_is_logging_in(
+		    resolve->engine)) { /* a person takes the time that a person takes */
+		loop_timer_arm(resolve->deadline, resolve->timeout_ms);
+		return;
+	}
 	const struct fleet_row *row = fleet_find_name(
 		resolve->engine->fleet, resolve->namespace_, resolve->name, NULL);
 	if (row != NULL)
@@ -209,7 +214,8 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	resolve->arg = arg;
 	DL_APPEND(engine->resolves, resolve);
 	resolve->deadline = loop_timer_new(engine->loop, on_resolve_deadline, resolve);
-	loop_timer_arm(resolve->deadline, wait_ready_ms > name_ms ? wait_ready_ms : name_ms);
+	resolve->timeout_ms = wait_ready_ms > name_ms ? wait_ready_ms : name_ms;
+	loop_timer_arm(resolve->deadline, resolve->timeout_ms);
 	resolve->first_look = loop_timer_new(engine->loop, on_first_look, resolve);
 	loop_timer_arm(resolve->first_look, 0);
 	fleet_focus(engine->fleet, resolve->namespace_, resolve->name);

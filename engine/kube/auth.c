@@ -200,6 +200,11 @@ static void on_kick(void *arg)
 		finish_waits(auth, &err);
 }
 
+bool kube_auth_is_logging_in(const struct kube_auth *auth)
+{
+	return auth->exec != NULL && kube_exec_is_running(auth->exec);
+}
+
 bool kube_auth_is_ready(const struct kube_auth *auth)
 {
 	return auth->exec == NULL || kube_exec_answer(auth->exec) != NULL;
@@ -308,7 +313,7 @@ struct kube_auth *kube_auth_new(struct loop *loop, struct kube_config *config)
 	str_init(&auth->authorization, KUBE_TOKEN_MAX_BYTES * 2);
 	auth->sends_credentials = strncasecmp(config->server, "https:", 6) == 0;
 	if (auth->sends_credentials && uses_exec(auth->credentials))
-		auth->exec = kube_exec_new(loop, auth->credentials->exec);
+		auth->exec = kube_exec_new(loop, auth->credentials->exec, &config->plugins);
 	size_t n = auth->credentials->n_as_extra;
 	auth->extra_names = x_calloc(n, sizeof *auth->extra_names);
 	for (size_t i = 0; i < n; i++)

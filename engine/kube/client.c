@@ -59,6 +59,11 @@ struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	return client;
 }
 
+bool kube_client_is_logging_in(const struct kube_client *client)
+{
+	return kube_auth_is_logging_in(client->auth);
+}
+
 void kube_client_free(struct kube_client *client)
 {
 	if (client == NULL)

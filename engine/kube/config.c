@@ -302,6 +302,7 @@ struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct
 	config->refs = 1;
 	config->extensions = cJSON_CreateObject();
 	config->request_timeout_ms = opts->request_timeout_ms;
+	config->plugins = opts->plugins;
 	if (load(config, opts, err) && apply_flags(config, opts, err) && finish(config, err))
 		return config;
 	kube_config_unref(config);
@@ -333,6 +334,11 @@ void kube_config_unref(struct kube_config *config)
 		free(config->contexts[i]);
 	free(config->contexts);
 	free(config);
+}
+
+void kube_config_plugins_may_ask(struct kube_config *config, bool may)
+{
+	config->plugins.may_ask = may;
 }
 
 const char *kube_config_server(const struct kube_config *config)

@@ -13,6 +13,15 @@ struct cJSON;
 struct err;
 struct net_tls;
 
+/* What an exec plugin finds here. All zero: nobody to ask, nobody who listens. */
+struct kube_plugin_host {
+	/* A plugin that wants to ask may use our stdin and stderr, if they are a terminal, for as long as it likes. */
+	bool may_ask;
+	/* What is being waited for: our words after a second, or a line that the plugin wrote to its stderr. Foreign text. */
+	void (*say)(void *arg, const char *text);
+	void *arg;
+};
+
 struct kube_config_opts {
 	/* every field may be NULL / false: not given on the command line */
 	const char *kubeconfig; /* one file, overrides KUBECONFIG */
@@ -28,6 +37,7 @@ struct kube_config_opts {
 	bool insecure_skip_tls_verify;
 	bool in_cluster;
 	int64_t request_timeout_ms; /* 0: default */
+	struct kube_plugin_host plugins;
 };
 
 struct kube_config;
@@ -35,6 +45,7 @@ struct kube_config;
 struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct err *err);
 struct kube_config *kube_config_ref(struct kube_config *config);
 void kube_config_unref(struct kube_config *config);
+void kube_config_plugins_may_ask(struct kube_config *config, bool may); /* from now */
 
 /* Borrowed until unref. */
 const char *kube_config_server(const struct kube_config *config);    /* no trailing '/' */

@@ -47,6 +47,7 @@ struct kube_config {
 	char *ca_pem, *tls_server_name, *proxy;
 	bool insecure, disable_compression;
 	int64_t request_timeout_ms;
+	struct kube_plugin_host plugins;
 	struct net_tls *tls;
 	struct kube_credentials credentials;
 	cJSON *extensions; /* name -> tree */

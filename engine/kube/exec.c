@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One run of a plugin:
  *
- *   posix_spawn (stdin /dev/null, own process group) ── stdout, stderr pipes on the loop
+ *   posix_spawn (stdin /dev/null, own process group; or our terminal and group, if it may ask) ── stdout, stderr pipes on the loop
  *      └─ both at their end ─> waitpid polled ─> parse ─> ready
  *      └─ 60 s, or too much output ─> TERM, 2 s later KILL ─> ready with an error
  *
@@ -33,6 +33,7 @@ enum {
 	MAX_OUTPUT_BYTES = 1 << 20,
 	MAX_STDERR_BYTES = 4 << 10,
 	MAX_HINTS_AN_HOUR = 10,
+	SLOW_MS = 1000, /* until it is said that it is waited for */
 };
 
 extern char **environ;
@@ -47,11 +48,14 @@ struct outlet { /* one pipe of the plugin */
 struct kube_exec {
 	struct loop *loop;
 	const struct kube_exec_spec *spec;
+	const struct kube_plugin_host *host;
 	struct kube_exec_answer answer;
 	bool has_answer;
 	pid_t pid; /* 0: not running */
 	struct outlet out, errs;
-	struct loop_timer *deadline, *poll;
+	struct loop_timer *deadline, *poll, *slow;
+	size_t said;    /* of its stderr */
+	bool is_asking; /* it has our terminal */
 	bool is_killed, is_overdue, is_flooded;
 	void (*ready)(void *arg, const struct err *err);
 	void *arg;
@@ -61,17 +65,19 @@ struct kube_exec {
 
 /* ---- spawning */
 
-static char *exec_info(const struct kube_exec_spec *spec)
+static char *exec_info(const struct kube_exec_spec *spec, bool is_interactive)
 {
 	return x_asprintf(
 		"KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\","
-		"\"spec\":{\"interactive\":false%s%s}}",
-		spec->api_version, spec->cluster_info ? ",\"cluster\":" : "",
+		"\"spec\":{\"interactive\":%s%s%s}}",
+		spec->api_version, is_interactive ? "true" : "false",
+		spec->cluster_info ? ",\"cluster\":" : "",
 		spec->cluster_info ? spec->cluster_info : "");
 }
 
 /* Ours, without what the spec replaces, then the spec's. Strings after `own` are to be freed. */
-static char **make_environment(const struct kube_exec_spec *spec, size_t *own)
+static char **make_environment(
+	const struct kube_exec_spec *spec, bool is_interactive, size_t *own)
 {
 	size_t n = 0, n_old = 0;
 	while (environ[n_old] != NULL)
@@ -89,7 +95,7 @@ static char **make_environment(const struct kube_exec_spec *spec, size_t *own)
 	*own = n;
 	for (size_t i = 0; i < spec->n_env; i++)
 		env[n++] = x_asprintf("%s=%s", spec->env[i].key, spec->env[i].value);
-	env[n++] = exec_info(spec);
+	env[n++] = exec_info(spec, is_interactive);
 	return env;
 }
 
@@ -103,7 +109,7 @@ static int spawn(struct kube_exec *exec, int out, int errs)
 	argv[0] = spec->command;
 	for (size_t i = 0; i < n_args; i++)
 		argv[i + 1] = spec->args[i];
-	char **env = make_environment(spec, &own);
+	char **env = make_environment(spec, exec->is_asking, &own);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	sigset_t none, standard;
@@ -115,14 +121,19 @@ static int spawn(struct kube_exec *exec, int out, int errs)
 		sigaddset(&standard, reset[i]);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, 1);
-	posix_spawn_file_actions_adddup2(&actions, errs, 2);
+	if (!exec->is_asking) {
+		posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+		posix_spawn_file_actions_adddup2(&actions, errs, 2);
+	}
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &standard);
 	posix_spawnattr_setpgroup(&attr, 0); /* TERM and KILL reach its children too */
-	posix_spawnattr_setflags(
-		&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+	/* another group than ours could not read the terminal */
+	if (!exec->is_asking)
+		flags |= POSIX_SPAWN_SETPGROUP;
+	posix_spawnattr_setflags(&attr, flags);
 	int failed = posix_spawnp(&exec->pid, spec->command, &actions, &attr, argv, env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attr);
@@ -154,10 +165,15 @@ static void outlet_wipe(struct outlet *outlet)
 	str_deinit(&outlet->text);
 }
 
-static void kill_plugin(struct kube_exec *exec)
+static void send_signal(const struct kube_exec *exec, int number)
 {
 	if (exec->pid > 0)
-		kill(-exec->pid, exec->is_killed ? SIGKILL : SIGTERM);
+		kill(exec->is_asking ? exec->pid : -exec->pid, number);
+}
+
+static void kill_plugin(struct kube_exec *exec)
+{
+	send_signal(exec, exec->is_killed ? SIGKILL : SIGTERM);
 	exec->is_killed = true;
 	loop_timer_arm(exec->deadline, KILL_AFTER_MS);
 }
@@ -168,6 +184,7 @@ static void finish(struct kube_exec *exec, int status)
 	const struct kube_exec_spec *spec = exec->spec;
 	exec->pid = 0;
 	loop_timer_disarm(exec->deadline);
+	loop_timer_disarm(exec->slow);
 	outlet_close(&exec->out);
 	outlet_close(&exec->errs);
 	if (exec->errs.text.n > 0) {
@@ -232,6 +249,35 @@ static void on_deadline(void *arg)
 	loop_timer_arm(exec->poll, POLL_MS);
 }
 
+static void say(const struct kube_exec *exec, const char *text)
+{
+	if (exec->host->say != NULL && text[0] != '\0')
+		exec->host->say(exec->host->arg, text);
+}
+
+static void on_slow(void *arg)
+{
+	struct kube_exec *exec = arg;
+	char *text =
+		x_asprintf("waiting for the credential plugin %s", kube_exec_name(exec->spec));
+	say(exec, text);
+	free(text);
+}
+
+/* Whole lines of its stderr: where to log in, what to type there. Unlike the log, this is only for who waits. */
+static void say_lines(struct kube_exec *exec)
+{
+	const struct str *text = &exec->errs.text;
+	const char *end;
+	while ((end = memchr(text->p + exec->said, '\n', text->n - exec->said)) != NULL) {
+		char *line =
+			x_strndup(text->p + exec->said, (size_t)(end - text->p) - exec->said);
+		exec->said = (size_t)(end - text->p) + 1;
+		say(exec, line);
+		free(line);
+	}
+}
+
 static void read_outlet(struct kube_exec *exec, struct outlet *outlet)
 {
 	char bytes[8192];
@@ -241,6 +287,8 @@ static void read_outlet(struct kube_exec *exec, struct outlet *outlet)
 	if (n > 0) {
 		str_add_bytes(&outlet->text, bytes, (size_t)n);
 		explicit_bzero(bytes, (size_t)n);
+		if (outlet == &exec->errs)
+			say_lines(exec);
 		if (outlet == &exec->out && outlet->text.truncated && !exec->is_killed) {
 			exec->is_flooded = true;
 			kill_plugin(exec);
@@ -308,12 +356,18 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 {
 	if (exec->pid > 0)
 		return true;
-	if (exec->spec->interactive == KUBE_INTERACTIVE_ALWAYS)
+	exec->is_asking = exec->host->may_ask &&
+			  exec->spec->interactive != KUBE_INTERACTIVE_NEVER &&
+			  isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	if (exec->spec->interactive == KUBE_INTERACTIVE_ALWAYS && !exec->is_asking)
 		return kube_exec_bad(exec->spec, err,
-			"it wants a terminal (interactiveMode: Always); log in with kubectl first");
+			"it wants to ask on a terminal (interactiveMode: Always): log in first, "
+			"with kubectl or sandmux ls");
 	int out = -1, errs = -1;
 	bool ok = outlet_open(exec, &exec->out, MAX_OUTPUT_BYTES, on_out, &out, err) &&
-		  outlet_open(exec, &exec->errs, MAX_STDERR_BYTES, on_errs, &errs, err);
+		  (exec->is_asking || outlet_open(exec, &exec->errs, MAX_STDERR_BYTES, on_errs,
+					      &errs, err));
+	exec->said = 0;
 	if (ok) {
 		int failed = spawn(exec, out, errs);
 		ok = failed == 0;
@@ -332,19 +386,25 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 	exec->is_killed = exec->is_overdue = exec->is_flooded = false;
 	exec->ready = ready;
 	exec->arg = arg;
+	if (exec->is_asking) /* a person takes the time that a person takes */
+		return true;
 	loop_timer_arm(exec->deadline, setting_get(SETTING_EXEC_PLUGIN_TIMEOUT));
+	loop_timer_arm(exec->slow, SLOW_MS);
 	return true;
 }
 
-struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec)
+struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec,
+	const struct kube_plugin_host *host)
 {
 	struct kube_exec *exec = x_calloc(1, sizeof *exec);
 	exec->loop = loop;
 	exec->spec = spec;
+	exec->host = host;
 	str_init(&exec->out.text, MAX_OUTPUT_BYTES);
 	str_init(&exec->errs.text, MAX_STDERR_BYTES);
 	exec->deadline = loop_timer_new(loop, on_deadline, exec);
 	exec->poll = loop_timer_new(loop, on_poll, exec);
+	exec->slow = loop_timer_new(loop, on_slow, exec);
 	return exec;
 }
 
@@ -353,13 +413,14 @@ void kube_exec_free(struct kube_exec *exec)
 	if (exec == NULL)
 		return;
 	if (exec->pid > 0) {
-		kill(-exec->pid, SIGKILL);
+		send_signal(exec, SIGKILL);
 		waitpid(exec->pid, NULL, 0);
 	}
 	outlet_wipe(&exec->out);
 	outlet_wipe(&exec->errs);
 	loop_timer_free(exec->deadline);
 	loop_timer_free(exec->poll);
+	loop_timer_free(exec->slow);
 	kube_exec_answer_deinit(&exec->answer);
 	free(exec);
 }
@@ -370,6 +431,11 @@ const struct kube_exec_answer *kube_exec_answer(const struct kube_exec *exec)
 		return NULL;
 	int64_t expires = exec->answer.expires_wall_ms;
 	return expires == 0 || clock_wall_ms() < expires ? &exec->answer : NULL;
+}
+
+bool kube_exec_is_running(const struct kube_exec *exec)
+{
+	return exec->pid > 0;
 }
 
 void kube_exec_forget(struct kube_exec *exec)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Exec credential plugins (client.authentication.k8s.io v1 and v1beta1), run on the loop: nothing blocks.
  * One run is shared by all who wait; the answer is kept until it expires. What the plugin writes is never put in
- * an error; its stderr goes to the debug log. */
+ * an error; its stderr goes to the debug log and, line by line, to
+ * whoever waits (kube_plugin_host), or to the terminal itself where it may ask there. */
 #pragma once
 
 #include "engine/kube/config_internal.h"
@@ -16,12 +17,14 @@ struct kube_exec_answer {
 	int64_t expires_wall_ms;  /* 0: valid for the life of the process */
 };
 
-/* spec is borrowed and must outlive it. */
-struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec);
+/* spec and host are borrowed and must outlive it. */
+struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec,
+	const struct kube_plugin_host *host);
 void kube_exec_free(
 	struct kube_exec *exec); /* ends a running plugin; no callback comes after */
 /* The answer in hand, NULL if there is none or it has expired. */
 const struct kube_exec_answer *kube_exec_answer(const struct kube_exec *exec);
+bool kube_exec_is_running(const struct kube_exec *exec);
 /* The server rejected the answer: forget it. */
 void kube_exec_forget(struct kube_exec *exec);
 /* Runs the plugin unless it is running already; ready(arg, err) is called once at its end, never from
