@@ -125,7 +125,7 @@ static void check_clipboard(const struct check *check, const char *answer)
 			"");
 }
 
-/* Where is the cursor after the text? We count as wcwidth() does, and so must the terminal. */
+/* Where is the cursor after the text? We count as engine/base/width.h does, and so must the terminal. */
 static bool check_width(const char *text, int *cols)
 {
 	char question[64], answer[ANSWER_BYTES];

@@ -3,10 +3,12 @@
  *
  * Text is taken in units: a base character with what belongs to it (combining marks, and inside an
  * emoji its variation selector and the joiner to the next one), or one escaped code point or byte.
- * A code point is shown only if Unicode knows it as visible AND wcwidth() gives it columns, so that
- * what ncurses counts is what we count. A mark without a base would land on a character that is not
+ * A code point is shown only if Unicode knows it as visible AND wcwidth() gives it the columns of our own
+ * table (width.h), so that what ncurses counts is what we count. A mark without a base would land on a character that is not
  * from this text, so it is escaped too; so are marks beyond what a ncurses cell holds. */
 #include "engine/base/safe_text.h"
+
+#include "engine/base/width.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -74,8 +76,9 @@ static int visible_cols(int32_t c)
 	default:
 		break;
 	}
-	int cols = wcwidth((wchar_t)c);
-	return cols <= 2 ? cols : -1;
+	/* ncurses and other programs count by libc: what it sees otherwise would move what follows */
+	int cols = width_of((uint32_t)c);
+	return cols == wcwidth((wchar_t)c) ? cols : -1;
 }
 
 size_t safe_text_decode(struct slice text, int32_t *c)
@@ -120,8 +123,7 @@ static bool joins(int32_t base, int marks, int32_t c, struct slice rest)
 	}
 	if (c == ZERO_WIDTH_JOINER)
 		return (is_pictographic(base) || is_skin_tone(base)) && has_next &&
-		       is_pictographic(next) && visible_cols(next) > 0 &&
-		       wcwidth(ZERO_WIDTH_JOINER) == 0;
+		       is_pictographic(next) && visible_cols(next) > 0;
 	return visible_cols(c) == 0;
 }
 
@@ -256,12 +258,11 @@ size_t safe_text_next(struct slice safe, int *cols)
 		*cols = 1;
 		return 1;
 	}
-	int width = base < 0x80 ? 1 : wcwidth((wchar_t)base);
-	*cols = width == 2 ? 2 : 1;
+	*cols = width_of((uint32_t)base) == 2 ? 2 : 1;
 	for (;;) {
 		int32_t c;
 		size_t n = safe_text_decode(skip(safe, used), &c);
-		if (n == 0 || c < 0x80 || wcwidth((wchar_t)c) != 0)
+		if (n == 0 || width_of((uint32_t)c) != WIDTH_JOINS)
 			return used;
 		used += n;
 	}

@@ -2,8 +2,8 @@
 /* The only way for foreign text to the screen, to a log line or to stderr.
  * Everything unsafe becomes visible ASCII, so that the result can neither move the cursor, nor
  * change direction, nor hide: C0 and DEL as ^X, C1 as <U+0085>, invalid UTF-8 as \xNN, bidi controls,
- * zero-width tricks and unassigned code points as <U+202E>. The column count is that of wcwidth(), which
- * ncurses obeys; a cluster wcwidth does not know is replaced.
+ * zero-width tricks and unassigned code points as <U+202E>. The column count is that of width.h; a cluster of
+ * which wcwidth(), which ncurses obeys, is of another opinion is replaced.
  * setlocale(LC_CTYPE, "") with a UTF-8 locale must have been called by the program. */
 #pragma once
 
