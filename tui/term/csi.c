@@ -26,17 +26,56 @@ static int place_of(const struct csi *csi, int index, int max)
 	return n < 1 ? 1 : n > max ? max : n;
 }
 
-/* Editing ends a pending wrap (xterm does it as well). */
-static void end_wrap(struct term *t)
-{
-	if (state_wrap_pending(t))
-		state_settle(t);
-}
-
+/* IL, DL, SU, SD and the tabs are libvterm's. */
 static void pass_count(struct term *t, const struct csi *csi)
 {
-	end_wrap(t);
 	state_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
+}
+
+static bool is_between_margins(const struct term *t)
+{
+	return t->col >= t->region.left && t->col < t->region.right;
+}
+
+/* ICH and DCH: up to the right margin, in any row; only the side margins bind them. */
+static void edit_characters(struct term *t, const struct csi *csi)
+{
+	int n = count_of(t, csi);
+	if (!is_between_margins(t))
+		return;
+	struct grid_rect rest = { t->row, t->row + 1, t->col, t->region.right };
+	grid_scroll_cols(
+		t->grid, rest, csi->final == 'P' ? n : -n, state_erase_id(t), t->revision);
+	t->at_end = false;
+}
+
+static void erase_characters(struct term *t, const struct csi *csi)
+{
+	int end = t->col + count_of(t, csi);
+	state_fill(t, (struct grid_rect){ t->row, t->row + 1, t->col, end },
+		cell_blank(state_erase_id(t)));
+	t->at_end = false;
+}
+
+/* IL and DL: within the margins only, and the cursor goes to the left one (as in a VT510). Lines that a program
+ * deletes did not scroll away: they are no history. */
+static void edit_lines(struct term *t, const struct csi *csi)
+{
+	if (t->row < t->region.top || t->row >= t->region.bottom || !is_between_margins(t))
+		return;
+	t->history_pause = true;
+	pass_count(t, csi);
+	t->history_pause = false;
+	state_move(t, t->row, t->region.left);
+}
+
+/* CHT, CBT. Behind the last column there is no stop, and what waits there keeps waiting. */
+static void move_tabs(struct term *t, const struct csi *csi)
+{
+	if (t->at_end && csi->final == 'I')
+		return;
+	pass_count(t, csi);
+	t->at_end = false;
 }
 
 /* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual). */
@@ -81,27 +120,21 @@ static void move_to(struct term *t, int row, int col, bool keep_origin_col)
 static void erase_display(struct term *t, const struct csi *csi)
 {
 	int kind = csi_param(csi, 0, 0);
-	end_wrap(t);
-	if (kind <= 2)
+	if (kind <= 2) {
 		state_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
-	else if (kind == 3 && csi->leader == 0)
+		t->at_end = false;
+	} else if (kind == 3 && csi->leader == 0) {
 		term_history_clear(t);
+	}
 }
 
 static void erase_line(struct term *t, const struct csi *csi)
 {
 	int kind = csi_param(csi, 0, 0);
-	end_wrap(t);
-	if (kind <= 2)
-		state_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
-}
-
-static void delete_lines(struct term *t, const struct csi *csi)
-{
-	t->history_pause = true; /* the program removes them, they did not scroll away */
-	pass_count(t, csi);
-	t->history_pause = false;
-	state_settle(t);
+	if (kind > 2)
+		return;
+	state_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
+	t->at_end = false;
 }
 
 static void set_scroll_region(struct term *t, const struct csi *csi)
@@ -111,7 +144,7 @@ static void set_scroll_region(struct term *t, const struct csi *csi)
 	int bottom = csi_param(csi, 1, 0);
 	if (bottom == 0 || bottom > rows)
 		bottom = rows;
-	if (top >= bottom && !(rows == 1 && top == 1))
+	if (top >= bottom)
 		return;
 	state_writef(t, "\x1b[%d;%dr", top, bottom);
 	t->region.top = top - 1;
@@ -198,15 +231,21 @@ static void handle_plain(struct term *t, const struct csi *csi)
 	switch (csi->final) {
 	case '@': /* ICH */
 	case 'P': /* DCH */
+		edit_characters(t, csi);
+		break;
 	case 'X': /* ECH */
-		pass_count(t, csi);
+		erase_characters(t, csi);
 		break;
 	case 'L': /* IL */
-	case 'S': /* SU */
+	case 'M': /* DL */
+		edit_lines(t, csi);
+		break;
 	case 'I': /* CHT */
 	case 'Z': /* CBT */
+		move_tabs(t, csi);
+		break;
+	case 'S': /* SU */
 		pass_count(t, csi);
-		state_settle(t);
 		break;
 	case 'C': /* CUF */
 	case 'a': /* HPR */
@@ -223,10 +262,8 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		move_by(t, -count_of(t, csi), 0);
 		break;
 	case 'T': /* SD; with more numbers it is xterm's mouse highlighting */
-		if (csi->count == 1) {
+		if (csi->count == 1)
 			pass_count(t, csi);
-			state_settle(t);
-		}
 		break;
 	case 'A':
 	case 'B':
@@ -251,9 +288,6 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		break;
 	case 'K':
 		erase_line(t, csi);
-		break;
-	case 'M': /* DL */
-		delete_lines(t, csi);
 		break;
 	case 'b': /* REP */
 		ground_repeat(t, csi_param(csi, 0, 1) < 1 ? 1 : csi_param(csi, 0, 1));
@@ -334,8 +368,8 @@ void csi_handle(struct term *t, const struct csi *csi)
 		break;
 	case KEY(0, '\'', '}'): /* DECIC */
 	case KEY(0, '\'', '~'): /* DECDC */
-		end_wrap(t);
 		state_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
+		t->at_end = false;
 		break;
 	default:
 		break;

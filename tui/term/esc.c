@@ -16,6 +16,7 @@ void esc_save_cursor(struct term *t)
 	struct saved_cursor *saved = saved_of(t);
 	state_cursor(t, &saved->row, &saved->col);
 	saved->valid = true;
+	saved->at_end = t->at_end;
 	saved->origin = t->modes.origin;
 	saved->pen = t->pen;
 	saved->charsets = t->charsets;
@@ -27,6 +28,7 @@ void esc_restore_cursor(struct term *t)
 	if (saved->origin != t->modes.origin)
 		mode_set(t, true, 6, saved->origin);
 	state_move(t, saved->row, saved->col);
+	t->at_end = saved->at_end && t->col == saved->col;
 	t->pen = saved->pen;
 	t->pen_changed = true;
 	t->charsets = saved->charsets;
@@ -40,7 +42,6 @@ static void reset_common(struct term *t)
 	t->charsets = (struct charsets){ 0 };
 	memset(t->saved, 0, sizeof t->saved);
 	t->region = (struct grid_rect){ 0, t->grid->rows, 0, t->grid->cols };
-	t->last.valid = false;
 	term_touch(t);
 }
 
@@ -48,14 +49,15 @@ static void reset_common(struct term *t)
  * cannot leave them on: `reset` and `tput rs1` send this. */
 void esc_soft_reset(struct term *t)
 {
-	int row;
-	int col;
-	state_cursor(t, &row, &col);
+	int row = t->row;
+	int col = t->col;
+	bool at_end = t->at_end;
 	state_writef(t,
 		"\x1b[?6l\x1b[?1l\x1b[4l\x1b[?7h\x1b[?25h\x1b>\x1b[0\"q\x1b[?69l\x1b[r\x1b[s");
 	mode_init(t);
 	reset_common(t);
 	state_move(t, row, col);
+	t->at_end = at_end;
 }
 
 /* RIS. The scrollback stays: only ED 3 and the user remove it. */
@@ -68,6 +70,9 @@ void term_reset(struct term *t)
 	grid_fill(t->screens[1], (struct grid_rect){ 0, t->grid->rows, 0, t->grid->cols },
 		cell_blank(0), t->revision);
 	vterm_state_reset(t->vt_state, 1); /* erases the main screen */
+	t->row = 0;
+	t->col = 0;
+	t->at_end = false;
 	t->vt_behind = false;
 	t->modes.reverse_screen = false;
 	state_writef(t, "\x1b[?5l");
@@ -110,7 +115,7 @@ static void handle_plain(struct term *t, char final)
 	case 'M': /* RI */
 		state_writef(t, "\x1b%c", final);
 		if (final != 'H')
-			state_settle(t);
+			t->at_end = false;
 		term_touch(t);
 		break;
 	case 'N': /* SS2 */

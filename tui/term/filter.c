@@ -28,7 +28,6 @@ void filter_reset(struct filter *f)
 	f->utf8_have = 0;
 	f->last_char = 0;
 	f->marks = 0;
-	f->drop_marks = false;
 	f->string_n = 0;
 }
 

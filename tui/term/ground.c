@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The parser between sequences: runs of text, checked and classified, and single controls. A run goes
  * on to text.c as it is; combining marks, other character sets and what is not UTF-8 interrupt it. */
+#include "engine/base/width.h"
 #include "tui/term/internal.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
 enum {
 	BEL = 0x07,
@@ -13,13 +13,6 @@ enum {
 	SHIFT_IN = 0x0f,
 	ESC = 0x1b,
 	DEL = 0x7f,
-};
-
-enum kind {
-	KIND_TEXT,
-	KIND_MARK,         /* zero width, belongs to the character before */
-	KIND_SPACING_MARK, /* has a width, but comes in rows like marks */
-	KIND_DROP,
 };
 
 static bool is_run_byte(unsigned char c)
@@ -52,33 +45,6 @@ static int decode(const unsigned char *p, size_t n, uint32_t *codepoint)
 	}
 	*codepoint = value;
 	return need;
-}
-
-static enum kind classify(uint32_t c)
-{
-	if (c < 0xa0)
-		return KIND_DROP; /* C1 */
-	if (c < 0x300)
-		return KIND_TEXT;
-	if (c >= 0x1160 && c <= 0x11ff)
-		return KIND_MARK; /* medial vowels and finals of Hangul */
-	if (c == 0x06de || c == 0x1734 || c == 0x302e || c == 0x302f)
-		return KIND_MARK; /* combining in older Unicode and in libvterm's table */
-	switch (utf8proc_category((utf8proc_int32_t)c)) {
-	case UTF8PROC_CATEGORY_MN:
-	case UTF8PROC_CATEGORY_ME:
-		return KIND_MARK;
-	case UTF8PROC_CATEGORY_MC:
-		return KIND_SPACING_MARK;
-	case UTF8PROC_CATEGORY_CF:
-		/* joiners shape what people read; direction controls and tags only deceive */
-		return c == 0x200c || c == 0x200d ? KIND_MARK : KIND_DROP;
-	case UTF8PROC_CATEGORY_ZL:
-	case UTF8PROC_CATEGORY_ZP:
-		return KIND_DROP;
-	default:
-		return KIND_TEXT;
-	}
 }
 
 static uint32_t last_of(const unsigned char *p, size_t n)
@@ -197,26 +163,18 @@ size_t ground_feed(struct term *t, const unsigned char *p, size_t n)
 			i++;
 			continue;
 		}
-		if (i > start)
-			f->drop_marks = false;
 		uint32_t codepoint = 0;
 		int length = 1;
-		enum kind kind = KIND_DROP;
+		int width = WIDTH_HIDDEN;
 		if (c >= 0x80) {
 			length = decode(p + i, n - i, &codepoint);
-			kind = length > 0 ? classify(codepoint) : KIND_DROP;
-			if (kind == KIND_TEXT && f->drop_marks)
-				kind = KIND_DROP;
-			if (kind >= KIND_MARK && i != marks_end)
-				f->marks = 0;
-			if (kind == KIND_SPACING_MARK && ++f->marks > MARKS_IN_ROW_MAX)
-				kind = KIND_DROP;
-			if (kind == KIND_TEXT || kind == KIND_SPACING_MARK) {
+			width = length > 0 ? width_of(codepoint) : WIDTH_HIDDEN;
+			if (width > 0) {
 				i += (size_t)length;
-				if (kind == KIND_SPACING_MARK)
-					marks_end = i;
 				continue;
 			}
+			if (width == WIDTH_JOINS && i != marks_end)
+				f->marks = 0;
 		}
 		flush(t, p + start, i - start);
 		if (c == ESC) {
@@ -235,11 +193,11 @@ size_t ground_feed(struct term *t, const unsigned char *p, size_t n)
 			put_translated(t, c);
 		else if (length < 0)
 			put_replacement(t);
-		else if (kind == KIND_MARK)
+		else if (width == WIDTH_JOINS)
 			put_mark(t, codepoint);
 		i += (size_t)(length < 0 ? -length : length);
 		start = i;
-		if (kind == KIND_MARK)
+		if (width == WIDTH_JOINS)
 			marks_end = i;
 	}
 	flush(t, p + start, i - start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of this room share: the terminal itself. Bytes go
  *
- *   term_feed → filter.c (parser) ─ ground.c, text.c ─→ libvterm state ─ callbacks → state.c → grid
- *                                 ├ editing, tabs … csi.c ──↑
+ *   term_feed → filter.c (parser) ─ ground.c, text.c ──────────────────────────────────→ grid
+ *                                 ├ lines, tabs … csi.c → libvterm state ─ callbacks → state.c ─↑
  *                                 ├ styles ───────→ sgr.c
  *                                 ├ modes, queries → mode.c, csi.c
  *                                 └ OSC, DCS ─────→ osc.c
@@ -23,7 +23,6 @@ enum {
 	OSC_CLIPBOARD_BYTES = 64 * 1024,
 	DCS_BYTES = 256,
 	MARKS_IN_ROW_MAX = 16, /* combining marks on one character that are looked at */
-	VT_WRITE_BYTES = 1024, /* libvterm decodes each write into an array on its stack */
 };
 
 enum filter_state {
@@ -59,7 +58,6 @@ struct filter {
 	size_t string_capacity;
 	uint32_t last_char; /* for REP; 0 = none */
 	int marks;          /* combining marks since the last base character */
-	bool drop_marks;    /* libvterm joins more than we allow: until the next ASCII */
 };
 
 enum charset {
@@ -78,6 +76,7 @@ struct saved_cursor {
 	bool valid;
 	int row;
 	int col;
+	bool at_end;
 	bool origin;
 	struct term_style pen;
 	struct charsets charsets;
@@ -101,20 +100,13 @@ struct term {
 	uint32_t erase_id; /* background of the pen only */
 	bool pen_changed;
 
-	/* The cursor, when libvterm's is out of date (text.c); else ask libvterm. */
-	bool vt_behind;
+	/* The cursor. In the last column there are two places: on the character, and behind it, where
+	 * the next one wraps (at_end). */
 	int row;
 	int col;
-	bool wrap_is_ours; /* libvterm was told the place, but not of the wrap that is pending */
-	bool in_text;      /* libvterm is writing: what scrolls does so because of a wrap */
-	bool direct; /* ASCII is written without libvterm; tests switch it off to compare */
-
-	/* The last character written, as long as the cursor has not gone elsewhere. */
-	struct {
-		bool valid;
-		int row;
-		int end; /* column after it */
-	} last;
+	bool at_end;
+	bool vt_behind; /* libvterm does not know the place yet */
+	bool direct;    /* ASCII is written in runs; tests switch it off to compare */
 
 	struct filter filter;
 	struct charsets charsets;
@@ -184,11 +176,9 @@ void state_writef(struct term *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void state_scroll_up(struct term *t, struct grid_rect rect, int rows);
 void state_add_mark(struct term *t, uint32_t codepoint); /* combining, at the cursor */
-/* Puts the cursor somewhere (brought inside) and ends a pending wrap. */
+/* Puts the cursor somewhere (brought inside) and on its character: a pending wrap is over. */
 void state_move(struct term *t, int row, int col);
-void state_settle(struct term *t);       /* ends a pending wrap that libvterm may have kept */
 void state_clear_region(struct term *t); /* region and margins = whole screen */
-bool state_wrap_pending(const struct term *t);
 void state_cursor(const struct term *t, int *row, int *col);
 void state_fill(struct term *t, struct grid_rect rect, struct term_cell cell);
 uint32_t state_pen_id(struct term *t);
@@ -199,7 +189,8 @@ void text_put(struct term *t, const unsigned char *bytes, size_t n);
 void text_control(struct term *t, unsigned char c); /* BS … CR */
 
 /* reflow.c: the main screen at another size; the cursor is moved along */
-void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col);
+void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
+	bool *cursor_at_end);
 
 /* term.c */
 void term_reply(struct term *t, const char *bytes, size_t n); /* to a query: limited */

@@ -36,7 +36,6 @@ void mode_switch_screen(struct term *t, bool alternate, bool clear)
 	if (from != t->grid)
 		for (int r = 0; r < t->grid->rows; r++)
 			grid_row(t->grid, r)->revision = t->revision;
-	state_settle(t);
 	term_touch(t);
 }
 
@@ -72,9 +71,13 @@ static void set_mouse(struct term *t, enum term_mouse_mode mode, bool on)
 
 static void set_margins_mode(struct term *t, bool on)
 {
-	/* either way the margins start as the whole width */
+	/* either way the margins start as the whole width, and the cursor stays (libvterm moves it) */
+	int row = t->row;
+	int col = t->col;
 	state_writef(t, "\x1b[s\x1b[?69%c", on ? 'h' : 'l');
-	state_settle(t);
+	t->row = row;
+	t->col = col;
+	t->vt_behind = true;
 	t->region.left = 0;
 	t->region.right = t->grid->cols;
 	t->margins_mode = on;
@@ -111,8 +114,6 @@ static void set_private(struct term *t, int number, bool on)
 		break;
 	case 7:
 		t->modes.autowrap = on;
-		state_writef(t, "\x1b[?7%c", final);
-		state_settle(t);
 		break;
 	case 9:
 		set_mouse(t, TERM_MOUSE_X10, on);

@@ -36,6 +36,7 @@ struct flow {
 	struct out_rows out;
 	size_t cursor_row; /* in out */
 	int cursor_col;
+	bool cursor_at_end;
 };
 
 static struct history_line *add_line(struct flow *flow)
@@ -55,6 +56,16 @@ static int last_used_row(const struct grid *g)
 	return last;
 }
 
+/* Cells of a row to lay out anew. A row that is filled with colour to its end stays one row: only its text may need
+ * another. */
+static size_t length_to_keep(const struct grid *g, const struct grid_row *row, int new_cols)
+{
+	int n = grid_row_length(g, row);
+	while (!row->wrapped && n > new_cols && row->cells[n - 1].text == 0)
+		n--;
+	return (size_t)n;
+}
+
 static void gather(struct term *t, struct flow *flow, int last, int cursor_row, int cursor_col)
 {
 	const struct grid *g = t->screens[0];
@@ -68,7 +79,7 @@ static void gather(struct term *t, struct flow *flow, int last, int cursor_row, 
 		const struct grid_row *row = grid_row(g, r);
 		struct history_line *line =
 			continues ? &flow->lines[flow->line_count - 1] : add_line(flow);
-		size_t length = (size_t)grid_row_length(g, row);
+		size_t length = length_to_keep(g, row, flow->cols);
 		if (r == cursor_row) {
 			flow->cursor_line = flow->line_count - 1;
 			flow->cursor_cell = line->n + (size_t)cursor_col;
@@ -131,15 +142,10 @@ static void lay_out(struct flow *flow, size_t index, struct out_rows *out)
 		}
 		at += used;
 	} while (at < line->n);
-	/* just behind a full row: the next character would wrap */
-	struct out_row *row = &out->rows[out->count - 1];
-	if (has_cursor && line->n > 0 && flow->cursor_cell == line->n &&
-		row->length == flow->cols) {
-		row->wrapped = true;
-		add_row(out);
-		flow->cursor_row = out->count - 1;
-		flow->cursor_col = 0;
-	}
+	/* just behind a full row: the next character wraps */
+	if (has_cursor)
+		flow->cursor_at_end = flow->cursor_cell == line->n &&
+				      out->rows[out->count - 1].length == flow->cols;
 }
 
 /* Takes lines back from the scrollback until the screen is full; they come before the others. */
@@ -196,7 +202,8 @@ static struct grid *build(struct term *t, const struct flow *flow, size_t first)
 	return g;
 }
 
-void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col)
+void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
+	bool *cursor_at_end)
 {
 	struct grid *old = t->screens[0];
 	struct flow flow = { .cols = cols, .rows = rows, .cursor_line = SIZE_MAX };
@@ -223,6 +230,7 @@ void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *curso
 	grid_free(old);
 	*cursor_row = (int)(flow.cursor_row - first);
 	*cursor_col = flow.cursor_col;
+	*cursor_at_end = flow.cursor_at_end;
 	for (size_t i = 0; i < flow.line_count; i++)
 		free(flow.lines[i].cells);
 	free(flow.lines);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libvterm's state layer: it decides where characters go, how the cursor moves and what scrolls.
+/* libvterm's state layer: it keeps tab stops, and decides what lines, erasing and scrolling change.
  * Only input that filter.c has understood gets here. Facts this file relies on (0.1.4 to 0.3):
- *  - each write is decoded into an array on the stack: VT_WRITE_BYTES at most
- *  - it never sees combining marks (state_add_mark), REP, saved cursors, SGR, or screen switches
- *  - after a wrap the next glyph is put in column 0 of the next row, with nothing but a scroll in
- *    between; the cursor callback is called at the end of a piece of text
+ *  - it never sees text, REP, saved cursors, SGR, or screen switches
  *  - rows and columns it names may lie outside: each is checked */
 #include "tui/term/internal.h"
 
@@ -42,100 +39,6 @@ uint32_t state_erase_id(struct term *t)
 	return t->erase_id;
 }
 
-/* The row above was left because it was full, not because the program moved. */
-static void note_wrap(struct term *t, int row, int width)
-{
-	if (t->last.row != row - 1 || t->last.row < 0)
-		return;
-	int cols = t->grid->cols;
-	bool is_short = t->last.end == cols - 1 && width == 2;
-	if (t->last.end < cols && !is_short)
-		return;
-	struct grid_row *before = grid_row(t->grid, row - 1);
-	before->wrapped = true;
-	before->wrap_short = is_short;
-}
-
-static int on_putglyph(VTermGlyphInfo *info, VTermPos pos, void *user)
-{
-	struct term *t = user;
-	struct grid *g = t->grid;
-	if (t->resizing || pos.row < 0 || pos.row >= g->rows || pos.col < 0 ||
-		pos.col >= g->cols || info->chars[0] == 0)
-		return 1;
-	uint32_t text = info->chars[0] & CELL_VALUE;
-	int width = info->width;
-	if (width <= 0)
-		return 1; /* a mark that we do not know: nothing to put it on */
-	if (width > 1) {
-		width = 2;
-		if (pos.col + 2 > g->cols) {
-			width = 1; /* a screen of one column */
-			text = 0xfffd;
-		}
-	}
-	if (pos.col == 0 && t->last.valid)
-		note_wrap(t, pos.row, width);
-	struct grid_row *row = grid_row(g, pos.row);
-	struct term_cell *cell = &row->cells[pos.col];
-	int end = pos.col + width;
-	if (width == 2 && t->modes.insert) {
-		/* libvterm makes room for one column only */
-		struct grid_rect rest = { pos.row, pos.row + 1, pos.col, g->cols };
-		grid_scroll_cols(g, rest, -1, 0, t->revision);
-	}
-	if (row->used > pos.col)
-		grid_split_pairs(row, g->cols, pos.col, width);
-	if (t->protect)
-		text |= CELL_PROTECTED;
-	uint32_t style = state_pen_id(t);
-	cell->text = text;
-	cell->style = style;
-	if (width == 2) {
-		cell[0].text |= CELL_WIDE;
-		cell[1].text = CELL_TAIL | (text & CELL_PROTECTED);
-		cell[1].style = style;
-	}
-	if (end > row->used)
-		row->used = end;
-	if (end >= g->cols)
-		row->wrapped = row->wrap_short = false;
-	row->revision = t->revision;
-	t->wrap_is_ours = false;
-	t->last.valid = true;
-	t->last.row = pos.row;
-	t->last.end = end;
-	int i = 1;
-	for (; i < MARKS_IN_ROW_MAX && info->chars[i] != 0; i++)
-		*cell = cell_add_mark(&t->tables, *cell, info->chars[i]);
-	if (i == MARKS_IN_ROW_MAX)
-		t->filter.drop_marks = true; /* its buffer for them has no limit */
-	return 1;
-}
-
-/* After a character in the last column libvterm leaves the cursor on it (on the first half, if it is
- * wide). */
-static bool is_on_last(const struct term *t, int row, int col)
-{
-	int cols = t->grid->cols;
-	if (t->last.row != row || t->last.end < cols)
-		return false;
-	return col == cols - 1 ||
-	       (col == cols - 2 && (grid_row(t->grid, row)->cells[cols - 1].text & CELL_TAIL));
-}
-
-static int on_movecursor(VTermPos pos, VTermPos old, int visible, void *user)
-{
-	(void)old;
-	(void)visible;
-	struct term *t = user;
-	/* the end of a piece of text: the cursor stands behind it, or on the last column */
-	bool behind = pos.row == t->last.row && pos.col == t->last.end;
-	if (t->last.valid && !behind && !is_on_last(t, pos.row, pos.col))
-		t->last.valid = false;
-	return 1;
-}
-
 static bool take_rect(const struct term *t, VTermRect from, struct grid_rect *to)
 {
 	*to = (struct grid_rect){ from.start_row, from.end_row, from.start_col, from.end_col };
@@ -159,11 +62,6 @@ void state_scroll_up(struct term *t, struct grid_rect rect, int rows)
 	if (rows > 0 && whole && rect.top == 0 && t->grid == t->screens[0] && !t->history_pause)
 		push_history(t, rows < height ? rows : height);
 	grid_scroll_rows(t->grid, rect, rows, state_erase_id(t), t->revision);
-	if (t->last.valid && t->last.row >= rect.top && t->last.row < rect.bottom) {
-		t->last.row -= rows;
-		if (t->last.row < rect.top || t->last.row >= rect.bottom)
-			t->last.valid = false;
-	}
 }
 
 static int on_scrollrect(VTermRect vt_rect, int downward, int rightward, void *user)
@@ -172,12 +70,6 @@ static int on_scrollrect(VTermRect vt_rect, int downward, int rightward, void *u
 	struct grid_rect rect;
 	if (!take_rect(t, vt_rect, &rect))
 		return 1;
-	if (t->in_text && downward == 1 && t->last.valid && t->last.row == rect.bottom - 1) {
-		/* it may leave the screen now, before note_wrap() sees it */
-		struct grid_row *row = grid_row(t->grid, t->last.row);
-		row->wrapped = true;
-		row->wrap_short = t->last.end < t->grid->cols;
-	}
 	if (rightward != 0)
 		grid_scroll_cols(t->grid, rect, rightward, state_erase_id(t), t->revision);
 	else
@@ -234,8 +126,6 @@ static int on_setlineinfo(
 }
 
 static const VTermStateCallbacks callbacks = {
-	.putglyph = on_putglyph,
-	.movecursor = on_movecursor,
 	.scrollrect = on_scrollrect,
 	.erase = on_erase,
 	.settermprop = on_settermprop,
@@ -263,8 +153,6 @@ static void catch_up(struct term *t)
 {
 	if (!t->vt_behind)
 		return;
-	t->wrap_is_ours = state_wrap_pending(t);
-	t->vt_behind = false;
 	int row = t->row;
 	int col = t->col;
 	if (t->modes.origin) {
@@ -274,23 +162,23 @@ static void catch_up(struct term *t)
 	char text[32];
 	int n = snprintf(
 		text, sizeof text, "\x1b[%d;%dH", row < 0 ? 1 : row + 1, col < 0 ? 1 : col + 1);
-	bool valid = t->last.valid;
 	vterm_input_write(t->vt, text, (size_t)n);
-	t->last.valid = valid;
+}
+
+static int inside(int value, int start, int end)
+{
+	return value < start ? start : value >= end ? end - 1 : value;
 }
 
 void state_write(struct term *t, const char *bytes, size_t n)
 {
 	catch_up(t);
-	while (n > 0) {
-		size_t piece = n < VT_WRITE_BYTES ? n : VT_WRITE_BYTES;
-		if (piece < n) /* never through a character */
-			while (piece > 1 && ((unsigned char)bytes[piece] & 0xc0) == 0x80)
-				piece--;
-		vterm_input_write(t->vt, bytes, piece);
-		bytes += piece;
-		n -= piece;
-	}
+	vterm_input_write(t->vt, bytes, n);
+	VTermPos pos;
+	vterm_state_get_cursorpos(t->vt_state, &pos);
+	t->row = inside(pos.row, 0, t->grid->rows);
+	t->col = inside(pos.col, 0, t->grid->cols);
+	t->vt_behind = t->row != pos.row || t->col != pos.col;
 }
 
 void state_writef(struct term *t, const char *format, ...)
@@ -304,20 +192,10 @@ void state_writef(struct term *t, const char *format, ...)
 		state_write(t, text, (size_t)n);
 }
 
-static int inside(int value, int start, int end)
-{
-	return value < start ? start : value >= end ? end - 1 : value;
-}
-
 void state_cursor(const struct term *t, int *row, int *col)
 {
-	VTermPos pos = { t->row, t->col };
-	if (!t->vt_behind)
-		vterm_state_get_cursorpos(t->vt_state, &pos);
-	*row = inside(pos.row, 0, t->grid->rows);
-	*col = inside(pos.col, 0, t->grid->cols);
-	if (t->last.valid && is_on_last(t, *row, *col))
-		*col = t->grid->cols - 1;
+	*row = t->row;
+	*col = t->col;
 }
 
 void state_move(struct term *t, int row, int col)
@@ -329,36 +207,15 @@ void state_move(struct term *t, int row, int col)
 	t->col = inside(
 		col, margins ? t->region.left : 0, margins ? t->region.right : t->grid->cols);
 	t->vt_behind = true;
-	t->last.valid = false;
-}
-
-void state_settle(struct term *t)
-{
-	state_cursor(t, &t->row, &t->col);
-	t->vt_behind = true;
-	t->last.valid = false;
-}
-
-bool state_wrap_pending(const struct term *t)
-{
-	int row;
-	int col;
-	if (!t->modes.autowrap || !t->last.valid || t->last.end < t->grid->cols)
-		return false;
-	state_cursor(t, &row, &col);
-	return t->last.row == row && col == t->grid->cols - 1;
+	t->at_end = false;
 }
 
 void state_add_mark(struct term *t, uint32_t codepoint)
 {
-	int row_number;
-	int col;
-	state_cursor(t, &row_number, &col);
-	if (!(t->last.valid && t->last.row == row_number && t->last.end > col))
-		col--; /* otherwise the character is still under the cursor */
+	int col = t->at_end ? t->col : t->col - 1;
 	if (col < 0)
 		return;
-	struct grid_row *row = grid_row(t->grid, row_number);
+	struct grid_row *row = grid_row(t->grid, t->row);
 	if ((row->cells[col].text & CELL_TAIL) && col > 0)
 		col--;
 	struct term_cell *cell = &row->cells[col];

@@ -135,11 +135,12 @@ void term_resize(struct term *t, int cols, int rows)
 	state_cursor(t, &row, &col);
 	bool alternate = t->modes.alternate_screen;
 	int main_row = row;
-	int main_col = state_wrap_pending(t) ? col + 1 : col;
+	int main_col = t->at_end ? col + 1 : col;
+	bool main_at_end = false;
 	if (alternate) {
 		/* where the main screen was left; 47 and 1047 do not say */
 		main_row = t->saved[0].valid ? t->saved[0].row : t->grid->rows - 1;
-		main_col = t->saved[0].valid ? t->saved[0].col : 0;
+		main_col = t->saved[0].valid ? t->saved[0].col + t->saved[0].at_end : 0;
 	}
 	/* libvterm would keep region and margins that reach outside */
 	state_clear_region(t);
@@ -147,19 +148,22 @@ void term_resize(struct term *t, int cols, int rows)
 	vterm_set_size(t->vt, rows, cols);
 	t->resizing = false;
 
-	reflow_main(t, cols, rows, &main_row, &main_col);
+	reflow_main(t, cols, rows, &main_row, &main_col, &main_at_end);
 	grid_crop(t->screens[1], cols, rows, t->revision);
 	t->region = (struct grid_rect){ 0, rows, 0, cols };
 	for (int i = 0; i < 2; i++) {
 		t->saved[i].row = clamp(t->saved[i].row, 0, rows - 1);
+		t->saved[i].at_end &= t->saved[i].col == cols - 1;
 		t->saved[i].col = clamp(t->saved[i].col, 0, cols - 1);
 	}
 	if (alternate) {
 		t->saved[0].row = main_row;
 		t->saved[0].col = main_col;
+		t->saved[0].at_end = main_at_end;
 		state_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
 	} else {
 		state_move(t, main_row, main_col);
+		t->at_end = main_at_end;
 	}
 	sweep_if_due(t);
 	t->changed = true;

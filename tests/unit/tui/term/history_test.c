@@ -127,10 +127,30 @@ static void test_reflow_of_wide_characters(void **state)
 	assert_string_equal(all(), "a你|好世|界b");
 	term_resize(rig.t, 5, 4);
 	assert_string_equal(all(), "a你好|世界b");
-	rig_expect_cursor(&rig, 2, 0);
+	rig_expect_cursor(&rig, 1, 4); /* behind it: what comes next wraps */
 	term_resize(rig.t, 1, 4);
 	term_resize(rig.t, 10, 4);
 	assert_int_equal(term_history_rows(rig.t), 0);
+}
+
+static void test_coloured_rows_stay_rows(void **state)
+{
+	(void)state;
+	rig_feed(&rig, "\x1b[44m\x1b[2Jab\r\ncd");
+	term_resize(rig.t, 5, 4);
+	assert_string_equal(rig_screen(&rig), "ab|cd");
+	assert_int_equal(rig_style(&rig, 0, 4).bg, TERM_COLOR_INDEXED | 4);
+	assert_int_equal(term_history_rows(rig.t), 0);
+}
+
+/* The column that a wide character leaves is empty only if nothing stood there. */
+static void test_text_before_a_wide_one_is_kept(void **state)
+{
+	(void)state;
+	rig_feed(&rig, "012345678X\x1b[1;10H你");
+	assert_string_equal(rig_screen(&rig), "012345678X|你");
+	term_resize(rig.t, 20, 4);
+	assert_string_equal(rig_screen(&rig), "012345678X你");
 }
 
 /* Lines taken back from the scrollback are laid out twice. */
@@ -152,10 +172,14 @@ static void test_a_pending_wrap_survives(void **state)
 	term_resize(rig.t, 12, 4);
 	rig_feed(&rig, "x");
 	assert_string_equal(rig_screen(&rig), "0123456789x");
+	term_resize(rig.t, 11, 4); /* just full: no row is wasted on the cursor */
+	rig_expect_cursor(&rig, 0, 10);
+	rig_feed(&rig, "y");
+	assert_string_equal(rig_screen(&rig), "0123456789x|y");
 	rig_feed(&rig, "\r\n0123456789ab");
 	term_resize(rig.t, 6, 4);
 	rig_feed(&rig, "x");
-	assert_string_equal(all(), "012345|6789x|012345|6789ab|x");
+	assert_string_equal(all(), "012345|6789xy|012345|6789ab|x");
 }
 
 static void test_heights(void **state)
@@ -333,6 +357,8 @@ int main(void)
 		CASE(test_reflow_of_wide_characters),
 		CASE(test_one_column_has_no_second_halves),
 		CASE(test_a_pending_wrap_survives),
+		CASE(test_coloured_rows_stay_rows),
+		CASE(test_text_before_a_wide_one_is_kept),
 		CASE(test_heights),
 		CASE(test_cursor_stays_visible_when_text_is_below),
 		CASE(test_content_survives_many_resizes),
