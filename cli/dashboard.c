@@ -3,6 +3,7 @@
 #include "cli/verbs.h"
 
 #include "engine/base/safe_text.h"
+#include "local/control/control.h"
 #include "tui/app/app.h"
 #include "tui/views/keys.h"
 
@@ -13,9 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
+struct dashboard {
+	struct cli *cli;
+	struct control_up *up; /* the local backend is being started again; NULL */
+	void (*done)(void *arg, const struct err *err);
+	void *done_arg;
+};
+
 static void on_quit(void *arg)
 {
-	cli_finish(arg, EXIT_STATUS_OK);
+	const struct dashboard *dashboard = arg;
+	cli_finish(dashboard->cli, EXIT_STATUS_OK);
 }
 
 /* The window of this terminal was closed: one way of quitting. */
@@ -42,11 +51,55 @@ static void on_plugin(void *arg, const char *text)
 	free(safe);
 }
 
+/* ---- the local backend, started again */
+
+/* The engine has read its address once. */
+static bool is_same_address(
+	const struct cli *cli, const struct control_status *status, struct err *err)
+{
+	char port[16];
+	const char *server = engine_server(cli->engine), *colon = strrchr(server, ':');
+	snprintf(port, sizeof port, ":%u", status->port);
+	size_t n = strlen(port);
+	if (colon != NULL && strncmp(colon, port, n) == 0 && (!colon[n] || colon[n] == '/'))
+		return true;
+	return err_set(err, ERR_LOCAL_NOT_RUNNING,
+		"its old port is taken, so it listens on %u now: leave sandmux and start it again",
+		status->port);
+}
+
+static void on_up(void *arg, const struct err *err, const struct control_status *status)
+{
+	struct dashboard *dashboard = arg;
+	struct err other;
+	dashboard->up = NULL;
+	if (err == NULL && !is_same_address(dashboard->cli, status, &other))
+		err = &other;
+	dashboard->done(dashboard->done_arg, err);
+}
+
+static bool start_backend(void *arg, void (*done)(void *done_arg, const struct err *err),
+	void *done_arg, struct err *err)
+{
+	struct dashboard *dashboard = arg;
+	const struct cli_options *opt = &dashboard->cli->opt;
+	const struct control_opts opts = {
+		.state_dir = opt->state_dir,
+		.isolation = opt->isolation,
+		.daemon_auth = opt->daemon_auth,
+	};
+	dashboard->done = done;
+	dashboard->done_arg = done_arg;
+	dashboard->up = control_up_start(dashboard->cli->loop, &opts, on_up, dashboard, err);
+	return dashboard->up != NULL;
+}
+
 static int run_dashboard(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
 	struct err err = { 0 };
+	struct dashboard dashboard = { .cli = cli };
 	const char *no_color = getenv("NO_COLOR");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		err_set(&err, ERR_TTY_NONE,
@@ -66,7 +119,8 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		.theme = cli->opt.theme,
 		.no_mouse = cli->opt.no_mouse,
 		.on_quit = on_quit,
-		.arg = cli,
+		.start_backend = start_backend,
+		.arg = &dashboard,
 	};
 	cli_on_signal(cli, on_signal, cli);
 	struct app *app = app_new(cli->loop, &opts, &err);
@@ -77,6 +131,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	shown_app = app;
 	cli_run_loop(cli);
 	shown_app = NULL;
+	control_up_cancel(dashboard.up); /* it comes up all the same */
 	app_free(app);
 	return cli->status;
 }

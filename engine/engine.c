@@ -211,6 +211,8 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 	engine->label_selector = x_strdup(opts->label_selector);
 	engine->is_lazy = opts->no_fleet;
 	engine->fleet = open_fleet(engine, engine->namespace_, err);
+	if (engine->fleet != NULL)
+		engine_link_init(engine);
 	return engine->fleet != NULL;
 }
 
@@ -297,6 +299,7 @@ void engine_free(struct engine *engine)
 	engine_gateway_free(engine->gateway);
 	engine_routers_free(engine);
 	engine_rights_deinit(engine);
+	engine_link_deinit(engine);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)
@@ -379,6 +382,7 @@ static void on_fleet_change(void *arg)
 {
 	struct engine *engine = arg;
 	engine_lanes_check(engine);
+	engine_link_check(engine);
 	engine_resolves_look(engine);
 	if (engine->on_change != NULL)
 		engine->on_change(engine->on_change_arg);

@@ -12,6 +12,7 @@ struct tunnel;  /* lanes.c */
 struct gateway; /* gateway.c */
 struct router;  /* router.c */
 struct rights;  /* rights.c */
+struct link;    /* link.c */
 struct cJSON;
 struct str;
 
@@ -60,6 +61,7 @@ struct engine {
 	struct router *routers;
 	struct gateway *gateway;
 	struct rights *rights;
+	struct link *link; /* NULL in direct mode */
 	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;
 	void (*on_change)(void *arg);
@@ -161,6 +163,11 @@ struct engine_routes *engine_routes_start(struct engine *engine, const char *uid
 		const char *found),
 	void (*done)(void *arg), void *arg);
 void engine_routes_cancel(struct engine_routes *routes);
+
+/* link.c */
+void engine_link_init(struct engine *engine);
+void engine_link_deinit(struct engine *engine);
+void engine_link_check(struct engine *engine); /* the fleet has changed */
 
 /* resolve.c */
 void engine_resolves_look(struct engine *engine);

@@ -74,6 +74,9 @@ const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kin
 const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind);
 bool fleet_is_synced(const struct fleet *fleet); /* claims and Sandboxes listed at least once */
 void fleet_resync(struct fleet *fleet);
+/* The server answers: watches that wait out a pause go on at once, unless the server itself has named the time
+ * (Retry-After). is_lane_dead: those that seem open are opened anew as well, from where they are. */
+void fleet_hurry(struct fleet *fleet, bool is_lane_dead);
 struct fleet_counters {
 	size_t by_state[FLEET_STATE_COUNT];
 	size_t expiring; /* within 5 minutes */

@@ -328,6 +328,14 @@ void fleet_sources_stop(struct fleet *fleet)
 	}
 }
 
+void fleet_hurry(struct fleet *fleet, bool is_lane_dead)
+{
+	for (size_t i = 0; i < STORE_KIND_COUNT; i++) {
+		if (fleet->whole[i].reflector != NULL)
+			kube_reflector_hurry(fleet->whole[i].reflector, is_lane_dead);
+	}
+}
+
 void fleet_resync(struct fleet *fleet)
 {
 	for (size_t i = 0; i < STORE_KIND_COUNT; i++) {

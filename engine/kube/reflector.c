@@ -103,6 +103,8 @@ void kube_reflector_retry(struct kube_reflector *reflector, const struct err *er
 		delay = kube_backoff_next_ms(&reflector->backoff);
 	if (answer->retry_after_ms >= 0 && answer->retry_after_ms > delay)
 		delay = answer->retry_after_ms;
+	reflector->not_before_ms =
+		answer->retry_after_ms >= 0 ? clock_mono_ms() + answer->retry_after_ms : 0;
 	/* that this user may not read it stays the reason, whatever else happens meanwhile */
 	if (reflector->state != KUBE_REFLECTOR_FORBIDDEN)
 		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RETRYING, err);
@@ -343,6 +345,24 @@ enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *r
 int64_t kube_reflector_age_ms(const struct kube_reflector *reflector)
 {
 	return reflector->last_byte_ms ? clock_mono_ms() - reflector->last_byte_ms : 0;
+}
+
+void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead)
+{
+	bool is_waiting = reflector->request == NULL && reflector->discovery == NULL;
+	bool is_paused = reflector->state == KUBE_REFLECTOR_RETRYING ||
+			 (reflector->state == KUBE_REFLECTOR_STARTING &&
+				 reflector->err.code != ERR_NONE);
+	if (reflector->is_dead || reflector->not_before_ms > clock_mono_ms())
+		return;
+	if (is_lane_dead && reflector->request != NULL) {
+		kube_reflector_drop_request(reflector);
+		loop_timer_disarm(reflector->idle);
+		reflector->stats.retries++;
+		kube_reflector_go_on(reflector, 0);
+	} else if (is_waiting && is_paused) {
+		kube_reflector_go_on(reflector, 0);
+	}
 }
 
 void kube_reflector_resync(struct kube_reflector *reflector)

@@ -43,6 +43,9 @@ void kube_reflector_stop(struct kube_reflector *reflector); /* frees; no callbac
 enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *reflector);
 /* Age of the data: ms since the last sign of life while live, since the last good byte otherwise. */
 int64_t kube_reflector_age_ms(const struct kube_reflector *reflector);
+/* The server answers: a pause after a failure ends now, unless the server has named its length. is_lane_dead: what seems
+ * open goes over a connection that is dead, and is asked for anew from the last revision. */
+void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead);
 void kube_reflector_resync(
 	struct kube_reflector *reflector); /* a person asked, or the machine slept */
 /* Counters for the status line and the benches. */

@@ -59,6 +59,7 @@ struct kube_reflector {
 	int relists;          /* in a row, without a watch that lived */
 	int64_t last_byte_ms; /* monotonic; 0: none yet */
 	int64_t began_ms;
+	int64_t not_before_ms; /* Retry-After; 0: not said */
 	uint64_t lane_number;
 	bool is_dead;
 };

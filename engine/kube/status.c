@@ -7,6 +7,7 @@
 #include "engine/base/num.h"
 #include "engine/net/http.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { MAX_RETRY_AFTER_MS = 5 * 60 * 1000, MAX_TEXT_SHOWN = 200 };
@@ -103,6 +104,8 @@ void kube_transport_err(const struct err *from, const char *server, struct err *
 		return;
 	switch (from->code) {
 	case ERR_CONN_REFUSED:
+		to->sys = ECONNREFUSED;
+		/* fall through */
 	case ERR_CONN_LOST:
 	case ERR_CONN_DNS:
 		to->code = ERR_KUBE_TRANSPORT;

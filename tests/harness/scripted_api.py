@@ -61,6 +61,10 @@ class ScriptedApi:
         self.requests = []
         self.pages = {}
         self.forbidden = set()  # (verb, resource): 403 as RBAC says it, and "no" in access reviews
+        self.delay = 0.0  # seconds before each answer; what a watch sends is not held up
+        self.frozen = threading.Event()  # set: nothing is answered, nothing is sent, nothing is closed
+        self.gone = False  # stopped: connections that are open are closed without an answer
+        self.failing = 0  # a status that every GET is answered with; 0: none
         self.forbidden_in = {}  # the same by namespace, "" for all of them, in reviews alone
         self.creates = False  # claims are taken, and given back; nobody makes them ready
         self.created = {}
@@ -87,7 +91,23 @@ class ScriptedApi:
             self.pages[resource] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
         return self.pages[resource]
 
+    def start_again(self):
+        """At the same address, after stop()."""
+        handler = type("Handler", (_Handler,), {"api": self})
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.server.server_address[1]), handler)
+        self.server.daemon_threads = True
+        self.gone = False
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def hold(self):
+        """What a handler does before it says anything."""
+        time.sleep(self.delay)
+        while self.frozen.is_set():
+            time.sleep(0.02)
+
     def stop(self):
+        self.gone = True
+        self.frozen.clear()
         for watchers in self.watchers.values():
             for q in watchers:
                 q.put(None)
@@ -147,6 +167,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return True
 
     def do_GET(self):
+        self.api.hold()
+        if self.api.gone:
+            self.close_connection = True
+            return
+        if self.api.failing:
+            text = f'{{"kind":"Status","apiVersion":"v1","status":"Failure","message":"not now","code":{self.api.failing}}}'
+            self.reply(self.api.failing, text.encode())
+            return
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         resource = url.path.rstrip("/").rsplit("/", 1)[-1]
@@ -249,6 +277,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             q.put(self.api.initial(resource))
         with self.api.lock:
             self.api.watchers.setdefault(resource, []).append(q)
+            if self.api.gone:
+                q.put(None)
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
@@ -261,6 +291,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                     line = json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(self.api.rv)}}}).encode() + b"\n"
                 if line is None:
                     break
+                while self.api.frozen.is_set():
+                    time.sleep(0.02)
                 more = [line]
                 while len(more) < 200 and not q.empty():
                     more.append(q.get())

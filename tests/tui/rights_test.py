@@ -198,9 +198,8 @@ class Rights(Case):
         scr = self.open(api, cols=200)
         scr.wait_for(re.compile("not allowed: (list|watch) events"))
         api.stop()
-        scr.wait_for(re.compile(r"! .*sandboxclaims retrying"))
+        scr.wait_for("API server refuses connections")
         self.assertRegex(scr.text(), "not allowed: (list|watch) events")
-        self.assertNotIn("events retrying", scr.text())
 
     def test_sizes(self):
         masks = [("not allowed: (list|watch)", "not allowed: list"), (r"(?m) +data \d\S* old$", " data AGE old"), (r"(?m) +\d+d(?= |$)", "  000d")]
@@ -258,7 +257,7 @@ class Rights(Case):
         scr.wait_for("Delete 1 sandbox?")
         scr.type("d")
         scr.wait_for("Not deleted: claim-00000")
-        scr.key("Enter")
+        self.answer(scr, "OK")
         scr.wait_for(lambda s: self.is_greyed(s, "ctrl-d", "delete"))
         self.assertNotIn("(n new)", scr.text())
         self.refuses(scr, ["C-d"], "you may not delete sandboxclaims")
@@ -281,7 +280,7 @@ class Rights(Case):
         scr.wait_for("Delete 1 sandbox?")
         scr.type("d")
         scr.wait_for("not on Fridays")
-        scr.key("Enter")
+        self.answer(scr, "OK")
         scr.wait_gone("not on Fridays")
         scr.wait_for(" ctrl-d delete")
         api.server.RequestHandlerClass.change = original

@@ -335,6 +335,7 @@ bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const 
 	if (app->is_mouse_on)
 		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
+	engine_look(app->host.engine, true);
 	app_resized(app);
 	return true;
 }
@@ -348,6 +349,7 @@ void app_detach(struct app *app)
 	app->border = NULL;
 	app->is_strip_border = app->has_press = false;
 	surprise_hide(app);
+	engine_look(app->host.engine, false);
 	frame_stop(app);
 	terminal_close(app->tty);
 	input_free(app->input);
@@ -387,6 +389,12 @@ static void on_engine_change(void *arg)
 	if (revision != app->rights_revision) /* hints and help show what may be done */
 		frame_dirty(app);
 	app->rights_revision = revision;
+	struct engine_link link;
+	bool is_linked = engine_link_of(app->host.engine, &link);
+	if (is_linked && link.revision != app->link_revision) {
+		app->link_revision = link.revision;
+		frame_dirty(app); /* all that is shown changes its meaning */
+	}
 	app->is_engine_telling = true;
 	tabs_tell_changed(app);
 	app->is_engine_telling = false;

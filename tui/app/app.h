@@ -25,6 +25,10 @@ struct app_opts {
 	void (*on_quit)(void *arg);
 	/* The terminal has gone (hang-up): it is already detached. NULL: as on_quit. */
 	void (*on_gone)(void *arg);
+	/* Starts the embedded backend, without blocking; one done() comes later. NULL: it cannot be started from here. Whoever
+	 * frees the application while it starts makes sure that none comes any more. */
+	bool (*start_backend)(void *arg, void (*done)(void *done_arg, const struct err *err),
+		void *done_arg, struct err *err);
 	void *arg;
 };
 

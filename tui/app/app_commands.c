@@ -346,6 +346,13 @@ static bool run_answer(void *self, const char *args, struct err *err)
 	       err_set(err, ERR_ARG_INVALID, "no question is waiting for an answer");
 }
 
+static bool run_backend(void *self, const char *args, struct err *err)
+{
+	if (strcmp(args, "start") != 0)
+		return err_set(err, ERR_ARG_INVALID, "backend start");
+	return link_row_start(self, err);
+}
+
 static bool run_stop(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -374,6 +381,7 @@ const struct command app_commands[] = {
 	{ "theme", "NAME", "other colours", run_theme },
 	{ "mouse", "on|off|toggle", "use the mouse, or leave it to the terminal", run_mouse },
 	{ "answer", "", "turn to the question that waits for an answer", run_answer },
+	{ "backend", "start", "start the backend on this machine again", run_backend },
 	{ "redraw", "", "paint the whole screen again", run_redraw },
 	{ "resync", "", "list everything again", run_resync },
 	{ "stop", "", "suspend sandmux to the shell (fg comes back)", run_stop },

@@ -45,6 +45,11 @@ static void view_key(struct app *app, const struct key *key)
 	bool is_alone = scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
 	if (key->sym == KEY_SYM_ESCAPE && surprise_dismiss(app))
 		return;
+	bool is_offered = key->sym == KEY_NONE && key->codepoint == 'R' && !key->mods;
+	if (is_offered && !is_alone && !is_too_small && link_row_offers(app)) {
+		command_try(app, "backend start");
+		return;
+	}
 	const char *command = key_lookup(scope, key);
 	if (!command && (!is_alone || key->mods & MOD_ALT))
 		command = key_lookup(SCOPE_GLOBAL, key);
@@ -52,29 +57,6 @@ static void view_key(struct app *app, const struct key *key)
 		command_try(app, command);
 	else if (!is_alone && view->class->key)
 		view->class->key(view, key);
-}
-
-/* Who has the keyboard. */
-struct target {
-	const void *top; /* dialog or view */
-	enum prompt_kind prompt;
-	bool is_prefix;
-	enum key_scope scope;
-};
-
-static struct target target_of(const struct app *app)
-{
-	const struct view *view = app_focused(app);
-	struct target target = { view, app->prompt.kind, app->is_prefix, view_scope(view) };
-	if (app->n_dialogs)
-		target.top = app->dialogs[app->n_dialogs - 1];
-	return target;
-}
-
-static bool is_same(const struct target *a, const struct target *b)
-{
-	return a->top == b->top && a->prompt == b->prompt && a->is_prefix == b->is_prefix &&
-	       a->scope == b->scope;
 }
 
 /* Esc and another key in one read look like Alt and that key. */
@@ -89,24 +71,24 @@ static bool is_escape_and_key(const struct app *app, const struct key *key)
 	       view_scope(app_focused(app)) != SCOPE_SHELL;
 }
 
-/* Outside of programs it is taken for what it was. The other key was meant for what Esc has closed, or for what the
- * person believed to be there: it is not given to what lies below. Where text stands that Esc would throw away, it may
- * as well have been Alt, as in a shell, and does nothing. */
-static void escape_and_key(struct app *app, const struct key *key)
+/* Alt-B and Alt-F move by words in a shell: in a text they must not be an Esc that throws it away. */
+static bool is_word_key(const struct app *app, const struct key *key)
 {
-	struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
-	struct target before = target_of(app);
 	bool has_text = app->prompt.kind != PROMPT_NONE && app->prompt.edit.text.n;
 	if (app->n_dialogs)
 		has_text = dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
-	if (has_text || before.scope == SCOPE_DEAD)
+	return has_text && (key->codepoint == 'b' || key->codepoint == 'f');
+}
+
+/* Outside of programs it is taken for what it was. */
+static void escape_and_key(struct app *app, const struct key *key)
+{
+	struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
+	if (is_word_key(app, key))
 		return;
 	plain.mods &= ~(unsigned)MOD_ALT;
 	dispatch_key(app, &escape);
-	app_close_pending(app);
-	struct target after = target_of(app);
-	if (is_same(&before, &after) || key_is_prefix(&plain))
-		dispatch_key(app, &plain);
+	dispatch_key(app, &plain);
 }
 
 static void handle_key(struct app *app, const struct key *key)

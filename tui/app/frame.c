@@ -114,9 +114,10 @@ static void arm_tick(struct app *app)
 		layout_each(tab->root, leaf_min_redraw, &least);
 	if (app->is_strip_on)
 		min_redraw(&least, app->strip);
-	int64_t surprise = surprise_redraw_after_ms(app);
-	if (surprise && (!least || surprise < least))
-		least = surprise;
+	const int64_t own[] = { surprise_redraw_after_ms(app), link_row_redraw_after_ms(app) };
+	for (int i = 0; i < 2; i++)
+		if (own[i] && (!least || own[i] < least))
+			least = own[i];
 	if (least)
 		loop_timer_arm(app->tick_timer, least);
 	else
@@ -304,7 +305,8 @@ static void draw_too_small(struct app *app, struct region screen)
 
 static void place(struct app *app, struct region screen, int copy_rows)
 {
-	int rows = screen.rows - BARS_ROWS - copy_rows;
+	int link = link_row_rows(app);
+	int rows = screen.rows - BARS_ROWS - copy_rows - link;
 	int strip = 0;
 	if (app->is_strip_on) {
 		strip = app->strip_rows;
@@ -313,8 +315,9 @@ static void place(struct app *app, struct region screen, int copy_rows)
 		if (strip < 2)
 			strip = 0;
 	}
-	app->body = (struct rect){ 0, 1, screen.cols, rows - strip };
-	app->strip_rect = (struct rect){ 0, 1 + rows - strip, screen.cols, strip };
+	app->link_rect = (struct rect){ 0, 1, screen.cols, link };
+	app->body = (struct rect){ 0, 1 + link, screen.cols, rows - strip };
+	app->strip_rect = (struct rect){ 0, 1 + link + rows - strip, screen.cols, strip };
 	app->bar_rect = (struct rect){ 0, screen.rows - 1, screen.cols, 1 };
 	for (size_t i = 0; i < app->n_tabs; i++)
 		layout_place(app->tabs[i]->root, app->body);
@@ -335,6 +338,7 @@ void frame_compose(struct app *app)
 	int copy_rows = copies_summary(app->host.copies, &copies);
 	place(app, screen, copy_rows);
 	tab_bar_draw(app, region_sub(screen, 0, 0, screen.cols, 1));
+	link_row_draw(app, region_sub(screen, 0, 1, screen.cols, app->link_rect.rows));
 	draw_body(app, screen);
 	if (app->strip_rect.rows) {
 		struct rect r = app->strip_rect;

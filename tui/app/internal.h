@@ -89,11 +89,12 @@ struct app {
 	struct tab *tabs[TABS_MAX];
 	size_t n_tabs, current;
 	struct tabs_beside before, after;
-	uint64_t rights_revision; /* last seen */
-	struct view *strip;       /* the log below everything */
+	uint64_t rights_revision, link_revision; /* last seen */
+	bool is_backend_starting;
+	struct view *strip; /* the log below everything */
 	bool is_strip_on, is_strip_focused;
 	int strip_rows;
-	struct rect body, strip_rect, bar_rect;
+	struct rect body, strip_rect, bar_rect, link_rect;
 	char namespace_[NAMESPACE_BYTES];
 	/* input */
 	bool is_prefix;
@@ -170,6 +171,15 @@ void frame_sent(struct app *app);
 void frame_compose(struct app *app);
 /* Where a view was drawn; false if it is hidden. */
 bool frame_region(const struct app *app, const struct view *view, struct rect *out);
+
+/* link_row.c: the row under the tabs while the API server does not answer */
+int link_row_rows(const struct app *app); /* 0 or 1 */
+void link_row_text(const struct app *app, const struct engine_link *link, struct str *out);
+void link_row_draw(struct app *app, struct region row);
+int64_t link_row_redraw_after_ms(const struct app *app);
+/* The backend can be started, and the offer has stood for long enough to be meant. */
+bool link_row_offers(const struct app *app);
+bool link_row_start(struct app *app, struct err *err);
 
 /* commands.c */
 bool command_run(struct app *app, const char *line, struct err *err);

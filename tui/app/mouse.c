@@ -127,6 +127,11 @@ static void press(struct app *app, const struct mouse *mouse)
 		tab_bar_press(app, mouse);
 		return;
 	}
+	if (app->link_rect.rows && mouse->row == app->link_rect.row) {
+		if (mouse->button == 1 && link_row_offers(app))
+			command_try(app, "backend start");
+		return;
+	}
 	if (s.rows && mouse->row == s.row) {
 		app->is_strip_border = true;
 		return;

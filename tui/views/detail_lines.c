@@ -224,6 +224,17 @@ static int label_cols(const struct region r)
 	return LABEL_COLS < r.cols / 3 ? LABEL_COLS : r.cols / 3;
 }
 
+/* As of earlier: dim, whatever it says. */
+static struct style style_of(const struct host *host, enum theme_role role)
+{
+	struct style style = host_style(host, role);
+	if (!host_is_stale(host))
+		return style;
+	style.fg = host_style(host, ROLE_DIM).fg;
+	style.attrs |= DRAW_DIM;
+	return style;
+}
+
 int detail_line_draw(
 	const struct host *host, struct region r, int row, const struct detail_line *line)
 {
@@ -231,7 +242,7 @@ int detail_line_draw(
 	if (line->is_title) {
 		if (row >= 0 && row < r.rows)
 			region_text(
-				r, row, 0, r.cols, host_style(host, ROLE_HEADER), line->label);
+				r, row, 0, r.cols, style_of(host, ROLE_HEADER), line->label);
 		return 1;
 	}
 	int labels = label_cols(r), col = labels + 3, rows;
@@ -248,19 +259,19 @@ int detail_line_draw(
 	if (text_cols(line->label) > labels &&
 		!line->is_pair) { /* a long label: a row of its own */
 		rows = fold_draw(r, row, 2, host_style(host, ROLE_DIM), slice_of(line->label));
-		return rows + fold_draw(text, row + rows, col, host_style(host, line->role),
+		return rows + fold_draw(text, row + rows, col, style_of(host, line->role),
 				      slice_of(line->text));
 	}
 	if (line->is_pair) { /* name=value: as one */
 		struct str both;
 		str_init(&both, 64 << 10);
 		str_addf(&both, "%s=%s", line->label, line->text);
-		rows = fold_draw(text, row, 2, host_style(host, line->role),
+		rows = fold_draw(text, row, 2, style_of(host, line->role),
 			(struct slice){ both.p, both.n });
 		str_deinit(&both);
 		return rows;
 	}
 	if (row >= 0 && row < r.rows)
 		region_text(r, row, 2, labels, host_style(host, ROLE_DIM), line->label);
-	return fold_draw(text, row, col, host_style(host, line->role), slice_of(line->text));
+	return fold_draw(text, row, col, style_of(host, line->role), slice_of(line->text));
 }

@@ -38,6 +38,13 @@ const char *host_row_name(const struct host *host, const char *uid)
 	return *row->claim ? row->claim : row->sandbox;
 }
 
+bool host_is_stale(const struct host *host)
+{
+	struct engine_link link;
+	return engine_link_of(host->engine, &link) && link.state != ENGINE_LINK_LIVE &&
+	       link.state != ENGINE_LINK_WAITING;
+}
+
 enum theme_role host_state_role(enum fleet_state state)
 {
 	switch (state) {

@@ -226,6 +226,7 @@ const struct key_row key_rows[] = {
 	{ SCOPE_PREFIX, "z", "zoom", "this pane alone, or all again", "zoom" },
 	{ SCOPE_PREFIX, "x", "close", "close this pane (asks while it runs)", "close" },
 	{ SCOPE_PREFIX, "r", "again", "run what has ended in this pane again", NULL },
+	{ SCOPE_PREFIX, "R", "backend start", "start the backend on this machine again", NULL },
 	{ SCOPE_PREFIX, "a", "answer", "turn to the question that waits for an answer",
 		"answer" },
 	{ SCOPE_PREFIX, "[", "scroll", "scroll, search with the eyes, and copy", "scroll" },

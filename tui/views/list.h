@@ -20,7 +20,7 @@ struct list {
 	int column_at[COLUMN_COUNT], column_cols[COLUMN_COUNT]; /* -1: not shown */
 	bool is_dark[COLUMN_COUNT];                             /* its source may not be read */
 	bool is_rebuilding;
-	bool shows_seconds;
+	bool shows_seconds, is_stale; /* stale: drawn dim */
 };
 
 struct list_column_row {

@@ -167,6 +167,15 @@ static bool shows_seconds(const struct fleet_row *row)
 	return is_young || (row->expires_ms && left > 0 && left < SECONDS_SHOWN_MS);
 }
 
+/* As of earlier: no colour of a state, which speaks of now. */
+static struct style dimmed(const struct list *list, struct style style)
+{
+	if (style.bg == host_style(list->view.host, ROLE_TEXT).bg)
+		style.fg = host_style(list->view.host, ROLE_DIM).fg;
+	style.attrs |= DRAW_DIM;
+	return style;
+}
+
 static void draw_row(struct list *list, struct region r, int at, const struct fleet_row *row,
 	bool is_cursor, bool is_focused)
 {
@@ -176,6 +185,8 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 	struct style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
 	if (is_cursor)
 		base = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
+	if (list->is_stale)
+		base = dimmed(list, base);
 	region_fill(region_sub(r, 0, at, r.cols, 1), base);
 	if (is_marked)
 		region_text(r, at, 0, 1, base, "*");
@@ -187,7 +198,7 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 		if (list->is_dark[i] && !*text)
 			text = "–";
 		struct style style = base;
-		if (!(is_cursor && is_focused)) {
+		if (!(is_cursor && is_focused) && !list->is_stale) {
 			if (i == COLUMN_STATE)
 				style.fg = host_style(host, host_state_role(row->state)).fg;
 			else if (i == COLUMN_RESTARTS && row->restarts)
@@ -262,6 +273,7 @@ void list_draw(struct view *view, struct region r, bool is_focused)
 {
 	struct list *list = list_of(view);
 	list->shows_seconds = false;
+	list->is_stale = host_is_stale(view->host);
 	list->rows_shown = 0;
 	if (!list_fleet(list)) {
 		list->first_row = 2;

@@ -20,20 +20,29 @@ static void draw_counters(struct list *list, struct region r)
 	struct host *host = list->view.host;
 	struct fleet_counters counters = fleet_counters_of(list_fleet(list));
 	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
+	struct style accent = list->is_stale ? dim : host_style(host, ROLE_ACCENT);
 	size_t shown = list_index_count(list->index), total = list_index_total(list->index);
 	if (!list_index_shows_warm(list->index))
 		total -= counters.by_state[FLEET_WARM];
-	int col = shown == total ? region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
-					   "%zu sandbox%s", shown, shown == 1 ? "" : "es")
-				 : region_textf(r, 0, 0, r.cols, host_style(host, ROLE_ACCENT),
-					   "%zu of %zu sandboxes", shown, total);
+	if (!total &&
+		!fleet_is_synced(list_fleet(list))) { /* nobody has said that there are none */
+		region_text(r, 0, 0, r.cols, dim, "sandboxes: no answer yet");
+		return;
+	}
+	int col = shown == total ? region_textf(r, 0, 0, r.cols, accent, "%zu sandbox%s", shown,
+					   shown == 1 ? "" : "es")
+				 : region_textf(r, 0, 0, r.cols, accent, "%zu of %zu sandboxes",
+					   shown, total);
 	for (int state = 0; state < FLEET_STATE_COUNT; state++) {
 		if (!counters.by_state[state])
 			continue;
 		col += region_text(r, 0, col, r.cols - col, dim, "  ");
 		col += region_textf(r, 0, col, r.cols - col,
-			host_style(host, host_state_role((enum fleet_state)state)), "%zu %s",
-			counters.by_state[state], fleet_state_name((enum fleet_state)state));
+			list->is_stale
+				? dim
+				: host_style(host, host_state_role((enum fleet_state)state)),
+			"%zu %s", counters.by_state[state],
+			fleet_state_name((enum fleet_state)state));
 	}
 	if (counters.expiring)
 		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
@@ -51,7 +60,8 @@ static void draw_counters(struct list *list, struct region r)
 static int draw_age(struct list *list, struct region r, int64_t age_ms, bool is_bad)
 {
 	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
-	if (!fleet_is_synced(list_fleet(list)))
+	if (!fleet_is_synced(list_fleet(list)) ||
+		list->is_stale) /* the row under the tabs says when */
 		return 0;
 	/* while all is well, steps of five seconds tell as much and wake the machine less often */
 	if (!is_bad)
@@ -84,6 +94,8 @@ static int draw_freshness(struct list *list, struct region r)
 		if (strcmp(s->state_name, "live") == 0 ||
 			strcmp(s->state_name, "starting") == 0 ||
 			strcmp(s->state_name, "polled") == 0) /* said there too */
+			continue;
+		if (list->is_stale) /* said in the row under the tabs, for all of them */
 			continue;
 		str_addf(&trouble, "%s%s %s", trouble.n ? "  " : "! ", s->resource,
 			s->state_name);

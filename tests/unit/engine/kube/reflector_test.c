@@ -245,6 +245,55 @@ static void a_deaf_watch_is_replaced_on_a_new_connection(void **state)
 	assert_int_equal(watches, t->watches);
 }
 
+static void a_pause_ends_when_the_server_is_known_to_answer(void **state)
+{
+	struct test *t = *state;
+	start(t, 0);
+	until_live(t);
+	api_cut(t->watch); /* younger than a second: that waits 800 ms at least */
+	API_UNTIL(&t->api, t->state == KUBE_REFLECTOR_RETRYING, 2000);
+	int64_t hurried = clock_mono_ms();
+	kube_reflector_hurry(t->reflector, false);
+	API_UNTIL(&t->api, t->watches == 2, 700);
+	assert_true(clock_mono_ms() - hurried < 700);
+	assert_string_equal("105", api_query(last(t), "resourceVersion"));
+	until_live(t);
+	assert_same(t);
+	/* what is open is left alone */
+	kube_reflector_hurry(t->reflector, false);
+	API_FOR(&t->api, 100);
+	assert_int_equal(2, t->watches);
+}
+
+static void a_pause_that_the_server_has_named_is_waited_out(void **state)
+{
+	struct test *t = *state;
+	t->throttle_watch = 1;
+	start(t, 0);
+	API_UNTIL(&t->api, t->watches == 1 && t->state == KUBE_REFLECTOR_RETRYING, 3000);
+	kube_reflector_hurry(t->reflector, false);
+	kube_reflector_hurry(t->reflector, true);
+	API_UNTIL(&t->api, t->watches == 2, 5000);
+	assert_true(last(t)->at_ms - t->api.log[t->api.n - 2].at_ms >= 980);
+}
+
+static void what_goes_over_a_dead_connection_is_opened_anew(void **state)
+{
+	struct test *t = *state;
+	start(t, 0);
+	until_live(t);
+	change(t, "a", false, true);
+	API_UNTIL(&t->api, find(&t->copy, "a")->revision == t->revision, 2000);
+	kube_reflector_hurry(t->reflector, true);
+	API_UNTIL(&t->api, t->watches == 2, 2000);
+	assert_string_equal("106", api_query(last(t), "resourceVersion"));
+	assert_int_equal(3, t->lists);
+	until_live(t);
+	change(t, "b", false, true);
+	API_UNTIL(&t->api, find(&t->copy, "b")->revision == t->revision, 2000);
+	assert_same(t);
+}
+
 static void forbidden_is_not_asked_again_soon(void **state)
 {
 	struct test *t = *state;
@@ -457,6 +506,9 @@ int main(void)
 		CASE(an_expired_token_late_goes_on_and_lists_again),
 		CASE(waits_as_long_as_429_says),
 		CASE(a_deaf_watch_is_replaced_on_a_new_connection),
+		CASE(a_pause_ends_when_the_server_is_known_to_answer),
+		CASE(a_pause_that_the_server_has_named_is_waited_out),
+		CASE(what_goes_over_a_dead_connection_is_opened_anew),
 		CASE(forbidden_is_not_asked_again_soon),
 		CASE(forbidden_stays_the_reason_until_it_is_over),
 		CASE(what_may_not_be_watched_is_listed_again_and_again),

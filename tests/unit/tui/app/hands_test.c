@@ -38,23 +38,6 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 	rig_free(&rig);
 }
 
-/* Esc and a letter in one read look like Alt: the letter must not be typed into what Esc has uncovered. */
-static void test_esc_takes_the_letter_behind_it_along(void **state)
-{
-	(void)state;
-	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
-	rig_draw(&rig);
-	rig_key(&rig, "ctrl-]");
-	rig_type(&rig, "[");
-	rig_key(&rig, "alt-x");
-	assert_false(shell->is_scrolling);
-	assert_int_equal(shell->n_held, 0);
-	rig_type(&rig, "x");
-	assert_int_equal(shell->n_held, 1);
-	rig_free(&rig);
-}
-
 static void test_alt_in_a_form_loses_nothing(void **state)
 {
 	(void)state;
@@ -243,7 +226,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_letters_in_scroll_mode_stay_in_it),
-		cmocka_unit_test(test_esc_takes_the_letter_behind_it_along),
 		cmocka_unit_test(test_alt_in_a_form_loses_nothing),
 		cmocka_unit_test(test_a_pane_that_has_ended_takes_no_letters),
 		cmocka_unit_test(test_middle_click_never_closes_the_list),

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Does the API server still answer?
+ *
+ *   LIVE ── quiet for a while: GET /version ── an answer in time ──> LIVE
+ *     │                          ├─ none within LINK_PATIENCE_MS ──> SILENT ── an answer, late ──> SLOW
+ *     │                          └─ refused, lost, 5xx ────────────> DOWN
+ *     └─ both deciding watches have been down for a second ────────> DOWN
+ *
+ *   DOWN, SILENT: asked about twice a second; an answer makes the watches go on at once (fleet_hurry), and when those are
+ *   open it is LIVE. A question that times out leaves its connections: what was on them is opened anew as well. */
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/internal.h"
+#include "engine/kube/client.h"
+#include "engine/kube/reflector.h"
+#include "engine/kube/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	QUIET_MS = 3000,
+	QUIET_LOCAL_MS = 1000,
+	AGAIN_MS = 500,
+	TICK_MS = 250, /* while something is waited for */
+	BROKEN_MS = 1000,
+	QUESTION_MS = 10000,
+	SOURCES_MAX = 8,
+};
+
+struct link {
+	struct engine *engine;
+	struct loop_timer *timer;
+	struct kube_request *question;
+	uint64_t lane_number;  /* of the question */
+	int64_t asked_ms;      /* the question was put; monotonic, as all but the wall times */
+	int64_t unanswered_ms; /* the first one that has not been answered; 0: none */
+	int64_t answered_ms;   /* the last good answer; 0: none */
+	int64_t took_ms;       /* it took */
+	int64_t good_ms;       /* what is shown was right then; 0: never */
+	int64_t broken_ms;     /* the deciding watches are down since; 0: they are not */
+	int64_t as_of_wall_ms;
+	struct err err; /* of the last question; ERR_NONE: it was answered */
+	bool is_looking, is_lane_dead;
+	struct engine_link shown;
+	char reason[sizeof(((struct err *)0)->msg)];
+};
+
+/* ---- the watches */
+
+struct watches {
+	int64_t byte_ms; /* when the last byte came on any of them; 0: never */
+	size_t n, n_broken;
+	const struct err *err;
+};
+
+static bool is_broken(const struct fleet_source *source)
+{
+	switch ((enum kube_reflector_state)source->state) {
+	case KUBE_REFLECTOR_RETRYING:
+	case KUBE_REFLECTOR_DEAF:
+		return true;
+	case KUBE_REFLECTOR_STARTING:
+		return source->err != NULL;
+	default:
+		return false;
+	}
+}
+
+/* Claims and Sandboxes decide; of the others only the bytes count. */
+static void look_at_watches(const struct link *link, struct watches *out)
+{
+	struct fleet_source sources[SOURCES_MAX];
+	int64_t now = clock_mono_ms();
+	size_t n = fleet_sources(link->engine->fleet, sources, SOURCES_MAX);
+	*out = (struct watches){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_source *source = &sources[i];
+		bool has_bytes = source->synced || source->age_ms > 0;
+		if (has_bytes && now - source->age_ms > out->byte_ms)
+			out->byte_ms = now - source->age_ms;
+		bool is_deciding = strcmp(source->resource, "sandboxclaims") == 0 ||
+				   strcmp(source->resource, "sandboxes") == 0;
+		if (!is_deciding || source->state == KUBE_REFLECTOR_FORBIDDEN)
+			continue;
+		out->n++;
+		if (!is_broken(source))
+			continue;
+		out->n_broken++;
+		out->err = out->err ? out->err : source->err;
+	}
+}
+
+/* ---- the state */
+
+static void show(struct link *link, enum engine_link_state state, const struct err *err)
+{
+	struct engine_link *shown = &link->shown;
+	const char *reason = err && err->code != ERR_NONE ? err->msg : "";
+	bool is_refused = err && err->sys == ECONNREFUSED;
+	bool is_other = state != shown->state || is_refused != shown->is_refused ||
+			strcmp(link->reason, reason) != 0;
+	if (!is_other)
+		return;
+	bool was_bad = shown->state == ENGINE_LINK_SILENT || shown->state == ENGINE_LINK_DOWN;
+	bool is_bad_too = state == ENGINE_LINK_SILENT || state == ENGINE_LINK_DOWN;
+	if (state != shown->state && !(was_bad && is_bad_too)) /* one outage is one time */
+		shown->since_ms = clock_mono_ms();
+	shown->state = state;
+	shown->is_refused = is_refused;
+	shown->revision++;
+	snprintf(link->reason, sizeof link->reason, "%s", reason);
+	if (link->engine->on_change != NULL)
+		link->engine->on_change(link->engine->on_change_arg);
+}
+
+static bool is_bad(const struct link *link)
+{
+	return link->shown.state == ENGINE_LINK_SILENT || link->shown.state == ENGINE_LINK_DOWN;
+}
+
+static void judge(struct link *link, const struct watches *watches)
+{
+	int64_t now = clock_mono_ms();
+	bool are_all_down = watches->n > 0 && watches->n_broken == watches->n;
+	bool is_any_down = watches->n_broken > 0;
+	/* once down, all of them must be up again */
+	bool are_down = link->shown.state == ENGINE_LINK_DOWN ? is_any_down : are_all_down;
+	if (!are_down)
+		link->broken_ms = 0;
+	else if (!link->broken_ms)
+		link->broken_ms = now;
+	int64_t unanswered = link->unanswered_ms ? now - link->unanswered_ms : 0;
+	bool is_late =
+		unanswered >= LINK_PATIENCE_MS && now - watches->byte_ms >= LINK_PATIENCE_MS;
+	link->shown.took_ms = unanswered;
+	if (is_late)
+		show(link, ENGINE_LINK_SILENT, NULL);
+	else if (link->err.code != ERR_NONE)
+		show(link, ENGINE_LINK_DOWN, &link->err);
+	else if (link->broken_ms &&
+		 (now - link->broken_ms >= BROKEN_MS || link->shown.state == ENGINE_LINK_DOWN))
+		show(link, ENGINE_LINK_DOWN, watches->err);
+	else if (link->answered_ms && link->took_ms >= LINK_PATIENCE_MS)
+		show(link, ENGINE_LINK_SLOW, NULL);
+	else if (link->answered_ms || watches->byte_ms)
+		show(link, ENGINE_LINK_LIVE, NULL);
+	if (link->shown.state == ENGINE_LINK_SLOW)
+		link->shown.took_ms = link->took_ms;
+	if (link->shown.state != ENGINE_LINK_LIVE && link->shown.state != ENGINE_LINK_SLOW)
+		return;
+	/* an answer says how things were when it was asked for, at the latest */
+	int64_t answered = link->answered_ms ? link->answered_ms - link->took_ms : 0;
+	link->good_ms = watches->byte_ms > answered ? watches->byte_ms : answered;
+	link->as_of_wall_ms = clock_wall_ms() - (now - link->good_ms);
+}
+
+/* ---- the question */
+
+static void tick(struct link *link);
+
+static void on_answer(void *arg, const struct err *err, const struct kube_answer *answer)
+{
+	struct link *link = arg;
+	struct kube_client *kube = link->engine->kube;
+	struct watches watches;
+	int64_t now = clock_mono_ms();
+	bool is_good = answer->status >= 200 && answer->status < 500; /* 401 is an answer too */
+	link->question = NULL;
+	look_at_watches(link, &watches);
+	bool is_timeout = !is_good && err->code == ERR_OP_TIMEOUT;
+	if (!is_timeout)
+		link->unanswered_ms = 0;
+	if (is_good) {
+		link->err.code = ERR_NONE;
+		link->took_ms = now - link->asked_ms;
+		link->answered_ms = now;
+		/* on the old connections nothing has come while this was under way on a new one */
+		bool is_stuck = link->is_lane_dead && watches.byte_ms < link->asked_ms;
+		link->is_lane_dead = false;
+		fleet_hurry(link->engine->fleet, is_stuck);
+	} else if (is_timeout) { /* silent as before; perhaps it is the connection */
+		kube_client_distrust(kube, link->lane_number);
+		link->is_lane_dead = true;
+	} else {
+		link->err = *err;
+	}
+	tick(link);
+}
+
+static void ask(struct link *link)
+{
+	struct kube_client *kube = link->engine->kube;
+	const struct kube_request_opts opts = {
+		.method = "GET",
+		.path = "/version",
+		.rate = KUBE_RATE_NONE,
+		.timeout_ms = QUESTION_MS,
+		.done = on_answer,
+		.arg = link,
+	};
+	link->asked_ms = clock_mono_ms();
+	if (!link->unanswered_ms)
+		link->unanswered_ms = link->asked_ms;
+	link->lane_number = kube_client_lane_number(kube);
+	link->question = kube_request_start(kube, &opts, &link->err);
+	if (link->question == NULL)
+		link->unanswered_ms = 0;
+}
+
+static void tick(struct link *link)
+{
+	struct watches watches;
+	int64_t now = clock_mono_ms();
+	if (!link->is_looking)
+		return;
+	look_at_watches(link, &watches);
+	int64_t last =
+		link->answered_ms > watches.byte_ms ? link->answered_ms : watches.byte_ms;
+	bool is_in_doubt = is_bad(link) || link->shown.state == ENGINE_LINK_SLOW ||
+			   link->unanswered_ms || watches.n_broken > 0 ||
+			   link->err.code != ERR_NONE;
+	int64_t quiet = link->engine->is_local ? QUIET_LOCAL_MS : QUIET_MS;
+	int64_t due = is_in_doubt ? link->asked_ms + AGAIN_MS
+				  : (last > link->asked_ms ? last : link->asked_ms) + quiet;
+	if (link->question == NULL && now >= due) {
+		ask(link);
+		due = now + AGAIN_MS;
+	}
+	judge(link, &watches);
+	bool is_waiting = link->question != NULL || is_bad(link) || link->broken_ms;
+	int64_t wait = due - now > 0 ? due - now : 1;
+	loop_timer_arm(link->timer, is_waiting && wait > TICK_MS ? TICK_MS : wait);
+}
+
+static void on_timer(void *arg)
+{
+	tick(arg);
+}
+
+void engine_link_check(struct engine *engine)
+{
+	struct link *link = engine->link;
+	struct watches watches;
+	if (link == NULL || !link->is_looking)
+		return;
+	look_at_watches(link, &watches);
+	/* a watch that breaks, and one that is open again, are worth a look at once */
+	if (watches.n_broken > 0 || is_bad(link))
+		loop_timer_arm(link->timer, 0);
+}
+
+/* ---- from outside */
+
+void engine_look(struct engine *engine, bool is_looking)
+{
+	struct link *link = engine->link;
+	if (link == NULL || link->is_looking == is_looking)
+		return;
+	link->is_looking = is_looking;
+	if (is_looking) {
+		loop_timer_arm(link->timer, 0);
+		return;
+	}
+	loop_timer_disarm(link->timer);
+	kube_request_cancel(link->question);
+	link->question = NULL;
+}
+
+void engine_link_try(struct engine *engine)
+{
+	struct link *link = engine->link;
+	if (link == NULL)
+		return;
+	link->asked_ms = clock_mono_ms() - AGAIN_MS;
+	loop_timer_arm(link->timer, 0);
+}
+
+bool engine_link_of(const struct engine *engine, struct engine_link *out)
+{
+	const struct link *link = engine->link;
+	if (link == NULL)
+		return false;
+	*out = link->shown;
+	out->as_of_wall_ms = link->good_ms ? link->as_of_wall_ms : 0;
+	out->reason = link->reason;
+	return true;
+}
+
+void engine_link_init(struct engine *engine)
+{
+	struct link *link = x_calloc(1, sizeof *link);
+	link->engine = engine;
+	link->timer = loop_timer_new(engine->loop, on_timer, link);
+	engine->link = link;
+}
+
+void engine_link_deinit(struct engine *engine)
+{
+	struct link *link = engine->link;
+	if (link == NULL)
+		return;
+	kube_request_cancel(link->question);
+	loop_timer_free(link->timer);
+	free(link);
+	engine->link = NULL;
+}

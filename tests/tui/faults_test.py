@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing is shown as live that is not: the API server or the backend killed, stopped, slow, and back, as a person sees it
+at two sizes. The rows are dim, with the time they are of, the reason and the offer, and they are live again within two
+seconds."""
+import json
+import os
+import re
+import signal
+import time
+
+from harness import Case, main
+from harness.scripted_api import ScriptedApi, claim, sandbox
+
+SIZES = ((35, 120), (24, 80))
+BACK_WITHIN = 2.0
+AS_OF = re.compile(r"rows are as of (\d\d:\d\d:\d\d)\.")
+
+
+class Faults(Case):
+    def dim(self, scr, name):
+        """The colours of a row that is not under the cursor."""
+        row = next(n for n, line in enumerate(scr.lines()) if name in line)
+        cell = scr.cell(row, scr.row(row).index(name))
+        state = next((i for i, c in enumerate(scr.row(row)) if scr.row(row)[i:].startswith("Ready")), None)
+        return cell.fg, scr.cell(row, state).fg if state else None
+
+    def expect_stale(self, scr, words, name, live):
+        """The row under the tabs, whole, and rows in one dim colour."""
+        scr.wait_for(lambda s: words in s.row(1))
+        as_of = scr.wait_for(lambda s: AS_OF.search(s.row(1))).group(1)
+        scr.wait_for(lambda s: self.dim(s, name) != live)
+        name_fg, state_fg = self.dim(scr, name)
+        self.assertEqual(name_fg, state_fg)  # no colour of a state
+        self.assertNotEqual(name_fg, live[0])
+        then = time.mktime(time.strptime(time.strftime("%Y-%m-%d ") + as_of, "%Y-%m-%d %H:%M:%S"))
+        self.assertLess(abs(time.time() - then) % 86400, 30)
+        return as_of
+
+    def expect_live(self, scr, since, name, live):
+        scr.wait_for(lambda s: AS_OF.search(s.text()) is None, timeout=10)
+        took = time.monotonic() - since
+        scr.wait_for(lambda s: self.dim(s, name) == live)
+        self.assertLess(took, BACK_WITHIN)
+        return took
+
+
+class Api(Faults):
+    def open(self, rows, cols):
+        self.api = ScriptedApi(3)
+        self.addCleanup(lambda api: api.stop(), self.api)
+        scr = self.sandmux_screen("--kubeconfig", self.api.kubeconfig(self.tmp / "kubeconfig"), rows=rows, cols=cols)
+        scr.wait_for("3 sandboxes")
+        scr.wait_for(lambda s: all(self.api.watchers.get(r) for r in ("sandboxclaims", "sandboxes")))
+        return scr, self.dim(scr, "claim-00001")
+
+    def at_each_size(self, test):
+        for rows, cols in SIZES:
+            with self.subTest(rows=rows, cols=cols):
+                scr, live = self.open(rows, cols)
+                test(scr, live)
+                scr.stop()
+                self.api.stop()
+
+    def test_killed_and_back(self):
+        def test(scr, live):
+            self.api.stop()
+            as_of = self.expect_stale(scr, "API server refuses connections", "claim-00001", live)
+            self.assertNotIn("[R]", scr.text())  # it is not ours to start
+            scr.wait_for("for 3s")
+            self.assertIn(as_of, scr.row(1))  # the time stands still while the outage grows
+            if scr.cols > 100:
+                self.assertIn("asked twice a second", scr.row(1))
+            scr.type("d")
+            scr.wait_for("state")
+            self.assertIn("rows are as of", scr.row(1))  # in every view
+            scr.type("q")
+            scr.wait_for("claim-00002")
+            self.api.start_again()
+            self.expect_live(scr, time.monotonic(), "claim-00001", live)
+            scr.wait_for(lambda s: all(self.api.watchers.get(r) for r in ("sandboxclaims", "sandboxes")))
+            self.api.emit("sandboxclaims", "ADDED", claim(7, 0))
+            self.api.emit("sandboxes", "ADDED", sandbox(7, 0))
+            scr.wait_for("4 sandboxes")
+        self.at_each_size(test)
+
+    def test_stopped_and_back(self):
+        """It takes connections and says nothing, as a process that SIGSTOP has stopped."""
+        def test(scr, live):
+            self.api.frozen.set()
+            as_of = self.expect_stale(scr, "API server has not answered for", "claim-00001", live)
+            scr.wait_for("for 5s")
+            self.assertIn(as_of, scr.row(1))
+            self.api.frozen.clear()
+            self.expect_live(scr, time.monotonic(), "claim-00001", live)
+            self.api.emit("sandboxes", "MODIFIED", sandbox(1, 0, ready=False))
+            scr.wait_for(re.compile(r"claim-00001 +Degraded"))
+        self.at_each_size(test)
+
+    def test_slow_and_back(self):
+        def test(scr, live):
+            self.api.delay = 2.5
+            self.expect_stale(scr, "API server is slow: its last answer took 2s", "claim-00001", live)
+            self.api.delay = 0
+            scr.wait_for(lambda s: AS_OF.search(s.text()) is None, timeout=10)
+            self.assertEqual(self.dim(scr, "claim-00001"), live)
+        self.at_each_size(test)
+
+    def test_out_for_longer_than_the_pauses_grow(self):
+        """Eight seconds: a pause between two attempts of a watch is longer than what a person waits for by then."""
+        scr, live = self.open(24, 80)
+        self.api.stop()
+        scr.wait_for("refuses connections for 8s")
+        self.api.start_again()
+        self.expect_live(scr, time.monotonic(), "claim-00001", live)
+
+    def test_a_server_that_answers_with_failures_is_said(self):
+        scr, live = self.open(24, 80)
+        self.api.stop()
+        self.api.failing = 503
+        self.api.start_again()
+        self.expect_stale(scr, "API server is out of reach", "claim-00001", live)
+        self.api.failing = 0
+        self.expect_live(scr, time.monotonic(), "claim-00001", live)
+
+    def test_gone_before_the_first_answer(self):
+        api = ScriptedApi(1)
+        api.stop()
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), rows=24, cols=100)
+        scr.wait_for("API server refuses connections")
+        scr.wait_for("there are no rows yet")
+        self.assertNotIn("0 sandboxes", scr.text())  # nobody has said so
+        self.assertNotIn("No sandboxes", scr.text())
+        api.start_again()
+        self.addCleanup(api.stop)
+        scr.wait_for("claim-00000", timeout=BACK_WITHIN)
+
+
+class Backend(Faults):
+    def setUp(self):
+        self.tmp  # first: its removal then comes after the reset
+        self.addCleanup(self.sandmux, "local", "reset", "--yes", timeout=60)
+        for name in ("one", "two"):
+            self.sandmux("--local", "create", name, check=0, timeout=60)
+
+    def status(self):
+        return json.loads(self.sandmux("local", "status", "-o", "json").out)
+
+    def open(self, rows, cols):
+        scr = self.sandmux_screen("--local", rows=rows, cols=cols)
+        scr.wait_for(re.compile(r"one +Ready(.|\n)*two +Ready"))
+        return scr, self.dim(scr, "two")
+
+    def test_killed_and_started_from_the_dashboard(self):
+        for rows, cols in SIZES:
+            with self.subTest(rows=rows, cols=cols):
+                scr, live = self.open(rows, cols)
+                os.kill(self.status()["pid"], signal.SIGKILL)
+                self.expect_stale(scr, "Backend stopped", "two", live)
+                scr.wait_for("[R] start it")
+                scr.wait_for("stopped 1s ago")
+                scr.type("R")
+                scr.wait_for(lambda s: self.status()["status"] == "ready")
+                self.expect_live(scr, time.monotonic(), "two", live)
+                scr.wait_for(re.compile(r"one +Ready(.|\n)*two +Ready"))
+                self.assertIn("NAME↑", scr.text())  # and has sorted nothing
+                scr.stop()
+
+    def test_killed_and_started_by_somebody_else(self):
+        scr, live = self.open(24, 80)
+        os.kill(self.status()["pid"], signal.SIGKILL)
+        self.expect_stale(scr, "Backend stopped", "two", live)
+        self.sandmux("local", "up", check=0, timeout=60)
+        self.expect_live(scr, time.monotonic(), "two", live)
+
+    def test_stopped_and_back(self):
+        for rows, cols in SIZES:
+            with self.subTest(rows=rows, cols=cols):
+                scr, live = self.open(rows, cols)
+                pid = self.status()["pid"]
+                os.kill(pid, signal.SIGSTOP)
+                self.addCleanup(lambda: os.path.exists(f"/proc/{pid}") and os.kill(pid, signal.SIGCONT))
+                self.expect_stale(scr, "Backend has not answered for", "two", live)
+                self.assertNotIn("[R]", scr.text())  # it runs
+                os.kill(pid, signal.SIGCONT)
+                self.expect_live(scr, time.monotonic(), "two", live)
+                scr.stop()
+
+    def test_in_a_shell_the_offer_takes_the_prefix(self):
+        scr, _ = self.open(24, 80)
+        scr.type("s")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+        os.kill(self.status()["pid"], signal.SIGKILL)
+        scr.wait_for("[ctrl-] R] start it")
+        scr.wait_for("ctrl-] r runs it again")
+        scr.wait_for("stopped 1s ago")
+        scr.type("R")  # typed on
+        scr.wait_idle()
+        self.assertNotEqual(self.status()["status"], "ready")
+        scr.key("C-]").type("R")
+        scr.wait_for(lambda s: AS_OF.search(s.text()) is None)
+        self.assertEqual(self.status()["status"], "ready")
+        scr.key("C-]").type("r")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+
+
+if __name__ == "__main__":
+    main()

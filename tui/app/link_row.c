@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row under the tabs while what is shown may not be so any more: the API server, or the backend on this machine, is
+// gone, silent or slow.
+//
+//   Backend stopped 12 s ago; rows are as of 13:15:31.                        [R] start it · asked twice a second
+//
+// The offer is taken by R where nobody types, by the prefix and R anywhere, or by a click, half a second after it has
+// appeared at the earliest.
+#include "tui/app/internal.h"
+
+#include "engine/base/clock.h"
+#include "tui/views/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_shown(const struct app *app, struct engine_link *link)
+{
+	return engine_link_of(app->host.engine, link) && link->state != ENGINE_LINK_LIVE &&
+	       link->state != ENGINE_LINK_WAITING;
+}
+
+int link_row_rows(const struct app *app)
+{
+	struct engine_link link;
+	return is_shown(app, &link) ? 1 : 0;
+}
+
+static bool can_start(const struct app *app, const struct engine_link *link)
+{
+	return link->state == ENGINE_LINK_DOWN && link->is_refused && app->opts.start_backend &&
+	       engine_is_local(app->host.engine) && !app->is_backend_starting;
+}
+
+bool link_row_offers(const struct app *app)
+{
+	struct engine_link link;
+	return is_shown(app, &link) && can_start(app, &link) &&
+	       clock_mono_ms() - link.since_ms >= SURPRISE_GUARD_MS;
+}
+
+static void add_as_of(struct str *out, const struct engine_link *link)
+{
+	time_t seconds = (time_t)(link->as_of_wall_ms / 1000);
+	struct tm tm;
+	char text[16];
+	if (link->as_of_wall_ms && localtime_r(&seconds, &tm) &&
+		strftime(text, sizeof text, "%H:%M:%S", &tm))
+		str_addf(out, "; rows are as of %s.", text);
+	else
+		str_add(out, "; there are no rows yet.");
+}
+
+/* What a person can do with of a reason that begins with the address. */
+static const char *short_reason(const struct app *app, const struct engine_link *link)
+{
+	const char *server = engine_server(app->host.engine), *text = link->reason;
+	size_t n = strlen(server);
+	if (strncmp(text, server, n) == 0 && text[n] == ':')
+		text += n + 1 + strspn(text + n + 1, " ");
+	return text;
+}
+
+void link_row_text(const struct app *app, const struct engine_link *link, struct str *out)
+{
+	bool is_local = engine_is_local(app->host.engine);
+	const char *who = is_local ? "Backend" : "API server";
+	char age[CLOCK_AGE_BYTES];
+	int64_t for_ms = clock_mono_ms() - link->since_ms;
+	clock_format_age(for_ms > 0 ? for_ms : 0, age);
+	if (app->is_backend_starting)
+		str_addf(out, "%s is being started …", who);
+	else if (link->state == ENGINE_LINK_SLOW)
+		str_addf(out, "%s is slow: its last answer took %s", who,
+			clock_format_age(link->took_ms, age));
+	else if (link->state == ENGINE_LINK_SILENT)
+		str_addf(out, "%s has not answered for %s", who,
+			clock_format_age(link->took_ms, age));
+	else if (is_local && link->is_refused)
+		str_addf(out, "%s stopped %s ago", who, age);
+	else if (link->is_refused)
+		str_addf(out, "%s refuses connections for %s", who, age);
+	else
+		str_addf(out, "%s is out of reach for %s", who, age);
+	add_as_of(out, link);
+	if (link->state == ENGINE_LINK_DOWN && !app->is_backend_starting && !link->is_refused)
+		str_addf(out, " %s", short_reason(app, link));
+}
+
+void link_row_draw(struct app *app, struct region row)
+{
+	struct engine_link link;
+	struct str text;
+	char offer[64] = "";
+	if (!is_shown(app, &link))
+		return;
+	struct style style = theme_style(
+		&app->theme, link.state == ENGINE_LINK_SLOW ? ROLE_WARNING : ROLE_ERROR);
+	style.attrs |= DRAW_REVERSE | DRAW_BOLD;
+	region_fill(row, style);
+	str_init(&text, 4096);
+	link_row_text(app, &link, &text);
+	enum key_scope scope = view_scope(app_focused(app));
+	bool is_plain = scope != SCOPE_SHELL && scope != SCOPE_TYPING &&
+			scope != SCOPE_SCROLL && scope != SCOPE_DEAD;
+	if (can_start(app, &link) && is_plain)
+		snprintf(offer, sizeof offer, "[R] start it");
+	else if (can_start(app, &link))
+		snprintf(offer, sizeof offer, "[%s R] start it", key_prefix_name);
+	else if (link.state == ENGINE_LINK_DOWN && !app->is_backend_starting)
+		snprintf(offer, sizeof offer, "asked twice a second");
+	int room = row.cols - 2, cols = text_cols(offer);
+	bool has_offer =
+		cols > 0 && (can_start(app, &link) || text_cols(text.p) + cols + 2 <= room);
+	region_text(row, 0, 1, has_offer ? room - cols - 2 : room, style, text.p);
+	if (has_offer)
+		region_text_right(row, 0, 1, room, style, offer);
+	str_deinit(&text);
+}
+
+int64_t link_row_redraw_after_ms(const struct app *app)
+{
+	return link_row_rows(app) ? 1000 : 0;
+}
+
+static void on_started(void *arg, const struct err *err)
+{
+	struct app *app = arg;
+	app->is_backend_starting = false;
+	if (err)
+		host_failf(&app->host, err, "Cannot start the backend");
+	else
+		engine_link_try(app->host.engine);
+	frame_dirty(app);
+}
+
+bool link_row_start(struct app *app, struct err *err)
+{
+	struct engine_link link;
+	if (!app->opts.start_backend || !engine_is_local(app->host.engine))
+		return err_set(err, ERR_OP_UNSUPPORTED,
+			"only the backend on this machine can be started from here");
+	if (app->is_backend_starting || !is_shown(app, &link) || !can_start(app, &link))
+		return err_set(err, ERR_OP_BUSY, "the backend %s",
+			app->is_backend_starting ? "is being started" : "runs");
+	if (!app->opts.start_backend(app->opts.arg, on_started, app, err))
+		return false;
+	app->is_backend_starting = true;
+	frame_dirty(app);
+	return true;
+}
