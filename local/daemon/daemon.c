@@ -193,6 +193,7 @@ static void make_servers(struct daemon *daemon)
 		.metadata_env_prefix = daemon->opts.metadata_env_prefix,
 		.idle_timeout_ms = daemon->opts.idle_timeout_ms,
 		.is_authorized = is_authorized,
+		.is_open = daemon->token_sha256 == NULL,
 		.on_idle = on_rest_idle,
 		.arg = daemon };
 	daemon->rest = rest_server_new(daemon->loop, &rest);

@@ -83,6 +83,7 @@ struct rest_server *rest_server_new(struct loop *loop, const struct rest_server_
 	server->metadata = make_metadata(opts->metadata_env_prefix);
 	server->start_ms = clock_mono_ms();
 	server->is_ready = true;
+	rest_sweep_start(server);
 	return server;
 }
 
@@ -98,6 +99,7 @@ void rest_server_free(struct rest_server *server)
 	if (server == NULL)
 		return;
 	server->is_idle_told = true;
+	atomic_store(&server->is_ending, true);
 	while (server->conns != NULL)
 		rest_conn_close(server->conns);
 	work_pool_free(server->pool);
@@ -406,7 +408,13 @@ void rest_route(struct rest_conn *conn)
 	}
 	size_t n = strlen(target), decoded_n;
 	char *decoded = x_malloc(n + 1);
-	if (target[0] != '/' || !http1_unescape(slice_of(target), false, decoded, &decoded_n)) {
+	if (conn->server->opts.is_open && conn->is_local &&
+		!rest_host_is_fine(conn->request.fields[HTTP1_HOST])) {
+		conn->closes = true;
+		rest_error(conn, 421, "PERMISSION_DENIED",
+			"this Host is not served without a token");
+	} else if (target[0] != '/' ||
+		   !http1_unescape(slice_of(target), false, decoded, &decoded_n)) {
 		conn->closes = true;
 		rest_answer(conn, 400, "text/plain; charset=utf-8", "",
 			slice_of("400 Bad Request"));

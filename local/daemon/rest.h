@@ -16,6 +16,7 @@ struct rest_server_opts {
 	const char *metadata_env_prefix; /* borrowed */
 	int64_t idle_timeout_ms;
 	bool (*is_authorized)(void *arg, struct slice authorization);
+	bool is_open; /* no token is wanted: the Host must be one that no web page can have */
 	void (*on_idle)(
 		void *arg); /* after rest_server_shutdown: the last connection has gone */
 	void *arg;

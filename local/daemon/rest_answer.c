@@ -32,9 +32,10 @@ const char *rest_reason(int status)
 		{ 401, "Unauthorized" }, { 403, "Forbidden" }, { 404, "Not Found" },
 		{ 405, "Method Not Allowed" }, { 409, "Conflict" },
 		{ 412, "Precondition Failed" }, { 416, "Requested Range Not Satisfiable" },
-		{ 417, "Expectation Failed" }, { 431, "Request Header Fields Too Large" },
-		{ 500, "Internal Server Error" }, { 501, "Not Implemented" },
-		{ 503, "Service Unavailable" }, { 505, "HTTP Version Not Supported" } };
+		{ 417, "Expectation Failed" }, { 421, "Misdirected Request" },
+		{ 431, "Request Header Fields Too Large" }, { 500, "Internal Server Error" },
+		{ 501, "Not Implemented" }, { 503, "Service Unavailable" },
+		{ 505, "HTTP Version Not Supported" } };
 	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
 		if (reasons[i].status == status)
 			return reasons[i].text;

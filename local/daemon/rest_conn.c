@@ -309,6 +309,7 @@ void rest_conn_new_take(struct rest_server *server, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	conn->server = server;
 	conn->fd = fd;
+	conn->is_local = rest_host_is_local(fd);
 	conn->file_fd = -1;
 	conn->read_event = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->write_event = event_new(base, fd, EV_WRITE, on_writable, conn);

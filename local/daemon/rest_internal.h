@@ -7,6 +7,7 @@
 #include "local/daemon/http1.h"
 #include "local/daemon/rest.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -23,6 +24,7 @@ struct rest_server {
 	char *metadata;          /* the JSON, made at start */
 	int64_t start_ms;
 	bool is_ready, is_shutting_down, is_idle_told;
+	atomic_bool is_ending; /* for work that may take long */
 };
 
 enum rest_state {
@@ -69,6 +71,7 @@ struct rest_conn {
 	char *pending;
 	size_t pending_n;
 	bool is_dead, is_feeding, sent_continue;
+	bool is_local; /* to an address of this machine alone */
 	struct rest_conn *prev, *next;
 };
 
@@ -117,5 +120,17 @@ void rest_put(struct rest_conn *conn);    /* rest_write.c */
 void rest_delete(struct rest_conn *conn); /* rest_delete.c */
 /* rest_list.c; takes what it needs out of target */
 void rest_list(struct rest_conn *conn, struct confined *target);
+
+/* rest_sweep.c: temporary files of uploads */
+#define REST_TEMP_PREFIX ".sandboxd-tmp-"
+enum { REST_TEMP_HEX = 16 };
+bool rest_temp_is_name(const char *name);
+bool rest_temp_lock(int fd); /* false: somebody took it for a dead one; take another name */
+void rest_sweep_start(struct rest_server *server);
+
+/* rest_host.c */
+bool rest_host_is_local(
+	int fd); /* whether a connection came to an address of this machine alone */
+bool rest_host_is_fine(const char *host);
 
 enum { REST_MAX_LISTING_BYTES = 256 << 20 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* PUT: the body goes to a temporary file beside the target as it arrives; then, on a thread, fsync and
- * rename. Readers see the old file or the new one, and a failed upload leaves nothing behind. */
+/* PUT: the body goes to a temporary file beside the target as it arrives; then, on a thread, fsync, rename, and
+ * fsync of the folders, since a rename is on the disk only when its folder is. Readers see the old file or the new
+ * one, and a failed upload leaves nothing behind; what a killed daemon leaves is swept by the next one
+ * (rest_sweep.c). */
 #include "local/daemon/rest_internal.h"
 
 #include "engine/base/digest.h"
@@ -28,6 +30,7 @@ struct upload {
 	int fd;
 	char temp[64];
 	bool is_renamed;
+	unsigned n_made;        /* folders that were made for it */
 	struct multipart *form; /* NULL: the body is the file */
 	off_t size, flushed;
 	const char *failed; /* "failed to sync file" …, with errnum */
@@ -54,17 +57,39 @@ static char *temp_path(const struct upload *up)
 static bool make_temp(struct upload *up)
 {
 	for (int i = 0; i < TEMP_TRIES; i++) {
-		char random[17];
-		digest_random_hex(random, sizeof random - 1);
-		snprintf(up->temp, sizeof up->temp, ".sandboxd-tmp-%s", random);
+		char random[REST_TEMP_HEX + 1];
+		digest_random_hex(random, REST_TEMP_HEX);
+		snprintf(up->temp, sizeof up->temp, REST_TEMP_PREFIX "%s", random);
 		up->fd = openat(up->target.parent_fd, up->temp,
 			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (up->fd >= 0)
+		if (up->fd >= 0 && rest_temp_lock(up->fd))
 			return true;
-		if (errno != EEXIST)
+		if (up->fd < 0 && errno != EEXIST)
 			break;
+		if (up->fd >= 0)
+			close(up->fd);
+		up->fd = -1;
 	}
 	return false;
+}
+
+/* The folder of the file, and those above it that are new. Some file systems cannot sync a folder, and one that may not
+ * be read cannot be opened: no matter. An error of the disk is one of the upload. */
+static bool sync_folders(struct upload *up)
+{
+	int fd = openat(up->target.parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool ok = true;
+	for (unsigned i = 0; ok && fd >= 0; i++) {
+		ok = fsync(fd) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+		int errnum = errno;
+		int above = ok && i < up->n_made
+				    ? openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+				    : -1;
+		close(fd);
+		fd = above;
+		errno = errnum;
+	}
+	return ok;
 }
 
 static void run_finish(void *arg)
@@ -82,6 +107,10 @@ static void run_finish(void *arg)
 		return;
 	}
 	up->is_renamed = true;
+	if (!sync_folders(up)) {
+		up->failed = "failed to sync file: sync";
+		up->errnum = errno;
+	}
 }
 
 static void on_finished(void *arg)
@@ -211,6 +240,8 @@ static bool parse_mode(struct rest_conn *conn, mode_t *mode)
 static bool open_temp(struct rest_conn *conn, struct upload *up, mode_t mode)
 {
 	char *failed = NULL;
+	for (const char *p = up->target.name; up->target.state == CONFINE_MISSING && *p; p++)
+		up->n_made += *p == '/';
 	int errnum = up->target.state == CONFINE_MISSING
 			     ? confined_make_parents(&up->target, &failed)
 			     : 0;

@@ -171,6 +171,49 @@ class DaemonTest(Case):
             self.assertEqual(d.end(timeout=5), 0, d.errors)
         self.assertEqual(list(self.tmp.iterdir()), [])
 
+    def test_a_killed_daemon_s_uploads_are_swept(self):
+        def temps():
+            return sorted(p.relative_to(self.tmp).as_posix() for p in self.tmp.rglob(".sandboxd-tmp-*"))
+        d = self.start()
+        with Conn(d.rest) as c, Conn(d.rest) as deep:
+            c.send(raw_request("PUT", "/v1/files/slow", [("Content-Length", "100")]) + b"x")
+            deep.send(raw_request("PUT", "/v1/files/a/b/slow", [("Content-Length", "100")]) + b"x")
+            self.assertTrue(wait_for(lambda: len(temps()) == 2))
+            d.end(signal.SIGKILL)
+        kept = [".sandboxd-tmp-1", ".sandboxd-tmp-0123456789abcdeX", ".sandboxd-tmp-0123456789abcdef0"]
+        for name in kept:
+            (self.tmp / name).write_text("no upload of ours")
+        other = self.start()  # of another pod on the same volume, in the middle of an upload
+        self.assertTrue(wait_for(lambda: temps() == sorted(kept)), temps())
+        with Conn(other.rest) as c:
+            c.send(raw_request("PUT", "/v1/files/live", [("Content-Length", "2")]) + b"x")
+            self.assertTrue(wait_for(lambda: len(temps()) == len(kept) + 1))
+            os.mkfifo(self.tmp / ".sandboxd-tmp-00000000000000aa")  # opening it would block for ever
+            (self.tmp / ".sandboxd-tmp-00000000000000bb").write_text("dead")
+            d = self.start()
+            self.assertTrue(wait_for(lambda: not (self.tmp / ".sandboxd-tmp-00000000000000bb").exists()))
+            c.send(b"y")
+            self.assertEqual(c.read().status, 204)
+        self.assertEqual((self.tmp / "live").read_bytes(), b"xy")
+        self.assertEqual(d.end(), 0, d.errors)
+        self.assertEqual(other.end(), 0, other.errors)
+
+    def test_no_web_page_without_a_token(self):
+        d = self.start()
+        (self.tmp / "f").write_text("x")
+
+        def status(host, daemon=d, **kw):
+            with Conn(daemon.rest) as c:
+                c.send(f"GET /v1/files/f HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+                return c.read().status
+        for host in ("127.0.0.1", d.rest, "127.64.3.2:8080", "localhost:1", "LOCALHOST", "[::1]:80", "sandbox", "x.localhost",
+                     "c1.default.svc", "c1.default.svc.cluster.local:8080"):
+            self.assertEqual(status(host), 200, host)
+        for host in ("evil.example.com", "evil.example.com:8080", "127.0.0.1.evil.example", "svc", ".svc", "localhost.evil.example", "a.b" * 200):
+            self.assertEqual(status(host), 200 if host == "svc" else 421, host)
+        token = self.start(f"--auth-token-sha256={hashlib.sha256(TOKEN.encode()).hexdigest()}")
+        self.assertEqual(status("evil.example.com", token), 401)  # the token is what a page lacks
+
     def test_dies_with_its_parent(self):
         script = "import subprocess,sys,time\np=subprocess.Popen(sys.argv[1:],stdout=subprocess.PIPE,text=True)\n" \
                  "print(p.pid,p.stdout.readline(),flush=True)\ntime.sleep(100)"
