@@ -21,7 +21,7 @@ class Plugins(Case):
         self.sandmux("--local", "create", "box", timeout=60, check=0)
         status = json.loads(self.sandmux("local", "status", "-o", "json", check=0).out)
         self.config = Path(status["kubeconfig"]).read_text()
-        self.token = re.search(r"token: (\S+)", self.config)[1]
+        self.token = re.search(r'token: "([^"]+)"', self.config)[1]
         self.env = home_env(self.tmp)
 
     def plugin(self, mode, script):
@@ -32,7 +32,7 @@ class Plugins(Case):
         path.chmod(0o700)
         spec = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(path), "interactiveMode": mode}
         file = self.tmp / "kubeconfig"
-        file.write_text(self.config.replace(f"token: {self.token}", f"exec: {json.dumps(spec)}"))
+        file.write_text(self.config.replace(f'token: "{self.token}"', f"exec: {json.dumps(spec)}"))
         return ["--kubeconfig", file]
 
     def pty(self, *argv, **kw):
