@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* get, describe, status: one sandbox. */
+#include "cli/limits.h"
 #include "cli/rows.h"
 #include "cli/verbs.h"
 
@@ -111,6 +112,9 @@ static void describe(
 	const cJSON *main_object = detail->claim ? detail->claim : detail->sandbox;
 	print_map("Labels", json_get(main_object, "metadata", "labels", NULL));
 	print_map("Annotations", json_get(main_object, "metadata", "annotations", NULL));
+	cJSON *limits = cli_limits_of(detail->pod);
+	cli_limits_print("Limits", limits);
+	cJSON_Delete(limits);
 	print_conditions("Claim conditions", detail->claim);
 	print_conditions("Sandbox conditions", detail->sandbox);
 	print_conditions("Pod conditions", detail->pod);
@@ -141,6 +145,9 @@ static void on_detail(void *arg, const struct err *err, const struct fleet_detai
 			cJSON_AddItemToObject(object, keys[i],
 				parts[i] ? cJSON_Duplicate(parts[i], true)
 					 : cJSON_CreateNull());
+		cJSON *limits = cli_limits_of(detail->pod);
+		if (limits != NULL)
+			cJSON_AddItemToObject(object, "limits", limits);
 		cli_print_object(cli, object);
 		cJSON_Delete(object);
 	} else {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* local up|down|status|recover|reset: the embedded backend on this machine. */
+#include "cli/limits.h"
 #include "cli/verbs.h"
 
+#include "engine/base/file.h"
 #include "engine/base/json.h"
+#include "engine/base/path.h"
 #include "engine/base/safe_text.h"
 #include "engine/base/str.h"
 #include "local/control/control.h"
@@ -41,11 +44,24 @@ static void add_quarantined(void *arg, const struct quarantined *q)
 	cJSON_AddItemToArray(list, item);
 }
 
+/* What the backend wrote down about itself when it started; NULL if it is not running. */
+static cJSON *read_limits(const struct control_status *status)
+{
+	size_t n;
+	char *path = path_join(status->state_dir, "limits.json");
+	char *text = status->is_ready ? file_read(path, REPORT_BYTES, &n, NULL) : NULL;
+	cJSON *rows = text ? json_parse((struct slice){ text, n }, NULL) : NULL;
+	free(text);
+	free(path);
+	return rows;
+}
+
 static int print_status(struct cli *cli, const struct control_status *status)
 {
 	const char *word = status->is_ready     ? "ready"
 			   : status->is_running ? "starting"
 						: "stopped";
+	cJSON *limits = read_limits(status);
 	if (cli_is_structured(cli)) {
 		cJSON *object = cJSON_CreateObject();
 		cJSON_AddStringToObject(object, "status", word);
@@ -56,6 +72,8 @@ static int print_status(struct cli *cli, const struct control_status *status)
 		cJSON_AddStringToObject(object, "log", status->log);
 		quarantine_list(status->state_dir, add_quarantined,
 			cJSON_AddArrayToObject(object, "quarantine"));
+		if (limits != NULL)
+			cJSON_AddItemToObject(object, "limits", limits);
 		cli_print_object(cli, object);
 		cJSON_Delete(object);
 	} else {
@@ -66,6 +84,8 @@ static int print_status(struct cli *cli, const struct control_status *status)
 		printf("\nkubeconfig  %s\nlog         %s\n", status->kubeconfig, status->log);
 		int n_quarantined = 0;
 		quarantine_list(status->state_dir, print_quarantined, &n_quarantined);
+		cli_limits_print("limits of each sandbox", limits);
+		cJSON_Delete(limits);
 	}
 	/* a script asks with the exit status */
 	return status->is_ready ? EXIT_STATUS_OK : EXIT_STATUS_UNREACHABLE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The checks of doctor, in order: configuration, server, clock, versions, rights, the route to one sandbox.
+/* The checks of doctor, in order: configuration, server, clock, versions, rights, the limits of local sandboxes, the route
+ * to one sandbox.
  * Each step starts one call and its completion reports and starts the next. */
 #include "engine/doctor.h"
 
@@ -25,7 +26,7 @@ enum {
 static const char *const groups[] = { EXTENSIONS, "agents.x-k8s.io" };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIST, STEP_END };
+enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIMITS, STEP_LIST, STEP_END };
 
 struct engine_doctor {
 	struct engine *engine;
@@ -214,6 +215,55 @@ static bool ask_right(struct engine_doctor *doctor)
 	return doctor->call != NULL;
 }
 
+/* ---- what holds the limits of local sandboxes */
+
+#define LIMITS_PATH "/api/v1/namespaces/default"
+#define LIMITS_KEY "sandmux.local/limits"
+
+static void report_limit(struct engine_doctor *doctor, const cJSON *row)
+{
+	static const char fix[] =
+		"give it a cgroup: as a user of systemd (loginctl enable-linger), stop it and start it "
+		"again with 'sandmux local up', or start it under systemd-run --user --scope -p "
+		"Delegate=yes";
+	const char *what = json_str(row, "what", NULL), *how = json_str(row, "how", NULL);
+	const char *why = json_str(row, "why", NULL);
+	if (what == NULL || how == NULL)
+		return;
+	/* disk is always watched: that is no fault of this machine */
+	bool is_kernels = strcmp(what, "memory") == 0 || strcmp(what, "cpu") == 0 ||
+			  strcmp(what, "processes") == 0;
+	bool is_missing = strcmp(how, "none") == 0;
+	bool is_weak = is_kernels && strcmp(how, "watched") == 0;
+	char *check = x_asprintf("limit of %s", what);
+	char *found = x_asprintf("%s%s%s",
+		is_missing ? "nothing holds it"
+		: is_weak  ? "watched, the kernel does not hold it"
+			   : how,
+		why && *why ? ": " : "", why ? why : "");
+	report(doctor, is_missing || is_weak ? ENGINE_WARNING : ENGINE_OK, check, found,
+		is_missing || is_weak ? fix : "");
+	free(check);
+	free(found);
+}
+
+static void on_limits(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct engine_doctor *doctor = arg;
+	doctor->call = NULL;
+	const char *text =
+		err ? NULL : json_str(object, "metadata", "annotations", LIMITS_KEY, NULL);
+	cJSON *rows = text ? json_parse(slice_of(text), NULL) : NULL;
+	if (!cJSON_IsArray(rows))
+		report(doctor, ENGINE_SKIPPED, "limits of sandboxes",
+			err ? err->msg : "the backend does not say what holds", "");
+	for (const cJSON *row = cJSON_IsArray(rows) ? rows->child : NULL; row; row = row->next)
+		report_limit(doctor, row);
+	cJSON_Delete(rows);
+	doctor->at++;
+	next(doctor);
+}
+
 /* ---- the way to one sandbox */
 
 static void route_result(struct engine_doctor *doctor, const struct err *err, const char *found)
@@ -334,6 +384,9 @@ static bool begin_step(struct engine_doctor *doctor)
 		return ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_group);
 	case STEP_RIGHTS:
 		return doctor->at < RIGHT_COUNT && ask_right(doctor);
+	case STEP_LIMITS:
+		return doctor->at == 0 && engine_is_local(doctor->engine) &&
+		       ask(doctor, "GET", LIMITS_PATH, NULL, (struct slice){ 0 }, on_limits);
 	case STEP_LIST:
 		return doctor->at == 0 && ask_claims(doctor);
 	default:

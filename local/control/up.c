@@ -3,7 +3,7 @@
  *
  *   look ──ready──> done
  *     │ held, not ready: somebody else starts it ──> look again in 30 ms
- *     └ free ──> fork, setsid, fork, exec sandmux-locald ──> its first line: "ready …" or why not
+ *     └ free ──> fork, setsid, fork, exec (systemd-run) sandmux-locald ──> its first line: "ready …" or why not
  *
  * Two that start it at once both get here; the second backend finds the lock taken, and its starter
  * looks again. */
@@ -16,6 +16,7 @@
 #include "engine/base/path.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
+#include "local/control/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,14 +103,29 @@ char *state_find_locald(const char *given, struct err *err)
 	return NULL;
 }
 
+/* argv has room for SCOPE_WORDS before it. Returns only if systemd-run could not be run. */
+static void exec_in_scope(char **argv)
+{
+	char *prefix[SCOPE_WORDS];
+	size_t n = scope_prefix(prefix);
+	memcpy(argv - n, prefix, n * sizeof *prefix);
+	execvp(prefix[0], argv - n);
+}
+
 /* In the grandchild: nothing of ours stays open but the descriptor of the first line. */
 static void exec_backend(const struct control_up *up, int ready_fd, const char *errors)
 {
 	static char state_dir[] = "--state-dir", ready[] = "--ready-fd",
 		    isolation[] = "--isolation", daemon_auth[] = "--daemon-auth";
 	char number[16], dir[PATH_MAX];
-	char *argv[16] = { up->locald, state_dir, dir, ready, number };
-	int n = 5;
+	/* room for the words of systemd-run before it */
+	char *words[SCOPE_WORDS + 16], **argv = words + SCOPE_WORDS;
+	size_t n = 0;
+	argv[n++] = up->locald;
+	argv[n++] = state_dir;
+	argv[n++] = dir;
+	argv[n++] = ready;
+	argv[n++] = number;
 	memcpy(dir, up->status.state_dir, sizeof dir);
 	sigset_t none;
 	snprintf(number, sizeof number, "%d", ready_fd);
@@ -121,6 +137,7 @@ static void exec_backend(const struct control_up *up, int ready_fd, const char *
 		argv[n++] = daemon_auth;
 		argv[n++] = up->daemon_auth;
 	}
+	argv[n] = NULL;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	int null = open("/dev/null", O_RDWR);
@@ -133,6 +150,8 @@ static void exec_backend(const struct control_up *up, int ready_fd, const char *
 	for (int fd = 3; fd < 1024; fd++)
 		if (fd != ready_fd)
 			close(fd);
+	if (scope_works(ready_fd))
+		exec_in_scope(argv);
 	execv(up->locald, argv);
 	dprintf(ready_fd, "system: cannot run %.300s: %s\n", up->locald, strerror(errno));
 	_exit(127);

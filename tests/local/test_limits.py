@@ -3,10 +3,12 @@
 import json
 import os
 import re
+import socket
 import subprocess
 from pathlib import Path
 
 from harness.case import Case, main
+from harness.sandmux import BIN
 
 from backend import CLAIMS, PODS, SANDBOXES, TEMPLATES, Backend, claim, condition, is_ready, wait_for
 
@@ -321,6 +323,103 @@ class Defaults(Limited):
         row = self.rows(name)["memory"]
         self.assertIn("half of this machine's", row["why"])
         self.assertEqual(row["value"], f"{half / (1 << 30):.1f}Gi" if half >= 10000 << 20 else row["value"])
+
+
+class Told(Limited):
+    """describe, local status and doctor say what holds."""
+
+    def check(self, memory, words):
+        name = self.make(memory="64Mi")
+        self.need(self.rows(name)["memory"]["how"] == memory, "another kind of machine")
+        page = self.sandmux("--kubeconfig", self.b.kubeconfig, "describe", name, check=0).out
+        self.assertRegex(page, rf"(?m)^  memory +64Mi +{words}")
+        self.assertRegex(page, r"(?m)^  workspace +1Gi +watching +stopped when it is found above, its files are kept$")
+        got = json.loads(self.sandmux("--kubeconfig", self.b.kubeconfig, "describe", name, "-o", "json", check=0).out)
+        self.assertIn({"what": "processes", "value": "1024", "how": self.rows(name)["processes"]["how"]}, got["limits"])
+        self.assertRegex(self.status(), rf"(?m)^  memory +- +{words}")
+        got = json.loads(self.status("-o", "json"))
+        self.assertEqual({r["what"]: r["how"] for r in got["limits"]}["memory"], memory)
+        findings = json.loads(self.sandmux("--kubeconfig", self.b.kubeconfig, "doctor", "-o", "json").out)
+        return {f["check"]: f for f in findings if f["check"].startswith("limit")}
+
+    def status(self, *args):
+        """As the backend's user: nobody else may look into its folder."""
+        r = subprocess.run([*self.wrap, BIN, "--state-dir", str(self.b.state), "local", "status", *args], capture_output=True, text=True, timeout=30,
+                           env={**os.environ, "HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"})
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        return r.stdout
+
+    def test_with_cgroups(self):
+        findings = self.check("cgroup", "the kernel, by a cgroup")
+        self.assertEqual({f["level"] for f in findings.values()}, {"ok"})
+
+
+class ToldToAUser(Told):
+    wrap = user()
+
+    def setUp(self):
+        self.need_root()
+        super().setUp()
+
+    test_with_cgroups = None
+
+    def test_without(self):
+        findings = self.check("watched", "watching")
+        self.assertEqual((findings["limit of memory"]["level"], findings["limit of cpu"]["level"]), ("warning", "warning"))
+        self.assertIn("nothing holds it: no cgroup can be made in ", findings["limit of cpu"]["found"])
+        self.assertIn("Delegate=yes", findings["limit of cpu"]["fix"])
+        self.assertEqual(findings["limit of workspace"]["level"], "ok")
+
+
+class Scope(Case):
+    """`local up` asks the user's systemd for a cgroup; here a script stands for systemd-run."""
+
+    def setUp(self):
+        self.need(os.geteuid() == 0, "needs root, to be another user")
+        os.chmod(self.tmp, 0o755)
+        for name in ("bin", "home", "run", "run/systemd"):
+            (self.tmp / name).mkdir()
+            os.chown(self.tmp / name, USER, USER)
+        self.env = {**os.environ, "HOME": str(self.tmp / "home"), "XDG_RUNTIME_DIR": str(self.tmp / "run"),
+                    "SANDMUX_LOCAL_DIR": str(self.tmp / "home/state"), "PATH": f"{self.tmp}/bin:{os.environ['PATH']}"}
+        self.log = self.tmp / "home/asked"
+
+    def manager(self):
+        s = socket.socket(socket.AF_UNIX)
+        self.addCleanup(s.close)
+        s.bind(str(self.tmp / "run/systemd/private"))
+        os.chmod(self.tmp / "run/systemd/private", 0o666)
+        s.listen()
+
+    def up(self, script):
+        path = self.tmp / "bin/systemd-run"
+        path.write_text(f"#!/bin/sh\necho \"$@\" >> {self.log}\n{script}\n")
+        path.chmod(0o755)
+        self.addCleanup(subprocess.run, user(BIN, "local", "down"), env=self.env, capture_output=True, timeout=30)
+        r = subprocess.run(user(BIN, "local", "up"), env=self.env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        self.assertIn("ready, pid", r.stdout)
+
+    def asked(self):
+        return self.log.read_text().splitlines() if self.log.exists() else []
+
+    def test_one_is_asked_for(self):
+        self.manager()
+        self.up('while [ "$1" != -- ]; do shift; done; shift; SCOPED=yes exec "$@"')
+        trial, real = self.asked()
+        self.assertEqual(trial, "--user --scope --quiet --collect --property=Delegate=yes -- true")
+        self.assertRegex(real, "^--user --scope --quiet --collect --property=Delegate=yes -- /.*/sandmux-locald --state-dir ")
+        pid = (self.tmp / "home/state/pid").read_text().split()[0]
+        self.assertIn(b"SCOPED=yes", Path(f"/proc/{pid}/environ").read_bytes())
+
+    def test_it_refuses(self):
+        self.manager()
+        self.up("exit 1")
+        self.assertEqual(len(self.asked()), 1)
+
+    def test_there_is_no_manager(self):
+        self.up("exit 1")
+        self.assertEqual(self.asked(), [])
 
 
 if __name__ == "__main__":
