@@ -104,6 +104,16 @@ static char *read_pod_token(
 	return token;
 }
 
+static bool lane_find_token(void *arg, char **token, struct err *err)
+{
+	const struct lane *lane = arg;
+	const struct fleet_row *row = fleet_find(lane->engine->fleet, lane->uid);
+	if (row == NULL)
+		return err_set(err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
+	*token = read_pod_token(lane->engine, row, err);
+	return *token != NULL;
+}
+
 /* Tunnelled, or dialled at the pod or its Service. */
 static struct runtime *make_runtime(
 	struct engine *engine, const struct fleet_row *row, struct lane *lane, struct err *err)
@@ -118,7 +128,11 @@ static struct runtime *make_runtime(
 	if (lane->mode == engine->connectivity && engine_way_is_routed(engine))
 		return make_routed(engine, row, lane, &opts, port, err);
 	char *pod_token = NULL;
-	if (engine->token_of_pod != NULL && !is_legacy) {
+	if (engine->token_of_pod != NULL && !is_legacy && row->pod_uid[0] == '\0') {
+		/* the row is Ready a moment before its pod has been listed */
+		opts.find_token = lane_find_token;
+		opts.find_token_arg = lane;
+	} else if (engine->token_of_pod != NULL && !is_legacy) {
 		pod_token = read_pod_token(engine, row, err);
 		if (pod_token == NULL)
 			return NULL;

@@ -215,7 +215,7 @@ static void try_rest(struct runtime *runtime)
 	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
 	struct err err = { 0 };
 
-	if (runtime_route_locate(runtime, &err))
+	if (runtime_find_token(runtime, &err) && runtime_route_locate(runtime, &err))
 		lane->probe = runtime_rest_probe(runtime, left_ms(lane), on_health, &err);
 	if (!lane->probe)
 		try_failed(runtime, LANE_REST, &err);

@@ -68,6 +68,8 @@ struct runtime {
 	size_t n_route;
 	bool (*locate)(void *arg, struct str *url, struct err *err);
 	void *locate_arg;
+	bool (*find_token)(void *arg, char **token, struct err *err);
+	void *find_token_arg;
 	char *required_version;
 	bool is_version_next; /* the health was good; the version is asked now */
 	bool read_only, allow_plaintext_token;
@@ -143,6 +145,8 @@ bool runtime_liveness_is_silent(const struct runtime *runtime);
 void runtime_liveness_deinit(struct runtime *runtime);
 
 /* ---- runtime.c */
+/* The token that has to be found first, if there is such a one and it is not known yet. */
+bool runtime_find_token(struct runtime *runtime, struct err *err);
 /* May our token travel to that URL? Else conn.plaintext_token. */
 bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err);
 

@@ -121,20 +121,48 @@ bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struc
 	       check_plaintext(runtime, address.host, address.is_tls, err);
 }
 
+/* gRPC does not pass a router. */
+static bool set_token(
+	struct runtime *runtime, const char *token, bool is_for_router, struct err *err)
+{
+	if (!check_token(token, err))
+		return false;
+	runtime->auth_header = x_asprintf("Bearer %s", token);
+	if (!is_for_router)
+		runtime->token = x_strdup(token);
+	return true;
+}
+
 static bool take_token(
 	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
 {
 	const char *token = token_of(opts);
 
-	if (!token)
-		return true;
-	if (!check_token(token, err))
-		return false;
 	runtime->allow_plaintext_token = opts->allow_plaintext_token;
-	runtime->auth_header = x_asprintf("Bearer %s", token);
-	if (!opts->router) /* gRPC does not pass a router */
-		runtime->token = x_strdup(token);
-	return true;
+	runtime->find_token = opts->find_token;
+	runtime->find_token_arg = opts->find_token_arg;
+	return !token || set_token(runtime, token, opts->router != NULL, err);
+}
+
+bool runtime_find_token(struct runtime *runtime, struct err *err)
+{
+	char *token = NULL;
+
+	if (!runtime->find_token || runtime->auth_header)
+		return true;
+	bool ok = runtime->find_token(runtime->find_token_arg, &token, err) &&
+		  set_token(runtime, token, false, err);
+	x_free_secret(token);
+	if (!ok)
+		return false;
+	if (runtime_is_token_safe(runtime, runtime->rest_url, err) &&
+		(!runtime->grpc_host ||
+			check_plaintext(runtime, runtime->grpc_host, false, err)))
+		return true;
+	x_free_secret(runtime->auth_header);
+	x_free_secret(runtime->token);
+	runtime->auth_header = runtime->token = NULL;
+	return false;
 }
 
 static bool take_addresses(

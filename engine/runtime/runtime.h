@@ -57,6 +57,10 @@ struct runtime_opts {
 	uint16_t grpc_port;
 	struct net_tls *tls;
 	const char *token; /* printable ASCII without spaces, or NULL; never logged */
+	/* Instead of token, one that has to be found first (of a pod that is not known yet): asked at each attempt to connect
+	 * until it is there. Sets *token (malloc'ed, taken over); false with *err: not yet, or never. */
+	bool (*find_token)(void *arg, char **token, struct err *err);
+	void *find_token_arg;
 	bool allow_plaintext_token; /* else a token to a non-loopback address without TLS: conn.plaintext_token */
 	/* A tunnelled lane (port-forward): for each connection, takes over fd (a connected stream socket, non-blocking)
 	 * and carries it to that port. False with *err: fd is not taken. NULL: dial. */

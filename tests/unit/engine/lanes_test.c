@@ -135,13 +135,45 @@ static void a_port_forward_goes_to_the_pod(void **state)
 }
 
 static int n_health;
+static struct err health_err;
 
 static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
 {
 	(void)arg;
-	(void)err;
 	(void)health;
 	n_health++;
+	err_copy(&health_err, err);
+}
+
+/* A row is Ready a moment before its pod has been listed, and the token is the pod's: it is waited for. */
+static void the_token_of_a_pod_that_is_not_known_yet(void **state)
+{
+	struct cluster *c = *state;
+	struct err err = { 0 };
+	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
+	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", POD_IP("127.0.0.9"), "True"));
+	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+	c->engine->token_of_pod = x_asprintf("%s/token-%s", c->api.dir, ENGINE_TOKEN_POD);
+	cluster_sync(c);
+	API_UNTIL(&c->api, fleet_find(engine_fleet(c->engine), "claim-a") != NULL, 5000);
+	API_UNTIL(&c->api, fleet_find(engine_fleet(c->engine), "claim-a")->state == FLEET_READY,
+		5000);
+	n_health = 0;
+	struct runtime *is = runtime(c, ERR_NONE);
+	struct runtime_op *op = runtime_health_start(is, 20000, on_health, c, &err);
+	assert_non_null(op);
+	API_FOR(&c->api, 500);
+	assert_int_equal(n_health, 0);
+	api_write(&c->api, "token-pod-1", "s3cret");
+	cluster_tell(c, "pods", "ADDED", CLUSTER_POD("a", "pod-1", "", "127.0.0.9"));
+	API_UNTIL(&c->api, n_health, 9000);
+	assert_int_equal(health_err.code, ERR_CONN_REFUSED); /* nobody listens there */
+	assert_ptr_equal(runtime(c, ERR_NONE), is);
+	char *path = x_asprintf("%s/token-pod-1", c->api.dir);
+	unlink(path);
+	free(path);
+	free(c->engine->token_of_pod);
+	c->engine->token_of_pod = NULL;
 }
 
 /* While it is connecting, a refusal may be a daemon that still starts. */
@@ -209,6 +241,7 @@ int main(void)
 		TEST(a_suspended_sandbox_has_none),
 		TEST(each_way_has_its_address),
 		TEST(a_port_forward_goes_to_the_pod),
+		TEST(the_token_of_a_pod_that_is_not_known_yet),
 		TEST(a_daemon_that_still_starts_is_waited_for),
 		TEST(no_port_forward_into_another_kernel),
 		TEST(a_claim_without_a_sandbox_has_none),
