@@ -499,8 +499,10 @@ def _(t):
 def _(t):
     with Conn(t.rest) as c:
         c.send(raw_request("PUT", FILES + "gone", [("Content-Length", "10000000")]) + b"abc" * 10000)
-        time.sleep(0.1)
-        during = [e["name"].startswith(".sandboxd-tmp-") for e in json.loads(request(t.rest, "GET", FILES).body)["entries"]]
+        end = time.monotonic() + 10
+        during = []
+        while not during and time.monotonic() < end:
+            during = [e["name"].startswith(".sandboxd-tmp-") for e in json.loads(request(t.rest, "GET", FILES).body)["entries"]]
     for _ in range(100):
         if not t.tree():
             break

@@ -647,6 +647,9 @@ def _(t):
 
 # with a terminal
 
+SIZE = re.compile(rb"\d+ \d+\r\n")
+
+
 @case("tty.size")
 def _(t):
     with Conn(t.grpc) as c:
@@ -655,8 +658,9 @@ def _(t):
         out = []
         for cols, rows in ((80, 24), (70000, 65537), (0, 0)):
             out.append(told(t, p.resize(cols, rows)))
+            told_before = len(SIZE.findall(p.out))
             p.write(b"\n")
-            time.sleep(0.2)
+            c.pump(h2raw.TIMEOUT, lambda: len(SIZE.findall(p.out)) > told_before)
         p.wait()
         return out, p.out
 
@@ -902,9 +906,9 @@ def _(t):
 @case("after-exit.while-draining")
 def _(t):
     with Conn(t.grpc) as c:
-        p = Process(c, ["sh", "-c", "sleep 3 & echo hi"])
-        p.wait_out(b"hi")
-        time.sleep(0.5)
+        p = Process(c, ["sh", "-c", "sleep 3 & echo $$"])
+        p.wait_out(b"\n")
+        gone(int(p.out))
         a = p.signal(2)
         p.wait()
         return a.status, p.exit
@@ -949,10 +953,17 @@ def _(t):
             Process(c, ["nope"], pty=(80, 24)).wait()
         for method, path in (("PUT", "a"), ("GET", "a"), ("GET", ""), ("GET", "nope"), ("DELETE", "a"), ("DELETE", "nope"), ("GET", "a/b/c")):
             request(t.rest, method, "/v1/files/" + path, body=b"x" if method == "PUT" else b"")
-        time.sleep(0.3)
+
+    def rest():
+        """How many are open when nothing is under way any more: the same number for a while."""
+        seen, end = [], time.monotonic() + 20
+        while len(seen) < 6 or (len(set(seen[-6:])) > 1 and time.monotonic() < end):
+            seen.append(count())
+            time.sleep(0.05)
+        return seen[-1]
 
     everything()
-    before = count()
+    before = rest()
     for _ in range(5):
         everything()
-    return count() - before <= 0
+    return rest() - before <= 0

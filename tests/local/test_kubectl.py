@@ -3,12 +3,11 @@
 import json
 import os
 import subprocess
-import time
 
 from harness.bed import need_bed
 from harness.case import Case, main
 
-from backend import Backend, claim, wait_for
+from backend import CLAIMS, Backend, claim, wait_for
 
 POOL = {"apiVersion": "extensions.agents.x-k8s.io/v1beta1", "kind": "SandboxWarmPool", "metadata": {"name": "second"},
         "spec": {"replicas": 0, "sandboxTemplateRef": {"name": "local"}}}
@@ -82,13 +81,15 @@ class Kubectl(Case):
         p = subprocess.Popen([need_bed("kubectl"), "get", "sandboxclaims", "-w", "--no-headers"], stdout=subprocess.PIPE, text=True,
                              env={**os.environ, "KUBECONFIG": str(self.backend.kubeconfig)})
         try:
-            time.sleep(0.5)
+            self.backend.create(CLAIMS, claim("first", pool="missing"))
+            self.assertRegex(p.stdout.readline(), r"^first ")  # it looks
             self.backend.ready_claim("seen")
             self.k("delete", "sandboxclaim", "seen")
             lines = []
             while not lines or "True" not in lines[-1]:
-                lines.append(p.stdout.readline())
-                self.assertTrue(lines[-1], "kubectl ended")
+                line = p.stdout.readline()
+                self.assertTrue(line, "kubectl ended")
+                lines += [line] if not line.startswith("first ") else []
             self.assertRegex(lines[0], r"^seen +\S+")
             self.assertRegex(lines[-1], r"^seen +True +\S+ +DependenciesReady")
         finally:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend is stopped or killed, and comes back with its objects and sandboxes."""
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -61,7 +63,11 @@ class Restart(Case):
                                  env={**os.environ, **home_env(self.tmp / "home")})
         self.addCleanup(shell.communicate)
         self.addCleanup(shell.kill)
-        time.sleep(3)  # the backend looks every two seconds
+
+        def is_seen():
+            with contextlib.closing(sqlite3.connect(f"file:{self.b.state}/objects.db?mode=ro", uri=True)) as db:
+                return any("sleep" in value for value, in db.execute("select value from meta where key like 'procs/%'"))
+        wait_for("the backend has looked", is_seen)
         self.assertIsNone(shell.poll())
         self.b.kill()
         self.b.start()
@@ -84,7 +90,8 @@ class Restart(Case):
         children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.b.pid)], capture_output=True, text=True).stdout.split()
         self.assertTrue(children)
         for child in children:
-            os.kill(int(child), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # one of them may have been there for a moment only
+                os.kill(int(child), signal.SIGKILL)
         pod = wait_for("one restart", lambda: (lambda p: p if p["status"]["containerStatuses"][0]["restartCount"] == 1 and
                                                condition(p, "Ready").get("status") == "True" else None)(self.b.object(f"{PODS}/{name}")))
         self.assertEqual(pod["status"]["containerStatuses"][0]["lastState"]["terminated"]["exitCode"], 137)

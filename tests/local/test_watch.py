@@ -144,9 +144,10 @@ class Watches(Case):
         connection = self.b.connect()
         connection.request("GET", TEMPLATES + "?watch=true&timeoutSeconds=1",
                            headers={**self.b.headers, "Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
-        time.sleep(0.3)
+        response = connection.getresponse()
+        events = [json.loads(response.readline())["object"]]  # it looks
         self.b.create(TEMPLATES, template("b"))
-        events = [json.loads(line)["object"] for line in connection.getresponse()]
+        events += [json.loads(line)["object"] for line in response]
         connection.close()
         self.assertEqual([e["kind"] for e in events], ["Table", "Table"])
         self.assertTrue(events[0]["columnDefinitions"])
