@@ -190,7 +190,7 @@ class Rights(Case):
         scr.wait_for(note)
         del api.objects["sandboxclaims"][2], api.objects["sandboxes"][2]
         api.pages.clear()
-        scr.wait_for(re.compile(r"^\(gone: ", re.M))
+        scr.wait_for(re.compile(r"^claim-00002 +Deleted", re.M))
         self.assertEqual(scr.text().count(note), 1)
 
     def test_other_trouble_has_its_own_line(self):
