@@ -14,6 +14,7 @@
 struct create {
 	struct cli *cli;
 	struct fleet_op *op;
+	bool is_cancelled;              /* by a signal */
 	char *left;                     /* a claim that was made and stays; NULL */
 	char left_uid[FLEET_UID_BYTES]; /* "": it may have been made */
 };
@@ -42,22 +43,28 @@ static void tell_left(const struct create *create)
 		create->left_uid[0] ? "is left" : "may have been made", create->left);
 }
 
-/* What was made and not named is taken back by cli_settle(). */
 static void on_signal(void *arg, int signal_number)
 {
 	struct create *create = arg;
-	struct err err = { 0 };
-	if (create->op == NULL) {
-		cli_finish(create->cli, cli_signal_status(signal_number));
-		return;
-	}
+	create->is_cancelled = create->op != NULL;
 	fleet_op_cancel(create->op);
 	create->op = NULL;
-	err_set(&err, ERR_OP_CANCELLED, "the create was cancelled%s",
-		create->left ? "" : "; what it made is deleted again");
-	cli_fail(create->cli, &err);
-	tell_left(create);
 	cli_finish(create->cli, cli_signal_status(signal_number));
+}
+
+static void tell_cancelled(const struct create *create)
+{
+	struct cli *cli = create->cli;
+	struct err err = { 0 };
+	cli_settle(cli); /* then it is known */
+	if (fleet_cleanups_pending(engine_fleet(cli->engine)) == 0)
+		err_set(&err, ERR_OP_CANCELLED, "the create was cancelled%s",
+			create->left ? "" : "; nothing is left of it");
+	else
+		err_set(&err, ERR_CLAIM_ORPHANED,
+			"the create was cancelled, and its claim could not be deleted in time");
+	cli_fail(cli, &err);
+	tell_left(create);
 }
 
 static void on_taken_away(void *arg, const struct err *err)
@@ -118,6 +125,14 @@ static void on_created(
 	cli_finish(cli, EXIT_STATUS_OK);
 }
 
+/* What -o name prints is a claim's name too. */
+static const char *claim_name(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	bool is_claim = strncmp(text, "sandboxclaim", 12) == 0;
+	return slash != NULL && is_claim ? slash + 1 : text;
+}
+
 static int run_create(struct cli *cli, int argc, char **argv)
 {
 	struct err err = { 0 };
@@ -137,7 +152,7 @@ static int run_create(struct cli *cli, int argc, char **argv)
 	struct create create = { .cli = cli };
 	const struct fleet_create_opts create_opts = {
 		.namespace_ = engine_namespace(cli->engine),
-		.name = argc > 0 ? argv[0] : NULL,
+		.name = argc > 0 ? claim_name(argv[0]) : NULL,
 		.pool = opt->pool,
 		.adopt = opt->adopt,
 		.labels = opt->labels.items,
@@ -158,6 +173,8 @@ static int run_create(struct cli *cli, int argc, char **argv)
 	cli_on_signal(cli, on_signal, &create);
 	cli_run_loop(cli);
 	cli_on_signal(cli, NULL, NULL);
+	if (create.is_cancelled)
+		tell_cancelled(&create);
 	free(create.left);
 	return cli->status;
 }

@@ -153,6 +153,8 @@ static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
 static void on_removed(void *arg, const struct err *err)
 {
 	struct files *files = arg;
+	if (err == NULL)
+		cli_note(files->cli, "%s is deleted", files->path);
 	ended(files->cli, err);
 }
 
@@ -174,7 +176,7 @@ static void on_link_removed(
 			(int)result->err_out.n, result->err_out.p);
 		err = &own;
 	}
-	ended(files->cli, err);
+	on_removed(files, err);
 }
 
 static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)

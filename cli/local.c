@@ -11,6 +11,7 @@
 #include "local/control/control.h"
 #include "local/control/quarantine.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,12 +99,11 @@ static bool may_reset(
 		return true;
 	if (!isatty(STDIN_FILENO))
 		return err_set(err, ERR_ARG_INVALID, "reset without a terminal needs --yes");
-	fprintf(stderr,
-		"Delete every local sandbox with its files, the quarantine and the keys, in %s? [y/N] ",
+	char question[PATH_MAX + 128];
+	snprintf(question, sizeof question,
+		"Delete every local sandbox with its files, the quarantine and the keys, in %s?",
 		status->state_dir);
-	char answer[16] = "";
-	if (fgets(answer, sizeof answer, stdin) != NULL &&
-		(answer[0] == 'y' || answer[0] == 'Y'))
+	if (cli_ask(question))
 		return true;
 	return err_set(err, ERR_OP_CANCELLED, "nothing was changed");
 }
@@ -117,6 +117,22 @@ static int run_recover(struct cli *cli, const struct control_opts *opts)
 	fputs(report.p ? report.p : "", stdout); /* made safe by who wrote it */
 	str_deinit(&report);
 	return ok ? EXIT_STATUS_OK : cli_fail(cli, &err);
+}
+
+static int run_reset(struct cli *cli, const struct control_opts *opts)
+{
+	struct err err = { 0 };
+	struct control_status status = { 0 };
+	bool ok = control_get_status(opts, &status, &err);
+	bool is_any = ok && access(status.state_dir, F_OK) == 0;
+	if (!ok || !may_reset(cli, &status, &err) || !control_reset(opts, &err))
+		return cli_fail(cli, &err);
+	if (access(status.state_dir, F_OK) == 0)
+		cli_note(cli, "what is left in %s is not sandmux's", status.state_dir);
+	else
+		cli_note(cli, is_any ? "%s is gone" : "there is nothing in %s",
+			status.state_dir);
+	return EXIT_STATUS_OK;
 }
 
 static int run_local(struct cli *cli, int argc, char **argv)
@@ -133,26 +149,26 @@ static int run_local(struct cli *cli, int argc, char **argv)
 	const char *what = argv[0];
 	bool ok;
 	if (strcmp(what, "up") == 0) {
+		bool was_ready = control_get_status(&opts, &status, NULL) && status.is_ready;
 		ok = control_ensure_running(&opts, &status, &err);
+		if (ok && was_ready)
+			cli_note(cli, "the local backend was running already");
 	} else if (strcmp(what, "status") == 0) {
 		ok = control_get_status(&opts, &status, &err);
 	} else if (strcmp(what, "down") == 0) {
+		bool was_running =
+			!control_get_status(&opts, &status, NULL) || status.is_running;
 		if (!control_down(&opts, &err))
 			return cli_fail(cli, &err);
-		cli_note(cli,
-			"the local backend is stopped; its sandboxes come back with the next start");
+		cli_note(cli, was_running
+				      ? "the local backend is stopped; its sandboxes come back "
+					"with the next start"
+				      : "the local backend is not running");
 		return EXIT_STATUS_OK;
 	} else if (strcmp(what, "recover") == 0) {
 		return run_recover(cli, &opts);
 	} else if (strcmp(what, "reset") == 0) {
-		if (!control_get_status(&opts, &status, &err) ||
-			!may_reset(cli, &status, &err) || !control_reset(&opts, &err))
-			return cli_fail(cli, &err);
-		if (access(status.state_dir, F_OK) == 0)
-			cli_note(cli, "what is left in %s is not sandmux's", status.state_dir);
-		else
-			cli_note(cli, "%s is gone", status.state_dir);
-		return EXIT_STATUS_OK;
+		return run_reset(cli, &opts);
 	} else {
 		return cli_fail_usage(
 			cli, "local has up, down, status, recover and reset, not '%s'", what);

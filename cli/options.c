@@ -251,7 +251,8 @@ static bool add_pair(struct cli_list *list, const char *name, const char *text, 
 {
 	const char *equals = strchr(text, '=');
 	if (equals == NULL || equals == text)
-		return err_set(err, ERR_ARG_INVALID, "--%s needs KEY=VALUE", name);
+		return err_set(
+			err, ERR_ARG_INVALID, "--%s %s needs a value: KEY=VALUE", name, text);
 	cli_list_add(list, text);
 	return true;
 }

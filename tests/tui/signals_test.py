@@ -136,7 +136,10 @@ class Table(SignalCase):
 
         def mine(n):
             return [name for name, o in list(self.api.created.items()) if o["metadata"].get("labels", {}).get("signal") == f"s{n}"]
-        self.check_each("create", start, lambda p, n: self.assertEqual(mine(n), []), ORDERLY)
+        def nothing_left(p, n):
+            self.assertEqual(mine(n), [])
+            self.assertIn(b"the create was cancelled; nothing is left of it", p.raw)
+        self.check_each("create", start, nothing_left, ORDERLY)
         # a crash cannot take anything back, but the terminal is as it was
         self.check_each("create", start, signals=CRASHES)
 
