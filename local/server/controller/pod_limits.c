@@ -10,6 +10,7 @@
 #include "engine/base/log.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "local/isolation/bwrap.h"
 #include "local/isolation/cgroup.h"
 #include "local/isolation/limits.h"
 
@@ -237,6 +238,22 @@ void run_limits_publish(struct run *r)
 	free(text);
 }
 
+static void add_mount_sizes(struct limits *out)
+{
+	static const char *const sizes[USAGE_MOUNT_COUNT] = { [USAGE_TMP] = BWRAP_TMP_BYTES,
+		[USAGE_SHM] = BWRAP_SHM_BYTES,
+		[USAGE_RUN] = BWRAP_RUN_BYTES };
+	bool has_sizes = bwrap_has_sizes();
+	for (int i = 0; i < USAGE_MOUNT_COUNT; i++) {
+		uint64_t bytes = 0;
+		if (has_sizes)
+			num_parse_u64(sizes[i], UINT64_MAX, &bytes);
+		limits_add(out, usage_mount_paths[i], bytes, LIMIT_BYTES,
+			has_sizes ? LIMIT_TMPFS : LIMIT_NONE, "%s",
+			has_sizes ? "" : "this bubblewrap cannot size it, 0.7 can");
+	}
+}
+
 void limits_publish(struct controller *c)
 {
 	static const char *const whats[] = {
@@ -255,6 +272,8 @@ void limits_publish(struct controller *c)
 			how == LIMIT_WATCHED ? memory_watched : "",
 			how == LIMIT_WATCHED ? ": " : "", how == LIMIT_CGROUP ? "" : why);
 	}
+	if (c->server->opts.is_isolated)
+		add_mount_sizes(&rows);
 	limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
 	limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
 	limits_add(&rows, "free disk", usage_disk_floor(c->server), LIMIT_BYTES, LIMIT_WATCHED,
