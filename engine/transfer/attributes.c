@@ -37,7 +37,7 @@ struct attributes {
 	struct attribute *items; /* a queue: [at, n) */
 	size_t at, n, capacity, n_batch;
 	size_t n_alone, n_failed;
-	bool has_dirs, has_no_shell, is_given_up;
+	bool has_dirs, has_no_shell, has_no_mkdir, is_given_up;
 	size_t n_dirs_left; /* local */
 };
 
@@ -312,10 +312,59 @@ static void start_batch(struct transfer *transfer)
 		give_up(transfer, err.msg);
 }
 
+/* ---- folders without files: the daemon makes none, mkdir in the sandbox does. Where that fails each gets a job of its own,
+ * which writes a file into it and deletes that again, and tells what is wrong. */
+static void on_made(void *arg, const struct err *err, const struct runtime_result *result)
+{
+	struct transfer *transfer = arg;
+	struct attributes *attributes = transfer->attributes;
+	size_t n = attributes->n_batch;
+
+	attributes->op = NULL;
+	transfer_kick(transfer);
+	attributes->has_no_mkdir |= err != NULL;
+	if (attributes->has_no_mkdir)
+		n = transfer->n_empty_dirs;
+	for (size_t i = 0; i < n; i++) {
+		struct dir *dir = transfer->empty_dirs[--transfer->n_empty_dirs];
+		if (err || result->exit_code != 0)
+			transfer_add_empty_dir_job(transfer, dir);
+		transfer_dir_unref(dir);
+	}
+}
+
+static void make_some(struct transfer *transfer)
+{
+	struct attributes *attributes = get(transfer);
+	const char *argv[BATCH + 4] = { "mkdir", "-p", "--" };
+	char *paths[BATCH];
+	size_t argv_bytes = 0, n = 0;
+	struct err err = { 0 };
+
+	for (; n < BATCH && n < transfer->n_empty_dirs && argv_bytes < MAX_ARGV_BYTES; n++) {
+		const struct dir *dir = transfer->empty_dirs[transfer->n_empty_dirs - 1 - n];
+		char *path = transfer_dir_to_path(transfer, dir, NULL);
+		argv[3 + n] = paths[n] = x_asprintf("./%s", path);
+		argv_bytes += strlen(paths[n]);
+		free(path);
+	}
+	attributes->n_batch = n;
+	attributes->op = runtime_execute_start(
+		transfer->to.runtime, argv, NULL, NULL, SET_MS, on_made, transfer, &err);
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	if (!attributes->op)
+		on_made(transfer, &err, NULL);
+}
+
 static bool remote_turn(struct transfer *transfer, bool is_end)
 {
 	struct attributes *attributes = transfer->attributes;
 
+	if (is_end && transfer->n_empty_dirs && !(attributes && attributes->op))
+		make_some(transfer);
+	if (is_end && (transfer->n_empty_dirs || transfer->queued))
+		return false;
 	if (is_end && !(attributes && attributes->has_dirs)) {
 		attributes = get(transfer);
 		attributes->has_dirs = true;

@@ -155,10 +155,16 @@ void transfer_dir_release_to(struct dir *dir)
 	dir->to_fd = -1;
 }
 
+bool transfer_dir_is_same(const struct dir *a, const struct dir *b)
+{
+	return a && b && a->has_id && b->has_id && a->device == b->device &&
+	       a->inode == b->inode;
+}
+
 bool transfer_dir_is_loop(const struct dir *dir)
 {
-	for (const struct dir *up = dir->parent; up && dir->has_id; up = up->parent)
-		if (up->has_id && up->device == dir->device && up->inode == dir->inode)
+	for (const struct dir *up = dir->parent; up; up = up->parent)
+		if (transfer_dir_is_same(dir, up))
 			return true;
 	return false;
 }

@@ -153,6 +153,8 @@ struct transfer {
 	struct attributes *attributes;
 	struct dir **dirs; /* every folder of the tree, parents before children */
 	size_t n_dirs, dirs_capacity;
+	struct dir **empty_dirs; /* without files: nothing else makes them in a sandbox */
+	size_t n_empty_dirs, empty_dirs_capacity;
 	uint64_t n_entries, max_entries; /* 0: no limit */
 	int64_t from_modified_s;
 	int n_timeouts; /* without a success between them */
@@ -175,6 +177,8 @@ void transfer_note_add(struct transfer *transfer, enum transfer_note note,
 	__attribute__((format(printf, 5, 6)));
 /* One more entry of the tree. False: that is more than the limit. */
 bool transfer_is_over_limit(const struct transfer *transfer);
+void transfer_add_empty_dir(struct transfer *transfer, struct dir *dir); /* to be made */
+void transfer_add_empty_dir_job(struct transfer *transfer, struct dir *dir);
 bool transfer_keeps_times(const struct transfer *transfer);
 struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
 	int64_t size_bytes, int mode);
@@ -198,7 +202,9 @@ int transfer_dir_use_to(
 	struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
 void transfer_dir_release_from(struct dir *dir);
 void transfer_dir_release_to(struct dir *dir);
-bool transfer_dir_is_loop(const struct dir *dir); /* the same as one that it is in */
+bool transfer_dir_is_same(
+	const struct dir *a, const struct dir *b); /* by identity; NULL is fine */
+bool transfer_dir_is_loop(const struct dir *dir);  /* the same as one that it is in */
 /* "a/b/name" below the roots of both ends. */
 char *transfer_dir_relative(const struct dir *dir, const char *name);
 char *transfer_dir_from_path(
@@ -267,7 +273,8 @@ void transfer_remote_stats_cancel(struct remote_stats *stats);
 
 /* ---- attributes.c */
 void transfer_attributes_add_file(struct job *job); /* that has arrived in a sandbox */
-/* True when nothing is left to be set; everything else is over when it is asked with is_end. */
+/* True when nothing is left to be set; everything else is over when it is asked with is_end. Then folders without files are
+ * made: if that needs jobs there are some when it returns. */
 bool transfer_attributes_turn(struct transfer *transfer, bool is_end);
 void transfer_attributes_free(struct transfer *transfer);
 bool transfer_means_unavailable(const struct err *err); /* no such program, no processes */

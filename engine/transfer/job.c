@@ -42,9 +42,28 @@ static void leave(struct job *job)
 		transfer->n_verifying--;
 }
 
+static void on_nothing(void *arg, const struct err *err)
+{
+	(void)arg;
+	(void)err;
+}
+
+/* The file that makes an empty folder in a sandbox does not stay when it is given up: nobody waits for the answer. */
+static void drop_placeholder(struct job *job)
+{
+	struct transfer *transfer = job->transfer;
+
+	if (!job->is_empty_dir || (!job->write && !job->look))
+		return;
+	char *path = transfer_dir_to_path(transfer, job->dir, job->temp);
+	runtime_delete_start(transfer->to.runtime, path, false, 0, on_nothing, NULL, NULL);
+	free(path);
+}
+
 void transfer_job_free(struct job *job)
 {
 	leave(job);
+	drop_placeholder(job);
 	if (job->size_bytes < 0)
 		job->transfer->n_unsized--;
 	runtime_cancel(job->read);

@@ -128,6 +128,24 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 	return job;
 }
 
+/* The last of all, and then all together: see attributes.c. */
+void transfer_add_empty_dir(struct transfer *transfer, struct dir *dir)
+{
+	if (transfer->to.kind == END_LOCAL) {
+		transfer_add_empty_dir_job(transfer, dir);
+		return;
+	}
+	array_grow(&transfer->empty_dirs, &transfer->empty_dirs_capacity,
+		transfer->n_empty_dirs + 1, sizeof(struct dir *));
+	transfer->empty_dirs[transfer->n_empty_dirs++] = transfer_dir_ref(dir);
+}
+
+void transfer_add_empty_dir_job(struct transfer *transfer, struct dir *dir)
+{
+	transfer_add_job(transfer, dir, "", 0, -1)->is_empty_dir = true;
+	transfer->progress.files_total--; /* folders are not counted as files */
+}
+
 /* ---- progress */
 static void sample_rate(struct transfer *transfer, int64_t now_ms)
 {
@@ -222,9 +240,12 @@ static void tear_down(struct transfer *transfer)
 	transfer->walk = NULL;
 	for (size_t i = 0; i < transfer->n_dirs; i++)
 		transfer_dir_unref(transfer->dirs[i]);
+	for (size_t i = 0; i < transfer->n_empty_dirs; i++)
+		transfer_dir_unref(transfer->empty_dirs[i]);
+	free(transfer->empty_dirs);
 	free(transfer->dirs);
-	transfer->dirs = NULL;
-	transfer->n_dirs = 0;
+	transfer->empty_dirs = transfer->dirs = NULL;
+	transfer->n_empty_dirs = transfer->n_dirs = 0;
 	transfer_dir_unref(transfer->top);
 	transfer->top = NULL;
 	end_deinit(&transfer->from);

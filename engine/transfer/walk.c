@@ -43,7 +43,9 @@ struct walk {
 	struct unclear *unclear;
 	size_t n_unclear, unclear_capacity;
 	bool has_no_stat; /* the sandbox does not tell identities */
-	size_t n_made;    /* of it: jobs, and folders to come */
+	/* where the copy goes, when that is in the same sandbox: a link may lead there */
+	struct dir *target;
+	size_t n_made; /* of it: jobs, and folders to come */
 };
 
 static void push(struct walk *walk, struct dir *dir_take)
@@ -69,6 +71,9 @@ void transfer_walk_start(struct transfer *transfer)
 	transfer->top->modified_s = transfer->from_modified_s;
 	transfer->top->to_is_new = transfer->to.kind == END_REMOTE && transfer->to.is_new;
 	keep_dir(transfer, transfer->top);
+	if (transfer->from.kind == END_REMOTE && transfer->to.kind == END_REMOTE &&
+		transfer->from.runtime == transfer->to.runtime && !transfer->to.makes_root)
+		transfer->walk->target = transfer_dir_new(NULL, NULL);
 	push(transfer->walk, transfer_dir_ref(transfer->top));
 }
 
@@ -101,6 +106,7 @@ void transfer_walk_free(struct walk *walk)
 	transfer_remote_stats_cancel(walk->stats);
 	forget_unclear(walk);
 	free(walk->unclear);
+	transfer_dir_unref(walk->target);
 	close_dir(walk);
 	while (walk->stack) {
 		struct pending *pending = walk->stack;
@@ -144,9 +150,11 @@ static void add_dir(struct transfer *transfer, struct dir *dir_take)
 	bool is_known = dir_take->has_id || transfer->from.kind == END_LOCAL;
 	int max = is_known ? TRANSFER_MAX_DEPTH : TRANSFER_MAX_DEPTH_UNKNOWN;
 
-	if (transfer_dir_is_loop(dir_take)) {
+	if (transfer_dir_is_loop(dir_take) || transfer_dir_is_same(dir_take, walk->target)) {
 		skip(transfer, TRANSFER_NOTE_LOOP, dir_take, NULL,
-			"it leads back to a folder that it is in");
+			transfer_dir_is_loop(dir_take)
+				? "it leads back to a folder that it is in"
+				: "it leads to where the copy goes");
 		transfer_dir_unref(dir_take);
 		return;
 	}
@@ -180,10 +188,8 @@ static void end_dir(struct transfer *transfer)
 	struct walk *walk = transfer->walk;
 
 	/* a folder with files is made by its files, and one with nothing but what is skipped is made as well */
-	if (!walk->n_made) {
-		transfer_add_job(transfer, walk->dir, "", 0, -1)->is_empty_dir = true;
-		transfer->progress.files_total--; /* folders are not counted as files */
-	}
+	if (!walk->n_made)
+		transfer_add_empty_dir(transfer, walk->dir);
 	close_dir(walk);
 }
 
@@ -321,9 +327,18 @@ static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavail
 
 	walk->stats = NULL;
 	walk->has_no_stat |= is_unavailable;
-	/* the last is the folder itself */
+	/* the last are the folder itself, and the target */
 	if (!walk->dir->has_id)
 		take_id(walk->dir, &stats[walk->n_unclear]);
+	if (walk->target && !walk->target->has_id)
+		take_id(walk->target, &stats[walk->n_unclear + 1]);
+	if (!walk->dir->parent && transfer_dir_is_same(walk->dir, walk->target)) {
+		struct err err = { 0 };
+		err_set(&err, ERR_ARG_INVALID, "%s cannot be copied into itself",
+			transfer->from.path);
+		transfer->is_fatal = true;
+		transfer_failed(transfer, &err);
+	}
 	take_unclear(transfer, stats);
 	transfer_kick(transfer);
 }
@@ -331,16 +346,19 @@ static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavail
 static void ask_what_they_are(struct transfer *transfer)
 {
 	struct walk *walk = transfer->walk;
-	char **paths = x_calloc(walk->n_unclear + 1, sizeof *paths);
+	char **paths = x_calloc(walk->n_unclear + 2, sizeof *paths);
+	size_t n = walk->n_unclear;
 
 	for (size_t i = 0; i < walk->n_unclear; i++) {
 		const struct unclear *unclear = &walk->unclear[i];
 		paths[i] = transfer_dir_from_path(
 			transfer, unclear->dir ? unclear->dir : walk->dir, unclear->name);
 	}
-	paths[walk->n_unclear] = transfer_dir_from_path(transfer, walk->dir, NULL);
-	walk->stats = transfer_remote_stats_start(transfer->loop, transfer->from.runtime, paths,
-		walk->n_unclear + 1, on_stats, transfer);
+	paths[n++] = transfer_dir_from_path(transfer, walk->dir, NULL);
+	if (walk->target && !walk->target->has_id)
+		paths[n++] = x_strdup(transfer->to.root);
+	walk->stats = transfer_remote_stats_start(
+		transfer->loop, transfer->from.runtime, paths, n, on_stats, transfer);
 }
 
 static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,

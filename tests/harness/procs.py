@@ -54,8 +54,9 @@ class Process:
         self.name = name or Path(self.argv[0]).name
         self._log = tempfile.NamedTemporaryFile(prefix=self.name + "-", suffix=".log")
         # The program gets SIGTERM when this process dies before it stops it, and is not
-        # started at all when that has happened before the signal was asked for.
-        self.proc = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", "sh", "-c",
+        # started at all when that has happened before the signal was asked for. The programs of that are found whatever
+        # PATH is in env.
+        self.proc = subprocess.Popen([shutil.which("setpriv"), "--pdeathsig", "TERM", "--", "/bin/sh", "-c",
                                       '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()), *self.argv],
                                      stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log, cwd=cwd,
                                      start_new_session=True, env={**os.environ, **(env or {})})

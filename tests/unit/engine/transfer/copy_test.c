@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "engine/base/settings.h"
 #include "tests/unit/engine/runtime/rig.h"
 
 #include <dirent.h>
@@ -26,6 +27,8 @@ static const struct entry *tree;
 static int cut_after = -1; /* bytes of a body before the connection is cut */
 static const char *mtime = "Fri, 02 Jan 2026 03:04:05 GMT";
 static bool changes_after_read, refuses_puts;
+/* after the first whole read: how many bytes more HEAD and GET tell; -1: it is gone */
+static int grows_by, grown_by;
 static struct put {
 	char path[256];
 	char body[64];
@@ -57,6 +60,14 @@ static void get(struct fake_request *request, const struct entry *entry)
 		return;
 	}
 	n = strlen(entry->body);
+	if (grown_by < 0) {
+		fake_json(request, "404 Not Found",
+			"{\"code\":\"NOT_FOUND\",\"message\":\"gone\"}");
+		return;
+	}
+	char body[64];
+	snprintf(body, sizeof body, "%s%.*s", entry->body, grown_by, "and more");
+	n = strlen(body);
 	snprintf(head, sizeof head,
 		"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nLast-Modified: %s\r\n"
 		"Content-Length: %zu\r\n\r\n",
@@ -65,11 +76,12 @@ static void get(struct fake_request *request, const struct entry *entry)
 	if (strcmp(request->method, "HEAD") == 0)
 		return;
 	if (cut_after >= 0) {
-		fake_send(request, entry->body, (size_t)cut_after < n ? (size_t)cut_after : n);
+		fake_send(request, body, (size_t)cut_after < n ? (size_t)cut_after : n);
 		fake_close(request);
 		return;
 	}
-	fake_text(request, entry->body);
+	fake_text(request, body);
+	grown_by = grows_by;
 	if (changes_after_read)
 		mtime = "Sat, 03 Jan 2026 03:04:05 GMT";
 }
@@ -132,7 +144,8 @@ static char folder[64];
 static struct rig rig;
 static struct transfer_progress last;
 static struct transfer *transfer;
-static int n_conflicts;
+static int n_conflicts, n_notes, n_limits;
+static enum transfer_note last_note;
 
 static int set_up(void **state)
 {
@@ -147,6 +160,9 @@ static int set_up(void **state)
 	cut_after = -1;
 	n_puts = n_deletes = n_conflicts = 0;
 	changes_after_read = refuses_puts = false;
+	grows_by = grown_by = 0;
+	n_notes = n_limits = 0;
+	last_note = TRANSFER_NOTE_COUNT;
 	mtime = "Fri, 02 Jan 2026 03:04:05 GMT";
 	return 0;
 }
@@ -228,9 +244,25 @@ static void on_conflict(void *arg, const char *target, int64_t existing, int64_t
 	n_conflicts++;
 }
 
+static void on_note(void *arg, enum transfer_note note, const char *path, const char *text)
+{
+	(void)arg;
+	assert_true(*path && *text);
+	n_notes++;
+	last_note = note;
+}
+
+static void on_limit(void *arg, uint64_t n)
+{
+	(void)arg;
+	(void)n;
+	n_limits++;
+}
+
 static struct transfer_opts base_opts(void)
 {
 	return (struct transfer_opts){
+		.on_note = on_note,
 		.from = { NULL, "", -1 },
 		.to = { NULL, "", -1 },
 		.conflict = TRANSFER_FAIL,
@@ -314,6 +346,9 @@ static void every_cut_leaves_the_old_file(void **state)
 		assert_int_equal(rig.err.code, ERR_CONN_LOST);
 		assert_file("in/a", "old");
 		assert_int_equal(count("in"), 1);
+		/* what did not arrive is not counted */
+		assert_int_equal(last.bytes_done, 0);
+		assert_int_equal(last.bytes_total, 0);
 	}
 	cut_after = -1;
 	download("a", "in/a", false, TRANSFER_OVERWRITE);
@@ -544,7 +579,221 @@ static void a_cancel_leaves_nothing(void **state)
 	}
 }
 
+static void the_umask_takes_what_it_takes(void **state)
+{
+	static const struct {
+		const char *mode;
+		mode_t mask, is;
+	} cases[] = {
+		{ "0644", 077, 0600 },
+		{ "0644", 022, 0644 },
+		{ "0777", 027, 0750 },
+		{ "0600", 0, 0600 },
+		{ "04755", 022, 0755 },
+		{ "?", 077, 0600 },
+		{ "?", 022, 0644 },
+	};
+	char listing[128];
+	const struct entry files[] = { { "", listing, NULL }, { "a", NULL, "hello" }, { 0 } };
+	struct stat st;
+
+	(void)state;
+	tree = files;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(listing, sizeof listing,
+			"{\"entries\":[{\"name\":\"a\",\"size\":5,\"type\":\"file\",\"mode\":\"%s\"}]}",
+			cases[i].mode);
+		mode_t old = umask(cases[i].mask);
+		download("a", "in/a", false, TRANSFER_OVERWRITE);
+		umask(old);
+		assert_false(rig.failed);
+		stat("in/a", &st);
+		assert_int_equal(st.st_mode & 07777, cases[i].is);
+	}
+}
+
+/* A link is what is there, wherever it leads; nothing is written through it. */
+static void a_link_at_the_target_is_there(void **state)
+{
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const char *const targets[] = { "nowhere", "../outside", "../outside/f", "a",
+		"/dev/null" };
+
+	(void)state;
+	tree = files;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		put_file("outside/f", "kept");
+		assert_int_equal(symlink(targets[i], "in/a"), 0);
+		download("a", "in/", false, TRANSFER_FAIL);
+		assert_int_equal(rig.err.code, ERR_FILE_EXISTS);
+		download("a", "in/", false, TRANSFER_SKIP);
+		assert_false(rig.failed);
+		assert_int_equal(last.files_skipped, 1);
+		download("a", "in/", false, TRANSFER_RENAME);
+		assert_file("in/a (1)", "hello");
+		char is[64] = "";
+		assert_int_equal(readlink("in/a", is, sizeof is - 1), strlen(targets[i]));
+		assert_string_equal(is, targets[i]);
+		download("a", "in/", false, TRANSFER_OVERWRITE);
+		assert_false(rig.failed);
+		assert_file("in/a", "hello");
+		assert_file("outside/f", "kept");
+		assert_int_equal(count("outside"), 1);
+		assert_int_equal(count("in"), 2);
+		unlink("in/a");
+		unlink("in/a (1)");
+	}
+}
+
+static void a_file_that_grows_comes_as_far_as_it_went(void **state)
+{
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	tree = files;
+	opts.from = (struct transfer_end){ rig.runtime, "a", -1 };
+	opts.to.path = "in/a";
+	for (int verify = 0; verify < 2; verify++) {
+		opts.verify = verify;
+		opts.conflict = TRANSFER_OVERWRITE;
+		grown_by = 0;
+		grows_by = 4;
+		run(&opts);
+		assert_false(rig.failed);
+		assert_file("in/a", "hello");
+		assert_int_equal(n_notes, verify + 1);
+		assert_int_equal(last_note, TRANSFER_NOTE_GREW);
+		assert_int_equal(last.bytes_done, 5);
+		assert_int_equal(last.bytes_total, 5);
+	}
+}
+
+static void a_file_that_is_removed_is_kept(void **state)
+{
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
+
+	(void)state;
+	tree = files;
+	grows_by = -1;
+	download("a", "in/a", false, TRANSFER_FAIL);
+	assert_false(rig.failed);
+	assert_file("in/a", "hello");
+	assert_int_equal(last_note, TRANSFER_NOTE_GONE);
+}
+
+static void times_are_kept_where_they_should_be(void **state)
+{
+	static const struct entry files[] = {
+		{ "t", "{\"entries\":[" FILE_ENTRY("a") "]}", NULL },
+		{ "t/a", NULL, "hello" },
+		{ 0 },
+	};
+	const time_t then = 1767323045; /* as the header says */
+	struct transfer_opts opts = base_opts();
+	struct stat st;
+
+	(void)state;
+	tree = files;
+	download("t", "in", true, TRANSFER_FAIL);
+	stat("in/t/a", &st);
+	assert_int_equal(st.st_mtime, then);
+	download("t/a", "in/lone", false, TRANSFER_FAIL); /* as cp does */
+	stat("in/lone", &st);
+	assert_int_not_equal(st.st_mtime, then);
+	opts.from = (struct transfer_end){ rig.runtime, "t/a", -1 };
+	opts.to.path = "in/kept";
+	opts.keep_times = true;
+	run(&opts);
+	stat("in/kept", &st);
+	assert_int_equal(st.st_mtime, then);
+}
+
+static void a_large_tree_asks(void **state)
+{
+	static const struct entry files[] = {
+		{ "t",
+			"{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "," FILE_ENTRY(
+				"c") "]}",
+			NULL },
+		{ "t/a", NULL, "hello" },
+		{ "t/b", NULL, "hello" },
+		{ "t/c", NULL, "hello" },
+		{ 0 },
+	};
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	tree = files;
+	opts.from = (struct transfer_end){ rig.runtime, "t", -1 };
+	opts.to.path = "in/t";
+	opts.recursive = true;
+	assert_true(setting_set("transfer-max-entries", "3", NULL));
+	run(&opts); /* exactly so many */
+	assert_false(rig.failed);
+	assert_true(setting_set("transfer-max-entries", "2", NULL));
+	opts.to.path = "in/t2";
+	run(&opts); /* nobody to ask */
+	assert_int_equal(rig.err.code, ERR_LIMIT_ENTRIES);
+	assert_int_equal(access("in/t2", F_OK), -1);
+	opts.on_limit = on_limit;
+	for (int goes_on = 0; goes_on < 2; goes_on++) {
+		rig.n_done = n_limits = 0;
+		transfer = transfer_start(rig.loop, &opts, NULL);
+		rig_turns(&rig, 100);
+		assert_int_equal(n_limits, 1); /* asked once, and nothing begins */
+		assert_int_equal(rig.n_done, 0);
+		assert_int_equal(access("in/t2", F_OK), -1);
+		transfer_go_on(transfer, goes_on);
+		rig_wait(&rig, 1);
+		assert_int_equal(rig.err.code, goes_on ? ERR_NONE : ERR_LIMIT_ENTRIES);
+	}
+	assert_int_equal(count("in/t2"), 3);
+	assert_true(setting_set("transfer-max-entries", "none", NULL));
+	opts.to.path = "in/t3";
+	opts.on_limit = NULL;
+	run(&opts);
+	assert_false(rig.failed);
+	assert_true(setting_set("transfer-max-entries", "200000", NULL));
+}
+
 /* ---- uploads */
+static void what_is_written_to_a_named_pipe_goes_up(void **state)
+{
+	struct transfer_opts opts = base_opts();
+
+	(void)state;
+	assert_int_equal(mkfifo("in/pipe", 0600), 0);
+	opts.from.path = "in/pipe";
+	opts.to = (struct transfer_end){ rig.runtime, "x", -1 };
+	rig.n_done = 0;
+	transfer = transfer_start(rig.loop, &opts, NULL);
+	rig_turns(&rig, 50); /* its end is not the absence of a writer */
+	assert_int_equal(rig.n_done, 0);
+	int fd = open("in/pipe", O_WRONLY | O_NONBLOCK);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "one ", 4), 4);
+	rig_turns(&rig, 20);
+	assert_int_equal(rig.n_done, 0);
+	assert_int_equal(write(fd, "two", 3), 3);
+	close(fd);
+	rig_wait(&rig, 1);
+	assert_false(rig.failed);
+	assert_string_equal(find_put("x")->body, "one two");
+}
+
+static void a_folder_of_nothing_but_links_is_made(void **state)
+{
+	(void)state;
+	mkdir("in/t", 0755);
+	assert_int_equal(symlink("nowhere", "in/t/link"), 0);
+	upload("in/t", "there", true, TRANSFER_FAIL);
+	assert_false(rig.failed);
+	assert_int_equal(last.files_skipped, 1);
+	assert_int_equal(n_puts, 1);
+	assert_int_equal(n_deletes, 1);
+}
+
 static void a_tree_goes_up_without_links_and_devices(void **state)
 {
 	(void)state;
@@ -868,6 +1117,14 @@ int main(void)
 		TEST(each_policy_does_what_it_says),
 		TEST(late_answers_hold_up_only_their_file),
 		TEST(a_cancel_leaves_nothing),
+		TEST(the_umask_takes_what_it_takes),
+		TEST(a_link_at_the_target_is_there),
+		TEST(a_file_that_grows_comes_as_far_as_it_went),
+		TEST(a_file_that_is_removed_is_kept),
+		TEST(times_are_kept_where_they_should_be),
+		TEST(a_large_tree_asks),
+		TEST(what_is_written_to_a_named_pipe_goes_up),
+		TEST(a_folder_of_nothing_but_links_is_made),
 		TEST(a_tree_goes_up_without_links_and_devices),
 		TEST(a_named_link_is_followed_up),
 		TEST(an_upload_asks_before_it_replaces),
