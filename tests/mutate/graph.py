@@ -36,6 +36,9 @@ class Graph:
                 todo.extend(self.users.get(name, ()))
         return seen & self.programs
 
+    def programs_named(self, prefix):
+        return [p for p in self.programs if pathlib.Path(p).name.startswith(prefix)]
+
     def object_of(self, source):
         words = shlex.split(self.commands[str(source)]["command"])
         return words[words.index("-o") + 1]

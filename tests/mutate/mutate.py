@@ -10,12 +10,13 @@
 It works in a copy of the tree (build/mutate/tree, kept for the next time), never in the tree itself. A mistake that does
 not compile, or after which the compiler makes the same code (-O1), is passed over. For each of the others the programs
 of tests that link the file are built and run, those of its own room first, then the longer tests chosen for the room
-below, until one fails. A test that fails without a mistake is left out, and named. The failure of a test with real
-processes counts when it comes twice.
+below, until one fails. A test that fails without the mistake too is left out, and named. The failure of a test with
+real processes counts when it comes twice.
 
 The last line is the share that was noticed. --json FILE writes everything.
 """
 import argparse
+import contextlib
 import difflib
 import json
 import os
@@ -62,7 +63,8 @@ LONGER = {
 }
 UNIT_LIMIT_S = 60
 LONGER_LIMIT_S = 300
-NEAR_ENOUGH = 12  # programs of other rooms that are built and run for one mistake
+FAR_LIMIT_S = 5
+NEAR_ENOUGH = 12
 FILE_LIMIT_BYTES = 1 << 30
 
 
@@ -185,11 +187,11 @@ def sample(rooms, files, count, seed, known, take_all):
 
 
 class Tests:
-    def __init__(self, known, with_longer):
+    def __init__(self, known, with_longer, n_far):
         self.known = known
         self.all = graph.tests(BUILD, known.programs)
-        self.with_longer = with_longer
-        self.sound = {}
+        self.with_longer, self.n_far = with_longer, n_far
+        self.sound, self.took = {}, {}
 
     def of(self, candidate):
         """The programs that link the file, nearest first, and the longer tests of its room."""
@@ -200,11 +202,10 @@ class Tests:
         folders = {t.name: self.folder_of(t) for t in units}
         units.sort(key=lambda t: (-len(os.path.commonprefix([folders[t.name], own])), stem not in t.name, t.name))
         near = [t for t in units if folders[t.name].startswith(own)]
-        far = [t for t in units if t not in near][:NEAR_ENOUGH]
+        far = [t for t in units if t not in near][: self.n_far]
         names = LONGER[candidate.room] if self.with_longer else []
         longer = [self.all[n] for n in names if n in self.all]
-        programs = [p for p in self.known.programs if pathlib.Path(p).name.startswith("sandmux")]
-        return near, far, longer, programs
+        return near, far, longer, self.known.programs_named("sandmux")
 
     def folder_of(self, test):
         for used, makers in self.known.users.items():
@@ -213,56 +214,69 @@ class Tests:
         return ""
 
     def passes(self, test, limit_s):
-        return run(test.command, limit_s, cwd=test.cwd, env={**os.environ, **test.environment}) == 0
+        began = time.monotonic()
+        status = run(test.command, limit_s, cwd=test.cwd, env={**os.environ, **test.environment})
+        self.took[test.name] = time.monotonic() - began
+        return status == 0
 
-    def is_sound(self, test, limit_s):
-        """Whether it passes without a mistake; asked once, before the first mistake is made."""
+    def is_sound(self, test, limit_s, mutant):
+        """Whether it passes without the mistake; asked once, when it has failed with one."""
         if test.name not in self.sound:
-            self.sound[test.name] = self.passes(test, limit_s)
+            with mutant.without():
+                programs = [test.program] if test.program else self.known.programs_named("sandmux")
+                self.sound[test.name] = build(programs) and self.passes(test, limit_s)
+            build(programs)  # with the mistake again
             if not self.sound[test.name]:
                 say(f"left out, it fails without a mistake: {test.name}")
         return self.sound[test.name]
 
-    def prepare(self, candidates):
-        for candidate in candidates:
-            near, far, longer, programs = self.of(candidate)
-            targets = [t.program for t in near + far] + (programs if longer else [])
-            if not build(targets):
-                sys.exit(f"the tree does not build: ninja -C {BUILD} {' '.join(targets)}")
-            for test in near + far:
-                self.is_sound(test, UNIT_LIMIT_S)
-            for test in longer:
-                self.is_sound(test, LONGER_LIMIT_S)
-
-    def notice(self, candidate):
-        """The name of the first test that fails, or None."""
-        near, far, longer, programs = self.of(candidate)
-        for tests in (near, far):
-            tests = [t for t in tests if self.sound[t.name]]
-            if not build([t.program for t in tests]):
-                return "the build"
-            for test in tests:
-                if not self.passes(test, UNIT_LIMIT_S):
-                    return test.name
-        longer = [t for t in longer if self.sound[t.name]]
-        if longer and not build(programs):
-            return "the build"
-        for test in longer:
-            if not self.passes(test, LONGER_LIMIT_S) and not self.passes(test, LONGER_LIMIT_S):
+    def first_failure(self, tests, limit_s, tries, mutant):
+        """Quick ones first."""
+        for test in sorted(tests, key=lambda t: self.took.get(t.name, 1)):
+            if self.sound.get(test.name) is False or self.passes(test, limit_s):
+                continue
+            if self.is_sound(test, limit_s, mutant) and (tries == 1 or not self.passes(test, limit_s)):
                 return test.name
         return None
 
+    def notice(self, mutant):
+        """The name of the first test that fails, or None."""
+        near, far, longer, programs = self.of(mutant.candidate)
+        for tests in (near, [t for t in far if self.took.get(t.name, 0) < FAR_LIMIT_S]):
+            if not build([t.program for t in tests]):
+                return "the build"
+            name = self.first_failure(tests, UNIT_LIMIT_S, 1, mutant)
+            if name:
+                return name
+        if longer and not build(programs):
+            return "the build"
+        return self.first_failure(longer, LONGER_LIMIT_S, 2, mutant)
 
-def try_one(tests, candidate):
-    target = TREE / candidate.path
-    made = BUILD / tests.known.object_of(target)
-    try:
-        target.write_text(candidate.changed)
-        made.unlink(missing_ok=True)  # whatever the clocks of files say, it is made again
-        return tests.notice(candidate)
-    finally:
-        target.write_text(candidate.source)
-        made.unlink(missing_ok=True)
+
+class Mutant:
+    """The copy of the tree with one mistake in it."""
+
+    def __init__(self, candidate, known):
+        self.candidate = candidate
+        self.file = TREE / candidate.path
+        self.made = BUILD / known.object_of(self.file)
+
+    def put(self, text):
+        self.file.write_text(text)
+        self.made.unlink(missing_ok=True)  # whatever the clocks of files say, it is made again
+
+    def __enter__(self):
+        self.put(self.candidate.changed)
+        return self
+
+    def __exit__(self, *_):
+        self.put(self.candidate.source)
+
+    @contextlib.contextmanager
+    def without(self):
+        self.put(self.candidate.source)
+        yield
+        self.put(self.candidate.changed)
 
 
 def report(results):
@@ -288,6 +302,9 @@ def arguments():
     parser.add_argument("--files", nargs="+", default=[], metavar="FILE", help="only in these")
     parser.add_argument("--all", action="store_true", help="every mistake of the rooms or files")
     parser.add_argument("--unit", action="store_true", help="without the longer tests")
+    parser.add_argument(
+        "--far", type=int, default=NEAR_ENOUGH, metavar="N", help="programs of other rooms for one mistake (%(default)s)"
+    )
     parser.add_argument("--list", action="store_true", help="show the mistakes, try nothing")
     parser.add_argument("--json", metavar="FILE", help="write the results here too")
     return parser.parse_args()
@@ -303,12 +320,12 @@ def main():
         for candidate in candidates:
             print(f"{candidate.path}:{candidate.line} {candidate.mistake.kind}\n{candidate.diff()}\n")
         return
-    tests = Tests(known, not options.unit)
-    tests.prepare(candidates)
+    tests = Tests(known, not options.unit, options.far)
     results = []
     for candidate in candidates:
         began = time.monotonic()
-        noticed_by = try_one(tests, candidate)
+        with Mutant(candidate, known) as mutant:
+            noticed_by = tests.notice(mutant)
         where = f"{candidate.path}:{candidate.line}"
         seconds = round(time.monotonic() - began, 1)
         say(f"{where} {candidate.mistake.kind}: {noticed_by or 'NOT NOTICED'} ({seconds} s)")

@@ -23,6 +23,12 @@ struct cluster {
 	struct engine *engine;
 	struct collection collections[COLLECTIONS];
 	int revision;
+	struct {
+		char end[100]; /* of a path */
+		int code;
+		char *body;
+	} canned[16];
+	size_t n_canned;
 	char refused[8][64]; /* "verb resource": what an access review denies */
 	size_t n_refused;
 	int reviews, forwards; /* asked for */
@@ -77,6 +83,13 @@ static inline void cluster_handle(
 	if (strcmp(name, "selfsubjectaccessreviews") == 0) {
 		cluster_review(c, request, is);
 		return;
+	}
+	for (size_t i = c->n_canned; i-- > 0;) {
+		size_t n = strlen(is->path), m = strlen(c->canned[i].end);
+		if (n >= m && strcmp(is->path + n - m, c->canned[i].end) == 0) {
+			api_reply(request, c->canned[i].code, "%s", c->canned[i].body);
+			return;
+		}
 	}
 	if (strcmp(name, "portforward") == 0) {
 		c->forwards++;
@@ -155,6 +168,21 @@ static inline void cluster_tell(
 	free(text);
 }
 
+/* What paths that end so are answered; the latest wins. */
+static inline void cluster_can(struct cluster *c, const char *end, int code, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
+static inline void cluster_can(
+	struct cluster *c, const char *end, int code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	assert_true(c->n_canned < sizeof c->canned / sizeof c->canned[0]);
+	snprintf(c->canned[c->n_canned].end, sizeof c->canned[0].end, "%s", end);
+	c->canned[c->n_canned].code = code;
+	c->canned[c->n_canned++].body = cluster_text(c, format, args);
+	va_end(args);
+}
+
 static inline void cluster_refuse(struct cluster *c, const char *words)
 {
 	snprintf(c->refused[c->n_refused++], sizeof c->refused[0], "%s", words);
@@ -193,6 +221,8 @@ static inline int cluster_tear_down(void **state)
 	api_stop(&c->api);
 	for (size_t i = 0; i < COLLECTIONS; i++)
 		free(c->collections[i].items);
+	for (size_t i = 0; i < c->n_canned; i++)
+		free(c->canned[i].body);
 	free(c);
 	return 0;
 }
