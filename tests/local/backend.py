@@ -95,19 +95,19 @@ class Watch:
 
 
 class Backend:
-    def __init__(self, state, *flags, isolation=None, daemon_auth="token", warm=1, wrap=()):
+    def __init__(self, state, *flags, isolation=None, daemon_auth="token", warm=1, wrap=(), env=None):
         self.state = Path(state)
         self.wrap = wrap  # a program and its arguments that starts it
         self.flags = [*flags, "--isolation", isolation or os.environ.get("SANDMUX_TEST_ISOLATION", "bwrap"),
                       "--daemon-auth", daemon_auth, "--warm", str(warm)]
         self.kubeconfig = self.state / "kubeconfig"
-        self.proc = None
+        self.proc, self.env = None, env
         self.start()
 
     def start(self):
         self.state.mkdir(exist_ok=True)
         (self.state / "pid").unlink(missing_ok=True)
-        self.proc = Process([*self.wrap, LOCALD, "--state-dir", self.state, "--stderr", *self.flags], ready=self._serves, timeout=30)
+        self.proc = Process([*self.wrap, LOCALD, "--state-dir", self.state, "--stderr", *self.flags], ready=self._serves, timeout=30, env=self.env)
         self.token = (self.state / "token").read_text()
         self.headers = {"Authorization": f"Bearer {self.token}"}
         self.context = ssl.create_default_context(cafile=str(self.state / "tls/ca.pem"))
