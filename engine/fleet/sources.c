@@ -278,6 +278,20 @@ bool fleet_is_synced(const struct fleet *fleet)
 	return fleet->focuses != NULL;
 }
 
+bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind)
+{
+	return fleet->whole[kind].synced;
+}
+
+const struct err *fleet_failure(const struct fleet *fleet, enum fleet_kind kind)
+{
+	const struct source *whole = &fleet->whole[kind];
+	if (whole->err.code == ERR_NONE || whole->state == KUBE_REFLECTOR_FORBIDDEN ||
+		whole->state == KUBE_REFLECTOR_POLLED)
+		return NULL;
+	return &whole->err;
+}
+
 const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind)
 {
 	const struct source *whole = &fleet->whole[kind];

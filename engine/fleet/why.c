@@ -7,7 +7,12 @@
 
 #include <string.h>
 
-enum { MESSAGE_SHOWN = 240, POD_GRACE_MS = 10000 };
+enum {
+	MESSAGE_SHOWN = 240,
+	POD_GRACE_MS = 10000,
+	CAUSE_MS =
+		60000, /* a warning that is older than the trouble by more than this is not its cause */
+};
 
 struct sentence {
 	const struct store *store;
@@ -97,10 +102,14 @@ static const struct event *last_warning(const struct sentence *s, const struct u
 	return NULL;
 }
 
-static bool say_event(struct sentence *s, const struct uid *uid, int64_t not_before_ms)
+/* The last warning about an object, unless it is about an earlier trouble: condition is the one that tells since when it
+ * is as it is. */
+static bool say_event(struct sentence *s, const struct uid *uid, int64_t created_ms,
+	const struct condition *condition)
 {
 	const struct event *event = last_warning(s, uid);
-	if (event == NULL || event->when_ms < not_before_ms)
+	int64_t since = condition->since_s ? fleet_condition_since_ms(condition) - CAUSE_MS : 0;
+	if (event == NULL || event->when_ms < created_ms || event->when_ms < since)
 		return false;
 	const char *slash = strchr(event->object, '/');
 	if (slash != NULL)
@@ -136,6 +145,9 @@ static bool say_unscheduled(struct sentence *s)
 	const struct condition *scheduled = NULL;
 	if (s->pod != NULL && s->pod->scheduled->status == CONDITION_FALSE)
 		scheduled = s->pod->scheduled;
+	else if (s->pod != NULL &&
+		 s->pod->node[0]) /* the Sandbox's word lags behind, or is of the pod before */
+		return false;
 	else if (s->sandbox != NULL &&
 		 (s->sandbox->scheduled->status == CONDITION_FALSE ||
 			 s->sandbox->scheduled->status == CONDITION_UNKNOWN))
@@ -154,7 +166,7 @@ static bool say_pod(struct sentence *s)
 	if (pod == NULL) {
 		if (!s->store->is_synced[STORE_PODS] || s->sandbox == NULL)
 			return false;
-		if (say_event(s, &s->sandbox->uid, s->sandbox->created_ms))
+		if (say_event(s, &s->sandbox->uid, s->sandbox->created_ms, &s->sandbox->ready))
 			return true;
 		str_addf(s->out, "Pod %s does not exist", pod_called(s));
 		*s->since_ms = fleet_condition_since_ms(&s->sandbox->ready);
@@ -187,7 +199,7 @@ static bool say_pod(struct sentence *s)
 		say_ended(s);
 		return true;
 	}
-	if (say_event(s, &pod->uid, pod->created_ms))
+	if (say_event(s, &pod->uid, pod->created_ms, &pod->ready))
 		return true;
 	if (pod->phase == 'R')
 		str_addf(s->out, "Pod %s is running but not ready", pod->name);
@@ -287,7 +299,7 @@ static bool say_pool(struct sentence *s)
 		*s->since_ms = claim->created_ms;
 		return true;
 	}
-	return say_event(s, &pool->uid, claim->created_ms);
+	return say_event(s, &pool->uid, claim->created_ms, &claim->ready);
 }
 
 static void say_blocked(struct sentence *s)
@@ -344,7 +356,8 @@ static void say_pending(struct sentence *s)
 		return;
 	if (s->sandbox == NULL && say_pool(s))
 		return;
-	if (s->claim != NULL && say_event(s, &s->claim->uid, s->claim->created_ms))
+	if (s->claim != NULL &&
+		say_event(s, &s->claim->uid, s->claim->created_ms, &s->claim->ready))
 		return;
 	if (ready->status != CONDITION_ABSENT) {
 		say_condition(s, ready);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sandbox list over a scripted API server: first paint, order, filter, marks, cursor, hostile text, bad news."""
 import re
+import signal
 import socket
 import threading
 import time
@@ -85,6 +86,28 @@ class List(Case):
         api.emit("sandboxes", "DELETED", sandbox(2, 0))
         scr.wait_gone("claim-00002")
         self.assertEqual(self.cursor_name(scr), "claim-00001")  # what took its place
+
+    def test_a_row_that_slips_under_the_cursor_is_not_taken_for_the_other(self):
+        """The key and the end of the row come at the same time: it is about that row, or about none."""
+        api = self.api(8)
+        scr = self.open(api)
+        self.listed(scr, 8)
+        for n in range(6):
+            self.assertEqual(self.cursor_name(scr), f"claim-{n:05d}")
+            scr.signal(signal.SIGSTOP)
+            api.emit("sandboxclaims", "DELETED", claim(n, 0))
+            api.emit("sandboxes", "DELETED", sandbox(n, 0))
+            scr.key("C-d")
+            scr.signal(signal.SIGCONT)
+            asked = scr.wait_for(re.compile(r"no sandbox is selected|Delete 1 sandbox\? .*\n.*│ +claim-(\d+) +│"))
+            if asked.group(1):
+                self.assertEqual(int(asked.group(1)), n)
+                scr.key("Escape")
+                scr.wait_gone("Delete 1 sandbox?")
+            scr.wait_gone(f"claim-{n:05d}")
+            scr.wait_for(lambda s: self.cursor_name(s) == f"claim-{n + 1:05d}")
+            scr.type(":redraw\r")  # the note goes
+            scr.wait_gone("no sandbox is selected")
 
     def test_filter_while_typing(self):
         api = self.api(30)

@@ -266,8 +266,10 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 		name[0] = 0;
 	else if (num_parse_i64(args, 1, 9, &number)) {
 		if (!nth_namespace(app, (size_t)number - 1, name))
-			return err_set(
-				err, ERR_ARG_INVALID, "there are not that many namespaces");
+			return err_set(err, ERR_ARG_INVALID,
+				fleet_is_synced(engine_fleet(app->host.engine))
+					? "there are not that many namespaces"
+					: "the sandboxes have not been read yet");
 	} else {
 		snprintf(name, sizeof name, "%s", args);
 	}

@@ -119,7 +119,7 @@ void command_try(struct app *app, const char *line)
 		return;
 	/* what a person mistyped is no reason for a dialog */
 	if (err.code == ERR_ARG_INVALID || err.code == ERR_OP_UNSUPPORTED ||
-		err.code == ERR_OP_BUSY)
+		err.code == ERR_OP_BUSY || err.code == ERR_CLAIM_UNCHANGED)
 		host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
 	else
 		host_failf(&app->host, &err, "Cannot %s", line);

@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TARGETS_MAX = 20000, BATCH_PARALLEL = 8, NAMES_SHOWN = 8 };
+enum {
+	TARGETS_MAX = 20000,
+	BATCH_PARALLEL = 8,
+	NAMES_SHOWN = 8,
+	LOOK_MS = 100,
+	LOOK_FOR_MS = 30 * 1000,
+};
 
 enum verb { VERB_DELETE, VERB_SUSPEND, VERB_RESUME, VERB_EXTEND };
 static const struct {
@@ -31,6 +37,7 @@ struct task {
 	struct batch *batch;
 	char *uid, *name;
 	struct fleet_op *op;
+	bool is_ok;
 };
 
 struct batch {
@@ -42,6 +49,9 @@ struct batch {
 	size_t n, n_started, n_running, n_ok, n_failed;
 	struct err first_err;
 	char *first_name;
+	struct loop_timer *look; /* deletions: until the rows are gone */
+	int64_t look_until_ms;
+	const struct fleet *fleet; /* whose rows they are: to compare */
 };
 
 static void batch_free(struct batch *batch)
@@ -51,6 +61,7 @@ static void batch_free(struct batch *batch)
 		free(batch->tasks[i].uid);
 		free(batch->tasks[i].name);
 	}
+	loop_timer_free(batch->look);
 	free(batch->tasks);
 	free(batch->first_name);
 	free(batch);
@@ -72,19 +83,72 @@ static void batch_unlink(struct batch *batch)
 
 static void batch_step(struct batch *batch);
 
+/* Of those that were deleted: how many are still there. The API server answers before they are gone. */
+static size_t still_there(const struct batch *batch)
+{
+	const struct fleet *fleet = engine_fleet(batch->actions->host->engine);
+	size_t n = 0;
+	for (size_t i = 0; i < batch->n; i++)
+		n += batch->tasks[i].is_ok && fleet_find(fleet, batch->tasks[i].uid) != NULL;
+	return n;
+}
+
+static void say_done(const struct batch *batch)
+{
+	struct host *host = batch->actions->host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	const char *done = verbs[batch->verb].done;
+	const struct fleet_row *row =
+		batch->n == 1 ? fleet_find(fleet, batch->tasks[0].uid) : NULL;
+	char date[CLOCK_RFC3339_BYTES], age[CLOCK_AGE_BYTES];
+	if (!batch->n_ok)
+		return;
+	if (batch->verb == VERB_EXTEND && row && row->expires_ms)
+		host_notef(host, NOTE_OK, "%s lives until %s, for %s", batch->tasks[0].name,
+			clock_format_rfc3339(row->expires_ms * 1000000, 0, date),
+			clock_format_age(row->expires_ms - clock_wall_ms(), age));
+	else if (batch->n == 1)
+		host_notef(host, NOTE_OK, "%s %s", done, batch->tasks[0].name);
+	else
+		host_notef(host, NOTE_OK, "%s %zu of %zu", done, batch->n_ok, batch->n);
+}
+
+static void on_look(void *arg)
+{
+	struct batch *batch = arg;
+	bool is_other = engine_fleet(batch->actions->host->engine) != batch->fleet;
+	size_t left = is_other ? 0 : still_there(batch);
+	if (left && clock_mono_ms() < batch->look_until_ms) {
+		loop_timer_arm(batch->look, LOOK_MS);
+		return;
+	}
+	if (left)
+		host_notef(batch->actions->host, NOTE_WARNING,
+			"%zu of %zu are still being deleted", left, batch->n);
+	else if (!is_other) /* another namespace is looked at: nothing is known of these */
+		say_done(batch);
+	batch_unlink(batch);
+	loop_defer(batch->actions->host->loop, batch_free_arg, batch);
+}
+
 static void batch_end(struct batch *batch)
 {
 	struct host *host = batch->actions->host;
 	const char *done = verbs[batch->verb].done;
-	if (batch->n_ok == 1 && batch->n == 1)
-		host_notef(host, NOTE_OK, "%s %s", done, batch->tasks[0].name);
-	else if (batch->n_ok)
-		host_notef(host, NOTE_OK, "%s %zu of %zu", done, batch->n_ok, batch->n);
+	bool is_going = batch->verb == VERB_DELETE && still_there(batch) > 0;
+	if (!is_going)
+		say_done(batch);
 	if (batch->n_failed == 1)
 		host_failf(host, &batch->first_err, "Not %s: %s", done, batch->first_name);
 	else if (batch->n_failed)
 		host_failf(host, &batch->first_err, "%zu of %zu not %s; the first: %s",
 			batch->n_failed, batch->n, done, batch->first_name);
+	if (is_going) {
+		batch->look = loop_timer_new(host->loop, on_look, batch);
+		batch->look_until_ms = clock_mono_ms() + LOOK_FOR_MS;
+		loop_timer_arm(batch->look, LOOK_MS);
+		return;
+	}
 	batch_unlink(batch);
 	loop_defer(host->loop, batch_free_arg, batch);
 }
@@ -107,8 +171,10 @@ static void on_task_done(void *arg, const struct err *err)
 		task_failed(task, err);
 		engine_refused(task->batch->actions->host->engine,
 			verbs[task->batch->verb].action, task->uid, NULL, err);
-	} else
+	} else {
+		task->is_ok = true;
 		task->batch->n_ok++;
+	}
 	batch_step(task->batch);
 }
 
@@ -152,6 +218,7 @@ static void batch_run(struct batch *batch)
 {
 	struct actions *actions = batch->actions;
 	batch->next = actions->batches;
+	batch->fleet = engine_fleet(actions->host->engine);
 	actions->batches = batch;
 	if (batch->n == 1)
 		host_notef(actions->host, NOTE_INFO, "%s %s …", verbs[batch->verb].doing,
@@ -244,6 +311,33 @@ bool action_delete(void *self, const char *args, struct err *err)
 	return true;
 }
 
+/* Nothing to do is said, not done: one that is as it should be is taken out. False with *err: none is left. Rows that
+ * may be old decide nothing. */
+static bool leave_out(
+	struct batch *batch, enum fleet_state state, const char *is, struct err *err)
+{
+	struct host *host = batch->actions->host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	size_t kept = 0;
+	if (host_is_stale(host))
+		return true;
+	for (size_t i = 0; i < batch->n; i++) {
+		const struct fleet_row *row = fleet_find(fleet, batch->tasks[i].uid);
+		if (row && row->state == state && batch->n > 1) {
+			free(batch->tasks[i].uid);
+			free(batch->tasks[i].name);
+		} else if (row && row->state == state) {
+			return err_set(err, ERR_CLAIM_UNCHANGED, "%s %s already",
+				batch->tasks[i].name, is);
+		} else {
+			batch->tasks[kept++] = batch->tasks[i];
+		}
+	}
+	batch->n = kept;
+	return kept > 0 || err_set(err, ERR_CLAIM_UNCHANGED, "all of them %s already",
+				   strcmp(is, "runs") == 0 ? "run" : "are suspended");
+}
+
 bool action_suspend(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
@@ -251,6 +345,10 @@ bool action_suspend(void *self, const char *args, struct err *err)
 	struct batch *batch = batch_new(view, VERB_SUSPEND, err);
 	if (!batch)
 		return false;
+	if (!leave_out(batch, FLEET_SUSPENDED, "is suspended", err)) {
+		batch_free(batch);
+		return false;
+	}
 	struct pending *pending;
 	struct dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
 	dialog_add_text(dialog, "Its processes end; its shells close. Files on volumes stay.");
@@ -267,27 +365,25 @@ bool action_resume(void *self, const char *args, struct err *err)
 	struct batch *batch = batch_new(self, VERB_RESUME, err);
 	if (!batch)
 		return false;
+	if (!leave_out(batch, FLEET_READY, "runs", err)) {
+		batch_free(batch);
+		return false;
+	}
 	batch_run(batch);
 	return true;
 }
 
-static void on_extend_answered(void *arg, struct dialog *dialog, int button)
+static bool parse_time(const char *text, int64_t *ms, struct err *err)
+{
+	return (clock_parse_duration(text, ms) && *ms > 0) ||
+	       err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m", text);
+}
+
+static bool check_time(void *arg, struct dialog *dialog, int *field, struct err *err)
 {
 	struct pending *pending = arg;
-	if (button != 0)
-		return;
-	struct batch *batch = pending->batch;
-	struct err err;
-	int64_t ms;
-	if (!clock_parse_duration(dialog_field(dialog, pending->field), &ms) || ms <= 0) {
-		err_set(&err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m",
-			dialog_field(dialog, pending->field));
-		host_failf(batch->actions->host, &err, "Not extended");
-		return;
-	}
-	batch->extend_ms = ms;
-	pending->batch = NULL;
-	batch_run(batch);
+	*field = pending->field;
+	return parse_time(dialog_field(dialog, *field), &pending->batch->extend_ms, err);
 }
 
 bool action_extend(void *self, const char *args, struct err *err)
@@ -297,16 +393,16 @@ bool action_extend(void *self, const char *args, struct err *err)
 	if (!batch)
 		return false;
 	if (*args) {
-		if (!clock_parse_duration(args, &batch->extend_ms) || batch->extend_ms <= 0) {
+		if (!parse_time(args, &batch->extend_ms, err)) {
 			batch_free(batch);
-			return err_set(err, ERR_ARG_INVALID,
-				"'%s' is no time: write 30m, 2h or 1h30m", args);
+			return false;
 		}
 		batch_run(batch);
 		return true;
 	}
 	struct pending *pending;
-	struct dialog *dialog = ask_dialog(batch, on_extend_answered, &pending);
+	struct dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
+	dialog_set_check(dialog, check_time);
 	dialog_add_text(dialog, "The end of life becomes now plus:");
 	pending->field = dialog_add_field(dialog, "time", "1h");
 	dialog_add_button(dialog, "&Extend");

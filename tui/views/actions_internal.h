@@ -7,11 +7,15 @@
 
 struct batch;
 
+enum { FIELD_NAME, FIELD_POOL, FIELD_LABELS, FIELD_LIFETIME, CREATE_FIELDS };
+
 struct creation {
 	struct actions *actions;
 	struct creation *next;
 	struct fleet_op *op;
-	char *namespace_; /* "" or NULL: not known */
+	char *namespace_;            /* "" or NULL: not known */
+	char *wishes[CREATE_FIELDS]; /* as the form was filled in */
+	char *left;                  /* the claim that stays although it failed; NULL: none */
 };
 
 struct actions {

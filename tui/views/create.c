@@ -9,14 +9,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELD_NAME, FIELD_POOL, FIELD_LABELS, FIELD_LIFETIME };
-
 void creation_free(void *arg)
 {
 	struct creation *creation = arg;
 	fleet_op_cancel(creation->op);
+	for (int i = 0; i < CREATE_FIELDS; i++)
+		free(creation->wishes[i]);
+	free(creation->left);
 	free(creation->namespace_);
 	free(creation);
+}
+
+static struct dialog *form(
+	struct actions *actions, const char *title, const char *const wishes[CREATE_FIELDS]);
+
+/* The field that an error is about. */
+static int field_of(const struct err *err)
+{
+	switch (err->code) {
+	case ERR_POOL_NOT_FOUND:
+	case ERR_TEMPLATE_NOT_FOUND:
+		return FIELD_POOL;
+	default:
+		break;
+	}
+	if (strstr(err->msg, "label") || strstr(err->msg, "KEY=VALUE"))
+		return FIELD_LABELS;
+	if (strstr(err->msg, "pool"))
+		return FIELD_POOL;
+	return strstr(err->msg, "lifetime") || strstr(err->msg, "is no time") ? FIELD_LIFETIME
+									      : FIELD_NAME;
+}
+
+/* The form again, as it was filled in, with what is wrong at its field. */
+static void fail(struct creation *creation, const struct err *err)
+{
+	struct actions *actions = creation->actions;
+	struct dialog *dialog =
+		form(actions, "Not created", (const char *const *)creation->wishes);
+	dialog_set_error(dialog, true);
+	if (creation->left)
+		dialog_add_textf(dialog,
+			"The claim %s was made and stays; it can be deleted in the list.",
+			creation->left);
+	const char *hint = err_hint(err);
+	bool has_hint = hint && *hint;
+	dialog_add_textf(dialog, "%s%s%s(%s)", has_hint ? "Next: " : "", has_hint ? hint : "",
+		has_hint ? ". " : "", err_name(err));
+	dialog_set_field_error(dialog, field_of(err), err->msg);
+	actions->host->ops->push_dialog(actions->host, dialog);
+}
+
+static void on_left(void *arg, const char *name, const char *uid)
+{
+	struct creation *creation = arg;
+	(void)uid;
+	free(creation->left);
+	creation->left = x_strdup(name);
 }
 
 static void on_created(
@@ -30,7 +79,7 @@ static void on_created(
 		engine_refused(
 			actions->host->engine, ENGINE_CREATE, NULL, creation->namespace_, err);
 	if (err)
-		host_failf(actions->host, err, "Cannot create the sandbox");
+		fail(creation, err);
 	else
 		host_notef(actions->host, NOTE_OK, "%s is ready", name);
 	struct creation **at = &actions->creations;
@@ -74,18 +123,25 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	bool is_known = find_pool(engine_fleet(host->engine), namespace_, pool, &known);
 	if (!*pool && !is_known)
 		return err_set(err, ERR_POOL_NOT_FOUND,
-			"a sandbox needs a warm pool, and none is known");
+			fleet_is_listed(engine_fleet(host->engine), FLEET_POOLS)
+				? "a sandbox needs a warm pool, and there is none"
+				: "a sandbox needs a warm pool; which there are is not known yet");
 	char *copy = x_strdup(labels);
 	const char *words[64];
 	split_words(copy, words, 64);
 	struct creation *creation = x_calloc(1, sizeof *creation);
 	creation->actions = actions;
 	creation->namespace_ = x_strdup(known.namespace_);
+	creation->wishes[FIELD_NAME] = x_strdup(name);
+	creation->wishes[FIELD_POOL] = x_strdup(pool);
+	creation->wishes[FIELD_LABELS] = x_strdup(labels);
+	creation->wishes[FIELD_LIFETIME] = x_strdup(lifetime);
 	opts.namespace_ = *known.namespace_ ? known.namespace_ : NULL;
 	opts.name = *name ? name : NULL;
 	opts.pool = known.name;
 	opts.labels = words;
 	opts.on_progress = on_create_progress;
+	opts.on_left = on_left;
 	opts.done = on_created;
 	opts.arg = creation;
 	creation->op = fleet_create_start(engine_fleet(host->engine), &opts, err);
@@ -100,27 +156,22 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	return true;
 }
 
-static void on_create_answered(void *arg, struct dialog *dialog, int button)
+static bool try_to(void *arg, struct dialog *dialog, int *field, struct err *err)
 {
-	struct actions *actions = arg;
-	struct err err;
-	if (button == 0 &&
-		!create(actions, dialog_field(dialog, FIELD_NAME),
-			dialog_field(dialog, FIELD_POOL), dialog_field(dialog, FIELD_LABELS),
-			dialog_field(dialog, FIELD_LIFETIME), &err))
-		host_failf(actions->host, &err, "Cannot create the sandbox");
+	if (create(arg, dialog_field(dialog, FIELD_NAME), dialog_field(dialog, FIELD_POOL),
+		    dialog_field(dialog, FIELD_LABELS), dialog_field(dialog, FIELD_LIFETIME),
+		    err))
+		return true;
+	*field = field_of(err);
+	return false;
 }
 
-bool action_create(void *self, const char *args, struct err *err)
+/* What is known of the pools, and the first of them. */
+static const char *add_pools(struct dialog *dialog, struct host *host)
 {
-	struct view *view = self;
-	struct host *host = view->host;
 	struct fleet *fleet = engine_fleet(host->engine);
-	if (*args)
-		return create(host->actions, "", args, "", "", err);
-	struct dialog *dialog =
-		dialog_new("New sandbox", on_create_answered, host->actions, NULL);
 	const char *namespace_ = host->ops->namespace_(host);
+	const struct err *failure = fleet_failure(fleet, FLEET_POOLS);
 	const char *first = "";
 	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
 		struct fleet_pool pool = fleet_pool_at(fleet, i);
@@ -135,14 +186,38 @@ bool action_create(void *self, const char *args, struct err *err)
 	if (fleet_forbidden(fleet, FLEET_POOLS))
 		dialog_add_text(
 			dialog, "The warm pools may not be listed here: type the name of one.");
+	else if (!fleet_is_listed(fleet, FLEET_POOLS))
+		dialog_add_textf(dialog, "The warm pools have not been read yet%s%s.",
+			failure ? ": " : "", failure ? failure->msg : "");
 	else if (!*first)
-		dialog_add_text(dialog, "No warm pool is known here yet.");
-	dialog_add_field(dialog, "name (empty: generated)", "");
-	dialog_add_field(dialog, "warm pool", first);
-	dialog_add_field(dialog, "labels (k=v k=v)", "");
-	dialog_add_field(dialog, "lifetime (30m; empty: none)", "");
+		dialog_add_text(dialog, "There is no warm pool here.");
+	return first;
+}
+
+static struct dialog *form(
+	struct actions *actions, const char *title, const char *const wishes[CREATE_FIELDS])
+{
+	static const char *const labels[CREATE_FIELDS] = { "name (empty: generated)",
+		"warm pool", "labels (k=v k=v)", "lifetime (30m; empty: none)" };
+	struct dialog *dialog = dialog_new(title, NULL, actions, NULL);
+	const char *first = add_pools(dialog, actions->host);
+	for (int i = 0; i < CREATE_FIELDS; i++)
+		dialog_add_field(dialog, labels[i],
+			wishes            ? wishes[i]
+			: i == FIELD_POOL ? first
+					  : "");
 	dialog_add_button(dialog, "C&reate");
 	dialog_add_button(dialog, "&Cancel");
-	host->ops->push_dialog(host, dialog);
+	dialog_set_check(dialog, try_to);
+	return dialog;
+}
+
+bool action_create(void *self, const char *args, struct err *err)
+{
+	struct view *view = self;
+	struct host *host = view->host;
+	if (*args)
+		return create(host->actions, "", args, "", "", err);
+	host->ops->push_dialog(host, form(host->actions, "New sandbox", NULL));
 	return true;
 }

@@ -184,17 +184,21 @@ static void add_if(struct detail_lines *lines, const char *label, const char *te
 		detail_add(lines, label, ROLE_TEXT, text, 0);
 }
 
-/* What a collection would tell that may not be read. */
+/* What a collection would tell that may not be read, or has not been. */
 static void add_unless_hidden(struct detail_lines *lines, const struct fleet *fleet,
 	enum fleet_kind kind, const char *label, const char *text)
 {
 	static const char *const names[FLEET_KIND_COUNT] = { "sandboxclaims", "sandboxes",
 		"pods", "sandboxwarmpools", "sandboxtemplates", "events" };
+	const struct err *failure = fleet_failure(fleet, kind);
 	if (*text)
 		detail_add(lines, label, ROLE_TEXT, text, 0);
 	else if (fleet_forbidden(fleet, kind))
 		detail_addf(lines, label, ROLE_DISABLED, 0, "– %s may not be read here",
 			names[kind]);
+	else if (!fleet_is_listed(fleet, kind))
+		detail_addf(lines, label, ROLE_DISABLED, 0, "? %s: no answer yet%s%s",
+			names[kind], failure ? ": " : "", failure ? failure->msg : "");
 }
 
 static void add_restarts(
@@ -250,9 +254,17 @@ static void add_events(struct detail *detail)
 	size_t n = fleet_events(fleet, detail->uid, events, EVENTS_MAX);
 	const struct err *hidden = fleet_forbidden(fleet, FLEET_EVENTS);
 	detail_title(&detail->all, "Events");
+	const struct err *failure = fleet_failure(fleet, FLEET_EVENTS);
+	bool is_listed = fleet_is_listed(fleet, FLEET_EVENTS);
 	if (hidden)
 		detail_addf(&detail->all, "", ROLE_DISABLED, 0,
 			"– events may not be read here: %s", hidden->msg);
+	else if (failure)
+		detail_addf(&detail->all, "", ROLE_WARNING, 0, "? %s: %s",
+			is_listed ? "they cannot be read any more" : "they cannot be read",
+			failure->msg);
+	else if (!is_listed)
+		detail_add(&detail->all, "", ROLE_DIM, "? no answer yet", 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_event *e = &events[i];
 		char count[24] = "";
@@ -261,7 +273,7 @@ static void add_events(struct detail *detail)
 		detail_addf(&detail->all, e->reason, e->is_warning ? ROLE_WARNING : ROLE_TEXT,
 			e->wall_ms, "%s  (%s%s)", e->message, e->object, count);
 	}
-	if (!n && !hidden)
+	if (!n && !hidden && !failure && is_listed)
 		detail_add(&detail->all, "", ROLE_DIM, "none", 0);
 	free(events);
 }

@@ -23,7 +23,6 @@ struct files_ask {
 	struct files_ask *prev, *next;
 	struct files *files; /* NULL: it has gone */
 	bool (*answer)(struct files *files, const char *text, struct err *err);
-	const char *what; /* "go there": for the failure */
 };
 
 /* ---- dialogs with one field */
@@ -45,25 +44,24 @@ void files_asks_forget(struct files *files)
 	}
 }
 
-static void on_text(void *arg, struct dialog *dialog, int button)
+/* What cannot be done keeps the question open, with what was typed and why. */
+static bool do_it(void *arg, struct dialog *dialog, int *field, struct err *err)
 {
 	struct files_ask *ask = arg;
-	struct err err = { 0 };
-	if (!ask->files || button != 0)
-		return;
-	if (!ask->answer(ask->files, dialog_field(dialog, 0), &err))
-		host_failf(ask->files->view.host, &err, "Cannot %s", ask->what);
+	*field = 0;
+	return !ask->files || ask->answer(ask->files, dialog_field(dialog, 0), err);
 }
 
-static struct dialog *text_dialog(struct files *files, const char *title, const char *what,
+static struct dialog *text_dialog(struct files *files, const char *title,
 	bool (*answer)(struct files *files, const char *text, struct err *err))
 {
 	struct files_ask *ask = x_calloc(1, sizeof *ask);
 	ask->files = files;
 	ask->answer = answer;
-	ask->what = what;
 	DL_APPEND(files->asks, ask);
-	return dialog_new(title, on_text, ask, ask_free);
+	struct dialog *dialog = dialog_new(title, NULL, ask, ask_free);
+	dialog_set_check(dialog, do_it);
+	return dialog;
 }
 
 static void show_dialog(struct files *files, struct dialog *dialog, const char *ok)
@@ -165,7 +163,7 @@ static bool run_cd(void *self, const char *args, struct err *err)
 	struct files_pane *pane = files_active(files);
 	if (*args)
 		return go_to(files, args, err);
-	struct dialog *dialog = text_dialog(files, "Go to a folder", "go there", go_to);
+	struct dialog *dialog = text_dialog(files, "Go to a folder", go_to);
 	char *now = x_asprintf("%s%s", pane->is_local ? "" : "/", pane->path);
 	dialog_add_field(dialog, "path", now);
 	free(now);
@@ -270,7 +268,11 @@ static const struct fleet_row *find_row(
 		found = row;
 	}
 	if (!found)
-		err_set(err, ERR_SANDBOX_NOT_FOUND, "there is no sandbox %s", name);
+		err_set(err, ERR_SANDBOX_NOT_FOUND,
+			fleet_is_synced(fleet)
+				? "there is no sandbox %s"
+				: "the sandboxes have not been read yet: %s is not known",
+			name);
 	return found;
 }
 
@@ -305,10 +307,12 @@ static bool run_connect(void *self, const char *args, struct err *err)
 		files_pane_connect(other, !other->is_local, NULL, NULL);
 		return true;
 	}
-	struct dialog *dialog = text_dialog(files, "The other side", "connect", connect);
+	struct dialog *dialog = text_dialog(files, "The other side", connect);
 	const char *namespace_ = host->ops->namespace_(host);
 	int shown = 0;
 	dialog_add_text(dialog, "A sandbox by its name; empty or 'local': this machine.");
+	if (!fleet_is_synced(fleet))
+		dialog_add_text(dialog, "The sandboxes have not been read yet.");
 	for (size_t i = 0; i < fleet_count(fleet) && shown < NAMES_IN_QUESTION; i++) {
 		const struct fleet_row *row = fleet_at(fleet, i);
 		bool is_here = !*namespace_ || strcmp(row->namespace_, namespace_) == 0;
@@ -431,8 +435,7 @@ static bool run_mkdir(void *self, const char *args, struct err *err)
 	struct files *files = self;
 	if (*args)
 		return make_folder(files, args, err);
-	struct dialog *dialog =
-		text_dialog(files, "New folder", "make the folder", make_folder);
+	struct dialog *dialog = text_dialog(files, "New folder", make_folder);
 	dialog_add_field(dialog, "name", "");
 	show_dialog(files, dialog, "&Make");
 	return true;

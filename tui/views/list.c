@@ -4,6 +4,7 @@
 // The cursor is a uid. When its row goes, the one that took its place gets it.
 #include "tui/views/list.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tui/views/move.h"
 
@@ -109,7 +110,10 @@ void list_follow(struct view *view)
 		take_all(list);
 	list->is_rebuilding = false;
 	list->revision = fleet_revision(fleet);
+	bool is_gone = *list->cursor && !fleet_find(fleet, list->cursor);
 	list_keep_cursor(list);
+	if (is_gone && *list->cursor)
+		list->slipped_ms = clock_mono_ms();
 }
 
 static void changed(struct view *view)
@@ -128,6 +132,7 @@ static void go_to(struct list *list, size_t at)
 	if (!n)
 		return;
 	list->cursor_at = at < n ? at : n - 1;
+	list->slipped_ms = 0; /* chosen by hand */
 	snprintf(list->cursor, sizeof list->cursor, "%s",
 		list_index_at(list->index, list->cursor_at));
 	host_dirty(list->view.host);
@@ -232,7 +237,11 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 {
 	struct list *list = list_of(view);
 	size_t n = list_index_marked(list->index, uids, max);
-	if (!n && *list->cursor && max)
+	/* a key that was on its way to the row that went is not for the one that took its place */
+	bool has_slipped =
+		list->slipped_ms && clock_mono_ms() - list->slipped_ms < LIST_SLIP_MS;
+	bool is_there = *list->cursor && fleet_find(list_fleet(list), list->cursor);
+	if (!n && max && is_there && !has_slipped)
 		uids[n++] = list->cursor;
 	return n;
 }

@@ -5,7 +5,17 @@
 #include "tui/views/list_index.h"
 #include "tui/views/view.h"
 
-enum { LIST_AGE_STEP_MS = 5000 }; /* of the data's age, while all is well */
+enum {
+	LIST_AGE_STEP_MS = 5000, /* of the data's age, while all is well */
+	LIST_SLIP_MS = 500,
+};
+
+/* Why a column tells nothing. */
+enum list_dark {
+	LIST_KNOWN,
+	LIST_WAITED_FOR, /* its source has not been read yet */
+	LIST_HIDDEN,     /* and may not be */
+};
 
 struct list {
 	struct view view;
@@ -15,10 +25,11 @@ struct list {
 	uint64_t revision; /* of the fleet, as last taken over */
 	char cursor[FLEET_UID_BYTES];
 	size_t cursor_at, top;
+	int64_t slipped_ms; /* its row went, and another one came under it: monotonic; 0: never */
 	int rows_shown, first_row; /* of the last draw */
 	int header_row;
 	int column_at[COLUMN_COUNT], column_cols[COLUMN_COUNT]; /* -1: not shown */
-	bool is_dark[COLUMN_COUNT];                             /* its source may not be read */
+	enum list_dark is_dark[COLUMN_COUNT];
 	bool is_rebuilding;
 	bool shows_seconds, is_stale; /* stale: drawn dim */
 };

@@ -35,20 +35,33 @@ static bool is_hidden(const struct list *list, enum fleet_kind kind)
 	return fleet_forbidden(list_fleet(list), kind) != NULL;
 }
 
-/* Columns that tell nothing, or less, because their source may not be read. */
-static bool is_column_dark(const struct list *list, int column)
+static enum list_dark dark_of(const struct list *list, enum fleet_kind kind)
 {
-	bool no_pods = is_hidden(list, FLEET_PODS), no_boxes = is_hidden(list, FLEET_SANDBOXES);
+	return is_hidden(list, kind)                      ? LIST_HIDDEN
+	       : !fleet_is_listed(list_fleet(list), kind) ? LIST_WAITED_FOR
+							  : LIST_KNOWN;
+}
+
+static enum list_dark worse(enum list_dark a, enum list_dark b)
+{
+	return a > b ? a : b;
+}
+
+/* Columns that tell nothing, or less, because their source may not be read, or has not been yet: that is not that there
+ * is nothing. */
+static enum list_dark column_dark(const struct list *list, int column)
+{
+	enum list_dark boxes = dark_of(list, FLEET_SANDBOXES);
 	switch (column) {
 	case COLUMN_RESTARTS:
 	case COLUMN_POD:
-		return no_pods || no_boxes;
+		return worse(dark_of(list, FLEET_PODS), boxes);
 	case COLUMN_SANDBOX:
-		return no_boxes;
+		return boxes;
 	case COLUMN_POOL:
-		return is_hidden(list, FLEET_CLAIMS);
+		return dark_of(list, FLEET_CLAIMS);
 	default:
-		return false;
+		return LIST_KNOWN;
 	}
 }
 
@@ -196,7 +209,7 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 		char buffer[64];
 		const char *text = cell_text(row, i, buffer);
 		if (list->is_dark[i] && !*text)
-			text = "–";
+			text = list->is_dark[i] == LIST_HIDDEN ? "–" : "…";
 		struct style style = base;
 		if (!(is_cursor && is_focused) && !list->is_stale) {
 			if (i == COLUMN_STATE)
@@ -285,7 +298,7 @@ void list_draw(struct view *view, struct region r, bool is_focused)
 	list_keep_cursor(list);
 	int head = list_draw_head(list, r);
 	for (int i = 0; i < COLUMN_COUNT; i++)
-		list->is_dark[i] = is_column_dark(list, i);
+		list->is_dark[i] = column_dark(list, i);
 	lay_columns(list, r.cols);
 	list->header_row = head;
 	draw_header(list, region_sub(r, 0, head, r.cols, 1));

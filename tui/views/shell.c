@@ -23,6 +23,8 @@ static const char *const login_argv[] = { "/bin/sh", "-c",
 static const char *const shell_env[] = { "TERM=xterm-256color", "COLORTERM=truecolor",
 	"LANG=C.UTF-8", NULL };
 
+enum { LOOK_AGAIN_MS = 50 };
+
 bool shell_is_live(const struct shell *shell)
 {
 	return shell->state != SHELL_ENDED;
@@ -246,10 +248,22 @@ static void fail_start(struct shell *shell, const struct err *err)
 	on_exit_status(shell, err, -1);
 }
 
+/* Which pod it is may not have been read yet, in the first moments: that is no "no". */
+static bool knows_pods(const struct host *host, const char *uid)
+{
+	const struct fleet *fleet = engine_fleet(host->engine);
+	return !fleet || !uid || fleet_is_listed(fleet, FLEET_PODS) ||
+	       fleet_forbidden(fleet, FLEET_PODS) || fleet_failure(fleet, FLEET_PODS);
+}
+
 static void on_start(void *arg)
 {
 	struct shell *shell = arg;
 	struct err err;
+	if (!knows_pods(shell->view.host, shell->uid)) {
+		loop_timer_arm(shell->starter, LOOK_AGAIN_MS);
+		return;
+	}
 	shell->is_start_queued = false;
 	struct runtime *runtime = engine_runtime(shell->view.host->engine, shell->uid, &err);
 	if (!runtime) {
@@ -381,13 +395,16 @@ static struct view *open_shell(struct host *host, const struct view_args *args, 
 		return NULL;
 	}
 	/* ask now for what is known now: a suspended sandbox needs no pane to say so */
-	if (!engine_runtime(host->engine, args->uid, err))
+	if (knows_pods(host, args->uid) && !engine_runtime(host->engine, args->uid, err))
 		return NULL;
 	struct shell *shell = x_calloc(1, sizeof *shell);
 	shell->view.class = &view_shell;
 	shell->view.host = host;
 	shell->uid = x_strdup(args->uid);
 	shell->name = x_strdup(host_row_name(host, args->uid));
+	const struct fleet *fleet = engine_fleet(host->engine);
+	const struct fleet_row *row = fleet && args->uid ? fleet_find(fleet, args->uid) : NULL;
+	shell->namespace_ = row ? x_strdup(row->namespace_) : NULL;
 	if (args->argv) {
 		size_t n = 0;
 		while (args->argv[n])
@@ -430,6 +447,7 @@ static void free_shell(struct view *view)
 	free(shell->program);
 	free(shell->uid);
 	free(shell->name);
+	free(shell->namespace_);
 	free(shell->queue);
 	free(shell->held);
 	free(shell->clip);

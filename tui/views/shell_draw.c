@@ -149,6 +149,13 @@ static void draw_cursor(struct shell *shell, struct region region, int first_row
 	surface_set_cursor(region.surface, &cursor);
 }
 
+/* The fleet looks at the namespace that it is in. */
+static bool shell_is_watched(const struct shell *shell)
+{
+	const char *watched = engine_namespace(shell->view.host->engine);
+	return !*watched || !shell->namespace_ || strcmp(watched, shell->namespace_) == 0;
+}
+
 static void reason(const struct shell *shell, struct str *out)
 {
 	if (shell->has_err) {
@@ -165,6 +172,10 @@ static void reason(const struct shell *shell, struct str *out)
 	if (!fleet || !shell->uid)
 		return;
 	const struct fleet_row *row = fleet_find(fleet, shell->uid);
+	bool is_known = fleet_is_synced(fleet) && !host_is_stale(shell->view.host) &&
+			shell_is_watched(shell);
+	if (!is_known)
+		return; /* what was known of it is not why it has ended now */
 	if (!row)
 		str_add(out, "; the sandbox is gone");
 	else if (row->state != FLEET_READY)

@@ -141,6 +141,16 @@ static const struct {
 		{ { "", NAMES_S, OF_CLAIM, RUN,
 			CONDS(NOT_SUSPENDED "," COND("Ready", "False", "SandboxSuspended")) } },
 		FLEET_RESUMING, "is resuming" },
+	{ "resume, still Ready of the time before it was suspended",
+		{ { "", NAMES_S, OF_CLAIM, STOP, CONDS(SUSPENDED) },
+			{ "", NAMES_S, OF_CLAIM, RUN,
+				CONDS(NOT_SUSPENDED
+					"," COND_OLD("Ready", "True", "DependenciesReady")) } },
+		FLEET_RESUMING, "is resuming" },
+	{ "resumed, and Ready of now",
+		{ { "", NAMES_S, OF_CLAIM, STOP, CONDS(SUSPENDED) },
+			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_SUSPENDED "," READY) } },
+		FLEET_READY, "" },
 	{ "resume reconciled: only we remember",
 		{ { "", NAMES_S, OF_CLAIM, STOP, CONDS(SUSPENDED) },
 			{ "", NAMES_S, OF_CLAIM, RUN, CONDS(NOT_SUSPENDED "," NOT_READY) } },
@@ -450,6 +460,99 @@ static void events_explain_what_the_pod_does_not(void **state)
 	fleet_store_deinit(&store);
 }
 
+static void warn(struct store *store, const char *uid, const char *kind, const char *when)
+{
+	char *text = x_asprintf(
+		"{'metadata':{'uid':'w-%s','name':'w'},'involvedObject':{'kind':'%s',"
+		"'name':'x','uid':'%s'},'type':'Warning','reason':'Old',"
+		"'message':'story','lastTimestamp':'%s'}",
+		when, kind, uid, when);
+	apply(store, STORE_EVENTS, KUBE_ADDED, text);
+	free(text);
+}
+
+/* A reason is never an older one's: not from before the object, nor from before the trouble it is in. */
+static void old_events_are_not_blamed(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *when, *pod_status;
+		bool is_named;
+	} pods[] = {
+		{ "2026-01-01T00:00:01Z", "'phase':'Pending'", false }, /* the pod is younger */
+		{ "2026-01-01T00:00:02Z", "'phase':'Pending'", true },
+		{ "2026-01-01T00:00:03Z", "'phase':'Pending'", true },
+		/* not ready since the second of January; the grace is a minute */
+		{ "2026-01-01T12:00:00Z", "'phase':'Running'," CONDS(NOT_READY), false },
+		{ "2026-01-01T23:58:59Z", "'phase':'Running'," CONDS(NOT_READY), false },
+		{ "2026-01-01T23:59:00Z", "'phase':'Running'," CONDS(NOT_READY), true },
+		{ "2026-01-02T00:00:10Z", "'phase':'Running'," CONDS(NOT_READY), true },
+	};
+	for (size_t i = 0; i < sizeof pods / sizeof *pods; i++) {
+		struct store store;
+		fleet_store_init(&store, on_change, NULL);
+		char *sandbox = sandbox_json("", RUN, CONDS(NOT_READY));
+		char *pod = pod_json("", pods[i].pod_status);
+		apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
+		apply(&store, STORE_PODS, KUBE_ADDED, pod);
+		warn(&store, POD_UID, "Pod", pods[i].when);
+		apply(&store, STORE_PODS, KUBE_MODIFIED, pod);
+		apply(&store, STORE_SANDBOXES, KUBE_MODIFIED, sandbox);
+		const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+		bool is_named = strstr(row->shown.why, "Old: story") != NULL;
+		if (is_named != pods[i].is_named)
+			fail_msg("%s with %s: %s", pods[i].when, pods[i].pod_status,
+				row->shown.why);
+		free(sandbox);
+		free(pod);
+		fleet_store_deinit(&store);
+	}
+}
+
+static void old_events_of_a_claim_are_not_blamed(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *when;
+		bool is_named;
+	} cases[] = {
+		{ "2025-12-31T23:59:59Z", false }, /* of one of its name before it */
+		{ "2026-01-01T00:00:00Z", true },
+		{ "2026-01-01T00:00:01Z", true },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct store store;
+		fleet_store_init(&store, on_change, NULL);
+		char *claim = claim_json("", "", "");
+		warn(&store, CLAIM_UID, "SandboxClaim", cases[i].when);
+		apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
+		const struct row *row = fleet_store_find(&store, CLAIM_UID);
+		assert_int_equal(FLEET_PENDING, row->shown.state);
+		if ((strstr(row->shown.why, "Old: story") != NULL) != cases[i].is_named)
+			fail_msg("%s: %s", cases[i].when, row->shown.why);
+		free(claim);
+		fleet_store_deinit(&store);
+	}
+}
+
+/* The Sandbox's own word about its pod may be of the pod before. */
+static void a_pod_on_a_node_is_scheduled_whatever_the_sandbox_says(void **state)
+{
+	(void)state;
+	struct store store;
+	fleet_store_init(&store, on_change, NULL);
+	char *sandbox = sandbox_json(
+		"", RUN, CONDS(NOT_READY "," COND("PodScheduled", "False", "Unschedulable")));
+	char *pod = pod_json("", "'phase':'Pending'");
+	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
+	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	apply(&store, STORE_PODS, KUBE_ADDED, pod);
+	assert_null(strstr(row->shown.why, "not scheduled"));
+	free(sandbox);
+	free(pod);
+	fleet_store_deinit(&store);
+}
+
 /* What a controller has not seen yet is not said to be missing when it is there. */
 static void a_blocked_claim_is_explained_by_what_there_is(void **state)
 {
@@ -520,6 +623,9 @@ int main(void)
 		cmocka_unit_test(the_pod_explains),
 		cmocka_unit_test(a_pod_that_is_replaced_ends_no_sandbox),
 		cmocka_unit_test(events_explain_what_the_pod_does_not),
+		cmocka_unit_test(old_events_are_not_blamed),
+		cmocka_unit_test(old_events_of_a_claim_are_not_blamed),
+		cmocka_unit_test(a_pod_on_a_node_is_scheduled_whatever_the_sandbox_says),
 		cmocka_unit_test(a_blocked_claim_is_explained_by_what_there_is),
 		cmocka_unit_test(pools_and_templates_explain_a_pending_claim),
 	};

@@ -90,6 +90,48 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 	rig_free(&rig);
 }
 
+static void drag(struct rig *rig, unsigned mods, int from_col, int to_col)
+{
+	struct mouse mouse = { MOUSE_PRESS, 1, from_col, 1, mods, 1 };
+	dispatch_mouse(rig->app, &mouse);
+	mouse.action = MOUSE_DRAG;
+	mouse.col = to_col;
+	dispatch_mouse(rig->app, &mouse);
+	mouse.action = MOUSE_RELEASE;
+	dispatch_mouse(rig->app, &mouse);
+}
+
+/* A program that asks for the mouse gets it, and Shift keeps it for us. */
+static void test_shift_keeps_the_mouse_from_the_program(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	term_feed(shell->term, "some words\033[?1002h\033[?1006h", 26);
+	shell->state = SHELL_RUNNING;
+	rig_draw(&rig);
+	drag(&rig, MOD_SHIFT, 0, 5);
+	assert_int_equal(shell->n_held, 0);
+	assert_true(shell->has_selection);
+	struct term_pos from, to;
+	assert_true(shell_selection(shell, &from, &to));
+	assert_int_equal(from.col, 0);
+	assert_int_equal(to.col, 5);
+	shell_select_clear(shell);
+	drag(&rig, 0, 0, 5);
+	assert_true(shell->n_held > 0);
+	assert_false(shell->has_selection);
+	/* nor while it is scrolled: what is under the mouse is not what the program thinks */
+	shell->n_held = 0;
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "[");
+	drag(&rig, 0, 0, 5);
+	assert_int_equal(shell->n_held, 0);
+	shell->state = SHELL_WAITING;
+	rig_free(&rig);
+}
+
 static void test_middle_click_never_closes_the_list(void **state)
 {
 	(void)state;
@@ -228,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_letters_in_scroll_mode_stay_in_it),
 		cmocka_unit_test(test_alt_in_a_form_loses_nothing),
 		cmocka_unit_test(test_a_pane_that_has_ended_takes_no_letters),
+		cmocka_unit_test(test_shift_keeps_the_mouse_from_the_program),
 		cmocka_unit_test(test_middle_click_never_closes_the_list),
 		cmocka_unit_test(test_middle_click_asks_where_something_runs),
 		cmocka_unit_test(test_numbers_shown_are_the_numbers_pressed),
