@@ -18,10 +18,10 @@ enum clipboard_policy { CLIPBOARD_ASK, CLIPBOARD_ALLOW, CLIPBOARD_DENY };
 
 struct shell {
 	struct view view;
-	char *uid; /* NULL: the direct runtime */
+	char *uid;               /* NULL: the direct runtime */
 	char *name, *namespace_; /* namespace_: NULL: not known */
-	char **argv;   /* NULL: a login shell */
-	char *program; /* for titles: base name */
+	char **argv;             /* NULL: a login shell */
+	char *program;           /* for titles: base name */
 	struct term *term;
 	struct runtime_process *process;
 	enum shell_state state;
