@@ -24,7 +24,7 @@ def user(*more):
 
 class Limited(Case):
     """A backend without warm sandboxes; self.make() starts one with these limits."""
-    wrap, flags = (), ()
+    wrap, flags, isolation = (), (), None
 
     def setUp(self):
         state = self.tmp / "state"
@@ -32,7 +32,7 @@ class Limited(Case):
         if self.wrap:
             os.chmod(self.tmp, 0o755)
             os.chown(state, USER, USER)
-        self.b = Backend(state, *self.flags, warm=0, wrap=self.wrap)
+        self.b = Backend(state, *self.flags, warm=0, wrap=self.wrap, isolation=self.isolation)
         self.addCleanup(self.b.stop)
 
     def need_root(self):
@@ -138,6 +138,36 @@ class Disk(Limited):
         self.start_in(name, "exec 3>x; rm x; head -c 41943040 /dev/zero >&3; exec sleep 600")
         self.evicted(name, r"uses [2-4]\d(\.\d)?Mi, its limit is 20Mi \(most of it in deleted files")
         self.assertEqual(list(self.volume(name).iterdir()), [])
+
+
+    def test_a_workspace_without_a_volume(self):
+        t = self.b.object(TEMPLATES + "/local")
+        del t["spec"]["volumeClaimTemplates"]
+        container = t["spec"]["podTemplate"]["spec"]["containers"][0]
+        container["volumeMounts"], container["resources"] = [], {"limits": {"ephemeral-storage": "20Mi"}}
+        self.assertEqual(self.b.call("PUT", TEMPLATES + "/local", t).code, 200)
+        self.b.ready_claim("box")
+        self.run_in("box", "head -c 41943040 /dev/zero > big")
+        self.evicted("box", "its limit is 20Mi")
+        self.assertGreater((self.b.state / "pods" / self.pod("box")["metadata"]["uid"] / "workspace/big").stat().st_size, 20 * MIB)
+
+    def test_a_limit_can_be_raised(self):
+        name = self.make(storage="20Mi")
+        path = f"/api/v1/namespaces/default/persistentvolumeclaims/workspace-{name}"
+        self.assertEqual(self.b.merge(path, {"spec": {"resources": {"requests": {"storage": "60Mi"}}}}).code, 200)
+        self.run_in(name, "head -c 41943040 /dev/zero > big", check=0)
+        self.run_in(name, "head -c 41943040 /dev/zero > bigger")
+        self.evicted(name, "its limit is 60Mi")
+
+
+class DiskWithoutIsolation(Limited):
+    isolation = "none"
+
+    def test_a_workspace_above_its_size(self):
+        name = self.make(storage="20Mi")
+        self.assertNotIn("/tmp", self.rows(name))
+        self.run_in(name, "head -c 41943040 /dev/zero > big")
+        self.evicted(name, "its limit is 20Mi")
 
 
 class DiskOfAUser(Disk):

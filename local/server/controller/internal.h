@@ -25,6 +25,7 @@ struct controller {
 	struct run *runs;    /* daemons, by pod UID */
 	struct loop_timer *scan_timer, *usage_timer, *prune_timer;
 	struct loop_wake *wake;
+	int64_t floor_since_ms; /* since when the disk is nearly full, monotonic; 0: it is not */
 	uint32_t next_address;
 	void (*stopped)(void *arg);
 	void *stopped_arg;

@@ -3,7 +3,7 @@
  * failed and is not started again, its files are kept), for memory they are killed and started again as the pod says.
  *
  * A walk over a workspace is started when so much less is free on its file system that the workspace could be above its
- * limit, at the latest half a minute after anything has changed there, and never for more than a tenth of the time. */
+ * limit, at the latest half a minute after anything has changed there, and then for no more than a tenth of the time. */
 #include "local/server/controller/pods.h"
 
 #include "engine/base/clock.h"
@@ -21,8 +21,11 @@
 #include <sys/statvfs.h>
 
 enum {
-	LEAST_MS = 1000,   /* between two looks */
-	REST_FACTOR = 10,  /* times as long as the last one took */
+	LEAST_MS = 1000, /* between two looks */
+	/* after a look, times as long as it took: usually, when much was taken, when the disk is nearly full */
+	REST_FACTOR = 10,
+	HURRY_FACTOR = 2,
+	ALARM_FACTOR = 1,
 	LAZY_MS = 30000,   /* something has changed, but not enough to worry */
 	GRACE_MS = 300000, /* for a workspace that was above its limit when it was started */
 	MAX_WALKS = 4,     /* at the same time */
@@ -186,7 +189,6 @@ static void judge(struct run *r, enum run_look_kind kind)
 static void keep(struct run_usage *mine, enum run_look_kind kind, const struct usage *now)
 {
 	struct usage *last = &mine->last;
-	uint64_t before = last->bytes;
 	if (kind == LOOK_MEMORY) {
 		memcpy(last->mounts, now->mounts, sizeof last->mounts);
 		last->memory_bytes = now->memory_bytes;
@@ -196,8 +198,8 @@ static void keep(struct run_usage *mine, enum run_look_kind kind, const struct u
 	uint64_t memory_bytes = last->memory_bytes;
 	*last = *now;
 	last->memory_bytes = memory_bytes;
-	bool is_grown = mine->is_tree_known && now->bytes > before;
-	mine->grown_bytes = is_grown ? now->bytes - before : 0;
+	if (!mine->is_tree_known)
+		mine->floor_bytes = now->bytes;
 	mine->is_tree_known = true;
 }
 
@@ -258,20 +260,23 @@ static bool is_tree_due(const struct run *r, const struct space *space, bool is_
 {
 	const struct run_usage *mine = &r->usage;
 	int64_t since = clock_mono_ms() - mine->looks[LOOK_TREE].ended_ms;
-	int64_t rest = mine->last.took_ms * REST_FACTOR;
+	int64_t took = mine->last.took_ms;
 	if (mine->looks[LOOK_TREE].look)
 		return false;
 	if (!mine->is_tree_known)
 		return true;
-	if (since < LEAST_MS || since < rest || !space->is_known)
+	if (since < LEAST_MS || !space->is_known)
 		return false;
+	if (is_below_floor)
+		return since >= took * ALARM_FACTOR;
+	if (is_worrying(mine->free_bytes, space->free_bytes, mine->last.bytes,
+		    r->limits.disk_bytes) ||
+		is_worrying(mine->free_inodes, space->free_inodes, mine->last.inodes,
+			r->limits.disk_inodes))
+		return since >= took * HURRY_FACTOR;
 	bool has_changed = mine->free_bytes != space->free_bytes ||
 			   mine->free_inodes != space->free_inodes;
-	return is_below_floor || (has_changed && since >= LAZY_MS) ||
-	       is_worrying(mine->free_bytes, space->free_bytes, mine->last.bytes,
-		       r->limits.disk_bytes) ||
-	       is_worrying(mine->free_inodes, space->free_inodes, mine->last.inodes,
-		       r->limits.disk_inodes);
+	return has_changed && since >= LAZY_MS && since >= took * REST_FACTOR;
 }
 
 /* A job that the kernel killed at the limit leaves no other trace than its signal. */
@@ -288,29 +293,46 @@ static void tell_oom_kills(struct run *r)
 		limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
 }
 
-/* Too little is left for the machine itself: the one that took most has to go. */
+static void count_growth_from_here(struct controller *c)
+{
+	struct run *r, *next;
+	c->floor_since_ms = clock_mono_ms();
+	HASH_ITER(hh, c->runs, r, next) {
+		r->usage.floor_bytes = r->usage.last.bytes;
+	}
+}
+
+static uint64_t growth_of(const struct run *r)
+{
+	const struct run_usage *u = &r->usage;
+	return u->last.bytes > u->floor_bytes ? u->last.bytes - u->floor_bytes : 0;
+}
+
+/* Too little is left for the machine itself: the one that took most since then has to go. That gives nothing back, as its
+ * files are kept: then whoever grows on. */
 static void defend_floor(struct controller *c)
 {
 	struct run *r, *next, *worst = NULL;
 	char floor[LIMIT_TEXT_BYTES], grown[LIMIT_TEXT_BYTES], why[sizeof r->stopped_why];
-	int64_t now = clock_mono_ms();
+	if (c->floor_since_ms == 0)
+		count_growth_from_here(c);
 	HASH_ITER(hh, c->runs, r, next) {
-		if (!r->daemon || r->stopped_for || !r->usage.is_tree_known)
+		if (!r->daemon || r->is_stopping || r->stopped_for || !r->usage.is_tree_known)
 			continue;
-		int64_t since = now - r->usage.looks[LOOK_TREE].ended_ms;
-		if (since > 2 * LEAST_MS + r->usage.last.took_ms * REST_FACTOR)
+		if (r->usage.looks[LOOK_TREE].ended_ms <= c->floor_since_ms)
 			return; /* not looked at since: first that */
-		if (!worst || r->usage.grown_bytes > worst->usage.grown_bytes)
+		if (!worst || growth_of(r) > growth_of(worst))
 			worst = r;
 	}
-	if (!worst || worst->usage.grown_bytes < GROWN_BYTES)
+	if (!worst || growth_of(worst) < GROWN_BYTES)
 		return;
 	snprintf(why, sizeof why,
 		"The disk of this machine has less than %s left, and the workspace of this pod grew "
 		"most lately, by %s",
 		limit_format(usage_disk_floor(c->server), LIMIT_BYTES, floor),
-		limit_format(worst->usage.grown_bytes, LIMIT_BYTES, grown));
+		limit_format(growth_of(worst), LIMIT_BYTES, grown));
 	run_stop_for(worst, "Evicted", why);
+	count_growth_from_here(c);
 }
 
 static bool is_memory_due(const struct run *r)
@@ -338,6 +360,8 @@ void usage_tick(struct controller *c)
 	bool is_below_floor = own.is_known && own.free_bytes < usage_disk_floor(c->server);
 	if (is_below_floor)
 		defend_floor(c);
+	else
+		c->floor_since_ms = 0;
 	HASH_ITER(hh, c->runs, r, next) {
 		struct object *pod = run_pod(r);
 		if (!r->daemon || r->is_stopping || r->stopped_for || !pod ||
