@@ -271,8 +271,13 @@ static void say_failed(struct sentence *s)
 		add_reason(s, ready_of(s));
 		return;
 	}
+	static const char plain[] = "Pod failed: "; /* more than the controller's usual words */
+	const char *message = ready_of(s)->message;
 	str_addf(s->out, "Pod %s failed", pod_called(s));
-	if (s->pod != NULL && (s->pod->trouble->ended[0] || s->pod->trouble->exit_code != 0))
+	if (message != NULL && strncmp(message, plain, sizeof plain - 1) == 0)
+		add_colon(s, message + sizeof plain - 1);
+	else if (s->pod != NULL &&
+		 (s->pod->trouble->ended[0] || s->pod->trouble->exit_code != 0))
 		say_ended(s);
 	else
 		add_colon(s, ready_of(s)->message);
