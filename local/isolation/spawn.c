@@ -290,6 +290,9 @@ void spawn_on_listening(struct spawn *spawn, spawn_listening_fn *fn)
 static void on_grace_over(void *arg)
 {
 	struct spawn *spawn = arg;
+	if (spawn->pid <=
+		0) /* it ended in this same turn, and 0 would be our own process group */
+		return;
 	cgroup_kill(spawn->cgroup);
 	kill(spawn->pid, SIGKILL); /* bubblewrap dies, and what is inside with it */
 }

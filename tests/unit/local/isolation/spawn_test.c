@@ -236,6 +236,31 @@ static void check_dies_with_parent(struct test *t, enum isolation_mode mode)
 	close(fds[1]);
 }
 
+/* The grace is over in the turn of the loop that sees the end: nobody else may be killed. */
+static void grace_ends_with_the_daemon(void **state)
+{
+	struct test *t = *state;
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		siginfo_t info;
+		setpgid(0, 0);
+		struct loop *loop = loop_new(NULL);
+		struct spawn_opts opts = opts_for(t, ISOLATION_NONE);
+		struct spawn *spawn = spawn_start(loop, &opts, on_exit_seen, t, NULL);
+		if (spawn == NULL)
+			_exit(2);
+		kill(spawn_pid(spawn), SIGKILL);
+		waitid(P_PID, (id_t)spawn_pid(spawn), &info, WEXITED | WNOWAIT);
+		spawn_stop(spawn, 0);
+		usleep(20000);
+		loop_run_once(loop, 50);
+		_exit(t->is_over ? 0 : 3);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
 static void dies_with_its_parent(void **state)
 {
 	check_dies_with_parent(*state, ISOLATION_NONE);
@@ -307,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(serves_in_bubblewrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			kill_ends_the_daemon_at_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(grace_ends_with_the_daemon, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dies_with_its_parent, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			dies_with_its_parent_in_bubblewrap, set_up, tear_down),
