@@ -65,6 +65,7 @@ class ScriptedApi:
         self.frozen = threading.Event()  # set: nothing is answered, nothing is sent, nothing is closed
         self.gone = False  # stopped: connections that are open are closed without an answer
         self.failing = 0  # a status that every GET is answered with; 0: none
+        self.failing_for = set()  # resources of which every GET is answered with 503
         self.forbidden_in = {}  # the same by namespace, "" for all of them, in reviews alone
         self.creates = False  # claims are taken, and given back; nobody makes them ready
         self.created = {}
@@ -179,6 +180,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(url.query))
         resource = url.path.rstrip("/").rsplit("/", 1)[-1]
         self.api.requests.append(self.path)
+        if resource in self.api.failing_for:
+            self.reply(503, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"not now","code":503}')
+            return
         collection, name = url.path.rstrip("/").rsplit("/", 2)[-2:]
         is_one = collection in self.api.objects or collection == "pods"
         is_watch = query.get("watch") in ("true", "1")

@@ -135,6 +135,56 @@ class Api(Faults):
         scr.wait_for("claim-00000", timeout=BACK_WITHIN)
 
 
+class NoAnswer(Case):
+    """What has not been read is not shown as none."""
+
+    def open(self, *failing, cols=120):
+        api = ScriptedApi(2)
+        self.addCleanup(api.stop)
+        api.failing_for = set(failing)
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), rows=40, cols=cols)
+        scr.wait_for("2 sandboxes")
+        return api, scr
+
+    def test_events(self):
+        api, scr = self.open("events")
+        scr.type("d")
+        scr.wait_for(re.compile(r"Events\n.*\? they cannot be read: .*not now"))
+        api.failing_for.clear()
+        scr.wait_for(re.compile(r"Events\n +none$", re.M))  # now somebody has said so
+
+    def test_pods(self):
+        api, scr = self.open("pods", cols=160)
+        scr.wait_for(re.compile(r"claim-00000 .* …( |$)", re.M))
+        scr.type("d")
+        scr.wait_for(re.compile(r"restarts +\? pods: no answer yet: .*not now"))
+        self.assertNotIn("does not exist", scr.text())
+        api.failing_for.clear()
+        scr.wait_gone("no answer yet")
+
+    def test_pools(self):
+        api, scr = self.open("sandboxwarmpools")
+        scr.type("n")
+        scr.wait_for("The warm pools have not been read yet")
+        self.assertNotIn("There is no warm pool", scr.text())
+        scr.key("Enter")
+        scr.wait_for("which there are is not known yet")
+        scr.key("Escape")
+        api.failing_for.clear()
+
+    def test_sandboxes(self):
+        api = ScriptedApi(0)
+        self.addCleanup(api.stop)
+        api.failing_for = {"sandboxes"}
+        scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), rows=24, cols=120)
+        scr.wait_for("sandboxes: no answer yet")
+        scr.wait_for("not now")
+        self.assertNotIn("0 sandboxes", scr.text())
+        self.assertNotIn("No sandboxes", scr.text())
+        api.failing_for.clear()
+        scr.wait_for("No sandboxes", timeout=10)
+
+
 class Backend(Faults):
     def setUp(self):
         self.tmp  # first: its removal then comes after the reset

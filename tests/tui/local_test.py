@@ -68,6 +68,33 @@ class LocalList(Case):
         scr.wait_for("deleted mine")
         scr.wait_gone("mine ")
 
+    def test_a_form_that_fails_keeps_what_was_typed(self):
+        self.sandmux("--local", "create", "taken", check=0, timeout=60)
+        scr = self.sandmux_screen("--local", rows=24, cols=80)
+        scr.wait_for(re.compile(r"\btaken +Ready\b"))
+        scr.type("n")
+        scr.wait_for("New sandbox")
+        scr.type("taken").key("Tab", "Tab").type("a=b").key("Tab").type("soon").key("Enter")
+        scr.wait_for("! 'soon' is no time")
+        self.assertIn("a=b", scr.text())
+        scr.key(*["BSpace"] * 4).type("2h").key("Enter")
+        scr.wait_for("Not created")  # the server's word, later: nobody types into it by accident
+        scr.wait_for("! claim taken exists already")
+        for kept in ("a=b", "2h"):
+            self.assertIn(kept, scr.text())
+        scr.key("C-]").type("a")
+        scr.wait_for("arrows and enter answer")
+        scr.type("-2").key("Enter")
+        scr.wait_for(re.compile(r"\btaken-2 +Ready\b"))
+        scr.type("r")
+        scr.wait_for("runs already")
+        scr.type("e")
+        scr.wait_for("Extend 1 sandbox?")
+        scr.key("C-u").type("whenever").key("Enter")
+        scr.wait_for("! 'whenever' is no time")
+        scr.key("C-u").type("3h").key("Enter")
+        scr.wait_for(re.compile(r"lives until 20\d\d-\d\d-\d\dT.*, for (3h|2h59m)"))
+
     def test_a_shell_lives_on_while_another_namespace_is_looked_at(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=100)

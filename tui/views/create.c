@@ -57,6 +57,7 @@ static void fail(struct creation *creation, const struct err *err)
 	dialog_add_textf(dialog, "%s%s%s(%s)", has_hint ? "Next: " : "", has_hint ? hint : "",
 		has_hint ? ". " : "", err_name(err));
 	dialog_set_field_error(dialog, field_of(err), err->msg);
+	host_notef(actions->host, NOTE_WARNING, "no sandbox was created");
 	actions->host->ops->push_dialog(actions->host, dialog);
 }
 
