@@ -266,6 +266,11 @@ class Rights(Case):
         scr.wait_for(lambda s: " ctrl-d delete" in s.row(s.rows - 1))
         scr.key("C-d")
         scr.wait_for("Delete 1 sandbox?")
+        scr.key("Escape")
+        scr.wait_gone("Delete 1 sandbox?")
+        api.forbid("sandboxclaims", "delete")  # reviews work by now: they are asked again
+        scr.key("C-r")
+        scr.wait_for(lambda s: self.is_greyed(s, "ctrl-d", "delete"))
 
     def test_a_refusal_that_is_no_missing_right_teaches_nothing(self):
         api = self.api()

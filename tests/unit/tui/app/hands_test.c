@@ -143,6 +143,19 @@ static void test_middle_click_never_closes_the_list(void **state)
 	app_close_pending(rig.app);
 	assert_ptr_equal(app_focused(rig.app), list);
 	assert_non_null(strstr(rig_draw(&rig), "the list stays"));
+	/* nor beside something that runs: there is nothing to ask */
+	struct err err = { 0 };
+	assert_true(app_run(rig.app, "split right", &err));
+	struct shell *shell = shell_of(app_focused(rig.app));
+	shell->state = SHELL_RUNNING;
+	rig_draw(&rig);
+	rig_click(&rig, 2, 0, col);
+	assert_int_equal(rig.app->n_dialogs, 0);
+	shell->state = SHELL_WAITING;
+	rig_draw(&rig);
+	rig_click(&rig, 2, 0, col);
+	app_close_pending(rig.app);
+	assert_int_equal(tabs_number_of(rig.app, list), 1);
 	rig_free(&rig);
 }
 
