@@ -10,8 +10,8 @@
 It works in a copy of the tree (build/mutate/tree, kept for the next time), never in the tree itself. A mistake that does
 not compile, or after which the compiler makes the same code (-O1), is passed over. For each of the others the programs
 of tests that link the file are built and run, those of its own room first, then the longer tests chosen for the room
-below, until one fails. A test that fails without the mistake too is left out, and named. The failure of a test with
-real processes counts when it comes twice.
+below, until one fails: twice, for a test may fail by accident. One that fails without the mistake too is left out, and
+named.
 
 The last line is the share that was noticed. --json FILE writes everything.
 """
@@ -230,12 +230,12 @@ class Tests:
                 say(f"left out, it fails without a mistake: {test.name}")
         return self.sound[test.name]
 
-    def first_failure(self, tests, limit_s, tries, mutant):
+    def first_failure(self, tests, limit_s, mutant):
         """Quick ones first."""
         for test in sorted(tests, key=lambda t: self.took.get(t.name, 1)):
             if self.sound.get(test.name) is False or self.passes(test, limit_s):
                 continue
-            if self.is_sound(test, limit_s, mutant) and (tries == 1 or not self.passes(test, limit_s)):
+            if self.is_sound(test, limit_s, mutant) and not self.passes(test, limit_s):
                 return test.name
         return None
 
@@ -245,12 +245,12 @@ class Tests:
         for tests in (near, [t for t in far if self.took.get(t.name, 0) < FAR_LIMIT_S]):
             if not build([t.program for t in tests]):
                 return "the build"
-            name = self.first_failure(tests, UNIT_LIMIT_S, 1, mutant)
+            name = self.first_failure(tests, UNIT_LIMIT_S, mutant)
             if name:
                 return name
         if longer and not build(programs):
             return "the build"
-        return self.first_failure(longer, LONGER_LIMIT_S, 2, mutant)
+        return self.first_failure(longer, LONGER_LIMIT_S, mutant)
 
 
 class Mutant:
