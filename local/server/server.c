@@ -22,6 +22,7 @@
 #include "engine/base/path.h"
 #include "engine/net/loop.h"
 #include "local/server/api/api.h"
+#include "local/server/api/guard.h"
 #include "local/server/api/stream.h"
 #include "local/server/controller/controller.h"
 #include "local/server/defaults.h"
@@ -29,14 +30,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <event2/bufferevent_ssl.h>
 #include <event2/http.h>
-#include <openssl/ssl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { HEADERS_MAX = 65536, IDLE_SECONDS = 120 };
+enum { HEADERS_MAX = 65536, RECEIVE_BYTES = 128 << 10, IDLE_SECONDS = 120 };
 
 /* ---- tokens ---- */
 
@@ -53,24 +53,20 @@ static bool tokens_open(struct server *s, struct err *err)
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
 {
 	struct server *s = arg;
-	SSL *ssl = SSL_new(s->tls.ctx);
-	if (!ssl)
-		return NULL;
-	struct bufferevent *bev = bufferevent_openssl_socket_new(base, -1, ssl,
-		BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (bev)
-		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
-	return bev;
+	return guard_accept(s->guard, base, s->tls.ctx);
 }
 
 static int listen_on(uint16_t port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* inherited: what the kernel takes for a connection before anybody has looked at it */
+	int one = 1, receive = RECEIVE_BYTES;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (fd < 0)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive, sizeof receive);
 	if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 128) == 0)
 		return fd;
 	close(fd);
@@ -98,11 +94,14 @@ static bool listen_open(struct server *s, struct err *err)
 		fd = listen_on(0);
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot listen on 127.0.0.1:%d", s->opts.port);
-	if (getsockname(fd, (struct sockaddr *)&address, &n) != 0 ||
-		!evhttp_accept_socket_with_handle(s->http, fd)) {
+	struct evhttp_bound_socket *bound = NULL;
+	if (getsockname(fd, (struct sockaddr *)&address, &n) == 0)
+		bound = evhttp_accept_socket_with_handle(s->http, fd);
+	if (!bound) {
 		close(fd);
 		return err_set(err, ERR_SYSTEM, "cannot accept connections");
 	}
+	guard_pause_on_error(s->guard, evhttp_bound_socket_get_listener(bound));
 	s->port = ntohs(address.sin_port);
 	snprintf(text, sizeof text, "%u", s->port);
 	return store_meta_set(s->store, "port", text, err);
@@ -110,6 +109,9 @@ static bool listen_open(struct server *s, struct err *err)
 
 static bool http_open(struct server *s, struct err *err)
 {
+	s->guard = guard_new(s->loop, s->token, err);
+	if (!s->guard)
+		return false;
 	s->http = evhttp_new(loop_base(s->loop));
 	if (!s->http)
 		return err_set(err, ERR_SYSTEM, "cannot make an HTTP server");
@@ -219,6 +221,7 @@ void server_free(struct server *s)
 	controller_free(s->controller);
 	if (s->http)
 		evhttp_free(s->http);
+	guard_free(s->guard);
 	local_tls_close(&s->tls);
 	store_close(s->store);
 	free(s->token);

@@ -11,6 +11,7 @@
 struct controller;
 struct err;
 struct evhttp;
+struct guard;
 struct loop;
 struct stream;
 
@@ -34,6 +35,7 @@ struct server {
 	struct store *store;
 	struct local_tls tls;
 	struct evhttp *http;
+	struct guard *guard;    /* of its connections */
 	struct stream *streams; /* watches and followed logs in progress */
 	struct controller *controller;
 	uint16_t port;

@@ -5,6 +5,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/log.h"
+#include "local/server/api/guard.h"
 #include "local/server/server.h"
 #include "local/server/store/status.h"
 
@@ -195,6 +196,12 @@ static void route(struct request *req)
 {
 	char **seg = req->segments;
 	size_t n = req->n_segments;
+	if (!guard_is_host(request_header(req, "Host"))) {
+		request_fail_take(
+			req, status_new(421, "Invalid",
+				     "this server answers to 127.0.0.1 and localhost only"));
+		return;
+	}
 	if (n == 1 && is_health(seg[0])) {
 		request_reply_text(req, 200, "ok");
 		return;
@@ -203,6 +210,7 @@ static void route(struct request *req)
 		request_fail_take(req, status_new(401, "Unauthorized", "Unauthorized"));
 		return;
 	}
+	guard_know(req->ev);
 	if (req->body.n > REQUEST_MAX_BODY) {
 		request_fail_take(req,
 			status_new(413, "RequestEntityTooLarge",
