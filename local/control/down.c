@@ -74,7 +74,7 @@ bool control_down(const struct control_opts *opts, struct err *err)
  * short can be repeated. */
 static const char *const ours[] = { "objects.db", "objects.db-wal", "objects.db-shm",
 	"objects.db-journal", "tls", "token", "daemon-token", "kubeconfig", "pods", "volumes",
-	"quarantine", "trash", "pid", "locald.log", "locald.stderr" };
+	"quarantine", "trash", "pid", "limits.json", "locald.log", "locald.stderr" };
 
 static bool is_leftover(const char *name)
 {

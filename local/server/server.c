@@ -7,6 +7,7 @@
  *   token, kubeconfig   0600
  *   pods/UID/        workspace without a claim, the daemon's log and token
  *   volumes/UID/     what volumeClaimTemplates asked for
+ *   limits.json      what holds the limits of sandboxes (controller/pod_limits.c)
  *   …/UID.json       whose folder this is (manifest.c)
  *   quarantine/      files whose object is not known
  *   trash/           on its way out */

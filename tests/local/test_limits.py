@@ -452,6 +452,9 @@ class Scope(Case):
     def test_there_is_no_manager(self):
         self.up("exit 1")
         self.assertEqual(self.asked(), [])
+        r = subprocess.run(user(BIN, "local", "reset", "--yes"), env=self.env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertEqual([p.name for p in (self.tmp / "home").glob("state/*")], [])  # nothing that was written down stays
 
 
 if __name__ == "__main__":
