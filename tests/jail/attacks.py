@@ -690,9 +690,38 @@ def take_memory(n):
 
 
 @attack
-def take_address_space(n):
-    mmap.mmap(-1, int(n), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
-    return "mapped"
+def take_memory_together(processes, n):
+    """Each a little, all of them at once."""
+    def child(ready, go):
+        block = bytearray(int(n))
+        os.write(ready, b"x" if block is not None else b"")
+        os.read(go, 1)
+        os._exit(0)
+    ready, is_ready = os.pipe()
+    go, let_go = os.pipe()
+    pids = []
+    for _ in range(int(processes)):
+        pid = os.fork()
+        if pid == 0:
+            os.close(let_go)
+            os.close(ready)
+            child(is_ready, go)
+        pids.append(pid)
+    os.close(is_ready)
+    taken = 0
+    while taken < len(pids) and os.read(ready, 1):
+        taken += 1
+        if any(os.waitpid(pid, os.WNOHANG)[0] for pid in pids):
+            break
+    os.close(let_go)
+    for pid in pids:
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:
+            pass
+    if taken < len(pids):
+        raise Refused(f"{taken} of {len(pids)} got it")
+    return "taken"
 
 
 @attack
@@ -765,7 +794,10 @@ def raise_limit(name):
     soft, hard = resource.getrlimit(which)
     if hard == resource.RLIM_INFINITY:
         return "there is none"
-    resource.setrlimit(which, (soft, hard + 1))
+    try:
+        resource.setrlimit(which, (soft, hard + 1))
+    except ValueError as e:  # EPERM
+        raise Refused(e) from None
     resource.setrlimit(which, (soft, hard))
     return "raised"
 
