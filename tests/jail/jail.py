@@ -7,15 +7,18 @@ import os
 import select
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 from pathlib import Path
 
+from harness.procs import Process
 from harness.sandmux import BIN, REPO
 
-sys.path.insert(0, str(REPO / "tests/conformance"))
+sys.path[:0] = [str(REPO / "tests/conformance"), str(REPO / "tests/local")]
+import backend as local  # noqa: E402
 import h2raw  # noqa: E402
 import rpc  # noqa: E402
 
@@ -60,6 +63,15 @@ class Identity:
         path = Path(tempfile.mkdtemp(prefix=prefix + "-", dir=self.home))
         self.give(path)
         return path
+
+    def program(self, path):
+        """A script that he may run."""
+        if os.getuid() == self.uid:
+            return path
+        copy = self.bin / path.name
+        shutil.copy(path, copy)
+        self.give(copy)
+        return copy
 
     def argv(self, argv):
         """As he runs it."""
@@ -298,3 +310,28 @@ class Greeter:
 
     def close(self):
         self.socket.close()
+
+
+class JailBackend(local.Backend):
+    """sandmux-locald with its sandboxes in jails, run by an identity."""
+
+    def __init__(self, identity, *flags, env=None, **kw):
+        self.identity, self.env = identity, {**identity.env, **(env or {})}
+        super().__init__(identity.folder("state"), *flags, isolation="bwrap", **kw)
+
+    def start(self):
+        argv = [self.identity.bin / "sandmux-locald", "--state-dir", self.state, "--stderr", *self.flags]
+        self.proc = Process(self.identity.argv(argv), env=self.env, ready=self._serves, timeout=TIMEOUT)
+        self.token = (self.state / "token").read_text()
+        self.headers = {"Authorization": f"Bearer {self.token}"}
+        self.context = ssl.create_default_context(cafile=str(self.state / "tls/ca.pem"))
+        return self
+
+    def pod(self, name):
+        return self.object(f"{local.PODS}/{name}") or {}
+
+    def workspace(self, name):
+        """The host's folder of a pod's volume."""
+        volume = next(v for v in self.pod(name)["spec"]["volumes"] if "persistentVolumeClaim" in v)
+        claim = self.object(f"/api/v1/namespaces/default/persistentvolumeclaims/{volume['persistentVolumeClaim']['claimName']}")
+        return self.state / "volumes" / claim["metadata"]["uid"]
