@@ -157,10 +157,10 @@ def add_session_key(name):
 
 
 class Jail:
-    """One sandbox. off: the guards that are switched off."""
+    """One sandbox. off: the guards that are switched off; mode: it has hostile_daemon.py, which does that."""
     _numbers = 0
 
-    def __init__(self, identity, off=(), plain=False, cgroup=False, key=None, daemon=None, env=(), **limits):
+    def __init__(self, identity, off=(), plain=False, cgroup=False, key=None, daemon=None, mode=None, env=(), **limits):
         Jail._numbers += 1
         number = Jail._numbers
         self.identity, self.off = identity, tuple(off)
@@ -168,6 +168,9 @@ class Jail:
         self.host_uid = (OWNER_FIRST + 0x100000 + os.getpid() % 0x8000 * 0x100 + number) if identity.is_root else identity.uid
         shutil.copy(ATTACKS, self.workspace / "attacks.py")
         (self.workspace / "attacks.py").chmod(0o644)
+        if mode:
+            (self.workspace / "mode").write_text(mode)
+            daemon = identity.program(Path(__file__).parent / "hostile_daemon.py")
         self.log = identity.folder("log") / "log"
         argv = [identity.bin / "jail_host", "--address", f"127.77.{os.getpid() % 200}.{number % 250 + 1}", "--token-sha256", TOKEN_SHA256, "--log", self.log]
         argv += [w for guard in off for w in ("--off", guard)] + [w for e in env for w in ("--env", e)]
@@ -223,7 +226,7 @@ class Jail:
 
     @property
     def proxy(self):
-        return next(pid for name, pid in self.children().items() if name.startswith("sandmux-port-pr") or name == "3" or name.isdigit())
+        return self.children()["sandmux-port-pr"]
 
     def connect(self):
         return h2raw.Conn(f"{self.address}:{self.grpc}")
