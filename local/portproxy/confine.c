@@ -4,9 +4,9 @@
 #include "local/portproxy/portproxy.h"
 
 #include <errno.h>
-#include <linux/landlock.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -61,16 +61,25 @@ static bool filter_calls(void)
 	return ok;
 }
 
-/* No file at all, no port of its own. False only where the kernel has Landlock and refuses. */
+/* landlock(7), in numbers of our own: older headers lack the newer ones. */
+struct ruleset {
+	uint64_t fs, net, scoped;
+};
+
+enum { SCOPES_ABI = 6 }; /* from which there are scopes */
+
+/* No file at all; from where there are scopes, no abstract socket of the host's and no signal to another process either.
+ * False only where the kernel has Landlock and refuses. */
 static bool close_files(void)
 {
-	long abi =
-		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version, please */);
 	if (abi < 1)
 		return true;
-	struct landlock_ruleset_attr attr = { .handled_access_fs = (1ull << 13) - 1 };
-	int fd = (int)syscall(
-		SYS_landlock_create_ruleset, &attr, sizeof attr.handled_access_fs, 0);
+	struct ruleset attr = { .fs = (1ull << 13) - 1 };
+	if (abi >= SCOPES_ABI)
+		attr.scoped = 1 << 0 | 1 << 1; /* abstract Unix sockets, signals */
+	size_t n = abi >= SCOPES_ABI ? sizeof attr : sizeof attr.fs;
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, n, 0);
 	if (fd < 0)
 		return false;
 	bool ok = syscall(SYS_landlock_restrict_self, fd, 0) == 0;

@@ -874,6 +874,68 @@ def find_token(sha256):
 
 
 @attack
+def find_token_of_processes(sha256):
+    """In what the kernel shows to everybody of everybody's processes."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("cmdline", "comm", "status", "stat", "environ"):
+            try:
+                text = open(f"/proc/{pid}/{name}", "rb").read()
+            except OSError:
+                continue
+            for word in re.findall(rb"[0-9a-zA-Z_-]{16,}", text):
+                if hashlib.sha256(word).hexdigest() == sha256:
+                    return f"in {name} of {pid}"
+    raise Refused("it is nowhere")
+
+
+@attack
+def request(scheme, host, port, path, token=""):
+    """Anything but a refusal."""
+    import http.client
+    import ssl
+    kind = http.client.HTTPConnection
+    more = {}
+    if scheme == "https":
+        kind, more = http.client.HTTPSConnection, {"context": ssl._create_unverified_context()}
+    connection = kind(host, int(port), timeout=20, **more)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+    status = connection.getresponse().status
+    connection.close()
+    if status >= 400:
+        raise Refused(status)
+    return f"status {status}"
+
+
+@attack
+def run_job(host, port, token):
+    """The process service, by hand: HTTP/2 frames for one Execute of "true"."""
+    def frame(kind, flags, stream, payload):
+        return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+    def literal(name, value):
+        return b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+    headers = [(":method", "POST"), (":scheme", "http"), (":path", "/process.v1.ProcessService/Execute"), (":authority", "x"),
+               ("content-type", "application/grpc"), ("te", "trailers")] + ([("authorization", "Bearer " + token)] if token else [])
+    message = b"\x0a\x06\x0a\x04true"
+    with socket.create_connection((host, int(port)), 20) as s:
+        s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, b"") +
+                  frame(1, 4, 1, b"".join(literal(*h) for h in headers)) + frame(0, 1, 1, b"\0" + struct.pack(">I", len(message)) + message))
+        got = b""
+        while True:
+            part = s.recv(65536)
+            if not part:
+                raise Refused("closed")
+            got += part
+            while len(got) >= 9 and len(got) >= 9 + int.from_bytes(got[:3], "big"):
+                size, kind, flags, stream = int.from_bytes(got[:3], "big"), got[3], got[4], struct.unpack(">I", got[5:9])[0]
+                got = got[9 + size:]
+                if kind == 0 and stream == 1 and size >= 5:
+                    return "it ran"
+                if kind in (1, 3) and stream == 1 and (kind == 3 or flags & 1):
+                    raise Refused("ended without a message")
+
+
+@attack
 def stand_in(path, seconds):
     """Takes the daemon's socket away and listens in its place, for a moment."""
     os.rename(path, path + ".was")

@@ -318,9 +318,9 @@ class Greeter:
 class JailBackend(local.Backend):
     """sandmux-locald with its sandboxes in jails, run by an identity."""
 
-    def __init__(self, identity, *flags, env=None, **kw):
+    def __init__(self, identity, *flags, env=None, state=None, **kw):
         self.identity, self.env = identity, {**identity.env, **(env or {})}
-        super().__init__(identity.folder("state"), *flags, isolation="bwrap", **kw)
+        super().__init__(state or identity.folder("state"), *flags, isolation="bwrap", **kw)
 
     def start(self):
         argv = [self.identity.bin / "sandmux-locald", "--state-dir", self.state, "--stderr", *self.flags]

@@ -100,6 +100,16 @@ static int changes_its_user(void)
 	return result(setresuid(geteuid(), geteuid(), geteuid()));
 }
 
+/* A listener of the test, in the network that the process is in as well. */
+static struct sockaddr_un abstract;
+static socklen_t abstract_n;
+
+static int reaches_an_abstract_socket(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return fd < 0 ? errno : result(connect(fd, (struct sockaddr *)&abstract, abstract_n));
+}
+
 static const struct attempt {
 	const char *what;
 	int (*try)(void);
@@ -149,6 +159,25 @@ static void nothing_is_left_but_to_move_bytes(void **state)
 	}
 }
 
+static void no_abstract_socket_is_left(void **state)
+{
+	const struct attempt attempt = { "reaches an abstract socket",
+		reaches_an_abstract_socket };
+	(void)state;
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	abstract.sun_family = AF_UNIX;
+	/* the kernel chooses a name: bind() with the family alone, unix(7) */
+	assert_int_equal(
+		bind(listener, (struct sockaddr *)&abstract, sizeof abstract.sun_family), 0);
+	assert_int_equal(listen(listener, 8), 0);
+	abstract_n = sizeof abstract;
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&abstract, &abstract_n), 0);
+	assert_int_equal(ask(&attempt, false), 0);
+	bool has_scopes = syscall(SYS_landlock_create_ruleset, NULL, 0, 1) >= 6;
+	assert_int_equal(ask(&attempt, true), has_scopes ? EPERM : 0);
+	close(listener);
+}
+
 static int connects(void)
 {
 	struct sockaddr_un nobody = { .sun_family = AF_UNIX, .sun_path = "" };
@@ -184,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_left_but_to_move_bytes),
+		cmocka_unit_test(no_abstract_socket_is_left),
 		cmocka_unit_test(moving_bytes_is_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
