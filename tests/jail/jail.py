@@ -319,8 +319,8 @@ class JailBackend(local.Backend):
     """sandmux-locald with its sandboxes in jails, run by an identity."""
 
     def __init__(self, identity, *flags, env=None, state=None, **kw):
-        self.identity, self.env = identity, {**identity.env, **(env or {})}
-        super().__init__(state or identity.folder("state"), *flags, isolation="bwrap", **kw)
+        self.identity = identity
+        super().__init__(state or identity.folder("state"), *flags, isolation="bwrap", env={**identity.env, **(env or {})}, **kw)
 
     def start(self):
         argv = [self.identity.bin / "sandmux-locald", "--state-dir", self.state, "--stderr", *self.flags]

@@ -178,8 +178,9 @@ class Cases:
     def test_the_root_of_a_sandbox(self):
         bwrap = processes_of(self.b)["bwrap"]
         daemon = int(Path(f"/proc/{bwrap}/task/{bwrap}/children").read_text().split()[0])
-        self.nothing("list_folder", f"/proc/{daemon}/root/workspace")
-        self.nothing("connect_unix", f"/proc/{daemon}/root/run/sandmux/rest.sock")
+        root = Path("/proc", str(daemon), "root")
+        self.nothing("list_folder", root / "workspace")
+        self.nothing("connect_unix", root / "run/sandmux/rest.sock")
         self.nothing("open_to_write", f"/proc/{daemon}/cwd/new")
         self.something("list_folder", f"/proc/self/root{self.open}")
 
