@@ -88,6 +88,9 @@ static int print_status(struct cli *cli, const struct control_status *status)
 		cli_limits_print("limits of each sandbox", limits);
 		cJSON_Delete(limits);
 	}
+	if (control_ends_at_logout(status))
+		cli_note(cli,
+			"it ends when you log out; 'loginctl enable-linger' lets it run on");
 	/* a script asks with the exit status */
 	return status->is_ready ? EXIT_STATUS_OK : EXIT_STATUS_UNREACHABLE;
 }

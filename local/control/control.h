@@ -39,6 +39,9 @@ struct control_status {
 bool control_get_status(
 	const struct control_opts *opts, struct control_status *status, struct err *err);
 
+/* It runs under the user's own manager of systemd, which ends with their last session, as they have no lingering. */
+bool control_ends_at_logout(const struct control_status *status);
+
 /* Starts it unless it runs, and waits until it serves. `sandmux local up`, and the automatic start.
  * ERR_LOCAL_ISOLATION, ERR_OP_TIMEOUT, or what the backend said. */
 bool control_ensure_running(

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/control/scope.h"
 
+#include "engine/base/file.h"
+#include "engine/base/mem.h"
+#include "local/control/control.h"
+
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,4 +84,21 @@ bool scope_works(int private_fd)
 		waitpid(pid, NULL, 0);
 	}
 	return false;
+}
+
+bool control_ends_at_logout(const struct control_status *status)
+{
+	char path[64], unit[48];
+	size_t n;
+	const struct passwd *user = getpwuid(geteuid());
+	if (!status->is_running || user == NULL || strchr(user->pw_name, '/') != NULL)
+		return false;
+	snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)status->pid);
+	snprintf(unit, sizeof unit, "/user@%u.service", (unsigned)geteuid());
+	char *groups = file_read(path, 64 << 10, &n, NULL);
+	char *linger = x_asprintf("/var/lib/systemd/linger/%s", user->pw_name);
+	bool ends = groups != NULL && strstr(groups, unit) != NULL && access(linger, F_OK) != 0;
+	free(linger);
+	free(groups);
+	return ends;
 }

@@ -431,6 +431,7 @@ class Scope(Case):
         r = subprocess.run(user(BIN, "local", "up"), env=self.env, capture_output=True, text=True, timeout=60)
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         self.assertIn("ready, pid", r.stdout)
+        self.told = r.stderr
 
     def asked(self):
         return self.log.read_text().splitlines() if self.log.exists() else []
@@ -444,10 +445,21 @@ class Scope(Case):
         pid = (self.tmp / "home/state/pid").read_text().split()[0]
         self.assertIn(b"SCOPED=yes", Path(f"/proc/{pid}/environ").read_bytes())
 
+    def test_it_ends_at_logout(self):
+        group = CGROUP / f"systemd/user@{USER}.service"
+        self.need(os.access(group.parent / "cgroup.procs", os.W_OK) and not group.exists(), "systemd is at work here, or has no hierarchy of its own")
+        group.mkdir()
+        self.addCleanup(group.rmdir)
+        os.chown(group / "cgroup.procs", USER, USER)
+        self.manager()
+        self.up(f'while [ "$1" != -- ]; do shift; done; shift; echo $$ > {group}/cgroup.procs; exec "$@"')
+        self.assertIn("it ends when you log out", self.told)
+        subprocess.run(user(BIN, "local", "down"), env=self.env, timeout=30, check=True)
+
     def test_it_refuses(self):
         self.manager()
         self.up("exit 1")
-        self.assertEqual(len(self.asked()), 1)
+        self.assertEqual((len(self.asked()), self.told), (1, ""))
 
     def test_there_is_no_manager(self):
         self.up("exit 1")
