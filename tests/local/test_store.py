@@ -163,6 +163,21 @@ class Damaged(Case):
         self.assertTrue(self.found())
         self.assertTrue(self.b.get("/api/v1/namespaces/default/persistentvolumeclaims").json["items"])
 
+    def test_a_volume_that_is_not_there_is_not_made_anew(self):
+        """Its disk is not mounted, say."""
+        folder = self.found()[0].parent
+        folder.rename(self.tmp / "elsewhere")
+        self.b.start()
+
+        def waiting():
+            pod = self.b.object(f"{PODS}/{self.sandbox}")
+            return pod["status"]["containerStatuses"][0]["state"].get("waiting", {}).get("message", "")
+        wait_for("the pod says what it misses", lambda: str(folder) in waiting())
+        self.assertFalse(folder.exists())
+        (self.tmp / "elsewhere").rename(folder)
+        wait_for("it starts by itself", lambda: condition(self.b.object(f"{PODS}/{self.sandbox}")).get("status") == "True", timeout=60)
+        self.assertTrue(self.found())
+
     def test_a_recovery_that_was_cut_short(self):
         self.db.write_bytes(b"no")
         quarantine = self.b.state / "quarantine" / "store-earlier"

@@ -75,7 +75,8 @@ void limits_publish(struct controller *c);
 /* volumes.c: folders below the state directory */
 /* Sorts what is there against the store: deleted by name, kept, or quarantined. Sweeps our temporary files. */
 bool volumes_open(struct server *s, struct err *err);
-/* "<state>/<kind>/<uid>", made if it is missing; free(). */
+/* "<state>/<kind>/<uid>", made if it is missing; free(). A volume that was made before and is missing now is
+ * ERR_FILE_NOT_FOUND. */
 char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err);
 /* Moves it to the trash at once and deletes it in a process of its own. */
 void volumes_remove(struct server *s, const char *kind, const char *uid);

@@ -73,15 +73,35 @@ static void note_owner(struct server *s, const char *kind, const char *uid)
 		manifest_write(s, o);
 }
 
+/* A volume is made once. If it is not there the second time, its files are elsewhere: on a disk that is not mounted, or
+ * moved by hand. An empty one in its place would hide that. */
+static bool make_volume(struct server *s, const char *path, const char *uid, struct err *err)
+{
+	char *key = x_asprintf("folder/%s", uid), *made = store_meta_get(s->store, key);
+	bool is_there = access(path, F_OK) == 0, ok;
+	if (!is_there && made) {
+		ok = err_set(err, ERR_FILE_NOT_FOUND,
+			"%.300s is gone: put it back, or delete the claim", path);
+	} else {
+		ok = file_make_dirs(path, 0700, err);
+		if (ok && !is_there)
+			sync_folder(s->opts.state_dir, "volumes");
+		if (ok && !made)
+			ok = store_meta_set(s->store, key, "made", err);
+	}
+	free(made);
+	free(key);
+	return ok;
+}
+
 char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err)
 {
 	struct str path;
+	bool is_volume = strcmp(kind, "volumes") == 0;
 	str_init(&path, 4096);
 	str_addf(&path, "%s/%s/%s", s->opts.state_dir, kind, uid);
-	bool is_new = !path.truncated && access(path.p, F_OK) != 0;
-	if (!path.truncated && file_make_dirs(path.p, 0700, err)) {
-		if (is_new && strcmp(kind, "volumes") == 0)
-			sync_folder(s->opts.state_dir, kind);
+	if (!path.truncated && (is_volume ? make_volume(s, path.p, uid, err)
+					  : file_make_dirs(path.p, 0700, err))) {
 		note_owner(s, kind, uid);
 		return str_take(&path);
 	}
@@ -114,6 +134,9 @@ void volumes_remove(struct server *s, const char *kind, const char *uid)
 	digest_random_hex(random, 16);
 	str_addf(&from, "%s/%s/%s", s->opts.state_dir, kind, uid);
 	str_addf(&to, "%s/trash/%s", s->opts.state_dir, random);
+	char *key = x_asprintf("folder/%s", uid);
+	store_meta_set(s->store, key, NULL, NULL);
+	free(key);
 	manifest_remove(s->opts.state_dir, kind, uid);
 	if (rename(from.p, to.p) == 0)
 		empty_trash(s);
