@@ -60,16 +60,16 @@ int cli_execute_status(const struct err *err)
 	}
 }
 
-void cli_execute(struct cli *cli, struct runtime *runtime, const char *const *argv)
+void cli_execute(
+	struct cli *cli, struct runtime *runtime, const char *const *argv, int64_t timeout_ms)
 {
 	struct err err = { 0 };
 	struct stat st;
 	began_ms = clock_mono_ms();
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
 		cli_note(cli, "this runtime takes no standard input: the file is not sent");
-	if (runtime_execute_start(runtime, argv, cli->opt.env.items, cli->opt.cwd,
-		    cli->opt.timeout_given ? cli->opt.timeout_ms : 0, on_executed, cli,
-		    &err) != NULL)
+	if (runtime_execute_start(runtime, argv, cli->opt.env.items, cli->opt.cwd, timeout_ms,
+		    on_executed, cli, &err) != NULL)
 		return;
 	cli_fail(cli, &err);
 	cli_finish(cli, cli_execute_status(&err));

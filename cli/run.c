@@ -39,6 +39,9 @@ struct run {
 	struct cli_list env;
 	char *term_env, *color_env, *lang_env;
 	bool is_pty, is_raw, is_stdin_ended, is_whole;
+	struct runtime *runtime;
+	bool is_shell; /* useless without input */
+	int64_t limit_ms;
 	struct runtime_process *process;
 	struct run_output output;
 	struct watch_fd *stdin_watch;
@@ -75,8 +78,11 @@ static int fail(struct run *run, const struct err *err)
 static int fail_overdue(struct run *run)
 {
 	struct err err = { 0 };
-	err_set(&err, ERR_OP_TIMEOUT, "it did not end within %lld ms and was killed",
-		(long long)run->cli->opt.timeout_ms);
+	/* what never began has its own reason */
+	bool is_begun = run->runtime == NULL || !runtime_trouble(run->runtime, &err);
+	if (is_begun)
+		err_set(&err, ERR_OP_TIMEOUT, "it did not end within %lld ms and was killed",
+			(long long)run->cli->opt.timeout_ms);
 	fail(run, &err);
 	return STATUS_OVERDUE;
 }
@@ -391,19 +397,29 @@ static void run_deinit(struct run *run)
 static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct run *run = arg;
-	run->is_whole = !run->is_pty && !runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
+	run->runtime = runtime;
+	run->is_whole = !run->is_pty && !run->is_shell &&
+			!runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
 			runtime_can(runtime, RUNTIME_CAN_EXECUTE);
+	int64_t left_ms = run->began_ms + run->limit_ms - clock_mono_ms();
 	if (run->is_whole)
-		cli_execute(cli, runtime, run->argv);
+		cli_execute(cli, runtime, run->argv,
+			run->limit_ms == 0 ? 0
+			: left_ms > 1      ? left_ms
+					   : 1);
 	else
 		start(cli, runtime, arg);
 }
 
 /* limit_ms: of all of it, from now; 0: none */
 static int run_process(struct cli *cli, const char *name, const char *const *argv, bool is_pty,
-	int64_t limit_ms)
+	bool is_shell, int64_t limit_ms)
 {
-	struct run run = { .cli = cli, .argv = argv, .is_pty = is_pty };
+	struct run run = { .cli = cli,
+		.argv = argv,
+		.is_pty = is_pty,
+		.is_shell = is_shell,
+		.limit_ms = limit_ms };
 	struct err err = { 0 };
 	/* an early failure (name, cluster) is ours too */
 	cli->status = STATUS_OWN_FAILURE;
@@ -435,8 +451,8 @@ static int run_run(struct cli *cli, int argc, char **argv)
 			cli, "usage: sandmux run %s[OPTIONS] -- ARGV…", skip ? "NAME " : "");
 	int64_t limit_ms = cli->opt.timeout_given ? cli->opt.timeout_ms : 0;
 	cli->opt.timeout_given = false; /* it is about all of it, not about getting ready */
-	return run_process(
-		cli, skip ? argv[0] : NULL, rest_of(argv + skip), cli->opt.tty, limit_ms);
+	return run_process(cli, skip ? argv[0] : NULL, rest_of(argv + skip), cli->opt.tty,
+		false, limit_ms);
 }
 
 static int run_sh(struct cli *cli, int argc, char **argv)
@@ -449,7 +465,7 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 	const char *const *command = argc > skip ? rest_of(argv + skip) : login;
 	/* a script on stdin gets a shell without a terminal, as from ssh */
 	bool is_pty = cli->opt.tty || isatty(STDIN_FILENO);
-	return run_process(cli, skip ? argv[0] : NULL, command, is_pty, 0);
+	return run_process(cli, skip ? argv[0] : NULL, command, is_pty, true, 0);
 }
 
 const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV…",

@@ -120,7 +120,7 @@ static void try_failed(struct runtime *runtime, enum lane which, const struct er
 		lane_failed(runtime, which, err);
 }
 
-void runtime_connect_explain(const struct runtime *runtime, struct err *err)
+bool runtime_trouble(const struct runtime *runtime, struct err *err)
 {
 	for (int i = 0; i < LANE_COUNT; i++) {
 		const struct lane_attempt *lane = &runtime->lanes[i];
@@ -129,8 +129,15 @@ void runtime_connect_explain(const struct runtime *runtime, struct err *err)
 			continue;
 		err_copy(err, &lane->last);
 		err_prefix(err, "%s does not come up", runtime->label);
-		return;
+		return true;
 	}
+	return false;
+}
+
+void runtime_connect_explain(const struct runtime *runtime, struct err *err)
+{
+	if (runtime_trouble(runtime, err))
+		return;
 	err_set(err, ERR_OP_TIMEOUT, "no connection to %s in time", runtime->label);
 }
 

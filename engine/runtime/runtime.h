@@ -94,6 +94,8 @@ enum runtime_state {
 	RUNTIME_STATE_COUNT
 };
 enum runtime_state runtime_state_of(const struct runtime *runtime);
+/* Why it is still connecting, as far as is known; false: it is not, or nothing is known. */
+bool runtime_trouble(const struct runtime *runtime, struct err *err);
 /* The sandbox moved or went: fails everything in flight with err, stays usable for a reconnect. */
 void runtime_invalidate(struct runtime *runtime, const struct err *err);
 

@@ -134,7 +134,7 @@ class LegacyRuntime(Case):
     def test_broken_answers(self):
         self.app.refuse = (200, b"<html>", "text/html")
         r = self.sm("run", "--timeout", "2s", "--", "true")
-        self.assertEqual(r.code, 125)
+        self.assertEqual(r.code, 124)
         self.assertIn("runtime.protocol", r.err)
 
     def test_contradictions(self):

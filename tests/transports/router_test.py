@@ -240,7 +240,7 @@ class Gateway(RouterCase):
             self.api.pages.clear()
             r = self.sm("run", "--timeout", "2s", "claim-00000", "--", "true")
             self.assertRegex(r.err, rf"^sandmux: gateway\.no_address: .*{words}")
-            self.assertEqual(r.code, 125)
+            self.assertEqual(r.code, 124)
         self.assertEqual(self.router.requests, [])
 
     def test_deleted_while_waiting(self):
