@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* run and sh: one process in a sandbox, its streams joined to ours.
  *
- *   stdin ── read ≤ 32 KiB ── runtime_process_write ── full? wait for on_drained
+ *   stdin ── read ≤ 256 KiB ── runtime_process_write ── full? wait for on_drained
  *   on_output ── run_output ── runtime_process_consumed
  *
  * How it ends, whichever comes first: its exit; a signal or the time limit, sent on as far as the daemon knows it (SIGINT,
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-	STDIN_CHUNK_BYTES = 32 << 10,
+	STDIN_CHUNK_BYTES = 256 << 10,
 	CTRL_D = 4,
 	AGAIN_MS = 100, /* … and twice that each time, up to */
 	AGAIN_MAX_MS = 2000,
@@ -256,7 +256,7 @@ static void on_stdin(void *arg, bool is_readable, bool is_writable)
 	(void)is_writable;
 	if (!is_readable)
 		return;
-	char bytes[STDIN_CHUNK_BYTES];
+	static char bytes[STDIN_CHUNK_BYTES]; /* one process, one stdin */
 	ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;

@@ -24,6 +24,9 @@ struct runtime_process {
 	/* stdin.c */
 	struct evbuffer *stdin_queue;
 	struct grpc_call *stdin_call;
+	size_t piece_bytes;             /* the most in one call, now */
+	size_t sent_bytes;              /* in the call under way */
+	int64_t sent_ns, round_trip_ns; /* when it went; the shortest call so far, 0 none */
 	bool wants_eof, has_sent_eof, wants_drained;
 	struct err stdin_failure;
 	void (*on_drained)(void *arg);

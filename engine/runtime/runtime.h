@@ -200,12 +200,13 @@ struct runtime_start_opts {
 };
 struct runtime_process *runtime_process_start(
 	struct runtime *runtime, const struct runtime_start_opts *opts, struct err *err);
-/* Queues bytes for stdin: exactly one WriteStdin outstanding, 32 KiB pieces, order kept; also before init. False with
- * ERR_LIMIT_UPLOAD over 1 MiB queued (take it up again in on_stdin_drained), ERR_PROC_GONE after the exit. */
+/* Queues bytes for stdin: exactly one WriteStdin outstanding, in pieces that grow with the round trip (32 KiB to 1 MiB), order
+ * kept; also before init. False with ERR_LIMIT_UPLOAD over 2 MiB queued (take it up again in on_stdin_drained),
+ * ERR_PROC_GONE after the exit. */
 bool runtime_process_write(
 	struct runtime_process *process, struct slice bytes, struct err *err);
 void runtime_process_on_drained(
-	struct runtime_process *process, void (*fn)(void *arg)); /* queue below 256 KiB */
+	struct runtime_process *process, void (*fn)(void *arg)); /* queue below 1 MiB */
 bool runtime_process_eof(struct runtime_process *process,
 	struct err *err); /* after what is queued; PTY: proc.eof_on_pty */
 void runtime_process_resize(

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Standard input of a process. WriteStdin calls have no order among them, so exactly one is under way; keys that
- * come meanwhile go together in the next one. A full pipe blocks the daemon's call, so it has no deadline. */
+ * come meanwhile go together in the next one. A full pipe blocks the daemon's call, so it has no deadline.
+ *
+ * Each call costs a round trip, in which nothing moves. So a piece doubles for as long as round trips are what it takes: until
+ * one lasts SHARE times the shortest call, which leaves the trip a share of about 1/SHARE, or MAX_PIECE_BYTES are reached. A
+ * process that does not read gets small pieces again. */
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/runtime/errors.h"
 #include "engine/runtime/messages.h"
@@ -10,9 +15,14 @@
 #include <stdlib.h>
 
 enum {
-	PIECE_BYTES = 32 << 10,
-	MAX_QUEUE_BYTES = 1 << 20,
-	DRAINED_BYTES = 256 << 10,
+	MIN_PIECE_BYTES = 32 << 10,
+	MAX_PIECE_BYTES = 1 << 20, /* a message may have 4 MiB (gRPC's usual limit) */
+	SHARE = 16,
+	AT_ONCE_MS = 20, /* shorter than this is noise */
+	BLOCKED_MS = 1000,
+	/* one piece under way, one to follow */
+	MAX_QUEUE_BYTES = 2 * MAX_PIECE_BYTES,
+	DRAINED_BYTES = MAX_PIECE_BYTES,
 };
 
 static const char method[] = "/process.v1.ProcessService/WriteStdin";
@@ -20,6 +30,7 @@ static const char method[] = "/process.v1.ProcessService/WriteStdin";
 void runtime_stdin_init(struct runtime_process *process)
 {
 	process->stdin_queue = evbuffer_new();
+	process->piece_bytes = MIN_PIECE_BYTES;
 }
 
 void runtime_stdin_deinit(struct runtime_process *process)
@@ -47,6 +58,20 @@ static void tell_drained(struct runtime_process *process)
 		process->on_drained(process->opts.arg);
 }
 
+static void learn(struct runtime_process *process)
+{
+	int64_t took_ns = clock_mono_ns() - process->sent_ns;
+
+	if (process->round_trip_ns == 0 || took_ns < process->round_trip_ns)
+		process->round_trip_ns = took_ns > 0 ? took_ns : 1;
+	if (took_ns >= (int64_t)BLOCKED_MS * 1000000)
+		process->piece_bytes = MIN_PIECE_BYTES;
+	else if (process->sent_bytes == process->piece_bytes &&
+		 process->piece_bytes < MAX_PIECE_BYTES &&
+		 (took_ns < SHARE * process->round_trip_ns || took_ns < AT_ONCE_MS * 1000000))
+		process->piece_bytes *= 2;
+}
+
 static void on_written(void *arg, const struct err *err)
 {
 	struct runtime_process *process = arg;
@@ -56,6 +81,7 @@ static void on_written(void *arg, const struct err *err)
 		runtime_errors_from_grpc(&process->stdin_failure, ERRORS_CONTROL, err);
 		runtime_stdin_drop(process);
 	} else {
+		learn(process);
 		runtime_stdin_pump(process);
 	}
 	tell_drained(process);
@@ -82,8 +108,10 @@ void runtime_stdin_pump(struct runtime_process *process)
 		process->is_killing || !process->op.runtime)
 		return;
 	if (n) {
-		if (n > PIECE_BYTES)
-			n = PIECE_BYTES;
+		if (n > process->piece_bytes)
+			n = process->piece_bytes;
+		process->sent_bytes = n;
+		process->sent_ns = clock_mono_ns();
 		const char *piece = (const char *)evbuffer_pullup(queue, (ev_ssize_t)n);
 		char *message = runtime_message_stdin(
 			process->pid, (struct slice){ piece, n }, &message_n);
@@ -92,6 +120,8 @@ void runtime_stdin_pump(struct runtime_process *process)
 	} else if (process->wants_eof) {
 		process->wants_eof = false;
 		process->has_sent_eof = true;
+		process->sent_bytes = 0;
+		process->sent_ns = clock_mono_ns();
 		char *message = runtime_message_stdin_eof(process->pid, &message_n);
 		send_message(process, message, message_n);
 	}

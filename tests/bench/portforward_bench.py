@@ -6,24 +6,20 @@ lines. A ratio is the peer's time by ours. No figure passes or fails; a copy tha
 sandmux that listens (asked of ss all the time)."""
 import argparse
 import hashlib
-import json
 import os
-import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parent / "cluster"), str(HERE)]
 from cluster_case import POOLS, NoListener, listening_by_ss, wait_until  # noqa: E402
 from copies import better_half, must_equal, random_file, small_files, timed  # noqa: E402
-from harness.bed import need_bed  # noqa: E402
+from portforward_pod import Pod, say, turns  # noqa: E402
 from harness.cluster import RealCluster  # noqa: E402
-from harness.sandmux import BIN, home_env  # noqa: E402
 
 GOAL = {"forward": 1.2, "cp": 2.5}
 SMALL_GOAL = 1.5
@@ -31,55 +27,11 @@ MEMORY_GOAL_MIB, MEMORY_MIB = 64, 4096
 PEERS = ("ours", "forward", "cp")
 
 
-def say(**fields) -> None:
-    print(json.dumps(fields), flush=True)
-
-
 def the_look_can_fail() -> None:
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = f":{s.getsockname()[1]} "
         if not [line for pid, line in listening_by_ss(sys.executable)[1] if pid == os.getpid() and port in line]:
             sys.exit("ss does not show a socket that listens")
-
-
-class Pod:
-    """One claimed sandbox, and the three ways to copy."""
-
-    def __init__(self, cluster, ns: str, temp: Path):
-        self.cluster, self.ns, self.env = cluster, ns, {**home_env(temp / "home"), "KUBECONFIG": cluster.kubeconfig}
-        self.sandmux = [BIN, "--kubeconfig", cluster.kubeconfig, "-n", ns]
-        self.kubectl = [need_bed("kubectl"), f"--kubeconfig={cluster.kubeconfig}", "-n", ns]
-        timed([*self.sandmux, "create", "box", "--pool", "ready"], self.env)
-        row = subprocess.run([*self.sandmux, "get", "box", "-o", "json"], capture_output=True, text=True, check=True,
-                             env={**os.environ, **self.env})
-        self.pod = json.loads(row.stdout)["pod"]
-        # in this session: Linux shares the processor among sessions first, and another one would be another share
-        self.forward = subprocess.Popen([*self.kubectl, "port-forward", self.pod, ":8080"], stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        port = re.search(r":(\d+) ", self.forward.stdout.readline()).group(1)
-        self.url = f"http://127.0.0.1:{port}/v1/files/"
-        threading.Thread(target=self.forward.stdout.read, daemon=True).start()
-
-    def stop(self) -> None:
-        self.forward.kill()
-        self.forward.wait()
-
-    def sh(self, command: str) -> str:
-        return self.cluster.kubectl("-n", self.ns, "exec", self.pod, "--", "sh", "-c", command)
-
-    def copy(self, who: str, source, target) -> tuple:
-        """One of them is a name in the pod, written ":name"."""
-        os.sync()  # the daemon waits for the disk at the end of an upload: for its own bytes, not for older ones
-        up = str(target).startswith(":")
-        if who == "ours":
-            ends = [f"box{end}" if str(end).startswith(":") else end for end in (source, target)]
-            return timed([*self.sandmux, "cp", *(["-r"] if up and Path(source).is_dir() else []), *ends], self.env)
-        if who == "cp":
-            ends = [f"{self.pod}:/workspace/{end[1:]}" if str(end).startswith(":") else end for end in (source, target)]
-            return timed([*self.kubectl, "cp", "--retries=0", *ends])
-        if up:
-            return timed(["curl", "-sfT", source, self.url + target[1:]], helper=self.forward.pid)
-        return timed(["curl", "-sfo", target, self.url + source[1:]], helper=self.forward.pid)
 
 
 class Times:
@@ -101,12 +53,6 @@ class Times:
             ratio = best[who] / best["ours"]
             fields.update({f"ratio_{who}": round(ratio, 2), f"goal_{who}": goal, f"reached_{who}": ratio >= goal})
         say(bench=what, **more, **fields, ours_peak_mib=round(self.peak_mib, 1), load=round(os.getloadavg()[0], 1))
-
-
-def turns(rounds: int, peers):
-    """Everybody is first, in the middle and last alike."""
-    for n in range(rounds):
-        yield from peers[n % len(peers):] + peers[:n % len(peers)]
 
 
 def large(pod: Pod, temp: Path, mib: int, rounds: int) -> None:
