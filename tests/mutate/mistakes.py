@@ -124,6 +124,9 @@ def options(text):
     """One string fewer in an array of strings."""
     for array in re.finditer(r"^[^\n;]*\[\w*\] = \{[^;]*?\};", text, re.M):
         for match in LISTED_STRING.finditer(array.group()):
+            before = array.group()[: match.start()]
+            if before.count("{") - before.count("}") != 1:
+                continue  # of a row of an array of structs
             yield Mistake("dropped_option", array.start() + match.start(), array.start() + match.end(), "")
 
 
