@@ -25,7 +25,7 @@ struct limit_row {
 	uint64_t value;   /* 0: none was set */
 	enum limit_unit unit;
 	enum limit_how how;
-	char why[192]; /* why nothing holds it, or what "held" means here; may be "" */
+	char why[320]; /* why nothing holds it, or what "held" means here; may be "" */
 };
 
 enum { LIMITS_MAX_ROWS = 16 };

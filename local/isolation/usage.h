@@ -45,6 +45,8 @@ struct usage {
 	uint32_t processes;
 	int64_t took_ms;
 };
+/* Memory and swap that this machine has left; 0: not known. Does not block. */
+uint64_t usage_available_memory(void);
 /* More than a path name can hold. */
 enum { USAGE_MAX_DEPTH = 2000 };
 

@@ -201,6 +201,13 @@ static uint64_t kilobytes(const char *text, const char *name)
 	return 0;
 }
 
+uint64_t usage_available_memory(void)
+{
+	char text[TEXT_BYTES];
+	read_file("/proc/meminfo", text, sizeof text);
+	return kilobytes(text, "MemAvailable") + kilobytes(text, "SwapFree");
+}
+
 /* Exact: what is shared by several processes counts once (PSS), at the price of a walk over their page tables. */
 void usage_memory(struct usage_procs *procs, bool is_exact)
 {

@@ -99,7 +99,7 @@ void run_limits_read(struct run *r, const struct object *pod)
 /* ---- what holds ---- */
 
 static const char memory_watched[] =
-	"looked at every second; each process by RLIMIT_DATA besides";
+	"looked at when the machine's memory falls, else every 5 s; each process by RLIMIT_DATA besides";
 
 static bool is_held(const struct run *r, enum cgroup_controller controller)
 {

@@ -3,7 +3,8 @@
  * failed and is not started again, its files are kept), for memory they are killed and started again as the pod says.
  *
  * A walk over a workspace is started when so much less is free on its file system that the workspace could be above its
- * limit, at the latest half a minute after anything has changed there, and then for no more than a tenth of the time. */
+ * limit, at the latest half a minute after anything has changed there, and then for no more than a tenth of the time.
+ * Memory that no cgroup limits is looked at in the same manner. */
 #include "local/server/controller/pods.h"
 
 #include "engine/base/clock.h"
@@ -26,7 +27,8 @@ enum {
 	REST_FACTOR = 10,
 	HURRY_FACTOR = 2,
 	ALARM_FACTOR = 1,
-	LAZY_MS = 30000,   /* something has changed, but not enough to worry */
+	LAZY_MS = 30000, /* something has changed, but not enough to worry */
+	LAZY_MEMORY_MS = 5000,
 	GRACE_MS = 300000, /* for a workspace that was above its limit when it was started */
 	MAX_WALKS = 4,     /* at the same time */
 };
@@ -223,7 +225,8 @@ static void on_look(void *arg, const struct usage *usage, const struct err *err)
 	judge(r, kind);
 }
 
-static void look(struct run *r, enum run_look_kind kind, const struct space *space)
+static void look(struct run *r, enum run_look_kind kind, const struct space *space,
+	uint64_t available_bytes)
 {
 	static const unsigned whats[] = {
 		[LOOK_TREE] = USAGE_TREE, [LOOK_MEMORY] = USAGE_MEMORY
@@ -240,6 +243,8 @@ static void look(struct run *r, enum run_look_kind kind, const struct space *spa
 	if (kind == LOOK_TREE) {
 		r->usage.free_bytes = space->free_bytes;
 		r->usage.free_inodes = space->free_inodes;
+	} else {
+		r->usage.available_bytes = available_bytes;
 	}
 	mine->run = r;
 	mine->look =
@@ -335,11 +340,15 @@ static void defend_floor(struct controller *c)
 	count_growth_from_here(c);
 }
 
-static bool is_memory_due(const struct run *r)
+static bool is_memory_due(const struct run *r, uint64_t available_bytes)
 {
 	const struct run_look *mine = &r->usage.looks[LOOK_MEMORY];
-	return !mine->look && run_is_memory_watched(r) &&
-	       clock_mono_ms() - mine->ended_ms >= LEAST_MS / 2;
+	int64_t since = clock_mono_ms() - mine->ended_ms;
+	if (mine->look || !run_is_memory_watched(r) || since < LEAST_MS / 2)
+		return false;
+	return since >= LAZY_MEMORY_MS ||
+	       is_worrying(r->usage.available_bytes, available_bytes,
+		       r->usage.last.memory_bytes, r->limits.spawn.memory_bytes);
 }
 
 static size_t count_walks(struct controller *c)
@@ -356,6 +365,7 @@ void usage_tick(struct controller *c)
 {
 	struct run *r, *next;
 	size_t n_walks = count_walks(c);
+	uint64_t available_bytes = usage_available_memory();
 	struct space own = space_of(c->server->opts.state_dir);
 	bool is_below_floor = own.is_known && own.free_bytes < usage_disk_floor(c->server);
 	if (is_below_floor)
@@ -370,10 +380,10 @@ void usage_tick(struct controller *c)
 		struct space space = space_of(r->workspace);
 		run_limits_refresh(r, pod);
 		tell_oom_kills(r);
-		if (is_memory_due(r))
-			look(r, LOOK_MEMORY, &space);
+		if (is_memory_due(r, available_bytes))
+			look(r, LOOK_MEMORY, &space, available_bytes);
 		if (n_walks < MAX_WALKS && is_tree_due(r, &space, is_below_floor)) {
-			look(r, LOOK_TREE, &space);
+			look(r, LOOK_TREE, &space, available_bytes);
 			n_walks++;
 		}
 	}

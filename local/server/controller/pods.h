@@ -41,7 +41,8 @@ struct run_usage {
 	bool is_tree_known; /* there was a look at it */
 	/* of its file system, as the last look at the tree began */
 	uint64_t free_bytes, free_inodes;
-	uint64_t floor_bytes; /* from where growth counts while the disk is nearly full */
+	uint64_t available_bytes; /* memory of the machine, as the last look at memory began */
+	uint64_t floor_bytes;     /* from where growth counts while the disk is nearly full */
 	/* with which it was evicted before; 0: it was not */
 	uint64_t known_bytes, known_inodes;
 	uint64_t oom_kills; /* told so far */
