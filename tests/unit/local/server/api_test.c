@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A whole backend in the test's own loop, asked over TLS. No sandbox is started: pools stay empty. */
-#include "tests/unit/engine/net/http_harness.h"
-
-#include "engine/base/file.h"
-#include "engine/base/json.h"
-#include "engine/base/path.h"
-#include "engine/net/dial.h"
-#include "local/server/server.h"
+#include "tests/unit/local/server/backend.h"
 
 #include <ctype.h>
-#include <string.h>
-#include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -20,117 +12,6 @@
 #define JSON_PATCH "application/json-patch+json"
 #define MERGE_PATCH "application/merge-patch+json"
 #define APPLY_PATCH "application/apply-patch+yaml"
-
-static struct loop *loop;
-static struct http *http;
-static struct server *backend;
-static struct net_tls *tls;
-static char folder[64];
-static bool has_stopped;
-
-static void on_stopped(void *arg)
-{
-	(void)arg;
-	has_stopped = true;
-}
-
-static void serve(size_t history_max)
-{
-	struct err err = { 0 };
-	struct server_opts opts = { .state_dir = folder,
-		.sandboxd = "/bin/false",
-		.history_max = history_max,
-		.bookmark_ms = 100 };
-	backend = server_start(loop, &opts, &err);
-	if (backend == NULL)
-		fail_msg("%s", err.msg);
-}
-
-static void stop(void)
-{
-	has_stopped = false;
-	server_stop(backend, on_stopped, NULL);
-	TURN_UNTIL(loop, has_stopped);
-	server_free(backend);
-	backend = NULL;
-}
-
-static int set_up(void **state)
-{
-	struct err err = { 0 };
-	(void)state;
-	loop = loop_new(&err);
-	http = http_new(loop, &err);
-	snprintf(folder, sizeof folder, "/tmp/sandmux-server-XXXXXX");
-	assert_non_null(mkdtemp(folder));
-	serve(0);
-	size_t n;
-	char *path = path_join(folder, "tls/ca.pem"), *ca = file_read(path, 65536, &n, &err);
-	assert_non_null(ca);
-	tls = net_tls_new(&(struct net_tls_opts){ .ca_pem = ca }, &err);
-	assert_non_null(tls);
-	free(ca);
-	free(path);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	http_free(http);
-	loop_run_once(loop, 0);
-	if (backend != NULL)
-		stop();
-	net_tls_unref(tls);
-	loop_run_once(loop, 0);
-	loop_free(loop);
-	if (fork() == 0) {
-		execlp("rm", "rm", "-rf", folder, (char *)NULL);
-		_exit(127);
-	}
-	return 0;
-}
-
-static char *url_to(const char *path)
-{
-	static char url[4][2048];
-	static unsigned next;
-	char *out = url[next++ % 4];
-	snprintf(out, sizeof url[0], "https://127.0.0.1:%u%s", (unsigned)backend->port, path);
-	return out;
-}
-
-static void ask_start(struct got *got, const char *method, const char *path, const char *body,
-	const char *type, struct http_opts opts)
-{
-	char authorization[200];
-	snprintf(authorization, sizeof authorization, "Bearer %s", backend->token);
-	struct http_header headers[] = { { "Authorization", authorization },
-		{ "Content-Type", type ? type : "application/json" } };
-	char *copy = strdup(body);
-	for (char *p = copy; *p; p++)
-		if (*p == '\'')
-			*p = '"';
-	got_init(got);
-	opts.method = method;
-	opts.url = url_to(path);
-	opts.body = slice_of(copy);
-	opts.headers = headers;
-	opts.n_headers = *body ? 2 : 1;
-	opts.tls = tls;
-	got_start(got, http, opts);
-	free(copy);
-}
-
-static struct got ask(const char *method, const char *path, const char *body, const char *type)
-{
-	struct got got;
-	ask_start(&got, method, path, body, type, (struct http_opts){ .timeout_ms = 8000 });
-	TURN_UNTIL(loop, got.done);
-	if (got.err.code != ERR_NONE)
-		fail_msg("%s %s: %s", method, path, got.err.msg);
-	return got;
-}
 
 struct row {
 	const char *method, *path, *body, *type;
@@ -375,6 +256,48 @@ static void test_subresources(void **state)
 	/* a scale becomes the pool's replicas */
 	got = ask("PATCH", POOLS "/local/scale", "{'spec':{'replicas':0}}", MERGE_PATCH);
 	assert_int_equal(got.status, 200);
+	str_deinit(&got.body);
+}
+
+#define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
+#define PARTIAL "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+#define PARTIALS "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+#define AS(type, path, status, answer)                                                         \
+	{                                                                                      \
+		"GET", path, "", type, status, answer                                          \
+	}
+
+static void test_what_is_accepted(void **state)
+{
+	(void)state;
+	CHECK(POST(LEASES, "{'metadata':{'name':'a'},'spec':{'holderIdentity':'me'}}", 201,
+		      NULL),
+		AS(TABLE, LEASES "/a", 200, "'kind':'Table'"),
+		AS(TABLE, LEASES "/a", 200, "'rows':[{'cells':['a','me'"),
+		AS(TABLE, LEASES "/a", 200,
+			"'columnDefinitions':[{'name':'Name','type':'string','format':'name'"),
+		AS(TABLE, LEASES "/a", 200, "'object':{'kind':'PartialObjectMetadata'"),
+		AS(TABLE, LEASES "/a?includeObject=Object", 200,
+			"'object':{'apiVersion':'coordination.k8s.io/v1'"),
+		AS(TABLE, LEASES, 200, "'rows':[{'cells':['a','me'"),
+		AS(PARTIAL, LEASES "/a", 200,
+			"{'kind':'PartialObjectMetadata','apiVersion':'meta.k8s.io/v1'"),
+		AS(PARTIALS, LEASES, 200, "'kind':'PartialObjectMetadataList'"),
+		AS("text/plain, */*", LEASES "/a", 200, "'kind':'Lease'"),
+		AS("application/*", LEASES "/a", 200, "'kind':'Lease'"),
+		AS("application/json;as=Table;v=v9;g=meta.k8s.io", LEASES, 406,
+			"NotAcceptable"),
+		AS("application/json;as=Table;v=v9;g=meta.k8s.io,application/json", LEASES, 200,
+			"'kind':'LeaseList'"),
+		AS("application/vnd.kubernetes.protobuf", LEASES, 406, "NotAcceptable"),
+		AS("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+			"/apis", 200, "'kind':'APIGroupDiscoveryList'"),
+		AS("application/json", "/apis", 200, "'kind':'APIGroupList'"));
+	struct got got = ask("GET", LEASES "/a?includeObject=None", "", TABLE);
+	assert_null(strstr(got.body.p, "\"object\""));
+	str_deinit(&got.body);
+	got = ask("GET", LEASES "/a", "", PARTIAL);
+	assert_null(strstr(got.body.p, "holderIdentity"));
 	str_deinit(&got.body);
 }
 
@@ -685,7 +608,7 @@ static void test_a_watch_after_a_restart(void **state)
 	add_leases(names, 2);
 	int64_t last = store_revision(backend->store);
 	stop();
-	serve(0);
+	serve();
 	assert_true(store_revision(backend->store) >= last);
 	snprintf(query, sizeof query, "&resourceVersion=%lld",
 		(long long)store_revision(backend->store));
@@ -710,6 +633,7 @@ int main(void)
 		TEST(test_patches),
 		TEST(test_apply),
 		TEST(test_subresources),
+		TEST(test_what_is_accepted),
 		TEST(test_reviews),
 		TEST(test_lists),
 		TEST(test_pages),
