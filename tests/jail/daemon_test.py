@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.case import Case, main
 
-from jail import JailBackend, identities, local
+from jail import JailBackend, identity_of, local
 
 MIB = 1 << 20
 NAIVE = 32 * MIB
@@ -52,9 +52,8 @@ def memory_of(pid):
 class Rows:
     @classmethod
     def setUpClass(cls):
-        found = [i for i in identities() if i.name == cls.who]
-        cls.identity = found[0] if found else None
-        if not found:
+        cls.identity = identity_of(cls.who)
+        if not cls.identity:
             return
         cls.addClassCleanup(cls.identity.close)
         # memory that the address sanitizer holds back after it was freed is not the backend's

@@ -27,6 +27,7 @@ PYTHON = "/usr/bin/python3"
 ATTACKS = Path(__file__).parent / "attacks.py"
 TOKEN = "0123456789abcdef" * 3
 TOKEN_SHA256 = hashlib.sha256(TOKEN.encode()).hexdigest()
+USER = 54321  # an ordinary one, where root runs the tests
 OWNER_FIRST = 0x70000000  # local/isolation/owner.h
 PROGRAMS = ("jail_host", "sandmux", "sandmux-locald", "sandmux-sandboxd", "sandmux-port-proxy")
 TIMEOUT = 30
@@ -122,11 +123,11 @@ class Identity:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def identities():
-    """Both, where we are root: an ordinary user can only be himself."""
-    if os.getuid() == 0:
-        return [Identity("root", 0), Identity("user", 54321)]
-    return [Identity("user", os.getuid())]
+def identity_of(who):
+    """"root" or "user"; None where it cannot be: an ordinary user can only be himself."""
+    if os.getuid() != 0:
+        return Identity("user", os.getuid()) if who == "user" else None
+    return Identity(who, 0 if who == "root" else USER)
 
 
 def parse(line):

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.case import Case, main
 
 import table
-from jail import TOKEN, TOKEN_SHA256, Greeter, Jail, attack_bare, identities, libc
+from jail import TOKEN, TOKEN_SHA256, Greeter, Jail, attack_bare, identity_of, libc
 
 KEY = "sandmux-test"
 
@@ -126,8 +126,8 @@ class Rows:
 
     @classmethod
     def setUpClass(cls):
-        found = [i for i in identities() if i.name == cls.who]
-        cls.world = World(found[0]) if found else None
+        identity = identity_of(cls.who)
+        cls.world = World(identity) if identity else None
 
     @classmethod
     def tearDownClass(cls):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.case import Case, main
 
-from jail import Jail, attack_bare, identities
+from jail import Jail, attack_bare, identity_of
 
 MIB = 1 << 20
 
@@ -48,8 +48,7 @@ ROWS = [
 class Rows:
     @classmethod
     def setUpClass(cls):
-        found = [i for i in identities() if i.name == cls.who]
-        cls.identity = found[0] if found else None
+        cls.identity = identity_of(cls.who)
 
     @classmethod
     def tearDownClass(cls):

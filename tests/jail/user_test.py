@@ -12,9 +12,9 @@ from pathlib import Path
 
 from harness.case import Case, main
 
-from jail import PYTHON, Identity, JailBackend, attack_bare, local
+from jail import PYTHON, USER, Identity, JailBackend, attack_bare, local
 
-OTHER = 54322
+OTHER = USER + 1
 
 
 def sha256(token):
@@ -292,7 +292,7 @@ class OfRoot(Cases, Case):
 
 class OfUser(Cases, Case):
     """Against an ordinary user's."""
-    who, uid = "user", 54321
+    who, uid = "user", USER
 
 
 if __name__ == "__main__":
