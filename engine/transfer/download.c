@@ -169,11 +169,14 @@ static bool replace(struct job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
 	struct stat st;
+	bool is_there = fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
 	/* a device or a pipe that appeared meanwhile stays */
-	if (fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode) &&
-		!S_ISLNK(st.st_mode))
+	if (is_there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
 		return err_set(err, ERR_FILE_DENIED, "%s is not a file here", job->to_name);
+	if (is_there && transfer_written_has(&job->transfer->written, &st))
+		return err_set(err, ERR_FILE_EXISTS,
+			"%s has the same name here as another file of this copy", job->to_name);
 	if (renameat(dir, job->temp, dir, job->to_name) < 0)
 		return err_set_errno(err, errno, "%s", job->to_name);
 	forget_temp(job);
@@ -196,7 +199,7 @@ bool transfer_download_set_attributes(struct job *job, struct err *err)
 	return true;
 }
 
-bool transfer_download_commit(struct job *job, struct err *err)
+static bool take_name(struct job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
 	struct stat st;
@@ -214,4 +217,16 @@ bool transfer_download_commit(struct job *job, struct err *err)
 	if (fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return err_set(err, ERR_FILE_EXISTS, "%s appeared meanwhile", job->to_name);
 	return replace(job, err);
+}
+
+bool transfer_download_commit(struct job *job, struct err *err)
+{
+	struct transfer *transfer = job->transfer;
+	struct stat st;
+
+	if (!take_name(job, err))
+		return false;
+	if (transfer->from_stat.is_dir && fstat(job->to_fd, &st) == 0)
+		transfer_written_add(&transfer->written, &st);
+	return true;
 }

@@ -6,6 +6,7 @@
  *   download.c / upload.c / relay.c   its data
  *   dirs.c      local folders, opened step by step and never through a link
  *   temp.c      temporary files beside the target, and those that a killed copy left
+ *   written.c   local files of this copy, which it does not replace itself
  *   source.c    a local source: how long is it really, did it change
  *   remote_stat.c  what REST does not tell: identities, kinds       look.c   broken links at the target
  *   verify.c    SHA-256 in the sandbox, many files a process      sync.c   fsync off the loop
@@ -123,6 +124,12 @@ struct job {
 	struct err failure; /* found where no error can be returned */
 };
 
+/* written.c */
+struct written {
+	uint64_t *slots;
+	size_t n, n_slots;
+};
+
 struct rate_sample {
 	int64_t mono_ms;
 	uint64_t bytes;
@@ -151,7 +158,8 @@ struct transfer {
 	struct job **link_jobs; /* look.c: those that link_look asks about */
 	size_t n_link_jobs;
 	struct attributes *attributes;
-	struct dir **dirs; /* every folder of the tree, parents before children */
+	struct written written; /* local files of a tree */
+	struct dir **dirs;      /* every folder of the tree, parents before children */
 	size_t n_dirs, dirs_capacity;
 	struct dir **empty_dirs; /* without files: nothing else makes them in a sandbox */
 	size_t n_empty_dirs, empty_dirs_capacity;
@@ -247,6 +255,10 @@ bool transfer_source_starts_again(struct job *job);
 /* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use. */
 int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err);
 void transfer_temp_sweep(int dir); /* removes those of ours that nobody uses any more */
+
+/* ---- written.c */
+void transfer_written_add(struct written *written, const struct stat *st);
+bool transfer_written_has(const struct written *written, const struct stat *st);
 
 /* ---- look.c */
 void transfer_look_add(struct job *job);

@@ -242,6 +242,8 @@ static void tear_down(struct transfer *transfer)
 		transfer_dir_unref(transfer->dirs[i]);
 	for (size_t i = 0; i < transfer->n_empty_dirs; i++)
 		transfer_dir_unref(transfer->empty_dirs[i]);
+	free(transfer->written.slots);
+	transfer->written = (struct written){ 0 };
 	free(transfer->empty_dirs);
 	free(transfer->dirs);
 	transfer->empty_dirs = transfer->dirs = NULL;

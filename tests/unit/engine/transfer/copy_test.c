@@ -645,6 +645,31 @@ static void a_link_at_the_target_is_there(void **state)
 	}
 }
 
+/* Two entries that are one name here: as on a disk that does not tell upper case from lower. */
+static void one_file_of_a_copy_does_not_replace_another(void **state)
+{
+	static const struct entry files[] = {
+		{ "t",
+			"{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "," FILE_ENTRY(
+				"a") "]}",
+			NULL },
+		{ "t/a", NULL, "hello" },
+		{ "t/b", NULL, "hello" },
+		{ 0 },
+	};
+
+	(void)state;
+	tree = files;
+	for (int again = 0; again < 2; again++) {
+		/* the second time what is there is an older copy's */
+		download("t", "in", true, TRANSFER_OVERWRITE);
+		assert_int_equal(rig.err.code, ERR_FILE_EXISTS);
+		assert_int_equal(last.files_done, 2);
+		assert_int_equal(last.files_failed, 1);
+		assert_int_equal(count("in/t"), 2);
+	}
+}
+
 static void a_file_that_grows_comes_as_far_as_it_went(void **state)
 {
 	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
@@ -1119,6 +1144,7 @@ int main(void)
 		TEST(a_cancel_leaves_nothing),
 		TEST(the_umask_takes_what_it_takes),
 		TEST(a_link_at_the_target_is_there),
+		TEST(one_file_of_a_copy_does_not_replace_another),
 		TEST(a_file_that_grows_comes_as_far_as_it_went),
 		TEST(a_file_that_is_removed_is_kept),
 		TEST(times_are_kept_where_they_should_be),
