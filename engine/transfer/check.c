@@ -46,7 +46,8 @@ static void on_synced(void *arg, int error)
 		return;
 	}
 	/* it stays open until it has its name: temp.c */
-	if (job->digest && !job->is_gone)
+	/* what is gone, or comes only once, cannot be compared */
+	if (job->digest && !job->is_gone && !job->transfer->from_is_stream)
 		transfer_verify_add(job);
 	else
 		commit(job);
@@ -111,7 +112,7 @@ static void check_source(struct job *job)
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
-	if (transfer->from.kind != END_REMOTE ||
+	if (transfer->from.kind != END_REMOTE || transfer->from_is_stream ||
 		(transfer->from_stat.is_dir && job->bytes < RECHECK_OVER_BYTES)) {
 		sync_or_go_on(job);
 		return;

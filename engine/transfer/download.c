@@ -41,7 +41,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		transfer_job_data_done(job);
 	} else if (job->is_read_paused && !job->transfer->is_paused) {
 		job->is_read_paused = false;
-		runtime_resume(job->read);
+		transfer_stream_resume(job);
 	}
 }
 
@@ -95,7 +95,7 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	struct stat st;
 
 	(void)bytes_read;
-	job->read = NULL;
+	transfer_stream_ended(job);
 	job->is_read_done = job->is_data_over = true;
 	if (!err && job->failure.code != ERR_NONE)
 		err = &job->failure;
@@ -153,9 +153,9 @@ void transfer_download_start(struct job *job)
 		.done = on_read,
 		.arg = job,
 	};
-	job->read = runtime_read_start(transfer->from.runtime, &opts, &err);
+	bool ok = transfer_stream_start(job, &opts, &err);
 	free(path);
-	if (!job->read)
+	if (!ok)
 		transfer_job_fail(job, &err);
 }
 

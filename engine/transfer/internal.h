@@ -3,7 +3,7 @@
  *
  *   resolve.c   what are the two ends?          walk.c   a tree becomes jobs, a slice at a time
  *   job.c       one file: is something in the way?       check.c  what comes after its data
- *   download.c / upload.c / relay.c   its data
+ *   download.c / upload.c / relay.c   its data      stream.c  the source in a sandbox: a file, or a pipe
  *   dirs.c      local folders, opened step by step and never through a link
  *   temp.c      temporary files beside the target, and those that a killed copy left
  *   written.c   local files of this copy, which it does not replace itself
@@ -42,6 +42,7 @@ enum {
 #define TRANSFER_TEMP_PREFIX ".sandmux-tmp-"
 
 struct attributes;
+struct cat;
 struct evbuffer;
 struct event;
 struct sync;
@@ -98,6 +99,7 @@ struct job {
 	int rename_serial;
 
 	struct runtime_op *read, *write, *look;
+	struct cat *cat; /* stream.c: instead of read */
 	bool is_read_paused, is_write_paused, is_read_done;
 	bool is_info_known, has_written; /* relay.c */
 	bool waits_for_writer;           /* a named pipe nobody has written to yet */
@@ -148,6 +150,11 @@ struct transfer {
 	struct runtime_op *look; /* resolve.c */
 	bool is_resolved;
 	struct runtime_stat from_stat;
+	/* resolve.c: a look that takes long is at a pipe, perhaps; then the sandbox is asked another way */
+	struct loop_timer *slow;
+	struct remote_stats *kind_look;
+	bool is_looking_at_from;
+	bool from_is_stream;  /* a pipe or device in a sandbox */
 	bool from_is_content; /* what is in it, not itself */
 	int from_mode;        /* of the file or the folder that was named; -1 unknown */
 	struct job *queued;
@@ -193,6 +200,7 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 
 /* ---- resolve.c */
 void transfer_resolve_start(struct transfer *transfer);
+void transfer_resolve_cancel(struct transfer *transfer);
 
 /* ---- walk.c */
 void transfer_walk_start(struct transfer *transfer);
@@ -290,6 +298,15 @@ void transfer_attributes_add_file(struct job *job); /* that has arrived in a san
 bool transfer_attributes_turn(struct transfer *transfer, bool is_end);
 void transfer_attributes_free(struct transfer *transfer);
 bool transfer_means_unavailable(const struct err *err); /* no such program, no processes */
+
+/* ---- stream.c */
+/* As runtime_read_start(), for the job's source; on_info may be called at once. */
+bool transfer_stream_start(
+	struct job *job, const struct runtime_read_opts *opts, struct err *err);
+bool transfer_stream_is_open(const struct job *job);
+void transfer_stream_resume(struct job *job);
+void transfer_stream_ended(struct job *job); /* in done: it is forgotten */
+void transfer_stream_cancel(struct job *job);
 
 /* ---- local.c */
 mode_t transfer_local_umask(void);

@@ -66,7 +66,7 @@ void transfer_job_free(struct job *job)
 	drop_placeholder(job);
 	if (job->size_bytes < 0)
 		job->transfer->n_unsized--;
-	runtime_cancel(job->read);
+	transfer_stream_cancel(job);
 	runtime_cancel(job->write);
 	runtime_cancel(job->look);
 	transfer_sync_cancel(job->sync);
@@ -397,9 +397,9 @@ bool transfer_job_replaces(const struct job *job)
 
 void transfer_job_unpause(struct job *job)
 {
-	if (job->is_read_paused && job->read) {
+	if (job->is_read_paused && transfer_stream_is_open(job)) {
 		job->is_read_paused = false;
-		runtime_resume(job->read);
+		transfer_stream_resume(job);
 	}
 	if (job->is_write_paused && job->write) {
 		job->is_write_paused = false;

@@ -27,9 +27,10 @@ static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 	}
 	if (job->transfer->is_paused)
 		return;
-	if (job->is_read_paused && job->read && n < TRANSFER_BUFFER_BYTES / 2) {
+	if (job->is_read_paused && transfer_stream_is_open(job) &&
+		n < TRANSFER_BUFFER_BYTES / 2) {
 		job->is_read_paused = false;
-		runtime_resume(job->read);
+		transfer_stream_resume(job);
 	}
 	if (job->is_write_paused && job->write && (n || job->is_read_done)) {
 		job->is_write_paused = false;
@@ -90,7 +91,7 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	struct job *job = arg;
 
 	(void)bytes_read;
-	job->read = NULL;
+	transfer_stream_ended(job);
 	job->is_read_done = true;
 	if (err)
 		transfer_job_fail(job, err);
@@ -145,8 +146,8 @@ void transfer_relay_start(struct job *job)
 
 	job->buffer = evbuffer_new();
 	job->ready = event_new(loop_base(transfer->loop), -1, 0, on_next_turn, job);
-	job->read = runtime_read_start(transfer->from.runtime, &opts, &err);
+	bool ok = transfer_stream_start(job, &opts, &err);
 	free(path);
-	if (!job->read)
+	if (!ok)
 		transfer_job_fail(job, &err);
 }

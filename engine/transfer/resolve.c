@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What are the two ends? As cp sees it: into an existing folder (or a path that ends in '/') under the own name,
- * else to that very name. A sandbox is asked by HEAD; the mode of a single file stands only in the listing of
- * its folder, and is worth a request but no failure. */
+ * else to that very name. A source in a sandbox is found in the listing of its folder, which has its mode and time too; a
+ * target is asked for by HEAD. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
 #include "engine/transfer/internal.h"
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { LOOK_MS = 30 * 1000 };
-enum { STEP_FROM, STEP_MODE, STEP_TO, STEP_NAMES };
+enum { LOOK_MS = 30 * 1000, SLOW_MS = 1500 };
 
 struct kind {
 	bool exists, is_dir, is_link; /* is_link: one that leads nowhere */
@@ -20,7 +19,12 @@ struct kind {
 	int64_t modified_s;
 };
 
-static void next_step(struct transfer *transfer, int step);
+static void check_tree_wanted(struct transfer *transfer);
+static void stop_slow_look(struct transfer *transfer);
+static void look_remotely(struct transfer *transfer, struct end *end,
+	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st));
+static struct remote_stats *ask_for_kind(struct transfer *transfer, const struct end *end,
+	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable));
 
 static void fail(struct transfer *transfer, const struct err *err)
 {
@@ -262,7 +266,7 @@ static void look_at_local_from(struct transfer *transfer)
 	transfer->from_stat.size_bytes = kind.size_bytes;
 	transfer->from_mode = kind.mode;
 	transfer->from_modified_s = kind.modified_s;
-	next_step(transfer, STEP_TO);
+	check_tree_wanted(transfer);
 }
 
 static void look_at_local_to(struct transfer *transfer)
@@ -282,16 +286,45 @@ static void on_from_stat(void *arg, const struct err *err, const struct runtime_
 	struct transfer *transfer = arg;
 
 	transfer->look = NULL;
+	stop_slow_look(transfer);
 	if (err) {
 		fail(transfer, err);
 		return;
 	}
 	transfer->from_stat = *st;
 	transfer->from_modified_s = st->modified_s;
-	/* the root stands in no listing */
-	next_step(transfer, *path_base(transfer->from.path) ? STEP_MODE : STEP_TO);
+	check_tree_wanted(transfer);
 }
 
+/* The kind of what says that it is an empty file; unknown is a file. */
+static void on_from_kind(void *arg, const struct remote_stat *stats, bool is_unavailable)
+{
+	struct transfer *transfer = arg;
+
+	(void)is_unavailable;
+	transfer->kind_look = NULL;
+	transfer->from_is_stream = stats->is_known && !S_ISREG(stats->mode);
+	if (transfer->from_is_stream)
+		transfer->from_stat.size_bytes = -1;
+	check_tree_wanted(transfer);
+}
+
+static void take_from_entry(struct transfer *transfer, const struct runtime_entry *entry)
+{
+	transfer->from_stat = (struct runtime_stat){
+		.is_dir = entry->is_dir,
+		.size_bytes = entry->is_dir ? -1 : entry->size_bytes,
+		.modified_s = entry->modified_s,
+	};
+	transfer->from_mode = entry->mode;
+	transfer->from_modified_s = entry->modified_s;
+	if (entry->is_dir || entry->size_bytes != 0)
+		check_tree_wanted(transfer);
+	else
+		transfer->kind_look = ask_for_kind(transfer, &transfer->from, on_from_kind);
+}
+
+/* What is in no listing (a link that leads out, a name that cannot be shown) is asked for by itself. */
 static void on_from_listed(void *arg, const struct err *err,
 	const struct runtime_entry *entries, size_t n, size_t n_hidden)
 {
@@ -301,10 +334,10 @@ static void on_from_listed(void *arg, const struct err *err,
 	transfer->look = NULL;
 	for (size_t i = 0; !err && i < n; i++)
 		if (strcmp(entries[i].name, path_base(transfer->from.path)) == 0) {
-			transfer->from_mode = entries[i].mode;
-			transfer->from_modified_s = entries[i].modified_s;
+			take_from_entry(transfer, &entries[i]);
+			return;
 		}
-	next_step(transfer, STEP_TO);
+	look_remotely(transfer, &transfer->from, on_from_stat);
 }
 
 static void on_to_link(void *arg, const struct err *err, const bool *is_link, size_t n)
@@ -323,6 +356,7 @@ static void on_to_stat(void *arg, const struct err *err, const struct runtime_st
 	struct kind kind = { .size_bytes = -1 };
 
 	transfer->look = NULL;
+	stop_slow_look(transfer);
 	if (err && transfer_is_blind(err) && !transfer->from_stat.is_dir) {
 		/* perhaps a link to itself, or one that leads out: the job looks again */
 		kind.exists = true;
@@ -341,17 +375,61 @@ static void on_to_stat(void *arg, const struct err *err, const struct runtime_st
 	names_known(transfer, &kind);
 }
 
-static void look_for_mode(struct transfer *transfer)
+/* ---- a look that takes long: the daemon opens what it is asked for, and a pipe without a writer never opens */
+static void stop_slow_look(struct transfer *transfer)
 {
-	char *dir, *base;
+	if (transfer->slow)
+		loop_timer_disarm(transfer->slow);
+	transfer_remote_stats_cancel(transfer->kind_look);
+	transfer->kind_look = NULL;
+}
 
-	transfer_local_split(transfer->from.path, &dir, &base);
-	transfer->look = runtime_list_start(
-		transfer->from.runtime, dir, LOOK_MS, on_from_listed, transfer, NULL);
-	free(dir);
-	free(base);
-	if (!transfer->look)
-		next_step(transfer, STEP_TO);
+void transfer_resolve_cancel(struct transfer *transfer)
+{
+	stop_slow_look(transfer);
+	runtime_cancel(transfer->look);
+	transfer->look = NULL;
+}
+
+static void on_kind(void *arg, const struct remote_stat *stats, bool is_unavailable)
+{
+	struct transfer *transfer = arg;
+	struct err err = { 0 };
+
+	(void)is_unavailable;
+	transfer->kind_look = NULL;
+	if (!stats->is_known || S_ISREG(stats->mode) || S_ISDIR(stats->mode))
+		return; /* it is only slow */
+	runtime_cancel(transfer->look);
+	transfer->look = NULL;
+	if (!transfer->is_looking_at_from) {
+		err_set(&err, ERR_FILE_DENIED, "%s is a device, pipe or socket there",
+			transfer->to.path);
+		fail(transfer, &err);
+		return;
+	}
+	transfer->from_is_stream = true;
+	check_tree_wanted(transfer);
+}
+
+static struct remote_stats *ask_for_kind(struct transfer *transfer, const struct end *end,
+	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable))
+{
+	char **paths = x_calloc(1, sizeof *paths);
+
+	paths[0] = path_normalize(end->path);
+	return transfer_remote_stats_start(
+		transfer->loop, end->runtime, paths, 1, done, transfer);
+}
+
+static void on_slow(void *arg)
+{
+	struct transfer *transfer = arg;
+	const struct end *end = transfer->is_looking_at_from ? &transfer->from : &transfer->to;
+
+	if (!transfer->look || !runtime_can(end->runtime, RUNTIME_CAN_PROCESSES))
+		return;
+	transfer->kind_look = ask_for_kind(transfer, end, on_kind);
 }
 
 static void look_remotely(struct transfer *transfer, struct end *end,
@@ -359,6 +437,10 @@ static void look_remotely(struct transfer *transfer, struct end *end,
 {
 	struct err err = { 0 };
 
+	transfer->is_looking_at_from = end == &transfer->from;
+	if (!transfer->slow)
+		transfer->slow = loop_timer_new(transfer->loop, on_slow, transfer);
+	loop_timer_arm(transfer->slow, SLOW_MS);
 	transfer->look =
 		runtime_stat_start(end->runtime, end->path, LOOK_MS, done, transfer, &err);
 	if (!transfer->look)
@@ -382,12 +464,21 @@ static void check_tree_wanted(struct transfer *transfer)
 	}
 }
 
-static void next_step(struct transfer *transfer, int step)
+/* The listing of its folder tells everything about a source but what a HEAD would do to it: the daemon opens what it is
+ * asked for, and a pipe that is opened and closed again costs its writer the reader. */
+static void look_at_remote_from(struct transfer *transfer)
 {
-	if (step == STEP_MODE)
-		look_for_mode(transfer);
-	else
-		check_tree_wanted(transfer);
+	char *dir, *base;
+
+	transfer_local_split(transfer->from.path, &dir, &base);
+	/* the root stands in no listing */
+	if (*base)
+		transfer->look = runtime_list_start(
+			transfer->from.runtime, dir, LOOK_MS, on_from_listed, transfer, NULL);
+	free(dir);
+	free(base);
+	if (!transfer->look)
+		look_remotely(transfer, &transfer->from, on_from_stat);
 }
 
 void transfer_resolve_start(struct transfer *transfer)
@@ -397,7 +488,7 @@ void transfer_resolve_start(struct transfer *transfer)
 	transfer->from_stat.size_bytes = -1;
 	switch (transfer->from.kind) {
 	case END_FD:
-		next_step(transfer, STEP_TO);
+		check_tree_wanted(transfer);
 		break;
 	case END_LOCAL:
 		look_at_local_from(transfer);
@@ -408,7 +499,7 @@ void transfer_resolve_start(struct transfer *transfer)
 		transfer->from_is_content = strcmp(path_base(transfer->from.path), ".") == 0;
 		free(transfer->from.path);
 		transfer->from.path = plain;
-		look_remotely(transfer, &transfer->from, on_from_stat);
+		look_at_remote_from(transfer);
 		break;
 	}
 	}

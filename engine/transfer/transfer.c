@@ -213,6 +213,7 @@ static void on_free(void *arg)
 
 	loop_timer_free(transfer->kick);
 	loop_timer_free(transfer->tick);
+	loop_timer_free(transfer->slow);
 	free(transfer->current);
 	free(transfer);
 }
@@ -225,8 +226,7 @@ static void tear_down(struct transfer *transfer)
 	transfer->is_ended = true;
 	loop_timer_disarm(transfer->kick);
 	loop_timer_disarm(transfer->tick);
-	runtime_cancel(transfer->look);
-	transfer->look = NULL;
+	transfer_resolve_cancel(transfer);
 	transfer_verify_free(transfer);
 	transfer_look_free(transfer);
 	transfer_attributes_free(transfer);

@@ -133,6 +133,26 @@ class CopyCases:
         self.cp("/dev/null", self.at("null"), check=0)
         self.assertEqual(self.inside("wc -c < null").split(), ["0"])
 
+    def test_a_named_pipe_in_the_sandbox_is_read_to_its_end(self):
+        self.inside("mkfifo pipe")
+        for target in (self.tmp / "piped", "-", self.at("piped")):
+            with self.subTest(target):
+                p = self.start("--verify", self.at("pipe"), target)
+                self.inside("i=0; { while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; } > pipe")
+                out, err = p.communicate(timeout=30)
+                self.assertEqual(p.returncode, 0, err)
+                got = out.decode() if target == "-" else self.inside("cat piped") if isinstance(target, str) else target.read_text()
+                self.assertEqual(got.split("\n")[-2:], ["line 19999", ""])
+                self.assertEqual(got.count("\n"), 20000)
+        p = self.start(self.at("pipe"), self.tmp / "never")  # nobody writes
+        self.until(self.temps, "it never began")
+        p.send_signal(signal.SIGINT)
+        self.assertEqual((p.wait(20), self.temps(), (self.tmp / "never").exists()), (130, [], False))
+        began = time.monotonic()
+        r = self.cp("/etc/hostname", self.at("pipe"))
+        self.assertIn((r.code, "file.denied" in r.err), ((4, True), (0, False)), r.err)  # a daemon that answers replaces it
+        self.assertLess(time.monotonic() - began, 20)
+
     def test_a_log_that_grows_comes_as_far_as_it_went(self):
         self.big("app.log")
         p = self.start("-o", "json", self.at("app.log"), "app.log")
