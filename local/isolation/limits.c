@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *const hows[] = { [LIMIT_NONE] = "none",
 	[LIMIT_CGROUP] = "cgroup",
@@ -33,14 +32,6 @@ void limits_add(struct limits *limits, const char *what, uint64_t value, enum li
 	va_start(args, why);
 	vsnprintf(row->why, sizeof row->why, why, args);
 	va_end(args);
-}
-
-const struct limit_row *limits_find(const struct limits *limits, const char *what)
-{
-	for (size_t i = 0; i < limits->n; i++)
-		if (strcmp(limits->rows[i].what, what) == 0)
-			return &limits->rows[i];
-	return NULL;
 }
 
 static void format_bytes(uint64_t value, char out[LIMIT_TEXT_BYTES])

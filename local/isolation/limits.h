@@ -37,7 +37,6 @@ struct limits {
 /* A row more; why is a printf format, NULL for none. More than LIMITS_MAX_ROWS are dropped. */
 void limits_add(struct limits *limits, const char *what, uint64_t value, enum limit_unit unit,
 	enum limit_how how, const char *why, ...) __attribute__((format(printf, 6, 7)));
-const struct limit_row *limits_find(const struct limits *limits, const char *what);
 
 const char *limit_how_name(enum limit_how how); /* "none", "cgroup", … */
 

@@ -125,7 +125,7 @@ static bool is_disk_above(const struct run *r, char *why, size_t n)
 	const struct usage *u = &r->usage.last;
 	const struct run_limits *l = &r->limits;
 	char used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
-	if (u->is_too_deep) {
+	if (u->is_too_deep && !is_in_grace(r, u->inodes, r->usage.known_inodes, 0)) {
 		snprintf(why, n,
 			"The workspace of this pod has folders nested deeper than %d, which cannot be "
 			"measured",
