@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
+#include "tui/views/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static char *settings_path(void)
 
 bool cli_read_settings(struct err *err)
 {
+	setting_on_text(SETTING_PREFIX_KEY, keys_set_prefix);
 	char *path = settings_path();
 	bool ok = path == NULL || setting_read_file(path, err);
 	free(path);
@@ -29,12 +31,14 @@ bool cli_read_settings(struct err *err)
 static void print_table(const char *path)
 {
 	char now[SETTING_TEXT_BYTES], initial[SETTING_TEXT_BYTES];
-	printf("%-24s %-10s %-10s %s\n", "NAME", "VALUE", "DEFAULT", "LIMITS");
+	printf("%-24s %-12s %-12s %s\n", "NAME", "VALUE", "DEFAULT", "LIMITS");
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_row *row = setting_row((enum setting)i);
-		printf("%-24s %-10s %-10s %s\n", row->name,
+		printf("%-24s %-12s %-12s %s\n", row->name,
 			setting_format((enum setting)i, setting_get((enum setting)i), now),
-			setting_format((enum setting)i, row->initial, initial), row->help);
+			row->text ? row->text
+				  : setting_format((enum setting)i, row->initial, initial),
+			row->help);
 	}
 	printf("\nChange one with --set NAME=VALUE, or for good with a line NAME: VALUE in\n%s\n",
 		path ? path : "sandmux/settings.yaml of the configuration folder");
@@ -42,15 +46,21 @@ static void print_table(const char *path)
 
 static void print_structured(struct cli *cli)
 {
-	static const char *const units[] = { "ms", "bytes", "count", "count" };
+	static const char *const units[] = { "ms", "bytes", "count", "count", "text" };
 	_Static_assert(
 		sizeof units / sizeof *units == SETTING_UNIT_COUNT, "a name for each unit");
 	cJSON *object = cJSON_CreateObject();
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_row *row = setting_row((enum setting)i);
 		cJSON *each = cJSON_AddObjectToObject(object, row->name);
-		cJSON_AddNumberToObject(each, "value", (double)setting_get((enum setting)i));
-		cJSON_AddNumberToObject(each, "default", (double)row->initial);
+		if (row->text) {
+			cJSON_AddStringToObject(each, "value", setting_text((enum setting)i));
+			cJSON_AddStringToObject(each, "default", row->text);
+		} else {
+			cJSON_AddNumberToObject(
+				each, "value", (double)setting_get((enum setting)i));
+			cJSON_AddNumberToObject(each, "default", (double)row->initial);
+		}
 		cJSON_AddStringToObject(each, "unit", units[row->unit]);
 	}
 	cli_print_object(cli, object);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/base/mem.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,4 +74,11 @@ void array_grow(void *array_ptr, size_t *capacity, size_t need, size_t element_b
 	void *grown = x_realloc(old, wanted, element_bytes);
 	memcpy(array_ptr, &grown, sizeof grown);
 	*capacity = wanted;
+}
+
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }

@@ -15,3 +15,5 @@ void x_free_secret(char *text); /* overwritten first; NULL is fine */
 
 /* Makes room for at least need elements: array_grow(&items, &capacity, count + 1, sizeof *items). */
 void array_grow(void *array_ptr, size_t *capacity, size_t need, size_t element_bytes);
+/* What was freed goes back to the system, also from the middle of the heap. Slow: after something very large. */
+void mem_trim(void);

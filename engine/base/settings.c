@@ -78,11 +78,41 @@ static const struct setting_row rows[] = {
 	[SETTING_TRANSFER_MAX_ENTRIES] = { "transfer-max-entries", SETTING_NUMBER_LIMIT, 200000,
 		0, 1000000000,
 		"entries of a copied tree, before it is asked whether to go on" },
+	[SETTING_PREFIX_KEY] = { "prefix-key", SETTING_TEXT, 0, 0, 0,
+		"no limit: the keys that a shell pane keeps for sandmux, up to three",
+		"ctrl-] F12" },
 };
 _Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each setting");
 
 static int64_t values[SETTING_COUNT];
 static bool is_set[SETTING_COUNT];
+
+/* There is one text so far. */
+static char text_value[SETTING_TEXT_BYTES];
+static bool (*take_text)(const char *text, struct err *err);
+
+const char *setting_text(enum setting setting)
+{
+	return is_set[setting] ? text_value : rows[setting].text;
+}
+
+void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err))
+{
+	if (rows[setting].unit == SETTING_TEXT)
+		take_text = take;
+}
+
+static bool set_text(enum setting setting, const char *value, struct err *err)
+{
+	if (strlen(value) >= sizeof text_value)
+		return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is too long",
+			rows[setting].name, value);
+	if (take_text != NULL && !take_text(value, err))
+		return err_prefix(err, "%s", rows[setting].name);
+	snprintf(text_value, sizeof text_value, "%s", value);
+	is_set[setting] = true;
+	return true;
+}
 
 const struct setting_row *setting_row(enum setting setting)
 {
@@ -99,6 +129,9 @@ const char *setting_format(enum setting setting, int64_t value, char out[SETTING
 	char size[NUM_SIZE_BYTES];
 
 	switch (rows[setting].unit) {
+	case SETTING_TEXT:
+		snprintf(out, SETTING_TEXT_BYTES, "%s", setting_text(setting));
+		break;
 	case SETTING_MS:
 		if (value % 1000 == 0)
 			snprintf(out, SETTING_TEXT_BYTES, "%llds", (long long)(value / 1000));
@@ -160,6 +193,8 @@ bool setting_set(const char *name, const char *value, struct err *err)
 		int64_t number;
 		if (strcmp(row->name, name) != 0)
 			continue;
+		if (row->unit == SETTING_TEXT)
+			return set_text((enum setting)i, value, err);
 		if (!parse(row, value, &number))
 			return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is not %s", name,
 				value, like[row->unit]);

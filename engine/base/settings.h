@@ -39,6 +39,7 @@ enum setting {
 	SETTING_LEGACY_OUTPUT_LIMIT,
 	SETTING_CLAIM_LIMIT,
 	SETTING_TRANSFER_MAX_ENTRIES,
+	SETTING_PREFIX_KEY,
 	SETTING_COUNT
 };
 
@@ -47,6 +48,7 @@ enum setting_unit {
 	SETTING_BYTES,
 	SETTING_NUMBER,
 	SETTING_NUMBER_LIMIT, /* 0 is no limit */
+	SETTING_TEXT,
 	SETTING_UNIT_COUNT
 };
 
@@ -56,9 +58,13 @@ struct setting_row {
 	int64_t initial, min,
 		max; /* in ms, bytes or as a count; min 0 of bytes: 0 is no limit */
 	const char *help;
+	const char *text; /* the default of a text; else NULL */
 };
 
 const struct setting_row *setting_row(enum setting setting);
+const char *setting_text(enum setting setting); /* of a text: what it is now */
+/* Who knows what a text means: called when it is set; its refusal is the setting's. */
+void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err));
 int64_t setting_get(enum setting setting); /* ms, bytes or a count */
 /* "30s", "8MiB", "500", or "none" where there may be no limit. */
 bool setting_set(const char *name, const char *value, struct err *err);

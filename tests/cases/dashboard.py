@@ -135,6 +135,27 @@ class DashboardCases:
         scr.wait_for("^]")
         scr.key("C-c")
 
+    def test_f12_is_a_prefix_too(self):
+        scr = self.shell(rows=24, cols=80)
+        scr.wait_for("ctrl-] or F12 then ? for keys")
+        scr.type("clear; echo re''ady; cat -v\r")
+        scr.wait_for("ready")
+        scr.key("F12", "F12", "Enter")  # twice is for the program
+        scr.wait_for("^[[24~")
+        scr.key("C-c")
+        scr.key("F12").type("d")
+        scr.wait_for(re.compile(r"NAME.*STATE"))
+
+    def test_programs_learn_the_colours_and_get_their_title_back(self):
+        scr = self.shell(rows=24, cols=80)
+        scr.type("stty raw -echo min 0 time 20; printf '\\033]11;?\\033\\\\'; head -c 25 | cat -v; stty sane; echo; echo do''ne\r")
+        scr.wait_for("done")
+        scr.wait_for(re.compile(r"\^\[\]11;rgb:[0-9a-f]{4}/[0-9a-f]{4}/[0-9a-f]{4}"))
+        scr.type("clear; printf '\\033]2;mine\\a\\033[22t\\033]2;editor\\a'; read x; printf '\\033[23t'\r")
+        scr.wait_for(re.compile(r"\beditor\b"))
+        scr.key("Enter")
+        scr.wait_for(re.compile(r"\bmine\b"))
+
     def test_scrollback_by_wheel_and_keys_and_copy(self):
         scr = self.shell(rows=24, cols=80)
         scr.type("clear; for i in $(seq 1 100); do echo line-$i-; done\r")

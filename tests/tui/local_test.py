@@ -1,9 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dashboard on the embedded backend, by hand and mouse."""
+import fcntl
+import os
 import re
+import signal
+import struct
+import termios
+import time
+from pathlib import Path
 
 from cases.dashboard import DashboardCases
-from harness import Case, main
+from harness import BIN, Case, main
+from harness.sandmux import home_env
+
+
+def rss_kib(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+
+
+def wait_rss(pid, wanted, seconds=20):
+    """What the process holds, as soon as that is as wanted."""
+    end = time.monotonic() + seconds
+    while not wanted(now := rss_kib(pid)) and time.monotonic() < end:
+        time.sleep(0.02)
+    return now
 
 
 def stop_with(case):
@@ -110,6 +131,43 @@ class LocalList(Case):
         scr.key("C-]").type("2")
         scr.type("echo =$WHO=\r")
         scr.wait_for("=me=")
+
+    def test_the_prefix_is_a_setting(self):
+        self.sandmux("--local", "create", "box", check=0, timeout=60)
+        scr = self.sandmux_screen("--local", "--set", "prefix-key=ctrl-b", rows=24, cols=100)
+        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.type("s")
+        scr.wait_for("ctrl-b then ? for keys")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+        scr.type("cat -v\r").key("C-]", "F12", "C-b", "C-b", "Enter")
+        scr.wait_for(re.compile(r"\^\]\^\[\[24~\^B"))
+        scr.key("C-b").type("?")
+        scr.wait_for("After the prefix ctrl-b (twice sends it)")
+        r = self.sandmux("--set", "prefix-key=x", "ls")
+        self.assertEqual(r.code, 2)
+        self.assertIn("prefix-key: 'x' is needed for typing", r.err)
+
+    def test_a_resize_beyond_reason_leaves_no_memory_behind(self):
+        release = Path(BIN).parents[2] / "release/bin/sandmux"  # a sanitizer keeps what is freed
+        self.need(release.exists(), "there is no release build: scripts/build.sh release")
+        self.sandmux("--local", "create", "box", check=0, timeout=60)
+        scr = self.screen([str(release), "--local"], env=home_env(self.tmp), rows=24, cols=100)
+        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.type("s")
+        scr.wait_for(re.compile(r"[$#] *$", re.M))
+        scr.type("seq 1 2000; echo e''nd\r")
+        scr.wait_for("end")
+        scr.wait_idle()
+        before = rss_kib(scr.pid)
+        fcntl.ioctl(scr._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 65535, 65535, 0, 0))
+        os.kill(scr.pid, signal.SIGWINCH)
+        grown = wait_rss(scr.pid, lambda now: now > before + 65536)
+        self.assertGreater(grown, before + 65536, "the size was taken")
+        fcntl.ioctl(scr._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        os.kill(scr.pid, signal.SIGWINCH)
+        self.assertLess(wait_rss(scr.pid, lambda now: now < before + 8192), before + 8192)
+        scr.type("echo al''ive\r")
+        scr.wait_for("alive")
 
     def test_a_shell_ends_with_its_sandbox_and_says_so(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)

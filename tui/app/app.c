@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { LARGE_CELLS = 200000 };
+
 struct app *app_of(const struct host *host)
 {
 	return (struct app *)(uintptr_t)host;
@@ -370,6 +372,8 @@ void app_resized(struct app *app)
 	if (!app->tty)
 		return;
 	terminal_size(app->tty, &cols, &rows);
+	size_t old_cells =
+		(size_t)surface_cols(app->surface) * (size_t)surface_rows(app->surface);
 	if (cols != surface_cols(app->surface) || rows != surface_rows(app->surface)) {
 		surface_resize(app->surface, cols, rows);
 		drag_end(app, false);
@@ -378,6 +382,10 @@ void app_resized(struct app *app)
 	/* sizes of panes follow the terminal at once, not only when a frame is sent: programs learn it early */
 	frame_compose(app);
 	frame_dirty(app);
+	if (old_cells >= LARGE_CELLS &&
+		(size_t)surface_cols(app->surface) * (size_t)surface_rows(app->surface) <
+			old_cells / 2)
+		mem_trim(); /* a size that no screen has was tried: hundreds of MiB */
 }
 
 /* ---- life */

@@ -24,7 +24,7 @@ static void prefix_key(struct app *app, const struct key *key)
 	}
 	char name[KEY_NAME_BYTES];
 	host_notef(&app->host, NOTE_WARNING, "%s %s does nothing; %s ? shows the keys",
-		key_prefix_name, key_format(key, name), key_prefix_name);
+		key_prefix_name(), key_format(key, name), key_prefix_name());
 }
 
 /* To the view, or what the table says. A pane that scrolls or whose process has ended knows few keys, and whoever types

@@ -157,7 +157,7 @@ static void draw_hints(struct app *app, struct region bar)
 	enum key_scope scope = app->is_prefix ? SCOPE_PREFIX : view_scope(app_focused(app));
 	int col = 1;
 	if (scope == SCOPE_SHELL) {
-		col += region_textf(bar, 0, col, bar.cols - col, key, "%s", key_prefix_name);
+		col += region_textf(bar, 0, col, bar.cols - col, key, "%s", key_prefix_names());
 		region_text(
 			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
 		return;

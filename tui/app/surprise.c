@@ -129,7 +129,7 @@ static void show_who(struct app *app, struct dialog *dialog)
 	else if (dialog_is_notice(dialog) && may_dismiss(app))
 		snprintf(footer, sizeof footer, "esc closes it");
 	else
-		snprintf(footer, sizeof footer, "%s a answers", key_prefix_name);
+		snprintf(footer, sizeof footer, "%s a answers", key_prefix_name());
 	const struct dialog_surprise how = { footer, suffix, s->has_keys, s->is_at_bottom };
 	dialog_set_surprise(dialog, &how);
 }

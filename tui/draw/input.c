@@ -12,7 +12,9 @@
 #include "engine/base/mem.h"
 #include "engine/net/loop.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <termkey.h>
 
 static const char paste_begin[] = "\033[200~";
@@ -68,6 +70,8 @@ static enum key_sym sym_of(TermKeySym sym)
 		return KEY_SYM_PAGE_UP;
 	case TERMKEY_SYM_PAGEDOWN:
 		return KEY_SYM_PAGE_DOWN;
+	case TERMKEY_SYM_BEGIN:
+		return KEY_SYM_BEGIN;
 	default:
 		return KEY_NONE;
 	}
@@ -124,6 +128,83 @@ static void tell_mouse(struct input *in, const TermKeyKey *tk)
 	in->callbacks.on_mouse(in->callbacks.arg, &mouse);
 }
 
+/* The keypad in application mode: each key is the character on it, and says where it comes from. */
+static uint32_t keypad_char(TermKeySym sym)
+{
+	static const struct {
+		TermKeySym sym;
+		char c;
+	} chars[] = { { TERMKEY_SYM_KPPLUS, '+' }, { TERMKEY_SYM_KPMINUS, '-' },
+		{ TERMKEY_SYM_KPMULT, '*' }, { TERMKEY_SYM_KPDIV, '/' },
+		{ TERMKEY_SYM_KPCOMMA, ',' }, { TERMKEY_SYM_KPPERIOD, '.' },
+		{ TERMKEY_SYM_KPEQUALS, '=' } };
+	if (sym >= TERMKEY_SYM_KP0 && sym <= TERMKEY_SYM_KP9)
+		return (uint32_t)('0' + (int)(sym - TERMKEY_SYM_KP0));
+	for (size_t i = 0; i < sizeof chars / sizeof chars[0]; i++)
+		if (chars[i].sym == sym)
+			return (uint32_t)chars[i].c;
+	return 0;
+}
+
+/* terminfo calls F1 with Shift F13, with Ctrl F25, with both F37, with Alt F49, with Alt and Shift F61. */
+static bool take_function(int number, struct key *key)
+{
+	static const unsigned mods[] = { 0, MOD_SHIFT, MOD_CTRL, MOD_CTRL | MOD_SHIFT, MOD_ALT,
+		MOD_ALT | MOD_SHIFT };
+	if (number < 1 || number > 63)
+		return false;
+	key->sym = (enum key_sym)(KEY_SYM_F1 + (number - 1) % 12);
+	key->mods |= mods[(number - 1) / 12];
+	return true;
+}
+
+/* rxvt's own forms: CSI a … d are arrows with Shift, CSI n ^ is with Ctrl, CSI n @ with both. */
+static bool take_rxvt(unsigned long command, const long *args, size_t n, struct key *key)
+{
+	static const int functions[] = { [11] = 1,
+		[12] = 2,
+		[13] = 3,
+		[14] = 4,
+		[15] = 5,
+		[17] = 6,
+		[18] = 7,
+		[19] = 8,
+		[20] = 9,
+		[21] = 10,
+		[23] = 11,
+		[24] = 12,
+		[25] = 13,
+		[26] = 14,
+		[28] = 15,
+		[29] = 16,
+		[31] = 17,
+		[32] = 18,
+		[33] = 19,
+		[34] = 20 };
+	static const enum key_sym named[] = { [2] = KEY_SYM_INSERT,
+		[3] = KEY_SYM_DELETE,
+		[5] = KEY_SYM_PAGE_UP,
+		[6] = KEY_SYM_PAGE_DOWN,
+		[7] = KEY_SYM_HOME,
+		[8] = KEY_SYM_END };
+	static const enum key_sym arrows[] = { KEY_SYM_UP, KEY_SYM_DOWN, KEY_SYM_RIGHT,
+		KEY_SYM_LEFT };
+	if (command >= 'a' && command <= 'd' && n == 0) {
+		key->sym = arrows[command - 'a'];
+		key->mods |= MOD_SHIFT;
+		return true;
+	}
+	if ((command != '^' && command != '@') || n != 1 || args[0] < 0)
+		return false;
+	key->mods |= command == '@' ? MOD_CTRL | MOD_SHIFT : MOD_CTRL;
+	size_t number = (size_t)args[0];
+	if (number < sizeof named / sizeof named[0] && named[number] != KEY_NONE)
+		key->sym = named[number];
+	else if (number < sizeof functions / sizeof functions[0])
+		return take_function(functions[number], key);
+	return key->sym != KEY_NONE;
+}
+
 static void tell_csi(struct input *in, const TermKeyKey *tk)
 {
 	long args[16];
@@ -131,8 +212,11 @@ static void tell_csi(struct input *in, const TermKeyKey *tk)
 	unsigned long command = 0;
 	if (termkey_interpret_csi(in->termkey, tk, args, &n, &command) != TERMKEY_RES_KEY)
 		return;
+	struct key key = { .mods = mods_of(tk->modifiers) };
 	if (command == 'I' || command == 'O')
 		in->callbacks.on_focus(in->callbacks.arg, command == 'I');
+	else if (take_rxvt(command, args, n, &key))
+		in->callbacks.on_key(in->callbacks.arg, &key);
 }
 
 static void tell(struct input *in, const TermKeyKey *tk)
@@ -145,14 +229,17 @@ static void tell(struct input *in, const TermKeyKey *tk)
 			key.mods = 0;
 		break;
 	case TERMKEY_TYPE_FUNCTION:
-		if (tk->code.number < 1 || tk->code.number > 24)
+		if (!take_function(tk->code.number, &key))
 			return;
-		key.sym = (enum key_sym)(KEY_SYM_F1 + tk->code.number - 1);
 		break;
 	case TERMKEY_TYPE_KEYSYM:
 		key.sym = sym_of(tk->code.sym);
+		key.keypad =
+			tk->code.sym >= TERMKEY_SYM_KP0 && tk->code.sym <= TERMKEY_SYM_KPEQUALS;
 		if (tk->code.sym == TERMKEY_SYM_SPACE)
 			key.codepoint = ' ';
+		else if (keypad_char(tk->code.sym) != 0)
+			key.codepoint = keypad_char(tk->code.sym);
 		else if (key.sym == KEY_NONE)
 			return;
 		break;
@@ -222,14 +309,56 @@ static void paste_tell(struct input *in)
 	free(kept);
 }
 
+/* SS3 with a modifier (ESC O 5 A: older xterm, PuTTY), and rxvt's arrows with Ctrl (ESC O a): libtermkey would take
+ * them for Alt, O and text. They become the CSI form that it knows. Returns the bytes of such a key, 0 if it is none;
+ * out is empty while it may become one. */
+static size_t translate_ss3(const char *bytes, size_t n, char out[8])
+{
+	out[0] = '\0';
+	if (n == 3 && memcmp(bytes, "\033[[", 3) == 0)
+		return n; /* the Linux console's F1 to F5, which it does not wait for */
+	if (n < 2 || bytes[0] != '\033' || bytes[1] != 'O')
+		return 0;
+	if (n == 2)
+		return n;
+	if (bytes[2] >= 'a' && bytes[2] <= 'd') {
+		snprintf(out, 8, "\033[1;5%c", bytes[2] - 'a' + 'A');
+		return 3;
+	}
+	if (bytes[2] < '2' || bytes[2] > '8')
+		return 0;
+	if (n == 3)
+		return n;
+	if (strchr("ABCDEFHPQRS", bytes[3]) == NULL)
+		return 0;
+	snprintf(out, 8, "\033[1;%c%c", bytes[2], bytes[3]);
+	return 4;
+}
+
+static void hold(struct input *in, const char *bytes, size_t n)
+{
+	memcpy(in->held, bytes, n);
+	in->n_held = n;
+}
+
 /* Bytes up to the mark (or to what may be its beginning, which is held) are passed on. Returns those eaten. */
 static size_t pass_until(struct input *in, const char *bytes, size_t n, const char *mark)
 {
 	size_t i = 0, end = n;
 	bool found = false;
+	char key[8];
 	for (; i < n; i++) {
 		if (bytes[i] != '\033')
 			continue;
+		size_t taken = in->is_pasting ? 0 : translate_ss3(bytes + i, n - i, key);
+		if (taken > 0) {
+			push(in, bytes, i);
+			if (key[0] != '\0')
+				push(in, key, strlen(key));
+			else
+				hold(in, bytes + i, taken);
+			return i + taken;
+		}
 		size_t match = n - i < MARK_BYTES ? n - i : (size_t)MARK_BYTES;
 		if (memcmp(bytes + i, mark, match) != 0)
 			continue;
@@ -237,8 +366,7 @@ static size_t pass_until(struct input *in, const char *bytes, size_t n, const ch
 		if (match == MARK_BYTES)
 			found = true;
 		else {
-			memcpy(in->held, bytes + i, match);
-			in->n_held = match;
+			hold(in, bytes + i, match);
 		}
 		break;
 	}
@@ -290,11 +418,21 @@ static void on_quiet(void *arg)
 }
 
 /* terminfo's kmous is "\\E[<" for today's xterm entries, which libtermkey takes for the old three-byte form: SGR mouse
- * is decoded by its CSI parser, so this entry must not reach its table. */
+ * is decoded by its CSI parser, so this entry must not reach its table. Nor those of keys that no keyboard has: they stand
+ * for combinations (st: key_clear is Ctrl and Delete) that the parser tells apart; key_enter is the keypad's. */
 static const char *on_terminfo(const char *name, const char *value, void *data)
 {
 	(void)data;
-	return strcmp(name, "key_mouse") == 0 ? NULL : value;
+	static const char *const hidden[] = { "key_mouse", "key_clear", "key_eol", "key_eos",
+		"key_cancel", "key_close", "key_command", "key_copy", "key_enter", "key_exit",
+		"key_help", "key_mark", "key_message", "key_move", "key_next", "key_open",
+		"key_options", "key_previous", "key_print", "key_redo", "key_reference",
+		"key_refresh", "key_replace", "key_restart", "key_resume", "key_save",
+		"key_suspend", "key_undo" };
+	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+		if (strcmp(name, hidden[i]) == 0)
+			return NULL;
+	return value;
 }
 
 static TermKey *make_termkey(const char *term)

@@ -22,6 +22,7 @@ static const char *const sym_names[KEY_SYM_F1] = {
 	[KEY_SYM_END] = "end",
 	[KEY_SYM_PAGE_UP] = "pageup",
 	[KEY_SYM_PAGE_DOWN] = "pagedown",
+	[KEY_SYM_BEGIN] = "begin",
 };
 
 static bool decode_one(const char *text, uint32_t *out)
@@ -81,7 +82,8 @@ bool key_parse(const char *name, struct key *out)
 		}
 	int64_t number;
 	if (name[0] == 'F' && name[1] && num_parse_i64(name + 1, 1, 24, &number)) {
-		key.sym = (enum key_sym)(KEY_SYM_F1 + (int)number - 1);
+		key.sym = (enum key_sym)(KEY_SYM_F1 + (int)(number - 1) % 12);
+		key.mods |= number > 12 ? MOD_SHIFT : 0U;
 		*out = key;
 		return true;
 	}

@@ -45,7 +45,8 @@ struct err;
 	X(SELECTION, "selection", "default", "default", DRAW_REVERSE)                          \
 	X(GHOST, "ghost", "black", "yellow", 0)                                                \
 	X(DROP, "drop", "black", "green", 0)                                                   \
-	X(PROGRESS, "progress", "black", "green", 0)
+	X(PROGRESS, "progress", "black", "green", 0)                                           \
+	X(PANE, "pane", "#e4e4e4", "#000000", 0) /* told to programs that ask; not painted */
 
 enum theme_role {
 #define X(id, name, fg, bg, attrs) ROLE_##id,

@@ -225,6 +225,19 @@ static void protect(struct term *t, const struct csi *csi)
 	t->protect = kind == 1;
 }
 
+/* XTWINOPS: only the title stack (22, 23; 1 would be the icon's name alone). Never a report: its text would be typed. */
+static void window_operation(struct term *t, const struct csi *csi)
+{
+	int what = csi_param(csi, 0, 0);
+	int which = csi_param(csi, 1, 0);
+	if (which != 0 && which != 2)
+		return;
+	if (what == 22)
+		string_push_title(t);
+	else if (what == 23)
+		string_pop_title(t);
+}
+
 /* Sequences without leader and intermediate bytes. */
 static void handle_plain(struct term *t, const struct csi *csi)
 {
@@ -318,7 +331,10 @@ static void handle_plain(struct term *t, const struct csi *csi)
 	case 'u':
 		esc_restore_cursor(t);
 		break;
-	default: /* XTWINOPS (t) and the like: never answered */
+	case 't':
+		window_operation(t, csi);
+		break;
+	default: /* not known: swallowed */
 		break;
 	}
 }

@@ -4,6 +4,7 @@
  * for each screen, as in xterm. */
 #include "tui/term/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct saved_cursor *saved_of(struct term *t)
@@ -78,6 +79,8 @@ void term_reset(struct term *t)
 	state_writef(t, "\x1b[?5l");
 	reset_common(t);
 	filter_reset(&t->filter);
+	while (t->title_count > 0)
+		free(t->titles[--t->title_count]);
 }
 
 /* DECALN: the alignment pattern. By us, because libvterm writes it glyph by glyph. */

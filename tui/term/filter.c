@@ -176,9 +176,10 @@ static void string_append(struct filter *f, const unsigned char *p, size_t n)
 	f->string_n += n;
 }
 
-static void string_end(struct term *t)
+static void string_end(struct term *t, bool by_bell)
 {
 	struct filter *f = &t->filter;
+	f->string_bell = by_bell;
 	f->state = FILTER_GROUND;
 	if (!f->string_overflow && f->string != NULL) {
 		f->string[f->string_n] = '\0';
@@ -207,7 +208,7 @@ static size_t string_bytes(struct term *t, const unsigned char *p, size_t n)
 	if (p[i] == ESC)
 		f->state = FILTER_STRING_ESCAPE;
 	else if (p[i] == BEL && f->string_kind == ']')
-		string_end(t);
+		string_end(t, true);
 	else if (p[i] != BEL)
 		f->state = FILTER_GROUND; /* CAN, SUB: cancelled */
 	return i + 1;
@@ -217,7 +218,7 @@ static void string_escape_byte(struct term *t, unsigned char c)
 {
 	struct filter *f = &t->filter;
 	if (c == '\\') {
-		string_end(t);
+		string_end(t, false);
 		return;
 	}
 	/* any other escape ends the string without effect, and is one itself */

@@ -111,6 +111,15 @@ static void send_high_function(struct term *t, int number, unsigned mods)
 	term_send(t, out, (size_t)n);
 }
 
+/* As xterm's: SS3 with DECCKM, CSI without, the modifier as a number. libvterm does not know it. */
+static void send_begin(struct term *t, unsigned mods)
+{
+	char out[16];
+	int n = mods ? snprintf(out, sizeof out, "\x1b[1;%uE", 1 + mods)
+		     : snprintf(out, sizeof out, "\x1b%cE", t->modes.app_cursor ? 'O' : '[');
+	term_send(t, out, (size_t)n);
+}
+
 static VTermKey vterm_key_of(enum term_key key)
 {
 	static const VTermKey named[] = {
@@ -150,6 +159,10 @@ void term_key_sym(struct term *t, enum term_key key, unsigned mods)
 		return;
 	if (key >= TERM_KEY_F1 + 12 && key <= TERM_KEY_F24) {
 		send_high_function(t, 1 + (int)(key - TERM_KEY_F1), mods);
+		return;
+	}
+	if (key == TERM_KEY_BEGIN) {
+		send_begin(t, mods);
 		return;
 	}
 	if (keypad && !t->modes.app_keypad)

@@ -53,6 +53,7 @@ struct filter {
 	bool escape_bad;
 	char string_kind; /* ']' OSC, 'P' DCS, '_' APC, '^' PM, 'X' SOS */
 	bool string_overflow;
+	bool string_bell; /* ended by BEL: answers end so too */
 	char *string;
 	size_t string_n;
 	size_t string_capacity;
@@ -125,7 +126,12 @@ struct term {
 	size_t reply_bytes; /* in this call */
 
 	char *title;
+	char *titles[TERM_TITLES_MAX]; /* saved, the newest last */
+	int title_count;
 	char *cwd;
+	bool has_colors;
+	uint32_t text_color;
+	uint32_t background_color;
 
 	unsigned char paste_utf8[4];
 	int paste_have;
@@ -158,6 +164,8 @@ void esc_save_cursor(struct term *t);
 void esc_restore_cursor(struct term *t);
 void esc_soft_reset(struct term *t);
 void string_handle(struct term *t, char kind, char *text, size_t n);
+void string_push_title(struct term *t);
+void string_pop_title(struct term *t);
 size_t string_limit(const struct filter *f);
 void sgr_handle(struct term *t, const struct csi *csi);
 size_t sgr_format(const struct term_style *style, char *out, size_t size);

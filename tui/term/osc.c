@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Control strings. Known: titles (OSC 0, 2), the directory (7), clipboard writes (52), shell marks
- * (133), and DECRQSS. Hyperlinks (8), colours, images and everything else is swallowed; nothing here
- * ever sends back text that the program chose. */
+/* Control strings. Known: titles (OSC 0, 2), the directory (7), questions for two colours (10, 11), clipboard
+ * writes (52), shell marks (133), and DECRQSS. Hyperlinks (8), other colours, images and everything else is swallowed;
+ * nothing here ever sends back text that the program chose. */
 #include "tui/term/internal.h"
 
 #include "engine/base/digest.h"
+#include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
 
 #include <stdlib.h>
@@ -22,14 +23,52 @@ size_t string_limit(const struct filter *f)
 	return is_clipboard ? OSC_CLIPBOARD_BYTES : OSC_BYTES;
 }
 
-static void set_title(struct term *t, const char *text)
+static void take_title(struct term *t, char *title)
 {
-	char *title = safe_text_dup(text, TERM_TITLE_BYTES);
 	bool same = strcmp(title, t->title) == 0;
 	free(t->title);
 	t->title = title;
 	if (!same && t->callbacks.on_title != NULL)
 		t->callbacks.on_title(title, t->arg);
+}
+
+static void set_title(struct term *t, const char *text)
+{
+	take_title(t, safe_text_dup(text, TERM_TITLE_BYTES));
+}
+
+/* The title stack: editors save the title, set their own, and put the old one back. */
+void string_push_title(struct term *t)
+{
+	if (t->title_count == TERM_TITLES_MAX) {
+		free(t->titles[0]);
+		t->title_count--;
+		memmove(t->titles, t->titles + 1, (size_t)t->title_count * sizeof *t->titles);
+	}
+	t->titles[t->title_count++] = x_strdup(t->title);
+}
+
+void string_pop_title(struct term *t)
+{
+	if (t->title_count > 0)
+		take_title(t, t->titles[--t->title_count]);
+}
+
+/* OSC 10 and 11: "?" asks for the colour of text and background, and for the next one with each ';'. The answer is the
+ * theme's, whatever a program has set. */
+static void report_colors(struct term *t, int number, const char *text)
+{
+	for (; number <= 11; number++) {
+		size_t n = strcspn(text, ";");
+		uint32_t c = number == 10 ? t->text_color : t->background_color;
+		if (n == 1 && text[0] == '?' && t->has_colors)
+			term_replyf(t, "\x1b]%d;rgb:%02x%02x/%02x%02x/%02x%02x%s", number,
+				c >> 16, c >> 16, c >> 8 & 0xff, c >> 8 & 0xff, c & 0xff,
+				c & 0xff, t->filter.string_bell ? "\a" : "\x1b\\");
+		if (text[n] == '\0')
+			return;
+		text += n + 1;
+	}
 }
 
 static int hex_digit(char c)
@@ -123,6 +162,10 @@ static void handle_osc(struct term *t, char *text, size_t n)
 		break;
 	case 7:
 		set_cwd(t, rest);
+		break;
+	case 10:
+	case 11:
+		report_colors(t, number, rest);
 		break;
 	case 52:
 		write_clipboard(t, rest, n - (size_t)(rest - text));

@@ -56,6 +56,8 @@ void term_free(struct term *t)
 	intern_free(t->tables.clusters);
 	free(t->filter.string);
 	free(t->title);
+	while (t->title_count > 0)
+		free(t->titles[--t->title_count]);
 	free(t->cwd);
 	free(t);
 }
@@ -168,6 +170,13 @@ void term_resize(struct term *t, int cols, int rows)
 	sweep_if_due(t);
 	t->changed = true;
 	end_change(t);
+}
+
+void term_set_colors(struct term *t, uint32_t text, uint32_t background)
+{
+	t->has_colors = true;
+	t->text_color = text & 0xffffff;
+	t->background_color = background & 0xffffff;
 }
 
 /* --- output ------------------------------------------------------------------------------- */

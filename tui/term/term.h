@@ -31,6 +31,7 @@ enum {
 	TERM_TITLE_BYTES = 256,
 	TERM_CLIPBOARD_BYTES = 48 * 1024, /* decoded; the sequence itself is cut at 64 KiB */
 	TERM_SYNC_TIMEOUT_MS = 150,
+	TERM_TITLES_MAX = 10, /* of the title stack (CSI 22 t): the oldest goes */
 	TERM_REPLY_BYTES =
 		4096, /* replies to queries that one term_feed() can cause; more are lost */
 	TERM_CELL_TEXT_BYTES = 40, /* longest text of one cell, with NUL */
@@ -68,6 +69,9 @@ void term_feed(struct term *t, const void *bytes, size_t n);
  * alternate screen is cropped. Scrolling region and margins become the whole screen (as in xterm and
  * tmux), tab stops stay. */
 void term_resize(struct term *t, int cols, int rows);
+/* What a program is told that asks for the colours of text and background (OSC 10, 11), as 0xRRGGBB. Until this is
+ * called it gets no answer. */
+void term_set_colors(struct term *t, uint32_t text, uint32_t background);
 void term_reset(struct term *t); /* as RIS: everything but the scrollback */
 
 /* --- State ------------------------------------------------------------------------------- */
@@ -234,7 +238,8 @@ enum term_key {
 	TERM_KEY_END,
 	TERM_KEY_PAGE_UP,
 	TERM_KEY_PAGE_DOWN,
-	TERM_KEY_KP_0, /* … KP_9 follow in order */
+	TERM_KEY_BEGIN, /* the keypad's 5 without NumLock */
+	TERM_KEY_KP_0,  /* … KP_9 follow in order */
 	TERM_KEY_KP_9 = TERM_KEY_KP_0 + 9,
 	TERM_KEY_KP_MULTIPLY,
 	TERM_KEY_KP_PLUS,

@@ -5,9 +5,88 @@
 // there may believe to be in the shell. Leaving, copying and running again take keys that no text has.
 #include "tui/views/keys.h"
 
+#include "engine/base/err.h"
+#include "engine/base/settings.h"
+
+#include <stdio.h>
 #include <string.h>
 
-const char key_prefix_name[] = "ctrl-]";
+/* Two, because no key is everywhere: Ctrl-] takes nothing from programs but a jump in vim and is known from telnet, and
+ * where ] is behind AltGr (German, French, …) Ctrl-5 is the same byte in most terminals; F12 is a key of its own on every
+ * keyboard. Letters with Ctrl are all taken by shells and editors. */
+static struct {
+	struct key keys[KEY_PREFIXES_MAX];
+	size_t n;
+	char first[KEY_NAME_BYTES];
+	char all[KEY_PREFIXES_BYTES * 2];
+	char title[KEY_PREFIXES_BYTES * 2 + 64];
+} prefix;
+
+/* Keys that text and dialogs cannot do without; some of them are others' bytes (Ctrl-I is Tab). */
+static bool may_be_prefix(const struct key *key)
+{
+	if (key->sym != KEY_NONE)
+		return key->sym >= KEY_SYM_F1 || (key->mods != 0 && key->mods != MOD_SHIFT);
+	if (key->mods == MOD_CTRL)
+		return strchr("imIMjJ[hHcC",
+			       (int)(key->codepoint < 0x80 ? key->codepoint : 'i')) == NULL;
+	return (key->mods & MOD_ALT) != 0;
+}
+
+bool keys_set_prefix(const char *names, struct err *err)
+{
+	struct key keys[KEY_PREFIXES_MAX];
+	size_t n = 0;
+	char name[KEY_NAME_BYTES];
+	for (const char *p = names + strspn(names, " "); *p != '\0'; p += strspn(p, " ")) {
+		size_t length = strcspn(p, " ");
+		if (n == KEY_PREFIXES_MAX || length >= sizeof name)
+			return err_set(err, ERR_ARG_INVALID, "'%.40s': up to %d keys", names,
+				(int)KEY_PREFIXES_MAX);
+		memcpy(name, p, length);
+		name[length] = '\0';
+		p += length;
+		if (!key_parse(name, &keys[n]))
+			return err_set(err, ERR_ARG_INVALID,
+				"'%.40s' is no key; keys are written as ctrl-b, alt-a, F12 or ctrl-space",
+				name);
+		if (!may_be_prefix(&keys[n]))
+			return err_set(err, ERR_ARG_INVALID,
+				"'%.40s' is needed for typing; take one with ctrl or alt, or an F key",
+				name);
+		n++;
+	}
+	if (n == 0)
+		return err_set(err, ERR_ARG_INVALID, "a key is wanted, such as ctrl-b or F12");
+	memcpy(prefix.keys, keys, sizeof keys);
+	prefix.n = n;
+	key_format(&keys[0], prefix.first);
+	size_t used = 0;
+	for (size_t i = 0; i < n; i++)
+		used += (size_t)snprintf(prefix.all + used, sizeof prefix.all - used, "%s%s",
+			i ? " or " : "", key_format(&keys[i], name));
+	snprintf(prefix.title, sizeof prefix.title, "After the prefix %s (twice sends it)",
+		prefix.all);
+	return true;
+}
+
+static void need_prefix(void)
+{
+	if (prefix.n == 0)
+		keys_set_prefix(setting_text(SETTING_PREFIX_KEY), NULL);
+}
+
+const char *key_prefix_name(void)
+{
+	need_prefix();
+	return prefix.first;
+}
+
+const char *key_prefix_names(void)
+{
+	need_prefix();
+	return prefix.all;
+}
 
 const struct key_row key_rows[] = {
 	{ SCOPE_GLOBAL, ":", "palette", "type a command", "cmd" },
@@ -255,14 +334,17 @@ static const char *const scope_titles[] = {
 	[SCOPE_DEAD] = "Shell pane, process ended",
 	[SCOPE_SHELL] = "Shell pane",
 	[SCOPE_TYPING] = "While a text is typed",
-	[SCOPE_PREFIX] = "After the prefix ctrl-] (twice sends it)",
+	[SCOPE_PREFIX] = "", /* key_scope_title() knows */
 };
 _Static_assert(
 	sizeof scope_titles / sizeof scope_titles[0] == SCOPE_COUNT, "a title for each scope");
 
 const char *key_scope_title(enum key_scope scope)
 {
-	return scope_titles[scope];
+	if (scope != SCOPE_PREFIX)
+		return scope_titles[scope];
+	need_prefix();
+	return prefix.title;
 }
 
 const char *key_lookup(enum key_scope scope, const struct key *key)
@@ -287,8 +369,11 @@ const char *key_of_command(enum key_scope scope, const char *command)
 
 bool key_is_prefix(const struct key *key)
 {
-	struct key prefix;
-	return key_parse(key_prefix_name, &prefix) && key_equals(&prefix, key);
+	need_prefix();
+	for (size_t i = 0; i < prefix.n; i++)
+		if (key_equals(&prefix.keys[i], key))
+			return true;
+	return false;
 }
 
 void keys_markdown(struct str *out)
@@ -296,7 +381,11 @@ void keys_markdown(struct str *out)
 	str_add(out,
 		"# Keys\n\n"
 		"This page is made from the key table (tui/views/keys.c); a test compares them.\n"
-		"In a live shell pane every key goes to the program, except the prefix.\n");
+		"In a live shell pane every key goes to the program, except the prefix.\n"
+		"The setting `prefix-key` (docs/settings.md) names other keys for it, up to three: `--set "
+		"'prefix-key=ctrl-b'`.\nBy default there are two, because no key is on every keyboard: Ctrl-] "
+		"takes next to nothing from programs (where `]` needs AltGr,\nas on German and French keyboards, "
+		"Ctrl-5 is the same in most terminals), and F12 can be typed everywhere.\n");
 	for (int scope = 0; scope < SCOPE_COUNT; scope++) {
 		bool has_rows = false;
 		for (size_t i = 0; i < n_key_rows; i++)
@@ -304,7 +393,7 @@ void keys_markdown(struct str *out)
 		if (!has_rows)
 			continue;
 		str_addf(out, "\n## %s\n\n| key | does | command |\n|---|---|---|\n",
-			scope_titles[scope]);
+			key_scope_title((enum key_scope)scope));
 		for (size_t i = 0; i < n_key_rows; i++) {
 			const struct key_row *row = &key_rows[i];
 			if ((int)row->scope != scope)

@@ -5,6 +5,8 @@
 
 #include "tui/views/view.h"
 
+struct err;
+
 struct key_row {
 	enum key_scope scope;
 	const char *key;     /* as key_parse() reads it */
@@ -20,7 +22,12 @@ const char *key_scope_title(enum key_scope scope);
 const char *key_lookup(enum key_scope scope, const struct key *key);
 /* The first key bound to a command in that scope (or SCOPE_GLOBAL), or NULL. */
 const char *key_of_command(enum key_scope scope, const char *command);
-extern const char key_prefix_name[]; /* "ctrl-]" */
+/* The keys that a live pane keeps for sandmux: "ctrl-] F12", or what the setting prefix-key says. */
+enum { KEY_PREFIXES_MAX = 3, KEY_PREFIXES_BYTES = 64 };
+/* Names of up to three keys with spaces between them; false: one is none, or text needs it. */
+bool keys_set_prefix(const char *names, struct err *err);
+const char *key_prefix_name(void);  /* the first, as hints name it */
+const char *key_prefix_names(void); /* "ctrl-] or F12" */
 bool key_is_prefix(const struct key *key);
 /* The whole table as Markdown: docs/keys.md. */
 void keys_markdown(struct str *out);

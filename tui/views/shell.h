@@ -77,6 +77,7 @@ int shell_top_line(const struct shell *shell);
 
 /* shell_input.c */
 bool shell_key(struct view *view, const struct key *key);
+void shell_send_key(struct term *term, const struct key *key); /* as xterm would send it */
 bool shell_mouse(struct view *view, const struct mouse *mouse);
 void shell_paste(struct view *view, struct slice text, bool is_cut);
 

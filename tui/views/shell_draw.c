@@ -6,6 +6,8 @@
 // its content by an anchor, whatever comes in meanwhile.
 #include "tui/views/shell.h"
 
+#include "tui/draw/color.h"
+
 #include "engine/base/clock.h"
 #include "tui/views/keys.h"
 
@@ -200,8 +202,8 @@ static void draw_banner(struct shell *shell, struct region region)
 	line = region_sub(region, 0, region.rows - 1, region.cols, 1);
 	region_fill(line, bar);
 	region_textf(line, 0, 1, line.cols - 1, bar,
-		"%s r runs it again   pageup scrolls   %s x closes the pane", key_prefix_name,
-		key_prefix_name);
+		"%s r runs it again   pageup scrolls   %s x closes the pane", key_prefix_name(),
+		key_prefix_name());
 }
 
 static void draw_scroll_mark(struct shell *shell, struct region region)
@@ -225,6 +227,15 @@ static void fit_size(struct shell *shell, struct region region)
 		runtime_process_resize(shell->process, cols, rows);
 }
 
+/* What a program learns that asks whether the background is light or dark. A theme without these colours tells none. */
+static void tell_colors(struct shell *shell)
+{
+	struct style pane = host_style(shell->view.host, ROLE_PANE);
+	if ((pane.fg & DRAW_COLOR_TAG) != DRAW_COLOR_DEFAULT &&
+		(pane.bg & DRAW_COLOR_TAG) != DRAW_COLOR_DEFAULT)
+		term_set_colors(shell->term, color_to_rgb(pane.fg), color_to_rgb(pane.bg));
+}
+
 void shell_draw(struct view *view, struct region region, bool is_focused)
 {
 	struct shell *shell = shell_of(view);
@@ -233,6 +244,7 @@ void shell_draw(struct view *view, struct region region, bool is_focused)
 	shell->region = region;
 	shell->has_output = false;
 	fit_size(shell, region);
+	tell_colors(shell);
 	shell_queue_start(shell);
 	take_shot(shell);
 	bool is_over = shell->state == SHELL_ENDED && shell->fed == shell->n_queue;

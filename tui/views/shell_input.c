@@ -24,12 +24,40 @@ static const enum term_key term_keys[KEY_SYM_F1] = {
 	[KEY_SYM_END] = TERM_KEY_END,
 	[KEY_SYM_PAGE_UP] = TERM_KEY_PAGE_UP,
 	[KEY_SYM_PAGE_DOWN] = TERM_KEY_PAGE_DOWN,
+	[KEY_SYM_BEGIN] = TERM_KEY_BEGIN,
 };
+
+static enum term_key keypad_key(uint32_t c)
+{
+	static const char order[] = "*+,-./"; /* TERM_KEY_KP_MULTIPLY and on, in this order */
+	if (c >= '0' && c <= '9')
+		return (enum term_key)(TERM_KEY_KP_0 + (int)(c - '0'));
+	const char *at = c < 0x80 ? strchr(order, (int)c) : NULL;
+	return at ? (enum term_key)(TERM_KEY_KP_MULTIPLY + (int)(at - order))
+		  : TERM_KEY_KP_EQUAL;
+}
 
 static unsigned term_mods(unsigned mods)
 {
 	return (mods & MOD_SHIFT ? TERM_MOD_SHIFT : 0U) | (mods & MOD_ALT ? TERM_MOD_ALT : 0U) |
 	       (mods & MOD_CTRL ? TERM_MOD_CTRL : 0U);
+}
+
+void shell_send_key(struct term *term, const struct key *key)
+{
+	unsigned mods = term_mods(key->mods);
+	if (key->keypad)
+		term_key_sym(term,
+			key->sym == KEY_SYM_ENTER ? TERM_KEY_KP_ENTER
+						  : keypad_key(key->codepoint),
+			mods);
+	else if (key->sym == KEY_NONE)
+		term_key_char(term, key->codepoint, mods);
+	else if (key->sym >= KEY_SYM_F1)
+		term_key_sym(term, (enum term_key)(TERM_KEY_F1 + (int)(key->sym - KEY_SYM_F1)),
+			mods);
+	else
+		term_key_sym(term, term_keys[key->sym], mods);
 }
 
 bool shell_key(struct view *view, const struct key *key)
@@ -40,14 +68,7 @@ bool shell_key(struct view *view, const struct key *key)
 	if (shell->is_scrolling)
 		shell_scroll_end(shell);
 	shell_select_clear(shell);
-	if (key->sym == KEY_NONE)
-		term_key_char(shell->term, key->codepoint, term_mods(key->mods));
-	else if (key->sym >= KEY_SYM_F1)
-		term_key_sym(shell->term,
-			(enum term_key)(TERM_KEY_F1 + (int)(key->sym - KEY_SYM_F1)),
-			term_mods(key->mods));
-	else
-		term_key_sym(shell->term, term_keys[key->sym], term_mods(key->mods));
+	shell_send_key(shell->term, key);
 	return true;
 }
 

@@ -201,6 +201,47 @@ static void test_tab_stops_survive_a_resize(void **state)
 	assert_string_equal(rig_screen(&rig), "    x                   y");
 }
 
+static void expect_title(const char *feed, const char *title)
+{
+	rig_feed(&rig, feed);
+	assert_string_equal(term_title(rig.t), title);
+}
+
+static void test_the_title_stack(void **state)
+{
+	(void)state;
+	expect_title("\x1b[23t", ""); /* nothing saved: nothing happens */
+	expect_title("\x1b]2;shell\a\x1b[22;0;0t\x1b]2;vim\a", "vim");
+	expect_title("\x1b[22;2t\x1b]0;deeper\a", "deeper");
+	expect_title("\x1b[22;1t\x1b[23;1t", "deeper"); /* the icon's name alone is not kept */
+	expect_title("\x1b[23;2t", "vim");
+	expect_title("\x1b[23;0;0t", "shell");
+	assert_string_equal(rig.title.p, "shell"); /* told like any other */
+	expect_title("\x1b[23t", "shell");
+	assert_int_equal(rig.output.n, 0); /* never reported */
+	for (int i = 0; i < 1000; i++) {   /* bounded: the oldest go */
+		char text[64];
+		snprintf(text, sizeof text, "\x1b]2;%d\a\x1b[22t", i);
+		rig_feed(&rig, text);
+	}
+	for (int i = 999; i >= 1000 - TERM_TITLES_MAX; i--) {
+		char title[16];
+		snprintf(title, sizeof title, "%d", i);
+		expect_title("\x1b[23t", title);
+	}
+	expect_title("\x1b]2;last\a\x1b[23t", "last");
+	expect_title("\x1b[22t\x1b"
+		     "c\x1b[23t",
+		"last"); /* a reset empties it */
+}
+
+static void test_no_colours_no_answer(void **state)
+{
+	(void)state;
+	rig_feed(&rig, "\x1b]10;?\a\x1b]11;?\a");
+	assert_int_equal(rig.output.n, 0);
+}
+
 static void test_titles_are_cleaned_and_cut(void **state)
 {
 	(void)state;
@@ -368,6 +409,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_wide_and_combining_cells),
+		CASE(test_the_title_stack),
+		CASE(test_no_colours_no_answer),
 		CASE(test_many_marks_stay_within_a_cell),
 		CASE(test_colours_and_attributes),
 		CASE(test_erasing_keeps_the_background_colour),

@@ -296,7 +296,16 @@ static const struct row_case cases[] = {
 	{ "other strings", "a\x1b]2;never ends\x1b[1mb", "ab", "", 0, 2 },
 	/* refused or unknown, and nothing may show */
 	{ "-", "a\x1b[14t\x1b[18t\x1b[19t\x1b[20t\x1b[21t\x1b[x\x1b[1*yb", "ab", "", 0, 2 },
-	{ "-", "a\x1b]10;?\a\x1b]11;?\a\x1b]4;1;?\a\x1bP+q544e\x1b\\\x1b[>qb", "ab", "", 0, 2 },
+	{ "-", "a\x1b]12;?\a\x1b]4;1;?\a\x1bP+q544e\x1b\\\x1b[>q\x1b[21t\x1b[18t\x1b[20tb",
+		"ab", "", 0, 2 },
+	{ "colours", "\x1b]11;?\x1b\\", "", "\x1b]11;rgb:1010/2020/3030\x1b\\", 0, 0 },
+	{ "colours", "\x1b]10;?\a", "", "\x1b]10;rgb:e0e0/f0f0/ffff\a", 0, 0 },
+	{ "colours", "\x1b]10;?;?\a", "",
+		"\x1b]10;rgb:e0e0/f0f0/ffff\a\x1b]11;rgb:1010/2020/3030\a", 0, 0 },
+	{ "colours", "\x1b]11;#ff0000\a\x1b]10;rgb:1/2/3\a\x1b]11;?;?\a", "",
+		"\x1b]11;rgb:1010/2020/3030\a", 0, 0 },
+	{ "colours", "\x1b]11;?x\a\x1b]11\a\x1b]10;;\a\x1b]11;?\x18", "", "", 0, 0 },
+	{ "XTWINOPS", "\x1b]2;one\a\x1b[22;0t\x1b]2;two\a\x1b[23;0tx", "x", "", 0, 1 },
 	{ "-", "a\x1b[?u\x1b[=1u\x1b[>1u\x1b[<ub", "ab", "", 0, 2 },
 	{ "-", "a\x1b[1;2;3;4;5Tb\x1b[ @c\x1b[1$}d\x1b%Ge\x1b Gf", "abcdef", "", 0, 6 },
 	{ "-", "a\x1b[1?mb\x1b[<1<mc\x1b[1!2md\x1b[\xc3\xa9me", "abcde", "", 0, 5 },
@@ -330,6 +339,7 @@ static void test_each_sequence(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct rig rig;
 		rig_init(&rig, 20, 6, 1 << 16);
+		term_set_colors(rig.t, 0xe0f0ff, 0x102030);
 		rig_feed(&rig, cases[i].input);
 		expect_case(&rig, &cases[i]);
 		rig_deinit(&rig);
@@ -343,6 +353,7 @@ static void test_each_sequence_in_pieces(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct rig rig;
 		rig_init(&rig, 20, 6, 1 << 16);
+		term_set_colors(rig.t, 0xe0f0ff, 0x102030);
 		for (const char *p = cases[i].input; *p != '\0'; p++)
 			term_feed(rig.t, p, 1);
 		expect_case(&rig, &cases[i]);

@@ -5,6 +5,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/file.h"
+#include "engine/base/settings.h"
 #include "tui/views/keys.h"
 
 #include <stdlib.h>
@@ -42,11 +43,45 @@ static void test_look_ups(void **state)
 	(void)state;
 	assert_true(key_parse("s", &key));
 	assert_string_equal(key_lookup(SCOPE_LIST, &key), "shell");
-	assert_true(key_parse("F12", &key));
+	assert_true(key_parse("F11", &key));
 	assert_null(key_lookup(SCOPE_LIST, &key));
 	assert_string_equal(key_of_command(SCOPE_LIST, "delete"), "ctrl-d");
 	assert_string_equal(key_of_command(SCOPE_FILES, "help"), "?");
 	assert_null(key_of_command(SCOPE_LIST, "no-such-command"));
+}
+
+static bool is_prefix(const char *name)
+{
+	struct key key;
+	assert_true(key_parse(name, &key));
+	return key_is_prefix(&key);
+}
+
+static void test_the_prefix_is_a_setting(void **state)
+{
+	static const char *const refused[] = { "", " ", "q", "A", "é", "shift-a", "esc",
+		"enter", "tab", "ctrl-i", "ctrl-m", "ctrl-[", "ctrl-c", "up", "ctrl-",
+		"nonsense", "F25", "ctrl-a ctrl-b ctrl-e ctrl-f" };
+	struct err err;
+	(void)state;
+	assert_true(is_prefix("ctrl-]") && is_prefix("F12") && !is_prefix("ctrl-b"));
+	assert_string_equal(key_prefix_name(), "ctrl-]");
+	assert_string_equal(key_prefix_names(), "ctrl-] or F12");
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		if (setting_set("prefix-key", refused[i], &err))
+			fail_msg("'%s' was taken", refused[i]);
+		assert_non_null(strstr(err.msg, "prefix-key: "));
+	}
+	assert_true(is_prefix("ctrl-]")); /* a refusal changes nothing */
+	assert_true(setting_set("prefix-key", "ctrl-b  alt-space", &err));
+	assert_true(is_prefix("ctrl-b") && is_prefix("alt-space"));
+	assert_false(is_prefix("ctrl-]") || is_prefix("F12") || is_prefix("b"));
+	assert_string_equal(key_scope_title(SCOPE_PREFIX),
+		"After the prefix ctrl-b or alt-space (twice sends it)");
+	assert_true(setting_set(
+		"prefix-key", "F13", &err)); /* what terminals send for Shift and F1 */
+	assert_true(is_prefix("shift-F1"));
+	assert_true(setting_set("prefix-key", "ctrl-] F12", &err));
 }
 
 static void test_the_page_is_what_the_table_says(void **state)
@@ -72,10 +107,12 @@ static void test_the_page_is_what_the_table_says(void **state)
 
 int main(void)
 {
+	setting_on_text(SETTING_PREFIX_KEY, keys_set_prefix);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_can_be_read_and_is_bound_once),
 		cmocka_unit_test(test_a_live_shell_has_all_its_keys),
 		cmocka_unit_test(test_look_ups),
+		cmocka_unit_test(test_the_prefix_is_a_setting),
 		cmocka_unit_test(test_the_page_is_what_the_table_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
