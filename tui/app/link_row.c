@@ -107,7 +107,7 @@ void link_row_draw(struct app *app, struct region row)
 	if (can_start(app, &link) && is_plain)
 		snprintf(offer, sizeof offer, "[R] start it");
 	else if (can_start(app, &link))
-		snprintf(offer, sizeof offer, "[%s R] start it", key_prefix_name);
+		snprintf(offer, sizeof offer, "[%s R] start it", key_prefix_name());
 	else if (link.state == ENGINE_LINK_DOWN && !app->is_backend_starting)
 		snprintf(offer, sizeof offer, "asked twice a second");
 	int room = row.cols - 2, cols = text_cols(offer);
