@@ -19,6 +19,11 @@ LEAVING = r"(?:return\b[^;{}]*|continue|break|goto \w+);"
 DROPPED_CHECK = re.compile(rf"^[ \t]+if (?P<open>\()", re.M)
 NUMBER = re.compile(r"(?<![\w.])(?P<n>0|[1-9][0-9]*)(?![\w.])")
 LISTED_STRING = re.compile(r'(?<=[{,\s])" *", ?')
+# One more or less of these is nothing that anybody could notice: pauses, sizes of buffers, large tuning numbers …
+TUNED = re.compile(r"_MS\b|_ms\b|_S\b|SECONDS|BYTES|_bytes|SIZE|CHUNK|BUFFER|TIMEOUT|_NS\b|_ns\b|1000|sizeof")
+LEAST_TUNED = 256
+# … and descriptor 0 is always taken.
+DESCRIPTOR = re.compile(r"(?:fd|fds\[\w+\]|parent|null|pid)\w*$")
 SWAPS = {
     "limit": {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},
     "equal": {" == ": " != ", " != ": " == "},
@@ -65,6 +70,8 @@ def swaps(text):
     for kind, table in SWAPS.items():
         for old, new in table.items():
             for match in re.finditer(re.escape(old), text):
+                if kind == "limit" and text.startswith("0", match.end()) and DESCRIPTOR.search(text[: match.start()][-40:]):
+                    continue
                 yield Mistake(kind, match.start(), match.end(), new)
 
 
@@ -110,14 +117,18 @@ def constants(text, source):
     for match in NUMBER.finditer(text):
         n = int(match.group("n"))
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        whole = text[match.start() - len(line) : text.find("\n", match.end())]
         if line.lstrip().startswith("case ") or "[" in line and "=" not in line:
+            continue
+        if n >= LEAST_TUNED or TUNED.search(whole):
             continue
         yield Mistake("constant", *match.span("n"), str(n + 1))
         if n > 0:
             yield Mistake("constant", *match.span("n"), str(n - 1))
-    for match in re.finditer(r"^#define \w+ \(?(?P<n>[0-9]+)\b", source, re.M):
+    for match in re.finditer(r"^#define \w+ \(?(?P<n>[0-9]+)\b.*", source, re.M):
         for step in (1, -1):
-            yield Mistake("constant", *match.span("n"), str(int(match.group("n")) + step))
+            if int(match.group("n")) < LEAST_TUNED and not TUNED.search(match.group()):
+                yield Mistake("constant", *match.span("n"), str(int(match.group("n")) + step))
 
 
 def options(text):
