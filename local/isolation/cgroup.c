@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CPU_PERIOD_US = 100000, CPU_LEAST_US = 1000, REMOVE_TRIES = 20 };
+enum { CPU_PERIOD_US = 100000, CPU_LEAST_US = 1000, REMOVE_TRIES = 20, OPEN_TRIES = 3 };
 
 struct group {
 	char *path;
@@ -103,7 +103,10 @@ static struct group *open_group(
 		return group;
 	}
 	char *procs = x_asprintf("%s/cgroup.procs", path);
-	bool ok = cgroup_place_open(place) && (mkdir(path, 0755) == 0 || errno == EEXIST);
+	bool ok = false;
+	/* again if another backend's last sandbox took the folder away in between */
+	for (int try = 0; !ok && try < OPEN_TRIES; try++)
+		ok = cgroup_place_open(place) && (mkdir(path, 0755) == 0 || errno == EEXIST);
 	int fd = ok ? open(procs, O_WRONLY | O_CLOEXEC) : -1;
 	free(procs);
 	if (fd < 0) {

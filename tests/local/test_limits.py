@@ -270,6 +270,20 @@ class MemoryWatched(Limited):
         self.need(Path("/usr/bin/python3").exists(), "needs Python in the sandbox")
         self.both('exec python3 -c "import os, time; f = os.memfd_create(\\"x\\"); [os.write(f, bytes(1 << 20)) for i in range(100)]; time.sleep(600)"')
 
+    def test_segments_that_nobody_is_attached_to_count(self):
+        self.need(Path("/usr/bin/python3").exists(), "needs Python in the sandbox")
+        self.both('exec python3 -c "import ctypes, time; c = ctypes.CDLL(None); c.shmat.restype = ctypes.c_void_p; n = 100 << 20; '
+                  's = c.shmget(0, ctypes.c_size_t(n), 0o600); p = c.shmat(s, None, 0); ctypes.memset(p, 1, n); c.shmdt(ctypes.c_void_p(p)); time.sleep(600)"')
+
+    def test_memory_shared_by_several_counts_once(self):
+        self.need(Path("/usr/bin/python3").exists(), "needs Python in the sandbox")
+        name = self.make("forks", memory="160Mi")
+        # each of the five seems to have 60 MiB; together they have that once
+        r = self.run_in(name, 'exec python3 -c "import os, time; x = bytes([1]) * (60 << 20); p = [os.fork() or os._exit(time.sleep(8) or len(x) and 0) '
+                              'for i in range(4)]; [os.waitpid(i, 0) for i in p]; print(len(x))"', timeout=60)
+        self.assertEqual((r.code, r.out.strip()), (0, str(60 * MIB)))
+        self.assertEqual(self.pod(name)["status"]["containerStatuses"][0]["restartCount"], 0)
+
     def test_one_process_alone_gets_no_more(self):
         self.assertNotEqual(self.run_in(self.small, "head -c 209715200 /dev/zero | tail > /dev/null").code, 0)
         self.run_in(self.large, "head -c 209715200 /dev/zero | tail > /dev/null", check=0)
