@@ -36,7 +36,7 @@ enum key_sym {
 	KEY_SYM_PAGE_UP,
 	KEY_SYM_PAGE_DOWN,
 	KEY_SYM_BEGIN, /* the keypad's 5 without NumLock */
-	KEY_SYM_F1, /* F1 … F12 in order; F13 is what terminals send for Shift and F1 */
+	KEY_SYM_F1,    /* F1 … F12 in order; F13 is what terminals send for Shift and F1 */
 	KEY_SYM_F12 = KEY_SYM_F1 + 11,
 	KEY_SYM_COUNT,
 };
@@ -45,7 +45,7 @@ struct key {
 	enum key_sym sym;
 	uint32_t codepoint;
 	unsigned mods; /* Shift is never set for a character that already shows it */
-	bool keypad;   /* of a keypad in application mode; for all but programs the key of that name */
+	bool keypad; /* of a keypad in application mode; for all but programs the key of that name */
 };
 
 enum mouse_action {
