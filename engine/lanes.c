@@ -94,7 +94,11 @@ static char *read_pod_token(
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
 	const char *at = strstr(engine->token_of_pod, ENGINE_TOKEN_POD);
 	if (row->pod_uid[0] == '\0' || strspn(row->pod_uid, letters) != strlen(row->pod_uid)) {
-		err_set(err, ERR_SANDBOX_NOT_READY, "sandbox %s has no pod yet", row->sandbox);
+		bool is_read = fleet_is_listed(engine->fleet, FLEET_PODS);
+		err_set(err, ERR_SANDBOX_NOT_READY,
+			is_read ? "sandbox %s has no pod yet"
+				: "the pod of sandbox %s has not been read yet",
+			row->sandbox);
 		return NULL;
 	}
 	char *path = x_asprintf("%.*s%s%s", (int)(at - engine->token_of_pod),

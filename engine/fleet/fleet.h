@@ -72,7 +72,8 @@ enum fleet_kind { /* of the collections that are watched */
 const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind);
 /* The same where a collection may be listed but not watched: its rows are as old as its last list (poll-interval). */
 const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind);
-/* A collection has been read at least once: before that, that there is nothing of it is not known. */
+/* A collection (or, after fleet_focus(), an object of it) has been read at least once: before that, that there is nothing
+ * of it is not known. */
 bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind);
 /* Why it cannot be read now (what was read before is kept); NULL: it can, or its first answer is waited for, or see
  * fleet_forbidden(). Borrowed for this turn. */

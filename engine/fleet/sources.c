@@ -280,6 +280,13 @@ bool fleet_is_synced(const struct fleet *fleet)
 
 bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind)
 {
+	for (const struct focus *focus = fleet->focuses; focus; focus = focus->next) {
+		for (size_t i = 0; i < FOCUS_SLOT_COUNT; i++) {
+			const struct source *source = &focus->slots[i];
+			if ((int)source->kind == (int)kind && source->name && source->synced)
+				return true;
+		}
+	}
 	return fleet->whole[kind].synced;
 }
 

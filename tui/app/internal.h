@@ -28,7 +28,7 @@ enum {
 	DIALOGS_MAX = 16,
 	TABS_MAX = 64,
 	STRIP_ROWS = 6,
-	AWAITED_MS = 5000, /* so long a person is taken to wait for the question of a command */
+	AWAITED_MS = 2000, /* so long a person is taken to wait for the question of a command */
 	NAMESPACE_BYTES = 256,
 	HISTORY_MAX = 50,
 };

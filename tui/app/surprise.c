@@ -35,10 +35,26 @@ void surprise_hide(struct app *app)
 	app->surprises.has_keys = false;
 }
 
+/* Room for a question: the oldest that only says something, and is not the one that is shown, goes. */
+static bool drop_a_notice(struct surprises *s)
+{
+	for (size_t i = 1; i < s->n; i++) {
+		if (!dialog_is_notice(s->queue[i]))
+			continue;
+		dialog_free(s->queue[i]);
+		s->n--;
+		for (; i < s->n; i++)
+			s->queue[i] = s->queue[i + 1];
+		return true;
+	}
+	return false;
+}
+
 void surprise_push(struct app *app, struct dialog *dialog)
 {
 	struct surprises *s = &app->surprises;
-	if (s->n == SURPRISES_MAX) { /* so many questions: the newest is taken as cancelled */
+	if (s->n == SURPRISES_MAX &&
+		!drop_a_notice(s)) { /* so many questions: the newest is taken as cancelled */
 		dialog_answer(dialog);
 		dialog_free(dialog);
 		return;

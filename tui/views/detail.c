@@ -32,6 +32,7 @@ struct detail {
 	struct runtime_op *health_op, *metadata_op;
 	uint64_t fetched_revision;              /* of the row */
 	int64_t fetched_mono_ms, asked_mono_ms; /* 0: never */
+	char asked_pod[FLEET_UID_BYTES];        /* whose daemon that was */
 	bool is_gone;
 	int top, rows, rows_in_all;
 };
@@ -171,6 +172,10 @@ static void keep_fresh(struct detail *detail, const struct fleet_row *row)
 		(row->revision != detail->fetched_revision || !detail->fetched_mono_ms))
 		fetch(detail, row);
 	bool is_direct = !engine_fleet(detail->view.host->engine);
+	if (row && strcmp(row->pod_uid, detail->asked_pod) != 0) { /* another daemon */
+		snprintf(detail->asked_pod, sizeof detail->asked_pod, "%s", row->pod_uid);
+		detail->asked_mono_ms = 0;
+	}
 	if ((row || is_direct) &&
 		(!detail->asked_mono_ms || now - detail->asked_mono_ms >= ASK_MS))
 		ask_daemon(detail);

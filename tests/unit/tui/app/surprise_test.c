@@ -33,6 +33,11 @@ static void pop_up(struct rig *rig, const void *owner)
 	assert_non_null(strstr(rig_draw(rig), "Overwrite?"));
 }
 
+static void pop_up_behind(struct rig *rig)
+{
+	rig->app->host.ops->push_dialog(&rig->app->host, question(NULL));
+}
+
 static void type_everything(struct rig *rig)
 {
 	char letters[201];
@@ -298,6 +303,28 @@ static void test_the_next_of_the_same_asker_keeps_the_keyboard(void **state)
 	rig_free(&rig);
 }
 
+static void test_so_many_failures_answer_no_question(void **state)
+{
+	(void)state;
+	struct err err = { 0 };
+	struct rig rig = rig_new(80, 24);
+	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
+	n_answers = 0;
+	for (int i = 0; i < 2 * SURPRISES_MAX; i++)
+		host_failf(&rig.app->host, &err, "Failure %d", i);
+	pop_up_behind(&rig);
+	assert_int_equal(n_answers, 0);
+	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);
+	assert_non_null(strstr(rig_draw(&rig), "Failure 0")); /* the one that is read stays */
+	for (int i = 0; i < SURPRISES_MAX; i++)
+		pop_up_behind(&rig);
+	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);
+	assert_int_equal(
+		n_answers, 2); /* of questions alone: the newest are taken as cancelled */
+	assert_int_equal(answer, DIALOG_CANCELLED);
+	rig_free(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_what_was_asked_for_has_the_keyboard_at_once),
 		cmocka_unit_test(test_a_failure_that_comes_later_stays_until_it_is_closed),
 		cmocka_unit_test(test_the_next_of_the_same_asker_keeps_the_keyboard),
+		cmocka_unit_test(test_so_many_failures_answer_no_question),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
