@@ -178,8 +178,7 @@ static void on_deadline(void *arg)
 	struct copy *copy = arg;
 	struct err err = { 0 };
 	err_set(&err, ERR_OP_TIMEOUT,
-		"the copy did not end within %" PRId64 " ms; unfinished files were removed",
-		copy->cli->opt.timeout_ms);
+		"the copy took longer than --timeout gives it; unfinished files were removed");
 	end_early(copy, &err, STATUS_TIMEOUT);
 }
 

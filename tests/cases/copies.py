@@ -251,6 +251,14 @@ class CopyCases:
         self.assertEqual(self.kinds(receipt), [("link", "kind"), ("linked/dangling", "kind"), ("pipe", "kind")])
         self.assertEqual(self.inside("ls k2 k2/linked").split(), ["k2:", "empty", "file", "linked", "only", "k2/linked:"])
 
+    def test_deep_trees_go_both_ways(self):
+        deep = "/".join(["d"] * 150)  # more than where a sandbox tells no identities
+        (self.tmp / "deep" / deep).mkdir(parents=True)
+        (self.tmp / "deep" / deep / "f").write_text("at the bottom")
+        self.cp("-r", self.tmp / "deep", self.at("deep"), check=0)
+        self.cp("-r", self.at("deep"), self.tmp / "back", check=0)
+        self.assertEqual((self.tmp / "back" / deep / "f").read_text(), "at the bottom")
+
     def tree(self, top):
         for name, mode, when in (("d/run.sh", 0o755, THEN), ("d/secret", 0o600, THEN + 1), ("plain", 0o644, THEN + 86400), ("d/e/deep", 0o444, 5)):
             path = top / name
