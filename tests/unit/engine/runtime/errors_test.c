@@ -75,6 +75,20 @@ static const struct {
 		ERR_HTTP_STATUS },
 	{ ERRORS_READ, 405, "Method Not Allowed", ERR_HTTP_STATUS },
 	{ ERRORS_DAEMON, 500, "oops", ERR_HTTP_STATUS },
+	{ ERRORS_WRITE, 500, "chown /w/x: operation not permitted", ERR_FILE_DENIED },
+	{ ERRORS_DELETE, 500, "unlink /w/x: read-only file system", ERR_FILE_DENIED },
+	{ ERRORS_READ, 500, "read /w/x: is a directory", ERR_FILE_IS_DIR },
+	{ ERRORS_READ, 500, "open /w/x: too many levels of symbolic links", ERR_FILE_LOOP },
+	{ ERRORS_WRITE, 500, "write /w/x: disk quota exceeded", ERR_FILE_NO_SPACE },
+	{ ERRORS_WRITE, 507, "", ERR_FILE_NO_SPACE },
+	{ ERRORS_WRITE, 413, "", ERR_LIMIT_UPLOAD },
+	{ ERRORS_READ, 413, "", ERR_HTTP_STATUS },
+	{ ERRORS_READ, 422, "", ERR_ARG_INVALID },
+	{ ERRORS_DAEMON, 422, "", ERR_ARG_INVALID },
+	{ ERRORS_READ, 404, "{\"message\":\"Path is not a directory\"}", ERR_FILE_NOT_DIR },
+	{ ERRORS_WRITE, 412, "", ERR_HTTP_STATUS },
+	{ ERRORS_DELETE, 416, "", ERR_HTTP_STATUS },
+	{ ERRORS_DELETE, 500, "unlink /w/x: permission denied\n \n", ERR_FILE_DENIED },
 	/* hostile bodies */
 	{ ERRORS_READ, 404, "{\"code\":5,\"message\":[1]}", ERR_FILE_NOT_FOUND },
 	{ ERRORS_READ, 404, "{\"code\":", ERR_FILE_NOT_FOUND },
@@ -172,6 +186,23 @@ static const struct {
 	{ ERRORS_START, ERR_RPC_UNAUTHENTICATED, "x", ERR_RUNTIME_AUTH },
 	{ ERRORS_CONTROL, ERR_RPC_UNAUTHENTICATED, "x", ERR_RUNTIME_AUTH },
 	{ ERRORS_START, ERR_RPC_UNIMPLEMENTED, "unknown service", ERR_RPC_UNIMPLEMENTED },
+	{ ERRORS_START, ERR_RPC_UNAVAILABLE, "x", ERR_CONN_LOST },
+	{ ERRORS_CONTROL, ERR_RPC_UNAVAILABLE, "x", ERR_CONN_LOST },
+	{ ERRORS_STREAM, ERR_RPC_UNAVAILABLE, "x", ERR_PROC_LOST },
+	{ ERRORS_STREAM, ERR_CONN_REFUSED, "x", ERR_PROC_LOST },
+	{ ERRORS_STREAM, ERR_RPC_CANCELLED, "x", ERR_PROC_LOST },
+	{ ERRORS_START, ERR_RPC_CANCELLED, "x", ERR_RPC_CANCELLED },
+	{ ERRORS_START, ERR_RPC_UNKNOWN, "fork/exec ./x: no such file or directory",
+		ERR_PROC_COMMAND_NOT_FOUND },
+	{ ERRORS_EXECUTE, ERR_RPC_UNKNOWN, "fork/exec ./x: permission denied",
+		ERR_PROC_DENIED },
+	{ ERRORS_START, ERR_RPC_INTERNAL, "exec: no command", ERR_ARG_INVALID },
+	{ ERRORS_EXECUTE, ERR_RPC_RESOURCE_EXHAUSTED, "x", ERR_LIMIT_OUTPUT },
+	{ ERRORS_START, ERR_RPC_RESOURCE_EXHAUSTED, "x", ERR_RPC_RESOURCE_EXHAUSTED },
+	{ ERRORS_CONTROL, ERR_RPC_UNKNOWN, "write /dev/ptmx: input/output error",
+		ERR_PROC_STDIN_CLOSED },
+	{ ERRORS_CONTROL, ERR_CONN_LOST, "write |1: broken pipe", ERR_CONN_LOST },
+	{ ERRORS_START, ERR_RPC_INTERNAL, "broken pipe", ERR_RPC_INTERNAL },
 };
 
 static void grpc_codes_map(void **state)
@@ -190,6 +221,40 @@ static void grpc_codes_map(void **state)
 	}
 }
 
+/* What a sandbox-router says itself, told from what the runtime behind it says. */
+static void the_words_of_a_router(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum err_code is; /* NONE: the runtime's */
+	} rows[] = {
+		{ 502, "", ERR_ROUTER_BACKEND },
+		{ 502, "{\"detail\":\"no pod\"}", ERR_ROUTER_BACKEND },
+		{ 504, "gateway timeout", ERR_ROUTER_BACKEND },
+		{ 503, "{\"detail\":\"x\"}", ERR_ROUTER_BACKEND },
+		{ 500, "{\"detail\":\"x\"}", ERR_ROUTER_BACKEND },
+		{ 400, "{\"detail\":\"x\"}", ERR_ROUTER_REJECTED },
+		{ 401, "{\"detail\":\"x\"}", ERR_ROUTER_REJECTED },
+		{ 403, "{\"detail\":\"x\"}", ERR_ROUTER_REJECTED },
+		{ 404, "{\"detail\":\"x\"}", ERR_NONE },
+		{ 501, "{\"detail\":\"x\"}", ERR_NONE },
+		{ 400, "{\"message\":\"x\"}", ERR_NONE },
+		{ 403, "", ERR_NONE },
+		{ 500, "{\"detail\":[1]}", ERR_NONE },
+		{ 200, "{\"detail\":\"x\"}", ERR_NONE },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct err err = { 0 };
+		bool is =
+			runtime_errors_is_router(&err, rows[i].status, slice_of(rows[i].body));
+		if (is != (rows[i].is != ERR_NONE) || err.code != rows[i].is)
+			fail_msg("%d %s: %s", rows[i].status, rows[i].body, err_name(&err));
+		assert_int_equal(err.sys, is ? rows[i].status : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +263,7 @@ int main(void)
 		cmocka_unit_test(redirects_are_told_without_their_html),
 		cmocka_unit_test(a_long_message_keeps_its_ending),
 		cmocka_unit_test(grpc_codes_map),
+		cmocka_unit_test(the_words_of_a_router),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
