@@ -620,6 +620,24 @@ static void print_option_rows(unsigned sets)
 	}
 }
 
+static void print_examples(const struct cli_verb *verb)
+{
+	static const struct {
+		const char *verb, *lines;
+	} examples[] = {
+		{ "run", "  sandmux run box -- sh -c 'uname -s; exit 7'\n"
+			 "  sandmux run box --timeout 30s -o json -- make test\n"
+			 "  # a loop keeps its input\n"
+			 "  sandmux ls -o name | while read -r name; do sandmux run --no-stdin "
+			 "\"$name\" -- uname -n; done\n" },
+		{ "rm", "  sandmux ls -o name -l team=blue | xargs sandmux rm --yes\n" },
+		{ "extend", "  sandmux extend box --timeout 2h\n" },
+	};
+	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+		if (strcmp(examples[i].verb, verb->name) == 0)
+			printf("\nExamples:\n%s", examples[i].lines);
+}
+
 void cli_print_help(const struct cli_verb *verb)
 {
 	if (verb != NULL && verb->name[0] != '\0') {
@@ -628,6 +646,7 @@ void cli_print_help(const struct cli_verb *verb)
 		print_option_rows(verb->options & ~(unsigned)CLI_OPT_GLOBAL);
 		printf("\nEverywhere:\n");
 		print_option_rows(CLI_OPT_GLOBAL);
+		print_examples(verb);
 		return;
 	}
 	printf("sandmux: a terminal dashboard and multiplexer for Agent Sandboxes\n\n"

@@ -25,7 +25,8 @@ static bool is_configured(const struct engine_opts *opts)
 	const char *list = getenv("KUBECONFIG"); /* empty counts as unset, as for kubectl */
 	if (opts->kubeconfig || opts->server || opts->in_cluster || (list && list[0]))
 		return true;
-	if (getenv("KUBERNETES_SERVICE_HOST") != NULL)
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	if (host != NULL && host[0])
 		return true;
 	const char *home = getenv("HOME");
 	char *path = x_asprintf("%s/.kube/config", home ? home : "");

@@ -41,13 +41,18 @@ static char *account_file(const char *name)
 
 bool kube_in_cluster_read(struct kube_config *config, struct err *err)
 {
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+	const char *given = getenv("KUBERNETES_SERVICE_PORT");
+	if (host == NULL || !host[0] || given == NULL || !given[0])
+		return err_set(err, ERR_CONFIG_NONE, "not in a cluster: %s is not set",
+			host == NULL || !host[0] ? "KUBERNETES_SERVICE_HOST"
+						 : "KUBERNETES_SERVICE_PORT");
 	if (!kube_in_cluster_exists())
 		return err_set(err, ERR_CONFIG_NONE,
-			"not in a cluster: KUBERNETES_SERVICE_HOST or the service account's "
-			"token is missing");
-	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+			"not in a cluster: the service account's %s/token cannot be read",
+			account_dir());
 	uint64_t port;
-	if (!num_parse_u64(getenv("KUBERNETES_SERVICE_PORT"), 65535, &port) || port == 0)
+	if (!num_parse_u64(given, 65535, &port) || port == 0)
 		return err_set(err, ERR_CONFIG_NONE, "KUBERNETES_SERVICE_PORT is not a port");
 	bool bracket = strchr(host, ':') != NULL && host[0] != '[';
 	config->server =
