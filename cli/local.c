@@ -23,12 +23,12 @@ enum { TEXT_BYTES = 512, REPORT_BYTES = 1 << 20 };
 static void print_quarantined(void *arg, const struct quarantined *q)
 {
 	int *n = arg;
-	const char *whose = *q->claim ? q->claim : *q->sandbox ? q->sandbox : "?";
+	const char *whose = *q->claim ? q->claim : *q->sandbox ? q->sandbox : q->why;
 	char *path = safe_text_dup(q->path, TEXT_BYTES),
 	     *who = safe_text_dup(whose, TEXT_BYTES);
 	if ((*n)++ == 0)
-		printf("quarantine  files whose sandbox is not known:\n");
-	printf("  %s  (of %s)\n", path, who);
+		printf("quarantine  put aside, not deleted:\n");
+	printf("  %s  (%s)\n", path, who);
 	free(path);
 	free(who);
 }

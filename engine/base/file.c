@@ -72,18 +72,23 @@ static bool write_all(int fd, struct slice content)
 	return true;
 }
 
-/* A rename is durable only once the folder is. Some file systems cannot sync a folder: no matter. */
-static void sync_folder(const char *path)
+void file_sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+}
+
+/* A rename is durable only once the folder is. */
+static void sync_folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = slash == NULL   ? x_strdup(".")
 		       : slash == path ? x_strdup("/")
 				       : x_strndup(path, (size_t)(slash - path));
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
+	file_sync_dir(folder);
 	free(folder);
 }
 
@@ -98,7 +103,8 @@ bool file_is_temp(const char *name)
 	return strspn(name + n - TEMP_HEX, "0123456789abcdef") == TEMP_HEX;
 }
 
-bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err)
+static bool replace(
+	const char *path, struct slice content, mode_t mode, bool is_synced, struct err *err)
 {
 	char suffix[TEMP_HEX + 1];
 	digest_random_hex(suffix, TEMP_HEX);
@@ -110,7 +116,7 @@ bool file_write_atomic(const char *path, struct slice content, mode_t mode, stru
 		goto out;
 	}
 	/* fchmod: the umask must not decide about the mode that was asked for */
-	if (fchmod(fd, mode) != 0 || !write_all(fd, content) || fsync(fd) != 0)
+	if (fchmod(fd, mode) != 0 || !write_all(fd, content) || (is_synced && fsync(fd) != 0))
 		failed = errno;
 	if (close(fd) != 0 && failed == 0)
 		failed = errno;
@@ -118,11 +124,21 @@ bool file_write_atomic(const char *path, struct slice content, mode_t mode, stru
 		failed = errno;
 	if (failed != 0)
 		unlink(temp);
-	else
-		sync_folder(path);
+	else if (is_synced)
+		sync_folder_of(path);
 out:
 	free(temp);
 	return failed == 0 || err_set_errno(err, failed, "%s", path);
+}
+
+bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err)
+{
+	return replace(path, content, mode, true, err);
+}
+
+bool file_write_replace(const char *path, struct slice content, mode_t mode, struct err *err)
+{
+	return replace(path, content, mode, false, err);
 }
 
 bool file_make_dirs(const char *path, mode_t mode, struct err *err)

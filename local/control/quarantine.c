@@ -70,15 +70,6 @@ static char *target_of(const char *dir, const char *kind, const char *uid)
 	return to;
 }
 
-static void sync_folder(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
-}
-
 bool quarantine_put(const char *state_dir, const char *kind, const char *uid, const char *why,
 	struct err *err)
 {
@@ -90,7 +81,7 @@ bool quarantine_put(const char *state_dir, const char *kind, const char *uid, co
 		  (rename(from, to) == 0 || err_set_errno(err, errno, "%s", from));
 	if (ok) {
 		char *manifest = x_asprintf("%s.json", from);
-		sync_folder(dir);
+		file_sync_dir(dir);
 		unlink(manifest);
 		free(manifest);
 	}

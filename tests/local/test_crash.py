@@ -358,7 +358,7 @@ class Disk(Case):
         self.assertEqual(self.b.daemon(address, "PUT", "/v1/files/" + name, data).code, code)
 
     def check(self):
-        folder, = (p for p in (self.b.state / "volumes").iterdir() if p.suffix != ".json")
+        folder, = (p.parent for p in (self.b.state / "volumes").glob("*/precious"))
         self.assertEqual((folder / "precious").read_bytes(), b"precious")
         self.assertFalse((folder / "more").exists())
         self.assertEqual(list(folder.glob(".sandboxd-tmp-*")), [])
@@ -410,8 +410,19 @@ class Disk(Case):
         for i in range(200):
             if self.b.create(CLAIMS, claim(f"x{i}")).code == 500:
                 break
+        for k in range(0, i, 2):  # may be refused, or begun and not ended
+            self.b.call("DELETE", f"{CLAIMS}/x{k}")
+        time.sleep(1)
         (self.disk / "ballast").unlink()
+        for k in range(0, i, 2):
+            self.b.call("DELETE", f"{CLAIMS}/x{k}")
         wait_for("what was begun is Ready", lambda: all(is_ready(o) for o in self.b.get(CLAIMS).json["items"]), timeout=60)
+        claims = {o["metadata"]["name"] for o in self.b.get(CLAIMS).json["items"]}
+        self.assertIn("c1", claims)
+        self.assertNotIn("x0", claims)
+        wait_for("what was deleted is gone", lambda: len(self.b.get(SANDBOXES).json["items"]) == len(claims) ==
+                 len(self.b.get("/api/v1/namespaces/default/pods").json["items"]) ==
+                 len([p for p in (self.b.state / "volumes").iterdir() if p.suffix != ".json"]), timeout=60)
         self.check()
 
     def test_read_only(self):

@@ -13,12 +13,13 @@
 #include "engine/net/loop.h"
 #include "local/server/api/stream.h"
 #include "local/server/controller/manifest.h"
+#include "local/server/store/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLICE = 64, KEY_BYTES = 560, PRUNE_MS = 300000 };
+enum { SLICE = 64, KEY_BYTES = 560, PRUNE_MS = 300000, BEHIND_MS = 5000 };
 
 struct item {
 	UT_hash_handle hh;
@@ -237,12 +238,21 @@ static void on_change(void *arg, const struct change *change)
 
 /* ---- writes ---- */
 
-static struct object *finish_write(cJSON *status, struct object *out, const char *what)
+void controller_is_behind(struct controller *c)
+{
+	if (c->behind_timer)
+		loop_timer_arm(c->behind_timer, BEHIND_MS);
+}
+
+static struct object *finish_write(
+	struct controller *c, cJSON *status, struct object *out, const char *what)
 {
 	if (!status) {
 		object_unref(out); /* the store holds it */
 		return out;
 	}
+	if (status_code(status) >= 500)
+		controller_is_behind(c);
 	LOG("controller", LOG_WARN, "%s: %s", what, json_str(status, "message", NULL));
 	cJSON_Delete(status);
 	return NULL;
@@ -256,7 +266,7 @@ struct object *controller_update(
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resourceVersion");
 	cJSON *status = objects_update(
 		c->server->store, resource_of(o->kind), o, json, part, NULL, &out);
-	return finish_write(status, out, "update");
+	return finish_write(c, status, out, "update");
 }
 
 struct object *controller_create(
@@ -267,7 +277,7 @@ struct object *controller_create(
 		objects_create(c->server->store, resource_of(kind), ns, json, NULL, &out);
 	if (status)
 		err_set(err, ERR_KUBE_INVALID, "%s", json_str(status, "message", NULL));
-	return finish_write(status, out, "create");
+	return finish_write(c, status, out, "create");
 }
 
 void controller_delete(struct controller *c, struct object *o, enum objects_policy policy)
@@ -278,7 +288,7 @@ void controller_delete(struct controller *c, struct object *o, enum objects_poli
 		return;
 	cJSON *status = objects_delete(c->server->store, resource_of(o->kind), o, &how, &kept);
 	object_unref(kept);
-	finish_write(status, NULL, "delete");
+	finish_write(c, status, NULL, "delete");
 }
 
 /* ---- start and stop ---- */
@@ -304,11 +314,22 @@ static void on_wake(void *arg)
 	enqueue_all(arg);
 }
 
+static void on_behind(void *arg)
+{
+	struct controller *c = arg;
+	if (c->is_stopping)
+		return;
+	pods_write_again(c);
+	gc_scan(c);
+	enqueue_all(c);
+}
+
 struct controller *controller_start(struct server *s, struct err *err)
 {
 	struct controller *c = x_calloc(1, sizeof *c);
 	c->server = s;
 	c->timer = loop_timer_new(s->loop, on_timer, c);
+	c->behind_timer = loop_timer_new(s->loop, on_behind, c);
 	if (!volumes_open(s, err) || !pods_open(c, err)) {
 		controller_free(c);
 		return NULL;
@@ -345,6 +366,7 @@ void controller_free(struct controller *c)
 	gc_close(c);
 	loop_timer_free(c->timer);
 	loop_timer_free(c->prune_timer);
+	loop_timer_free(c->behind_timer);
 	if (c->wake)
 		loop_wake_remove(c->wake);
 	c->is_freed = true;

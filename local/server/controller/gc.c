@@ -225,7 +225,9 @@ int64_t reconcile_namespace(struct controller *c, struct object *ns)
 	if (left > 0 || !ns)
 		return ns ? 1000 : 0;
 	struct err err;
-	if (!store_remove(s, ns, &err))
+	if (!store_remove(s, ns, &err)) {
 		LOG("controller", LOG_ERROR, "%s", err.msg);
+		controller_is_behind(c);
+	}
 	return 0;
 }

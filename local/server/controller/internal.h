@@ -23,7 +23,7 @@ struct controller {
 	bool is_kicked, is_stopping, is_freed;
 	struct gc_entry *gc; /* UIDs whose dependents must be looked at */
 	struct run *runs;    /* daemons, by pod UID */
-	struct loop_timer *scan_timer, *usage_timer, *prune_timer;
+	struct loop_timer *scan_timer, *usage_timer, *prune_timer, *behind_timer;
 	struct loop_wake *wake;
 	int64_t floor_since_ms; /* since when the disk is nearly full, monotonic; 0: it is not */
 	uint32_t next_address;
@@ -40,6 +40,8 @@ struct object *controller_update(
 struct object *controller_create(struct controller *c, enum kind kind, const char *ns,
 	cJSON *json_take, struct err *err);
 void controller_delete(struct controller *c, struct object *o, enum objects_policy policy);
+/* The store did not take a write (a full disk): everything is looked at again in some seconds. */
+void controller_is_behind(struct controller *c);
 
 /* One pass over one object. Returns after how many ms to look again, 0: only when something changes. */
 int64_t reconcile_claim(struct controller *c, struct object *o);
@@ -65,6 +67,7 @@ void events_prune(struct controller *c);
 /* pods.c: the daemons */
 bool pods_open(struct controller *c, struct err *err);
 void pods_note_restart(struct controller *c);
+void pods_write_again(struct controller *c); /* their status, as it is now */
 void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
 void pods_close(struct controller *c);
 

@@ -2,7 +2,7 @@
 #include "local/server/controller/manifest.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/digest.h"
+#include "engine/base/err.h"
 #include "engine/base/file.h"
 #include "engine/base/json.h"
 #include "engine/base/log.h"
@@ -10,9 +10,6 @@
 #include "local/server/controller/internal.h"
 #include "local/server/server.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,30 +65,14 @@ static char *path_of(const char *state_dir, const char *kind, const char *uid)
 	return x_asprintf("%s/%s/%s.json", state_dir, kind, uid);
 }
 
-/* As file_write_atomic, but without waiting for the disk: this is in the way of every create. */
-static bool write_quickly(const char *path, const char *text)
-{
-	char random[13];
-	digest_random_hex(random, 12);
-	char *temp = x_asprintf("%s.tmp-%s", path, random);
-	size_t n = strlen(text);
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	bool ok = fd >= 0 && write(fd, text, n) == (ssize_t)n;
-	if (fd >= 0)
-		close(fd);
-	ok = ok && rename(temp, path) == 0;
-	if (!ok)
-		unlink(temp);
-	free(temp);
-	return ok;
-}
-
 void manifest_write(struct server *s, const struct object *o)
 {
 	char *path = path_of(s->opts.state_dir, manifest_kind_of(o->kind), o->uid);
 	char *text = make_text(s, o);
-	if (!write_quickly(path, text))
-		LOG("volumes", LOG_WARN, "%s: %s", path, strerror(errno));
+	struct err err = { 0 };
+	/* not synced: this is in the way of every create */
+	if (!file_write_replace(path, slice_of(text), 0600, &err))
+		LOG("volumes", LOG_WARN, "%s", err.msg);
 	free(text);
 	free(path);
 }

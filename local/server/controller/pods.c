@@ -71,8 +71,8 @@ static void remove_pod(struct run *r)
 	free(key);
 	volumes_remove(c->server, "pods", r->uid);
 	run_free(r);
-	if (pod)
-		store_remove(c->server->store, pod, NULL);
+	if (pod && !store_remove(c->server->store, pod, NULL))
+		controller_is_behind(c);
 }
 
 static void check_all_stopped(struct controller *c)
@@ -284,6 +284,14 @@ static void on_scan(void *arg)
 static void on_usage(void *arg)
 {
 	usage_tick(arg);
+}
+
+void pods_write_again(struct controller *c)
+{
+	struct run *r, *next;
+	HASH_ITER(hh, c->runs, r, next) {
+		run_write_status(r);
+	}
 }
 
 bool pods_open(struct controller *c, struct err *err)

@@ -53,18 +53,6 @@ static void empty_trash(struct server *s)
 	_exit(0);
 }
 
-/* A new folder is there after a power cut too, or an upload that was acknowledged would be gone with it. */
-static void sync_folder(const char *state_dir, const char *kind)
-{
-	char *path = path_join(state_dir, kind);
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
-	free(path);
-}
-
 static void note_owner(struct server *s, const char *kind, const char *uid)
 {
 	const struct object *o = store_by_uid(s->store, uid);
@@ -84,8 +72,12 @@ static bool make_volume(struct server *s, const char *path, const char *uid, str
 			"%.300s is gone: put it back, or delete the claim", path);
 	} else {
 		ok = file_make_dirs(path, 0700, err);
-		if (ok && !is_there)
-			sync_folder(s->opts.state_dir, "volumes");
+		/* an upload that is acknowledged later would be gone with its folder */
+		if (ok && !is_there) {
+			char *dir = path_join(s->opts.state_dir, "volumes");
+			file_sync_dir(dir);
+			free(dir);
+		}
 		if (ok && !made)
 			ok = store_meta_set(s->store, key, "made", err);
 	}
@@ -171,30 +163,32 @@ static bool has_files(const char *state_dir, const char *kind, const char *uid)
 	return found || is_hidden;
 }
 
-static bool sort_stray(struct server *s, const char *kind, const char *uid, struct err *err)
+static void sort_stray(struct server *s, const char *kind, const char *uid)
 {
+	struct err err = { 0 };
 	const char *state_dir = s->opts.state_dir;
 	if (store_was_deleted(s->store, uid) || !has_files(state_dir, kind, uid)) {
 		volumes_remove(s, kind, uid);
-		return true;
+		return;
 	}
 	LOG("volumes", LOG_WARN, "%s/%s has no object: it goes to the quarantine", kind, uid);
-	return quarantine_put(state_dir, kind, uid, "no object with this UID is known", err);
+	/* where it cannot be moved (another file system) it stays */
+	if (!quarantine_put(state_dir, kind, uid, "no object with this UID is known", &err))
+		LOG("volumes", LOG_WARN, "it stays where it is: %s", err.msg);
 }
 
 /* Folders whose object is not known: it was deleted and we were killed before its files were, or it was lost. */
-static bool sort_strays(struct server *s, const char *kind, struct err *err)
+static void sort_strays(struct server *s, const char *kind)
 {
 	char *path = path_join(s->opts.state_dir, kind);
 	DIR *d = opendir(path);
 	struct dirent *e;
-	bool ok = true;
-	while (ok && d && (e = readdir(d)) != NULL) {
+	while (d && (e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;
 		if (!is_manifest(e->d_name)) {
 			if (!store_by_uid(s->store, e->d_name))
-				ok = sort_stray(s, kind, e->d_name, err);
+				sort_stray(s, kind, e->d_name);
 			continue;
 		}
 		char *uid = x_strndup(e->d_name, strlen(e->d_name) - 5);
@@ -205,7 +199,6 @@ static bool sort_strays(struct server *s, const char *kind, struct err *err)
 	if (d)
 		closedir(d);
 	free(path);
-	return ok;
 }
 
 /* Temporary files of our own atomic writes, from a run that was killed. The lock is ours: nobody else writes. */
@@ -311,8 +304,8 @@ bool volumes_open(struct server *s, struct err *err)
 	}
 	for (size_t i = 0; i < sizeof swept / sizeof swept[0]; i++)
 		sweep_temps(s->opts.state_dir, swept[i]);
-	if (!sort_strays(s, "pods", err) || !sort_strays(s, "volumes", err))
-		return false;
+	sort_strays(s, "pods");
+	sort_strays(s, "volumes");
 	forget_deleted(s);
 	if (is_trash_left(s))
 		empty_trash(s);
