@@ -18,6 +18,7 @@ The last line is the share that was noticed. --json FILE writes everything.
 import argparse
 import contextlib
 import difflib
+import fcntl
 import json
 import os
 import pathlib
@@ -45,21 +46,21 @@ ROOMS = [
 LONGER = {
     "engine/base": ["local_cli"],
     "engine/net": ["transports_router", "local_cli"],
-    "engine/kube": ["transports_router", "local_cli"],
+    "engine/kube": ["transports_router", "tui_plugins", "local_cli"],
     "engine/telemetry": ["local_cli"],
     "engine/runtime": ["transports_legacy", "local_cli"],
-    "engine/fleet": ["local_cli", "tui_list"],
-    "engine/transfer": ["local_cli", "tui_files"],
+    "engine/fleet": ["local_cli", "tui_list", "tui_faults"],
+    "engine/transfer": ["local_copies", "tui_files"],
     "engine": ["transports_router", "transports_legacy", "local_cli", "tui_rights"],
     "local/control": ["local_lifecycle", "local_cli"],
-    "local/isolation": ["local_isolation", "local_lifecycle"],
+    "local/isolation": ["local_isolation", "jail_job", "jail_limits", "local_lifecycle"],
     "local/daemon": ["daemon", "conformance"],
-    "local/server": ["local_api", "local_watch", "local_lifecycle", "local_restart"],
-    "tui/term": ["tui_terminal"],
+    "local/server": ["local_api", "local_watch", "local_lifecycle", "local_restart", "local_store", "local_hostile"],
+    "tui/term": ["tui_terminal", "terminals"],
     "tui/draw": ["tui_terminal", "tui_list"],
-    "tui/views": ["tui_list", "tui_files"],
-    "tui/app": ["tui_list", "tui_terminal", "tui_files"],
-    "cli": ["local_cli"],
+    "tui/views": ["tui_list", "tui_files", "tui_accidents"],
+    "tui/app": ["tui_list", "tui_terminal", "tui_files", "tui_accidents"],
+    "cli": ["local_cli", "local_verbs", "tui_signals"],
 }
 UNIT_LIMIT_S = 60
 LONGER_LIMIT_S = 300
@@ -310,8 +311,20 @@ def arguments():
     return parser.parse_args()
 
 
+def lock():
+    """Two at once would put their mistakes into the same copy. Held until the program ends."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    held = open(WORK / "lock", "w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("another mutate.py is at work in build/mutate")
+    return held
+
+
 def main():
     options = arguments()
+    held = lock()
     rooms = sorted({room_of(f) for f in options.files}, key=ROOMS.index) if options.files else options.rooms
     configure()
     known = graph.Graph(BUILD)
@@ -336,6 +349,7 @@ def main():
         if options.json:
             pathlib.Path(options.json).write_text(json.dumps(results, indent=1) + "\n")
     report(results)
+    held.close()
 
 
 if __name__ == "__main__":
