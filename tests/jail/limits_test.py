@@ -2,12 +2,13 @@
 """A job that wants more than its share: each limit, where a cgroup holds it and where the kernel's limits of a process
 do; and the same job without the limit. The sandbox and its daemon live on."""
 import os
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.case import Case, main
 
-from jail import Jail, attack_bare, identity_of
+from jail import Jail, JailBackend, attack_bare, identity_of, local
 
 MIB = 1 << 20
 
@@ -96,6 +97,32 @@ class Rows:
             if self.identity.is_root and int(_status()["CapEff"], 16) >> 24 & 1:
                 self.assertFalse(jail.attack("lower_score")[0])
                 self.assertTrue(attack_bare(self.identity, True, "lower_score")[0])
+
+    def make(self, backend, name, storage, inodes):
+        """A sandbox of that size, by the first template."""
+        template = backend.object(local.TEMPLATES + "/local")
+        template["spec"]["podTemplate"]["metadata"] = {"annotations": {"limits.sandmux.local/inodes": str(inodes)}}
+        template["spec"]["volumeClaimTemplates"][0]["spec"]["resources"] = {"requests": {"storage": storage}}
+        self.assertEqual(backend.call("PUT", local.TEMPLATES + "/local", template).code, 200)
+        backend.ready_claim(name)
+
+    def test_disk_and_inodes_of_a_workspace(self):
+        """Which the backend measures: who takes more is stopped. The control has room for the same."""
+        backend = JailBackend(self.identity, warm=0)
+        self.addCleanup(backend.stop)
+        env = {**self.identity.env, "KUBECONFIG": str(backend.kubeconfig)}
+        self.make(backend, "roomy", "200Mi", 10000)
+        self.make(backend, "flat", "20Mi", 10000)
+        self.make(backend, "few", "200Mi", 300)
+        greedy = {"flat": "head -c 41943040 /dev/zero > big", "few": "seq 600 | xargs touch"}
+        for name, script in greedy.items():
+            for where in (name, "roomy"):
+                subprocess.run(self.identity.argv([self.identity.bin / "sandmux", "run", where, "--", "sh", "-c", script]), env=env, timeout=60,
+                               capture_output=True)
+        for name in greedy:
+            local.wait_for(f"{name} is stopped", lambda: backend.pod(name).get("status", {}).get("reason") == "Evicted")
+        self.assertTrue(local.is_ready(backend.pod("roomy")))
+        self.assertEqual((backend.workspace("roomy") / "big").stat().st_size, 40 * MIB)
 
     def test_processor_time_by_cgroup(self):
         if not self.identity.can_cgroup():
