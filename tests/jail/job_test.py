@@ -54,6 +54,9 @@ class World:
         self.greeters.append(Greeter(socket.AF_UNIX, str(self.unix)))
         self.unix.chmod(0o666)
         self.segment = Segment()
+        self.shm = Path(f"/dev/shm/sandmux-test-{os.getpid()}-{identity.name}")
+        self.shm.write_text("the host's\n")
+        self.shm.chmod(0o666)
         for name, mode in (("marker", 0o666), ("private", 0o600)):
             (self.folder / name).write_text("the host's\n")
             (self.folder / name).chmod(mode)
@@ -100,7 +103,7 @@ class World:
     def facts(self, jail):
         procs = Path("/sys/fs/cgroup/cgroup.procs")
         return {"port": self.tcp.port, "udp_port": self.udp.port, "port6": self.tcp6.port if self.tcp6 else 1, "abstract": self.abstract,
-                "unix": self.unix, "marker": self.folder / "marker", "private": self.folder / "private", "daemon": jail.inner_daemon,
+                "unix": self.unix, "marker": self.folder / "marker", "private": self.folder / "private", "shm": self.shm, "daemon": jail.inner_daemon,
                 "host_pid": jail.host_pid, "proxy": jail.children().get("sandmux-port-pr", 1), "ipc_key": self.segment.key, "key": KEY,
                 "here": "." if jail.has_pids else jail.workspace,
                 "cgroup_procs": procs if procs.exists() else "/sys/fs/cgroup/pids/cgroup.procs",
@@ -128,6 +131,7 @@ class World:
         for greeter in self.greeters:
             greeter.close()
         self.segment.close()
+        self.shm.unlink()
         self.identity.close()
 
 
