@@ -13,6 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+#define ALL_LEASES "/apis/coordination.k8s.io/v1/leases"
+#define CLAIMS "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxclaims"
+#define POOLS "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxwarmpools"
+#define JSON_PATCH "application/json-patch+json"
+#define MERGE_PATCH "application/merge-patch+json"
+#define APPLY_PATCH "application/apply-patch+yaml"
+
 static struct loop *loop;
 static struct http *http;
 static struct server *backend;
@@ -124,3 +133,48 @@ static inline struct got ask(
 		fail_msg("%s %s: %s", method, path, got.err.msg);
 	return got;
 }
+
+struct row {
+	const char *method, *path, *body, *type;
+	int status;
+	const char *answer; /* found in it, ' for "; NULL: anything */
+};
+
+static inline void check(const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct got got = ask(rows[i].method, rows[i].path, rows[i].body, rows[i].type);
+		char wanted[1000];
+		snprintf(wanted, sizeof wanted, "%s", rows[i].answer ? rows[i].answer : "");
+		for (char *p = wanted; *p; p++)
+			if (*p == '\'')
+				*p = '"';
+		if (got.status != rows[i].status ||
+			strstr(got.body.p ? got.body.p : "", wanted) == NULL)
+			fail_msg("row %zu, %s %s: %d %s", i, rows[i].method, rows[i].path,
+				got.status, got.body.p);
+		str_deinit(&got.body);
+	}
+}
+#define CHECK(...)                                                                             \
+	do {                                                                                   \
+		static const struct row rows_[] = { __VA_ARGS__ };                             \
+		check(rows_, COUNT(rows_));                                                    \
+	} while (0)
+
+#define POST(path, body, status, answer)                                                       \
+	{                                                                                      \
+		"POST", path, body, NULL, status, answer                                       \
+	}
+#define GET(path, status, answer)                                                              \
+	{                                                                                      \
+		"GET", path, "", NULL, status, answer                                          \
+	}
+#define PUT(path, body, status, answer)                                                        \
+	{                                                                                      \
+		"PUT", path, body, NULL, status, answer                                        \
+	}
+#define DELETE(path, body, status, answer)                                                     \
+	{                                                                                      \
+		"DELETE", path, body, NULL, status, answer                                     \
+	}

@@ -5,10 +5,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#define CLAIMS "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxclaims"
 #define SANDBOXES "/apis/agents.x-k8s.io/v1beta1/namespaces/default/sandboxes"
 #define PODS "/api/v1/namespaces/default/pods"
-#define MERGE_PATCH "application/merge-patch+json"
 
 static int with_a_daemon(void **state)
 {
