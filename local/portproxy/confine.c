@@ -54,7 +54,7 @@ static bool filter_calls(void)
 	for (size_t i = 0; ok && i < sizeof allowed / sizeof allowed[0]; i++)
 		ok = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0) == 0;
 	ok = ok && seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-			   SCMP_A0(SCMP_CMP_EQ, AF_UNIX)) == 0;
+			   SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0)) == 0;
 	ok = ok && seccomp_load(filter) == 0;
 	if (filter != NULL)
 		seccomp_release(filter);
