@@ -105,7 +105,7 @@ void kube_transport_err(const struct err *from, const char *server, struct err *
 	switch (from->code) {
 	case ERR_CONN_REFUSED:
 		to->sys = ECONNREFUSED;
-		/* fall through */
+		__attribute__((fallthrough));
 	case ERR_CONN_LOST:
 	case ERR_CONN_DNS:
 		to->code = ERR_KUBE_TRANSPORT;

@@ -116,7 +116,8 @@ static inline void cluster_handle(
 	}
 }
 
-static inline char *cluster_text(struct cluster *c, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static inline char *cluster_text(
+	struct cluster *c, const char *format, va_list args)
 {
 	char *text;
 	if (vasprintf(&text, format, args) < 0)

@@ -42,7 +42,7 @@ int world_tear_down(void **state)
 	return 0;
 }
 
-static cJSON *parse(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static cJSON *parse(const char *format, va_list args)
 {
 	static char text[65536];
 	vsnprintf(text, sizeof text, format, args);
