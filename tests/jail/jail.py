@@ -14,6 +14,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from harness.case import CI
 from harness.procs import Process
 from harness.sandmux import BIN, REPO
 
@@ -43,7 +44,7 @@ class Identity:
         self.is_root = uid == 0
         self.home = Path(tempfile.mkdtemp(prefix=f"sandmux-jail-{name}-"))
         self.home.chmod(0o711)
-        self._cgroups = []
+        self._cgroups, self._can_cgroup = [], None
         if os.getuid() != uid:
             self.bin = self.home / "bin"
             self.bin.mkdir()
@@ -106,7 +107,15 @@ class Identity:
         return self._cgroups
 
     def can_cgroup(self):
-        return self.is_root and os.access("/sys/fs/cgroup", os.W_OK) or bool(self.cgroup_folders())
+        """Found by trying, once: may a backend of his make groups that hold a sandbox?"""
+        if self._can_cgroup is None:
+            with Jail(self, cgroup=True, memory=512 << 20, pids=100, cpu_milli=10000) as jail:
+                self._can_cgroup = {"memory", "pids"} <= set(jail.cgroups)
+            if not self._can_cgroup and CI and os.getuid() == 0:
+                raise AssertionError(f"root can make cgroups for everybody, but {self.name}'s sandbox was held by {jail.cgroups} only")
+            if not self._can_cgroup:
+                print(f"no cgroups for {self.name} on this machine")
+        return self._can_cgroup
 
     def enter_cgroup(self):
         """For preexec_fn: the process begins in the delegated groups."""

