@@ -24,11 +24,6 @@ static bool is_guarded(const struct app *app)
 	return !s->since_ms || clock_mono_ms() - s->since_ms < SURPRISE_GUARD_MS;
 }
 
-bool surprise_is_any(const struct app *app)
-{
-	return app->surprises.n > 0;
-}
-
 void surprise_hide(struct app *app)
 {
 	app->surprises.since_ms = 0;

@@ -26,7 +26,6 @@ void surprise_push(struct app *app, struct dialog *dialog_take);
 /* Those of an owner that goes are thrown away unanswered. */
 void surprise_drop(struct app *app, const void *owner);
 void surprise_free_all(struct app *app);
-bool surprise_is_any(const struct app *app);
 /* The terminal is another one: the pause begins anew. */
 void surprise_hide(struct app *app);
 

@@ -395,6 +395,23 @@ static void title_of(const struct dialog *d, struct str *out)
 		str_add(out, d->suffix);
 }
 
+/* The columns inside of a box without fields: no wider than what it says. */
+static int needed_cols(
+	const struct dialog *d, const struct slice *lines, int n_lines, const char *heading)
+{
+	int widest = buttons_cols(d);
+	for (int i = 0; i < n_lines; i++) {
+		char *line = x_strndup(lines[i].p, lines[i].n);
+		int used = text_cols(line);
+		widest = used > widest ? used : widest;
+		free(line);
+	}
+	int title = text_cols(heading) + 4;
+	widest = title > widest ? title : widest;
+	int footer = d->footer ? text_cols(d->footer) + 4 : 0;
+	return footer > widest ? footer : widest;
+}
+
 void dialog_draw(struct dialog *d, struct region screen, const struct theme *theme)
 {
 	struct slice lines[LINES_MAX];
@@ -406,19 +423,9 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 		cols = screen.cols;
 	int inner = cols - 4;
 	int n_lines = fold_all(d, inner, lines);
-	if (!d->n_fields) { /* no wider than what it says */
-		int widest = buttons_cols(d);
-		for (int i = 0; i < n_lines; i++) {
-			char *line = x_strndup(lines[i].p, lines[i].n);
-			int used = text_cols(line);
-			widest = used > widest ? used : widest;
-			free(line);
-		}
-		int title = text_cols(heading.p) + 4;
-		widest = title > widest ? title : widest;
-		int footer = d->footer ? text_cols(d->footer) + 4 : 0;
-		widest = footer > widest ? footer : widest;
-		inner = widest < inner ? widest : inner;
+	if (!d->n_fields) {
+		int needed = needed_cols(d, lines, n_lines, heading.p);
+		inner = needed < inner ? needed : inner;
 		cols = inner + 4;
 	}
 	int n_rows = button_rows(d, inner);
