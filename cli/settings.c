@@ -34,10 +34,10 @@ static void print_table(const char *path)
 	printf("%-24s %-12s %-12s %s\n", "NAME", "VALUE", "DEFAULT", "LIMITS");
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_row *row = setting_row((enum setting)i);
+		const char *text = setting_initial_text((enum setting)i);
 		printf("%-24s %-12s %-12s %s\n", row->name,
 			setting_format((enum setting)i, setting_get((enum setting)i), now),
-			row->text ? row->text
-				  : setting_format((enum setting)i, row->initial, initial),
+			text ? text : setting_format((enum setting)i, row->initial, initial),
 			row->help);
 	}
 	printf("\nChange one with --set NAME=VALUE, or for good with a line NAME: VALUE in\n%s\n",
@@ -53,9 +53,10 @@ static void print_structured(struct cli *cli)
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_row *row = setting_row((enum setting)i);
 		cJSON *each = cJSON_AddObjectToObject(object, row->name);
-		if (row->text) {
+		const char *text = setting_initial_text((enum setting)i);
+		if (text) {
 			cJSON_AddStringToObject(each, "value", setting_text((enum setting)i));
-			cJSON_AddStringToObject(each, "default", row->text);
+			cJSON_AddStringToObject(each, "default", text);
 		} else {
 			cJSON_AddNumberToObject(
 				each, "value", (double)setting_get((enum setting)i));

@@ -79,8 +79,7 @@ static const struct setting_row rows[] = {
 		0, 1000000000, "entries of a copied tree, before it is asked whether to go on",
 		NULL },
 	[SETTING_PREFIX_KEY] = { "prefix-key", SETTING_TEXT, 0, 0, 0,
-		"no limit: the keys that a shell pane keeps for sandmux, up to three",
-		"ctrl-] F12" },
+		"no limit: the keys that a shell pane keeps for sandmux, up to three" },
 };
 _Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each setting");
 
@@ -91,9 +90,14 @@ static bool is_set[SETTING_COUNT];
 static char text_value[SETTING_TEXT_BYTES];
 static bool (*take_text)(const char *text, struct err *err);
 
+const char *setting_initial_text(enum setting setting)
+{
+	return setting == SETTING_PREFIX_KEY ? "ctrl-] F12" : NULL;
+}
+
 const char *setting_text(enum setting setting)
 {
-	return is_set[setting] ? text_value : rows[setting].text;
+	return is_set[setting] ? text_value : setting_initial_text(setting);
 }
 
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err))
@@ -147,7 +151,7 @@ const char *setting_format(enum setting setting, int64_t value, char out[SETTING
 			snprintf(out, SETTING_TEXT_BYTES, "none");
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		snprintf(out, SETTING_TEXT_BYTES, "%lld", (long long)value);
 	}
@@ -172,7 +176,7 @@ static bool parse(const struct setting_row *row, const char *text, int64_t *out)
 		*out = 0;
 		if (strcmp(text, "none") == 0)
 			return true;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		return num_parse_i64(text, INT64_MIN, INT64_MAX, out);
 	}

@@ -58,11 +58,11 @@ struct setting_row {
 	int64_t initial, min,
 		max; /* in ms, bytes or as a count; min 0 of bytes: 0 is no limit */
 	const char *help;
-	const char *text; /* the default of a text; else NULL */
 };
 
 const struct setting_row *setting_row(enum setting setting);
-const char *setting_text(enum setting setting); /* of a text: what it is now */
+const char *setting_initial_text(enum setting setting); /* NULL: it is no text */
+const char *setting_text(enum setting setting);         /* of a text: what it is now */
 /* Who knows what a text means: called when it is set; its refusal is the setting's. */
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err));
 int64_t setting_get(enum setting setting); /* ms, bytes or a count */

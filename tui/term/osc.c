@@ -119,7 +119,9 @@ static void write_clipboard(struct term *t, char *text, size_t n)
 		return; /* a read: never answered */
 	size_t bytes_n;
 	char *bytes = digest_base64_decode((struct slice){ data, data_n }, &bytes_n);
-	if (bytes != NULL && bytes_n <= TERM_CLIPBOARD_BYTES)
+	/* a sequence that was kept cannot hold more than is promised */
+	_Static_assert(OSC_CLIPBOARD_BYTES / 4 * 3 <= TERM_CLIPBOARD_BYTES, "base64: 4 for 3");
+	if (bytes != NULL)
 		t->callbacks.on_clipboard_write(bytes, bytes_n, t->arg);
 	free(bytes);
 }

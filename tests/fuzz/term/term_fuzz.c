@@ -5,7 +5,7 @@
  * operation: 'r' cols rows, 'k' key mods, 'c' char mods, 'm' event button col row mods, 'p' n bytes…,
  * 'f' in, 's' (feed byte by byte from here on, or whole again), 'x' (read everything), 0xff (itself).
  *
- * Two terminals get the same: one writes ASCII directly, the other passes it through libvterm.
+ * Two terminals get the same: one writes ASCII in runs, the other each character by itself.
  * They must agree, and each must keep the rules of the header. */
 #include "engine/base/mem.h"
 #include "tui/term/internal.h"
