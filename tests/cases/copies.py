@@ -260,6 +260,7 @@ class CopyCases:
         self.assertEqual((self.tmp / "back" / deep / "f").read_text(), "at the bottom")
 
     def tree(self, top):
+        self.addCleanup(subprocess.run, ["chmod", "-R", "u+rwX", self.tmp], check=True)
         for name, mode, when in (("d/run.sh", 0o755, THEN), ("d/secret", 0o600, THEN + 1), ("plain", 0o644, THEN + 86400), ("d/e/deep", 0o444, 5)):
             path = top / name
             path.parent.mkdir(parents=True, exist_ok=True)
