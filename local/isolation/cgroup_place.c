@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/isolation/cgroup_place.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILE_BYTES = 64 << 10 };
+enum { MAX_FILE_BYTES = 64 << 10, LEFT_MS = 60000 };
 
 const char *const cgroup_controller_names[CGROUP_CONTROLLER_COUNT] = {
 	[CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids", [CGROUP_CPU] = "cpu"
@@ -244,13 +246,35 @@ void cgroup_places_deinit(struct cgroup_places *places)
 	*places = (struct cgroup_places){ 0 };
 }
 
+void cgroup_place_sweep(const char *dir, int64_t older_than_ms)
+{
+	int64_t now = clock_wall_ms();
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		struct stat st;
+		/* one that another backend has just made is empty for a moment too; one that is in use does not go */
+		if (e->d_name[0] != '.' &&
+			fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISDIR(st.st_mode) &&
+			now - (int64_t)st.st_mtim.tv_sec * 1000 >= older_than_ms)
+			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
 const struct cgroup_places *cgroup_places_own(void)
 {
 	static struct cgroup_places places;
 	static bool is_found;
-	if (!is_found)
-		cgroup_places_find(&places, "/sys/fs/cgroup", "/proc/self/cgroup");
+	if (is_found)
+		return &places;
 	is_found = true;
+	cgroup_places_find(&places, "/sys/fs/cgroup", "/proc/self/cgroup");
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++)
+		if (places.of[i].dir != NULL)
+			cgroup_place_sweep(places.of[i].dir, LEFT_MS);
 	return &places;
 }
 

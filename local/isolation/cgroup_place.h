@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum cgroup_controller { CGROUP_MEMORY, CGROUP_PIDS, CGROUP_CPU, CGROUP_CONTROLLER_COUNT };
 extern const char *const cgroup_controller_names[CGROUP_CONTROLLER_COUNT];
@@ -26,7 +27,9 @@ struct cgroup_places {
 /* Looks, tries, and may move this process into a leaf. root: "/sys/fs/cgroup", self: "/proc/self/cgroup". */
 void cgroup_places_find(struct cgroup_places *places, const char *root, const char *self);
 void cgroup_places_deinit(struct cgroup_places *places);
-/* Those of this process, found at the first call. */
+/* Removes groups that a killed backend left: those in this folder that nothing is in, and that are this old. */
+void cgroup_place_sweep(const char *dir, int64_t older_than_ms);
+/* Those of this process, found (and swept) at the first call. */
 const struct cgroup_places *cgroup_places_own(void);
 /* Makes the folder again if it went with the last sandbox. */
 bool cgroup_place_open(const struct cgroup_place *place);

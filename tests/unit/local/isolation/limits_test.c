@@ -211,6 +211,35 @@ static void goes_back_if_it_is_no_use(void **state)
 	assert_int_equal(status, 0);
 }
 
+static void what_a_killed_backend_left_goes(void **state)
+{
+	struct tree *t = *state;
+	static const struct timespec long_ago[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	static const char *const names[] = { "left", "used", "new" };
+	put(t, "sandmux/left/x", "");
+	put(t, "sandmux/used/x", "");
+	put(t, "sandmux/new/x", "");
+	for (int i = 0; i < 3; i++) {
+		char *path = x_asprintf("%s/sandmux/%s", t->dir, names[i]);
+		char *file = x_asprintf("%s/x", path);
+		if (i != 1)
+			assert_int_equal(unlink(file), 0);
+		if (i != 2)
+			assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+		free(file);
+		free(path);
+	}
+	char *dir = x_asprintf("%s/sandmux", t->dir);
+	cgroup_place_sweep(dir, 60000);
+	for (int i = 0; i < 3; i++) {
+		char *path = x_asprintf("%s/%s", dir, names[i]);
+		assert_int_equal(access(path, F_OK) == 0, i != 0);
+		free(path);
+	}
+	free(dir);
+	cgroup_place_sweep("/nonexistent", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +250,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			v2_at_the_root_of_all_needs_no_leaf, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nothing_is_said, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_a_killed_backend_left_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(goes_back_if_it_is_no_use, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
