@@ -26,6 +26,7 @@
 
 enum {
 	STDIN_CHUNK_BYTES = 256 << 10,
+	WINDOW_BYTES = 1 << 20,
 	CTRL_D = 4,
 	AGAIN_MS = 100, /* … and twice that each time, up to */
 	AGAIN_MAX_MS = 2000,
@@ -337,6 +338,8 @@ static void start(struct cli *cli, struct runtime *runtime, void *arg)
 		.cwd = cli->opt.cwd,
 		.pty_cols = cols,
 		.pty_rows = rows,
+		/* what a pipe takes at once; a person at a terminal wants Ctrl-C to be soon */
+		.window_bytes = run->is_pty ? 0 : WINDOW_BYTES,
 		.on_init = on_init,
 		.on_output = on_output,
 		.on_exit = on_exit_event,

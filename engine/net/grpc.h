@@ -55,3 +55,5 @@ struct grpc_call *grpc_start(
 	struct grpc_conn *conn, const struct grpc_call_opts *opts, struct err *err);
 void grpc_cancel(struct grpc_call *call); /* RST_STREAM CANCEL; no callback comes */
 void grpc_consumed(struct grpc_call *call, size_t message_bytes);
+/* A larger stream window than the connection's default, from now; for a call whose answer has begun. */
+void grpc_set_window(struct grpc_call *call, uint32_t bytes);

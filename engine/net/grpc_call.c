@@ -135,6 +135,16 @@ void grpc_consumed(struct grpc_call *call, size_t message_bytes)
 	give_window(call, message_bytes - early);
 }
 
+void grpc_set_window(struct grpc_call *call, uint32_t bytes)
+{
+	struct grpc_conn *conn = call->conn;
+	if (conn->is_closed || bytes <= conn->stream_window_bytes || bytes > INT32_MAX)
+		return;
+	nghttp2_session_set_local_window_size(
+		conn->session, NGHTTP2_FLAG_NONE, call->stream_id, (int32_t)bytes);
+	grpc_conn_flush_later(conn);
+}
+
 /* False if the prefix is no good: the call has ended. */
 static bool check_prefix(struct grpc_call *call)
 {

@@ -133,6 +133,8 @@ static void on_init_event(struct runtime_process *process, int pid)
 	runtime_op_set_timeout(
 		&process->op, process->is_killing ? setting_get(SETTING_DRAIN_TIMEOUT) : 0);
 	runtime_liveness_on_process(process->op.runtime);
+	if (process->opts.window_bytes && process->op.call)
+		grpc_set_window(process->op.call, process->opts.window_bytes);
 	runtime_control_after_init(process);
 	runtime_stdin_pump(process);
 	if (process->opts.on_init && !process->is_killing)

@@ -187,6 +187,8 @@ struct runtime_start_opts {
 	const char *const *env;  /* "K=V", NULL-terminated, or NULL */
 	const char *cwd;         /* sandbox path or NULL */
 	int pty_cols, pty_rows;  /* both 0: no PTY */
+	uint32_t
+		window_bytes; /* of output on its way at once; 0: 256 KiB, what a pane may hold */
 	int64_t init_timeout_ms; /* 0: 30 s until the process has started; its life has no limit */
 	const struct span *parent;
 	void (*on_init)(void *arg, int pid);

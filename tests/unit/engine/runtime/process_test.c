@@ -149,6 +149,8 @@ static void on_drained(void *arg)
 	n_drained++;
 }
 
+static uint32_t window_bytes;
+
 static void start(int cols, int rows)
 {
 	static const char *const argv[] = { "/bin/sh", "-c", "x", NULL };
@@ -156,6 +158,7 @@ static void start(int cols, int rows)
 		.argv = argv,
 		.pty_cols = cols,
 		.pty_rows = rows,
+		.window_bytes = window_bytes,
 		.init_timeout_ms = 1000,
 		.on_init = on_init,
 		.on_output = on_output,
@@ -568,6 +571,17 @@ static void ends_inside_callbacks(void **state)
 	assert_true(exit_ok);
 }
 
+static void a_larger_window_is_given_at_once(void **state)
+{
+	(void)state;
+	window_bytes = 1 << 20;
+	running(0, 0);
+	window_bytes = 0;
+	TURN_UNTIL(loop, peer.window_given >= (1 << 20) - (256 << 10));
+	turn_for(loop, 20);
+	assert_true(peer.window_given < 1 << 20); /* the rest was there from the beginning */
+}
+
 static void unread_output_holds_the_process_back(void **state)
 {
 	char event[4096 + 3] = "\x12\x80\x20";
@@ -765,6 +779,7 @@ int main(void)
 		TEST(a_kill_before_init_signals_after_it),
 		TEST(handles_survive_their_runtime),
 		TEST(ends_inside_callbacks),
+		TEST(a_larger_window_is_given_at_once),
 		TEST(unread_output_holds_the_process_back),
 		TEST(execute_answers_whole_or_not_at_all),
 		TEST(links_are_told_from_what_they_point_to),
