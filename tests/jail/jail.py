@@ -158,6 +158,16 @@ def attack_bare(identity, has_capabilities, name, *args):
     return parse(r.stdout)
 
 
+def attack_bare_many(identity, rows):
+    """[(name, *args), …]: what attack_bare() says of each, in one go. None where the attack broke."""
+    r = subprocess.run(identity.argv([PYTHON, identity.attacks, "many", json.dumps([list(map(str, row)) for row in rows])]), capture_output=True,
+                       text=True, timeout=4 * TIMEOUT, env=identity.env, cwd=identity.home)
+    lines = r.stdout.splitlines()
+    if r.returncode or len(lines) != len(rows):
+        raise AssertionError(f"the attacks broke: {r.stdout}{r.stderr}")
+    return [parse(line) if line else None for line in lines]
+
+
 def add_session_key(name):
     """For preexec_fn: a session keyring with one key in it."""
     libc.syscall.restype = ctypes.c_long
