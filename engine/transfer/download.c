@@ -116,10 +116,8 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 /* ---- start and commit */
 static bool open_temp(struct job *job, struct err *err)
 {
-	job->to_fd = transfer_temp_open(job->dir->to_fd, job->temp, err);
+	job->to_fd = transfer_temp_open(job->dir->to_fd, job->temp, &job->temp_slot, err);
 	job->has_temp = job->to_fd >= 0;
-	if (job->has_temp)
-		job->temp_slot = fatal_signal_remember_file(job->dir->to_fd, job->temp);
 	return job->has_temp;
 }
 

@@ -260,8 +260,9 @@ long transfer_source_read(struct job *job, char *into, size_t room, struct err *
 /* After a failed copy: true if the source says a wrong size, and the job is ready to be read to its end. */
 bool transfer_source_starts_again(struct job *job);
 
-/* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use. */
-int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err);
+/* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use.
+ * *slot is for fatal_signal_forget_file(), once the file has its name or is gone. */
+int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], int *slot, struct err *err);
 void transfer_temp_sweep(int dir); /* removes those of ours that nobody uses any more */
 
 /* ---- written.c */

@@ -8,6 +8,7 @@
  * A sweeper that comes between the writer's first two steps removes the file under its lock; the writer then either does
  * not get the lock or finds no name left, and makes another one. Where a file system has no locks nothing is swept. */
 #include "engine/base/digest.h"
+#include "engine/base/fatal_signal.h"
 #include "engine/transfer/internal.h"
 
 #include <dirent.h>
@@ -25,7 +26,7 @@ enum {
 	MAX_SCANNED = 100 * 1000,
 };
 
-int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err)
+int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], int *slot, struct err *err)
 {
 	char random[RANDOM_DIGITS + 1];
 	struct stat st;
@@ -33,9 +34,14 @@ int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err)
 	for (int i = 0; i < ATTEMPTS; i++) {
 		digest_random_hex(random, RANDOM_DIGITS);
 		snprintf(name, TRANSFER_TEMP_BYTES, TRANSFER_TEMP_PREFIX "%s", random);
+		/* before it is there: a crash may come at any moment after */
+		*slot = fatal_signal_remember_file(dir, name);
 		int fd = openat(
 			dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0) {
+			int errnum = errno;
+			fatal_signal_forget_file(*slot);
+			errno = errnum;
 			if (errno == EEXIST)
 				continue;
 			err_set_errno(err, errno, "cannot write in the target folder");
@@ -44,6 +50,7 @@ int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], struct err *err)
 		bool is_swept = flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 		if (!is_swept && (fstat(fd, &st) < 0 || st.st_nlink > 0))
 			return fd;
+		fatal_signal_forget_file(*slot);
 		close(fd);
 	}
 	err_set(err, ERR_SYSTEM, "cannot make a temporary file in the target folder");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Temporary files: in use while their lock is held, swept when nobody holds it, and nothing else is touched. */
+#include "engine/base/fatal_signal.h"
 #include "engine/transfer/internal.h"
 
 #include <setjmp.h>
@@ -53,12 +54,15 @@ static void put(const char *name)
 	close(fd);
 }
 
+/* of the file at hand, should the test crash */
+static int slot;
+
 static void one_in_use_stays(void **state)
 {
 	char name[TRANSFER_TEMP_BYTES];
 	struct stat st;
 	struct err err = { 0 };
-	int fd = transfer_temp_open(dir, name, &err);
+	int fd = transfer_temp_open(dir, name, &slot, &err);
 
 	(void)state;
 	assert_true(fd >= 0);
@@ -85,7 +89,7 @@ static void one_of_a_dead_process_goes(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
-		int fd = transfer_temp_open(dir, name, NULL);
+		int fd = transfer_temp_open(dir, name, &slot, NULL);
 		if (fd < 0 || write(ends[1], name, sizeof name) != (ssize_t)sizeof name)
 			_exit(1);
 		pause();
@@ -163,12 +167,13 @@ static void a_sweeper_at_work_takes_none_in_use(void **state)
 		for (;;)
 			transfer_temp_sweep(dir);
 	for (int i = 0; i < 3000; i++) {
-		int fd = transfer_temp_open(dir, name, NULL);
+		int fd = transfer_temp_open(dir, name, &slot, NULL);
 		assert_true(fd >= 0);
 		if (!is_there(name))
 			fail_msg("%s was taken, at %d", name, i);
 		unlinkat(dir, name, 0);
 		close(fd);
+		fatal_signal_forget_file(slot);
 	}
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -183,7 +188,7 @@ static void a_folder_that_refuses_says_so(void **state)
 	(void)state;
 	if (proc < 0)
 		skip();
-	assert_int_equal(transfer_temp_open(proc, name, &err), -1);
+	assert_int_equal(transfer_temp_open(proc, name, &slot, &err), -1);
 	assert_non_null(strstr(err.msg, "cannot write in the target folder"));
 	transfer_temp_sweep(proc);
 	close(proc);
