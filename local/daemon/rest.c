@@ -315,9 +315,11 @@ static bool matches(const char *path, const char *route, const char **rest)
 {
 	char segment[16];
 	while (*route) {
+		if (*path != '/') /* also its end: nothing may be read behind that */
+			return false;
 		size_t path_n = strcspn(path + 1, "/"), route_n = strcspn(route + 1, "/");
 		size_t n;
-		if (*path != '/' || path_n > sizeof segment ||
+		if (path_n > sizeof segment ||
 			!http1_unescape(
 				(struct slice){ path + 1, path_n }, false, segment, &n) ||
 			n != route_n || memcmp(segment, route + 1, n) != 0)
