@@ -52,6 +52,7 @@ static void drop_open(struct history *h)
 	pack_unref_styles(&line, h->tables);
 	pack_clear(&h->open);
 	h->is_open = false;
+	h->open_walk.cols = 0;
 }
 
 void history_clear(struct history *h)
@@ -132,6 +133,7 @@ static void seal(struct history *h)
 		sizeof offset);
 	chunk->line_count++;
 	chunk->used += (uint32_t)bytes;
+	h->open_walk.cols = 0;
 	if (chunk->rows_cols == h->cols)
 		chunk->rows += pack_rows(&line, h->cols);
 	else

@@ -33,6 +33,13 @@ struct history {
 	uint64_t next_id;
 	struct pack_builder open;
 	bool is_open;
+	/* what is known of the open line at this width; bytes are only ever added to it, so the rows before stay */
+	struct {
+		int cols;       /* 0: nothing */
+		uint32_t cells; /* that it had when its rows were counted */
+		uint32_t rows;
+		struct pack_row row; /* how far it has been walked */
+	} open_walk;
 	int cols;
 	/* the sealed line that was read last; the next one asked for is mostly it or a neighbour */
 	struct {
@@ -58,4 +65,4 @@ static inline struct pack_line line_of(const struct chunk *chunk, uint32_t index
 }
 
 uint64_t history_chunk_rows(const struct history *h, struct chunk *chunk);
-uint32_t history_open_rows(const struct history *h);
+uint32_t history_open_rows(struct history *h);

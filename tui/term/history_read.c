@@ -19,12 +19,19 @@ uint64_t history_chunk_rows(const struct history *h, struct chunk *chunk)
 	return chunk->rows;
 }
 
-uint32_t history_open_rows(const struct history *h)
+uint32_t history_open_rows(struct history *h)
 {
 	if (!h->is_open)
 		return 0;
 	struct pack_line line = pack_built(&h->open);
-	return pack_rows(&line, h->cols);
+	if (h->open_walk.cols != h->cols)
+		h->open_walk.row = (struct pack_row){ 0 };
+	if (h->open_walk.cols != h->cols || h->open_walk.cells != line.head.cells) {
+		h->open_walk.rows = pack_rows(&line, h->cols);
+		h->open_walk.cells = line.head.cells;
+		h->open_walk.cols = h->cols;
+	}
+	return h->open_walk.rows;
 }
 
 int history_rows(struct history *h)
@@ -116,7 +123,6 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 	uint64_t left = (uint64_t)rows_from_end;
 	uint32_t rows = history_open_rows(h);
 	if (left <= rows) {
-		struct pack_row row = { 0 };
 		*pos = (struct history_pos){
 			.line = pack_built(&h->open),
 			.line_id = h->next_id,
@@ -124,8 +130,8 @@ bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
 			.row_count = rows,
 			.open = true,
 		};
-		pack_seek_row(&pos->line, h->cols, pos->row, &row);
-		pos->start = row.start;
+		pack_seek_row(&pos->line, h->cols, pos->row, &h->open_walk.row);
+		pos->start = h->open_walk.row.start;
 		return true;
 	}
 	if (!seek(h, left))
@@ -146,8 +152,11 @@ size_t history_read(struct history *h, const struct history_pos *pos, struct ter
 	size_t max_cells)
 {
 	struct pack_row row = { 0 };
-	if (!pos->open && h->recent.valid)
-		row = h->recent.row; /* left there by history_find() */
+	/* left there by history_find() */
+	if (pos->open && h->open_walk.cols == h->cols)
+		row = h->open_walk.row;
+	else if (!pos->open && h->recent.valid)
+		row = h->recent.row;
 	pack_seek_row(&pos->line, h->cols, pos->row, &row);
 	struct pack_reader reader;
 	pack_read_row(&reader, &pos->line, &row);

@@ -576,13 +576,21 @@ static void test_an_end_with_a_process(void **state)
 {
 	struct rpc rpc;
 	(void)state;
-	start(&rpc, SH("trap 'echo term; exit 5' TERM; echo up; while :; do sleep 0.05; done"),
+	/* it ends when it is told to, so that the daemon is still there to be asked */
+	start(&rpc,
+		SH("trap 'echo term; until [ -e go ]; do sleep 0.02; done; exit 5' TERM; echo up; "
+		   "while :; do sleep 0.05; done"),
 		false);
 	TURN_UNTIL(loop, strstr(rpc.out.p, "up\n") != NULL);
 	daemon_shutdown(the_daemon);
 	struct got got = rest("GET", "/v1/health", "", NULL, NULL);
 	assert_int_equal(got.status, 503);
 	str_deinit(&got.body);
+	char path[sizeof root + 8];
+	snprintf(path, sizeof path, "%s/go", root);
+	int go = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(go >= 0);
+	close(go);
 	TURN_UNTIL(loop, rpc.done);
 	assert_string_equal(rpc.out.p, "up\nterm\n");
 	assert_int_equal(rpc.exit_code, 5);

@@ -41,6 +41,38 @@ static void test_lines_go_to_the_scrollback(void **state)
 	assert_int_equal(term_row(rig.t, 0, cells, 3), 3);
 }
 
+/* The line that is still going on, read row by row, from below and again while it grows and the width changes. */
+static void test_an_open_line_is_read_as_it_grows(void **state)
+{
+	struct str whole, read;
+	(void)state;
+	str_init(&whole, 1 << 16);
+	for (int i = 0; i < 60; i++) {
+		char text[24];
+		snprintf(text, sizeof text, "%d你a\xcc\x81%s", i, i % 3 ? "b" : "好");
+		rig_feed(&rig, text);
+		str_add(&whole, text);
+		if (i % 20 == 19)
+			term_resize(rig.t, i == 39 ? 13 : 7, 4);
+		int oldest = -term_history_rows(rig.t);
+		for (int line = 3; line >= oldest; line -= 5) /* backwards, which starts anew */
+			rig_lines(&rig, line, line);
+		str_init(&read, 1 << 16);
+		term_copy(rig.t, (struct term_pos){ oldest, 0 },
+			(struct term_pos){ term_rows(rig.t) - 1, 20 }, false, &read);
+		while (read.n > 0 && read.p[read.n - 1] == '\n')
+			read.p[--read.n] = '\0';
+		assert_string_equal(read.p, whole.p);
+		str_deinit(&read);
+	}
+	/* taken back onto a taller screen, sealed, and another one begun */
+	term_resize(rig.t, 7, 60);
+	rig_feed(&rig, "\r\n");
+	term_resize(rig.t, 7, 4);
+	assert_non_null(strstr(all(), "你"));
+	str_deinit(&whole);
+}
+
 static void test_deleted_lines_and_regions_do_not(void **state)
 {
 	(void)state;
@@ -349,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_lines_go_to_the_scrollback),
+		CASE(test_an_open_line_is_read_as_it_grows),
 		CASE(test_deleted_lines_and_regions_do_not),
 		CASE(test_the_cap_is_in_bytes),
 		CASE(test_no_scrollback_at_all),
