@@ -190,7 +190,9 @@ static void edges_of_names(void **state)
 	} rows[] = { { "a", true }, { "9", true }, { "A", false }, { "a.b", true },
 		{ "a-b", true }, { "-a", false }, { "a-", false }, { ".a", false },
 		{ "a.", false }, { "a..b", false }, { "a-.b", false }, { "a.-b", false },
-		{ "a_b", false }, { "a--b", true } };
+		{ "a_b", false }, { "a--b", true }, { "az09", true }, { "z0", true },
+		{ "a`b", false }, { "a{b", false }, { "a/b", false }, { "a:b", false },
+		{ "aZb", false }, { "a,b", false } };
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (kube_is_dns_subdomain(rows[i].text, strlen(rows[i].text)) !=
@@ -202,6 +204,19 @@ static void edges_of_names(void **state)
 	assert_false(is_taken("", "k", "-v"));
 	assert_false(is_taken("", "k", "v."));
 	assert_false(is_taken("P", "k", "v"));
+	/* the neighbours of letters and digits */
+	static const char *const ends[] = { "@", "[", "`", "{", "/", ":" };
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		char between[8];
+		snprintf(between, sizeof between, "a%sb", ends[i]);
+		assert_false(is_taken("", "k", ends[i]));
+		assert_false(is_taken("", "k", between));
+		if (ends[i][0] != '/')
+			assert_false(is_taken("", between, "v"));
+	}
+	assert_true(is_taken("", "azAZ09", "azAZ09"));
+	assert_true(is_taken("", "9", "z"));
+	assert_true(is_taken("", "Z", "A"));
 }
 
 int main(void)
