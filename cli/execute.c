@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int64_t began_ms;
+static int64_t began_ms, ends_ms; /* ends_ms: of the time limit; 0: none */
 
 void cli_print_result(
 	const struct cli *cli, const struct runtime_result *result, int64_t duration_ms)
@@ -30,8 +30,10 @@ static void on_executed(void *arg, const struct err *err, const struct runtime_r
 {
 	struct cli *cli = arg;
 	if (err != NULL) {
+		/* whichever clock rings first, that of the call or that of the whole run */
+		bool is_overdue = ends_ms > 0 && clock_mono_ms() >= ends_ms;
 		cli_fail(cli, err);
-		cli_finish(cli, cli_execute_status(err));
+		cli_finish(cli, is_overdue ? STATUS_OVERDUE : cli_execute_status(err));
 		return;
 	}
 	int status = result->exit_code < 0 ? STATUS_KILLED : result->exit_code;
@@ -66,6 +68,7 @@ void cli_execute(
 	struct err err = { 0 };
 	struct stat st;
 	began_ms = clock_mono_ms();
+	ends_ms = timeout_ms > 0 ? began_ms + timeout_ms : 0;
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
 		cli_note(cli, "this runtime takes no standard input: the file is not sent");
 	if (runtime_execute_start(runtime, argv, cli->opt.env.items, cli->opt.cwd, timeout_ms,
