@@ -478,6 +478,8 @@ static void the_environment_proxy(void **state)
 		{ "http://a", NULL, "http://p", "a:80", NULL },
 		{ "http://a", NULL, "http://p", "a:443", "http://p" },
 		{ "https://a", "http://p", NULL, "a:x", "http://p" },
+		{ "https://10.1.2.3:6443", "http://p", NULL, "10.1.2.3:443", "http://p" },
+		{ "https://10.1.2.3:6443", "http://p", NULL, "10.1.2.3:6443", NULL },
 		/* names: whole labels from the right */
 		{ "https://a.b", "http://p", NULL, "*.b", NULL },
 		{ "https://b", "http://p", NULL, "*.b", "http://p" },
