@@ -556,6 +556,99 @@ static void test_uploads(void **state)
 	CHECK(NOT("GET /v1/files/", 200, "\"name\":\"form\"", ".sandboxd-tmp-"));
 }
 
+/* ---- connections */
+
+#define HOST "Host: localhost\r\n"
+#define LAST HOST "Connection: close\r\n"
+#define HEALTH(headers) "GET /v1/health HTTP/1.1\r\n" headers "\r\n"
+
+static size_t count_of(const char *word)
+{
+	size_t n = 0;
+	for (const char *p = answer.p; (p = strstr(p, word)) != NULL; p += strlen(word))
+		n++;
+	return n;
+}
+
+static void test_requests_of_one_connection(void **state)
+{
+	(void)state;
+	/* sent at once, answered in turn, with empty lines before one */
+	say(HEALTH(HOST) "\r\n\n" HEALTH(HOST) HEALTH(LAST));
+	assert_int_equal(count_of("HTTP/1.1 200 OK\r\n"), 3);
+	assert_int_equal(count_of("Connection: close\r\n"), 1);
+	say("PUT /v1/files/a HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc"
+	    "GET /v1/files/a HTTP/1.1\r\n" LAST "\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 204 No Content\r\n", 25);
+	assert_non_null(strstr(answer.p, "\r\n\r\nHTTP/1.1 200 OK\r\n"));
+	assert_string_equal(answer.p + answer.n - 7, "\r\n\r\nabc");
+	/* a body that nobody wants is skipped */
+	say("POST /v1/health HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\nGET /" HEALTH(LAST));
+	assert_int_equal(count_of("HTTP/1.1 405 "), 1);
+	assert_int_equal(count_of("HTTP/1.1 200 "), 1);
+	/* unless it was not sent yet: then that is the end */
+	say("POST /v1/health HTTP/1.1\r\n" HOST
+	    "Expect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 405 ", 13);
+	assert_int_equal(count_of("Connection: close\r\n"), 1);
+	assert_int_equal(count_of("100 Continue"), 0);
+	say("POST /v1/health HTTP/1.1\r\n" HOST "Content-Length: 262145\r\n\r\n");
+	assert_int_equal(count_of("Connection: close\r\n"), 1);
+	say("GET /v1/health HTTP/1.0\r\n\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.0 200 OK\r\n", 17);
+}
+
+static void test_how_bodies_come(void **state)
+{
+	(void)state;
+	say("PUT /v1/files/a HTTP/1.1\r\n" LAST
+	    "Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc");
+	assert_memory_equal(
+		answer.p, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n", 50);
+	assert_file("a", "abc", 0644);
+	say("PUT /v1/files/a HTTP/1.1\r\n" LAST
+	    "Transfer-Encoding: chunked\r\n\r\n3\r\nxyz\r\n2\r\n12\r\n0\r\n\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 204 ", 13);
+	assert_file("a", "xyz12", 0644);
+	say("PUT /v1/files/a HTTP/1.1\r\n" LAST
+	    "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 500 ", 13);
+	assert_non_null(strstr(answer.p, "invalid chunked encoding"));
+	assert_file("a", "xyz12", 0644);
+	say("PUT /v1/files/a HTTP/1.1\r\n" LAST "Transfer-Encoding: gzip\r\n\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 501 ", 13);
+	assert_non_null(strstr(answer.p, "\r\n\r\nUnsupported transfer encoding"));
+	say("PUT /v1/files/a HTTP/1.1\r\n" LAST "Expect: tea\r\nContent-Length: 1\r\n\r\nx");
+	assert_memory_equal(answer.p, "HTTP/1.1 417 ", 13);
+	say("GET\r\n\r\n");
+	assert_memory_equal(answer.p, "HTTP/1.1 400 Bad Request\r\n", 26);
+	assert_non_null(strstr(answer.p, "\r\n\r\n400 Bad Request"));
+	assert_file("a", "xyz12", 0644);
+}
+
+static void test_a_body_that_ends_early(void **state)
+{
+	static const char request[] =
+		"PUT /v1/files/a HTTP/1.1\r\n" HOST "Content-Length: 10\r\n\r\nabc";
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	(void)state;
+	put("a", "old", 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	str_clear(&answer);
+	assert_int_equal(
+		send(fd, request, sizeof request - 1, MSG_NOSIGNAL), sizeof request - 1);
+	shutdown(fd, SHUT_WR);
+	TURN_UNTIL(loop, has_ended(fd));
+	close(fd);
+	assert_memory_equal(answer.p, "HTTP/1.1 500 ", 13);
+	assert_non_null(strstr(answer.p, "failed to write file contents: unexpected EOF"));
+	assert_non_null(strstr(answer.p, "Connection: close\r\n"));
+	assert_file("a", "old", 0640);
+	CHECK(NOT("GET /v1/files/", 200, "\"name\":\"a\"", ".sandboxd-tmp-"));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -572,6 +665,9 @@ int main(void)
 		TEST(test_deletes),
 		TEST(test_modes_of_uploads),
 		TEST(test_uploads),
+		TEST(test_requests_of_one_connection),
+		TEST(test_how_bodies_come),
+		TEST(test_a_body_that_ends_early),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

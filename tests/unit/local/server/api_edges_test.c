@@ -3,6 +3,8 @@
  * what discovery says in full, headers. No sandbox is started. */
 #include "tests/unit/local/server/backend.h"
 
+#include "local/server/api/guard.h"
+
 #define EVENTS "/api/v1/namespaces/default/events"
 #define NEW_EVENTS "/apis/events.k8s.io/v1/namespaces/default/events"
 #define SERVICES "/api/v1/namespaces/default/services"
@@ -735,6 +737,23 @@ static void test_headers(void **state)
 	str_deinit(&got.body);
 }
 
+static void test_names_of_this_machine(void **state)
+{
+	static const char *const ours[] = { "127.0.0.1", "127.0.0.1:6443", "localhost",
+		"LocalHost:1", "[::1]", "[::1]:6443" };
+	static const char *const others[] = { "", "127.0.0.2", "127.0.0.10",
+		"127.0.0.1.example", "localhost.example", "localhosts", "local", "::1", "[::2]",
+		"example", "example:127.0.0.1" };
+	(void)state;
+	assert_true(guard_is_host(NULL));
+	for (size_t i = 0; i < COUNT(ours); i++)
+		if (!guard_is_host(ours[i]))
+			fail_msg("%s", ours[i]);
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (guard_is_host(others[i]))
+			fail_msg("%s", others[i]);
+}
+
 /* For people's tools, unless they say otherwise. */
 static void test_pretty(void **state)
 {
@@ -779,6 +798,7 @@ int main(void)
 		TEST(test_discovery_in_full),
 		TEST(test_openapi_in_full),
 		TEST(test_headers),
+		cmocka_unit_test(test_names_of_this_machine),
 		TEST(test_pretty),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
