@@ -501,6 +501,57 @@ static void when_it_expires(void **state)
 	}
 }
 
+/* ---- the pod of a Sandbox */
+
+static void tell_pod(struct store *store, enum kube_change change, const char *uid,
+	const char *owner, const char *created, bool is_deleted)
+{
+	char *text = x_asprintf(
+		"{'metadata':{'name':'s','namespace':'n','uid':'%s','creationTimestamp':'%s'%s,"
+		"'ownerReferences':[{'kind':'Sandbox','uid':'%s','controller':true}]},"
+		"'spec':{},'status':{'phase':'Running'}}",
+		uid, created, is_deleted ? DELETED : "", owner);
+	apply(store, STORE_PODS, change, text);
+	free(text);
+}
+
+/* The one that lives; of two the newer. */
+static void of_several_pods_one_is_shown(void **state)
+{
+	(void)state;
+	struct store store;
+	fleet_store_init(&store, on_change, NULL);
+	char *box = sandbox_json("", RUN, "");
+	apply(&store, STORE_SANDBOXES, KUBE_ADDED, box);
+	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	tell_pod(&store, KUBE_ADDED, "pod-old", SANDBOX_UID, MADE_C, false);
+	assert_string_equal(row->shown.pod_uid, "pod-old");
+	tell_pod(&store, KUBE_ADDED, "pod-foreign", CLAIM_UID, GONE, false);
+	assert_string_equal(row->shown.pod_uid, "pod-old");
+	tell_pod(&store, KUBE_ADDED, "pod-new", SANDBOX_UID, TURNED, false);
+	assert_string_equal(row->shown.pod_uid, "pod-new");
+	tell_pod(&store, KUBE_ADDED, "pod-between", SANDBOX_UID, MADE_S, false);
+	assert_string_equal(row->shown.pod_uid, "pod-new");
+	/* one that is being deleted gives way to any that is not */
+	tell_pod(&store, KUBE_MODIFIED, "pod-new", SANDBOX_UID, TURNED, true);
+	assert_string_equal(row->shown.pod_uid, "pod-between");
+	tell_pod(&store, KUBE_MODIFIED, "pod-between", SANDBOX_UID, MADE_S, true);
+	assert_string_equal(row->shown.pod_uid, "pod-old");
+	tell_pod(&store, KUBE_MODIFIED, "pod-old", SANDBOX_UID, MADE_C, true);
+	assert_string_equal(row->shown.pod_uid, "pod-new");
+	/* one that goes, or turns out to be of another, is shown no more */
+	tell_pod(&store, KUBE_DELETED, "pod-new", SANDBOX_UID, TURNED, true);
+	assert_string_equal(row->shown.pod_uid, "pod-between");
+	tell_pod(&store, KUBE_MODIFIED, "pod-between", CLAIM_UID, MADE_S, true);
+	assert_string_equal(row->shown.pod_uid, "pod-old");
+	tell_pod(&store, KUBE_DELETED, "pod-old", SANDBOX_UID, MADE_C, true);
+	assert_string_equal(row->shown.pod_uid, "");
+	tell_pod(&store, KUBE_MODIFIED, "pod-between", SANDBOX_UID, MADE_S, false);
+	assert_string_equal(row->shown.pod_uid, "pod-between");
+	free(box);
+	fleet_store_deinit(&store);
+}
+
 /* ---- the claim of a create */
 
 static const char *const none[] = { NULL };
@@ -666,6 +717,7 @@ int main(void)
 		cmocka_unit_test(uids),
 		cmocka_unit_test(since_when_it_is_so),
 		cmocka_unit_test(when_it_expires),
+		cmocka_unit_test(of_several_pods_one_is_shown),
 		cmocka_unit_test(the_body_of_a_create),
 		cmocka_unit_test(what_a_create_refuses),
 		cmocka_unit_test(what_can_be_told_before),
