@@ -7,6 +7,7 @@
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "local/server/controller/manifest.h"
 #include "local/server/controller/pods.h"
 #include "tests/unit/engine/net/turns.h"
 
@@ -526,6 +527,84 @@ static void test_strays_are_sorted(void **state)
 	assert_true(is_there("volumes/known"));
 }
 
+#define OWNED_BY(kind, name, uid)                                                              \
+	"'ownerReferences':[{'kind':'" kind "','name':'" name "','uid':'" uid                  \
+	"','controller':true}]"
+
+static const char *manifest_str(const cJSON *manifest, const char *key)
+{
+	const char *text = json_str(manifest, key, NULL);
+	return text ? text : "none";
+}
+
+/* Whose a folder is stands beside it, with the objects that make it findable again. */
+static void test_a_folder_says_whose_it_is(void **state)
+{
+	struct world *w = *state;
+	struct err err = { 0 };
+	cJSON *manifest;
+	assert_true(volumes_open(&w->server, &err));
+	struct object *claim = world_put(w, KIND_CLAIM,
+		"{'metadata':{'name':'c','uid':'claim-1','generation':1},'spec':{}}");
+	world_put(w, KIND_SANDBOX,
+		"{'metadata':{'name':'s','uid':'box-1','generation':1," OWNED_BY(
+			"SandboxClaim", "c", "claim-1") "},'spec':{}}");
+	world_put(w, KIND_PVC,
+		"{'metadata':{'name':'v','uid':'vol-1'," OWNED_BY(
+			"Sandbox", "s", "box-1") "},'spec':{}}");
+	world_put(w, KIND_POD,
+		"{'metadata':{'name':'p','uid':'pod-1'," OWNED_BY(
+			"Sandbox", "s", "box-1") "},'spec':{}}");
+	expect_folder(w, "volumes", "vol-1");
+	expect_folder(w, "pods", "pod-1");
+	const cJSON *objects = manifest_objects(folder, "volumes", "vol-1", &manifest);
+	static const char *const kinds[] = { "c", "s", "v" };
+	assert_int_equal(cJSON_GetArraySize(objects), 3);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(
+			json_str(cJSON_GetArrayItem(objects, i), "metadata", "name", NULL),
+			kinds[i]);
+	assert_string_equal(manifest_str(manifest, "folder"), "volumes");
+	assert_string_equal(manifest_str(manifest, "uid"), "vol-1");
+	assert_string_equal(manifest_str(manifest, "namespace"), "default");
+	assert_string_equal(manifest_str(manifest, "name"), "v");
+	assert_string_equal(manifest_str(manifest, "claim"), "c");
+	assert_string_equal(manifest_str(manifest, "sandbox"), "s");
+	assert_string_not_equal(manifest_str(manifest, "written"), "none");
+	cJSON_Delete(manifest);
+	/* a pod is made anew by its Sandbox: its objects are not kept */
+	assert_null(manifest_objects(folder, "pods", "pod-1", &manifest));
+	assert_string_equal(manifest_str(manifest, "folder"), "pods");
+	assert_string_equal(manifest_str(manifest, "claim"), "c");
+	cJSON_Delete(manifest);
+	assert_null(manifest_objects(folder, "pods", "none", &manifest));
+	assert_null(manifest);
+	/* it follows its owners, when their spec or owner changes and only then */
+	struct object *before = object_ref(claim);
+	claim = world_put(w, KIND_CLAIM,
+		"{'metadata':{'name':'c','uid':'claim-1','generation':1,'labels':{'new':'1'}},"
+		"'spec':{}}");
+	struct change change = { .type = CHANGE_MODIFIED, .now = claim, .before = before };
+	manifest_on_change(&w->server, &change);
+	objects = manifest_objects(folder, "volumes", "vol-1", &manifest);
+	assert_null(json_get(objects->child, "metadata", "labels", NULL));
+	cJSON_Delete(manifest);
+	claim = world_put(w, KIND_CLAIM,
+		"{'metadata':{'name':'c','uid':'claim-1','generation':2,'labels':{'new':'1'}},"
+		"'spec':{}}");
+	change.now = claim;
+	manifest_on_change(&w->server, &change);
+	objects = manifest_objects(folder, "volumes", "vol-1", &manifest);
+	assert_non_null(json_get(objects->child, "metadata", "labels", NULL));
+	cJSON_Delete(manifest);
+	/* not where there is none */
+	manifest_remove(folder, "volumes", "vol-1");
+	manifest_on_change(&w->server, &change);
+	assert_false(is_there("volumes/vol-1.json"));
+	object_unref(before);
+	assert_null(manifest_kind_of(KIND_CLAIM));
+}
+
 /* ---- the log */
 
 static char *text_of(const char *name)
@@ -616,6 +695,7 @@ int main(void)
 		TEST(test_of_which_pods_it_says_nothing),
 		TEST(test_folders_are_made_and_removed),
 		TEST(test_strays_are_sorted),
+		TEST(test_a_folder_says_whose_it_is),
 		TEST(test_a_log_has_a_time_in_each_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
