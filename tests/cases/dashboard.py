@@ -144,7 +144,7 @@ class DashboardCases:
         scr.wait_for("^[[24~")
         scr.key("C-c")
         scr.key("F12").type("d")
-        scr.wait_for(re.compile(r"NAME.*STATE"))
+        scr.wait_for(re.compile(r"NAME.*STATE|ADDRESS"))  # the list, or the one sandbox of a daemon's address
 
     def test_programs_learn_the_colours_and_get_their_title_back(self):
         scr = self.shell(rows=24, cols=80)

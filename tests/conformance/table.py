@@ -69,7 +69,10 @@ class Target:
         for folder, dirs, files in os.walk(self.root):
             for name in dirs + files:
                 full = Path(folder) / name
-                st = full.lstat()
+                try:
+                    st = full.lstat()
+                except FileNotFoundError:  # a temporary file that has just gone
+                    continue
                 kind, content = "other", None
                 if full.is_symlink():
                     kind, content = "link", os.readlink(full).replace(str(self.root), "<root>").replace(self.root.name, "<name>")
