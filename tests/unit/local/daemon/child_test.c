@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a program is given: where it is found, its environment, its limits, its descriptors; and what a failed start says. */
+#include "tests/unit/unit.h"
+
+#include "local/daemon/exec_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static char folder[64];
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof folder, "/tmp/sandmux-child-XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	if (fork() == 0) {
+		execlp("rm", "rm", "-rf", folder, (char *)NULL);
+		_exit(127);
+	}
+	return 0;
+}
+
+static const char *at(const char *name)
+{
+	static char path[4][200];
+	static unsigned next;
+	char *out = path[next++ % 4];
+	snprintf(out, sizeof path[0], "%s/%s", folder, name);
+	return out;
+}
+
+static void put(const char *name, mode_t mode)
+{
+	int fd = open(at(name), O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void programs_are_looked_for_in_the_path(void **state)
+{
+	char before[4096], path[1000];
+	(void)state;
+	snprintf(before, sizeof before, "%s", getenv("PATH"));
+	assert_int_equal(mkdir(at("one"), 0700), 0);
+	assert_int_equal(mkdir(at("two"), 0700), 0);
+	assert_int_equal(mkdir(at("two/dir"), 0700), 0);
+	put("two/both", 0700);
+	put("one/both", 0700);
+	put("two/only", 0700);
+	put("one/plain", 0600);
+	put("two/plain", 0700);
+	snprintf(path, sizeof path, ":relative:%s::%s", at("one"), at("two"));
+	setenv("PATH", path, 1);
+	const struct {
+		const char *name, *is; /* NULL: nowhere */
+	} rows[] = { { "both", at("one/both") }, { "only", at("two/only") },
+		{ "plain", at("two/plain") }, { "none", NULL }, { "dir", NULL } };
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char *is = exec_child_find(rows[i].name);
+		if ((is == NULL) != (rows[i].is == NULL) || (is && strcmp(is, rows[i].is) != 0))
+			fail_msg("%s: %s", rows[i].name, is ? is : "nowhere");
+		free(is);
+	}
+	/* a path is taken as it is, there or not */
+	char *is = exec_child_find("./none");
+	assert_string_equal(is, "./none");
+	free(is);
+	unsetenv("PATH");
+	assert_null(exec_child_find("both"));
+	setenv("PATH", before, 1);
+}
+
+static const char *value_of(char **env, const char *name, int *n)
+{
+	const char *value = NULL;
+	size_t length = strlen(name);
+	*n = 0;
+	for (; *env; env++)
+		if (strncmp(*env, name, length) == 0 && (*env)[length] == '=') {
+			value = *env + length + 1;
+			++*n;
+		}
+	return value;
+}
+
+static void variables_are_laid_over_our_own(void **state)
+{
+	char *const extra[] = { (char[]){ "SANDMUX_A=new" }, (char[]){ "SANDMUX_AB=x" },
+		(char[]){ "SANDMUX_AB=y=z" }, (char[]){ "SANDMUX_E=" } };
+	int n;
+	(void)state;
+	setenv("SANDMUX_A", "old", 1);
+	setenv("SANDMUX_O", "own", 1);
+	char **env = exec_child_env(extra, COUNT(extra));
+	assert_string_equal(value_of(env, "SANDMUX_A", &n), "new");
+	assert_int_equal(n, 1);
+	assert_string_equal(value_of(env, "SANDMUX_AB", &n), "y=z");
+	assert_int_equal(n, 1);
+	assert_string_equal(value_of(env, "SANDMUX_E", &n), "");
+	assert_string_equal(value_of(env, "SANDMUX_O", &n), "own");
+	assert_int_equal(n, 1);
+	assert_string_equal(getenv("SANDMUX_A"), "old");
+	exec_child_env_free(env);
+	env = exec_child_env(NULL, 0);
+	assert_string_equal(value_of(env, "SANDMUX_A", &n), "old");
+	exec_child_env_free(env);
+	exec_child_env_free(NULL);
+	unsetenv("SANDMUX_A");
+	unsetenv("SANDMUX_O");
+}
+
+/* What `sh -c script` writes, and its status. */
+static int run(
+	const char *script, const struct exec_child_limits *limits, char *out, size_t size)
+{
+	const char *const argv[] = { "sh", "-c", script, NULL };
+	int ends[2], status;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *copy[COUNT(argv)];
+	for (size_t i = 0; i < COUNT(argv); i++)
+		copy[i] = argv[i] ? strdup(argv[i]) : NULL;
+	const struct exec_child_opts opts = { .argv = copy,
+		.dir_fd = dir,
+		.in = null,
+		.out = ends[1],
+		.err = null,
+		.limits = limits };
+	pid_t pid = exec_child_start("/bin/sh", &opts);
+	assert_true(pid > 0);
+	close(ends[1]);
+	size_t used = 0;
+	ssize_t n;
+	while ((n = read(ends[0], out + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	out[used] = '\0';
+	close(ends[0]);
+	close(null);
+	close(dir);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (size_t i = 0; i < COUNT(copy); i++)
+		free(copy[i]);
+	return status;
+}
+
+static void it_runs_where_and_as_it_should(void **state)
+{
+	char out[400], wanted[300];
+	(void)state;
+	int status = run("pwd; exit 3", NULL, out, sizeof out);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+	snprintf(wanted, sizeof wanted, "%s\n", folder);
+	assert_string_equal(out, wanted);
+	/* a group of its own, no signal blocked or ignored */
+	signal(SIGUSR1, SIG_IGN);
+	run("read pid name state parent group rest < /proc/$$/stat; test $pid = $group && echo own;"
+	    "grep -E 'SigBlk|SigIgn' /proc/self/status",
+		NULL, out, sizeof out);
+	signal(SIGUSR1, SIG_DFL);
+	assert_non_null(strstr(out, "SigBlk:\t0000000000000000\n"));
+	assert_non_null(strstr(out, "SigIgn:\t0000000000000000\n"));
+	assert_memory_equal(out, "own\n", 4);
+}
+
+static void limits_hold(void **state)
+{
+	const struct exec_child_limits limits = { .open_files = 20, .file_bytes = 1 << 20 };
+	char out[400];
+	(void)state;
+	run("ulimit -n; ulimit -Hn; ulimit -f", &limits, out, sizeof out);
+	assert_string_equal(out, "20\n20\n2048\n");
+}
+
+static void a_start_that_fails_says_why(void **state)
+{
+	static const struct {
+		const char *program;
+		int errnum;
+	} rows[] = { { "/nowhere/at/all", ENOENT }, { "/etc/passwd", EACCES },
+		{ "/", EACCES } };
+	(void)state;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *argv[] = { (char[]){ "x" }, NULL };
+	const struct exec_child_opts opts = {
+		.argv = argv, .dir_fd = dir, .in = null, .out = null, .err = null
+	};
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(exec_child_start(rows[i].program, &opts), -rows[i].errnum);
+	/* and leaves no child behind */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+	close(null);
+	close(dir);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_start_that_fails_says_why),
+		TEST(programs_are_looked_for_in_the_path),
+		TEST(variables_are_laid_over_our_own),
+		TEST(it_runs_where_and_as_it_should),
+		TEST(limits_hold),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
