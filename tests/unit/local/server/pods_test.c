@@ -232,6 +232,69 @@ static void one_that_ends_is_started_again(void **state)
 	assert_false(is_ready(KIND_CLAIM, "c"));
 }
 
+/* --- evicted: the disk counts as nearly full, so that each tick looks --- */
+
+static int with_one_that_grows(void **state)
+{
+	serve_opts.disk_floor = UINT64_MAX / 2;
+	return with_a_program(state,
+		"while [ \"$1\" != --root-dir ]; do shift; done; cd \"$2\" || exit 1; i=0;"
+		"while [ $i -lt 200 ]; do head -c 262144 /dev/zero >>f; i=$((i+1)); sleep 0.05; done;"
+		"exec sleep 1000");
+}
+
+static int without_a_floor(void **state)
+{
+	serve_opts.disk_floor = 0;
+	return without_a_program(state);
+}
+
+static bool is_evicted(void)
+{
+	const struct object *pod = object(KIND_POD, "s");
+	const char *reason = pod ? json_str(pod->json, "status", "reason", NULL) : NULL;
+	return reason && strcmp(reason, "Evicted") == 0;
+}
+
+/* message: of its eviction. It has failed, is not started again, and its files stay. */
+static void expect_evicted(const char *resources, const char *message)
+{
+	char body[500], path[300];
+	struct stat st;
+	snprintf(body, sizeof body,
+		"{'metadata':{'name':'s'},'spec':{'podTemplate':{'spec':{'containers':["
+		"{'name':'c','image':'i'%s}]}}}}",
+		resources);
+	expect(201, "POST", SANDBOXES, body, NULL);
+	TURN_UNTIL(loop, is_evicted());
+	TURN_UNTIL(loop, strcmp(json_str(object(KIND_POD, "s")->json, "status", "phase", NULL),
+				 "Failed") == 0);
+	const cJSON *pod = object(KIND_POD, "s")->json;
+	const char *is = json_str(pod, "status", "message", NULL);
+	if (strstr(is, message) == NULL)
+		fail_msg("%s", is);
+	const cJSON *status = json_get(pod, "status", "containerStatuses", NULL)->child;
+	assert_int_equal(json_int(status, -1, "restartCount", NULL), 0);
+	assert_non_null(json_get(status, "state", "terminated", NULL));
+	snprintf(path, sizeof path, "%s/pods/%s/workspace/f", folder,
+		object(KIND_POD, "s")->uid);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size > 0);
+}
+
+static void above_its_limit(void **state)
+{
+	(void)state;
+	expect_evicted(
+		",'resources':{'limits':{'ephemeral-storage':'256Ki'}}", "its limit is 256Ki");
+}
+
+static void growing_on_a_full_disk(void **state)
+{
+	(void)state;
+	expect_evicted("", "the workspace of this pod grew most lately, by ");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, with_a_daemon, tear_down)
 
 int main(void)
@@ -245,6 +308,10 @@ int main(void)
 			the_log_of_a_pod, with_a_talker, without_a_program),
 		cmocka_unit_test_setup_teardown(
 			one_that_ends_is_started_again, with_one_that_ends, without_a_program),
+		cmocka_unit_test_setup_teardown(
+			above_its_limit, with_one_that_grows, without_a_floor),
+		cmocka_unit_test_setup_teardown(
+			growing_on_a_full_disk, with_one_that_grows, without_a_floor),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
