@@ -4,6 +4,7 @@
 
 #include "engine/net/grpc.h"
 #include "local/daemon/daemon.h"
+#include "tests/unit/local/daemon/listen.h"
 
 #include <arpa/inet.h>
 #include <event2/bufferevent.h>
@@ -28,19 +29,6 @@ static void on_stopped(void *arg)
 {
 	(void)arg;
 	has_stopped = true;
-}
-
-static int listen_anywhere(uint16_t *port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	socklen_t n = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, n), 0);
-	assert_int_equal(listen(fd, 64), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &n), 0);
-	*port = ntohs(address.sin_port);
-	return fd;
 }
 
 static int set_up(void **state)

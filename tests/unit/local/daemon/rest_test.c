@@ -7,6 +7,7 @@
 #include "engine/base/str.h"
 #include "local/daemon/daemon.h"
 #include "tests/unit/engine/net/turns.h"
+#include "tests/unit/local/daemon/listen.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -26,19 +27,6 @@ static struct daemon *the_daemon;
 static uint16_t port;
 static char root[64];
 static struct str answer; /* head and body of the last one */
-
-static int listen_anywhere(uint16_t *at)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	socklen_t n = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, n), 0);
-	assert_int_equal(listen(fd, 64), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &n), 0);
-	*at = ntohs(address.sin_port);
-	return fd;
-}
 
 static void serve(const char *token_sha256)
 {
