@@ -593,6 +593,54 @@ static void test_a_large_folder_is_read_in_slices(void **state)
 	files_pane_deinit(&pane);
 }
 
+static void type(struct view *view, const char *name, bool is_used)
+{
+	struct key key;
+	assert_true(key_parse(name, &key));
+	if (view->class->key(view, &key) != is_used)
+		fail_msg("%s", name);
+}
+
+/* Every key is a letter of it, until it ends. */
+static void test_quick_search(void **state)
+{
+	struct fake *fake = *state;
+	static const char *const ends[] = { "esc", "enter", "ctrl-c", "ctrl-g" };
+	put("alpha", 1);
+	put("beta", 1);
+	put("better", 1);
+	put("gamma", 1);
+	struct view *view = open_view(fake);
+	struct files *files = (struct files *)view;
+	files->active = 0;
+	struct files_pane *pane = files_active(files);
+	type(view, "b", false); /* not while nobody searches */
+	assert_int_equal(view->class->scope(view), SCOPE_FILES);
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		files_pane_move(pane, 0);
+		files_search_begin(files);
+		assert_int_equal(view->class->scope(view), SCOPE_TYPING);
+		type(view, "b", true);
+		assert_string_equal(name_at(pane, pane->cursor), "beta");
+		type(view, "down", true);
+		assert_string_equal(name_at(pane, pane->cursor), "better");
+		type(view, "down", true); /* and from its beginning again, or it stays */
+		type(view, "e", true);
+		type(view, "t", true);
+		type(view, "t", true);
+		assert_string_equal(name_at(pane, pane->cursor), "better");
+		type(view, "x", true); /* nothing has that: it stays */
+		assert_string_equal(name_at(pane, pane->cursor), "better");
+		type(view, "backspace", true);
+		assert_string_equal(files->search.text.p, "bett");
+		type(view, ends[i], true);
+		assert_int_equal(view->class->scope(view), SCOPE_FILES);
+		assert_string_equal(files->search.text.p, "");
+		type(view, "b", false);
+	}
+	view->class->free(view);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -615,6 +663,7 @@ int main(void)
 		CASE(test_read_only),
 		CASE(test_make_a_folder),
 		CASE(test_a_large_folder_is_read_in_slices),
+		CASE(test_quick_search),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
