@@ -264,7 +264,7 @@ static void on_slow(void *arg)
 	free(text);
 }
 
-/* Whole lines of its stderr: where to log in, what to type there. Unlike the log, this is only for who waits. */
+/* Whole lines of its stderr, for who waits: where to log in, what to type there; not what looks like a secret. */
 static void say_lines(struct kube_exec *exec)
 {
 	const struct str *text = &exec->errs.text;
@@ -273,8 +273,9 @@ static void say_lines(struct kube_exec *exec)
 		char *line =
 			x_strndup(text->p + exec->said, (size_t)(end - text->p) - exec->said);
 		exec->said = (size_t)(end - text->p) + 1;
+		safe_text_redact(line);
 		say(exec, line);
-		free(line);
+		x_free_secret(line);
 	}
 }
 

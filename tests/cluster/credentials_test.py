@@ -83,11 +83,12 @@ class Credentials(ClusterCase):
         self.assertGreater(self.log_bytes, 0, "the log is empty: looking for secrets in it proves nothing")
         return r
 
-    def fails(self, code: str, status: int, words: str, config, *args, **kw):
+    def fails(self, code: str, status: int, words: str, config, *args, said=(), **kw):
+        """said: lines of the plugin's own, before ours."""
         r = self.ask(config, *args, **kw)
         self.assertEqual(r.out, "")
-        line = r.err.strip()
-        self.assertEqual(line.count("\n"), 0, line)
+        *before, line = r.err.strip().split("\n")
+        self.assertEqual(before, list(said))
         self.assertRegex(line, rf"^sandmux: {re.escape(code)}: .*{words}", "the message")
         self.assertEqual(r.code, status, line)
         return r
@@ -246,7 +247,8 @@ class Credentials(ClusterCase):
             with self.subTest(name):
                 config = self.config({"exec": {**self.plugin(**how), **entry}})
                 bad_entry = "must be" in words
-                self.fails("config.kubeconfig" if bad_entry else "config.exec_plugin", 2 if bad_entry else 4, words, config)
+                self.fails("config.kubeconfig" if bad_entry else "config.exec_plugin", 2 if bad_entry else 4, words, config,
+                           said=[how["stderr"]] if "stderr" in how else [])
 
     def test_plugin_that_tells_its_token(self):
         """What it writes to stderr is in the log, but for what looks like a secret."""

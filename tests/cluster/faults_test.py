@@ -18,7 +18,9 @@ from harness.cluster import RealCluster
 from harness.faults import FaultProxy, HttpFaultProxy, status
 from harness.scripted_api import ScriptedApi
 
-BANNER = re.compile(r"! .*(retrying|deaf|relisting)")
+# a server that answers, and what it says; one that does not, and since when the rows are old
+BANNER = re.compile(r"! .*(retrying|deaf|relisting)|; rows are as of \d\d:\d\d:\d\d")
+AWAY = re.compile(r"API server .*; rows are as of \d\d:\d\d:\d\d")
 
 
 class Faults(ClusterCase):
@@ -113,8 +115,7 @@ class Faults(ClusterCase):
         proxy.half_open()
         self.change()
         proxy.refuse()  # so that the deafness is seen for longer than a moment
-        self.scr.wait_for(BANNER)
-        self.assertRegex(self.scr.text(), r"data \S+ old")
+        self.scr.wait_for(AWAY)
         proxy.accept()
         self.equal()
 
@@ -124,9 +125,8 @@ class Faults(ClusterCase):
         self.through(proxy.url, "--watch-idle", "4s")
         proxy.hold()
         self.change()
-        self.scr.wait_for(re.compile(r"! .*deaf"))
-        self.scr.wait_for(re.compile(r"data ([5-9]|1\d)s old"))
-        self.assertIn("old", self.scr.text())  # rows stay
+        self.scr.wait_for(AWAY)
+        self.assertRegex(self.scr.text(), r"(?m)^ +old\b")  # rows stay
         proxy.release()
         self.equal()
 
@@ -138,7 +138,7 @@ class Faults(ClusterCase):
         proxy.refuse()  # else it is taken up again at once, and there is nothing to say
         self.change()
         wait_until(lambda: any(p.was_cut for p in pipes), "a cut")
-        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.scr.wait_for(AWAY)
         proxy.accept()
         self.equal()
 
@@ -148,8 +148,7 @@ class Faults(ClusterCase):
         proxy.refuse()
         proxy.cut()
         self.change()
-        self.scr.wait_for(re.compile(r"! .*retrying"))
-        self.scr.wait_for(re.compile(r"data \d+s old"))
+        self.scr.wait_for(AWAY)
         proxy.accept()
         self.equal()
 
@@ -184,8 +183,7 @@ class Faults(ClusterCase):
         os.kill(pid, signal.SIGSTOP)
         try:
             time.sleep(seconds)
-            self.scr.wait_for(re.compile(r"! .*deaf"), timeout=30)
-            self.scr.wait_for(re.compile(r"data \S+ old"))
+            self.scr.wait_for(AWAY, timeout=30)
         finally:
             os.kill(pid, signal.SIGCONT)
         self.change()
@@ -194,12 +192,14 @@ class Faults(ClusterCase):
         pid = self.cluster.pid("kube-apiserver")
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not Path(f"/proc/{pid}").exists() or ") Z " in Path(f"/proc/{pid}/stat").read_text(), "its end")
-        between()
-        self.cluster.up()
+        try:
+            between()
+        finally:
+            self.cluster.up()
 
     def test_server_restarts(self):
         self.through(self.cluster.api)
-        self.restart(lambda: self.scr.wait_for(re.compile(r"! .*retrying")))
+        self.restart(lambda: self.scr.wait_for(AWAY))
         self.change()
         self.equal(90)
 
@@ -209,7 +209,7 @@ class Faults(ClusterCase):
         self.through(proxy.url)
         proxy.refuse()
         proxy.cut()
-        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.scr.wait_for(AWAY)
         self.change()
         self.compact()
         self.restart()  # its watch cache has no history either
@@ -285,7 +285,7 @@ class Faults(ClusterCase):
         proxy.rule = rule
         proxy.end_watches()
         self.change()
-        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.scr.wait_for(BANNER)
         self.equal(90)
         return refused, [r for r in proxy.requests if r.at >= until]
 
@@ -318,7 +318,7 @@ class Faults(ClusterCase):
         proxy.rule = rule
         proxy.end_watches()
         self.change()
-        self.scr.wait_for(re.compile(r"! .*retrying"))
+        self.scr.wait_for(BANNER)
         self.equal()
 
     def test_expired_continue_token(self):
