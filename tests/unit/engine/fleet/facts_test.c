@@ -464,6 +464,38 @@ static void since_when_it_is_so(void **state)
 	}
 }
 
+/* Foreign words: without their end of a sentence, and up to 240 bytes of whole characters. */
+static void how_much_of_a_message_is_shown(void **state)
+{
+	static const struct {
+		size_t n; /* letters, and then */
+		const char *tail, *shown_tail;
+		size_t shown; /* letters */
+	} rows[] = { { 3, "", "", 3 }, { 3, ". \\n\\t", "", 3 }, { 3, ".b.", ".b", 3 },
+		{ 239, "", "", 239 }, { 240, "", "", 240 }, { 241, "", "\xe2\x80\xa6", 240 },
+		{ 240, ".", "", 240 }, { 238, "\xc3\xbc", "\xc3\xbc", 238 },
+		{ 239, "\xc3\xbc", "\xe2\x80\xa6", 239 },
+		{ 238, "\xe2\x82\xac", "\xe2\x80\xa6", 238 } };
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct store store;
+		char letters[300], wanted[400], status[600];
+		memset(letters, 'x', sizeof letters);
+		fleet_store_init(&store, on_change, NULL);
+		snprintf(status, sizeof status,
+			"'conditions':[{'type':'Ready','status':'False','reason':'SandboxMissing',"
+			"'message':'%.*s%s'}]",
+			(int)rows[i].n, letters, rows[i].tail);
+		snprintf(wanted, sizeof wanted, "SandboxClaim c: %.*s%s", (int)rows[i].shown,
+			letters, rows[i].shown_tail);
+		char *claim = claim_json("", "", status);
+		apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
+		assert_string_equal(fleet_store_find(&store, CLAIM_UID)->shown.why, wanted);
+		free(claim);
+		fleet_store_deinit(&store);
+	}
+}
+
 /* The earlier of both ends. */
 static void when_it_expires(void **state)
 {
@@ -716,6 +748,7 @@ int main(void)
 		cmocka_unit_test(whose_a_sandbox_is),
 		cmocka_unit_test(uids),
 		cmocka_unit_test(since_when_it_is_so),
+		cmocka_unit_test(how_much_of_a_message_is_shown),
 		cmocka_unit_test(when_it_expires),
 		cmocka_unit_test(of_several_pods_one_is_shown),
 		cmocka_unit_test(the_body_of_a_create),
