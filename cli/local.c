@@ -36,12 +36,12 @@ static void print_quarantined(void *arg, const struct quarantined *q)
 static void add_quarantined(void *arg, const struct quarantined *q)
 {
 	cJSON *list = arg, *item = cJSON_CreateObject();
-	cJSON_AddStringToObject(item, "path", q->path);
-	cJSON_AddStringToObject(item, "namespace", q->ns);
-	cJSON_AddStringToObject(item, "claim", q->claim);
-	cJSON_AddStringToObject(item, "sandbox", q->sandbox);
-	cJSON_AddStringToObject(item, "why", q->why);
-	cJSON_AddStringToObject(item, "movedAt", q->at);
+	cli_json_text(item, "path", q->path);
+	cli_json_text(item, "namespace", q->ns);
+	cli_json_text(item, "claim", q->claim);
+	cli_json_text(item, "sandbox", q->sandbox);
+	cli_json_text(item, "why", q->why);
+	cli_json_text(item, "movedAt", q->at);
 	cJSON_AddItemToArray(list, item);
 }
 
