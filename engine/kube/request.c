@@ -99,7 +99,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 	return true;
 }
 
-static void send(struct kube_request *request);
+static void send_request(struct kube_request *request);
 
 static void on_done(
 	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
@@ -115,7 +115,7 @@ static void on_done(
 		kube_auth_rejected(client->auth, request->generation)) {
 		request->was_rejected = true;
 		str_clear(&request->failure);
-		send(request);
+		send_request(request);
 		return;
 	}
 	struct kube_answer answer = { .status = status, .body = body, .retry_after_ms = -1 };
@@ -204,7 +204,7 @@ static void on_credentials(void *arg, const struct err *err)
 		start_http(request);
 }
 
-static void send(struct kube_request *request)
+static void send_request(struct kube_request *request)
 {
 	request->is_failure = false;
 	if (kube_auth_is_ready(request->client->auth))
@@ -216,7 +216,7 @@ static void send(struct kube_request *request)
 
 static void on_turn(void *arg)
 {
-	send(arg);
+	send_request(arg);
 }
 
 struct kube_request *kube_request_start(

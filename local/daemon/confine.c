@@ -223,7 +223,7 @@ static bool has_more(const struct walk *w)
 }
 
 /* One name in the current folder. False ends the walk (out is filled or the target was found). */
-static bool step(struct walk *w, const char *name, bool is_user)
+static bool take_step(struct walk *w, const char *name, bool is_user)
 {
 	if (w->above > 0) {
 		if (strcmp(name, w->root->parts[w->root->n_parts - w->above]) != 0) {
@@ -329,7 +329,7 @@ static void run(struct walk *w)
 				return;
 			continue;
 		}
-		if (!step(w, name, is_user))
+		if (!take_step(w, name, is_user))
 			return;
 	}
 }

@@ -82,7 +82,7 @@ static void wrap(struct term *t, bool is_short)
 }
 
 /* After text up to a column. */
-static void advance(struct term *t, int edge, int end)
+static void advance_cursor(struct term *t, int edge, int end)
 {
 	t->at_end = end >= edge;
 	t->col = t->at_end ? edge - 1 : end;
@@ -113,7 +113,7 @@ static void put_cells(struct term *t, uint32_t c, int width)
 	if (end >= t->grid->cols)
 		row->wrapped = row->wrap_short = false;
 	row->revision = t->revision;
-	advance(t, edge, end);
+	advance_cursor(t, edge, end);
 }
 
 static void put_char(struct term *t, uint32_t c, int width)
@@ -162,7 +162,7 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 		if (end >= cols)
 			row->wrapped = row->wrap_short = false;
 		row->revision = t->revision;
-		advance(t, cols, end);
+		advance_cursor(t, cols, end);
 	}
 }
 

@@ -276,7 +276,7 @@ static const struct fleet_row *find_row(
 	return found;
 }
 
-static bool connect(struct files *files, const char *name, struct err *err)
+static bool connect_other_side(struct files *files, const char *name, struct err *err)
 {
 	struct host *host = files->view.host;
 	struct fleet *fleet = engine_fleet(host->engine);
@@ -301,13 +301,13 @@ static bool run_connect(void *self, const char *args, struct err *err)
 	struct host *host = files->view.host;
 	struct fleet *fleet = engine_fleet(host->engine);
 	if (*args)
-		return connect(files, args, err);
+		return connect_other_side(files, args, err);
 	if (!fleet) { /* one sandbox: nothing to choose */
 		struct files_pane *other = files_other(files);
 		files_pane_connect(other, !other->is_local, NULL, NULL);
 		return true;
 	}
-	struct dialog *dialog = text_dialog(files, "The other side", connect);
+	struct dialog *dialog = text_dialog(files, "The other side", connect_other_side);
 	const char *namespace_ = host->ops->namespace_(host);
 	int shown = 0;
 	dialog_add_text(dialog, "A sandbox by its name; empty or 'local': this machine.");

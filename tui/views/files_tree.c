@@ -153,7 +153,7 @@ static void leave(struct tree *tree)
 }
 
 /* False: everything is done. */
-static bool step(struct tree *tree)
+static bool take_step(struct tree *tree)
 {
 	const struct tree_totals *t = &tree->totals;
 	if (!tree->is_deleting && t->files + t->folders + t->links >= TREE_COUNT_MAX) {
@@ -183,7 +183,7 @@ static void on_slice(void *arg)
 {
 	struct tree *tree = arg;
 	int64_t end_ms = clock_mono_ms() + SLICE_MS;
-	for (int i = 1; step(tree); i++) {
+	for (int i = 1; take_step(tree); i++) {
 		if (i % SLICE_CHECK || clock_mono_ms() < end_ms)
 			continue;
 		loop_timer_arm(tree->slice, 0);
