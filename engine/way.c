@@ -5,8 +5,8 @@
 
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/k8s/name.h"
 #include "engine/kube/config.h"
-#include "engine/kube/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ bool engine_way_check(const struct engine_opts *opts, struct err *err)
 			"--router-url '%s' is not an http:// or https:// URL",
 			opts->router_url);
 	if (opts->router_service != NULL &&
-		!kube_is_dns_subdomain(opts->router_service, strlen(opts->router_service)))
+		!k8s_is_dns_subdomain(opts->router_service, strlen(opts->router_service)))
 		return err_set(err, ERR_ARG_INVALID,
 			"--router-service '%s' is not the name of a Service",
 			opts->router_service);

@@ -4,7 +4,8 @@
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
 #include "engine/fleet/op_create.h"
-#include "engine/kube/selector.h"
+#include "engine/k8s/name.h"
+#include "engine/k8s/selector.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum { MAX_NAME = 253, MAX_PREFIX = 58 };
 
 static bool is_dns_subdomain(const char *name)
 {
-	return kube_is_dns_subdomain(name, strlen(name));
+	return k8s_is_dns_subdomain(name, strlen(name));
 }
 
 bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err)
@@ -51,9 +52,9 @@ static bool add_pair(
 		ok = err_set(err, ERR_ARG_INVALID,
 			"%s '%s': letters, digits, '-', '_' and '.' only", what, text);
 	if (ok && is_label) {
-		struct kube_selector *selector = kube_selector_parse(text, err);
+		struct k8s_selector *selector = k8s_label_selector_parse(text, err);
 		ok = selector != NULL || err_prefix(err, "%s", what);
-		kube_selector_free(selector);
+		k8s_selector_free(selector);
 	}
 	if (ok && json_get(object, key, NULL) != NULL)
 		cJSON_DeleteItemFromObjectCaseSensitive(object, key);

@@ -4,7 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
-#include "engine/kube/selector.h"
+#include "engine/k8s/selector.h"
 #include "engine/net/loop.h"
 
 #include <ctype.h>
@@ -67,10 +67,11 @@ struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
 	const struct fleet_opts *opts, struct err *err)
 {
 	if (opts->label_selector != NULL && opts->label_selector[0]) {
-		struct kube_selector *selector = kube_selector_parse(opts->label_selector, err);
+		struct k8s_selector *selector =
+			k8s_label_selector_parse(opts->label_selector, err);
 		if (selector == NULL)
 			return NULL;
-		kube_selector_free(selector);
+		k8s_selector_free(selector);
 	}
 	struct fleet *fleet = x_calloc(1, sizeof *fleet);
 	fleet->loop = loop;

@@ -11,7 +11,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
-#include "engine/kube/selector.h"
+#include "engine/k8s/selector.h"
 #include "engine/net/loop.h"
 
 #include <stdlib.h>
@@ -276,10 +276,11 @@ struct kube_reflector *kube_reflector_start(
 	struct kube_client *client, const struct kube_reflector_opts *opts, struct err *err)
 {
 	if (opts->label_selector != NULL) {
-		struct kube_selector *selector = kube_selector_parse(opts->label_selector, err);
+		struct k8s_selector *selector =
+			k8s_label_selector_parse(opts->label_selector, err);
 		if (selector == NULL)
 			return NULL;
-		kube_selector_free(selector);
+		k8s_selector_free(selector);
 	}
 	struct kube_reflector *reflector = x_calloc(1, sizeof *reflector);
 	struct loop *loop = kube_client_loop(client);

@@ -19,17 +19,18 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ENGINE = ["engine/base", "engine/net", "engine/kube", "engine/telemetry", "engine/runtime",
+ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
           "engine/fleet", "engine/transfer"]
 
 # room -> prefixes of what it may include from the project. The longest matching room decides.
 ALLOWED = {
     "engine/base": ["engine/base"],
     "engine/net": ["engine/base", "engine/net"],
-    "engine/kube": ["engine/base", "engine/net", "engine/kube"],
+    "engine/k8s": ["engine/base", "engine/k8s"],
+    "engine/kube": ["engine/base", "engine/net", "engine/k8s", "engine/kube"],
     "engine/telemetry": ["engine/base", "engine/net", "engine/telemetry"],
     "engine/runtime": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "proto"],
-    "engine/fleet": ["engine/base", "engine/net", "engine/kube", "engine/telemetry",
+    "engine/fleet": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry",
                      "engine/runtime", "engine/fleet"],
     "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime",
                         "engine/transfer"],
@@ -38,7 +39,7 @@ ALLOWED = {
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],
     "local/portproxy": ["local/portproxy"],
-    "local/server": ["engine/base", "engine/net", "local/server", "local/isolation",
+    "local/server": ["engine/base", "engine/net", "engine/k8s", "local/server", "local/isolation",
                      "local/control/private.h", "local/control/quarantine.h",
                      "local/control/remove.h"],
     "tui/term": ["engine/base", "tui/term"],

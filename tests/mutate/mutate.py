@@ -38,7 +38,7 @@ WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
-    "engine/base", "engine/net", "engine/kube", "engine/telemetry", "engine/runtime", "engine/fleet", "engine/transfer",
+    "engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime", "engine/fleet", "engine/transfer",
     "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/views",
     "tui/app", "cli",
 ]  # fmt: skip

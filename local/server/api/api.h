@@ -39,10 +39,10 @@ void api_scale(struct request *req, const struct api_target *t);
 void api_pod_log(struct request *req, const struct api_target *t);
 
 /* The selectors of a list, watch or collection delete. */
-struct selector;
+struct k8s_selector;
 struct api_filter {
 	const struct resource *r;
-	struct selector *labels, *fields;
+	struct k8s_selector *labels, *fields;
 };
 bool api_filter_init(struct api_filter *f, const struct request *req, const struct resource *r,
 	cJSON **status);

@@ -40,8 +40,8 @@ bool api_filter_init(struct api_filter *f, const struct request *req, const stru
 
 void api_filter_deinit(struct api_filter *f)
 {
-	selector_free(f->labels);
-	selector_free(f->fields);
+	k8s_selector_free(f->labels);
+	k8s_selector_free(f->fields);
 	f->labels = f->fields = NULL;
 }
 

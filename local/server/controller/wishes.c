@@ -3,7 +3,7 @@
 #include "local/server/controller/internal.h"
 
 #include "engine/base/json.h"
-#include "local/server/store/metadata.h"
+#include "engine/k8s/name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ const char *claim_check_metadata(const cJSON *claim, char *message, size_t n)
 	const cJSON *wishes = json_get(claim, "spec", "additionalPodMetadata", NULL), *e;
 	cJSON_ArrayForEach(e, json_get(wishes, "labels", NULL))
 	{
-		if (!metadata_is_label_key(e->string) ||
+		if (!k8s_is_label_key(e->string, strlen(e->string)) ||
 			!ends_with_domain(e->string, "sandbox.users.io")) {
 			snprintf(message, n,
 				"label \"%.253s\" is not allowed: its domain must be sandbox.users.io"
@@ -33,7 +33,8 @@ const char *claim_check_metadata(const cJSON *claim, char *message, size_t n)
 				e->string);
 			return "InvalidMetadata";
 		}
-		if (cJSON_IsString(e) && !metadata_is_label_value(e->valuestring)) {
+		if (cJSON_IsString(e) &&
+			!k8s_is_label_value(e->valuestring, strlen(e->valuestring))) {
 			snprintf(
 				message, n, "label \"%.253s\" has an invalid value", e->string);
 			return "InvalidMetadata";

@@ -3,47 +3,17 @@
 #include "local/server/store/metadata.h"
 
 #include "engine/base/json.h"
+#include "engine/k8s/name.h"
 #include "local/server/store/status.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_ANNOTATIONS_BYTES = 262144 };
 
-static bool is_qualified(const char *text, size_t max)
+static bool is_key(const char *text)
 {
-	size_t n = strlen(text);
-	if (n == 0 || n > max)
-		return false;
-	if (!isalnum((unsigned char)text[0]) || !isalnum((unsigned char)text[n - 1]))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]) && !strchr("-_.", text[i]))
-			return false;
-	return true;
-}
-
-bool metadata_is_label_value(const char *value)
-{
-	return !*value || is_qualified(value, 63);
-}
-
-bool metadata_is_label_key(const char *key)
-{
-	char prefix[254];
-	const char *slash = strchr(key, '/');
-	if (!slash)
-		return is_qualified(key, 63);
-	size_t n = (size_t)(slash - key);
-	if (n == 0 || n >= sizeof prefix)
-		return false;
-	memcpy(prefix, key, n);
-	prefix[n] = '\0';
-	for (size_t i = 0; i < n; i++)
-		if (isupper((unsigned char)prefix[i]) || prefix[i] == '_')
-			return false;
-	return is_qualified(prefix, 253) && is_qualified(slash + 1, 63);
+	return k8s_is_label_key(text, strlen(text));
 }
 
 /* A member that must be an object whose values are strings; NULL and a cause if it is something else. */
@@ -67,13 +37,14 @@ static void check_labels(const cJSON *labels, cJSON *causes)
 	const cJSON *label;
 	cJSON_ArrayForEach(label, labels)
 	{
-		if (!metadata_is_label_key(label->string))
+		if (!is_key(label->string))
 			status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
 				"Invalid value: \"%.100s\": name part must consist of alphanumeric"
 				" characters, '-', '_' or '.', and must start and end with an"
 				" alphanumeric character",
 				label->string);
-		if (cJSON_IsString(label) && !metadata_is_label_value(label->valuestring))
+		if (cJSON_IsString(label) &&
+			!k8s_is_label_value(label->valuestring, strlen(label->valuestring)))
 			status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
 				"Invalid value: \"%.100s\": a valid label must be an empty string or"
 				" consist of alphanumeric characters, '-', '_' or '.', and must start"
@@ -90,7 +61,7 @@ static void check_annotations(const cJSON *annotations, cJSON *causes)
 	{
 		total += strlen(a->string);
 		total += cJSON_IsString(a) ? strlen(a->valuestring) : 0;
-		if (!metadata_is_label_key(a->string))
+		if (!is_key(a->string))
 			status_add_cause(causes, "FieldValueInvalid", "metadata.annotations",
 				"Invalid value: \"%.100s\": not a qualified name", a->string);
 	}
@@ -114,7 +85,7 @@ void metadata_check(const cJSON *object, cJSON *causes)
 			"Invalid value: only one reference can have controller set to true");
 	cJSON_ArrayForEach(item, json_get(metadata, "finalizers", NULL))
 	{
-		if (cJSON_IsString(item) && !metadata_is_label_key(item->valuestring))
+		if (cJSON_IsString(item) && !is_key(item->valuestring))
 			status_add_cause(causes, "FieldValueInvalid", "metadata.finalizers",
 				"Invalid value: \"%.100s\": name is not a qualified name",
 				item->valuestring);

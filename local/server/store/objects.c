@@ -8,32 +8,16 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
+#include "engine/k8s/name.h"
 #include "local/server/store/metadata.h"
 #include "local/server/store/schema.h"
 #include "local/server/store/status.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct objects_how own_writes = { .validation = OBJECTS_IGNORE };
-
-bool objects_is_name(const char *name)
-{
-	size_t n = strlen(name);
-	if (n == 0 || n > 253)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		char c = name[i];
-		bool edge = i == 0 || i + 1 == n || name[i - 1] == '.' || name[i + 1] == '.';
-		if (islower((unsigned char)c) || isdigit((unsigned char)c))
-			continue;
-		if ((c != '-' && c != '.') || edge)
-			return false;
-	}
-	return true;
-}
 
 bool objects_is_terminating(const struct object *o)
 {
@@ -261,7 +245,7 @@ static cJSON *check_name(
 	if (!name || !*name)
 		status_add_cause(causes, "FieldValueRequired", "metadata.name",
 			"Required value: name or generateName is required");
-	else if (!objects_is_name(name))
+	else if (!k8s_is_dns_subdomain(name, strlen(name)))
 		status_add_cause(causes, "FieldValueInvalid", "metadata.name",
 			"Invalid value: \"%.253s\": a lowercase RFC 1123 subdomain must consist of"
 			" lower case alphanumeric characters, '-' or '.', and must start and end"

@@ -44,7 +44,6 @@ bool objects_has_finalizer(const cJSON *json, const char *name);
 /* Adds or removes a finalizer in a tree that is not stored yet. */
 void objects_set_finalizer(cJSON *json, const char *name, bool present);
 /* DNS-1123 subdomain, at most 253 bytes. */
-bool objects_is_name(const char *name);
 bool objects_is_terminating(const struct object *o);
 
 #define OBJECTS_FINALIZER_FOREGROUND "foregroundDeletion"

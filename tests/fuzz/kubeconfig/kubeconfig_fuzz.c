@@ -3,8 +3,8 @@
  * writes ('>'), a label selector ('='), a server URL with a NO_PROXY list on the second line ('@'). */
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/k8s/selector.h"
 #include "engine/kube/exec.h"
-#include "engine/kube/selector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static const char *get(void *arg, const char *key)
+static const char *get(const void *arg, const char *key)
 {
 	(void)arg;
 	return key[0] & 1 ? "12" : NULL;
@@ -21,12 +21,12 @@ static const char *get(void *arg, const char *key)
 static void try_selector(const char *text)
 {
 	struct err err = { 0 };
-	struct kube_selector *selector = kube_selector_parse(text, &err);
+	struct k8s_selector *selector = k8s_label_selector_parse(text, &err);
 	if (selector == NULL && err.code != ERR_ARG_INVALID)
 		abort();
 	if (selector != NULL)
-		kube_selector_matches(selector, get, NULL);
-	kube_selector_free(selector);
+		k8s_selector_matches(selector, get, NULL);
+	k8s_selector_free(selector);
 }
 
 static void try_plugin(const char *text, size_t n)

@@ -23,7 +23,7 @@ static void selectors(bool labels, const char *text)
 	cJSON *o = cJSON_Parse(
 		"{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\",\"n\":\"5\"}}}");
 	for (size_t i = 0; i < resource_count; i++) {
-		struct selector *s =
+		struct k8s_selector *s =
 			labels ? selector_parse_labels(text, &ok, &err)
 			       : selector_parse_fields(text, &resource_table[i], &ok, &err);
 		if (!ok && err.code == ERR_NONE)
@@ -31,7 +31,7 @@ static void selectors(bool labels, const char *text)
 		selector_matches_labels(s, o);
 		selector_matches_fields(s, o);
 		selector_name(s);
-		selector_free(s);
+		k8s_selector_free(s);
 	}
 	cJSON_Delete(o);
 }
