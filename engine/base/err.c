@@ -10,10 +10,12 @@ static const struct {
 	const char *name;
 	enum err_exit exit;
 	enum err_retry retry;
+	enum err_scope scope;
 	const char *hint;
 } table[] = {
-#define X(id, code_name, exit_id, retry_id, hint_text)                                         \
-	[ERR_##id] = { code_name, EXIT_STATUS_##exit_id, ERR_RETRY_##retry_id, hint_text },
+#define X(id, code_name, exit_id, retry_id, scope_id, hint_text)                               \
+	[ERR_##id] = { code_name, EXIT_STATUS_##exit_id, ERR_RETRY_##retry_id,                 \
+		ERR_SCOPE_##scope_id, hint_text },
 	ERR_CODES(X)
 #undef X
 };
@@ -137,6 +139,16 @@ enum err_retry err_retry(const struct err *err)
 	if (err->code == ERR_HTTP_STATUS && err->sys >= 500)
 		return ERR_RETRY_SAME;
 	return table[err->code].retry;
+}
+
+enum err_scope err_code_scope(enum err_code code)
+{
+	return table[code].scope;
+}
+
+bool err_code_is_rpc(enum err_code code)
+{
+	return strncmp(err_code_name(code), "rpc.", 4) == 0;
 }
 
 const char *err_hint(const struct err *err)

@@ -225,17 +225,12 @@ static const struct grpc_row {
 	{ CALL(ERRORS_CONTROL), ERR_NONE, "input/output error", ERR_PROC_STDIN_CLOSED },
 };
 
-static bool is_rpc(enum err_code code)
-{
-	return code >= ERR_RPC_CANCELLED && code <= ERR_RPC_UNAUTHENTICATED;
-}
-
 bool runtime_errors_from_grpc(struct err *err, enum errors_call call, const struct err *from)
 {
 	for (size_t i = 0; i < sizeof grpc_rows / sizeof *grpc_rows; i++) {
 		const struct grpc_row *row = &grpc_rows[i];
 		if (!(row->calls & CALL(call)) ||
-			(row->from == ERR_NONE ? !is_rpc(from->code)
+			(row->from == ERR_NONE ? !err_code_is_rpc(from->code)
 					       : row->from != from->code) ||
 			(row->contains && !strstr(from->msg, row->contains)))
 			continue;

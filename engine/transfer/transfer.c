@@ -42,25 +42,6 @@ void transfer_kick(struct transfer *transfer)
 }
 
 /* ---- counting */
-static bool is_fatal_code(enum err_code code)
-{
-	switch (code) {
-	case ERR_FILE_NO_SPACE:
-	case ERR_LIMIT_ENTRIES:
-	case ERR_OP_READ_ONLY:
-	case ERR_OP_UNSUPPORTED:
-	case ERR_OP_CLOSED:
-	case ERR_KUBE_TRANSPORT:
-	case ERR_RUNTIME_AUTH:
-	case ERR_RUNTIME_UNAVAILABLE:
-	case ERR_PROC_LOST:
-		return true;
-	default:
-		return (code >= ERR_CONN_REFUSED && code <= ERR_CONN_PLAINTEXT_TOKEN) ||
-		       (code >= ERR_PORTFWD_DENIED && code <= ERR_PORTFWD_RUNTIME) ||
-		       (code >= ERR_SANDBOX_NOT_FOUND && code <= ERR_SANDBOX_MOVED);
-	}
-}
 
 void transfer_failed(struct transfer *transfer, const struct err *err)
 {
@@ -70,7 +51,8 @@ void transfer_failed(struct transfer *transfer, const struct err *err)
 	/* one that never answers is a pipe; so many in a row are a daemon that is gone */
 	if (err->code == ERR_OP_TIMEOUT)
 		transfer->n_timeouts++;
-	if (is_fatal_code(err->code) || transfer->n_timeouts >= MAX_TIMEOUTS) {
+	if (err_code_scope(err->code) == ERR_SCOPE_ALL ||
+		transfer->n_timeouts >= MAX_TIMEOUTS) {
 		transfer->is_fatal = true;
 		/* what ended it counts more than what a single file had before */
 		err_copy(&transfer->first, err);

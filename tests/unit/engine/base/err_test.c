@@ -24,6 +24,25 @@ static void test_every_code_has_a_row(void **state)
 	assert_string_equal(err_code_name(ERR_CODE_COUNT), "internal");
 }
 
+/* What ends a whole tree of files: by code or by family of codes, and nothing else does. */
+static void test_what_ends_with_a_code(void **state)
+{
+	static const char *const all[] = { "conn.", "portfwd.", "sandbox.", "file.no_space",
+		"limit.entries", "op.read_only", "op.unsupported", "op.closed",
+		"kube.transport", "runtime.auth", "runtime.unavailable", "proc.lost" };
+	(void)state;
+	for (int i = 0; i < ERR_CODE_COUNT; i++) {
+		const char *name = err_code_name((enum err_code)i);
+		bool is_all = false;
+		for (size_t j = 0; j < sizeof all / sizeof all[0]; j++)
+			is_all = is_all || strncmp(name, all[j], strlen(all[j])) == 0;
+		if (is_all != (err_code_scope((enum err_code)i) == ERR_SCOPE_ALL))
+			fail_msg("%s", name);
+		assert_int_equal(
+			err_code_is_rpc((enum err_code)i), strncmp(name, "rpc.", 4) == 0);
+	}
+}
+
 static void test_messages(void **state)
 {
 	(void)state;
@@ -99,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_code_has_a_row),
+		cmocka_unit_test(test_what_ends_with_a_code),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_http_and_grpc_codes),
