@@ -184,6 +184,7 @@ struct server *server_start(struct loop *loop, const struct server_opts *opts, s
 	struct server *s = x_calloc(1, sizeof *s);
 	s->loop = loop;
 	s->opts = *opts;
+	s->on_news = stream_wake_all;
 	if (s->opts.bookmark_ms <= 0)
 		s->opts.bookmark_ms = 60000;
 	char *db = path_join(opts->state_dir, "objects.db");

@@ -38,10 +38,18 @@ struct server {
 	struct guard *guard;    /* of its connections */
 	struct stream *streams; /* watches and followed logs in progress */
 	struct controller *controller;
+	void (*on_news)(struct server *s); /* wakes those who follow; NULL: nobody does */
 	uint16_t port;
 	char *token;      /* of the API; never logged */
 	char *kubeconfig; /* path */
 };
+
+/* An object or a log has changed: how the controllers reach the watches without knowing the API. */
+static inline void server_tell(struct server *s)
+{
+	if (s->on_news)
+		s->on_news(s);
+}
 
 /* Opens everything, starts serving and starts the sandboxes that should run. Blocking (before the
  * loop runs). */

@@ -11,7 +11,6 @@
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/net/loop.h"
-#include "local/server/api/stream.h"
 #include "local/server/controller/manifest.h"
 #include "local/server/store/status.h"
 
@@ -199,7 +198,7 @@ static void on_change(void *arg, const struct change *change)
 {
 	struct controller *c = arg;
 	const struct object *o = change->now;
-	stream_wake_all(c->server);
+	server_tell(c->server);
 	if (o->kind == KIND_EVENT)
 		return;
 	controller_enqueue(c, o->kind, o->ns, o->name, 0);

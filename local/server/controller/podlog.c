@@ -8,7 +8,6 @@
 #include "engine/base/path.h"
 #include "engine/base/str.h"
 #include "engine/net/loop.h"
-#include "local/server/api/stream.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -103,7 +102,7 @@ static void on_readable(evutil_socket_t fd, short events, void *arg)
 		if (bytes[i] != '\n')
 			str_add_char(&log->line, bytes[i]);
 	}
-	stream_wake_all(log->server);
+	server_tell(log->server);
 }
 
 struct podlog *podlog_open(struct server *s, const char *folder, struct err *err)
