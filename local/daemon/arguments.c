@@ -36,7 +36,7 @@ static const char usage[] =
 	"  --landlock --own-userns --closed  more that is given away (local/daemon/jail.h)\n"
 	"  --version, --help\n";
 
-bool arguments_refuse(const char *format, ...)
+bool daemon_arguments_refuse(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -50,7 +50,7 @@ bool arguments_refuse(const char *format, ...)
 static bool take_number(const char *name, const char *text, int64_t max, int64_t *out)
 {
 	return num_parse_i64(text, 0, max, out) ||
-	       arguments_refuse("--%s wants a number from 0 to %lld, not '%s'", name,
+	       daemon_arguments_refuse("--%s wants a number from 0 to %lld, not '%s'", name,
 		       (long long)max, text);
 }
 
@@ -66,13 +66,13 @@ static bool take_limit(const char *name, const char *text, uint64_t *out)
 static bool take_duration(const char *name, const char *text, int64_t *out)
 {
 	return clock_parse_duration(text, out) ||
-	       arguments_refuse("--%s wants a time like 10s, not '%s'", name, text);
+	       daemon_arguments_refuse("--%s wants a time like 10s, not '%s'", name, text);
 }
 
 static bool take_hash(struct arguments *args, const char *text)
 {
 	if (strlen(text) != 64 || strspn(text, "0123456789abcdefABCDEF") != 64)
-		return arguments_refuse("--auth-token-sha256 wants 64 hex digits");
+		return daemon_arguments_refuse("--auth-token-sha256 wants 64 hex digits");
 	memcpy(args->token_hex, text, 65);
 	args->daemon.token_sha256 = args->token_hex;
 	return true;
@@ -84,7 +84,7 @@ static bool take_token_file(struct arguments *args, const char *path)
 	size_t n;
 	char *token = file_read(path, 64 << 10, &n, &err);
 	if (token == NULL)
-		return arguments_refuse("--auth-token-file: %s", err.msg);
+		return daemon_arguments_refuse("--auth-token-file: %s", err.msg);
 	while (n > 0 && (token[n - 1] == '\n' || token[n - 1] == '\r'))
 		n--;
 	bool ok = n > 0;
@@ -95,7 +95,7 @@ static bool take_token_file(struct arguments *args, const char *path)
 	args->daemon.token_sha256 = args->token_hex;
 	explicit_bzero(token, n);
 	free(token);
-	return ok || arguments_refuse("--auth-token-file: %s is empty", path);
+	return ok || daemon_arguments_refuse("--auth-token-file: %s is empty", path);
 }
 
 enum option_id {
@@ -178,7 +178,7 @@ static bool take_jail_option(
 		args->jail.is_closed = true;
 		return true;
 	default:
-		return arguments_refuse("see --help");
+		return daemon_arguments_refuse("see --help");
 	}
 }
 
@@ -227,7 +227,7 @@ static bool take_option(struct arguments *args, int id, const char *name, const 
 	}
 }
 
-int arguments_parse(struct arguments *args, int argc, char **argv)
+int daemon_arguments_parse(struct arguments *args, int argc, char **argv)
 {
 	*args = (struct arguments){ .host = "127.0.0.1",
 		.rest_fd = -1,
@@ -254,11 +254,11 @@ int arguments_parse(struct arguments *args, int argc, char **argv)
 			return 2;
 	}
 	if (optind < argc) {
-		arguments_refuse("unexpected argument '%s'", argv[optind]);
+		daemon_arguments_refuse("unexpected argument '%s'", argv[optind]);
 		return 2;
 	}
 	if ((args->rest_fd < 0) != (args->grpc_fd < 0)) {
-		arguments_refuse("--rest-fd and --grpc-fd go together");
+		daemon_arguments_refuse("--rest-fd and --grpc-fd go together");
 		return 2;
 	}
 	args->daemon.chunk_bytes = (size_t)args->chunk_bytes;

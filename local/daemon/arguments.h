@@ -18,6 +18,6 @@ struct arguments {
 };
 
 /* −1 to go on, else the exit status; what is wrong is on stderr. The strings are those of argv. */
-int arguments_parse(struct arguments *args, int argc, char **argv);
+int daemon_arguments_parse(struct arguments *args, int argc, char **argv);
 /* A line on stderr; false. */
-bool arguments_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool daemon_arguments_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

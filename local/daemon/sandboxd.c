@@ -82,10 +82,10 @@ static bool say_ready(struct arguments *args)
 	if (args->ready_fd >= 0) {
 		ssize_t n = write((int)args->ready_fd, "1", 1);
 		close((int)args->ready_fd);
-		return n == 1 || arguments_refuse("--ready-fd: %s", strerror(errno));
+		return n == 1 || daemon_arguments_refuse("--ready-fd: %s", strerror(errno));
 	}
 	if (args->rest_fd < 0)
-		sockets_print(args);
+		daemon_sockets_print(args);
 	return true;
 }
 
@@ -94,7 +94,7 @@ static int serve(struct arguments *args)
 	struct err err;
 	struct program program = { .loop = loop_new(&err), .signal_fd = -1 };
 	if (program.loop == NULL)
-		return arguments_refuse("%s", err.msg), 1;
+		return daemon_arguments_refuse("%s", err.msg), 1;
 	args->daemon.on_stopped = on_stopped;
 	args->daemon.arg = &program;
 	struct watch_fd *signals = watch_signals(&program, &err);
@@ -102,7 +102,7 @@ static int serve(struct arguments *args)
 		program.daemon = daemon_new(program.loop, &args->daemon, &err);
 	int status = 0;
 	if (program.daemon == NULL) {
-		arguments_refuse("%s", err.msg);
+		daemon_arguments_refuse("%s", err.msg);
 		status = 1;
 	} else if (!say_ready(args)) {
 		status = 1;
@@ -117,10 +117,10 @@ static int serve(struct arguments *args)
 	return status;
 }
 
-int sandboxd_main(int argc, char **argv)
+int daemon_main(int argc, char **argv)
 {
 	struct arguments args;
-	int status = arguments_parse(&args, argc, argv);
+	int status = daemon_arguments_parse(&args, argc, argv);
 	if (status >= 0)
 		return status;
 	tidy_descriptors();
@@ -133,8 +133,8 @@ int sandboxd_main(int argc, char **argv)
 	struct err err;
 	bool is_jailed = args.socket_dir != NULL || args.jail.has_own_userns;
 	if (is_jailed && !jail_enter(&args.jail, &err))
-		return arguments_refuse("%s", err.msg), 1;
-	if (!sockets_open(&args))
+		return daemon_arguments_refuse("%s", err.msg), 1;
+	if (!daemon_sockets_open(&args))
 		return 1;
 	return serve(&args);
 }

@@ -3,4 +3,4 @@
 #pragma once
 
 /* The exit status. Call it once, with one thread. */
-int sandboxd_main(int argc, char **argv);
+int daemon_main(int argc, char **argv);

@@ -18,7 +18,7 @@ static int listen_at(const char *host, int64_t port)
 	struct addrinfo *found;
 	int rv = getaddrinfo(host, service, &hints, &found);
 	if (rv != 0) {
-		arguments_refuse("%s: %s", host, gai_strerror(rv));
+		daemon_arguments_refuse("%s: %s", host, gai_strerror(rv));
 		return -1;
 	}
 	int on = 1;
@@ -30,7 +30,7 @@ static int listen_at(const char *host, int64_t port)
 	freeaddrinfo(found);
 	if (ok)
 		return fd;
-	arguments_refuse("cannot listen on %s:%s: %s", host, service, strerror(errnum));
+	daemon_arguments_refuse("cannot listen on %s:%s: %s", host, service, strerror(errnum));
 	if (fd >= 0)
 		close(fd);
 	return -1;
@@ -55,7 +55,7 @@ static int listen_in(const char *dir, const char *name)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t room = sizeof address.sun_path;
 	if (snprintf(address.sun_path, room, "%s/%s", dir, name) >= (int)room) {
-		arguments_refuse("--socket-dir: the name is too long");
+		daemon_arguments_refuse("--socket-dir: the name is too long");
 		return -1;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -65,13 +65,13 @@ static int listen_in(const char *dir, const char *name)
 	umask(before);
 	if (ok)
 		return fd;
-	arguments_refuse("cannot listen on %s: %s", address.sun_path, strerror(errno));
+	daemon_arguments_refuse("cannot listen on %s: %s", address.sun_path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-bool sockets_open(struct arguments *args)
+bool daemon_sockets_open(struct arguments *args)
 {
 	if (args->socket_dir != NULL) {
 		args->daemon.rest_fd = listen_in(args->socket_dir, "rest.sock");
@@ -92,7 +92,7 @@ bool sockets_open(struct arguments *args)
 	return args->daemon.grpc_fd >= 0;
 }
 
-void sockets_print(const struct arguments *args)
+void daemon_sockets_print(const struct arguments *args)
 {
 	print_address("rest", args->daemon.rest_fd);
 	print_address(" grpc", args->daemon.grpc_fd);

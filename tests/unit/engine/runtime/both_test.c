@@ -136,7 +136,7 @@ static uint16_t open_door(struct loop *loop)
 	return ntohs(in.sin_port);
 }
 
-static int64_t connect_ms = 5000;
+static int64_t connect_ms = 4000;
 
 static int set_up(void **state)
 {
@@ -167,7 +167,7 @@ static int set_up_hasty(void **state)
 {
 	connect_ms = 400;
 	int rc = set_up(state);
-	connect_ms = 5000;
+	connect_ms = 4000;
 	return rc;
 }
 

@@ -84,7 +84,7 @@ static struct arguments parsed(struct words words)
 {
 	struct arguments args;
 	optind = 0; /* from the beginning */
-	assert_int_equal(arguments_parse(&args, words.n, words.argv), -1);
+	assert_int_equal(daemon_arguments_parse(&args, words.n, words.argv), -1);
 	return args;
 }
 
@@ -205,7 +205,7 @@ static struct program start(struct words words, void (*before)(void))
 		optind = 0;
 		if (before != NULL)
 			before();
-		int status = sandboxd_main(words.n, words.argv);
+		int status = daemon_main(words.n, words.argv);
 		fflush(stdout);
 		_exit(status);
 	}
@@ -460,7 +460,7 @@ static void it_ends_with_its_parent(void **state)
 		optind = 0;
 		if (fork() == 0) {
 			dup2(fds[1], 1);
-			_exit(sandboxd_main(words.n, words.argv));
+			_exit(daemon_main(words.n, words.argv));
 		}
 		pause();
 	}
