@@ -167,7 +167,7 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 	const struct fleet_row *row = fleet_find(engine_fleet(each->cli->engine), uid);
 	snprintf(each->uid, sizeof each->uid, "%s", uid);
 	each->is_sandbox = row->claim[0] == '\0';
-	each->name = x_strdup(cli_row_name(row));
+	each->name = x_strdup(fleet_row_name(row));
 	if (each->is_done != NULL && each->is_done(row, &why)) {
 		print_outcome(each, why, false, 0);
 		each_end(each);

@@ -93,7 +93,7 @@ static void describe(
 	const struct cli *cli, const struct fleet_row *row, const struct fleet_detail *detail)
 {
 	char time[CLOCK_RFC3339_BYTES];
-	print_line("Name", cli_row_name(row));
+	print_line("Name", fleet_row_name(row));
 	print_line("Namespace", row->namespace_);
 	print_line("State", fleet_state_name(row->state));
 	print_line("Why", row->why);

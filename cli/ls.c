@@ -52,7 +52,7 @@ static char *look_of(const struct cli *cli, const struct fleet_row *row)
 {
 	cJSON *object = cli_row_json(row);
 	if (cli->opt.output == CLI_NAME) { /* said once */
-		char *name = x_strdup(cli_row_name(row));
+		char *name = x_strdup(fleet_row_name(row));
 		cJSON_Delete(object);
 		return name;
 	}
@@ -125,8 +125,11 @@ static void print_gone(struct list *list, struct shown *shown)
 	const char *claim = text_of(last, "claim");
 	const char *name = claim[0] ? claim : text_of(last, "sandbox");
 	struct cli_table *table = cli_rows_table(cli);
-	cli_rows_add_gone(table, cli, name, text_of(last, "namespace"),
-		text_of(last, "sandbox"), text_of(last, "pool"));
+	cli_rows_add_gone(table, cli,
+		&(struct cli_gone){ .namespace_ = text_of(last, "namespace"),
+			.name = name,
+			.sandbox = text_of(last, "sandbox"),
+			.pool = text_of(last, "pool") });
 	cli_table_print(table, false);
 	cJSON_Delete(last);
 }

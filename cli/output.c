@@ -26,7 +26,7 @@ enum {
 
 struct cli_table {
 	size_t columns;
-	const char *const *titles;
+	const char **titles;
 	char **cells; /* safe text, row by row */
 	size_t n, capacity;
 };
@@ -35,7 +35,8 @@ struct cli_table *cli_table_new(size_t columns, const char *const *titles)
 {
 	struct cli_table *table = x_calloc(1, sizeof *table);
 	table->columns = columns;
-	table->titles = titles;
+	table->titles = x_calloc(columns, sizeof *titles);
+	memcpy(table->titles, titles, columns * sizeof *titles);
 	return table;
 }
 
@@ -73,6 +74,7 @@ void cli_table_print(struct cli_table *table, bool titles)
 	}
 	fflush(stdout);
 	free(table->cells);
+	free(table->titles);
 	free(table);
 	free(widths);
 }
@@ -271,49 +273,4 @@ void cli_json_bytes(cJSON *object, const char *key, struct slice bytes)
 	cJSON_AddStringToObject(object, name, base64);
 	free(base64);
 	free(name);
-}
-
-static void add_text(cJSON *object, const char *key, const char *text)
-{
-	if (text == NULL || text[0] == '\0') {
-		cJSON_AddNullToObject(object, key);
-		return;
-	}
-	cli_json_text(object, key, text);
-}
-
-static void add_time(cJSON *object, const char *key, int64_t wall_ms)
-{
-	char text[CLOCK_RFC3339_BYTES];
-	if (wall_ms == 0)
-		cJSON_AddNullToObject(object, key);
-	else
-		cJSON_AddStringToObject(
-			object, key, clock_format_rfc3339(wall_ms * 1000000, 0, text));
-}
-
-cJSON *cli_row_json(const struct fleet_row *row)
-{
-	cJSON *object = cJSON_CreateObject();
-	add_text(object, "uid", row->uid);
-	add_text(object, "namespace", row->namespace_);
-	add_text(object, "claim", row->claim);
-	add_text(object, "sandbox", row->sandbox);
-	add_text(object, "state", fleet_state_name(row->state));
-	add_text(object, "why", row->why);
-	add_time(object, "whySince", row->why_since_ms);
-	add_text(object, "pod", row->pod);
-	add_text(object, "podIP", row->pod_ip);
-	add_text(object, "node", row->node);
-	add_text(object, "pool", row->pool);
-	add_text(object, "template", row->template_);
-	add_text(object, "createdBy", row->created_by);
-	add_time(object, "createdAt", row->created_ms);
-	add_time(object, "expiresAt", row->expires_ms);
-	if (row->pod_uid[0] != '\0')
-		cJSON_AddNumberToObject(object, "restarts", row->restarts);
-	else /* no pod, or none that may be seen */
-		cJSON_AddNullToObject(object, "restarts");
-	cJSON_AddBoolToObject(object, "warmStart", row->is_warm_start);
-	return object;
 }

@@ -7,6 +7,7 @@
 #include "engine/base/err.h"
 #include "engine/doctor.h"
 #include "engine/fleet/fleet.h"
+#include "engine/fleet/kind.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"

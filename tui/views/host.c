@@ -35,7 +35,7 @@ const char *host_row_name(const struct host *host, const char *uid)
 	const struct fleet_row *row = fleet_find(fleet, uid);
 	if (!row)
 		return uid;
-	return *row->claim ? row->claim : row->sandbox;
+	return fleet_row_name(row);
 }
 
 bool host_is_stale(const struct host *host)
@@ -45,25 +45,21 @@ bool host_is_stale(const struct host *host)
 	       link.state != ENGINE_LINK_WAITING;
 }
 
+enum theme_role host_tone_role(enum resource_tone tone)
+{
+	static const enum theme_role roles[RESOURCE_TONE_COUNT] = {
+		[RESOURCE_PLAIN] = ROLE_TEXT,
+		[RESOURCE_DIM] = ROLE_DIM,
+		[RESOURCE_GOOD] = ROLE_OK,
+		[RESOURCE_BUSY] = ROLE_BUSY,
+		[RESOURCE_WARNING] = ROLE_WARNING,
+		[RESOURCE_BAD] = ROLE_ERROR,
+		[RESOURCE_GONE] = ROLE_GONE,
+	};
+	return roles[tone];
+}
+
 enum theme_role host_state_role(enum fleet_state state)
 {
-	switch (state) {
-	case FLEET_READY:
-		return ROLE_OK;
-	case FLEET_FAILED:
-	case FLEET_BLOCKED:
-	case FLEET_ERROR:
-	case FLEET_EXPIRED:
-		return ROLE_ERROR;
-	case FLEET_DEGRADED:
-	case FLEET_PENDING:
-	case FLEET_UNKNOWN:
-		return ROLE_WARNING;
-	case FLEET_CREATING:
-	case FLEET_RESUMING:
-	case FLEET_SUSPENDING:
-		return ROLE_BUSY;
-	default:
-		return ROLE_GONE;
-	}
+	return host_tone_role(fleet_state_tone(state));
 }

@@ -90,5 +90,6 @@ void host_failf(struct host *host, const struct err *err, const char *format, ..
 const char *host_row_name(const struct host *host, const char *uid);
 /* The API server does not answer (or late): what is shown is as of earlier, and drawn dim. */
 bool host_is_stale(const struct host *host);
-/* How a state looks, in every view. */
+/* How it looks, in every view. */
+enum theme_role host_tone_role(enum resource_tone tone);
 enum theme_role host_state_role(enum fleet_state state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sandbox list: a table in the order of list_index that follows the fleet.
+// The sandbox list: a table in the order of a collection that follows the fleet.
 //
 // The cursor is a uid. When its row goes, the one that took its place gets it.
 #include "tui/views/list.h"
@@ -14,7 +14,7 @@
 
 enum { MANY_CHANGES = 2000 };
 
-static const struct fleet_row *row_of(void *arg, const char *uid)
+static const void *row_of(void *arg, const char *uid)
 {
 	struct list *list = arg;
 	return fleet_find(list_fleet(list), uid);
@@ -33,21 +33,22 @@ static void take_all(struct list *list)
 	struct fleet *fleet = list_fleet(list);
 	/* marks belong to uids, not to this index: keep them */
 	const char **marked =
-		x_calloc(list_index_marked_count(list->index) + 1, sizeof *marked);
-	size_t n = list_index_marked(list->index, marked, list_index_marked_count(list->index));
+		x_calloc(resource_collection_marked_count(list->rows) + 1, sizeof *marked);
+	size_t n = resource_collection_marked(
+		list->rows, marked, resource_collection_marked_count(list->rows));
 	char **kept = x_calloc(n + 1, sizeof *kept);
 	for (size_t i = 0; i < n; i++)
 		kept[i] = x_strdup(marked[i]);
 	free(marked);
-	list_index_clear(list->index);
-	list_index_begin(list->index);
+	resource_collection_clear(list->rows);
+	resource_collection_begin(list->rows);
 	for (size_t i = 0; i < fleet_count(fleet); i++) {
 		const struct fleet_row *row = fleet_at(fleet, i);
-		list_index_update(list->index, row->uid, row);
+		resource_collection_update(list->rows, row->uid, row);
 	}
-	list_index_end(list->index);
+	resource_collection_end(list->rows);
 	for (size_t i = 0; i < n; i++) {
-		list_index_mark(list->index, kept[i], true);
+		resource_collection_mark(list->rows, kept[i], true);
 		free(kept[i]);
 	}
 	free(kept);
@@ -66,20 +67,21 @@ static void on_change(void *arg, const char *uid, const struct fleet_row *row)
 	if (!uid)
 		list->is_rebuilding = true;
 	else
-		list_index_update(list->index, uid, row);
+		resource_collection_update(list->rows, uid, row);
 }
 
 void list_keep_cursor(struct list *list)
 {
-	size_t n = list_index_count(list->index);
-	size_t at = *list->cursor ? list_index_find(list->index, list->cursor) : (size_t)-1;
-	if (at == (size_t)-1)
+	size_t n = resource_collection_count(list->rows);
+	size_t at = *list->cursor ? resource_collection_find(list->rows, list->cursor)
+				  : RESOURCE_NOWHERE;
+	if (at == RESOURCE_NOWHERE)
 		at = list->cursor_at < n ? list->cursor_at : n ? n - 1 : 0;
 	list->cursor_at = at;
 	list->cursor[0] = 0;
 	if (n)
 		snprintf(list->cursor, sizeof list->cursor, "%s",
-			list_index_at(list->index, at));
+			resource_collection_at(list->rows, at));
 }
 
 void list_follow(struct view *view)
@@ -87,7 +89,7 @@ void list_follow(struct view *view)
 	struct list *list = list_of(view);
 	struct fleet *fleet = list_fleet(list);
 	if (fleet != list->fleet) {
-		list_index_clear(list->index);
+		resource_collection_clear(list->rows);
 		list->fleet = fleet;
 		list->revision = 0;
 	}
@@ -101,10 +103,10 @@ void list_follow(struct view *view)
 	if (!is_first && n < (size_t)-1 / 2) {
 		bool is_many = n > MANY_CHANGES;
 		if (is_many)
-			list_index_begin(list->index);
+			resource_collection_begin(list->rows);
 		fleet_changes(fleet, list->revision, on_change, list);
 		if (is_many)
-			list_index_end(list->index);
+			resource_collection_end(list->rows);
 	}
 	if (list->is_rebuilding || n >= (size_t)-1 / 2)
 		take_all(list);
@@ -128,20 +130,20 @@ static void changed(struct view *view)
 
 static void go_to(struct list *list, size_t at)
 {
-	size_t n = list_index_count(list->index);
+	size_t n = resource_collection_count(list->rows);
 	if (!n)
 		return;
 	list->cursor_at = at < n ? at : n - 1;
 	list->slipped_ms = 0; /* chosen by hand */
 	snprintf(list->cursor, sizeof list->cursor, "%s",
-		list_index_at(list->index, list->cursor_at));
+		resource_collection_at(list->rows, list->cursor_at));
 	host_dirty(list->view.host);
 }
 
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct list *list = self;
-	size_t n = list_index_count(list->index), at = list->cursor_at;
+	size_t n = resource_collection_count(list->rows), at = list->cursor_at;
 	if (!view_move(args, list->rows_shown, n > 0 ? n - 1 : 0, &at, err))
 		return false;
 	go_to(list, at);
@@ -153,33 +155,34 @@ static bool run_mark(void *self, const char *args, struct err *err)
 	struct list *list = self;
 	(void)err;
 	if (strcmp(args, "all") == 0) {
-		list_index_mark_shown(list->index, true);
+		resource_collection_mark_shown(list->rows, true);
 	} else if (strcmp(args, "none") == 0) {
-		list_index_unmark_all(list->index);
+		resource_collection_unmark_all(list->rows);
 	} else if (*list->cursor) {
-		list_index_mark(list->index, list->cursor,
-			!list_index_is_marked(list->index, list->cursor));
+		resource_collection_mark(list->rows, list->cursor,
+			!resource_collection_is_marked(list->rows, list->cursor));
 		go_to(list, list->cursor_at + 1);
 	}
 	host_dirty(list->view.host);
 	return true;
 }
 
-static void sort_by(struct list *list, enum list_column column)
+static void sort_by(struct list *list, int column)
 {
-	bool again = list_index_column(list->index) == column;
-	list_index_sort(list->index, column, again && !list_index_is_reversed(list->index));
+	bool again = resource_collection_column(list->rows) == column;
+	resource_collection_sort(
+		list->rows, column, again && !resource_collection_is_reversed(list->rows));
 	list_keep_cursor(list);
 	host_dirty(list->view.host);
 }
 
 static bool run_sort(void *self, const char *args, struct err *err)
 {
-	for (int i = 0; i < COLUMN_COUNT; i++)
-		if (strcmp(args, list_columns[i].sort_name) == 0) {
-			sort_by(self, (enum list_column)i);
-			return true;
-		}
+	int column = resource_find_column(&fleet_sandbox_kind, args);
+	if (column != RESOURCE_NONE && resource_is_among(column, fleet_sandbox_kind.screen)) {
+		sort_by(self, column);
+		return true;
+	}
 	return err_set(err, ERR_ARG_INVALID, "there is no column '%s'", args);
 }
 
@@ -188,7 +191,8 @@ static bool run_warm(void *self, const char *args, struct err *err)
 	struct list *list = self;
 	(void)args;
 	(void)err;
-	list_index_show_warm(list->index, !list_index_shows_warm(list->index));
+	resource_collection_show_aside(
+		list->rows, !resource_collection_shows_aside(list->rows));
 	list_keep_cursor(list);
 	host_dirty(list->view.host);
 	return true;
@@ -216,10 +220,11 @@ static bool mouse(struct view *view, const struct mouse *mouse)
 		return true;
 	}
 	if (mouse->row == list->header_row) {
-		for (int i = 0; i < COLUMN_COUNT; i++)
+		int i;
+		RESOURCE_EACH(i, fleet_sandbox_kind.screen)
 			if (list->column_at[i] >= 0 && mouse->col >= list->column_at[i] &&
 				mouse->col < list->column_at[i] + list->column_cols[i])
-				sort_by(list, (enum list_column)i);
+				sort_by(list, i);
 		return true;
 	}
 	int row = mouse->row - list->first_row;
@@ -236,7 +241,7 @@ static bool mouse(struct view *view, const struct mouse *mouse)
 static size_t targets(const struct view *view, const char **uids, size_t max)
 {
 	struct list *list = list_of(view);
-	size_t n = list_index_marked(list->index, uids, max);
+	size_t n = resource_collection_marked(list->rows, uids, max);
 	/* a key that was on its way to the row that went is not for the one that took its place */
 	bool has_slipped =
 		list->slipped_ms && clock_mono_ms() - list->slipped_ms < LIST_SLIP_MS;
@@ -249,14 +254,14 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 static void filter(struct view *view, const char *text)
 {
 	struct list *list = list_of(view);
-	list_index_filter(list->index, text);
+	resource_collection_filter(list->rows, text);
 	list_keep_cursor(list);
 	host_dirty(view->host);
 }
 
 static const char *filter_text(const struct view *view)
 {
-	return list_index_filter_text(list_of(view)->index);
+	return resource_collection_filter_text(list_of(view)->rows);
 }
 
 static void title(const struct view *view, struct str *out)
@@ -284,14 +289,14 @@ static struct view *open_list(struct host *host, const struct view_args *args, s
 	(void)err;
 	list->view.class = &view_sandboxes;
 	list->view.host = host;
-	list->index = list_index_new(row_of, list);
+	list->rows = resource_collection_new(&fleet_sandbox_kind, row_of, list);
 	return &list->view;
 }
 
 static void free_list(struct view *view)
 {
 	struct list *list = list_of(view);
-	list_index_free(list->index);
+	resource_collection_free(list->rows);
 	free(list);
 }
 

@@ -2,7 +2,7 @@
 /* The sandbox list: what its files share. list.c follows the fleet and takes keys and mouse, list_draw.c draws. */
 #pragma once
 
-#include "tui/views/list_index.h"
+#include "engine/resource/collection.h"
 #include "tui/views/view.h"
 
 enum {
@@ -19,7 +19,7 @@ enum list_dark {
 
 struct list {
 	struct view view;
-	struct list_index *index;
+	struct resource_collection *rows;
 	const struct fleet
 		*fleet;    /* whose rows these are: another namespace brings another one */
 	uint64_t revision; /* of the fleet, as last taken over */
@@ -28,24 +28,21 @@ struct list {
 	int64_t slipped_ms; /* its row went, and another one came under it: monotonic; 0: never */
 	int rows_shown, first_row; /* of the last draw */
 	int header_row;
-	int column_at[COLUMN_COUNT], column_cols[COLUMN_COUNT]; /* -1: not shown */
-	enum list_dark is_dark[COLUMN_COUNT];
+	int column_at[RESOURCE_COLUMNS_MAX],
+		column_cols[RESOURCE_COLUMNS_MAX]; /* -1: not shown */
+	enum list_dark is_dark[RESOURCE_COLUMNS_MAX];
 	bool is_rebuilding;
 	bool shows_seconds, is_stale; /* stale: drawn dim */
 };
 
-struct list_column_row {
-	const char *title;
-	const char *sort_name;
-	int cols; /* wanted; 0: shares what is left */
-	int rank; /* the smaller stays longer when it gets narrow */
-	bool is_right;
-};
-extern const struct list_column_row list_columns[COLUMN_COUNT];
-
 static inline struct list *list_of(const struct view *view)
 {
 	return (struct list *)(uintptr_t)view;
+}
+
+static inline const struct resource_column *list_column(int i)
+{
+	return &fleet_sandbox_kind.columns[i];
 }
 
 static inline struct fleet *list_fleet(const struct list *list)

@@ -14,20 +14,8 @@ enum {
 	NAME_COLS_MIN = 14,
 	NAME_COLS_MAX = 40,
 	RANK_AGE = 2,
+	RANK_MAX = 9,
 	SECONDS_SHOWN_MS = 600000,
-};
-
-const struct list_column_row list_columns[COLUMN_COUNT] = {
-	[COLUMN_NAMESPACE] = { "NAMESPACE", "namespace", 14, 5, false },
-	[COLUMN_NAME] = { "NAME", "name", 0, 0, false },
-	[COLUMN_STATE] = { "STATE", "state", 11, 1, false },
-	[COLUMN_SANDBOX] = { "SANDBOX", "sandbox", 22, 9, false },
-	[COLUMN_POD] = { "POD", "pod", 22, 8, false },
-	[COLUMN_POOL] = { "POOL", "pool", 14, 6, false },
-	[COLUMN_AGE] = { "AGE", "age", 6, 2, true },
-	[COLUMN_EXPIRES] = { "EXPIRES", "expires", 7, 4, true },
-	[COLUMN_RESTARTS] = { "RST", "restarts", 4, 7, true },
-	[COLUMN_WHY] = { "WHY", "why", 0, 3, false },
 };
 
 static bool is_hidden(const struct list *list, enum fleet_kind kind)
@@ -51,124 +39,127 @@ static enum list_dark worse(enum list_dark a, enum list_dark b)
  * is nothing. */
 static enum list_dark column_dark(const struct list *list, int column)
 {
-	enum list_dark boxes = dark_of(list, FLEET_SANDBOXES);
-	switch (column) {
-	case COLUMN_RESTARTS:
-	case COLUMN_POD:
-		return worse(dark_of(list, FLEET_PODS), boxes);
-	case COLUMN_SANDBOX:
-		return boxes;
-	case COLUMN_POOL:
-		return dark_of(list, FLEET_CLAIMS);
-	default:
-		return LIST_KNOWN;
-	}
+	enum list_dark dark = LIST_KNOWN;
+	for (int kind = 0; kind < FLEET_KIND_COUNT; kind++)
+		if (list_column(column)->sources & fleet_source_bit((enum fleet_kind)kind))
+			dark = worse(dark, dark_of(list, (enum fleet_kind)kind));
+	return dark;
 }
 
 static int wanted_cols(int column)
 {
-	return list_columns[column].cols ? list_columns[column].cols + 1 : FLEX_COLS;
+	return list_column(column)->cols ? list_column(column)->cols + 1 : FLEX_COLS;
 }
 
-static void lay_columns(struct list *list, int cols)
+/* Which columns there is room for: those of the highest rank go first. */
+static void choose_columns(
+	const struct list *list, int cols, bool is_shown[RESOURCE_COLUMNS_MAX])
 {
-	bool is_shown[COLUMN_COUNT];
 	bool all = *list->view.host->ops->namespace_(list->view.host) == 0;
-	int fixed = 2, n_flex = 0; /* 2: the mark */
-	for (int i = 0; i < COLUMN_COUNT; i++) {
-		is_shown[i] = i != COLUMN_NAMESPACE || all;
+	int i, fixed = 2; /* 2: the mark */
+	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
+		is_shown[i] = i != fleet_sandbox_kind.namespace_column || all;
 		fixed += is_shown[i] ? wanted_cols(i) : 0;
 	}
-	for (int rank = 9; fixed > cols && rank > 0; rank--) {
+	for (int rank = RANK_MAX; fixed > cols && rank > 0; rank--) {
 		if (rank == RANK_AGE) /* a short name is better than no age */
 			fixed -= FLEX_COLS - NAME_COLS_MIN;
-		for (int i = 0; i < COLUMN_COUNT; i++)
-			if (list_columns[i].rank == rank && is_shown[i] && fixed > cols) {
+		RESOURCE_EACH(i, fleet_sandbox_kind.screen)
+			if (list_column(i)->rank == rank && is_shown[i] && fixed > cols) {
 				is_shown[i] = false;
 				fixed -= wanted_cols(i);
 			}
 	}
-	int left = cols - 2;
-	for (int i = 0; i < COLUMN_COUNT; i++) {
-		if (is_shown[i] && list_columns[i].cols)
-			left -= list_columns[i].cols + 1;
-		n_flex += is_shown[i] && !list_columns[i].cols;
+}
+
+static void lay_columns(struct list *list, int cols)
+{
+	bool is_shown[RESOURCE_COLUMNS_MAX];
+	int i, left = cols - 2, n_flex = 0;
+	choose_columns(list, cols, is_shown);
+	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
+		if (is_shown[i] && list_column(i)->cols)
+			left -= list_column(i)->cols + 1;
+		n_flex += is_shown[i] && !list_column(i)->cols;
 	}
 	left -= n_flex;
-	int name_cols = is_shown[COLUMN_WHY] ? left / 2 : left;
-	if (is_shown[COLUMN_WHY] && name_cols > NAME_COLS_MAX)
+	int name_cols = n_flex > 1 ? left / 2 : left;
+	if (n_flex > 1 && name_cols > NAME_COLS_MAX)
 		name_cols = NAME_COLS_MAX;
 	if (name_cols < 12)
 		name_cols = left < 12 ? left : 12;
 	int at = 2;
-	for (int i = 0; i < COLUMN_COUNT; i++) {
+	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
 		list->column_at[i] = -1;
 		if (!is_shown[i])
 			continue;
-		int width = list_columns[i].cols ? list_columns[i].cols
-			    : i == COLUMN_NAME   ? name_cols
-						 : left - name_cols;
+		int width = list_column(i)->cols                  ? list_column(i)->cols
+			    : i == fleet_sandbox_kind.name_column ? name_cols
+								  : left - name_cols;
 		list->column_at[i] = at;
 		list->column_cols[i] = width > 0 ? width : 0;
 		at += list->column_cols[i] + 1;
 	}
 }
 
+static void draw_cell(const struct list *list, struct region r, int at, int column,
+	struct style style, const char *text)
+{
+	if (resource_is_right(list_column(column)))
+		region_text_right(
+			r, at, list->column_at[column], list->column_cols[column], style, text);
+	else
+		region_text(
+			r, at, list->column_at[column], list->column_cols[column], style, text);
+}
+
 static void draw_header(struct list *list, struct region r)
 {
 	struct host *host = list->view.host;
-	enum list_column sorted = list_index_column(list->index);
-	for (int i = 0; i < COLUMN_COUNT; i++) {
+	int i, sorted = resource_collection_column(list->rows);
+	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
+		const struct resource_column *column = list_column(i);
 		if (list->column_at[i] < 0)
 			continue;
 		char title[32];
-		bool is_sorted = (int)sorted == i;
 		struct style style = host_style(host, ROLE_HEADER);
 		if (list->is_dark[i])
 			style = host_style(host, ROLE_DISABLED);
-		snprintf(title, sizeof title, "%s%s", list_columns[i].title,
-			!is_sorted                            ? ""
-			: list_index_is_reversed(list->index) ? "↓"
-							      : "↑");
-		if (list_columns[i].is_right)
-			region_text_right(
-				r, 0, list->column_at[i], list->column_cols[i], style, title);
-		else
-			region_text(
-				r, 0, list->column_at[i], list->column_cols[i], style, title);
+		snprintf(title, sizeof title, "%s%s",
+			column->screen_title ? column->screen_title : column->title,
+			sorted != i                                   ? ""
+			: resource_collection_is_reversed(list->rows) ? "↓"
+								      : "↑");
+		draw_cell(list, r, 0, i, style, title);
 	}
 }
 
-static const char *cell_text(const struct fleet_row *row, int column, char buffer[64])
+static const char *cell_text(const struct list *list, const struct fleet_row *row, int i,
+	char buffer[RESOURCE_CELL_BYTES])
 {
-	int64_t now = clock_wall_ms();
-	switch (column) {
-	case COLUMN_NAMESPACE:
-		return row->namespace_;
-	case COLUMN_NAME:
-		return *row->claim ? row->claim : row->sandbox;
-	case COLUMN_STATE:
-		return fleet_state_name(row->state);
-	case COLUMN_SANDBOX:
-		return row->sandbox;
-	case COLUMN_POD:
-		return row->pod;
-	case COLUMN_POOL:
-		return row->pool;
-	case COLUMN_AGE:
-		return row->created_ms ? clock_format_age(now - row->created_ms, buffer) : "";
-	case COLUMN_EXPIRES:
-		if (!row->expires_ms)
-			return "";
-		if (row->expires_ms <= now)
-			return "over";
-		return clock_format_age(row->expires_ms - now, buffer);
-	case COLUMN_RESTARTS:
-		snprintf(buffer, 64, "%d", row->restarts);
-		return row->restarts ? buffer : "";
-	default:
-		return row->why;
+	const struct resource_column *column = list_column(i);
+	const char *text = resource_text(column, row, clock_wall_ms(), buffer);
+	if (column->format == RESOURCE_COUNT && strcmp(text, "0") == 0)
+		text = "";
+	if (list->is_dark[i] && !*text)
+		text = list->is_dark[i] == LIST_HIDDEN ? "–" : "…";
+	return text;
+}
+
+/* What colour a cell has that is neither under the cursor nor old. */
+static struct style cell_style(
+	const struct list *list, const struct fleet_row *row, int i, struct style style)
+{
+	struct host *host = list->view.host;
+	enum resource_tone tone = resource_tone(list_column(i), row);
+	if (tone != RESOURCE_PLAIN) {
+		style.fg = host_style(host, host_tone_role(tone)).fg;
+	} else if (list->is_dark[i]) {
+		const struct style disabled = host_style(host, ROLE_DISABLED);
+		style.fg = disabled.fg;
+		style.attrs |= disabled.attrs;
 	}
+	return style;
 }
 
 /* Ages and countdowns under ten minutes are shown with their seconds. */
@@ -194,7 +185,7 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 {
 	struct host *host = list->view.host;
 	list->shows_seconds = list->shows_seconds || shows_seconds(row);
-	bool is_marked = list_index_is_marked(list->index, row->uid);
+	bool is_marked = resource_collection_is_marked(list->rows, row->uid);
 	struct style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
 	if (is_cursor)
 		base = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
@@ -203,33 +194,14 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 	region_fill(region_sub(r, 0, at, r.cols, 1), base);
 	if (is_marked)
 		region_text(r, at, 0, 1, base, "*");
-	for (int i = 0; i < COLUMN_COUNT; i++) {
+	int i;
+	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
 		if (list->column_at[i] < 0)
 			continue;
-		char buffer[64];
-		const char *text = cell_text(row, i, buffer);
-		if (list->is_dark[i] && !*text)
-			text = list->is_dark[i] == LIST_HIDDEN ? "–" : "…";
-		struct style style = base;
-		if (!(is_cursor && is_focused) && !list->is_stale) {
-			if (i == COLUMN_STATE)
-				style.fg = host_style(host, host_state_role(row->state)).fg;
-			else if (i == COLUMN_RESTARTS && row->restarts)
-				style.fg = host_style(host, ROLE_WARNING).fg;
-			else if (i == COLUMN_WHY)
-				style.fg = host_style(host, ROLE_DIM).fg;
-			else if (list->is_dark[i]) {
-				const struct style disabled = host_style(host, ROLE_DISABLED);
-				style.fg = disabled.fg;
-				style.attrs |= disabled.attrs;
-			}
-		}
-		if (list_columns[i].is_right)
-			region_text_right(
-				r, at, list->column_at[i], list->column_cols[i], style, text);
-		else
-			region_text(
-				r, at, list->column_at[i], list->column_cols[i], style, text);
+		char buffer[RESOURCE_CELL_BYTES];
+		bool is_plain = (is_cursor && is_focused) || list->is_stale;
+		draw_cell(list, r, at, i, is_plain ? base : cell_style(list, row, i, base),
+			cell_text(list, row, i, buffer));
 	}
 }
 
@@ -241,7 +213,7 @@ static void draw_empty(struct list *list, struct region r)
 		region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
 		return;
 	}
-	if (*list_index_filter_text(list->index)) {
+	if (*resource_collection_filter_text(list->rows)) {
 		region_text(
 			r, 1, 2, r.cols - 2, dim, "Nothing fits the filter. Esc clears it.");
 		return;
@@ -294,18 +266,19 @@ void list_draw(struct view *view, struct region r, bool is_focused)
 		return;
 	}
 	list_follow(view);
-	list_index_namespace(list->index, view->host->ops->namespace_(view->host));
+	resource_collection_namespace(list->rows, view->host->ops->namespace_(view->host));
 	list_keep_cursor(list);
 	int head = list_draw_head(list, r);
-	for (int i = 0; i < COLUMN_COUNT; i++)
-		list->is_dark[i] = column_dark(list, i);
+	int column;
+	RESOURCE_EACH(column, fleet_sandbox_kind.screen)
+		list->is_dark[column] = column_dark(list, column);
 	lay_columns(list, r.cols);
 	list->header_row = head;
 	draw_header(list, region_sub(r, 0, head, r.cols, 1));
 	list->first_row = head + 1;
 	struct region rows =
 		region_sub(r, 0, list->first_row, r.cols, r.rows - list->first_row);
-	size_t n = list_index_count(list->index), room = (size_t)rows.rows;
+	size_t n = resource_collection_count(list->rows), room = (size_t)rows.rows;
 	if (!n) {
 		draw_empty(list, rows);
 		return;
@@ -317,8 +290,8 @@ void list_draw(struct view *view, struct region r, bool is_focused)
 	if (list->top + room > n)
 		list->top = n > room ? n - room : 0;
 	for (size_t i = 0; i < room && list->top + i < n; i++) {
-		const struct fleet_row *row =
-			fleet_find(list_fleet(list), list_index_at(list->index, list->top + i));
+		const struct fleet_row *row = fleet_find(
+			list_fleet(list), resource_collection_at(list->rows, list->top + i));
 		if (row)
 			draw_row(list, rows, (int)i, row, list->top + i == list->cursor_at,
 				is_focused);

@@ -21,8 +21,9 @@ static void draw_counters(struct list *list, struct region r)
 	struct fleet_counters counters = fleet_counters_of(list_fleet(list));
 	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	struct style accent = list->is_stale ? dim : host_style(host, ROLE_ACCENT);
-	size_t shown = list_index_count(list->index), total = list_index_total(list->index);
-	if (!list_index_shows_warm(list->index))
+	size_t shown = resource_collection_count(list->rows),
+	       total = resource_collection_total(list->rows);
+	if (!resource_collection_shows_aside(list->rows))
 		total -= counters.by_state[FLEET_WARM];
 	if (!total &&
 		!fleet_is_synced(list_fleet(list))) { /* nobody has said that there are none */
@@ -47,11 +48,11 @@ static void draw_counters(struct list *list, struct region r)
 	if (counters.expiring)
 		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
 			"  %zu expiring", counters.expiring);
-	size_t marked = list_index_marked_count(list->index);
+	size_t marked = resource_collection_marked_count(list->rows);
 	if (marked)
 		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_MARKED),
 			"  %zu marked", marked);
-	const char *filter = list_index_filter_text(list->index);
+	const char *filter = resource_collection_filter_text(list->rows);
 	if (*filter)
 		region_textf(r, 0, col, r.cols - col, text, "  /%s", filter);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The line that is edited, the words of the filter, moving by a word, text over several rows. */
+/* The line that is edited, moving by a word, text over several rows. */
 #include "tests/unit/unit.h"
 
 #include "engine/base/err.h"
 #include "tui/views/edit.h"
-#include "tui/views/filter.h"
 #include "tui/views/fold.h"
 #include "tui/views/move.h"
 
@@ -207,113 +206,6 @@ static void moving_by_a_word(void **state)
 	assert_int_equal(at, 7);
 }
 
-/* ---- the filter */
-
-static const struct fleet_row a_row = { .namespace_ = "Spaces",
-	.claim = "claimed",
-	.sandbox = "boxed",
-	.pod = "podded",
-	.pool = "pooled",
-	.template_ = "templated",
-	.node = "noded",
-	.why = "whyever",
-	.state = FLEET_READY };
-
-static void words_of_the_filter(void **state)
-{
-	static const struct {
-		const char *text;
-		bool fits, is_empty;
-	} rows[] = {
-		{ "", true, true },
-		{ " \t ", true, true },
-		{ "claimed", true, false },
-		{ "CLAIM", true, false },
-		{ "aim", true, false },
-		{ "claimedx", false, false },
-		{ "spaces", true, false },
-		{ "boxed", true, false },
-		{ "podded", true, false },
-		{ "pooled", true, false },
-		{ "noded", true, false },
-		{ "templated", true, false },
-		{ "whyever", true, false },
-		{ "ready", true, false },
-		{ "nothing", false, false },
-		{ "claimed nothing", false, false },
-		{ "claimed\tboxed", true, false },
-		{ "!claimed", false, false },
-		{ "!nothing", true, false },
-		{ "!", true, true },
-		{ "state:ready", true, false },
-		{ "state:READY", true, false },
-		{ "state:claimed", false, false },
-		{ "!state:ready", false, false },
-		{ "ns:spaces", true, false },
-		{ "namespace:spaces", true, false },
-		{ "ns:boxed", false, false },
-		{ "pool:pooled", true, false },
-		{ "pool:podded", false, false },
-		{ "pod:podded", true, false },
-		{ "pod:pooled", false, false },
-		{ "node:noded", true, false },
-		{ "node:boxed", false, false },
-		{ "sandbox:boxed", true, false },
-		{ "sandbox:claimed", false, false },
-		{ "name:claimed", true, false },
-		{ "name:boxed", true, false },
-		{ "name:podded", false, false },
-		{ "why:whyever", true, false },
-		{ "why:boxed", false, false },
-		{ "pods:podded", false, false },
-		{ "po:podded", false, false },
-		{ ":podded", false, false },
-		/* while it is typed */
-		{ "state:", true, true },
-		{ "!pool:", true, true },
-		{ "pool: podded", true, false },
-		{ "1:2", false, false },
-	};
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct filter *filter = filter_parse(rows[i].text);
-		if (filter_fits(filter, &a_row) != rows[i].fits ||
-			filter_is_empty(filter) != rows[i].is_empty)
-			fail_msg("'%s'", rows[i].text);
-		filter_free(filter);
-	}
-	filter_free(NULL);
-	/* sixteen words count */
-	struct filter *filter = filter_parse("a a a a a a a a a a a a a a a nothing");
-	assert_false(filter_fits(filter, &a_row));
-	filter_free(filter);
-	filter = filter_parse("a a a a a a a a a a a a a a a a nothing");
-	assert_true(filter_fits(filter, &a_row));
-	filter_free(filter);
-}
-
-static void a_filter_that_hides_more(void **state)
-{
-	static const struct {
-		const char *now, *next;
-		bool narrows;
-	} rows[] = { { "", "", true }, { "", "a", true }, { "a", "", false },
-		{ "a", "a", true }, { "rea", "read", true }, { "read", "rea", false },
-		{ "a", "b", false }, { "a", "a b", true }, { "a b", "a", false },
-		{ "a b", "b a", false }, { "!rea", "!read", false }, { "!rea", "!rea", true },
-		{ "!a", "a", false }, { "a", "!a", false }, { "pod:a", "pod:ab", true },
-		{ "pod:a", "pool:a", false }, { "pod:a", "a", false }, { "a", "ba", false } };
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct filter *now = filter_parse(rows[i].now);
-		struct filter *next = filter_parse(rows[i].next);
-		if (filter_narrows(now, next) != rows[i].narrows)
-			fail_msg("'%s', '%s'", rows[i].now, rows[i].next);
-		filter_free(now);
-		filter_free(next);
-	}
-}
-
 /* ---- several rows */
 
 static void text_over_several_rows(void **state)
@@ -403,8 +295,6 @@ int main(void)
 		cmocka_unit_test(what_is_pasted_into_a_line),
 		cmocka_unit_test(the_part_around_the_cursor_is_drawn),
 		cmocka_unit_test(moving_by_a_word),
-		cmocka_unit_test(words_of_the_filter),
-		cmocka_unit_test(a_filter_that_hides_more),
 		cmocka_unit_test(text_over_several_rows),
 		cmocka_unit_test(folded_text_is_drawn_where_it_fits),
 	};

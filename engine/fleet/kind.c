@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of sandboxes. The order of the rows is that of the fields in -o json.
+#include "engine/fleet/kind.h"
+
+enum column {
+	UID,
+	NAMESPACE,
+	CLAIM,
+	SANDBOX,
+	STATE,
+	WHY,
+	WHY_SINCE,
+	POD,
+	POD_IP,
+	NODE,
+	POOL,
+	TEMPLATE,
+	CREATED_BY,
+	CREATED_AT,
+	EXPIRES_AT,
+	RESTARTS,
+	WARM_START,
+	NAME,
+	AGE,
+	EXPIRES,
+	COLUMN_COUNT,
+};
+
+enum {
+	OF_CLAIMS = 1u << FLEET_CLAIMS,
+	OF_SANDBOXES = 1u << FLEET_SANDBOXES,
+	OF_PODS = 1u << FLEET_PODS,
+};
+
+/* How a state looks, and where it stands when rows are sorted by it: the unhealthy first, the well last. */
+static const struct {
+	enum resource_tone tone;
+	int order;
+} states[FLEET_STATE_COUNT] = {
+	[FLEET_FAILED] = { RESOURCE_BAD, 0 },
+	[FLEET_BLOCKED] = { RESOURCE_BAD, 1 },
+	[FLEET_ERROR] = { RESOURCE_BAD, 2 },
+	[FLEET_DEGRADED] = { RESOURCE_WARNING, 3 },
+	[FLEET_EXPIRED] = { RESOURCE_BAD, 4 },
+	[FLEET_PENDING] = { RESOURCE_WARNING, 5 },
+	[FLEET_CREATING] = { RESOURCE_BUSY, 6 },
+	[FLEET_UNKNOWN] = { RESOURCE_WARNING, 7 },
+	[FLEET_RESUMING] = { RESOURCE_BUSY, 8 },
+	[FLEET_SUSPENDING] = { RESOURCE_BUSY, 9 },
+	[FLEET_TERMINATING] = { RESOURCE_GONE, 10 },
+	[FLEET_FINISHED] = { RESOURCE_GONE, 11 },
+	[FLEET_READY] = { RESOURCE_GOOD, 12 },
+	[FLEET_SUSPENDED] = { RESOURCE_GONE, 13 },
+	[FLEET_WARM] = { RESOURCE_GONE, 14 },
+};
+
+enum resource_tone fleet_state_tone(enum fleet_state state)
+{
+	return states[state].tone;
+}
+
+const char *fleet_row_name(const struct fleet_row *row)
+{
+	return *row->claim ? row->claim : row->sandbox;
+}
+
+static const struct fleet_row *of(const void *row)
+{
+	return row;
+}
+
+static struct resource_value known_text(const char *text)
+{
+	return (struct resource_value){ .text = text, .is_known = *text != 0 };
+}
+
+static struct resource_value wall_time(int64_t ms)
+{
+	return (struct resource_value){ .text = "", .number = ms, .is_known = ms != 0 };
+}
+
+#define TEXT_COLUMN(function, member)                                                          \
+	static struct resource_value function(const void *row)                                 \
+	{                                                                                      \
+		return known_text(of(row)->member);                                            \
+	}
+TEXT_COLUMN(uid, uid)
+TEXT_COLUMN(namespace_, namespace_)
+TEXT_COLUMN(claim, claim)
+TEXT_COLUMN(sandbox, sandbox)
+TEXT_COLUMN(why, why)
+TEXT_COLUMN(pod, pod)
+TEXT_COLUMN(pod_ip, pod_ip)
+TEXT_COLUMN(node, node)
+TEXT_COLUMN(pool, pool)
+TEXT_COLUMN(template_, template_)
+TEXT_COLUMN(created_by, created_by)
+#undef TEXT_COLUMN
+
+static struct resource_value name(const void *row)
+{
+	return known_text(fleet_row_name(row));
+}
+
+static struct resource_value state(const void *row)
+{
+	return known_text(fleet_state_name(of(row)->state));
+}
+
+static struct resource_value why_since(const void *row)
+{
+	return wall_time(of(row)->why_since_ms);
+}
+
+static struct resource_value created(const void *row)
+{
+	return wall_time(of(row)->created_ms);
+}
+
+static struct resource_value expires(const void *row)
+{
+	return wall_time(of(row)->expires_ms);
+}
+
+/* Of a pod: without one, or when it may not be seen, nobody has counted. */
+static struct resource_value restarts(const void *row)
+{
+	return (struct resource_value){
+		.text = "", .number = of(row)->restarts, .is_known = *of(row)->pod_uid != 0
+	};
+}
+
+static struct resource_value warm_start(const void *row)
+{
+	return (struct resource_value){
+		.text = "", .number = of(row)->is_warm_start, .is_known = true
+	};
+}
+
+static const char *sandbox_name(const void *row)
+{
+	return of(row)->sandbox;
+}
+
+static int64_t state_order(const void *row)
+{
+	return states[of(row)->state].order;
+}
+
+static enum resource_tone state_tone(const void *row)
+{
+	return fleet_state_tone(of(row)->state);
+}
+
+static enum resource_tone restarts_tone(const void *row)
+{
+	return of(row)->restarts ? RESOURCE_WARNING : RESOURCE_PLAIN;
+}
+
+static enum resource_tone dim(const void *row)
+{
+	(void)row;
+	return RESOURCE_DIM;
+}
+
+static bool is_warm(const void *row)
+{
+	return of(row)->state == FLEET_WARM;
+}
+
+static const struct resource_column columns[COLUMN_COUNT] = {
+	[UID] = { .field = "uid", .value = uid },
+	[NAMESPACE] = { .title = "NAMESPACE",
+		.name = "namespace",
+		.alias = "ns",
+		.field = "namespace",
+		.cols = 14,
+		.rank = 5,
+		.is_searched = true,
+		.value = namespace_ },
+	[CLAIM] = { .field = "claim", .value = claim },
+	[SANDBOX] = { .title = "SANDBOX",
+		.name = "sandbox",
+		.field = "sandbox",
+		.cols = 22,
+		.rank = 9,
+		.sources = OF_SANDBOXES,
+		.is_searched = true,
+		.value = sandbox },
+	[STATE] = { .title = "STATE",
+		.name = "state",
+		.field = "state",
+		.cols = 11,
+		.rank = 1,
+		.is_searched = true,
+		.value = state,
+		.order = state_order,
+		.tone = state_tone },
+	[WHY] = { .title = "WHY",
+		.name = "why",
+		.field = "why",
+		.rank = 3,
+		.is_searched = true,
+		.value = why,
+		.tone = dim },
+	[WHY_SINCE] = { .field = "whySince", .format = RESOURCE_TIME, .value = why_since },
+	[POD] = { .title = "POD",
+		.name = "pod",
+		.field = "pod",
+		.cols = 22,
+		.rank = 8,
+		.sources = OF_PODS | OF_SANDBOXES,
+		.is_searched = true,
+		.value = pod },
+	[POD_IP] = { .title = "IP", .field = "podIP", .value = pod_ip },
+	[NODE] = { .title = "NODE",
+		.name = "node",
+		.field = "node",
+		.is_searched = true,
+		.value = node },
+	[POOL] = { .title = "POOL",
+		.name = "pool",
+		.field = "pool",
+		.cols = 14,
+		.rank = 6,
+		.sources = OF_CLAIMS,
+		.is_searched = true,
+		.value = pool },
+	[TEMPLATE] = { .title = "TEMPLATE",
+		.name = "template",
+		.field = "template",
+		.is_searched = true,
+		.value = template_ },
+	[CREATED_BY] = { .field = "createdBy", .value = created_by },
+	[CREATED_AT] = { .field = "createdAt", .format = RESOURCE_TIME, .value = created },
+	[EXPIRES_AT] = { .field = "expiresAt", .format = RESOURCE_TIME, .value = expires },
+	[RESTARTS] = { .title = "RESTARTS",
+		.screen_title = "RST",
+		.name = "restarts",
+		.field = "restarts",
+		.format = RESOURCE_COUNT,
+		.cols = 4,
+		.rank = 7,
+		.sources = OF_PODS | OF_SANDBOXES,
+		.value = restarts,
+		.tone = restarts_tone },
+	[WARM_START] = { .field = "warmStart", .format = RESOURCE_BOOL, .value = warm_start },
+	[NAME] = { .title = "NAME",
+		.name = "name",
+		.is_searched = true,
+		.value = name,
+		.second = sandbox_name },
+	[AGE] = { .title = "AGE",
+		.name = "age",
+		.format = RESOURCE_AGE,
+		.cols = 6,
+		.rank = 2,
+		.value = created },
+	[EXPIRES] = { .title = "EXPIRES",
+		.name = "expires",
+		.format = RESOURCE_LEFT,
+		.cols = 7,
+		.rank = 4,
+		.value = expires },
+};
+
+const struct resource_kind fleet_sandbox_kind = {
+	.list_kind = "SandboxList",
+	.columns = columns,
+	.n_columns = COLUMN_COUNT,
+	.name_column = NAME,
+	.namespace_column = NAMESPACE,
+	.screen = (const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POD, POOL, AGE, EXPIRES,
+		RESTARTS, WHY, RESOURCE_NONE },
+	.table =
+		(const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, AGE, WHY, RESOURCE_NONE },
+	.wide = (const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, POD, POD_IP, NODE,
+		TEMPLATE, RESTARTS, AGE, WHY, RESOURCE_NONE },
+	.is_aside = is_warm,
+};

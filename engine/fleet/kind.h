@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sandboxes as a kind that is listed: a row is a struct fleet_row. A column more is one row more in kind.c. */
+#pragma once
+
+#include "engine/fleet/fleet.h"
+#include "engine/resource/kind.h"
+
+extern const struct resource_kind fleet_sandbox_kind;
+
+/* The bit of a column's `sources` that stands for what is read there. */
+static inline unsigned fleet_source_bit(enum fleet_kind kind)
+{
+	return 1u << kind;
+}
+
+/* What a row is called: its claim, else its Sandbox. */
+const char *fleet_row_name(const struct fleet_row *row);
+enum resource_tone fleet_state_tone(enum fleet_state state);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/resource/kind.h"
+
+#include "engine/base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *resource_text(const struct resource_column *column, const void *row, int64_t now_ms,
+	char buffer[RESOURCE_CELL_BYTES])
+{
+	struct resource_value value = column->value(row);
+	if (column->format == RESOURCE_TEXT)
+		return value.text;
+	if (!value.is_known)
+		return "";
+	switch (column->format) {
+	case RESOURCE_AGE:
+		return clock_format_age(
+			now_ms > value.number ? now_ms - value.number : 0, buffer);
+	case RESOURCE_LEFT:
+		return value.number <= now_ms ? "over"
+					      : clock_format_age(value.number - now_ms, buffer);
+	case RESOURCE_TIME:
+		return clock_format_rfc3339(value.number * 1000000, 0, buffer);
+	case RESOURCE_COUNT:
+		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64, value.number);
+		return buffer;
+	case RESOURCE_BOOL:
+		return value.number ? "true" : "false";
+	case RESOURCE_TEXT:
+		break;
+	}
+	return "";
+}
+
+bool resource_is_right(const struct resource_column *column)
+{
+	return column->format == RESOURCE_AGE || column->format == RESOURCE_LEFT ||
+	       column->format == RESOURCE_COUNT;
+}
+
+enum resource_tone resource_tone(const struct resource_column *column, const void *row)
+{
+	return column->tone ? column->tone(row) : RESOURCE_PLAIN;
+}
+
+int resource_find_column(const struct resource_kind *kind, const char *name)
+{
+	for (int i = 0; i < kind->n_columns; i++)
+		if (kind->columns[i].name && strcmp(kind->columns[i].name, name) == 0)
+			return i;
+	return RESOURCE_NONE;
+}
+
+bool resource_is_among(int column, const int *columns)
+{
+	int i;
+	RESOURCE_EACH(i, columns)
+		if (i == column)
+			return true;
+	return false;
+}
