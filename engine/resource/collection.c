@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows in order.
 //
-// Each item keeps the key it was sorted by, so its place can be found again by binary search after the row has
+// Each member keeps the key it was sorted by, so its place can be found again by binary search after the row has
 // changed. `shown` is the array of what passes the filter and the namespace, in order.
 #include "engine/resource/collection.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-struct item {
+struct member {
 	bool is_shown, is_marked;
 	int64_t number; /* sort key of numeric columns, else 0 */
 	char *text;     /* sort key of text columns, else NULL */
@@ -23,8 +23,8 @@ struct resource_collection {
 	const struct resource_kind *kind;
 	resource_row_fn *row_of;
 	void *arg;
-	struct item *items;
-	struct item **shown;
+	struct member *members;
+	struct member **shown;
 	size_t n_shown, capacity, n_marked;
 	int column;
 	bool is_reversed, shows_aside, is_batch;
@@ -50,26 +50,26 @@ static int64_t number_of(const struct resource_column *column, const void *row)
 }
 
 static void set_keys(
-	const struct resource_collection *collection, struct item *item, const void *row)
+	const struct resource_collection *collection, struct member *member, const void *row)
 {
 	const struct resource_kind *kind = collection->kind;
 	const struct resource_column *column = &kind->columns[collection->column];
-	free(item->text);
-	free(item->tie);
-	item->text = NULL;
-	item->number = 0;
-	item->tie = x_asprintf("%s\n%s", text_of(collection, kind->name_column, row),
+	free(member->text);
+	free(member->tie);
+	member->text = NULL;
+	member->number = 0;
+	member->tie = x_asprintf("%s\n%s", text_of(collection, kind->name_column, row),
 		text_of(collection, kind->namespace_column, row));
 	if (collection->column == kind->name_column)
 		return;
 	if (column->format == RESOURCE_TEXT && !column->order)
-		item->text = x_strdup(column->value(row).text);
+		member->text = x_strdup(column->value(row).text);
 	else
-		item->number = number_of(column, row);
+		member->number = number_of(column, row);
 }
 
-static int compare(const struct resource_collection *collection, const struct item *a,
-	const struct item *b)
+static int compare(const struct resource_collection *collection, const struct member *a,
+	const struct member *b)
 {
 	int order = a->number < b->number ? -1 : a->number > b->number;
 	if (order == 0 && a->text && b->text)
@@ -83,13 +83,14 @@ static int compare(const struct resource_collection *collection, const struct it
 	return order ? order : strcmp(a->uid, b->uid);
 }
 
-/* Where the item stands or would stand. */
-static size_t place_of(const struct resource_collection *collection, const struct item *item)
+/* Where the member stands or would stand. */
+static size_t place_of(
+	const struct resource_collection *collection, const struct member *member)
 {
 	size_t low = 0, high = collection->n_shown;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare(collection, collection->shown[middle], item) < 0)
+		if (compare(collection, collection->shown[middle], member) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -97,32 +98,32 @@ static size_t place_of(const struct resource_collection *collection, const struc
 	return low;
 }
 
-static void hide(struct resource_collection *collection, struct item *item)
+static void hide(struct resource_collection *collection, struct member *member)
 {
-	if (!item->is_shown)
+	if (!member->is_shown)
 		return;
-	item->is_shown = false;
+	member->is_shown = false;
 	if (collection->is_batch)
 		return;
-	size_t at = place_of(collection, item);
+	size_t at = place_of(collection, member);
 	memmove(collection->shown + at, collection->shown + at + 1,
 		(collection->n_shown - at - 1) * sizeof *collection->shown);
 	collection->n_shown--;
 }
 
-static void show(struct resource_collection *collection, struct item *item)
+static void show(struct resource_collection *collection, struct member *member)
 {
-	if (item->is_shown)
+	if (member->is_shown)
 		return;
-	item->is_shown = true;
+	member->is_shown = true;
 	if (collection->is_batch)
 		return;
-	size_t at = place_of(collection, item);
+	size_t at = place_of(collection, member);
 	array_grow(&collection->shown, &collection->capacity, collection->n_shown + 1,
 		sizeof *collection->shown);
 	memmove(collection->shown + at + 1, collection->shown + at,
 		(collection->n_shown - at) * sizeof *collection->shown);
-	collection->shown[at] = item;
+	collection->shown[at] = member;
 	collection->n_shown++;
 }
 
@@ -138,60 +139,61 @@ static bool wanted(const struct resource_collection *collection, const void *row
 	return resource_filter_fits(collection->filter, row);
 }
 
-static void item_free(struct resource_collection *collection, struct item *item)
+static void member_free(struct resource_collection *collection, struct member *member)
 {
-	collection->n_marked -= item->is_marked;
-	HASH_DEL(collection->items, item);
-	free(item->text);
-	free(item->tie);
-	free(item);
+	collection->n_marked -= member->is_marked;
+	HASH_DEL(collection->members, member);
+	free(member->text);
+	free(member->tie);
+	free(member);
 }
 
 void resource_collection_update(
 	struct resource_collection *collection, const char *uid, const void *row)
 {
-	struct item *item;
-	HASH_FIND_STR(collection->items, uid, item);
+	struct member *member;
+	HASH_FIND_STR(collection->members, uid, member);
 	if (!row) {
-		if (!item)
+		if (!member)
 			return;
 		hide(collection,
-			item); /* in a batch, end() rebuilds the order from what is left */
-		item_free(collection, item);
+			member); /* in a batch, end() rebuilds the order from what is left */
+		member_free(collection, member);
 		return;
 	}
-	if (!item) {
+	if (!member) {
 		size_t n = strlen(uid) + 1;
-		item = x_calloc(1, sizeof *item + n);
-		memcpy(item->uid, uid, n);
-		HASH_ADD_STR(collection->items, uid, item);
+		member = x_calloc(1, sizeof *member + n);
+		memcpy(member->uid, uid, n);
+		HASH_ADD_STR(collection->members, uid, member);
 	} else {
-		hide(collection, item);
+		hide(collection, member);
 	}
-	set_keys(collection, item, row);
+	set_keys(collection, member, row);
 	if (wanted(collection, row))
-		show(collection, item);
+		show(collection, member);
 }
 
 static _Thread_local const struct resource_collection
 	*sorting; /* qsort has no argument for it */
 
-static int compare_items(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
-	return compare(sorting, *(struct item *const *)a, *(struct item *const *)b);
+	return compare(sorting, *(struct member *const *)a, *(struct member *const *)b);
 }
 
 static void collect(struct resource_collection *collection)
 {
-	struct item *item, *next;
+	struct member *member, *next;
 	collection->n_shown = 0;
-	array_grow(&collection->shown, &collection->capacity, HASH_COUNT(collection->items) + 1,
-		sizeof *collection->shown);
-	HASH_ITER(hh, collection->items, item, next)
-		if (item->is_shown)
-			collection->shown[collection->n_shown++] = item;
+	array_grow(&collection->shown, &collection->capacity,
+		HASH_COUNT(collection->members) + 1, sizeof *collection->shown);
+	HASH_ITER(hh, collection->members, member, next)
+		if (member->is_shown)
+			collection->shown[collection->n_shown++] = member;
 	sorting = collection;
-	qsort(collection->shown, collection->n_shown, sizeof *collection->shown, compare_items);
+	qsort(collection->shown, collection->n_shown, sizeof *collection->shown,
+		compare_members);
 	sorting = NULL;
 }
 
@@ -208,12 +210,12 @@ void resource_collection_end(struct resource_collection *collection)
 
 static void reconsider(struct resource_collection *collection, bool is_resort)
 {
-	struct item *item, *next;
-	HASH_ITER(hh, collection->items, item, next) {
-		const void *row = collection->row_of(collection->arg, item->uid);
-		item->is_shown = row && wanted(collection, row);
+	struct member *member, *next;
+	HASH_ITER(hh, collection->members, member, next) {
+		const void *row = collection->row_of(collection->arg, member->uid);
+		member->is_shown = row && wanted(collection, row);
 		if (row && is_resort)
-			set_keys(collection, item, row);
+			set_keys(collection, member, row);
 	}
 	collect(collection);
 }
@@ -248,11 +250,11 @@ void resource_collection_filter(struct resource_collection *collection, const ch
 	if (resource_filter_narrows(old, collection->filter)) {
 		size_t kept = 0;
 		for (size_t i = 0; i < collection->n_shown; i++) {
-			struct item *item = collection->shown[i];
-			const void *row = collection->row_of(collection->arg, item->uid);
-			item->is_shown = row && resource_filter_fits(collection->filter, row);
-			if (item->is_shown)
-				collection->shown[kept++] = item;
+			struct member *member = collection->shown[i];
+			const void *row = collection->row_of(collection->arg, member->uid);
+			member->is_shown = row && resource_filter_fits(collection->filter, row);
+			if (member->is_shown)
+				collection->shown[kept++] = member;
 		}
 		collection->n_shown = kept;
 	} else {
@@ -294,7 +296,7 @@ size_t resource_collection_count(const struct resource_collection *collection)
 
 size_t resource_collection_total(const struct resource_collection *collection)
 {
-	return HASH_COUNT(collection->items);
+	return HASH_COUNT(collection->members);
 }
 
 const char *resource_collection_at(
@@ -303,33 +305,33 @@ const char *resource_collection_at(
 	return collection->shown[position]->uid;
 }
 
-static struct item *find(const struct resource_collection *collection, const char *uid)
+static struct member *find(const struct resource_collection *collection, const char *uid)
 {
-	struct item *item;
-	HASH_FIND_STR(collection->items, uid, item);
-	return item;
+	struct member *member;
+	HASH_FIND_STR(collection->members, uid, member);
+	return member;
 }
 
 size_t resource_collection_find(const struct resource_collection *collection, const char *uid)
 {
-	const struct item *item = find(collection, uid);
-	return item && item->is_shown ? place_of(collection, item) : RESOURCE_NOWHERE;
+	const struct member *member = find(collection, uid);
+	return member && member->is_shown ? place_of(collection, member) : RESOURCE_NOWHERE;
 }
 
 void resource_collection_mark(struct resource_collection *collection, const char *uid, bool on)
 {
-	struct item *item = find(collection, uid);
-	if (!item || item->is_marked == on)
+	struct member *member = find(collection, uid);
+	if (!member || member->is_marked == on)
 		return;
-	item->is_marked = on;
+	member->is_marked = on;
 	collection->n_marked = on ? collection->n_marked + 1 : collection->n_marked - 1;
 }
 
 bool resource_collection_is_marked(
 	const struct resource_collection *collection, const char *uid)
 {
-	const struct item *item = find(collection, uid);
-	return item && item->is_marked;
+	const struct member *member = find(collection, uid);
+	return member && member->is_marked;
 }
 
 size_t resource_collection_marked_count(const struct resource_collection *collection)
@@ -349,24 +351,24 @@ void resource_collection_mark_shown(struct resource_collection *collection, bool
 
 void resource_collection_unmark_all(struct resource_collection *collection)
 {
-	struct item *item, *next;
+	struct member *member, *next;
 	if (!collection->n_marked)
 		return;
-	HASH_ITER(hh, collection->items, item, next)
-		item->is_marked = false;
+	HASH_ITER(hh, collection->members, member, next)
+		member->is_marked = false;
 	collection->n_marked = 0;
 }
 
 size_t resource_collection_marked(
 	const struct resource_collection *collection, const char **uids, size_t max)
 {
-	struct item *item, *next;
+	struct member *member, *next;
 	size_t n = 0;
 	if (!collection->n_marked)
 		return 0;
-	HASH_ITER(hh, collection->items, item, next)
-		if (item->is_marked && n < max)
-			uids[n++] = item->uid;
+	HASH_ITER(hh, collection->members, member, next)
+		if (member->is_marked && n < max)
+			uids[n++] = member->uid;
 	return n;
 }
 
@@ -386,9 +388,9 @@ struct resource_collection *resource_collection_new(
 
 void resource_collection_clear(struct resource_collection *collection)
 {
-	struct item *item, *next;
-	HASH_ITER(hh, collection->items, item, next)
-		item_free(collection, item);
+	struct member *member, *next;
+	HASH_ITER(hh, collection->members, member, next)
+		member_free(collection, member);
 	collection->n_shown = 0;
 	collection->n_marked = 0;
 }

@@ -31,6 +31,7 @@ MOST_LINES, MOST_FUNCTION_LINES = 600, 60
 PREFIX = {
     "engine": ["engine"], "engine/net": ["net"], "engine/kube": ["kube"], "engine/k8s": ["k8s"],
     "engine/telemetry": ["telemetry"], "engine/runtime": ["runtime"], "engine/fleet": ["fleet"],
+    "engine/resource": ["resource"],
     "engine/transfer": ["transfer"], "tui/term": ["term"], "tui/draw": ["draw"], "tui/views": ["views"],
     "tui/app": ["app"], "cli": ["cli"], "local/control": ["control"], "local/isolation": ["isolation"],
     "local/daemon": ["daemon"], "local/daemon/program": ["daemon"], "local/server": ["server"],

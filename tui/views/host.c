@@ -45,7 +45,7 @@ bool host_is_stale(const struct host *host)
 	       link.state != ENGINE_LINK_WAITING;
 }
 
-enum theme_role host_tone_role(enum resource_tone tone)
+enum theme_role views_tone_role(enum resource_tone tone)
 {
 	static const enum theme_role roles[RESOURCE_TONE_COUNT] = {
 		[RESOURCE_PLAIN] = ROLE_TEXT,
@@ -61,5 +61,5 @@ enum theme_role host_tone_role(enum resource_tone tone)
 
 enum theme_role host_state_role(enum fleet_state state)
 {
-	return host_tone_role(fleet_state_tone(state));
+	return views_tone_role(fleet_state_tone(state));
 }

@@ -91,5 +91,5 @@ const char *host_row_name(const struct host *host, const char *uid);
 /* The API server does not answer (or late): what is shown is as of earlier, and drawn dim. */
 bool host_is_stale(const struct host *host);
 /* How it looks, in every view. */
-enum theme_role host_tone_role(enum resource_tone tone);
+enum theme_role views_tone_role(enum resource_tone tone);
 enum theme_role host_state_role(enum fleet_state state);

@@ -153,7 +153,7 @@ static struct style cell_style(
 	struct host *host = list->view.host;
 	enum resource_tone tone = resource_tone(list_column(i), row);
 	if (tone != RESOURCE_PLAIN) {
-		style.fg = host_style(host, host_tone_role(tone)).fg;
+		style.fg = host_style(host, views_tone_role(tone)).fg;
 	} else if (list->is_dark[i]) {
 		const struct style disabled = host_style(host, ROLE_DISABLED);
 		style.fg = disabled.fg;
