@@ -38,14 +38,16 @@ WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
-    "engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime", "engine/fleet", "engine/transfer",
-    "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/views",
+    "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/telemetry", "engine/runtime",
+    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/views",
     "tui/app", "cli",
 ]  # fmt: skip
 # Longer tests, tried in this order after the unit tests.
 LONGER = {
     "engine/base": ["local_cli"],
     "engine/net": ["transports_router", "local_cli"],
+    "engine/k8s": ["local_cli"],
+    "engine/resource": ["tui_list", "local_cli"],
     "engine/kube": ["transports_router", "tui_plugins", "local_cli"],
     "engine/telemetry": ["local_cli"],
     "engine/runtime": ["transports_legacy", "local_cli"],

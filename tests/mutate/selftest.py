@@ -3,6 +3,7 @@
 import unittest
 
 import mistakes
+import mutate
 
 SOURCE = '''#include <stdio.h>
 enum { MOST = 63 };
@@ -52,6 +53,14 @@ class Mistakes(unittest.TestCase):
             changed = mistake.apply(SOURCE)
             self.assertEqual(changed.count("\n"), SOURCE.count("\n"))
             self.assertNotEqual(changed, SOURCE)
+
+    def test_every_room_is_sampled(self):
+        code = {p.parent.relative_to(mutate.ROOT).as_posix() for top in ("engine", "local", "tui", "cli")
+                for p in (mutate.ROOT / top).rglob("*.c")}
+        self.assertEqual({mutate.room_of(folder + "/a.c") for folder in code} - {None}, set(mutate.ROOMS))
+        left_out = {"local/portproxy"}  # links nothing of ours: its tests run the program
+        self.assertEqual({folder for folder in code if mutate.room_of(folder + "/a.c") is None}, left_out)
+        self.assertEqual(set(mutate.LONGER), set(mutate.ROOMS))
 
 
 if __name__ == "__main__":
