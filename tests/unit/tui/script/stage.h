@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The stage of a script: an application without a terminal, on an engine towards a scripted cluster, with clocks that
+ * stand still unless the script moves them. */
+#pragma once
+
+#include "tests/unit/engine/cluster.h"
+#include "tests/unit/tui/script/picture.h"
+#include "tui/app/internal.h"
+#include "tui/views/shell.h"
+
+#include "engine/fleet/fleet_internal.h"
+#include "tests/unit/local/daemon/listen.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+enum { STAGE_WAIT_S = 5, STAGE_ANSWERS = 32 };
+
+struct stage {
+	struct cluster *cluster;
+	struct loop *loop;
+	int box, box_end; /* the daemon: its process, and what keeps it */
+	struct engine *engine;
+	struct app *app;
+	struct picture picture;
+	struct str *out; /* what the script says */
+	char dir[32];
+	int64_t mono_ms, wall_ms;
+	int cols, rows;
+	size_t n_asked; /* requests that were told */
+	struct {
+		char method[8], end[100];
+		int code;
+		char *body;
+	} answers[STAGE_ANSWERS];
+	size_t n_answers;
+	bool read_only, is_local_backend;
+	void (*start_done)(void *arg, const struct err *err);
+	void *start_arg;
+	const char *where; /* of the step, for failures */
+};
+
+static inline void stage_set_clock(const struct stage *stage)
+{
+	clock_set_for_tests(stage->mono_ms * 1000000, stage->wall_ms * 1000000);
+}
+
+static inline void stage_init(struct stage *stage, struct str *out)
+{
+	memset(stage, 0, sizeof *stage);
+	stage->out = out;
+	stage->mono_ms = 1000000;
+	stage->wall_ms = 1767312000000; /* 2026-01-02T00:00:00Z */
+	stage->cols = 80;
+	stage->rows = 24;
+	setlocale(LC_CTYPE, "C.UTF-8");
+	setenv("TZ", "UTC", 1);
+	snprintf(stage->dir, sizeof stage->dir, "/tmp/sandmux-script.XXXXXX");
+	assert_non_null(mkdtemp(stage->dir));
+	stage_set_clock(stage);
+}
+
+static inline void stage_remove(const char *path)
+{
+	DIR *dir = opendir(path);
+	if (dir) {
+		for (struct dirent *entry; (entry = readdir(dir));) {
+			if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+				continue;
+			char *inside = x_asprintf("%s/%s", path, entry->d_name);
+			struct stat st;
+			if (lstat(inside, &st) == 0 && S_ISDIR(st.st_mode))
+				stage_remove(inside);
+			else
+				unlink(inside);
+			free(inside);
+		}
+		closedir(dir);
+	}
+	rmdir(path);
+}
+
+static inline void stage_deinit(struct stage *stage)
+{
+	if (stage->app) {
+		loop_run_once(stage->loop, 0); /* what is deferred knows the application */
+		app_free(stage->app);
+	}
+	picture_deinit(&stage->picture);
+	clock_set_for_tests(-1, -1);
+	if (stage->cluster) {
+		void *state = stage->cluster;
+		cluster_tear_down(&state);
+	} else if (stage->app) {
+		engine_free(stage->engine);
+		loop_free(stage->loop);
+	}
+	if (stage->box) {
+		close(stage->box_end);
+		assert_int_equal(stage->box, waitpid(stage->box, NULL, 0));
+	}
+	for (size_t i = 0; i < stage->n_answers; i++)
+		free(stage->answers[i].body);
+	stage_remove(stage->dir);
+}
+
+/* With all that was shown so far. */
+static inline void stage_give_up(const struct stage *stage, const char *why)
+{
+	fprintf(stderr, "%s\n", stage->out->p);
+	fail_msg("> %s: %s", stage->where, why);
+}
+
+/* Turns the loop until it is so, for STAGE_WAIT_S of real time at most. */
+#define STAGE_UNTIL(stage, condition)                                                          \
+	do {                                                                                   \
+		struct timespec now_;                                                          \
+		clock_gettime(CLOCK_MONOTONIC, &now_);                                         \
+		for (time_t end_ = now_.tv_sec + STAGE_WAIT_S; !(condition);) {                \
+			clock_gettime(CLOCK_MONOTONIC, &now_);                                 \
+			if (now_.tv_sec > end_)                                                \
+				stage_give_up(stage, "never: " #condition);                    \
+			loop_run_once((stage)->loop, 10);                                      \
+		}                                                                              \
+	} while (0)
+
+static inline bool stage_start_backend(void *arg,
+	void (*done)(void *done_arg, const struct err *err), void *done_arg, struct err *err)
+{
+	struct stage *stage = arg;
+	(void)err;
+	str_add(stage->out, "the backend is started\n");
+	stage->start_done = done;
+	stage->start_arg = done_arg;
+	return true;
+}
+
+static inline void stage_on_quit(void *arg)
+{
+	str_add(((struct stage *)arg)->out, "quits\n");
+}
+
+static inline void stage_open_app(struct stage *stage)
+{
+	struct err err = { 0 };
+	const struct app_opts opts = { .engine = stage->engine,
+		.in_fd = -1,
+		.out_fd = -1,
+		.local_dir = stage->dir,
+		.on_quit = stage_on_quit,
+		.start_backend = stage->is_local_backend ? stage_start_backend : NULL,
+		.arg = stage };
+	stage->app = app_new(stage->loop, &opts, &err);
+	if (!stage->app)
+		fail_msg("%s", err.msg);
+	picture_theme(&stage->app->theme);
+	surface_resize(stage->app->surface, stage->cols, stage->rows);
+	frame_compose(stage->app);
+}
+
+static inline struct cluster *stage_cluster(struct stage *stage)
+{
+	void *state = NULL;
+	if (!stage->cluster) {
+		cluster_set_up(&state);
+		stage->cluster = state;
+	}
+	return stage->cluster;
+}
+
+static struct stage *stage_playing;
+
+/* The server's clock is ours, and it answers as the script says. */
+static inline void stage_handle(
+	struct api *api, struct evhttp_request *request, const struct api_request *is)
+{
+	char date[64];
+	time_t now = (time_t)(clock_wall_ms() / 1000);
+	struct tm tm;
+	gmtime_r(&now, &tm);
+	strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Date", date);
+	const struct stage *stage = stage_playing;
+	for (size_t i = stage->n_answers; i-- > 0;) {
+		size_t n = strlen(is->path), m = strlen(stage->answers[i].end);
+		if (strcmp(is->method, stage->answers[i].method) != 0 || n < m ||
+			strcmp(is->path + n - m, stage->answers[i].end) != 0)
+			continue;
+		if (stage->answers[i].code) /* 0: never */
+			api_reply(
+				request, stage->answers[i].code, "%s", stage->answers[i].body);
+		return;
+	}
+	if (strcmp(is->method, "GET") != 0 && !strstr(is->path, "selfsubject")) {
+		api_reply(request, 200, "{}");
+		return;
+	}
+	cluster_handle(api, request, is);
+}
+
+static inline bool stage_is_listed(const struct stage *stage)
+{
+	struct fleet_source sources[FLEET_KIND_COUNT];
+	size_t n = fleet_sources(engine_fleet(stage->engine), sources, FLEET_KIND_COUNT);
+	for (size_t i = 0; i < n; i++)
+		if (!sources[i].synced && !sources[i].err)
+			return false;
+	return n > 0;
+}
+
+static inline void stage_open_cluster(struct stage *stage)
+{
+	struct cluster *cluster = stage_cluster(stage);
+	cluster->api.handle = stage_handle;
+	stage_playing = stage;
+	stage->loop = cluster->api.loop;
+	cluster_open(cluster, (struct engine_opts){ .read_only = stage->read_only,
+				      .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+	stage->engine = cluster->engine;
+	stage_open_app(stage);
+	STAGE_UNTIL(stage, stage_is_listed(stage));
+	for (int i = 0; i < 3; i++)
+		loop_run_once(stage->loop, 0);
+	stage->n_asked = cluster->api.n;
+}
+
+/* A daemon of its own, on two ports that are free (box.c). */
+static inline void stage_start_box(struct stage *stage, uint16_t *rest, uint16_t *grpc)
+{
+	int ends[2], rest_fd = listen_anywhere(rest), grpc_fd = listen_anywhere(grpc);
+	assert_int_equal(0, pipe2(ends, O_CLOEXEC));
+	char *root = x_asprintf("%s/box", stage->dir);
+	char *rest_text = x_asprintf("%d", rest_fd), *grpc_text = x_asprintf("%d", grpc_fd);
+	stage->box = fork();
+	assert_true(stage->box >= 0);
+	if (stage->box == 0) {
+		dup2(ends[0], 0);
+		fcntl(rest_fd, F_SETFD, 0);
+		fcntl(grpc_fd, F_SETFD, 0);
+		execl(STAGE_BOX, "box", root, rest_text, grpc_text, (char *)NULL);
+		_exit(127);
+	}
+	stage->box_end = ends[1];
+	close(ends[0]);
+	close(rest_fd);
+	close(grpc_fd);
+	free(root);
+	free(rest_text);
+	free(grpc_text);
+}
+
+/* One runtime by its address: a daemon, or nobody. */
+static inline void stage_open_direct(struct stage *stage, bool has_daemon)
+{
+	struct err err = { 0 };
+	uint16_t rest = 1, grpc = 1;
+	stage->loop = loop_new(&err);
+	assert_non_null(stage->loop);
+	if (has_daemon)
+		stage_start_box(stage, &rest, &grpc);
+	char url[64], address[64];
+	snprintf(url, sizeof url, "http://127.0.0.1:%d", rest);
+	snprintf(address, sizeof address, "127.0.0.1:%d", grpc);
+	const struct engine_opts opts = {
+		.rest_url = url, .grpc_address = address, .read_only = stage->read_only
+	};
+	stage->engine = engine_new(stage->loop, &opts, &err);
+	assert_non_null(stage->engine);
+	stage_open_app(stage);
+}
+
+static inline void stage_compose(struct stage *stage)
+{
+	app_close_pending(stage->app);
+	frame_compose(stage->app);
+}
+
+static inline bool stage_shows(struct stage *stage, const char *text)
+{
+	struct str frame;
+	str_init(&frame, 1 << 20);
+	stage_compose(stage);
+	surface_text(stage->app->surface, &frame);
+	bool found = strstr(frame.p, text) != NULL;
+	str_deinit(&frame);
+	return found;
+}
+
+/* Where a text stands on the last frame. */
+static inline bool stage_find(struct stage *stage, const char *text, int *row, int *col)
+{
+	struct str frame;
+	str_init(&frame, 1 << 20);
+	surface_text(stage->app->surface, &frame);
+	const char *at = strstr(frame.p, text), *line = frame.p;
+	*row = 0;
+	if (at) {
+		for (const char *end; (end = strchr(line, '\n')) && end < at; line = end + 1)
+			++*row;
+		char *before = x_strndup(line, (size_t)(at - line));
+		*col = text_cols(before);
+		free(before);
+	}
+	str_deinit(&frame);
+	return at != NULL;
+}
+
+static inline int stage_by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The requests since the last time, but those of the watches, in order of their text: several may be on their way at
+ * once. What is random in them is crossed out. */
+static inline void stage_tell_requests(struct stage *stage)
+{
+	struct api *api = &stage->cluster->api;
+	char *lines[API_LOG];
+	size_t n = 0;
+	for (; stage->n_asked < api->n; stage->n_asked++) {
+		const struct api_request *is = &api->log[stage->n_asked];
+		if (api_query(is, "resourceVersion") || strstr(is->path, "selfsubject") ||
+			api_query(is, "sendInitialEvents") || strcmp(is->path, "/version") == 0)
+			continue;
+		lines[n++] = x_asprintf("%s %s%s%s %s\n", is->method, is->path,
+			is->query[0] ? "?" : "", is->query, is->body);
+	}
+	qsort(lines, n, sizeof *lines, stage_by_text);
+	for (size_t i = 0; i < n; i++) {
+		str_add(stage->out, lines[i]);
+		free(lines[i]);
+	}
+}
