@@ -53,6 +53,9 @@ struct cli_verb {
 };
 extern const struct cli_verb *const cli_verbs[]; /* NULL-terminated */
 
+/* program.c: the whole program; its exit status. */
+int cli_main(int argc, char **argv);
+
 enum cli_option_set {
 	CLI_OPT_GLOBAL = 1 << 0,  /* cluster, output, help */
 	CLI_OPT_LIST = 1 << 1,    /* -l -w */

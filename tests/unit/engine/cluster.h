@@ -14,7 +14,7 @@ struct collection {
 	char name[40];
 	char *items; /* JSON, separated by commas */
 	struct evhttp_request *watch;
-	int lists;
+	int lists, watches;
 	bool is_forbidden;
 };
 
@@ -47,13 +47,52 @@ static inline struct collection *cluster_collection(struct cluster *c, const cha
 	return NULL;
 }
 
+/* A collection may have several watches, for different names; events are told on the latest. */
+struct cluster_watch {
+	struct collection *of;
+	struct evhttp_request *request;
+};
+
 static inline void cluster_on_closed(struct evhttp_connection *connection, void *arg)
 {
-	struct collection *is = arg;
+	struct cluster_watch *is = arg;
 	(void)connection;
-	if (is->watch != NULL)
-		evhttp_request_free(is->watch);
-	is->watch = NULL;
+	if (is->of->watch == is->request)
+		is->of->watch = NULL;
+	is->of->watches--;
+	evhttp_request_free(is->request);
+	free(is);
+}
+
+static inline void cluster_watch(struct evhttp_request *request, struct collection *it)
+{
+	struct cluster_watch *is = x_calloc(1, sizeof *is);
+	*is = (struct cluster_watch){ it, request };
+	it->watch = request;
+	it->watches++;
+	evhttp_connection_set_closecb(
+		evhttp_request_get_connection(request), cluster_on_closed, is);
+	evhttp_send_reply_start(request, 200, "OK");
+}
+
+/* With ?fieldSelector=metadata.name=… only that one. */
+static inline void cluster_list(struct cluster *c, struct evhttp_request *request,
+	const struct collection *it, const char *selector)
+{
+	char *all = x_asprintf("[%s]", it->items ? it->items : "");
+	cJSON *items = cJSON_Parse(all);
+	bool is_by_name = selector != NULL && strncmp(selector, "metadata.name=", 14) == 0;
+	for (int i = cJSON_GetArraySize(items); is_by_name && i-- > 0;)
+		if (strcmp(json_str(cJSON_GetArrayItem(items, i), "metadata", "name", NULL),
+			    selector + 14) != 0)
+			cJSON_DeleteItemFromArray(items, i);
+	char *text = cJSON_PrintUnformatted(items);
+	api_reply(request, 200,
+		"{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"%d\"},\"items\":%s}",
+		c->revision, text);
+	free(text);
+	free(all);
+	cJSON_Delete(items);
 }
 
 static inline void cluster_review(
@@ -104,15 +143,10 @@ static inline void cluster_handle(
 		snprintf(words, sizeof words, "User cannot list resource \\\"%s\\\"", name);
 		api_status(request, 403, "Forbidden", words);
 	} else if (api_query(is, "watch") != NULL) {
-		it->watch = request;
-		evhttp_connection_set_closecb(
-			evhttp_request_get_connection(request), cluster_on_closed, it);
-		evhttp_send_reply_start(request, 200, "OK");
+		cluster_watch(request, it);
 	} else {
 		it->lists++;
-		api_reply(request, 200,
-			"{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"%d\"},\"items\":[%s]}",
-			c->revision, it->items ? it->items : "");
+		cluster_list(c, request, it, api_query(is, "fieldSelector"));
 	}
 }
 
