@@ -123,9 +123,11 @@ static void parse(struct parsed *is, const char *line)
 {
 	const struct cli_verb *verb = NULL;
 	int argc = 0, first = -1, count = -1;
+	char *rest;
 	memset(is, 0, sizeof *is);
 	snprintf(is->text, sizeof is->text, "sandmux %s", line);
-	for (char *word = strtok(is->text, " "); word != NULL; word = strtok(NULL, " "))
+	for (char *word = strtok_r(is->text, " ", &rest); word != NULL;
+		word = strtok_r(NULL, " ", &rest))
 		is->argv[argc++] = word;
 	assert_in_range(argc, 1, WORDS);
 	is->ok = cli_parse(&is->opt, argc, is->argv, &verb, &first, &count, &is->err);

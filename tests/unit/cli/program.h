@@ -43,7 +43,9 @@ static inline void program_start(struct cluster *c, struct program *program, con
 	int in[2], out[2], err[2];
 	char *text = x_asprintf("sandmux %s", line), *argv[PROGRAM_WORDS + 1] = { 0 };
 	int argc = 0;
-	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " ")) {
+	char *rest;
+	for (char *word = strtok_r(text, " ", &rest); word != NULL;
+		word = strtok_r(NULL, " ", &rest)) {
 		for (char *p = word; *p; p++)
 			*p = *p == '_' ? ' ' : *p;
 		argv[argc++] = word;
