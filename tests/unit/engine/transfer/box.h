@@ -387,12 +387,19 @@ static inline void box_step_read(struct runtime_op *op)
 
 static inline void box_step_write(struct runtime_op *op)
 {
-	char *room = malloc(op->box->chunk_bytes);
+	char *into = malloc(op->box->chunk_bytes);
+	int64_t total = op->write.total_bytes;
+	size_t room = op->box->chunk_bytes;
 	struct err err = { 0 };
-	long n = op->err.code != ERR_NONE
-			 ? HTTP_BODY_ABORT
-			 : op->write.read_bytes(op->arg, room, op->box->chunk_bytes, &err);
+	long n = 0;
 
+	/* never more than was promised */
+	if (total >= 0 && (uint64_t)total - op->n < room)
+		room = (size_t)total - op->n;
+	if (op->err.code != ERR_NONE)
+		n = HTTP_BODY_ABORT;
+	else if (room)
+		n = op->write.read_bytes(op->arg, into, room, &err);
 	if (op->is_over) {
 		/* cancelled in there */
 	} else if (n == HTTP_BODY_PAUSE) {
@@ -402,16 +409,17 @@ static inline void box_step_write(struct runtime_op *op)
 		op->write.done(op->arg, op->err.code != ERR_NONE ? &op->err : &err);
 	} else if (n > 0) {
 		op->body = realloc(op->body, op->n + (size_t)n);
-		memcpy(op->body + op->n, room, (size_t)n);
+		memcpy(op->body + op->n, into, (size_t)n);
 		op->n += (size_t)n;
 		box_schedule(op);
 	} else {
+		assert_true(total < 0 || op->n == (size_t)total);
 		box_put_bytes(op->box, op->path, op->body, op->n,
 			op->write.mode >= 0 ? op->write.mode : 0644);
 		box_end(op);
 		op->write.done(op->arg, NULL);
 	}
-	free(room);
+	free(into);
 }
 
 static inline void box_step_process(struct runtime_op *op)

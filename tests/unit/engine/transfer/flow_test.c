@@ -719,21 +719,22 @@ static void entries_that_are_hidden(void **state)
 
 static void how_deep(void **state)
 {
-	char path[200] = "d";
+	static const char deep[] =
+		"d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/"
+		"d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d";
+	char path[sizeof deep];
 	struct transfer_opts opts;
 
 	(void)state;
 	/* 64 folders below the top are one too many where identities are not known */
-	box_dir(&box, path);
-	for (int i = 1; i <= 63; i++) {
-		strcat(path, "/d");
+	for (int i = 0; i <= 63; i++) {
+		snprintf(path, sizeof path, "%.*s", 2 * i + 1, deep);
 		box_dir(&box, path);
 	}
 	opts = copy_opts(&box, "d", NULL, here("in"));
 	copy_run(&opts);
 	assert_int_equal(copy.code, ERR_NONE);
-	strcat(path, "/d");
-	box_dir(&box, path);
+	box_dir(&box, deep);
 	opts = copy_opts(&box, "d", NULL, here("in2"));
 	copy_run(&opts);
 	assert_int_equal(copy.code, ERR_FILE_LOOP);
