@@ -5,7 +5,18 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-preset=${1:?usage: scripts/build.sh PRESET [CMAKE-OPTION…]}
+presets=$(sed -n '/"buildPresets"/,$ s/.*"name": "\([^"]*\)".*/\1/p' CMakePresets.json | tr '\n' ' ')
+usage() { printf 'usage: scripts/build.sh PRESET [CMAKE-OPTION…]\n  presets: %s\n' "$presets"; }
+
+case ${1:-} in
+-h | --help) usage; exit 0 ;;
+esac
+if [[ $# -eq 0 || " $presets" != *" $1 "* ]]; then
+    usage >&2
+    if (($#)); then say "error: there is no preset '$1'"; fi
+    exit 2
+fi
+preset=$1
 shift
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache); fi

@@ -52,6 +52,11 @@ def listing() -> str:
 
 
 def main() -> None:
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(f"usage: scripts/{__doc__}")
+        return
+    if sys.argv[1:] not in ([], ["--write"]):
+        sys.exit(f"usage: scripts/{__doc__}")
     page = PAGE.read_text()
     made = listing()
     fresh = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: made, page, flags=re.S) if BEGIN in page \

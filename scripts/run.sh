@@ -6,6 +6,15 @@
 # program itself stays in build/release, its state in ~/.local/state/sandmux.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+case ${1:-} in
+-h | --help)
+    cat <<'EOF'
+usage: scripts/run.sh [OPTION…]
+Installs what is missing, builds, and opens the dashboard on local sandboxes; the options are those of sandmux.
+EOF
+    exit 0
+    ;;
+esac
 "$here/setup.sh" --run
 "$here/build.sh" release -DSANDMUX_TESTS=OFF
 cd "$here/.."

@@ -1,19 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sets up and runs the tests: test.sh [TIER…] with tiers lint unit fuzz tui local jail real cluster bench; all of these
-# without arguments. The tier cluster is a whole Kubernetes on this machine; without root the cases that need a node are
-# skipped. One tier runs only when it is named: scale, 20,000 claims on a real API server beside k9s, and a GiB through
-# port-forwards beside kubectl. Installs Debian packages where they are missing
-# (scripts/setup.sh --test lists them) and builds the real components of the test bed into a cache outside this folder.
-# With CI=true a tier that cannot run is a failure, both compilers build with -Werror, and the
-# fuzz targets run for SANDMUX_FUZZ_SECONDS (30) each.
+# Sets up and runs the tests. Installs Debian packages where they are missing and builds the real components of the test
+# bed into a cache outside this folder.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib/common.sh"
 cd "$here/.."
 
+ALL=(lint unit fuzz tui local jail real cluster bench)
+NAMED=(scale) # only when they are named
+
+usage() {
+    cat <<EOF
+usage: scripts/test.sh [TIER…]
+  tiers: ${ALL[*]}; all of these without arguments
+  only when named: ${NAMED[*]}, 20,000 claims on a real API server beside k9s, and a GiB through port-forwards beside kubectl
+
+Installs what is missing (scripts/setup.sh --test --check lists it), builds, and runs the tests. The tier cluster is a
+whole Kubernetes on this machine; without root the cases that need a node are skipped.
+  CI=true                  a tier that cannot run is a failure, both compilers build with -Werror, and the fuzz targets fuzz
+  SANDMUX_FUZZ_SECONDS=30  for how long each of these does
+  JOBS=2                   how many programs run at once
+EOF
+}
+
+# All words are looked at before anything is installed or built.
+for tier in "$@"; do
+    case $tier in
+    -h | --help) usage; exit 0 ;;
+    esac
+    if [[ " ${ALL[*]} ${NAMED[*]} " != *" $tier "* ]]; then
+        usage >&2
+        die "there is no tier '$tier'"
+    fi
+done
 tiers=("$@")
-if ((${#tiers[@]} == 0)); then tiers=(lint unit fuzz tui local jail real cluster bench); fi
+if ((${#tiers[@]} == 0)); then tiers=("${ALL[@]}"); fi
 wants() { [[ " ${tiers[*]} " == *" $1 "* ]]; }
 
 if wants cluster || wants scale; then "$here/setup.sh" --cluster; else "$here/setup.sh" --test; fi
@@ -74,7 +96,6 @@ for tier in "${tiers[@]}"; do
     fuzz)
         if [ "${CI:-}" = true ]; then run_tier fuzz build/fuzz; else run_tier fuzz build/debug; fi
         ;;
-    *) die "there is no tier '$tier'" ;;
     esac
 done
 

@@ -6,7 +6,11 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
+case ${1:-} in
+-h | --help) echo "usage: scripts/tour.sh [SANDMUX]"; exit 0 ;;
+esac
 sandmux=${1:-build/release/bin/sandmux}
+[ -x "$sandmux" ] || die "there is no program '$sandmux': scripts/build.sh release"
 work=$(mktemp -d)
 claim=tour-$$
 was_up=0

@@ -4,7 +4,7 @@
 EastAsianWidth, as Python's unicodedata has them). Needs a Python with the database of the version below; the
 choices beyond the data are in columns(), with their reasons.
 
-  scripts/width_table.py [--check]
+  usage: scripts/width_table.py [--check]
 """
 import pathlib
 import sys
@@ -56,6 +56,12 @@ def table() -> str:
 
 
 def main() -> int:
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
     if unicodedata.unidata_version != VERSION:
         print(f"width_table.py: this Python has Unicode {unicodedata.unidata_version}, {VERSION} is needed")
         return 2

@@ -93,6 +93,12 @@ build_node() { # the terminal that ours is compared with, and beside it the node
     mv -T "$part" "$DIR/xterm"
 }
 
+case ${1:-} in
+-h | --help)
+    printf 'usage: tests/bed/build.sh [COMPONENT|SET]…\n  sets: %s\n  components: %s\n' "${!SETS[*]}" "${!GROUP[*]}"
+    exit 0
+    ;;
+esac
 names=()
 for name in "${@:-default}"; do
     # shellcheck disable=SC2206

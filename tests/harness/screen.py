@@ -6,7 +6,9 @@
         scr.wait_for("hi")
 
 A thread reads the pty all the time and feeds libvterm, which also answers the
-program's questions as a terminal does. Waiting is for a state, never for time.
+program's questions as a terminal does. A frame that a program draws in synchronized
+output (DECSET 2026) shows only when it is whole, as in a terminal that knows it: what
+stands on the screen was drawn together. Waiting is for a state, never for time.
 Rows and columns count from 0.
 """
 import difflib
@@ -28,6 +30,7 @@ TIMEOUT = float(os.environ.get("SANDMUX_TEST_TIMEOUT", "20"))
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 _ALIASES = {"Esc": "Escape", "BSpace": "Backspace", "BackTab": "S-Tab", "PgUp": "PageUp", "PgDn": "PageDown",
             "Ins": "Insert", "Del": "Delete", "Return": "Enter"}
+_FRAME, _FRAME_END = b"\x1b[?2026h", b"\x1b[?2026l"
 _BUTTONS = {"left": 1, "middle": 2, "right": 3, "up": 4, "down": 5}
 
 
@@ -48,7 +51,7 @@ class Screen:
             if v is not None:
                 full[k] = v
         self.argv = [str(a) for a in argv]
-        self._raw = bytearray()
+        self._raw, self._frame = bytearray(), bytearray()
         self._changed = threading.Condition(threading.RLock())
         self._out = b""
         self._paused = self._eof = self._closing = False
@@ -117,11 +120,24 @@ class Screen:
                 break
         with self._changed:
             self._raw += data
-            self._vt.feed(bytes(data))
+            self._vt.feed(self._whole_frames(data, more))
             self._changes += 1
             self._last_change = time.monotonic()
             self._changed.notify_all()
         return more
+
+    def _whole_frames(self, data, more: bool) -> bytes:
+        """What may be shown of all that came: not the frame that has only begun, while its end can still come."""
+        self._frame += data
+        shown = self._frame.rfind(_FRAME)
+        if shown < 0 or self._frame.find(_FRAME_END, shown) >= 0:
+            part = next(n for n in range(len(_FRAME) - 1, -1, -1) if self._frame.endswith(_FRAME[:n]))
+            shown = len(self._frame) - part  # a mark may have come in part
+        if not more:
+            shown = len(self._frame)
+        whole = bytes(self._frame[:shown])
+        del self._frame[:shown]
+        return whole
 
     def _kick(self):
         try:

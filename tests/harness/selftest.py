@@ -75,6 +75,16 @@ class ScreenTest(Case):
         scr.key("Enter").wait_for("main")
         self.assertIn(b"\033[?1049l", scr.raw)
 
+    def test_a_frame_shows_when_it_is_whole(self):
+        script = (r"stty -echo; printf 'go \033[?20'; read x; printf '26hhalf'; read x; printf ' whole\033[?2026l'; read x;"
+                  r"printf '\033[?2026h the end'")
+        scr = self.screen(["sh", "-c", script])
+        scr.wait_for("go")
+        scr.key("Enter").wait_for(lambda s: b"half" in s.raw)
+        self.assertEqual(scr.text().strip(), "go")
+        scr.key("Enter").wait_for("half whole")
+        scr.key("Enter").wait_for("the end")  # nothing can end it any more
+
     def test_keys(self):
         scr = self.screen(["sh", "-c", r"stty raw -echo; printf go; exec cat -v"])
         scr.wait_for("go")

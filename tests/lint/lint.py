@@ -8,6 +8,7 @@ headers   every header compiles alone
 text      SPDX lines, no machine paths, no registry hosts
 files     docs/architecture.md has one line for each file
 hardening the programs are as cmake/hardening.cmake says
+scripts   who asks a script for help gets it, and a wrong word is refused, before anything is installed, built or written
 keys      docs/keys.md is what the program prints from its key table
 all       everything
 """
@@ -17,6 +18,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
@@ -209,8 +211,33 @@ def check_files() -> list[str]:
     return [] if run.returncode == 0 else [run.stdout.strip()]
 
 
+def check_scripts() -> list[str]:
+    """With a PATH in which every program that installs or builds only leaves a trace."""
+    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("cmake", "ninja", "apt-get", "sudo", "go", "pip"):
+            stub = pathlib.Path(folder, name)
+            stub.write_text('#!/bin/sh\n: >"$0.was-run"\nexit 1\n')
+            stub.chmod(0o755)
+        env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+        for path in (*sorted(ROOT.glob("scripts/*.*")), ROOT / "tests/bed/build.sh"):
+            name = path.relative_to(ROOT).as_posix()
+            for word in ("--help", "-h", "no-such-word"):
+                if word == "no-such-word" and name == "scripts/run.sh":
+                    continue  # its words are for sandmux
+                run = subprocess.run([*([sys.executable] if path.suffix == ".py" else []), path, word], cwd=ROOT, env=env, text=True,
+                                     stdin=subprocess.DEVNULL, capture_output=True, check=False)
+                if word == "no-such-word" and not run.returncode:
+                    bad.append(f"{name} {word}: taken")
+                if word != "no-such-word" and (run.returncode or f"usage: {name}" not in run.stdout):
+                    bad.append(f"{name} {word}: status {run.returncode}, no usage: {run.stdout[-200:]!r} {run.stderr[-200:]!r}")
+        bad += [f"{trace.stem} was run" for trace in sorted(pathlib.Path(folder).glob("*.was-run"))]
+    return bad
+
+
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
-          "headers": check_headers, "text": check_text, "keys": check_keys, "hardening": check_hardening}
+          "headers": check_headers, "text": check_text, "keys": check_keys, "hardening": check_hardening,
+          "scripts": check_scripts}
 
 
 def main() -> None:
