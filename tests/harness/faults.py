@@ -11,6 +11,8 @@ import threading
 import time
 import urllib.parse
 
+from .procs import free_port
+
 
 class FaultProxy:
     """url is where the client goes. hold() is an outage: nothing is lost, nothing moves, until release(); half_open()
@@ -24,14 +26,13 @@ class FaultProxy:
         self.held, self.rate, self.cut_left = False, 0, None
         self.connections = 0
         self.listener = None
-        self.port = 0
+        self.port = free_port()  # which stays its own while it refuses
         self.accept()
         self.url = f"{self.scheme}://127.0.0.1:{self.port}"
 
     def accept(self):
         if self.listener is None:
             self.listener = socket.create_server(("127.0.0.1", self.port))
-            self.port = self.listener.getsockname()[1]
             threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
     def _accept(self, listener):

@@ -3,6 +3,7 @@
 stopped by process group, also when the test itself dies."""
 import atexit
 import os
+import random
 import shutil
 import signal
 import socket
@@ -15,18 +16,24 @@ from pathlib import Path
 from .bed import need_bed
 from .screen import TIMEOUT
 
-_given = set()
+_taken = []
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody listens on now; never the same one twice."""
+    """A port that nobody listens on now, and that is this program's as long as it runs: below those that the kernel
+    gives to whoever asks for any, and no other program of tests gets it, for a name says that it is taken."""
     while True:
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as s:
-            s.bind((host, 0))
-            port = s.getsockname()[1]
-        if port not in _given:
-            _given.add(port)
-            return port
+        port = random.randrange(20000, 32000)
+        name = socket.socket(socket.AF_UNIX)
+        try:
+            name.bind(f"\0sandmux-test-port-{port}")
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as s:
+                s.bind((host, port))
+        except OSError:
+            name.close()
+            continue
+        _taken.append(name)
+        return port
 
 
 def listens(host: str, port: int) -> bool:

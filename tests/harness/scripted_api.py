@@ -8,6 +8,8 @@ import threading
 import time
 import urllib.parse
 
+from .procs import free_port
+
 CLAIMS = "/apis/extensions.agents.x-k8s.io/v1beta1"
 SANDBOXES = "/apis/agents.x-k8s.io/v1beta1"
 
@@ -71,7 +73,7 @@ class ScriptedApi:
         self.created = {}
         self.hangs_on_delete = False
         handler = type("Handler", (_Handler,), {"api": self})
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", free_port()), handler)
         self.server.daemon_threads = True
         self.server.handle_error = lambda *_: None  # programs that are killed cut their connections
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"

@@ -122,6 +122,13 @@ class ScreenTest(Case):
         self.assertEqual(scr.wait_exit(), 9)
         self.assertEqual((self.tmp / "hup").read_text(), "gone\n")
 
+    def test_what_the_tests_ignore_is_not_handed_on(self):
+        code = ("import os, signal; from harness import Screen; os.kill(os.getpid(), signal.SIGHUP); os.kill(os.getpid(), signal.SIGINT)\n"
+                "with Screen(['grep', 'SigIgn', '/proc/self/status']) as s: print(s.wait_for('SigIgn') and s.text())")
+        r = subprocess.run(["sh", "-c", "trap '' HUP INT QUIT USR1; exec \"$@\"", "sh", sys.executable, "-c", code], capture_output=True, text=True,
+                           env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertRegex(r.stdout, r"SigIgn:\s+0+\s", r.stderr)
+
     def test_a_terminal_that_hangs(self):
         scr = self.bash()
         scr.pause()

@@ -6,6 +6,7 @@ import signal
 import time
 
 from harness import Case, main
+from harness.faults import FaultProxy
 
 
 class Files(Case):
@@ -17,8 +18,8 @@ class Files(Case):
         self.here = self.tmp / "here"
         self.here.mkdir()
 
-    def open(self, *args, rows=None, cols=None, wait="local:"):
-        scr = self.sandmux_screen("--rest", self.server.rest_url, "--grpc", self.server.grpc, *args, cwd=self.here,
+    def open(self, *args, rows=None, cols=None, wait="local:", rest=None):
+        scr = self.sandmux_screen("--rest", rest or self.server.rest_url, "--grpc", self.server.grpc, *args, cwd=self.here,
                                   rows=rows or self.rows, cols=cols or self.cols)
         scr.wait_for("one sandbox, by its address")
         scr.key("f")
@@ -237,12 +238,15 @@ class Files(Case):
 
     def test_the_daemon_dies_in_the_middle(self):
         with open(self.root / "big", "wb") as f:
-            f.truncate(4 << 30)
+            f.truncate(64 << 20)
         (self.here / "big").write_text("the old one")
-        scr = self.open()
+        slow = FaultProxy(self.server.rest_url)
+        self.addCleanup(slow.stop)
+        scr = self.open(rest=slow.url)
         self.wait_at(scr, "big", True)
         scr.key("c")
         scr.wait_for("It is there already")
+        slow.drip(1 << 20)  # it does not end before the daemon does
         self.answer(scr, "Overwrite")
         scr.wait_for(lambda s: len(os.listdir(self.here)) > 1)  # the temporary file
         self.server.proc.signal(signal.SIGKILL)

@@ -187,20 +187,23 @@ static void nothing_is_said(void **state)
 static void goes_back_if_it_is_no_use(void **state)
 {
 	struct tree *t = *state;
-	static const char group[] = "/sys/fs/cgroup/unified/sandmux-limits-test";
+	static const char top[] = "/sys/fs/cgroup/unified";
+	char group[64], line[64];
 	size_t n;
+	snprintf(group, sizeof group, "%s/limits-test-%d", top, (int)getpid());
+	snprintf(line, sizeof line, "0::/limits-test-%d\n", (int)getpid());
 	if (mkdir(group, 0755) != 0)
 		skip();
 	pid_t pid = fork();
 	if (pid == 0) {
 		char *leaf = x_asprintf("%s/sandmux-backend", group);
 		bool ok = cgroup_put(group, "cgroup.procs", "0");
-		find(t, "0::/sandmux-limits-test\n");
+		find(t, line);
 		cgroup_places_deinit(&t->places);
-		cgroup_places_find(&t->places, "/sys/fs/cgroup/unified", t->self);
+		cgroup_places_find(&t->places, top, t->self);
 		char *text = file_read("/proc/self/cgroup", 4096, &n, NULL);
 		ok = ok && t->places.of[CGROUP_MEMORY].dir == NULL &&
-		     strstr(text, "0::/sandmux-limits-test\n") != NULL &&
+		     strstr(text, line) != NULL &&
 		     access(leaf, F_OK) != 0;
 		_exit(ok ? 0 : 1);
 	}
