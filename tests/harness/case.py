@@ -54,6 +54,7 @@ class Case(unittest.TestCase):
     def answer(self, scr, button: str, turn_to=True):
         """Presses a button of the question that nobody asked for: turns to it, walks to the button, Enter."""
         if turn_to:
+            scr.wait_for(re.compile(" a answers|esc closes it"))  # before it is there, nobody can turn to it
             scr.key("C-]").type("a")
         scr.wait_for("arrows and enter answer")
         def focused(s):

@@ -7,6 +7,7 @@ banned    functions that lose bounds or errors
 headers   every header compiles alone
 text      SPDX lines, no machine paths, no registry hosts
 files     docs/architecture.md has one line for each file
+tests     each file of tests is a test
 hardening the programs are as cmake/hardening.cmake says
 scripts   who asks a script for help gets it, and a wrong word is refused, before anything is installed, built or written
 keys      docs/keys.md is what the program prints from its key table
@@ -211,6 +212,21 @@ def check_files() -> list[str]:
     return [] if run.returncode == 0 else [run.stdout.strip()]
 
 
+def check_tests() -> list[str]:
+    """One that nobody runs holds nothing."""
+    folder = pathlib.Path(os.environ.get("SANDMUX_BIN", str(ROOT / "build/debug/bin/sandmux"))).parents[1]
+    listed = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1"], text=True, capture_output=True, check=True).stdout
+    built = (folder / "compile_commands.json").read_text()
+    bad = []
+    for path in tracked(".py", ".c"):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith("tests/") or not re.search(r"/(test_\w+|\w*_?test)\.\w+$", name):
+            continue
+        if name not in (built if path.suffix == ".c" else listed):
+            bad.append(f"{name} is in no list of tests")
+    return bad
+
+
 def check_scripts() -> list[str]:
     """With a PATH in which every program that installs or builds only leaves a trace."""
     bad = []
@@ -237,7 +253,7 @@ def check_scripts() -> list[str]:
 
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
           "headers": check_headers, "text": check_text, "keys": check_keys, "hardening": check_hardening,
-          "scripts": check_scripts}
+          "scripts": check_scripts, "tests": check_tests}
 
 
 def main() -> None:

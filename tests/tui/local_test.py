@@ -64,7 +64,7 @@ class LocalList(Case):
         scr.wait_for("n creates one", timeout=60)
         scr.type("n")
         scr.wait_for("New sandbox")
-        scr.type("mine").key("Enter")
+        scr.type("mine").key("Tab", "C-u").type("local").key("Enter")  # the pools may not have been read yet
         scr.wait_for(re.compile(r"\bmine +Ready\b"))
         scr.wait_for("mine is ready")
         scr.type("p")
@@ -95,7 +95,7 @@ class LocalList(Case):
         scr.wait_for(re.compile(r"\btaken +Ready\b"))
         scr.type("n")
         scr.wait_for("New sandbox")
-        scr.type("taken").key("Tab", "Tab").type("a=b").key("Tab").type("soon").key("Enter")
+        scr.type("taken").key("Tab", "C-u").type("local").key("Tab").type("a=b").key("Tab").type("soon").key("Enter")
         scr.wait_for("! 'soon' is no time")
         self.assertIn("a=b", scr.text())
         scr.key(*["BSpace"] * 4).type("2h").key("Enter")

@@ -203,8 +203,7 @@ static void goes_back_if_it_is_no_use(void **state)
 		cgroup_places_find(&t->places, top, t->self);
 		char *text = file_read("/proc/self/cgroup", 4096, &n, NULL);
 		ok = ok && t->places.of[CGROUP_MEMORY].dir == NULL &&
-		     strstr(text, line) != NULL &&
-		     access(leaf, F_OK) != 0;
+		     strstr(text, line) != NULL && access(leaf, F_OK) != 0;
 		_exit(ok ? 0 : 1);
 	}
 	int status;

@@ -213,7 +213,8 @@ static void check_dies_with_parent(struct test *t, enum isolation_mode mode)
 	uint16_t port = 0;
 	assert_int_equal(pipe(fds), 0);
 	pid_t pid = fork();
-	if (pid == 0) { /* nothing is asserted here: who fails would go on as a second run of the tests */
+	if (pid ==
+		0) { /* nothing is asserted here: who fails would go on as a second run of the tests */
 		struct spawn_opts opts = opts_for(t, mode);
 		t->loop = loop_new(NULL);
 		t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
