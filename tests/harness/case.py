@@ -51,14 +51,24 @@ class Case(unittest.TestCase):
         """Runs sandmux with a home of this test's own (harness.sandmux.run)."""
         return run(*args, env={**home_env(self.tmp), **(env or {})}, **kw)
 
-    def answer(self, scr, button: str, turn_to=True):
-        """Presses a button of the question that nobody asked for: turns to it, walks to the button, Enter."""
-        if turn_to:
-            scr.wait_for(re.compile(" a answers|esc closes it"))  # before it is there, nobody can turn to it
+    @staticmethod
+    def question(scr) -> str:
+        """The box of the question that nobody asked for, or ""."""
+        lines = scr.lines()
+        for n, line in enumerate(lines):
+            if re.search(r"└─ .*( a answers|esc closes it|arrows and enter answer|a moment …)", line):
+                top = next((m for m in range(n, -1, -1) if "┌ " in lines[m]), 0)
+                return "\n".join(text[line.index("└─"):line.rindex("┘") if "┘" in line else None] for text in lines[top:n + 1])
+        return ""
+
+    def answer(self, scr, button: str):
+        """Presses a button of that question: turns to it where it has not got the keyboard, walks to the button, Enter; until
+        it is gone, or the next one stands there."""
+        if not re.search("arrows and enter answer|a moment …", scr.wait_for(self.question)):
             scr.key("C-]").type("a")
-        scr.wait_for("arrows and enter answer")
+        scr.wait_for(lambda s: "arrows and enter answer" in self.question(s))
         def focused(s):
-            found = re.search(r"\[ ([^\]]{2,}) \]", s.text())
+            found = re.search(r"\[ ([^\]]{2,}) \]", self.question(s))
             return found.group(1) if found else "a field"
         for _ in range(12):
             now = focused(scr)
@@ -66,7 +76,9 @@ class Case(unittest.TestCase):
                 break
             scr.key("Tab")
             scr.wait_for(lambda s: focused(s) != now)
+        asked = self.question(scr)
         scr.key("Enter")
+        scr.wait_for(lambda s: self.question(s) != asked)
         return scr
 
     def sandmux_screen(self, *args, env=None, **kw) -> Screen:

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,6 +49,30 @@ def doing(pid: int) -> str:
                            stdin=subprocess.DEVNULL, timeout=60)
         lines.append(r.stdout[-8000:])
     return "\n".join(lines)
+
+
+def _queued(pid) -> float:
+    """Seconds that its threads have waited for a processor (Documentation/scheduler/sched-stats.rst)."""
+    total = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            total += int(path.read_text().split()[1])
+        except (OSError, IndexError):
+            pass
+    return total / 1e9
+
+
+class Stopwatch:
+    """How long something takes a program, whatever else the machine does: the time without that in which the program, or
+    this one, waited for a processor."""
+
+    def __init__(self, *pids):
+        self.pids = [*pids, os.getpid()]
+        self.began, self.queued = time.monotonic(), [_queued(p) for p in self.pids]
+
+    def took(self) -> float:
+        gone = time.monotonic() - self.began
+        return gone - sum(max(0, _queued(p) - before) for p, before in zip(self.pids, self.queued))
 
 
 def run(*args, stdin: bytes = b"", stdin_file=None, env=None, cwd=None, timeout: float = None, check: int = None, **popen) -> Result:

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from .vterm import ALT, CTRL, KEYS, SHIFT, VTerm, find_column
 
-TIMEOUT = float(os.environ.get("SANDMUX_TEST_TIMEOUT", "20"))
+TIMEOUT = float(os.environ.get("SANDMUX_TEST_TIMEOUT", "60"))
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 _ALIASES = {"Esc": "Escape", "BSpace": "Backspace", "BackTab": "S-Tab", "PgUp": "PageUp", "PgDn": "PageDown",
             "Ins": "Insert", "Del": "Delete", "Return": "Enter"}

@@ -24,7 +24,7 @@ SANDBOXES = AGENTS + "/namespaces/default/sandboxes"
 PODS = "/api/v1/namespaces/default/pods"
 
 
-def wait_for(what, condition, timeout=30):
+def wait_for(what, condition, timeout=60):
     """The first true result of condition()."""
     end = time.monotonic() + timeout
     while True:

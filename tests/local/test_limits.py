@@ -13,7 +13,7 @@ from harness.sandmux import BIN
 from backend import CLAIMS, PODS, SANDBOXES, TEMPLATES, Backend, claim, condition, is_ready, wait_for
 
 MIB = 1 << 20
-USER = 65534
+USER = 30000 + os.getpid() % 20000  # of this program alone: the kernel counts the processes of a user
 CGROUP = Path("/sys/fs/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu")
 

@@ -30,16 +30,20 @@ class Files(Case):
     def middle(scr):
         return scr.cols // 2 - 1
 
-    def at(self, scr, text, right):
-        """The cell of an entry in the left or right pane."""
+    def at(self, scr, name, right):
+        """The cell of an entry in the left or right pane, by how its name begins."""
         for n, line in enumerate(scr.lines()):
             left, bar, rest = line.partition("│")
-            if bar and text in (rest if right else left):
-                return n, (len(left) + 1 + rest.index(text)) if right else left.index(text)
+            if bar and (rest if right else left)[1:].startswith(name):
+                return n, (len(left) + 2) if right else 1
         return None
 
-    def wait_at(self, scr, text, right):
-        return scr.wait_for(lambda s: self.at(s, text, right))
+    def wait_at(self, scr, name, right):
+        return scr.wait_for(lambda s: self.at(s, name, right))
+
+    def wait_said(self, scr, text, right):
+        """Anywhere in that pane."""
+        scr.wait_for(lambda s: any(text in line.partition("│")[2 if right else 0] for line in s.lines() if "│" in line))
 
     def drag(self, scr, start, end):
         scr.mouse("press", "left", *start)
@@ -126,13 +130,13 @@ class Files(Case):
         self.answer(scr, "Overwrite")  # this one
         scr.wait_for(lambda s: sum((self.root / f"f{n}").read_text() == "new" for n in range(5)) == 1)
         scr.wait_for("It is there already")
-        self.answer(scr, "Keep both", turn_to=False)  # the next of the same copy has the keyboard already
+        self.answer(scr, "Keep both")  # the next of the same copy has the keyboard already
         scr.wait_for(lambda s: any("(1)" in n for n in os.listdir(self.root)))
         scr.wait_for("It is there already")
         scr.wait_for("arrows and enter answer")
         scr.key("Tab", "Tab", "Tab", "Space")  # to the switch and on
         scr.wait_for("[x] the same for all")
-        self.answer(scr, "Skip", turn_to=False)
+        self.answer(scr, "Skip")
         scr.wait_for("3 skipped")
         scr.wait_gone("It is there already")
         self.assertEqual(sum((self.root / f"f{n}").read_text() == "older" for n in range(5)), 4)
@@ -164,7 +168,7 @@ class Files(Case):
         scr.key("c")
         for n in (10, 20):  # and again at twice as many
             scr.wait_for(f"more than {n} entries")
-            self.answer(scr, "Go on", turn_to=n == 10)
+            self.answer(scr, "Go on")
         scr.wait_for("12 files")
         self.assertEqual(sum(len(fs) for _, _, fs in os.walk(self.here / "many")), 12)
 
@@ -352,13 +356,13 @@ class Files(Case):
         self.wait_at(scr, "sub/", True)
         os.rmdir(self.root / "sub")
         scr.key("Enter")
-        self.wait_at(scr, "file.not_found", True)
-        self.wait_at(scr, "r tries again", True)
+        self.wait_said(scr, "file.not_found", True)
+        self.wait_said(scr, "r tries again", True)
         scr.key("BSpace")
         scr.wait_gone("file.not_found")
         self.server.proc.signal(signal.SIGKILL)
         scr.key("r")
-        self.wait_at(scr, "conn.", True)
+        self.wait_said(scr, "conn.", True)
 
     def test_sizes(self):
         (self.here / "some-file.txt").write_text("x")

@@ -46,11 +46,11 @@ class List(Case):
         api = self.api()
         api.url = f"http://127.0.0.1:{silent.getsockname()[1]}"  # accepts, never answers
         scr = self.open(api)
-        scr.wait_for("sandboxes", timeout=3)
-        scr.wait_for("waiting for the first answer", timeout=3)
+        scr.wait_for("sandboxes")
+        scr.wait_for("waiting for the first answer")
         scr.wait_for(f"asking http://127.0.0.1:{silent.getsockname()[1]}")
         scr.type("?")  # and keys work meanwhile
-        scr.wait_for("Everywhere", timeout=3)
+        scr.wait_for("Everywhere")
 
     def test_rows_come_change_and_go(self):
         api = self.api(3)
