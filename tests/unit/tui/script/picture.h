@@ -116,8 +116,9 @@ static inline void picture_settle_ids(char *text)
 static inline void picture_settle_names(char *text)
 {
 	picture_settle_ids(text);
-	picture_settle(text, "/sandmux-script.", 6, 'X');
+	picture_settle(text, "-script.", 6, 'X');
 	picture_settle(text, "127.0.0.1:", 5, '1');
+	picture_settle(text, "up for ", 1, '0');
 }
 
 static inline void picture_add(

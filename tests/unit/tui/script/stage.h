@@ -6,6 +6,7 @@
 #include "tests/unit/engine/cluster.h"
 #include "tests/unit/tui/script/picture.h"
 #include "tui/app/internal.h"
+#include "tui/views/files_view.h"
 #include "tui/views/shell.h"
 
 #include "engine/fleet/fleet_internal.h"
@@ -39,10 +40,26 @@ struct stage {
 	} answers[STAGE_ANSWERS];
 	size_t n_answers;
 	bool read_only, is_local_backend;
+	struct engine_link link; /* instead of the true one */
+	bool has_link;
+	char link_reason[128];
 	void (*start_done)(void *arg, const struct err *err);
 	void *start_arg;
 	const char *where; /* of the step, for failures */
 };
+
+static struct stage *stage_playing;
+
+/* Linked in the place of engine_link_of(): how the API server does is up to the script. */
+bool __real_engine_link_of(struct engine *engine, struct engine_link *out);
+bool __wrap_engine_link_of(struct engine *engine, struct engine_link *out);
+bool __wrap_engine_link_of(struct engine *engine, struct engine_link *out)
+{
+	if (!stage_playing || !stage_playing->has_link)
+		return __real_engine_link_of(engine, out);
+	*out = stage_playing->link;
+	return true;
+}
 
 static inline void stage_set_clock(const struct stage *stage)
 {
@@ -53,6 +70,7 @@ static inline void stage_init(struct stage *stage, struct str *out)
 {
 	memset(stage, 0, sizeof *stage);
 	stage->out = out;
+	stage_playing = stage;
 	stage->mono_ms = 1000000;
 	stage->wall_ms = 1767312000000; /* 2026-01-02T00:00:00Z */
 	stage->cols = 80;
@@ -106,6 +124,7 @@ static inline void stage_deinit(struct stage *stage)
 	for (size_t i = 0; i < stage->n_answers; i++)
 		free(stage->answers[i].body);
 	stage_remove(stage->dir);
+	stage_playing = NULL;
 }
 
 /* With all that was shown so far. */
@@ -172,8 +191,6 @@ static inline struct cluster *stage_cluster(struct stage *stage)
 	return stage->cluster;
 }
 
-static struct stage *stage_playing;
-
 /* The server's clock is ours, and it answers as the script says. */
 static inline void stage_handle(
 	struct api *api, struct evhttp_request *request, const struct api_request *is)
@@ -216,7 +233,6 @@ static inline void stage_open_cluster(struct stage *stage)
 {
 	struct cluster *cluster = stage_cluster(stage);
 	cluster->api.handle = stage_handle;
-	stage_playing = stage;
 	stage->loop = cluster->api.loop;
 	cluster_open(cluster, (struct engine_opts){ .read_only = stage->read_only,
 				      .connectivity = ENGINE_IN_CLUSTER_POD_IP });
@@ -271,6 +287,12 @@ static inline void stage_open_direct(struct stage *stage, bool has_daemon)
 	stage->engine = engine_new(stage->loop, &opts, &err);
 	assert_non_null(stage->engine);
 	stage_open_app(stage);
+}
+
+/* The person has touched a key or the mouse. */
+static inline void stage_touch(const struct stage *stage)
+{
+	stage->app->last_input_ms = stage->mono_ms;
 }
 
 static inline void stage_compose(struct stage *stage)

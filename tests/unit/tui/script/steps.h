@@ -85,7 +85,7 @@ static inline void step_ready(struct stage *stage, char *args)
 		"pod {'metadata':{'name':'%s','namespace':'demo','uid':'pod-%s',"
 		"'creationTimestamp':'%sZ','ownerReferences':[{'kind':'Sandbox','name':'%s',"
 		"'uid':'sandbox-NAME','controller':true}]},'spec':{'nodeName':'node-1'},"
-		"'status':{'phase':'Running','podIP':'127.0.0.1','conditions':[{'type':'Ready',"
+		"'status':{'phase':'Running','podIP':'127.77.0.1','conditions':[{'type':'Ready',"
 		"'status':'%s','reason':'%s'}]}}",
 	};
 	for (int i = 0; i < 3; i++) {
@@ -145,13 +145,14 @@ static inline void step_key(struct stage *stage, char *args)
 		struct key key;
 		if (!key_parse(name, &key))
 			fail_msg("%s: no key %s", stage->where, name);
+		stage_touch(stage);
 		dispatch_key(stage->app, &key);
 	}
 }
 
 static inline void step_type(struct stage *stage, char *args)
 {
-	(void)stage;
+	stage_touch(stage);
 	for (; *args; args++) {
 		struct key key = { .codepoint = (unsigned char)*args };
 		dispatch_key(stage->app, &key);
@@ -214,6 +215,7 @@ static inline void step_mouse(struct stage *stage, enum mouse_action action, cha
 	}
 	struct mouse mouse = { action, button, 0, 0, mods, clicks };
 	step_place(stage, args, &mouse.row, &mouse.col);
+	stage_touch(stage);
 	dispatch_mouse(stage->app, &mouse);
 }
 
@@ -251,14 +253,30 @@ static inline void step_pass(struct stage *stage, char *args)
 	stage_set_clock(stage);
 }
 
+static inline void step_look_for_reading(void *arg, struct view *view)
+{
+	const struct files *files = (const struct files *)view;
+	if (view->class == &view_files &&
+		(files->panes[0].is_reading || files->panes[1].is_reading))
+		*(bool *)arg = true;
+}
+
+static inline bool step_is_reading(struct stage *stage)
+{
+	bool is_reading = false;
+	tabs_each_view(stage->app, step_look_for_reading, &is_reading);
+	return is_reading;
+}
+
+/* A text is on the screen, and no folder is being read any more. */
 static inline void step_until(struct stage *stage, char *args)
 {
-	STAGE_UNTIL(stage, stage_shows(stage, args));
+	STAGE_UNTIL(stage, stage_shows(stage, args) && !step_is_reading(stage));
 }
 
 static inline void step_until_not(struct stage *stage, char *args)
 {
-	STAGE_UNTIL(stage, !stage_shows(stage, args));
+	STAGE_UNTIL(stage, !stage_shows(stage, args) && !step_is_reading(stage));
 }
 
 /* A request whose "METHOD PATH" has these words in it has come. */
@@ -412,6 +430,47 @@ static inline void step_tells(struct stage *stage, char *args)
 	str_deinit(&text);
 }
 
+/* ---- what comes by itself */
+
+/* STATE [refused | WORDS]: as if the API server were so since now */
+static inline void step_link(struct stage *stage, char *args)
+{
+	static const char *const names[] = { "waiting", "live", "slow", "silent", "down" };
+	char name[16] = "";
+	int at = 0;
+	sscanf(args, "%15s %n", name, &at);
+	struct engine_link *link = &stage->link;
+	for (int i = 0; i < 5; i++)
+		if (strcmp(name, names[i]) == 0)
+			link->state = (enum engine_link_state)i;
+	snprintf(stage->link_reason, sizeof stage->link_reason, "%s", at ? args + at : "");
+	link->is_refused = strcmp(stage->link_reason, "refused") == 0;
+	link->reason = stage->link_reason;
+	link->since_ms = stage->mono_ms;
+	link->as_of_wall_ms = stage->wall_ms;
+	link->took_ms = 3000;
+	link->revision++;
+	stage->has_link = true;
+}
+
+static void step_on_answered(void *arg, struct dialog *dialog, int button)
+{
+	struct stage *stage = arg;
+	(void)dialog;
+	str_addf(stage->out, "answered %d\n", button);
+}
+
+/* A question that nobody has asked for. */
+static inline void step_surprise(struct stage *stage, char *args)
+{
+	struct dialog *dialog = dialog_new(args, step_on_answered, stage, NULL);
+	dialog_add_text(dialog, "It is asked by itself.");
+	dialog_add_button(dialog, "&Yes");
+	dialog_add_button(dialog, "&No");
+	dialog_focus_button(dialog, 1);
+	app_push_dialog(stage->app, dialog);
+}
+
 static inline void step_draw(struct stage *stage, char *args)
 {
 	(void)stage;
@@ -468,4 +527,6 @@ static const struct step {
 	{ "backend", step_backend },
 	{ "tells", step_tells },
 	{ "draw", step_draw },
+	{ "link", step_link },
+	{ "surprise", step_surprise },
 };
