@@ -4,8 +4,6 @@
 #include "tests/unit/cli/program.h"
 #include "tests/unit/engine/runtime/fake_rest.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
 struct answer {
 	const char *method, *path, *status, *body;
 };

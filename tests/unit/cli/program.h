@@ -165,3 +165,23 @@ static inline void program_expect(struct cluster *c, const char *line, const cha
 	program_check(line, "stderr", program.err.p, err);
 	program_free(&program);
 }
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#define SEE_HELP "; see --help\n"
+#define NONE "; see sandmux ls -A\n"
+
+/* One call of the program; out and err as for program_expect(). */
+struct row {
+	const char *line;
+	int status;
+	const char *out, *err;
+};
+
+static inline void expect_all(struct cluster *c, const struct row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		program_expect(c, rows[i].line, NULL, rows[i].status, rows[i].out, rows[i].err);
+}
+
+#define WITH_CLUSTER(test)                                                                     \
+	cmocka_unit_test_setup_teardown(test, cluster_set_up, cluster_tear_down)
