@@ -177,7 +177,8 @@ const struct fleet_row *fleet_find_name(
 		if (strcmp(row->namespace_, namespace_) != 0)
 			continue;
 		if (by_sandbox) {
-			if (strcmp(row->sandbox, name + 8) == 0)
+			/* a row may have none yet: "sandbox/" names nothing */
+			if (name[8] != '\0' && strcmp(row->sandbox, name + 8) == 0)
 				return row;
 		} else if (row->claim[0]) {
 			if (strcmp(row->claim, name) == 0)

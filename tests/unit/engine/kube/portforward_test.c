@@ -291,14 +291,12 @@ static void refused_by_the_server(void **state)
 	} rows[] = { { "403 Forbidden", ERR_PORTFWD_DENIED },
 		{ "404 Not Found", ERR_PORTFWD_NO_POD }, { "500 Internal", ERR_PORTFWD_LOST } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		tear_down(state);
 		set_up(state);
 		begin(NULL);
 		server.status = rows[i].status;
 		ends(rows[i].code, "port-forward to pod p: no way");
-		tear_down(state);
 	}
-	set_up(state);
-	raw_ws_open(&server, loop, NULL);
 }
 
 static void nobody_listens(void **state)
