@@ -253,7 +253,7 @@ static void a_tree_that_changes_leads_nowhere(void **state)
 	pid_t pid = fork();
 	if (pid == 0)
 		swap_for_ever(t);
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 15; i++) {
 		t->usage = (struct usage){ 0 };
 		look(t);
 		assert_true(t->usage.bytes < 4 * MIB);

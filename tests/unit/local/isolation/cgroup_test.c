@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Cgroups of this machine, where this process may make them: what is set, who is held, who was killed, and that nothing is
+ * left. Skipped elsewhere. */
+#include "tests/unit/unit.h"
+
+#include "engine/base/file.h"
+#include "engine/base/mem.h"
+#include "local/isolation/cgroup.h"
+#include "local/isolation/spawn.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#define NAME "cgroup-unit-test"
+
+static const struct spawn_limits limits = {
+	.memory_bytes = 32 << 20, .pids = 9, .cpu_milli = 250
+};
+
+/* The text of a file of the group, "" if there is none. */
+static const char *text_of(enum cgroup_controller controller, const char *file)
+{
+	static char text[100];
+	size_t n = 0;
+	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	char *path = x_asprintf("%s/" NAME "/%s", place->dir ? place->dir : "/none", file);
+	char *is = file_read(path, sizeof text - 1, &n, NULL);
+	snprintf(text, sizeof text, "%s", is ? is : "");
+	text[strcspn(text, "\n")] = '\0';
+	free(is);
+	free(path);
+	return text;
+}
+
+static bool is_there(enum cgroup_controller controller)
+{
+	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	char *path = x_asprintf("%s/" NAME, place->dir ? place->dir : "/none");
+	bool is = access(path, F_OK) == 0;
+	free(path);
+	return is;
+}
+
+#define CGROUP_OR_SKIP(cgroup)                                                                 \
+	do {                                                                                   \
+		(void)state;                                                                   \
+		if ((cgroup) == NULL)                                                          \
+			skip();                                                                \
+	} while (0)
+
+static void limits_are_set(void **state)
+{
+	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	CGROUP_OR_SKIP(cgroup);
+	static const struct {
+		enum cgroup_controller controller;
+		const char *v1, *v1_text, *v2, *v2_text;
+	} rows[] = { { CGROUP_MEMORY, "memory.limit_in_bytes", "33554432", "memory.max",
+			     "33554432" },
+		{ CGROUP_PIDS, "pids.max", "9", "pids.max", "9" },
+		{ CGROUP_CPU, "cpu.cfs_quota_us", "25000", "cpu.max", "25000 100000" },
+		{ CGROUP_CPU, "cpu.cfs_period_us", "100000", "cpu.max", "25000 100000" } };
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool is_v2 = cgroup_places_own()->of[rows[i].controller].is_v2;
+		if (!cgroup_has(cgroup, rows[i].controller))
+			continue;
+		assert_true(is_there(rows[i].controller));
+		assert_string_equal(
+			text_of(rows[i].controller, is_v2 ? rows[i].v2 : rows[i].v1),
+			is_v2 ? rows[i].v2_text : rows[i].v1_text);
+	}
+	cgroup_free(cgroup);
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++)
+		assert_false(is_there((enum cgroup_controller)i));
+}
+
+/* Only what was asked for; a quota is never below what the kernel takes. */
+static void each_limit_by_itself(void **state)
+{
+	static const struct spawn_limits each[] = { { .memory_bytes = 16 << 20 }, { .pids = 3 },
+		{ .cpu_milli = 1 } };
+	(void)state;
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
+		struct cgroup *cgroup = cgroup_new(NAME, &each[i]);
+		if (cgroup == NULL)
+			continue;
+		for (int other = 0; other < CGROUP_CONTROLLER_COUNT; other++)
+			assert_int_equal(
+				cgroup_has(cgroup, (enum cgroup_controller)other), other == i);
+		if (i == CGROUP_CPU && !cgroup_places_own()->of[i].is_v2)
+			assert_string_equal(text_of(CGROUP_CPU, "cpu.cfs_quota_us"), "1000");
+		cgroup_free(cgroup);
+	}
+}
+
+/* In a child that joins first: the group's limit is not for us. */
+static int in_group(const struct cgroup *cgroup, int (*fn)(void))
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0) {
+		cgroup_join(cgroup);
+		_exit(fn());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static int wait_to_be_killed(void)
+{
+	pause();
+	return 0;
+}
+
+static void who_is_in_it(void **state)
+{
+	int status;
+	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	CGROUP_OR_SKIP(cgroup);
+	pid_t pid = fork();
+	if (pid == 0) {
+		cgroup_join(cgroup);
+		raise(SIGSTOP);
+		_exit(wait_to_be_killed());
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
+		enum cgroup_controller controller = (enum cgroup_controller)i;
+		bool has = cgroup_has(cgroup, controller);
+		assert_int_equal(cgroup_holds(cgroup, controller, pid), has);
+		assert_false(cgroup_holds(cgroup, controller, getpid()));
+		assert_false(cgroup_holds(cgroup, controller, 1));
+	}
+	cgroup_kill(cgroup);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_false(cgroup_holds(cgroup, CGROUP_PIDS, pid));
+	assert_int_equal(cgroup_oom_kills(cgroup), 0); /* that was we */
+	cgroup_free(cgroup);
+	assert_false(is_there(CGROUP_PIDS));
+}
+
+static int take_memory(void)
+{
+	enum { MUCH = 128 << 20 };
+	char *bytes =
+		mmap(NULL, MUCH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return 1;
+	memset(bytes, 1, MUCH);
+	return 0;
+}
+
+static int take_processes(void)
+{
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+		if (pid < 0)
+			return i;
+		if (pid == 0)
+			wait_to_be_killed();
+	}
+	return 20;
+}
+
+static void limits_hold(void **state)
+{
+	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	CGROUP_OR_SKIP(cgroup);
+	if (cgroup_has(cgroup, CGROUP_PIDS)) {
+		int status = in_group(cgroup, take_processes);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), limits.pids - 1);
+		cgroup_kill(cgroup);
+	}
+	if (cgroup_has(cgroup, CGROUP_MEMORY)) {
+		assert_int_equal(cgroup_oom_kills(cgroup), 0);
+		int status = in_group(cgroup, take_memory);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		assert_int_equal(cgroup_oom_kills(cgroup), 1);
+	}
+	/* a sandbox of the same name begins at none */
+	struct cgroup *next = cgroup_new(NAME, &limits);
+	assert_non_null(next);
+	assert_int_equal(cgroup_oom_kills(next), 0);
+	cgroup_free(next);
+	cgroup_free(cgroup);
+	assert_false(is_there(CGROUP_MEMORY));
+}
+
+static void what_is_no_name(void **state)
+{
+	static const char *const names[] = { NULL, "", ".", "..", ".hidden", "a/b", "/a" };
+	static const struct spawn_limits none = { 0 };
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		assert_null(cgroup_new(names[i], &limits));
+	assert_null(cgroup_new(NAME, &none));
+	/* all of it is fine with none */
+	cgroup_join(NULL);
+	cgroup_kill(NULL);
+	assert_int_equal(cgroup_oom_kills(NULL), 0);
+	assert_false(cgroup_has(NULL, CGROUP_PIDS));
+	assert_false(cgroup_holds(NULL, CGROUP_PIDS, getpid()));
+	cgroup_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_name),
+		cmocka_unit_test(limits_are_set),
+		cmocka_unit_test(each_limit_by_itself),
+		cmocka_unit_test(who_is_in_it),
+		cmocka_unit_test(limits_hold),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
