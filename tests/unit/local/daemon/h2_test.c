@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The gRPC server with methods of the test's own, spoken to by a client that may say what it likes: requests that are refused
  * and in which words, deadlines, flow control, what is given back, and the end. */
-#include "tests/unit/unit.h"
+#include "tests/unit/local/daemon/h2_client.h"
 
-#include "engine/base/str.h"
 #include "local/daemon/frame.h"
-#include "local/daemon/h2.h"
-#include "tests/unit/engine/net/turns.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <nghttp2/nghttp2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+enum { MIB = 1 << 20, FLOOD_BYTES = 3 * MIB };
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
-enum { MAX_FIELDS = 12, MIB = 1 << 20, FLOOD_BYTES = 3 * MIB };
-
-static struct loop *loop;
-static struct h2_server *server;
-static int fd;
-static nghttp2_session *session;
-static bool is_over;      /* the server has closed the connection */
-static bool reads = true; /* the client takes what comes */
 static bool wants_token;
-static int n_idle, n_closed, n_goaway;
+static int n_idle, n_closed;
 static char authorization[100];
 
 /* ---- the server's methods */
@@ -112,93 +92,6 @@ static void on_idle(void *arg)
 	n_idle++;
 }
 
-/* ---- the client */
-
-struct stream {
-	char head[600]; /* "name=value;" of all headers and trailers */
-	struct str data;
-	size_t sent; /* of body */
-	const char *body;
-	size_t body_n;
-	bool ends; /* the request */
-	bool is_closed;
-	uint32_t error;
-};
-
-static int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8_t *name,
-	size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
-{
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, frame->hd.stream_id);
-	(void)flags;
-	(void)arg;
-	if (stream == NULL)
-		return 0;
-	size_t n = strlen(stream->head);
-	snprintf(stream->head + n, sizeof stream->head - n, "%.*s=%.*s;", (int)name_n,
-		(const char *)name, (int)value_n, (const char *)value);
-	return 0;
-}
-
-static int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *bytes,
-	size_t n, void *arg)
-{
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
-	(void)flags;
-	(void)arg;
-	if (stream != NULL)
-		str_add_bytes(&stream->data, (const char *)bytes, n);
-	return 0;
-}
-
-static int on_close(nghttp2_session *s, int32_t id, uint32_t error, void *arg)
-{
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
-	(void)arg;
-	if (stream != NULL) {
-		stream->is_closed = true;
-		stream->error = error;
-	}
-	return 0;
-}
-
-static int on_frame(nghttp2_session *s, const nghttp2_frame *frame, void *arg)
-{
-	(void)s;
-	(void)arg;
-	n_goaway += frame->hd.type == NGHTTP2_GOAWAY;
-	return 0;
-}
-
-static void connect_client(void)
-{
-	int pair[2];
-	nghttp2_session_callbacks *callbacks;
-	nghttp2_option *option;
-	assert_int_equal(
-		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
-	fd = pair[0];
-	is_over = false;
-	nghttp2_session_callbacks_new(&callbacks);
-	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
-	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
-	nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
-	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
-	nghttp2_option_new(&option);
-	nghttp2_option_set_no_http_messaging(option, 1);
-	nghttp2_session_client_new2(&session, callbacks, NULL, option);
-	nghttp2_option_del(option);
-	nghttp2_session_callbacks_del(callbacks);
-	nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
-	h2_server_accept_take(server, pair[1]);
-}
-
-static void disconnect_client(void)
-{
-	nghttp2_session_del(session);
-	session = NULL;
-	close(fd);
-}
-
 static int set_up(void **state)
 {
 	(void)state;
@@ -230,184 +123,84 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void turn(void)
-{
-	const uint8_t *out;
-	uint8_t in[16 << 10];
-	ssize_t n;
-	while (!is_over && (n = nghttp2_session_mem_send(session, &out)) > 0)
-		for (ssize_t at = 0; at < n && !is_over;) {
-			ssize_t put = send(fd, out + at, (size_t)(n - at), MSG_NOSIGNAL);
-			if (put > 0)
-				at += put;
-			else if (errno != EAGAIN)
-				is_over = true;
-			else
-				loop_run_once(loop, 1);
-		}
-	loop_run_once(loop, 1);
-	while (reads && !is_over && (n = recv(fd, in, sizeof in, 0)) >= 0) {
-		if (n == 0)
-			is_over = true;
-		else
-			nghttp2_session_mem_recv(session, in, (size_t)n);
-	}
-}
-
-#define UNTIL(condition)                                                                       \
-	do {                                                                                   \
-		int64_t until_ms_ = clock_mono_ms() + 10000;                                   \
-		while (!(condition)) {                                                         \
-			if (clock_mono_ms() > until_ms_)                                       \
-				fail_msg("waited in vain for %s", #condition);                 \
-			turn();                                                                \
-		}                                                                              \
-	} while (0)
-
-static ssize_t give(nghttp2_session *s, int32_t id, uint8_t *to, size_t n, uint32_t *flags,
-	nghttp2_data_source *source, void *arg)
-{
-	struct stream *stream = source->ptr;
-	(void)s;
-	(void)id;
-	(void)arg;
-	size_t left = stream->body_n - stream->sent;
-	if (left == 0 && !stream->ends)
-		return NGHTTP2_ERR_DEFERRED;
-	n = n < left ? n : left;
-	memcpy(to, stream->body + stream->sent, n);
-	stream->sent += n;
-	if (stream->sent == stream->body_n && stream->ends)
-		*flags = NGHTTP2_DATA_FLAG_EOF;
-	return (ssize_t)n;
-}
-
-struct field {
-	const char *name, *value;
-};
-
-static nghttp2_nv nv_of(struct field field)
-{
-	union {
-		const char *in;
-		uint8_t *out;
-	} name = { field.name }, value = { field.value };
-	return (nghttp2_nv){ name.out, value.out, strlen(field.name), strlen(field.value),
-		NGHTTP2_NV_FLAG_NONE };
-}
-
-/* The usual fields with one changed, removed (value NULL) or put behind them. */
-static int32_t begin(struct stream *stream, const char *method, struct field change)
-{
-	char path[100];
-	snprintf(path, sizeof path, "/a.Box/%s", method);
-	const struct field usual[] = { { ":method", "POST" }, { ":scheme", "http" },
-		{ ":path", path }, { ":authority", "box" },
-		{ "content-type", "application/grpc" }, { "te", "trailers" } };
-	nghttp2_nv fields[MAX_FIELDS];
-	size_t n = 0;
-	bool is_done = change.name == NULL;
-	for (size_t i = 0; i < COUNT(usual); i++) {
-		bool is_it = !is_done && strcmp(usual[i].name, change.name) == 0;
-		is_done = is_done || is_it;
-		if (!is_it)
-			fields[n++] = nv_of(usual[i]);
-		else if (change.value != NULL)
-			fields[n++] = nv_of(change);
-	}
-	if (!is_done)
-		fields[n++] = nv_of(change);
-	str_init(&stream->data, 8 << 20);
-	nghttp2_data_provider provider = { .source.ptr = stream, .read_callback = give };
-	int32_t id = nghttp2_submit_request(session, NULL, fields, n, &provider, stream);
-	assert_true(id > 0);
-	return id;
-}
-
-static void answer_of(struct stream *stream, const char *method, struct field change)
-{
-	stream->ends = true;
-	begin(stream, method, change);
-	UNTIL(stream->is_closed);
-}
-
 #define MESSAGE(text, n) "\0\0\0\0" n text
 #define BODY(text) .body = text, .body_n = sizeof(text) - 1
 
 /* ---- refusals */
 
+static const struct {
+	struct field change;
+	const char *head; /* all of it, or "" for a reset */
+} requests[] = {
+	{ { NULL, NULL },
+		":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
+	{ { "content-type", "application/grpc+proto" },
+		":status=200;content-type=application/grpc+proto;grpc-status=0;"
+		"grpc-message=;" },
+	{ { "content-type", "text/plain" },
+		":status=415;content-type=application/grpc;grpc-status=3;grpc-message="
+		"invalid gRPC request content-type \"text/plain\";" },
+	{ { "content-type", NULL },
+		":status=415;content-type=application/grpc;grpc-status=3;grpc-message="
+		"invalid gRPC request content-type \"\";" },
+	{ { ":method", "GET" },
+		":status=405;content-type=application/grpc;grpc-status=13;grpc-message="
+		"Received a HEADERS frame with :method \"GET\" which should be POST;" },
+	{ { ":path", "Echo" },
+		":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
+		"malformed method name: \"Echo\";" },
+	{ { ":path", "/Echo" },
+		":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
+		"malformed method name: \"/Echo\";" },
+	{ { ":path", "/other.Box/Echo" },
+		":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
+		"unknown service other.Box;" },
+	{ { ":path", "/a.Box/Nothing" },
+		":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
+		"unknown method Nothing for service a.Box;" },
+	{ { "grpc-encoding", "identity" },
+		":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
+	{ { "grpc-encoding", "" },
+		":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
+	{ { "grpc-encoding", "gzip" },
+		":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
+		"grpc: Decompressor is not installed for grpc-encoding \"gzip\";" },
+	{ { "grpc-timeout", "10S" },
+		":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
+	{ { "grpc-timeout", "10x" },
+		":status=400;content-type=application/grpc;grpc-status=13;grpc-message="
+		"malformed grpc-timeout: transport: timeout unit is not recognized: "
+		"\"10x\";" },
+	{ { "grpc-timeout", "0S" },
+		":status=200;content-type=application/grpc;grpc-status=4;grpc-message="
+		"context deadline exceeded;" },
+	{ { ":authority", NULL },
+		":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
+	/* no request at all (RFC 9113, 8.1.1) */
+	{ { ":method", NULL }, "" },
+	{ { ":path", NULL }, "" },
+	{ { ":scheme", NULL }, "" },
+	{ { ":other", "x" }, "" },
+	{ { "a b", "x" }, "" },
+	{ { "a", "b\nc" }, "" },
+	{ { "connection", "close" }, "" },
+	{ { "proxy-connection", "x" }, "" },
+	{ { "keep-alive", "x" }, "" },
+	{ { "transfer-encoding", "chunked" }, "" },
+	{ { "upgrade", "x" }, "" },
+};
+
 static void what_a_request_must_be(void **state)
 {
-	static const struct {
-		struct field change;
-		const char *head; /* all of it, or "" for a reset */
-	} rows[] = {
-		{ { NULL, NULL },
-			":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
-		{ { "content-type", "application/grpc+proto" },
-			":status=200;content-type=application/grpc+proto;grpc-status=0;"
-			"grpc-message=;" },
-		{ { "content-type", "text/plain" },
-			":status=415;content-type=application/grpc;grpc-status=3;grpc-message="
-			"invalid gRPC request content-type \"text/plain\";" },
-		{ { "content-type", NULL },
-			":status=415;content-type=application/grpc;grpc-status=3;grpc-message="
-			"invalid gRPC request content-type \"\";" },
-		{ { ":method", "GET" },
-			":status=405;content-type=application/grpc;grpc-status=13;grpc-message="
-			"Received a HEADERS frame with :method \"GET\" which should be POST;" },
-		{ { ":path", "Echo" },
-			":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
-			"malformed method name: \"Echo\";" },
-		{ { ":path", "/Echo" },
-			":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
-			"malformed method name: \"/Echo\";" },
-		{ { ":path", "/other.Box/Echo" },
-			":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
-			"unknown service other.Box;" },
-		{ { ":path", "/a.Box/Nothing" },
-			":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
-			"unknown method Nothing for service a.Box;" },
-		{ { "grpc-encoding", "identity" },
-			":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
-		{ { "grpc-encoding", "" },
-			":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
-		{ { "grpc-encoding", "gzip" },
-			":status=200;content-type=application/grpc;grpc-status=12;grpc-message="
-			"grpc: Decompressor is not installed for grpc-encoding \"gzip\";" },
-		{ { "grpc-timeout", "10S" },
-			":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
-		{ { "grpc-timeout", "10x" },
-			":status=400;content-type=application/grpc;grpc-status=13;grpc-message="
-			"malformed grpc-timeout: transport: timeout unit is not recognized: "
-			"\"10x\";" },
-		{ { "grpc-timeout", "0S" },
-			":status=200;content-type=application/grpc;grpc-status=4;grpc-message="
-			"context deadline exceeded;" },
-		{ { ":authority", NULL },
-			":status=200;content-type=application/grpc;grpc-status=0;grpc-message=;" },
-		/* no request at all (RFC 9113, 8.1.1) */
-		{ { ":method", NULL }, "" },
-		{ { ":path", NULL }, "" },
-		{ { ":scheme", NULL }, "" },
-		{ { ":other", "x" }, "" },
-		{ { "a b", "x" }, "" },
-		{ { "a", "b\nc" }, "" },
-		{ { "connection", "close" }, "" },
-		{ { "proxy-connection", "x" }, "" },
-		{ { "keep-alive", "x" }, "" },
-		{ { "transfer-encoding", "chunked" }, "" },
-		{ { "upgrade", "x" }, "" },
-	};
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (size_t i = 0; i < COUNT(requests); i++) {
 		struct stream stream = { BODY(MESSAGE("hi", "\2")) };
-		answer_of(&stream, "Echo", rows[i].change);
-		if (strcmp(stream.head, rows[i].head) != 0 ||
+		answer_of(&stream, "Echo", requests[i].change);
+		if (strcmp(stream.head, requests[i].head) != 0 ||
 			stream.error !=
-				(*rows[i].head ? NGHTTP2_NO_ERROR : NGHTTP2_PROTOCOL_ERROR))
+				(*requests[i].head ? NGHTTP2_NO_ERROR : NGHTTP2_PROTOCOL_ERROR))
 			fail_msg("row %zu: %u %s", i, stream.error, stream.head);
-		bool is_fine = strstr(rows[i].head, "grpc-status=0;") != NULL;
+		bool is_fine = strstr(requests[i].head, "grpc-status=0;") != NULL;
 		assert_int_equal(stream.data.n, is_fine ? 7 : 0);
 		str_deinit(&stream.data);
 	}
