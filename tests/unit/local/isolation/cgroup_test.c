@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
-#define NAME "cgroup-unit-test"
+
+static char name[40]; /* another run may be under way */
 
 static const struct spawn_limits limits = {
 	.memory_bytes = 32 << 20, .pids = 9, .cpu_milli = 250
@@ -30,7 +31,7 @@ static const char *text_of(enum cgroup_controller controller, const char *file)
 	static char text[100];
 	size_t n = 0;
 	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
-	char *path = x_asprintf("%s/" NAME "/%s", place->dir ? place->dir : "/none", file);
+	char *path = x_asprintf("%s/%s/%s", place->dir ? place->dir : "/none", name, file);
 	char *is = file_read(path, sizeof text - 1, &n, NULL);
 	snprintf(text, sizeof text, "%s", is ? is : "");
 	text[strcspn(text, "\n")] = '\0';
@@ -42,7 +43,7 @@ static const char *text_of(enum cgroup_controller controller, const char *file)
 static bool is_there(enum cgroup_controller controller)
 {
 	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
-	char *path = x_asprintf("%s/" NAME, place->dir ? place->dir : "/none");
+	char *path = x_asprintf("%s/%s", place->dir ? place->dir : "/none", name);
 	bool is = access(path, F_OK) == 0;
 	free(path);
 	return is;
@@ -57,7 +58,7 @@ static bool is_there(enum cgroup_controller controller)
 
 static void limits_are_set(void **state)
 {
-	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	struct cgroup *cgroup = cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
 	static const struct {
 		enum cgroup_controller controller;
@@ -88,7 +89,7 @@ static void each_limit_by_itself(void **state)
 		{ .cpu_milli = 1 } };
 	(void)state;
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		struct cgroup *cgroup = cgroup_new(NAME, &each[i]);
+		struct cgroup *cgroup = cgroup_new(name, &each[i]);
 		if (cgroup == NULL)
 			continue;
 		for (int other = 0; other < CGROUP_CONTROLLER_COUNT; other++)
@@ -122,7 +123,7 @@ static int wait_to_be_killed(void)
 static void who_is_in_it(void **state)
 {
 	int status;
-	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	struct cgroup *cgroup = cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -172,7 +173,7 @@ static int take_processes(void)
 
 static void limits_hold(void **state)
 {
-	struct cgroup *cgroup = cgroup_new(NAME, &limits);
+	struct cgroup *cgroup = cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
 	if (cgroup_has(cgroup, CGROUP_PIDS)) {
 		int status = in_group(cgroup, take_processes);
@@ -187,7 +188,7 @@ static void limits_hold(void **state)
 		assert_int_equal(cgroup_oom_kills(cgroup), 1);
 	}
 	/* a sandbox of the same name begins at none */
-	struct cgroup *next = cgroup_new(NAME, &limits);
+	struct cgroup *next = cgroup_new(name, &limits);
 	assert_non_null(next);
 	assert_int_equal(cgroup_oom_kills(next), 0);
 	cgroup_free(next);
@@ -202,7 +203,7 @@ static void what_is_no_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
 		assert_null(cgroup_new(names[i], &limits));
-	assert_null(cgroup_new(NAME, &none));
+	assert_null(cgroup_new(name, &none));
 	/* all of it is fine with none */
 	cgroup_join(NULL);
 	cgroup_kill(NULL);
@@ -214,6 +215,7 @@ static void what_is_no_name(void **state)
 
 int main(void)
 {
+	snprintf(name, sizeof name, "cgroup-unit-test-%d", (int)getpid());
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_name),
 		cmocka_unit_test(limits_are_set),

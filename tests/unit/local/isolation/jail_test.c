@@ -28,14 +28,13 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define ADDRESS "127.77.0.2"
-#define UID "jail-unit-test"
 
 enum { HOST_USER = OWNER_FIRST + 9, MEMORY = 256 << 20 };
 
 static struct loop *loop;
 static struct spawn *spawn;
 static struct grpc_conn *conn;
-static char dir[64], log_path[100];
+static char dir[64], log_path[100], uid[40];
 static bool is_listening, is_over;
 static char reason[128];
 static int secret_fd; /* of the starter: must not be found inside */
@@ -79,6 +78,7 @@ static int set_up(void **state)
 		print_message("skipped: %s\n", err.msg);
 		return 0;
 	}
+	snprintf(uid, sizeof uid, "jail-unit-test-%d", (int)getpid());
 	snprintf(dir, sizeof dir, "/tmp/jail-unit-XXXXXX");
 	if (mkdtemp(dir) == NULL)
 		return 1;
@@ -87,7 +87,7 @@ static int set_up(void **state)
 	setenv("OF_THE_STARTER", "1", 1);
 	loop = loop_new(&err);
 	const struct spawn_opts opts = { .name = "box-7",
-		.uid = UID,
+		.uid = uid,
 		.workspace = dir,
 		.address = ADDRESS,
 		.env = env,
@@ -423,7 +423,7 @@ static void assert_group(const char *controller, const char *file, const char *t
 {
 	char path[200];
 	size_t n;
-	snprintf(path, sizeof path, "/sys/fs/cgroup/%s/sandmux/" UID "/%s", controller, file);
+	snprintf(path, sizeof path, "/sys/fs/cgroup/%s/sandmux/%s/%s", controller, uid, file);
 	char *is = file_read(path, 100, &n, NULL);
 	if (is != NULL) /* else it is another place, or version 2 */
 		assert_string_equal(is, text);
@@ -461,7 +461,9 @@ static void it_ends_in_order(void **state)
 	TURN_UNTIL(loop, is_over);
 	assert_string_equal(reason, "exited with status 0");
 	loop_run_once(loop, 0);
-	assert_int_equal(access("/sys/fs/cgroup/memory/sandmux/" UID, F_OK), -1);
+	char path[100];
+	snprintf(path, sizeof path, "/sys/fs/cgroup/memory/sandmux/%s", uid);
+	assert_int_equal(access(path, F_OK), -1);
 }
 
 int main(void)
