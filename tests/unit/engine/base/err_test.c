@@ -4,6 +4,7 @@
 #include "engine/base/err.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void test_every_code_has_a_row(void **state)
@@ -114,6 +115,74 @@ static void test_http_and_grpc_codes(void **state)
 	assert_int_equal(err_code_of_grpc(0), ERR_RPC_UNKNOWN);
 }
 
+static void test_every_errno(void **state)
+{
+	static const struct {
+		int errnum;
+		enum err_code code;
+	} rows[] = {
+		{ ENOENT, ERR_FILE_NOT_FOUND },
+		{ EACCES, ERR_FILE_DENIED },
+		{ EPERM, ERR_FILE_DENIED },
+		{ EROFS, ERR_FILE_DENIED },
+		{ EEXIST, ERR_FILE_EXISTS },
+		{ EISDIR, ERR_FILE_IS_DIR },
+		{ ENOTDIR, ERR_FILE_NOT_DIR },
+		{ ENOTEMPTY, ERR_FILE_NOT_EMPTY },
+		{ ELOOP, ERR_FILE_LOOP },
+		{ ENOSPC, ERR_FILE_NO_SPACE },
+		{ EDQUOT, ERR_FILE_NO_SPACE },
+		{ ECONNREFUSED, ERR_CONN_REFUSED },
+		{ ECONNRESET, ERR_CONN_LOST },
+		{ EPIPE, ERR_CONN_LOST },
+		{ ENETUNREACH, ERR_CONN_LOST },
+		{ EHOSTUNREACH, ERR_CONN_LOST },
+		{ ETIMEDOUT, ERR_OP_TIMEOUT },
+		{ EIO, ERR_SYSTEM },
+		{ EBADF, ERR_SYSTEM },
+	};
+	char wanted[200];
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct err err = { 0 };
+		assert_false(err_set_errno(&err, rows[i].errnum, "%s", "it"));
+		assert_int_equal(err.code, rows[i].code);
+		assert_int_equal(err.sys, rows[i].errnum);
+		snprintf(wanted, sizeof wanted, "it: %s", strerror(rows[i].errnum));
+		assert_string_equal(err.msg, wanted);
+	}
+	assert_false(err_set_errno(NULL, EIO, "x"));
+	assert_false(err_prefix(NULL, "x"));
+	assert_false(err_set(NULL, ERR_SYSTEM, "x"));
+}
+
+/* Nothing is given: the one error stays as it is. */
+static void test_copies(void **state)
+{
+	struct err one = { 0 }, two = { 0 };
+	(void)state;
+	err_set(&one, ERR_FILE_DENIED, "one");
+	err_copy(&two, NULL);
+	assert_int_equal(two.code, ERR_NONE);
+	err_copy(NULL, &one);
+	err_copy(&one, &one);
+	err_copy(&two, &one);
+	assert_int_equal(two.code, ERR_FILE_DENIED);
+	assert_string_equal(two.msg, "one");
+	two.sys = 5;
+	err_set(&two, ERR_SYSTEM, "again %s", two.msg);
+	assert_string_equal(two.msg, "again one");
+	assert_int_equal(two.sys, 0);
+	/* by the status of an answer */
+	two.code = ERR_HTTP_STATUS;
+	two.sys = 500;
+	assert_int_equal(err_retry(&two), ERR_RETRY_SAME);
+	assert_string_equal(err_name(&two), "http.500");
+	two.sys = 499;
+	assert_int_equal(err_retry(&two), ERR_RETRY_NO);
+	assert_string_equal(err_code_name((enum err_code)ERR_CODE_COUNT), "internal");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +191,8 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_http_and_grpc_codes),
+		cmocka_unit_test(test_every_errno),
+		cmocka_unit_test(test_copies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,96 @@ static void test_failed_write_keeps_the_old_file(void **state)
 	free(inside);
 }
 
+static void test_replaced_without_waiting_for_the_disk(void **state)
+{
+	(void)state;
+	char *path = in_dir("quick");
+	struct err err = { 0 };
+	struct stat st;
+	size_t n = 0;
+	mode_t mask = umask(077);
+	assert_true(file_write_replace(path, slice_of("one"), 0640, &err));
+	assert_true(file_write_replace(path, (struct slice){ "t\0o", 3 }, 0644, &err));
+	umask(mask);
+	char *content = file_read(path, 3, &n, &err);
+	assert_int_equal(n, 3);
+	assert_memory_equal(content, "t\0o", 4); /* and a NUL after it */
+	free(content);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644); /* whatever the umask says */
+	size_t before = count_entries();
+	char *below = in_dir("quick/x");
+	assert_false(file_write_replace(below, slice_of("x"), 0600, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_DIR);
+	assert_int_equal(count_entries(), before);
+	/* a name without a folder is in this one */
+	char old[1000];
+	char *inner = in_dir("here");
+	assert_non_null(getcwd(old, sizeof old));
+	assert_true(file_make_dirs(inner, 0700, &err));
+	assert_int_equal(chdir(inner), 0);
+	assert_true(file_write_atomic("bare", slice_of("x"), 0600, &err));
+	assert_true(file_make_dirs("a/b", 0700, &err));
+	assert_int_equal(access("a/b", F_OK), 0);
+	assert_true(file_make_dirs("a//b//c/", 0700, &err));
+	assert_int_equal(access("a/b/c", F_OK), 0);
+	assert_int_equal(chdir(old), 0);
+	free(inner);
+	free(below);
+	free(path);
+}
+
+static void test_places(void **state)
+{
+	static const struct {
+		enum file_xdg kind;
+		const char *variable, *value, *home, *path; /* path NULL: none */
+	} rows[] = {
+		{ FILE_CONFIG, "XDG_CONFIG_HOME", NULL, "/h", "/h/.config/sandmux" },
+		{ FILE_CONFIG, "XDG_CONFIG_HOME", "/c", "/h", "/c/sandmux" },
+		{ FILE_CONFIG, "XDG_CONFIG_HOME", "c", "/h", "/h/.config/sandmux" },
+		{ FILE_CONFIG, "XDG_CONFIG_HOME", "", NULL, NULL },
+		{ FILE_STATE, "XDG_STATE_HOME", NULL, "/h", "/h/.local/state/sandmux" },
+		{ FILE_STATE, "XDG_STATE_HOME", "/s", NULL, "/s/sandmux" },
+		{ FILE_STATE, "XDG_STATE_HOME", NULL, "h", NULL },
+		{ FILE_CACHE, "XDG_CACHE_HOME", NULL, "/h", "/h/.cache/sandmux" },
+		{ FILE_CACHE, "XDG_CACHE_HOME", "/k", "/h", "/k/sandmux" },
+		{ FILE_CACHE, "XDG_CACHE_HOME", NULL, NULL, NULL },
+		{ FILE_RUNTIME, "XDG_RUNTIME_DIR", "/r", NULL, "/r/sandmux" },
+	};
+	char wanted[100];
+	struct err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (rows[i].value)
+			setenv(rows[i].variable, rows[i].value, 1);
+		else
+			unsetenv(rows[i].variable);
+		if (rows[i].home)
+			setenv("HOME", rows[i].home, 1);
+		else
+			unsetenv("HOME");
+		char *path = file_xdg_path(rows[i].kind, &err);
+		if (rows[i].path) {
+			assert_string_equal(path, rows[i].path);
+		} else {
+			assert_null(path);
+			assert_int_equal(err.code, ERR_CONFIG_FILE);
+			snprintf(wanted, sizeof wanted, "neither %s nor HOME is set",
+				rows[i].variable);
+			assert_string_equal(err.msg, wanted);
+			assert_null(file_xdg_dir(rows[i].kind, &err));
+		}
+		free(path);
+	}
+	unsetenv("XDG_RUNTIME_DIR");
+	snprintf(wanted, sizeof wanted, "/tmp/sandmux-%u", (unsigned)geteuid());
+	char *path = file_xdg_path(FILE_RUNTIME, &err);
+	assert_string_equal(path, wanted);
+	free(path);
+}
+
 static void test_make_dirs(void **state)
 {
 	(void)state;
@@ -175,6 +265,10 @@ static void test_names_of_temp_files(void **state)
 	assert_false(file_is_temp("token.tmp-0123456789ax"));
 	assert_false(file_is_temp("token.tmp-0123456789abc"));
 	assert_false(file_is_temp("token"));
+	assert_true(file_is_temp("t.tmp-0123456789ab"));
+	assert_false(file_is_temp("token.tmp_0123456789ab"));
+	assert_false(file_is_temp("token.tmp-x123456789ab"));
+	assert_false(file_is_temp(""));
 }
 
 int main(void)
@@ -185,8 +279,10 @@ int main(void)
 		cmocka_unit_test(test_errors_have_their_code),
 		cmocka_unit_test(test_failed_write_keeps_the_old_file),
 		cmocka_unit_test(test_names_of_temp_files),
+		cmocka_unit_test(test_replaced_without_waiting_for_the_disk),
 		cmocka_unit_test(test_make_dirs),
 		cmocka_unit_test(test_xdg_dirs),
+		cmocka_unit_test(test_places),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

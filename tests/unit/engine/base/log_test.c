@@ -110,6 +110,60 @@ static void test_file(void **state)
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 }
 
+static void test_stderr(void **state)
+{
+	(void)state;
+	char got[200] = "";
+	int ends[2], old = dup(STDERR_FILENO);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	LOG("test", LOG_ERROR, "not there");
+	log_set_stderr(true);
+	uint64_t revision = log_revision();
+	LOG("test", LOG_ERROR, "there");
+	log_set_stderr(false);
+	LOG("test", LOG_ERROR, "not there either");
+	dup2(old, STDERR_FILENO);
+	close(old);
+	close(ends[1]);
+	assert_int_equal(log_revision(), revision + 2);
+	ssize_t n = read(ends[0], got, sizeof got - 1);
+	close(ends[0]);
+	assert_true(n > 0);
+	const char *text = strstr(got, " error test: there\n");
+	assert_non_null(text);
+	assert_int_equal(strlen(text), strlen(" error test: there\n"));
+	assert_int_equal(strspn(got, "0123456789"), text - got);
+}
+
+static void test_another_file(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/sandmux-log-test-XXXXXX", one[60], two[60];
+	struct err err;
+	assert_non_null(mkdtemp(dir));
+	snprintf(one, sizeof one, "%s/one", dir);
+	snprintf(two, sizeof two, "%s/two", dir);
+	assert_true(log_open_file(one, &err));
+	LOG("test", LOG_ERROR, "first");
+	assert_true(log_open_file(two, &err));
+	LOG("test", LOG_ERROR, "second");
+	assert_true(log_open_file(one, &err)); /* what is there stays */
+	LOG("test", LOG_ERROR, "third");
+	char *content = file_read(one, 1000, NULL, &err);
+	assert_non_null(strstr(content, " error test: first\n"));
+	assert_non_null(strstr(content, " error test: third\n"));
+	assert_null(strstr(content, "second"));
+	free(content);
+	content = file_read(two, 1000, NULL, &err);
+	assert_non_null(strstr(content, " error test: second\n"));
+	assert_null(strstr(content, "third"));
+	free(content);
+	unlink(one);
+	unlink(two);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -119,6 +173,8 @@ int main(void)
 		cmocka_unit_test(test_ring_keeps_the_newest),
 		cmocka_unit_test(test_foreign_bytes_are_made_safe),
 		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_stderr),
+		cmocka_unit_test(test_another_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,6 +133,103 @@ static void test_limits(void **state)
 	expect_limit(&text, "more than");
 }
 
+static bool is_read(struct str *text)
+{
+	struct err err;
+	cJSON *value = yaml_parse((struct slice){ text->p, text->n }, &err);
+	bool ok = value != NULL;
+	cJSON_Delete(value);
+	str_deinit(text);
+	return ok;
+}
+
+/* As many as allowed, and one more. */
+static void test_limits_to_the_last(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		struct str text;
+		str_init(&text, 4 << 20);
+		for (int i = 0; i < 256 + more; i++)
+			str_addf(&text, "- &a%d x\n", i);
+		assert_int_equal(is_read(&text), !more);
+		str_init(&text, 4 << 20);
+		str_add(&text, "- &a x\n");
+		for (int i = 0; i < 1000 + more; i++)
+			str_add(&text, "- *a\n");
+		assert_int_equal(is_read(&text), !more);
+		/* an alias of ten nodes counts ten times */
+		str_init(&text, 4 << 20);
+		str_add(&text, "- &a [1,2,3,4,5,6,7,8,9]\n- &b x\n");
+		for (int i = 0; i < 100; i++)
+			str_add(&text, "- *a\n");
+		if (more)
+			str_add(&text, "- *b\n");
+		assert_int_equal(is_read(&text), !more);
+		/* as deep as it may be, by an alias */
+		str_init(&text, 4 << 20);
+		str_add(&text, "- &a [[1]]\n- ");
+		for (int i = 0; i < 60 + more; i++)
+			str_add_char(&text, '[');
+		str_add(&text, "*a");
+		for (int i = 0; i < 60 + more; i++)
+			str_add_char(&text, ']');
+		assert_int_equal(is_read(&text), !more);
+		str_init(&text, 4 << 20);
+		while (text.n < 1 << 20)
+			str_add_char(&text, text.n % 100 ? '#' : '\n');
+		if (more)
+			str_add_char(&text, '\n');
+		assert_int_equal(is_read(&text), !more);
+	}
+}
+
+/* Where it is wrong, counted from one. */
+static void test_places_of_errors(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "*nope", "line 1, column 1: unknown alias" },
+		{ "a: 1\nb:\n  - *nope\n", "line 3, column 5: unknown alias" },
+		{ "a: 1\nb: {c: 1, c: 2}\n", "line 2, column 4: the key \"c\" occurs twice" },
+		{ "a: 1\n---\nb: 2\n", "line 2, column 1: more than one document" },
+		{ "a: 1\nb: !!binary '*'\n", "line 2, column 4: !!binary that is not base64" },
+		{ "b: !!binary /w==\n", "line 1, column 4: !!binary that is not text" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct err err = { 0 };
+		assert_null(yaml_parse(slice_of(cases[i][0]), &err));
+		assert_string_equal(err.msg, cases[i][1]);
+	}
+}
+
+static void test_numbers(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "[0, 00, 007, 0o, 0o8, 0xg, -0x1, +0o1]",
+			"[0,0,7,\"0o\",\"0o8\",\"0xg\",\"-0x1\",\"+0o1\"]" },
+		{ "[1., .5, 1.e1, 1e, 1e+, 1E-1, 1e+1, +.5, -1.5e0]",
+			"[1,0.5,10,\"1e\",\"1e+\",0.1,10,0.5,-1.5]" },
+		{ "[9007199254740991, 9007199254740992, -9007199254740991, -9007199254740992]",
+			"[9007199254740991,\"9007199254740992\",-9007199254740991,"
+			"\"-9007199254740992\"]" },
+		{ "[1e400, 1x, 1.2.3, +, '', Null, NULL, False, FALSE]",
+			"[\"1e400\",\"1x\",\"1.2.3\",\"+\",\"\",null,null,false,false]" },
+		{ "[! 12, !!str true, !!int 5, ~]", "[\"12\",\"true\",5,null]" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct err err = { 0 };
+		cJSON *value = yaml_parse(slice_of(cases[i][0]), &err);
+		if (value == NULL)
+			fail_msg("%s: %s", cases[i][0], err.msg);
+		char *text = cJSON_PrintUnformatted(value);
+		assert_string_equal(text, cases[i][1]);
+		free(text);
+		cJSON_Delete(value);
+	}
+}
+
 static void test_many_keys_are_fast_enough(void **state)
 {
 	(void)state;
@@ -184,6 +281,16 @@ static void test_format_is_block_style(void **state)
 	yaml_format(value, &text);
 	assert_string_equal(text.p, "a:\n  b:\n  - 1\n  - x\nc: []\n");
 	cJSON_Delete(value);
+	/* text is plain where that is the same text, and else quoted or kept in lines */
+	value = json_parse(slice_of("{\"a\":\"x y\",\"b\":\"12\",\"c\":\"\",\"d\":\"l\\nm\\n\","
+				    "\"e\":{},\"f\":null,\"g\":\"\\u001b\",\"h\":\"t\\tx\"}"),
+		&err);
+	str_clear(&text);
+	yaml_format(value, &text);
+	assert_string_equal(text.p,
+		"a: x y\nb: \"12\"\nc: \"\"\nd: |\n  l\n  m\ne: {}\nf: null\ng: \"\\e\"\n"
+		"h: \"t\\tx\"\n");
+	cJSON_Delete(value);
 	str_deinit(&text);
 }
 
@@ -213,6 +320,9 @@ int main(void)
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_limits_to_the_last),
+		cmocka_unit_test(test_places_of_errors),
+		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_many_keys_are_fast_enough),
 		cmocka_unit_test(test_what_is_written_reads_back),
 		cmocka_unit_test(test_format_is_block_style),

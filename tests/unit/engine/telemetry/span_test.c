@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -116,6 +117,163 @@ static void test_null_is_fine(void **state)
 	assert_int_equal(telemetry_revision(NULL), 0);
 }
 
+struct copied {
+	size_t n, n_attrs, n_wanted; /* n_wanted: it stops there; 0 never */
+	char attrs[20][300];
+	uint64_t sequences[10];
+	char trace_ids[10][33], span_ids[10][17], parent_ids[10][17];
+	int64_t duration_ns, start_wall_ns;
+	bool failed;
+};
+
+static bool copy(void *arg, const struct span_record *record)
+{
+	struct copied *copied = arg;
+
+	copied->sequences[copied->n] = record->sequence;
+	snprintf(copied->trace_ids[copied->n], 33, "%s", record->trace_id);
+	snprintf(copied->span_ids[copied->n], 17, "%s", record->span_id);
+	snprintf(copied->parent_ids[copied->n], 17, "%s", record->parent_id);
+	copied->n_attrs = record->n_attrs;
+	for (size_t i = 0; i < record->n_attrs; i++)
+		snprintf(copied->attrs[i], 300, "%s=%s", record->attrs[i].key,
+			record->attrs[i].value);
+	copied->duration_ns = record->duration_ns;
+	copied->start_wall_ns = record->start_wall_ns;
+	copied->failed = record->failed;
+	assert_true(record->duration_ns < 0 || !record->failed || *record->error_code);
+	return ++copied->n != copied->n_wanted;
+}
+
+static void test_attributes(void **state)
+{
+	char long_value[400], key[8];
+	struct copied copied = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	struct telemetry *telemetry = telemetry_new(4);
+	struct span *span = span_start(telemetry, "x", NULL);
+	memset(long_value, 'v', sizeof long_value - 1);
+	long_value[sizeof long_value - 1] = 0;
+	span_set_str(span, "long", long_value);
+	span_set_str(span, "none", NULL);
+	span_set_int(span, "most", INT64_MAX);
+	span_set_int(span, "least", INT64_MIN);
+	for (int i = 3; i < 16; i++) {
+		snprintf(key, sizeof key, "k%d", i);
+		span_set_str(span, key, "");
+	}
+	uint64_t revision = telemetry_revision(telemetry);
+	span_set_str(span, "one more", "x");
+	assert_int_equal(telemetry_revision(telemetry), revision);
+	telemetry_each(telemetry, copy, &copied);
+	assert_int_equal(copied.n_attrs, 16);
+	long_value[256] = 0;
+	assert_memory_equal(copied.attrs[0], "long=", 5);
+	assert_string_equal(copied.attrs[0] + 5, long_value);
+	assert_string_equal(copied.attrs[1], "most=9223372036854775807");
+	assert_string_equal(copied.attrs[2], "least=-9223372036854775808");
+	assert_string_equal(copied.attrs[15], "k15=");
+	/* there is no room for the code among them, and it has failed all the same */
+	err_set(&err, ERR_FILE_DENIED, "no");
+	span_end(span, &err);
+	copied = (struct copied){ 0 };
+	telemetry_each(telemetry, copy, &copied);
+	assert_true(copied.failed);
+	assert_int_equal(copied.n_attrs, 16);
+	/* it is over: nothing is added, and it does not end again */
+	revision = telemetry_revision(telemetry);
+	span_set_str(span, "late", "x");
+	span_end(span, NULL);
+	assert_int_equal(telemetry_revision(telemetry), revision);
+	telemetry_free(telemetry);
+}
+
+static void test_what_is_counted(void **state)
+{
+	struct copied copied = { .n_wanted = 2 };
+
+	(void)state;
+	struct telemetry *telemetry = telemetry_new(0); /* one is the least */
+	assert_int_equal(telemetry_revision(telemetry), 0);
+	assert_int_equal(telemetry_dropped(telemetry), 0);
+	telemetry_each(telemetry, copy, &copied); /* none */
+	assert_int_equal(copied.n, 0);
+	span_end(span_start(telemetry, "a", NULL), NULL);
+	assert_int_equal(telemetry_revision(telemetry), 2);
+	struct span *open = span_start(telemetry, "b", NULL);
+	assert_int_equal(telemetry_dropped(telemetry), 1);
+	/* open ones stay, however many */
+	struct span *also_open = span_start(telemetry, "c", open);
+	assert_int_equal(telemetry_dropped(telemetry), 1);
+	assert_int_equal(telemetry_revision(telemetry), 4);
+	span_set_str(open, "k", "v");
+	span_set_path(open, "path", "not wanted");
+	assert_int_equal(telemetry_revision(telemetry), 5);
+	telemetry_each(telemetry, copy, &copied);
+	assert_int_equal(copied.n, 2);
+	assert_int_equal(copied.sequences[0], 3);
+	assert_int_equal(copied.sequences[1], 2);
+	assert_string_equal(copied.trace_ids[0], copied.trace_ids[1]);
+	assert_string_equal(copied.parent_ids[0], copied.span_ids[1]);
+	assert_string_equal(copied.parent_ids[1], "");
+	assert_int_equal(strlen(copied.trace_ids[0]), 32);
+	assert_int_equal(strlen(copied.span_ids[0]), 16);
+	assert_string_not_equal(copied.span_ids[0], copied.span_ids[1]);
+	assert_true(copied.start_wall_ns > INT64_C(1600000000) * 1000000000);
+	copied = (struct copied){ .n_wanted = 1 };
+	telemetry_each(telemetry, copy, &copied); /* it stops when it is told to */
+	assert_int_equal(copied.n, 1);
+	span_end(also_open, NULL);
+	span_end(open, NULL);
+	telemetry_free(telemetry);
+}
+
+static void test_times(void **state)
+{
+	struct copied copied = { 0 };
+	struct timespec before, after;
+
+	(void)state;
+	struct telemetry *telemetry = telemetry_new(1);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	struct span *span = span_start(telemetry, "x", NULL);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &after);
+	} while (after.tv_sec == before.tv_sec && after.tv_nsec - before.tv_nsec < 3000000);
+	span_end(span, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	telemetry_each(telemetry, copy, &copied);
+	int64_t most = (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
+		       before.tv_nsec;
+	assert_true(copied.duration_ns > 0 && copied.duration_ns <= most);
+	assert_false(copied.failed);
+	telemetry_free(telemetry);
+}
+
+static void test_traceparent(void **state)
+{
+	char out[SPAN_TRACEPARENT_BYTES] = "old", wanted[100];
+	struct copied copied = { 0 };
+
+	(void)state;
+	assert_string_equal(span_traceparent(NULL, out), "");
+	struct telemetry *telemetry = telemetry_new(1);
+	struct span *span = span_start(telemetry, "x", NULL);
+	telemetry_each(telemetry, copy, &copied);
+	snprintf(wanted, sizeof wanted, "00-%s-%s-01", copied.trace_ids[0], copied.span_ids[0]);
+	assert_string_equal(span_traceparent(span, out), wanted);
+	assert_ptr_equal(span_traceparent(span, out), out);
+	telemetry_free(telemetry); /* with an open one */
+	/* nobody listens */
+	telemetry_each(NULL, copy, &copied);
+	telemetry_set_paths(NULL, true);
+	span_set_path(NULL, "k", "v");
+	assert_int_equal(telemetry_dropped(NULL), 0);
+	assert_int_equal(copied.n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +282,10 @@ int main(void)
 		cmocka_unit_test(test_paths_only_when_asked),
 		cmocka_unit_test(test_ring_drops_the_oldest_finished),
 		cmocka_unit_test(test_null_is_fine),
+		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_what_is_counted),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_traceparent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

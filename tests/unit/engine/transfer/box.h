@@ -556,7 +556,7 @@ struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *pat
 {
 	struct runtime_op *op = box_op(runtime, BOX_DELETE, path, sizeof *op, err);
 
-	(void)timeout_ms;
+	assert_int_equal(timeout_ms, 0); /* the default */
 	assert_false(recursive);
 	box_log(runtime, "delete %s", path);
 	if (!op)
