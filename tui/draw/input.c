@@ -19,7 +19,11 @@
 
 static const char paste_begin[] = "\033[200~";
 static const char paste_end[] = "\033[201~";
-enum { MARK_BYTES = 6, BUFFER_BYTES = 4096 };
+enum {
+	MARK_BYTES = 6,
+	BUFFER_BYTES = 4096,
+	MOTION = 32 /* a bit of SGR mouse's first number */
+};
 
 struct input {
 	TermKey *termkey;
@@ -105,10 +109,12 @@ static void tell_mouse(struct input *in, const TermKeyKey *tk)
 			return;
 		break;
 	case TERMKEY_MOUSE_DRAG:
-		mouse.action = button ? MOUSE_DRAG : MOUSE_MOVE;
+		mouse.action = MOUSE_DRAG;
 		break;
 	case TERMKEY_MOUSE_RELEASE:
-		mouse.action = MOUSE_RELEASE;
+		/* libtermkey says this of a motion without a button too */
+		mouse.action =
+			(tk->code.mouse[0] & MOTION) && !button ? MOUSE_MOVE : MOUSE_RELEASE;
 		break;
 	default:
 		return;

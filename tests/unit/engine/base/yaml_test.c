@@ -210,9 +210,8 @@ static void test_numbers(void **state)
 			"[0,0,7,\"0o\",\"0o8\",\"0xg\",\"-0x1\",\"+0o1\"]" },
 		{ "[1., .5, 1.e1, 1e, 1e+, 1E-1, 1e+1, +.5, -1.5e0]",
 			"[1,0.5,10,\"1e\",\"1e+\",0.1,10,0.5,-1.5]" },
-		{ "[9007199254740991, 9007199254740992, -9007199254740991, -9007199254740992]",
-			"[9007199254740991,\"9007199254740992\",-9007199254740991,"
-			"\"-9007199254740992\"]" },
+		{ "[9007199254740992, -9007199254740992]",
+			"[\"9007199254740992\",\"-9007199254740992\"]" },
 		{ "[1e400, 1x, 1.2.3, +, '', Null, NULL, False, FALSE]",
 			"[\"1e400\",\"1x\",\"1.2.3\",\"+\",\"\",null,null,false,false]" },
 		{ "[! 12, !!str true, !!int 5, ~]", "[\"12\",\"true\",5,null]" },
@@ -226,6 +225,19 @@ static void test_numbers(void **state)
 		char *text = cJSON_PrintUnformatted(value);
 		assert_string_equal(text, cases[i][1]);
 		free(text);
+		cJSON_Delete(value);
+	}
+}
+
+static void test_the_largest_number(void **state)
+{
+	static const char *const texts[] = { "9007199254740991", "-9007199254740991" };
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		cJSON *value = yaml_parse(slice_of(texts[i]), NULL);
+		assert_true(cJSON_IsNumber(value));
+		assert_true(
+			value->valuedouble == (i ? -9007199254740991.0 : 9007199254740991.0));
 		cJSON_Delete(value);
 	}
 }
@@ -323,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_limits_to_the_last),
 		cmocka_unit_test(test_places_of_errors),
 		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_the_largest_number),
 		cmocka_unit_test(test_many_keys_are_fast_enough),
 		cmocka_unit_test(test_what_is_written_reads_back),
 		cmocka_unit_test(test_format_is_block_style),

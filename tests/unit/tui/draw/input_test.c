@@ -2,6 +2,7 @@
 // Bytes of a terminal to events: each case whole, and cut at every place.
 #include "tests/unit/unit.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/net/loop.h"
 #include "tui/draw/input.h"
@@ -22,6 +23,8 @@ static void on_key(void *arg, const struct key *key)
 {
 	char name[KEY_NAME_BYTES];
 	(void)arg;
+	if (key->keypad)
+		strncat(seen, "kp:", sizeof seen - strlen(seen) - 1);
 	add(key_format(key, name));
 }
 
@@ -31,16 +34,22 @@ static void on_mouse(void *arg, const struct mouse *mouse)
 		"wheel-down" };
 	char text[64];
 	(void)arg;
-	snprintf(text, sizeof text, "%s%d@%d,%d%s%s", names[mouse->action], mouse->button,
-		mouse->col, mouse->row, mouse->mods & MOD_CTRL ? "+ctrl" : "",
+	snprintf(text, sizeof text, "%s%d@%d,%d%s%s%s%s", names[mouse->action], mouse->button,
+		mouse->col, mouse->row, mouse->mods & MOD_SHIFT ? "+shift" : "",
+		mouse->mods & MOD_ALT ? "+alt" : "", mouse->mods & MOD_CTRL ? "+ctrl" : "",
 		mouse->clicks == 2 ? "+double" : "");
 	add(text);
 }
+
+static size_t paste_bytes;
+static bool paste_is_cut;
 
 static void on_paste(void *arg, struct slice text, bool is_cut)
 {
 	char copy[256];
 	(void)arg;
+	paste_bytes = text.n;
+	paste_is_cut = is_cut;
 	snprintf(copy, sizeof copy, "paste(%.*s)%s", (int)text.n, text.p, is_cut ? "cut" : "");
 	add(copy);
 }
@@ -76,6 +85,55 @@ static const struct {
 	{ "\033[200~hi\r\nthere\033[201~x", "paste(hi\r\nthere) x " },
 	{ "a\033[200~\033[31m\033[20\033[201~b", "a paste(\033[31m\033[20) b " },
 	{ "\033[200~\033[201~", "paste() " },
+	/* rxvt */
+	{ "\033[a\033[b\033[c\033[d", "shift-up shift-down shift-right shift-left " },
+	{ "\033Oa\033Ob\033Oc\033Od", "ctrl-up ctrl-down ctrl-right ctrl-left " },
+	{ "\033[11^\033[11@", "ctrl-F1 ctrl-shift-F1 " },
+	{ "\033[12^\033[12@", "ctrl-F2 ctrl-shift-F2 " },
+	{ "\033[13^\033[13@", "ctrl-F3 ctrl-shift-F3 " },
+	{ "\033[14^\033[14@", "ctrl-F4 ctrl-shift-F4 " },
+	{ "\033[15^\033[15@", "ctrl-F5 ctrl-shift-F5 " },
+	{ "\033[17^\033[17@", "ctrl-F6 ctrl-shift-F6 " },
+	{ "\033[18^\033[18@", "ctrl-F7 ctrl-shift-F7 " },
+	{ "\033[19^\033[19@", "ctrl-F8 ctrl-shift-F8 " },
+	{ "\033[20^\033[20@", "ctrl-F9 ctrl-shift-F9 " },
+	{ "\033[21^\033[21@", "ctrl-F10 ctrl-shift-F10 " },
+	{ "\033[23^\033[23@", "ctrl-F11 ctrl-shift-F11 " },
+	{ "\033[24^\033[24@", "ctrl-F12 ctrl-shift-F12 " },
+	{ "\033[2^\033[2@", "ctrl-insert ctrl-shift-insert " },
+	{ "\033[3^\033[3@", "ctrl-delete ctrl-shift-delete " },
+	{ "\033[5^\033[5@", "ctrl-pageup ctrl-shift-pageup " },
+	{ "\033[6^\033[6@", "ctrl-pagedown ctrl-shift-pagedown " },
+	{ "\033[7^\033[7@", "ctrl-home ctrl-shift-home " },
+	{ "\033[8^\033[8@", "ctrl-end ctrl-shift-end " },
+	{ "\033[25^\033[25@", "ctrl-shift-F1 ctrl-shift-F1 " },
+	{ "\033[26^\033[26@", "ctrl-shift-F2 ctrl-shift-F2 " },
+	{ "\033[28^\033[28@", "ctrl-shift-F3 ctrl-shift-F3 " },
+	{ "\033[29^\033[29@", "ctrl-shift-F4 ctrl-shift-F4 " },
+	{ "\033[31^\033[31@", "ctrl-shift-F5 ctrl-shift-F5 " },
+	{ "\033[32^\033[32@", "ctrl-shift-F6 ctrl-shift-F6 " },
+	{ "\033[33^\033[33@", "ctrl-shift-F7 ctrl-shift-F7 " },
+	{ "\033[34^\033[34@", "ctrl-shift-F8 ctrl-shift-F8 " },
+	{ "\033[4^\033[9^\033[16^\033[35^\033[1;2^\033[^x", "x " },
+	/* older xterms, PuTTY */
+	{ "\033O5A\033O2P\033O8S\033O3H\033O6F",
+		"ctrl-up shift-F1 ctrl-alt-shift-F4 alt-home ctrl-shift-end " },
+	{ "\033O4D\033O7R\033O2B\033O2C\033O2Q",
+		"alt-shift-left ctrl-alt-F3 shift-down shift-right shift-F2 " },
+	/* the keypad in application mode */
+	{ "\033Op\033Oq\033Or\033Os\033Ot", "kp:0 kp:1 kp:2 kp:3 kp:4 " },
+	{ "\033Ou\033Ov\033Ow\033Ox\033Oy", "kp:5 kp:6 kp:7 kp:8 kp:9 " },
+	{ "\033Ok\033Om\033Oj\033Oo\033Ol\033On\033OX", "kp:+ kp:- kp:* kp:/ kp:, kp:. kp:= " },
+	{ "\033OM\033OE", "kp:enter begin " },
+	{ "\033[1;2P\033[15;5~\033[24;8~\033[1;3Q",
+		"shift-F1 ctrl-F5 ctrl-alt-shift-F12 alt-F2 " },
+	{ "\033[1~\033[4~ \033 \000", "home end space alt-space " },
+	{ "\033[<66;1;1M\033[<67;1;1Mx", "x " },
+	{ "\033[<35;3;4M\033[<34;3;4M", "move0@2,3 drag3@2,3 " },
+	{ "\033[<4;1;1M\033[<8;2;1M\033[<28;5;9M",
+		"press1@0,0+shift press1@1,0+alt+double press1@4,8+shift+alt+ctrl " },
+	{ "\033[<1;1;1M\033[<1;1;1m", "press2@0,0 release2@0,0 " },
+	{ "\033[200~\033O5A\033Oa\033[201~", "paste(\033O5A\033Oa) " },
 };
 
 static void run(struct loop *loop, const char *bytes, size_t cut, const char *want)
@@ -118,6 +176,68 @@ static void test_double_clicks(void **state)
 	loop_free(loop);
 }
 
+static void click(struct loop *loop, int64_t at_ms, const char *bytes, struct input *input)
+{
+	(void)loop;
+	clock_set_for_tests(at_ms * 1000000, at_ms * 1000000);
+	input_feed(input, slice_of(bytes));
+}
+
+/* Two presses of one button are a double click within its time, and where they are near enough. */
+static void test_how_far_a_double_click_goes(void **state)
+{
+	static const struct {
+		int after_ms;
+		const char *second;
+		bool is_double;
+	} rows[] = {
+		{ 0, "\033[<0;5;7M", 1 },
+		{ INPUT_DOUBLE_CLICK_MS - 1, "\033[<0;5;7M", 1 },
+		{ INPUT_DOUBLE_CLICK_MS, "\033[<0;5;7M", 0 },
+		{ 10, "\033[<0;6;7M", 1 },
+		{ 10, "\033[<0;4;7M", 1 },
+		{ 10, "\033[<0;7;7M", 0 },
+		{ 10, "\033[<0;3;7M", 0 },
+		{ 10, "\033[<0;5;8M", 0 },
+		{ 10, "\033[<0;5;6M", 0 },
+		{ 10, "\033[<2;5;7M", 0 },
+	};
+	struct err err;
+	struct loop *loop = loop_new(&err);
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct input *input = input_new(loop, "xterm-256color", &callbacks);
+		click(loop, 5000, "\033[<0;5;7M", input);
+		seen[0] = 0;
+		click(loop, 5000 + rows[i].after_ms, rows[i].second, input);
+		if ((strstr(seen, "+double") != NULL) != rows[i].is_double)
+			fail_msg("row %zu: %s", i, seen);
+		input_free(input);
+	}
+	clock_set_for_tests(-1, -1);
+	loop_free(loop);
+}
+
+static void test_other_terminals(void **state)
+{
+	struct err err;
+	struct loop *loop = loop_new(&err);
+	static const char *const terms[] = { "linux", "vt100", "no-such-terminal", NULL };
+	(void)state;
+	for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+		struct input *input = input_new(loop, terms[i], &callbacks);
+		seen[0] = 0;
+		input_feed(input, slice_of("a\033[A"));
+		if (i == 0) /* its F1 to F5, which come in pieces too */
+			for (const char *p = "\033[[A\033[[E"; *p; p++)
+				input_feed(input, (struct slice){ p, 1 });
+		assert_string_equal(seen, i == 0 ? "a up F1 F5 " : "a up ");
+		input_free(input);
+	}
+	input_free(NULL);
+	loop_free(loop);
+}
+
 static void test_esc_comes_within_its_time(void **state)
 {
 	struct err err;
@@ -148,6 +268,15 @@ static void test_a_paste_has_a_limit(void **state)
 		input_feed(input, (struct slice){ block, sizeof block });
 	input_feed(input, slice_of("\033[201~"));
 	assert_non_null(strstr(seen, "paste(xxx"));
+	assert_int_equal(paste_bytes, INPUT_PASTE_BYTES_MAX);
+	assert_true(paste_is_cut);
+	/* exactly as much as there may be */
+	input_feed(input, slice_of("\033[200~"));
+	for (int i = 0; i < 8; i++)
+		input_feed(input, (struct slice){ block, sizeof block });
+	input_feed(input, slice_of("\033[201~"));
+	assert_int_equal(paste_bytes, INPUT_PASTE_BYTES_MAX);
+	assert_false(paste_is_cut);
 	seen[0] = 0;
 	input_feed(input, slice_of("a"));
 	assert_string_equal(seen, "a ");
@@ -190,6 +319,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events_whatever_the_pieces),
 		cmocka_unit_test(test_double_clicks),
+		cmocka_unit_test(test_how_far_a_double_click_goes),
+		cmocka_unit_test(test_other_terminals),
 		cmocka_unit_test(test_esc_comes_within_its_time),
 		cmocka_unit_test(test_a_paste_has_a_limit),
 		cmocka_unit_test(test_garbage_does_not_stick),

@@ -8,6 +8,7 @@
 
 #include <locale.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct draw_screen *open_screen(const char *term, const char *colorterm, bool no_color)
@@ -171,6 +172,272 @@ static void test_the_end_undoes_the_beginning(void **state)
 	screen_free(screen);
 }
 
+/* ---- what a cell becomes */
+static bool has_sgr(const char *frame, int number)
+{
+	char alone[20], after_reset[20];
+	snprintf(alone, sizeof alone, "\033[%dm", number);
+	snprintf(after_reset, sizeof after_reset, "\033[0;%dm", number);
+	return strstr(frame, alone) != NULL || strstr(frame, after_reset) != NULL;
+}
+
+static void test_attributes(void **state)
+{
+	static const struct {
+		uint16_t attrs;
+		int sgr;
+	} rows[] = { { DRAW_BOLD, 1 }, { DRAW_DIM, 2 }, { DRAW_ITALIC, 3 },
+		{ DRAW_UNDERLINE, 4 }, { DRAW_BLINK, 5 }, { DRAW_REVERSE, 7 },
+		{ DRAW_CONCEAL, 8 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct surface *s = surface_new(20, 5);
+		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
+		struct style style = { .attrs = rows[i].attrs };
+		struct str out;
+		str_init(&out, 1 << 20);
+		region_text(region_whole(s), 0, 0, 20, style, "word");
+		screen_paint(screen, s, &out);
+		for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
+			assert_int_equal(has_sgr(out.p, rows[k].sgr), i == k);
+		assert_non_null(strstr(out.p, "word"));
+		str_deinit(&out);
+		screen_free(screen);
+		surface_free(s);
+	}
+}
+
+static void paint_cell_as(
+	const char *term, const char *colorterm, struct style style, const char *want)
+{
+	struct surface *s = surface_new(20, 5);
+	struct draw_screen *screen = open_screen(term, colorterm, false);
+	struct str out;
+	str_init(&out, 1 << 20);
+	region_text(region_whole(s), 0, 0, 20, style, "x");
+	screen_paint(screen, s, &out);
+	if (!strstr(out.p, want))
+		fail_msg("%s: no '%s' in '%s'", term, want + 1, out.p);
+	str_deinit(&out);
+	screen_free(screen);
+	surface_free(s);
+}
+
+static void test_colours_to_the_number(void **state)
+{
+	static const struct {
+		const char *term, *colorterm;
+		struct style style;
+		const char *want;
+	} rows[] = {
+		{ "xterm-256color", NULL, { DRAW_COLOR_INDEXED | 1, 0, 0 }, "\033[31m" },
+		{ "xterm-256color", NULL, { 0, DRAW_COLOR_INDEXED | 2, 0 }, "\033[42m" },
+		{ "xterm-256color", NULL, { DRAW_COLOR_INDEXED | 200, 0, 0 }, "38;5;200m" },
+		{ "xterm-256color", NULL,
+			{ DRAW_COLOR_INDEXED | 3, DRAW_COLOR_INDEXED | 255, 0 }, "48;5;255m" },
+		{ "xterm-256color", NULL, { DRAW_COLOR_RGB | 0xFFFFFF, 0, 0 }, "38;5;231m" },
+		{ "xterm-256color", "truecolor", { DRAW_COLOR_INDEXED | 1, 0, 0 }, "\033[31m" },
+		{ "xterm-256color", "24bit", { 0, DRAW_COLOR_RGB | 0x010203, 0 },
+			"48;2;1;2;3m" },
+		{ "xterm-256color", "no", { 0, DRAW_COLOR_RGB | 0xFF0000, 0 }, "48;5;196m" },
+		{ "xterm-256color", "24bit", { DRAW_COLOR_INDEXED | 200, 0, 0 },
+			"38;2;255;0;215m" },
+		{ "xterm", NULL, { DRAW_COLOR_RGB | 0xFF0000, 0, 0 }, "\033[31m" },
+		{ "xterm", NULL, { DRAW_COLOR_INDEXED | 15, 0, 0 }, "\033[37m" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		paint_cell_as(rows[i].term, rows[i].colorterm, rows[i].style, rows[i].want);
+}
+
+/* The darkest blues have the numbers of the palette's colours: each stays a blue, and different from them. */
+static void test_the_darkest_blues(void **state)
+{
+	struct draw_screen *screen = open_screen("xterm-256color", "truecolor", false);
+	struct surface *s = surface_new(20, 5);
+	struct str out;
+	(void)state;
+	str_init(&out, 1 << 20);
+	for (uint32_t blue = 0; blue < 20; blue++) {
+		struct style style = { .fg = DRAW_COLOR_RGB | blue };
+		region_text(region_whole(s), 0, 0, 20, style, blue % 2 ? "x" : "y");
+		str_clear(&out);
+		screen_paint(screen, s, &out);
+		if (!strstr(out.p, "38;2;0;0;"))
+			fail_msg("blue %u: '%s'", blue, out.p);
+	}
+	str_deinit(&out);
+	screen_free(screen);
+	surface_free(s);
+}
+
+static void test_odd_characters(void **state)
+{
+	static const struct {
+		const char *text;
+		int cols;
+		const char *want, *not ; /* not: must not be sent */
+	} rows[] = {
+		{ "e\xcc\x81", 1, "e\xcc\x81", NULL },
+		{ "\xe4\xbd\xa0", 2, "\xe4\xbd\xa0", NULL },
+		/* another width than the cell has: it would move all that follows */
+		{ "\xe4\xbd\xa0", 1, "?", "\xe4\xbd\xa0" },
+		{ "\xc3\xa9", 2, "\xe3\x80\x80", "\xc3\xa9" },
+		{ "\x07", 1, "?", "\x07" },
+		{ "\x7f", 1, "?", "\x7f" },
+		/* joiners and selectors go */
+		{ "\xe2\x9c\x94\xef\xb8\x8f", 1, "\xe2\x9c\x94", "\xef\xb8\x8f" },
+		{ "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9", 2, "\xf0\x9f\x91\xa8",
+			"\xe2\x80\x8d" },
+		{ "\xff\xfe", 1, "?", "\xff" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct surface *s = surface_new(20, 2);
+		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
+		struct style plain = { 0 };
+		struct str out;
+		str_init(&out, 1 << 20);
+		region_put(region_whole(s), 0, 3, plain, rows[i].text, strlen(rows[i].text),
+			rows[i].cols);
+		region_text(region_whole(s), 0, 3 + rows[i].cols, 9, plain, "after");
+		screen_paint(screen, s, &out);
+		if (!strstr(out.p, rows[i].want) || !strstr(out.p, "after") ||
+			(rows[i].not &&strstr(out.p, rows[i].not )))
+			fail_msg("row %zu: '%s'", i, out.p);
+		str_deinit(&out);
+		screen_free(screen);
+		surface_free(s);
+	}
+}
+
+/* ---- the cursor */
+static void test_the_cursor(void **state)
+{
+	static const struct {
+		struct surface_cursor cursor;
+		const char *want;
+	} rows[] = {
+		{ { 3, 1, CURSOR_BLOCK, false }, "\033[2 q" },
+		{ { 3, 1, CURSOR_BLOCK, true }, "\033[1 q" },
+		{ { 3, 1, CURSOR_UNDERLINE, false }, "\033[4 q" },
+		{ { 3, 1, CURSOR_UNDERLINE, true }, "\033[3 q" },
+		{ { 3, 1, CURSOR_BAR, false }, "\033[6 q" },
+		{ { 3, 1, CURSOR_BAR, true }, "\033[5 q" },
+	};
+	struct surface *s = surface_new(20, 5);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
+	struct style plain = { 0 };
+	struct str out;
+	(void)state;
+	str_init(&out, 1 << 20);
+	region_text(region_whole(s), 4, 10, 9, plain, "far");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		str_clear(&out);
+		surface_set_cursor(s, &rows[i].cursor);
+		screen_paint(screen, s, &out);
+		const char *shape = strstr(out.p, rows[i].want);
+		assert_non_null(shape);
+		assert_string_equal(shape, rows[i].want); /* the last */
+		if (i == 0) {                             /* row 2, column 4 */
+			assert_non_null(strstr(out.p, "\033[2;4H"));
+			assert_non_null(strstr(out.p, "\033[?12l\033[?25h"));
+		}
+		/* the same again is nothing */
+		str_clear(&out);
+		screen_paint(screen, s, &out);
+		assert_string_equal(out.p, "");
+	}
+	struct surface_cursor hidden = { 0 };
+	surface_set_cursor(s, &hidden);
+	str_clear(&out);
+	screen_paint(screen, s, &out);
+	assert_non_null(strstr(out.p, "\033[?25l"));
+	assert_null(strstr(out.p, " q"));
+	str_deinit(&out);
+	screen_free(screen);
+	/* others have one shape */
+	screen = open_screen("vt100", NULL, false);
+	str_init(&out, 1 << 20);
+	surface_set_cursor(s, &rows[0].cursor);
+	screen_paint(screen, s, &out);
+	assert_null(strstr(out.p, " q"));
+	assert_null(strstr(out.p, "2026"));
+	str_deinit(&out);
+	screen_free(screen);
+	surface_free(s);
+}
+
+static void test_a_frame_is_one_picture(void **state)
+{
+	struct surface *s = surface_new(20, 5);
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
+	struct style plain = { 0 };
+	struct str out;
+	(void)state;
+	str_init(&out, 1 << 20);
+	str_add(&out, "before");
+	region_text(region_whole(s), 0, 0, 9, plain, "text");
+	screen_paint(screen, s, &out);
+	assert_memory_equal(out.p, "before\033[?2026h", 14);
+	assert_non_null(strstr(out.p, "text"));
+	assert_string_equal(out.p + out.n - 8, "\033[?2026l");
+	/* a row that did not change is not sent, nor is a cell */
+	str_clear(&out);
+	region_text(region_whole(s), 2, 5, 9, plain, "more");
+	screen_paint(screen, s, &out);
+	assert_null(strstr(out.p, "text"));
+	assert_non_null(strstr(out.p, "more"));
+	/* of another size all is */
+	surface_resize(s, 21, 5);
+	region_text(region_whole(s), 0, 0, 9, plain, "text");
+	str_clear(&out);
+	screen_paint(screen, s, &out);
+	assert_non_null(strstr(out.p, "text"));
+	assert_non_null(strstr(out.p, "\033[H\033[2J"));
+	str_deinit(&out);
+	screen_free(screen);
+	surface_free(s);
+	screen_free(NULL);
+}
+
+static void test_brackets_and_mouse(void **state)
+{
+	static const char *const alike[] = { "xterm", "tmux", "screen", "alacritty", "foot",
+		"kitty", "wezterm", "rxvt", "konsole", "vte", "gnome", "iterm", "mintty", "st",
+		"contour", "ghostty" };
+	(void)state;
+	for (size_t i = 0; i < sizeof alike / sizeof alike[0]; i++) {
+		char term[40];
+		snprintf(term, sizeof term, "%s-unheard-of", alike[i]);
+		struct draw_screen *screen = open_screen(term, NULL, false);
+		assert_string_equal(screen_mouse_bytes(screen, true, false),
+			"\033[?1003l\033[?1000h\033[?1002h\033[?1006h");
+		assert_memory_equal(screen_begin_bytes(screen), "\033[?1049h", 8);
+		screen_free(screen);
+	}
+	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
+	assert_string_equal(
+		screen_begin_bytes(screen), "\033[?1049h\033[H\033[2J\033[?2004h\033[?1004h");
+	assert_string_equal(screen_end_bytes(screen),
+		"\033[?2026l\033[?1003l\033[?1002l\033[?1000l\033[?1006l\033[?1004l\033[?2004l"
+		"\033[0 q\033[0m\033[?25h\033[?1049l\033[?25h");
+	assert_string_equal(screen_mouse_bytes(screen, true, true),
+		"\033[?1000h\033[?1002h\033[?1003h\033[?1006h");
+	assert_string_equal(screen_mouse_bytes(screen, false, true),
+		"\033[?1003l\033[?1002l\033[?1000l\033[?1006l");
+	assert_string_equal(screen_mouse_bytes(screen, false, false),
+		"\033[?1003l\033[?1002l\033[?1000l\033[?1006l");
+	screen_free(screen);
+	/* a terminal of its own kind gets what its entry says, without marks for pauses */
+	screen = open_screen("vt100", NULL, false);
+	assert_string_equal(screen_begin_bytes(screen), "\033[H\033[J");
+	assert_string_equal(screen_end_bytes(screen), "\033[m\017\033[H\033[J");
+	assert_string_equal(screen_mouse_bytes(screen, true, true), "");
+	assert_string_equal(screen_mouse_bytes(screen, false, true), "");
+	screen_free(screen);
+}
+
 int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -181,6 +448,13 @@ int main(void)
 		cmocka_unit_test(test_resizes),
 		cmocka_unit_test(test_signals_stay_ours),
 		cmocka_unit_test(test_the_end_undoes_the_beginning),
+		cmocka_unit_test(test_attributes),
+		cmocka_unit_test(test_colours_to_the_number),
+		cmocka_unit_test(test_the_darkest_blues),
+		cmocka_unit_test(test_odd_characters),
+		cmocka_unit_test(test_the_cursor),
+		cmocka_unit_test(test_a_frame_is_one_picture),
+		cmocka_unit_test(test_brackets_and_mouse),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,6 +145,246 @@ static void test_copying_a_surface_cuts_what_does_not_fit(void **state)
 	surface_free(to);
 }
 
+static void test_sizes_and_cursor(void **state)
+{
+	static const int sizes[][4] = { { 0, 0, 1, 1 }, { -5, 7, 1, 7 }, { 3000, 2, 2000, 2 },
+		{ 2, 1001, 2, 1000 }, { 2000, 1, 2000, 1 } };
+	struct surface_cursor cursor = { 3, 1, CURSOR_BAR, true };
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		struct surface *s = surface_new(sizes[i][0], sizes[i][1]);
+		assert_int_equal(surface_cols(s), sizes[i][2]);
+		assert_int_equal(surface_rows(s), sizes[i][3]);
+		surface_free(s);
+	}
+	struct surface *s = surface_new(5, 2), *copy = surface_new(9, 9);
+	region_text(region_whole(s), 1, 0, 5, plain, "text");
+	surface_set_cursor(s, &cursor);
+	surface_copy(copy, s);
+	assert_int_equal(surface_cols(copy), 5);
+	assert_int_equal(surface_rows(copy), 2);
+	expect(copy, "\ntext\n");
+	struct surface_cursor got = surface_cursor_of(copy);
+	assert_int_equal(got.col, 3);
+	assert_int_equal(got.row, 1);
+	assert_int_equal(got.shape, CURSOR_BAR);
+	assert_true(got.blink);
+	surface_resize(copy, 5, 2); /* what was there is lost */
+	expect(copy, "\n\n");
+	assert_int_equal(surface_cursor_of(copy).shape, CURSOR_HIDDEN);
+	surface_free(s);
+	surface_free(copy);
+	surface_free(NULL);
+}
+
+static void test_columns_of_text(void **state)
+{
+	static const struct {
+		const char *text;
+		int cols;
+	} rows[] = { { "", 0 }, { "abc", 3 }, { "\xe4\xbd\xa0", 2 }, { "e\xcc\x81", 1 },
+		{ "\033", 2 }, { "\xff", 4 }, { "a\nb", 4 }, { "\xe2\x80\xae", 8 } };
+	struct surface *s = surface_new(20, 1);
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(text_cols(rows[i].text), rows[i].cols);
+		assert_int_equal(region_text(region_whole(s), 0, 0, 20, plain, rows[i].text),
+			rows[i].cols);
+	}
+	surface_free(s);
+}
+
+static void test_text_to_the_right(void **state)
+{
+	struct surface *s = surface_new(8, 5);
+	struct region r = region_whole(s);
+	(void)state;
+	region_text_right(r, 0, 0, 8, plain, "12");
+	region_text_right(r, 1, 1, 4, plain, "123");
+	region_text_right(r, 2, 1, 4, plain, "1234");
+	region_text_right(r, 3, 1, 4, plain, "12345");
+	assert_int_equal(region_textf(r, 4, 2, 5, plain, "%d-%s", 12, "x"), 4);
+	expect(s, "      12\n  123\n 1234\n 123…\n  12-x\n");
+	/* where nothing can be shown nothing is used */
+	assert_int_equal(region_text(r, 5, 0, 8, plain, "x"), 0);
+	assert_int_equal(region_text(r, -1, 0, 8, plain, "x"), 0);
+	assert_int_equal(region_text(r, 0, 8, 8, plain, "x"), 0);
+	assert_int_equal(region_text(r, 0, -1, 8, plain, "x"), 0);
+	assert_int_equal(region_text(r, 0, 0, 0, plain, "x"), 0);
+	assert_int_equal(region_text(r, 0, 7, 8, plain, "x"), 1);
+	assert_int_equal(region_text(r, 0, 0, 3, plain, "abcd"), 3);
+	assert_int_equal(region_text(r, 0, 0, 1, plain, "\xe4\xbd\xa0"), 1);
+	expect(s, "…b…   1x\n  123\n 1234\n 123…\n  12-x\n");
+	surface_free(s);
+}
+
+static void test_styles_of_cells(void **state)
+{
+	const struct style red = { DRAW_COLOR_INDEXED | 1, DRAW_COLOR_RGB | 0x102030,
+		DRAW_BOLD },
+			   other = { DRAW_COLOR_INDEXED | 2, 0, DRAW_DIM };
+	struct surface *s = surface_new(6, 2);
+	struct region r = region_sub(region_whole(s), 1, 0, 4, 2);
+	(void)state;
+	region_text(r, 0, 0, 4, red, "abcd");
+	region_restyle(r, 0, 1, 1, other);
+	region_add_attrs(r, 0, 2, 9, DRAW_REVERSE);
+	region_add_attrs(r, 0, -3, 3, DRAW_BLINK); /* ends before the first */
+	region_add_attrs(r, -1, 0, 4, DRAW_BLINK);
+	region_add_attrs(r, 2, 0, 4, DRAW_BLINK);
+	region_restyle(r, -1, 0, 4, other);
+	region_restyle(r, 2, 0, 4, other);
+	const struct cell *cells = surface_row(s, 0);
+	static const int attrs[] = { 0, DRAW_BOLD, DRAW_DIM, DRAW_BOLD | DRAW_REVERSE,
+		DRAW_BOLD | DRAW_REVERSE, 0 };
+	for (int col = 0; col < 6; col++)
+		assert_int_equal(cells[col].attrs, attrs[col]);
+	assert_int_equal(cells[1].fg, red.fg);
+	assert_int_equal(cells[1].bg, red.bg);
+	assert_int_equal(cells[2].fg, other.fg);
+	assert_int_equal(cells[2].bg, other.bg);
+	assert_int_equal(cells[4].fg, red.fg); /* attributes alone */
+	assert_int_equal(cells[2].text[0], 'b');
+	region_fill(r, red);
+	assert_int_equal(surface_row(s, 1)[1].fg, red.fg);
+	assert_int_equal(surface_row(s, 1)[4].bg, red.bg);
+	assert_int_equal(surface_row(s, 1)[4].attrs, DRAW_BOLD);
+	assert_int_equal(surface_row(s, 1)[5].fg, 0);
+	expect(s, "\n\n");
+	region_fill(region_sub(r, 0, 0, 0, 2), other); /* nothing */
+	assert_int_equal(surface_row(s, 0)[1].fg, red.fg);
+	surface_free(s);
+}
+
+/* A cell holds a base and four marks, and never half a character. */
+static void test_clusters_are_kept_to_a_cell(void **state)
+{
+	static const struct {
+		const char *text;
+		int cols;
+		size_t n;
+		int is_cols;
+	} rows[] = {
+		{ "a", 1, 1, 1 },
+		{ "e\xcc\x81", 1, 3, 1 },
+		{ "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84", 1, 9, 1 },
+		{ "e\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85", 1, 9, 1 },
+		/* twenty bytes and no more */
+		{ "\xf0\x9f\x91\xa8\xf0\x9f\x91\xa9\xf0\x9f\x91\xa7\xf0\x9f\x91\xa6"
+		  "\xf0\x9f\x91\xa5\xf0\x9f\x91\xa5",
+			2, 20, 2 },
+		{ "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91"
+		  "\xa7\xcc\x81",
+			2, 18, 2 },
+		{ "abc", 3, 1, 1 },
+		{ "", 1, 1, 1 },
+		{ "x", 0, 1, 1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct surface *s = surface_new(4, 1);
+		region_put(region_whole(s), 0, 1, plain, rows[i].text, strlen(rows[i].text),
+			rows[i].cols);
+		const struct cell *cell = &surface_row(s, 0)[1];
+		assert_int_equal(cell->n, rows[i].n);
+		assert_int_equal(cell->cols, rows[i].is_cols);
+		if (rows[i].cols == 2) {
+			assert_memory_equal(cell->text, rows[i].text, rows[i].n);
+			assert_int_equal(cell[1].cols, 0);
+			assert_int_equal(cell[1].n, 0);
+		} else if (rows[i].cols == 3) {
+			assert_int_equal(cell->text[0], ' '); /* it does not fit */
+		}
+		assert_int_equal(surface_row(s, 0)[0].cols, 1);
+		assert_int_equal(surface_row(s, 0)[3].cols, 1);
+		surface_free(s);
+	}
+}
+
+static void test_regions_contain(void **state)
+{
+	struct surface *s = surface_new(10, 10);
+	struct region r = region_sub(region_whole(s), 2, 3, 4, 5);
+	static const struct {
+		int col, row;
+		bool is_in;
+	} rows[] = { { 2, 3, 1 }, { 5, 7, 1 }, { 1, 3, 0 }, { 2, 2, 0 }, { 6, 3, 0 },
+		{ 2, 8, 0 }, { 5, 3, 1 }, { 2, 7, 1 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(region_contains(r, rows[i].col, rows[i].row), rows[i].is_in);
+	struct region sub = region_sub(r, 1, 2, 9, 1);
+	assert_int_equal(sub.col, 3);
+	assert_int_equal(sub.row, 5);
+	assert_int_equal(sub.cols, 3);
+	assert_int_equal(sub.rows, 1);
+	assert_ptr_equal(sub.surface, s);
+	surface_free(s);
+}
+
+static void test_frames(void **state)
+{
+	static const struct {
+		int cols, rows;
+		const char *title, *want;
+		int in_cols, in_rows;
+	} rows[] = {
+		{ 7, 2, "t", "┌ t ──┐\n└─────┘\n", 5, 0 },
+		{ 6, 2, "t", "┌────┐\n└────┘\n", 4, 0 },
+		{ 7, 2, "", "┌─────┐\n└─────┘\n", 5, 0 },
+		{ 7, 2, NULL, "┌─────┐\n└─────┘\n", 5, 0 },
+		{ 7, 2, "abc", "┌ abc ┐\n└─────┘\n", 5, 0 },
+		{ 7, 2, "abcd", "┌ ab… ┐\n└─────┘\n", 5, 0 },
+		{ 2, 3, "t", "┌┐\n││\n└┘\n", 0, 1 },
+		{ 1, 3, "t", "\n\n\n", 0, 0 },
+		{ 3, 1, "t", "\n", 0, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct surface *s = surface_new(rows[i].cols, rows[i].rows);
+		struct region in = region_box(region_whole(s), plain, plain, rows[i].title);
+		expect(s, rows[i].want);
+		assert_int_equal(in.cols, rows[i].in_cols);
+		assert_int_equal(in.rows, rows[i].in_rows);
+		if (in.cols) {
+			assert_int_equal(in.col, 1);
+			assert_int_equal(in.row, 1);
+		}
+		surface_free(s);
+	}
+}
+
+static void test_copies_at_the_edges(void **state)
+{
+	static const struct {
+		int row, col;
+		const char *want;
+	} rows[] = {
+		{ 0, 0, "ab\ncd\n\n" },
+		{ 1, 2, "\n  ab\n  cd\n" },
+		{ 2, 3, "\n\n   a\n" },
+		{ 3, 0, "\n\n\n" },
+		{ 0, 4, "\n\n\n" },
+		{ -1, 1, " cd\n\n\n" },
+		{ -2, 0, "\n\n\n" },
+	};
+	struct surface *from = surface_new(2, 2);
+	(void)state;
+	region_text(region_whole(from), 0, 0, 2, plain, "ab");
+	region_text(region_whole(from), 1, 0, 2, plain, "cd");
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct surface *to = surface_new(4, 3);
+		region_copy(region_whole(to), rows[i].row, rows[i].col, from);
+		struct str text;
+		str_init(&text, 1000);
+		surface_text(to, &text);
+		assert_string_equal(text.p, rows[i].want);
+		str_deinit(&text);
+		surface_free(to);
+	}
+	surface_free(from);
+}
+
 int main(void)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -156,6 +396,14 @@ int main(void)
 		cmocka_unit_test(test_a_sub_region_never_grows),
 		cmocka_unit_test(test_a_box_has_a_title_that_fits),
 		cmocka_unit_test(test_copying_a_surface_cuts_what_does_not_fit),
+		cmocka_unit_test(test_sizes_and_cursor),
+		cmocka_unit_test(test_columns_of_text),
+		cmocka_unit_test(test_text_to_the_right),
+		cmocka_unit_test(test_styles_of_cells),
+		cmocka_unit_test(test_clusters_are_kept_to_a_cell),
+		cmocka_unit_test(test_regions_contain),
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_copies_at_the_edges),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
