@@ -7,8 +7,10 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/internal.h"
+#include "engine/k8s/condition.h"
+#include "engine/k8s/resource.h"
+#include "engine/kube/client.h"
 #include "engine/kube/config.h"
-#include "engine/kube/resources.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -322,19 +324,6 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 			engine_routes_start(doctor->engine, uid, on_route, on_routes, doctor);
 }
 
-static bool is_ready_claim(const cJSON *claim)
-{
-	const cJSON *conditions = json_get(claim, "status", "conditions", NULL);
-	for (const cJSON *item = conditions ? conditions->child : NULL; item;
-		item = item->next) {
-		const char *type = json_str(item, "type", NULL);
-		const char *status = json_str(item, "status", NULL);
-		if (type != NULL && status != NULL && strcmp(type, "Ready") == 0)
-			return strcmp(status, "True") == 0;
-	}
-	return false;
-}
-
 static void on_claims(void *arg, const struct err *err, const struct cJSON *object)
 {
 	struct engine_doctor *doctor = arg;
@@ -346,7 +335,7 @@ static void on_claims(void *arg, const struct err *err, const struct cJSON *obje
 	}
 	const cJSON *items = json_get(object, "items", NULL);
 	const cJSON *claim = items ? items->child : NULL;
-	while (claim != NULL && !is_ready_claim(claim))
+	while (claim != NULL && !k8s_condition_is_true(claim, "Ready"))
 		claim = claim->next;
 	const char *name = json_str(claim, "metadata", "name", NULL);
 	if (name == NULL) {
@@ -363,7 +352,7 @@ static bool ask_claims(struct engine_doctor *doctor)
 {
 	char query[32];
 	char *path = kube_path(
-		&kube_sandboxclaims, kube_config_namespace(doctor->engine->config), NULL, NULL);
+		&k8s_sandboxclaims, kube_config_namespace(doctor->engine->config), NULL, NULL);
 	snprintf(query, sizeof query, "limit=%d", LIST_OBJECTS);
 	bool ok = ask(doctor, "GET", path, query, (struct slice){ 0 }, on_claims);
 	free(path);

@@ -6,8 +6,8 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/reflector.h"
-#include "engine/kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static bool start(struct gateway *gateway, struct err *err)
 {
 	char *selector = x_asprintf("metadata.name=%s", gateway->name);
 	const struct kube_reflector_opts opts = {
-		.resource = &kube_gateways,
+		.resource = &k8s_gateways,
 		.namespace_ = gateway->namespace_,
 		.field_selector = selector,
 		.on_object = on_object,

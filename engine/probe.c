@@ -5,8 +5,9 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/internal.h"
+#include "engine/k8s/resource.h"
+#include "engine/kube/client.h"
 #include "engine/kube/config.h"
-#include "engine/kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ struct engine_probe *engine_probe_start(struct engine *engine, const char *templ
 		return NULL;
 	}
 	struct engine_probe *probe = x_calloc(1, sizeof *probe);
-	char *path = kube_path(&kube_sandboxtemplates, kube_config_namespace(engine->config),
+	char *path = kube_path(&k8s_sandboxtemplates, kube_config_namespace(engine->config),
 		template_name, NULL);
 	const struct kube_call_opts opts = {
 		.method = "GET",

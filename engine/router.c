@@ -6,8 +6,8 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/reflector.h"
-#include "engine/kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +163,7 @@ static bool start(struct router *router, struct err *err)
 {
 	char *selector = x_asprintf("kubernetes.io/service-name=%s", router->service);
 	const struct kube_reflector_opts opts = {
-		.resource = &kube_endpointslices,
+		.resource = &k8s_endpointslices,
 		.namespace_ = router->namespace_,
 		.label_selector = selector,
 		.on_object = on_object,

@@ -3,6 +3,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/fleet/facts.h"
+#include "engine/k8s/condition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +47,7 @@ static uint8_t reason_code(const char *reason)
 void fleet_condition_read(
 	struct store *store, struct condition *condition, const cJSON *object, const char *type)
 {
-	const cJSON *item, *found = NULL;
-	cJSON_ArrayForEach(item, json_get(object, "status", "conditions", NULL))
-	{
-		const char *is = json_str(item, "type", NULL);
-		if (is != NULL && strcmp(is, type) == 0)
-			found = item;
-	}
+	const cJSON *found = k8s_condition_find(object, type);
 	const char *status = json_str(found, "status", NULL);
 	const char *reason = json_str(found, "reason", NULL);
 	condition->status = found == NULL || status == NULL ? CONDITION_ABSENT

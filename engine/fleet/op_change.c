@@ -4,7 +4,7 @@
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
 #include "engine/fleet/fleet_internal.h"
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static struct fleet_op *started(struct fleet_op *op, const struct err *err)
 
 static char *object_path(const struct fleet_op *op)
 {
-	return kube_path(op->on_sandbox ? &kube_sandboxes : &kube_sandboxclaims, op->namespace_,
+	return kube_path(op->on_sandbox ? &k8s_sandboxes : &k8s_sandboxclaims, op->namespace_,
 		op->name, NULL);
 }
 
@@ -180,7 +180,7 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 		cJSON_AddObjectToObject(patch, "metadata"), "uid", op->change->sandbox_uid);
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(patch, "spec"), "operatingMode",
 		suspend ? "Suspended" : "Running");
-	char *path = kube_path(&kube_sandboxes, op->namespace_, op->change->sandbox, NULL);
+	char *path = kube_path(&k8s_sandboxes, op->namespace_, op->change->sandbox, NULL);
 	struct err why = { 0 };
 	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
 		on_mode_patched, &why);

@@ -10,7 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
@@ -277,7 +277,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 static void look_at_existing(struct fleet_op *op)
 {
 	struct err err = { 0 };
-	if (!fleet_create_get(op, &kube_sandboxclaims, op->name, on_existing, &err))
+	if (!fleet_create_get(op, &k8s_sandboxclaims, op->name, on_existing, &err))
 		fleet_create_fail(op, &err);
 }
 
@@ -309,7 +309,7 @@ static void look_for_ours(struct fleet_op *op)
 	str_init(&query, 1024);
 	char *selector = x_asprintf("%s=%s", CREATE_REQUEST_ID, op->create->request_id);
 	kube_query_add(&query, "labelSelector", selector);
-	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
+	char *path = kube_path(&k8s_sandboxclaims, op->namespace_, NULL, NULL);
 	op->call = fleet_op_call(op, "GET", path, query.p, NULL, NULL, on_found, &err);
 	free(path);
 	free(selector);
@@ -360,7 +360,7 @@ static bool post(struct fleet_op *op, struct err *err)
 	struct create *create = op->create;
 	create->posts++;
 	create->is_posting = true;
-	char *path = kube_path(&kube_sandboxclaims, op->namespace_, NULL, NULL);
+	char *path = kube_path(&k8s_sandboxclaims, op->namespace_, NULL, NULL);
 	op->call =
 		fleet_op_call(op, "POST", path, "fieldManager=sandmux&fieldValidation=Strict",
 			NULL, create->body, on_posted, err);

@@ -33,7 +33,7 @@ struct create {
 void fleet_create_look(struct fleet_op *op);
 void fleet_create_fail(struct fleet_op *op, const struct err *err);
 /* op_create_doubt.c. Sets op->call; false: *err. */
-bool fleet_create_get(struct fleet_op *op, const struct kube_resource *resource,
+bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),
 	struct err *err);
 void fleet_create_vanished(struct fleet_op *op); /* ends it */

@@ -6,12 +6,12 @@
  * be somebody's new one by now, which the watch has not told yet. */
 #include "engine/fleet/op_create.h"
 
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool fleet_create_get(struct fleet_op *op, const struct kube_resource *resource,
+bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),
 	struct err *err)
 {
@@ -55,7 +55,7 @@ static void on_pool(void *arg, const struct err *err, const cJSON *object)
 	if (err == NULL && op->create->err.code == ERR_POOL_NOT_FOUND)
 		exists(op);
 	else if (err != NULL || name == NULL ||
-		 !fleet_create_get(op, &kube_sandboxtemplates, name, on_template, &own))
+		 !fleet_create_get(op, &k8s_sandboxtemplates, name, on_template, &own))
 		gives_up(op);
 }
 
@@ -72,8 +72,8 @@ const char *fleet_create_doubts(struct fleet_op *op, const struct err *err)
 	if (op->call != NULL)
 		return "";
 	create->err = *err;
-	return fleet_create_get(op, &kube_sandboxwarmpools, create->pool, on_pool, &own) ? ""
-											 : NULL;
+	return fleet_create_get(op, &k8s_sandboxwarmpools, create->pool, on_pool, &own) ? ""
+											: NULL;
 }
 
 /* ---- a claim that went */
@@ -107,6 +107,6 @@ void fleet_create_vanished(struct fleet_op *op)
 	kube_call_cancel(op->call);
 	op->call = NULL;
 	if (!op->create->is_adopted ||
-		!fleet_create_get(op, &kube_sandboxclaims, op->name, on_who_is_there, &err))
+		!fleet_create_get(op, &k8s_sandboxclaims, op->name, on_who_is_there, &err))
 		gone(op, false);
 }

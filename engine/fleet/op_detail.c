@@ -2,7 +2,7 @@
 /* The whole objects of a row, fetched side by side. One that is missing or may not be read is left out. */
 #include "engine/base/map.h"
 #include "engine/fleet/fleet_internal.h"
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static void on_pod(void *arg, const struct err *err, const cJSON *object)
 }
 
 static bool fetch(struct fleet_op *op, struct kube_call **slot,
-	const struct kube_resource *resource, const char *name,
+	const struct k8s_resource *resource, const char *name,
 	void (*done)(void *arg, const struct err *err, const cJSON *object), struct err *err)
 {
 	if (!name[0])
@@ -115,9 +115,9 @@ struct fleet_op *fleet_detail_start(struct fleet *fleet, const char *uid,
 	op->namespace_ = x_strdup(row->namespace_);
 	op->name = x_strdup(row->claim[0] ? row->claim : row->sandbox);
 	struct err why = { 0 };
-	if (fetch(op, &op->call, &kube_sandboxclaims, row->claim, on_claim, &why) &&
-		fetch(op, &op->second_call, &kube_sandboxes, row->sandbox, on_sandbox, &why) &&
-		fetch(op, &op->third_call, &kube_pods, row->pod, on_pod, &why))
+	if (fetch(op, &op->call, &k8s_sandboxclaims, row->claim, on_claim, &why) &&
+		fetch(op, &op->second_call, &k8s_sandboxes, row->sandbox, on_sandbox, &why) &&
+		fetch(op, &op->third_call, &k8s_pods, row->pod, on_pod, &why))
 		return op;
 	err_copy(err, &why);
 	fleet_op_end_spans(op, &why);

@@ -8,7 +8,7 @@
 #include "engine/base/log.h"
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 enum { AGAIN_MS = 1000, LATER_MS = 60000, MAX_LATER = 10, SETTLE_MS = 500 };
@@ -115,7 +115,7 @@ static void start_call(struct orphan *orphan, const char *method, const char *na
 	const char *query, const char *body,
 	void (*done)(void *arg, const struct err *err, const cJSON *object))
 {
-	char *path = kube_path(&kube_sandboxclaims, orphan->namespace_, name, NULL);
+	char *path = kube_path(&k8s_sandboxclaims, orphan->namespace_, name, NULL);
 	const struct kube_call_opts opts = {
 		.method = method,
 		.path = path,

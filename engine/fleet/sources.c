@@ -3,7 +3,7 @@
 #include "engine/fleet/fleet_internal.h"
 
 #include "engine/base/mem.h"
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <ctype.h>
@@ -23,13 +23,13 @@ _Static_assert((int)FLEET_CLAIMS == (int)STORE_CLAIMS &&
 		       (int)FLEET_KIND_COUNT == (int)STORE_KIND_COUNT,
 	"the kinds of the outside are those of the store");
 
-static const struct kube_resource *const resources[] = {
-	[STORE_CLAIMS] = &kube_sandboxclaims,
-	[STORE_SANDBOXES] = &kube_sandboxes,
-	[STORE_PODS] = &kube_pods,
-	[STORE_POOLS] = &kube_sandboxwarmpools,
-	[STORE_TEMPLATES] = &kube_sandboxtemplates,
-	[STORE_EVENTS] = &kube_events,
+static const struct k8s_resource *const resources[] = {
+	[STORE_CLAIMS] = &k8s_sandboxclaims,
+	[STORE_SANDBOXES] = &k8s_sandboxes,
+	[STORE_PODS] = &k8s_pods,
+	[STORE_POOLS] = &k8s_sandboxwarmpools,
+	[STORE_TEMPLATES] = &k8s_sandboxtemplates,
+	[STORE_EVENTS] = &k8s_events,
 };
 _Static_assert(sizeof resources / sizeof *resources == STORE_KIND_COUNT, "each kind");
 

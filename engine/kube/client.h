@@ -12,9 +12,10 @@
 struct cJSON;
 struct err;
 struct http;
+struct k8s_resource;
+struct kube_client;
 struct kube_config;
 struct loop;
-struct kube_client;
 
 struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
@@ -52,15 +53,9 @@ struct kube_call *kube_call_start(
 void kube_call_cancel(struct kube_call *call);
 
 /* A resource: where it is served. Constants for those we use are in kube/resources.h. */
-struct kube_resource {
-	const char *group; /* "" = core */
-	const char *version;
-	const char *plural;
-	const char *kind;
-};
 /* Path of a collection (name NULL) or object, percent-encoded; namespace_ NULL or "" = all namespaces.
  * subresource may be NULL. free(). */
-char *kube_path(const struct kube_resource *resource, const char *namespace_, const char *name,
+char *kube_path(const struct k8s_resource *resource, const char *namespace_, const char *name,
 	const char *subresource);
 /* Adds &key=value (encoded) to a query being built. */
 void kube_query_add(struct str *query, const char *key, const char *value);

@@ -12,12 +12,12 @@
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config.h"
 #include "engine/kube/portforward_error.h"
 #include "engine/kube/portforward_wire.h"
-#include "engine/kube/resources.h"
 #include "engine/net/dial.h"
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
@@ -362,7 +362,7 @@ struct kube_portforward *kube_portforward_open(struct kube_client *client,
 	forward->client = client;
 	forward->pod = x_strdup(opts->pod);
 	forward->port = opts->port;
-	forward->path = kube_path(&kube_pods, opts->namespace_, opts->pod, "portforward");
+	forward->path = kube_path(&k8s_pods, opts->namespace_, opts->pod, "portforward");
 	forward->on_closed = opts->on_closed;
 	forward->arg = opts->arg;
 	wire_init(&forward->wire, opts->port);

@@ -21,7 +21,7 @@ const char *kube_reflector_state_name(enum kube_reflector_state state); /* "live
 enum kube_change { KUBE_ADDED, KUBE_MODIFIED, KUBE_DELETED };
 
 struct kube_reflector_opts {
-	const struct kube_resource *resource;
+	const struct k8s_resource *resource;
 	const char *namespace_; /* NULL: all */
 	const char *label_selector, *field_selector;
 	int page_objects;     /* 0: 500 */

@@ -4,6 +4,7 @@
 #include "engine/kube/reflector_internal.h"
 
 #include "engine/base/mem.h"
+#include "engine/k8s/resource.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 static void on_group(void *arg, const struct err *err, const cJSON *group)
 {
 	struct kube_reflector *reflector = arg;
-	const struct kube_resource *resource = reflector->opts.resource;
+	const struct k8s_resource *resource = reflector->opts.resource;
 	struct err why = { 0 };
 	struct str versions;
 	const cJSON *item, *list = err == NULL ? json_get(group, "versions", NULL) : NULL;

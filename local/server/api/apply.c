@@ -51,7 +51,8 @@ static cJSON *apply(struct request *req, const struct api_target *t, const char 
 	const char *name = json_str(body, "metadata", "name", NULL);
 	const char *dry_run = request_query(req, "dryRun");
 	struct objects_how how = { .warnings = req->warnings, .dry_run = dry_run && *dry_run };
-	struct object *o = store_get(s, t->r->kind, t->r->is_namespaced ? t->ns : "", t->name);
+	struct object *o =
+		store_get(s, t->r->kind, t->r->api->is_namespaced ? t->ns : "", t->name);
 	cJSON *status;
 	if (validation && strcmp(validation, "Strict") == 0)
 		how.validation = OBJECTS_STRICT;
@@ -64,7 +65,7 @@ static cJSON *apply(struct request *req, const struct api_target *t, const char 
 		return status_bad_request("metadata.managedFields must be nil");
 	if (!o) {
 		*code = 201;
-		status = objects_create(s, t->r, t->r->is_namespaced ? t->ns : "",
+		status = objects_create(s, t->r, t->r->api->is_namespaced ? t->ns : "",
 			cJSON_Duplicate(body, true), &how, out);
 	} else {
 		cJSON *last = last_applied(s, o, manager);

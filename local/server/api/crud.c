@@ -32,7 +32,7 @@ void api_reply_object(
 static struct object *find(struct request *req, const struct api_target *t)
 {
 	struct object *o = store_get(
-		req->server->store, t->r->kind, t->r->is_namespaced ? t->ns : "", t->name);
+		req->server->store, t->r->kind, t->r->api->is_namespaced ? t->ns : "", t->name);
 	if (!o)
 		request_fail_take(req, status_not_found(t->r, t->name));
 	return o;
@@ -108,7 +108,7 @@ void api_create(struct request *req, const struct api_target *t)
 	}
 	if (body)
 		status = objects_create(req->server->store, stored(t),
-			t->r->is_namespaced ? t->ns : "", body, &how, &o);
+			t->r->api->is_namespaced ? t->ns : "", body, &how, &o);
 	reply_written(req, t, 201, status, o);
 }
 
@@ -260,9 +260,9 @@ static cJSON *success_about(const struct resource *r, const char *name, const ch
 	cJSON_AddStringToObject(s, "status", "Success");
 	cJSON *details = cJSON_AddObjectToObject(s, "details");
 	cJSON_AddStringToObject(details, "name", name);
-	if (*r->group)
-		cJSON_AddStringToObject(details, "group", r->group);
-	cJSON_AddStringToObject(details, "kind", r->plural);
+	if (*r->api->group)
+		cJSON_AddStringToObject(details, "group", r->api->group);
+	cJSON_AddStringToObject(details, "kind", r->api->plural);
 	cJSON_AddStringToObject(details, "uid", uid);
 	return s;
 }

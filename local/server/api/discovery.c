@@ -23,8 +23,8 @@ static const struct resource *nth_group(size_t n)
 	for (size_t i = 0; i < resource_count; i++) {
 		bool seen = false;
 		for (size_t j = 0; j < i; j++)
-			seen = seen ||
-			       strcmp(resource_table[i].group, resource_table[j].group) == 0;
+			seen = seen || strcmp(resource_table[i].api->group,
+					       resource_table[j].api->group) == 0;
 		if (!seen && n-- == 0)
 			return &resource_table[i];
 	}
@@ -58,15 +58,15 @@ static void plain_resource(cJSON *list, const struct resource *r, const char *su
 	char name[128];
 	cJSON *entry = cJSON_CreateObject();
 	bool is_scale = sub && strcmp(sub, "scale") == 0;
-	snprintf(name, sizeof name, "%s%s%s", r->plural, sub ? "/" : "", sub ? sub : "");
+	snprintf(name, sizeof name, "%s%s%s", r->api->plural, sub ? "/" : "", sub ? sub : "");
 	cJSON_AddStringToObject(entry, "name", name);
 	cJSON_AddStringToObject(entry, "singularName", sub ? "" : r->singular);
-	cJSON_AddBoolToObject(entry, "namespaced", r->is_namespaced);
+	cJSON_AddBoolToObject(entry, "namespaced", r->api->is_namespaced);
 	if (is_scale) {
 		cJSON_AddStringToObject(entry, "group", "autoscaling");
 		cJSON_AddStringToObject(entry, "version", "v1");
 	}
-	cJSON_AddStringToObject(entry, "kind", is_scale ? "Scale" : r->kind_name);
+	cJSON_AddStringToObject(entry, "kind", is_scale ? "Scale" : r->api->kind);
 	if (!sub) {
 		add_strings(entry, "verbs", verbs, sizeof verbs / sizeof verbs[0]);
 		add_names(entry, r);
@@ -92,7 +92,7 @@ static void plain_review(cJSON *list, size_t i)
 
 void api_discovery_version(struct request *req, const char *group, const char *version)
 {
-	char text[RESOURCE_API_VERSION_BYTES];
+	char text[K8S_API_VERSION_BYTES];
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "kind", "APIResourceList");
 	cJSON_AddStringToObject(out, "apiVersion", "v1");
@@ -101,7 +101,7 @@ void api_discovery_version(struct request *req, const char *group, const char *v
 	cJSON *list = cJSON_AddArrayToObject(out, "resources");
 	for (size_t i = 0; i < resource_count; i++) {
 		const struct resource *r = &resource_table[i];
-		if (strcmp(r->group, group) != 0 || strcmp(r->version, version) != 0)
+		if (strcmp(r->api->group, group) != 0 || strcmp(r->api->version, version) != 0)
 			continue;
 		plain_resource(list, r, NULL);
 		if (r->kind == KIND_POD)
@@ -124,7 +124,7 @@ void api_discovery_version(struct request *req, const char *group, const char *v
 
 static cJSON *plain_group(const char *group, const char *version)
 {
-	char text[RESOURCE_API_VERSION_BYTES];
+	char text[K8S_API_VERSION_BYTES];
 	cJSON *out = cJSON_CreateObject(), *v = cJSON_CreateObject();
 	snprintf(text, sizeof text, "%s/%s", group, version);
 	cJSON_AddStringToObject(out, "name", group);
@@ -139,8 +139,8 @@ static cJSON *plain_group(const char *group, const char *version)
 static const char *version_of(const char *group)
 {
 	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].group, group) == 0)
-			return resource_table[i].version;
+		if (strcmp(resource_table[i].api->group, group) == 0)
+			return resource_table[i].api->version;
 	for (size_t i = 0; i < REVIEW_COUNT; i++)
 		if (strcmp(reviews[i].group, group) == 0)
 			return "v1";
@@ -185,9 +185,11 @@ static void aggregated_sub(
 static cJSON *aggregated_resource(const struct resource *r)
 {
 	cJSON *entry = cJSON_CreateObject();
-	cJSON_AddStringToObject(entry, "resource", r->plural);
-	cJSON_AddItemToObject(entry, "responseKind", gvk(r->group, r->version, r->kind_name));
-	cJSON_AddStringToObject(entry, "scope", r->is_namespaced ? "Namespaced" : "Cluster");
+	cJSON_AddStringToObject(entry, "resource", r->api->plural);
+	cJSON_AddItemToObject(
+		entry, "responseKind", gvk(r->api->group, r->api->version, r->api->kind));
+	cJSON_AddStringToObject(
+		entry, "scope", r->api->is_namespaced ? "Namespaced" : "Cluster");
 	cJSON_AddStringToObject(entry, "singularResource", r->singular);
 	add_strings(entry, "verbs", verbs, sizeof verbs / sizeof verbs[0]);
 	add_names(entry, r);
@@ -195,7 +197,7 @@ static cJSON *aggregated_resource(const struct resource *r)
 	if (r->kind == KIND_POD)
 		aggregated_sub(subs, "log", "", "v1", "Pod");
 	if (r->has_status)
-		aggregated_sub(subs, "status", r->group, r->version, r->kind_name);
+		aggregated_sub(subs, "status", r->api->group, r->api->version, r->api->kind);
 	if (r->has_scale)
 		aggregated_sub(subs, "scale", "autoscaling", "v1", "Scale");
 	if (subs->child)
@@ -216,7 +218,7 @@ static cJSON *aggregated_group(const char *group, const char *version)
 	cJSON_AddStringToObject(v, "version", version);
 	cJSON *list = cJSON_AddArrayToObject(v, "resources");
 	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].group, group) == 0)
+		if (strcmp(resource_table[i].api->group, group) == 0)
 			cJSON_AddItemToArray(list, aggregated_resource(&resource_table[i]));
 	for (size_t i = 0; i < REVIEW_COUNT; i++) {
 		if (strcmp(reviews[i].group, group) != 0)
@@ -244,8 +246,9 @@ static void aggregated(struct request *req, bool is_core)
 	cJSON_AddObjectToObject(out, "metadata");
 	cJSON *items = cJSON_AddArrayToObject(out, "items");
 	for (size_t i = 0; (r = nth_group(i)) != NULL; i++)
-		if (is_core == (*r->group == '\0'))
-			cJSON_AddItemToArray(items, aggregated_group(r->group, r->version));
+		if (is_core == (*r->api->group == '\0'))
+			cJSON_AddItemToArray(
+				items, aggregated_group(r->api->group, r->api->version));
 	for (size_t i = 0; !is_core && i < 2; i++)
 		cJSON_AddItemToArray(items, aggregated_group(review_groups[i], "v1"));
 	char *text = cJSON_PrintUnformatted(out);
@@ -287,8 +290,9 @@ void api_discovery_apis(struct request *req)
 	cJSON_AddStringToObject(out, "apiVersion", "v1");
 	cJSON *groups = cJSON_AddArrayToObject(out, "groups");
 	for (size_t i = 0; (r = nth_group(i)) != NULL; i++)
-		if (*r->group)
-			cJSON_AddItemToArray(groups, plain_group(r->group, r->version));
+		if (*r->api->group)
+			cJSON_AddItemToArray(
+				groups, plain_group(r->api->group, r->api->version));
 	for (size_t i = 0; i < 2; i++)
 		cJSON_AddItemToArray(groups, plain_group(review_groups[i], "v1"));
 	request_reply_json_take(req, 200, out);

@@ -36,9 +36,9 @@ static cJSON *query_parameter(const char *name, const char *type, bool is_v3)
 static cJSON *gvk_of(const struct resource *r)
 {
 	cJSON *o = cJSON_CreateObject();
-	cJSON_AddStringToObject(o, "group", r->group);
-	cJSON_AddStringToObject(o, "kind", r->kind_name);
-	cJSON_AddStringToObject(o, "version", r->version);
+	cJSON_AddStringToObject(o, "group", r->api->group);
+	cJSON_AddStringToObject(o, "kind", r->api->kind);
+	cJSON_AddStringToObject(o, "version", r->api->version);
 	return o;
 }
 
@@ -79,9 +79,10 @@ static void add_paths(cJSON *paths, const struct resource *r, bool is_v3)
 	static const char *const on_collection[] = { "get", "post", "delete" };
 	static const char *const on_item[] = { "get", "put", "patch", "delete" };
 	char path[256];
-	int n = snprintf(path, sizeof path, "%s%s%s/%s%s/%s", *r->group ? "/apis/" : "/api",
-		r->group, *r->group ? "" : "", r->version,
-		r->is_namespaced ? "/namespaces/{namespace}" : "", r->plural);
+	int n = snprintf(path, sizeof path, "%s%s%s/%s%s/%s",
+		*r->api->group ? "/apis/" : "/api", r->api->group, *r->api->group ? "" : "",
+		r->api->version, r->api->is_namespaced ? "/namespaces/{namespace}" : "",
+		r->api->plural);
 	cJSON *collection = cJSON_AddObjectToObject(paths, path);
 	for (size_t i = 0; i < 3; i++)
 		cJSON_AddItemToObject(
@@ -121,7 +122,7 @@ static cJSON *document_v3(const char *group, const char *version)
 		cJSON_AddObjectToObject(cJSON_AddObjectToObject(doc, "components"), "schemas");
 	for (size_t i = 0; i < resource_count; i++) {
 		const struct resource *r = &resource_table[i];
-		if (strcmp(r->group, group) != 0 || strcmp(r->version, version) != 0)
+		if (strcmp(r->api->group, group) != 0 || strcmp(r->api->version, version) != 0)
 			continue;
 		const cJSON *schema = schema_find(r->schema);
 		cJSON_AddItemToObject(schemas, r->schema, cJSON_Duplicate(schema, true));
@@ -151,11 +152,11 @@ void api_openapi_v3(struct request *req)
 		const struct resource *r = &resource_table[i];
 		char key[128];
 		struct str url;
-		snprintf(key, sizeof key, "%s%s/%s", *r->group ? "apis/" : "api", r->group,
-			r->version);
+		snprintf(key, sizeof key, "%s%s/%s", *r->api->group ? "apis/" : "api",
+			r->api->group, r->api->version);
 		if (cJSON_HasObjectItem(paths, key))
 			continue;
-		cJSON *doc = document_v3(r->group, r->version);
+		cJSON *doc = document_v3(r->api->group, r->api->version);
 		char *text = cJSON_PrintUnformatted(doc);
 		str_init(&url, 256);
 		str_addf(&url, "/openapi/v3/%s?hash=%08X", key,

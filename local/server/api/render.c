@@ -173,7 +173,7 @@ static cJSON *list_metadata(const struct render_list_meta *meta)
 void render_list(struct render *v, struct object **list, size_t n,
 	const struct render_list_meta *meta, struct evbuffer *out)
 {
-	char version[RESOURCE_API_VERSION_BYTES];
+	char version[K8S_API_VERSION_BYTES];
 	cJSON *metadata = list_metadata(meta);
 	if (v->accept == ACCEPT_TABLE) {
 		cJSON *table = table_new(v, meta->rv, true);
@@ -190,7 +190,7 @@ void render_list(struct render *v, struct object **list, size_t n,
 			"{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\"");
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\"",
-			v->r->kind_name, resource_api_version(v->r, version));
+			v->r->api->kind, k8s_api_version(v->r->api, version));
 	evbuffer_add_printf(out, ",\"metadata\":");
 	add_tree(out, metadata);
 	cJSON_Delete(metadata);
@@ -205,14 +205,14 @@ void render_list(struct render *v, struct object **list, size_t n,
 
 void render_bookmark(struct render *v, int64_t rv, bool ends_initial, struct evbuffer *out)
 {
-	char version[RESOURCE_API_VERSION_BYTES], number[24];
+	char version[K8S_API_VERSION_BYTES], number[24];
 	cJSON *bookmark = cJSON_CreateObject();
 	bool is_partial = v->accept == ACCEPT_METADATA;
 	snprintf(number, sizeof number, "%lld", (long long)rv);
 	cJSON_AddStringToObject(
-		bookmark, "kind", is_partial ? "PartialObjectMetadata" : v->r->kind_name);
+		bookmark, "kind", is_partial ? "PartialObjectMetadata" : v->r->api->kind);
 	cJSON_AddStringToObject(bookmark, "apiVersion",
-		is_partial ? "meta.k8s.io/v1" : resource_api_version(v->r, version));
+		is_partial ? "meta.k8s.io/v1" : k8s_api_version(v->r->api, version));
 	cJSON *metadata = cJSON_AddObjectToObject(bookmark, "metadata");
 	cJSON_AddStringToObject(metadata, "resourceVersion", number);
 	cJSON_AddNullToObject(metadata, "creationTimestamp");

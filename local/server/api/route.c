@@ -82,7 +82,7 @@ static void on_resource(struct request *req, const struct api_target *t)
 		on_subresource(req, t);
 		return;
 	}
-	bool is_all = t->r->is_namespaced && !t->ns;
+	bool is_all = t->r->api->is_namespaced && !t->ns;
 	switch (req->method) {
 	case EVHTTP_REQ_GET:
 		if (t->name)
@@ -139,11 +139,11 @@ static bool parse_target(
 	if (n == 0 || n > 3)
 		return false;
 	t->r = resource_find(group, version, seg[0]);
-	if (!t->r || (t->ns && !t->r->is_namespaced))
+	if (!t->r || (t->ns && !t->r->api->is_namespaced))
 		return false;
 	t->name = n > 1 ? seg[1] : NULL;
 	t->sub = n > 2 ? seg[2] : NULL;
-	return !(t->name && t->r->is_namespaced && !t->ns);
+	return !(t->name && t->r->api->is_namespaced && !t->ns);
 }
 
 static void on_group_path(

@@ -44,8 +44,8 @@ static struct object *forward(struct controller *c, struct object *o, struct obj
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
 	cJSON *status = tree_object(json, "status"), *bound = tree_object(status, "sandbox");
-	const cJSON *ready = condition_find(sandbox->json, "Ready");
-	const cJSON *finished = condition_find(sandbox->json, "Finished");
+	const cJSON *ready = k8s_condition_find(sandbox->json, "Ready");
+	const cJSON *finished = k8s_condition_find(sandbox->json, "Finished");
 	const cJSON *ips = json_get(sandbox->json, "status", "podIPs", NULL);
 	const char *reason = json_str(ready, "reason", NULL);
 	tree_set(bound, "name", sandbox->name);
@@ -77,7 +77,7 @@ static struct object *annotate(
 static struct object *note_first_ready(struct controller *c, struct object *o)
 {
 	char now[CLOCK_RFC3339_BYTES];
-	if (!o || !condition_is_true(o->json, "Ready") ||
+	if (!o || !k8s_condition_is_true(o->json, "Ready") ||
 		tree_annotation(o->json, ANNOTATION_FIRST_READY))
 		return o;
 	return annotate(c, o, ANNOTATION_FIRST_READY, now_text(now, 9));
@@ -123,7 +123,7 @@ static struct object *find_warm(
 			!is_owned_by(o->json, pool->uid) ||
 			!tree_label(o->json, LABEL_WARM_POOL))
 			continue;
-		if (!condition_is_true(o->json, "Ready"))
+		if (!k8s_condition_is_true(o->json, "Ready"))
 			(*n_coming)++;
 		else if (!best || o->rv < best->rv)
 			best = o;
@@ -264,9 +264,9 @@ static int64_t ms_left(const struct object *o)
 		json_int(o->json, -1, "spec", "lifecycle", "ttlSecondsAfterFinished", NULL);
 	if (date && clock_parse_rfc3339(date, &ns))
 		left = (ns - now) / 1000000 + 1;
-	if (ttl >= 0 && condition_is_true(o->json, "Finished")) {
+	if (ttl >= 0 && k8s_condition_is_true(o->json, "Finished")) {
 		date = json_str(
-			condition_find(o->json, "Finished"), "lastTransitionTime", NULL);
+			k8s_condition_find(o->json, "Finished"), "lastTransitionTime", NULL);
 		if (date && clock_parse_rfc3339(date, &ns)) {
 			int64_t after = (ns - now) / 1000000 + ttl * 1000 + 1;
 			left = after < left ? after : left;
@@ -278,7 +278,7 @@ static int64_t ms_left(const struct object *o)
 static void expire(struct controller *c, struct object *o)
 {
 	const char *policy = json_str(o->json, "spec", "lifecycle", "shutdownPolicy", NULL);
-	const char *reason = json_str(condition_find(o->json, "Ready"), "reason", NULL);
+	const char *reason = json_str(k8s_condition_find(o->json, "Ready"), "reason", NULL);
 	struct object *sandbox = find_bound(c, o);
 	bool is_known = reason && strcmp(reason, "ClaimExpired") == 0;
 	if (!is_known)

@@ -16,15 +16,15 @@ enum { MAX_EVENTS = 5000, KEEP_SECONDS = 3600, NOTE_BYTES = 1024 };
 
 static cJSON *reference_to(const struct object *o)
 {
-	char version[RESOURCE_API_VERSION_BYTES];
+	char version[K8S_API_VERSION_BYTES];
 	const struct resource *r = resource_of(o->kind);
 	cJSON *ref = cJSON_CreateObject();
-	cJSON_AddStringToObject(ref, "kind", r->kind_name);
+	cJSON_AddStringToObject(ref, "kind", r->api->kind);
 	if (*o->ns)
 		cJSON_AddStringToObject(ref, "namespace", o->ns);
 	cJSON_AddStringToObject(ref, "name", o->name);
 	cJSON_AddStringToObject(ref, "uid", o->uid);
-	cJSON_AddStringToObject(ref, "apiVersion", resource_api_version(r, version));
+	cJSON_AddStringToObject(ref, "apiVersion", k8s_api_version(r->api, version));
 	cJSON_AddStringToObject(
 		ref, "resourceVersion", json_str(o->json, "metadata", "resourceVersion", NULL));
 	return ref;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/base/map.h"
+#include "engine/k8s/condition.h"
 #include "local/server/controller/controller.h"
 #include "local/server/server.h"
 #include "local/server/store/objects.h"
@@ -102,12 +103,10 @@ const char *hash8(const char *text, char out[HASH8_BYTES]);
 const char *now_text(char out[40], int digits);
 
 /* conditions of a status; lastTransitionTime moves only when status changes */
-const cJSON *condition_find(const cJSON *object, const char *type);
 void condition_set(cJSON *status, const char *type, const char *value, const char *reason,
 	const char *message, int64_t observed_generation);
 void condition_put(cJSON *status, const cJSON *condition); /* a copy of another object's */
 void condition_drop(cJSON *status, const char *type);
-bool condition_is_true(const cJSON *object, const char *type);
 
 /* The claim's wishes against its template; NULL reason: nothing to object. */
 const char *claim_check_metadata(const cJSON *claim, char *message, size_t n);

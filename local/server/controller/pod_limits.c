@@ -10,6 +10,7 @@
 #include "engine/base/log.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "engine/k8s/quantity.h"
 #include "local/isolation/bwrap.h"
 #include "local/isolation/cgroup.h"
 #include "local/isolation/limits.h"
@@ -22,35 +23,9 @@
 enum { MAX_PIDS = 1024, MAX_INODES = 1000000, MAX_TMP_INODES = 200000 };
 #define MAX_DISK_BYTES ((uint64_t)10 << 30)
 
-/* "500m", "2", "256Mi", "1G" times 1000 (so that m is whole). 0 if it is none. */
-static uint64_t parse_quantity(const char *text)
-{
-	static const struct {
-		const char *suffix;
-		double factor;
-	} suffixes[] = { { "m", 0.001 }, { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
-		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
-		{ "Ti", 1099511627776.0 } };
-	char *end;
-	double n = text ? strtod(text, &end) : 0;
-	if (!text || end == text || !(n > 0) || n > 1e12)
-		return 0;
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)
-			return (uint64_t)(n * suffixes[i].factor * 1000);
-	return 0;
-}
-
-static uint64_t quantity_of(const cJSON *q)
-{
-	if (cJSON_IsNumber(q) && q->valuedouble > 0 && q->valuedouble < 1e15)
-		return (uint64_t)(q->valuedouble * 1000);
-	return cJSON_IsString(q) ? parse_quantity(q->valuestring) : 0;
-}
-
 static uint64_t limit_of(const struct object *pod, const char *what)
 {
-	return quantity_of(
+	return k8s_quantity_milli_of(
 		json_get(pod_first_container(pod), "resources", "limits", what, NULL));
 }
 
@@ -70,8 +45,8 @@ static uint64_t half_of_memory(void)
 static uint64_t disk_limit(const struct run *r, const struct object *pod)
 {
 	const struct object *claim = run_workspace_claim(r, pod);
-	uint64_t asked = claim ? quantity_of(json_get(claim->json, "spec", "resources",
-					 "requests", "storage", NULL))
+	uint64_t asked = claim ? k8s_quantity_milli_of(json_get(claim->json, "spec",
+					 "resources", "requests", "storage", NULL))
 			       : limit_of(pod, "ephemeral-storage");
 	return asked / 1000 > 0 ? asked / 1000 : MAX_DISK_BYTES;
 }

@@ -208,7 +208,7 @@ static struct run *run_new(struct controller *c, const struct object *pod)
 	const cJSON *list = json_get(pod->json, "status", "containerStatuses", NULL);
 	const cJSON *status = list ? list->child : NULL;
 	const cJSON *last = json_get(status, "lastState", NULL);
-	const cJSON *restarted = condition_find(pod->json, CONDITION_RESTARTED);
+	const cJSON *restarted = k8s_condition_find(pod->json, CONDITION_RESTARTED);
 	const char *ip = json_str(pod->json, "status", "podIP", NULL);
 	r->c = c;
 	snprintf(r->uid, sizeof r->uid, "%s", pod->uid);

@@ -23,7 +23,7 @@ struct pool {
 
 static bool is_ready(const struct object *sandbox)
 {
-	return condition_is_true(sandbox->json, "Ready");
+	return k8s_condition_is_true(sandbox->json, "Ready");
 }
 
 /* What goes first when there are too many: the unready, then the youngest. */

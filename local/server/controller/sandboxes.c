@@ -289,7 +289,7 @@ static bool judge(const struct view *v, const char **reason, struct str *message
 	} else if (strcmp(pod_phase(v->pod), "Running") != 0 ||
 		   objects_is_terminating(v->pod)) {
 		str_addf(message, "Pod exists with phase: %s", pod_phase(v->pod));
-	} else if (!condition_is_true(v->pod->json, "Ready")) {
+	} else if (!k8s_condition_is_true(v->pod->json, "Ready")) {
 		str_add(message, "Pod is Running but not Ready");
 	} else if (!json_str(v->pod->json, "status", "podIP", NULL)) {
 		str_add(message, "Pod is Ready but has no podIPs yet");
@@ -363,12 +363,12 @@ static void write_status(struct view *v)
 	condition_set(
 		status, "Ready", is_ready ? "True" : "False", reason, message.p, generation);
 	set_suspended(v, status, generation);
-	copied = v->pod ? condition_find(v->pod->json, "PodScheduled") : NULL;
+	copied = v->pod ? k8s_condition_find(v->pod->json, "PodScheduled") : NULL;
 	if (copied)
 		condition_put(status, copied);
 	else
 		condition_drop(status, "PodScheduled");
-	copied = v->pod ? condition_find(v->pod->json, CONDITION_RESTARTED) : NULL;
+	copied = v->pod ? k8s_condition_find(v->pod->json, CONDITION_RESTARTED) : NULL;
 	if (copied)
 		condition_put(status, copied);
 	else if (!v->pod)

@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
 #include "engine/base/json.h"
+#include "engine/k8s/condition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,11 +81,11 @@ const char *tree_label(const cJSON *object, const char *key)
 
 void tree_set_owner(cJSON *object, const struct object *owner)
 {
-	char version[RESOURCE_API_VERSION_BYTES];
+	char version[K8S_API_VERSION_BYTES];
 	const struct resource *r = resource_of(owner->kind);
 	cJSON *list = cJSON_CreateArray(), *ref = cJSON_CreateObject();
-	cJSON_AddStringToObject(ref, "apiVersion", resource_api_version(r, version));
-	cJSON_AddStringToObject(ref, "kind", r->kind_name);
+	cJSON_AddStringToObject(ref, "apiVersion", k8s_api_version(r->api, version));
+	cJSON_AddStringToObject(ref, "kind", r->api->kind);
 	cJSON_AddStringToObject(ref, "name", owner->name);
 	cJSON_AddStringToObject(ref, "uid", owner->uid);
 	cJSON_AddBoolToObject(ref, "controller", true);
@@ -106,32 +107,9 @@ const char *now_text(char out[40], int digits)
 
 /* ---- conditions ---- */
 
-static cJSON *find_in(const cJSON *status, const char *type)
-{
-	cJSON *c;
-	cJSON_ArrayForEach(c, json_get(status, "conditions", NULL))
-	{
-		const char *t = json_str(c, "type", NULL);
-		if (t && strcmp(t, type) == 0)
-			return c;
-	}
-	return NULL;
-}
-
-const cJSON *condition_find(const cJSON *object, const char *type)
-{
-	return find_in(json_get(object, "status", NULL), type);
-}
-
-bool condition_is_true(const cJSON *object, const char *type)
-{
-	const char *value = json_str(condition_find(object, type), "status", NULL);
-	return value && strcmp(value, "True") == 0;
-}
-
 static cJSON *find_or_add(cJSON *status, const char *type)
 {
-	cJSON *c = find_in(status, type);
+	cJSON *c = k8s_condition_in(status, type);
 	if (c)
 		return c;
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "conditions");
@@ -171,7 +149,7 @@ void condition_put(cJSON *status, const cJSON *condition)
 
 void condition_drop(cJSON *status, const char *type)
 {
-	cJSON *c = find_in(status, type);
+	cJSON *c = k8s_condition_in(status, type);
 	if (c)
 		cJSON_Delete(cJSON_DetachItemViaPointer(
 			cJSON_GetObjectItemCaseSensitive(status, "conditions"), c));

@@ -54,23 +54,23 @@ static void move_first(cJSON *from, cJSON *to)
 /* Makes apiVersion and kind the first fields and right; complains if the body says otherwise. */
 static cJSON *check_type(const struct resource *r, cJSON *body)
 {
-	char wanted[RESOURCE_API_VERSION_BYTES];
+	char wanted[K8S_API_VERSION_BYTES];
 	const char *version = json_str(body, "apiVersion", NULL);
 	const char *kind = json_str(body, "kind", NULL);
-	resource_api_version(r, wanted);
-	if ((kind && strcmp(kind, r->kind_name) != 0) ||
+	k8s_api_version(r->api, wanted);
+	if ((kind && strcmp(kind, r->api->kind) != 0) ||
 		(version && strcmp(version, wanted) != 0))
 		return status_bad_request(
 			"the object provided is unrecognized (must be of type %s): it says %.100s,"
 			" Kind=%.100s",
-			r->kind_name, version ? version : "", kind ? kind : "");
+			r->api->kind, version ? version : "", kind ? kind : "");
 	cJSON_DeleteItemFromObjectCaseSensitive(body, "apiVersion");
 	cJSON_DeleteItemFromObjectCaseSensitive(body, "kind");
 	cJSON *rest = cJSON_CreateObject();
 	while (body->child)
 		move_first(body, rest);
 	cJSON_AddStringToObject(body, "apiVersion", wanted);
-	cJSON_AddStringToObject(body, "kind", r->kind_name);
+	cJSON_AddStringToObject(body, "kind", r->api->kind);
 	while (rest->child)
 		move_first(rest, body);
 	cJSON_Delete(rest);
@@ -100,7 +100,7 @@ static cJSON *report_unknown(
 	if (how->validation == OBJECTS_STRICT)
 		status = status_bad_request("%s in version \"%s\" cannot be handled as a %s:"
 					    " strict decoding error: %s",
-			r->kind_name, r->version, r->kind_name, text.p);
+			r->api->kind, r->api->version, r->api->kind, text.p);
 	str_deinit(&text);
 	return status;
 }
@@ -186,7 +186,7 @@ static cJSON *write_out(struct store *s, const struct resource *r, cJSON *body,
 static cJSON *check_namespace(
 	struct store *s, const struct resource *r, const char *ns, const char *name)
 {
-	if (!r->is_namespaced)
+	if (!r->api->is_namespaced)
 		return NULL;
 	struct object *o = store_get(s, KIND_NAMESPACE, "", ns);
 	if (!o)
@@ -197,7 +197,7 @@ static cJSON *check_namespace(
 		status_new(403, "Forbidden",
 			"%s \"%s\" is forbidden: unable to create new content in namespace %s"
 			" because it is being terminated",
-			r->plural, name, ns),
+			r->api->plural, name, ns),
 		r, name);
 	cJSON *causes = cJSON_AddArrayToObject(
 		cJSON_GetObjectItemCaseSensitive(status, "details"), "causes");
@@ -272,13 +272,13 @@ cJSON *objects_create(struct store *s, const struct resource *r, const char *ns,
 	if (!metadata)
 		metadata = cJSON_AddObjectToObject(body, "metadata");
 	given = json_str(metadata, "namespace", NULL);
-	if (r->is_namespaced && given && *given && strcmp(given, ns) != 0) {
+	if (r->api->is_namespaced && given && *given && strcmp(given, ns) != 0) {
 		status =
 			status_bad_request("the namespace of the provided object does not match"
 					   " the namespace sent on the request");
 		goto fail;
 	}
-	objects_set_string(metadata, "namespace", r->is_namespaced ? ns : NULL);
+	objects_set_string(metadata, "namespace", r->api->is_namespaced ? ns : NULL);
 	given = json_str(metadata, "resourceVersion", NULL);
 	if (given && *given && strcmp(given, "0") != 0) {
 		status = status_new(400, "BadRequest",

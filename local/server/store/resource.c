@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/k8s/condition.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,14 +38,7 @@ static void cell_age(const cJSON *o, cJSON *cells)
 
 static const cJSON *ready_condition(const cJSON *o)
 {
-	const cJSON *c;
-	cJSON_ArrayForEach(c, json_get(o, "status", "conditions", NULL))
-	{
-		const char *type = json_str(c, "type", NULL);
-		if (type && strcmp(type, "Ready") == 0)
-			return c;
-	}
-	return NULL;
+	return k8s_condition_find(o, "Ready");
 }
 
 static void cell_ready(const cJSON *o, cJSON *cells)
@@ -281,37 +275,28 @@ static const struct column lease_columns[] = { NAME,
 	{ "Holder", "string", "Who holds it.", 0, cell_lease_holder }, AGE };
 
 #define COLUMNS(c) .columns = c, .n_columns = sizeof c / sizeof c[0]
-#define EXTENSIONS "extensions.agents.x-k8s.io"
 
 const struct resource resource_table[] = {
-	{ KIND_NAMESPACE, "", "v1", "namespaces", "namespace", "Namespace", "ns", NULL,
-		"Namespace", COLUMNS(namespace_columns) },
-	{ KIND_POD, "", "v1", "pods", "pod", "Pod", "po", "all", "Pod", .is_namespaced = true,
-		.has_status = true, COLUMNS(pod_columns) },
-	{ KIND_SERVICE, "", "v1", "services", "service", "Service", "svc", "all", "Service",
-		.is_namespaced = true, COLUMNS(service_columns) },
-	{ KIND_PVC, "", "v1", "persistentvolumeclaims", "persistentvolumeclaim",
-		"PersistentVolumeClaim", "pvc", NULL, "PersistentVolumeClaim",
-		.is_namespaced = true, COLUMNS(pvc_columns) },
-	{ KIND_EVENT, "", "v1", "events", "event", "Event", "ev", NULL, "Event",
-		.is_namespaced = true, COLUMNS(event_columns) },
-	{ KIND_SANDBOX, "agents.x-k8s.io", "v1beta1", "sandboxes", "sandbox", "Sandbox",
-		"sandbox", "all", "Sandbox", .is_namespaced = true, .is_custom = true,
-		.has_status = true, COLUMNS(sandbox_columns) },
-	{ KIND_CLAIM, EXTENSIONS, "v1beta1", "sandboxclaims", "sandboxclaim", "SandboxClaim",
-		"sandboxclaim", "all", "SandboxClaim", .is_namespaced = true, .is_custom = true,
-		.has_status = true, COLUMNS(claim_columns) },
-	{ KIND_TEMPLATE, EXTENSIONS, "v1beta1", "sandboxtemplates", "sandboxtemplate",
-		"SandboxTemplate", "sandboxtemplate", "all", "SandboxTemplate",
-		.is_namespaced = true, .is_custom = true, COLUMNS(template_columns) },
-	{ KIND_POOL, EXTENSIONS, "v1beta1", "sandboxwarmpools", "sandboxwarmpool",
-		"SandboxWarmPool", "swp", "all", "SandboxWarmPool", .is_namespaced = true,
+	{ KIND_NAMESPACE, &k8s_namespaces, "namespace", "ns", NULL, "Namespace",
+		COLUMNS(namespace_columns) },
+	{ KIND_POD, &k8s_pods, "pod", "po", "all", "Pod", .has_status = true,
+		COLUMNS(pod_columns) },
+	{ KIND_SERVICE, &k8s_services, "service", "svc", "all", "Service",
+		COLUMNS(service_columns) },
+	{ KIND_PVC, &k8s_persistentvolumeclaims, "persistentvolumeclaim", "pvc", NULL,
+		"PersistentVolumeClaim", COLUMNS(pvc_columns) },
+	{ KIND_EVENT, &k8s_events, "event", "ev", NULL, "Event", COLUMNS(event_columns) },
+	{ KIND_SANDBOX, &k8s_sandboxes, "sandbox", "sandbox", "all", "Sandbox",
+		.is_custom = true, .has_status = true, COLUMNS(sandbox_columns) },
+	{ KIND_CLAIM, &k8s_sandboxclaims, "sandboxclaim", "sandboxclaim", "all", "SandboxClaim",
+		.is_custom = true, .has_status = true, COLUMNS(claim_columns) },
+	{ KIND_TEMPLATE, &k8s_sandboxtemplates, "sandboxtemplate", "sandboxtemplate", "all",
+		"SandboxTemplate", .is_custom = true, COLUMNS(template_columns) },
+	{ KIND_POOL, &k8s_sandboxwarmpools, "sandboxwarmpool", "swp", "all", "SandboxWarmPool",
 		.is_custom = true, .has_status = true, .has_scale = true,
 		COLUMNS(pool_columns) },
-	{ KIND_LEASE, "coordination.k8s.io", "v1", "leases", "lease", "Lease", NULL, NULL,
-		"Lease", .is_namespaced = true, COLUMNS(lease_columns) },
-	{ KIND_EVENT, "events.k8s.io", "v1", "events", "event", "Event", "ev", NULL,
-		"EventsV1Event", .is_namespaced = true, .is_view = true,
+	{ KIND_LEASE, &k8s_leases, "lease", NULL, NULL, "Lease", COLUMNS(lease_columns) },
+	{ KIND_EVENT, &k8s_events_events, "event", "ev", NULL, "EventsV1Event", .is_view = true,
 		COLUMNS(event_columns) },
 };
 const size_t resource_count = sizeof resource_table / sizeof resource_table[0];
@@ -320,8 +305,9 @@ const struct resource *resource_find(const char *group, const char *version, con
 {
 	for (size_t i = 0; i < resource_count; i++) {
 		const struct resource *r = &resource_table[i];
-		if (strcmp(r->group, group) == 0 && strcmp(r->version, version) == 0 &&
-			strcmp(r->plural, plural) == 0)
+		if (strcmp(r->api->group, group) == 0 &&
+			strcmp(r->api->version, version) == 0 &&
+			strcmp(r->api->plural, plural) == 0)
 			return r;
 	}
 	return NULL;
@@ -337,11 +323,10 @@ const struct resource *resource_of(enum kind kind)
 
 const struct resource *resource_of_object(const char *api_version, const char *kind_name)
 {
-	char text[RESOURCE_API_VERSION_BYTES];
+	char text[K8S_API_VERSION_BYTES];
 	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].kind_name, kind_name) == 0 &&
-			strcmp(resource_api_version(&resource_table[i], text), api_version) ==
-				0)
+		if (strcmp(resource_table[i].api->kind, kind_name) == 0 &&
+			strcmp(k8s_api_version(resource_table[i].api, text), api_version) == 0)
 			return &resource_table[i];
 	return NULL;
 }
@@ -349,14 +334,7 @@ const struct resource *resource_of_object(const char *api_version, const char *k
 bool resource_has_group(const char *group)
 {
 	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].group, group) == 0)
+		if (strcmp(resource_table[i].api->group, group) == 0)
 			return true;
 	return false;
-}
-
-const char *resource_api_version(const struct resource *r, char out[RESOURCE_API_VERSION_BYTES])
-{
-	snprintf(out, RESOURCE_API_VERSION_BYTES, "%s%s%s", r->group, r->group[0] ? "/" : "",
-		r->version);
-	return out;
 }

@@ -3,6 +3,8 @@
  * validation and OpenAPI are all produced from these rows and schemas.json. */
 #pragma once
 
+#include "engine/k8s/resource.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,15 +37,11 @@ struct column {
 
 struct resource {
 	enum kind kind;
-	const char *group; /* "" is the core group */
-	const char *version;
-	const char *plural;
+	const struct k8s_resource *api;
 	const char *singular;
-	const char *kind_name;
 	const char *short_name; /* or NULL */
 	const char *category;   /* or NULL */
 	const char *schema;     /* name in schemas.json */
-	bool is_namespaced;
 	bool is_custom; /* rules of custom resources: generation, patch types, field selectors */
 	bool has_status; /* status is a subresource */
 	bool has_scale;
@@ -64,7 +62,3 @@ const struct resource *resource_of(enum kind kind);
 const struct resource *resource_of_object(const char *api_version, const char *kind_name);
 /* True if the group (any version) is served. */
 bool resource_has_group(const char *group);
-/* "v1" or "group/version", in out. */
-enum { RESOURCE_API_VERSION_BYTES = 96 };
-const char *resource_api_version(
-	const struct resource *r, char out[RESOURCE_API_VERSION_BYTES]);

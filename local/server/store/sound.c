@@ -79,7 +79,7 @@ static bool check_value(const cJSON *value, struct err *err)
 static bool has_identity(enum kind kind, const cJSON *json, struct err *err)
 {
 	static const char *const wanted[] = { "name", "uid", "namespace" };
-	int n = resource_of(kind)->is_namespaced ? 3 : 2;
+	int n = resource_of(kind)->api->is_namespaced ? 3 : 2;
 	for (int i = 0; i < n; i++) {
 		const char *text = json_str(json, "metadata", wanted[i], NULL);
 		if (!text || !*text)

@@ -60,7 +60,7 @@ static void fill_details(cJSON *s, const char *name, const char *group, const ch
 
 cJSON *status_about(cJSON *s, const struct resource *r, const char *name)
 {
-	fill_details(s, name, r ? r->group : NULL, r ? r->plural : NULL);
+	fill_details(s, name, r ? r->api->group : NULL, r ? r->api->plural : NULL);
 	return s;
 }
 
@@ -76,7 +76,7 @@ static cJSON *about_resource(int code, const char *reason, const struct resource
 	struct str text;
 	str_init(&text, MESSAGE_BYTES);
 	str_add(&text, before);
-	add_qualified(&text, r->plural, r->group);
+	add_qualified(&text, r->api->plural, r->api->group);
 	str_addf(&text, " \"%s\"%s", name, after);
 	cJSON *s = status_about(status_new(code, reason, "%s", text.p), r, name);
 	str_deinit(&text);
@@ -128,7 +128,7 @@ cJSON *status_invalid(const struct resource *r, const char *name, cJSON *causes)
 	const cJSON *c;
 	int n = cJSON_GetArraySize(causes);
 	str_init(&text, MESSAGE_BYTES);
-	add_qualified(&text, r->kind_name, r->group);
+	add_qualified(&text, r->api->kind, r->api->group);
 	str_addf(&text, " \"%s\" is invalid: %s", name, n > 1 ? "[" : "");
 	cJSON_ArrayForEach(c, causes)
 	{
@@ -139,7 +139,7 @@ cJSON *status_invalid(const struct resource *r, const char *name, cJSON *causes)
 		str_add(&text, "]");
 	cJSON *s = status_new(422, "Invalid", "%s", text.p);
 	str_deinit(&text);
-	fill_details(s, name, r->group, r->kind_name);
+	fill_details(s, name, r->api->group, r->api->kind);
 	cJSON_AddItemToObject(cJSON_GetObjectItemCaseSensitive(s, "details"), "causes", causes);
 	return s;
 }

@@ -120,7 +120,7 @@ static bool load_row(
 		return true;
 	return err_set(err, ERR_LOCAL_STORE,
 		"%.250s: %s \"%.63s/%.63s\" cannot be read: %.100s", s->path,
-		is_known ? resource_of((enum kind)kind)->plural : "a row", ns ? ns : "",
+		is_known ? resource_of((enum kind)kind)->api->plural : "a row", ns ? ns : "",
 		name ? name : "", is_known ? why.msg : "of an unknown kind");
 }
 

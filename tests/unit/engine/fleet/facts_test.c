@@ -197,8 +197,8 @@ static void conditions(void **state)
 			REASON_OTHER, 0, true, "Odd" },
 		{ "3", "{'type':'Ready','status':'true'}", CONDITION_UNKNOWN, REASON_OTHER, 0,
 			true, "" },
-		/* of two the last */
-		{ "3", "{'type':'Ready','status':'True'},{'type':'Ready','status':'False'}",
+		/* of two the first, as meta.FindStatusCondition of apimachinery takes it */
+		{ "3", "{'type':'Ready','status':'False'},{'type':'Ready','status':'True'}",
 			CONDITION_FALSE, REASON_OTHER, 0, true, "" },
 		{ "3",
 			"{'type':'Ready','status':'True','observedGeneration':3,"

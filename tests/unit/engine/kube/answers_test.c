@@ -4,10 +4,11 @@
 
 #include "engine/base/err.h"
 #include "engine/base/json.h"
+#include "engine/k8s/resource.h"
+#include "engine/kube/client.h"
 #include "engine/kube/config_internal.h"
 #include "engine/kube/exec.h"
 #include "engine/kube/portforward_error.h"
-#include "engine/kube/resources.h"
 #include "engine/kube/status.h"
 #include "engine/net/http.h"
 
@@ -218,26 +219,26 @@ static void a_refused_forward(void **state)
 static void paths_of_resources(void **state)
 {
 	static const struct {
-		const struct kube_resource *resource;
+		const struct k8s_resource *resource;
 		const char *namespace_, *name, *sub, *path;
 	} rows[] = {
-		{ &kube_pods, NULL, NULL, NULL, "/api/v1/pods" },
-		{ &kube_pods, "", "", "", "/api/v1/pods" },
-		{ &kube_pods, "n", NULL, NULL, "/api/v1/namespaces/n/pods" },
-		{ &kube_pods, "n", "p", NULL, "/api/v1/namespaces/n/pods/p" },
-		{ &kube_pods, "n", "p", "log", "/api/v1/namespaces/n/pods/p/log" },
-		{ &kube_namespaces, NULL, "n", NULL, "/api/v1/namespaces/n" },
-		{ &kube_leases, "n", "l", NULL,
+		{ &k8s_pods, NULL, NULL, NULL, "/api/v1/pods" },
+		{ &k8s_pods, "", "", "", "/api/v1/pods" },
+		{ &k8s_pods, "n", NULL, NULL, "/api/v1/namespaces/n/pods" },
+		{ &k8s_pods, "n", "p", NULL, "/api/v1/namespaces/n/pods/p" },
+		{ &k8s_pods, "n", "p", "log", "/api/v1/namespaces/n/pods/p/log" },
+		{ &k8s_namespaces, NULL, "n", NULL, "/api/v1/namespaces/n" },
+		{ &k8s_leases, "n", "l", NULL,
 			"/apis/coordination.k8s.io/v1/namespaces/n/leases/l" },
-		{ &kube_sandboxclaims, "n", "c", "status",
+		{ &k8s_sandboxclaims, "n", "c", "status",
 			"/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/n/sandboxclaims/c/status" },
 		/* nothing leaves its segment */
-		{ &kube_pods, "n", "a/../b", NULL, "/api/v1/namespaces/n/pods/a%2F..%2Fb" },
-		{ &kube_pods, "..", ".", NULL, "/api/v1/namespaces/%2E%2E/pods/%2E" },
-		{ &kube_pods, "n", "...", NULL, "/api/v1/namespaces/n/pods/..." },
-		{ &kube_pods, "n", "?a=b#c%20\xff\x01", NULL,
+		{ &k8s_pods, "n", "a/../b", NULL, "/api/v1/namespaces/n/pods/a%2F..%2Fb" },
+		{ &k8s_pods, "..", ".", NULL, "/api/v1/namespaces/%2E%2E/pods/%2E" },
+		{ &k8s_pods, "n", "...", NULL, "/api/v1/namespaces/n/pods/..." },
+		{ &k8s_pods, "n", "?a=b#c%20\xff\x01", NULL,
 			"/api/v1/namespaces/n/pods/%3Fa%3Db%23c%2520%FF%01" },
-		{ &kube_pods, "azAZ09-._~", "@[`{/:", NULL,
+		{ &k8s_pods, "azAZ09-._~", "@[`{/:", NULL,
 			"/api/v1/namespaces/azAZ09-._~/pods/%40%5B%60%7B%2F%3A" },
 	};
 	(void)state;

@@ -2,7 +2,7 @@
 /* Calls: Status to codes, retries, credentials in every form. */
 #include "api.h"
 
-#include "engine/kube/resources.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/status.h"
 
 #include <sys/stat.h>
@@ -71,7 +71,7 @@ static void on_done(void *arg, const struct err *err, const cJSON *object)
 static void call_with(struct test *t, struct kube_client *client, const char *method)
 {
 	struct err err = { 0 };
-	char *path = kube_path(&kube_pods, "demo", "p", NULL);
+	char *path = kube_path(&k8s_pods, "demo", "p", NULL);
 	const struct kube_call_opts opts = {
 		.method = method,
 		.path = path,

@@ -6,8 +6,8 @@
 #include "api.h"
 
 #include "engine/base/num.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/reflector.h"
-#include "engine/kube/resources.h"
 
 enum { MAX_OBJECTS = 64 };
 
@@ -341,7 +341,7 @@ static inline void start(struct test *t, int64_t read_idle_ms)
 {
 	struct err err = { 0 };
 	const struct kube_reflector_opts opts = {
-		.resource = &kube_sandboxclaims,
+		.resource = &k8s_sandboxclaims,
 		.namespace_ = "demo",
 		.label_selector = t->field_selector ? NULL : "a in (b,c)",
 		.field_selector = t->field_selector,

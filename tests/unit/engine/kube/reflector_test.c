@@ -376,7 +376,7 @@ static void a_bad_selector_is_refused_at_once(void **state)
 	struct test *t = *state;
 	struct err err = { 0 };
 	const struct kube_reflector_opts opts = {
-		.resource = &kube_pods, .label_selector = "a in b", .on_object = on_object
+		.resource = &k8s_pods, .label_selector = "a in b", .on_object = on_object
 	};
 	assert_null(kube_reflector_start(t->api.client, &opts, &err));
 	assert_int_equal(ERR_ARG_INVALID, err.code);

@@ -230,7 +230,7 @@ static void test_a_condition_keeps_the_time_of_its_change(void **state)
 	cJSON *o = world_json("{'status':{}}");
 	cJSON *status = tree_object(o, "status");
 	condition_set(status, "Ready", "False", "R", "m", 0);
-	assert_false(condition_is_true(o, "Ready"));
+	assert_false(k8s_condition_is_true(o, "Ready"));
 	cJSON *c =
 		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(status, "conditions"), 0);
 	assert_null(json_get(c, "observedGeneration", NULL));
@@ -241,11 +241,11 @@ static void test_a_condition_keeps_the_time_of_its_change(void **state)
 	assert_int_equal(json_int(c, 0, "observedGeneration", NULL), 7);
 	condition_set(status, "Ready", "True", "Up", "n", 8);
 	assert_string_not_equal(json_str(c, "lastTransitionTime", NULL), "then");
-	assert_true(condition_is_true(o, "Ready"));
+	assert_true(k8s_condition_is_true(o, "Ready"));
 	condition_set(status, "Other", "True", "Up", "n", 8);
 	condition_drop(status, "Ready");
-	assert_null(condition_find(o, "Ready"));
-	assert_non_null(condition_find(o, "Other"));
+	assert_null(k8s_condition_find(o, "Ready"));
+	assert_non_null(k8s_condition_find(o, "Other"));
 	cJSON_Delete(o);
 }
 

@@ -242,7 +242,7 @@ static void test_phases(void **state)
 		static const char *const types[] = { "ContainersReady", "Ready" };
 		for (size_t t = 0; t < COUNT(types); t++) {
 			const cJSON *is =
-				condition_find(world_get(w, KIND_POD, "p")->json, types[t]);
+				k8s_condition_find(world_get(w, KIND_POD, "p")->json, types[t]);
 			const char *reason = json_str(is, "reason", NULL);
 			assert_string_equal(json_str(is, "status", NULL),
 				rows[i].is_ready ? "True" : "False");

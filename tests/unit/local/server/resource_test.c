@@ -74,7 +74,7 @@ static void test_cells(void **state)
 
 static void test_lookups(void **state)
 {
-	char text[RESOURCE_API_VERSION_BYTES];
+	char text[K8S_API_VERSION_BYTES];
 	(void)state;
 	assert_int_equal(resource_find("", "v1", "pods")->kind, KIND_POD);
 	assert_null(resource_find("", "v2", "pods"));
@@ -85,8 +85,8 @@ static void test_lookups(void **state)
 	assert_null(resource_of_object("v1", "Sandbox"));
 	for (int k = 0; k < KIND_COUNT; k++)
 		assert_non_null(resource_of((enum kind)k));
-	assert_string_equal(resource_api_version(resource_of(KIND_POD), text), "v1");
-	assert_string_equal(resource_api_version(resource_of(KIND_CLAIM), text),
+	assert_string_equal(k8s_api_version(resource_of(KIND_POD)->api, text), "v1");
+	assert_string_equal(k8s_api_version(resource_of(KIND_CLAIM)->api, text),
 		"extensions.agents.x-k8s.io/v1beta1");
 }
 

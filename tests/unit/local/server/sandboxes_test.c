@@ -148,13 +148,13 @@ static void test_what_is_said_of_the_pod(void **state)
 			"nodeName");
 		const char *finished = world_condition(w, KIND_SANDBOX, "s", "Finished");
 		assert_int_equal(*finished != '\0', rows[i].is_finished);
-		assert_non_null(condition_find(sandbox(w), "PodScheduled"));
+		assert_non_null(k8s_condition_find(sandbox(w), "PodScheduled"));
 	}
 	world_remove(w, KIND_POD, "s");
 	world_pass(w, KIND_SANDBOX, "s");
 	assert_string_equal(
 		ready(w), "False DependenciesNotReady Pod exists with phase: Pending");
-	assert_null(condition_find(sandbox(w), "PodScheduled"));
+	assert_null(k8s_condition_find(sandbox(w), "PodScheduled"));
 }
 
 static void test_a_pod_that_ends_is_not_ready(void **state)
@@ -187,8 +187,8 @@ static void test_suspend_and_resume(void **state)
 		"False PodTerminating Pod is being terminated");
 	assert_null(json_get(sandbox(w), "status", "podIPs", NULL));
 	assert_non_null(world_get(w, KIND_SERVICE, "s"));
-	assert_int_equal(
-		json_int(condition_find(sandbox(w), "Ready"), 0, "observedGeneration", NULL),
+	assert_int_equal(json_int(k8s_condition_find(sandbox(w), "Ready"), 0,
+				 "observedGeneration", NULL),
 		2);
 	world_remove(w, KIND_POD, "s");
 	world_pass(w, KIND_SANDBOX, "s");

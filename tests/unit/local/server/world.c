@@ -79,7 +79,7 @@ struct object *world_make(struct world *w, enum kind kind, const char *format, .
 	cJSON *json = parse(format, args);
 	va_end(args);
 	expect_no_status(objects_create(
-		w->server.store, r, r->is_namespaced ? "default" : "", json, NULL, &o));
+		w->server.store, r, r->api->is_namespaced ? "default" : "", json, NULL, &o));
 	object_unref(o);
 	return o;
 }
@@ -92,7 +92,7 @@ struct object *world_put(struct world *w, enum kind kind, const char *format, ..
 	cJSON *json = parse(format, args);
 	va_end(args);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
-	if (resource_of(kind)->is_namespaced && !json_str(metadata, "namespace", NULL))
+	if (resource_of(kind)->api->is_namespaced && !json_str(metadata, "namespace", NULL))
 		cJSON_AddStringToObject(metadata, "namespace", "default");
 	struct object *o = store_write(w->server.store, kind, json, &err);
 	assert_non_null(o);
@@ -101,8 +101,8 @@ struct object *world_put(struct world *w, enum kind kind, const char *format, ..
 
 struct object *world_get(struct world *w, enum kind kind, const char *name)
 {
-	return store_get(
-		w->server.store, kind, resource_of(kind)->is_namespaced ? "default" : "", name);
+	return store_get(w->server.store, kind,
+		resource_of(kind)->api->is_namespaced ? "default" : "", name);
 }
 
 struct object *world_change(struct world *w, enum kind kind, const char *name,
@@ -173,7 +173,7 @@ const char *world_condition(struct world *w, enum kind kind, const char *name, c
 	static char text[600];
 	struct object *o = world_get(w, kind, name);
 	assert_non_null(o);
-	const cJSON *condition = condition_find(o->json, type);
+	const cJSON *condition = k8s_condition_find(o->json, type);
 	text[0] = '\0';
 	if (condition)
 		snprintf(text, sizeof text, "%s %s %s", json_str(condition, "status", NULL),

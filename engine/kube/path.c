@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The resources by name, and the paths and queries that lead to them. */
-#include "engine/kube/resources.h"
-
+/* The paths and queries that lead to resources. */
 #include "engine/base/mem.h"
+#include "engine/base/str.h"
+#include "engine/k8s/resource.h"
+#include "engine/kube/client.h"
 
 #include <string.h>
-
-const struct kube_resource kube_sandboxclaims = { "extensions.agents.x-k8s.io", "v1beta1",
-	"sandboxclaims", "SandboxClaim" };
-const struct kube_resource kube_sandboxes = { "agents.x-k8s.io", "v1beta1", "sandboxes",
-	"Sandbox" };
-const struct kube_resource kube_sandboxtemplates = { "extensions.agents.x-k8s.io", "v1beta1",
-	"sandboxtemplates", "SandboxTemplate" };
-const struct kube_resource kube_sandboxwarmpools = { "extensions.agents.x-k8s.io", "v1beta1",
-	"sandboxwarmpools", "SandboxWarmPool" };
-const struct kube_resource kube_pods = { "", "v1", "pods", "Pod" };
-const struct kube_resource kube_events = { "", "v1", "events", "Event" };
-const struct kube_resource kube_services = { "", "v1", "services", "Service" };
-const struct kube_resource kube_namespaces = { "", "v1", "namespaces", "Namespace" };
-const struct kube_resource kube_leases = { "coordination.k8s.io", "v1", "leases", "Lease" };
-const struct kube_resource kube_endpointslices = { "discovery.k8s.io", "v1", "endpointslices",
-	"EndpointSlice" };
-const struct kube_resource kube_gateways = { "gateway.networking.k8s.io", "v1", "gateways",
-	"Gateway" };
 
 enum { PATH_MAX_BYTES = 4096, QUERY_MAX_BYTES = 16 << 10 };
 
@@ -55,7 +38,7 @@ static void add_segment(struct str *path, const char *text)
 	add_encoded(path, text);
 }
 
-char *kube_path(const struct kube_resource *resource, const char *namespace_, const char *name,
+char *kube_path(const struct k8s_resource *resource, const char *namespace_, const char *name,
 	const char *subresource)
 {
 	struct str path;
