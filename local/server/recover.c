@@ -184,11 +184,14 @@ static bool put(struct recovery *r, enum kind kind, cJSON *json)
 		cJSON_Delete(json);
 		return false;
 	}
-	if (store_write(r->store, kind, json, &err))
-		return true;
-	str_addf(r->report, "not kept: %s %.63s/%.63s: %.200s\n", resource_of(kind)->singular,
-		ns ? ns : "", name, err.msg);
-	return false;
+	/* json is gone when it was refused */
+	char *what =
+		x_asprintf("%s %.63s/%.63s", resource_of(kind)->singular, ns ? ns : "", name);
+	bool ok = store_write(r->store, kind, json, &err) != NULL;
+	if (!ok)
+		str_addf(r->report, "not kept: %s: %.200s\n", what, err.msg);
+	free(what);
+	return ok;
 }
 
 static bool on_object(void *arg, enum kind kind, cJSON *json)
@@ -235,9 +238,10 @@ static void remake_from(struct recovery *r, const char *uid)
 		const char *kind = json_str(o, "kind", NULL);
 		const char *own = json_str(o, "metadata", "uid", NULL);
 		const char *ns = json_str(o, "metadata", "namespace", NULL);
+		const char *name = json_str(o, "metadata", "name", NULL);
 		const struct resource *res =
 			version && kind ? resource_of_object(version, kind) : NULL;
-		ok = res && own && ns && owners_are_known(r, o) &&
+		ok = res && own && ns && name && owners_are_known(r, o) &&
 		     !store_was_deleted(r->store, own);
 		if (!ok || store_by_uid(r->store, own))
 			continue;
@@ -246,7 +250,7 @@ static void remake_from(struct recovery *r, const char *uid)
 		r->n_remade += ok;
 		if (ok)
 			str_addf(r->report, "made again from its manifest: %s %.63s/%.63s\n",
-				res->singular, ns, json_str(o, "metadata", "name", NULL));
+				res->singular, ns, name);
 	}
 	cJSON_Delete(manifest);
 }
