@@ -95,67 +95,68 @@ static void with_the_claim(struct store *s)
 	write_object(s, KIND_CLAIM, CLAIM("c", "c1"));
 }
 
+#define WHOLE CLAIM("c", "c1") "," SANDBOX("c", "s1", "c1") "," VOLUME("w-c", "v1", "s1")
+
 /* A name or an owner that is not there any more ends the row: what follows would be nobody's. */
+static const struct {
+	void (*before)(struct store *s);
+	const char *objects;
+	size_t claims, sandboxes, volumes;
+} manifests[] = {
+	{ with_the_claim, WHOLE, 1, 1, 1 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
+		"'namespace':'default'}}",
+		0, 0, 0 },
+	{ with_deleted_claim, WHOLE, 0, 0, 0 },
+	{ with_deleted_volume, WHOLE, 1, 1, 0 },
+	{ with_another_claim, WHOLE, 1, 0, 0 },
+	{ with_another_sandbox, WHOLE, 1, 1, 0 },
+	{ NULL, SANDBOX("c", "s1", "c1") "," VOLUME("w-c", "v1", "s1"), 0, 0, 0 },
+	{ NULL, CLAIM("c", "c1") "," VOLUME("w-c", "v1", "s1"), 1, 0, 0 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'Nothing','metadata':{'uid':'n','namespace':"
+		"'default','name':'n'}}," VOLUME("w-c", "v1", "s1"),
+		0, 0, 0 },
+	{ NULL,
+		"{'kind':'PersistentVolumeClaim','metadata':{'uid':'n','namespace':"
+		"'default','name':'n'}}",
+		0, 0, 0 },
+	{ NULL, "{'apiVersion':'v1','metadata':{'uid':'n','namespace':'default','name':'n'}}",
+		0, 0, 0 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'namespace':"
+		"'default','name':'n'}}",
+		0, 0, 0 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
+		"'name':'n'}}",
+		0, 0, 0 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
+		"'namespace':'lost','name':'n'}}",
+		0, 0, 0 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
+		"'namespace':'default','name':'n'}}",
+		0, 0, 1 },
+	{ NULL,
+		"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
+		"'namespace':'default','name':'n','ownerReferences':[{}]}}",
+		0, 0, 0 },
+};
+
 static void test_what_a_manifest_does_not_bring_back(void **state)
 {
-	static const char whole[] =
-		CLAIM("c", "c1") "," SANDBOX("c", "s1", "c1") "," VOLUME("w-c", "v1", "s1");
-	static const struct {
-		void (*before)(struct store *s);
-		const char *objects;
-		size_t claims, sandboxes, volumes;
-	} rows[] = {
-		{ with_the_claim, whole, 1, 1, 1 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
-			"'namespace':'default'}}",
-			0, 0, 0 },
-		{ with_deleted_claim, whole, 0, 0, 0 },
-		{ with_deleted_volume, whole, 1, 1, 0 },
-		{ with_another_claim, whole, 1, 0, 0 },
-		{ with_another_sandbox, whole, 1, 1, 0 },
-		{ NULL, SANDBOX("c", "s1", "c1") "," VOLUME("w-c", "v1", "s1"), 0, 0, 0 },
-		{ NULL, CLAIM("c", "c1") "," VOLUME("w-c", "v1", "s1"), 1, 0, 0 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'Nothing','metadata':{'uid':'n','namespace':"
-			"'default','name':'n'}}," VOLUME("w-c", "v1", "s1"),
-			0, 0, 0 },
-		{ NULL,
-			"{'kind':'PersistentVolumeClaim','metadata':{'uid':'n','namespace':"
-			"'default','name':'n'}}",
-			0, 0, 0 },
-		{ NULL, "{'apiVersion':'v1','metadata':{'uid':'n','namespace':'default','name':'n'}}",
-			0, 0, 0 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'namespace':"
-			"'default','name':'n'}}",
-			0, 0, 0 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
-			"'name':'n'}}",
-			0, 0, 0 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
-			"'namespace':'lost','name':'n'}}",
-			0, 0, 0 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
-			"'namespace':'default','name':'n'}}",
-			0, 0, 1 },
-		{ NULL,
-			"{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'uid':'n',"
-			"'namespace':'default','name':'n','ownerReferences':[{}]}}",
-			0, 0, 0 },
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < sizeof manifests / sizeof manifests[0]; i++) {
 		setup(state);
-		make_damaged(rows[i].before);
-		make_manifest("v1", rows[i].objects);
+		make_damaged(manifests[i].before);
+		make_manifest("v1", manifests[i].objects);
 		must_recover();
 		struct store *s = open_store(true);
-		if (store_count(s, KIND_CLAIM) != rows[i].claims ||
-			store_count(s, KIND_SANDBOX) != rows[i].sandboxes ||
-			store_count(s, KIND_PVC) != rows[i].volumes)
+		if (store_count(s, KIND_CLAIM) != manifests[i].claims ||
+			store_count(s, KIND_SANDBOX) != manifests[i].sandboxes ||
+			store_count(s, KIND_PVC) != manifests[i].volumes)
 			fail_msg("row %zu: %zu %zu %zu: %s", i, store_count(s, KIND_CLAIM),
 				store_count(s, KIND_SANDBOX), store_count(s, KIND_PVC), said);
 		store_close(s);
