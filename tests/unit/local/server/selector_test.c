@@ -104,6 +104,90 @@ static void test_bad_fields(void **state)
 	}
 }
 
+/* Each kind by its own fields, and by those of no other. */
+static void test_which_fields(void **state)
+{
+	enum { POD = 1, EVENT = 2, NEW_EVENT = 4, NAMESPACE = 8, ANY = 16 };
+	static const struct {
+		const char *field;
+		int kinds;
+	} rows[] = {
+		{ "metadata.name", POD | EVENT | NEW_EVENT | NAMESPACE | ANY },
+		{ "metadata.namespace", POD | EVENT | NEW_EVENT | NAMESPACE | ANY },
+		{ "status.phase", POD | NAMESPACE },
+		{ "spec.nodeName", POD },
+		{ "status.podIP", POD },
+		{ "spec.restartPolicy", POD },
+		{ "spec.serviceAccountName", POD },
+		{ "spec.schedulerName", POD },
+		{ "involvedObject.kind", EVENT },
+		{ "involvedObject.namespace", EVENT },
+		{ "involvedObject.name", EVENT },
+		{ "involvedObject.uid", EVENT },
+		{ "involvedObject.apiVersion", EVENT },
+		{ "involvedObject.resourceVersion", EVENT },
+		{ "involvedObject.fieldPath", EVENT },
+		{ "reason", EVENT | NEW_EVENT },
+		{ "reportingComponent", EVENT },
+		{ "source", EVENT },
+		{ "type", EVENT | NEW_EVENT },
+		{ "regarding.kind", NEW_EVENT },
+		{ "regarding.namespace", NEW_EVENT },
+		{ "regarding.name", NEW_EVENT },
+		{ "regarding.uid", NEW_EVENT },
+		{ "regarding.apiVersion", NEW_EVENT },
+		{ "regarding.resourceVersion", NEW_EVENT },
+		{ "regarding.fieldPath", NEW_EVENT },
+		{ "reportingController", NEW_EVENT },
+		{ "metadata.uid", 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows) * resource_count; i++) {
+		const struct resource *r = &resource_table[i % resource_count];
+		size_t row = i / resource_count;
+		char text[100];
+		bool ok;
+		int kind = r->kind == KIND_POD         ? POD
+			   : r->kind == KIND_NAMESPACE ? NAMESPACE
+			   : r->kind != KIND_EVENT     ? ANY
+			   : r->is_view                ? NEW_EVENT
+						       : EVENT;
+		snprintf(text, sizeof text, "%s=x", rows[row].field);
+		k8s_selector_free(selector_parse_fields(text, r, &ok, NULL));
+		if (ok != ((rows[row].kinds & kind) != 0))
+			fail_msg("%s of %s/%s", text, r->group, r->plural);
+	}
+}
+
+static void test_where_fields_are(void **state)
+{
+	static const struct {
+		const char *selector;
+		bool matches;
+	} rows[] = {
+		{ "source=kubelet", true },
+		{ "source=x", false },
+		{ "type=Warning", true },
+		{ "involvedObject.name=p", true },
+		{ "involvedObject.name=", false },
+		{ "involvedObject.uid=", true },
+		{ "involvedObject.fieldPath=", true }, /* no text */
+		{ "reason=", true },
+	};
+	(void)state;
+	cJSON *o = cJSON_Parse("{\"type\":\"Warning\",\"source\":{\"component\":\"kubelet\"},"
+			       "\"involvedObject\":{\"name\":\"p\",\"fieldPath\":5}}");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool ok;
+		struct k8s_selector *s = selector_parse_fields(
+			rows[i].selector, resource_of(KIND_EVENT), &ok, NULL);
+		if (!ok || selector_matches_fields(s, o) != rows[i].matches)
+			fail_msg("%s", rows[i].selector);
+		k8s_selector_free(s);
+	}
+	cJSON_Delete(o);
+}
+
 static void test_name(void **state)
 {
 	bool ok;
@@ -122,6 +206,8 @@ int main(void)
 		cmocka_unit_test(test_bad_labels),
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_bad_fields),
+		cmocka_unit_test(test_which_fields),
+		cmocka_unit_test(test_where_fields_are),
 		cmocka_unit_test(test_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
