@@ -99,7 +99,7 @@ static void what_the_daemon_says(void **state)
 		"env:\n  SANDBOX_A: \"1\"\n  SANDBOX_B: \"\\e]0;x\"\n", "");
 	n_answers = 0;
 	rest.own_health = true;
-	direct(c, "health --timeout 1s", NULL, 1, "", "~sandmux: runtime.protocol: ");
+	direct(c, "health --timeout 3s", NULL, 1, "", "~sandmux: runtime.protocol: ");
 }
 
 /* ---- files */
