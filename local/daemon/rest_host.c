@@ -42,9 +42,9 @@ bool rest_host_is_fine(const char *host)
 {
 	char name[NAME_BYTES];
 	struct in_addr address;
-	if (host == NULL || *host == '[') /* HTTP/1.0; an IPv6 address */
+	if (host == NULL) /* HTTP/1.0 */
 		return true;
-	size_t n = strcspn(host, ":");
+	size_t n = strcspn(host, ":"); /* of an IPv6 address it leaves nothing with a dot */
 	if (n >= sizeof name)
 		return false;
 	memcpy(name, host, n);

@@ -109,7 +109,16 @@ static void forms(void **state)
 	assert_non_null(strstr(form.head, "; filename=\"d/a\\\"b\\\\c\"\r\n"));
 	assert_memory_equal(form.tail, "\r\n--", 4);
 	legacy_form_deinit(&form);
-	static const char *const bad[] = { "a\nb", "\\x", "c:\\x", "\xff" };
+	char *too_long = malloc(70000);
+	memset(too_long, 'x', 69999);
+	too_long[69999] = 0;
+	static const char *const bad[] = { "a\nb", "\\x", "c:\\x", "\xff", "a\x7f", "\x1f" };
+	struct err why = { 0 };
+	assert_false(legacy_form_init(&form, too_long, &why));
+	assert_int_equal(why.code, ERR_ARG_PATH);
+	assert_string_equal(why.msg, "the path is too long");
+	legacy_form_deinit(&form);
+	free(too_long);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct err err = { 0 };
 		assert_false(legacy_form_init(&form, bad[i], &err));

@@ -729,6 +729,11 @@ static void links_are_told_from_what_they_point_to(void **state)
 			assert_int_equal(result_err.code, ERR_PROC_PROTOCOL);
 	}
 	assert_non_null(memmem(peer.body.p, peer.body.n, "\x0a\x03./a\x0a\x05./-rf", 12));
+	/* the name of the shell, before the paths, is no path */
+	static const char script[] =
+		"\x0a\x02sh\x0a\x02-c\x0a\x40"
+		"for p; do if [ -L \"$p\" ]; then printf 1; else printf 0; fi; done\x0a\x02sh\x0a\x03./a";
+	assert_non_null(memmem(peer.body.p, peer.body.n, script, sizeof script - 1));
 }
 
 static void bad_arguments_are_refused_at_once(void **state)

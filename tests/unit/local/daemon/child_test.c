@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -211,6 +212,162 @@ static void a_start_that_fails_says_why(void **state)
 	close(dir);
 }
 
+/* In a process of its own, since it changes what that one may do. */
+static int in_child(int (*fn)(void))
+{
+	int status;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(fn());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int soft_files(void)
+{
+	struct rlimit files;
+	return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (int)files.rlim_cur : -1;
+}
+
+/* The daemon takes what the system allows; a program gets what there was, or less. */
+static int raise_files(void)
+{
+	const struct rlimit before = { 100, 200 };
+	const struct exec_child_limits few = { .open_files = 50 }, many = { .open_files = 150 },
+				       more = { .open_files = 500 };
+	char out[100];
+	setrlimit(RLIMIT_NOFILE, &before);
+	exec_child_raise_own_limits();
+	if (soft_files() != 200)
+		return 1;
+	run("ulimit -Sn; ulimit -Hn", NULL, out, sizeof out);
+	if (strcmp(out, "100\n200\n") != 0)
+		return 2;
+	run("ulimit -Sn; ulimit -Hn", &few, out, sizeof out);
+	if (strcmp(out, "50\n50\n") != 0)
+		return 3;
+	run("ulimit -Sn; ulimit -Hn", &many, out, sizeof out);
+	if (strcmp(out, "150\n150\n") != 0)
+		return 4;
+	/* never more than there was */
+	run("ulimit -Sn; ulimit -Hn", &more, out, sizeof out);
+	if (strcmp(out, "200\n200\n") != 0)
+		return 5;
+	return soft_files() == 200 ? 0 : 6;
+}
+
+static void files_of_the_daemon_and_of_programs(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(raise_files), 0);
+}
+
+static int own_score(void)
+{
+	char text[20] = "";
+	int fd = open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	return n > 0 ? (int)strtol(text, NULL, 10) : -1;
+}
+
+/* A job goes first when memory runs out, whoever starts it; and not because it cannot be run. */
+static int raise_score(void)
+{
+	char out[100];
+	char *argv[] = { (char[]){ "x" }, NULL };
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (write(fd, "123", 3) != 3)
+		return 1;
+	close(fd);
+	exec_child_raise_own_limits();
+	run("cat /proc/self/oom_score_adj", NULL, out, sizeof out);
+	if (strcmp(out, "800\n") != 0)
+		return 2;
+	if (own_score() != 123)
+		return 3;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct exec_child_opts opts = {
+		.argv = argv, .dir_fd = AT_FDCWD, .in = null, .out = null, .err = null
+	};
+	return exec_child_start("/nowhere", &opts) < 0 && own_score() == 123 ? 0 : 4;
+}
+
+static void a_job_goes_before_the_daemon(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(raise_score), 0);
+}
+
+static void each_limit_is_that_of_its_kind(void **state)
+{
+	const struct exec_child_limits limits = { .processes = 5000,
+		.open_files = 33,
+		.file_bytes = 3 << 20,
+		.address_space_bytes = 1 << 30,
+		.data_bytes = 512 << 20 };
+	char out[400];
+	(void)state;
+	run("sed -n 's/Max processes *//p' /proc/self/limits | tr -s ' '; ulimit -n; ulimit -f; ulimit -Sv; ulimit -Hv; ulimit -d",
+		&limits, out, sizeof out);
+	assert_string_equal(out, "5000 5000 processes \n33\n6144\n1048576\n1048576\n524288\n");
+}
+
+/* Its own session, with the terminal as that of the session. */
+static void a_program_on_a_terminal(void **state)
+{
+	char name[64], out[400] = "", wanted[100];
+	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" },
+		(char[]){ "set -- $(cat /proc/self/stat); echo $6 $8; tty; echo $$; exec "
+			  "</dev/tty; tty" },
+		NULL };
+	int status;
+	(void)state;
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+	assert_int_equal(ptsname_r(master, name, sizeof name), 0);
+	int slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int dir = open("/", O_PATH | O_CLOEXEC);
+	const struct exec_child_opts opts = { .argv = argv,
+		.dir_fd = dir,
+		.in = slave,
+		.out = slave,
+		.err = slave,
+		.is_tty = true };
+	pid_t pid = exec_child_start("/bin/sh", &opts);
+	assert_true(pid > 0);
+	close(slave);
+	size_t used = 0;
+	ssize_t n;
+	while ((n = read(master, out + used, sizeof out - 1 - used)) > 0)
+		used += (size_t)n;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	snprintf(wanted, sizeof wanted, "%d %d\r\n%s\r\n%d\r\n/dev/tty\r\n", (int)pid, (int)pid,
+		name, (int)pid);
+	assert_string_equal(out, wanted);
+	close(master);
+	close(dir);
+}
+
+static void a_folder_that_is_gone(void **state)
+{
+	char *argv[] = { (char[]){ "x" }, NULL };
+	(void)state;
+	int file = open("/etc/passwd", O_PATH | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const struct exec_child_opts opts = {
+		.argv = argv, .dir_fd = file, .in = null, .out = null, .err = null
+	};
+	assert_int_equal(exec_child_start("/bin/true", &opts), -ENOTDIR);
+	const struct exec_child_opts closed = {
+		.argv = argv, .dir_fd = AT_FDCWD, .in = 999, .out = null, .err = null
+	};
+	assert_true(exec_child_start("/bin/true", &closed) < 0);
+	close(file);
+	close(null);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -221,6 +378,11 @@ int main(void)
 		TEST(variables_are_laid_over_our_own),
 		TEST(it_runs_where_and_as_it_should),
 		TEST(limits_hold),
+		TEST(files_of_the_daemon_and_of_programs),
+		TEST(a_job_goes_before_the_daemon),
+		TEST(each_limit_is_that_of_its_kind),
+		TEST(a_program_on_a_terminal),
+		TEST(a_folder_that_is_gone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

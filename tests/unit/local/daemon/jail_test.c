@@ -319,6 +319,25 @@ static bool is_refused(int fd, struct err *err)
 	return status != 0 && n == (ssize_t)sizeof *err;
 }
 
+/* A root that cannot be allowed is no reason to go on without the lock. */
+static void a_lock_that_does_not_close(void **state)
+{
+	struct err err = { 0 };
+	int status;
+	(void)state;
+	if (landlock_abi() < 2)
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		const struct jail_opts opts = {
+			.filter_fd = -1, .has_landlock = true, .root_dir = "/etc/passwd/x"
+		};
+		_exit(!jail_enter(&opts, &err) && strstr(err.msg, "/etc/passwd/x") ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
 /* Nothing is started without it. */
 static void a_filter_that_is_not_whole(void **state)
 {
@@ -346,6 +365,7 @@ int main(void)
 		cmocka_unit_test(rights_go_always),
 		cmocka_unit_test(a_user_namespace),
 		cmocka_unit_test(writing_is_for_these_folders),
+		cmocka_unit_test(a_lock_that_does_not_close),
 		cmocka_unit_test(it_cannot_be_read),
 		cmocka_unit_test(the_filter_is_loaded),
 		cmocka_unit_test(a_filter_that_is_not_whole),

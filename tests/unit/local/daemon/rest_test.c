@@ -191,6 +191,9 @@ static void test_routes(void **state)
 		/* the target cleaned */
 		ROW("GET /v1/files", 307, "Location: /v1/files/\r\n"),
 		ROW("HEAD /v1/files", 307, "Location: /v1/files/\r\n"),
+		ROW("GET /v1/files", 307, "Content-Type: text/html; charset=utf-8\r\n"),
+		ROW("HEAD /v1/files", 307, "Content-Type: text/html; charset=utf-8\r\n"),
+		NOT("DELETE /v1/files", 307, NULL, "Content-Type"),
 		ROW("DELETE /v1/files?a=b", 307, "Location: /v1/files/?a=b\r\n"),
 		ROW("GET /v1//health", 307, "Location: /v1/health\r\n"),
 		ROW("GET /v1/./health", 307, "Location: /v1/health\r\n"),
