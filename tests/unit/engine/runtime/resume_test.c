@@ -84,43 +84,41 @@ static void read_rest(struct rig *rig, int64_t offset, int64_t since_s)
 
 #define PART(range) "206 Partial Content\r\nContent-Length: 6\r\nContent-Range: " range
 
+static const struct {
+	const char *head;
+	int64_t since_s;
+	enum err_code is;
+	int64_t total, modified;
+} rests[] = {
+	{ PART("bytes 4-9/10"), -1, ERR_NONE, 10, -1 },
+	{ PART("bytes 4-9/*"), -1, ERR_NONE, -1, -1 },
+	{ PART("bytes 4-9/10\r\nLast-Modified: " DATE), DATE_S, ERR_NONE, 10, DATE_S },
+	{ PART("bytes 4-9/10"), DATE_S, ERR_NONE, 10, -1 },
+	{ PART("bytes 4-9/10\r\nLast-Modified: " LATER), DATE_S, ERR_FILE_CHANGED, 0, 0 },
+	{ PART("bytes 4-9/10\r\nLast-Modified: " LATER), -1, ERR_NONE, 10, DATE_S + 1 },
+	{ PART("bytes 5-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes 3-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes 4-3/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes 4-9/9"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes 4-4/5"), -1, ERR_NONE, 5, -1 },
+	{ PART("bytes 4-9/x"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes 4-9"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("bytes */10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ PART("other 4-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ "206 Partial Content\r\nContent-Length: 6", -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
+	{ "200 OK\r\nContent-Length: 6", -1, ERR_FILE_CHANGED, 0, 0 },
+	{ "412 Precondition Failed\r\nContent-Length: 6", DATE_S, ERR_FILE_CHANGED, 0, 0 },
+	/* all of it is there already; or another file */
+	{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes */4", -1, ERR_NONE, 4, -1 },
+	{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes */5", -1, ERR_FILE_CHANGED, 0,
+		0 },
+	{ "416 X\r\nContent-Length: 6", -1, ERR_FILE_CHANGED, 0, 0 },
+	{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes 4-9/4", -1, ERR_FILE_CHANGED, 0,
+		0 },
+};
+
 static void answers_to_a_range(void **state)
 {
-	static const struct {
-		const char *head;
-		int64_t since_s;
-		enum err_code is;
-		int64_t total, modified;
-	} rows[] = {
-		{ PART("bytes 4-9/10"), -1, ERR_NONE, 10, -1 },
-		{ PART("bytes 4-9/*"), -1, ERR_NONE, -1, -1 },
-		{ PART("bytes 4-9/10\r\nLast-Modified: " DATE), DATE_S, ERR_NONE, 10, DATE_S },
-		{ PART("bytes 4-9/10"), DATE_S, ERR_NONE, 10, -1 },
-		{ PART("bytes 4-9/10\r\nLast-Modified: " LATER), DATE_S, ERR_FILE_CHANGED, 0,
-			0 },
-		{ PART("bytes 4-9/10\r\nLast-Modified: " LATER), -1, ERR_NONE, 10, DATE_S + 1 },
-		{ PART("bytes 5-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes 3-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes 4-3/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes 4-9/9"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes 4-4/5"), -1, ERR_NONE, 5, -1 },
-		{ PART("bytes 4-9/x"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes 4-9"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("bytes */10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ PART("other 4-9/10"), -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ "206 Partial Content\r\nContent-Length: 6", -1, ERR_RUNTIME_PROTOCOL, 0, 0 },
-		{ "200 OK\r\nContent-Length: 6", -1, ERR_FILE_CHANGED, 0, 0 },
-		{ "412 Precondition Failed\r\nContent-Length: 6", DATE_S, ERR_FILE_CHANGED, 0,
-			0 },
-		/* all of it is there already; or another file */
-		{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes */4", -1, ERR_NONE, 4,
-			-1 },
-		{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes */5", -1,
-			ERR_FILE_CHANGED, 0, 0 },
-		{ "416 X\r\nContent-Length: 6", -1, ERR_FILE_CHANGED, 0, 0 },
-		{ "416 X\r\nContent-Length: 6\r\nContent-Range: bytes 4-9/4", -1,
-			ERR_FILE_CHANGED, 0, 0 },
-	};
 	struct rig rig;
 	char head[400];
 
@@ -129,23 +127,23 @@ static void answers_to_a_range(void **state)
 	hangs_up = false;
 	answer_head = head;
 	answer_body = "456789";
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		snprintf(head, sizeof head, "HTTP/1.1 %s\r\n\r\n", rows[i].head);
-		read_rest(&rig, 4, rows[i].since_s);
-		if ((rig.failed ? rig.err.code : ERR_NONE) != rows[i].is)
+	for (size_t i = 0; i < COUNT(rests); i++) {
+		snprintf(head, sizeof head, "HTTP/1.1 %s\r\n\r\n", rests[i].head);
+		read_rest(&rig, 4, rests[i].since_s);
+		if ((rig.failed ? rig.err.code : ERR_NONE) != rests[i].is)
 			fail_msg("row %zu: %s %s", i, err_name(&rig.err), rig.err.msg);
 		assert_non_null(strstr(asked, "GET /v1/files/d/f\n"));
 		assert_non_null(strstr(asked, "Range: bytes=4-\r\n"));
 		assert_int_equal(strstr(asked, "If-Unmodified-Since: " DATE "\r\n") != NULL,
-			rows[i].since_s == DATE_S);
+			rests[i].since_s == DATE_S);
 		if (rig.failed) {
 			assert_non_null(strstr(rig.err.msg, "d/f: "));
 			continue;
 		}
-		bool is_all = strncmp(rows[i].head, "416", 3) == 0;
+		bool is_all = strncmp(rests[i].head, "416", 3) == 0;
 		assert_int_equal(n_told, 1);
-		assert_int_equal(told_total, rows[i].total);
-		assert_int_equal(told_modified, rows[i].modified);
+		assert_int_equal(told_total, rests[i].total);
+		assert_int_equal(told_modified, rests[i].modified);
 		assert_int_equal(rig.text_n, is_all ? 0 : 6);
 		assert_int_equal(rig.number, rig.text_n);
 	}
