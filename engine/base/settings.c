@@ -220,8 +220,6 @@ static bool set_item(const cJSON *item, struct err *err)
 	char number[32];
 	const char *value = number;
 
-	if (!item->string)
-		return err_set(err, ERR_ARG_INVALID, "it must be a map of settings");
 	if (cJSON_IsString(item))
 		value = item->valuestring;
 	else if (cJSON_IsNumber(item))

@@ -34,7 +34,7 @@ struct span {
 
 struct telemetry {
 	struct span *spans; /* oldest first */
-	size_t count, max;
+	size_t count, max; /* the newest stays, even with max 0 */
 	uint64_t revision, dropped, sequence;
 	bool paths;
 };
@@ -55,7 +55,7 @@ static void span_free(struct span *span)
 struct telemetry *telemetry_new(size_t max_spans)
 {
 	struct telemetry *telemetry = x_calloc(1, sizeof *telemetry);
-	telemetry->max = max_spans > 0 ? max_spans : 1;
+	telemetry->max = max_spans;
 	return telemetry;
 }
 

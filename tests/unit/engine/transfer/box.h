@@ -100,6 +100,7 @@ struct runtime {
 	enum runtime_kind kind;
 	bool has_no_processes, has_no_shell, knows_no_size;
 	bool is_held[BOX_CALLS];
+	const char *held_path;                   /* of those, only this one; NULL: all */
 	int n_now[BOX_CALLS], n_most[BOX_CALLS]; /* at the same time */
 	size_t chunk_bytes;
 	/* what a program in it says; NULL: there is none */
@@ -165,6 +166,7 @@ static inline void box_remove(struct runtime *box, const char *path)
 	assert_non_null(node);
 	free(node->body);
 	*node = box->nodes[--box->n_nodes];
+	box->nodes[box->n_nodes] = (struct box_node){ 0 };
 }
 
 static inline int box_by_path(const void *a, const void *b)
@@ -201,10 +203,18 @@ static inline const char *box_text(struct runtime *box)
 /* ---- the turn of an operation */
 static inline void box_step(void *arg);
 
+static inline bool box_holds(const struct runtime_op *op)
+{
+	const struct runtime *box = op->box;
+
+	return box->is_held[op->call] &&
+	       (!box->held_path || strcmp(box->held_path, op->path) == 0);
+}
+
 static inline void box_schedule(struct runtime_op *op)
 {
 	op->is_due = true;
-	if (!op->box->is_held[op->call])
+	if (!box_holds(op))
 		loop_defer(op->box->loop, box_step, op);
 }
 
@@ -454,7 +464,7 @@ static inline void box_step(void *arg)
 	struct runtime_op *op = arg;
 	const struct err *err = op->err.code != ERR_NONE ? &op->err : NULL;
 
-	if (op->is_over || !op->is_due || op->box->is_held[op->call])
+	if (op->is_over || !op->is_due || box_holds(op))
 		return;
 	op->is_due = false;
 	switch (op->call) {

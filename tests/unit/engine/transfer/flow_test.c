@@ -761,6 +761,61 @@ static void folders_that_cannot_be_read(void **state)
 	assert_string_equal(here_text(), "in/ in/b/ in/b/g=y");
 }
 
+static void folders_that_go_away_here(void **state)
+{
+	(void)state;
+	here_fill("l/ l/a/ l/a/f=x l/g=y");
+	box_fill(&box, "up/");
+	box.is_held[BOX_STAT] = true;
+	box.held_path = "up/a";
+	struct transfer_opts opts = copy_opts(NULL, here("l/."), &box, "up");
+	copy_begin(&opts);
+	BOX_UNTIL(box_times(&box, "stat up/a\n"));
+	box_turns(3);
+	assert_int_equal(unlink(here("l/a/f")), 0);
+	assert_int_equal(rmdir(here("l/a")), 0);
+	box_release(&box, BOX_STAT);
+	BOX_UNTIL(copy.n_done);
+	assert_int_equal(copy.code, ERR_FILE_NOT_FOUND);
+	assert_memory_equal(copy.msg, "a: a: ", 6);
+	assert_int_equal(copy.end.files_failed, 1);
+	assert_string_equal(box_text(&box), "up/ up/g=y(644)");
+}
+
+/* More folders than jobs that begin in one turn. */
+static void many_folders_without_files(void **state)
+{
+	char name[20];
+	struct stat st;
+
+	(void)state;
+	box_dir(&box, "d");
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof name, "d/e%03d", i);
+		box_dir(&box, name)->modified_s = 5000 + i;
+	}
+	struct transfer_opts opts = copy_opts(&box, "d", NULL, here("in"));
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_int_equal(copy.end.files_total, 0);
+	assert_int_equal(copy.end.files_done, 0);
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof name, "in/e%03d", i);
+		assert_int_equal(stat(here(name), &st), 0);
+		assert_true(S_ISDIR(st.st_mode));
+		assert_int_equal(st.st_mode & 07777, 0750);
+		assert_int_equal(st.st_mtime, 5000 + i);
+	}
+	assert_int_equal(stat(here("in"), &st), 0);
+	assert_int_equal(st.st_mtime, 1000); /* in the end, when nothing more is put into it */
+	/* a folder that was there keeps what it has */
+	assert_int_equal(chmod(here("in/e000"), 0700), 0);
+	opts = copy_opts(&box, "d/.", NULL, here("in"));
+	copy_run(&opts);
+	assert_int_equal(stat(here("in/e000"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+}
+
 /* Up into what is there: each folder is asked about once, and new ones are not looked into. */
 static void folders_are_asked_about_once(void **state)
 {
@@ -858,6 +913,8 @@ int main(void)
 		BOX_TEST(entries_that_are_hidden),
 		BOX_TEST(how_deep),
 		BOX_TEST(folders_that_cannot_be_read),
+		BOX_TEST(folders_that_go_away_here),
+		BOX_TEST(many_folders_without_files),
 		BOX_TEST(folders_are_asked_about_once),
 		BOX_TEST(only_files_and_folders_go_up),
 		BOX_TEST(what_appears_meanwhile_stays),

@@ -274,6 +274,32 @@ static void many_sums_share_a_process(void **state)
 	assert_int_equal(box.n_most[BOX_READ], 4);
 }
 
+/* What waits for its sum holds a file open here: not too many of them. */
+static void not_too_many_wait_for_their_sum(void **state)
+{
+	char name[20];
+
+	(void)state;
+	wrong_file = gone_file = garbage = NULL;
+	box_dir(&box, "d");
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof name, "d/f%03d", i);
+		box_put(&box, name, "x");
+	}
+	box.is_held[BOX_EXECUTE] = true;
+	struct transfer_opts opts = verified(false, "d", "in");
+	copy_begin(&opts);
+	BOX_UNTIL(box_times(&box, "read") >= 128);
+	box_turns(30);
+	int n = box_times(&box, "read");
+	assert_true(n >= 128 && n < 128 + 6);
+	assert_int_equal(box.n_most[BOX_EXECUTE], 1);
+	box_release(&box, BOX_EXECUTE);
+	BOX_UNTIL(copy.n_done);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_int_equal(copy.end.files_done, 200);
+}
+
 /* ---- stat */
 static const char *stat_says[8]; /* one after the other */
 static int stat_exit[8], n_stats;
@@ -353,6 +379,48 @@ static void kinds_of_a_tree(void **state)
 		assert_true(
 			box_logged(&box, "execute stat -L -c %d:%i:%f -- ./d/e ./d/s ./d\n"));
 		here_clear();
+		box_clear(&box);
+	}
+}
+
+/* Within one sandbox a link may lead to where the copy goes. */
+static void a_tree_copied_beside_itself(void **state)
+{
+	static const struct {
+		const char *says; /* of d/s, d and t */
+		enum err_code code;
+		const char *msg, *notes, *text;
+	} rows[] = {
+		{ "1:3:" DIR_MODE "\n1:1:" DIR_MODE "\n1:2:" DIR_MODE "\n", ERR_NONE, "", "",
+			"d/ d/f=x(640) d/s/ d/s/g=y(640) t/ t/d/f=x(640) t/d/s/g=y(640)" },
+		{ "1:2:" DIR_MODE "\n1:1:" DIR_MODE "\n1:2:" DIR_MODE "\n", ERR_NONE, "",
+			"loop s: it leads to where the copy goes\n",
+			"d/ d/f=x(640) d/s/ d/s/g=y(640) t/ t/d/f=x(640)" },
+		{ "1:3:" DIR_MODE "\n1:2:" DIR_MODE "\n1:2:" DIR_MODE "\n", ERR_ARG_INVALID,
+			"d cannot be copied into itself", "",
+			"d/ d/f=x(640) d/s/ d/s/g=y(640) t/" },
+		/* what is no folder is nobody */
+		{ "1:3:" DIR_MODE "\n1:2:" FILE_MODE "\n1:2:" FILE_MODE "\n", ERR_NONE, "", "",
+			"d/ d/f=x(640) d/s/ d/s/g=y(640) t/ t/d/f=x(640) t/d/s/g=y(640)" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		n_stats = 0;
+		memset(stat_says, 0, sizeof stat_says);
+		memset(stat_exit, 0, sizeof stat_exit);
+		stat_says[0] = rows[i].says;
+		box_fill(&box, "d/ d/s/ d/f=x d/s/g=y t/");
+		box.execute = stats;
+		struct transfer_opts opts = copy_opts(&box, "d", &box, "t");
+		copy_run(&opts);
+		char *kept = strstr(copy.notes, "notKept");
+		if (kept)
+			*kept = 0;
+		if (copy.code != rows[i].code || strcmp(box_text(&box), rows[i].text) != 0)
+			fail_msg("row %zu: %s %s", i, copy.msg, box_text(&box));
+		assert_string_equal(copy.msg, rows[i].msg);
+		assert_string_equal(copy.notes, rows[i].notes);
+		assert_true(box_logged(&box, "execute stat -L -c %d:%i:%f -- ./d/s ./d ./t\n"));
 		box_clear(&box);
 	}
 }
@@ -801,6 +869,71 @@ static void folders_without_files(void **state)
 	}
 }
 
+/* ---- many of them share a process */
+static void all_is_well(const char *const *argv, struct box_answer *answer)
+{
+	size_t at = 0;
+
+	for (int i = 5; argv[i] && strcmp(argv[0], "stat") == 0; i++)
+		at += (size_t)snprintf(answer->out + at, sizeof answer->out - at,
+			"1:%zu:" DIR_MODE "\n", strlen(box.log.p) + (size_t)i);
+}
+
+static int most_arguments(const char *program)
+{
+	int most = 0;
+
+	for (const char *line = box.log.p; *line; line = strchr(line, '\n') + 1) {
+		int n = 0;
+		if (strncmp(line, program, strlen(program)) != 0)
+			continue;
+		for (const char *p = line; *p != '\n'; p++)
+			n += strncmp(p, " ./", 3) == 0;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void many_share_a_process(void **state)
+{
+	char name[20];
+
+	(void)state;
+	here_fill("l/");
+	box_dir(&box, "d");
+	for (int i = 0; i < 300; i++) {
+		snprintf(name, sizeof name, "l/e%03d", i);
+		assert_int_equal(mkdir(here(name), 0755), 0);
+		snprintf(name, sizeof name, "d/e%03d", i);
+		box_dir(&box, name);
+	}
+	box.execute = all_is_well;
+	struct transfer_opts opts = copy_opts(NULL, here("l"), &box, "up");
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_int_equal(box_times(&box, "execute mkdir"), 3); /* 128 each */
+	assert_int_equal(most_arguments("execute mkdir"), 128);
+	assert_int_equal(box_times(&box, "execute sh"), 3); /* of 300 folders and theirs */
+	assert_int_equal(box.n_most[BOX_EXECUTE], 1);
+	assert_int_equal(box_times(&box, "write"), 0);
+	str_clear(&box.log);
+	opts = copy_opts(&box, "d", NULL, here("in"));
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_int_equal(copy.end.n_notes, 0);
+	assert_int_equal(box_times(&box, "execute stat"), 3);
+	assert_int_equal(most_arguments("execute stat"), 128);
+	/* without mkdir it is asked for once */
+	box_clear(&box);
+	box.execute = NULL;
+	opts = copy_opts(NULL, here("l"), &box, "up");
+	copy_run(&opts);
+	assert_int_equal(box_times(&box, "execute mkdir"), 1);
+	assert_int_equal(box_times(&box, "write"), 300);
+	assert_int_equal(box_times(&box, "delete"), 300);
+	assert_int_equal(copy.code, ERR_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -809,7 +942,9 @@ int main(void)
 		BOX_TEST(sums_that_are_none),
 		BOX_TEST(sums_of_what_is_read_back),
 		BOX_TEST(many_sums_share_a_process),
+		BOX_TEST(not_too_many_wait_for_their_sum),
 		BOX_TEST(kinds_of_a_tree),
+		BOX_TEST(a_tree_copied_beside_itself),
 		BOX_TEST(a_named_pipe_is_read_by_cat),
 		BOX_TEST(what_cat_gives),
 		BOX_TEST(a_long_reason_is_cut),
@@ -821,6 +956,7 @@ int main(void)
 		BOX_TEST(it_gives_up_at_last),
 		BOX_TEST(what_of_a_single_file_is_kept),
 		BOX_TEST(folders_without_files),
+		BOX_TEST(many_share_a_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

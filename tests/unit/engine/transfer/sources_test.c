@@ -44,6 +44,14 @@ static void becomes_a_link(void)
 	assert_int_equal(symlink("other", here("l/f")), 0);
 }
 
+static void its_folder_goes(void)
+{
+	char away[300];
+
+	snprintf(away, sizeof away, "%s", here("away"));
+	assert_int_equal(rename(here("l"), away), 0);
+}
+
 static void nothing(void)
 {
 }
@@ -75,6 +83,8 @@ static void files_that_change(void **state)
 		{ BOX_LINKS, becomes_a_pipe, 1, ERR_FILE_CHANGED, "f is no file any more", NULL,
 			"" },
 		{ BOX_LINKS, becomes_a_link, 1, ERR_FILE_LOOP, "cannot read f: ", NULL, "" },
+		{ BOX_LINKS, its_folder_goes, 1, ERR_FILE_NOT_FOUND, "l/.: ", NULL, "" },
+		{ BOX_LINKS, its_folder_goes, 0, ERR_FILE_NOT_FOUND, "l: ", NULL, "" },
 		{ BOX_LINKS, becomes_a_link, 0, ERR_NONE, "", "else", "" },
 	};
 	(void)state;
@@ -323,6 +333,45 @@ static void a_slow_reader_holds_it_up(void **state)
 	free(got);
 }
 
+/* Each time it has read a little: pieces larger and smaller than what the pipe holds. */
+static void a_reader_that_reads_now_and_then(void **state)
+{
+	static const size_t pieces[] = { 3000, 4096, 10000, 150000 };
+	char *got = malloc(STREAM_BYTES + 1);
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < COUNT(pieces); i++) {
+		size_t n = 0;
+		int ends[2];
+		fill_stream();
+		box.chunk_bytes = pieces[i];
+		assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+		assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+		assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+		struct transfer_opts opts = copy_opts(&box, "f", NULL, "-");
+		opts.to.fd = ends[1];
+		copy_begin(&opts);
+		int64_t until = clock_mono_ms() + 10000;
+		while (!copy.n_done && clock_mono_ms() < until) {
+			for (int turn = 0; turn < 4; turn++)
+				loop_run_once(box_loop, 0);
+			/* what waits is not more than a piece */
+			assert_true(box.ops->at <= n + 4096 + pieces[i] || copy.n_done);
+			drain(ends[0], got, &n);
+		}
+		drain(ends[0], got, &n);
+		assert_int_equal(copy.code, ERR_NONE);
+		assert_int_equal(n, STREAM_BYTES);
+		assert_memory_equal(got, box_find(&box, "f")->body, STREAM_BYTES);
+		assert_int_equal(copy.end.bytes_done, STREAM_BYTES);
+		close(ends[0]);
+		close(ends[1]);
+		box_clear(&box);
+	}
+	free(got);
+}
+
 static void a_reader_that_goes(void **state)
 {
 	char got[100];
@@ -383,6 +432,7 @@ int main(void)
 		BOX_TEST(a_pipe_without_hurry),
 		BOX_TEST(a_named_pipe_waits_for_its_writer),
 		BOX_TEST(a_slow_reader_holds_it_up),
+		BOX_TEST(a_reader_that_reads_now_and_then),
 		BOX_TEST(a_reader_that_goes),
 		BOX_TEST(a_source_that_breaks_off),
 	};
