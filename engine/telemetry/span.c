@@ -34,7 +34,7 @@ struct span {
 
 struct telemetry {
 	struct span *spans; /* oldest first */
-	size_t count, max; /* the newest stays, even with max 0 */
+	size_t count, max;  /* the newest stays, even with max 0 */
 	uint64_t revision, dropped, sequence;
 	bool paths;
 };
