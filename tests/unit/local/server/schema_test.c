@@ -106,6 +106,73 @@ static void test_reports(void **state)
 	}
 }
 
+/* What a person reads, at each limit and one beyond. */
+static void test_words(void **state)
+{
+#define CLAIM(more) "{\"spec\":{\"warmPoolRef\":{\"name\":\"p\"}," more "}}"
+#define POOL(more) "{\"spec\":{\"sandboxTemplateRef\":{\"name\":\"t\"}," more "}}"
+#define BOX(more)                                                                              \
+	"{\"spec\":{\"podTemplate\":{\"spec\":{\"containers\":[{\"name\":\"c\"," more "}]}}}}"
+	static const struct {
+		const char *schema, *object, *message; /* NULL: nothing is said */
+	} rows[] = {
+		{ "SandboxClaim", "{\"spec\":{\"warmPoolRef\":{\"name\":\"\"}}}",
+			"Invalid value: \"\": spec.warmPoolRef.name in body should be at least 1 chars"
+			" long" },
+		{ "SandboxClaim", CLAIM("\"lifecycle\":{\"ttlSecondsAfterFinished\":0}"),
+			NULL },
+		{ "SandboxClaim", CLAIM("\"lifecycle\":{\"ttlSecondsAfterFinished\":-1}"),
+			"Invalid value: -1: spec.lifecycle.ttlSecondsAfterFinished in body should be"
+			" greater than or equal to 0" },
+		{ "SandboxClaim", CLAIM("\"lifecycle\":{\"shutdownPolicy\":\"Retain\"}"),
+			NULL },
+		{ "SandboxClaim", CLAIM("\"lifecycle\":{\"shutdownPolicy\":\"retain\"}"),
+			"Unsupported value: \"retain\": supported values: \"Delete\","
+			" \"DeleteForeground\", \"Retain\"" },
+		{ "SandboxClaim", CLAIM("\"lifecycle\":{\"shutdownTime\":\"x\"}"),
+			"Invalid value: \"x\": spec.lifecycle.shutdownTime in body must be of type"
+			" date-time: \"x\"" },
+		{ "SandboxClaim",
+			CLAIM("\"lifecycle\":{\"shutdownTime\":\"2026-01-01T00:00:00Z\"}"),
+			NULL },
+		{ "SandboxWarmPool", POOL("\"replicas\":0"), NULL },
+		{ "SandboxWarmPool", POOL("\"replicas\":2147483647"), NULL },
+		{ "SandboxWarmPool", POOL("\"replicas\":2147483648"),
+			"Invalid value: 2147483648: spec.replicas in body must be of type int32" },
+		{ "SandboxWarmPool", POOL("\"replicas\":0.5"), "Invalid value:" },
+		{ "SandboxWarmPool", POOL("\"replicas\":\"1\""), "Invalid value: \"string\":" },
+		{ "Sandbox", BOX("\"ports\":[{\"containerPort\":1}]"), NULL },
+		{ "Sandbox", BOX("\"ports\":[{\"containerPort\":65535}]"), NULL },
+		{ "Sandbox", BOX("\"ports\":[{\"containerPort\":0}]"),
+			"Invalid value: 0: spec.podTemplate.spec.containers[0].ports[0].containerPort"
+			" in body should be greater than or equal to 1" },
+		{ "Sandbox", BOX("\"ports\":[{\"containerPort\":65536}]"),
+			"Invalid value: 65536: spec.podTemplate.spec.containers[0].ports[0]"
+			".containerPort in body should be less than or equal to 65535" },
+		{ "Lease", "{\"spec\":{\"renewTime\":\"2026-01-02T03:04:05Z\"}}",
+			"Invalid value: \"2026-01-02T03:04:05Z\": spec.renewTime in body must be of"
+			" type date-time: \"2026-01-02T03:04:05Z\"" },
+		{ "Lease", "{\"spec\":{\"renewTime\":\"x.000000\"}}",
+			"Invalid value: \"x.000000\": spec.renewTime in body must be of type" },
+		{ "Lease", "{\"spec\":{\"renewTime\":\"2026-01-02T03:04:05.0000000Z\"}}",
+			"Invalid value: \"2026-01-02T03:04:05.0000000Z\": spec.renewTime" },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct schema_check check;
+		cJSON *o = cJSON_Parse(rows[i].object);
+		assert_non_null(o);
+		schema_check(&check, rows[i].schema, o);
+		const char *message = json_str(check.causes->child, "message", NULL);
+		if (cJSON_GetArraySize(check.causes) != (rows[i].message != NULL) ||
+			(rows[i].message && strncmp(message, rows[i].message,
+						    strlen(rows[i].message)) != 0))
+			fail_msg("row %zu: %s", i, message ? message : "-");
+		schema_check_deinit(&check);
+		cJSON_Delete(o);
+	}
+}
+
 static void test_prunes_and_fills(void **state)
 {
 	struct schema_check check;
@@ -126,6 +193,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_reports),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_prunes_and_fills),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void test_which_fields(void **state)
 		snprintf(text, sizeof text, "%s=x", rows[row].field);
 		k8s_selector_free(selector_parse_fields(text, r, &ok, NULL));
 		if (ok != ((rows[row].kinds & kind) != 0))
-			fail_msg("%s of %s/%s", text, r->group, r->plural);
+			fail_msg("%s of %s/%s", text, r->api->group, r->api->plural);
 	}
 }
 
