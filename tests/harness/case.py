@@ -3,6 +3,7 @@
 main() prints is `N passed, N failed, N skipped`."""
 import os
 import re
+import signal
 import sys
 import tempfile
 import unittest
@@ -123,6 +124,10 @@ class _Result(unittest.TextTestResult):
 
 def main(module="__main__"):
     """Runs the tests of a module (arguments: test names, -k, -v) and exits."""
+    # what a shell leaves in the background has these ignored, and so would every program that is started here
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     program = unittest.main(module=module, exit=False,
                             testRunner=unittest.TextTestRunner(resultclass=_Result, stream=sys.stderr, verbosity=2))
     r = program.result

@@ -83,6 +83,9 @@ def run(command, limit_s, **more):
     """The exit status, or None after `limit_s`; everything that the command started is killed with it."""
 
     def prepare():
+        # a shell starts what it leaves in the background with these ignored, and whoever is started by it inherits that
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT_BYTES, FILE_LIMIT_BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

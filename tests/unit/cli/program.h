@@ -62,7 +62,10 @@ static inline void program_start(struct cluster *c, struct program *program, con
 		dup2(out[1], STDOUT_FILENO);
 		dup2(err[1], STDERR_FILENO);
 		close(in[1]);
-		signal(SIGPIPE, SIG_DFL);
+		/* whatever this test was started with */
+		static const int standard[] = { SIGPIPE, SIGINT, SIGQUIT, SIGHUP, SIGTERM };
+		for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
+			signal(standard[i], SIG_DFL);
 		program_child(c, argc, argv);
 	}
 	close(in[0]);

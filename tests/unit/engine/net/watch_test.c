@@ -190,6 +190,8 @@ static void signals_that_end_a_process(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
+	/* what is ignored stays so: a shell does that to what it leaves in the background */
+	signal(SIGINT, SIG_DFL);
 	assert_false(fatal_signal_is_caught());
 	fatal = watch_fatal_new(loop, 3, on_fatal, &fatal, &err);
 	assert_non_null(fatal);
