@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -274,6 +275,185 @@ static void root_must_exist(void **state)
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 }
 
+static size_t n_open(void)
+{
+	size_t n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Where it is, or would be; and in which words it is not. */
+static void says_where_and_why(void **state)
+{
+	static const struct {
+		const char *path, *is, *name, *message; /* %s: the root */
+	} rows[] = {
+		{ "", "%s", "", NULL },
+		{ "d", "%s/d", "d", NULL },
+		{ "d/e", "%s/d/e", "e", NULL },
+		{ "dirlink", "%s/d/e", "e", NULL },
+		{ "dirlink/deep", "%s/d/e/deep", "deep", NULL },
+		{ "d/e/up/d", "%s/d", "d", NULL },
+		{ "nope", "%s/nope", "nope", NULL },
+		{ "d/e/no/where", "%s/d/e/no/where", "no/where", NULL },
+		{ "broken", "%s/broken", "broken", NULL },
+		{ "broken/a/b", "%s/broken/a/b", "broken/a/b", NULL },
+		{ "outbroken", "%s/outbroken", "outbroken", NULL },
+		{ "outbroken/a", "%s/outbroken/a", "outbroken/a", NULL },
+		{ "file/x", NULL, NULL, "not a directory" },
+		{ "loop1", NULL, NULL, "EvalSymlinks: too many links" },
+	};
+	(void)state;
+	size_t before = n_open();
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct confined c;
+		char want[300];
+		confine_resolve(root, slice_of(rows[i].path), &c);
+		if (rows[i].message != NULL) {
+			assert_string_equal(c.message, rows[i].message);
+			assert_int_equal(c.message_n, strlen(rows[i].message));
+		} else {
+			snprintf(want, sizeof want, "%s%s", confine_root_path(root),
+				rows[i].is + 2);
+			assert_string_equal(c.path, want);
+			assert_string_equal(c.name, rows[i].name);
+			assert_null(c.message);
+		}
+		if (c.state == CONFINE_FOUND) {
+			struct stat st;
+			assert_int_equal(fstat(c.fd, &st), 0);
+			assert_int_equal(st.st_ino, c.st.st_ino);
+			assert_int_equal(st.st_mode, c.st.st_mode);
+			/* by its folder and name it is the same */
+			if (c.parent_fd >= 0) {
+				struct stat named;
+				assert_int_equal(fstatat(c.parent_fd, c.name, &named,
+							 AT_SYMLINK_NOFOLLOW),
+					0);
+				assert_int_equal(named.st_ino, st.st_ino);
+			}
+		}
+		confined_deinit(&c);
+		assert_int_equal(c.fd, -1);
+		assert_null(c.path);
+	}
+	assert_int_equal(n_open(), before);
+}
+
+static void check_state(const char *path, enum confine_state state, int errnum)
+{
+	struct confined c;
+	confine_resolve(root, slice_of(path), &c);
+	if (c.state != state || c.errnum != errnum)
+		fail_msg("%.60s (%zu): state %d, errno %d", path, strlen(path), c.state,
+			c.errnum);
+	if (state == CONFINE_FAILED && errnum == ENAMETOOLONG) {
+		assert_memory_equal(c.message, "lstat /", 7);
+		assert_non_null(strstr(c.message, ": file name too long"));
+	}
+	confined_deinit(&c);
+}
+
+static void limits_of_paths(void **state)
+{
+	char name[NAME_MAX + 2], path[CONFINE_MAX_PATH + 100], link[40], target[40];
+	(void)state;
+	/* a name */
+	memset(name, 'n', sizeof name);
+	name[NAME_MAX] = 0;
+	check_state(name, CONFINE_MISSING, 0);
+	name[NAME_MAX] = 'n';
+	name[NAME_MAX + 1] = 0;
+	check_state(name, CONFINE_FAILED, ENAMETOOLONG);
+	/* the whole, with the root before it: as many folders as it takes */
+	size_t room = CONFINE_MAX_PATH - strlen(confine_root_path(root));
+	int fd = open("box", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t n = 0;
+	while (room - n > 202) {
+		memset(path + n, 'p', 199);
+		path[n + 199] = 0;
+		assert_int_equal(mkdirat(fd, path + n, 0755), 0);
+		int below = openat(fd, path + n, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = below;
+		path[n + 199] = '/';
+		n += 200;
+	}
+	close(fd);
+	size_t last = room - n - 1; /* the slash after the root counts, and the end */
+	memset(path + n, 'q', last + 2);
+	path[n + last] = 0;
+	check_state(path, CONFINE_MISSING, 0);
+	path[n + last] = 'q';
+	path[n + last + 1] = 0;
+	check_state(path, CONFINE_FAILED, ENAMETOOLONG);
+	/* links, one to the other */
+	for (int i = 0; i <= CONFINE_MAX_LINKS; i++) {
+		snprintf(link, sizeof link, "box/chain%d", i);
+		snprintf(target, sizeof target, "chain%d", i + 1);
+		make_link(i == CONFINE_MAX_LINKS ? "file" : target, link);
+	}
+	check_state("chain0", CONFINE_FAILED, ELOOP);
+	check_state("chain1", CONFINE_FOUND, 0);
+}
+
+/* The whole machine as the root: nothing is above it. */
+static void the_root_of_all(void **state)
+{
+	static const struct {
+		const char *path, *is;
+		enum confine_state state;
+	} rows[] = { { "", "/", CONFINE_FOUND }, { "/", "/", CONFINE_FOUND },
+		{ "..", "/", CONFINE_FOUND }, { "../etc/passwd", "/etc/passwd", CONFINE_FOUND },
+		{ "/etc/passwd", "/etc/passwd", CONFINE_FOUND },
+		{ "nothing-at-all", "/nothing-at-all", CONFINE_MISSING } };
+	struct confine_root *all = confine_root_open("/", NULL);
+	(void)state;
+	assert_non_null(all);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct confined c;
+		confine_resolve(all, slice_of(rows[i].path), &c);
+		if (c.state != rows[i].state || strcmp(c.path, rows[i].is) != 0)
+			fail_msg("'%s': %d %s", rows[i].path, c.state, c.path ? c.path : "");
+		confined_deinit(&c);
+	}
+	confine_root_close(all);
+	confine_root_close(NULL);
+}
+
+/* A path that begins with the root's own, as a program inside would say it. */
+static void absolute_paths_under_the_root(void **state)
+{
+	static const struct {
+		const char *after;
+		enum confine_state state;
+		const char *is;
+	} rows[] = { { "", CONFINE_FOUND, "" }, { "/", CONFINE_FOUND, "" },
+		{ "/file", CONFINE_FOUND, "/file" }, { "/d//e/", CONFINE_FOUND, "/d/e" },
+		{ "/nope", CONFINE_MISSING, "/nope" } };
+	char path[300], want[300];
+	struct confined c;
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(path, sizeof path, "%s%s", confine_root_path(root), rows[i].after);
+		snprintf(want, sizeof want, "%s%s", confine_root_path(root), rows[i].is);
+		confine_resolve(root, slice_of(path), &c);
+		assert_int_equal(c.state, rows[i].state);
+		assert_string_equal(c.path, want);
+		confined_deinit(&c);
+		/* without its slash it is inside like all others */
+		confine_resolve(root, slice_of(path + 1), &c);
+		assert_int_equal(c.state, CONFINE_MISSING);
+		confined_deinit(&c);
+	}
+	/* another folder whose name begins so */
+	snprintf(path, sizeof path, "%s-evil/secret", confine_root_path(root));
+	confine_resolve(root, slice_of(path), &c);
+	assert_int_equal(c.state, CONFINE_MISSING);
+	confined_deinit(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +462,10 @@ int main(void)
 		cmocka_unit_test(makes_parents_inside_only),
 		cmocka_unit_test(never_leaves_during_a_race),
 		cmocka_unit_test(root_must_exist),
+		cmocka_unit_test(says_where_and_why),
+		cmocka_unit_test(limits_of_paths),
+		cmocka_unit_test(the_root_of_all),
+		cmocka_unit_test(absolute_paths_under_the_root),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,15 +40,10 @@ static void on_stopped(void *arg)
 	has_stopped = true;
 }
 
-static int set_up(void **state)
+static void start_daemon(void)
 {
 	struct err err = { 0 };
 	uint16_t unused;
-	(void)state;
-	has_stopped = false;
-	loop = loop_new(&err);
-	snprintf(root, sizeof root, "/tmp/sandmux-life-XXXXXX");
-	assert_non_null(mkdtemp(root));
 	struct daemon_opts opts = { .root_dir = root,
 		.metadata_env_prefix = "SANDMUX_NOTHING_",
 		.shutdown_timeout_ms = 8000,
@@ -57,6 +53,16 @@ static int set_up(void **state)
 	opts.grpc_fd = listen_anywhere(&unused);
 	the_daemon = daemon_new(loop, &opts, &err);
 	assert_non_null(the_daemon);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	has_stopped = false;
+	loop = loop_new(NULL);
+	snprintf(root, sizeof root, "/tmp/sandmux-life-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	start_daemon();
 	return 0;
 }
 
@@ -370,6 +376,80 @@ static void a_head_that_is_too_long(void **state)
 	free(head);
 }
 
+/* ---- what a killed daemon left */
+
+static bool is_there(const char *name)
+{
+	struct stat st;
+	return lstat(in_root(name), &st) == 0;
+}
+
+static void leftovers_are_swept(void **state)
+{
+	static const struct {
+		const char *name;
+		bool goes;
+	} rows[] = { { ".sandboxd-tmp-0123456789abcdef", true },
+		{ ".sandboxd-tmp-0123456789abcdee", false }, /* locked */
+		{ ".sandboxd-tmp-0123456789abcded", false }, /* has another name */
+		{ ".sandboxd-tmp-0123456789abcde", false },
+		{ ".sandboxd-tmp-0123456789abcdef0", false },
+		{ ".sandboxd-tmp-0123456789ABCDEF", false },
+		{ "x.sandboxd-tmp-0123456789abcdef", false }, { "file", false } };
+	(void)state;
+	daemon_free(the_daemon);
+	loop_run_once(loop, 0);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		make_file(rows[i].name, 3);
+	int held = open(in_root(rows[1].name), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(held, LOCK_EX), 0);
+	char second[200];
+	snprintf(second, sizeof second, "%s", in_root("second"));
+	assert_int_equal(link(in_root(rows[2].name), second), 0);
+	assert_int_equal(mkdir(in_root("d"), 0755), 0);
+	assert_int_equal(mkdir(in_root("d/.sandboxd-tmp-0123456789abcdef"), 0755), 0);
+	make_file("d/.sandboxd-tmp-aaaaaaaaaaaaaaaa", 3);
+	assert_int_equal(symlink("file", in_root(".sandboxd-tmp-cccccccccccccccc")), 0);
+	assert_int_equal(symlink("/tmp", in_root("elsewhere")), 0);
+	start_daemon();
+	TURN_UNTIL(
+		loop, !is_there(rows[0].name) && !is_there("d/.sandboxd-tmp-aaaaaaaaaaaaaaaa"));
+	/* the pool is done with it when it is asked for something else */
+	struct client client;
+	connect_client(&client);
+	SAY(&client, "GET /v1/files/ HTTP/1.1\r\n" HOST "\r\n");
+	TURN_UNTIL(loop, HAS(&client, "\"entries\""));
+	end_client(&client);
+	for (size_t i = 1; i < sizeof rows / sizeof rows[0]; i++)
+		if (!is_there(rows[i].name))
+			fail_msg("%s is gone", rows[i].name);
+	assert_true(is_there("d/.sandboxd-tmp-0123456789abcdef"));
+	assert_true(is_there(".sandboxd-tmp-cccccccccccccccc"));
+	close(held);
+}
+
+static void a_tree_of_any_depth_goes(void **state)
+{
+	enum { DEPTH = 100 };
+	struct client client;
+	(void)state;
+	int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < DEPTH; i++) {
+		assert_int_equal(mkdirat(fd, "folder", 0755), 0);
+		int below = openat(fd, "folder", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(fd);
+		fd = below;
+		int file = openat(fd, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
+		close(file);
+	}
+	close(fd);
+	connect_client(&client);
+	SAY(&client, "DELETE /v1/files/folder?recursive=true HTTP/1.1\r\n" HOST "\r\n");
+	TURN_UNTIL(loop, HAS(&client, "HTTP/1.1 204 "));
+	end_client(&client);
+	assert_int_equal(files_in_root(), 0);
+}
+
 /* ---- the end of the daemon */
 
 static void an_end_waits_for_requests_and_not_for_silence(void **state)
@@ -434,6 +514,8 @@ int main(void)
 		TEST(an_answer_before_the_body_is_not_lost),
 		TEST(an_upload_that_cannot_be_written),
 		TEST(a_head_that_is_too_long),
+		TEST(leftovers_are_swept),
+		TEST(a_tree_of_any_depth_goes),
 		TEST(an_end_waits_for_requests_and_not_for_silence),
 		TEST(an_end_without_asking),
 	};
