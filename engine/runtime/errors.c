@@ -99,8 +99,7 @@ static void read_body(struct slice body, struct rest_text *out)
 	if (message)
 		put_ending(out->message, sizeof out->message, message, strlen(message));
 	else if (!json && body.n && body.p[0] != '<')
-		put_ending(out->message, sizeof out->message, body.p,
-			body.n < TEXT_BYTES ? body.n : TEXT_BYTES);
+		put_ending(out->message, sizeof out->message, body.p, body.n);
 	cJSON_Delete(json);
 }
 

@@ -143,6 +143,68 @@ static void a_long_message_keeps_its_ending(void **state)
 	assert_true(strlen(err.msg) < ERR_MESSAGE_BYTES);
 }
 
+static void the_words_of_an_answer(void **state)
+{
+	static const struct {
+		int status;
+		const char *body, *msg;
+	} rows[] = {
+		{ 418, "teapot", "teapot" },
+		{ 418, "tea pot \r\n \n", "tea pot" },
+		{ 418, "\n", "the daemon answered HTTP 418" },
+		{ 418, " ", "the daemon answered HTTP 418" },
+		{ 418, "", "the daemon answered HTTP 418" },
+		{ 418, "<html>", "the daemon answered HTTP 418" },
+		{ 500, "{\"message\":\" m \"}", " m" },
+		{ 500, "{\"message\":\"\"}", "the daemon answered HTTP 500" },
+		{ 500, "{\"code\":\"INTERNAL\"}", "the daemon answered HTTP 500" },
+		{ 500, "{broken", "{broken" },
+		{ 300, "", "redirects are not followed (HTTP 300)" },
+		{ 399, "<a>", "redirects are not followed (HTTP 399)" },
+		{ 400, "", "the daemon answered HTTP 400" },
+		{ 401, "", "the daemon wants a token" },
+		{ 403, "", "permission denied" },
+		{ 404, "", "path does not exist within the sandbox" },
+		{ 409, "", "directory is not empty" },
+		{ 412, "", "the file changed" },
+		{ 416, "", "the file changed" },
+		{ 422, "", "the runtime does not accept the request" },
+		{ 503, "", "the daemon is shutting down" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct err err = { 0 };
+		runtime_errors_from_rest(
+			&err, ERRORS_READ, rows[i].status, slice_of(rows[i].body));
+		if (strcmp(err.msg, rows[i].msg) != 0)
+			fail_msg("row %zu: %s", i, err.msg);
+	}
+}
+
+/* Plain or not, the end of a long text is what is kept: it tells the reason. */
+static void long_texts_lose_their_beginning(void **state)
+{
+	enum { KEPT = 400 };
+	static const char ending[] = ": no space left on device";
+	char text[1200], json[1300];
+
+	(void)state;
+	for (size_t n = KEPT - 1; n < sizeof text; n += n < KEPT + 1 ? 1 : 300) {
+		memset(text, 'x', n);
+		text[0] = 'a';
+		memcpy(text + n - (sizeof ending - 1), ending, sizeof ending);
+		snprintf(json, sizeof json, "{\"message\":\"%s\"}", text);
+		for (int i = 0; i < 2; i++) {
+			struct err err = { 0 };
+			runtime_errors_from_rest(
+				&err, ERRORS_WRITE, 500, slice_of(i ? json : text));
+			assert_int_equal(err.code, ERR_FILE_NO_SPACE);
+			assert_string_equal(err.msg, text + (n > KEPT ? n - KEPT : 0));
+		}
+	}
+}
+
 static const struct {
 	enum errors_call call;
 	enum err_code from;
@@ -262,6 +324,8 @@ int main(void)
 		cmocka_unit_test(http_status_is_in_the_name),
 		cmocka_unit_test(redirects_are_told_without_their_html),
 		cmocka_unit_test(a_long_message_keeps_its_ending),
+		cmocka_unit_test(the_words_of_an_answer),
+		cmocka_unit_test(long_texts_lose_their_beginning),
 		cmocka_unit_test(grpc_codes_map),
 		cmocka_unit_test(the_words_of_a_router),
 	};
