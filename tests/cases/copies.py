@@ -51,7 +51,7 @@ class CopyCases:
         self.addCleanup(p.kill)
         return p
 
-    def until(self, condition, what: str, seconds=20):
+    def until(self, condition, what: str, seconds=60):
         end = time.monotonic() + seconds
         while not condition():
             self.assertLess(time.monotonic(), end, what)
@@ -59,7 +59,7 @@ class CopyCases:
 
     def hold(self, p, is_under_way):
         """Stops the program at a moment when that is so."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             self.assertLess(time.monotonic(), end, "it never came so far")
             p.send_signal(signal.SIGSTOP)
@@ -123,7 +123,7 @@ class CopyCases:
             f.write(b"first ")
             f.flush()
             f.write(b"x" * 200_000)
-        self.assertEqual(p.wait(20), 0, p.stderr.read())
+        self.assertEqual(p.wait(60), 0, p.stderr.read())
         self.assertEqual(self.inside("wc -c < piped").split(), ["200006"])
         read, write = os.pipe()
         os.close(write)
@@ -139,7 +139,7 @@ class CopyCases:
             with self.subTest(target):
                 p = self.start("--verify", self.at("pipe"), target)
                 self.inside("i=0; { while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; } > pipe")
-                out, err = p.communicate(timeout=30)
+                out, err = p.communicate(timeout=120)
                 self.assertEqual(p.returncode, 0, err)
                 got = out.decode() if target == "-" else self.inside("cat piped") if isinstance(target, str) else target.read_text()
                 self.assertEqual(got.split("\n")[-2:], ["line 19999", ""])
@@ -147,11 +147,11 @@ class CopyCases:
         p = self.start(self.at("pipe"), self.tmp / "never")  # nobody writes
         self.until(self.temps, "it never began")
         p.send_signal(signal.SIGINT)
-        self.assertEqual((p.wait(20), self.temps(), (self.tmp / "never").exists()), (130, [], False))
+        self.assertEqual((p.wait(60), self.temps(), (self.tmp / "never").exists()), (130, [], False))
         began = time.monotonic()
         r = self.cp("/etc/hostname", self.at("pipe"))
         self.assertIn((r.code, "file.denied" in r.err), ((4, True), (0, False)), r.err)  # a daemon that answers replaces it
-        self.assertLess(time.monotonic() - began, 20)
+        self.assertLess(time.monotonic() - began, 50)  # nobody reads that pipe: it does not wait for one
 
     def test_a_log_that_grows_comes_as_far_as_it_went(self):
         self.big("app.log")
@@ -159,7 +159,7 @@ class CopyCases:
         self.hold(p, lambda: self.is_writing(256 << 20))
         self.inside("echo more >> app.log")
         p.send_signal(signal.SIGCONT)
-        out, err = p.communicate(timeout=30)
+        out, err = p.communicate(timeout=120)
         self.assertEqual(p.returncode, 0, err)
         receipt = json.loads(out)
         self.assertEqual(receipt["files"], 1)
@@ -195,7 +195,7 @@ class CopyCases:
         with open(log, "ab") as f:
             f.write(b"more")
         p.send_signal(signal.SIGCONT)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=120)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(self.kinds(json.loads(out)), [("app.log", "grew")])
         self.assertEqual(self.inside("wc -c < up.log").split(), [str(256 << 20)])
@@ -210,7 +210,7 @@ class CopyCases:
             self.hold(p, lambda: 0 < position(p.pid, source) < 256 << 20)
             change(source)
             p.send_signal(signal.SIGCONT)
-            self.assertEqual(p.wait(60), 1)
+            self.assertEqual(p.wait(120), 1)
             self.assertIn("file.changed", p.stderr.read().decode())
             self.assertEqual(self.inside("ls"), "")
 
@@ -220,7 +220,7 @@ class CopyCases:
         self.hold(p, lambda: self.is_writing(256 << 20))
         self.inside("rm going")
         p.send_signal(signal.SIGCONT)
-        out, err = p.communicate(timeout=30)
+        out, err = p.communicate(timeout=120)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(self.kinds(json.loads(out)), [("going", "gone")])
         self.assertEqual(os.path.getsize(self.tmp / "kept"), 256 << 20)
@@ -323,7 +323,7 @@ class CopyCases:
             while b"go on? [y/N]" not in seen:
                 seen += os.read(outer, 4096)
             os.write(outer, answer)
-            self.assertEqual(p.wait(20), code)
+            self.assertEqual(p.wait(60), code)
             os.close(outer)
             if n:
                 self.assertEqual(sum(len(fs) for _, _, fs in os.walk(target)), n)
@@ -412,7 +412,7 @@ class CopyCases:
             self.hold(p, lambda: self.is_writing(256 << 20))
             p.send_signal(number)
             p.send_signal(signal.SIGCONT)
-            self.assertEqual(p.wait(20), status, number)
+            self.assertEqual(p.wait(60), status, number)
             self.assertIn("op.cancelled", p.stderr.read().decode())
             self.assertEqual((self.temps(), (self.tmp / "got").exists()), ([], False))
         p = self.start("-", self.at("up"), stdin=subprocess.PIPE)
@@ -420,7 +420,7 @@ class CopyCases:
         p.stdin.flush()
         self.until(lambda: ".sandboxd-tmp-" in self.inside("ls -a"), "the upload never began")
         p.send_signal(signal.SIGINT)
-        self.assertEqual(p.wait(20), 130)
+        self.assertEqual(p.wait(60), 130)
         p.stdin.close()
         self.until(lambda: self.inside("ls -a").split() == [".", "..", "big"], "the daemon keeps what was cut off")
 
@@ -446,7 +446,7 @@ class CopyCases:
         for name in [*foreign, ".sandmux-tmp-" + "1" * 20, ".sandmux-tmp-" + "2" * 20]:
             self.assertIn(name, names)
         running.send_signal(signal.SIGCONT)
-        self.assertEqual(running.wait(60), 0, running.stderr.read())
+        self.assertEqual(running.wait(120), 0, running.stderr.read())
         self.assertEqual(os.path.getsize(self.tmp / "other"), 256 << 20)
 
     def test_timeout_is_a_total_limit(self):
@@ -455,7 +455,7 @@ class CopyCases:
         p.stdin.write(b"x")
         p.stdin.flush()
         began = time.monotonic()
-        self.assertEqual(p.wait(20), 124)
+        self.assertEqual(p.wait(60), 124)
         p.stdin.close()
         self.assertLess(time.monotonic() - began, 10)
         self.assertIn("op.timeout", p.stderr.read().decode())
@@ -485,7 +485,7 @@ class CopyCases:
                 break
             seen += piece
         os.close(outer)
-        self.assertEqual(p.wait(20), 0)
+        self.assertEqual(p.wait(60), 0)
         self.assertNotIn(b"100%", seen)
         self.assertRegex(seen.decode(), r"1 files, 64\.0 MiB copied, 0 skipped, 0 failed")
         if b"%" in seen:

@@ -6,7 +6,7 @@ import re
 
 from harness import Case, main
 from harness.scripted_api import ScriptedApi
-from scripted import Legacy
+from scripted import Legacy, own_address
 
 NAMES = ["plain", "with space", "100%41", "%41", "50%", "grün ☃", "a+b&c=d?e#f", "quo'te\"s", "-dash", "x;y", "data.json"]
 
@@ -213,12 +213,13 @@ class Dashboard(Case):
 
     def test_one_row_of_a_cluster(self):
         """Beside a row whose runtime is sandboxd."""
-        self.runtime(("127.0.6.9", 8888))
+        here = own_address()
+        self.runtime((here, 8888))
         api = ScriptedApi(2)
         self.addCleanup(api.stop)
         box, claim = api.objects["sandboxes"][0], api.objects["sandboxclaims"][0]
         box["spec"]["podTemplate"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8888}]
-        box["status"]["podIPs"] = claim["status"]["sandbox"]["podIPs"] = ["127.0.6.9"]
+        box["status"]["podIPs"] = claim["status"]["sandbox"]["podIPs"] = [here]
         scr = self.sandmux_screen("--kubeconfig", api.kubeconfig(self.tmp / "kubeconfig"), "--connectivity", "in-cluster-pod-ip",
                                   cwd=self.here, cols=100)
         scr.wait_for("2 sandboxes")

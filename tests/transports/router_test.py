@@ -7,7 +7,7 @@ import time
 
 from harness import Case, main
 from harness.scripted_api import ScriptedApi, uid
-from scripted import Legacy
+from scripted import Legacy, own_address
 
 HEADERS = {"X-Sandbox-ID": "pool-00000", "X-Sandbox-Namespace": "default", "X-Sandbox-Port": "8888", "X-Sandbox-Pod-IP": "10.0.0.1",
            "X-Sandbox-UID": uid(2, 0)}
@@ -162,7 +162,7 @@ class Router(RouterCase):
 
 class PodIp(RouterCase):
     """The legacy runtime on the pod's own address: its port, and no header of a router."""
-    address = ("127.0.6.8", 8888)
+    address = (own_address(), 8888)
 
     def setUp(self):
         super().setUp()
@@ -172,7 +172,7 @@ class PodIp(RouterCase):
             status = self.api.objects[objects][0]["status"]
             for key in path:
                 status = status[key]
-            status["podIPs"] = ["127.0.6.8"]
+            status["podIPs"] = [self.address[0]]
 
     def test_run_and_files(self):
         (self.root / "f").write_text("x")
@@ -198,7 +198,7 @@ def gateway(address=None):
 
 
 class Gateway(RouterCase):
-    address = ("127.0.6.7", 80)
+    address = (own_address(), 80)
 
     def setUp(self):
         try:
@@ -220,7 +220,7 @@ class Gateway(RouterCase):
         self.addCleanup(thread.join)
 
     def test_its_address(self):
-        self.api.objects["gateways"] = [gateway("127.0.6.7")]
+        self.api.objects["gateways"] = [gateway(self.address[0])]
         r = self.run_true()
         self.assertEqual((r.code, r.out, r.err), (0, "hi\n", ""))
         asked = [p for p in self.api.requests if "gateways" in p]
@@ -228,7 +228,7 @@ class Gateway(RouterCase):
 
     def test_the_address_comes_later(self):
         self.api.objects["gateways"] = [gateway()]
-        self.later(1, "MODIFIED", gateway("127.0.6.7"))
+        self.later(1, "MODIFIED", gateway(self.address[0]))
         start = time.monotonic()
         r = self.run_true()
         self.assertEqual((r.code, r.out), (0, "hi\n"), r.err)
@@ -250,7 +250,7 @@ class Gateway(RouterCase):
         self.assertRegex(r.err, r"^sandmux: gateway\.deleted: gateway default/gate was deleted")
 
     def test_deleted_during_a_call(self):
-        self.api.objects["gateways"] = [gateway("127.0.6.7")]
+        self.api.objects["gateways"] = [gateway(self.address[0])]
         self.later(1, "DELETED", gateway())
         r = self.sm("run", "claim-00000", "--", "sleep", "6")
         self.assertEqual(r.code, 125)
