@@ -127,16 +127,22 @@ class Rows:
         if not self.identity.can_cgroup():
             return
 
-        def throttled(jail):
-            group = next((line.split(":", 2)[2] for line in Path(f"/proc/{jail.daemon}/cgroup").read_text().splitlines()
-                          if line.startswith("0::") and len(line) > 5 or "cpu" in line.split(":")[1].split(",")))
+        def group(jail):
+            path = next((line.split(":", 2)[2] for line in Path(f"/proc/{jail.daemon}/cgroup").read_text().splitlines()
+                         if line.startswith("0::") and len(line) > 5 or "cpu" in line.split(":")[1].split(",")))
             for root in ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup"):
-                path = Path(root + group) / "cpu.stat"
-                if path.exists():
-                    return int(dict(line.split() for line in path.read_text().splitlines()).get("nr_throttled", 0))
-            raise AssertionError(f"no cpu.stat of {group}")
+                if (Path(root + path) / "cpu.stat").exists():
+                    return Path(root + path)
+            raise AssertionError(f"no cpu.stat of {path}")
+
+        def throttled(jail):
+            return int(dict(line.split() for line in (group(jail) / "cpu.stat").read_text().splitlines()).get("nr_throttled", 0))
         with Jail(self.identity, cgroup=True, cpu_milli=100) as jail:
             self.assertIn("cpu", jail.cgroups)
+            # on a busy machine it would not get as much as it may: here it goes before all others
+            for name, most in (("cpu.shares", "262144"), ("cpu.weight", "10000")):
+                if (group(jail) / name).exists():
+                    (group(jail) / name).write_text(most)
             before = throttled(jail)
             jail.attack("burn", 50)
             self.assertGreater(throttled(jail), before)
