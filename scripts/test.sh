@@ -20,7 +20,7 @@ Installs what is missing (scripts/setup.sh --test --check lists it), builds, and
 whole Kubernetes on this machine; without root the cases that need a node are skipped.
   CI=true                  a tier that cannot run is a failure, both compilers build with -Werror, and the fuzz targets fuzz
   SANDMUX_FUZZ_SECONDS=30  for how long each of these does
-  JOBS=2                   how many programs run at once
+  JOBS=2                   how many programs run at once; of the tier unit twice as many
 EOF
 }
 
@@ -68,8 +68,10 @@ cluster_up() {
 run_tier() {
     local tier=$1 folder=$2 log status=0
     log=build/test-$tier.log
+    local jobs=${JOBS:-2}
+    if [ "$tier" = unit ]; then jobs=$((jobs * 2)); fi # they wait more than they compute
     say "tier $tier"
-    ctest --test-dir "$folder" -L "^$tier\$" --output-on-failure --no-tests=error -j "${JOBS:-2}" \
+    ctest --test-dir "$folder" -L "^$tier\$" --output-on-failure --no-tests=error -j "$jobs" \
         >"$log" 2>&1 || status=$?
     local programs cases
     programs=$(sed -n 's/^.* tests failed out of \([0-9]*\)$/\1/p' "$log")

@@ -24,7 +24,7 @@ SANDBOXES = "/apis/agents.x-k8s.io/v1beta1"
 POOLS = (BED / "cluster/sandbox.yaml").read_text()
 
 
-def wait_until(check, what: str, timeout: float = 30):
+def wait_until(check, what: str, timeout: float = 90):
     """Polls check() until it is true; that truth."""
     end = time.monotonic() + timeout
     while True:

@@ -196,19 +196,19 @@ class Credentials(ClusterCase):
         config = self.config({"exec": self.plugin(token=self.cluster.token, seconds=3600)})
         scr = self.dash(config=config)
         scr.wait_for("seen")
-        self.claim("more", "loopback")
-        scr.wait_for("more")
+        self.claim("another-one", "loopback")
+        scr.wait_for("another-one")
         self.assertEqual(len(self.plugin_runs()), 1)
 
     def test_plugin_whose_token_expires_is_asked_again(self):
         config = self.config({"exec": self.plugin(token=self.secret(self.service_account("first", READ)), seconds=5)})
         scr = self.dash(config=config)
         scr.wait_for("seen")
-        self.assertEqual(len(self.plugin_runs()), 1)
+        runs = len(self.plugin_runs())  # one, where the first five seconds were enough for all lists
         self.plugin(token=self.secret(self.service_account("second", READ)), seconds=3600)
         time.sleep(5)
         scr.type("d")  # reads the object: the first call since
-        wait_until(lambda: len(self.plugin_runs()) == 2, "a second run of the plugin")
+        wait_until(lambda: len(self.plugin_runs()) > runs, "another run of the plugin")
 
     def test_plugin_is_asked_again_after_a_401(self):
         """The token has no date, and stops working while the dashboard is open."""

@@ -7,7 +7,7 @@ import subprocess
 import urllib.request
 
 from cluster_case import ClusterCase, NoListener, wait_until
-from harness import bed_path, main
+from harness import bed_path, free_port, main
 from harness.bed import need_bed
 
 POD = """
@@ -93,12 +93,7 @@ class RouterOnTheHost(ClusterCase):
         super().setUp()
         self.need(bed_path("sandbox-router"), "sandbox-router is not built: tests/bed/build.sh node")
         self.pools()
-        import socket
-        ports = []
-        for _ in range(3):
-            with socket.create_server(("127.0.0.1", 0)) as s:
-                ports.append(s.getsockname()[1])
-        http, probe, metrics = (f"127.0.0.1:{p}" for p in ports)
+        http, probe, metrics = (f"127.0.0.1:{free_port()}" for _ in range(3))
         self.url = f"http://{http}"
         p = subprocess.Popen([need_bed("sandbox-router"), f"--http-bind-address={http}", f"--health-probe-bind-address={probe}",
                               f"--metrics-bind-address={metrics}", f"--kubeconfig={self.cluster.kubeconfig}", "--authz-mode=tokenreview",

@@ -70,9 +70,12 @@ class Stopwatch:
         self.pids = [*pids, os.getpid()]
         self.began, self.queued = time.monotonic(), [_queued(p) for p in self.pids]
 
+    def kept(self) -> float:
+        """That time."""
+        return sum(max(0, _queued(p) - before) for p, before in zip(self.pids, self.queued))
+
     def took(self) -> float:
-        gone = time.monotonic() - self.began
-        return gone - sum(max(0, _queued(p) - before) for p, before in zip(self.pids, self.queued))
+        return time.monotonic() - self.began - self.kept()
 
 
 def run(*args, stdin: bytes = b"", stdin_file=None, env=None, cwd=None, timeout: float = None, check: int = None, **popen) -> Result:
