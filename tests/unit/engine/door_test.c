@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What an engine is opened with, and the questions of probe and doctor. */
+#include "engine/base/settings.h"
 #include "tests/unit/engine/cluster.h"
 
 static void names_of_modes(void **state)
@@ -256,7 +257,10 @@ static void doctor_of_a_sick_cluster(void **state)
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
 	cluster_add(c, "pods", CLUSTER_POD("a", "pod-1", "", "127.0.0.9"));
+	struct err err = { 0 };
+	assert_true(setting_set("connect-timeout", "1s", &err)); /* which is waited out */
 	doctor(c);
+	assert_true(setting_set("connect-timeout", "30s", &err));
 	expect_finding("x agents.x-k8s.io: v1alpha1 > \n");
 	expect_finding("x extensions.agents.x-k8s.io: ");
 	expect_finding("! right to create sandboxclaims: no > \n");
