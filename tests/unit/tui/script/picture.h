@@ -116,7 +116,7 @@ static inline void picture_settle_ids(char *text)
 static inline void picture_settle_names(char *text)
 {
 	picture_settle_ids(text);
-	picture_settle(text, "-script.", 6, 'X');
+	picture_settle(text, "cript.", 6, 'X');
 	picture_settle(text, "127.0.0.1:", 5, '1');
 	picture_settle(text, "up for ", 1, '0');
 }

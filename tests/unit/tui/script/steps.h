@@ -307,7 +307,7 @@ static inline void step_until_idle(struct stage *stage, char *args)
 
 /* ---- what is there */
 
-/* PATH SIZE [MODE]; a PATH with / at its end is a folder, "a>b" a link */
+/* PATH SIZE [MODE]; a PATH with / at its end is a folder, with | a pipe, "a>b" a link */
 static inline void step_file(struct stage *stage, char *args)
 {
 	char name[100], *target;
@@ -318,6 +318,9 @@ static inline void step_file(struct stage *stage, char *args)
 	if ((target = strchr(path, '>'))) {
 		*target = 0;
 		assert_int_equal(0, symlink(target + 1, path));
+	} else if (path[strlen(path) - 1] == '|') {
+		path[strlen(path) - 1] = 0;
+		assert_int_equal(0, mkfifo(path, 0644));
 	} else if (path[strlen(path) - 1] == '/') {
 		assert_int_equal(0, mkdir(path, 0755));
 	} else {
@@ -330,6 +333,17 @@ static inline void step_file(struct stage *stage, char *args)
 	time_t when = 1767225600; /* the day before */
 	struct timespec times[2] = { { when, 0 }, { when, 0 } };
 	assert_int_equal(0, utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW));
+	free(path);
+}
+
+/* MODE PATH */
+static inline void step_chmod(struct stage *stage, char *args)
+{
+	unsigned mode;
+	char name[100];
+	assert_int_equal(2, sscanf(args, "%o %99s", &mode, name));
+	char *path = x_asprintf("%s/%s", stage->dir, name);
+	assert_int_equal(0, chmod(path, mode));
 	free(path);
 }
 
@@ -518,6 +532,7 @@ static const struct step {
 	{ "until-idle", step_until_idle },
 	{ "file", step_file },
 	{ "write", step_write },
+	{ "chmod", step_chmod },
 	{ "feed", step_feed },
 	{ "feed-first", step_feed_first },
 	{ "until-live", step_until_live },
