@@ -166,11 +166,13 @@ static void give_up(struct transfer *transfer, const char *reason)
 	drop(attributes, attributes->n - attributes->at);
 }
 
-/* What the batch's first item wants when there is no shell: its time, then its mode. */
+/* What the batch's first item wants when there is no shell: its time, then its mode. One that has no mode to come is not
+ * among those that have. */
 static bool wants_same(const struct attribute *first, const struct attribute *item)
 {
-	return first->modified_s >= 0 ? item->modified_s == first->modified_s
-				      : item->modified_s < 0 && item->mode == first->mode;
+	if (first->modified_s < 0)
+		return item->modified_s < 0 && item->mode == first->mode;
+	return item->modified_s == first->modified_s && (item->mode < 0) == (first->mode < 0);
 }
 
 /* True if everything of the item is done. */

@@ -215,7 +215,6 @@ void screen_free(struct draw_screen *s)
 	if (!s)
 		return;
 	if (s->curses) {
-		set_term(s->curses);
 		struct sigaction old[N_GUARDED];
 		for (int i = 0; i < N_GUARDED; i++)
 			sigaction(guarded_signals[i], NULL, &old[i]);
@@ -234,7 +233,6 @@ void screen_free(struct draw_screen *s)
 
 void screen_resize(struct draw_screen *s, int cols, int rows)
 {
-	set_term(s->curses);
 	surface_resize(s->last, cols, rows);
 	resize_term(surface_rows(s->last), surface_cols(s->last));
 	s->is_repaint = true;
@@ -397,7 +395,6 @@ static void add_shape(
 
 void screen_paint(struct draw_screen *s, const struct surface *surface, struct str *out)
 {
-	set_term(s->curses);
 	if (surface_cols(surface) != surface_cols(s->last) ||
 		surface_rows(surface) != surface_rows(s->last))
 		screen_resize(s, surface_cols(surface), surface_rows(surface));

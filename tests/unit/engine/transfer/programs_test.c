@@ -799,6 +799,93 @@ static void what_of_a_single_file_is_kept(void **state)
 	}
 }
 
+/* A mode of 0000 and the first second of 1970 are known ones. */
+static void zero_is_a_value(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	struct box_node *dir = box_dir(&box, "d"), *inner = box_dir(&box, "d/e");
+	struct box_node *file = box_put(&box, "d/f", "x");
+	dir->modified_s = inner->modified_s = file->modified_s = 0;
+	inner->mode = file->mode = 0;
+	struct transfer_opts opts = copy_opts(&box, "d", NULL, here("in"));
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_string_equal(copy.notes, "");
+	assert_int_equal(stat(here("in"), &st), 0);
+	assert_int_equal(st.st_mtime, 0);
+	assert_int_equal(stat(here("in/e"), &st), 0);
+	assert_int_equal(st.st_mtime, 0);
+	assert_int_equal(st.st_mode & 07777, 0);
+	assert_int_equal(chmod(here("in/e"), 0700), 0);
+	assert_int_equal(stat(here("in/f"), &st), 0);
+	assert_int_equal(st.st_mtime, 0);
+	assert_int_equal(st.st_mode & 07777, 0);
+	/* to another sandbox */
+	other.execute = sets;
+	has_sh = true;
+	n_sets = 0;
+	memset(sets_exit, 0, sizeof sets_exit);
+	opts = copy_opts(&box, "d", &other, "up");
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_true(box_logged(&other, "write up/f 1 bytes mode 0\n"));
+	assert_true(
+		box_logged(&other, "touch -c -d @0 -- \"${1}\" \"${2}\" \"${3}\" || s=1\n"));
+	assert_true(box_logged(&other, "chmod 0000 -- \"${2}\" || s=1\n"));
+	assert_true(box_logged(&other, "chmod 0750 -- \"${3}\" || s=1\nexit $s\n"));
+	/* by single programs */
+	str_clear(&other.log);
+	has_sh = false;
+	has_touch = true;
+	opts.to.path = "up2";
+	copy_run(&opts);
+	assert_true(box_logged(&other, "execute touch -c -d @0 -- ./up2/f ./up2/e ./up2\n"));
+	assert_true(box_logged(&other, "execute chmod 0000 -- ./up2/e\n"));
+	assert_true(box_logged(&other, "execute chmod 0750 -- ./up2\n"));
+	/* a file was written with its mode: nothing sets it again */
+	assert_int_equal(box_times(&other, "execute chmod"), 2);
+	/* up, from here */
+	box_clear(&other);
+	here_clear();
+	here_fill("l/ l/f=x");
+	set_time("l/f", 0);
+	set_time("l", 0);
+	other.execute = sets;
+	has_sh = true;
+	opts = copy_opts(NULL, here("l"), &other, "up");
+	copy_run(&opts);
+	assert_true(box_logged(&other, "touch -c -d @0 -- \"${1}\" \"${2}\" || s=1\n"));
+	box_clear(&other);
+}
+
+/* What is not known is left as it is. */
+static void what_is_unknown_is_left(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	struct box_node *dir = box_dir(&box, "d"), *file = box_put(&box, "d/f", "x");
+	dir->modified_s = file->modified_s = -1;
+	dir->mode = file->mode = -1;
+	struct transfer_opts opts = copy_opts(&box, "d", NULL, here("in"));
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_string_equal(copy.notes, "");
+	assert_int_equal(stat(here("in/f"), &st), 0);
+	assert_true(st.st_mtime > 1000000000);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(stat(here("in"), &st), 0);
+	assert_true(st.st_mtime > 1000000000);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	opts = copy_opts(&box, "d", &other, "up");
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_true(box_logged(&other, "write up/f 1 bytes\n"));
+	assert_int_equal(box_times(&other, "execute"), 0);
+}
+
 /* ---- folders without files */
 static int mkdir_exit;
 static bool has_mkdir;
@@ -955,6 +1042,8 @@ int main(void)
 		BOX_TEST(after_twenty_failures_the_rest_is_not_tried),
 		BOX_TEST(it_gives_up_at_last),
 		BOX_TEST(what_of_a_single_file_is_kept),
+		BOX_TEST(zero_is_a_value),
+		BOX_TEST(what_is_unknown_is_left),
 		BOX_TEST(folders_without_files),
 		BOX_TEST(many_share_a_process),
 	};

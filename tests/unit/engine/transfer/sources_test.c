@@ -3,7 +3,10 @@
  * or not at all. */
 #include "tests/unit/engine/transfer/box.h"
 
+#include "engine/transfer/internal.h"
+
 #include <signal.h>
+#include <sys/resource.h>
 
 static void appends(void)
 {
@@ -422,6 +425,117 @@ static void a_source_that_breaks_off(void **state)
 	close(ends[1]);
 }
 
+/* ---- to the disk */
+
+/* A file that may not become so large here: the old one stays. */
+static void a_file_that_is_too_large_here(void **state)
+{
+	struct rlimit old, low;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low = old;
+	low.rlim_cur = STREAM_BYTES - 1;
+	fill_stream();
+	here_fill("f=old");
+	struct transfer_opts opts = copy_opts(&box, "f", NULL, here("f"));
+	opts.conflict = TRANSFER_OVERWRITE;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	copy_run(&opts);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(copy.code, ERR_SYSTEM);
+	assert_memory_equal(copy.msg, "cannot write: ", 14);
+	assert_int_equal(copy.end.bytes_done, 0);
+	assert_string_equal(here_text(), "f=old");
+	/* exactly so large is fine */
+	low.rlim_cur = STREAM_BYTES;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	copy_run(&opts);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_string_equal(copy.msg, "");
+	assert_string_equal(here_text(), "f=200000 bytes");
+}
+
+static int n_synced, sync_error;
+
+static void on_synced(void *arg, int error)
+{
+	assert_ptr_equal(arg, &n_synced);
+	n_synced++;
+	sync_error = error;
+}
+
+static void what_is_synced(void **state)
+{
+	struct rlimit old, low;
+	struct err err = { 0 };
+	int ends[2];
+
+	(void)state;
+	here_fill("f=text");
+	int fd = open(here("f"), O_RDWR | O_CLOEXEC);
+	n_synced = 0;
+	struct sync *sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
+	assert_non_null(sync);
+	assert_int_equal(n_synced, 0); /* not before it returns */
+	BOX_UNTIL(n_synced);
+	assert_int_equal(sync_error, 0);
+	/* what cannot be synced has nothing to lose */
+	assert_int_equal(pipe(ends), 0);
+	assert_non_null(transfer_sync_start(box_loop, ends[1], on_synced, &n_synced, &err));
+	BOX_UNTIL(n_synced == 2);
+	assert_int_equal(sync_error, 0);
+	close(ends[0]);
+	close(ends[1]);
+	/* nobody is told after a cancel */
+	sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
+	transfer_sync_cancel(sync);
+	transfer_sync_cancel(NULL);
+	box_turns(10);
+	assert_int_equal(n_synced, 2);
+	/* it cannot begin */
+	assert_null(transfer_sync_start(box_loop, -1, on_synced, &n_synced, &err));
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_string_equal(err.msg, "cannot sync the file: no thread for it");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	low = old;
+	low.rlim_cur = (rlim_t)fd + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	err = (struct err){ 0 };
+	sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_null(sync);
+	assert_memory_equal(err.msg, "cannot sync the file: ", 22);
+	box_turns(5);
+	assert_int_equal(n_synced, 2);
+	close(fd);
+}
+
+/* While a large file replaces another the disk begins early; nothing of it shows in what comes. */
+static void a_large_file_replaces_another(void **state)
+{
+	enum { BYTES = 17 << 20 };
+	char *bytes = malloc(BYTES), *got = malloc(BYTES);
+
+	(void)state;
+	for (int i = 0; i < BYTES; i++)
+		bytes[i] = (char)(i ^ i >> 9);
+	box_put_bytes(&box, "f", bytes, BYTES, 0600);
+	box.chunk_bytes = 1 << 20;
+	here_fill("f=old");
+	struct transfer_opts opts = copy_opts(&box, "f", NULL, here("f"));
+	opts.conflict = TRANSFER_OVERWRITE;
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	int fd = open(here("f"), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(fd, got, BYTES), BYTES);
+	close(fd);
+	assert_memory_equal(got, bytes, BYTES);
+	free(bytes);
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +549,9 @@ int main(void)
 		BOX_TEST(a_reader_that_reads_now_and_then),
 		BOX_TEST(a_reader_that_goes),
 		BOX_TEST(a_source_that_breaks_off),
+		BOX_TEST(a_file_that_is_too_large_here),
+		BOX_TEST(what_is_synced),
+		BOX_TEST(a_large_file_replaces_another),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
