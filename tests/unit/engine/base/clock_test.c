@@ -71,6 +71,24 @@ static void test_rfc3339_formats_what_it_parses(void **state)
 		"2026-01-02T03:04:05.123456789Z");
 	assert_string_equal(
 		clock_format_rfc3339(-1, 9, text), "1969-12-31T23:59:59.999999999Z");
+	static const struct {
+		int64_t s;
+		const char *text;
+	} edges[] = {
+		{ 0, "1970-01-01T00:00:00Z" },
+		{ 86399, "1970-01-01T23:59:59Z" },
+		{ 86400, "1970-01-02T00:00:00Z" },
+		{ -1, "1969-12-31T23:59:59Z" },
+		{ -86400, "1969-12-31T00:00:00Z" },
+		{ -86401, "1969-12-30T23:59:59Z" },
+		{ 951782400, "2000-02-29T00:00:00Z" },
+		{ 951868800, "2000-03-01T00:00:00Z" },
+		{ 4107542400, "2100-03-01T00:00:00Z" },
+		{ 4107456000, "2100-02-28T00:00:00Z" },
+	};
+	for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
+		assert_string_equal(
+			clock_format_rfc3339(edges[i].s * second, 0, text), edges[i].text);
 	/* against the C library, over every kind of year */
 	for (int64_t s = -8000000000; s < 8000000000; s += 86399 * 37) {
 		time_t t = s;
