@@ -258,13 +258,15 @@ static void tell(void *arg)
 			link[fd][0] = '\0';
 	}
 	sigprocmask(SIG_SETMASK, NULL, &blocked);
-	sigaction(SIGUSR1, NULL, &act);
+	bool all_default = true;
+	for (int number = 1; number < NSIG; number++)
+		if (sigaction(number, NULL, &act) == 0)
+			all_default = all_default && act.sa_handler == SIG_DFL;
 	prctl(PR_GET_PDEATHSIG, &parent_dies);
 	getrlimit(RLIMIT_CORE, &core);
 	dprintf(told[1], "%s %s %s|%d %d %d|%d %d|%d %d\n", link[0], link[1], link[2],
-		sigismember(&blocked, SIGUSR2), act.sa_handler == SIG_DFL, parent_dies,
-		getsid(0) == getpid(), core.rlim_max == 0, fcntl(extra, F_GETFD),
-		fcntl(told[1], F_GETFD));
+		sigismember(&blocked, SIGUSR2), all_default, parent_dies, getsid(0) == getpid(),
+		core.rlim_max == 0, fcntl(extra, F_GETFD), fcntl(told[1], F_GETFD));
 	if (child_pass(extra) && child_pass(-1) && fcntl(extra, F_GETFD) == 0)
 		execl("/bin/true", "true", (char *)NULL);
 }
@@ -284,7 +286,9 @@ static void a_child_begins_anew(void **state)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &old);
-	signal(SIGUSR1, SIG_IGN);
+	static const int ignored[] = { SIGHUP, SIGUSR1, NSIG - 1 };
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		signal(ignored[i], SIG_IGN);
 	extra = open("/", O_RDONLY | O_DIRECTORY);
 	char *log = x_asprintf("%s/log", dir);
 	for (int i = 0; i < 2; i++) {
@@ -314,7 +318,8 @@ static void a_child_begins_anew(void **state)
 	sigprocmask(SIG_SETMASK, &old, &set);
 	assert_true(sigismember(&set, SIGUSR2));
 	assert_false(sigismember(&set, SIGTERM));
-	signal(SIGUSR1, SIG_DFL);
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		signal(ignored[i], SIG_DFL);
 	close(extra);
 	free(log);
 }

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/net/loop.h"
+#include "local/isolation/cgroup.h"
 #include "local/isolation/owner.h"
 
 #include <arpa/inet.h>
@@ -96,6 +97,8 @@ static int tear_down(void **state)
 	free(t);
 	return rc;
 }
+
+static char uid[40]; /* names the cgroup; another run may be under way */
 
 static struct spawn_opts opts_for(struct test *t, enum isolation_mode mode)
 {
@@ -328,10 +331,142 @@ static void modes_have_names(void **state)
 	assert_string_equal(isolation_mode_name(ISOLATION_BWRAP), "bwrap");
 }
 
+static void start_in(struct test *t, enum isolation_mode mode, uint64_t memory_bytes)
+{
+	struct err err = { 0 };
+	struct spawn_opts opts = opts_for(t, mode);
+	opts.limits.memory_bytes = memory_bytes;
+	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	if (t->spawn == NULL)
+		fail_msg("%s", err.msg);
+}
+
+/* The only child of this process with that name. */
+static pid_t child_named(const char *name)
+{
+	char path[64], text[400] = "", *save = NULL;
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+	close(fd);
+	for (char *word = n > 0 ? strtok_r(text, " ", &save) : NULL; word != NULL;
+		word = strtok_r(NULL, " ", &save)) {
+		char comm[32] = "";
+		snprintf(path, sizeof path, "/proc/%.20s/comm", word);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && read(fd, comm, sizeof comm - 1) > 0 &&
+			strncmp(comm, name, 15) == 0) {
+			close(fd);
+			return (pid_t)strtol(word, NULL, 10);
+		}
+		close(fd);
+	}
+	return 0;
+}
+
+/* A sandbox that nobody can reach is none. */
+static void ends_without_its_proxy(void **state)
+{
+	struct test *t = *state;
+	if (!can_isolate())
+		skip();
+	start_in(t, ISOLATION_BWRAP, 0);
+	run_until_listening(t);
+	pid_t proxy = child_named("sandmux-port-proxy");
+	if (proxy == 0)
+		skip(); /* this kernel does not tell */
+	assert_int_equal(kill(proxy, SIGKILL), 0);
+	run_until_over(t, 8000);
+	assert_true(t->is_over);
+	assert_string_equal(t->reason, "killed by signal 9 (Killed)");
+	assert_int_equal(child_named("sandmux-port-proxy"), 0);
+}
+
+/* What does not end when it is told to is killed when the time is over; not before. */
+static void a_daemon_that_does_not_listen_is_killed(void **state)
+{
+	struct test *t = *state;
+	static const enum isolation_mode modes[] = { ISOLATION_NONE, ISOLATION_BWRAP };
+	for (size_t i = 0; i < 2; i++) {
+		if (modes[i] == ISOLATION_BWRAP && !can_isolate())
+			skip();
+		t->is_over = t->is_listening = false;
+		start_in(t, modes[i], 0);
+		if (modes[i] == ISOLATION_BWRAP)
+			run_until_listening(t);
+		char answer[512]; /* once it serves, the signal is held back */
+		ask(spawn_rest_port(t->spawn), "GET /v1/health HTTP/1.0\r\n\r\n", answer,
+			sizeof answer);
+		assert_int_equal(kill(spawn_daemon_pid(t->spawn), SIGSTOP), 0);
+		int64_t began_ms = clock_mono_ms();
+		spawn_stop(t->spawn, 300);
+		run_until_over(t, 8000);
+		assert_true(t->is_over);
+		assert_string_equal(t->reason, "killed by signal 9 (Killed)");
+		assert_in_range(clock_mono_ms() - began_ms, 300, 7000);
+		loop_run_once(t->loop, 0);
+	}
+}
+
+/* Why it was killed is told, where the kernel tells it. */
+static void out_of_memory_is_a_reason(void **state)
+{
+	enum { LIMIT = 48 << 20, MUCH = 128 << 20 };
+	struct test *t = *state;
+	int status;
+	start_in(t, ISOLATION_NONE, LIMIT);
+	const struct cgroup *cgroup = spawn_cgroup(t->spawn);
+	if (!cgroup_has(cgroup, CGROUP_MEMORY))
+		skip();
+	pid_t pid = fork();
+	if (pid == 0) {
+		cgroup_join(cgroup);
+		char *bytes = malloc(MUCH);
+		for (size_t i = 0; bytes != NULL && i < MUCH; i += 4096)
+			((volatile char *)bytes)[i] = 1;
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_true(WIFSIGNALED(status));
+	kill(spawn_pid(t->spawn), SIGKILL);
+	run_until_over(t, 8000);
+	assert_string_equal(t->reason, "out of memory (memory limit reached)");
+}
+
+static void the_reason_of_an_end(void **state)
+{
+	struct test *t = *state;
+	start_in(t, ISOLATION_NONE, 0);
+	assert_int_equal(spawn_pid(t->spawn), spawn_daemon_pid(t->spawn));
+	assert_int_not_equal(spawn_rest_port(t->spawn), spawn_grpc_port(t->spawn));
+	kill(spawn_pid(t->spawn), SIGABRT);
+	run_until_over(t, 8000);
+	assert_string_equal(t->reason, "killed by signal 6 (Aborted)");
+	assert_true(WIFSIGNALED(t->status) && WTERMSIG(t->status) == SIGABRT);
+}
+
+static void guards_have_names(void **state)
+{
+	static const char *const names[] = { "host-user", "network", "proxy", "closed",
+		"filter", "landlock", "masks", "sizes", "keyring", "pids", "system", "ipc",
+		"core" };
+	(void)state;
+	assert_int_equal(sizeof names / sizeof names[0], SPAWN_GUARD_COUNT);
+	for (int i = 0; i < SPAWN_GUARD_COUNT; i++)
+		assert_string_equal(spawn_guard_name((enum spawn_guard)i), names[i]);
+}
+
 int main(void)
 {
+	snprintf(uid, sizeof uid, "spawn-test-%d", (int)getpid());
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modes_have_names),
+		cmocka_unit_test(guards_have_names),
+		cmocka_unit_test_setup_teardown(ends_without_its_proxy, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_daemon_that_does_not_listen_is_killed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(out_of_memory_is_a_reason, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_reason_of_an_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(serves_without_isolation, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(serves_in_bubblewrap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
