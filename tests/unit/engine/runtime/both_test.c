@@ -161,6 +161,50 @@ static void spans_of_processes(void **state)
 					 "sandbox.command.executable=ls sandbox.exit_code=5");
 }
 
+/* ---- signals and sizes */
+static int n_of(const char *method)
+{
+	int n = 0;
+
+	for (const char *at = peer.log.p; (at = strstr(at, method)); at++)
+		n++;
+	return n;
+}
+
+static void signals_do_not_pile_up(void **state)
+{
+	enum { MOST = 16 };
+	struct err err = { 0 };
+
+	(void)state;
+	run(1);
+	assert_false(runtime_process_signal(process, (enum runtime_signal)1, &err));
+	assert_int_equal(err.code, ERR_ARG_INVALID);
+	/* without a terminal there is no size to tell */
+	runtime_process_resize(process, 100, 30);
+	for (int i = 0; i < MOST; i++)
+		assert_true(runtime_process_signal(process, RUNTIME_SIGINT, &err));
+	assert_false(runtime_process_signal(process, RUNTIME_SIGTERM, &err));
+	assert_int_equal(err.code, ERR_OP_BUSY);
+	assert_true(runtime_process_signal(process, RUNTIME_SIGKILL, &err)); /* always */
+	UNTIL(n_of("SendSignal") == MOST + 1);
+	assert_int_equal(n_of("ResizeTTY"), 0);
+	/* the peer has taken two, whatever it says of them: there is room for one more */
+	send_to(3, NULL, 0, "5", "process 21 not found", true);
+	send_to(5, "", 0, "0", "", true);
+	int64_t until = __real_clock_mono_ms() + 10000;
+	while (!runtime_process_signal(process, RUNTIME_SIGTERM, &err) &&
+		__real_clock_mono_ms() < until)
+		loop_run_once(rig.loop, 5);
+	UNTIL(n_of("SendSignal") == MOST + 2);
+	assert_int_equal(n_exit, 0);
+	send_to(1, "\x22\x02\x08\x03", 4, "0", "", false);
+	UNTIL(n_exit == 1);
+	assert_false(runtime_process_signal(process, RUNTIME_SIGTERM, &err));
+	assert_int_equal(err.code, ERR_PROC_GONE);
+	runtime_process_free(process);
+}
+
 /* ---- both through a tunnel */
 static struct bufferevent *pipes[8];
 static size_t n_pipes;
@@ -278,6 +322,7 @@ int main(void)
 		TEST(is_it_the_folder),
 		TEST(the_same_of_a_command),
 		TEST(spans_of_processes),
+		TEST(signals_do_not_pile_up),
 		TEST(both_lanes_through_a_tunnel),
 		TEST(a_backend_that_is_missing),
 	};
