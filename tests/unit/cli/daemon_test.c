@@ -236,7 +236,7 @@ static void copies(void **state)
 static void copies_that_are_ended(void **state)
 {
 	struct cluster *c = *state;
-	struct program p;
+	struct program p = { 0 };
 	USE(files);
 	direct(c, "cp --timeout 300ms :slow -", NULL, 124, "",
 		"~the copy took longer than --timeout gives it; unfinished files were removed");

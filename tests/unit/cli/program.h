@@ -17,6 +17,8 @@ struct program {
 	int in, out_fd, err_fd;
 	struct str out, err;
 	int status; /* -n: signal n */
+	/* before program_start(): its stdout is a pipe that somebody has made non-blocking */
+	bool never_blocks;
 };
 
 void __gcov_dump(void) __attribute__((weak)); /* of a build that counts what runs */
@@ -51,9 +53,12 @@ static inline void program_start(struct cluster *c, struct program *program, con
 		argv[argc++] = word;
 	}
 	assert_in_range(argc, 1, PROGRAM_WORDS);
+	bool never_blocks = program->never_blocks;
 	memset(program, 0, sizeof *program);
 	assert_int_equal(
 		pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC) | pipe2(err, O_CLOEXEC), 0);
+	if (never_blocks)
+		fcntl(out[1], F_SETFL, O_NONBLOCK);
 	fflush(NULL);
 	program->pid = fork();
 	assert_true(program->pid >= 0);
@@ -156,7 +161,7 @@ static inline void program_check(
 static inline void program_expect(struct cluster *c, const char *line, const char *input,
 	int status, const char *out, const char *err)
 {
-	struct program program;
+	struct program program = { 0 };
 	program_start(c, &program, line);
 	if (input != NULL)
 		assert_int_equal(write(program.in, input, strlen(input)), strlen(input));

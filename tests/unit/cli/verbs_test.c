@@ -117,7 +117,7 @@ static void end_watch(struct cluster *c, struct program *p)
 static void a_watch_as_a_table(void **state)
 {
 	struct cluster *c = *state;
-	struct program p;
+	struct program p = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	program_start(c, &p, "ls -w");
 	program_until(c, &p, &p.out, "\na      Ready   ");
@@ -135,7 +135,7 @@ static void a_watch_as_a_table(void **state)
 static void watches_for_scripts(void **state)
 {
 	struct cluster *c = *state;
-	struct program p;
+	struct program p = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	program_start(c, &p, "ls -w -o json");
 	program_until(c, &p, &p.out, "}\n");
@@ -293,7 +293,7 @@ static int times_asked(const struct cluster *c, const char *method, const char *
 static void deleted(void **state)
 {
 	struct cluster *c = *state;
-	struct program p;
+	struct program p = { 0 };
 	fill(c);
 	program_expect(c, "rm a --yes --wait=false", NULL, 0, "a is being deleted\n", "");
 	assert_int_equal(1, times_asked(c, "DELETE", "/sandboxclaims/a"));
@@ -323,7 +323,7 @@ static void extended(void **state)
 static void suspended_and_resumed(void **state)
 {
 	struct cluster *c = *state;
-	struct program p;
+	struct program p = { 0 };
 	fill(c);
 	cluster_can(c, "/sandboxes/a", 200, SUSPENDED_A);
 	program_start(c, &p, "suspend a");
