@@ -168,7 +168,9 @@ struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
 		screen_free(s);
 		return NULL;
 	}
+	/* our own size comes later. An entry without one (the Linux console's) is taken only so: without, newterm fails */
 	use_env(FALSE);
+	use_tioctl(TRUE);
 	bool want_direct = opts->colorterm && (strcmp(opts->colorterm, "truecolor") == 0 ||
 						      strcmp(opts->colorterm, "24bit") == 0);
 	bool found = !no_color && want_direct && try_direct(s, term);

@@ -321,6 +321,26 @@ static void test_what_looks_like_a_secret(void **state)
 	}
 }
 
+/* However little may be kept: it fits, and no joiner is left that would join what comes next. */
+static void test_no_joiner_at_the_cut(void **state)
+{
+	static const char *const texts[] = {
+		"ab\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7xyz",
+		"\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 and more than that",
+		"a\xe2\x80\x8d\xe2\x80\x8d\xe2\x80\x8d\xe2\x80\x8d"
+		"bcdefgh",
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		for (size_t max = 0; max < strlen(texts[i]) + 40; max++) {
+			char *text = safe_text_dup(texts[i], max);
+			assert_true(strlen(text) <= max);
+			if (strstr(text, "\xe2\x80\x8d\xe2\x80\xa6") != NULL)
+				fail_msg("text %zu, %zu bytes: '%s'", i, max, text);
+			free(text);
+		}
+}
+
 int main(void)
 {
 	if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
@@ -336,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_add_stops_at_the_maximum),
 		cmocka_unit_test(test_what_looks_like_a_secret),
 		cmocka_unit_test(test_without_utf8_all_is_ascii),
+		cmocka_unit_test(test_no_joiner_at_the_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,16 @@ static void test_other_terminals(void **state)
 	struct err err;
 	struct loop *loop = loop_new(&err);
 	static const char *const terms[] = { "linux", "vt100", "no-such-terminal", NULL };
+	/* what terminfo calls keys that no keyboard has are combinations */
+	static const struct {
+		const char *term, *bytes, *want;
+	} rows[] = {
+		{ "st-256color", "\033[3;5~", "ctrl-delete " },
+		{ "st-256color", "\033[1;2F", "shift-end " },
+		{ "st-256color", "\033[1;5F", "ctrl-end " },
+		{ "xterm-256color", "\033OM", "kp:enter " },
+		{ "xterm-256color", "\033[<0;1;1M", "press1@0,0 " },
+	};
 	(void)state;
 	for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
 		struct input *input = input_new(loop, terms[i], &callbacks);
@@ -232,6 +242,13 @@ static void test_other_terminals(void **state)
 			for (const char *p = "\033[[A\033[[E"; *p; p++)
 				input_feed(input, (struct slice){ p, 1 });
 		assert_string_equal(seen, i == 0 ? "a up F1 F5 " : "a up ");
+		input_free(input);
+	}
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct input *input = input_new(loop, rows[i].term, &callbacks);
+		seen[0] = 0;
+		input_feed(input, slice_of(rows[i].bytes));
+		assert_string_equal(seen, rows[i].want);
 		input_free(input);
 	}
 	input_free(NULL);

@@ -114,6 +114,32 @@ static void test_colours_follow_the_terminal(void **state)
 	paint_red("vt100", NULL, false, 0, NULL);
 }
 
+static void test_how_many_colours(void **state)
+{
+	static const struct {
+		const char *term, *colorterm;
+		int colors;
+	} rows[] = {
+		{ "xterm-16color", NULL, 16 },
+		{ "xterm-88color", NULL, 16 },
+		{ "linux", NULL, 8 },
+		{ "vt220", NULL, 0 },
+		{ "xterm-direct", NULL, 1 << 24 },
+		{ "xterm-256color", "", 256 },
+		{ "vt100", "truecolor", 0 }, /* there is no such entry */
+		{ "", NULL, 0 },
+		{ NULL, "truecolor", 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct draw_screen *screen =
+			open_screen(rows[i].term, rows[i].colorterm, false);
+		if (screen_colors(screen) != rows[i].colors)
+			fail_msg("row %zu: %d", i, screen_colors(screen));
+		screen_free(screen);
+	}
+}
+
 static void test_resizes(void **state)
 {
 	struct surface *s = surface_new(20, 5);
@@ -445,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_only_what_changed_is_sent),
 		cmocka_unit_test(test_foreign_escapes_do_not_come_through),
 		cmocka_unit_test(test_colours_follow_the_terminal),
+		cmocka_unit_test(test_how_many_colours),
 		cmocka_unit_test(test_resizes),
 		cmocka_unit_test(test_signals_stay_ours),
 		cmocka_unit_test(test_the_end_undoes_the_beginning),
