@@ -78,6 +78,14 @@ static const char *pod_called(const struct sentence *s)
 	return s->sandbox->pod_name[0] ? s->sandbox->pod_name : s->sandbox->name;
 }
 
+/* A claim may tell of its pod before the Sandbox is known. */
+static void add_pod(struct sentence *s)
+{
+	const char *name = pod_called(s);
+	str_add(s->out, name[0] ? "Pod " : "Its pod");
+	str_add(s->out, name);
+}
+
 /* ---- evidence */
 
 /* Warnings that kubelets repeat about pods that start well: never the cause. */
@@ -273,7 +281,8 @@ static void say_failed(struct sentence *s)
 	}
 	static const char plain[] = "Pod failed: "; /* more than the controller's usual words */
 	const char *message = ready_of(s)->message;
-	str_addf(s->out, "Pod %s failed", pod_called(s));
+	add_pod(s);
+	str_add(s->out, " failed");
 	if (message != NULL && strncmp(message, plain, sizeof plain - 1) == 0)
 		add_colon(s, message + sizeof plain - 1);
 	else if (s->pod != NULL &&
@@ -452,7 +461,8 @@ void fleet_why_format(const struct store *store, const struct row *row, enum fle
 		say_blocked(&s);
 		break;
 	case FLEET_FINISHED:
-		str_addf(out, "Pod %s has ended successfully", pod_called(&s));
+		add_pod(&s);
+		str_add(out, " has ended successfully");
 		*since_ms = fleet_condition_since_ms(
 			s.sandbox ? s.sandbox->finished : s.claim->finished);
 		break;

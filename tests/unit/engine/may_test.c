@@ -194,6 +194,37 @@ static void what_is_out_of_sight(void **state)
 	str_deinit(&fix);
 }
 
+/* Each collection by its name and group, once. */
+static void all_that_may_not_be_read(void **state)
+{
+	static const char *const names[] = { "pods", "events", "sandboxes", "sandboxclaims",
+		"sandboxwarmpools", "sandboxtemplates" };
+	static const enum fleet_kind kinds[] = { FLEET_PODS, FLEET_EVENTS, FLEET_SANDBOXES,
+		FLEET_CLAIMS, FLEET_POOLS, FLEET_TEMPLATES };
+	struct cluster *c = *state;
+	for (size_t i = 0; i < 6; i++)
+		cluster_collection(c, names[i])->is_forbidden = true;
+	cluster_open(c, (struct engine_opts){
+				.connectivity = ENGINE_PORT_FORWARD, .all_namespaces = true });
+	for (size_t i = 0; i < 6; i++)
+		API_UNTIL(&c->api, fleet_forbidden(engine_fleet(c->engine), kinds[i]) != NULL,
+			9000);
+	struct str out, fix;
+	str_init(&out, 1000);
+	str_init(&fix, 1000);
+	engine_forbidden_format(c->engine, &out, &fix);
+	assert_string_equal(out.p,
+		"not allowed: list pods, events, sandboxes, sandboxclaims, sandboxwarmpools, "
+		"sandboxtemplates in all namespaces");
+	assert_string_equal(fix.p,
+		"a ClusterRole needs: get, list, watch on pods, events, "
+		"sandboxes.agents.x-k8s.io, sandboxclaims.extensions.agents.x-k8s.io, "
+		"sandboxwarmpools.extensions.agents.x-k8s.io, "
+		"sandboxtemplates.extensions.agents.x-k8s.io");
+	str_deinit(&out);
+	str_deinit(&fix);
+}
+
 static void a_refusal_of_the_server_is_learned(void **state)
 {
 	struct cluster *c = *state;
@@ -232,6 +263,7 @@ int main(void)
 		TEST(what_a_runtime_cannot),
 		TEST(a_direct_url_has_no_cluster),
 		TEST(what_is_out_of_sight),
+		TEST(all_that_may_not_be_read),
 		TEST(a_refusal_of_the_server_is_learned),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

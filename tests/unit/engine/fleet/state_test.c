@@ -38,6 +38,9 @@ static void play(struct store *store, const struct step *step)
 #define NOT_SUSPENDED COND("Suspended", "False", "NotSuspended")
 #define READY COND("Ready", "True", "DependenciesReady")
 #define NOT_READY COND("Ready", "False", "DependenciesNotReady")
+#define MUTE                                                                                   \
+	"{'type':'Ready','status':'False','reason':'DependenciesNotReady','message':'',"       \
+	"'observedGeneration':1}"
 #define SUSPENDED COND("Suspended", "True", "PodTerminated")
 #define NAMES_S "'sandbox':{'name':'s'}"
 
@@ -107,7 +110,7 @@ static const struct {
 		FLEET_FINISHED, "Pod s has ended successfully" },
 	{ "finished in the claim only",
 		{ { "", CONDS(COND("Finished", "True", "PodSucceeded")) } }, FLEET_FINISHED,
-		"ended successfully" },
+		"Its pod has ended successfully" },
 	/* 6 */
 	{ "suspended",
 		{ { "", NAMES_S, OF_CLAIM, STOP,
@@ -247,10 +250,23 @@ static const struct {
 	{ "warm", { { NULL, NULL, OF_POOL, RUN, CONDS(READY) } }, FLEET_WARM, "" },
 	{ "warm, not ready", { { NULL, NULL, OF_POOL, RUN, CONDS(NOT_READY) } }, FLEET_WARM,
 		"Sandbox s: m" },
+	{ "warm, not ready, and not a word", { { NULL, NULL, OF_POOL, RUN, CONDS(MUTE) } },
+		FLEET_WARM, "Sandbox s" },
 	{ "standalone", { { NULL, NULL, "", RUN, CONDS(READY) } }, FLEET_READY, "" },
+	{ "standalone, and not a word", { { NULL, NULL, "", RUN, CONDS(MUTE) } },
+		FLEET_CREATING, "Sandbox s" },
 	{ "standalone suspended", { { NULL, NULL, "", STOP, CONDS(SUSPENDED) } },
 		FLEET_SUSPENDED, "Sandbox s is suspended" },
 };
+
+/* Whatever parts it is made of: nothing is said of what is empty. */
+static bool is_sentence(const char *why)
+{
+	size_t n = strlen(why);
+	return strstr(why, ": :") == NULL && strstr(why, "()") == NULL &&
+	       strstr(why, "  ") == NULL && strstr(why, "(null)") == NULL &&
+	       (n == 0 || strchr(" :,(", why[n - 1]) == NULL);
+}
 
 static void each_row_of_the_table(void **state)
 {
@@ -268,6 +284,8 @@ static void each_row_of_the_table(void **state)
 			fail_msg("%s: %s (%s)", rows[i].name,
 				fleet_state_name(row->shown.state), row->shown.why);
 		bool is_well = rows[i].state == FLEET_READY || rows[i].state == FLEET_WARM;
+		if (!is_sentence(row->shown.why))
+			fail_msg("%s: '%s'", rows[i].name, row->shown.why);
 		if (rows[i].why != NULL && strstr(row->shown.why, rows[i].why) == NULL)
 			fail_msg("%s: '%s', wanted '%s'", rows[i].name, row->shown.why,
 				rows[i].why);
@@ -371,6 +389,8 @@ static void the_pod_explains(void **state)
 			apply(&store, STORE_PODS, KUBE_ADDED, pod);
 		const struct row *row = fleet_store_find(&store, SANDBOX_UID);
 		assert_non_null(row);
+		if (!is_sentence(row->shown.why))
+			fail_msg("%zu: '%s'", i, row->shown.why);
 		if (strstr(row->shown.why, cases[i].why) == NULL ||
 			(cases[i].why[0] == '\0' && row->shown.why[0] != '\0'))
 			fail_msg("%zu: '%s', wanted '%s'", i, row->shown.why, cases[i].why);
