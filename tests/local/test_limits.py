@@ -95,7 +95,7 @@ class Disk(Limited):
     def test_a_workspace_above_its_size(self):
         large, small = self.make("large", storage="200Mi"), self.make("small", storage="20Mi")
         for name in (large, small):
-            self.run_in(name, "head -c 41943040 /dev/zero > big")
+            self.run_in(name, "fallocate -l 41943040 big")  # at once: what it is stopped for is what it keeps
         self.evicted(small, r"The workspace of this pod uses [2-4]\d(\.\d)?Mi, its limit is 20Mi")
         self.assertGreater((self.volume(small) / "big").stat().st_size, 20 * MIB)
         page = self.sandmux("--kubeconfig", self.b.kubeconfig, "describe", small, check=0).out
@@ -356,7 +356,8 @@ class Defaults(Limited):
         limits = t["spec"]["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
         self.assertEqual(set(limits), {"cpu", "memory", "ephemeral-storage"})
         self.b.ready_claim("box")
-        rows = self.rows("box")
+        # those of its mounts are told when it has been looked at
+        rows = wait_for("all rows", lambda: (lambda r: r if {"/tmp", "/dev/shm", "/run"} <= set(r) else None)(self.rows("box")))
         self.assertEqual({k: rows[k].get("value") for k in ("cpu", "processes", "workspace", "workspace files")},
                          {"cpu": limits["cpu"], "processes": "1024", "workspace": "10Gi", "workspace files": "1000000"})
         self.assertEqual(self.pod("box")["status"]["qosClass"], "Guaranteed")
@@ -417,6 +418,13 @@ class ToldToAUser(Told):
         self.assertEqual(findings["limit of workspace"]["level"], "ok")
 
 
+NOBODY = 65534  # has a name, by which systemd goes
+
+
+def nobody(*argv):
+    return ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups", "--pdeathsig", "TERM", *argv]
+
+
 class Scope(Case):
     """`local up` asks the user's systemd for a cgroup; here a script stands for systemd-run."""
 
@@ -425,7 +433,7 @@ class Scope(Case):
         os.chmod(self.tmp, 0o755)
         for name in ("bin", "home", "run", "run/systemd"):
             (self.tmp / name).mkdir()
-            os.chown(self.tmp / name, USER, USER)
+            os.chown(self.tmp / name, NOBODY, NOBODY)
         self.env = {**os.environ, "HOME": str(self.tmp / "home"), "XDG_RUNTIME_DIR": str(self.tmp / "run"),
                     "SANDMUX_LOCAL_DIR": str(self.tmp / "home/state"), "PATH": f"{self.tmp}/bin:{os.environ['PATH']}"}
         self.log = self.tmp / "home/asked"
@@ -441,8 +449,8 @@ class Scope(Case):
         path = self.tmp / "bin/systemd-run"
         path.write_text(f"#!/bin/sh\necho \"$@\" >> {self.log}\n{script}\n")
         path.chmod(0o755)
-        self.addCleanup(subprocess.run, user(BIN, "local", "down"), env=self.env, capture_output=True, timeout=30)
-        r = subprocess.run(user(BIN, "local", "up"), env=self.env, capture_output=True, text=True, timeout=60)
+        self.addCleanup(subprocess.run, nobody(BIN, "local", "down"), env=self.env, capture_output=True, timeout=30)
+        r = subprocess.run(nobody(BIN, "local", "up"), env=self.env, capture_output=True, text=True, timeout=60)
         self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
         self.assertIn("ready, pid", r.stdout)
         self.told = r.stderr
@@ -460,15 +468,15 @@ class Scope(Case):
         self.assertIn(b"SCOPED=yes", Path(f"/proc/{pid}/environ").read_bytes())
 
     def test_it_ends_at_logout(self):
-        group = CGROUP / f"systemd/user@{USER}.service"
+        group = CGROUP / f"systemd/user@{NOBODY}.service"
         self.need(os.access(group.parent / "cgroup.procs", os.W_OK) and not group.exists(), "systemd is at work here, or has no hierarchy of its own")
         group.mkdir()
         self.addCleanup(group.rmdir)
-        os.chown(group / "cgroup.procs", USER, USER)
+        os.chown(group / "cgroup.procs", NOBODY, NOBODY)
         self.manager()
         self.up(f'while [ "$1" != -- ]; do shift; done; shift; echo $$ > {group}/cgroup.procs; exec "$@"')
         self.assertIn("it ends when you log out", self.told)
-        subprocess.run(user(BIN, "local", "down"), env=self.env, timeout=30, check=True)
+        subprocess.run(nobody(BIN, "local", "down"), env=self.env, timeout=30, check=True)
 
     def test_it_refuses(self):
         self.manager()
@@ -478,7 +486,7 @@ class Scope(Case):
     def test_there_is_no_manager(self):
         self.up("exit 1")
         self.assertEqual(self.asked(), [])
-        r = subprocess.run(user(BIN, "local", "reset", "--yes"), env=self.env, capture_output=True, text=True, timeout=60)
+        r = subprocess.run(nobody(BIN, "local", "reset", "--yes"), env=self.env, capture_output=True, text=True, timeout=60)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual([p.name for p in (self.tmp / "home").glob("state/*")], [])  # nothing that was written down stays
 
