@@ -187,6 +187,16 @@ static void judge(struct run *r, enum run_look_kind kind)
 
 /* ---- looking ---- */
 
+/* A job writes on until its pod has stopped: more may have been kept than was found. */
+static void count_from_what_was_kept(struct run_usage *mine, const struct usage *now)
+{
+	mine->floor_bytes = now->bytes;
+	if (mine->known_bytes > 0 && now->bytes > mine->known_bytes)
+		mine->known_bytes = now->bytes;
+	if (mine->known_inodes > 0 && now->inodes > mine->known_inodes)
+		mine->known_inodes = now->inodes;
+}
+
 /* What a look did not ask for stays as it was. */
 static void keep(struct run_usage *mine, enum run_look_kind kind, const struct usage *now)
 {
@@ -201,7 +211,7 @@ static void keep(struct run_usage *mine, enum run_look_kind kind, const struct u
 	*last = *now;
 	last->memory_bytes = memory_bytes;
 	if (!mine->is_tree_known)
-		mine->floor_bytes = now->bytes;
+		count_from_what_was_kept(mine, now);
 	mine->is_tree_known = true;
 }
 

@@ -239,6 +239,20 @@ static void judge(struct world *w, struct run *r, bool is_memory, struct usage u
 	found(0, usage);
 }
 
+/* A later look of the same run, long after, when its file system has changed. */
+static void judge_again(struct world *w, struct run *r, struct usage usage)
+{
+	r->usage.looks[LOOK_TREE].ended_ms = now_ms - 3600000;
+	r->usage.is_tree_known = true;
+	r->usage.free_bytes = ws.free + 1;
+	r->usage.free_inodes = ws.inodes + 1;
+	has_group[CGROUP_MEMORY] = true;
+	n_asked = 0;
+	usage_tick(w->c);
+	assert_int_equal(n_asked, 1);
+	found(0, usage);
+}
+
 static void test_verdicts_on_a_workspace(void **state)
 {
 	static const struct {
@@ -346,10 +360,28 @@ static void test_time_to_mend(void **state)
 			store_meta_set(w->server.store, "evicted/vol-0", rows[i].kept, NULL));
 		run_usage_begin(r);
 		r->started_ms = now_ms - rows[i].after_ms;
-		judge(w, r, false, rows[i].usage);
+		judge(w, r, false, (struct usage){ .bytes = 10 });
+		judge_again(w, r, rows[i].usage);
 		if (run_is_evicted(r) != rows[i].is_evicted)
 			fail_msg("row %zu", i);
 	}
+}
+
+/* A job writes on until its pod has stopped: what it was found with is less than what is there when it starts again. */
+static void test_what_was_written_until_it_stopped(void **state)
+{
+	struct world *w = *state;
+	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
+		",'resources':{'limits':{'ephemeral-storage':'1000'}}");
+	assert_true(store_meta_set(w->server.store, "evicted/vol-0", "2000 110", NULL));
+	run_usage_begin(r);
+	r->started_ms = now_ms;
+	judge(w, r, false, (struct usage){ .bytes = 30 * MI, .inodes = 150 });
+	assert_false(run_is_evicted(r));
+	judge_again(w, r, (struct usage){ .bytes = 31 * MI, .inodes = 150 });
+	assert_false(run_is_evicted(r));
+	judge_again(w, r, (struct usage){ .bytes = 31 * MI + 1, .inodes = 150 });
+	assert_true(run_is_evicted(r));
 }
 
 /* The folder of a pod without a volume has the same name in each. */
@@ -434,6 +466,7 @@ int main(void)
 		TEST(test_verdicts_on_a_workspace),
 		TEST(test_verdicts_on_memory),
 		TEST(test_time_to_mend),
+		TEST(test_what_was_written_until_it_stopped),
 		TEST(test_whose_eviction_it_was),
 		TEST(test_who_is_stopped_once),
 		TEST(test_kills_of_the_kernel),
