@@ -2,6 +2,9 @@
 // The log: order, indent, filter, errors at the end, following and standing still.
 #include "tests/unit/tui/views/fake.h"
 
+#include "engine/base/log.h"
+#include "tests/unit/tui/script/picture.h"
+
 #include "tui/views/log_rows.h"
 
 static struct telemetry *some_spans(void)
@@ -129,6 +132,110 @@ static void test_hostile_attributes_and_the_strip(void **state)
 	view->class->free(view);
 }
 
+/* One span that took so long, by clocks that stand. */
+static void took(struct fake *fake, const char *name, int64_t ns, enum err_code code)
+{
+	struct err err;
+	err_set(&err, code, "no");
+	clock_set_for_tests(1000000000, 1767312000123000000);
+	struct span *span = span_start(engine_telemetry(fake->host.engine), name, NULL);
+	span_set_int(span, "sandbox.file.count", 7);
+	clock_set_for_tests(1000000000 + ns, 1767312000123000000 + ns);
+	span_end(span, code == ERR_NONE ? NULL : &err);
+}
+
+static char *picture_of(struct view *view, int cols, int rows)
+{
+	struct picture last = { 0 };
+	struct str out;
+	struct surface *surface = surface_new(cols, rows);
+	str_init(&out, 1 << 16);
+	region_fill(region_whole(surface), host_style(view->host, ROLE_TEXT));
+	view->class->draw(view, region_whole(surface), true);
+	picture_add(&last, surface, &out);
+	picture_deinit(&last);
+	surface_free(surface);
+	char *text = str_take(&out);
+	str_deinit(&out);
+	return text;
+}
+
+static void test_every_kind_of_row(void **state)
+{
+	static const char want[] =
+		" 0|11 lines  6 spans  2 failed\n"
+		"  |ddddddddbbbbbbbbbxxxxxxxxxx\n"
+		" 1|00:00:00.123      0µs sandmux.a                     ok sandbox.file.count=7\n"
+		"  |bbbbbbbbbbbb......bbb...............................zz.bbbbbbbbbbbbbbbbbbbb\n"
+		" 2|00:00:00.123    999µs sandmux.b                     ok sandbox.file.count=7\n"
+		"  |bbbbbbbbbbbb....bbbbb...............................zz.bbbbbbbbbbbbbbbbbbbb\n"
+		" 3|00:00:00.123      1ms sandmux.c                     file.denied sandbox.file.co…\n"
+		"  |bbbbbbbbbbbb......bbb...............................xxxxxxxxxxx.xxxxxxxxxxxxxxxx\n"
+		" 4|00:00:00.123   9999ms sandmux.d                     ok sandbox.file.count=7\n"
+		"  |bbbbbbbbbbbb...bbbbbb...............................zz.bbbbbbbbbbbbbbbbbbbb\n"
+		" 5|00:00:00.123      10s sandmux.e                     op.timeout sandbox.file.cou…\n"
+		"  |bbbbbbbbbbbb......bbb...............................xxxxxxxxxx.bbbbbbbbbbbbbbbbb\n"
+		" 6|00:00:20.000    error kube                          an error\n"
+		"  |bbbbbbbbbbbb....xxxxx\n"
+		" 7|00:00:20.000     warn kube                          a warning\n"
+		"  |bbbbbbbbbbbb.....yyyy\n"
+		" 8|00:00:20.000     info kube                          news\n"
+		"  |bbbbbbbbbbbb.....bbbb\n"
+		" 9|00:00:20.000    debug kube                          a detail\n"
+		"  |bbbbbbbbbbbb....bbbbb\n"
+		"10|00:00:20.000    trace kube                          a step\n"
+		"  |bbbbbbbbbbbb....bbbbb\n"
+		"11|00:00:20.000        … sandmux.open                  open\n"
+		"  |jjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjj\n"
+		"12|\n"
+		"13|\n";
+	struct fake *fake = *state;
+	struct err err;
+	struct view_args args = { 0 };
+	setenv("TZ", "UTC", 1);
+	picture_theme(&fake->theme);
+	assert_true(log_configure("trace", &err));
+	struct view *view = view_log.open(&fake->host, &args, &err);
+	took(fake, "a", 999, ERR_NONE);
+	took(fake, "b", 999999, ERR_NONE);
+	took(fake, "c", 1000000, ERR_FILE_DENIED);
+	took(fake, "d", 9999999999, ERR_NONE);
+	took(fake, "e", 10000000000, ERR_OP_TIMEOUT);
+	clock_set_for_tests(20000000000, 1767312020000000000);
+	span_start(engine_telemetry(fake->host.engine), "open", NULL);
+	log_write("kube", LOG_ERROR, "an error");
+	log_write("kube", LOG_WARN, "a warning");
+	log_write("kube", LOG_INFO, "news");
+	log_write("kube", LOG_DEBUG, "a detail");
+	log_write("kube", LOG_TRACE, "a step");
+	char *text = picture_of(view, 80, 14);
+	assert_string_equal(text, want);
+	free(text);
+	clock_set_for_tests(-1, -1);
+	view->class->free(view);
+}
+
+/* More than are kept: it is said how many went. */
+static void test_older_ones_are_dropped(void **state)
+{
+	struct fake *fake = *state;
+	struct err err;
+	struct view_args args = { 0 };
+	struct view *view = view_log.open(&fake->host, &args, &err);
+	char words[64];
+	add_spans(fake, 5000, "many");
+	snprintf(words, sizeof words, "  %llu older ones dropped",
+		(unsigned long long)telemetry_dropped(engine_telemetry(fake->host.engine)));
+	char *text = fake_draw(view, 100, 12);
+	assert_non_null(strstr(text, words));
+	assert_null(strstr(text, "  0 older"));
+	free(text);
+	assert_int_equal(view->class->redraw_after_ms(view), 1000);
+	add_spans(fake, 1, "news");
+	assert_int_equal(view->class->redraw_after_ms(view), 100);
+	view->class->free(view);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -137,6 +244,8 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		CASE(test_it_follows_until_one_moves_up),
 		CASE(test_hostile_attributes_and_the_strip),
+		CASE(test_every_kind_of_row),
+		CASE(test_older_ones_are_dropped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
