@@ -157,8 +157,10 @@ static void cell_service_ports(const cJSON *o, cJSON *cells)
 		int added = snprintf(text + n, sizeof text - n, "%s%lld/%.8s", n ? "," : "",
 			(long long)json_int(port, 0, "port", NULL),
 			protocol ? protocol : "TCP");
-		if (added < 0 || (size_t)added >= sizeof text - n)
+		if (added < 0 || (size_t)added >= sizeof text - n) {
+			text[n] = '\0'; /* whole ports only */
 			break;
+		}
 		n += (size_t)added;
 	}
 	add(cells, n ? text : "<none>");

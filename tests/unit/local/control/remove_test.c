@@ -92,6 +92,23 @@ static void test_any_depth_with_few_descriptors(void **state)
 	assert_int_equal(n_entries(), 0);
 }
 
+/* What was moved up on the way goes too, whatever is emptied. */
+static void test_a_deep_content(void **state)
+{
+	struct remove_report report = { .n_left = 3 };
+	(void)state;
+	make_chain(60, 0700);
+	make_file(fd, "file");
+	assert_true(remove_content(fd, &report));
+	assert_int_equal(report.n_left, 3);
+	assert_int_equal(n_entries(), 0);
+	assert_false(remove_content(-1, &report));
+	assert_int_equal(report.n_left, 4);
+	make_chain(60, 0700);
+	assert_true(remove_tree(fd, "d", NULL));
+	assert_int_equal(n_entries(), 0);
+}
+
 static void test_folders_without_rights(void **state)
 {
 	int status = -1;
@@ -158,6 +175,11 @@ static void test_what_stays_is_said(void **state)
 	assert_int_equal(report.errnum, EPERM);
 	assert_int_equal(report.n_left, 1);
 	assert_int_not_equal(faccessat(fd, "d/other", F_OK, 0), 0);
+	/* the first that could not be removed is the one that is named */
+	assert_false(remove_content(-1, &report));
+	assert_string_equal(report.path, "d/e/fixed");
+	assert_int_equal(report.errnum, EPERM);
+	assert_int_equal(report.n_left, 2);
 	assert_true(set_immutable("d/e/fixed", false));
 }
 
@@ -189,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_any_depth_with_few_descriptors, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_deep_content, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_folders_without_rights, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_what_is_not_there_is_removed, setup, teardown),

@@ -276,6 +276,8 @@ static bool works_below(const char *runtime_dir)
 	if (pid == 0) {
 		if (geteuid() == 0 && seteuid(SOMEBODY) != 0)
 			_exit(9);
+		if (chdir("/") != 0)
+			_exit(9);
 		setenv("XDG_RUNTIME_DIR", runtime_dir, 1);
 		setenv("PATH", at(""), 1);
 		_exit(scope_works(open("/dev/null", O_RDONLY)) ? 1 : 0);

@@ -39,6 +39,20 @@ static void test_where_everything_is(void **state)
 		GET("/health", 404, NULL));
 }
 
+/* Each answer is a whole line. */
+static void test_how_an_answer_ends(void **state)
+{
+	static const char *const paths[] = { "/version", "/api", "/apis", POOLS, POOLS "/local",
+		POOLS "/none", POOLS "/local/scale" };
+	(void)state;
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		struct got got = ask("GET", paths[i], "", NULL);
+		if (got.body.n < 2 || strcmp(got.body.p + got.body.n - 2, "}\n") != 0)
+			fail_msg("%s: %s", paths[i], got.body.p);
+		str_deinit(&got.body);
+	}
+}
+
 static void test_parameters_of_a_write(void **state)
 {
 	(void)state;
@@ -219,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_where_everything_is),
+		cmocka_unit_test(test_how_an_answer_ends),
 		cmocka_unit_test(test_parameters_of_a_write),
 		cmocka_unit_test(test_a_scale_in_full),
 		cmocka_unit_test(test_what_is_the_servers),
