@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes engine/base/width_table.inc from the Unicode Character Database (DerivedGeneralCategory and
+"""Writes engine/base/width_table.inc and width_pages.inc from the Unicode Character Database (DerivedGeneralCategory and
 EastAsianWidth, as Python's unicodedata has them). Needs a Python with the database of the version below; the
 choices beyond the data are in columns(), with their reasons.
 
@@ -12,6 +12,8 @@ import unicodedata
 
 VERSION = "15.1.0"
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "engine/base/width_table.inc"
+PAGES = TARGET.with_name("width_pages.inc")
+PAGE, PAGED = 64, 0x20000  # engine/base/width.c knows these
 
 # Prepended_Concatenation_Mark (PropList): format characters that are seen
 PREPENDED = {0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
@@ -55,6 +57,16 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def pages(text: str) -> str:
+    """For each page of code points the first range of the table that ends in it or later; the last one is for all above."""
+    ends = [int(line.split(",")[1], 16) for line in text.splitlines() if line.startswith("{")]
+    firsts = [next(i for i, last in enumerate(ends) if last >= c) for c in range(0, PAGED + 1, PAGE)]
+    rows = [", ".join(map(str, firsts[i:i + 16])) + "," for i in range(0, len(firsts), 16)]
+    head = f"/* Made by scripts/width_table.py: where in width_table.inc to begin, for each {PAGE} code points below " \
+           f"U+{PAGED:X}, and from there on. */"
+    return "\n".join([head, *rows]) + "\n"
+
+
 def main() -> int:
     if sys.argv[1:] in (["-h"], ["--help"]):
         print(__doc__)
@@ -67,8 +79,9 @@ def main() -> int:
         return 2
     text = table()
     if "--check" in sys.argv[1:]:
-        return 0 if TARGET.read_text() == text else 1
+        return 0 if TARGET.read_text() == text and PAGES.read_text() == pages(text) else 1
     TARGET.write_text(text)
+    PAGES.write_text(pages(text))
     return 0
 
 

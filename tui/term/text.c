@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Text on its way to the grid: what a character does to the cursor, the margins and the row it stands in. All of
- * it is decided here, widths by the program's one table; libvterm sees none of it. Runs of ASCII are written as
- * runs; tests/fuzz/term compares that with writing each character by itself. */
+ * it is decided here, widths by the program's one table; libvterm sees none of it. Runs of ASCII and of
+ * other characters are written as runs; tests/fuzz/term compares that with writing each character by itself. */
 #include "engine/base/width.h"
 #include "tui/term/internal.h"
 
@@ -166,6 +166,46 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 	}
 }
 
+/* Other characters, as far as they find room in the row: what a row costs is paid once for all of them. Returns the
+ * bytes that were taken. */
+static size_t put_others(struct term *t, const unsigned char *p, size_t n)
+{
+	const int cols = t->grid->cols;
+	const uint32_t style = state_pen_id(t);
+	const uint32_t flags = t->protect ? CELL_PROTECTED : 0;
+	struct grid_row *row = grid_row(t->grid, t->row);
+	int col = t->col;
+	size_t taken = 0;
+	if (t->at_end)
+		return 0;
+	while (taken < n && p[taken] >= 0x80) {
+		uint32_t c;
+		size_t length = cell_decode_utf8((const char *)p + taken, n - taken, &c);
+		int is_wide = width_of(c) == 2;
+		if (col + is_wide >= cols)
+			break;
+		if (taken == 0)
+			grid_split_pairs(row, cols, col, 1 + is_wide);
+		row->cells[col++] =
+			(struct term_cell){ c | flags | (is_wide ? CELL_WIDE : 0), style };
+		if (is_wide)
+			row->cells[col++] = (struct term_cell){ CELL_TAIL | flags, style };
+		taken += length;
+	}
+	if (taken == 0)
+		return 0;
+	if (col < cols &&
+		(row->cells[col].text & CELL_TAIL)) /* its first half is overwritten */
+		row->cells[col].text = 0;
+	if (col > row->used)
+		row->used = col;
+	if (col >= cols)
+		row->wrapped = row->wrap_short = false;
+	row->revision = t->revision;
+	advance_cursor(t, cols, col);
+	return taken;
+}
+
 static bool is_ascii(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f;
@@ -181,9 +221,15 @@ void text_put(struct term *t, const unsigned char *p, size_t n)
 			i++;
 		if (i > start) {
 			put_ascii(t, p + start, i - start);
-		} else if (p[i] < 0x20) {
+			continue;
+		}
+		if (p[i] < 0x20) {
 			text_control(t, p[i++]);
-		} else {
+			continue;
+		}
+		if (direct)
+			i += put_others(t, p + i, n - i);
+		if (i == start) { /* at the end of a row, or where not all is plain */
 			uint32_t c;
 			i += cell_decode_utf8((const char *)p + i, n - i, &c);
 			put_char(t, c, width_of(c) == 2 ? 2 : 1);

@@ -107,16 +107,32 @@ static void test_all_beside_utf8proc(void **state)
 	assert_true(wide > 100000);
 }
 
+static const struct {
+	uint32_t first, last;
+	int width;
+} rows[] = {
+#include "engine/base/width_table.inc"
+};
+
+/* Where a search begins is another table: it must skip nothing. */
+static void test_all_beside_the_table(void **state)
+{
+	(void)state;
+	size_t at = 0;
+	for (uint32_t c = 0xa0; c < 0x110000; c++) {
+		while (at < COUNT(rows) && rows[at].last < c)
+			at++;
+		int width = at < COUNT(rows) && rows[at].first <= c ? rows[at].width : 1;
+		if (width_of(c) != width)
+			fail_msg("U+%04X: %d, not %d", (unsigned)c, width_of(c), width);
+	}
+	assert_int_equal(width_of(UINT32_MAX), 1);
+}
+
 /* Once for each code point, whatever the order of the ranges in the table. */
 static void test_the_table_is_in_order(void **state)
 {
 	(void)state;
-	static const struct {
-		uint32_t first, last;
-		int width;
-	} rows[] = {
-#include "engine/base/width_table.inc"
-	};
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_true(rows[i].first <= rows[i].last);
 		assert_true(i == 0 || rows[i - 1].last < rows[i].first);
@@ -131,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_all_beside_utf8proc),
+		cmocka_unit_test(test_all_beside_the_table),
 		cmocka_unit_test(test_the_table_is_in_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
