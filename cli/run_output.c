@@ -15,13 +15,21 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { COLLECT_MAX_BYTES = 256 << 20 };
+enum {
+	COLLECT_MAX_BYTES = 256 << 20,
+	GATHER_BYTES = 256 << 10, /* more is written before the turn ends */
+};
 
 struct run_piece {
 	int fd;
 	size_t n, sent;
 	struct run_piece *prev, *next;
 	char bytes[];
+};
+
+/* What is deferred cannot be taken back. */
+struct run_turn {
+	struct run_output *output; /* NULL: it is gone */
 };
 
 /* How much went: less where a signal has come. */
@@ -83,7 +91,8 @@ static void on_later(void *arg)
 		DL_DELETE(output->pieces, piece);
 		free(piece);
 	}
-	output->on_flushed(output->arg);
+	if (!run_output_is_waiting(output))
+		output->on_flushed(output->arg);
 }
 
 static void hold(struct run_output *output, int fd, const char *bytes, size_t n)
@@ -95,17 +104,47 @@ static void hold(struct run_output *output, int fd, const char *bytes, size_t n)
 	loop_timer_arm(output->later, 10);
 }
 
+static void write_gathered(struct run_output *output)
+{
+	struct slice bytes = { output->gathered.p, output->gathered.n };
+	size_t done = 0;
+	if (output->pieces == NULL && output->error == 0)
+		done = write_some(output, output->gathered_fd, bytes.p, bytes.n);
+	if (output->error != 0)
+		lose(output);
+	else if (done < bytes.n)
+		hold(output, output->gathered_fd, bytes.p + done, bytes.n - done);
+	str_clear(&output->gathered);
+}
+
+static void on_turn(void *arg)
+{
+	struct run_turn *turn = arg;
+	struct run_output *output = turn->output;
+	free(turn);
+	if (output == NULL)
+		return;
+	output->turn = NULL;
+	write_gathered(output);
+	if (!run_output_is_waiting(output))
+		output->on_flushed(output->arg);
+}
+
 static void pass_on(struct run_output *output, int fd, struct slice bytes)
 {
 	if (output->is_terminal)
 		tty_will_write(bytes.p, bytes.n);
-	size_t done = 0;
-	if (output->pieces == NULL)
-		done = write_some(output, fd, bytes.p, bytes.n);
+	if (output->gathered_fd != fd || output->gathered.n + bytes.n > GATHER_BYTES)
+		write_gathered(output);
 	if (output->error != 0)
-		lose(output);
-	else if (done < bytes.n)
-		hold(output, fd, bytes.p + done, bytes.n - done);
+		return;
+	output->gathered_fd = fd;
+	str_add_bytes(&output->gathered, bytes.p, bytes.n);
+	if (output->turn != NULL)
+		return;
+	output->turn = x_malloc(sizeof *output->turn);
+	output->turn->output = output;
+	loop_defer(output->cli->loop, on_turn, output->turn);
 }
 
 void run_output_take(struct run_output *output, int stream, struct slice bytes)
@@ -133,7 +172,7 @@ bool run_output_is_lost(const struct run_output *output)
 
 bool run_output_is_waiting(const struct run_output *output)
 {
-	return output->pieces != NULL;
+	return output->pieces != NULL || output->turn != NULL;
 }
 
 void run_output_print(const struct run_output *output, int exit_code, int64_t duration_ms)
@@ -166,11 +205,15 @@ void run_output_init(struct run_output *output)
 	output->later = loop_timer_new(output->cli->loop, on_later, output);
 	for (int i = 0; i < 2; i++)
 		str_init(&output->collected[i], COLLECT_MAX_BYTES);
+	str_init(&output->gathered, COLLECT_MAX_BYTES);
 }
 
 void run_output_deinit(struct run_output *output)
 {
 	drop_pieces(output);
+	if (output->turn != NULL)
+		output->turn->output = NULL;
+	str_deinit(&output->gathered);
 	loop_timer_free(output->later);
 	for (int i = 0; i < 2; i++)
 		str_deinit(&output->collected[i]);

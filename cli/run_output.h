@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The output of a process on its way to our stdout and stderr, or collected for -o json|yaml. Writing blocks, which is the
- * back-pressure of a pipeline; a signal ends the wait, and what was left is written later. */
+/* The output of a process on its way to our stdout and stderr, or collected for -o json|yaml. What comes in
+ * one turn of the loop is written at once: a daemon's events are of 4 KiB. Writing blocks, which is the back-pressure of a
+ * pipeline; a signal ends the wait, and what was left is written later. */
 #pragma once
 
 #include "cli/cli.h"
@@ -19,6 +20,9 @@ struct run_output {
 	int error; /* errno of a write */
 	bool is_over_limit;
 	struct str collected[2];
+	struct str gathered; /* in this turn, of one stream */
+	int gathered_fd;
+	struct run_turn *turn; /* at whose end it is written */
 	struct loop_timer *later;
 	struct run_piece *pieces;
 };

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The connection half of the gRPC client: an nghttp2 client session over a bufferevent.
  *
- *   bufferevent input -> nghttp2_session_mem_recv -> grpc_call_* (by stream id)
+ *   socket, or bufferevent input -> nghttp2_session_mem_recv -> grpc_call_* (by stream id)
  *   grpc_start, windows, resets -> flush at the end of the turn -> bufferevent output
  *
  * nghttp2 holds no pointer to a call: streams are looked up by id, so a call can go at any moment.
+ * A plain socket is read here: libevent reads 4 KiB a turn, with three system calls, which was most of what the output of a
+ * process cost.
+ *
  * Nothing is written from inside a starting call: on a bufferevent pair that could run the other
  * side's callbacks, and one write a turn also joins small frames. */
 #include "engine/net/grpc_internal.h"
 
 #include "engine/net/loop.h"
 
+#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 enum {
 	OUTPUT_HIGH_BYTES = 1 << 20, /* more than this waits inside nghttp2 */
@@ -29,6 +34,14 @@ static void set_lost(struct err *err, const char *why)
 	err_set(err, ERR_CONN_LOST, "the gRPC connection is lost: %s", why);
 }
 
+static void stop_bytes(struct grpc_conn *conn)
+{
+	if (conn->readable != NULL)
+		event_del(conn->readable);
+	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
+	bufferevent_setcb(conn->bev, NULL, NULL, NULL, NULL);
+}
+
 /* The connection is of no more use: every call ends, then the owner is told. */
 static void close_conn(struct grpc_conn *conn, const struct err *err)
 {
@@ -37,8 +50,7 @@ static void close_conn(struct grpc_conn *conn, const struct err *err)
 	conn->is_closed = conn->is_going_away = true;
 	if (conn->closed_err.code == ERR_NONE)
 		conn->closed_err = *err;
-	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
-	bufferevent_setcb(conn->bev, NULL, NULL, NULL, NULL);
+	stop_bytes(conn);
 	/* a callback may start nothing new here, but it may cancel its neighbours */
 	while (conn->calls != NULL && !conn->is_dead)
 		grpc_call_complete(conn->calls, err);
@@ -119,27 +131,51 @@ static void on_writable(struct bufferevent *bev, void *arg)
 
 /* --- reading --- */
 
-static void on_readable(struct bufferevent *bev, void *arg)
+/* False if the connection is of no more use, or gone from its owner's hands. */
+static bool take_bytes(struct grpc_conn *conn, const void *bytes, size_t n)
 {
-	struct grpc_conn *conn = arg;
-	struct evbuffer *input = bufferevent_get_input(bev);
+	conn->in_session++;
+	ssize_t taken = nghttp2_session_mem_recv(conn->session, bytes, n);
+	conn->in_session--;
+	if (conn->is_dead)
+		return false;
+	if (taken < 0)
+		protocol_error(conn, nghttp2_strerror((int)taken));
+	return !conn->is_closed;
+}
+
+static bool take_input(struct grpc_conn *conn)
+{
+	struct evbuffer *input = bufferevent_get_input(conn->bev);
 	while (evbuffer_get_length(input) > 0 && !conn->is_closed && !conn->is_dead) {
 		struct evbuffer_iovec piece;
 		evbuffer_peek(input, -1, NULL, &piece, 1);
-		conn->in_session++;
-		ssize_t n =
-			nghttp2_session_mem_recv(conn->session, piece.iov_base, piece.iov_len);
-		conn->in_session--;
-		if (conn->is_dead)
-			return;
-		if (n < 0) {
-			protocol_error(conn, nghttp2_strerror((int)n));
-			return;
-		}
-		evbuffer_drain(input, (size_t)n);
+		if (!take_bytes(conn, piece.iov_base, piece.iov_len))
+			return false;
+		evbuffer_drain(input, piece.iov_len);
 	}
+	return !conn->is_closed && !conn->is_dead;
+}
+
+static void on_readable(struct bufferevent *bev, void *arg)
+{
+	struct grpc_conn *conn = arg;
+	(void)bev;
+	if (!take_input(conn))
+		return;
 	flush(conn);
 	grpc_conn_settle(conn);
+}
+
+static void lost(struct grpc_conn *conn, const char *why)
+{
+	struct err err;
+	if (!conn->has_settings && why == NULL)
+		err_set(&err, ERR_CONN_LOST,
+			"%s closed the connection without a word of HTTP/2", conn->authority);
+	else
+		set_lost(&err, why != NULL ? why : "closed by the server");
+	close_conn(conn, &err);
 }
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
@@ -147,17 +183,32 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	struct grpc_conn *conn = arg;
 	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
 		return;
+	const char *why = what & BEV_EVENT_EOF
+				  ? NULL
+				  : evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR());
 	if (evbuffer_get_length(bufferevent_get_input(bev)) > 0)
 		on_readable(bev, conn);
-	struct err err;
-	if (!conn->has_settings && (what & BEV_EVENT_EOF))
-		err_set(&err, ERR_CONN_LOST,
-			"%s closed the connection without a word of HTTP/2", conn->authority);
-	else
-		set_lost(&err, what & BEV_EVENT_EOF
-				       ? "closed by the server"
-				       : evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
-	close_conn(conn, &err);
+	lost(conn, why);
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *arg)
+{
+	static char bytes[READ_BYTES]; /* of the one loop */
+	struct grpc_conn *conn = arg;
+	(void)what;
+	if (!take_input(conn)) /* what had come before this was ours */
+		return;
+	ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+		return;
+	if (n <= 0) {
+		lost(conn, n == 0 ? NULL : evutil_socket_error_to_string(errno));
+		return;
+	}
+	if (!take_bytes(conn, bytes, (size_t)n))
+		return;
+	flush(conn);
+	grpc_conn_settle(conn);
 }
 
 /* --- events of the session --- */
@@ -279,6 +330,8 @@ static void destroy(void *arg)
 {
 	struct grpc_conn *conn = arg;
 	nghttp2_session_del(conn->session);
+	if (conn->readable != NULL)
+		event_free(conn->readable);
 	bufferevent_free(conn->bev);
 	free(conn->authority);
 	if (conn->authorization != NULL) {
@@ -288,6 +341,26 @@ static void destroy(void *arg)
 	}
 	free(conn->authorization);
 	free(conn);
+}
+
+static void start_bytes(struct grpc_conn *conn)
+{
+	struct bufferevent *bev = conn->bev;
+	bufferevent_setcb(bev, on_readable, on_writable, on_event, conn);
+	bufferevent_setwatermark(bev, EV_WRITE, OUTPUT_LOW_BYTES, 0);
+	bufferevent_set_max_single_read(bev, READ_BYTES);
+	bufferevent_set_max_single_write(bev, READ_BYTES);
+	int fd = bufferevent_getfd(bev);
+	if (fd < 0 || bufferevent_openssl_get_ssl(bev) != NULL) {
+		bufferevent_enable(bev, EV_READ | EV_WRITE);
+		return;
+	}
+	bufferevent_disable(bev, EV_READ);
+	bufferevent_enable(bev, EV_WRITE);
+	conn->readable =
+		event_new(loop_base(conn->loop), fd, EV_READ | EV_PERSIST, on_socket, conn);
+	if (conn->readable == NULL || event_add(conn->readable, NULL) != 0)
+		abort(); /* out of memory */
 }
 
 struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
@@ -316,11 +389,7 @@ struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
 		destroy(conn);
 		return NULL;
 	}
-	bufferevent_setcb(bev, on_readable, on_writable, on_event, conn);
-	bufferevent_setwatermark(bev, EV_WRITE, OUTPUT_LOW_BYTES, 0);
-	bufferevent_set_max_single_read(bev, READ_BYTES);
-	bufferevent_set_max_single_write(bev, READ_BYTES);
-	bufferevent_enable(bev, EV_READ | EV_WRITE);
+	start_bytes(conn);
 	grpc_conn_flush_later(conn); /* preface and settings */
 	return conn;
 }
@@ -332,8 +401,7 @@ void grpc_conn_free(struct grpc_conn *conn)
 	conn->is_dead = true;
 	while (conn->calls != NULL)
 		grpc_call_discard(conn->calls);
-	bufferevent_setcb(conn->bev, NULL, NULL, NULL, NULL);
-	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
+	stop_bytes(conn);
 	/* what was deferred before runs before, and we may be inside the session */
 	loop_defer(conn->loop, destroy, conn);
 }

@@ -68,6 +68,7 @@ struct grpc_call {
 struct grpc_conn {
 	struct loop *loop;
 	struct bufferevent *bev;
+	struct event *readable; /* a plain socket's; else the bufferevent reads */
 	nghttp2_session *session;
 	char *authority;
 	char *authorization; /* "Bearer …" or NULL */

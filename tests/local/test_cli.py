@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -270,6 +271,27 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
             pass
         self.assertIn(p.wait(20), (1, 3, 6))
         self.assertRegex(p.stderr.read().decode(), r"sandmux: (sandbox|conn|runtime)\.\w+: ")
+
+    def test_what_came_together_is_written_together(self):
+        """The daemon's events are of 4 KiB. Each write to this kind of socket is one message."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(ours.close)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        script = "echo up; until [ -e go ]; do sleep 0.02; done; head -c 600000 /dev/zero; touch done"
+        p = subprocess.Popen([BIN, *self.where, "run", "box", "--no-stdin", "--", "sh", "-c", script], stdout=theirs, env={**terminal_env(), **home_env(self.tmp)})
+        self.addCleanup(p.kill)
+        theirs.close()
+        ours.settimeout(30)
+        self.assertEqual(ours.recv(1 << 20), b"up\n")
+        p.send_signal(signal.SIGSTOP)
+        self.verb("run", "--", "touch", "go", check=0)
+        self.verb("run", "--", "sh", "-c", "until [ -e done ]; do sleep 0.02; done", timeout=30, check=0)
+        p.send_signal(signal.SIGCONT)
+        sizes = []
+        while n := len(ours.recv(1 << 20)):
+            sizes.append(n)
+        self.assertEqual((p.wait(20), sum(sizes)), (0, 600000))
+        self.assertGreaterEqual(max(sizes), 64 << 10)
 
     def test_create_is_cancelled_by_ctrl_c(self):
         self.sandmux("--local", "suspend", "box", check=0)

@@ -9,6 +9,7 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define START "/process.v1.ProcessService/Start"
@@ -130,6 +131,28 @@ static void send_frames(struct str *frames)
 {
 	h2_peer_send(&peer, frames->p, frames->n);
 	str_clear(frames);
+}
+
+static void test_what_has_come_is_read_at_once(void **state)
+{
+	(void)state;
+	enum { MESSAGES = 24 };
+	struct test_call c = { .consume = true };
+	struct str out;
+	char event[4096] = "";
+	str_init(&out, 1 << 20);
+	start(&c);
+	TURN_UNTIL(loop, h2_peer_saw(&peer, "HEADERS 1"));
+	h2_grpc_begin(&out, 1);
+	for (int i = 0; i < MESSAGES; i++)
+		h2_message(&out, 1, event, sizeof event);
+	/* in the socket before the loop turns */
+	assert_int_equal(send(bufferevent_getfd(peer.bev), out.p, out.n, MSG_DONTWAIT), out.n);
+	loop_run_once(loop, 1000);
+	assert_int_equal(c.messages, MESSAGES);
+	grpc_cancel(c.call);
+	str_deinit(&out);
+	forget(&c);
 }
 
 /* One more call, to see that the connection is still good. */
@@ -845,6 +868,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		T(test_what_has_come_is_read_at_once),
 		T(test_unary_call_on_the_wire),
 		T(test_stream_sends_no_timeout),
 		T(test_every_ending),
