@@ -53,7 +53,7 @@ static void on_plugin(void *arg, const char *text)
 
 /* ---- the local backend, started again */
 
-/* The engine has read its address once. */
+/* The engine follows it to another address, unless it is another one altogether. */
 static bool is_same_address(
 	const struct cli *cli, const struct control_status *status, struct err *err)
 {
@@ -64,7 +64,7 @@ static bool is_same_address(
 	if (colon != NULL && strncmp(colon, port, n) == 0 && (!colon[n] || colon[n] == '/'))
 		return true;
 	return err_set(err, ERR_LOCAL_NOT_RUNNING,
-		"its old port is taken, so it listens on %u now: leave sandmux and start it again",
+		"it listens on %u now and knows other credentials: leave sandmux and start it again",
 		status->port);
 }
 
@@ -73,6 +73,7 @@ static void on_up(void *arg, const struct err *err, const struct control_status 
 	struct dashboard *dashboard = arg;
 	struct err other;
 	dashboard->up = NULL;
+	engine_link_try(dashboard->cli->engine);
 	if (err == NULL && !is_same_address(dashboard->cli, status, &other))
 		err = &other;
 	dashboard->done(dashboard->done_arg, err);

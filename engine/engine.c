@@ -123,6 +123,8 @@ static bool open_direct(struct engine *engine, const struct engine_opts *opts, s
 	engine->connectivity = ENGINE_DIRECT;
 	engine->direct = engine_make_direct(engine, rest, host, port, engine->title, err);
 	ok = engine->direct != NULL;
+	if (ok && rest != NULL)
+		engine_link_init(engine);
 out:
 	free(rest);
 	free(host);
@@ -295,11 +297,11 @@ void engine_free(struct engine *engine)
 	while (engine->resolves != NULL)
 		engine_resolve_cancel(engine->resolves);
 	engine_lanes_deinit(engine);
+	engine_link_deinit(engine);
 	runtime_free(engine->direct);
 	engine_gateway_free(engine->gateway);
 	engine_routers_free(engine);
 	engine_rights_deinit(engine);
-	engine_link_deinit(engine);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)

@@ -61,7 +61,7 @@ struct engine {
 	struct router *routers;
 	struct gateway *gateway;
 	struct rights *rights;
-	struct link *link; /* NULL in direct mode */
+	struct link *link; /* NULL for a daemon without REST */
 	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;
 	void (*on_change)(void *arg);

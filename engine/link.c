@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Does the API server still answer?
+/* Does the API server, or in direct mode the daemon, still answer?
  *
- *   LIVE ── quiet for a while: GET /version ── an answer in time ──> LIVE
+ *   LIVE ── quiet for a while: a question ── an answer in time ──> LIVE
  *     │                          ├─ none within LINK_PATIENCE_MS ──> SILENT ── an answer, late ──> SLOW
  *     │                          └─ refused, lost, 5xx ────────────> DOWN
  *     └─ both deciding watches have been down for a second ────────> DOWN
  *
- *   DOWN, SILENT: asked about twice a second; an answer makes the watches go on at once (fleet_hurry), and when those are
+ *   The question is GET /version; of a daemon, which has no watches, its health.
+ *
+ *   DOWN, SILENT: asked about twice a second, unless the server has named a time (Retry-After); an answer makes the watches go on at once (fleet_hurry), and when those are
  *   open it is LIVE. A question that times out leaves its connections: what was on them is opened anew as well. */
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/internal.h"
 #include "engine/kube/client.h"
+#include "engine/kube/config.h"
 #include "engine/kube/reflector.h"
 #include "engine/kube/request.h"
+#include "engine/net/http.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +30,7 @@ enum {
 	TICK_MS = 250, /* while something is waited for */
 	BROKEN_MS = 1000,
 	QUESTION_MS = 10000,
+	PAUSE_MAX_MS = 60000, /* whatever the server says: a person waits */
 	SOURCES_MAX = 8,
 };
 
@@ -33,12 +38,15 @@ struct link {
 	struct engine *engine;
 	struct loop_timer *timer;
 	struct kube_request *question;
-	uint64_t lane_number;  /* of the question */
+	struct http_req *of_daemon; /* the same in direct mode */
+	uint64_t lane_number;       /* of the question */
 	int64_t asked_ms;      /* the question was put; monotonic, as all but the wall times */
 	int64_t unanswered_ms; /* the first one that has not been answered; 0: none */
 	int64_t answered_ms;   /* the last good answer; 0: none */
 	int64_t took_ms;       /* it took */
 	int64_t good_ms;       /* what is shown was right then; 0: never */
+	int64_t not_before_ms; /* the server has said so to a question; 0 */
+	int64_t followed_ms;   /* its address was looked for again */
 	int64_t broken_ms;     /* the deciding watches are down since; 0: they are not */
 	int64_t as_of_wall_ms;
 	struct err err; /* of the last question; ERR_NONE: it was answered */
@@ -53,6 +61,7 @@ struct watches {
 	int64_t byte_ms; /* when the last byte came on any of them; 0: never */
 	size_t n, n_broken;
 	const struct err *err;
+	int64_t not_before_ms; /* of the one that may go on first; 0: not said */
 };
 
 static bool is_broken(const struct fleet_source *source)
@@ -73,8 +82,10 @@ static void look_at_watches(const struct link *link, struct watches *out)
 {
 	struct fleet_source sources[SOURCES_MAX];
 	int64_t now = clock_mono_ms();
-	size_t n = fleet_sources(link->engine->fleet, sources, SOURCES_MAX);
 	*out = (struct watches){ 0 };
+	if (link->engine->fleet == NULL)
+		return;
+	size_t n = fleet_sources(link->engine->fleet, sources, SOURCES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_source *source = &sources[i];
 		bool has_bytes = source->synced || source->age_ms > 0;
@@ -89,6 +100,9 @@ static void look_at_watches(const struct link *link, struct watches *out)
 			continue;
 		out->n_broken++;
 		out->err = out->err ? out->err : source->err;
+		int64_t then = source->not_before_ms;
+		if (out->n_broken == 1 || then < out->not_before_ms)
+			out->not_before_ms = then;
 	}
 }
 
@@ -98,7 +112,7 @@ static void show(struct link *link, enum engine_link_state state, const struct e
 {
 	struct engine_link *shown = &link->shown;
 	const char *reason = err && err->code != ERR_NONE ? err->msg : "";
-	bool is_refused = err && err->sys == ECONNREFUSED;
+	bool is_refused = err && (err->sys == ECONNREFUSED || err->code == ERR_CONN_REFUSED);
 	bool is_other = state != shown->state || is_refused != shown->is_refused ||
 			strcmp(link->reason, reason) != 0;
 	if (!is_other)
@@ -118,6 +132,16 @@ static void show(struct link *link, enum engine_link_state state, const struct e
 static bool is_bad(const struct link *link)
 {
 	return link->shown.state == ENGINE_LINK_SILENT || link->shown.state == ENGINE_LINK_DOWN;
+}
+
+/* When it is tried again, where that is not at once. */
+static int64_t next_try_ms(const struct link *link, const struct watches *watches)
+{
+	bool is_asked = link->question != NULL || link->of_daemon != NULL;
+	int64_t then = link->err.code == ERR_NONE ? watches->not_before_ms
+		       : is_asked                 ? 0
+						  : link->not_before_ms;
+	return is_bad(link) && then > clock_mono_ms() ? then : 0;
 }
 
 static void judge(struct link *link, const struct watches *watches)
@@ -148,6 +172,7 @@ static void judge(struct link *link, const struct watches *watches)
 		show(link, ENGINE_LINK_LIVE, NULL);
 	if (link->shown.state == ENGINE_LINK_SLOW)
 		link->shown.took_ms = link->took_ms;
+	link->shown.next_try_ms = next_try_ms(link, watches);
 	if (link->shown.state != ENGINE_LINK_LIVE && link->shown.state != ENGINE_LINK_SLOW)
 		return;
 	/* an answer says how things were when it was asked for, at the latest */
@@ -160,14 +185,11 @@ static void judge(struct link *link, const struct watches *watches)
 
 static void tick(struct link *link);
 
-static void on_answer(void *arg, const struct err *err, const struct kube_answer *answer)
+/* good: it answered, whatever it said (401 is an answer too) */
+static void answered(struct link *link, bool is_good, const struct err *err)
 {
-	struct link *link = arg;
-	struct kube_client *kube = link->engine->kube;
 	struct watches watches;
 	int64_t now = clock_mono_ms();
-	bool is_good = answer->status >= 200 && answer->status < 500; /* 401 is an answer too */
-	link->question = NULL;
 	look_at_watches(link, &watches);
 	bool is_timeout = !is_good && err->code == ERR_OP_TIMEOUT;
 	if (!is_timeout)
@@ -179,14 +201,43 @@ static void on_answer(void *arg, const struct err *err, const struct kube_answer
 		/* on the old connections nothing has come while this was under way on a new one */
 		bool is_stuck = link->is_lane_dead && watches.byte_ms < link->asked_ms;
 		link->is_lane_dead = false;
-		fleet_hurry(link->engine->fleet, is_stuck);
+		if (link->engine->fleet != NULL)
+			fleet_hurry(link->engine->fleet, is_stuck);
 	} else if (is_timeout) { /* silent as before; perhaps it is the connection */
-		kube_client_distrust(kube, link->lane_number);
+		if (link->engine->kube != NULL)
+			kube_client_distrust(link->engine->kube, link->lane_number);
 		link->is_lane_dead = true;
 	} else {
 		link->err = *err;
 	}
 	tick(link);
+}
+
+static void on_answer(void *arg, const struct err *err, const struct kube_answer *answer)
+{
+	struct link *link = arg;
+	link->question = NULL;
+	int64_t pause_ms = answer->retry_after_ms;
+	link->not_before_ms = pause_ms <= 0             ? 0
+			      : pause_ms < PAUSE_MAX_MS ? clock_mono_ms() + pause_ms
+							: clock_mono_ms() + PAUSE_MAX_MS;
+	answered(link, answer->status >= 200 && answer->status < 500, err);
+}
+
+static void on_daemon(
+	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+{
+	struct link *link = arg;
+	struct err own = { 0 };
+	(void)body;
+	link->of_daemon = NULL;
+	bool is_good = reply != NULL && reply->status >= 200 && reply->status < 500;
+	if (err != NULL)
+		own = *err;
+	else if (!is_good)
+		err_set(&own, ERR_RUNTIME_UNAVAILABLE, "its health is told with status %d",
+			reply != NULL ? reply->status : 0);
+	answered(link, is_good, &own);
 }
 
 static void ask(struct link *link)
@@ -203,10 +254,31 @@ static void ask(struct link *link)
 	link->asked_ms = clock_mono_ms();
 	if (!link->unanswered_ms)
 		link->unanswered_ms = link->asked_ms;
-	link->lane_number = kube_client_lane_number(kube);
-	link->question = kube_request_start(kube, &opts, &link->err);
-	if (link->question == NULL)
+	if (kube == NULL) {
+		link->of_daemon = runtime_ask(
+			link->engine->direct, QUESTION_MS, on_daemon, link, &link->err);
+	} else {
+		link->lane_number = kube_client_lane_number(kube);
+		link->question = kube_request_start(kube, &opts, &link->err);
+	}
+	if (link->question == NULL && link->of_daemon == NULL)
 		link->unanswered_ms = 0;
+}
+
+/* A backend of this machine writes its context anew when it starts: its old port may have been taken meanwhile. */
+static void follow(struct link *link)
+{
+	struct engine *engine = link->engine;
+	link->followed_ms = clock_mono_ms();
+	if (!engine->is_local || !kube_config_follow(engine->config))
+		return;
+	kube_request_cancel(link->question); /* whoever has the port now may keep it */
+	link->question = NULL;
+	link->asked_ms = link->followed_ms - AGAIN_MS;
+	free(engine->server);
+	engine->server = x_strdup(kube_config_server(engine->config));
+	kube_client_distrust(engine->kube, kube_client_lane_number(engine->kube));
+	link->is_lane_dead = true;
 }
 
 static void tick(struct link *link)
@@ -215,6 +287,8 @@ static void tick(struct link *link)
 	int64_t now = clock_mono_ms();
 	if (!link->is_looking)
 		return;
+	if (is_bad(link) && now - link->followed_ms >= AGAIN_MS)
+		follow(link);
 	look_at_watches(link, &watches);
 	int64_t last =
 		link->answered_ms > watches.byte_ms ? link->answered_ms : watches.byte_ms;
@@ -224,12 +298,15 @@ static void tick(struct link *link)
 	int64_t quiet = link->engine->is_local ? QUIET_LOCAL_MS : QUIET_MS;
 	int64_t due = is_in_doubt ? link->asked_ms + AGAIN_MS
 				  : (last > link->asked_ms ? last : link->asked_ms) + quiet;
-	if (link->question == NULL && now >= due) {
+	bool is_asked = link->question != NULL || link->of_daemon != NULL;
+	if (due < link->not_before_ms)
+		due = link->not_before_ms;
+	if (!is_asked && now >= due) {
 		ask(link);
 		due = now + AGAIN_MS;
 	}
 	judge(link, &watches);
-	bool is_waiting = link->question != NULL || is_bad(link) || link->broken_ms;
+	bool is_waiting = is_asked || is_bad(link) || link->broken_ms;
 	int64_t wait = due - now > 0 ? due - now : 1;
 	loop_timer_arm(link->timer, is_waiting && wait > TICK_MS ? TICK_MS : wait);
 }
@@ -265,7 +342,9 @@ void engine_look(struct engine *engine, bool is_looking)
 	}
 	loop_timer_disarm(link->timer);
 	kube_request_cancel(link->question);
+	http_cancel(link->of_daemon);
 	link->question = NULL;
+	link->of_daemon = NULL;
 }
 
 void engine_link_try(struct engine *engine)
@@ -273,6 +352,8 @@ void engine_link_try(struct engine *engine)
 	struct link *link = engine->link;
 	if (link == NULL)
 		return;
+	follow(link);
+	link->not_before_ms = 0;
 	link->asked_ms = clock_mono_ms() - AGAIN_MS;
 	loop_timer_arm(link->timer, 0);
 }
@@ -302,6 +383,7 @@ void engine_link_deinit(struct engine *engine)
 	if (link == NULL)
 		return;
 	kube_request_cancel(link->question);
+	http_cancel(link->of_daemon);
 	loop_timer_free(link->timer);
 	free(link);
 	engine->link = NULL;

@@ -55,6 +55,7 @@ struct fleet_source {         /* one watched collection */
 	const char *error;     /* last error text, "" */
 	const struct err *err; /* the same, whole; NULL if none; borrowed for this turn */
 	bool synced;           /* the first list is complete */
+	int64_t not_before_ms; /* monotonic: the server has named the time of the next try; 0 */
 };
 size_t fleet_sources(const struct fleet *fleet, struct fleet_source *out, size_t max);
 enum fleet_kind { /* of the collections that are watched */

@@ -384,6 +384,9 @@ static void merge(struct fleet_source *out, const struct source *source)
 		out->state_name = kube_reflector_state_name(source->state);
 		out->err = has_err ? &source->err : NULL;
 		out->error = has_err ? source->err.msg : "";
+		out->not_before_ms = has_err && source->reflector
+					     ? kube_reflector_not_before_ms(source->reflector)
+					     : 0;
 	}
 }
 

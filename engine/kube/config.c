@@ -303,10 +303,48 @@ struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct
 	config->extensions = cJSON_CreateObject();
 	config->request_timeout_ms = opts->request_timeout_ms;
 	config->plugins = opts->plugins;
+	config->file = x_strdup(opts->kubeconfig);
+	config->is_pointed = opts->server || opts->cluster || opts->user || opts->token ||
+			     opts->certificate_authority || opts->in_cluster;
 	if (load(config, opts, err) && apply_flags(config, opts, err) && finish(config, err))
 		return config;
 	kube_config_unref(config);
 	return NULL;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool is_same_but_for_its_address(
+	const struct kube_config *a, const struct kube_config *b)
+{
+	const struct kube_credentials *ours = &a->credentials, *theirs = &b->credentials;
+	return is_same(a->ca_pem, b->ca_pem) &&
+	       is_same(a->tls_server_name, b->tls_server_name) && is_same(a->user, b->user) &&
+	       is_same(ours->token, theirs->token) &&
+	       is_same(ours->token_file, theirs->token_file) &&
+	       is_same(ours->cert_pem, theirs->cert_pem) &&
+	       is_same(ours->key_pem, theirs->key_pem) && a->insecure == b->insecure &&
+	       (a->tls == NULL) == (b->tls == NULL);
+}
+
+bool kube_config_follow(struct kube_config *config)
+{
+	const struct kube_config_opts opts = { .kubeconfig = config->file,
+		.context = config->context };
+	if (config->is_pointed)
+		return false;
+	struct kube_config *now = kube_config_load(&opts, NULL);
+	bool is_moved = now != NULL && !is_same(now->server, config->server) &&
+			is_same_but_for_its_address(now, config);
+	if (is_moved) {
+		free(config->server);
+		config->server = x_strdup(now->server);
+	}
+	kube_config_unref(now);
+	return is_moved;
 }
 
 struct kube_config *kube_config_ref(struct kube_config *config)
@@ -322,6 +360,7 @@ void kube_config_unref(struct kube_config *config)
 	if (config->tls != NULL)
 		net_tls_unref(config->tls);
 	kube_credentials_deinit(&config->credentials);
+	free(config->file);
 	free(config->server);
 	free(config->context);
 	free(config->namespace_);

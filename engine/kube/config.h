@@ -43,6 +43,9 @@ struct kube_config_opts {
 struct kube_config;
 /* ERR_CONFIG_NONE when there is no configuration at all, ERR_CONFIG_KUBECONFIG names file and field. */
 struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct err *err);
+/* Reads its files again: true if the server has another address there, all else (context, certificates, credentials) being
+ * the same: then it has it here too. For a backend that may choose its port anew when it starts. */
+bool kube_config_follow(struct kube_config *config);
 struct kube_config *kube_config_ref(struct kube_config *config);
 void kube_config_unref(struct kube_config *config);
 void kube_config_plugins_may_ask(struct kube_config *config, bool may); /* from now */

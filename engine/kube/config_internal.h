@@ -43,6 +43,8 @@ struct kube_credentials {
 
 struct kube_config {
 	int refs;
+	char *file;      /* --kubeconfig; NULL: not given */
+	bool is_pointed; /* options name the server, the cluster or the user */
 	char *server, *context, *namespace_, *user;
 	char *ca_pem, *tls_server_name, *proxy;
 	bool insecure, disable_compression;

@@ -366,6 +366,14 @@ void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead)
 	}
 }
 
+int64_t kube_reflector_not_before_ms(const struct kube_reflector *reflector)
+{
+	bool is_waiting = reflector->request == NULL && reflector->discovery == NULL;
+	return is_waiting && reflector->not_before_ms > clock_mono_ms()
+		       ? reflector->not_before_ms
+		       : 0;
+}
+
 void kube_reflector_resync(struct kube_reflector *reflector)
 {
 	kube_reflector_drop_request(reflector);

@@ -46,6 +46,8 @@ int64_t kube_reflector_age_ms(const struct kube_reflector *reflector);
 /* The server answers: a pause after a failure ends now, unless the server has named its length. is_lane_dead: what seems
  * open goes over a connection that is dead, and is asked for anew from the last revision. */
 void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead);
+/* Monotonic: nothing is asked before then, as the server has said (Retry-After); 0: it has not. */
+int64_t kube_reflector_not_before_ms(const struct kube_reflector *reflector);
 void kube_reflector_resync(
 	struct kube_reflector *reflector); /* a person asked, or the machine slept */
 /* Counters for the status line and the benches. */

@@ -68,10 +68,10 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 	return op->req != NULL;
 }
 
-struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
 		struct slice body),
-	struct err *err)
+	void *arg, struct err *err)
 {
 	const char *path = runtime->kind == RUNTIME_LEGACY ? "/"
 			   : runtime->is_version_next      ? "/v1/metadata"
@@ -97,12 +97,20 @@ struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
 		.max_body_bytes =
 			runtime->is_version_next ? runtime->max_listing_bytes : HEALTH_BYTES,
 		.done = done,
-		.arg = runtime,
+		.arg = arg,
 	};
 	struct http_req *req = http_start(runtime->http, &opts, err);
 
 	free(url);
 	return req;
+}
+
+struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+		struct slice body),
+	struct err *err)
+{
+	return runtime_ask(runtime, timeout_ms, done, runtime, err);
 }
 
 void runtime_rest_ended(struct runtime_op *op, const struct err *err)

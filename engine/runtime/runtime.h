@@ -13,6 +13,8 @@
 
 struct err;
 struct http;
+struct http_reply;
+struct http_req;
 struct loop;
 struct net_tls;
 struct span;
@@ -98,6 +100,12 @@ enum runtime_state runtime_state_of(const struct runtime *runtime);
 bool runtime_trouble(const struct runtime *runtime, struct err *err);
 /* The sandbox moved or went: fails everything in flight with err, stays usable for a reconnect. */
 void runtime_invalidate(struct runtime *runtime, const struct err *err);
+
+/* Does its REST side answer? Beside everything else: nothing connects because of it, and no state changes. */
+struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+		struct slice body),
+	void *arg, struct err *err);
 
 /* ---- any operation below: one completion, see engine/net/loop.h; timeout_ms 0 = the default */
 struct runtime_op;

@@ -67,6 +67,7 @@ class ScriptedApi:
         self.frozen = threading.Event()  # set: nothing is answered, nothing is sent, nothing is closed
         self.gone = False  # stopped: connections that are open are closed without an answer
         self.failing = 0  # a status that every GET is answered with; 0: none
+        self.retry_after = None  # seconds, said with it
         self.failing_for = set()  # resources of which every GET is answered with 503
         self.forbidden_in = {}  # the same by namespace, "" for all of them, in reviews alone
         self.creates = False  # claims are taken, and given back; nobody makes them ready
@@ -156,6 +157,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
+        if status == self.api.failing and self.api.retry_after:
+            self.send_header("Retry-After", str(self.api.retry_after))
         self.end_headers()
         self.wfile.write(body)
 

@@ -6,9 +6,12 @@ import json
 import os
 import re
 import signal
+import socket
+import subprocess
 import time
+from pathlib import Path
 
-from harness import Case, main
+from harness import BIN, Case, free_port, main
 from harness.sandmux import Stopwatch
 from harness.scripted_api import ScriptedApi, claim, sandbox
 
@@ -123,6 +126,19 @@ class Api(Faults):
         self.api.failing = 0
         self.expect_live(scr, "claim-00001", live)
 
+    def test_a_server_that_names_the_time_is_asked_then(self):
+        for rows, cols in SIZES:
+            with self.subTest(rows=rows, cols=cols):
+                scr, live = self.open(rows, cols)
+                self.api.retry_after, self.api.failing = 6, 503
+                scr.wait_for(re.compile(r"API server is out of reach .*retry in [456] s"), timeout=20)
+                scr.wait_for(re.compile(r"retry in [12] s"))
+                self.api.failing = 0
+                scr.wait_for(lambda s: AS_OF.search(s.text()) is None, timeout=10)
+                self.assertEqual(self.dim(scr, "claim-00001"), live)
+                scr.stop()
+                self.api.stop()
+
     def test_gone_before_the_first_answer(self):
         api = ScriptedApi(1)
         api.stop()
@@ -136,6 +152,49 @@ class Api(Faults):
         watch = Stopwatch(scr.pid)
         scr.wait_for("claim-00000")
         self.assertLess(watch.took(), BACK_WITHIN)
+
+
+class Daemon(Faults):
+    """Direct mode: there are no rows, but what is open is the daemon's, and whether it is there."""
+
+    def daemon(self, ports=(0, 0)):
+        program = Path(BIN).parent / "sandmux-sandboxd"
+        p = subprocess.Popen([program, "--root-dir", self.tmp / "root", "--rest-port", str(ports[0]), "--grpc-port", str(ports[1])],
+                             stdout=subprocess.PIPE, text=True)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        self.addCleanup(p.stdout.close)
+        return p, tuple(int(n) for n in re.search(r"rest=\S+:(\d+) grpc=\S+:(\d+)", p.stdout.readline()).groups())
+
+    def test_killed_and_back_stopped_and_back(self):
+        said = re.compile(r"; it last answered at \d\d:\d\d:\d\d\.")
+        for rows, cols in SIZES:
+            with self.subTest(rows=rows, cols=cols):
+                p, ports = self.daemon()
+                scr = self.sandmux_screen("--rest", f"http://127.0.0.1:{ports[0]}", "--grpc", f"127.0.0.1:{ports[1]}", rows=rows, cols=cols)
+                scr.wait_for("one sandbox, by its address")
+                live = scr.cell(1, 0).fg
+                scr.wait_idle()
+                self.assertNotIn("it has not answered", scr.text())
+                for words, signal_number in (("Daemon refuses connections for", signal.SIGKILL), ("Daemon has not answered for", signal.SIGSTOP)):
+                    p.send_signal(signal_number)
+                    scr.wait_for(lambda s, words=words: words in s.row(1) and said.search(s.row(1)), timeout=15)
+                    self.assertNotEqual(scr.cell(2, 0).fg, live)
+                    if signal_number == signal.SIGKILL:
+                        p.wait()
+                        p, _ = self.daemon(ports)
+                    else:
+                        p.send_signal(signal.SIGCONT)
+                    watch = Stopwatch(scr.pid)
+                    scr.wait_for(lambda s: said.search(s.text()) is None, timeout=10)
+                    self.assertLess(watch.took(), BACK_WITHIN)
+                    self.assertEqual(scr.cell(1, 0).fg, live)
+                scr.stop()
+
+    def test_never_there(self):
+        scr = self.sandmux_screen("--rest", f"http://127.0.0.1:{free_port()}", rows=24, cols=80)
+        scr.wait_for("Daemon refuses connections for")
+        self.assertIn("it has not answered yet.", scr.text())
 
 
 class NoAnswer(Case):
@@ -224,6 +283,20 @@ class Backend(Faults):
         self.expect_stale(scr, "Backend stopped", "two", live)
         self.sandmux("local", "up", check=0, timeout=60)
         self.expect_live(scr, "two", live)
+
+    def test_started_by_somebody_else_on_another_port(self):
+        """Its old one was taken meanwhile. Its context, which it writes anew, says where it is."""
+        scr, live = self.open(24, 80)
+        before = self.status()
+        os.kill(before["pid"], signal.SIGKILL)
+        self.expect_stale(scr, "Backend stopped", "two", live)
+        with socket.create_server(("127.0.0.1", before["port"])) as taken:
+            taken.settimeout(0)
+            self.sandmux("local", "up", check=0, timeout=60)
+            self.assertNotEqual(self.status()["port"], before["port"])
+            self.expect_live(scr, "two", live)
+            self.sandmux("--local", "create", "three", check=0, timeout=60)
+            scr.wait_for(re.compile(r"three +Ready"))
 
     def test_stopped_and_back(self):
         for rows, cols in SIZES:

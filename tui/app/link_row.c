@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row under the tabs while what is shown may not be so any more: the API server, or the backend on this machine, is
-// gone, silent or slow.
+// The row under the tabs while what is shown may not be so any more: the API server, the backend on this machine, or in
+// direct mode the daemon, is gone, silent or slow.
 //
 //   Backend stopped 12 s ago; rows are as of 13:15:31.                        [R] start it · asked twice a second
 //
@@ -40,16 +40,19 @@ bool link_row_offers(const struct app *app)
 	       clock_mono_ms() - link.since_ms >= SURPRISE_GUARD_MS;
 }
 
-static void add_as_of(struct str *out, const struct engine_link *link)
+static void add_as_of(const struct app *app, struct str *out, const struct engine_link *link)
 {
+	bool is_daemon = engine_fleet(app->host.engine) == NULL; /* which shows no rows */
 	time_t seconds = (time_t)(link->as_of_wall_ms / 1000);
 	struct tm tm;
 	char text[16];
 	if (link->as_of_wall_ms && localtime_r(&seconds, &tm) &&
 		strftime(text, sizeof text, "%H:%M:%S", &tm))
-		str_addf(out, "; rows are as of %s.", text);
+		str_addf(out, is_daemon ? "; it last answered at %s." : "; rows are as of %s.",
+			text);
 	else
-		str_add(out, "; there are no rows yet.");
+		str_add(out,
+			is_daemon ? "; it has not answered yet." : "; there are no rows yet.");
 }
 
 /* What a person can do with of a reason that begins with the address. */
@@ -65,7 +68,9 @@ static const char *short_reason(const struct app *app, const struct engine_link 
 void link_row_text(const struct app *app, const struct engine_link *link, struct str *out)
 {
 	bool is_local = engine_is_local(app->host.engine);
-	const char *who = is_local ? "Backend" : "API server";
+	const char *who = is_local                                 ? "Backend"
+			  : engine_fleet(app->host.engine) == NULL ? "Daemon"
+								   : "API server";
 	char age[CLOCK_AGE_BYTES];
 	int64_t for_ms = clock_mono_ms() - link->since_ms;
 	clock_format_age(for_ms > 0 ? for_ms : 0, age);
@@ -83,9 +88,16 @@ void link_row_text(const struct app *app, const struct engine_link *link, struct
 		str_addf(out, "%s refuses connections for %s", who, age);
 	else
 		str_addf(out, "%s is out of reach for %s", who, age);
-	add_as_of(out, link);
+	add_as_of(app, out, link);
 	if (link->state == ENGINE_LINK_DOWN && !app->is_backend_starting && !link->is_refused)
 		str_addf(out, " %s", short_reason(app, link));
+}
+
+/* Begun seconds count: it is never "in 0 s". */
+static long long seconds_until(int64_t then_ms)
+{
+	int64_t left_ms = then_ms - clock_mono_ms();
+	return left_ms > 0 ? (left_ms + 999) / 1000 : 1;
 }
 
 void link_row_draw(struct app *app, struct region row)
@@ -108,11 +120,14 @@ void link_row_draw(struct app *app, struct region row)
 		snprintf(offer, sizeof offer, "[R] start it");
 	else if (can_start(app, &link))
 		snprintf(offer, sizeof offer, "[%s R] start it", key_prefix_name());
+	else if (link.next_try_ms > 0)
+		snprintf(offer, sizeof offer, "retry in %lld s",
+			seconds_until(link.next_try_ms));
 	else if (link.state == ENGINE_LINK_DOWN && !app->is_backend_starting)
 		snprintf(offer, sizeof offer, "asked twice a second");
 	int room = row.cols - 2, cols = text_cols(offer);
-	bool has_offer =
-		cols > 0 && (can_start(app, &link) || text_cols(text.p) + cols + 2 <= room);
+	bool is_news = can_start(app, &link) || link.next_try_ms > 0;
+	bool has_offer = cols > 0 && (is_news || text_cols(text.p) + cols + 2 <= room);
 	region_text(row, 0, 1, has_offer ? room - cols - 2 : room, style, text.p);
 	if (has_offer)
 		region_text_right(row, 0, 1, room, style, offer);

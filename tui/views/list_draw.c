@@ -240,8 +240,10 @@ static void draw_direct(struct list *list, struct region r, bool is_focused)
 {
 	struct host *host = list->view.host;
 	struct style style = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
-	region_text(
-		r, 0, 0, r.cols, host_style(host, ROLE_ACCENT), "one sandbox, by its address");
+	if (list->is_stale)
+		style = dimmed(list, style);
+	region_text(r, 0, 0, r.cols, host_style(host, list->is_stale ? ROLE_DIM : ROLE_ACCENT),
+		"one sandbox, by its address");
 	region_text(r, 1, 2, r.cols - 2, host_style(host, ROLE_HEADER), "ADDRESS");
 	region_fill(region_sub(r, 0, 2, r.cols, 1), style);
 	region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));

@@ -4,12 +4,15 @@
 
 #include "engine/link.h"
 
+#include <arpa/inet.h>
+
 enum { HELD_MAX = 64, LONG_MS = 15000 };
 
 static int answer_with; /* a status; 0: the question is kept */
 static int asked;
 static struct evhttp_request *held[HELD_MAX];
 static size_t n_held;
+static const char *retry_after; /* said with a failure; NULL: not */
 
 static void handle(
 	struct api *api, struct evhttp_request *request, const struct api_request *is)
@@ -23,8 +26,12 @@ static void handle(
 		held[n_held++] = request;
 	else if (answer_with < 300)
 		api_reply(request, answer_with, "{}");
-	else
+	else {
+		if (retry_after != NULL)
+			evhttp_add_header(evhttp_request_get_output_headers(request),
+				"Retry-After", retry_after);
 		api_status(request, answer_with, "x", "not now");
+	}
 }
 
 static void release(int code)
@@ -42,6 +49,7 @@ static int set_up(void **state)
 	answer_with = 200;
 	asked = 0;
 	n_held = 0;
+	retry_after = NULL;
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	return 0;
 }
@@ -178,16 +186,97 @@ static void nobody_listens(void **state)
 	assert_int_equal(link_of(c).as_of_wall_ms, 0); /* nothing was ever read */
 }
 
-static void without_a_cluster_there_is_none(void **state)
+/* It is not asked before the time that it has named, unless a person has a reason. */
+static void a_pause_that_is_asked_for_is_made(void **state)
+{
+	struct cluster *c = *state;
+	open_live(c);
+	answer_with = 503;
+	retry_after = "2";
+	engine_link_try(c->engine);
+	until(c, ENGINE_LINK_DOWN);
+	int64_t then = link_of(c).next_try_ms;
+	assert_in_range(then - clock_mono_ms(), 1000, 2000);
+	int before = asked;
+	while (clock_mono_ms() < then - 100)
+		API_FOR(&c->api, 20);
+	assert_int_equal(asked, before);
+	API_UNTIL(&c->api, link_of(c).next_try_ms > then, 1000);
+	assert_int_equal(asked, before + 1);
+	retry_after = NULL;
+	answer_with = 200;
+	engine_link_try(c->engine);
+	API_UNTIL(&c->api, link_of(c).state == ENGINE_LINK_LIVE, 1000);
+	assert_int_equal(link_of(c).next_try_ms, 0);
+}
+
+static void open_direct(struct cluster *c, const char *rest_url, const char *grpc_address)
+{
+	struct err err;
+	const struct engine_opts opts = { .rest_url = rest_url, .grpc_address = grpc_address };
+	c->engine = engine_new(c->api.loop, &opts, &err);
+	assert_non_null(c->engine);
+	engine_look(c->engine, true);
+}
+
+static void on_daemon_asked(struct evhttp_request *request, void *arg)
+{
+	(void)arg;
+	assert_string_equal(evhttp_request_get_uri(request), "/v1/health");
+	asked++;
+	if (answer_with == 0 && n_held < HELD_MAX)
+		held[n_held++] = request;
+	else
+		evhttp_send_reply(request, answer_with, "x", NULL);
+}
+
+static void a_daemon_is_asked_too(void **state)
+{
+	struct cluster *c = *state;
+	char url[64];
+	struct evhttp *daemon = evhttp_new(loop_base(c->api.loop));
+	struct evhttp_bound_socket *bound =
+		evhttp_bind_socket_with_handle(daemon, "127.0.0.1", 0);
+	struct sockaddr_in address;
+	socklen_t n = sizeof address;
+	assert_int_equal(getsockname(evhttp_bound_socket_get_fd(bound),
+				 (struct sockaddr *)(void *)&address, &n),
+		0);
+	evhttp_set_gencb(daemon, on_daemon_asked, NULL);
+	snprintf(url, sizeof url, "http://127.0.0.1:%u", ntohs(address.sin_port));
+	open_direct(c, url, NULL);
+	until(c, ENGINE_LINK_LIVE);
+	assert_int_equal(asked, 1);
+	int64_t good = link_of(c).as_of_wall_ms;
+	assert_true(good > 0);
+	answer_with = 503;
+	until(c, ENGINE_LINK_DOWN);
+	assert_non_null(strstr(link_of(c).reason, "503"));
+	assert_in_range(link_of(c).as_of_wall_ms, good - 50, good + 50); /* it stands */
+	answer_with = 0;
+	until(c, ENGINE_LINK_SILENT);
+	int64_t back = clock_mono_ms();
+	release(200);
+	until(c, ENGINE_LINK_LIVE);
+	assert_true(clock_mono_ms() - back < 2000);
+	evhttp_free(daemon);
+}
+
+static void a_daemon_that_is_not_there(void **state)
+{
+	struct cluster *c = *state;
+	open_direct(c, "http://127.0.0.1:1", NULL);
+	until(c, ENGINE_LINK_DOWN);
+	assert_true(link_of(c).is_refused);
+	assert_int_equal(link_of(c).as_of_wall_ms, 0);
+}
+
+static void without_rest_there_is_nobody_to_ask(void **state)
 {
 	struct cluster *c = *state;
 	struct engine_link link;
-	struct err err;
-	const struct engine_opts opts = { .rest_url = "http://127.0.0.1:1" };
-	c->engine = engine_new(c->api.loop, &opts, &err);
-	assert_non_null(c->engine);
+	open_direct(c, NULL, "127.0.0.1:1");
 	assert_false(engine_link_of(c->engine, &link));
-	engine_look(c->engine, true); /* and asks nobody */
 	engine_link_try(c->engine);
 	API_FOR(&c->api, 50);
 	assert_int_equal(asked, 0);
@@ -204,7 +293,10 @@ int main(void)
 		TEST(a_late_answer_is_slow_until_one_is_fast),
 		TEST(a_refusal_to_answer_is_an_answer),
 		TEST(nobody_listens),
-		TEST(without_a_cluster_there_is_none),
+		TEST(a_pause_that_is_asked_for_is_made),
+		TEST(a_daemon_is_asked_too),
+		TEST(a_daemon_that_is_not_there),
+		TEST(without_rest_there_is_nobody_to_ask),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,38 @@ static void the_current_context(void **state)
 	kube_config_unref(config);
 }
 
+#define MOVED(server, token)                                                                   \
+	"apiVersion: v1\nkind: Config\nclusters:\n- name: c1\n  cluster: {server: '" server    \
+	"'}\n"                                                                                 \
+	"users:\n- name: u1\n  user: {token: " token "}\n"                                     \
+	"contexts:\n- name: x1\n  context: {cluster: c1, user: u1}\ncurrent-context: other\n"
+
+static void only_an_address_is_followed(void **state)
+{
+	(void)state;
+	struct kube_config *config =
+		load(&(struct kube_config_opts){ .kubeconfig = put("a", BASE) });
+	assert_false(kube_config_follow(config)); /* nothing is new */
+	put("a", MOVED("https://one:7000", "other"));
+	assert_false(kube_config_follow(config)); /* another one, with another user's token */
+	put("a", "clusters: [unclosed");
+	assert_false(kube_config_follow(config));
+	assert_string_equal("https://one:6443", kube_config_server(config));
+	put("a", MOVED("https://one:7000", "abc"));
+	assert_true(kube_config_follow(config));
+	assert_string_equal("https://one:7000", kube_config_server(config));
+	assert_string_equal("x1", kube_config_context(config));
+	assert_false(kube_config_follow(config));
+	kube_config_unref(config);
+	/* an address of the command line stays */
+	config = load(&(struct kube_config_opts){
+		.kubeconfig = put("a", BASE), .server = "https://given" });
+	put("a", MOVED("https://one:7000", "abc"));
+	assert_false(kube_config_follow(config));
+	assert_string_equal("https://given", kube_config_server(config));
+	kube_config_unref(config);
+}
+
 static void flags_are_laid_over(void **state)
 {
 	(void)state;
@@ -534,6 +566,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(the_current_context),
+		CASE(only_an_address_is_followed),
 		CASE(flags_are_laid_over),
 		CASE(a_server_flag_needs_no_file),
 		CASE(an_authority_on_the_command_line_beats_insecure),
