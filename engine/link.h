@@ -26,7 +26,7 @@ struct engine_link {
 	int64_t as_of_wall_ms; /* what is shown is as of then; 0: nothing has been read yet */
 	int64_t took_ms;       /* SLOW: the last answer; SILENT: so far */
 	bool is_refused;       /* DOWN: nobody listens there */
-	int64_t next_try_ms;   /* monotonic: the server has asked for a pause until then; 0: none */
+	int64_t next_try_ms; /* monotonic: the server has asked for a pause until then; 0: none */
 	const char *
 		reason; /* of DOWN, "" else; raw text of a server maybe; borrowed for this turn */
 	uint64_t revision; /* changes with the state */
