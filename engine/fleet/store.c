@@ -271,8 +271,7 @@ void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_chan
 			fleet_events_apply(store, object);
 		return;
 	}
-	if (text == NULL || !text[0] || strlen(text) >= FLEET_UID_BYTES || name == NULL ||
-		!name[0])
+	if (text == NULL || !text[0] || name == NULL || !name[0])
 		return;
 	struct uid uid = fleet_uid_parse(store, text);
 	apply[kind](store, &uid, change == KUBE_DELETED, object);

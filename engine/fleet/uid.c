@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/base/digest.h"
 #include "engine/base/map.h"
 #include "engine/fleet/store.h"
 
@@ -53,13 +54,29 @@ static const char *odd_of(const struct uid *uid)
 	return odd;
 }
 
+/* One that is longer than any of Kubernetes is known by its hash, here and in all that is asked by it. */
+static void shorten(const char *text, char out[FLEET_UID_BYTES])
+{
+	char hex[DIGEST_SHA256_HEX];
+	struct digest *digest = digest_new();
+	digest_add(digest, text, strlen(text));
+	digest_finish_hex(digest, hex);
+	digest_free(digest);
+	snprintf(out, FLEET_UID_BYTES, "~%.*s", FLEET_UID_BYTES - 2, hex);
+}
+
 struct uid fleet_uid_parse(struct store *store, const char *text)
 {
+	char hashed[FLEET_UID_BYTES];
 	struct uid uid;
 	memset(&uid, 0, sizeof uid);
 	if (text == NULL || text[0] == '\0' ||
 		(parse_uuid(text, uid.bytes) && !is_marked(&uid)))
 		return uid;
+	if (strlen(text) >= FLEET_UID_BYTES) {
+		shorten(text, hashed);
+		text = hashed;
+	}
 	const char *odd = fleet_text_get(&store->texts, text, FLEET_UID_BYTES - 1);
 	memcpy(uid.bytes, &odd, sizeof odd);
 	memset(uid.bytes + MARK_AT, 0xff, sizeof uid.bytes - MARK_AT);

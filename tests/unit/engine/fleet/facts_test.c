@@ -368,6 +368,21 @@ static void uids(void **state)
 	}
 	for (size_t i = 0; i < COUNT(texts); i++)
 		fleet_uid_drop(&store, &all[i]);
+	/* longer ones are told apart wherever they differ, and their short form is them */
+	char a[254], b[254], out[FLEET_UID_BYTES];
+	memset(a, 'u', sizeof a - 1);
+	a[sizeof a - 1] = '\0';
+	for (size_t at = 0; at < sizeof a - 1; at += 36) {
+		memcpy(b, a, sizeof a);
+		b[at] = 'v';
+		struct uid one = fleet_uid_parse(&store, a), other = fleet_uid_parse(&store, b);
+		assert_false(fleet_uid_equals(&one, &other));
+		struct uid again = fleet_uid_parse(&store, fleet_uid_format(&one, out));
+		assert_true(fleet_uid_equals(&one, &again));
+		fleet_uid_drop(&store, &one);
+		fleet_uid_drop(&store, &other);
+		fleet_uid_drop(&store, &again);
+	}
 	struct uid none = fleet_uid_parse(&store, NULL);
 	assert_true(fleet_uid_is_none(&none));
 	fleet_store_deinit(&store);
