@@ -109,11 +109,28 @@ void fleet_create_fail(struct fleet_op *op, const struct err *err)
 	create->rollback = roll_back(op, on_rolled_back);
 }
 
+/* How much longer, since a person has been asked for credentials meanwhile: that takes the time that it takes. */
+static int64_t more_time_ms(struct fleet_op *op)
+{
+	enum { STILL_ASKED_MS = 1000 };
+	struct create *create = op->create;
+	int64_t before = create->login_ms;
+	create->login_ms = kube_client_login_ms(op->fleet->kube);
+	if (create->login_ms > before)
+		return create->login_ms - before;
+	return kube_client_is_logging_in(op->fleet->kube) ? STILL_ASKED_MS : 0;
+}
+
 static void on_deadline(void *arg)
 {
 	struct fleet_op *op = arg;
 	struct create *create = op->create;
 	struct err err = { 0 };
+	int64_t more_ms = more_time_ms(op);
+	if (more_ms > 0) {
+		loop_timer_arm(op->deadline, more_ms);
+		return;
+	}
 	const struct fleet_row *row =
 		create->uid[0] ? fleet_find(op->fleet, create->uid) : NULL;
 	if (row != NULL)
@@ -401,6 +418,7 @@ struct fleet_op *fleet_create_start(
 		fleet_op_free(op);
 		return NULL;
 	}
+	create->login_ms = kube_client_login_ms(fleet->kube);
 	op->deadline = loop_timer_new(fleet->loop, on_deadline, op);
 	loop_timer_arm(op->deadline, create->timeout_ms);
 	return op;

@@ -15,7 +15,7 @@ struct create {
 	bool is_made;    /* by us: to be rolled back unless named */
 	bool is_adopted, is_done;
 	int posts;
-	int64_t timeout_ms;
+	int64_t timeout_ms, login_ms; /* login_ms: of a plugin, which does not count */
 	char request_id[33];
 	char uid[FLEET_UID_BYTES];
 	cJSON *body;

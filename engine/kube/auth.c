@@ -42,6 +42,7 @@ struct kube_auth {
 	char *file_token;
 	int64_t file_read_ms; /* 0: never */
 	int64_t forced_run_ms;
+	int64_t login_began_ms, login_ms; /* the plugin at work: now, and before */
 	struct kube_auth_wait *waits;
 	uint64_t batch;
 	struct loop_timer *kick;
@@ -176,6 +177,8 @@ static void on_exec_ready(void *arg, const struct err *err)
 	struct kube_auth *auth = arg;
 	struct err why = { 0 };
 	const struct kube_exec_answer *answer = kube_exec_answer(auth->exec);
+	auth->login_ms += clock_mono_ms() - auth->login_began_ms;
+	auth->login_began_ms = 0;
 	if (err == NULL && answer == NULL) {
 		err_set(&why, ERR_CONFIG_EXEC_PLUGIN,
 			"the plugin's credential had expired when it came");
@@ -198,11 +201,19 @@ static void on_kick(void *arg)
 		finish_waits(auth, NULL);
 	else if (!kube_exec_run(auth->exec, on_exec_ready, auth, &err))
 		finish_waits(auth, &err);
+	else
+		auth->login_began_ms = clock_mono_ms();
 }
 
 bool kube_auth_is_logging_in(const struct kube_auth *auth)
 {
 	return auth->exec != NULL && kube_exec_is_running(auth->exec);
+}
+
+int64_t kube_auth_login_ms(const struct kube_auth *auth)
+{
+	int64_t began = auth->login_began_ms;
+	return auth->login_ms + (began ? clock_mono_ms() - began : 0);
 }
 
 bool kube_auth_is_ready(const struct kube_auth *auth)

@@ -64,6 +64,11 @@ bool kube_client_is_logging_in(const struct kube_client *client)
 	return kube_auth_is_logging_in(client->auth);
 }
 
+int64_t kube_client_login_ms(const struct kube_client *client)
+{
+	return kube_auth_login_ms(client->auth);
+}
+
 void kube_client_free(struct kube_client *client)
 {
 	if (client == NULL)

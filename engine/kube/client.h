@@ -26,7 +26,8 @@ struct kube_client_opts {
 struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	const struct kube_client_opts *opts, struct err *err);
 bool kube_client_is_logging_in(
-	const struct kube_client *client); /* an exec plugin is at work */
+	const struct kube_client *client);                      /* an exec plugin is at work */
+int64_t kube_client_login_ms(const struct kube_client *client); /* for so long, in all */
 void kube_client_free(struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 /* Server time minus ours, ms, from the last Date header; 0 before the first answer. */

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 from harness import BIN, Case, main
@@ -51,6 +52,16 @@ class Plugins(Case):
                 os.write(p.master, b"open-sesame\n")
                 self.assertEqual(p.ends(), 0, p.raw)
                 self.assertIn(b"box", p.raw.split(b"open-sesame", 1)[1])
+
+    def test_the_time_of_an_answer_is_not_the_commands(self):
+        """--timeout 2s, and a person who takes three."""
+        p = self.pty(*self.plugin("Always", self.ASKS), "create", "late", "--pool", "local", "--timeout", "2s")
+        p.wait_for(lambda: b"Password: " in p.raw)
+        asked = time.monotonic()
+        p.wait_for(lambda: time.monotonic() - asked > 3)
+        os.write(p.master, b"open-sesame\n")
+        self.assertEqual(p.ends(), 0, p.raw)
+        self.assertIn(b"late", p.raw)
 
     def test_it_is_not_asked_where_nobody_is(self):
         r = self.sandmux(*self.plugin("Always", self.ASKS), "ls")
