@@ -5,6 +5,7 @@ the guard: in `careless` (tests/tui/careless.c), or in the pane itself."""
 import random
 import re
 import string
+import time
 from pathlib import Path
 
 from harness import BIN, Case, main
@@ -151,14 +152,45 @@ class Accidents(Case):
         scr = self.open()
         self.catcher(scr)
         self.server.stop_daemon()
-        scr.wait_for("ctrl-] r runs it again")
+        scr.wait_for("r runs it again")
         scr.type(letters(3)).key("Enter", "Escape", "C-c", "C-d", "Tab").type(letters(4))
         scr.key("C-]").type("[")
         scr.wait_for("esc leave")  # everything typed before has been handled
         scr.key("Escape")
-        self.assertIn("ctrl-] r runs it again", scr.text())
+        self.assertIn("r runs it again", scr.text())
         self.assertEqual(len(re.findall(r" \d ", scr.row(0))), 2, scr.row(0))
         scr.key("C-]").type("x")
+        scr.wait_for("by its address")
+
+    def test_a_letter_by_itself_leaves_and_copies(self):
+        scr = self.open()
+        self.catcher(scr, "seq 100;")
+        scr.key("C-]").type("[")
+        scr.wait_for("esc leave")
+        scr.type("q")
+        scr.wait_gone("esc leave")
+        scr.key("C-]").type("[")
+        scr.wait_for("esc leave")
+        scr.key("Home", "Up", "Up").type("v").key("Right").type("y")
+        scr.wait_for("2 bytes copied")
+        scr.wait_gone("esc leave")
+        self.assertIn(b"\x1b]52", scr.raw)
+        self.assertEqual(self.typed(), "")
+
+    def test_a_letter_by_itself_in_a_pane_that_ended(self):
+        scr = self.open()
+        self.catcher(scr)
+        self.server.stop_daemon()
+        scr.type("xr" * 20 + "x")  # on its way when it ended
+        scr.wait_for("r runs it again")
+        scr.key("PageUp")
+        scr.wait_for("esc leave")  # everything typed before has been handled
+        scr.key("Escape")
+        scr.wait_gone("esc leave")
+        self.assertIn("r runs it again", scr.text())
+        quiet = time.monotonic() + 0.6  # what this is about: so long after another key
+        scr.wait_for(lambda s: time.monotonic() > quiet)
+        scr.type("x")
         scr.wait_for("by its address")
 
     def test_control_the_same_keys_in_the_list_do_things(self):

@@ -317,7 +317,7 @@ class Backend(Faults):
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         os.kill(self.status()["pid"], signal.SIGKILL)
         scr.wait_for("[ctrl-] R] start it")
-        scr.wait_for("ctrl-] r runs it again")
+        scr.wait_for("r runs it again")
         scr.wait_for("stopped 1s ago")
         scr.type("R")  # typed on
         scr.wait_idle()

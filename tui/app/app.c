@@ -438,6 +438,7 @@ struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *
 		engine_fleet(opts->engine) ? engine_namespace(opts->engine) : "");
 	frame_init(app);
 	app->note_timer = loop_timer_new(loop, on_note_over, app);
+	app_lone_init(app);
 	app->host.copies = copies_new(&app->host);
 	app->host.actions = actions_new(&app->host);
 	struct view_args none = { 0 };
@@ -479,6 +480,7 @@ void app_free(struct app *app)
 		app->strip->class->free(app->strip);
 	frame_deinit(app);
 	loop_timer_free(app->note_timer);
+	app_lone_deinit(app);
 	edit_deinit(&app->prompt.edit);
 	free(app->prompt.before);
 	for (size_t i = 0; i < app->prompt.n_history; i++)

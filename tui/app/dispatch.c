@@ -53,6 +53,8 @@ static void view_key(struct app *app, const struct key *key)
 	const char *command = key_lookup(scope, key);
 	if (!command && (!is_alone || key->mods & MOD_ALT))
 		command = key_lookup(SCOPE_GLOBAL, key);
+	if (command && is_alone && app_lone_key(app, scope, key, command))
+		return;
 	if (command)
 		command_try(app, command);
 	else if (!is_alone && view->class->key)
@@ -129,6 +131,7 @@ void dispatch_key(void *arg, const struct key *key)
 		escape_and_key(app, key);
 		return;
 	}
+	app_lone_note_key(app);
 	app->input_serial++;
 	app->n_handling++;
 	handle_key(app, key);
@@ -142,6 +145,7 @@ void dispatch_paste(void *arg, struct slice text, bool is_cut)
 	frame_dirty(app);
 	app->input_serial++;
 	app->is_prefix = false; /* no key of a command follows */
+	app_lone_note_key(app);
 	app->n_handling++;
 	struct view *view = app_focused(app);
 	if (app->n_dialogs)

@@ -67,6 +67,14 @@ struct surprises { /* surprise.h; queue[0] is the one that is shown */
 	const void *last_owner; /* of the one answered last: to compare, never to follow */
 };
 
+struct lone { /* lone.c: a letter that waits whether another key follows */
+	struct loop_timer *timer;
+	struct view *view; /* to compare */
+	enum key_scope scope;
+	const char *command;
+	int64_t at_ms, before_ms; /* of the last two keys */
+};
+
 struct app {
 	struct host host; /* first: views hand it back */
 	struct loop *loop;
@@ -103,6 +111,7 @@ struct app {
 	size_t n_dialogs;
 	struct surprises surprises;
 	int n_handling; /* over 0: a key, a click or a command of the person is being handled */
+	struct lone lone;
 	uint64_t input_serial; /* counts what the person does */
 	char note[512];
 	enum note_level note_level;
@@ -124,6 +133,13 @@ struct app {
 	struct watch_signal *signals[3];
 };
 
+/* lone.c */
+void app_lone_init(struct app *app);
+void app_lone_deinit(struct app *app);
+void app_lone_note_key(struct app *app); /* each key that comes, pasted text too */
+/* True: this command waits, or the key came too early for it. */
+bool app_lone_key(
+	struct app *app, enum key_scope scope, const struct key *key, const char *command);
 /* app.c */
 struct app *app_of(const struct host *host);
 struct view *app_focused(const struct app *app); /* never NULL */

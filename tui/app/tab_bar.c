@@ -7,6 +7,8 @@
 // those of tabs that do not fit stand at their counter.
 #include "tui/app/internal.h"
 
+#include "engine/base/safe_text.h"
+
 #include <string.h>
 
 enum { TITLE_COLS_MAX = 26, NUMBERS_MAX = 9, COUNTER_COLS = 5, TAB_COLS_MIN = 6 };
@@ -32,6 +34,40 @@ static const char *mark_text(unsigned marks)
 	return marks & VIEW_BELL ? "♪" : marks & VIEW_OUTPUT ? "●" : "";
 }
 
+static void add_cut(struct str *out, struct slice text, int room)
+{
+	bool is_whole = safe_text_cols(text) <= room;
+	while (text.n > 0) {
+		int cols;
+		size_t n = safe_text_next(text, &cols);
+		room -= cols;
+		if (!is_whole && room < 1) {
+			str_add(out, "…");
+			return;
+		}
+		str_add_bytes(out, text.p, n);
+		text = (struct slice){ text.p + n, text.n - n };
+	}
+}
+
+/* A pane's name and what its program calls itself: neither takes the room of the other. */
+static void add_title(struct str *out, const char *title, int room)
+{
+	static const char seam[] = " · ";
+	const char *at = strstr(title, seam);
+	if (at == NULL || text_cols(title) <= room) {
+		str_add(out, title);
+		return;
+	}
+	struct slice name = { title, (size_t)(at - title) }, told = slice_of(at + strlen(seam));
+	int both = room - text_cols(seam), half = both / 2;
+	int of_name = safe_text_cols(name), of_told = safe_text_cols(told);
+	int for_name = of_name <= half ? of_name : of_told <= half ? both - of_told : half;
+	add_cut(out, name, for_name);
+	str_add(out, seam);
+	add_cut(out, told, both - for_name);
+}
+
 static void label_of(const struct app *app, size_t index, struct str *out)
 {
 	struct view *view = layout_data(app->tabs[index]->focus);
@@ -41,7 +77,13 @@ static void label_of(const struct app *app, size_t index, struct str *out)
 		str_addf(out, "%zu ", index + 1);
 	if (*mark) /* in front: a long title is cut at its end */
 		str_addf(out, "%s ", mark);
-	view->class->title(view, out);
+	struct str title;
+	str_init(&title, 4096);
+	view->class->title(view, &title);
+	char *safe = safe_text_dup(title.p, 4096);
+	add_title(out, safe, TITLE_COLS_MAX - 1 - text_cols(out->p));
+	free(safe);
+	str_deinit(&title);
 }
 
 static int label_cols(const struct app *app, size_t index)

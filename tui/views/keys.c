@@ -272,7 +272,12 @@ const struct key_row key_rows[] = {
 	{ SCOPE_SCROLL, "enter", "yank", "copy the selection and leave", "copy" },
 	{ SCOPE_SCROLL, "esc", "unscroll", "back to the program", "leave" },
 	{ SCOPE_SCROLL, "ctrl-c", "unscroll", "back to the program", NULL },
+	{ SCOPE_SCROLL, "y", "yank", "copy the selection and leave (alone, not in a word)",
+		NULL },
+	{ SCOPE_SCROLL, "q", "unscroll", "back to the program (alone, not in a word)", NULL },
 
+	{ SCOPE_DEAD, "r", "again", "run it again (alone, not in a word)", "again" },
+	{ SCOPE_DEAD, "x", "close", "close this pane (alone, not in a word)", "close" },
 	{ SCOPE_DEAD, "pageup", "scroll", "look at what it said", "scroll" },
 
 	{ SCOPE_PREFIX, "c", "shell", "another shell in the same sandbox, in a tab", "new" },

@@ -229,6 +229,7 @@ static void on_exit_status(void *arg, const struct err *err, int exit_code)
 {
 	struct shell *shell = arg;
 	shell->state = SHELL_ENDED;
+	shell->view.ended_ms = clock_mono_ms();
 	shell->exit_code = exit_code;
 	shell->has_err = err != NULL;
 	if (err) {

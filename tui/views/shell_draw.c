@@ -202,8 +202,7 @@ static void draw_banner(struct shell *shell, struct region region)
 	line = region_sub(region, 0, region.rows - 1, region.cols, 1);
 	region_fill(line, bar);
 	region_textf(line, 0, 1, line.cols - 1, bar,
-		"%s r runs it again   pageup scrolls   %s x closes the pane", key_prefix_name(),
-		key_prefix_name());
+		"r runs it again   x closes the pane   pageup scrolls");
 }
 
 static void draw_scroll_mark(struct shell *shell, struct region region)

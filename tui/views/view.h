@@ -43,6 +43,7 @@ struct drag { /* something held by the mouse */
 struct view {
 	const struct view_class *class;
 	struct host *host;
+	int64_t ended_ms; /* monotonic: its program did, and keys may have been on their way to it; 0 */
 };
 
 /* What has happened where nobody looks. */

@@ -38,6 +38,36 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 	rig_free(&rig);
 }
 
+static void turn_for(struct rig *rig, int64_t ms)
+{
+	for (int64_t end = clock_mono_ms() + ms; clock_mono_ms() < end;)
+		loop_run_once(rig->loop, 10);
+}
+
+/* A letter that changes where keys go counts only if none follows it. */
+static void test_a_letter_by_itself_leaves_the_scroll_mode(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	rig_key(&rig, "ctrl-]");
+	rig_type(&rig, "[");
+	rig_type(&rig, "quit");
+	turn_for(&rig, 400);
+	assert_true(shell->is_scrolling);
+	rig_type(&rig, "q");
+	dispatch_paste(rig.app, slice_of("uit\r"), false);
+	turn_for(&rig, 400);
+	assert_true(shell->is_scrolling);
+	rig_type(&rig, "q");
+	assert_true(shell->is_scrolling);
+	turn_for(&rig, 400);
+	assert_false(shell->is_scrolling);
+	assert_int_equal(shell->n_held, 0);
+	rig_free(&rig);
+}
+
 static void test_alt_in_a_form_loses_nothing(void **state)
 {
 	(void)state;
@@ -87,6 +117,66 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "r");
 	assert_int_equal(shell->state, SHELL_WAITING);
+	rig_free(&rig);
+}
+
+static void test_a_letter_by_itself_in_a_pane_that_has_ended(void **state)
+{
+	(void)state;
+	struct rig rig = rig_new(80, 24);
+	struct shell *shell = rig_shell(&rig);
+	rig_draw(&rig);
+	while (shell->state != SHELL_ENDED)
+		loop_run_once(rig.loop, 10);
+	rig_type(&rig, "r"); /* on its way when it ended */
+	turn_for(&rig, 400);
+	assert_int_equal(shell->state, SHELL_ENDED);
+	turn_for(&rig, 200);
+	rig_type(&rig, "er"); /* the end of a word */
+	turn_for(&rig, 600);
+	assert_int_equal(shell->state, SHELL_ENDED);
+	rig_type(&rig, "r");
+	assert_int_equal(shell->state, SHELL_ENDED);
+	turn_for(&rig, 350);
+	assert_int_not_equal(shell->state, SHELL_ENDED);
+	while (shell->state != SHELL_ENDED)
+		loop_run_once(rig.loop, 10);
+	turn_for(&rig, 600);
+	rig_type(&rig, "x");
+	turn_for(&rig, 400);
+	app_close_pending(rig.app);
+	assert_int_equal(rig.app->n_tabs, 1);
+	rig_free(&rig);
+}
+
+/* A name and what a program calls itself share the room. */
+static void test_a_tab_shows_name_and_title(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *title, *label;
+	} rows[] = {
+		{ "box", "vim", "1 sh box · vim " },
+		{ "a-very-long-name-of-a-claim", "vim", "1 sh a-very-long-… · vim " },
+		{ "box", "vim a/very/long/path/of/a/file.c", "1 sh box · vim a/very/l… " },
+		{ "a-very-long-name-of-a-claim", "vim a/very/long/path.c",
+			"1 sh a-ver… · vim a/ver… " },
+		{ "a-very-long-name-of-a-claim", "", "1 sh a-very-long-name" },
+	};
+	struct rig rig = rig_new(120, 24);
+	struct shell *shell = rig_shell(&rig);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[128];
+		free(shell->name);
+		free(shell->program);
+		shell->name = x_strdup(rows[i].name);
+		shell->program = x_strdup("sh");
+		snprintf(text, sizeof text, "\033]2;%s\033\\", rows[i].title);
+		term_feed(shell->term, text, strlen(text));
+		const char *frame = rig_draw(&rig);
+		if (strstr(frame, rows[i].label + 2) == NULL)
+			fail_msg("%s\n%.300s", rows[i].label, frame);
+	}
 	rig_free(&rig);
 }
 
@@ -281,6 +371,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_letters_in_scroll_mode_stay_in_it),
+		cmocka_unit_test(test_a_letter_by_itself_leaves_the_scroll_mode),
+		cmocka_unit_test(test_a_letter_by_itself_in_a_pane_that_has_ended),
+		cmocka_unit_test(test_a_tab_shows_name_and_title),
 		cmocka_unit_test(test_alt_in_a_form_loses_nothing),
 		cmocka_unit_test(test_a_pane_that_has_ended_takes_no_letters),
 		cmocka_unit_test(test_shift_keeps_the_mouse_from_the_program),
