@@ -334,6 +334,41 @@ static pid_t child_of_ours(void)
 	return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
+static long number_of(pid_t pid, const char *file, int word)
+{
+	char path[64], text[1000] = "", *save = NULL;
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	/* after the name, which may hold anything */
+	char *from = n > 0 && strrchr(text, ')') ? strrchr(text, ')') + 1 : text;
+	for (char *w = strtok_r(from, " \n", &save); w != NULL;
+		w = strtok_r(NULL, " \n", &save))
+		if (word-- == 0)
+			return strtol(w, NULL, 10);
+	return -1000;
+}
+
+/* It stands back behind everybody, and holds nothing of ours. */
+static void assert_humble(pid_t child, int held)
+{
+	char path[64], target[200];
+	int64_t end = clock_mono_ms() + 10000;
+	while (number_of(child, "oom_score_adj", 0) != 500 && clock_mono_ms() < end)
+		usleep(1000);
+	assert_int_equal(number_of(child, "oom_score_adj", 0), 500);
+	assert_int_equal(number_of(child, "stat", 16), 10); /* nice */
+	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)child, held);
+	ssize_t n = readlink(path, target, sizeof target - 1);
+	target[n > 0 ? n : 0] = '\0';
+	assert_null(strstr(target, "kept-by-the-test"));
+	snprintf(path, sizeof path, "/proc/%d/fd/0", (int)child);
+	n = readlink(path, target, sizeof target - 1);
+	assert_true(n > 5 && memcmp(target, "pipe:", 5) == 0);
+}
+
 static void on_failure(void *arg, const struct usage *usage, const struct err *err)
 {
 	struct test *t = arg;
@@ -348,17 +383,21 @@ static void a_look_that_is_stopped_says_so(void **state)
 	struct test *t = *state;
 	struct loop *loop = loop_new(NULL);
 	const struct usage_where where = { .workspace = "/" }; /* it takes a while */
+	int held = openat(t->fd, "kept-by-the-test", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct usage_look *one =
 		usage_look_start(loop, &where, USAGE_TREE, on_failure, t, NULL);
 	assert_non_null(one);
 	pid_t child = child_of_ours();
 	if (child <= 0) {
+		close(held);
 		usage_look_cancel(one);
 		loop_run_once(loop, 50);
 		loop_free(loop);
 		skip(); /* this kernel does not tell */
 	}
+	assert_humble(child, held);
 	assert_int_equal(kill(child, SIGKILL), 0);
+	close(held);
 	int64_t end = clock_mono_ms() + 10000;
 	while (!t->is_over && clock_mono_ms() < end)
 		loop_run_once(loop, 50);
