@@ -262,8 +262,6 @@ static void forget_conn(struct conn *conn)
 {
 	struct runtime *runtime = conn->runtime;
 
-	if (!runtime)
-		return;
 	DL_DELETE(runtime->conns, conn);
 	conn->runtime = NULL;
 	if (runtime->current != conn)

@@ -59,7 +59,7 @@ static bool parse_content_range(const char *text, int64_t *first, int64_t *total
 		return *first >= 0 && last >= *first && (*total < 0 || *total > last);
 	}
 	*first = -1;
-	return sscanf(text, "bytes */%" SCNd64, total) == 1 && *total >= 0;
+	return sscanf(text, "bytes */%" SCNd64, total) == 1;
 }
 
 static bool check_ranged_reply(

@@ -157,8 +157,7 @@ static void look_free(void *arg)
 {
 	struct usage_look *look = arg;
 	watch_fd_free(look->watch);
-	if (look->fd >= 0)
-		close(look->fd);
+	close(look->fd);
 	free(look);
 }
 
