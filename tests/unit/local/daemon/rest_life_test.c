@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HOST "Host: localhost\r\n"
@@ -30,7 +31,7 @@ enum { MIB = 1 << 20, IDLE_MS = 150 };
 
 static struct loop *loop;
 static struct daemon *the_daemon;
-static uint16_t port;
+static uint16_t port, grpc_port;
 static char root[64];
 static bool has_stopped;
 
@@ -43,14 +44,13 @@ static void on_stopped(void *arg)
 static void start_daemon(void)
 {
 	struct err err = { 0 };
-	uint16_t unused;
 	struct daemon_opts opts = { .root_dir = root,
 		.metadata_env_prefix = "SANDMUX_NOTHING_",
 		.shutdown_timeout_ms = 8000,
 		.idle_timeout_ms = IDLE_MS,
 		.on_stopped = on_stopped };
 	opts.rest_fd = listen_anywhere(&port);
-	opts.grpc_fd = listen_anywhere(&unused);
+	opts.grpc_fd = listen_anywhere(&grpc_port);
 	the_daemon = daemon_new(loop, &opts, &err);
 	assert_non_null(the_daemon);
 }
@@ -88,14 +88,19 @@ struct client {
 	int errnum; /* 0: an orderly end */
 };
 
-static void connect_client(struct client *client)
+static void connect_to(struct client *client, uint16_t to)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(to) };
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	*client = (struct client){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	str_init(&client->got, 32 * MIB);
 	assert_int_equal(connect(client->fd, (struct sockaddr *)&in, sizeof in), 0);
 	fcntl(client->fd, F_SETFL, O_NONBLOCK);
+}
+
+static void connect_client(struct client *client)
+{
+	connect_to(client, port);
 }
 
 static void end_client(struct client *client)
@@ -134,6 +139,10 @@ static void say(struct client *client, const char *bytes, size_t n)
 	}
 }
 
+/* Without a turn of the loop. */
+#define SAY_LATER(client, text)                                                                \
+	assert_int_equal(                                                                      \
+		send((client)->fd, text, sizeof(text) - 1, MSG_NOSIGNAL), sizeof(text) - 1)
 #define SAY(client, text) say(client, text, sizeof(text) - 1)
 #define HAS(client, text) (take(client, SIZE_MAX), strstr((client)->got.p, text) != NULL)
 
@@ -376,6 +385,33 @@ static void a_head_that_is_too_long(void **state)
 	free(head);
 }
 
+/* Out of descriptors, those who knock wait; then they are served, on both sides. */
+static void no_descriptor_is_left(void **state)
+{
+	struct rlimit before, none;
+	struct client rest, grpc;
+	(void)state;
+	connect_client(&rest);
+	connect_to(&grpc, grpc_port);
+	SAY_LATER(&rest, HEALTH);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ (rlim_t)dup(0), before.rlim_max };
+	close((int)none.rlim_cur);
+	setrlimit(RLIMIT_NOFILE, &none);
+	clock_t began = clock();
+	turn_for(loop, 350);
+	double busy_s = (double)(clock() - began) / CLOCKS_PER_SEC;
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(rest.got.n + grpc.got.n, 0);
+	assert_true(busy_s < 0.25); /* it does not spin */
+	TURN_UNTIL(loop, HAS(&rest, "\"ok\""));
+	/* the settings of HTTP/2, unasked */
+	TURN_UNTIL(loop, (take(&grpc, SIZE_MAX), grpc.got.n >= 9));
+	assert_int_equal(grpc.got.p[3], 4);
+	end_client(&rest);
+	end_client(&grpc);
+}
+
 /* ---- what a killed daemon left */
 
 static bool is_there(const char *name)
@@ -514,6 +550,7 @@ int main(void)
 		TEST(an_answer_before_the_body_is_not_lost),
 		TEST(an_upload_that_cannot_be_written),
 		TEST(a_head_that_is_too_long),
+		TEST(no_descriptor_is_left),
 		TEST(leftovers_are_swept),
 		TEST(a_tree_of_any_depth_goes),
 		TEST(an_end_waits_for_requests_and_not_for_silence),
