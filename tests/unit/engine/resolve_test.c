@@ -162,6 +162,87 @@ static void reasons_that_end_the_wait(void **state)
 	assert_int_equal(done_err.code, ERR_CLAIM_TERMINATING);
 }
 
+#define CLAIM_SAYS(type, status, reason)                                                       \
+	"{'metadata':{'name':'a','namespace':'demo','uid':'claim-a','generation':1,"           \
+	"'resourceVersion':'9RV','creationTimestamp':'2026-01-01T00:00:00Z'},'spec':"          \
+	"{'warmPoolRef':{'name':'p'}},'status':{'conditions':[{'type':'" type                  \
+	"','status':'" status "','reason':'" reason                                            \
+	"','message':'m','observedGeneration':1}]}}"
+
+/* What cannot become Ready any more is not waited for, and says why; without a wait it is taken. */
+static void states_that_are_an_end(void **state)
+{
+	static const struct {
+		const char *claim;
+		enum err_code code;
+		const char *begin;
+	} rows[] = {
+		{ CLAIM_SAYS("Ready", "False", "ClaimExpired"), ERR_CLAIM_EXPIRED, "a: " },
+		{ CLAIM_SAYS("Ready", "False", "InvalidMetadata"), ERR_CLAIM_FAILED, "a: " },
+		{ CLAIM_SAYS("Finished", "True", "PodSucceeded"), ERR_SANDBOX_FINISHED, "a: " },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (i > 0) {
+			cluster_tear_down(state);
+			set_up(state);
+		}
+		struct cluster *c = *state;
+		cluster_add(c, "sandboxclaims", "%s", rows[i].claim);
+		open_lazily(c);
+		n_done = 0;
+		begin(c, "a", 60000);
+		API_UNTIL(&c->api, n_done, 9000);
+		if (done_err.code != rows[i].code ||
+			strncmp(done_err.msg, rows[i].begin, strlen(rows[i].begin)) != 0)
+			fail_msg("row %zu: %s %s", i, err_name(&done_err), done_err.msg);
+		assert_string_equal(done_uid, "");
+		n_done = 0;
+		done_err = (struct err){ 0 };
+		begin(c, "a", 0);
+		API_UNTIL(&c->api, n_done, 9000);
+		assert_int_equal(done_err.code, ERR_NONE);
+		assert_string_equal(done_uid, "claim-a");
+	}
+}
+
+/* What -o name and kubectl print is a name too. */
+static void forms_of_a_name(void **state)
+{
+	static const struct {
+		const char *name, *uid; /* "": none */
+		enum err_code code;
+	} rows[] = {
+		{ "sandboxclaim/a", "claim-a", ERR_NONE },
+		{ "sandboxclaims/a", "claim-a", ERR_NONE },
+		{ "sandboxclaim.extensions.agents.x-k8s.io/a", "claim-a", ERR_NONE },
+		{ "sandbox/a", "claim-a", ERR_NONE },
+		{ "sandboxes/a", "claim-a", ERR_NONE },
+		{ "sandbox.agents.x-k8s.io/a", "claim-a", ERR_NONE },
+		{ "pod/a", "", ERR_CLAIM_NOT_FOUND },
+		{ "sandbox/b", "", ERR_SANDBOX_NOT_FOUND },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (i > 0) {
+			cluster_tear_down(state);
+			set_up(state);
+		}
+		struct cluster *c = *state;
+		cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
+		cluster_add(c, "sandboxes",
+			"{'metadata':{'name':'a','namespace':'demo','uid':'sandbox-a',"
+			"'resourceVersion':'9RV','labels':{'agents.x-k8s.io/claim-uid':'claim-a'},"
+			"'ownerReferences':[{'kind':'Other','name':'b'},{'kind':'SandboxClaim',"
+			"'name':'a','uid':'claim-a','controller':true}]},'spec':{},'status':{}}");
+		open_lazily(c);
+		n_done = 0;
+		done_err = (struct err){ 0 };
+		begin(c, rows[i].name, 0);
+		API_UNTIL(&c->api, n_done, 9000);
+		if (done_err.code != rows[i].code || strcmp(done_uid, rows[i].uid) != 0)
+			fail_msg("%s: '%s' %s", rows[i].name, done_uid, done_err.msg);
+	}
+}
+
 static void cancelled_is_silent(void **state)
 {
 	struct cluster *c = *state;
@@ -195,6 +276,8 @@ int main(void)
 		TEST(without_a_wait_it_is_taken_as_it_is),
 		TEST(the_wait_ends),
 		TEST(reasons_that_end_the_wait),
+		TEST(states_that_are_an_end),
+		TEST(forms_of_a_name),
 		TEST(cancelled_is_silent),
 		TEST(a_direct_url_has_no_names),
 	};
