@@ -320,20 +320,14 @@ static void extended(void **state)
 	program_expect(c, "extend a --timeout 1h", NULL, 4, "", "~sandmux: kube.forbidden: ");
 }
 
-static void suspended_and_resumed(void **state)
+/* The answer says already that it has come to rest. */
+static void suspended(void **state)
 {
 	struct cluster *c = *state;
-	struct program p = { 0 };
 	fill(c);
 	cluster_can(c, "/sandboxes/a", 200, SUSPENDED_A);
-	program_start(c, &p, "suspend a");
-	API_UNTIL(&c->api, times_asked(c, "PATCH", "/sandboxes/a"), 9000);
-	cluster_tell(c, "sandboxes", "MODIFIED", SUSPENDED_A);
-	program_end(c, &p);
-	assert_string_equal(p.err.p, "");
-	assert_string_equal(p.out.p, "a suspended\n");
-	assert_int_equal(p.status, 0);
-	program_free(&p);
+	program_expect(c, "suspend a", NULL, 0, "a suspended\n", "");
+	assert_int_equal(times_asked(c, "PATCH", "/sandboxes/a"), 1);
 }
 
 /* ---- create */
@@ -381,6 +375,35 @@ static void what_create_prints(void **state)
 		0);
 }
 
+/* What was made is taken back, or named: what the caller has named stays. */
+static void a_create_that_is_given_up(void **state)
+{
+	struct cluster *c = *state;
+	struct program p = { 0 };
+	cluster_can(c, "/sandboxclaims/a", 200, "{'kind':'Status','status':'Success'}");
+	cluster_can(c, "/sandboxclaims", 201, PENDING);
+	program_start(c, &p, "create --pool p");
+	API_UNTIL(&c->api, times_asked(c, "GET", "/sandboxclaims") > 0, 9000);
+	kill(p.pid, SIGINT);
+	program_end(c, &p);
+	assert_int_equal(p.status, 130);
+	assert_int_equal(times_asked(c, "DELETE", "/sandboxclaims/a"), 1);
+	assert_string_equal(p.out.p, "");
+	assert_non_null(strstr(p.err.p, "the create was cancelled; nothing is left of it"));
+	program_free(&p);
+	int asked = times_asked(c, "GET", "/sandboxclaims");
+	program_start(c, &p, "create a --pool p");
+	API_UNTIL(&c->api, times_asked(c, "GET", "/sandboxclaims") > asked, 9000);
+	kill(p.pid, SIGTERM);
+	program_end(c, &p);
+	assert_int_equal(p.status, 143);
+	assert_int_equal(times_asked(c, "DELETE", "/sandboxclaims/a"), 1);
+	assert_non_null(strstr(p.err.p, "the create was cancelled"));
+	assert_null(strstr(p.err.p, "nothing is left"));
+	assert_non_null(strstr(p.err.p, "claim a is left; take it away with: sandmux rm a\n"));
+	program_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,9 +417,10 @@ int main(void)
 		WITH_CLUSTER(what_is_not_changed),
 		WITH_CLUSTER(deleted),
 		WITH_CLUSTER(extended),
-		WITH_CLUSTER(suspended_and_resumed),
+		WITH_CLUSTER(suspended),
 		WITH_CLUSTER(what_create_refuses),
 		WITH_CLUSTER(what_create_prints),
+		WITH_CLUSTER(a_create_that_is_given_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
