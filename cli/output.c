@@ -210,6 +210,11 @@ int cli_closed_status(void)
 	return 128 + SIGPIPE;
 }
 
+int cli_signal_status(int signal_number)
+{
+	return 128 + signal_number;
+}
+
 int cli_fail(struct cli *cli, const struct err *err)
 {
 	fflush(stdout);

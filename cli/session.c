@@ -81,11 +81,6 @@ void cli_on_signal(struct cli *cli, void (*fn)(void *arg, int signal_number), vo
 	cli->on_signal_arg = arg;
 }
 
-int cli_signal_status(int signal_number)
-{
-	return 128 + signal_number;
-}
-
 bool cli_open(struct cli *cli, bool lazy, struct err *err)
 {
 	if (cli_is_direct(cli)) {

@@ -33,6 +33,3 @@ bool action_extend(void *self, const char *args, struct err *err);
 /* create.c */
 bool action_create(void *self, const char *args, struct err *err);
 void creation_free(void *creation);
-
-/* "a=b c=d" to a NULL-terminated array over the text, which is cut up. */
-size_t split_words(char *text, const char **out, size_t max);

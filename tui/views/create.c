@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form of a new sandbox, and the creations under way.
 #include "tui/views/actions_internal.h"
+#include "tui/views/words.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
@@ -129,7 +130,7 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 				: "a sandbox needs a warm pool; which there are is not known yet");
 	char *copy = x_strdup(labels);
 	const char *words[64];
-	split_words(copy, words, 64);
+	views_words_split(copy, words, 64);
 	struct creation *creation = x_calloc(1, sizeof *creation);
 	creation->actions = actions;
 	creation->namespace_ = x_strdup(known.namespace_);

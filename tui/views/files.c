@@ -94,13 +94,6 @@ static bool key(struct view *view, const struct key *key)
 	return true;
 }
 
-void files_search_begin(struct files *files)
-{
-	files->is_searching = true;
-	edit_set(&files->search, "");
-	host_dirty(files->view.host);
-}
-
 /* ---- the mouse */
 
 static struct files_pane *pane_at(struct files *files, int col, int row)

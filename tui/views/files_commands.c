@@ -231,6 +231,13 @@ static bool run_sort(void *self, const char *args, struct err *err)
 	return err_set(err, ERR_ARG_INVALID, "sort name, size, time or mode");
 }
 
+void files_search_begin(struct files *files)
+{
+	files->is_searching = true;
+	edit_set(&files->search, "");
+	host_dirty(files->view.host);
+}
+
 static bool run_search(void *self, const char *args, struct err *err)
 {
 	(void)args;

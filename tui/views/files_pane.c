@@ -360,7 +360,7 @@ static void keep_marks(const struct files_pane *pane, struct file_listing *next)
 	free(names);
 }
 
-void files_read_done(struct files_pane *pane, const struct err *err)
+static void read_done(struct files_pane *pane, const struct err *err)
 {
 	pane->is_reading = false;
 	if (err) {
@@ -406,7 +406,7 @@ void files_pane_read(struct files_pane *pane)
 	pane->was_suspended = row && is_suspended(row);
 	pane->was_ready = row && row->state == FLEET_READY;
 	pane->err.code = ERR_NONE;
-	files_read_start(pane);
+	files_read_start(pane, read_done);
 	host_dirty(pane->host);
 }
 
@@ -423,7 +423,7 @@ void files_pane_follow(struct files_pane *pane)
 		struct err err;
 		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
 		files_read_stop(pane);
-		files_read_done(pane, &err);
+		read_done(pane, &err);
 		return;
 	}
 	if (!row)

@@ -60,6 +60,7 @@ struct files_pane {
 
 	bool is_reading, is_complete; /* complete: read to the end once, with no error */
 	struct err err;               /* code NONE: none */
+	void (*on_read)(struct files_pane *pane, const struct err *err);
 	struct file_listing next;
 	DIR *dir;
 	struct runtime_op *op;

@@ -75,7 +75,7 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 	pane->next.n_hidden = n_hidden;
 	if (err)
 		engine_refused(pane->host->engine, ENGINE_FILES, pane->uid, NULL, err);
-	files_read_done(pane, err);
+	pane->on_read(pane, err);
 }
 
 /* ---- the local disk */
@@ -130,7 +130,7 @@ static void on_slice(void *arg)
 	bool is_over = false;
 	if (!pane->dir) { /* it could not be opened: told from here, never from the start */
 		err = pane->err;
-		files_read_done(pane, &err);
+		pane->on_read(pane, &err);
 		return;
 	}
 	for (int i = 1; !is_over; i++) {
@@ -154,7 +154,7 @@ static void on_slice(void *arg)
 	}
 	if (is_over) {
 		close_local(pane);
-		files_read_done(pane, err.code == ERR_NONE ? NULL : &err);
+		pane->on_read(pane, err.code == ERR_NONE ? NULL : &err);
 		return;
 	}
 	host_dirty(pane->host);
@@ -172,8 +172,10 @@ static void start_local(struct files_pane *pane)
 	}
 }
 
-void files_read_start(struct files_pane *pane)
+void files_read_start(
+	struct files_pane *pane, void (*done)(struct files_pane *pane, const struct err *err))
 {
+	pane->on_read = done;
 	files_read_stop(pane);
 	pane->is_reading = true;
 	if (pane->is_local) {

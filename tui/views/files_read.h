@@ -7,10 +7,10 @@
 
 enum { FILES_SLICE_ENTRIES = 64, FILES_SLICE_MS = 4, FILES_ENTRIES_MAX = 2000000 };
 
-/* Reads pane->path into pane->next and calls files_read_done() once, later; what was being read is dropped. */
-void files_read_start(struct files_pane *pane);
-void files_read_stop(struct files_pane *pane);                        /* silent */
-void files_read_done(struct files_pane *pane, const struct err *err); /* files_pane.c */
+/* Reads pane->path into pane->next and calls done once, later; what was being read is dropped. */
+void files_read_start(
+	struct files_pane *pane, void (*done)(struct files_pane *pane, const struct err *err));
+void files_read_stop(struct files_pane *pane); /* silent */
 
 void file_listing_clear(struct file_listing *listing);
 /* The entry is copied, its name too. */

@@ -31,11 +31,10 @@ static inline struct files_pane *files_other(const struct files *files)
 	return (struct files_pane *)(uintptr_t)&files->panes[!files->active];
 }
 
-void files_search_begin(struct files *files);
-
 /* ---- files_commands.c */
 enum { FILES_COMMANDS = 14 };
 extern const struct command files_commands[FILES_COMMANDS];
+void files_search_begin(struct files *files);
 void files_enter(struct files *files);
 bool files_can(const struct view *view, const char *command, struct err *err);
 void files_asks_forget(struct files *files); /* their answers go nowhere */

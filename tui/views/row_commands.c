@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands that every view with targets() has, and those of them that open a view on a row.
 #include "tui/views/actions_internal.h"
+#include "tui/views/words.h"
 
 #include "engine/base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-size_t split_words(char *text, const char **out, size_t max)
-{
-	size_t n = 0;
-	while (n + 1 < max) {
-		text += strspn(text, " ,");
-		if (!*text)
-			break;
-		out[n++] = text;
-		text += strcspn(text, " ,");
-		if (*text)
-			*text++ = 0;
-	}
-	out[n] = NULL;
-	return n;
-}
 
 static bool first_target(struct view *view, const char **uid, struct err *err)
 {
@@ -41,7 +26,7 @@ static bool run_shell(void *self, const char *args, struct err *err)
 		return false;
 	char *copy = x_strdup(args);
 	const char *argv[64];
-	size_t n = split_words(copy, argv, 64);
+	size_t n = views_words_split(copy, argv, 64);
 	char *kept = uid ? x_strdup(uid) : NULL;
 	struct view_args opts = { .uid = kept, .argv = n ? argv : NULL };
 	view->host->ops->open(view->host, &view_shell, &opts);

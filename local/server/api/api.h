@@ -49,8 +49,5 @@ bool api_filter_init(struct api_filter *f, const struct request *req, const stru
 void api_filter_deinit(struct api_filter *f);
 bool api_filter_matches(const struct api_filter *f, const struct object *o);
 
-/* Answers with one object. */
-void api_reply_object(
-	struct request *req, const struct resource *r, int code, const struct object *o);
 /* 410 as a Status, for the HTTP form and for the watch event. */
 cJSON *api_status_expired(int64_t asked, int64_t oldest);

@@ -8,6 +8,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "local/server/api/render.h"
 #include "local/server/server.h"
 #include "local/server/store/objects.h"
 #include "local/server/store/patch.h"

@@ -17,18 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void api_reply_object(
-	struct request *req, const struct resource *r, int code, const struct object *o)
-{
-	struct render view;
-	struct evbuffer *out = evbuffer_new();
-	render_init(&view, r, req);
-	render_one(&view, o, out);
-	evbuffer_add(out, "\n", 1);
-	request_reply_buffer(req, code, out);
-	evbuffer_free(out);
-}
-
 static struct object *find(struct request *req, const struct api_target *t)
 {
 	struct object *o = store_get(

@@ -233,3 +233,15 @@ void render_bookmark(struct render *v, int64_t rv, bool ends_initial, struct evb
 	add_tree(out, bookmark);
 	cJSON_Delete(bookmark);
 }
+
+void api_reply_object(
+	struct request *req, const struct resource *r, int code, const struct object *o)
+{
+	struct render view;
+	struct evbuffer *out = evbuffer_new();
+	render_init(&view, r, req);
+	render_one(&view, o, out);
+	evbuffer_add(out, "\n", 1);
+	request_reply_buffer(req, code, out);
+	evbuffer_free(out);
+}

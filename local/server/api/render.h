@@ -31,3 +31,6 @@ void render_bookmark(struct render *v, int64_t rv, bool ends_initial, struct evb
 /* events.k8s.io/v1 from and to the stored core/v1 form. */
 cJSON *events_view(const cJSON *core);
 cJSON *events_from_view_take(cJSON *view);
+/* Answers a request with one object. */
+void api_reply_object(
+	struct request *req, const struct resource *r, int code, const struct object *o);

@@ -321,7 +321,7 @@ static void answer_listing(struct files_pane *pane)
 	pane->err.code = ERR_NONE;
 	file_listing_add(&pane->next, &folder);
 	file_listing_add(&pane->next, &file);
-	files_read_done(pane, NULL);
+	pane->on_read(pane, NULL);
 }
 
 static void drag_deinit(struct drag *drag)
