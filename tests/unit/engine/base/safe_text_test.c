@@ -321,6 +321,42 @@ static void test_what_looks_like_a_secret(void **state)
 	}
 }
 
+/* After each of these words even a short one is taken for a secret, in whatever case; 20 characters are one anywhere. */
+static void test_every_word_before_a_secret(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{ "Bearer abc", "Bearer ***" },
+		{ "token abc", "token ***" },
+		{ "TOKEN=abc", "TOKEN=***" },
+		{ "token:abc", "token:***" },
+		{ "token: abc", "token: ***" },
+		{ "\"token\":\"abc\"", "\"token\":\"***\"" },
+		{ "password=abc", "password=***" },
+		{ "password: abc", "password: ***" },
+		{ "secret=abc", "secret=***" },
+		{ "secret: abc", "secret: ***" },
+		{ "a token is", "a token **" },
+		{ "the abc token", "the abc token" },
+		{ "tokens abc", "tokens abc" },
+		{ "1234567890123456789", "1234567890123456789" },
+		{ "12345678901234567890", "********************" },
+		{ "abc/12345678901234567890/x", "abc/********************/x" },
+		{ "a+b-c.d_e~f0123456789", "*********************" },
+		{ "name=12345678901234567890", "name=********************" },
+		{ "1234567890123456789==", "*********************" },
+		{ "", "" },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[100];
+		snprintf(text, sizeof text, "%s", rows[i].text);
+		safe_text_redact(text);
+		assert_string_equal(text, rows[i].want);
+	}
+}
+
 /* However little may be kept: it fits, and no joiner is left that would join what comes next. */
 static void test_no_joiner_at_the_cut(void **state)
 {
@@ -357,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_what_looks_like_a_secret),
 		cmocka_unit_test(test_without_utf8_all_is_ascii),
 		cmocka_unit_test(test_no_joiner_at_the_cut),
+		cmocka_unit_test(test_every_word_before_a_secret),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void a_large_file_in_pieces(void **state)
 	for (int i = 0; i < BYTES; i++)
 		bytes[i] = (char)(i * 7 + i / 1000);
 	box_put_bytes(&box, "f", bytes, BYTES, 0604);
-	box.chunk_bytes = 300000;
+	box.chunk_bytes = other.chunk_bytes = 300000;
 	struct transfer_opts opts = copy_opts(&box, "f", NULL, here("f"));
 	opts.verify = true; /* read back, for there is no sha256sum */
 	copy_run(&opts);
@@ -838,6 +838,45 @@ static void folders_are_asked_about_once(void **state)
 	assert_int_equal(box_times(&box, "links"), 0);
 }
 
+/* New files are asked about together, as many as one question may hold. */
+static void many_are_asked_about_together(void **state)
+{
+	(void)state;
+	many_here("l/", 600, "");
+	box_dir(&box, "up");
+	box.is_held[BOX_LINKS] = true;
+	struct transfer_opts opts = copy_opts(NULL, here("l/."), &box, "up");
+	copy_begin(&opts);
+	BOX_UNTIL(box_times(&box, "stat up/f") == 600);
+	box_turns(5);
+	assert_int_equal(box_times(&box, "links"), 1); /* one question at a time */
+	assert_int_equal(box_times(&box, "write"), 0);
+	box_release(&box, BOX_LINKS);
+	BOX_UNTIL(copy.n_done);
+	assert_int_equal(copy.code, ERR_NONE);
+	assert_int_equal(copy.end.files_done, 600);
+	assert_true(box_logged(&box, "links 512:\n"));
+	assert_int_equal(box_times(&box, "links"), 3);
+	assert_int_equal(box.n_most[BOX_LINKS], 1);
+	assert_int_equal(box.n_most[BOX_WRITE], 6);
+}
+
+/* Of those that were asked about together one may be there. */
+static void one_of_many_is_a_link(void **state)
+{
+	(void)state;
+	many_here("l/", 5, "x");
+	box_dir(&box, "up");
+	box_link(&box, "up/f002");
+	struct transfer_opts opts = copy_opts(NULL, here("l/."), &box, "up");
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_FILE_EXISTS);
+	assert_string_equal(copy.msg, "f002 exists already");
+	assert_int_equal(copy.end.files_done, 4);
+	assert_int_equal(copy.end.files_failed, 1);
+	assert_true(box_find(&box, "up/f002")->is_link);
+}
+
 /* ---- what is special here */
 static void only_files_and_folders_go_up(void **state)
 {
@@ -916,6 +955,8 @@ int main(void)
 		BOX_TEST(folders_that_go_away_here),
 		BOX_TEST(many_folders_without_files),
 		BOX_TEST(folders_are_asked_about_once),
+		BOX_TEST(many_are_asked_about_together),
+		BOX_TEST(one_of_many_is_a_link),
 		BOX_TEST(only_files_and_folders_go_up),
 		BOX_TEST(what_appears_meanwhile_stays),
 	};
