@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,28 @@ static void test_writable_by_others(void **state)
 	must_fail(dir, "can be changed by others");
 }
 
+/* The group that is made for each user has nobody else in it. */
+static void test_a_group_of_ones_own(void **state)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	const struct group *group = user ? getgrgid(user->pw_gid) : NULL;
+	(void)state;
+	if (!group || strcmp(group->gr_name, user->pw_name) != 0 || *group->gr_mem != NULL)
+		skip();
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(mkdir(file, 0700), 0);
+	assert_int_equal(chmod(file, 0770), 0);
+	assert_int_equal(chmod(top, 0770), 0);
+	must_pass(dir);
+	if (geteuid() != 0)
+		return; /* only root can give it to another group */
+	assert_int_equal(chown(file, 0, NOBODY), 0);
+	must_fail(dir, "token can be changed by others");
+	assert_int_equal(chown(file, 0, 0), 0);
+	assert_int_equal(chown(top, 0, NOBODY), 0);
+	must_fail(dir, "can be changed by others");
+}
+
 static void test_files(void **state)
 {
 	char second[128];
@@ -145,6 +169,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ours, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_writable_by_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_group_of_ones_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links_and_folders_above, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_of_somebody_else, setup, teardown),
