@@ -2,6 +2,7 @@
 /* Answers that are lists of names, whole; and what of an object is the server's, field by field. One backend for all. */
 #include "tests/unit/local/server/backend.h"
 
+#include "local/server/api/request.h"
 #include "local/server/store/objects_internal.h"
 
 static cJSON *tree_of(const char *method, const char *path, const char *body, const char *type)
@@ -51,6 +52,22 @@ static void test_how_an_answer_ends(void **state)
 			fail_msg("%s: %s", paths[i], got.body.p);
 		str_deinit(&got.body);
 	}
+}
+
+static void test_how_large_a_body_may_be(void **state)
+{
+	(void)state;
+	char *body = malloc(REQUEST_MAX_BODY + 2);
+	assert_non_null(body);
+	for (size_t n = REQUEST_MAX_BODY; n <= REQUEST_MAX_BODY + 1; n++) {
+		memset(body, ' ', n);
+		memcpy(body, "{}", 2);
+		body[n] = '\0';
+		struct got got = ask("POST", LEASES "?dryRun=All", body, NULL);
+		assert_int_equal(got.status, n == REQUEST_MAX_BODY ? 422 : 413);
+		str_deinit(&got.body);
+	}
+	free(body);
 }
 
 static void test_parameters_of_a_write(void **state)
@@ -234,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_where_everything_is),
 		cmocka_unit_test(test_how_an_answer_ends),
+		cmocka_unit_test(test_how_large_a_body_may_be),
 		cmocka_unit_test(test_parameters_of_a_write),
 		cmocka_unit_test(test_a_scale_in_full),
 		cmocka_unit_test(test_what_is_the_servers),
