@@ -39,7 +39,7 @@ struct stage {
 		char *body;
 	} answers[STAGE_ANSWERS];
 	size_t n_answers;
-	bool read_only, is_local_backend;
+	bool read_only, is_local_backend, has_no_addresses;
 	struct engine_link link; /* instead of the true one */
 	bool has_link;
 	char link_reason[128];
