@@ -239,6 +239,7 @@ static void test_all_of_ours_goes_and_nothing_else(void **state)
 	put("token.tmp-0123456789ab", "");
 	put("notes", "mine");
 	put("removing-x", "mine");
+	put(".removingx", "mine");
 	if (!control_reset(&opts, &err))
 		fail_msg("%s", err.msg);
 	for (size_t i = 0; i < COUNT(ours); i++)
@@ -246,11 +247,12 @@ static void test_all_of_ours_goes_and_nothing_else(void **state)
 			fail_msg("%s", ours[i]);
 	assert_false(is_there("lock") || is_there(".removing-0123456789abcdef") ||
 		     is_there("token.tmp-0123456789ab"));
-	assert_true(is_there("notes") && is_there("removing-x"));
+	assert_true(is_there("notes") && is_there("removing-x") && is_there(".removingx"));
 	/* what has nothing of ours any more is no mistake, and one that is not there neither */
 	assert_true(control_reset(&opts, &err));
 	assert_int_equal(unlink(at("notes")), 0);
 	assert_int_equal(unlink(at("removing-x")), 0);
+	assert_int_equal(unlink(at(".removingx")), 0);
 	put("lock", "");
 	assert_true(control_reset(&opts, &err));
 	assert_int_not_equal(access(dir, F_OK), 0);

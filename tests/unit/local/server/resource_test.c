@@ -75,68 +75,69 @@ static void test_cells(void **state)
 #define AT "\"2026-01-01T00:02:00Z\"" /* 5 s ago */
 
 /* One cell of a kind, as text. */
+static const struct {
+	enum kind kind;
+	size_t column;
+	const char *object, *cell;
+} single_cells[] = {
+	{ KIND_NAMESPACE, 1, "{\"status\":{\"phase\":\"Active\"}}", "\"Active\"" },
+	{ KIND_PVC, 1, "{\"status\":{\"phase\":\"Bound\"}}", "\"Bound\"" },
+	{ KIND_PVC, 2, "{\"spec\":{\"volumeName\":\"v\"}}", "\"v\"" },
+	{ KIND_PVC, 3, "{\"status\":{\"capacity\":{\"storage\":\"1Gi\"}}}", "\"1Gi\"" },
+	{ KIND_LEASE, 1, "{\"spec\":{\"holderIdentity\":\"me\"}}", "\"me\"" },
+	{ KIND_SANDBOX, 1,
+		"{\"status\":{\"conditions\":[{\"type\":\"Other\",\"status\":"
+		"\"False\"},{\"type\":\"Ready\",\"status\":\"True\"}]}}",
+		"\"True\"" },
+	{ KIND_POOL, 1, "{}", "0" },
+	{ KIND_POOL, 2, "{}", "0" },
+	{ KIND_EVENT, 0, "{\"series\":{\"lastObservedTime\":" AT "},\"lastTimestamp\":\"x\"}",
+		"\"5s\"" },
+	{ KIND_EVENT, 0, "{\"lastTimestamp\":" AT ",\"eventTime\":\"x\"}", "\"5s\"" },
+	{ KIND_EVENT, 0, "{\"eventTime\":" AT ",\"metadata\":{\"creationTimestamp\":\"x\"}}",
+		"\"5s\"" },
+	{ KIND_EVENT, 0, "{\"metadata\":{\"creationTimestamp\":" AT "}}", "\"5s\"" },
+	{ KIND_EVENT, 0, "{}", "\"<unknown>\"" },
+	{ KIND_EVENT, 3, "{\"involvedObject\":{\"kind\":\"AZaz\",\"name\":\"AZ\"}}",
+		"\"azaz/AZ\"" },
+	{ KIND_EVENT, 3, "{}", "\"/\"" },
+	{ KIND_POD, 2, "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}",
+		"\"Evicted\"" },
+	{ KIND_POD, 2,
+		"{\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"state\":"
+		"{\"terminated\":{\"reason\":\"OOMKilled\"}}}]}}",
+		"\"OOMKilled\"" },
+	{ KIND_POD, 2,
+		"{\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"state\":"
+		"{\"running\":{}}}]}}",
+		"\"Running\"" },
+	{ KIND_POD, 1,
+		"{\"spec\":{\"containers\":[{},{},{}]},\"status\":{\"containerStatuses\":"
+		"[{\"ready\":true},{\"ready\":false},{\"ready\":true}]}}",
+		"\"2/3\"" },
+	{ KIND_POD, 3,
+		"{\"status\":{\"containerStatuses\":[{\"restartCount\":2},{},"
+		"{\"restartCount\":3}]}}",
+		"\"5\"" },
+	{ KIND_SERVICE, 1, "{\"spec\":{\"type\":\"NodePort\"}}", "\"NodePort\"" },
+	{ KIND_SERVICE, 2, "{}", "\"<none>\"" },
+	{ KIND_SERVICE, 4, "{}", "\"<none>\"" },
+};
+
 static void test_one_cell(void **state)
 {
-	static const struct {
-		enum kind kind;
-		size_t column;
-		const char *object, *cell;
-	} rows[] = {
-		{ KIND_NAMESPACE, 1, "{\"status\":{\"phase\":\"Active\"}}", "\"Active\"" },
-		{ KIND_PVC, 1, "{\"status\":{\"phase\":\"Bound\"}}", "\"Bound\"" },
-		{ KIND_PVC, 2, "{\"spec\":{\"volumeName\":\"v\"}}", "\"v\"" },
-		{ KIND_PVC, 3, "{\"status\":{\"capacity\":{\"storage\":\"1Gi\"}}}", "\"1Gi\"" },
-		{ KIND_LEASE, 1, "{\"spec\":{\"holderIdentity\":\"me\"}}", "\"me\"" },
-		{ KIND_SANDBOX, 1,
-			"{\"status\":{\"conditions\":[{\"type\":\"Other\",\"status\":"
-			"\"False\"},{\"type\":\"Ready\",\"status\":\"True\"}]}}",
-			"\"True\"" },
-		{ KIND_POOL, 1, "{}", "0" },
-		{ KIND_POOL, 2, "{}", "0" },
-		{ KIND_EVENT, 0,
-			"{\"series\":{\"lastObservedTime\":" AT "},\"lastTimestamp\":\"x\"}",
-			"\"5s\"" },
-		{ KIND_EVENT, 0, "{\"lastTimestamp\":" AT ",\"eventTime\":\"x\"}", "\"5s\"" },
-		{ KIND_EVENT, 0,
-			"{\"eventTime\":" AT ",\"metadata\":{\"creationTimestamp\":\"x\"}}",
-			"\"5s\"" },
-		{ KIND_EVENT, 0, "{\"metadata\":{\"creationTimestamp\":" AT "}}", "\"5s\"" },
-		{ KIND_EVENT, 0, "{}", "\"<unknown>\"" },
-		{ KIND_EVENT, 3, "{\"involvedObject\":{\"kind\":\"AZaz\",\"name\":\"AZ\"}}",
-			"\"azaz/AZ\"" },
-		{ KIND_EVENT, 3, "{}", "\"/\"" },
-		{ KIND_POD, 2, "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}",
-			"\"Evicted\"" },
-		{ KIND_POD, 2,
-			"{\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"state\":"
-			"{\"terminated\":{\"reason\":\"OOMKilled\"}}}]}}",
-			"\"OOMKilled\"" },
-		{ KIND_POD, 2,
-			"{\"status\":{\"phase\":\"Running\",\"containerStatuses\":[{\"state\":"
-			"{\"running\":{}}}]}}",
-			"\"Running\"" },
-		{ KIND_POD, 1,
-			"{\"spec\":{\"containers\":[{},{},{}]},\"status\":{\"containerStatuses\":"
-			"[{\"ready\":true},{\"ready\":false},{\"ready\":true}]}}",
-			"\"2/3\"" },
-		{ KIND_POD, 3,
-			"{\"status\":{\"containerStatuses\":[{\"restartCount\":2},{},"
-			"{\"restartCount\":3}]}}",
-			"\"5\"" },
-		{ KIND_SERVICE, 1, "{\"spec\":{\"type\":\"NodePort\"}}", "\"NodePort\"" },
-		{ KIND_SERVICE, 2, "{}", "\"<none>\"" },
-		{ KIND_SERVICE, 4, "{}", "\"<none>\"" },
-	};
 	int64_t now;
 	(void)state;
 	assert_true(clock_parse_rfc3339("2026-01-01T00:02:05Z", &now));
 	clock_set_for_tests(0, now);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		cJSON *o = cJSON_Parse(rows[i].object), *cells = cJSON_CreateArray();
+	for (size_t i = 0; i < COUNT(single_cells); i++) {
+		cJSON *o = cJSON_Parse(single_cells[i].object), *cells = cJSON_CreateArray();
 		assert_non_null(o);
-		resource_of(rows[i].kind)->columns[rows[i].column].cell(o, cells);
+		resource_of(single_cells[i].kind)
+			->columns[single_cells[i].column]
+			.cell(o, cells);
 		char *text = cJSON_PrintUnformatted(cells->child);
-		if (strcmp(text, rows[i].cell) != 0)
+		if (strcmp(text, single_cells[i].cell) != 0)
 			fail_msg("row %zu: %s", i, text);
 		free(text);
 		cJSON_Delete(cells);
