@@ -208,6 +208,28 @@ static void test_a_pool_that_ends_makes_none(void **state)
 	assert_int_equal(count(w), 0);
 }
 
+/* What goes already, is nobody's, or lives elsewhere does not fill a place. */
+static void test_which_count(void **state)
+{
+	struct world *w = *state;
+	add_template(w);
+	const char *uid = add_pool(w, 1, "")->uid;
+	world_put(w, KIND_SANDBOX,
+		"{'metadata':{'name':'going','uid':'g','finalizers':['x/y'],'deletionTimestamp':"
+		"'2026-01-01T00:00:00Z','ownerReferences':[{'uid':'%s','controller':true}]},'spec':{}}",
+		uid);
+	world_put(w, KIND_SANDBOX, "{'metadata':{'name':'free','uid':'f'},'spec':{}}");
+	world_put(w, KIND_SANDBOX,
+		"{'metadata':{'name':'far','namespace':'far','uid':'r','ownerReferences':[{'uid':'%s',"
+		"'controller':true}]},'spec':{}}",
+		uid);
+	for (int pass = 0; pass < 2; pass++) {
+		world_pass(w, KIND_POOL, "p");
+		assert_int_equal(count(w), 4);
+		assert_int_equal(status_of(w, "replicas"), 1);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_set_up, world_tear_down)
 
 int main(void)
@@ -219,6 +241,7 @@ int main(void)
 		TEST(test_others_are_left_alone),
 		TEST(test_recreate_replaces_what_is_outdated),
 		TEST(test_without_recreate_they_stay),
+		TEST(test_which_count),
 		TEST(test_without_a_template),
 		TEST(test_a_pool_that_ends_makes_none),
 	};
