@@ -205,6 +205,25 @@ static void signals_do_not_pile_up(void **state)
 	runtime_process_free(process);
 }
 
+static void the_end_of_input_is_told_once(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	run(1);
+	assert_true(runtime_process_eof(process, &err));
+	UNTIL(n_of("WriteStdin") == 1);
+	assert_true(runtime_process_eof(process, &err));
+	send_to(3, "", 0, "0", "", true);
+	assert_true(runtime_process_signal(process, RUNTIME_SIGINT, &err));
+	UNTIL(n_of("SendSignal") == 1);
+	assert_true(runtime_process_eof(process, &err));
+	assert_true(runtime_process_signal(process, RUNTIME_SIGINT, &err));
+	UNTIL(n_of("SendSignal") == 2);
+	assert_int_equal(n_of("WriteStdin"), 1);
+	end(1);
+}
+
 /* ---- both through a tunnel */
 static struct bufferevent *pipes[8];
 static size_t n_pipes;
@@ -323,6 +342,7 @@ int main(void)
 		TEST(the_same_of_a_command),
 		TEST(spans_of_processes),
 		TEST(signals_do_not_pile_up),
+		TEST(the_end_of_input_is_told_once),
 		TEST(both_lanes_through_a_tunnel),
 		TEST(a_backend_that_is_missing),
 	};
