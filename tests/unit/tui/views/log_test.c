@@ -49,6 +49,10 @@ static void test_rows(void **state)
 	log_rows_take(&rows, telemetry, "THIRD", false);
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.rows[0].depth, 0); /* its parents are not in the picture */
+	log_rows_take(&rows, telemetry, "file.DENIED", false); /* what it failed with */
+	assert_int_equal(rows.n, 1);
+	log_rows_take(&rows, telemetry, "label=evil", false); /* what it says */
+	assert_int_equal(rows.n, 1);
 	log_rows_take(&rows, telemetry, "", true);
 	assert_true(log_row_is_bad(&rows.rows[rows.n - 1]));
 	log_rows_take(&rows, NULL, "no such text", false);
