@@ -121,7 +121,7 @@ class RealSandboxd:
         self._argv = [need_bed("sandboxd-listen" if listen_host else "sandboxd")]
         if listen_host:
             self._argv.append(f"--listen-host={listen_host}")
-        self._argv += [f"--root-dir={self.root}", "--shutdown-timeout=2s", *args]
+        self._argv += [f"--root-dir={self.root}", "--shutdown-timeout=100ms", *args]  # which it always waits out
         self._env = env
         self.proc = None
         try:
