@@ -95,6 +95,33 @@ static void what_a_context_says(void **state)
 	engine_free(engine);
 }
 
+/* Each word of the way, with what it stands for. */
+static void words_of_a_way(void **state)
+{
+	struct cluster *c = *state;
+	struct err err;
+	api_write(&c->api, "token", "r0uter");
+	char *extension =
+		x_asprintf("connectivity: router, router-service: r, router-namespace: s, "
+			   "router-token-file: %s/token",
+			c->api.dir);
+	struct engine *engine = open_context(c, extension, (struct engine_opts){ 0 }, &err);
+	if (engine == NULL)
+		fail_msg("%s", err.msg);
+	assert_string_equal(engine->router_service, "r");
+	assert_string_equal(engine->router_namespace, "s");
+	assert_string_equal(engine->router_token, "r0uter");
+	engine_free(engine);
+	free(extension);
+	/* a scheme needs a gateway, and is one of two */
+	assert_null(open_context(c, "connectivity: gateway, gateway: g, gateway-scheme: ftp",
+		(struct engine_opts){ 0 }, &err));
+	assert_string_equal(err.msg, "context x: --gateway-scheme is http or https");
+	assert_null(open_context(c, "gateway-namespace: n", (struct engine_opts){ 0 }, &err));
+	assert_non_null(
+		strstr(err.msg, "--gateway-namespace and --gateway-scheme need --gateway"));
+}
+
 static void what_a_context_may_not_say(void **state)
 {
 	static const struct {
@@ -296,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CONTEXT(what_a_context_says),
+		CONTEXT(words_of_a_way),
 		CONTEXT(what_a_context_may_not_say),
 		CONTEXT(tokens_of_a_context),
 		CONTEXT(a_pods_own_token),
