@@ -71,7 +71,7 @@ void transfer_walk_start(struct transfer *transfer)
 	transfer->top->modified_s = transfer->from_modified_s;
 	transfer->top->to_is_new = transfer->to.kind == END_REMOTE && transfer->to.is_new;
 	keep_dir(transfer, transfer->top);
-	if (transfer->from.kind == END_REMOTE && transfer->to.kind == END_REMOTE &&
+	if (transfer->from.kind == END_REMOTE &&
 		transfer->from.runtime == transfer->to.runtime && !transfer->to.makes_root)
 		transfer->walk->target = transfer_dir_new(NULL, NULL);
 	push(transfer->walk, transfer_dir_ref(transfer->top));

@@ -67,8 +67,6 @@ bool key_parse(const char *name, struct key *out)
 			i = (size_t)-1;
 		}
 	}
-	if (!*name)
-		return false;
 	if (strcmp(name, "space") == 0) {
 		key.codepoint = ' ';
 		*out = key;
