@@ -9,6 +9,7 @@
 
 #include "engine/base/safe_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TITLE_COLS_MAX = 26, NUMBERS_MAX = 9, COUNTER_COLS = 5, TAB_COLS_MIN = 6 };
