@@ -29,14 +29,14 @@ static const char *const outcome_words[] = { "", "deleted", "is being deleted", 
 _Static_assert(
 	sizeof outcome_words / sizeof *outcome_words == OUTCOME_COUNT, "a word for each");
 
-struct each {
+struct cli_each {
 	struct cli *cli;
 	char **names;
 	int n, at;
 	enum outcome outcome;
 	/* True: nothing to do, *why says so */
 	bool (*is_done)(const struct fleet_row *row, const char **why);
-	struct fleet_op *(*start)(struct each *each, const char *uid, struct err *err);
+	struct fleet_op *(*start)(struct cli_each *each, const char *uid, struct err *err);
 	int status;
 
 	/* of the one at work */
@@ -44,15 +44,15 @@ struct each {
 	char *name; /* the claim's or the Sandbox's */
 	char uid[FLEET_UID_BYTES];
 	bool is_waiting; /* until it is gone */
-	struct loop_timer *deadline;
+	struct net_loop_timer *deadline;
 };
 
-static void each_next(struct each *each);
+static void each_next(struct cli_each *each);
 
 /* ---- what became of it */
 
 static void print_outcome(
-	struct each *each, const char *words, bool is_changed, int64_t expires_ms)
+	struct cli_each *each, const char *words, bool is_changed, int64_t expires_ms)
 {
 	struct cli *cli = each->cli;
 	char time[CLOCK_RFC3339_BYTES] = "";
@@ -85,17 +85,17 @@ static void print_outcome(
 	fflush(stdout);
 }
 
-static void each_end(struct each *each)
+static void each_end(struct cli_each *each)
 {
 	each->is_waiting = false;
-	loop_timer_disarm(each->deadline);
+	net_loop_timer_disarm(each->deadline);
 	free(each->name);
 	each->name = NULL;
 	each->at++;
 	each_next(each);
 }
 
-static void each_fail(struct each *each, const struct err *err)
+static void each_fail(struct cli_each *each, const struct err *err)
 {
 	int status = cli_fail(each->cli, err);
 	if (each->status == EXIT_STATUS_OK)
@@ -103,7 +103,7 @@ static void each_fail(struct each *each, const struct err *err)
 	each_end(each);
 }
 
-static void each_succeed(struct each *each, enum outcome outcome)
+static void each_succeed(struct cli_each *each, enum outcome outcome)
 {
 	const struct fleet_row *row = fleet_find(engine_fleet(each->cli->engine), each->uid);
 	print_outcome(each, outcome_words[outcome], true,
@@ -113,21 +113,21 @@ static void each_succeed(struct each *each, enum outcome outcome)
 
 /* ---- until it is gone */
 
-static bool is_gone(const struct each *each)
+static bool is_gone(const struct cli_each *each)
 {
 	return fleet_find(engine_fleet(each->cli->engine), each->uid) == NULL;
 }
 
 static void on_change(void *arg)
 {
-	struct each *each = arg;
+	struct cli_each *each = arg;
 	if (each->is_waiting && is_gone(each))
 		each_succeed(each, DELETED);
 }
 
 static void on_deadline(void *arg)
 {
-	struct each *each = arg;
+	struct cli_each *each = arg;
 	struct err err = { 0 };
 	const struct fleet_row *row = fleet_find(engine_fleet(each->cli->engine), each->uid);
 	err_set(&err, ERR_OP_TIMEOUT, "%s is still being deleted%s%s", each->name,
@@ -137,7 +137,7 @@ static void on_deadline(void *arg)
 
 static void on_done(void *arg, const struct err *err)
 {
-	struct each *each = arg;
+	struct cli_each *each = arg;
 	const struct cli_options *opt = &each->cli->opt;
 	if (err != NULL) {
 		each_fail(each, err);
@@ -147,9 +147,9 @@ static void on_done(void *arg, const struct err *err)
 		each_succeed(each, BEING_DELETED);
 	} else {
 		each->is_waiting = true;
-		loop_timer_arm(each->deadline, opt->timeout_given
-						       ? opt->timeout_ms
-						       : setting_get(SETTING_READY_TIMEOUT));
+		net_loop_timer_arm(each->deadline,
+			opt->timeout_given ? opt->timeout_ms
+					   : setting_get(SETTING_READY_TIMEOUT));
 	}
 }
 
@@ -157,7 +157,7 @@ static void on_done(void *arg, const struct err *err)
 
 static void on_resolved(void *arg, const struct err *err, const char *uid)
 {
-	struct each *each = arg;
+	struct cli_each *each = arg;
 	struct err own = { 0 };
 	const char *why = NULL;
 	if (err != NULL) {
@@ -176,7 +176,7 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 	}
 }
 
-static void each_next(struct each *each)
+static void each_next(struct cli_each *each)
 {
 	struct err err = { 0 };
 	if (each->at == each->n)
@@ -186,7 +186,7 @@ static void each_next(struct each *each)
 		each_fail(each, &err);
 }
 
-static int run_each(struct cli *cli, struct each *each)
+static int run_each(struct cli *cli, struct cli_each *each)
 {
 	struct err err = { 0 };
 	if (cli_is_direct(cli))
@@ -194,36 +194,36 @@ static int run_each(struct cli *cli, struct each *each)
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	each->cli = cli;
-	each->deadline = loop_timer_new(cli->loop, on_deadline, each);
+	each->deadline = net_loop_timer_new(cli->loop, on_deadline, each);
 	engine_on_change(cli->engine, on_change, each);
 	each_next(each);
 	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
-	loop_timer_free(each->deadline);
+	net_loop_timer_free(each->deadline);
 	free(each->name);
 	return cli->status;
 }
 
 /* ---- what is done */
 
-static struct fleet_op *start_delete(struct each *each, const char *uid, struct err *err)
+static struct fleet_op *start_delete(struct cli_each *each, const char *uid, struct err *err)
 {
 	return fleet_delete_start(engine_fleet(each->cli->engine), uid, on_done, each, err);
 }
 
-static struct fleet_op *start_suspend(struct each *each, const char *uid, struct err *err)
+static struct fleet_op *start_suspend(struct cli_each *each, const char *uid, struct err *err)
 {
 	return fleet_suspend_start(
 		engine_fleet(each->cli->engine), uid, true, on_done, each, err);
 }
 
-static struct fleet_op *start_resume(struct each *each, const char *uid, struct err *err)
+static struct fleet_op *start_resume(struct cli_each *each, const char *uid, struct err *err)
 {
 	return fleet_suspend_start(
 		engine_fleet(each->cli->engine), uid, false, on_done, each, err);
 }
 
-static struct fleet_op *start_extend(struct each *each, const char *uid, struct err *err)
+static struct fleet_op *start_extend(struct cli_each *each, const char *uid, struct err *err)
 {
 	return fleet_extend_start(engine_fleet(each->cli->engine), uid,
 		each->cli->opt.timeout_ms, on_done, each, err);
@@ -274,7 +274,7 @@ static int run_rm(struct cli *cli, int argc, char **argv)
 	struct err err = { 0 };
 	if (!confirm(cli, argc, argv, &err))
 		return cli_fail(cli, &err);
-	struct each each = {
+	struct cli_each each = {
 		.names = argv, .n = argc, .outcome = DELETED, .start = start_delete
 	};
 	return run_each(cli, &each);
@@ -282,7 +282,7 @@ static int run_rm(struct cli *cli, int argc, char **argv)
 
 static int run_suspend(struct cli *cli, int argc, char **argv)
 {
-	struct each each = { .names = argv,
+	struct cli_each each = { .names = argv,
 		.n = argc,
 		.outcome = SUSPENDED,
 		.is_done = is_suspended,
@@ -292,7 +292,7 @@ static int run_suspend(struct cli *cli, int argc, char **argv)
 
 static int run_resume(struct cli *cli, int argc, char **argv)
 {
-	struct each each = { .names = argv,
+	struct cli_each each = { .names = argv,
 		.n = argc,
 		.outcome = RESUMED,
 		.is_done = is_running,
@@ -305,7 +305,7 @@ static int run_extend(struct cli *cli, int argc, char **argv)
 	if (!cli->opt.timeout_given)
 		return cli_fail_usage(
 			cli, "extend needs --timeout TIME: how long it may still live");
-	struct each each = {
+	struct cli_each each = {
 		.names = argv, .n = argc, .outcome = EXTENDED, .start = start_extend
 	};
 	return run_each(cli, &each);

@@ -33,12 +33,12 @@ struct cli_options {
 
 struct cli {
 	struct cli_options opt;
-	struct loop *loop;
-	struct engine *engine;       /* after cli_open() */
-	int status;                  /* the exit status so far */
-	bool is_finished;            /* cli_finish() was called */
-	char *kubeconfig;            /* of the local backend, when it is used */
-	struct watch_fatal *signals; /* after cli_open() */
+	struct net_loop *loop;
+	struct engine *engine;           /* after cli_open() */
+	int status;                      /* the exit status so far */
+	bool is_finished;                /* cli_finish() was called */
+	char *kubeconfig;                /* of the local backend, when it is used */
+	struct net_watch_fatal *signals; /* after cli_open() */
 	void (*on_signal)(void *arg, int signal_number); /* NULL: the verb just ends */
 	void *on_signal_arg;
 };

@@ -32,19 +32,19 @@ enum {
 	ANSWER_BYTES = 64,
 };
 
-struct copy {
+struct cli_copy {
 	struct cli *cli;
 	struct side from, to;
 	struct transfer *transfer;
-	struct loop_timer *deadline;
-	struct watch_fd *answer; /* the terminal, while there is a question */
+	struct net_loop_timer *deadline;
+	struct net_watch_fd *answer; /* the terminal, while there is a question */
 	cJSON *notes;
 	uint64_t n_notes;
 	int64_t started_ms; /* before anything was opened */
 	bool shows_progress;
 };
 
-static void clear_progress(const struct copy *copy)
+static void clear_progress(const struct cli_copy *copy)
 {
 	if (copy->shows_progress)
 		fputs("\r\033[K", stderr);
@@ -53,7 +53,7 @@ static void clear_progress(const struct copy *copy)
 /* ---- progress */
 static void on_progress(void *arg, const struct transfer_progress *progress)
 {
-	const struct copy *copy = arg;
+	const struct cli_copy *copy = arg;
 	if (!copy->shows_progress || copy->answer != NULL)
 		return;
 	char done[NUM_SIZE_BYTES], total[NUM_SIZE_BYTES], rate[NUM_SIZE_BYTES];
@@ -86,7 +86,7 @@ static void on_progress(void *arg, const struct transfer_progress *progress)
 /* ---- the receipt */
 static void on_note(void *arg, enum transfer_note note, const char *path, const char *text)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	if (++copy->n_notes > NOTES_KEPT)
 		return;
 	cJSON *object = cJSON_CreateObject();
@@ -96,7 +96,7 @@ static void on_note(void *arg, enum transfer_note note, const char *path, const 
 	cJSON_AddItemToArray(copy->notes, object);
 }
 
-static void print_notes(const struct copy *copy)
+static void print_notes(const struct cli_copy *copy)
 {
 	const cJSON *note;
 	uint64_t n = 0;
@@ -112,7 +112,7 @@ static void print_notes(const struct copy *copy)
 			copy->n_notes - NOTES_SHOWN);
 }
 
-static void print_json_receipt(struct copy *copy, const struct transfer_progress *progress)
+static void print_json_receipt(struct cli_copy *copy, const struct transfer_progress *progress)
 {
 	cJSON *object = cJSON_CreateObject();
 	cJSON_AddNumberToObject(object, "files", (double)progress->files_done);
@@ -126,7 +126,7 @@ static void print_json_receipt(struct copy *copy, const struct transfer_progress
 	cJSON_Delete(object);
 }
 
-static void print_receipt(struct copy *copy, const struct transfer_progress *progress)
+static void print_receipt(struct cli_copy *copy, const struct transfer_progress *progress)
 {
 	const struct cli *cli = copy->cli;
 	if (cli_is_structured(cli)) {
@@ -146,7 +146,7 @@ static void print_receipt(struct copy *copy, const struct transfer_progress *pro
 static void on_copied(
 	void *arg, const struct err *err, const struct transfer_progress *progress)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	copy->transfer = NULL;
 	clear_progress(copy);
 	if (progress != NULL && (err == NULL || progress->files_done > 0))
@@ -155,7 +155,7 @@ static void on_copied(
 }
 
 /* ---- ended from outside: nothing unfinished stays */
-static void end_early(struct copy *copy, const struct err *err, int status)
+static void end_early(struct cli_copy *copy, const struct err *err, int status)
 {
 	clear_progress(copy);
 	transfer_cancel(copy->transfer);
@@ -166,7 +166,7 @@ static void end_early(struct copy *copy, const struct err *err, int status)
 
 static void on_signal(void *arg, int signal_number)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	struct err err = { 0 };
 	err_set(&err, ERR_OP_CANCELLED,
 		"the copy was cancelled; unfinished files were removed");
@@ -175,27 +175,27 @@ static void on_signal(void *arg, int signal_number)
 
 static void on_deadline(void *arg)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	struct err err = { 0 };
 	err_set(&err, ERR_OP_TIMEOUT,
 		"the copy took longer than --timeout gives it; unfinished files were removed");
 	end_early(copy, &err, STATUS_TIMEOUT);
 }
 
-static void watch_ends(struct copy *copy)
+static void watch_ends(struct cli_copy *copy)
 {
 	cli_on_signal(copy->cli, on_signal, copy);
 	if (!copy->cli->opt.timeout_given)
 		return;
-	copy->deadline = loop_timer_new(copy->cli->loop, on_deadline, copy);
+	copy->deadline = net_loop_timer_new(copy->cli->loop, on_deadline, copy);
 	int64_t left_ms = copy->cli->opt.timeout_ms - (clock_mono_ms() - copy->started_ms);
-	loop_timer_arm(copy->deadline, left_ms > 0 ? left_ms : 0);
+	net_loop_timer_arm(copy->deadline, left_ms > 0 ? left_ms : 0);
 }
 
 /* ---- too many entries? */
 static void on_answer(void *arg, bool is_readable, bool is_writable)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	char answer[ANSWER_BYTES];
 	(void)is_writable;
 	if (!is_readable)
@@ -203,19 +203,19 @@ static void on_answer(void *arg, bool is_readable, bool is_writable)
 	ssize_t n = read(STDIN_FILENO, answer, sizeof answer);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	watch_fd_free(copy->answer);
+	net_watch_fd_free(copy->answer);
 	copy->answer = NULL;
 	transfer_go_on(copy->transfer, n > 0 && (answer[0] == 'y' || answer[0] == 'Y'));
 }
 
 static void on_limit(void *arg, uint64_t n)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	clear_progress(copy);
 	fprintf(stderr, "this tree has more than %" PRIu64 " entries; go on? [y/N] ", n);
-	copy->answer = watch_fd_new(copy->cli->loop, STDIN_FILENO, on_answer, copy, NULL);
+	copy->answer = net_watch_fd_new(copy->cli->loop, STDIN_FILENO, on_answer, copy, NULL);
 	if (copy->answer != NULL)
-		watch_fd_want(copy->answer, true, false);
+		net_watch_fd_want(copy->answer, true, false);
 	else
 		transfer_go_on(copy->transfer, false);
 }
@@ -229,7 +229,7 @@ static enum transfer_conflict conflict_of(const struct cli_options *opt)
 	return strcmp(opt->conflict, "rename") == 0 ? TRANSFER_RENAME : TRANSFER_FAIL;
 }
 
-static void start(struct copy *copy)
+static void start(struct cli_copy *copy)
 {
 	struct cli *cli = copy->cli;
 	struct err err = { 0 };
@@ -257,11 +257,11 @@ static void start(struct copy *copy)
 }
 
 /* Resolves the sides one after the other, then starts. */
-static void next_side(struct copy *copy);
+static void next_side(struct cli_copy *copy);
 
 static void on_path(void *arg, const struct err *err, const char *path)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	struct side *side =
 		copy->from.runtime && !copy->from.own_path ? &copy->from : &copy->to;
 	if (err != NULL) {
@@ -272,7 +272,7 @@ static void on_path(void *arg, const struct err *err, const char *path)
 	next_side(copy);
 }
 
-static void take_runtime(struct copy *copy, const char *uid)
+static void take_runtime(struct cli_copy *copy, const char *uid)
 {
 	struct err err = { 0 };
 	struct side *side = copy->from.name && !copy->from.runtime ? &copy->from : &copy->to;
@@ -285,14 +285,14 @@ static void take_runtime(struct copy *copy, const char *uid)
 
 static void on_resolved(void *arg, const struct err *err, const char *uid)
 {
-	struct copy *copy = arg;
+	struct cli_copy *copy = arg;
 	if (err != NULL)
 		cli_finish(copy->cli, cli_fail(copy->cli, err));
 	else
 		take_runtime(copy, uid);
 }
 
-static void next_side(struct copy *copy)
+static void next_side(struct cli_copy *copy)
 {
 	struct cli *cli = copy->cli;
 	struct err err = { 0 };
@@ -310,7 +310,7 @@ static void next_side(struct copy *copy)
 		cli_finish(cli, cli_fail(cli, &err));
 }
 
-static bool check_sides(const struct copy *copy, struct err *err)
+static bool check_sides(const struct cli_copy *copy, struct err *err)
 {
 	const struct side *sides[] = { &copy->from, &copy->to };
 	if (copy->from.name == NULL && copy->to.name == NULL)
@@ -337,7 +337,7 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	struct err err = { 0 };
-	struct copy copy = { .cli = cli, .notes = cJSON_CreateArray() };
+	struct cli_copy copy = { .cli = cli, .notes = cJSON_CreateArray() };
 	copy.started_ms = clock_mono_ms();
 	cli_split_target(argv[0], &copy.from.name, &copy.from.path);
 	cli_split_target(argv[1], &copy.to.name, &copy.to.path);
@@ -350,8 +350,8 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 		cli_run_loop(cli);
 	}
 	cli_on_signal(cli, NULL, NULL);
-	loop_timer_free(copy.deadline);
-	watch_fd_free(copy.answer);
+	net_loop_timer_free(copy.deadline);
+	net_watch_fd_free(copy.answer);
 	cJSON_Delete(copy.notes);
 	free(copy.from.name);
 	free(copy.to.name);

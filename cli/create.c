@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct create {
+struct cli_create {
 	struct cli *cli;
 	struct fleet_op *op;
 	bool is_cancelled;              /* by a signal */
@@ -21,20 +21,20 @@ struct create {
 
 static void on_stage(void *arg, const char *stage)
 {
-	const struct create *create = arg;
+	const struct cli_create *create = arg;
 	if (isatty(STDERR_FILENO))
 		cli_note(create->cli, "%s", stage);
 }
 
 static void on_left(void *arg, const char *name, const char *uid)
 {
-	struct create *create = arg;
+	struct cli_create *create = arg;
 	free(create->left);
 	create->left = x_strdup(name);
 	snprintf(create->left_uid, sizeof create->left_uid, "%s", uid);
 }
 
-static void tell_left(const struct create *create)
+static void tell_left(const struct cli_create *create)
 {
 	const struct cli *cli = create->cli;
 	if (create->left == NULL)
@@ -45,14 +45,14 @@ static void tell_left(const struct create *create)
 
 static void on_signal(void *arg, int signal_number)
 {
-	struct create *create = arg;
+	struct cli_create *create = arg;
 	create->is_cancelled = create->op != NULL;
 	fleet_op_cancel(create->op);
 	create->op = NULL;
 	cli_finish(create->cli, cli_signal_status(signal_number));
 }
 
-static void tell_cancelled(const struct create *create)
+static void tell_cancelled(const struct cli_create *create)
 {
 	struct cli *cli = create->cli;
 	struct err err = { 0 };
@@ -69,7 +69,7 @@ static void tell_cancelled(const struct create *create)
 
 static void on_taken_away(void *arg, const struct err *err)
 {
-	struct create *create = arg;
+	struct cli_create *create = arg;
 	if (err != NULL)
 		cli_fail(create->cli, err);
 	else
@@ -78,7 +78,7 @@ static void on_taken_away(void *arg, const struct err *err)
 }
 
 /* With somebody to ask, it is offered; else it is told. */
-static void end_failed(struct create *create)
+static void end_failed(struct cli_create *create)
 {
 	struct cli *cli = create->cli;
 	struct err err = { 0 };
@@ -102,7 +102,7 @@ static void end_failed(struct create *create)
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
-	struct create *create = arg;
+	struct cli_create *create = arg;
 	struct cli *cli = create->cli;
 	create->op = NULL;
 	if (err != NULL) {
@@ -149,7 +149,7 @@ static int run_create(struct cli *cli, int argc, char **argv)
 		return cli_fail_usage(cli, "create needs --pool POOL");
 	if (opt->adopt && argc == 0)
 		return cli_fail_usage(cli, "--adopt needs the NAME of the claim");
-	struct create create = { .cli = cli };
+	struct cli_create create = { .cli = cli };
 	const struct fleet_create_opts create_opts = {
 		.namespace_ = engine_namespace(cli->engine),
 		.name = argc > 0 ? claim_name(argv[0]) : NULL,

@@ -142,7 +142,7 @@ static int run_help(struct cli *cli, int argc, char **argv)
 	if (argc > 0 && strcmp(argv[0], "keys") == 0) {
 		struct str page;
 		str_init(&page, 1 << 20);
-		keys_markdown(&page);
+		views_keys_markdown(&page);
 		fputs(page.p, stdout);
 		str_deinit(&page);
 		return EXIT_STATUS_OK;

@@ -88,7 +88,7 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 	struct doctor doctor = { .cli = cli };
 	if (cli_is_structured(cli))
 		doctor.list = cJSON_CreateArray();
-	terminal_check(on_finding, &doctor);
+	cli_terminal_check(on_finding, &doctor);
 	if (!cli_open(cli, true, &err)) {
 		const struct engine_finding finding = { ENGINE_FAILURE, "configuration",
 			err.msg, err_hint(&err) };

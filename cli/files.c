@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct files {
+struct cli_files {
 	struct cli *cli;
 	const char *path;
 	char *name, *own_path;
@@ -74,7 +74,7 @@ static void print_entries(const struct cli *cli, const struct runtime_entry *ent
 static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
 	size_t n, size_t n_hidden)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct cli *cli = files->cli;
 	if (err != NULL) {
 		ended(cli, err);
@@ -105,7 +105,7 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 
 static void start_ls(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err err = { 0 };
 	if (runtime_list_start(runtime, files->path, 0, on_listed, files, &err) == NULL)
 		ended(cli, &err);
@@ -115,7 +115,7 @@ static void start_ls(struct cli *cli, struct runtime *runtime, void *arg)
 
 static void on_stat(void *arg, const struct err *err, const struct runtime_stat *st)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct cli *cli = files->cli;
 	char text[CLOCK_RFC3339_BYTES] = "";
 	if (err != NULL) {
@@ -142,7 +142,7 @@ static void on_stat(void *arg, const struct err *err, const struct runtime_stat 
 
 static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err err = { 0 };
 	if (runtime_stat_start(runtime, files->path, 0, on_stat, files, &err) == NULL)
 		ended(cli, &err);
@@ -152,13 +152,13 @@ static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
 
 static void on_removed(void *arg, const struct err *err)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	if (err == NULL)
 		cli_note(files->cli, "%s is deleted", files->path);
 	ended(files->cli, err);
 }
 
-static void delete_by_daemon(struct files *files)
+static void delete_by_daemon(struct cli_files *files)
 {
 	struct err err = { 0 };
 	if (runtime_delete_start(files->runtime, files->path, files->cli->opt.recursive, 0,
@@ -169,7 +169,7 @@ static void delete_by_daemon(struct files *files)
 static void on_link_removed(
 	void *arg, const struct err *err, const struct runtime_result *result)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err own = { 0 };
 	if (err == NULL && result->exit_code != 0) {
 		err_set(&own, ERR_FILE_SERVER, "rm in the sandbox: %.*s",
@@ -181,7 +181,7 @@ static void on_link_removed(
 
 static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err own = { 0 };
 	if (err != NULL) {
 		cli_note(files->cli,
@@ -204,7 +204,7 @@ static void on_links(void *arg, const struct err *err, const bool *is_link, size
 
 static void start_rm(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err err = { 0 };
 	if (!path_check(files->path, PATH_WRITE, &err)) {
 		ended(cli, &err);
@@ -229,14 +229,14 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 
 static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	(void)bytes_read;
 	ended(files->cli, err);
 }
 
 static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	struct err err = { 0 };
 	const struct runtime_read_opts opts = {
 		.path = files->path,
@@ -251,7 +251,7 @@ static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
 
 static void on_path(void *arg, const struct err *err, const char *path)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	if (err != NULL) {
 		ended(files->cli, err);
 		return;
@@ -262,7 +262,7 @@ static void on_path(void *arg, const struct err *err, const char *path)
 
 static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct files *files = arg;
+	struct cli_files *files = arg;
 	(void)cli;
 	files->runtime = runtime;
 	cli_path_start(runtime, files->path, on_path, files);
@@ -283,7 +283,7 @@ static int run_files(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
 		if (strcmp(argv[0], verbs[i].name) != 0)
 			continue;
-		struct files files = { .cli = cli, .start = verbs[i].start };
+		struct cli_files files = { .cli = cli, .start = verbs[i].start };
 		if (!cli_split_target(argv[1], &files.name, &files.path))
 			return cli_fail_usage(cli, "'%s' is not NAME:PATH", argv[1]);
 		int status =

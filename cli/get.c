@@ -14,10 +14,10 @@
 
 enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
 
-struct one {
+struct cli_one {
 	struct cli *cli;
 	bool describe;
-	struct loop_timer *settle;
+	struct net_loop_timer *settle;
 	char uid[FLEET_UID_BYTES];
 };
 
@@ -123,7 +123,7 @@ static void describe(
 
 static void on_detail(void *arg, const struct err *err, const struct fleet_detail *detail)
 {
-	struct one *one = arg;
+	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
 		cli_finish(cli, cli_fail(cli, err));
@@ -156,14 +156,14 @@ static void on_detail(void *arg, const struct err *err, const struct fleet_detai
 	cli_finish(cli, EXIT_STATUS_OK);
 }
 
-static void show_one(struct one *one)
+static void show_one(struct cli_one *one)
 {
 	struct cli *cli = one->cli;
 	struct err err = { 0 };
 	struct fleet *fleet = engine_fleet(cli->engine);
 	const struct fleet_row *row = fleet_find(fleet, one->uid);
 	engine_on_change(cli->engine, NULL, NULL);
-	loop_timer_disarm(one->settle);
+	net_loop_timer_disarm(one->settle);
 	if (row == NULL) {
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "it is gone");
 		cli_finish(cli, cli_fail(cli, &err));
@@ -179,8 +179,8 @@ static void show_one(struct one *one)
  * be a moment later, or forbidden. */
 static bool is_settled(const struct cli *cli)
 {
-	struct fleet_source sources[8];
-	size_t n = fleet_sources(engine_fleet(cli->engine), sources, 8);
+	struct fleet_informer_state sources[8];
+	size_t n = fleet_informers(engine_fleet(cli->engine), sources, 8);
 	bool settled = true;
 	for (size_t i = 0; i < n; i++)
 		settled = settled && (sources[i].synced || sources[i].err != NULL);
@@ -189,7 +189,7 @@ static bool is_settled(const struct cli *cli)
 
 static void on_settling(void *arg)
 {
-	struct one *one = arg;
+	struct cli_one *one = arg;
 	if (is_settled(one->cli))
 		show_one(one);
 }
@@ -201,7 +201,7 @@ static void on_settle_deadline(void *arg)
 
 static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 {
-	struct one *one = arg;
+	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
 		cli_finish(cli, cli_fail(cli, err));
@@ -213,7 +213,7 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 		return;
 	}
 	engine_on_change(cli->engine, on_settling, one);
-	loop_timer_arm(one->settle, SETTLE_MS);
+	net_loop_timer_arm(one->settle, SETTLE_MS);
 }
 
 static int run_one(struct cli *cli, char **argv, bool is_describe)
@@ -223,12 +223,12 @@ static int run_one(struct cli *cli, char **argv, bool is_describe)
 		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
-	struct one one = { .cli = cli, .describe = is_describe };
-	one.settle = loop_timer_new(cli->loop, on_settle_deadline, &one);
+	struct cli_one one = { .cli = cli, .describe = is_describe };
+	one.settle = net_loop_timer_new(cli->loop, on_settle_deadline, &one);
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
 		cli_finish(cli, cli_fail(cli, &err));
 	cli_run_loop(cli);
-	loop_timer_free(one.settle);
+	net_loop_timer_free(one.settle);
 	return cli->status;
 }
 

@@ -20,7 +20,7 @@
 enum { TEXT_BYTES = 512, REPORT_BYTES = 1 << 20 };
 
 /* Names and reasons come from files: foreign. */
-static void print_quarantined(void *arg, const struct quarantined *q)
+static void print_quarantined(void *arg, const struct control_quarantined *q)
 {
 	int *n = arg;
 	const char *whose = *q->claim ? q->claim : *q->sandbox ? q->sandbox : q->why;
@@ -33,7 +33,7 @@ static void print_quarantined(void *arg, const struct quarantined *q)
 	free(who);
 }
 
-static void add_quarantined(void *arg, const struct quarantined *q)
+static void add_quarantined(void *arg, const struct control_quarantined *q)
 {
 	cJSON *list = arg, *item = cJSON_CreateObject();
 	cli_json_text(item, "path", q->path);
@@ -71,7 +71,7 @@ static int print_status(struct cli *cli, const struct control_status *status)
 		cJSON_AddStringToObject(object, "kubeconfig", status->kubeconfig);
 		cJSON_AddStringToObject(object, "stateDir", status->state_dir);
 		cJSON_AddStringToObject(object, "log", status->log);
-		quarantine_list(status->state_dir, add_quarantined,
+		control_quarantine_list(status->state_dir, add_quarantined,
 			cJSON_AddArrayToObject(object, "quarantine"));
 		if (limits != NULL)
 			cJSON_AddItemToObject(object, "limits", limits);
@@ -84,7 +84,7 @@ static int print_status(struct cli *cli, const struct control_status *status)
 				status->port);
 		printf("\nkubeconfig  %s\nlog         %s\n", status->kubeconfig, status->log);
 		int n_quarantined = 0;
-		quarantine_list(status->state_dir, print_quarantined, &n_quarantined);
+		control_quarantine_list(status->state_dir, print_quarantined, &n_quarantined);
 		cli_limits_print("limits of each sandbox", limits);
 		cJSON_Delete(limits);
 	}

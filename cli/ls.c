@@ -13,9 +13,9 @@
 
 enum { LIST_TIMEOUT_MS = 30000 };
 
-struct list {
+struct cli_ls_list {
 	struct cli *cli;
-	struct loop_timer *deadline;
+	struct net_loop_timer *deadline;
 	uint64_t printed; /* revision */
 	bool is_first_done, is_unwatched_told;
 	struct shown *shown;
@@ -72,7 +72,7 @@ static char *look_of(const struct cli *cli, const struct fleet_row *row)
 }
 
 /* True if it has to be printed. */
-static bool note_shown(struct list *list, const struct fleet_row *row)
+static bool note_shown(struct cli_ls_list *list, const struct fleet_row *row)
 {
 	struct shown *shown;
 	HASH_FIND_STR(list->shown, row->uid, shown);
@@ -91,14 +91,14 @@ static bool note_shown(struct list *list, const struct fleet_row *row)
 	return true;
 }
 
-static void forget(struct list *list, struct shown *shown)
+static void forget(struct cli_ls_list *list, struct shown *shown)
 {
 	HASH_DEL(list->shown, shown);
 	free(shown->look);
 	free(shown);
 }
 
-static void forget_all(struct list *list)
+static void forget_all(struct cli_ls_list *list)
 {
 	struct shown *shown, *after;
 	HASH_ITER(hh, list->shown, shown, after)
@@ -112,7 +112,7 @@ static const char *text_of(const cJSON *object, const char *key)
 }
 
 /* A row as it was last shown, and that it is gone. */
-static void print_gone(struct list *list, struct shown *shown)
+static void print_gone(struct cli_ls_list *list, struct shown *shown)
 {
 	struct cli *cli = list->cli;
 	if (cli->opt.output == CLI_NAME)
@@ -134,7 +134,7 @@ static void print_gone(struct list *list, struct shown *shown)
 	cJSON_Delete(last);
 }
 
-static void print_all(struct list *list)
+static void print_all(struct cli_ls_list *list)
 {
 	const struct cli *cli = list->cli;
 	size_t n;
@@ -158,7 +158,7 @@ static void print_all(struct list *list)
 
 static void print_change(void *arg, const char *uid, const struct fleet_row *row)
 {
-	struct list *list = arg;
+	struct cli_ls_list *list = arg;
 	struct cli *cli = list->cli;
 	if (uid == NULL) { /* more changes than are remembered: all anew */
 		if (cli_is_structured(cli))
@@ -201,8 +201,8 @@ static bool is_one_hidden(const struct cli *cli)
 
 static bool is_any_undecided(const struct fleet *fleet)
 {
-	struct fleet_source sources[8];
-	size_t n = fleet_sources(fleet, sources, sizeof sources / sizeof *sources);
+	struct fleet_informer_state sources[8];
+	size_t n = fleet_informers(fleet, sources, sizeof sources / sizeof *sources);
 	for (size_t i = 0; i < n; i++) {
 		const char *state = sources[i].state_name;
 		if (strcmp(state, "live") != 0 && strcmp(state, "polled") != 0 &&
@@ -213,7 +213,7 @@ static bool is_any_undecided(const struct fleet *fleet)
 }
 
 /* Changes will come late: said once, when it turns out. */
-static void note_unwatched(struct list *list)
+static void note_unwatched(struct cli_ls_list *list)
 {
 	struct str what, fix;
 	const struct fleet *fleet = engine_fleet(list->cli->engine);
@@ -243,7 +243,7 @@ static void note_hidden(const struct cli *cli)
 
 static void on_list_change(void *arg)
 {
-	struct list *list = arg;
+	struct cli_ls_list *list = arg;
 	struct cli *cli = list->cli;
 	struct fleet *fleet = engine_fleet(cli->engine);
 	if (list->is_first_done) {
@@ -263,7 +263,7 @@ static void on_list_change(void *arg)
 	}
 	if (!is_settled)
 		return;
-	loop_timer_disarm(list->deadline);
+	net_loop_timer_disarm(list->deadline);
 	list->is_first_done = true;
 	list->printed = fleet_revision(fleet);
 	print_all(list);
@@ -274,10 +274,10 @@ static void on_list_change(void *arg)
 
 static void on_list_deadline(void *arg)
 {
-	struct list *list = arg;
+	struct cli_ls_list *list = arg;
 	struct err err = { 0 };
 	if (engine_is_logging_in(list->cli->engine)) {
-		loop_timer_arm(list->deadline, LIST_TIMEOUT_MS);
+		net_loop_timer_arm(list->deadline, LIST_TIMEOUT_MS);
 		return;
 	}
 	err_set(&err, ERR_OP_TIMEOUT, "no complete list from %s within %d s",
@@ -294,13 +294,13 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 		return cli_fail_usage(cli, "ls needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, false, &err))
 		return cli_fail(cli, &err);
-	struct list list = { .cli = cli };
-	list.deadline = loop_timer_new(cli->loop, on_list_deadline, &list);
-	loop_timer_arm(list.deadline, LIST_TIMEOUT_MS);
+	struct cli_ls_list list = { .cli = cli };
+	list.deadline = net_loop_timer_new(cli->loop, on_list_deadline, &list);
+	net_loop_timer_arm(list.deadline, LIST_TIMEOUT_MS);
 	engine_on_change(cli->engine, on_list_change, &list);
 	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
-	loop_timer_free(list.deadline);
+	net_loop_timer_free(list.deadline);
 	forget_all(&list);
 	return cli->status;
 }

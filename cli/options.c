@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id {
+enum cli_option_id {
 	OPT_NAMESPACE = 256,
 	OPT_ALL_NAMESPACES,
 	OPT_SELECTOR,
@@ -79,7 +79,7 @@ enum option_id {
 };
 
 struct option_row {
-	enum option_id id;
+	enum cli_option_id id;
 	const char *name;
 	char letter;
 	const char *value; /* NULL: a switch */

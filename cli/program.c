@@ -113,8 +113,8 @@ int cli_main(int argc, char **argv)
 	if (cli.engine != NULL)
 		cli_settle(&cli);
 	engine_free(cli.engine);
-	watch_fatal_free(cli.signals);
-	loop_free(cli.loop);
+	net_watch_fatal_free(cli.signals);
+	net_loop_free(cli.loop);
 	cli_options_deinit(&cli.opt);
 	free(cli.kubeconfig);
 	return flushed_status(status);

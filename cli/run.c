@@ -34,7 +34,7 @@ enum {
 	SIGNALS_TAKEN = 2,
 };
 
-struct run {
+struct cli_run {
 	struct cli *cli;
 	const char *const *argv;
 	struct cli_list env;
@@ -44,14 +44,14 @@ struct run {
 	bool is_shell; /* useless without input */
 	int64_t limit_ms;
 	struct runtime_process *process;
-	struct run_output output;
-	struct watch_fd *stdin_watch;
-	struct watch_signal *on_winch;
-	struct tty_escape escape;
+	struct cli_run_output output;
+	struct net_watch_fd *stdin_watch;
+	struct net_watch_signal *on_winch;
+	struct cli_tty_escape escape;
 	char *held; /* a chunk that found the queue full */
 	size_t held_n;
 
-	struct loop_timer *limit, *grace, *again;
+	struct net_loop_timer *limit, *grace, *again;
 	int64_t began_ms, again_ms;
 	int signal_number; /* the last one that asked us to end; 0 */
 	bool is_overdue, is_killed, has_exit;
@@ -61,14 +61,14 @@ struct run {
 
 /* ---- the end */
 
-static int status_of_exit(const struct run *run)
+static int status_of_exit(const struct cli_run *run)
 {
 	if (run->exit_code >= 0)
 		return run->exit_code;
 	return run->signal_number ? cli_signal_status(run->signal_number) : STATUS_KILLED;
 }
 
-static int fail(struct run *run, const struct err *err)
+static int fail(struct cli_run *run, const struct err *err)
 {
 	if (run->is_raw)
 		fputc('\n', stderr); /* after what may be a prompt */
@@ -76,7 +76,7 @@ static int fail(struct run *run, const struct err *err)
 	return cli_execute_status(err);
 }
 
-static int fail_overdue(struct run *run)
+static int fail_overdue(struct cli_run *run)
 {
 	struct err err = { 0 };
 	/* what never began has its own reason */
@@ -88,21 +88,21 @@ static int fail_overdue(struct run *run)
 	return STATUS_OVERDUE;
 }
 
-static void conclude(struct run *run)
+static void conclude(struct cli_run *run)
 {
-	tty_restore();
-	bool is_lost = run_output_is_lost(&run->output);
+	cli_tty_restore();
+	bool is_lost = cli_run_output_is_lost(&run->output);
 	bool has_code = run->has_exit && run->exit_err.code == ERR_NONE;
 	if (cli_is_structured(run->cli) && run->process != NULL &&
 		(has_code || is_lost || run->is_overdue))
-		run_output_print(&run->output,
+		cli_run_output_print(&run->output,
 			has_code && !is_lost && !run->is_overdue ? run->exit_code : -1,
 			clock_mono_ms() - run->began_ms);
 	int status;
 	if (run->is_overdue)
 		status = fail_overdue(run);
 	else if (is_lost)
-		status = run_output_fail(&run->output);
+		status = cli_run_output_fail(&run->output);
 	else if (!run->has_exit)
 		status = cli_signal_status(run->signal_number ? run->signal_number : SIGKILL);
 	else if (run->exit_err.code != ERR_NONE)
@@ -114,41 +114,41 @@ static void conclude(struct run *run)
 
 static void on_exit_event(void *arg, const struct err *err, int exit_code)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	run->has_exit = true;
 	run->exit_code = exit_code;
 	if (err != NULL)
 		run->exit_err = *err;
-	if (!run_output_is_waiting(&run->output))
+	if (!cli_run_output_is_waiting(&run->output))
 		conclude(run);
 	else if (run->signal_number != 0) /* whoever reads us has its time too */
-		loop_timer_arm(run->grace, KILLED_MS);
+		net_loop_timer_arm(run->grace, KILLED_MS);
 }
 
 static void on_flushed(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	if (run->has_exit)
 		conclude(run);
 }
 
 /* Now; and if it does not say its exit, without. */
-static void kill_now(struct run *run)
+static void kill_now(struct cli_run *run)
 {
 	run->is_killed = true;
 	runtime_process_signal(run->process, RUNTIME_SIGKILL, NULL);
-	loop_timer_arm(run->grace, KILLED_MS);
+	net_loop_timer_arm(run->grace, KILLED_MS);
 }
 
-static void ask_to_end(struct run *run)
+static void ask_to_end(struct cli_run *run)
 {
 	runtime_process_signal(run->process, RUNTIME_SIGTERM, NULL);
-	loop_timer_arm(run->grace, setting_get(SETTING_KILL_GRACE));
+	net_loop_timer_arm(run->grace, setting_get(SETTING_KILL_GRACE));
 }
 
 static void on_grace(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	if (run->has_exit || run->is_killed)
 		conclude(run);
 	else
@@ -157,7 +157,7 @@ static void on_grace(void *arg)
 
 static void on_limit(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	if (run->has_exit || run->is_killed)
 		return;
 	run->is_overdue = true;
@@ -174,8 +174,8 @@ static void on_lost(void *arg)
 
 static void on_output(void *arg, int stream, struct slice bytes)
 {
-	struct run *run = arg;
-	run_output_take(&run->output, stream, bytes);
+	struct cli_run *run = arg;
+	cli_run_output_take(&run->output, stream, bytes);
 	runtime_process_consumed(run->process, bytes.n);
 }
 
@@ -183,7 +183,7 @@ static void on_output(void *arg, int stream, struct slice bytes)
  * to wait for. */
 static void on_signal(void *arg, int signal_number)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	bool is_first = run->signal_number == 0;
 	run->signal_number = signal_number;
 	if (run->process == NULL)
@@ -202,18 +202,18 @@ static void on_signal(void *arg, int signal_number)
  * has no end yet. */
 static void on_again(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	const char end = CTRL_D;
 	runtime_process_write(run->process, (struct slice){ &end, 1 }, NULL);
-	loop_timer_arm(run->again, run->again_ms);
+	net_loop_timer_arm(run->again, run->again_ms);
 	if (run->again_ms < AGAIN_MAX_MS)
 		run->again_ms *= 2;
 }
 
-static void end_stdin(struct run *run)
+static void end_stdin(struct cli_run *run)
 {
 	run->is_stdin_ended = true;
-	watch_fd_want(run->stdin_watch, false, false);
+	net_watch_fd_want(run->stdin_watch, false, false);
 	if (run->is_raw) {
 		on_signal(run, SIGHUP); /* the terminal is no more */
 	} else if (run->is_pty) {
@@ -226,7 +226,7 @@ static void end_stdin(struct run *run)
 
 static void on_drained(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	if (run->held != NULL) {
 		struct slice held = { run->held, run->held_n };
 		if (!runtime_process_write(run->process, held, NULL))
@@ -235,15 +235,15 @@ static void on_drained(void *arg)
 		run->held = NULL;
 	}
 	if (!run->is_stdin_ended)
-		watch_fd_want(run->stdin_watch, true, false);
+		net_watch_fd_want(run->stdin_watch, true, false);
 }
 
-static void send_stdin(struct run *run, const char *bytes, size_t n)
+static void send_stdin(struct cli_run *run, const char *bytes, size_t n)
 {
 	struct err err = { 0 };
 	if (runtime_process_write(run->process, (struct slice){ bytes, n }, &err))
 		return;
-	watch_fd_want(run->stdin_watch, false, false);
+	net_watch_fd_want(run->stdin_watch, false, false);
 	if (err.code != ERR_LIMIT_UPLOAD)
 		return; /* it is ending: the exit event tells */
 	run->held = x_malloc(n);
@@ -253,7 +253,7 @@ static void send_stdin(struct run *run, const char *bytes, size_t n)
 
 static void on_stdin(void *arg, bool is_readable, bool is_writable)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	(void)is_writable;
 	if (!is_readable)
 		return;
@@ -265,8 +265,8 @@ static void on_stdin(void *arg, bool is_readable, bool is_writable)
 		end_stdin(run);
 		return;
 	}
-	if (run->is_raw && tty_escape_found(&run->escape, bytes, (size_t)n)) {
-		tty_restore();
+	if (run->is_raw && cli_tty_escape_found(&run->escape, bytes, (size_t)n)) {
+		cli_tty_restore();
 		fprintf(stderr, "\nsandmux: left; the process is killed\n");
 		cli_finish(run->cli, STATUS_OWN_FAILURE);
 		return;
@@ -276,9 +276,9 @@ static void on_stdin(void *arg, bool is_readable, bool is_writable)
 
 static void on_resize(void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	int cols, rows;
-	if (run->process != NULL && tty_size(&cols, &rows))
+	if (run->process != NULL && cli_tty_size(&cols, &rows))
 		runtime_process_resize(run->process, cols, rows);
 }
 
@@ -286,13 +286,13 @@ static void on_resize(void *arg)
 
 static void on_init(void *arg, int pid)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	(void)pid;
 	if (run->is_pty)
 		on_resize(run);
 }
 
-static void add_terminal_env(struct run *run)
+static void add_terminal_env(struct cli_run *run)
 {
 	const char *term = getenv("TERM"), *color = getenv("COLORTERM"), *lang = getenv("LANG");
 	run->term_env = x_asprintf("TERM=%s", term && term[0] ? term : "xterm-256color");
@@ -302,9 +302,9 @@ static void add_terminal_env(struct run *run)
 	cli_list_add(&run->env, run->lang_env = x_asprintf("LANG=%s", lang ? lang : "C.UTF-8"));
 }
 
-static bool start_stdin(struct run *run, struct err *err)
+static bool start_stdin(struct cli_run *run, struct err *err)
 {
-	run->stdin_watch = watch_fd_new(run->cli->loop, STDIN_FILENO, on_stdin, run, err);
+	run->stdin_watch = net_watch_fd_new(run->cli->loop, STDIN_FILENO, on_stdin, run, err);
 	if (run->stdin_watch == NULL)
 		return false;
 	runtime_process_on_drained(run->process, on_drained);
@@ -313,7 +313,7 @@ static bool start_stdin(struct run *run, struct err *err)
 	if (run->cli->opt.no_stdin)
 		run->is_stdin_ended = true;
 	if (is_wanted && !run->cli->opt.no_stdin)
-		watch_fd_want(run->stdin_watch, true, false);
+		net_watch_fd_want(run->stdin_watch, true, false);
 	else if (!run->is_pty)
 		runtime_process_eof(run->process, NULL);
 	return true;
@@ -321,10 +321,10 @@ static bool start_stdin(struct run *run, struct err *err)
 
 static void start(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	struct err err = { 0 };
 	int cols = 0, rows = 0;
-	if (run->is_pty && !tty_size(&cols, &rows)) {
+	if (run->is_pty && !cli_tty_size(&cols, &rows)) {
 		cols = 80;
 		rows = 24;
 	}
@@ -351,21 +351,21 @@ static void start(struct cli *cli, struct runtime *runtime, void *arg)
 		return;
 	}
 	if (run->is_pty && !cli->opt.no_stdin && isatty(STDIN_FILENO))
-		run->is_raw = tty_raw();
+		run->is_raw = cli_tty_raw();
 	if (run->is_raw)
 		engine_plugins_may_ask(cli->engine, false);
 	run->output.is_terminal = run->is_raw;
 }
 
-static void run_init(struct run *run)
+static void run_init(struct cli_run *run)
 {
 	struct cli *cli = run->cli;
-	struct run_output *output = &run->output;
+	struct cli_run_output *output = &run->output;
 	run->began_ms = clock_mono_ms();
-	run->on_winch = watch_signal_new(cli->loop, SIGWINCH, on_resize, run, NULL);
-	run->limit = loop_timer_new(cli->loop, on_limit, run);
-	run->grace = loop_timer_new(cli->loop, on_grace, run);
-	run->again = loop_timer_new(cli->loop, on_again, run);
+	run->on_winch = net_watch_signal_new(cli->loop, SIGWINCH, on_resize, run, NULL);
+	run->limit = net_loop_timer_new(cli->loop, on_limit, run);
+	run->grace = net_loop_timer_new(cli->loop, on_grace, run);
+	run->again = net_loop_timer_new(cli->loop, on_again, run);
 	output->cli = cli;
 	output->collects = cli_is_structured(cli);
 	output->limit_bytes = cli->opt.output_limit_bytes;
@@ -374,22 +374,22 @@ static void run_init(struct run *run)
 	output->on_lost = on_lost;
 	output->on_flushed = on_flushed;
 	output->arg = run;
-	run_output_init(output);
+	cli_run_output_init(output);
 	cli_on_signal(cli, on_signal, run);
 	fatal_signal_set_patience(SIGNALS_TAKEN);
 }
 
-static void run_deinit(struct run *run)
+static void run_deinit(struct cli_run *run)
 {
-	tty_restore();
+	cli_tty_restore();
 	cli_on_signal(run->cli, NULL, NULL);
-	watch_signal_free(run->on_winch);
-	watch_fd_free(run->stdin_watch);
+	net_watch_signal_free(run->on_winch);
+	net_watch_fd_free(run->stdin_watch);
 	runtime_process_free(run->process);
-	run_output_deinit(&run->output);
-	loop_timer_free(run->limit);
-	loop_timer_free(run->grace);
-	loop_timer_free(run->again);
+	cli_run_output_deinit(&run->output);
+	net_loop_timer_free(run->limit);
+	net_loop_timer_free(run->grace);
+	net_loop_timer_free(run->again);
 	free(run->held);
 	free(run->env.items);
 	free(run->term_env);
@@ -399,7 +399,7 @@ static void run_deinit(struct run *run)
 
 static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
-	struct run *run = arg;
+	struct cli_run *run = arg;
 	run->runtime = runtime;
 	run->is_whole = !run->is_pty && !run->is_shell &&
 			!runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
@@ -418,7 +418,7 @@ static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 static int run_process(struct cli *cli, const char *name, const char *const *argv, bool is_pty,
 	bool is_shell, int64_t limit_ms)
 {
-	struct run run = { .cli = cli,
+	struct cli_run run = { .cli = cli,
 		.argv = argv,
 		.is_pty = is_pty,
 		.is_shell = is_shell,
@@ -432,7 +432,7 @@ static int run_process(struct cli *cli, const char *name, const char *const *arg
 	}
 	run_init(&run);
 	if (limit_ms > 0)
-		loop_timer_arm(run.limit, limit_ms);
+		net_loop_timer_arm(run.limit, limit_ms);
 	int status = cli_with_runtime(cli, name, start_any, &run);
 	bool was_started = run.process != NULL || run.is_whole;
 	run_deinit(&run);

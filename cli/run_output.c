@@ -20,20 +20,20 @@ enum {
 	GATHER_BYTES = 256 << 10, /* more is written before the turn ends */
 };
 
-struct run_piece {
+struct cli_run_piece {
 	int fd;
 	size_t n, sent;
-	struct run_piece *prev, *next;
+	struct cli_run_piece *prev, *next;
 	char bytes[];
 };
 
 /* What is deferred cannot be taken back. */
-struct run_turn {
-	struct run_output *output; /* NULL: it is gone */
+struct cli_run_turn {
+	struct cli_run_output *output; /* NULL: it is gone */
 };
 
 /* How much went: less where a signal has come. */
-static size_t write_some(struct run_output *output, int fd, const char *bytes, size_t n)
+static size_t write_some(struct cli_run_output *output, int fd, const char *bytes, size_t n)
 {
 	size_t done = 0;
 	while (done < n && output->error == 0) {
@@ -56,17 +56,17 @@ static size_t write_some(struct run_output *output, int fd, const char *bytes, s
 	return done;
 }
 
-static void lose(struct run_output *output)
+static void lose(struct cli_run_output *output)
 {
 	if (output->on_lost != NULL)
 		output->on_lost(output->arg);
 	output->on_lost = NULL;
 }
 
-static void drop_pieces(struct run_output *output)
+static void drop_pieces(struct cli_run_output *output)
 {
 	while (output->pieces != NULL) {
-		struct run_piece *piece = output->pieces;
+		struct cli_run_piece *piece = output->pieces;
 		DL_DELETE(output->pieces, piece);
 		free(piece);
 	}
@@ -74,9 +74,9 @@ static void drop_pieces(struct run_output *output)
 
 static void on_later(void *arg)
 {
-	struct run_output *output = arg;
+	struct cli_run_output *output = arg;
 	while (output->pieces != NULL) {
-		struct run_piece *piece = output->pieces;
+		struct cli_run_piece *piece = output->pieces;
 		piece->sent += write_some(
 			output, piece->fd, piece->bytes + piece->sent, piece->n - piece->sent);
 		if (output->error != 0) {
@@ -85,26 +85,26 @@ static void on_later(void *arg)
 			break;
 		}
 		if (piece->sent < piece->n) {
-			loop_timer_arm(output->later, 10);
+			net_loop_timer_arm(output->later, 10);
 			return;
 		}
 		DL_DELETE(output->pieces, piece);
 		free(piece);
 	}
-	if (!run_output_is_waiting(output))
+	if (!cli_run_output_is_waiting(output))
 		output->on_flushed(output->arg);
 }
 
-static void hold(struct run_output *output, int fd, const char *bytes, size_t n)
+static void hold(struct cli_run_output *output, int fd, const char *bytes, size_t n)
 {
-	struct run_piece *piece = x_malloc(sizeof *piece + n);
-	*piece = (struct run_piece){ .fd = fd, .n = n };
+	struct cli_run_piece *piece = x_malloc(sizeof *piece + n);
+	*piece = (struct cli_run_piece){ .fd = fd, .n = n };
 	memcpy(piece->bytes, bytes, n);
 	DL_APPEND(output->pieces, piece);
-	loop_timer_arm(output->later, 10);
+	net_loop_timer_arm(output->later, 10);
 }
 
-static void write_gathered(struct run_output *output)
+static void write_gathered(struct cli_run_output *output)
 {
 	struct slice bytes = { output->gathered.p, output->gathered.n };
 	size_t done = 0;
@@ -119,21 +119,21 @@ static void write_gathered(struct run_output *output)
 
 static void on_turn(void *arg)
 {
-	struct run_turn *turn = arg;
-	struct run_output *output = turn->output;
+	struct cli_run_turn *turn = arg;
+	struct cli_run_output *output = turn->output;
 	free(turn);
 	if (output == NULL)
 		return;
 	output->turn = NULL;
 	write_gathered(output);
-	if (!run_output_is_waiting(output))
+	if (!cli_run_output_is_waiting(output))
 		output->on_flushed(output->arg);
 }
 
-static void pass_on(struct run_output *output, int fd, struct slice bytes)
+static void pass_on(struct cli_run_output *output, int fd, struct slice bytes)
 {
 	if (output->is_terminal)
-		tty_will_write(bytes.p, bytes.n);
+		cli_tty_will_write(bytes.p, bytes.n);
 	if (output->gathered_fd != fd || output->gathered.n + bytes.n > GATHER_BYTES)
 		write_gathered(output);
 	if (output->error != 0)
@@ -144,12 +144,12 @@ static void pass_on(struct run_output *output, int fd, struct slice bytes)
 		return;
 	output->turn = x_malloc(sizeof *output->turn);
 	output->turn->output = output;
-	loop_defer(output->cli->loop, on_turn, output->turn);
+	net_loop_defer(output->cli->loop, on_turn, output->turn);
 }
 
-void run_output_take(struct run_output *output, int stream, struct slice bytes)
+void cli_run_output_take(struct cli_run_output *output, int stream, struct slice bytes)
 {
-	if (run_output_is_lost(output))
+	if (cli_run_output_is_lost(output))
 		return;
 	if (output->limit_bytes > 0 &&
 		(int64_t)bytes.n > output->limit_bytes - output->taken_bytes) {
@@ -165,17 +165,18 @@ void run_output_take(struct run_output *output, int stream, struct slice bytes)
 		lose(output);
 }
 
-bool run_output_is_lost(const struct run_output *output)
+bool cli_run_output_is_lost(const struct cli_run_output *output)
 {
 	return output->error != 0 || output->is_over_limit;
 }
 
-bool run_output_is_waiting(const struct run_output *output)
+bool cli_run_output_is_waiting(const struct cli_run_output *output)
 {
 	return output->pieces != NULL || output->turn != NULL;
 }
 
-void run_output_print(const struct run_output *output, int exit_code, int64_t duration_ms)
+void cli_run_output_print(
+	const struct cli_run_output *output, int exit_code, int64_t duration_ms)
 {
 	const struct runtime_result result = {
 		.exit_code = exit_code,
@@ -185,7 +186,7 @@ void run_output_print(const struct run_output *output, int exit_code, int64_t du
 	cli_print_result(output->cli, &result, duration_ms);
 }
 
-int run_output_fail(const struct run_output *output)
+int cli_run_output_fail(const struct cli_run_output *output)
 {
 	char limit[NUM_SIZE_BYTES];
 	struct err err = { 0 };
@@ -200,21 +201,21 @@ int run_output_fail(const struct run_output *output)
 	return STATUS_OWN_FAILURE;
 }
 
-void run_output_init(struct run_output *output)
+void cli_run_output_init(struct cli_run_output *output)
 {
-	output->later = loop_timer_new(output->cli->loop, on_later, output);
+	output->later = net_loop_timer_new(output->cli->loop, on_later, output);
 	for (int i = 0; i < 2; i++)
 		str_init(&output->collected[i], COLLECT_MAX_BYTES);
 	str_init(&output->gathered, COLLECT_MAX_BYTES);
 }
 
-void run_output_deinit(struct run_output *output)
+void cli_run_output_deinit(struct cli_run_output *output)
 {
 	drop_pieces(output);
 	if (output->turn != NULL)
 		output->turn->output = NULL;
 	str_deinit(&output->gathered);
-	loop_timer_free(output->later);
+	net_loop_timer_free(output->later);
 	for (int i = 0; i < 2; i++)
 		str_deinit(&output->collected[i]);
 }

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-struct run_output {
+struct cli_run_output {
 	struct cli *cli;
 	int64_t limit_bytes; /* of both streams together; 0: none */
 	bool collects, is_terminal;
@@ -22,17 +22,18 @@ struct run_output {
 	struct str collected[2];
 	struct str gathered; /* in this turn, of one stream */
 	int gathered_fd;
-	struct run_turn *turn; /* at whose end it is written */
-	struct loop_timer *later;
-	struct run_piece *pieces;
+	struct cli_run_turn *turn; /* at whose end it is written */
+	struct net_loop_timer *later;
+	struct cli_run_piece *pieces;
 };
 
-void run_output_init(struct run_output *output); /* what stands above has been set */
-void run_output_deinit(struct run_output *output);
-void run_output_take(struct run_output *output, int stream, struct slice bytes);
-bool run_output_is_lost(const struct run_output *output);
-bool run_output_is_waiting(const struct run_output *output);
+void cli_run_output_init(struct cli_run_output *output); /* what stands above has been set */
+void cli_run_output_deinit(struct cli_run_output *output);
+void cli_run_output_take(struct cli_run_output *output, int stream, struct slice bytes);
+bool cli_run_output_is_lost(const struct cli_run_output *output);
+bool cli_run_output_is_waiting(const struct cli_run_output *output);
 /* cli_print_result() of what was collected. */
-void run_output_print(const struct run_output *output, int exit_code, int64_t duration_ms);
+void cli_run_output_print(
+	const struct cli_run_output *output, int exit_code, int64_t duration_ms);
 /* Why output was lost, and the status for it: cli_closed_status() in silence where nobody reads any more. */
-int run_output_fail(const struct run_output *output);
+int cli_run_output_fail(const struct cli_run_output *output);

@@ -90,10 +90,10 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 	} else if (wants_local(cli) && !use_local(cli, err)) {
 		return false;
 	}
-	cli->loop = loop_new(err);
+	cli->loop = net_loop_new(err);
 	if (cli->loop == NULL)
 		return false;
-	cli->signals = watch_fatal_new(cli->loop, 1, on_signal, cli, err);
+	cli->signals = net_watch_fatal_new(cli->loop, 1, on_signal, cli, err);
 	if (cli->signals == NULL)
 		return false;
 	cli->opt.engine.no_fleet = lazy;
@@ -110,13 +110,13 @@ void cli_finish(struct cli *cli, int status)
 {
 	cli->status = status;
 	cli->is_finished = true;
-	loop_stop(cli->loop);
+	net_loop_stop(cli->loop);
 }
 
 int cli_run_loop(struct cli *cli)
 {
 	if (!cli->is_finished)
-		loop_run(cli->loop);
+		net_loop_run(cli->loop);
 	return cli->status;
 }
 
@@ -124,7 +124,7 @@ void cli_settle(struct cli *cli)
 {
 	int64_t until = clock_mono_ms() + SETTLE_MS;
 	while (engine_unfinished(cli->engine) > 0 && clock_mono_ms() < until)
-		loop_run_once(cli->loop, 20);
+		net_loop_run_once(cli->loop, 20);
 }
 
 struct with_runtime {

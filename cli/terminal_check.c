@@ -168,8 +168,8 @@ static bool measure(char wrong[WRONG_BYTES])
 static void check_widths(const struct check *check)
 {
 	char wrong[WRONG_BYTES] = "";
-	bool answers = tty_raw() && measure(wrong);
-	tty_restore();
+	bool answers = cli_tty_raw() && measure(wrong);
+	cli_tty_restore();
 	if (!answers)
 		say(check, ENGINE_SKIPPED, "widths", "the terminal does not tell", "");
 	else
@@ -178,16 +178,17 @@ static void check_widths(const struct check *check)
 			"a terminal and a C library of the same Unicode version; ambiguous width set to narrow");
 }
 
-void terminal_check(void (*say_it)(void *arg, const struct engine_finding *finding), void *arg)
+void cli_terminal_check(
+	void (*say_it)(void *arg, const struct engine_finding *finding), void *arg)
 {
 	const struct check check = { say_it, arg };
 	char answer[ANSWER_BYTES] = "";
 	check_environment(&check);
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tty_raw())
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !cli_tty_raw())
 		return;
 	/* DA1 comes last and from nearly every terminal: when it is there, nothing more comes */
 	bool answers = ask("\033[?1006$p\033[?2004$p\033[c", 'c', answer);
-	tty_restore();
+	cli_tty_restore();
 	if (!answers) {
 		say(&check, ENGINE_SKIPPED, "mouse, clipboard, widths",
 			"the terminal answers no questions", "");

@@ -5,4 +5,5 @@
 
 #include "engine/engine.h"
 
-void terminal_check(void (*say)(void *arg, const struct engine_finding *finding), void *arg);
+void cli_terminal_check(
+	void (*say)(void *arg, const struct engine_finding *finding), void *arg);

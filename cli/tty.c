@@ -12,7 +12,7 @@
 
 static struct termios saved;
 static bool is_raw, is_catching;
-static struct tty_modes modes;
+static struct cli_tty_modes modes;
 
 /* The same terminal where it can be written to: stdin may be open for reading only. */
 static int terminal_fd(void)
@@ -27,24 +27,24 @@ static void tell_what_is_on(void)
 {
 	struct str bytes;
 	str_init(&bytes, FATAL_SIGNAL_BYTES - 1);
-	tty_modes_undo(&modes, &bytes);
+	cli_tty_modes_undo(&modes, &bytes);
 	fatal_signal_set_terminal(terminal_fd(), &saved, bytes.p);
 	str_deinit(&bytes);
 }
 
-void tty_restore(void)
+void cli_tty_restore(void)
 {
 	if (!is_raw)
 		return;
 	is_raw = false;
 	fatal_signal_restore_terminal();
-	modes = (struct tty_modes){ 0 };
+	modes = (struct cli_tty_modes){ 0 };
 	if (is_catching)
 		fatal_signal_release();
 	is_catching = false;
 }
 
-bool tty_raw(void)
+bool cli_tty_raw(void)
 {
 	if (tcgetattr(STDIN_FILENO, &saved) != 0)
 		return false;
@@ -57,22 +57,22 @@ bool tty_raw(void)
 	}
 	static bool is_at_exit;
 	if (!is_at_exit)
-		atexit(tty_restore);
+		atexit(cli_tty_restore);
 	is_at_exit = is_raw = true;
 	tell_what_is_on();
 	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0)
 		return true;
-	tty_restore();
+	cli_tty_restore();
 	return false;
 }
 
-void tty_will_write(const char *bytes, size_t n)
+void cli_tty_will_write(const char *bytes, size_t n)
 {
-	if (is_raw && tty_modes_feed(&modes, bytes, n))
+	if (is_raw && cli_tty_modes_feed(&modes, bytes, n))
 		tell_what_is_on();
 }
 
-bool tty_size(int *cols, int *rows)
+bool cli_tty_size(int *cols, int *rows)
 {
 	struct winsize size;
 	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) != 0 &&
@@ -83,7 +83,7 @@ bool tty_size(int *cols, int *rows)
 	return size.ws_col > 0 && size.ws_row > 0;
 }
 
-bool tty_escape_found(struct tty_escape *escape, const char *bytes, size_t n)
+bool cli_tty_escape_found(struct cli_tty_escape *escape, const char *bytes, size_t n)
 {
 	if (!escape->has_begun) {
 		escape->has_begun = true;

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool tty_raw(void); /* stdin; false if it is no terminal */
-void tty_restore(void);
+bool cli_tty_raw(void); /* stdin; false if it is no terminal */
+void cli_tty_restore(void);
 /* Bytes that are about to be written to the terminal while it is raw. */
-void tty_will_write(const char *bytes, size_t n);
-bool tty_size(int *cols, int *rows);
+void cli_tty_will_write(const char *bytes, size_t n);
+bool cli_tty_size(int *cols, int *rows);
 
 /* Finds Enter ~ . in what is typed, as in ssh: the way out when nothing answers. */
-struct tty_escape {
+struct cli_tty_escape {
 	int state; /* 0 nothing, 1 at a line start, 2 after ~ */
 	bool has_begun;
 };
-bool tty_escape_found(struct tty_escape *escape, const char *bytes, size_t n);
+bool cli_tty_escape_found(struct cli_tty_escape *escape, const char *bytes, size_t n);

@@ -38,7 +38,7 @@ static const char *const undo_other[] = { "\033[>4m", "\033>", "\033[0 q", "\033
 _Static_assert(N_MODES <= 32, "a bit for each");
 _Static_assert(sizeof undo_other / sizeof *undo_other == N_MODES - N_PRIVATE, "one for each");
 
-static void set(struct tty_modes *modes, int bit, bool is_on)
+static void set(struct cli_tty_modes *modes, int bit, bool is_on)
 {
 	uint32_t mask = (uint32_t)1 << bit;
 	modes->on = is_on ? modes->on | mask : modes->on & ~mask;
@@ -53,7 +53,7 @@ static int take_number(const char **text)
 	return number;
 }
 
-static void set_private(struct tty_modes *modes, const char *list, bool is_set)
+static void set_private(struct cli_tty_modes *modes, const char *list, bool is_set)
 {
 	while (*list != '\0') {
 		int number = take_number(&list);
@@ -66,7 +66,7 @@ static void set_private(struct tty_modes *modes, const char *list, bool is_set)
 }
 
 /* A sequence is whole: text holds what stood between CSI and its last byte. */
-static void take_csi(struct tty_modes *modes, char last)
+static void take_csi(struct cli_tty_modes *modes, char last)
 {
 	const char *text = modes->text;
 	bool is_plain = text[strspn(text, "0123456789;:")] == '\0';
@@ -95,7 +95,7 @@ static void take_csi(struct tty_modes *modes, char last)
 	}
 }
 
-static void take_escape(struct tty_modes *modes, char c)
+static void take_escape(struct cli_tty_modes *modes, char c)
 {
 	modes->state = GROUND;
 	modes->n = 0;
@@ -126,7 +126,7 @@ static void take_escape(struct tty_modes *modes, char c)
 	}
 }
 
-static void take(struct tty_modes *modes, char c)
+static void take(struct cli_tty_modes *modes, char c)
 {
 	if (c == '\033') {
 		modes->state = modes->state == STRING ? STRING_ESCAPE : ESCAPE;
@@ -165,7 +165,7 @@ static void take(struct tty_modes *modes, char c)
 	}
 }
 
-bool tty_modes_feed(struct tty_modes *modes, const char *bytes, size_t n)
+bool cli_tty_modes_feed(struct cli_tty_modes *modes, const char *bytes, size_t n)
 {
 	uint32_t on = modes->on;
 	int pushes = modes->keyboard_pushes;
@@ -182,7 +182,7 @@ bool tty_modes_feed(struct tty_modes *modes, const char *bytes, size_t n)
 	return on != modes->on || pushes != modes->keyboard_pushes;
 }
 
-void tty_modes_undo(const struct tty_modes *modes, struct str *out)
+void cli_tty_modes_undo(const struct cli_tty_modes *modes, struct str *out)
 {
 	if (modes->keyboard_pushes > 0)
 		str_addf(out, "\033[<%du", modes->keyboard_pushes);

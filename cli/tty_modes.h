@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct tty_modes {
+struct cli_tty_modes {
 	/* what is on: bits of the table of tty_modes.c */
 	uint32_t on;
 	int keyboard_pushes; /* of the kitty protocol */
@@ -19,6 +19,6 @@ struct tty_modes {
 };
 
 /* True if something was switched on or off. */
-bool tty_modes_feed(struct tty_modes *modes, const char *bytes, size_t n);
+bool cli_tty_modes_feed(struct cli_tty_modes *modes, const char *bytes, size_t n);
 /* The bytes that switch off what is on; none if nothing is. */
-void tty_modes_undo(const struct tty_modes *modes, struct str *out);
+void cli_tty_modes_undo(const struct cli_tty_modes *modes, struct str *out);

@@ -39,8 +39,8 @@ struct engine_doctor {
 	size_t at; /* within the step */
 	struct kube_call *call;
 	struct engine_resolve *resolve;
-	struct engine_routes *routes;
-	struct loop_timer *start;
+	struct engine_connectivity_check *routes;
+	struct net_loop_timer *start;
 };
 
 static void next(struct engine_doctor *doctor);
@@ -56,8 +56,8 @@ static void doctor_free(struct engine_doctor *doctor)
 {
 	kube_call_cancel(doctor->call);
 	engine_resolve_cancel(doctor->resolve);
-	engine_routes_cancel(doctor->routes);
-	loop_timer_free(doctor->start);
+	engine_connectivity_check_cancel(doctor->routes);
+	net_loop_timer_free(doctor->start);
 	free(doctor);
 }
 
@@ -189,14 +189,14 @@ static void on_group(void *arg, const struct err *err, const struct cJSON *objec
 static void on_right(void *arg, const struct err *err, const struct cJSON *object)
 {
 	struct engine_doctor *doctor = arg;
-	const struct right *right = &engine_right_rows[doctor->at];
+	const struct engine_access_review *right = &engine_access_review_rows[doctor->at];
 	doctor->call = NULL;
 	char *check = x_asprintf("right to %s %s%s%s", right->verb, right->resource,
 		right->subresource[0] ? "/" : "", right->subresource);
 	char *fix = x_asprintf("needed for %s: ask for it in a Role", right->needed_for);
 	if (err != NULL)
 		report(doctor, ENGINE_SKIPPED, check, err->msg, "");
-	else if (engine_right_is_allowed(object))
+	else if (engine_access_review_is_allowed(object))
 		report(doctor, ENGINE_OK, check, "yes", "");
 	else
 		report(doctor, ENGINE_WARNING, check, "no", fix);
@@ -209,9 +209,9 @@ static void on_right(void *arg, const struct err *err, const struct cJSON *objec
 static bool ask_right(struct engine_doctor *doctor)
 {
 	struct err err = { 0 };
-	doctor->call =
-		engine_right_ask(doctor->engine, kube_config_namespace(doctor->engine->config),
-			(enum right_id)doctor->at, on_right, doctor, &err);
+	doctor->call = engine_access_review_ask(doctor->engine,
+		kube_config_namespace(doctor->engine->config),
+		(enum engine_access_review_id)doctor->at, on_right, doctor, &err);
 	if (doctor->call == NULL)
 		report(doctor, ENGINE_FAILURE, "rights", err.msg, err_hint(&err));
 	return doctor->call != NULL;
@@ -320,8 +320,8 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 	if (err != NULL)
 		no_route(doctor, err);
 	else
-		doctor->routes =
-			engine_routes_start(doctor->engine, uid, on_route, on_routes, doctor);
+		doctor->routes = engine_connectivity_check_start(
+			doctor->engine, uid, on_route, on_routes, doctor);
 }
 
 static void on_claims(void *arg, const struct err *err, const struct cJSON *object)
@@ -419,7 +419,7 @@ struct engine_doctor *engine_doctor_start(struct engine *engine,
 	doctor->on_finding = on_finding;
 	doctor->done = done;
 	doctor->arg = arg;
-	doctor->start = loop_timer_new(engine->loop, on_start, doctor);
-	loop_timer_arm(doctor->start, 0);
+	doctor->start = net_loop_timer_new(engine->loop, on_start, doctor);
+	net_loop_timer_arm(doctor->start, 0);
 	return doctor;
 }

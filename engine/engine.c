@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Bundles one context: cluster access, fleet, telemetry; lanes.c has a runtime per sandbox in use, resolve.c finds
+/* Bundles one context: cluster access, fleet, telemetry; connections.c has a runtime per sandbox in use, resolve.c finds
  * names for headless verbs.
  *
  *   engine_new ── kube_config ─ kube_client ─ fleet          (or only a runtime, in direct mode)
@@ -145,7 +145,7 @@ static bool read_extension(
 				"context %s: unknown connectivity '%s'",
 				kube_config_context(engine->config), mode);
 	}
-	if (!engine_way_open(engine, opts, extension, err))
+	if (!engine_connectivity_open(engine, opts, extension, err))
 		return false;
 	const char *token_file = json_str(extension, "daemon-token-file", NULL);
 	if (engine->token == NULL && opts->daemon_token_file == NULL && token_file != NULL) {
@@ -235,22 +235,23 @@ bool engine_watch_namespace(struct engine *engine, const char *namespace_, struc
 	return true;
 }
 
-struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err)
+struct engine *engine_new(
+	struct net_loop *loop, const struct engine_opts *opts, struct err *err)
 {
 	struct engine *engine = x_calloc(1, sizeof *engine);
 	engine->loop = loop;
 	engine->read_only = opts->read_only;
 	engine->allow_plaintext_token = opts->allow_plaintext_token;
-	engine->connectivity = engine_way_of(opts);
+	engine->connectivity = engine_connectivity_configured(opts);
 	engine->runtime = opts->runtime;
 	engine->runtime_version = x_strdup(opts->runtime_version);
 	engine->no_pod_ip_header = opts->no_pod_ip_header;
 	engine->telemetry = telemetry_new(MAX_SPANS);
-	engine_lanes_init(engine);
-	engine_rights_init(engine);
-	if (!engine_way_check(opts, err))
+	engine_connections_init(engine);
+	engine_access_reviews_init(engine);
+	if (!engine_connectivity_validate(opts, err))
 		goto fail;
-	engine->http = http_new(loop, err);
+	engine->http = net_http_new(loop, err);
 	if (engine->http == NULL)
 		goto fail;
 	if (opts->daemon_token_file != NULL) {
@@ -282,7 +283,7 @@ bool engine_is_logging_in(const struct engine *engine)
 
 size_t engine_unfinished(const struct engine *engine)
 {
-	size_t n = engine_lanes_killing(engine);
+	size_t n = engine_connections_killing(engine);
 	if (engine->direct != NULL)
 		n += runtime_n_killing(engine->direct);
 	if (engine->fleet != NULL)
@@ -296,17 +297,17 @@ void engine_free(struct engine *engine)
 		return;
 	while (engine->resolves != NULL)
 		engine_resolve_cancel(engine->resolves);
-	engine_lanes_deinit(engine);
+	engine_connections_deinit(engine);
 	engine_link_deinit(engine);
 	runtime_free(engine->direct);
 	engine_gateway_free(engine->gateway);
 	engine_routers_free(engine);
-	engine_rights_deinit(engine);
+	engine_access_reviews_deinit(engine);
 	fleet_free(engine->fleet);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)
 		kube_config_unref(engine->config);
-	http_free(engine->http);
+	net_http_free(engine->http);
 	telemetry_free(engine->telemetry);
 	free(engine->namespace_);
 	free(engine->label_selector);
@@ -324,7 +325,7 @@ void engine_free(struct engine *engine)
 
 /* ---- what it is */
 
-struct loop *engine_loop(struct engine *engine)
+struct net_loop *engine_loop(struct engine *engine)
 {
 	return engine->loop;
 }
@@ -383,7 +384,7 @@ void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg)
 static void on_fleet_change(void *arg)
 {
 	struct engine *engine = arg;
-	engine_lanes_check(engine);
+	engine_connections_check(engine);
 	engine_link_check(engine);
 	engine_resolves_look(engine);
 	if (engine->on_change != NULL)

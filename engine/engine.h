@@ -4,6 +4,7 @@
  * engine/base headers. */
 #pragma once
 
+#include "engine/access_review.h"
 #include "engine/base/err.h"
 #include "engine/doctor.h"
 #include "engine/fleet/fleet.h"
@@ -11,7 +12,6 @@
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
-#include "engine/rights.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 #include "engine/transfer/transfer.h"
@@ -72,14 +72,15 @@ struct engine_opts {
 };
 
 /* Options that contradict each other are refused. Does no I/O to the network: the first paint comes before the first answer. */
-struct engine *engine_new(struct loop *loop, const struct engine_opts *opts, struct err *err);
+struct engine *engine_new(
+	struct net_loop *loop, const struct engine_opts *opts, struct err *err);
 void engine_free(struct engine *engine);
 
 void engine_plugins_may_ask(struct engine *engine,
 	bool may); /* from now: the terminal is used for something else */
 bool engine_is_logging_in(
 	const struct engine *engine); /* a plugin is at work: deadlines of ours wait */
-struct loop *engine_loop(struct engine *engine);
+struct net_loop *engine_loop(struct engine *engine);
 struct fleet *engine_fleet(struct engine *engine); /* NULL in direct mode */
 struct telemetry *engine_telemetry(struct engine *engine);
 const char *engine_context(const struct engine *engine);   /* for titles: context or URL */

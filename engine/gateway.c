@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gateway {
+struct engine_gateway {
 	struct engine *engine;
 	struct kube_reflector *reflector; /* NULL until first asked */
 	char *name, *namespace_, *scheme;
@@ -21,10 +21,10 @@ struct gateway {
 	struct err failure; /* of the watch */
 };
 
-struct gateway *engine_gateway_new(
+struct engine_gateway *engine_gateway_new(
 	struct engine *engine, const char *name, const char *namespace_, const char *scheme)
 {
-	struct gateway *gateway = x_calloc(1, sizeof *gateway);
+	struct engine_gateway *gateway = x_calloc(1, sizeof *gateway);
 	gateway->engine = engine;
 	gateway->name = x_strdup(name);
 	gateway->namespace_ = x_strdup(namespace_);
@@ -32,7 +32,7 @@ struct gateway *engine_gateway_new(
 	return gateway;
 }
 
-void engine_gateway_free(struct gateway *gateway)
+void engine_gateway_free(struct engine_gateway *gateway)
 {
 	if (gateway == NULL)
 		return;
@@ -55,7 +55,7 @@ static bool is_address(const char *text)
 	return n > 0 && n < 254;
 }
 
-static void take_address(struct gateway *gateway, const cJSON *object)
+static void take_address(struct engine_gateway *gateway, const cJSON *object)
 {
 	const cJSON *first =
 		cJSON_GetArrayItem(json_get(object, "status", "addresses", NULL), 0);
@@ -72,12 +72,12 @@ static void take_address(struct gateway *gateway, const cJSON *object)
 		struct err why = { 0 };
 		err_set(&why, ERR_CONN_LOST, "gateway %s has another address now",
 			gateway->name);
-		engine_lanes_invalidate(gateway->engine, &why);
+		engine_connections_invalidate(gateway->engine, &why);
 	}
 	free(old);
 }
 
-static void gone(struct gateway *gateway)
+static void gone(struct engine_gateway *gateway)
 {
 	struct err why = { 0 };
 	if (!gateway->is_there)
@@ -87,12 +87,12 @@ static void gone(struct gateway *gateway)
 	gateway->address = NULL;
 	err_set(&why, ERR_GATEWAY_DELETED, "gateway %s/%s was deleted", gateway->namespace_,
 		gateway->name);
-	engine_lanes_invalidate(gateway->engine, &why);
+	engine_connections_invalidate(gateway->engine, &why);
 }
 
 static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
-	struct gateway *gateway = arg;
+	struct engine_gateway *gateway = arg;
 	const char *name = json_str(object, "metadata", "name", NULL);
 	if (name == NULL || strcmp(name, gateway->name) != 0)
 		return;
@@ -107,7 +107,7 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 
 static void on_sync(void *arg, bool begin)
 {
-	struct gateway *gateway = arg;
+	struct engine_gateway *gateway = arg;
 	if (begin)
 		gateway->is_seen = false;
 	else if (!gateway->is_seen)
@@ -116,12 +116,12 @@ static void on_sync(void *arg, bool begin)
 
 static void on_state(void *arg, enum kube_reflector_state state, const struct err *err)
 {
-	struct gateway *gateway = arg;
+	struct engine_gateway *gateway = arg;
 	(void)state;
 	gateway->failure = err ? *err : (struct err){ 0 };
 }
 
-static bool start(struct gateway *gateway, struct err *err)
+static bool start(struct engine_gateway *gateway, struct err *err)
 {
 	char *selector = x_asprintf("metadata.name=%s", gateway->name);
 	const struct kube_reflector_opts opts = {
@@ -140,7 +140,7 @@ static bool start(struct gateway *gateway, struct err *err)
 
 bool engine_gateway_locate(void *arg, struct str *url, struct err *err)
 {
-	struct gateway *gateway = arg;
+	struct engine_gateway *gateway = arg;
 	if (gateway->reflector == NULL && !start(gateway, err))
 		return false;
 	if (gateway->address != NULL) {

@@ -34,12 +34,12 @@ enum {
 	SOURCES_MAX = 8,
 };
 
-struct link {
+struct engine_link_monitor {
 	struct engine *engine;
-	struct loop_timer *timer;
+	struct net_loop_timer *timer;
 	struct kube_request *question;
-	struct http_req *of_daemon; /* the same in direct mode */
-	uint64_t lane_number;       /* of the question */
+	struct net_http_req *of_daemon; /* the same in direct mode */
+	uint64_t pool_key;              /* of the question */
 	int64_t asked_ms;      /* the question was put; monotonic, as all but the wall times */
 	int64_t unanswered_ms; /* the first one that has not been answered; 0: none */
 	int64_t answered_ms;   /* the last good answer; 0: none */
@@ -64,7 +64,7 @@ struct watches {
 	int64_t not_before_ms; /* of the one that may go on first; 0: not said */
 };
 
-static bool is_broken(const struct fleet_source *source)
+static bool is_broken(const struct fleet_informer_state *source)
 {
 	switch ((enum kube_reflector_state)source->state) {
 	case KUBE_REFLECTOR_RETRYING:
@@ -78,16 +78,16 @@ static bool is_broken(const struct fleet_source *source)
 }
 
 /* Claims and Sandboxes decide; of the others only the bytes count. */
-static void look_at_watches(const struct link *link, struct watches *out)
+static void look_at_watches(const struct engine_link_monitor *link, struct watches *out)
 {
-	struct fleet_source sources[SOURCES_MAX];
+	struct fleet_informer_state sources[SOURCES_MAX];
 	int64_t now = clock_mono_ms();
 	*out = (struct watches){ 0 };
 	if (link->engine->fleet == NULL)
 		return;
-	size_t n = fleet_sources(link->engine->fleet, sources, SOURCES_MAX);
+	size_t n = fleet_informers(link->engine->fleet, sources, SOURCES_MAX);
 	for (size_t i = 0; i < n; i++) {
-		const struct fleet_source *source = &sources[i];
+		const struct fleet_informer_state *source = &sources[i];
 		bool has_bytes = source->synced || source->age_ms > 0;
 		if (has_bytes && now - source->age_ms > out->byte_ms)
 			out->byte_ms = now - source->age_ms;
@@ -108,7 +108,8 @@ static void look_at_watches(const struct link *link, struct watches *out)
 
 /* ---- the state */
 
-static void show(struct link *link, enum engine_link_state state, const struct err *err)
+static void show(
+	struct engine_link_monitor *link, enum engine_link_state state, const struct err *err)
 {
 	struct engine_link *shown = &link->shown;
 	const char *reason = err && err->code != ERR_NONE ? err->msg : "";
@@ -129,13 +130,13 @@ static void show(struct link *link, enum engine_link_state state, const struct e
 		link->engine->on_change(link->engine->on_change_arg);
 }
 
-static bool is_bad(const struct link *link)
+static bool is_bad(const struct engine_link_monitor *link)
 {
 	return link->shown.state == ENGINE_LINK_SILENT || link->shown.state == ENGINE_LINK_DOWN;
 }
 
 /* When it is tried again, where that is not at once. */
-static int64_t next_try_ms(const struct link *link, const struct watches *watches)
+static int64_t next_try_ms(const struct engine_link_monitor *link, const struct watches *watches)
 {
 	bool is_asked = link->question != NULL || link->of_daemon != NULL;
 	int64_t then = link->err.code == ERR_NONE ? watches->not_before_ms
@@ -144,7 +145,7 @@ static int64_t next_try_ms(const struct link *link, const struct watches *watche
 	return is_bad(link) && then > clock_mono_ms() ? then : 0;
 }
 
-static void judge(struct link *link, const struct watches *watches)
+static void judge(struct engine_link_monitor *link, const struct watches *watches)
 {
 	int64_t now = clock_mono_ms();
 	bool are_all_down = watches->n > 0 && watches->n_broken == watches->n;
@@ -183,10 +184,10 @@ static void judge(struct link *link, const struct watches *watches)
 
 /* ---- the question */
 
-static void tick(struct link *link);
+static void tick(struct engine_link_monitor *link);
 
 /* good: it answered, whatever it said (401 is an answer too) */
-static void answered(struct link *link, bool is_good, const struct err *err)
+static void answered(struct engine_link_monitor *link, bool is_good, const struct err *err)
 {
 	struct watches watches;
 	int64_t now = clock_mono_ms();
@@ -205,7 +206,7 @@ static void answered(struct link *link, bool is_good, const struct err *err)
 			fleet_hurry(link->engine->fleet, is_stuck);
 	} else if (is_timeout) { /* silent as before; perhaps it is the connection */
 		if (link->engine->kube != NULL)
-			kube_client_distrust(link->engine->kube, link->lane_number);
+			kube_client_reset_connections(link->engine->kube, link->pool_key);
 		link->is_lane_dead = true;
 	} else {
 		link->err = *err;
@@ -215,7 +216,7 @@ static void answered(struct link *link, bool is_good, const struct err *err)
 
 static void on_answer(void *arg, const struct err *err, const struct kube_answer *answer)
 {
-	struct link *link = arg;
+	struct engine_link_monitor *link = arg;
 	link->question = NULL;
 	int64_t pause_ms = answer->retry_after_ms;
 	link->not_before_ms = pause_ms <= 0             ? 0
@@ -225,9 +226,9 @@ static void on_answer(void *arg, const struct err *err, const struct kube_answer
 }
 
 static void on_daemon(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
-	struct link *link = arg;
+	struct engine_link_monitor *link = arg;
 	struct err own = { 0 };
 	(void)body;
 	link->of_daemon = NULL;
@@ -240,7 +241,7 @@ static void on_daemon(
 	answered(link, is_good, &own);
 }
 
-static void ask(struct link *link)
+static void ask(struct engine_link_monitor *link)
 {
 	struct kube_client *kube = link->engine->kube;
 	const struct kube_request_opts opts = {
@@ -258,7 +259,7 @@ static void ask(struct link *link)
 		link->of_daemon = runtime_ask(
 			link->engine->direct, QUESTION_MS, on_daemon, link, &link->err);
 	} else {
-		link->lane_number = kube_client_lane_number(kube);
+		link->pool_key = kube_client_lane_number(kube);
 		link->question = kube_request_start(kube, &opts, &link->err);
 	}
 	if (link->question == NULL && link->of_daemon == NULL)
@@ -266,7 +267,7 @@ static void ask(struct link *link)
 }
 
 /* A backend of this machine writes its context anew when it starts: its old port may have been taken meanwhile. */
-static void follow(struct link *link)
+static void follow(struct engine_link_monitor *link)
 {
 	struct engine *engine = link->engine;
 	link->followed_ms = clock_mono_ms();
@@ -277,11 +278,11 @@ static void follow(struct link *link)
 	link->asked_ms = link->followed_ms - AGAIN_MS;
 	free(engine->server);
 	engine->server = x_strdup(kube_config_server(engine->config));
-	kube_client_distrust(engine->kube, kube_client_lane_number(engine->kube));
+	kube_client_reset_connections(engine->kube, kube_client_lane_number(engine->kube));
 	link->is_lane_dead = true;
 }
 
-static void tick(struct link *link)
+static void tick(struct engine_link_monitor *link)
 {
 	struct watches watches;
 	int64_t now = clock_mono_ms();
@@ -308,7 +309,7 @@ static void tick(struct link *link)
 	judge(link, &watches);
 	bool is_waiting = is_asked || is_bad(link) || link->broken_ms;
 	int64_t wait = due - now > 0 ? due - now : 1;
-	loop_timer_arm(link->timer, is_waiting && wait > TICK_MS ? TICK_MS : wait);
+	net_loop_timer_arm(link->timer, is_waiting && wait > TICK_MS ? TICK_MS : wait);
 }
 
 static void on_timer(void *arg)
@@ -318,49 +319,49 @@ static void on_timer(void *arg)
 
 void engine_link_check(struct engine *engine)
 {
-	struct link *link = engine->link;
+	struct engine_link_monitor *link = engine->link;
 	struct watches watches;
 	if (link == NULL || !link->is_looking)
 		return;
 	look_at_watches(link, &watches);
 	/* a watch that breaks, and one that is open again, are worth a look at once */
 	if (watches.n_broken > 0 || is_bad(link))
-		loop_timer_arm(link->timer, 0);
+		net_loop_timer_arm(link->timer, 0);
 }
 
 /* ---- from outside */
 
 void engine_look(struct engine *engine, bool is_looking)
 {
-	struct link *link = engine->link;
+	struct engine_link_monitor *link = engine->link;
 	if (link == NULL || link->is_looking == is_looking)
 		return;
 	link->is_looking = is_looking;
 	if (is_looking) {
-		loop_timer_arm(link->timer, 0);
+		net_loop_timer_arm(link->timer, 0);
 		return;
 	}
-	loop_timer_disarm(link->timer);
+	net_loop_timer_disarm(link->timer);
 	kube_request_cancel(link->question);
-	http_cancel(link->of_daemon);
+	net_http_cancel(link->of_daemon);
 	link->question = NULL;
 	link->of_daemon = NULL;
 }
 
 void engine_link_try(struct engine *engine)
 {
-	struct link *link = engine->link;
+	struct engine_link_monitor *link = engine->link;
 	if (link == NULL)
 		return;
 	follow(link);
 	link->not_before_ms = 0;
 	link->asked_ms = clock_mono_ms() - AGAIN_MS;
-	loop_timer_arm(link->timer, 0);
+	net_loop_timer_arm(link->timer, 0);
 }
 
 bool engine_link_of(const struct engine *engine, struct engine_link *out)
 {
-	const struct link *link = engine->link;
+	const struct engine_link_monitor *link = engine->link;
 	if (link == NULL)
 		return false;
 	*out = link->shown;
@@ -371,20 +372,20 @@ bool engine_link_of(const struct engine *engine, struct engine_link *out)
 
 void engine_link_init(struct engine *engine)
 {
-	struct link *link = x_calloc(1, sizeof *link);
+	struct engine_link_monitor *link = x_calloc(1, sizeof *link);
 	link->engine = engine;
-	link->timer = loop_timer_new(engine->loop, on_timer, link);
+	link->timer = net_loop_timer_new(engine->loop, on_timer, link);
 	engine->link = link;
 }
 
 void engine_link_deinit(struct engine *engine)
 {
-	struct link *link = engine->link;
+	struct engine_link_monitor *link = engine->link;
 	if (link == NULL)
 		return;
 	kube_request_cancel(link->question);
-	http_cancel(link->of_daemon);
-	loop_timer_free(link->timer);
+	net_http_cancel(link->of_daemon);
+	net_loop_timer_free(link->timer);
 	free(link);
 	engine->link = NULL;
 }

@@ -22,8 +22,8 @@ struct engine_resolve {
 	char *name;
 	int64_t wait_ready_ms, timeout_ms;
 	int64_t grace_until_ms; /* 0: not begun */
-	struct loop_timer *deadline;
-	struct loop_timer *first_look;
+	struct net_loop_timer *deadline;
+	struct net_loop_timer *first_look;
 	void (*done)(void *arg, const struct err *err, const char *uid);
 	void *arg;
 	struct engine_resolve *prev, *next;
@@ -32,8 +32,8 @@ struct engine_resolve {
 static void resolve_free(struct engine_resolve *resolve)
 {
 	DL_DELETE(resolve->engine->resolves, resolve);
-	loop_timer_free(resolve->deadline);
-	loop_timer_free(resolve->first_look);
+	net_loop_timer_free(resolve->deadline);
+	net_loop_timer_free(resolve->first_look);
 	free(resolve->namespace_);
 	free(resolve->name);
 	free(resolve);
@@ -59,8 +59,8 @@ static void resolve_finish(
 
 const struct err *engine_source_failure(struct engine *engine)
 {
-	struct fleet_source sources[8];
-	size_t n = fleet_sources(engine->fleet, sources, sizeof sources / sizeof *sources);
+	struct fleet_informer_state sources[8];
+	size_t n = fleet_informers(engine->fleet, sources, sizeof sources / sizeof *sources);
 	for (size_t i = 0; i < n; i++) {
 		bool decides = strcmp(sources[i].resource, "sandboxclaims") == 0 ||
 			       strcmp(sources[i].resource, "sandboxes") == 0;
@@ -96,8 +96,8 @@ static bool ends_the_wait(const struct fleet_row *row, struct err *err)
 
 static bool is_pod_hidden(struct engine *engine)
 {
-	struct fleet_source sources[8];
-	size_t n = fleet_sources(engine->fleet, sources, sizeof sources / sizeof *sources);
+	struct fleet_informer_state sources[8];
+	size_t n = fleet_informers(engine->fleet, sources, sizeof sources / sizeof *sources);
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(sources[i].resource, "pods") == 0)
 			return sources[i].err != NULL;
@@ -119,7 +119,7 @@ static bool is_joined(struct engine_resolve *resolve, const struct fleet_row *ro
 		return true;
 	if (resolve->grace_until_ms == 0) {
 		resolve->grace_until_ms = clock_mono_ms() + JOIN_GRACE_MS;
-		loop_timer_arm(resolve->first_look, JOIN_GRACE_MS + 1);
+		net_loop_timer_arm(resolve->first_look, JOIN_GRACE_MS + 1);
 	}
 	return clock_mono_ms() >= resolve->grace_until_ms;
 }
@@ -165,7 +165,7 @@ static void on_resolve_deadline(void *arg)
 	struct err err = { 0 };
 	if (engine_is_logging_in(
 		    resolve->engine)) { /* a person takes the time that a person takes */
-		loop_timer_arm(resolve->deadline, resolve->timeout_ms);
+		net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
 		return;
 	}
 	const struct fleet_row *row = fleet_find_name(
@@ -213,12 +213,12 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	resolve->done = done;
 	resolve->arg = arg;
 	DL_APPEND(engine->resolves, resolve);
-	resolve->deadline = loop_timer_new(engine->loop, on_resolve_deadline, resolve);
+	resolve->deadline = net_loop_timer_new(engine->loop, on_resolve_deadline, resolve);
 	resolve->timeout_ms = wait_ready_ms > name_ms ? wait_ready_ms : name_ms;
-	loop_timer_arm(resolve->deadline, resolve->timeout_ms);
-	resolve->first_look = loop_timer_new(engine->loop, on_first_look, resolve);
-	loop_timer_arm(resolve->first_look, 0);
-	fleet_focus(engine->fleet, resolve->namespace_, resolve->name);
+	net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
+	resolve->first_look = net_loop_timer_new(engine->loop, on_first_look, resolve);
+	net_loop_timer_arm(resolve->first_look, 0);
+	fleet_single_watch(engine->fleet, resolve->namespace_, resolve->name);
 	return resolve;
 }
 

@@ -22,7 +22,7 @@ struct slice_row {
 	struct slice_row *prev, *next;
 };
 
-struct router {
+struct engine_router {
 	struct engine *engine;
 	char *service, *namespace_;
 	struct kube_reflector *reflector; /* NULL until first asked */
@@ -30,12 +30,12 @@ struct router {
 	size_t n_slices;
 	bool is_listed;
 	struct err failure; /* of the watch */
-	struct router *next;
+	struct engine_router *next;
 };
 
-struct router *engine_router_of(struct engine *engine, const char *namespace_)
+struct engine_router *engine_router_of(struct engine *engine, const char *namespace_)
 {
-	struct router *router;
+	struct engine_router *router;
 	const char *where = engine->router_namespace ? engine->router_namespace : namespace_;
 	LL_FOREACH(engine->routers, router)
 	if (strcmp(router->namespace_, where) == 0)
@@ -48,7 +48,7 @@ struct router *engine_router_of(struct engine *engine, const char *namespace_)
 	return router;
 }
 
-static void forget(struct router *router, struct slice_row *row)
+static void forget(struct engine_router *router, struct slice_row *row)
 {
 	DL_DELETE(router->slices, row);
 	router->n_slices--;
@@ -58,7 +58,7 @@ static void forget(struct router *router, struct slice_row *row)
 void engine_routers_free(struct engine *engine)
 {
 	while (engine->routers != NULL) {
-		struct router *router = engine->routers;
+		struct engine_router *router = engine->routers;
 		engine->routers = router->next;
 		if (router->reflector != NULL)
 			kube_reflector_stop(router->reflector);
@@ -113,7 +113,7 @@ static uint16_t find_port(const cJSON *object)
 
 static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
-	struct router *router = arg;
+	struct engine_router *router = arg;
 	struct slice_row *row, found = { .is_seen = true };
 	if (!copy_name(found.name, json_str(object, "metadata", "name", NULL)))
 		return;
@@ -141,7 +141,7 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 
 static void on_sync(void *arg, bool begin)
 {
-	struct router *router = arg;
+	struct engine_router *router = arg;
 	struct slice_row *row, *after;
 	DL_FOREACH_SAFE(router->slices, row, after) {
 		if (begin)
@@ -154,12 +154,12 @@ static void on_sync(void *arg, bool begin)
 
 static void on_state(void *arg, enum kube_reflector_state state, const struct err *err)
 {
-	struct router *router = arg;
+	struct engine_router *router = arg;
 	(void)state;
 	router->failure = err ? *err : (struct err){ 0 };
 }
 
-static bool start(struct router *router, struct err *err)
+static bool start(struct engine_router *router, struct err *err)
 {
 	char *selector = x_asprintf("kubernetes.io/service-name=%s", router->service);
 	const struct kube_reflector_opts opts = {
@@ -179,7 +179,7 @@ static bool start(struct router *router, struct err *err)
 /* ---- what is asked */
 
 bool engine_router_pod(
-	struct router *router, const char **namespace_, const char **pod, uint16_t *port)
+	struct engine_router *router, const char **namespace_, const char **pod, uint16_t *port)
 {
 	if (router->slices == NULL)
 		return false;
@@ -191,7 +191,7 @@ bool engine_router_pod(
 
 bool engine_router_locate(void *arg, struct str *url, struct err *err)
 {
-	struct router *router = arg;
+	struct engine_router *router = arg;
 	if (router->reflector == NULL && !start(router, err))
 		return false;
 	if (router->slices != NULL) {

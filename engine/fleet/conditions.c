@@ -2,29 +2,30 @@
 /* Conditions, and the small readers that all facts use. */
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "engine/fleet/facts.h"
+#include "engine/fleet/projection.h"
 #include "engine/k8s/condition.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void fleet_facts_set_name(struct store *store, const char **slot, const char *text)
+void fleet_projection_set_name(struct fleet_store *store, const char **slot, const char *text)
 {
-	fleet_text_set(&store->texts, slot, text, STORE_MAX_NAME);
+	fleet_string_pool_set(&store->texts, slot, text, STORE_MAX_NAME);
 }
 
-void fleet_facts_set_message(struct store *store, const char **slot, const char *text)
+void fleet_projection_set_message(
+	struct fleet_store *store, const char **slot, const char *text)
 {
-	fleet_text_set(&store->texts, slot, text, STORE_MAX_MESSAGE);
+	fleet_string_pool_set(&store->texts, slot, text, STORE_MAX_MESSAGE);
 }
 
-void fleet_facts_drop_text(struct store *store, const char **slot)
+void fleet_projection_drop_text(struct fleet_store *store, const char **slot)
 {
-	fleet_text_unref(&store->texts, *slot);
+	fleet_string_pool_unref(&store->texts, *slot);
 	*slot = NULL;
 }
 
-int64_t fleet_facts_date_ms(const char *text)
+int64_t fleet_projection_date_ms(const char *text)
 {
 	int64_t ns;
 	return text != NULL && clock_parse_rfc3339(text, &ns) ? ns / 1000000 : 0;
@@ -44,8 +45,8 @@ static uint8_t reason_code(const char *reason)
 	return REASON_OTHER;
 }
 
-void fleet_condition_read(
-	struct store *store, struct condition *condition, const cJSON *object, const char *type)
+void fleet_condition_read(struct fleet_store *store, struct fleet_condition *condition,
+	const cJSON *object, const char *type)
 {
 	const cJSON *found = k8s_condition_find(object, type);
 	const char *status = json_str(found, "status", NULL);
@@ -55,40 +56,42 @@ void fleet_condition_read(
 			    : strcmp(status, "False") == 0  ? CONDITION_FALSE
 							    : CONDITION_UNKNOWN;
 	condition->code = reason_code(reason);
-	int64_t since_ms = fleet_facts_date_ms(json_str(found, "lastTransitionTime", NULL));
+	int64_t since_ms =
+		fleet_projection_date_ms(json_str(found, "lastTransitionTime", NULL));
 	condition->since_s =
 		since_ms > 0 && since_ms / 1000 <= UINT32_MAX ? (uint32_t)(since_ms / 1000) : 0;
-	fleet_facts_set_name(store, &condition->reason, reason);
-	fleet_facts_set_message(store, &condition->message, json_str(found, "message", NULL));
+	fleet_projection_set_name(store, &condition->reason, reason);
+	fleet_projection_set_message(
+		store, &condition->message, json_str(found, "message", NULL));
 	int64_t generation = json_int(object, -1, "metadata", "generation", NULL);
 	int64_t observed = json_int(found, generation, "observedGeneration", NULL);
 	condition->is_current = generation < 0 || observed == generation;
 }
 
-void fleet_condition_drop(struct store *store, struct condition *condition)
+void fleet_condition_drop(struct fleet_store *store, struct fleet_condition *condition)
 {
-	fleet_facts_drop_text(store, &condition->reason);
-	fleet_facts_drop_text(store, &condition->message);
+	fleet_projection_drop_text(store, &condition->reason);
+	fleet_projection_drop_text(store, &condition->message);
 }
 
-const struct condition fleet_condition_absent = {
+const struct fleet_condition fleet_condition_absent = {
 	.reason = "", .message = "", .is_current = true
 };
-static const struct condition condition_fine = {
+static const struct fleet_condition condition_fine = {
 	.reason = "", .message = "", .status = CONDITION_TRUE, .is_current = true
 };
-const struct trouble fleet_no_trouble = { "", "", "", "", 0 };
+const struct fleet_container_status fleet_no_container_status = { "", "", "", "", 0 };
 
-int64_t fleet_condition_since_ms(const struct condition *condition)
+int64_t fleet_condition_since_ms(const struct fleet_condition *condition)
 {
 	return (int64_t)condition->since_s * 1000;
 }
 
-void fleet_condition_drop_rare(struct store *store, const struct condition **slot)
+void fleet_condition_drop_rare(struct fleet_store *store, const struct fleet_condition **slot)
 {
 	union {
-		const struct condition *borrowed;
-		struct condition *owned;
+		const struct fleet_condition *borrowed;
+		struct fleet_condition *owned;
 	} condition = { *slot };
 	if (*slot != NULL && *slot != &fleet_condition_absent && *slot != &condition_fine) {
 		fleet_condition_drop(store, condition.owned);
@@ -98,10 +101,10 @@ void fleet_condition_drop_rare(struct store *store, const struct condition **slo
 }
 
 /* A condition that most objects do not have, or have with nothing to say: memory only for the others. */
-void fleet_condition_read_rare(struct store *store, const struct condition **slot,
+void fleet_condition_read_rare(struct fleet_store *store, const struct fleet_condition **slot,
 	const cJSON *object, const char *type, bool true_is_fine)
 {
-	struct condition now = { 0 };
+	struct fleet_condition now = { 0 };
 	fleet_condition_read(store, &now, object, type);
 	fleet_condition_drop_rare(store, slot);
 	if (now.status == CONDITION_ABSENT) {
@@ -110,14 +113,14 @@ void fleet_condition_read_rare(struct store *store, const struct condition **slo
 		fleet_condition_drop(store, &now);
 		*slot = &condition_fine;
 	} else {
-		struct condition *kept = x_malloc(sizeof *kept);
+		struct fleet_condition *kept = x_malloc(sizeof *kept);
 		*kept = now;
 		*slot = kept;
 	}
 }
 
 /* 8080 and 9090: sandboxd. 8888: the legacy Python runtime. */
-uint8_t fleet_facts_runtime(const cJSON *pod_spec)
+uint8_t fleet_projection_runtime(const cJSON *pod_spec)
 {
 	bool has_rest = false, has_grpc = false, has_legacy = false;
 	const cJSON *container, *port;

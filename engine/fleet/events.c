@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-static struct event_list *find_list(const struct store *store, const struct uid *uid)
+static struct fleet_event_list *find_list(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	size_t cursor = INDEX_FIRST;
-	struct event_list *list;
+	struct fleet_event_list *list;
 	while ((list = fleet_index_next(&store->event_index, fleet_uid_hash(uid), &cursor)) !=
 		NULL) {
 		if (fleet_uid_equals(&list->about, uid))
@@ -21,24 +22,26 @@ static struct event_list *find_list(const struct store *store, const struct uid 
 	return NULL;
 }
 
-const struct event_list *fleet_events_about(const struct store *store, const struct uid *uid)
+const struct fleet_event_list *fleet_events_about(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	return find_list(store, uid);
 }
 
-static void event_free(struct store *store, struct event_list *list, struct event *event)
+static void event_free(struct fleet_store *store, struct fleet_event_list *list,
+	struct fleet_store_event *event)
 {
 	DL_DELETE(list->events, event);
 	list->n--;
 	store->n_events--;
-	fleet_text_unref(&store->texts, event->reason);
-	fleet_text_unref(&store->texts, event->message);
-	fleet_text_unref(&store->texts, event->object);
+	fleet_string_pool_unref(&store->texts, event->reason);
+	fleet_string_pool_unref(&store->texts, event->message);
+	fleet_string_pool_unref(&store->texts, event->object);
 	fleet_uid_drop(store, &event->uid);
 	free(event);
 }
 
-static void unlink_list(struct store *store, struct event_list *list)
+static void unlink_list(struct fleet_store *store, struct fleet_event_list *list)
 {
 	if (list->is_known) {
 		DL_DELETE(store->known_events, list);
@@ -48,7 +51,7 @@ static void unlink_list(struct store *store, struct event_list *list)
 	}
 }
 
-static void link_list(struct store *store, struct event_list *list, bool is_known)
+static void link_list(struct fleet_store *store, struct fleet_event_list *list, bool is_known)
 {
 	list->is_known = is_known;
 	if (is_known) {
@@ -59,7 +62,7 @@ static void link_list(struct store *store, struct event_list *list, bool is_know
 	}
 }
 
-static void list_free(struct store *store, struct event_list *list)
+static void list_free(struct fleet_store *store, struct fleet_event_list *list)
 {
 	while (list->events != NULL)
 		event_free(store, list, list->events);
@@ -69,7 +72,7 @@ static void list_free(struct store *store, struct event_list *list)
 	free(list);
 }
 
-void fleet_events_deinit(struct store *store)
+void fleet_events_deinit(struct fleet_store *store)
 {
 	while (store->known_events != NULL)
 		list_free(store, store->known_events);
@@ -78,9 +81,9 @@ void fleet_events_deinit(struct store *store)
 	fleet_index_deinit(&store->event_index);
 }
 
-void fleet_events_now_known(struct store *store, const struct uid *uid)
+void fleet_events_now_known(struct fleet_store *store, const struct fleet_uid *uid)
 {
-	struct event_list *list = find_list(store, uid);
+	struct fleet_event_list *list = find_list(store, uid);
 	if (list == NULL || list->is_known)
 		return;
 	unlink_list(store, list);
@@ -105,13 +108,14 @@ static int64_t when_of(const cJSON *object)
 }
 
 /* The rows that an event may explain; false if the object is not one of ours. */
-static bool row_about(const struct store *store, const struct uid *uid, struct row **row)
+static bool row_about(const struct fleet_store *store, const struct fleet_uid *uid,
+	struct fleet_store_row **row)
 {
 	size_t cursor = INDEX_FIRST;
 	uint32_t hash = fleet_uid_hash(uid);
-	const struct claim *claim;
-	const struct sandbox *sandbox;
-	const struct pod *pod;
+	const struct fleet_claim *claim;
+	const struct fleet_sandbox *sandbox;
+	const struct fleet_pod *pod;
 	*row = NULL;
 	while ((pod = fleet_index_next(&store->pods, hash, &cursor)) != NULL) {
 		if (fleet_uid_equals(&pod->uid, uid)) {
@@ -142,18 +146,20 @@ static bool is_our_kind(const char *kind)
 	       strcmp(kind, "SandboxClaim") == 0 || strcmp(kind, "SandboxWarmPool") == 0;
 }
 
-static struct event *find_event(struct event_list *list, const struct uid *uid)
+static struct fleet_store_event *find_event(
+	struct fleet_event_list *list, const struct fleet_uid *uid)
 {
-	for (struct event *event = list->events; event != NULL; event = event->next) {
+	for (struct fleet_store_event *event = list->events; event != NULL;
+		event = event->next) {
 		if (fleet_uid_equals(&event->uid, uid))
 			return event;
 	}
 	return NULL;
 }
 
-static void insert(struct event_list *list, struct event *event)
+static void insert(struct fleet_event_list *list, struct fleet_store_event *event)
 {
-	struct event *before = list->events;
+	struct fleet_store_event *before = list->events;
 	while (before != NULL && before->when_ms > event->when_ms)
 		before = before->next;
 	if (before == NULL)
@@ -162,10 +168,10 @@ static void insert(struct event_list *list, struct event *event)
 		DL_PREPEND_ELEM(list->events, before, event);
 }
 
-static void put(struct store *store, struct event_list *list, struct uid *uid,
+static void put(struct fleet_store *store, struct fleet_event_list *list, struct fleet_uid *uid,
 	const cJSON *object, const char *about)
 {
-	struct event *event = find_event(list, uid);
+	struct fleet_store_event *event = find_event(list, uid);
 	if (event != NULL) {
 		DL_DELETE(list->events, event);
 	} else {
@@ -182,23 +188,23 @@ static void put(struct store *store, struct event_list *list, struct uid *uid,
 	event->when_ms = when_of(object);
 	event->count = count > 0 && count < INT32_MAX ? (int)count : 1;
 	event->is_warning = type != NULL && strcmp(type, "Warning") == 0;
-	fleet_text_set(&store->texts, &event->reason, json_str(object, "reason", NULL),
+	fleet_string_pool_set(&store->texts, &event->reason, json_str(object, "reason", NULL),
 		STORE_MAX_NAME);
-	fleet_text_set(&store->texts, &event->message, json_str(object, "message", NULL),
+	fleet_string_pool_set(&store->texts, &event->message, json_str(object, "message", NULL),
 		STORE_MAX_MESSAGE);
-	fleet_text_set(&store->texts, &event->object, about, STORE_MAX_NAME);
+	fleet_string_pool_set(&store->texts, &event->object, about, STORE_MAX_NAME);
 	insert(list, event);
 	if (list->n > STORE_MAX_EVENTS_EACH)
 		event_free(store, list, list->events->prev); /* the oldest */
 }
 
-static void make_room(struct store *store, const struct event_list *not_this)
+static void make_room(struct fleet_store *store, const struct fleet_event_list *not_this)
 {
 	while (store->n_unknown_lists > STORE_MAX_UNKNOWN_LISTS &&
 		store->unknown_events != not_this)
 		list_free(store, store->unknown_events);
 	while (store->n_events > STORE_MAX_EVENTS) {
-		struct event_list *oldest =
+		struct fleet_event_list *oldest =
 			store->unknown_events && store->unknown_events != not_this
 				? store->unknown_events
 				: store->known_events;
@@ -208,7 +214,7 @@ static void make_room(struct store *store, const struct event_list *not_this)
 	}
 }
 
-void fleet_events_apply(struct store *store, const cJSON *object)
+void fleet_events_apply(struct fleet_store *store, const cJSON *object)
 {
 	const char *kind = json_str(object, "involvedObject", "kind", NULL);
 	const char *name = json_str(object, "involvedObject", "name", NULL);
@@ -217,12 +223,12 @@ void fleet_events_apply(struct store *store, const cJSON *object)
 	if (kind == NULL || name == NULL || about_uid == NULL || own_uid == NULL ||
 		!is_our_kind(kind) || !about_uid[0] || !own_uid[0])
 		return;
-	struct uid about = fleet_uid_parse(store, about_uid),
-		   own = fleet_uid_parse(store, own_uid);
-	struct row *row;
+	struct fleet_uid about = fleet_uid_parse(store, about_uid),
+			 own = fleet_uid_parse(store, own_uid);
+	struct fleet_store_row *row;
 	bool is_known = strcmp(kind, "SandboxWarmPool") == 0;
 	is_known |= row_about(store, &about, &row);
-	struct event_list *list = find_list(store, &about);
+	struct fleet_event_list *list = find_list(store, &about);
 	if (list == NULL) {
 		list = x_calloc(1, sizeof *list);
 		list->about = about;

@@ -17,7 +17,7 @@ enum { EXPIRING_MS = 5 * 60 * 1000, COUNT_AGAIN_MS = 1000 };
 
 static void tell(void *arg)
 {
-	struct notice *notice = arg;
+	struct fleet_notice *notice = arg;
 	struct fleet *fleet = notice->fleet;
 	free(notice);
 	if (fleet == NULL)
@@ -25,7 +25,7 @@ static void tell(void *arg)
 	fleet->notice = NULL;
 	fleet->store.clock_skew_ms = kube_client_clock_skew_ms(fleet->kube);
 	if (fleet->store.n_hidden > 0 && fleet->look_again != NULL)
-		loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
+		net_loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
 	/* an operation that ends takes itself off the list, and its callback may start or cancel others: go on from the
 	 * beginning until none has anything to do */
 	struct fleet_op *op = fleet->ops;
@@ -46,7 +46,7 @@ void fleet_note_change(struct fleet *fleet)
 		return;
 	fleet->notice = x_calloc(1, sizeof *fleet->notice);
 	fleet->notice->fleet = fleet;
-	loop_defer(fleet->loop, tell, fleet->notice);
+	net_loop_defer(fleet->loop, tell, fleet->notice);
 }
 
 static void on_store_change(void *arg)
@@ -58,12 +58,12 @@ static void on_look_again(void *arg)
 {
 	struct fleet *fleet = arg;
 	if (fleet_store_show_hidden(&fleet->store))
-		loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
+		net_loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
 }
 
 /* ---- life */
 
-struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
+struct fleet *fleet_new(struct net_loop *loop, struct kube_client *kube,
 	const struct fleet_opts *opts, struct err *err)
 {
 	if (opts->label_selector != NULL && opts->label_selector[0]) {
@@ -87,9 +87,9 @@ struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
 	fleet->arg = opts->arg;
 	fleet_store_init(&fleet->store, on_store_change, fleet);
 	fleet->store.is_filtered = fleet->label_selector != NULL;
-	fleet->look_again = loop_timer_new(loop, on_look_again, fleet);
+	fleet->look_again = net_loop_timer_new(loop, on_look_again, fleet);
 	if (!opts->lazy)
-		fleet_sources_start_whole(fleet);
+		fleet_informers_start_whole(fleet);
 	return fleet;
 }
 
@@ -100,8 +100,8 @@ void fleet_free(struct fleet *fleet)
 	while (fleet->ops != NULL)
 		fleet_op_cancel(fleet->ops);
 	fleet_rollbacks_free(fleet);
-	fleet_sources_stop(fleet);
-	loop_timer_free(fleet->look_again);
+	fleet_informers_stop(fleet);
+	net_loop_timer_free(fleet->look_again);
 	fleet->look_again = NULL;
 	fleet_store_deinit(&fleet->store);
 	if (fleet->notice != NULL)
@@ -115,20 +115,20 @@ void fleet_watch(struct fleet *fleet)
 {
 	if (!fleet->is_watching) {
 		fleet->store.is_synced[STORE_CLAIMS] = false;
-		fleet_sources_start_whole(fleet);
+		fleet_informers_start_whole(fleet);
 	}
 }
 
-void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name)
+void fleet_single_watch(struct fleet *fleet, const char *namespace_, const char *name)
 {
 	if (!fleet->is_watching)
-		fleet_sources_focus(fleet, namespace_, name);
+		fleet_informers_focus(fleet, namespace_, name);
 }
 
 /* ---- rows */
 
 /* Holes are closed when somebody counts; that changes no row. */
-static struct store *packed(const struct fleet *fleet)
+static struct fleet_store *packed(const struct fleet *fleet)
 {
 	union {
 		const struct fleet *borrowed;
@@ -155,7 +155,7 @@ const struct fleet_row *fleet_at(const struct fleet *fleet, size_t index)
 
 const struct fleet_row *fleet_find(const struct fleet *fleet, const char *uid)
 {
-	const struct row *row = fleet_store_find(&fleet->store, uid);
+	const struct fleet_store_row *row = fleet_store_find(&fleet->store, uid);
 	return row ? &row->shown : NULL;
 }
 
@@ -216,7 +216,7 @@ struct fleet_counters fleet_counters_of(const struct fleet *fleet)
 		int64_t until = clock_wall_ms() + EXPIRING_MS;
 		size_t n = 0;
 		for (size_t i = 0; i < fleet->store.n_rows; i++) {
-			const struct row *row = fleet->store.rows[i];
+			const struct fleet_store_row *row = fleet->store.rows[i];
 			n += row != NULL && row->shown.expires_ms != 0 &&
 			     row->shown.expires_ms < until && row->shown.state != FLEET_EXPIRED;
 		}
@@ -234,8 +234,8 @@ size_t fleet_pool_count(const struct fleet *fleet)
 
 struct fleet_pool fleet_pool_at(const struct fleet *fleet, size_t index)
 {
-	const struct store *store = &fleet->store;
-	const struct pool *pool = store->pool_list[index];
+	const struct fleet_store *store = &fleet->store;
+	const struct fleet_store_pool *pool = store->pool_list[index];
 	return (struct fleet_pool){
 		.namespace_ = pool->namespace_,
 		.name = pool->name,
@@ -249,9 +249,9 @@ struct fleet_pool fleet_pool_at(const struct fleet *fleet, size_t index)
 }
 
 static size_t add_events(
-	const struct event_list *list, struct fleet_event *out, size_t n, size_t max)
+	const struct fleet_event_list *list, struct fleet_event *out, size_t n, size_t max)
 {
-	for (const struct event *event = list ? list->events : NULL; event;
+	for (const struct fleet_store_event *event = list ? list->events : NULL; event;
 		event = event->next) {
 		size_t at = n;
 		while (at > 0 && out[at - 1].wall_ms < event->when_ms)
@@ -276,8 +276,8 @@ static size_t add_events(
 size_t fleet_events(
 	const struct fleet *fleet, const char *uid, struct fleet_event *out, size_t max)
 {
-	const struct store *store = &fleet->store;
-	const struct row *row = fleet_store_find(store, uid);
+	const struct fleet_store *store = &fleet->store;
+	const struct fleet_store_row *row = fleet_store_find(store, uid);
 	size_t n = 0;
 	if (row == NULL || max == 0)
 		return 0;

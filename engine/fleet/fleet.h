@@ -9,8 +9,8 @@
 struct cJSON;
 struct err;
 struct kube_client;
-struct loop;
-struct span;
+struct net_loop;
+struct telemetry_span;
 struct telemetry;
 struct fleet;
 
@@ -24,7 +24,7 @@ struct fleet_opts {
 	void (*on_change)(void *arg);
 	void *arg;
 };
-struct fleet *fleet_new(struct loop *loop, struct kube_client *kube,
+struct fleet *fleet_new(struct net_loop *loop, struct kube_client *kube,
 	const struct fleet_opts *opts, struct err *err);
 void fleet_free(struct fleet *fleet);
 /* With opts.lazy: start watching everything of opts.namespace_ … */
@@ -33,7 +33,7 @@ void fleet_watch(struct fleet *fleet);
  * a metadata.name (or involvedObject) field selector, so that a headless verb does not list 20,000 objects.
  * fleet_create_start() on a lazy fleet focuses on the claim it makes. fleet_is_synced() is then about these. A second
  * call adds another claim (a copy between two sandboxes needs both); without opts.lazy it does nothing. */
-void fleet_focus(struct fleet *fleet, const char *namespace_, const char *name);
+void fleet_single_watch(struct fleet *fleet, const char *namespace_, const char *name);
 uint64_t fleet_revision(const struct fleet *fleet);
 size_t fleet_count(const struct fleet *fleet); /* rows, warm ones included */
 /* Rows in a stable order (insertion); index < fleet_count. Borrowed for this turn. */
@@ -47,7 +47,7 @@ const struct fleet_row *fleet_find_name(
 void fleet_changes(const struct fleet *fleet, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
 
-struct fleet_source {         /* one watched collection */
+struct fleet_informer_state { /* one watched collection */
 	const char *resource; /* "sandboxclaims", … */
 	int state;            /* enum kube_reflector_state */
 	const char *state_name;
@@ -57,7 +57,7 @@ struct fleet_source {         /* one watched collection */
 	bool synced;           /* the first list is complete */
 	int64_t not_before_ms; /* monotonic: the server has named the time of the next try; 0 */
 };
-size_t fleet_sources(const struct fleet *fleet, struct fleet_source *out, size_t max);
+size_t fleet_informers(const struct fleet *fleet, struct fleet_informer_state *out, size_t max);
 enum fleet_kind { /* of the collections that are watched */
 	FLEET_CLAIMS,
 	FLEET_SANDBOXES,
@@ -73,7 +73,7 @@ enum fleet_kind { /* of the collections that are watched */
 const struct err *fleet_forbidden(const struct fleet *fleet, enum fleet_kind kind);
 /* The same where a collection may be listed but not watched: its rows are as old as its last list (poll-interval). */
 const struct err *fleet_unwatched(const struct fleet *fleet, enum fleet_kind kind);
-/* A collection (or, after fleet_focus(), an object of it) has been read at least once: before that, that there is nothing
+/* A collection (or, after fleet_single_watch(), an object of it) has been read at least once: before that, that there is nothing
  * of it is not known. */
 bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind);
 /* Why it cannot be read now (what was read before is kept); NULL: it can, or its first answer is waited for, or see

@@ -9,16 +9,16 @@
 #include "engine/kube/client.h"
 #include "engine/telemetry/span.h"
 
-struct loop;
-struct loop_timer;
+struct net_loop;
+struct net_loop_timer;
 
-struct focus;
+struct fleet_single_watch;
 
 /* One reflector feeding the store. */
-struct source {
+struct fleet_informer {
 	struct fleet *fleet;
-	struct focus *focus; /* NULL: a whole collection */
-	enum store_kind kind;
+	struct fleet_single_watch *focus; /* NULL: a whole collection */
+	enum fleet_store_kind kind;
 	char *name;                     /* the one object's, of a focus; NULL: not started */
 	char seen_uid[FLEET_UID_BYTES]; /* in the list under way */
 	struct kube_reflector *reflector;
@@ -27,7 +27,7 @@ struct source {
 	bool synced;
 };
 
-enum focus_slot {
+enum fleet_single_watch_slot {
 	FOCUS_CLAIM,
 	FOCUS_CLAIM_SHORT, /* NAME read as `<claim>.<uid8>` */
 	FOCUS_SANDBOX,
@@ -37,46 +37,46 @@ enum focus_slot {
 	FOCUS_SANDBOX_EVENTS,
 	FOCUS_SLOT_COUNT,
 };
-struct focus {
+struct fleet_single_watch {
 	struct fleet *fleet;
 	char *namespace_, *name;
-	struct source slots[FOCUS_SLOT_COUNT];
-	struct focus *next;
+	struct fleet_informer slots[FOCUS_SLOT_COUNT];
+	struct fleet_single_watch *next;
 };
 
 /* Outlives the fleet until the end of the turn: a deferred call cannot be taken back. */
-struct notice {
+struct fleet_notice {
 	struct fleet *fleet; /* NULL once it is freed */
 };
 
 struct fleet {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct kube_client *kube;
 	struct telemetry *telemetry;
 	char *namespace_, *label_selector; /* NULL: all, none */
 	bool read_only, is_watching;
-	struct store store;
-	struct source whole[STORE_KIND_COUNT];
-	struct focus *focuses;
-	struct notice *notice; /* a call of on_change is on its way */
+	struct fleet_store store;
+	struct fleet_informer whole[STORE_KIND_COUNT];
+	struct fleet_single_watch *focuses;
+	struct fleet_notice *notice; /* a call of on_change is on its way */
 	void (*on_change)(void *arg);
 	void *arg;
 	struct fleet_op *ops;
-	size_t n_ended;                /* operations so far: the list has changed */
-	struct orphan *orphans;        /* rollbacks of creates, see op_rollback.c */
-	struct loop_timer *look_again; /* at hidden Sandboxes */
+	size_t n_ended;                    /* operations so far: the list has changed */
+	struct fleet_orphan *orphans;      /* rollbacks of creates, see op_rollback.c */
+	struct net_loop_timer *look_again; /* at hidden Sandboxes */
 	int64_t counted_ms;
 	size_t expiring;
 };
 
 void fleet_note_change(struct fleet *fleet);
 
-/* sources.c */
-void fleet_sources_start_whole(struct fleet *fleet);
-void fleet_sources_stop(struct fleet *fleet);
-void fleet_sources_focus(struct fleet *fleet, const char *namespace_, const char *name);
+/* informers.c */
+void fleet_informers_start_whole(struct fleet *fleet);
+void fleet_informers_stop(struct fleet *fleet);
+void fleet_informers_focus(struct fleet *fleet, const char *namespace_, const char *name);
 /* This user may not read Sandboxes: what the claim says must do. */
-bool fleet_sources_sandboxes_unknown(const struct fleet *fleet);
+bool fleet_informers_sandboxes_unknown(const struct fleet *fleet);
 
 /* ---- operations: one struct for all; its steps are functions of op_*.c */
 struct fleet_op {
@@ -85,16 +85,16 @@ struct fleet_op {
 	char *namespace_, *name;
 	bool on_sandbox; /* the object is a Sandbox without claim */
 	struct kube_call *call, *second_call, *third_call;
-	struct loop_timer *deadline, *kick;
-	struct span *span, *stage_span;
+	struct net_loop_timer *deadline, *kick;
+	struct telemetry_span *span, *stage_span;
 	void (*look)(
 		struct fleet_op *op); /* after each change of the store; NULL: not waiting */
 	void (*drop)(struct fleet_op *op); /* on cancel and at the end: what the kind keeps */
 	fleet_done_fn *done;
 	void *arg;
-	struct create *create;
-	struct change *change;
-	struct detail *detail;
+	struct fleet_create *create;
+	struct fleet_change *change;
+	struct fleet_op_detail *detail;
 	struct fleet_op *prev, *next;
 };
 struct fleet_op *fleet_op_new(struct fleet *fleet, const char *span_name);
@@ -115,11 +115,11 @@ bool fleet_op_is_hopeless(
 
 /* op_rollback.c: claims that a create made, did not name and could not finish. uid NULL: whether the create took
  * effect is not known; looked for by request_id. done may be NULL. */
-struct orphan;
-struct orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
+struct fleet_orphan;
+struct fleet_orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
 	const char *name, const char *uid, const char *request_id, fleet_done_fn *done,
 	void *arg);
-void fleet_rollback_ignore(struct orphan *orphan); /* no done any more; it goes on */
+void fleet_rollback_ignore(struct fleet_orphan *orphan); /* no done any more; it goes on */
 void fleet_rollbacks_free(struct fleet *fleet);
 /* DeleteOptions with the uid precondition. */
 cJSON *fleet_op_delete_options(const char *uid);

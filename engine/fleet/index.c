@@ -8,19 +8,19 @@
 
 /* ---- index */
 
-void fleet_index_deinit(struct index *index)
+void fleet_index_deinit(struct fleet_index *index)
 {
 	free(index->items);
 	free(index->hashes);
 	memset(index, 0, sizeof *index);
 }
 
-static size_t home(const struct index *index, uint32_t hash)
+static size_t home(const struct fleet_index *index, uint32_t hash)
 {
 	return hash & (index->capacity - 1);
 }
 
-static void put(struct index *index, uint32_t hash, void *item)
+static void put(struct fleet_index *index, uint32_t hash, void *item)
 {
 	size_t at = home(index, hash);
 	while (index->items[at] != NULL)
@@ -29,9 +29,9 @@ static void put(struct index *index, uint32_t hash, void *item)
 	index->hashes[at] = hash;
 }
 
-static void resize(struct index *index, size_t capacity)
+static void resize(struct fleet_index *index, size_t capacity)
 {
-	struct index old = *index;
+	struct fleet_index old = *index;
 	index->capacity = capacity;
 	index->items = x_calloc(capacity, sizeof *index->items);
 	index->hashes = x_calloc(capacity, sizeof *index->hashes);
@@ -43,7 +43,7 @@ static void resize(struct index *index, size_t capacity)
 	free(old.hashes);
 }
 
-void fleet_index_add(struct index *index, uint32_t hash, void *item)
+void fleet_index_add(struct fleet_index *index, uint32_t hash, void *item)
 {
 	if ((index->n + 1) * 4 > index->capacity * 3)
 		resize(index, index->capacity ? index->capacity * 2 : 16);
@@ -52,7 +52,7 @@ void fleet_index_add(struct index *index, uint32_t hash, void *item)
 }
 
 /* Linear probing without tombstones: those behind the hole move up if their home allows it. */
-static void close_hole(struct index *index, size_t hole)
+static void close_hole(struct fleet_index *index, size_t hole)
 {
 	size_t mask = index->capacity - 1;
 	for (size_t at = (hole + 1) & mask; index->items[at] != NULL; at = (at + 1) & mask) {
@@ -67,7 +67,7 @@ static void close_hole(struct index *index, size_t hole)
 	index->items[hole] = NULL;
 }
 
-void fleet_index_remove(struct index *index, uint32_t hash, const void *item)
+void fleet_index_remove(struct fleet_index *index, uint32_t hash, const void *item)
 {
 	if (index->capacity == 0)
 		return;
@@ -83,7 +83,7 @@ void fleet_index_remove(struct index *index, uint32_t hash, const void *item)
 	}
 }
 
-void *fleet_index_next(const struct index *index, uint32_t hash, size_t *cursor)
+void *fleet_index_next(const struct fleet_index *index, uint32_t hash, size_t *cursor)
 {
 	if (index->capacity == 0)
 		return NULL;
@@ -99,14 +99,14 @@ void *fleet_index_next(const struct index *index, uint32_t hash, size_t *cursor)
 	}
 }
 
-void *fleet_index_at(const struct index *index, size_t position)
+void *fleet_index_at(const struct fleet_index *index, size_t position)
 {
 	return index->items[position];
 }
 
 /* ---- texts */
 
-struct text {
+struct fleet_string_pool_text {
 	uint32_t refs;
 	uint32_t hash;
 	char text[];
@@ -114,35 +114,38 @@ struct text {
 
 static const char nothing[] = "";
 
-static struct text *text_of(const char *text)
+static struct fleet_string_pool_text *text_of(const char *text)
 {
 	union {
 		const char *borrowed;
 		char *owned;
 	} pointer = { text };
-	return (struct text *)(void *)(pointer.owned - offsetof(struct text, text));
+	return (struct fleet_string_pool_text *)(void *)(pointer.owned -
+							 offsetof(struct fleet_string_pool_text,
+								 text));
 }
 
-void fleet_texts_deinit(struct texts *texts)
+void fleet_string_pool_deinit(struct fleet_string_pool *texts)
 {
 	fleet_index_deinit(&texts->index);
 }
 
-const char *fleet_text_get(struct texts *texts, const char *text, size_t max_bytes)
+const char *fleet_string_pool_get(
+	struct fleet_string_pool *texts, const char *text, size_t max_bytes)
 {
 	if (text == NULL || text[0] == '\0')
 		return nothing;
 	size_t n = strnlen(text, max_bytes);
 	uint32_t hash = map_hash(text, n);
 	size_t cursor = INDEX_FIRST;
-	struct text *known;
+	struct fleet_string_pool_text *known;
 	while ((known = fleet_index_next(&texts->index, hash, &cursor)) != NULL) {
 		if (strncmp(known->text, text, n) == 0 && known->text[n] == '\0') {
 			known->refs++;
 			return known->text;
 		}
 	}
-	struct text *made = x_malloc(sizeof *made + n + 1);
+	struct fleet_string_pool_text *made = x_malloc(sizeof *made + n + 1);
 	made->refs = 1;
 	made->hash = hash;
 	memcpy(made->text, text, n);
@@ -151,35 +154,36 @@ const char *fleet_text_get(struct texts *texts, const char *text, size_t max_byt
 	return made->text;
 }
 
-const char *fleet_text_ref(const char *text)
+const char *fleet_string_pool_ref(const char *text)
 {
 	if (text != nothing)
 		text_of(text)->refs++;
 	return text;
 }
 
-void fleet_text_unref(struct texts *texts, const char *text)
+void fleet_string_pool_unref(struct fleet_string_pool *texts, const char *text)
 {
 	if (text == NULL || text == nothing)
 		return;
-	struct text *known = text_of(text);
+	struct fleet_string_pool_text *known = text_of(text);
 	if (--known->refs > 0)
 		return;
 	fleet_index_remove(&texts->index, known->hash, known);
 	free(known);
 }
 
-void fleet_text_set(struct texts *texts, const char **slot, const char *text, size_t max_bytes)
+void fleet_string_pool_set(
+	struct fleet_string_pool *texts, const char **slot, const char *text, size_t max_bytes)
 {
 	const char *old = *slot;
 	/* most updates change nothing: no hashing for them */
 	if (old != NULL && text != NULL && strcmp(old, text) == 0)
 		return;
-	*slot = fleet_text_get(texts, text, max_bytes);
-	fleet_text_unref(texts, old);
+	*slot = fleet_string_pool_get(texts, text, max_bytes);
+	fleet_string_pool_unref(texts, old);
 }
 
-uint32_t fleet_text_hash(const char *text)
+uint32_t fleet_string_pool_hash(const char *text)
 {
 	return text == nothing ? 0 : text_of(text)->hash;
 }

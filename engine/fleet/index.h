@@ -10,28 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct index {
+struct fleet_index {
 	void **items;
 	uint32_t *hashes;
 	size_t n, capacity; /* capacity: 0 or a power of two */
 };
-void fleet_index_deinit(struct index *index);
-void fleet_index_add(struct index *index, uint32_t hash, void *item);
-void fleet_index_remove(struct index *index, uint32_t hash, const void *item);
+void fleet_index_deinit(struct fleet_index *index);
+void fleet_index_add(struct fleet_index *index, uint32_t hash, void *item);
+void fleet_index_remove(struct fleet_index *index, uint32_t hash, const void *item);
 enum { INDEX_FIRST = 0 };
 /* The next item of that hash; *cursor begins as INDEX_FIRST. Nothing may change in between. */
-void *fleet_index_next(const struct index *index, uint32_t hash, size_t *cursor);
+void *fleet_index_next(const struct fleet_index *index, uint32_t hash, size_t *cursor);
 /* All items in no order: position from 0 to capacity; NULL for an empty place. */
-void *fleet_index_at(const struct index *index, size_t position);
+void *fleet_index_at(const struct fleet_index *index, size_t position);
 
-struct texts {
-	struct index index;
+struct fleet_string_pool {
+	struct fleet_index index;
 };
-void fleet_texts_deinit(struct texts *texts); /* everything must have been given back */
+void fleet_string_pool_deinit(
+	struct fleet_string_pool *texts); /* everything must have been given back */
 /* A reference; NULL and "" give "" (which needs no giving back, but may be). At most max_bytes are kept. */
-const char *fleet_text_get(struct texts *texts, const char *text, size_t max_bytes);
-const char *fleet_text_ref(const char *text);
-void fleet_text_unref(struct texts *texts, const char *text);
+const char *fleet_string_pool_get(
+	struct fleet_string_pool *texts, const char *text, size_t max_bytes);
+const char *fleet_string_pool_ref(const char *text);
+void fleet_string_pool_unref(struct fleet_string_pool *texts, const char *text);
 /* *slot takes a reference to that text and gives its old one back. */
-void fleet_text_set(struct texts *texts, const char **slot, const char *text, size_t max_bytes);
-uint32_t fleet_text_hash(const char *text); /* of an interned one: stored */
+void fleet_string_pool_set(
+	struct fleet_string_pool *texts, const char **slot, const char *text, size_t max_bytes);
+uint32_t fleet_string_pool_hash(const char *text); /* of an interned one: stored */

@@ -2,7 +2,7 @@
 // The columns of sandboxes. The order of the rows is that of the fields in -o json.
 #include "engine/fleet/kind.h"
 
-enum column {
+enum fleet_column {
 	UID,
 	NAMESPACE,
 	CLAIM,

@@ -11,7 +11,7 @@ struct fleet_op *fleet_op_new(struct fleet *fleet, const char *span_name)
 {
 	struct fleet_op *op = x_calloc(1, sizeof *op);
 	op->fleet = fleet;
-	op->span = span_start(fleet->telemetry, span_name, NULL);
+	op->span = telemetry_span_start(fleet->telemetry, span_name, NULL);
 	DL_APPEND(fleet->ops, op);
 	return op;
 }
@@ -19,9 +19,9 @@ struct fleet_op *fleet_op_new(struct fleet *fleet, const char *span_name)
 static void end_spans(struct fleet_op *op, const struct err *err)
 {
 	if (op->stage_span != NULL)
-		span_end(op->stage_span, err);
+		telemetry_span_end(op->stage_span, err);
 	if (op->span != NULL)
-		span_end(op->span, err);
+		telemetry_span_end(op->span, err);
 	op->stage_span = op->span = NULL;
 }
 
@@ -36,8 +36,8 @@ void fleet_op_free(struct fleet_op *op)
 	if (op->drop != NULL)
 		op->drop(op);
 	end_spans(op, &cancelled);
-	loop_timer_free(op->deadline);
-	loop_timer_free(op->kick);
+	net_loop_timer_free(op->deadline);
+	net_loop_timer_free(op->kick);
 	free(op->namespace_);
 	free(op->name);
 	free(op);
@@ -93,7 +93,7 @@ struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const c
 		.query = query,
 		.content_type = content_type,
 		.body = text ? slice_of(text) : (struct slice){ NULL, 0 },
-		.traceparent = span_traceparent(
+		.traceparent = telemetry_span_traceparent(
 			op->stage_span ? op->stage_span : op->span, traceparent),
 		.done = done,
 		.arg = op,
@@ -103,11 +103,12 @@ struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const c
 	return call;
 }
 
-static enum err_code failure_code(const struct row *row)
+static enum err_code failure_code(const struct fleet_store_row *row)
 {
-	const struct condition *finished =
+	const struct fleet_condition *finished =
 		row->sandbox ? row->sandbox->finished : row->claim->finished;
-	enum reason claim = row->claim ? (enum reason)row->claim->ready.code : REASON_OTHER;
+	enum fleet_reason claim =
+		row->claim ? (enum fleet_reason)row->claim->ready.code : REASON_OTHER;
 	if (claim == REASON_InvalidMetadata || claim == REASON_EnvVarsInjectionRejected ||
 		claim == REASON_VolumeClaimTemplatesError)
 		return ERR_CLAIM_REJECTED;
@@ -117,7 +118,7 @@ static enum err_code failure_code(const struct row *row)
 bool fleet_op_is_hopeless(
 	const struct fleet *fleet, const struct fleet_row *shown, struct err *err)
 {
-	const struct row *row = fleet_store_find(&fleet->store, shown->uid);
+	const struct fleet_store_row *row = fleet_store_find(&fleet->store, shown->uid);
 	const char *name = shown->claim[0] ? shown->claim : shown->sandbox;
 	enum err_code code = ERR_NONE;
 	if (shown->state == FLEET_EXPIRED)

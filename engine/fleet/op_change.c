@@ -13,7 +13,7 @@
 enum { MAX_CONFLICTS = 3 };
 #define MERGE_PATCH "application/merge-patch+json"
 
-struct change {
+struct fleet_change {
 	char sandbox_uid[FLEET_UID_BYTES];
 	char *sandbox;
 	bool suspend;
@@ -41,7 +41,7 @@ static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *
 	op->change->sandbox = x_strdup(row->sandbox);
 	memcpy(op->uid, row->uid, sizeof op->uid);
 	memcpy(op->change->sandbox_uid, row->sandbox_uid, sizeof row->sandbox_uid);
-	span_set_str(
+	telemetry_span_set_str(
 		op->span, op->on_sandbox ? "sandbox.name" : "sandbox.claim.name", op->name);
 	return op;
 }
@@ -153,7 +153,7 @@ static void on_mode_patched(void *arg, const struct err *err, const cJSON *objec
 	}
 	op->look = suspend_look;
 	fleet_store_apply(&op->fleet->store, STORE_SANDBOXES, KUBE_MODIFIED, object);
-	loop_timer_arm(op->kick, 0);
+	net_loop_timer_arm(op->kick, 0);
 }
 
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
@@ -171,9 +171,9 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 	}
 	struct fleet_op *op = change_new(fleet, row, verb, done, arg);
 	op->change->suspend = suspend;
-	op->deadline = loop_timer_new(fleet->loop, on_suspend_deadline, op);
-	op->kick = loop_timer_new(fleet->loop, on_suspend_kick, op);
-	loop_timer_arm(op->deadline, setting_get(SETTING_READY_TIMEOUT));
+	op->deadline = net_loop_timer_new(fleet->loop, on_suspend_deadline, op);
+	op->kick = net_loop_timer_new(fleet->loop, on_suspend_kick, op);
+	net_loop_timer_arm(op->deadline, setting_get(SETTING_READY_TIMEOUT));
 	/* the uid makes the patch fail on a Sandbox that has taken the name since */
 	cJSON *patch = cJSON_CreateObject();
 	cJSON_AddStringToObject(

@@ -19,21 +19,21 @@
 enum { MAX_POSTS = 2 };
 
 /* Ours, not named by the caller, and there or perhaps there. */
-static bool must_roll_back(const struct create *create)
+static bool must_roll_back(const struct fleet_create *create)
 {
 	return !create->is_named && (create->is_made || create->is_posting);
 }
 
-static struct orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
+static struct fleet_orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
 {
-	const struct create *create = op->create;
+	const struct fleet_create *create = op->create;
 	return fleet_rollback_start(op->fleet, op->namespace_, op->name,
 		create->uid[0] ? create->uid : NULL, create->request_id, done, op);
 }
 
 static void tell_left(struct fleet_op *op)
 {
-	const struct create *create = op->create;
+	const struct fleet_create *create = op->create;
 	if (create->on_left != NULL && create->is_named &&
 		(create->is_made || create->is_posting))
 		create->on_left(create->arg, op->name, create->uid);
@@ -41,7 +41,7 @@ static void tell_left(struct fleet_op *op)
 
 static void create_drop(struct fleet_op *op)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	if (create->rollback != NULL)
 		fleet_rollback_ignore(create->rollback);
 	else if (!create->is_done && must_roll_back(create)) /* cancelled */
@@ -57,7 +57,7 @@ static void create_drop(struct fleet_op *op)
 
 static void create_finish(struct fleet_op *op, const struct err *err)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	void (*done)(void *, const struct err *, const char *, const struct fleet_row *) =
 		create->done;
 	void *arg = create->arg;
@@ -85,7 +85,7 @@ static void create_finish(struct fleet_op *op, const struct err *err)
 static void on_rolled_back(void *arg, const struct err *err)
 {
 	struct fleet_op *op = arg;
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	struct err why = create->err;
 	create->rollback = NULL;
 	if (err != NULL)
@@ -95,12 +95,12 @@ static void on_rolled_back(void *arg, const struct err *err)
 
 void fleet_create_fail(struct fleet_op *op, const struct err *err)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	op->look = NULL;
 	kube_call_cancel(op->call);
 	op->call = NULL;
 	if (op->deadline != NULL)
-		loop_timer_disarm(op->deadline);
+		net_loop_timer_disarm(op->deadline);
 	if (!must_roll_back(create)) {
 		create_finish(op, err);
 		return;
@@ -113,7 +113,7 @@ void fleet_create_fail(struct fleet_op *op, const struct err *err)
 static int64_t more_time_ms(struct fleet_op *op)
 {
 	enum { STILL_ASKED_MS = 1000 };
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	int64_t before = create->login_ms;
 	create->login_ms = kube_client_login_ms(op->fleet->kube);
 	if (create->login_ms > before)
@@ -124,11 +124,11 @@ static int64_t more_time_ms(struct fleet_op *op)
 static void on_deadline(void *arg)
 {
 	struct fleet_op *op = arg;
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	struct err err = { 0 };
 	int64_t more_ms = more_time_ms(op);
 	if (more_ms > 0) {
-		loop_timer_arm(op->deadline, more_ms);
+		net_loop_timer_arm(op->deadline, more_ms);
 		return;
 	}
 	const struct fleet_row *row =
@@ -148,7 +148,7 @@ static void on_deadline(void *arg)
 
 static void say(struct fleet_op *op, const char *stage)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	if (create->on_progress == NULL || !stage[0] ||
 		(create->stage != NULL && strcmp(create->stage, stage) == 0))
 		return;
@@ -159,7 +159,7 @@ static void say(struct fleet_op *op, const char *stage)
 
 void fleet_create_look(struct fleet_op *op)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	const struct fleet_row *row = fleet_find(op->fleet, create->uid);
 	struct err err = { 0 };
 	if (row == NULL) {
@@ -173,14 +173,14 @@ void fleet_create_look(struct fleet_op *op)
 		return;
 	}
 	if (fleet_op_is_hopeless(op->fleet, row, &err)) {
-		const char *doubt = fleet_create_doubts(op, &err);
+		const char *doubt = fleet_create_confirms(op, &err);
 		if (doubt == NULL)
 			fleet_create_fail(op, &err);
 		else
 			say(op, doubt);
 		return;
 	}
-	bool has_sandbox = row->sandbox_uid[0] || fleet_sources_sandboxes_unknown(op->fleet);
+	bool has_sandbox = row->sandbox_uid[0] || fleet_informers_sandboxes_unknown(op->fleet);
 	if (row->state == FLEET_READY && has_sandbox) {
 		create_finish(op, NULL);
 		return;
@@ -203,7 +203,7 @@ static void on_first_look(void *arg)
 /* The claim is there: made by us, or adopted. */
 static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	struct err err = { 0 };
 	const char *name = json_str(claim, "metadata", "name", NULL);
 	const char *uid = json_str(claim, "metadata", "uid", NULL);
@@ -218,22 +218,23 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	create->is_posting = false;
 	cJSON_Delete(create->body); /* it may hold secrets, and is no longer needed */
 	create->body = NULL;
-	span_set_str(op->span, "sandbox.claim.name", name);
-	span_set_str(op->stage_span, "sandbox.claim.name", name);
-	span_end(op->stage_span, NULL);
+	telemetry_span_set_str(op->span, "sandbox.claim.name", name);
+	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", name);
+	telemetry_span_end(op->stage_span, NULL);
 	op->stage_span = NULL;
 	if (create->no_wait) {
 		create_finish(op, NULL);
 		return;
 	}
-	op->stage_span = span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
-	span_set_str(op->stage_span, "sandbox.claim.name", name);
+	op->stage_span =
+		telemetry_span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
+	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", name);
 	/* shown at once, before the watch brings it */
 	fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
-	fleet_focus(op->fleet, op->namespace_, op->name);
+	fleet_single_watch(op->fleet, op->namespace_, op->name);
 	op->look = fleet_create_look;
-	op->kick = loop_timer_new(op->fleet->loop, on_first_look, op);
-	loop_timer_arm(op->kick, 0);
+	op->kick = net_loop_timer_new(op->fleet->loop, on_first_look, op);
+	net_loop_timer_arm(op->kick, 0);
 }
 
 /* ---- the claim */
@@ -250,7 +251,7 @@ static void post_again(struct fleet_op *op, const struct err *cause)
 		fleet_create_fail(op, &err);
 }
 
-static bool is_ours(const struct create *create, const cJSON *claim)
+static bool is_ours(const struct fleet_create *create, const cJSON *claim)
 {
 	const char *id = json_str(claim, "metadata", "labels", CREATE_REQUEST_ID, NULL);
 	return id != NULL && strcmp(id, create->request_id) == 0;
@@ -259,7 +260,7 @@ static bool is_ours(const struct create *create, const cJSON *claim)
 static void on_existing(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	struct err why = { 0 };
 	op->call = NULL;
 	if (err != NULL && err->code == ERR_KUBE_NOT_FOUND) {
@@ -301,7 +302,7 @@ static void look_at_existing(struct fleet_op *op)
 static void on_found(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	op->call = NULL;
 	if (err != NULL) {
 		struct err cause = create->err;
@@ -338,7 +339,7 @@ static void look_for_ours(struct fleet_op *op)
 static void on_posted(void *arg, const struct err *err, const cJSON *object)
 {
 	struct fleet_op *op = arg;
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	struct err why = { 0 };
 	op->call = NULL;
 	if (err == NULL) {
@@ -374,7 +375,7 @@ static void on_posted(void *arg, const struct err *err, const cJSON *object)
 
 static bool post(struct fleet_op *op, struct err *err)
 {
-	struct create *create = op->create;
+	struct fleet_create *create = op->create;
 	create->posts++;
 	create->is_posting = true;
 	char *path = kube_path(&k8s_sandboxclaims, op->namespace_, NULL, NULL);
@@ -391,7 +392,7 @@ struct fleet_op *fleet_create_start(
 	if (!fleet_op_may_write(fleet, "create", err) || !fleet_create_check(opts, err))
 		return NULL;
 	struct fleet_op *op = fleet_op_new(fleet, "create");
-	struct create *create = op->create = x_calloc(1, sizeof *create);
+	struct fleet_create *create = op->create = x_calloc(1, sizeof *create);
 	op->drop = create_drop;
 	op->namespace_ = x_strdup(opts->namespace_);
 	op->name = x_strdup(opts->name);
@@ -405,11 +406,11 @@ struct fleet_op *fleet_create_start(
 	create->arg = opts->arg;
 	create->timeout_ms = opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms
 							: setting_get(SETTING_READY_TIMEOUT);
-	op->stage_span = span_start(fleet->telemetry, "create_claim", op->span);
+	op->stage_span = telemetry_span_start(fleet->telemetry, "create_claim", op->span);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
 	digest_random_hex(create->request_id, sizeof create->request_id - 1);
 	create->body = fleet_create_body(opts, create->request_id,
-		span_traceparent(op->stage_span, traceparent),
+		telemetry_span_traceparent(op->stage_span, traceparent),
 		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);
 	if (create->body == NULL || !post(op, err)) {
 		create->is_done = true;
@@ -419,7 +420,7 @@ struct fleet_op *fleet_create_start(
 		return NULL;
 	}
 	create->login_ms = kube_client_login_ms(fleet->kube);
-	op->deadline = loop_timer_new(fleet->loop, on_deadline, op);
-	loop_timer_arm(op->deadline, create->timeout_ms);
+	op->deadline = net_loop_timer_new(fleet->loop, on_deadline, op);
+	net_loop_timer_arm(op->deadline, create->timeout_ms);
 	return op;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_doubt.c, the
+/* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_confirmation.c, the
  * claim's body in claim_body.c. */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #define CREATE_REQUEST_ID "sandmux/request-id"
 
-struct create {
+struct fleet_create {
 	char *pool;
 	bool is_named, adopt, no_wait;
 	bool is_posting; /* a POST was sent and its outcome is not known yet */
@@ -22,7 +22,7 @@ struct create {
 	char *stage;
 	struct err err;       /* the failure that a rollback follows, or that is doubted */
 	enum err_code exists; /* what was said not to be there, and is */
-	struct orphan *rollback;
+	struct fleet_orphan *rollback;
 	void (*on_progress)(void *arg, const char *stage);
 	void (*on_left)(void *arg, const char *name, const char *uid);
 	void (*done)(void *arg, const struct err *err, const char *name,
@@ -32,13 +32,13 @@ struct create {
 
 void fleet_create_look(struct fleet_op *op);
 void fleet_create_fail(struct fleet_op *op, const struct err *err);
-/* op_create_doubt.c. Sets op->call; false: *err. */
+/* op_create_confirmation.c. Sets op->call; false: *err. */
 bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),
 	struct err *err);
 void fleet_create_vanished(struct fleet_op *op); /* ends it */
 /* Whether err need not be the end. NULL: it is; else what is waited for ("" while it is being asked). */
-const char *fleet_create_doubts(struct fleet_op *op, const struct err *err);
+const char *fleet_create_confirms(struct fleet_op *op, const struct err *err);
 
 /* Names, pool, numbers: what can be told before anything is sent. */
 bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err);

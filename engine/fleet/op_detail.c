@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct detail {
+struct fleet_op_detail {
 	cJSON *claim, *sandbox, *pod;
 	struct err claim_err, sandbox_err, pod_err;
 	int pending;
@@ -25,7 +25,7 @@ static void detail_drop(struct fleet_op *op)
 
 static void detail_finish(struct fleet_op *op)
 {
-	struct detail *detail = op->detail;
+	struct fleet_op_detail *detail = op->detail;
 	void (*done)(void *, const struct err *, const struct fleet_detail *) = detail->done;
 	void *arg = detail->arg;
 	bool is_empty = detail->claim == NULL && detail->sandbox == NULL;
@@ -57,7 +57,7 @@ static void detail_finish(struct fleet_op *op)
 static void answered(struct fleet_op *op, cJSON **slot, struct err *why, const struct err *err,
 	const cJSON *object)
 {
-	struct detail *detail = op->detail;
+	struct fleet_op_detail *detail = op->detail;
 	if (err == NULL)
 		*slot = cJSON_Duplicate(object, true);
 	else if (err->code != ERR_KUBE_NOT_FOUND)

@@ -13,23 +13,23 @@
 
 enum { AGAIN_MS = 1000, LATER_MS = 60000, MAX_LATER = 10, SETTLE_MS = 500 };
 
-struct orphan {
+struct fleet_orphan {
 	struct fleet *fleet;
 	char *namespace_, *name, *uid, *request_id;
 	struct kube_call *call;
-	struct loop_timer *again;
+	struct net_loop_timer *again;
 	int64_t began_ms;
 	int later;
 	fleet_done_fn *done;
 	void *arg;
-	struct orphan *prev, *next;
+	struct fleet_orphan *prev, *next;
 };
 
-static void orphan_free(struct orphan *orphan)
+static void orphan_free(struct fleet_orphan *orphan)
 {
 	DL_DELETE(orphan->fleet->orphans, orphan);
 	kube_call_cancel(orphan->call);
-	loop_timer_free(orphan->again);
+	net_loop_timer_free(orphan->again);
 	free(orphan->namespace_);
 	free(orphan->name);
 	free(orphan->uid);
@@ -37,7 +37,7 @@ static void orphan_free(struct orphan *orphan)
 	free(orphan);
 }
 
-static void tell(struct orphan *orphan, const struct err *err)
+static void tell(struct fleet_orphan *orphan, const struct err *err)
 {
 	fleet_done_fn *done = orphan->done;
 	orphan->done = NULL;
@@ -45,7 +45,7 @@ static void tell(struct orphan *orphan, const struct err *err)
 		done(orphan->arg, err);
 }
 
-static void gone(struct orphan *orphan)
+static void gone(struct fleet_orphan *orphan)
 {
 	fleet_done_fn *done = orphan->done;
 	void *arg = orphan->arg;
@@ -54,10 +54,10 @@ static void gone(struct orphan *orphan)
 		done(arg, NULL);
 }
 
-static void failed(struct orphan *orphan, const struct err *err)
+static void failed(struct fleet_orphan *orphan, const struct err *err)
 {
 	if (clock_mono_ms() - orphan->began_ms < setting_get(SETTING_CLEANUP_TIMEOUT)) {
-		loop_timer_arm(orphan->again, AGAIN_MS);
+		net_loop_timer_arm(orphan->again, AGAIN_MS);
 		return;
 	}
 	struct err why = { 0 };
@@ -72,13 +72,13 @@ static void failed(struct orphan *orphan, const struct err *err)
 			done(arg, &why);
 		return;
 	}
-	loop_timer_arm(orphan->again, LATER_MS);
+	net_loop_timer_arm(orphan->again, LATER_MS);
 	tell(orphan, &why);
 }
 
 static void on_deleted(void *arg, const struct err *err, const cJSON *object)
 {
-	struct orphan *orphan = arg;
+	struct fleet_orphan *orphan = arg;
 	(void)object;
 	orphan->call = NULL;
 	/* gone, or another one of that name: not ours */
@@ -92,7 +92,7 @@ static void on_again(void *arg);
 
 static void on_looked(void *arg, const struct err *err, const cJSON *object)
 {
-	struct orphan *orphan = arg;
+	struct fleet_orphan *orphan = arg;
 	orphan->call = NULL;
 	if (err != NULL) {
 		failed(orphan, err);
@@ -111,7 +111,7 @@ static void on_looked(void *arg, const struct err *err, const cJSON *object)
 	on_again(orphan);
 }
 
-static void start_call(struct orphan *orphan, const char *method, const char *name,
+static void start_call(struct fleet_orphan *orphan, const char *method, const char *name,
 	const char *query, const char *body,
 	void (*done)(void *arg, const struct err *err, const cJSON *object))
 {
@@ -133,7 +133,7 @@ static void start_call(struct orphan *orphan, const char *method, const char *na
 
 static void on_again(void *arg)
 {
-	struct orphan *orphan = arg;
+	struct fleet_orphan *orphan = arg;
 	if (orphan->uid != NULL) {
 		cJSON *options = fleet_op_delete_options(orphan->uid);
 		char *body = cJSON_PrintUnformatted(options);
@@ -151,11 +151,11 @@ static void on_again(void *arg)
 	str_deinit(&query);
 }
 
-struct orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
+struct fleet_orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
 	const char *name, const char *uid, const char *request_id, fleet_done_fn *done,
 	void *arg)
 {
-	struct orphan *orphan = x_calloc(1, sizeof *orphan);
+	struct fleet_orphan *orphan = x_calloc(1, sizeof *orphan);
 	orphan->fleet = fleet;
 	orphan->namespace_ = x_strdup(namespace_);
 	orphan->name = x_strdup(name);
@@ -164,14 +164,14 @@ struct orphan *fleet_rollback_start(struct fleet *fleet, const char *namespace_,
 	orphan->done = done;
 	orphan->arg = arg;
 	orphan->began_ms = clock_mono_ms();
-	orphan->again = loop_timer_new(fleet->loop, on_again, orphan);
+	orphan->again = net_loop_timer_new(fleet->loop, on_again, orphan);
 	/* a request cut off in flight may still take effect: let it settle before looking */
-	loop_timer_arm(orphan->again, uid ? 0 : SETTLE_MS);
+	net_loop_timer_arm(orphan->again, uid ? 0 : SETTLE_MS);
 	DL_APPEND(fleet->orphans, orphan);
 	return orphan;
 }
 
-void fleet_rollback_ignore(struct orphan *orphan)
+void fleet_rollback_ignore(struct fleet_orphan *orphan)
 {
 	orphan->done = NULL;
 }
@@ -185,7 +185,7 @@ void fleet_rollbacks_free(struct fleet *fleet)
 size_t fleet_cleanups_pending(const struct fleet *fleet)
 {
 	size_t n = 0;
-	for (const struct orphan *orphan = fleet->orphans; orphan; orphan = orphan->next)
+	for (const struct fleet_orphan *orphan = fleet->orphans; orphan; orphan = orphan->next)
 		n += orphan->later == 0;
 	return n;
 }

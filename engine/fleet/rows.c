@@ -9,10 +9,11 @@
 
 enum { OLD_MS = 60000 };
 
-static struct claim *claim_of_uid(const struct store *store, const struct uid *uid)
+static struct fleet_claim *claim_of_uid(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	size_t cursor = INDEX_FIRST;
-	struct claim *claim;
+	struct fleet_claim *claim;
 	if (fleet_uid_is_none(uid))
 		return NULL;
 	while ((claim = fleet_index_next(&store->claims, fleet_uid_hash(uid), &cursor)) !=
@@ -23,11 +24,12 @@ static struct claim *claim_of_uid(const struct store *store, const struct uid *u
 	return NULL;
 }
 
-static struct claim *claim_naming(const struct store *store, const struct sandbox *sandbox)
+static struct fleet_claim *claim_naming(
+	const struct fleet_store *store, const struct fleet_sandbox *sandbox)
 {
 	size_t cursor = INDEX_FIRST;
 	uint32_t hash = fleet_name_hash(sandbox->namespace_, sandbox->name);
-	struct claim *claim;
+	struct fleet_claim *claim;
 	while ((claim = fleet_index_next(&store->claims_by_sandbox, hash, &cursor)) != NULL) {
 		if (claim->namespace_ == sandbox->namespace_ && claim->sandbox == sandbox->name)
 			return claim;
@@ -37,8 +39,8 @@ static struct claim *claim_naming(const struct store *store, const struct sandbo
 
 /* Of several Sandboxes of one claim (the old one goes, a new one was bound) the one its status names, then one that
  * stays, then the newest. */
-static bool is_better(
-	const struct claim *claim, const struct sandbox *a, const struct sandbox *b)
+static bool is_better(const struct fleet_claim *claim, const struct fleet_sandbox *a,
+	const struct fleet_sandbox *b)
 {
 	if (b == NULL)
 		return true;
@@ -47,11 +49,12 @@ static bool is_better(
 	return weight_a != weight_b ? weight_a > weight_b : a->created_ms > b->created_ms;
 }
 
-static struct sandbox *sandbox_of(const struct store *store, const struct claim *claim)
+static struct fleet_sandbox *sandbox_of(
+	const struct fleet_store *store, const struct fleet_claim *claim)
 {
 	size_t cursor = INDEX_FIRST;
 	uint32_t hash = fleet_uid_hash(&claim->uid);
-	struct sandbox *sandbox, *best = NULL;
+	struct fleet_sandbox *sandbox, *best = NULL;
 	while ((sandbox = fleet_index_next(&store->sandboxes_by_claim, hash, &cursor)) !=
 		NULL) {
 		if (fleet_uid_equals(&sandbox->claim_uid, &claim->uid) &&
@@ -72,20 +75,20 @@ static struct sandbox *sandbox_of(const struct store *store, const struct claim 
 	return NULL;
 }
 
-void fleet_rows_join_claim(struct store *store, struct claim *claim)
+void fleet_rows_join_claim(struct fleet_store *store, struct fleet_claim *claim)
 {
 	if (claim->row == NULL) {
 		claim->row = fleet_row_new(store);
 		claim->row->claim = claim;
 	}
-	struct row *row = claim->row;
-	struct sandbox *now = sandbox_of(store, claim), *old = row->sandbox;
+	struct fleet_store_row *row = claim->row;
+	struct fleet_sandbox *now = sandbox_of(store, claim), *old = row->sandbox;
 	if (now != old) {
 		if (now != NULL && now->row != NULL && now->row->claim == NULL)
 			fleet_row_remove(store, now->row); /* it was shown by itself */
 		if (now != NULL && now->row != NULL) {
 			/* two claims name it: the last one wins */
-			struct row *loser = now->row;
+			struct fleet_store_row *loser = now->row;
 			now->row = NULL;
 			loser->sandbox = NULL;
 			fleet_row_refresh(store, loser);
@@ -101,7 +104,7 @@ void fleet_rows_join_claim(struct store *store, struct claim *claim)
 		fleet_rows_join_sandbox(store, old);
 }
 
-static void hide(struct store *store, struct sandbox *sandbox)
+static void hide(struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
 	if (sandbox->row != NULL && sandbox->row->claim == NULL)
 		fleet_row_remove(store, sandbox->row);
@@ -112,7 +115,7 @@ static void hide(struct store *store, struct sandbox *sandbox)
 
 /* A Sandbox whose claim we do not know: the claim may come with the next event, or may just have gone. Shown by itself
  * only when neither is likely, so that nothing flickers and nothing stays hidden. */
-static bool is_orphan(const struct store *store, struct sandbox *sandbox)
+static bool is_orphan(const struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
 	int64_t now = clock_mono_ms();
 	if (store->is_forbidden[STORE_CLAIMS])
@@ -128,16 +131,16 @@ static bool is_orphan(const struct store *store, struct sandbox *sandbox)
 	return now >= sandbox->hidden_until_ms;
 }
 
-void fleet_rows_join_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_rows_join_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
-	struct row *old = sandbox->row;
-	struct claim *claim = claim_of_uid(store, &sandbox->claim_uid);
+	struct fleet_store_row *old = sandbox->row;
+	struct fleet_claim *claim = claim_of_uid(store, &sandbox->claim_uid);
 	if (claim == NULL && fleet_uid_is_none(&sandbox->claim_uid) &&
 		sandbox->owner == OWNER_NONE)
 		claim = claim_naming(store, sandbox);
 	if (old != NULL && old->claim != NULL && old->claim != claim) {
 		/* it belonged to another claim until now */
-		struct claim *former = old->claim;
+		struct fleet_claim *former = old->claim;
 		sandbox->row = NULL;
 		old->sandbox = NULL;
 		fleet_rows_join_claim(store, former);
@@ -160,9 +163,9 @@ void fleet_rows_join_sandbox(struct store *store, struct sandbox *sandbox)
 	fleet_row_refresh(store, sandbox->row);
 }
 
-void fleet_rows_leave_claim(struct store *store, struct claim *claim)
+void fleet_rows_leave_claim(struct fleet_store *store, struct fleet_claim *claim)
 {
-	struct sandbox *sandbox = claim->row ? claim->row->sandbox : NULL;
+	struct fleet_sandbox *sandbox = claim->row ? claim->row->sandbox : NULL;
 	if (claim->row != NULL)
 		fleet_row_remove(store, claim->row);
 	if (sandbox == NULL)
@@ -172,9 +175,9 @@ void fleet_rows_leave_claim(struct store *store, struct claim *claim)
 	fleet_rows_join_sandbox(store, sandbox);
 }
 
-void fleet_rows_leave_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_rows_leave_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
-	struct row *row = sandbox->row;
+	struct fleet_store_row *row = sandbox->row;
 	sandbox->row = NULL;
 	if (row == NULL)
 		return;
@@ -187,10 +190,11 @@ void fleet_rows_leave_sandbox(struct store *store, struct sandbox *sandbox)
 
 /* ---- pods */
 
-static struct sandbox *sandbox_of_uid(const struct store *store, const struct uid *uid)
+static struct fleet_sandbox *sandbox_of_uid(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	size_t cursor = INDEX_FIRST;
-	struct sandbox *sandbox;
+	struct fleet_sandbox *sandbox;
 	if (fleet_uid_is_none(uid))
 		return NULL;
 	while ((sandbox = fleet_index_next(&store->sandboxes, fleet_uid_hash(uid), &cursor)) !=
@@ -202,11 +206,11 @@ static struct sandbox *sandbox_of_uid(const struct store *store, const struct ui
 }
 
 /* The pod that lives; of two, the newer (a resumed Sandbox has a new pod of the same name). */
-static void choose_pod(
-	const struct store *store, struct sandbox *sandbox, const struct pod *not_this)
+static void choose_pod(const struct fleet_store *store, struct fleet_sandbox *sandbox,
+	const struct fleet_pod *not_this)
 {
 	size_t cursor = INDEX_FIRST;
-	struct pod *pod, *best = NULL;
+	struct fleet_pod *pod, *best = NULL;
 	while ((pod = fleet_index_next(&store->pods_by_owner, fleet_uid_hash(&sandbox->uid),
 			&cursor)) != NULL) {
 		if (pod == not_this || !fleet_uid_equals(&pod->owner_uid, &sandbox->uid))
@@ -227,9 +231,9 @@ static void choose_pod(
 	}
 }
 
-void fleet_rows_join_pod(struct store *store, struct pod *pod)
+void fleet_rows_join_pod(struct fleet_store *store, struct fleet_pod *pod)
 {
-	struct sandbox *sandbox = sandbox_of_uid(store, &pod->owner_uid);
+	struct fleet_sandbox *sandbox = sandbox_of_uid(store, &pod->owner_uid);
 	if (pod->sandbox != NULL && pod->sandbox != sandbox)
 		fleet_rows_leave_pod(store, pod);
 	if (sandbox == NULL)
@@ -239,9 +243,9 @@ void fleet_rows_join_pod(struct store *store, struct pod *pod)
 		fleet_row_refresh(store, sandbox->row);
 }
 
-void fleet_rows_leave_pod(struct store *store, struct pod *pod)
+void fleet_rows_leave_pod(struct fleet_store *store, struct fleet_pod *pod)
 {
-	struct sandbox *sandbox = pod->sandbox;
+	struct fleet_sandbox *sandbox = pod->sandbox;
 	pod->sandbox = NULL;
 	if (sandbox == NULL)
 		return;
@@ -253,10 +257,10 @@ void fleet_rows_leave_pod(struct store *store, struct pod *pod)
 
 /* ---- pools and templates */
 
-void fleet_rows_of_pool(struct store *store, const char *namespace_, const char *pool)
+void fleet_rows_of_pool(struct fleet_store *store, const char *namespace_, const char *pool)
 {
 	for (size_t i = 0; i < store->n_rows; i++) {
-		struct row *row = store->rows[i];
+		struct fleet_store_row *row = store->rows[i];
 		if (row == NULL || row->shown.namespace_ != namespace_)
 			continue;
 		if ((row->claim ? row->claim->pool : row->sandbox->pool) == pool)
@@ -264,10 +268,11 @@ void fleet_rows_of_pool(struct store *store, const char *namespace_, const char 
 	}
 }
 
-void fleet_rows_of_template(struct store *store, const char *namespace_, const char *template_)
+void fleet_rows_of_template(
+	struct fleet_store *store, const char *namespace_, const char *template_)
 {
 	for (size_t i = 0; i < store->n_rows; i++) {
-		struct row *row = store->rows[i];
+		struct fleet_store_row *row = store->rows[i];
 		if (row != NULL && row->shown.namespace_ == namespace_ &&
 			row->shown.template_ == template_)
 			fleet_row_refresh(store, row);

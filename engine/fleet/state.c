@@ -3,37 +3,37 @@
  * row of it. C = claim, S = Sandbox, R = the Ready condition that decides. */
 #include "engine/fleet/store.h"
 
-const struct condition *fleet_state_ready_condition(
-	const struct claim *claim, const struct sandbox *sandbox)
+const struct fleet_condition *fleet_state_ready_condition(
+	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox)
 {
 	if (sandbox != NULL)
 		return &sandbox->ready;
 	return claim != NULL ? &claim->ready : &fleet_condition_absent;
 }
 
-struct view {
-	const struct claim *claim;
-	const struct sandbox *sandbox;
-	const struct condition *ready;
-	enum reason claim_reason;   /* of C's Ready when it is not True */
-	enum reason sandbox_reason; /* of S's */
+struct fleet_view {
+	const struct fleet_claim *claim;
+	const struct fleet_sandbox *sandbox;
+	const struct fleet_condition *ready;
+	enum fleet_reason claim_reason;   /* of C's Ready when it is not True */
+	enum fleet_reason sandbox_reason; /* of S's */
 	bool finished_ok, finished_badly;
 };
 
-static enum reason reason_of(const struct condition *condition)
+static enum fleet_reason reason_of(const struct fleet_condition *condition)
 {
 	return condition->status == CONDITION_ABSENT ? REASON_OTHER
-						     : (enum reason)condition->code;
+						     : (enum fleet_reason)condition->code;
 }
 
-static bool is_suspending(const struct sandbox *s)
+static bool is_suspending(const struct fleet_sandbox *s)
 {
 	return s != NULL && s->is_suspended_mode &&
 	       !(s->suspended.status == CONDITION_TRUE && s->suspended.is_current);
 }
 
 /* Its pod is going, is gone, or is another one already than that which ended. */
-static bool is_pod_on_the_way(const struct sandbox *s)
+static bool is_pod_on_the_way(const struct fleet_sandbox *s)
 {
 	if (s->pod == NULL)
 		return s->had_pod;
@@ -42,9 +42,9 @@ static bool is_pod_on_the_way(const struct sandbox *s)
 
 /* While a Sandbox is being suspended, or its pod is deleted by somebody, the pod ends, and for a moment the real
  * controller reports that as Finished: that is no end of the sandbox. */
-static void note_finished(struct view *view, const struct condition *finished)
+static void note_finished(struct fleet_view *view, const struct fleet_condition *finished)
 {
-	const struct sandbox *s = view->sandbox;
+	const struct fleet_sandbox *s = view->sandbox;
 	if (finished->status != CONDITION_TRUE || is_suspending(s))
 		return;
 	if (s != NULL && is_pod_on_the_way(s))
@@ -53,19 +53,19 @@ static void note_finished(struct view *view, const struct condition *finished)
 	view->finished_badly |= finished->code == REASON_PodFailed;
 }
 
-static bool is_terminating(const struct view *v)
+static bool is_terminating(const struct fleet_view *v)
 {
 	return v->claim != NULL ? v->claim->deleted_ms != 0 : v->sandbox->deleted_ms != 0;
 }
 
-static bool is_expired(const struct view *v)
+static bool is_expired(const struct fleet_view *v)
 {
 	return v->claim_reason == REASON_ClaimExpired ||
 	       v->claim_reason == REASON_SandboxExpired ||
 	       v->sandbox_reason == REASON_SandboxExpired;
 }
 
-static bool is_failed(const struct view *v)
+static bool is_failed(const struct fleet_view *v)
 {
 	return v->claim_reason == REASON_InvalidMetadata ||
 	       v->claim_reason == REASON_EnvVarsInjectionRejected ||
@@ -73,22 +73,22 @@ static bool is_failed(const struct view *v)
 	       reason_of(v->ready) == REASON_MultiplePods || v->finished_badly;
 }
 
-static bool is_blocked(const struct view *v)
+static bool is_blocked(const struct fleet_view *v)
 {
 	return v->claim_reason == REASON_WarmPoolNotFound ||
 	       v->claim_reason == REASON_TemplateNotFound;
 }
 
-static bool is_suspended(const struct view *v)
+static bool is_suspended(const struct fleet_view *v)
 {
-	const struct sandbox *s = v->sandbox;
+	const struct fleet_sandbox *s = v->sandbox;
 	return s != NULL && s->is_suspended_mode && s->suspended.status == CONDITION_TRUE &&
 	       s->suspended.is_current;
 }
 
-static bool is_resuming(const struct view *v)
+static bool is_resuming(const struct fleet_view *v)
 {
-	const struct sandbox *s = v->sandbox;
+	const struct fleet_sandbox *s = v->sandbox;
 	return s != NULL && !s->is_suspended_mode &&
 	       (s->suspended.status == CONDITION_TRUE ||
 		       reason_of(v->ready) == REASON_SandboxSuspended ||
@@ -96,12 +96,12 @@ static bool is_resuming(const struct view *v)
 		       (s->was_suspended && !v->ready->is_current));
 }
 
-static bool is_ready(const struct view *v)
+static bool is_ready(const struct fleet_view *v)
 {
 	return v->ready->status == CONDITION_TRUE && v->ready->is_current;
 }
 
-static bool is_pending(const struct view *v)
+static bool is_pending(const struct fleet_view *v)
 {
 	if (v->ready->status == CONDITION_ABSENT)
 		return true;
@@ -114,7 +114,7 @@ static bool is_pending(const struct view *v)
 	       v->sandbox->scheduled->status == CONDITION_UNKNOWN;
 }
 
-static bool is_degraded(const struct view *v)
+static bool is_degraded(const struct fleet_view *v)
 {
 	bool was_ready =
 		(v->claim != NULL && (v->claim->had_first_ready || v->claim->was_ready)) ||
@@ -122,9 +122,10 @@ static bool is_degraded(const struct view *v)
 	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
 }
 
-enum fleet_state fleet_state_of(const struct claim *claim, const struct sandbox *sandbox)
+enum fleet_state fleet_state_of(
+	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox)
 {
-	struct view v = { .claim = claim, .sandbox = sandbox };
+	struct fleet_view v = { .claim = claim, .sandbox = sandbox };
 	v.ready = fleet_state_ready_condition(claim, sandbox);
 	if (claim != NULL)
 		v.claim_reason = reason_of(&claim->ready);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-void fleet_store_init(struct store *store, void (*on_change)(void *arg), void *arg)
+void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), void *arg)
 {
 	memset(store, 0, sizeof *store);
 	store->on_change = on_change;
@@ -30,31 +30,33 @@ void fleet_store_init(struct store *store, void (*on_change)(void *arg), void *a
 		return NULL;                                                                   \
 	} while (0)
 
-static struct claim *find_claim(const struct store *store, const struct uid *uid)
+static struct fleet_claim *find_claim(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
-	FIND_BY_UID(struct claim, &store->claims, uid);
+	FIND_BY_UID(struct fleet_claim, &store->claims, uid);
 }
 
-static struct sandbox *find_sandbox(const struct store *store, const struct uid *uid)
+static struct fleet_sandbox *find_sandbox(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
-	FIND_BY_UID(struct sandbox, &store->sandboxes, uid);
+	FIND_BY_UID(struct fleet_sandbox, &store->sandboxes, uid);
 }
 
-static struct pod *find_pod(const struct store *store, const struct uid *uid)
+static struct fleet_pod *find_pod(const struct fleet_store *store, const struct fleet_uid *uid)
 {
-	FIND_BY_UID(struct pod, &store->pods, uid);
+	FIND_BY_UID(struct fleet_pod, &store->pods, uid);
 }
 
-struct row *fleet_store_find(const struct store *store, const char *uid)
+struct fleet_store_row *fleet_store_find(const struct fleet_store *store, const char *uid)
 {
 	/* the store is not changed by a look-up, but odd uids are interned for its length */
 	union {
-		const struct store *borrowed;
-		struct store *owned;
+		const struct fleet_store *borrowed;
+		struct fleet_store *owned;
 	} access = { store };
-	struct uid key = fleet_uid_parse(access.owned, uid);
-	struct claim *claim = find_claim(store, &key);
-	struct sandbox *sandbox = claim ? NULL : find_sandbox(store, &key);
+	struct fleet_uid key = fleet_uid_parse(access.owned, uid);
+	struct fleet_claim *claim = find_claim(store, &key);
+	struct fleet_sandbox *sandbox = claim ? NULL : find_sandbox(store, &key);
 	fleet_uid_drop(access.owned, &key);
 	if (claim != NULL)
 		return claim->row;
@@ -67,15 +69,15 @@ struct row *fleet_store_find(const struct store *store, const char *uid)
 
 /* Nothing new: the same version, or (outside a list) an older one that a slower watch brings after we saw the
  * answer of our own write. */
-bool fleet_store_is_old(
-	const struct store *store, enum store_kind kind, uint64_t known, uint64_t revision)
+bool fleet_store_is_old(const struct fleet_store *store, enum fleet_store_kind kind,
+	uint64_t known, uint64_t revision)
 {
 	if (known == 0 || revision == 0)
 		return false;
 	return known == revision || (!store->is_listing[kind] && revision < known);
 }
 
-bool fleet_store_is_full(struct store *store, const struct index *index)
+bool fleet_store_is_full(struct fleet_store *store, const struct fleet_index *index)
 {
 	if (index->n < STORE_MAX_OBJECTS)
 		return false;
@@ -83,7 +85,7 @@ bool fleet_store_is_full(struct store *store, const struct index *index)
 	return true;
 }
 
-static void claim_index(struct store *store, struct claim *claim, bool add)
+static void claim_index(struct fleet_store *store, struct fleet_claim *claim, bool add)
 {
 	if (!claim->sandbox || !claim->sandbox[0])
 		return;
@@ -94,7 +96,7 @@ static void claim_index(struct store *store, struct claim *claim, bool add)
 		fleet_index_remove(&store->claims_by_sandbox, hash, claim);
 }
 
-void fleet_store_remove_claim(struct store *store, struct claim *claim)
+void fleet_store_remove_claim(struct fleet_store *store, struct fleet_claim *claim)
 {
 	fleet_index_remove(&store->claims, fleet_uid_hash(&claim->uid), claim);
 	claim_index(store, claim, false);
@@ -103,9 +105,10 @@ void fleet_store_remove_claim(struct store *store, struct claim *claim)
 	free(claim);
 }
 
-static void apply_claim(struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+static void apply_claim(
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct claim *claim = find_claim(store, uid);
+	struct fleet_claim *claim = find_claim(store, uid);
 	if (is_gone) {
 		if (claim != NULL)
 			fleet_store_remove_claim(store, claim);
@@ -131,7 +134,7 @@ static void apply_claim(struct store *store, struct uid *uid, bool is_gone, cons
 	fleet_rows_join_claim(store, claim);
 }
 
-static void sandbox_index(struct store *store, struct sandbox *sandbox, bool add)
+static void sandbox_index(struct fleet_store *store, struct fleet_sandbox *sandbox, bool add)
 {
 	uint32_t by_name = fleet_name_hash(sandbox->namespace_, sandbox->name);
 	if (add)
@@ -147,7 +150,7 @@ static void sandbox_index(struct store *store, struct sandbox *sandbox, bool add
 		fleet_index_remove(&store->sandboxes_by_claim, by_claim, sandbox);
 }
 
-void fleet_store_remove_sandbox(struct store *store, struct sandbox *sandbox)
+void fleet_store_remove_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
 	fleet_index_remove(&store->sandboxes, fleet_uid_hash(&sandbox->uid), sandbox);
 	sandbox_index(store, sandbox, false);
@@ -160,10 +163,10 @@ void fleet_store_remove_sandbox(struct store *store, struct sandbox *sandbox)
 }
 
 /* Pods that came before their Sandbox. */
-static void find_pods(struct store *store, const struct sandbox *sandbox)
+static void find_pods(struct fleet_store *store, const struct fleet_sandbox *sandbox)
 {
 	size_t cursor = INDEX_FIRST;
-	struct pod *pod;
+	struct fleet_pod *pod;
 	while ((pod = fleet_index_next(&store->pods_by_owner, fleet_uid_hash(&sandbox->uid),
 			&cursor)) != NULL) {
 		if (fleet_uid_equals(&pod->owner_uid, &sandbox->uid)) {
@@ -174,9 +177,9 @@ static void find_pods(struct store *store, const struct sandbox *sandbox)
 }
 
 static void apply_sandbox(
-	struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct sandbox *sandbox = find_sandbox(store, uid);
+	struct fleet_sandbox *sandbox = find_sandbox(store, uid);
 	bool is_new = sandbox == NULL;
 	if (is_gone) {
 		if (sandbox != NULL)
@@ -206,7 +209,7 @@ static void apply_sandbox(
 	fleet_rows_join_sandbox(store, sandbox);
 }
 
-static void pod_index(struct store *store, struct pod *pod, bool add)
+static void pod_index(struct fleet_store *store, struct fleet_pod *pod, bool add)
 {
 	if (fleet_uid_is_none(&pod->owner_uid))
 		return;
@@ -217,7 +220,7 @@ static void pod_index(struct store *store, struct pod *pod, bool add)
 		fleet_index_remove(&store->pods_by_owner, hash, pod);
 }
 
-void fleet_store_remove_pod(struct store *store, struct pod *pod)
+void fleet_store_remove_pod(struct fleet_store *store, struct fleet_pod *pod)
 {
 	fleet_index_remove(&store->pods, fleet_uid_hash(&pod->uid), pod);
 	pod_index(store, pod, false);
@@ -226,9 +229,10 @@ void fleet_store_remove_pod(struct store *store, struct pod *pod)
 	free(pod);
 }
 
-static void apply_pod(struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+static void apply_pod(
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct pod *pod = find_pod(store, uid);
+	struct fleet_pod *pod = find_pod(store, uid);
 	if (is_gone) {
 		if (pod != NULL)
 			fleet_store_remove_pod(store, pod);
@@ -254,10 +258,11 @@ static void apply_pod(struct store *store, struct uid *uid, bool is_gone, const 
 
 /* ---- all kinds */
 
-void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_change change,
-	const struct cJSON *object)
+void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
+	enum kube_change change, const struct cJSON *object)
 {
-	static void (*const apply[])(struct store *, struct uid *, bool, const cJSON *) = {
+	static void (*const apply[])(
+		struct fleet_store *, struct fleet_uid *, bool, const cJSON *) = {
 		[STORE_CLAIMS] = apply_claim,
 		[STORE_SANDBOXES] = apply_sandbox,
 		[STORE_PODS] = apply_pod,
@@ -273,12 +278,12 @@ void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_chan
 	}
 	if (text == NULL || !text[0] || name == NULL || !name[0])
 		return;
-	struct uid uid = fleet_uid_parse(store, text);
+	struct fleet_uid uid = fleet_uid_parse(store, text);
 	apply[kind](store, &uid, change == KUBE_DELETED, object);
 	fleet_uid_drop(store, &uid);
 }
 
-void fleet_store_deinit(struct store *store)
+void fleet_store_deinit(struct fleet_store *store)
 {
 	fleet_store_forget_all(store);
 	fleet_events_deinit(store);
@@ -294,6 +299,6 @@ void fleet_store_deinit(struct store *store)
 	free(store->pool_list);
 	free(store->rows);
 	free(store->removals);
-	fleet_texts_deinit(&store->texts);
+	fleet_string_pool_deinit(&store->texts);
 	memset(store, 0, sizeof *store);
 }

@@ -13,7 +13,7 @@
 #include "engine/fleet/index.h"
 #include "engine/kube/reflector.h"
 
-enum store_kind {
+enum fleet_store_kind {
 	STORE_CLAIMS,
 	STORE_SANDBOXES,
 	STORE_PODS,
@@ -25,11 +25,16 @@ enum store_kind {
 
 /* Kubernetes UIDs are UUIDs; anything else is interned text whose pointer stands here, marked by eight bytes of ff. Equal
  * = memcmp. */
-struct uid {
+struct fleet_uid {
 	uint8_t bytes[16];
 };
 
-enum condition_status { CONDITION_ABSENT, CONDITION_TRUE, CONDITION_FALSE, CONDITION_UNKNOWN };
+enum fleet_condition_status {
+	CONDITION_ABSENT,
+	CONDITION_TRUE,
+	CONDITION_FALSE,
+	CONDITION_UNKNOWN
+};
 
 #define STORE_REASONS(X)                                                                       \
 	X(DependenciesReady)                                                                   \
@@ -51,132 +56,131 @@ enum condition_status { CONDITION_ABSENT, CONDITION_TRUE, CONDITION_FALSE, CONDI
 	X(VolumeClaimTemplatesError)                                                           \
 	X(ClaimExpired)
 
-enum reason {
+enum fleet_reason {
 	REASON_OTHER, /* or none */
 #define X(name) REASON_##name,
 	STORE_REASONS(X)
 #undef X
 };
 
-struct condition {
+struct fleet_condition {
 	const char *reason, *message; /* interned */
 	uint32_t since_s;             /* server's wall clock, as exact as the API gives it */
-	uint8_t status;               /* enum condition_status */
-	uint8_t code;                 /* enum reason */
+	uint8_t status;               /* enum fleet_condition_status */
+	uint8_t code;                 /* enum fleet_reason */
 	bool is_current;              /* its observedGeneration is the object's generation */
 };
 
-struct claim {
-	struct uid uid;
+struct fleet_claim {
+	struct fleet_uid uid;
 	const char *namespace_, *name, *pool, *sandbox, *pod_ip, *created_by, *finalizers;
 	int64_t created_ms, deleted_ms, shutdown_ms; /* 0: none */
 	uint64_t revision;
-	struct condition ready;
-	const struct condition *finished;
-	struct row *row;
+	struct fleet_condition ready;
+	const struct fleet_condition *finished;
+	struct fleet_store_row *row;
 	uint32_t epoch;
 	bool had_first_ready; /* annotation claim-first-ready-at holds a date */
 	bool was_ready;       /* seen so by us */
 };
 
 /* What the ports of a pod say about what listens in it. */
-enum declared { DECLARED_NOTHING, DECLARED_SANDBOXD, DECLARED_LEGACY };
+enum fleet_declared { DECLARED_NOTHING, DECLARED_SANDBOXD, DECLARED_LEGACY };
 
-enum owner { OWNER_NONE, OWNER_CLAIM, OWNER_POOL, OWNER_OTHER };
+enum fleet_owner { OWNER_NONE, OWNER_CLAIM, OWNER_POOL, OWNER_OTHER };
 
-struct sandbox {
-	struct uid uid, claim_uid; /* claim_uid: zero = none */
+struct fleet_sandbox {
+	struct fleet_uid uid, claim_uid; /* claim_uid: zero = none */
 	const char *namespace_, *name, *pool, *template_, *node, *pod_ip, *service_fqdn,
 		*created_by, *runtime_class, *pod_name, *finalizers;
 	int64_t created_ms, deleted_ms, shutdown_ms;
 	int64_t hidden_until_ms; /* monotonic: its claim has just gone, or may be about to come */
 	uint64_t revision;
-	struct condition ready, suspended;
-	const struct condition *scheduled,
+	struct fleet_condition ready, suspended;
+	const struct fleet_condition *scheduled,
 		*finished; /* shared while they say nothing special */
-	struct row *row;
-	struct pod *pod; /* the best one */
+	struct fleet_store_row *row;
+	struct fleet_pod *pod; /* the best one */
 	uint32_t epoch;
-	uint8_t owner;   /* enum owner */
-	uint8_t runtime; /* enum declared */
+	uint8_t owner;   /* enum fleet_owner */
+	uint8_t runtime; /* enum fleet_declared */
 	bool is_suspended_mode, is_warm_start;
 	bool was_suspended; /* since it was last Ready: the API cannot tell resuming from creating */
 	bool was_ready, had_pod;
 };
 
 /* The container of a pod that explains most. */
-struct trouble {
+struct fleet_container_status {
 	const char *container, *waiting, *waiting_message, *ended; /* "" if not */
 	int exit_code;
 };
 
-struct pod {
-	struct uid uid, owner_uid;
+struct fleet_pod {
+	struct fleet_uid uid, owner_uid;
 	const char *namespace_, *name, *node, *pod_ip, *runtime_class;
-	const struct trouble *trouble; /* shared while there is none */
+	const struct fleet_container_status *trouble; /* shared while there is none */
 	int64_t created_ms, deleted_ms;
 	uint64_t revision;
-	struct sandbox *sandbox;
-	struct condition ready;
-	const struct condition *scheduled;
+	struct fleet_sandbox *sandbox;
+	struct fleet_condition ready;
+	const struct fleet_condition *scheduled;
 	uint32_t epoch;
 	int restarts;
-	uint8_t runtime; /* enum declared */
+	uint8_t runtime; /* enum fleet_declared */
 	uint8_t phase;   /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
 };
 
-struct pool {
-	struct uid uid;
+struct fleet_store_pool {
+	struct fleet_uid uid;
 	const char *namespace_, *name, *template_;
 	int desired, ready;
 	uint64_t revision;
 	uint32_t epoch;
 };
 
-struct template
-{
-	struct uid uid;
+struct fleet_template {
+	struct fleet_uid uid;
 	const char *namespace_, *name, *runtime_class;
 	uint64_t revision;
 	uint32_t epoch;
-	uint8_t runtime; /* enum declared */
+	uint8_t runtime; /* enum fleet_declared */
 };
 
-struct row {
+struct fleet_store_row {
 	struct fleet_row shown; /* its strings are references of the row's own */
-	struct claim *claim;
-	struct sandbox *sandbox;
-	size_t position;         /* in store.rows */
-	struct row *prev, *next; /* by revision, newest last */
+	struct fleet_claim *claim;
+	struct fleet_sandbox *sandbox;
+	size_t position;                     /* in store.rows */
+	struct fleet_store_row *prev, *next; /* by revision, newest last */
 };
 
-struct event {
-	struct uid uid;
+struct fleet_store_event {
+	struct fleet_uid uid;
 	const char *reason, *message, *object;
 	int64_t when_ms;
 	int count;
 	bool is_warning;
-	struct event *prev, *next; /* newest first */
+	struct fleet_store_event *prev, *next; /* newest first */
 };
-struct event_list { /* events about one object */
-	struct uid about;
-	struct event *events;
+struct fleet_event_list { /* events about one object */
+	struct fleet_uid about;
+	struct fleet_store_event *events;
 	size_t n;
-	bool is_known;                  /* about an object that we hold */
-	struct event_list *prev, *next; /* by last use, newest last */
+	bool is_known;                        /* about an object that we hold */
+	struct fleet_event_list *prev, *next; /* by last use, newest last */
 };
 
-struct store {
-	struct texts texts;
-	struct index claims, claims_by_sandbox;
-	struct index sandboxes, sandboxes_by_claim, sandboxes_by_name;
-	struct index pods, pods_by_owner;
-	struct index pools, templates; /* by namespace and name */
-	struct pool **pool_list;
+struct fleet_store {
+	struct fleet_string_pool texts;
+	struct fleet_index claims, claims_by_sandbox;
+	struct fleet_index sandboxes, sandboxes_by_claim, sandboxes_by_name;
+	struct fleet_index pods, pods_by_owner;
+	struct fleet_index pools, templates; /* by namespace and name */
+	struct fleet_store_pool **pool_list;
 	size_t n_pools, pool_capacity;
-	struct row **rows; /* may have holes until fleet_store_pack() */
+	struct fleet_store_row **rows; /* may have holes until fleet_store_pack() */
 	size_t n_rows, n_holes, row_capacity;
-	struct row *by_revision;
+	struct fleet_store_row *by_revision;
 	uint64_t revision;
 	struct {
 		uint64_t revision;
@@ -185,8 +189,8 @@ struct store {
 	size_t n_removals;
 	uint64_t forgotten; /* removals up to that revision are no longer known */
 	size_t by_state[FLEET_STATE_COUNT];
-	struct index event_index;
-	struct event_list *known_events, *unknown_events;
+	struct fleet_index event_index;
+	struct fleet_event_list *known_events, *unknown_events;
 	size_t n_events, n_unknown_lists;
 	uint32_t epoch[STORE_KIND_COUNT];
 	bool is_listing[STORE_KIND_COUNT];
@@ -211,107 +215,116 @@ enum {
 	STORE_HIDE_MS = 10000,
 };
 
-void fleet_store_init(struct store *store, void (*on_change)(void *arg), void *arg);
-void fleet_store_deinit(struct store *store);
+void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), void *arg);
+void fleet_store_deinit(struct fleet_store *store);
 
 /* One object as the API sends it; anything that is not one is ignored. */
-void fleet_store_apply(struct store *store, enum store_kind kind, enum kube_change change,
-	const struct cJSON *object);
+void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
+	enum kube_change change, const struct cJSON *object);
 /* A list of that kind begins; ends: objects of the kind not applied since are gone. */
-void fleet_store_sync(struct store *store, enum store_kind kind, bool begin);
+void fleet_store_sync(struct fleet_store *store, enum fleet_store_kind kind, bool begin);
 /* Objects of that name are gone, except the one of that uid (text, or NULL). */
-void fleet_store_forget_named(struct store *store, enum store_kind kind, const char *namespace_,
-	const char *name, const char *uid);
+void fleet_store_forget_named(struct fleet_store *store, enum fleet_store_kind kind,
+	const char *namespace_, const char *name, const char *uid);
 /* This user may not read the kind: its columns are unknown, nothing else changes. */
-void fleet_store_set_forbidden(struct store *store, enum store_kind kind, bool forbidden);
+void fleet_store_set_forbidden(
+	struct fleet_store *store, enum fleet_store_kind kind, bool forbidden);
 /* Looks again at Sandboxes whose claim has not come. True while there are some. */
-bool fleet_store_show_hidden(struct store *store);
+bool fleet_store_show_hidden(struct fleet_store *store);
 
-struct row *fleet_store_find(const struct store *store, const char *uid);
-void fleet_store_pack(struct store *store); /* no holes in rows */
-void fleet_store_changes(const struct store *store, uint64_t since,
+struct fleet_store_row *fleet_store_find(const struct fleet_store *store, const char *uid);
+void fleet_store_pack(struct fleet_store *store); /* no holes in rows */
+void fleet_store_changes(const struct fleet_store *store, uint64_t since,
 	void (*fn)(void *arg, const char *uid, const struct fleet_row *row), void *arg);
 
 /* ---- inside, by file */
 
-/* store.c, store_pools.c, store_lists.c */
-bool fleet_store_is_old(
-	const struct store *store, enum store_kind kind, uint64_t known, uint64_t revision);
+/* store.c, store_pools.c, relist.c */
+bool fleet_store_is_old(const struct fleet_store *store, enum fleet_store_kind kind,
+	uint64_t known, uint64_t revision);
 /* Counts what it turns away. */
-bool fleet_store_is_full(struct store *store, const struct index *index);
-void fleet_store_remove_claim(struct store *store, struct claim *claim);
-void fleet_store_remove_sandbox(struct store *store, struct sandbox *sandbox);
-void fleet_store_remove_pod(struct store *store, struct pod *pod);
+bool fleet_store_is_full(struct fleet_store *store, const struct fleet_index *index);
+void fleet_store_remove_claim(struct fleet_store *store, struct fleet_claim *claim);
+void fleet_store_remove_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox);
+void fleet_store_remove_pod(struct fleet_store *store, struct fleet_pod *pod);
 void fleet_store_apply_pool(
-	struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
-void fleet_store_remove_pool(struct store *store, struct pool *pool);
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object);
+void fleet_store_remove_pool(struct fleet_store *store, struct fleet_store_pool *pool);
 void fleet_store_apply_template(
-	struct store *store, struct uid *uid, bool is_gone, const cJSON *object);
-void fleet_store_remove_template(struct store *store, struct template *template_);
-void fleet_store_forget_all(struct store *store);
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object);
+void fleet_store_remove_template(struct fleet_store *store, struct fleet_template *template_);
+void fleet_store_forget_all(struct fleet_store *store);
 
 /* uid.c */
-struct uid fleet_uid_parse(struct store *store, const char *text); /* references odd text */
-void fleet_uid_drop(struct store *store, struct uid *uid);
-const char *fleet_uid_format(const struct uid *uid, char out[FLEET_UID_BYTES]);
-bool fleet_uid_is_none(const struct uid *uid);
-bool fleet_uid_equals(const struct uid *a, const struct uid *b);
-uint32_t fleet_uid_hash(const struct uid *uid);
+struct fleet_uid fleet_uid_parse(
+	struct fleet_store *store, const char *text); /* references odd text */
+void fleet_uid_drop(struct fleet_store *store, struct fleet_uid *uid);
+const char *fleet_uid_format(const struct fleet_uid *uid, char out[FLEET_UID_BYTES]);
+bool fleet_uid_is_none(const struct fleet_uid *uid);
+bool fleet_uid_equals(const struct fleet_uid *a, const struct fleet_uid *b);
+uint32_t fleet_uid_hash(const struct fleet_uid *uid);
 uint32_t fleet_name_hash(const char *namespace_, const char *name);
 
-/* facts.c: objects to facts. Each fills what it finds and empties the rest. */
-void fleet_claim_read(struct store *store, struct claim *claim, const struct cJSON *object);
-void fleet_claim_drop(struct store *store, struct claim *claim);
+/* projection.c: objects to facts. Each fills what it finds and empties the rest. */
+void fleet_claim_read(
+	struct fleet_store *store, struct fleet_claim *claim, const struct cJSON *object);
+void fleet_claim_drop(struct fleet_store *store, struct fleet_claim *claim);
 void fleet_sandbox_read(
-	struct store *store, struct sandbox *sandbox, const struct cJSON *object);
-void fleet_sandbox_drop(struct store *store, struct sandbox *sandbox);
-void fleet_pod_read(struct store *store, struct pod *pod, const struct cJSON *object);
-void fleet_pod_drop(struct store *store, struct pod *pod);
-void fleet_pool_read(struct store *store, struct pool *pool, const struct cJSON *object);
-void fleet_pool_drop(struct store *store, struct pool *pool);
-void fleet_template_read(
-	struct store *store, struct template *template_, const struct cJSON *object);
-void fleet_template_drop(struct store *store, struct template *template_);
+	struct fleet_store *store, struct fleet_sandbox *sandbox, const struct cJSON *object);
+void fleet_sandbox_drop(struct fleet_store *store, struct fleet_sandbox *sandbox);
+void fleet_pod_read(
+	struct fleet_store *store, struct fleet_pod *pod, const struct cJSON *object);
+void fleet_pod_drop(struct fleet_store *store, struct fleet_pod *pod);
+void fleet_pool_read(
+	struct fleet_store *store, struct fleet_store_pool *pool, const struct cJSON *object);
+void fleet_pool_drop(struct fleet_store *store, struct fleet_store_pool *pool);
+void fleet_template_read(struct fleet_store *store, struct fleet_template *template_,
+	const struct cJSON *object);
+void fleet_template_drop(struct fleet_store *store, struct fleet_template *template_);
 uint64_t fleet_revision_of(const struct cJSON *object);
 
-int64_t fleet_condition_since_ms(const struct condition *condition);
-extern const struct condition fleet_condition_absent;
-extern const struct trouble fleet_no_trouble;
+int64_t fleet_condition_since_ms(const struct fleet_condition *condition);
+extern const struct fleet_condition fleet_condition_absent;
+extern const struct fleet_container_status fleet_no_container_status;
 
 /* state.c: the table. claim, sandbox may be NULL, not both. */
-enum fleet_state fleet_state_of(const struct claim *claim, const struct sandbox *sandbox);
+enum fleet_state fleet_state_of(
+	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox);
 /* The condition that decides: the Sandbox's if it is known, else the claim's. */
-const struct condition *fleet_state_ready_condition(
-	const struct claim *claim, const struct sandbox *sandbox);
+const struct fleet_condition *fleet_state_ready_condition(
+	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox);
 
-/* why.c */
+/* diagnosis.c */
 struct str;
-void fleet_why_format(const struct store *store, const struct row *row, enum fleet_state state,
-	struct str *out, int64_t *since_ms);
+void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,
+	enum fleet_state state, struct str *out, int64_t *since_ms);
 
-/* row_show.c */
-struct row *fleet_row_new(struct store *store); /* shows nothing until its first refresh */
-void fleet_row_remove(struct store *store, struct row *row);
-int64_t fleet_local_ms(const struct store *store, int64_t server_ms); /* 0 stays 0 */
+/* row_update.c */
+struct fleet_store_row *fleet_row_new(
+	struct fleet_store *store); /* shows nothing until its first refresh */
+void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row);
+int64_t fleet_local_ms(const struct fleet_store *store, int64_t server_ms); /* 0 stays 0 */
 
 /* rows.c */
-void fleet_row_refresh(struct store *store, struct row *row);
+void fleet_row_refresh(struct fleet_store *store, struct fleet_store_row *row);
 /* The row of a claim or of a Sandbox nobody claimed: made, moved or removed as the objects say now. */
-void fleet_rows_join_claim(struct store *store, struct claim *claim);
-void fleet_rows_join_sandbox(struct store *store, struct sandbox *sandbox);
-void fleet_rows_join_pod(struct store *store, struct pod *pod);
-void fleet_rows_leave_claim(struct store *store, struct claim *claim);
-void fleet_rows_leave_sandbox(struct store *store, struct sandbox *sandbox);
-void fleet_rows_leave_pod(struct store *store, struct pod *pod);
-void fleet_rows_of_pool(struct store *store, const char *namespace_, const char *pool);
-void fleet_rows_of_template(struct store *store, const char *namespace_, const char *template_);
-const struct pool *fleet_store_pool(
-	const struct store *store, const char *namespace_, const char *name);
-const struct template *fleet_store_template(
-	const struct store *store, const char *namespace_, const char *name);
+void fleet_rows_join_claim(struct fleet_store *store, struct fleet_claim *claim);
+void fleet_rows_join_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox);
+void fleet_rows_join_pod(struct fleet_store *store, struct fleet_pod *pod);
+void fleet_rows_leave_claim(struct fleet_store *store, struct fleet_claim *claim);
+void fleet_rows_leave_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox);
+void fleet_rows_leave_pod(struct fleet_store *store, struct fleet_pod *pod);
+void fleet_rows_of_pool(struct fleet_store *store, const char *namespace_, const char *pool);
+void fleet_rows_of_template(
+	struct fleet_store *store, const char *namespace_, const char *template_);
+const struct fleet_store_pool *fleet_store_pool(
+	const struct fleet_store *store, const char *namespace_, const char *name);
+const struct fleet_template *fleet_store_template(
+	const struct fleet_store *store, const char *namespace_, const char *name);
 
 /* events.c */
-void fleet_events_apply(struct store *store, const struct cJSON *object);
-void fleet_events_deinit(struct store *store);
-const struct event_list *fleet_events_about(const struct store *store, const struct uid *uid);
-void fleet_events_now_known(struct store *store, const struct uid *uid);
+void fleet_events_apply(struct fleet_store *store, const struct cJSON *object);
+void fleet_events_deinit(struct fleet_store *store);
+const struct fleet_event_list *fleet_events_about(
+	const struct fleet_store *store, const struct fleet_uid *uid);
+void fleet_events_now_known(struct fleet_store *store, const struct fleet_uid *uid);

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-const struct pool *fleet_store_pool(
-	const struct store *store, const char *namespace_, const char *name)
+const struct fleet_store_pool *fleet_store_pool(
+	const struct fleet_store *store, const char *namespace_, const char *name)
 {
 	size_t cursor = INDEX_FIRST;
-	struct pool *pool;
+	struct fleet_store_pool *pool;
 	if (!name[0])
 		return NULL;
 	while ((pool = fleet_index_next(
@@ -21,11 +21,11 @@ const struct pool *fleet_store_pool(
 	return NULL;
 }
 
-const struct template *fleet_store_template(
-	const struct store *store, const char *namespace_, const char *name)
+const struct fleet_template *fleet_store_template(
+	const struct fleet_store *store, const char *namespace_, const char *name)
 {
 	size_t cursor = INDEX_FIRST;
-	struct template *found;
+	struct fleet_template *found;
 	if (!name[0])
 		return NULL;
 	while ((found = fleet_index_next(&store->templates, fleet_name_hash(namespace_, name),
@@ -36,7 +36,8 @@ const struct template *fleet_store_template(
 	return NULL;
 }
 
-static struct pool *find_pool(const struct store *store, const struct uid *uid)
+static struct fleet_store_pool *find_pool(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	for (size_t i = 0; i < store->n_pools; i++) {
 		if (fleet_uid_equals(&store->pool_list[i]->uid, uid))
@@ -45,7 +46,7 @@ static struct pool *find_pool(const struct store *store, const struct uid *uid)
 	return NULL;
 }
 
-void fleet_store_remove_pool(struct store *store, struct pool *pool)
+void fleet_store_remove_pool(struct fleet_store *store, struct fleet_store_pool *pool)
 {
 	fleet_index_remove(&store->pools, fleet_name_hash(pool->namespace_, pool->name), pool);
 	for (size_t i = 0; i < store->n_pools; i++) {
@@ -64,9 +65,9 @@ void fleet_store_remove_pool(struct store *store, struct pool *pool)
 }
 
 void fleet_store_apply_pool(
-	struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct pool *pool = find_pool(store, uid);
+	struct fleet_store_pool *pool = find_pool(store, uid);
 	bool is_new = pool == NULL;
 	if (is_gone) {
 		if (pool != NULL)
@@ -87,7 +88,7 @@ void fleet_store_apply_pool(
 	if (!is_new && fleet_store_is_old(
 			       store, STORE_POOLS, pool->revision, fleet_revision_of(object)))
 		return;
-	const char *template_before = is_new ? NULL : fleet_text_ref(pool->template_);
+	const char *template_before = is_new ? NULL : fleet_string_pool_ref(pool->template_);
 	bool was_empty = pool->ready == 0;
 	if (!is_new)
 		fleet_index_remove(
@@ -97,22 +98,23 @@ void fleet_store_apply_pool(
 	/* counts change with every claim; rows look at the template and at "is it empty" only */
 	if (is_new || template_before != pool->template_ || was_empty != (pool->ready == 0))
 		fleet_rows_of_pool(store, pool->namespace_, pool->name);
-	fleet_text_unref(&store->texts, template_before);
+	fleet_string_pool_unref(&store->texts, template_before);
 	store->revision++;
 	store->on_change(store->arg);
 }
 
-static struct template *find_template(const struct store *store, const struct uid *uid)
+static struct fleet_template *find_template(
+	const struct fleet_store *store, const struct fleet_uid *uid)
 {
 	for (size_t i = 0; i < store->templates.capacity; i++) {
-		struct template *item = fleet_index_at(&store->templates, i);
+		struct fleet_template *item = fleet_index_at(&store->templates, i);
 		if (item != NULL && fleet_uid_equals(&item->uid, uid))
 			return item;
 	}
 	return NULL;
 }
 
-void fleet_store_remove_template(struct store *store, struct template *template_)
+void fleet_store_remove_template(struct fleet_store *store, struct fleet_template *template_)
 {
 	fleet_index_remove(&store->templates,
 		fleet_name_hash(template_->namespace_, template_->name), template_);
@@ -124,9 +126,9 @@ void fleet_store_remove_template(struct store *store, struct template *template_
 }
 
 void fleet_store_apply_template(
-	struct store *store, struct uid *uid, bool is_gone, const cJSON *object)
+	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct template *template_ = find_template(store, uid);
+	struct fleet_template *template_ = find_template(store, uid);
 	bool is_new = template_ == NULL;
 	if (is_gone) {
 		if (template_ != NULL)

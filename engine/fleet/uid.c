@@ -40,13 +40,13 @@ static bool parse_uuid(const char *text, uint8_t bytes[16])
 enum { MARK_AT = 8 };
 _Static_assert(sizeof(const char *) <= MARK_AT, "a pointer fits before the mark");
 
-static bool is_marked(const struct uid *uid)
+static bool is_marked(const struct fleet_uid *uid)
 {
 	static const uint8_t mark[8] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	return memcmp(uid->bytes + MARK_AT, mark, sizeof mark) == 0;
 }
 
-static const char *odd_of(const struct uid *uid)
+static const char *odd_of(const struct fleet_uid *uid)
 {
 	const char *odd = NULL;
 	if (is_marked(uid))
@@ -65,10 +65,10 @@ static void shorten(const char *text, char out[FLEET_UID_BYTES])
 	snprintf(out, FLEET_UID_BYTES, "~%.*s", FLEET_UID_BYTES - 2, hex);
 }
 
-struct uid fleet_uid_parse(struct store *store, const char *text)
+struct fleet_uid fleet_uid_parse(struct fleet_store *store, const char *text)
 {
 	char hashed[FLEET_UID_BYTES];
-	struct uid uid;
+	struct fleet_uid uid;
 	memset(&uid, 0, sizeof uid);
 	if (text == NULL || text[0] == '\0' ||
 		(parse_uuid(text, uid.bytes) && !is_marked(&uid)))
@@ -77,19 +77,19 @@ struct uid fleet_uid_parse(struct store *store, const char *text)
 		shorten(text, hashed);
 		text = hashed;
 	}
-	const char *odd = fleet_text_get(&store->texts, text, FLEET_UID_BYTES - 1);
+	const char *odd = fleet_string_pool_get(&store->texts, text, FLEET_UID_BYTES - 1);
 	memcpy(uid.bytes, &odd, sizeof odd);
 	memset(uid.bytes + MARK_AT, 0xff, sizeof uid.bytes - MARK_AT);
 	return uid;
 }
 
-void fleet_uid_drop(struct store *store, struct uid *uid)
+void fleet_uid_drop(struct fleet_store *store, struct fleet_uid *uid)
 {
-	fleet_text_unref(&store->texts, odd_of(uid));
+	fleet_string_pool_unref(&store->texts, odd_of(uid));
 	memset(uid, 0, sizeof *uid);
 }
 
-const char *fleet_uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
+const char *fleet_uid_format(const struct fleet_uid *uid, char out[FLEET_UID_BYTES])
 {
 	const uint8_t *b = uid->bytes;
 	if (fleet_uid_is_none(uid))
@@ -104,18 +104,18 @@ const char *fleet_uid_format(const struct uid *uid, char out[FLEET_UID_BYTES])
 	return out;
 }
 
-bool fleet_uid_equals(const struct uid *a, const struct uid *b)
+bool fleet_uid_equals(const struct fleet_uid *a, const struct fleet_uid *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-bool fleet_uid_is_none(const struct uid *uid)
+bool fleet_uid_is_none(const struct fleet_uid *uid)
 {
-	static const struct uid none;
+	static const struct fleet_uid none;
 	return fleet_uid_equals(uid, &none);
 }
 
-uint32_t fleet_uid_hash(const struct uid *uid)
+uint32_t fleet_uid_hash(const struct fleet_uid *uid)
 {
 	return map_hash(uid->bytes, sizeof uid->bytes);
 }
@@ -123,6 +123,6 @@ uint32_t fleet_uid_hash(const struct uid *uid)
 /* Of interned texts: their own hashes, mixed. */
 uint32_t fleet_name_hash(const char *namespace_, const char *name)
 {
-	uint32_t pair[2] = { fleet_text_hash(namespace_), fleet_text_hash(name) };
+	uint32_t pair[2] = { fleet_string_pool_hash(namespace_), fleet_string_pool_hash(name) };
 	return map_hash(pair, sizeof pair);
 }

@@ -32,7 +32,7 @@ struct kube_auth_wait {
 };
 
 struct kube_auth {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct kube_config *config;
 	const struct kube_credentials *credentials;
 	bool sends_credentials; /* never in plaintext, as kubectl */
@@ -45,7 +45,7 @@ struct kube_auth {
 	int64_t login_began_ms, login_ms; /* the plugin at work: now, and before */
 	struct kube_auth_wait *waits;
 	uint64_t batch;
-	struct loop_timer *kick;
+	struct net_loop_timer *kick;
 	struct str authorization;
 	char **extra_names; /* Impersonate-Extra-<key> */
 };
@@ -69,19 +69,20 @@ static char *extra_name(const char *key)
 }
 
 static size_t add_impersonation(
-	const struct kube_auth *auth, struct http_header *out, size_t n, size_t max)
+	const struct kube_auth *auth, struct net_http_header *out, size_t n, size_t max)
 {
 	const struct kube_credentials *c = auth->credentials;
 	if (c->as == NULL)
 		return n;
 	if (n < max)
-		out[n++] = (struct http_header){ "Impersonate-User", c->as };
+		out[n++] = (struct net_http_header){ "Impersonate-User", c->as };
 	if (c->as_uid != NULL && n < max)
-		out[n++] = (struct http_header){ "Impersonate-Uid", c->as_uid };
+		out[n++] = (struct net_http_header){ "Impersonate-Uid", c->as_uid };
 	for (size_t i = 0; i < c->n_as_groups && n < max; i++)
-		out[n++] = (struct http_header){ "Impersonate-Group", c->as_groups[i] };
+		out[n++] = (struct net_http_header){ "Impersonate-Group", c->as_groups[i] };
 	for (size_t i = 0; i < c->n_as_extra && n < max; i++)
-		out[n++] = (struct http_header){ auth->extra_names[i], c->as_extra[i].value };
+		out[n++] =
+			(struct net_http_header){ auth->extra_names[i], c->as_extra[i].value };
 	return n;
 }
 
@@ -230,7 +231,7 @@ struct kube_auth_wait *kube_auth_wait_start(
 	wait->arg = arg;
 	wait->batch = auth->batch;
 	DL_APPEND(auth->waits, wait);
-	loop_timer_arm(auth->kick, 0);
+	net_loop_timer_arm(auth->kick, 0);
 	return wait;
 }
 
@@ -254,7 +255,7 @@ static const char *token_of(struct kube_auth *auth)
 	return auth->file_token ? auth->file_token : auth->credentials->token;
 }
 
-size_t kube_auth_headers(struct kube_auth *auth, struct http_header *out, size_t max)
+size_t kube_auth_headers(struct kube_auth *auth, struct net_http_header *out, size_t max)
 {
 	const struct kube_credentials *c = auth->credentials;
 	size_t n = 0;
@@ -274,7 +275,7 @@ size_t kube_auth_headers(struct kube_auth *auth, struct http_header *out, size_t
 		x_free_secret(base64);
 	}
 	if (auth->authorization.n > 0 && n < max)
-		out[n++] = (struct http_header){ "Authorization", auth->authorization.p };
+		out[n++] = (struct net_http_header){ "Authorization", auth->authorization.p };
 	return add_impersonation(auth, out, n, max);
 }
 
@@ -314,13 +315,13 @@ bool kube_auth_rejected(struct kube_auth *auth, uint64_t generation)
 	return true;
 }
 
-struct kube_auth *kube_auth_new(struct loop *loop, struct kube_config *config)
+struct kube_auth *kube_auth_new(struct net_loop *loop, struct kube_config *config)
 {
 	struct kube_auth *auth = x_calloc(1, sizeof *auth);
 	auth->loop = loop;
 	auth->config = kube_config_ref(config);
 	auth->credentials = &config->credentials;
-	auth->kick = loop_timer_new(loop, on_kick, auth);
+	auth->kick = net_loop_timer_new(loop, on_kick, auth);
 	str_init(&auth->authorization, KUBE_TOKEN_MAX_BYTES * 2);
 	auth->sends_credentials = strncasecmp(config->server, "https:", 6) == 0;
 	if (auth->sends_credentials && uses_exec(auth->credentials))
@@ -341,7 +342,7 @@ void kube_auth_free(struct kube_auth *auth)
 	kube_exec_free(auth->exec);
 	if (auth->exec_tls != NULL)
 		net_tls_unref(auth->exec_tls);
-	loop_timer_free(auth->kick);
+	net_loop_timer_free(auth->kick);
 	x_free_secret(auth->file_token);
 	if (auth->authorization.n > 0)
 		explicit_bzero(auth->authorization.p, auth->authorization.n);

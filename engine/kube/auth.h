@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct err;
-struct http_header;
+struct net_http_header;
 struct kube_auth;
 struct kube_config;
-struct loop;
+struct net_loop;
 struct net_tls;
 
-struct kube_auth *kube_auth_new(struct loop *loop, struct kube_config *config);
+struct kube_auth *kube_auth_new(struct net_loop *loop, struct kube_config *config);
 void kube_auth_free(struct kube_auth *auth);
 
 /* Waits until credentials are at hand. kube_auth_is_ready() saves the wait where it can. done comes once, never from
@@ -29,7 +29,7 @@ void kube_auth_wait_cancel(struct kube_auth_wait *wait);
 
 enum { KUBE_AUTH_MAX_HEADERS = 260 };
 /* Fills out with headers whose strings live until the next call; returns their number. */
-size_t kube_auth_headers(struct kube_auth *auth, struct http_header *out, size_t max);
+size_t kube_auth_headers(struct kube_auth *auth, struct net_http_header *out, size_t max);
 struct net_tls *kube_auth_tls(struct kube_auth *auth); /* borrowed; NULL for http servers */
 /* Rises whenever the client certificate changes: connections of the old one are to be left. */
 uint64_t kube_auth_tls_generation(const struct kube_auth *auth);

@@ -31,14 +31,14 @@ struct kube_call {
 	struct kube_call_opts opts;
 	char *method, *path, *query, *content_type, *accept, *traceparent, *body;
 	struct kube_request *request;
-	struct loop_timer *again;
+	struct net_loop_timer *again;
 	int retries;
 	struct kube_call *prev, *next;
 };
 
 /* ---- the client */
 
-struct kube_client *kube_client_new(struct loop *loop, struct http *http,
+struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http,
 	const struct kube_client_opts *opts, struct err *err)
 {
 	if (opts->config == NULL) {
@@ -55,7 +55,7 @@ struct kube_client *kube_client_new(struct loop *loop, struct http *http,
 	client->watch_idle_ms = opts->watch_idle_ms;
 	client->person = (struct kube_bucket){ 40, 20, 40, clock_mono_ms() };
 	client->background = (struct kube_bucket){ 10, 5, 10, clock_mono_ms() };
-	kube_client_distrust(client, client->lane_number);
+	kube_client_reset_connections(client, client->pool_key);
 	return client;
 }
 
@@ -111,26 +111,26 @@ void kube_client_no_streams(struct kube_client *client, int64_t for_ms)
 		client->no_streams_until_ms = until;
 }
 
-struct loop *kube_client_loop(const struct kube_client *client)
+struct net_loop *kube_client_loop(const struct kube_client *client)
 {
 	return client->loop;
 }
 
 uint64_t kube_client_lane_number(const struct kube_client *client)
 {
-	return client->lane_number;
+	return client->pool_key;
 }
 
-void kube_client_distrust(struct kube_client *client, uint64_t lane_number)
+void kube_client_reset_connections(struct kube_client *client, uint64_t pool_key)
 {
-	if (lane_number != client->lane_number)
+	if (pool_key != client->pool_key)
 		return;
 	static uint64_t last; /* of the process: lanes of two clients must differ */
 	if (client->lane[0])
-		http_drop_lane(client->http, client->lane);
-	client->lane_number = ++last;
+		net_http_drop_lane(client->http, client->lane);
+	client->pool_key = ++last;
 	snprintf(client->lane, sizeof client->lane, "kube/%llu",
-		(unsigned long long)client->lane_number);
+		(unsigned long long)client->pool_key);
 }
 
 const char *kube_client_lane(struct kube_client *client)
@@ -138,12 +138,12 @@ const char *kube_client_lane(struct kube_client *client)
 	uint64_t generation = kube_auth_tls_generation(client->auth);
 	if (generation != client->tls_generation) {
 		client->tls_generation = generation;
-		kube_client_distrust(client, client->lane_number);
+		kube_client_reset_connections(client, client->pool_key);
 	}
 	return client->lane;
 }
 
-int64_t kube_client_take_turn(struct kube_client *client, enum kube_rate rate)
+int64_t kube_client_rate_limit(struct kube_client *client, enum kube_rate rate)
 {
 	if (rate == KUBE_RATE_NONE)
 		return 0;
@@ -161,10 +161,10 @@ int64_t kube_client_take_turn(struct kube_client *client, enum kube_rate rate)
 }
 
 void kube_client_note_reply(struct kube_client *client, const char *what,
-	const struct http_reply *reply, int64_t sent_wall_ms)
+	const struct net_http_reply *reply, int64_t sent_wall_ms)
 {
 	int64_t date;
-	const char *text = http_reply_header(reply, "Date");
+	const char *text = net_http_reply_header(reply, "Date");
 	if (text != NULL && clock_parse_http_date(text, &date)) {
 		/* the date is of some moment between sending and now: the least skew that explains it */
 		int64_t server_ms = date * 1000 + 500, skew = 0;
@@ -178,7 +178,7 @@ void kube_client_note_reply(struct kube_client *client, const char *what,
 	}
 	if (!log_is_on("kube", LOG_DEBUG))
 		return;
-	const char *audit = http_reply_header(reply, "Audit-Id");
+	const char *audit = net_http_reply_header(reply, "Audit-Id");
 	log_write("kube", LOG_DEBUG, "%s: %d audit-id %s", what, reply->status,
 		audit ? audit : "-");
 	for (size_t i = 0; i < reply->n_headers; i++) {
@@ -206,7 +206,7 @@ bool kube_client_may(
 static void call_free(struct kube_call *call)
 {
 	DL_DELETE(call->client->calls, call);
-	loop_timer_free(call->again);
+	net_loop_timer_free(call->again);
 	free(call->method);
 	free(call->path);
 	free(call->query);
@@ -274,7 +274,7 @@ static void on_answer(void *arg, const struct err *err, const struct kube_answer
 		delay += delay * random / 65536;
 		if (answer->retry_after_ms > delay)
 			delay = answer->retry_after_ms;
-		loop_timer_arm(call->again, delay);
+		net_loop_timer_arm(call->again, delay);
 		return;
 	}
 	if (err != NULL) {
@@ -336,7 +336,7 @@ struct kube_call *kube_call_start(
 		call->body = x_strndup(opts->body.p, opts->body.n);
 		call->opts.body.p = call->body;
 	}
-	call->again = loop_timer_new(client->loop, on_again, call);
+	call->again = net_loop_timer_new(client->loop, on_again, call);
 	DL_APPEND(client->calls, call);
 	if (attempt(call, err))
 		return call;

@@ -11,11 +11,11 @@
 
 struct cJSON;
 struct err;
-struct http;
+struct net_http;
 struct k8s_resource;
 struct kube_client;
 struct kube_config;
-struct loop;
+struct net_loop;
 
 struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
@@ -23,7 +23,7 @@ struct kube_client_opts {
 	const char *user_agent; /* "sandmux/<version>" */
 	int64_t watch_idle_ms; /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
 };
-struct kube_client *kube_client_new(struct loop *loop, struct http *http,
+struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http,
 	const struct kube_client_opts *opts, struct err *err);
 bool kube_client_is_logging_in(
 	const struct kube_client *client);                      /* an exec plugin is at work */

@@ -38,22 +38,22 @@ enum {
 
 extern char **environ;
 
-struct outlet { /* one pipe of the plugin */
+struct kube_outlet { /* one pipe of the plugin */
 	int fd;
-	struct watch_fd *watch;
+	struct net_watch_fd *watch;
 	struct str text;
 	bool is_open;
 };
 
 struct kube_exec {
-	struct loop *loop;
+	struct net_loop *loop;
 	const struct kube_exec_spec *spec;
 	const struct kube_plugin_host *host;
 	struct kube_exec_answer answer;
 	bool has_answer;
 	pid_t pid; /* 0: not running */
-	struct outlet out, errs;
-	struct loop_timer *deadline, *poll, *slow;
+	struct kube_outlet out, errs;
+	struct net_loop_timer *deadline, *poll, *slow;
 	size_t said;    /* of its stderr */
 	bool is_asking; /* it has our terminal */
 	bool is_killed, is_overdue, is_flooded;
@@ -148,16 +148,16 @@ static int spawn(struct kube_exec *exec, int out, int errs)
 
 /* ---- the run */
 
-static void outlet_close(struct outlet *outlet)
+static void outlet_close(struct kube_outlet *outlet)
 {
-	watch_fd_free(outlet->watch);
+	net_watch_fd_free(outlet->watch);
 	outlet->watch = NULL;
 	if (outlet->is_open)
 		close(outlet->fd);
 	outlet->is_open = false;
 }
 
-static void outlet_wipe(struct outlet *outlet)
+static void outlet_wipe(struct kube_outlet *outlet)
 {
 	outlet_close(outlet);
 	if (outlet->text.n > 0)
@@ -175,7 +175,7 @@ static void kill_plugin(struct kube_exec *exec)
 {
 	send_signal(exec, exec->is_killed ? SIGKILL : SIGTERM);
 	exec->is_killed = true;
-	loop_timer_arm(exec->deadline, KILL_AFTER_MS);
+	net_loop_timer_arm(exec->deadline, KILL_AFTER_MS);
 }
 
 static void finish(struct kube_exec *exec, int status)
@@ -183,8 +183,8 @@ static void finish(struct kube_exec *exec, int status)
 	struct err err = { 0 };
 	const struct kube_exec_spec *spec = exec->spec;
 	exec->pid = 0;
-	loop_timer_disarm(exec->deadline);
-	loop_timer_disarm(exec->slow);
+	net_loop_timer_disarm(exec->deadline);
+	net_loop_timer_disarm(exec->slow);
 	outlet_close(&exec->out);
 	outlet_close(&exec->errs);
 	if (exec->errs.text.n > 0) {
@@ -229,7 +229,7 @@ static void on_poll(void *arg)
 	int status = 0;
 	pid_t ended = waitpid(exec->pid, &status, WNOHANG);
 	if (ended == 0) {
-		loop_timer_arm(exec->poll, POLL_MS);
+		net_loop_timer_arm(exec->poll, POLL_MS);
 		return;
 	}
 	if (ended < 0)
@@ -246,7 +246,7 @@ static void on_deadline(void *arg)
 	/* a child of the plugin may hold the pipes open for ever */
 	outlet_close(&exec->out);
 	outlet_close(&exec->errs);
-	loop_timer_arm(exec->poll, POLL_MS);
+	net_loop_timer_arm(exec->poll, POLL_MS);
 }
 
 static void say(const struct kube_exec *exec, const char *text)
@@ -279,7 +279,7 @@ static void say_lines(struct kube_exec *exec)
 	}
 }
 
-static void read_outlet(struct kube_exec *exec, struct outlet *outlet)
+static void read_outlet(struct kube_exec *exec, struct kube_outlet *outlet)
 {
 	char bytes[8192];
 	ssize_t n = read(outlet->fd, bytes, sizeof bytes);
@@ -298,7 +298,7 @@ static void read_outlet(struct kube_exec *exec, struct outlet *outlet)
 	}
 	outlet_close(outlet);
 	if (!exec->out.is_open && !exec->errs.is_open)
-		loop_timer_arm(exec->poll, 0);
+		net_loop_timer_arm(exec->poll, 0);
 }
 
 static void on_out(void *arg, bool is_readable, bool is_writable)
@@ -317,8 +317,8 @@ static void on_errs(void *arg, bool is_readable, bool is_writable)
 		read_outlet(exec, &exec->errs);
 }
 
-static bool outlet_open(struct kube_exec *exec, struct outlet *outlet, size_t max_bytes,
-	watch_fd_fn *fn, int *child_end, struct err *err)
+static bool outlet_open(struct kube_exec *exec, struct kube_outlet *outlet, size_t max_bytes,
+	net_watch_fd_fn *fn, int *child_end, struct err *err)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -328,10 +328,10 @@ static bool outlet_open(struct kube_exec *exec, struct outlet *outlet, size_t ma
 	outlet->is_open = true;
 	*child_end = ends[1];
 	str_init(&outlet->text, max_bytes);
-	outlet->watch = watch_fd_new(exec->loop, outlet->fd, fn, exec, err);
+	outlet->watch = net_watch_fd_new(exec->loop, outlet->fd, fn, exec, err);
 	if (outlet->watch == NULL)
 		return false;
-	watch_fd_want(outlet->watch, true, false);
+	net_watch_fd_want(outlet->watch, true, false);
 	return true;
 }
 
@@ -389,12 +389,12 @@ bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct
 	exec->arg = arg;
 	if (exec->is_asking) /* a person takes the time that a person takes */
 		return true;
-	loop_timer_arm(exec->deadline, setting_get(SETTING_EXEC_PLUGIN_TIMEOUT));
-	loop_timer_arm(exec->slow, SLOW_MS);
+	net_loop_timer_arm(exec->deadline, setting_get(SETTING_EXEC_PLUGIN_TIMEOUT));
+	net_loop_timer_arm(exec->slow, SLOW_MS);
 	return true;
 }
 
-struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec,
+struct kube_exec *kube_exec_new(struct net_loop *loop, const struct kube_exec_spec *spec,
 	const struct kube_plugin_host *host)
 {
 	struct kube_exec *exec = x_calloc(1, sizeof *exec);
@@ -403,9 +403,9 @@ struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *
 	exec->host = host;
 	str_init(&exec->out.text, MAX_OUTPUT_BYTES);
 	str_init(&exec->errs.text, MAX_STDERR_BYTES);
-	exec->deadline = loop_timer_new(loop, on_deadline, exec);
-	exec->poll = loop_timer_new(loop, on_poll, exec);
-	exec->slow = loop_timer_new(loop, on_slow, exec);
+	exec->deadline = net_loop_timer_new(loop, on_deadline, exec);
+	exec->poll = net_loop_timer_new(loop, on_poll, exec);
+	exec->slow = net_loop_timer_new(loop, on_slow, exec);
 	return exec;
 }
 
@@ -419,9 +419,9 @@ void kube_exec_free(struct kube_exec *exec)
 	}
 	outlet_wipe(&exec->out);
 	outlet_wipe(&exec->errs);
-	loop_timer_free(exec->deadline);
-	loop_timer_free(exec->poll);
-	loop_timer_free(exec->slow);
+	net_loop_timer_free(exec->deadline);
+	net_loop_timer_free(exec->poll);
+	net_loop_timer_free(exec->slow);
 	kube_exec_answer_deinit(&exec->answer);
 	free(exec);
 }

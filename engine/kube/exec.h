@@ -8,7 +8,7 @@
 #include "engine/kube/config_internal.h"
 
 struct err;
-struct loop;
+struct net_loop;
 struct kube_exec;
 
 struct kube_exec_answer {
@@ -18,7 +18,7 @@ struct kube_exec_answer {
 };
 
 /* spec and host are borrowed and must outlive it. */
-struct kube_exec *kube_exec_new(struct loop *loop, const struct kube_exec_spec *spec,
+struct kube_exec *kube_exec_new(struct net_loop *loop, const struct kube_exec_spec *spec,
 	const struct kube_plugin_host *host);
 void kube_exec_free(
 	struct kube_exec *exec); /* ends a running plugin; no callback comes after */

@@ -55,7 +55,7 @@ struct kube_portforward {
 	struct net_ws *ws;
 	struct bufferevent *bev; /* our end of the socketpair */
 	struct event *readable;  /* the same; once open, instead of the bev's own reading */
-	struct wire wire;
+	struct kube_wire wire;
 	bool is_open, is_over;
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
@@ -143,7 +143,7 @@ static void pump_out(struct kube_portforward *forward)
 			user_closed(forward);
 			return;
 		}
-		size_t head = wire_put_head(&forward->wire, bytes, (size_t)n);
+		size_t head = kube_wire_put_head(&forward->wire, bytes, (size_t)n);
 		net_ws_send(forward->ws, bytes - head, (size_t)n + head);
 	}
 	event_del(forward->readable); /* on_ws_writable goes on */
@@ -196,7 +196,7 @@ static void on_wire_answer(void *arg, struct slice bytes)
 	net_ws_send(forward->ws, bytes.p, bytes.n);
 }
 
-static void on_wire_end(void *arg, enum wire_end how, struct slice words)
+static void on_wire_end(void *arg, enum kube_wire_end how, struct slice words)
 {
 	struct kube_portforward *forward = arg;
 	struct err err = { 0 };
@@ -216,7 +216,7 @@ static void on_ws_message(void *arg, struct slice bytes)
 {
 	struct kube_portforward *forward = arg;
 	if (!forward->is_over)
-		wire_read(&forward->wire, bytes);
+		kube_wire_read(&forward->wire, bytes);
 }
 
 static void on_ws_open(void *arg)
@@ -227,7 +227,7 @@ static void on_ws_open(void *arg)
 	if (forward->bev == NULL || forward->is_over)
 		return;
 	forward->wire.is_tunnel = strcmp(net_ws_protocol(forward->ws), PORTFORWARD_TUNNEL) == 0;
-	size_t n = wire_opening(&forward->wire, opening);
+	size_t n = kube_wire_opening(&forward->wire, opening);
 	if (n > 0)
 		net_ws_send(forward->ws, opening, n);
 	bufferevent_disable(forward->bev, EV_READ);
@@ -242,7 +242,7 @@ static void on_ws_closed(void *arg, const struct err *err, int close_code)
 		return;
 	struct err own;
 	if (err != NULL)
-		portforward_error(&own, forward->pod, forward->is_open, err);
+		kube_portforward_error(&own, forward->pod, forward->is_open, err);
 	end(forward, err != NULL ? &own : NULL); /* NULL: the pod closed its connection */
 }
 
@@ -264,9 +264,9 @@ static void on_dialled(void *arg, const struct err *err, struct bufferevent *bev
 		dial_failed(forward, err);
 		return;
 	}
-	struct http_header headers[KUBE_AUTH_MAX_HEADERS + 1];
+	struct net_http_header headers[KUBE_AUTH_MAX_HEADERS + 1];
 	size_t n = kube_auth_headers(forward->client->auth, headers, KUBE_AUTH_MAX_HEADERS);
-	headers[n++] = (struct http_header){ "User-Agent", forward->client->user_agent };
+	headers[n++] = (struct net_http_header){ "User-Agent", forward->client->user_agent };
 	const struct net_ws_opts opts = {
 		.host = forward->host_header,
 		.path = forward->path,
@@ -343,7 +343,7 @@ static bool parse_server(struct kube_portforward *forward, struct err *err)
 
 static void take_user_end(struct kube_portforward *forward, int fd)
 {
-	struct event_base *base = loop_base(forward->client->loop);
+	struct event_base *base = net_loop_base(forward->client->loop);
 	evutil_make_socket_nonblocking(fd);
 	forward->bev = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE);
 	forward->readable =
@@ -365,7 +365,7 @@ struct kube_portforward *kube_portforward_open(struct kube_client *client,
 	forward->path = kube_path(&k8s_pods, opts->namespace_, opts->pod, "portforward");
 	forward->on_closed = opts->on_closed;
 	forward->arg = opts->arg;
-	wire_init(&forward->wire, opts->port);
+	kube_wire_init(&forward->wire, opts->port);
 	forward->wire.on_bytes = on_wire_bytes;
 	forward->wire.on_answer = on_wire_answer;
 	forward->wire.on_end = on_wire_end;
@@ -387,7 +387,7 @@ void kube_portforward_free(struct kube_portforward *forward)
 	forward->is_over = true;
 	stop(forward);
 	close_user_end(forward);
-	wire_deinit(&forward->wire);
+	kube_wire_deinit(&forward->wire);
 	free(forward->pod);
 	free(forward->path);
 	free(forward->host);

@@ -24,7 +24,8 @@ static void status_words(struct err *err)
 	cJSON_Delete(object);
 }
 
-void portforward_error(struct err *err, const char *pod, bool is_open, const struct err *from)
+void kube_portforward_error(
+	struct err *err, const char *pod, bool is_open, const struct err *from)
 {
 	*err = *from;
 	if (from->code == ERR_HTTP_STATUS) {

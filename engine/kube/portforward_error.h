@@ -6,4 +6,5 @@
 
 struct err;
 
-void portforward_error(struct err *err, const char *pod, bool is_open, const struct err *from);
+void kube_portforward_error(
+	struct err *err, const char *pod, bool is_open, const struct err *from);

@@ -32,13 +32,13 @@ static uint32_t get32(const unsigned char *from)
 	       from[3];
 }
 
-void wire_init(struct wire *wire, uint16_t port)
+void kube_wire_init(struct kube_wire *wire, uint16_t port)
 {
-	*wire = (struct wire){ .port = port };
+	*wire = (struct kube_wire){ .port = port };
 	str_init(&wire->words, WIRE_MAX_WORDS_BYTES);
 }
 
-void wire_deinit(struct wire *wire)
+void kube_wire_deinit(struct kube_wire *wire)
 {
 	str_deinit(&wire->words);
 }
@@ -93,7 +93,7 @@ static size_t put_stream(
 	return n;
 }
 
-size_t wire_opening(const struct wire *wire, unsigned char *into)
+size_t kube_wire_opening(const struct kube_wire *wire, unsigned char *into)
 {
 	if (!wire->is_tunnel)
 		return 0;
@@ -101,7 +101,7 @@ size_t wire_opening(const struct wire *wire, unsigned char *into)
 	return n + put_stream(into + n, DATA_STREAM, "data", wire->port, 0);
 }
 
-size_t wire_put_head(const struct wire *wire, unsigned char *before, size_t n)
+size_t kube_wire_put_head(const struct kube_wire *wire, unsigned char *before, size_t n)
 {
 	if (!wire->is_tunnel) {
 		before[-1] = CHANNEL_DATA;
@@ -114,7 +114,7 @@ size_t wire_put_head(const struct wire *wire, unsigned char *before, size_t n)
 
 /* ---- what we read */
 
-static void end(struct wire *wire, enum wire_end how, struct slice words)
+static void end(struct kube_wire *wire, enum kube_wire_end how, struct slice words)
 {
 	if (wire->is_over)
 		return;
@@ -122,12 +122,12 @@ static void end(struct wire *wire, enum wire_end how, struct slice words)
 	wire->on_end(wire->arg, how, words);
 }
 
-static void broken(struct wire *wire, const char *what)
+static void broken(struct kube_wire *wire, const char *what)
 {
 	end(wire, WIRE_PROTOCOL, slice_of(what));
 }
 
-static void read_channel(struct wire *wire, struct slice message)
+static void read_channel(struct kube_wire *wire, struct slice message)
 {
 	if (message.n == 0)
 		return;
@@ -149,7 +149,7 @@ static void read_channel(struct wire *wire, struct slice message)
 	}
 }
 
-static bool is_control(const struct wire *wire)
+static bool is_control(const struct kube_wire *wire)
 {
 	return wire->head[0] & 0x80;
 }
@@ -159,7 +159,7 @@ static uint32_t stream_of(const unsigned char *bytes)
 	return get32(bytes) & 0x7fffffffu;
 }
 
-static void begin_frame(struct wire *wire)
+static void begin_frame(struct kube_wire *wire)
 {
 	wire->left = get32(wire->head + 4) & 0xffffffu;
 	wire->body_bytes = 0;
@@ -175,7 +175,7 @@ static void begin_frame(struct wire *wire)
 		broken(wire, "a stream that was not opened");
 }
 
-static void add_to_frame(struct wire *wire, struct slice bytes)
+static void add_to_frame(struct kube_wire *wire, struct slice bytes)
 {
 	if (is_control(wire)) {
 		size_t room = sizeof wire->body - wire->body_bytes;
@@ -189,7 +189,7 @@ static void add_to_frame(struct wire *wire, struct slice bytes)
 	}
 }
 
-static void end_control(struct wire *wire)
+static void end_control(struct kube_wire *wire)
 {
 	unsigned kind = (unsigned)wire->head[2] << 8 | wire->head[3];
 	bool has_stream = wire->body_bytes >= 4 && stream_of(wire->body) == DATA_STREAM;
@@ -208,7 +208,7 @@ static void end_control(struct wire *wire)
 	}
 }
 
-static void end_frame(struct wire *wire)
+static void end_frame(struct kube_wire *wire)
 {
 	wire->head_bytes = 0;
 	if (is_control(wire))
@@ -219,7 +219,7 @@ static void end_frame(struct wire *wire)
 		end(wire, WIRE_CLOSED, (struct slice){ "", 0 });
 }
 
-static size_t read_some(struct wire *wire, struct slice bytes)
+static size_t read_some(struct kube_wire *wire, struct slice bytes)
 {
 	size_t missing = sizeof wire->head - wire->head_bytes;
 	if (missing > 0) {
@@ -236,7 +236,7 @@ static size_t read_some(struct wire *wire, struct slice bytes)
 	return n;
 }
 
-void wire_read(struct wire *wire, struct slice message)
+void kube_wire_read(struct kube_wire *wire, struct slice message)
 {
 	if (!wire->is_tunnel) {
 		if (!wire->is_over)

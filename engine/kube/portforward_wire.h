@@ -24,14 +24,14 @@ enum {
 	WIRE_MAX_WORDS_BYTES = 4096,
 };
 
-enum wire_end {
+enum kube_wire_end {
 	WIRE_CLOSED,   /* the pod closed its end */
 	WIRE_REFUSED,  /* words: why */
 	WIRE_BROKEN,   /* the stream was reset */
 	WIRE_PROTOCOL, /* words: what is wrong */
 };
 
-struct wire {
+struct kube_wire {
 	bool is_tunnel;
 	uint16_t port;
 	bool is_over, has_port[2];
@@ -42,15 +42,15 @@ struct wire {
 	/* from wire_read(); after on_end nothing follows */
 	void (*on_bytes)(void *arg, struct slice bytes);
 	void (*on_answer)(void *arg, struct slice bytes); /* to be sent */
-	void (*on_end)(void *arg, enum wire_end end, struct slice words);
+	void (*on_end)(void *arg, enum kube_wire_end end, struct slice words);
 	void *arg;
 };
 
-void wire_init(struct wire *wire, uint16_t port);
-void wire_deinit(struct wire *wire);
+void kube_wire_init(struct kube_wire *wire, uint16_t port);
+void kube_wire_deinit(struct kube_wire *wire);
 /* What to send first; its length, at most WIRE_OPENING_BYTES, or 0. */
-size_t wire_opening(const struct wire *wire, unsigned char *into);
+size_t kube_wire_opening(const struct kube_wire *wire, unsigned char *into);
 /* Writes what stands before n bytes of the user, right before them; its length, at most WIRE_HEAD_BYTES. */
-size_t wire_put_head(const struct wire *wire, unsigned char *before, size_t n);
+size_t kube_wire_put_head(const struct kube_wire *wire, unsigned char *before, size_t n);
 /* One message of the server. */
-void wire_read(struct wire *wire, struct slice message);
+void kube_wire_read(struct kube_wire *wire, struct slice message);

@@ -62,7 +62,7 @@ void kube_reflector_set_state(struct kube_reflector *reflector, enum kube_reflec
 void kube_reflector_go_on(struct kube_reflector *reflector, int64_t delay_ms)
 {
 	if (!reflector->is_dead)
-		loop_timer_arm(reflector->next, delay_ms);
+		net_loop_timer_arm(reflector->next, delay_ms);
 }
 
 /* ---- endings */
@@ -176,7 +176,7 @@ static void watch_ended(struct kube_reflector *reflector, const struct err *err,
 void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer)
 {
-	loop_timer_disarm(reflector->idle);
+	net_loop_timer_disarm(reflector->idle);
 	if (reflector->is_dead)
 		return;
 	if (reflector->phase == REFLECTOR_WATCH)
@@ -204,7 +204,7 @@ void kube_reflector_began(struct kube_reflector *reflector)
 	if (reflector->phase != REFLECTOR_WATCH)
 		return;
 	reflector->is_fresh = false;
-	loop_timer_arm(reflector->idle, read_idle_ms(reflector));
+	net_loop_timer_arm(reflector->idle, read_idle_ms(reflector));
 	kube_reflector_set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
 }
 
@@ -242,14 +242,14 @@ static void on_idle(void *arg)
 	}
 	int64_t silent = clock_mono_ms() - reflector->last_byte_ms;
 	if (silent < read_idle_ms(reflector)) {
-		loop_timer_arm(reflector->idle, read_idle_ms(reflector) - silent);
+		net_loop_timer_arm(reflector->idle, read_idle_ms(reflector) - silent);
 		return;
 	}
 	struct err err;
 	err_set(&err, ERR_KUBE_TRANSPORT, "the watch has been silent for %lld s",
 		(long long)(silent / 1000));
 	kube_reflector_drop_request(reflector);
-	kube_client_distrust(reflector->client, reflector->lane_number);
+	kube_client_reset_connections(reflector->client, reflector->pool_key);
 	reflector->stats.retries++;
 	kube_reflector_set_state(reflector, KUBE_REFLECTOR_DEAF, &err);
 	kube_reflector_go_on(reflector, 0);
@@ -264,8 +264,8 @@ static void on_wake(void *arg)
 	struct err err;
 	err_set(&err, ERR_KUBE_TRANSPORT, "the clock jumped: reconnecting");
 	kube_reflector_drop_request(reflector);
-	loop_timer_disarm(reflector->idle);
-	kube_client_distrust(reflector->client, reflector->lane_number);
+	net_loop_timer_disarm(reflector->idle);
+	kube_client_reset_connections(reflector->client, reflector->pool_key);
 	kube_reflector_set_state(reflector, waiting_state(reflector), &err);
 	kube_reflector_go_on(reflector, 0);
 }
@@ -283,7 +283,7 @@ struct kube_reflector *kube_reflector_start(
 		k8s_selector_free(selector);
 	}
 	struct kube_reflector *reflector = x_calloc(1, sizeof *reflector);
-	struct loop *loop = kube_client_loop(client);
+	struct net_loop *loop = kube_client_loop(client);
 	reflector->client = client;
 	reflector->opts = *opts;
 	reflector->opts.namespace_ = x_strdup(opts->namespace_);
@@ -295,20 +295,20 @@ struct kube_reflector *kube_reflector_start(
 	str_init(&reflector->list_revision, REVISION_MAX_BYTES);
 	str_init(&reflector->token, TOKEN_MAX_BYTES);
 	str_init(&reflector->scratch, JSON_MAX_BYTES);
-	reflector->next = loop_timer_new(loop, on_next, reflector);
-	reflector->idle = loop_timer_new(loop, on_idle, reflector);
-	kube_reflector_backlog_init(reflector, loop);
-	reflector->wake = loop_wake_add(loop, on_wake, reflector);
-	loop_timer_arm(reflector->next, 0);
+	reflector->next = net_loop_timer_new(loop, on_next, reflector);
+	reflector->idle = net_loop_timer_new(loop, on_idle, reflector);
+	kube_work_queue_init(reflector, loop);
+	reflector->wake = net_loop_wake_add(loop, on_wake, reflector);
+	net_loop_timer_arm(reflector->next, 0);
 	return reflector;
 }
 
 static void reflector_free(void *arg)
 {
 	struct kube_reflector *reflector = arg;
-	loop_timer_free(reflector->next);
-	loop_timer_free(reflector->idle);
-	kube_reflector_backlog_deinit(reflector);
+	net_loop_timer_free(reflector->next);
+	net_loop_timer_free(reflector->idle);
+	kube_work_queue_deinit(reflector);
 	json_split_free(reflector->split);
 	str_deinit(&reflector->revision);
 	str_deinit(&reflector->list_revision);
@@ -331,11 +331,11 @@ void kube_reflector_stop(struct kube_reflector *reflector)
 		return;
 	reflector->is_dead = true;
 	kube_reflector_drop_request(reflector);
-	loop_timer_disarm(reflector->next);
-	loop_timer_disarm(reflector->idle);
-	loop_wake_remove(reflector->wake);
+	net_loop_timer_disarm(reflector->next);
+	net_loop_timer_disarm(reflector->idle);
+	net_loop_wake_remove(reflector->wake);
 	/* one of its callbacks may be running: the memory goes at the end of the turn */
-	loop_defer(kube_client_loop(reflector->client), reflector_free, reflector);
+	net_loop_defer(kube_client_loop(reflector->client), reflector_free, reflector);
 }
 
 enum kube_reflector_state kube_reflector_state_of(const struct kube_reflector *reflector)
@@ -358,7 +358,7 @@ void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead)
 		return;
 	if (is_lane_dead && reflector->request != NULL) {
 		kube_reflector_drop_request(reflector);
-		loop_timer_disarm(reflector->idle);
+		net_loop_timer_disarm(reflector->idle);
 		reflector->stats.retries++;
 		kube_reflector_go_on(reflector, 0);
 	} else if (is_waiting && is_paused) {
@@ -377,8 +377,8 @@ int64_t kube_reflector_not_before_ms(const struct kube_reflector *reflector)
 void kube_reflector_resync(struct kube_reflector *reflector)
 {
 	kube_reflector_drop_request(reflector);
-	loop_timer_disarm(reflector->idle);
-	kube_client_distrust(reflector->client, reflector->lane_number);
+	net_loop_timer_disarm(reflector->idle);
+	kube_client_reset_connections(reflector->client, reflector->pool_key);
 	if (reflector->has_listed && reflector->state != KUBE_REFLECTOR_FORBIDDEN)
 		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RELISTING, NULL);
 	kube_reflector_relist(reflector, 0);

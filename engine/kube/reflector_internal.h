@@ -9,7 +9,7 @@
 #include "engine/kube/reflector.h"
 #include "engine/kube/request.h"
 
-enum reflector_phase {
+enum kube_reflector_phase {
 	REFLECTOR_PAGE,
 	REFLECTOR_INITIAL, /* a streaming list before its end; then the same request is a watch */
 	REFLECTOR_WATCH,
@@ -21,18 +21,18 @@ struct kube_reflector {
 	char *path;
 	enum kube_reflector_state state;
 	struct err err; /* code ERR_NONE: none */
-	enum reflector_phase phase;
+	enum kube_reflector_phase phase;
 	struct kube_request *request;
 	struct kube_call *discovery; /* which versions the group has, after a 404 */
 	struct json_split *split;
-	/* reflector_backlog.c */
+	/* work_queue.c */
 	struct evbuffer *backlog;
-	struct loop_timer *turn;
+	struct net_loop_timer *turn;
 	bool waits_for_turn, is_feeding, is_abandoned;
-	struct str scratch;      /* an object without its managedFields */
-	struct loop_timer *next; /* starts the next request */
-	struct loop_timer *idle; /* notices a deaf watch */
-	struct loop_wake *wake;
+	struct str scratch;          /* an object without its managedFields */
+	struct net_loop_timer *next; /* starts the next request */
+	struct net_loop_timer *idle; /* notices a deaf watch */
+	struct net_loop_wake *wake;
 	struct kube_backoff backoff;
 	struct kube_reflector_stats stats;
 	struct str revision; /* where the watch goes on */
@@ -60,7 +60,7 @@ struct kube_reflector {
 	int64_t last_byte_ms; /* monotonic; 0: none yet */
 	int64_t began_ms;
 	int64_t not_before_ms; /* Retry-After; 0: not said */
-	uint64_t lane_number;
+	uint64_t pool_key;
 	bool is_dead;
 };
 
@@ -96,16 +96,15 @@ void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err
 
 /* What the bytes of a request go through; on their own for the fuzz target. */
 struct json_split *kube_reflector_split_new(
-	struct kube_reflector *reflector, enum reflector_phase phase);
+	struct kube_reflector *reflector, enum kube_reflector_phase phase);
 bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
 
-/* reflector_backlog.c: the same, a slice at a time. False: *err, or the reflector is dead. */
-void kube_reflector_backlog_init(struct kube_reflector *reflector, struct loop *loop);
-void kube_reflector_backlog_deinit(struct kube_reflector *reflector);
-bool kube_reflector_backlog_add(
-	struct kube_reflector *reflector, struct slice bytes, struct err *err);
-bool kube_reflector_backlog_finish(struct kube_reflector *reflector, struct err *err);
-void kube_reflector_backlog_clear(struct kube_reflector *reflector);
+/* work_queue.c: the same, a slice at a time. False: *err, or the reflector is dead. */
+void kube_work_queue_init(struct kube_reflector *reflector, struct net_loop *loop);
+void kube_work_queue_deinit(struct kube_reflector *reflector);
+bool kube_work_queue_add(struct kube_reflector *reflector, struct slice bytes, struct err *err);
+bool kube_work_queue_finish(struct kube_reflector *reflector, struct err *err);
+void kube_work_queue_clear(struct kube_reflector *reflector);
 
 void kube_reflector_began(struct kube_reflector *reflector); /* a success status line */
 /* err NULL: whole and well-formed. event_status etc. say more. */

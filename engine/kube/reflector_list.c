@@ -192,7 +192,7 @@ void kube_reflector_initial_failed(struct kube_reflector *reflector, const struc
 void kube_reflector_watch_pace(struct kube_reflector *reflector)
 {
 	reflector->window_bytes = 0;
-	loop_timer_arm(reflector->idle, PACE_WINDOW_MS);
+	net_loop_timer_arm(reflector->idle, PACE_WINDOW_MS);
 }
 
 void kube_reflector_look_at_pace(struct kube_reflector *reflector)
@@ -205,7 +205,7 @@ void kube_reflector_look_at_pace(struct kube_reflector *reflector)
 	}
 	kube_reflector_drop_request(reflector);
 	/* it may be dead; if not, what is under way in it would still come before the pages */
-	kube_client_distrust(reflector->client, reflector->lane_number);
+	kube_client_reset_connections(reflector->client, reflector->pool_key);
 	kube_client_no_streams(reflector->client, ASK_AGAIN_MS);
 	pages_instead(reflector);
 }

@@ -164,7 +164,7 @@ static void on_begin(void *arg)
 }
 
 struct json_split *kube_reflector_split_new(
-	struct kube_reflector *reflector, enum reflector_phase phase)
+	struct kube_reflector *reflector, enum kube_reflector_phase phase)
 {
 	bool is_page = phase == REFLECTOR_PAGE;
 	return json_split_new(is_page ? JSON_SPLIT_ITEMS : JSON_SPLIT_VALUES, JSON_MAX_BYTES,
@@ -196,7 +196,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	return kube_reflector_backlog_add(reflector, bytes, err);
+	return kube_work_queue_add(reflector, bytes, err);
 }
 
 static void on_done(void *arg, const struct err *err, const struct kube_answer *answer)
@@ -204,7 +204,7 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 	struct kube_reflector *reflector = arg;
 	struct err why = { 0 };
 	reflector->request = NULL;
-	if (!kube_reflector_backlog_finish(reflector, &why)) {
+	if (!kube_work_queue_finish(reflector, &why)) {
 		if (reflector->is_dead)
 			return;
 		err = &why;
@@ -227,7 +227,7 @@ static void start(struct kube_reflector *reflector, struct kube_request_opts *op
 	reflector->event_err.code = ERR_NONE;
 	reflector->event_status = 0;
 	reflector->began_ms = clock_mono_ms();
-	reflector->lane_number = kube_client_lane_number(reflector->client);
+	reflector->pool_key = kube_client_lane_number(reflector->client);
 	opts->method = "GET";
 	opts->path = reflector->path;
 	opts->headers_timeout_ms = HEADERS_TIMEOUT_MS;
@@ -333,7 +333,7 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 void kube_reflector_drop_request(struct kube_reflector *reflector)
 {
 	kube_request_cancel(reflector->request);
-	kube_reflector_backlog_clear(reflector);
+	kube_work_queue_clear(reflector);
 	kube_call_cancel(reflector->discovery);
 	reflector->request = NULL;
 	reflector->discovery = NULL;

@@ -24,9 +24,9 @@ struct kube_request {
 	struct kube_client *client;
 	struct kube_request_opts opts;
 	char *method, *path, *query, *content_type, *accept, *traceparent, *body;
-	struct loop_timer *turn;
+	struct net_loop_timer *turn;
 	struct kube_auth_wait *wait;
-	struct http_req *http;
+	struct net_http_req *http;
 	uint64_t generation;
 	int64_t sent_wall_ms;
 	bool was_rejected; /* the one repetition after a 401 has been used */
@@ -38,7 +38,7 @@ struct kube_request {
 static void request_free(struct kube_request *request)
 {
 	DL_DELETE(request->client->requests, request);
-	loop_timer_free(request->turn);
+	net_loop_timer_free(request->turn);
 	kube_auth_wait_cancel(request->wait);
 	free(request->method);
 	free(request->path);
@@ -58,7 +58,7 @@ void kube_request_cancel(struct kube_request *request)
 	if (request == NULL)
 		return;
 	if (request->http != NULL)
-		http_cancel(request->http);
+		net_http_cancel(request->http);
 	request_free(request);
 }
 
@@ -78,7 +78,7 @@ static void fail(struct kube_request *request, const struct err *err)
 	finish(request, err, &none);
 }
 
-static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
+static bool on_reply(void *arg, const struct net_http_reply *reply, struct err *err)
 {
 	struct kube_request *request = arg;
 	(void)err;
@@ -102,7 +102,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 static void send_request(struct kube_request *request);
 
 static void on_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct kube_request *request = arg;
 	struct kube_client *client = request->client;
@@ -152,20 +152,21 @@ static void start_http(struct kube_request *request)
 {
 	struct kube_client *client = request->client;
 	struct kube_request_opts *opts = &request->opts;
-	struct http_header headers[OWN_HEADERS + KUBE_AUTH_MAX_HEADERS];
+	struct net_http_header headers[OWN_HEADERS + KUBE_AUTH_MAX_HEADERS];
 	size_t n = 0;
-	headers[n++] = (struct http_header){ "Accept", request->accept };
-	headers[n++] = (struct http_header){ "User-Agent", client->user_agent };
+	headers[n++] = (struct net_http_header){ "Accept", request->accept };
+	headers[n++] = (struct net_http_header){ "User-Agent", client->user_agent };
 	if (opts->body.n > 0)
-		headers[n++] = (struct http_header){ "Content-Type", request->content_type };
+		headers[n++] =
+			(struct net_http_header){ "Content-Type", request->content_type };
 	if (request->traceparent != NULL)
-		headers[n++] = (struct http_header){ "traceparent", request->traceparent };
+		headers[n++] = (struct net_http_header){ "traceparent", request->traceparent };
 	n += kube_auth_headers(client->auth, headers + n, KUBE_AUTH_MAX_HEADERS);
 	request->generation = kube_auth_generation(client->auth);
 	request->sent_wall_ms = clock_wall_ms();
 	char *url = x_asprintf("%s%s%s%s", client->config->server, request->path,
 		request->query ? "?" : "", request->query ? request->query : "");
-	const struct http_opts http = {
+	const struct net_http_opts http = {
 		.method = request->method,
 		.url = url,
 		.headers = headers,
@@ -188,7 +189,7 @@ static void start_http(struct kube_request *request)
 		.arg = request,
 	};
 	struct err err = { 0 };
-	request->http = http_start(client->http, &http, &err);
+	request->http = net_http_start(client->http, &http, &err);
 	free(url);
 	if (request->http == NULL)
 		fail(request, &err);
@@ -240,8 +241,8 @@ struct kube_request *kube_request_start(
 		request->opts.body.p = request->body;
 	}
 	str_init(&request->failure, MAX_ERROR_BODY_BYTES);
-	request->turn = loop_timer_new(client->loop, on_turn, request);
-	loop_timer_arm(request->turn, kube_client_take_turn(client, opts->rate));
+	request->turn = net_loop_timer_new(client->loop, on_turn, request);
+	net_loop_timer_arm(request->turn, kube_client_rate_limit(client, opts->rate));
 	DL_APPEND(client->requests, request);
 	return request;
 }

@@ -11,7 +11,7 @@
 
 struct cJSON;
 struct err;
-struct http_reply;
+struct net_http_reply;
 struct kube_client;
 struct kube_request;
 
@@ -52,8 +52,8 @@ void kube_request_cancel(struct kube_request *request);
 /* Connections are shared within a lane. Those of that lane are no longer trusted (a deaf watch, the machine slept):
  * requests from now on use new ones. Nothing happens if the lane has been left already. */
 uint64_t kube_client_lane_number(const struct kube_client *client);
-void kube_client_distrust(struct kube_client *client, uint64_t lane_number);
-struct loop *kube_client_loop(const struct kube_client *client);
+void kube_client_reset_connections(struct kube_client *client, uint64_t pool_key);
+struct net_loop *kube_client_loop(const struct kube_client *client);
 
 /* Streaming lists (sendInitialEvents) are asked for unless this server was found not to offer them, or not to be
  * better off with them. One finding is for all reflectors; INT64_MAX: for good. */

@@ -123,9 +123,9 @@ void kube_transport_err(const struct err *from, const char *server, struct err *
 		err_prefix(to, "%s", server);
 }
 
-int64_t kube_retry_after_ms(const struct http_reply *reply, const struct cJSON *object)
+int64_t kube_retry_after_ms(const struct net_http_reply *reply, const struct cJSON *object)
 {
-	const char *text = reply ? http_reply_header(reply, "Retry-After") : NULL;
+	const char *text = reply ? net_http_reply_header(reply, "Retry-After") : NULL;
 	int64_t seconds = -1, date;
 	if (text != NULL && !num_parse_i64(text, 0, MAX_RETRY_AFTER_MS / 1000, &seconds)) {
 		if (clock_parse_http_date(text, &date)) {

@@ -9,7 +9,7 @@
 
 struct cJSON;
 struct err;
-struct http_reply;
+struct net_http_reply;
 
 /* http_status: of the answer, or the code of a Status that came as a watch event. object: the decoded body,
  * NULL if it was not JSON; text is the raw body (its beginning is shown when there is no object).
@@ -20,4 +20,4 @@ bool kube_status_to_err(
  * kube.protocol; others stay. */
 void kube_transport_err(const struct err *from, const char *server, struct err *to);
 /* Retry-After (seconds or a date) or details.retryAfterSeconds, in ms; -1 if neither. At most 5 min. */
-int64_t kube_retry_after_ms(const struct http_reply *reply, const struct cJSON *object);
+int64_t kube_retry_after_ms(const struct net_http_reply *reply, const struct cJSON *object);

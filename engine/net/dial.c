@@ -26,13 +26,13 @@
 
 enum { MAX_ADDRESSES = 8 };
 
-struct address {
+struct net_address {
 	struct sockaddr_storage addr;
 	socklen_t n;
 };
 
 struct net_dial {
-	struct loop *loop;
+	struct net_loop *loop;
 	char *host;
 	uint16_t port;
 	struct net_tls *tls;
@@ -40,11 +40,12 @@ struct net_dial {
 	net_dial_done_fn *done;
 	void *arg;
 	int64_t deadline_ms;
-	struct loop_timer *begin;
-	struct loop_timer *deadline;
-	struct loop_timer *attempt; /* an address that does not answer must not use it all up */
+	struct net_loop_timer *begin;
+	struct net_loop_timer *deadline;
+	struct net_loop_timer
+		*attempt; /* an address that does not answer must not use it all up */
 	struct net_resolve *resolve;
-	struct address addresses[MAX_ADDRESSES];
+	struct net_address addresses[MAX_ADDRESSES];
 	size_t n_addresses, next_address;
 	int fd;              /* being connected; -1 when none */
 	struct event *event; /* on fd */
@@ -55,9 +56,9 @@ struct net_dial {
 static void dial_free(struct net_dial *dial)
 {
 	net_resolve_cancel(dial->resolve);
-	loop_timer_free(dial->begin);
-	loop_timer_free(dial->deadline);
-	loop_timer_free(dial->attempt);
+	net_loop_timer_free(dial->begin);
+	net_loop_timer_free(dial->deadline);
+	net_loop_timer_free(dial->attempt);
 	if (dial->event != NULL)
 		event_free(dial->event);
 	if (dial->fd >= 0)
@@ -199,7 +200,7 @@ static void start_tls(struct net_dial *dial)
 		return;
 	}
 	int fd = dial->fd;
-	dial->bev = bufferevent_openssl_socket_new(loop_base(dial->loop), fd, ssl,
+	dial->bev = bufferevent_openssl_socket_new(net_loop_base(dial->loop), fd, ssl,
 		BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (dial->bev == NULL) {
 		SSL_free(ssl);
@@ -232,13 +233,13 @@ static void on_connected(struct net_dial *dial)
 	if (dial->event != NULL)
 		event_free(dial->event);
 	dial->event = NULL;
-	loop_timer_disarm(dial->attempt);
+	net_loop_timer_disarm(dial->attempt);
 	if (dial->tls != NULL) {
 		start_tls(dial);
 		return;
 	}
-	dial->bev =
-		bufferevent_socket_new(loop_base(dial->loop), dial->fd, BEV_OPT_CLOSE_ON_FREE);
+	dial->bev = bufferevent_socket_new(
+		net_loop_base(dial->loop), dial->fd, BEV_OPT_CLOSE_ON_FREE);
 	if (dial->bev == NULL) {
 		fail(dial, ERR_INTERNAL, "no stream");
 		return;
@@ -273,7 +274,7 @@ static void on_attempt_timeout(void *arg)
 }
 
 /* Starts connecting to one address; false with the reason in dial->last. */
-static bool start_connect(struct net_dial *dial, const struct address *address)
+static bool start_connect(struct net_dial *dial, const struct net_address *address)
 {
 	int family = address->addr.ss_family;
 	dial->fd = socket(family, SOCK_STREAM, 0);
@@ -294,7 +295,8 @@ static bool start_connect(struct net_dial *dial, const struct address *address)
 		close_attempt(dial);
 		return false;
 	}
-	dial->event = event_new(loop_base(dial->loop), dial->fd, EV_WRITE, on_writable, dial);
+	dial->event =
+		event_new(net_loop_base(dial->loop), dial->fd, EV_WRITE, on_writable, dial);
 	event_add(dial->event, NULL);
 	return true;
 }
@@ -306,10 +308,10 @@ static void try_next(struct net_dial *dial)
 		if (!start_connect(dial, &dial->addresses[dial->next_address++]))
 			continue;
 		if (left > 1)
-			loop_timer_arm(dial->attempt,
+			net_loop_timer_arm(dial->attempt,
 				(dial->deadline_ms - clock_mono_ms()) / (int64_t)left);
 		else
-			loop_timer_disarm(dial->attempt);
+			net_loop_timer_disarm(dial->attempt);
 		return;
 	}
 	struct err err = dial->last;
@@ -320,7 +322,7 @@ static void add_address(struct net_dial *dial, const void *addr, size_t n)
 {
 	if (dial->n_addresses == MAX_ADDRESSES || n > sizeof dial->addresses[0].addr)
 		return;
-	struct address *address = &dial->addresses[dial->n_addresses++];
+	struct net_address *address = &dial->addresses[dial->n_addresses++];
 	memcpy(&address->addr, addr, n);
 	address->n = (socklen_t)n;
 }
@@ -352,7 +354,7 @@ static void on_begin(void *arg)
 	try_next(dial);
 }
 
-struct net_dial *net_dial_start(struct loop *loop, const struct net_dial_opts *opts,
+struct net_dial *net_dial_start(struct net_loop *loop, const struct net_dial_opts *opts,
 	net_dial_done_fn *done, void *arg, struct err *err)
 {
 	const char *host = opts->host;
@@ -376,11 +378,11 @@ struct net_dial *net_dial_start(struct loop *loop, const struct net_dial_opts *o
 	dial->arg = arg;
 	dial->fd = -1;
 	dial->deadline_ms = clock_mono_ms() + opts->timeout_ms;
-	dial->begin = loop_timer_new(loop, on_begin, dial);
-	dial->deadline = loop_timer_new(loop, on_deadline, dial);
-	dial->attempt = loop_timer_new(loop, on_attempt_timeout, dial);
-	loop_timer_arm(dial->begin, 0);
-	loop_timer_arm(dial->deadline, opts->timeout_ms);
+	dial->begin = net_loop_timer_new(loop, on_begin, dial);
+	dial->deadline = net_loop_timer_new(loop, on_deadline, dial);
+	dial->attempt = net_loop_timer_new(loop, on_attempt_timeout, dial);
+	net_loop_timer_arm(dial->begin, 0);
+	net_loop_timer_arm(dial->deadline, opts->timeout_ms);
 	return dial;
 }
 

@@ -9,7 +9,7 @@
 
 struct bufferevent;
 struct err;
-struct loop;
+struct net_loop;
 struct net_tls;
 
 /* Client TLS settings: reference counted, immutable. Verification is on unless insecure. */
@@ -36,6 +36,6 @@ struct net_dial_opts {
 /* On success *bev is handed over to the callback: connected, disabled, without callbacks. */
 typedef void net_dial_done_fn(void *arg, const struct err *err, struct bufferevent *bev);
 struct net_dial;
-struct net_dial *net_dial_start(struct loop *loop, const struct net_dial_opts *opts,
+struct net_dial *net_dial_start(struct net_loop *loop, const struct net_dial_opts *opts,
 	net_dial_done_fn *done, void *arg, struct err *err);
 void net_dial_cancel(struct net_dial *dial);

@@ -2,7 +2,7 @@
 /* The connection half of the gRPC client: an nghttp2 client session over a bufferevent.
  *
  *   socket, or bufferevent input -> nghttp2_session_mem_recv -> grpc_call_* (by stream id)
- *   grpc_start, windows, resets -> flush at the end of the turn -> bufferevent output
+ *   net_grpc_start, windows, resets -> flush at the end of the turn -> bufferevent output
  *
  * nghttp2 holds no pointer to a call: streams are looked up by id, so a call can go at any moment.
  * A plain socket is read here: libevent reads 4 KiB a turn, with three system calls, which was most of what the output of a
@@ -34,7 +34,7 @@ static void set_lost(struct err *err, const char *why)
 	err_set(err, ERR_CONN_LOST, "the gRPC connection is lost: %s", why);
 }
 
-static void stop_bytes(struct grpc_conn *conn)
+static void stop_bytes(struct net_grpc_conn *conn)
 {
 	if (conn->readable != NULL)
 		event_del(conn->readable);
@@ -43,7 +43,7 @@ static void stop_bytes(struct grpc_conn *conn)
 }
 
 /* The connection is of no more use: every call ends, then the owner is told. */
-static void close_conn(struct grpc_conn *conn, const struct err *err)
+static void close_conn(struct net_grpc_conn *conn, const struct err *err)
 {
 	if (conn->is_closed || conn->is_dead)
 		return;
@@ -53,28 +53,28 @@ static void close_conn(struct grpc_conn *conn, const struct err *err)
 	stop_bytes(conn);
 	/* a callback may start nothing new here, but it may cancel its neighbours */
 	while (conn->calls != NULL && !conn->is_dead)
-		grpc_call_complete(conn->calls, err);
-	grpc_conn_settle(conn);
+		net_grpc_call_complete(conn->calls, err);
+	net_grpc_conn_settle(conn);
 }
 
 static void tell_closed(void *arg)
 {
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	if (!conn->is_dead && conn->on_closed != NULL)
 		conn->on_closed(conn->arg, &conn->closed_err);
 }
 
-void grpc_conn_settle(struct grpc_conn *conn)
+void net_grpc_conn_settle(struct net_grpc_conn *conn)
 {
 	if (!conn->is_going_away || conn->calls != NULL || conn->has_told || conn->is_dead)
 		return;
 	conn->has_told = true;
-	loop_defer(conn->loop, tell_closed, conn);
+	net_loop_defer(conn->loop, tell_closed, conn);
 }
 
 /* --- writing --- */
 
-static void protocol_error(struct grpc_conn *conn, const char *why)
+static void protocol_error(struct net_grpc_conn *conn, const char *why)
 {
 	struct err err;
 	if (conn->has_settings)
@@ -85,7 +85,7 @@ static void protocol_error(struct grpc_conn *conn, const char *why)
 	close_conn(conn, &err);
 }
 
-static void flush(struct grpc_conn *conn)
+static void flush(struct net_grpc_conn *conn)
 {
 	if (conn->is_closed || conn->is_dead)
 		return;
@@ -110,17 +110,17 @@ static void flush(struct grpc_conn *conn)
 
 static void on_flush(void *arg)
 {
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	conn->is_flush_due = false;
 	flush(conn);
 }
 
-void grpc_conn_flush_later(struct grpc_conn *conn)
+void net_grpc_conn_flush_later(struct net_grpc_conn *conn)
 {
 	if (conn->is_flush_due || conn->is_closed || conn->is_dead)
 		return;
 	conn->is_flush_due = true;
-	loop_defer(conn->loop, on_flush, conn);
+	net_loop_defer(conn->loop, on_flush, conn);
 }
 
 static void on_writable(struct bufferevent *bev, void *arg)
@@ -132,7 +132,7 @@ static void on_writable(struct bufferevent *bev, void *arg)
 /* --- reading --- */
 
 /* False if the connection is of no more use, or gone from its owner's hands. */
-static bool take_bytes(struct grpc_conn *conn, const void *bytes, size_t n)
+static bool take_bytes(struct net_grpc_conn *conn, const void *bytes, size_t n)
 {
 	conn->in_session++;
 	ssize_t taken = nghttp2_session_mem_recv(conn->session, bytes, n);
@@ -144,7 +144,7 @@ static bool take_bytes(struct grpc_conn *conn, const void *bytes, size_t n)
 	return !conn->is_closed;
 }
 
-static bool take_input(struct grpc_conn *conn)
+static bool take_input(struct net_grpc_conn *conn)
 {
 	struct evbuffer *input = bufferevent_get_input(conn->bev);
 	while (evbuffer_get_length(input) > 0 && !conn->is_closed && !conn->is_dead) {
@@ -159,15 +159,15 @@ static bool take_input(struct grpc_conn *conn)
 
 static void on_readable(struct bufferevent *bev, void *arg)
 {
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	(void)bev;
 	if (!take_input(conn))
 		return;
 	flush(conn);
-	grpc_conn_settle(conn);
+	net_grpc_conn_settle(conn);
 }
 
-static void lost(struct grpc_conn *conn, const char *why)
+static void lost(struct net_grpc_conn *conn, const char *why)
 {
 	struct err err;
 	if (!conn->has_settings && why == NULL)
@@ -180,7 +180,7 @@ static void lost(struct grpc_conn *conn, const char *why)
 
 static void on_event(struct bufferevent *bev, short what, void *arg)
 {
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
 		return;
 	const char *why = what & BEV_EVENT_EOF
@@ -194,7 +194,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 static void on_socket(evutil_socket_t fd, short what, void *arg)
 {
 	static char bytes[READ_BYTES]; /* of the one loop */
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	(void)what;
 	if (!take_input(conn)) /* what had come before this was ours */
 		return;
@@ -208,13 +208,13 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
 	if (!take_bytes(conn, bytes, (size_t)n))
 		return;
 	flush(conn);
-	grpc_conn_settle(conn);
+	net_grpc_conn_settle(conn);
 }
 
 /* --- events of the session --- */
 
 /* In a callback: the session stops where it is once its owner has let it go. */
-static int go_on(const struct grpc_conn *conn)
+static int go_on(const struct net_grpc_conn *conn)
 {
 	return conn->is_dead ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
@@ -222,9 +222,9 @@ static int go_on(const struct grpc_conn *conn)
 static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
 	(void)session;
-	struct grpc_call *call = grpc_call_find(arg, frame->hd.stream_id);
+	struct net_grpc_call *call = net_grpc_call_find(arg, frame->hd.stream_id);
 	if (call != NULL && frame->hd.type == NGHTTP2_HEADERS)
-		grpc_call_begin_headers(call);
+		net_grpc_call_begin_headers(call);
 	return 0;
 }
 
@@ -233,9 +233,9 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 {
 	(void)session;
 	(void)flags;
-	struct grpc_call *call = grpc_call_find(arg, frame->hd.stream_id);
+	struct net_grpc_call *call = net_grpc_call_find(arg, frame->hd.stream_id);
 	if (call != NULL && frame->hd.type == NGHTTP2_HEADERS)
-		grpc_call_header(call, (struct slice){ (const char *)name, name_bytes },
+		net_grpc_call_header(call, (struct slice){ (const char *)name, name_bytes },
 			(struct slice){ (const char *)value, value_bytes });
 	return 0;
 }
@@ -244,16 +244,16 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream_id,
 	const uint8_t *bytes, size_t n, void *arg)
 {
 	(void)flags;
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	/* always: one stream that is not consumed must not freeze the others */
 	nghttp2_session_consume_connection(session, n);
-	struct grpc_call *call = grpc_call_find(conn, stream_id);
+	struct net_grpc_call *call = net_grpc_call_find(conn, stream_id);
 	if (call != NULL)
-		grpc_call_data(call, bytes, n);
+		net_grpc_call_data(call, bytes, n);
 	return go_on(conn);
 }
 
-static void on_goaway(struct grpc_conn *conn, const nghttp2_goaway *frame)
+static void on_goaway(struct net_grpc_conn *conn, const nghttp2_goaway *frame)
 {
 	conn->is_going_away = true;
 	if (conn->closed_err.code == ERR_NONE)
@@ -268,16 +268,16 @@ static void on_goaway(struct grpc_conn *conn, const nghttp2_goaway *frame)
 static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
 	(void)session;
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	if (frame->hd.type == NGHTTP2_SETTINGS)
 		conn->has_settings = true;
 	else if (frame->hd.type == NGHTTP2_GOAWAY)
 		on_goaway(conn, &frame->goaway);
 	else if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
 		 (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)) {
-		struct grpc_call *call = grpc_call_find(conn, frame->hd.stream_id);
+		struct net_grpc_call *call = net_grpc_call_find(conn, frame->hd.stream_id);
 		if (call != NULL)
-			grpc_call_remote_done(call);
+			net_grpc_call_remote_done(call);
 	}
 	return go_on(conn);
 }
@@ -286,14 +286,14 @@ static int on_stream_close(
 	nghttp2_session *session, int32_t stream_id, uint32_t error_code, void *arg)
 {
 	(void)session;
-	struct grpc_conn *conn = arg;
-	struct grpc_call *call = grpc_call_find(conn, stream_id);
+	struct net_grpc_conn *conn = arg;
+	struct net_grpc_call *call = net_grpc_call_find(conn, stream_id);
 	if (call != NULL)
-		grpc_call_stream_closed(call, error_code);
+		net_grpc_call_stream_closed(call, error_code);
 	return go_on(conn);
 }
 
-static bool make_session(struct grpc_conn *conn, uint32_t connection_window)
+static bool make_session(struct net_grpc_conn *conn, uint32_t connection_window)
 {
 	nghttp2_session_callbacks *callbacks = NULL;
 	nghttp2_option *option = NULL;
@@ -328,7 +328,7 @@ static bool make_session(struct grpc_conn *conn, uint32_t connection_window)
 
 static void destroy(void *arg)
 {
-	struct grpc_conn *conn = arg;
+	struct net_grpc_conn *conn = arg;
 	nghttp2_session_del(conn->session);
 	if (conn->readable != NULL)
 		event_free(conn->readable);
@@ -343,7 +343,7 @@ static void destroy(void *arg)
 	free(conn);
 }
 
-static void start_bytes(struct grpc_conn *conn)
+static void start_bytes(struct net_grpc_conn *conn)
 {
 	struct bufferevent *bev = conn->bev;
 	bufferevent_setcb(bev, on_readable, on_writable, on_event, conn);
@@ -358,15 +358,15 @@ static void start_bytes(struct grpc_conn *conn)
 	bufferevent_disable(bev, EV_READ);
 	bufferevent_enable(bev, EV_WRITE);
 	conn->readable =
-		event_new(loop_base(conn->loop), fd, EV_READ | EV_PERSIST, on_socket, conn);
+		event_new(net_loop_base(conn->loop), fd, EV_READ | EV_PERSIST, on_socket, conn);
 	if (conn->readable == NULL || event_add(conn->readable, NULL) != 0)
 		abort(); /* out of memory */
 }
 
-struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
-	const struct grpc_conn_opts *opts, struct err *err)
+struct net_grpc_conn *net_grpc_conn_new_take(struct net_loop *loop, struct bufferevent *bev,
+	const struct net_grpc_conn_opts *opts, struct err *err)
 {
-	struct grpc_conn *conn = x_calloc(1, sizeof *conn);
+	struct net_grpc_conn *conn = x_calloc(1, sizeof *conn);
 	conn->loop = loop;
 	conn->bev = bev;
 	conn->authority = x_strdup(opts->authority ? opts->authority : "localhost");
@@ -390,23 +390,23 @@ struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
 		return NULL;
 	}
 	start_bytes(conn);
-	grpc_conn_flush_later(conn); /* preface and settings */
+	net_grpc_conn_flush_later(conn); /* preface and settings */
 	return conn;
 }
 
-void grpc_conn_free(struct grpc_conn *conn)
+void net_grpc_conn_free(struct net_grpc_conn *conn)
 {
 	if (conn == NULL || conn->is_dead)
 		return;
 	conn->is_dead = true;
 	while (conn->calls != NULL)
-		grpc_call_discard(conn->calls);
+		net_grpc_call_discard(conn->calls);
 	stop_bytes(conn);
 	/* what was deferred before runs before, and we may be inside the session */
-	loop_defer(conn->loop, destroy, conn);
+	net_loop_defer(conn->loop, destroy, conn);
 }
 
-bool grpc_conn_is_usable(const struct grpc_conn *conn)
+bool net_grpc_conn_is_usable(const struct net_grpc_conn *conn)
 {
 	return !conn->is_dead && !conn->is_closed && !conn->is_going_away &&
 	       nghttp2_session_check_request_allowed(conn->session);

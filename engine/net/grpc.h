@@ -2,7 +2,7 @@
 /* gRPC over HTTP/2 with prior knowledge (nghttp2) on any bufferevent: unary and server-streaming
  * calls (gRPC "PROTOCOL-HTTP2"). No HTTP/2 PING is ever sent on a timer (the server answers with GOAWAY).
  * The connection window is replenished on arrival; a stream's window is opened only by
- * grpc_consumed(), so a slow consumer stops its own process and nobody else. */
+ * net_grpc_consumed(), so a slow consumer stops its own process and nobody else. */
 #pragma once
 
 #include "engine/base/str.h"
@@ -13,11 +13,11 @@
 
 struct bufferevent;
 struct err;
-struct loop;
-struct grpc_conn;
-struct grpc_call;
+struct net_loop;
+struct net_grpc_conn;
+struct net_grpc_call;
 
-struct grpc_conn_opts {
+struct net_grpc_conn_opts {
 	const char *authority;            /* host:port, copied */
 	const char *token;                /* bearer token or NULL; copied, never logged */
 	size_t max_message_bytes;         /* received; 0: 4 MiB */
@@ -29,12 +29,12 @@ struct grpc_conn_opts {
 	void *arg;
 };
 /* Takes over bev, also on failure. */
-struct grpc_conn *grpc_conn_new_take(struct loop *loop, struct bufferevent *bev,
-	const struct grpc_conn_opts *opts, struct err *err);
-void grpc_conn_free(struct grpc_conn *conn); /* ends calls silently */
-bool grpc_conn_is_usable(const struct grpc_conn *conn);
+struct net_grpc_conn *net_grpc_conn_new_take(struct net_loop *loop, struct bufferevent *bev,
+	const struct net_grpc_conn_opts *opts, struct err *err);
+void net_grpc_conn_free(struct net_grpc_conn *conn); /* ends calls silently */
+bool net_grpc_conn_is_usable(const struct net_grpc_conn *conn);
 
-struct grpc_call_opts {
+struct net_grpc_call_opts {
 	const char *path;     /* "/process.v1.ProcessService/Start" */
 	struct slice message; /* one protobuf message, copied */
 	int64_t timeout_ms;   /* 0: none. Our own clock; never for streams that live */
@@ -51,9 +51,9 @@ struct grpc_call_opts {
 	void (*done)(void *arg, const struct err *err);
 	void *arg;
 };
-struct grpc_call *grpc_start(
-	struct grpc_conn *conn, const struct grpc_call_opts *opts, struct err *err);
-void grpc_cancel(struct grpc_call *call); /* RST_STREAM CANCEL; no callback comes */
-void grpc_consumed(struct grpc_call *call, size_t message_bytes);
+struct net_grpc_call *net_grpc_start(
+	struct net_grpc_conn *conn, const struct net_grpc_call_opts *opts, struct err *err);
+void net_grpc_cancel(struct net_grpc_call *call); /* RST_STREAM CANCEL; no callback comes */
+void net_grpc_consumed(struct net_grpc_call *call, size_t message_bytes);
 /* A larger stream window than the connection's default, from now; for a call whose answer has begun. */
-void grpc_set_window(struct grpc_call *call, uint32_t bytes);
+void net_grpc_set_window(struct net_grpc_call *call, uint32_t bytes);

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-struct grpc_call *grpc_call_find(struct grpc_conn *conn, int32_t stream_id)
+struct net_grpc_call *net_grpc_call_find(struct net_grpc_conn *conn, int32_t stream_id)
 {
-	struct grpc_call *call = NULL;
+	struct net_grpc_call *call = NULL;
 	if (conn->calls != NULL)
 		HASH_FIND(hh, conn->calls, &stream_id, sizeof stream_id, call);
 	return call;
@@ -17,14 +17,14 @@ struct grpc_call *grpc_call_find(struct grpc_conn *conn, int32_t stream_id)
 
 /* --- end --- */
 
-static void unlink_call(struct grpc_call *call)
+static void unlink_call(struct net_grpc_call *call)
 {
 	HASH_DELETE(hh, call->conn->calls, call);
-	loop_timer_free(call->timer);
+	net_loop_timer_free(call->timer);
 	call->timer = NULL;
 }
 
-static void call_free(struct grpc_call *call)
+static void call_free(struct net_grpc_call *call)
 {
 	str_deinit(&call->request);
 	str_deinit(&call->partial);
@@ -38,12 +38,12 @@ static void on_free(void *arg)
 }
 
 /* The call may be on the stack below us (a message callback that cancels it). */
-static void free_later(struct grpc_call *call)
+static void free_later(struct net_grpc_call *call)
 {
-	loop_defer(call->conn->loop, on_free, call);
+	net_loop_defer(call->conn->loop, on_free, call);
 }
 
-void grpc_call_complete(struct grpc_call *call, const struct err *err)
+void net_grpc_call_complete(struct net_grpc_call *call, const struct err *err)
 {
 	struct err copy;
 	err_copy(&copy, err);
@@ -51,50 +51,50 @@ void grpc_call_complete(struct grpc_call *call, const struct err *err)
 	free_later(call);
 	call->done(call->arg, err != NULL ? &copy : NULL);
 	if (!call->conn->is_closed)
-		grpc_conn_settle(call->conn);
+		net_grpc_conn_settle(call->conn);
 }
 
-void grpc_call_discard(struct grpc_call *call)
+void net_grpc_call_discard(struct net_grpc_call *call)
 {
 	unlink_call(call);
 	free_later(call);
 }
 
-static void reset(struct grpc_call *call, uint32_t error_code)
+static void reset(struct net_grpc_call *call, uint32_t error_code)
 {
-	struct grpc_conn *conn = call->conn;
+	struct net_grpc_conn *conn = call->conn;
 	nghttp2_submit_rst_stream(
 		conn->session, NGHTTP2_FLAG_NONE, call->stream_id, error_code);
-	grpc_conn_flush_later(conn);
+	net_grpc_conn_flush_later(conn);
 }
 
-void grpc_cancel(struct grpc_call *call)
+void net_grpc_cancel(struct net_grpc_call *call)
 {
 	if (call == NULL)
 		return;
-	struct grpc_conn *conn = call->conn;
+	struct net_grpc_conn *conn = call->conn;
 	if (!conn->is_closed)
 		reset(call, NGHTTP2_CANCEL);
-	grpc_call_discard(call);
-	grpc_conn_settle(conn);
+	net_grpc_call_discard(call);
+	net_grpc_conn_settle(conn);
 }
 
 static void on_timeout(void *arg)
 {
-	struct grpc_call *call = arg;
+	struct net_grpc_call *call = arg;
 	struct err err;
 	err_set(&err, ERR_OP_TIMEOUT, "no answer in time");
 	err.sys = STATUS_DEADLINE_EXCEEDED;
 	reset(call, NGHTTP2_CANCEL);
-	grpc_call_complete(call, &err);
+	net_grpc_call_complete(call, &err);
 }
 
 /* Ends the call from inside the session: the stream is reset and closed by nghttp2. */
-static void fail(struct grpc_call *call, enum err_code code, int status, const char *format,
+static void fail(struct net_grpc_call *call, enum err_code code, int status, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
 static void fail(
-	struct grpc_call *call, enum err_code code, int status, const char *format, ...)
+	struct net_grpc_call *call, enum err_code code, int status, const char *format, ...)
 {
 	struct err err;
 	va_list args;
@@ -103,12 +103,12 @@ static void fail(
 	va_end(args);
 	err.sys = status;
 	reset(call, NGHTTP2_CANCEL);
-	grpc_call_complete(call, &err);
+	net_grpc_call_complete(call, &err);
 }
 
 /* The stream closes when both sides have ended. A server that answers before it has read all of
  * the request may leave our side open: then it is ended here. */
-void grpc_call_remote_done(struct grpc_call *call)
+void net_grpc_call_remote_done(struct net_grpc_call *call)
 {
 	call->is_remote_done = true;
 	if (call->request_sent < call->request.n)
@@ -117,16 +117,16 @@ void grpc_call_remote_done(struct grpc_call *call)
 
 /* --- messages --- */
 
-static void give_window(struct grpc_call *call, size_t n)
+static void give_window(struct net_grpc_call *call, size_t n)
 {
-	struct grpc_conn *conn = call->conn;
+	struct net_grpc_conn *conn = call->conn;
 	if (n == 0 || conn->is_closed)
 		return;
 	nghttp2_session_consume_stream(conn->session, call->stream_id, n);
-	grpc_conn_flush_later(conn);
+	net_grpc_conn_flush_later(conn);
 }
 
-void grpc_consumed(struct grpc_call *call, size_t message_bytes)
+void net_grpc_consumed(struct net_grpc_call *call, size_t message_bytes)
 {
 	if (!call->manual_window)
 		return;
@@ -135,18 +135,18 @@ void grpc_consumed(struct grpc_call *call, size_t message_bytes)
 	give_window(call, message_bytes - early);
 }
 
-void grpc_set_window(struct grpc_call *call, uint32_t bytes)
+void net_grpc_set_window(struct net_grpc_call *call, uint32_t bytes)
 {
-	struct grpc_conn *conn = call->conn;
+	struct net_grpc_conn *conn = call->conn;
 	if (conn->is_closed || bytes <= conn->stream_window_bytes || bytes > INT32_MAX)
 		return;
 	nghttp2_session_set_local_window_size(
 		conn->session, NGHTTP2_FLAG_NONE, call->stream_id, (int32_t)bytes);
-	grpc_conn_flush_later(conn);
+	net_grpc_conn_flush_later(conn);
 }
 
 /* False if the prefix is no good: the call has ended. */
-static bool check_prefix(struct grpc_call *call)
+static bool check_prefix(struct net_grpc_call *call)
 {
 	const unsigned char *p = call->prefix;
 	size_t n = (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
@@ -168,9 +168,9 @@ static bool check_prefix(struct grpc_call *call)
 }
 
 /* Hands one message out; false if the call is gone afterwards. */
-static bool hand_out(struct grpc_call *call, struct slice message)
+static bool hand_out(struct net_grpc_call *call, struct slice message)
 {
-	struct grpc_conn *conn = call->conn;
+	struct net_grpc_conn *conn = call->conn;
 	int32_t stream_id = call->stream_id;
 	call->n_messages++;
 	call->prefix_bytes = 0;
@@ -180,7 +180,7 @@ static bool hand_out(struct grpc_call *call, struct slice message)
 	}
 	if (call->on_message != NULL)
 		call->on_message(call->arg, message);
-	if (conn->is_dead || grpc_call_find(conn, stream_id) != call)
+	if (conn->is_dead || net_grpc_call_find(conn, stream_id) != call)
 		return false;
 	str_clear(&call->partial);
 	return true;
@@ -188,7 +188,7 @@ static bool hand_out(struct grpc_call *call, struct slice message)
 
 /* Bytes that the window gets back now: all, or with a manual window those that are not the
  * consumer's (prefixes) and those of a message that would not fit into the window. */
-static void account(struct grpc_call *call, size_t prefix_part, size_t message_part)
+static void account(struct net_grpc_call *call, size_t prefix_part, size_t message_part)
 {
 	if (!call->manual_window) {
 		give_window(call, prefix_part + message_part);
@@ -201,7 +201,7 @@ static void account(struct grpc_call *call, size_t prefix_part, size_t message_p
 	give_window(call, prefix_part);
 }
 
-void grpc_call_data(struct grpc_call *call, const uint8_t *bytes, size_t n)
+void net_grpc_call_data(struct net_grpc_call *call, const uint8_t *bytes, size_t n)
 {
 	while (n > 0) {
 		if (call->prefix_bytes < GRPC_PREFIX_BYTES) {
@@ -238,7 +238,7 @@ static ssize_t read_request(nghttp2_session *session, int32_t stream_id, uint8_t
 {
 	(void)session;
 	(void)source;
-	struct grpc_call *call = grpc_call_find(arg, stream_id);
+	struct net_grpc_call *call = net_grpc_call_find(arg, stream_id);
 	if (call == NULL) /* cancelled: the reset is on its way */
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	size_t left = call->request.n - call->request_sent;
@@ -259,7 +259,7 @@ static nghttp2_nv header(const char *name, const char *value, uint8_t flags)
 	return nv;
 }
 
-static int32_t submit(struct grpc_conn *conn, const struct grpc_call_opts *opts)
+static int32_t submit(struct net_grpc_conn *conn, const struct net_grpc_call_opts *opts)
 {
 	enum { MAX_HEADERS = 11 };
 	nghttp2_nv headers[MAX_HEADERS];
@@ -285,10 +285,10 @@ static int32_t submit(struct grpc_conn *conn, const struct grpc_call_opts *opts)
 	return nghttp2_submit_request(conn->session, NULL, headers, n, &body, NULL);
 }
 
-struct grpc_call *grpc_start(
-	struct grpc_conn *conn, const struct grpc_call_opts *opts, struct err *err)
+struct net_grpc_call *net_grpc_start(
+	struct net_grpc_conn *conn, const struct net_grpc_call_opts *opts, struct err *err)
 {
-	if (!grpc_conn_is_usable(conn)) {
+	if (!net_grpc_conn_is_usable(conn)) {
 		err_set(err, ERR_OP_CLOSED, "the gRPC connection is closed");
 		return NULL;
 	}
@@ -301,7 +301,7 @@ struct grpc_call *grpc_start(
 		err_set(err, ERR_INTERNAL, "HTTP/2: %s", nghttp2_strerror(stream_id));
 		return NULL;
 	}
-	struct grpc_call *call = x_calloc(1, sizeof *call);
+	struct net_grpc_call *call = x_calloc(1, sizeof *call);
 	call->stream_id = stream_id;
 	call->conn = conn;
 	call->on_message = opts->on_message;
@@ -320,9 +320,9 @@ struct grpc_call *grpc_start(
 	str_init(&call->status_text, GRPC_STATUS_TEXT_BYTES);
 	HASH_ADD(hh, conn->calls, stream_id, sizeof stream_id, call);
 	if (opts->timeout_ms > 0) {
-		call->timer = loop_timer_new(conn->loop, on_timeout, call);
-		loop_timer_arm(call->timer, opts->timeout_ms);
+		call->timer = net_loop_timer_new(conn->loop, on_timeout, call);
+		net_loop_timer_arm(call->timer, opts->timeout_ms);
 	}
-	grpc_conn_flush_later(conn);
+	net_grpc_conn_flush_later(conn);
 	return call;
 }

@@ -18,7 +18,7 @@ enum {
 	GRPC_STATUS_TEXT_BYTES = 4096,
 };
 
-enum grpc_status {
+enum net_grpc_status {
 	STATUS_NONE = -1,
 	STATUS_OK = 0,
 	STATUS_CANCELLED = 1,
@@ -32,10 +32,10 @@ enum grpc_status {
 	STATUS_UNAUTHENTICATED = 16,
 };
 
-struct grpc_call {
+struct net_grpc_call {
 	int32_t stream_id; /* key */
-	struct grpc_conn *conn;
-	struct loop_timer *timer;
+	struct net_grpc_conn *conn;
+	struct net_loop_timer *timer;
 	void (*on_message)(void *arg, struct slice message);
 	void (*done)(void *arg, const struct err *err);
 	void *arg;
@@ -65,8 +65,8 @@ struct grpc_call {
 	UT_hash_handle hh;
 };
 
-struct grpc_conn {
-	struct loop *loop;
+struct net_grpc_conn {
+	struct net_loop *loop;
 	struct bufferevent *bev;
 	struct event *readable; /* a plain socket's; else the bufferevent reads */
 	nghttp2_session *session;
@@ -78,27 +78,28 @@ struct grpc_conn {
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
 
-	struct grpc_call *calls; /* by stream id */
-	bool is_dead;            /* freed by its owner */
-	bool is_closed;          /* lost: no byte is read or written any more */
-	bool is_going_away;      /* no new calls */
-	bool has_settings;       /* the peer does speak HTTP/2 */
-	bool has_told;           /* on_closed is due or has run */
+	struct net_grpc_call *calls; /* by stream id */
+	bool is_dead;                /* freed by its owner */
+	bool is_closed;              /* lost: no byte is read or written any more */
+	bool is_going_away;          /* no new calls */
+	bool has_settings;           /* the peer does speak HTTP/2 */
+	bool has_told;               /* on_closed is due or has run */
 	bool is_flush_due;
 	unsigned in_session; /* inside nghttp2_session_mem_recv */
 	struct err closed_err;
 };
 
 /* grpc.c */
-void grpc_conn_flush_later(struct grpc_conn *conn);
-void grpc_conn_settle(struct grpc_conn *conn); /* tells on_closed once no call is left */
+void net_grpc_conn_flush_later(struct net_grpc_conn *conn);
+void net_grpc_conn_settle(
+	struct net_grpc_conn *conn); /* tells on_closed once no call is left */
 /* grpc_call.c */
-struct grpc_call *grpc_call_find(struct grpc_conn *conn, int32_t stream_id);
-void grpc_call_data(struct grpc_call *call, const uint8_t *bytes, size_t n);
-void grpc_call_remote_done(struct grpc_call *call); /* END_STREAM has come */
-void grpc_call_complete(struct grpc_call *call, const struct err *err);
-void grpc_call_discard(struct grpc_call *call); /* without a callback */
+struct net_grpc_call *net_grpc_call_find(struct net_grpc_conn *conn, int32_t stream_id);
+void net_grpc_call_data(struct net_grpc_call *call, const uint8_t *bytes, size_t n);
+void net_grpc_call_remote_done(struct net_grpc_call *call); /* END_STREAM has come */
+void net_grpc_call_complete(struct net_grpc_call *call, const struct err *err);
+void net_grpc_call_discard(struct net_grpc_call *call); /* without a callback */
 /* grpc_status.c */
-void grpc_call_header(struct grpc_call *call, struct slice name, struct slice value);
-void grpc_call_begin_headers(struct grpc_call *call);
-void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code);
+void net_grpc_call_header(struct net_grpc_call *call, struct slice name, struct slice value);
+void net_grpc_call_begin_headers(struct net_grpc_call *call);
+void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code);

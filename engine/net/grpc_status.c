@@ -68,16 +68,16 @@ static int status_of_reset(uint32_t error_code)
 	}
 }
 
-static void complete_status(struct grpc_call *call, int status, const char *text)
+static void complete_status(struct net_grpc_call *call, int status, const char *text)
 {
 	struct err err;
 	err_set(&err, code_of_status(status), "%s", text);
 	err.sys = status;
-	grpc_call_complete(call, &err);
+	net_grpc_call_complete(call, &err);
 }
 
 /* The answer is whole and its status is OK: is it what was asked for? */
-static void complete_ok(struct grpc_call *call)
+static void complete_ok(struct net_grpc_call *call)
 {
 	if (call->prefix_bytes > 0)
 		complete_status(call, STATUS_INTERNAL, "the answer ends inside a message");
@@ -85,17 +85,17 @@ static void complete_ok(struct grpc_call *call)
 		complete_status(
 			call, STATUS_INTERNAL, "the answer has not exactly one message");
 	else
-		grpc_call_complete(call, NULL);
+		net_grpc_call_complete(call, NULL);
 }
 
-void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code)
+void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code)
 {
 	char text[128];
 	if (!call->conn->has_settings) { /* they come first in HTTP/2 */
 		struct err err;
 		err_set(&err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
 			call->conn->authority);
-		grpc_call_complete(call, &err);
+		net_grpc_call_complete(call, &err);
 	} else if (!call->is_remote_done) {
 		int status = status_of_reset(error_code);
 		snprintf(text, sizeof text, "the server reset the call (%s)",
@@ -113,7 +113,7 @@ void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code)
 		struct err err;
 		err_set(&err, ERR_RUNTIME_PROTOCOL, "the answer is not gRPC");
 		err.sys = STATUS_UNKNOWN;
-		grpc_call_complete(call, &err);
+		net_grpc_call_complete(call, &err);
 	} else {
 		complete_status(call, STATUS_UNKNOWN, "the answer ends without a status");
 	}
@@ -121,7 +121,7 @@ void grpc_call_stream_closed(struct grpc_call *call, uint32_t error_code)
 
 /* --- headers --- */
 
-void grpc_call_begin_headers(struct grpc_call *call)
+void net_grpc_call_begin_headers(struct net_grpc_call *call)
 {
 	call->grpc_status = STATUS_NONE;
 	str_clear(&call->status_text);
@@ -165,7 +165,7 @@ static int parse_status(struct slice value, int64_t max)
 	return num_parse_i64(text, 0, max, &status) ? (int)status : STATUS_UNKNOWN;
 }
 
-void grpc_call_header(struct grpc_call *call, struct slice name, struct slice value)
+void net_grpc_call_header(struct net_grpc_call *call, struct slice name, struct slice value)
 {
 	static const char grpc_type[] = "application/grpc";
 	if (slice_equals(name, ":status")) {

@@ -16,46 +16,46 @@
 #include <event2/event.h>
 #include <strings.h>
 
-struct http_socket {
-	struct http_lane *lane;
+struct net_http_socket {
+	struct net_http_pool_key *lane;
 	struct event *event;
-	struct http_socket *prev, *next;
+	struct net_http_socket *prev, *next;
 };
 
 /* --- end of a request --- */
 
-static void req_free(struct http_req *req)
+static void req_free(struct net_http_req *req)
 {
 	DL_DELETE(req->lane->requests, req);
 	if (req->is_added)
 		curl_multi_remove_handle(req->lane->multi, req->easy);
 	net_resolve_cancel(req->resolve);
-	loop_timer_free(req->deadline);
+	net_loop_timer_free(req->deadline);
 	if (req->easy != NULL)
 		curl_easy_cleanup(req->easy);
-	http_reply_clear(req);
+	net_http_reply_clear(req);
 	free(req->reply_headers);
 	str_deinit(&req->body);
-	http_setup_free(req);
+	net_http_setup_free(req);
 	net_tls_unref(req->tls);
 	if (req->lane->is_dropped && req->lane->requests == NULL)
-		loop_timer_arm(req->lane->http->sweep, 0);
+		net_loop_timer_arm(req->lane->http->sweep, 0);
 	free(req);
 }
 
-static void complete(struct http_req *req, const struct err *err)
+static void complete(struct net_http_req *req, const struct err *err)
 {
 	/* out of libcurl's hands first: the callback may start or cancel what it likes */
 	if (req->is_added)
 		curl_multi_remove_handle(req->lane->multi, req->easy);
 	req->is_added = false;
-	loop_timer_disarm(req->deadline);
+	net_loop_timer_disarm(req->deadline);
 	struct slice body = { req->body.p, req->body.n };
 	req->opts.done(req->opts.arg, err, req->is_final ? &req->reply : NULL, body);
 	req_free(req);
 }
 
-void http_req_fail(struct http_req *req, const struct err *err)
+void net_http_req_fail(struct net_http_req *req, const struct err *err)
 {
 	struct err copy;
 	err_copy(&copy, err);
@@ -96,7 +96,7 @@ static enum err_code code_of_curl(CURLcode code, long errnum)
 	}
 }
 
-static void finish(struct http_req *req, CURLcode code)
+static void finish(struct net_http_req *req, CURLcode code)
 {
 	if (req->fail.code != ERR_NONE) {
 		complete(req, &req->fail);
@@ -125,7 +125,7 @@ static void finish(struct http_req *req, CURLcode code)
 /* --- libcurl on the loop --- */
 
 /* Requests that ended, and those cancelled while libcurl was at work. */
-static void collect(struct http_lane *lane)
+static void collect(struct net_http_pool_key *lane)
 {
 	if (lane->in_curl > 0)
 		return;
@@ -135,21 +135,21 @@ static void collect(struct http_lane *lane)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		CURLcode code = message->data.result;
-		struct http_req *req = NULL;
+		struct net_http_req *req = NULL;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&req);
 		if (req->is_dead)
 			req_free(req);
 		else
 			finish(req, code);
 	}
-	struct http_req *req, *next;
+	struct net_http_req *req, *next;
 	DL_FOREACH_SAFE(lane->requests, req, next) {
 		if (req->is_dead)
 			req_free(req);
 	}
 }
 
-static void act(struct http_lane *lane, curl_socket_t fd, int events)
+static void act(struct net_http_pool_key *lane, curl_socket_t fd, int events)
 {
 	int running;
 	lane->in_curl++;
@@ -160,7 +160,7 @@ static void act(struct http_lane *lane, curl_socket_t fd, int events)
 
 static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 {
-	struct http_socket *watched = arg;
+	struct net_http_socket *watched = arg;
 	int events = (what & EV_READ ? CURL_CSELECT_IN : 0) |
 		     (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
 	act(watched->lane, fd, events);
@@ -169,8 +169,8 @@ static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 static int on_watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
 {
 	(void)easy;
-	struct http_lane *lane = arg;
-	struct http_socket *watched = socket_arg;
+	struct net_http_pool_key *lane = arg;
+	struct net_http_socket *watched = socket_arg;
 	if (watched != NULL)
 		event_free(watched->event);
 	if (what == CURL_POLL_REMOVE) {
@@ -191,8 +191,8 @@ static int on_watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, vo
 		events |= EV_READ;
 	if (what & CURL_POLL_OUT)
 		events |= EV_WRITE;
-	watched->event =
-		event_new(loop_base(lane->http->loop), fd, events, on_socket_ready, watched);
+	watched->event = event_new(
+		net_loop_base(lane->http->loop), fd, events, on_socket_ready, watched);
 	event_add(watched->event, NULL);
 	return 0;
 }
@@ -200,11 +200,11 @@ static int on_watch_socket(CURL *easy, curl_socket_t fd, int what, void *arg, vo
 static int on_set_timer(CURLM *multi, long timeout_ms, void *arg)
 {
 	(void)multi;
-	struct http_lane *lane = arg;
+	struct net_http_pool_key *lane = arg;
 	if (timeout_ms < 0)
-		loop_timer_disarm(lane->timer);
+		net_loop_timer_disarm(lane->timer);
 	else
-		loop_timer_arm(lane->timer, timeout_ms);
+		net_loop_timer_arm(lane->timer, timeout_ms);
 	return 0;
 }
 
@@ -215,7 +215,7 @@ static void on_timer(void *arg)
 
 /* --- resume --- */
 
-static void resume(struct http_req *req)
+static void resume(struct net_http_req *req)
 {
 	bool up = req->upload_paused && !req->upload_held;
 	bool down = req->download_paused && !req->download_held;
@@ -228,7 +228,7 @@ static void resume(struct http_req *req)
 	int mask = (req->upload_paused ? CURLPAUSE_SEND : 0) |
 		   (req->download_paused ? CURLPAUSE_RECV : 0);
 	req->last_byte_ms = req->last_sent_ms = clock_mono_ms();
-	http_wait_update(req);
+	net_http_wait_update(req);
 	req->lane->in_curl++; /* it may call the body callback at once */
 	curl_easy_pause(req->easy, mask);
 	req->lane->in_curl--;
@@ -236,8 +236,8 @@ static void resume(struct http_req *req)
 
 static void on_kick(void *arg)
 {
-	struct http_lane *lane = arg;
-	struct http_req *req;
+	struct net_http_pool_key *lane = arg;
+	struct net_http_req *req;
 	DL_FOREACH(lane->requests, req) {
 		resume(req);
 	}
@@ -245,27 +245,27 @@ static void on_kick(void *arg)
 	act(lane, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void resume_later(struct http_req *req)
+static void resume_later(struct net_http_req *req)
 {
 	req->last_byte_ms = req->last_sent_ms = clock_mono_ms();
 	if (req->deadline != NULL)
-		http_wait_update(req);
-	loop_timer_arm(req->lane->kick, 0);
+		net_http_wait_update(req);
+	net_loop_timer_arm(req->lane->kick, 0);
 }
 
-void http_resume_upload(struct http_req *req)
+void net_http_resume_upload(struct net_http_req *req)
 {
 	req->upload_held = false;
 	resume_later(req);
 }
 
-void http_resume_download(struct http_req *req)
+void net_http_resume_download(struct net_http_req *req)
 {
 	req->download_held = false;
 	resume_later(req);
 }
 
-void http_cancel(struct http_req *req)
+void net_http_cancel(struct net_http_req *req)
 {
 	if (req == NULL)
 		return;
@@ -274,27 +274,27 @@ void http_cancel(struct http_req *req)
 		return;
 	}
 	req->is_dead = true;
-	loop_timer_disarm(req->deadline);
-	loop_timer_arm(req->lane->kick, 0);
+	net_loop_timer_disarm(req->deadline);
+	net_loop_timer_arm(req->lane->kick, 0);
 }
 
 /* --- lanes --- */
 
-static void lane_free(struct http_lane *lane)
+static void lane_free(struct net_http_pool_key *lane)
 {
-	struct http_req *req, *next;
+	struct net_http_req *req, *next;
 	DL_FOREACH_SAFE(lane->requests, req, next) {
 		req_free(req);
 	}
 	curl_multi_cleanup(lane->multi);
 	while (lane->sockets != NULL) {
-		struct http_socket *watched = lane->sockets;
+		struct net_http_socket *watched = lane->sockets;
 		DL_DELETE(lane->sockets, watched);
 		event_free(watched->event);
 		free(watched);
 	}
-	loop_timer_free(lane->timer);
-	loop_timer_free(lane->kick);
+	net_loop_timer_free(lane->timer);
+	net_loop_timer_free(lane->kick);
 	DL_DELETE(lane->http->lanes, lane);
 	free(lane->name);
 	free(lane);
@@ -302,17 +302,17 @@ static void lane_free(struct http_lane *lane)
 
 static void on_sweep(void *arg)
 {
-	struct http *http = arg;
-	struct http_lane *lane, *next;
+	struct net_http *http = arg;
+	struct net_http_pool_key *lane, *next;
 	DL_FOREACH_SAFE(http->lanes, lane, next) {
 		if (lane->is_dropped && lane->requests == NULL)
 			lane_free(lane);
 	}
 }
 
-static struct http_lane *find_lane(struct http *http, const char *name)
+static struct net_http_pool_key *find_lane(struct net_http *http, const char *name)
 {
-	struct http_lane *lane;
+	struct net_http_pool_key *lane;
 	DL_FOREACH(http->lanes, lane) {
 		if (!lane->is_dropped && strcmp(lane->name, name) == 0)
 			return lane;
@@ -320,16 +320,16 @@ static struct http_lane *find_lane(struct http *http, const char *name)
 	return NULL;
 }
 
-static struct http_lane *get_lane(struct http *http, const char *name)
+static struct net_http_pool_key *get_lane(struct net_http *http, const char *name)
 {
-	struct http_lane *lane = find_lane(http, name);
+	struct net_http_pool_key *lane = find_lane(http, name);
 	if (lane != NULL)
 		return lane;
 	lane = x_calloc(1, sizeof *lane);
 	lane->http = http;
 	lane->name = x_strdup(name);
-	lane->timer = loop_timer_new(http->loop, on_timer, lane);
-	lane->kick = loop_timer_new(http->loop, on_kick, lane);
+	lane->timer = net_loop_timer_new(http->loop, on_timer, lane);
+	lane->kick = net_loop_timer_new(http->loop, on_kick, lane);
 	lane->multi = curl_multi_init();
 	if (lane->multi == NULL)
 		abort();
@@ -342,42 +342,42 @@ static struct http_lane *get_lane(struct http *http, const char *name)
 	return lane;
 }
 
-void http_drop_lane(struct http *http, const char *name)
+void net_http_drop_lane(struct net_http *http, const char *name)
 {
-	struct http_lane *lane = find_lane(http, name ? name : "");
+	struct net_http_pool_key *lane = find_lane(http, name ? name : "");
 	if (lane == NULL)
 		return;
 	lane->is_dropped = true;
-	loop_timer_arm(http->sweep, 0);
+	net_loop_timer_arm(http->sweep, 0);
 }
 
 /* --- life --- */
 
-struct http *http_new(struct loop *loop, struct err *err)
+struct net_http *net_http_new(struct net_loop *loop, struct err *err)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
 		err_set(err, ERR_INTERNAL, "libcurl cannot start");
 		return NULL;
 	}
-	struct http *http = x_calloc(1, sizeof *http);
+	struct net_http *http = x_calloc(1, sizeof *http);
 	http->loop = loop;
-	http->sweep = loop_timer_new(loop, on_sweep, http);
+	http->sweep = net_loop_timer_new(loop, on_sweep, http);
 	return http;
 }
 
-void http_free(struct http *http)
+void net_http_free(struct net_http *http)
 {
 	if (http == NULL)
 		return;
 	while (http->lanes != NULL)
 		lane_free(http->lanes);
-	loop_timer_free(http->sweep);
-	http_names_free(http);
+	net_loop_timer_free(http->sweep);
+	net_http_names_free(http);
 	free(http);
 	curl_global_cleanup();
 }
 
-bool http_req_add(struct http_req *req, struct err *err)
+bool net_http_req_add(struct net_http_req *req, struct err *err)
 {
 	if (req->resolved != NULL)
 		curl_easy_setopt(req->easy, CURLOPT_RESOLVE, req->resolved);
@@ -388,9 +388,10 @@ bool http_req_add(struct http_req *req, struct err *err)
 	return true;
 }
 
-struct http_req *http_start(struct http *http, const struct http_opts *opts, struct err *err)
+struct net_http_req *net_http_start(
+	struct net_http *http, const struct net_http_opts *opts, struct err *err)
 {
-	struct http_req *req = x_calloc(1, sizeof *req);
+	struct net_http_req *req = x_calloc(1, sizeof *req);
 	req->lane = get_lane(http, opts->lane ? opts->lane : "");
 	DL_APPEND(req->lane->requests, req);
 	req->tls = net_tls_ref(opts->tls);
@@ -399,17 +400,18 @@ struct http_req *http_start(struct http *http, const struct http_opts *opts, str
 		abort();
 	str_init(&req->body,
 		opts->max_body_bytes ? opts->max_body_bytes : HTTP_DEFAULT_BODY_BYTES);
-	if (!http_setup(req, opts, err) || (http_names_find(req) && !http_req_add(req, err))) {
+	if (!net_http_setup(req, opts, err) ||
+		(net_http_names_find(req) && !net_http_req_add(req, err))) {
 		req_free(req);
 		return NULL;
 	}
 	if (!req->is_added)
-		http_names_ask(req);
-	http_wait_start(req);
+		net_http_names_ask(req);
+	net_http_wait_start(req);
 	return req;
 }
 
-const char *http_reply_header(const struct http_reply *reply, const char *name)
+const char *net_http_reply_header(const struct net_http_reply *reply, const char *name)
 {
 	for (size_t i = 0; reply != NULL && i < reply->n_headers; i++)
 		if (strcasecmp(reply->headers[i].name, name) == 0)

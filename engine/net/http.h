@@ -12,36 +12,37 @@
 #include <stdint.h>
 
 struct err;
-struct loop;
+struct net_loop;
 struct net_tls;
-struct http; /* one per process is enough: connection cache + curl multi */
+struct net_http; /* one per process is enough: connection cache + curl multi */
 
-struct http *http_new(struct loop *loop, struct err *err);
-void http_free(struct http *http); /* cancels what is running */
+struct net_http *net_http_new(struct net_loop *loop, struct err *err);
+void net_http_free(struct net_http *http); /* cancels what is running */
 
-struct http_header {
+struct net_http_header {
 	const char *name;
 	const char *value;
 };
 
 /* What came back before the body. Borrowed for the callback; header names compare without case. */
-struct http_reply {
+struct net_http_reply {
 	int status;
 	int64_t content_length; /* -1 unknown */
-	const struct http_header *headers;
+	const struct net_http_header *headers;
 	size_t n_headers;
 };
-const char *http_reply_header(const struct http_reply *reply, const char *name); /* or NULL */
+const char *net_http_reply_header(
+	const struct net_http_reply *reply, const char *name); /* or NULL */
 
 /* The hook of a tunnelled lane, called for each new connection: takes over fd, a connected stream socket whose
- * other end is libcurl's, and serves it. False with *err: fd is not taken. It may be called after http_start
+ * other end is libcurl's, and serves it. False with *err: fd is not taken. It may be called after net_http_start
  * has returned. */
-typedef bool http_connect_fn(void *arg, int fd_take, struct err *err);
+typedef bool net_http_connect_fn(void *arg, int fd_take, struct err *err);
 
-struct http_opts {
+struct net_http_opts {
 	const char *method;
 	const char *url;
-	const struct http_header *headers; /* copied */
+	const struct net_http_header *headers; /* copied */
 	size_t n_headers;
 	struct net_tls *tls; /* for https; NULL: system store */
 	const char *proxy;   /* NULL: none */
@@ -50,7 +51,7 @@ struct http_opts {
 	/* The most of the answer that comes at once; libcurl brings up to 100 such pieces in a turn of the loop. 0: 256 KiB
 	 * with on_body (files), else 32 KiB. */
 	size_t piece_bytes;
-	http_connect_fn *connect; /* NULL: libcurl dials */
+	net_http_connect_fn *connect; /* NULL: libcurl dials */
 	void *connect_arg;
 	const char *
 		lane; /* connections are shared only between requests of the same lane; NULL ok */
@@ -68,24 +69,25 @@ struct http_opts {
 	int64_t stall_timeout_ms;   /* without a byte either way while not paused by us */
 	size_t max_body_bytes;      /* 0: 8 MiB when buffered, unlimited when streamed */
 	/* Streaming answer: NULL on_body = buffered. on_reply may return false with *err to stop. */
-	bool (*on_reply)(void *arg, const struct http_reply *reply, struct err *err);
+	bool (*on_reply)(void *arg, const struct net_http_reply *reply, struct err *err);
 	/* Returns true to go on. After false without *err set the body is paused: http_resume_download. The
 	 * bytes of that call have been taken either way. */
 	bool (*on_body)(void *arg, struct slice bytes, struct err *err);
 	/* err: transport, deadline, limit or the caller's own; an HTTP error status is NOT an err. reply
 	 * is NULL if no status line came. body is the buffered answer (empty when streamed). */
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body);
 	void *arg;
 };
 enum { HTTP_BODY_PAUSE = -1, HTTP_BODY_ABORT = -2 };
 
-struct http_req;
+struct net_http_req;
 /* err codes of the completion: conn.refused, conn.lost, conn.dns, conn.tls, op.timeout, limit.response,
  * runtime.protocol, or what a callback set. */
-struct http_req *http_start(struct http *http, const struct http_opts *opts, struct err *err);
-void http_cancel(struct http_req *req);
-void http_resume_upload(struct http_req *req);
-void http_resume_download(struct http_req *req);
+struct net_http_req *net_http_start(
+	struct net_http *http, const struct net_http_opts *opts, struct err *err);
+void net_http_cancel(struct net_http_req *req);
+void net_http_resume_upload(struct net_http_req *req);
+void net_http_resume_download(struct net_http_req *req);
 /* Closes idle connections of a lane (the pod moved, a client certificate changed). */
-void http_drop_lane(struct http *http, const char *lane);
+void net_http_drop_lane(struct net_http *http, const char *lane);

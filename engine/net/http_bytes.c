@@ -13,7 +13,7 @@
 /* Never the count that was offered: tells libcurl to end the transfer. */
 static const size_t stop = (size_t)-7;
 
-void http_reply_clear(struct http_req *req)
+void net_http_reply_clear(struct net_http_req *req)
 {
 	for (size_t i = 0; i < req->n_reply_headers; i++) {
 		char *line; /* name and value are one allocation */
@@ -25,7 +25,7 @@ void http_reply_clear(struct http_req *req)
 	req->is_encoded = false;
 }
 
-static size_t fail(struct http_req *req, enum err_code code, const char *what)
+static size_t fail(struct net_http_req *req, enum err_code code, const char *what)
 {
 	err_set(&req->fail, code, "%s", what);
 	return stop;
@@ -40,7 +40,7 @@ static struct slice trim(struct slice text)
 	return text;
 }
 
-static void add_header(struct http_req *req, struct slice line)
+static void add_header(struct net_http_req *req, struct slice line)
 {
 	const char *colon = memchr(line.p, ':', line.n);
 	if (colon == NULL || memchr(line.p, '\0', line.n) != NULL)
@@ -56,7 +56,8 @@ static void add_header(struct http_req *req, struct slice line)
 	value_text[value.n] = '\0';
 	array_grow(&req->reply_headers, &req->reply_headers_capacity, req->n_reply_headers + 1,
 		sizeof *req->reply_headers);
-	req->reply_headers[req->n_reply_headers++] = (struct http_header){ text, value_text };
+	req->reply_headers[req->n_reply_headers++] =
+		(struct net_http_header){ text, value_text };
 	if (strcasecmp(text, "content-length") == 0 &&
 		!num_parse_i64(value_text, 0, INT64_MAX, &req->content_length))
 		req->content_length = -1;
@@ -79,12 +80,12 @@ static int status_of_line(struct slice line)
 	return status;
 }
 
-static size_t end_of_headers(struct http_req *req, size_t line_bytes)
+static size_t end_of_headers(struct net_http_req *req, size_t line_bytes)
 {
 	if (req->status < 200) /* 100 Continue and its like */
 		return line_bytes;
 	req->is_final = true;
-	req->reply = (struct http_reply){ req->status,
+	req->reply = (struct net_http_reply){ req->status,
 		req->is_encoded && req->opts.accept_gzip ? -1 : req->content_length,
 		req->reply_headers, req->n_reply_headers };
 	if (req->opts.on_reply != NULL &&
@@ -97,9 +98,9 @@ static size_t end_of_headers(struct http_req *req, size_t line_bytes)
 	return req->is_dead ? stop : line_bytes;
 }
 
-size_t http_on_header(char *bytes, size_t size, size_t n, void *arg)
+size_t net_http_on_header(char *bytes, size_t size, size_t n, void *arg)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	(void)size; /* 1 */
 	struct slice line = { bytes, n };
 	if (req->is_dead)
@@ -111,7 +112,7 @@ size_t http_on_header(char *bytes, size_t size, size_t n, void *arg)
 	if (req->header_bytes > HTTP_MAX_HEADER_BYTES)
 		return fail(req, ERR_LIMIT_RESPONSE, "the headers of the answer are too large");
 	if (n >= 5 && memcmp(bytes, "HTTP/", 5) == 0) {
-		http_reply_clear(req);
+		net_http_reply_clear(req);
 		req->status = status_of_line(line);
 		if (req->status < 100)
 			return fail(
@@ -124,7 +125,7 @@ size_t http_on_header(char *bytes, size_t size, size_t n, void *arg)
 	return n;
 }
 
-static bool is_over_limit(struct http_req *req)
+static bool is_over_limit(struct net_http_req *req)
 {
 	size_t limit = req->opts.max_body_bytes;
 	if (limit == 0 && req->opts.on_body == NULL)
@@ -135,9 +136,9 @@ static bool is_over_limit(struct http_req *req)
 	return true;
 }
 
-size_t http_on_body(char *bytes, size_t size, size_t n, void *arg)
+size_t net_http_on_body(char *bytes, size_t size, size_t n, void *arg)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	(void)size;
 	if (req->is_dead)
 		return stop;
@@ -163,9 +164,9 @@ size_t http_on_body(char *bytes, size_t size, size_t n, void *arg)
 	return n;
 }
 
-size_t http_on_upload(char *into, size_t size, size_t n, void *arg)
+size_t net_http_on_upload(char *into, size_t size, size_t n, void *arg)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	size_t room = size * n;
 	if (req->is_dead)
 		return CURL_READFUNC_ABORT;
@@ -176,7 +177,7 @@ size_t http_on_upload(char *into, size_t size, size_t n, void *arg)
 	if (got == HTTP_BODY_PAUSE) {
 		req->upload_paused = true;
 		if (!req->upload_held)
-			loop_timer_arm(req->lane->kick, 0);
+			net_loop_timer_arm(req->lane->kick, 0);
 		return CURL_READFUNC_PAUSE;
 	}
 	req->upload_held = false;

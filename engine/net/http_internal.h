@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the parts of the HTTP client share:
  *   http.c        lanes (one curl multi handle each) on the loop, start, cancel, resume, end
- *   http_setup.c  options of a request -> options of a curl easy handle
+ *   net_http_setup.c  options of a request -> options of a curl easy handle
  *   http_bytes.c  what comes and goes while a request runs: headers, bodies, their limits
  *   http_wait.c   deadlines
  *   http_tunnel.c connections that a hook serves
@@ -28,40 +28,41 @@ enum {
 };
 
 /* Connections are kept by a curl multi handle: one of them for each lane keeps lanes apart. */
-struct http_lane {
-	struct http *http;
+struct net_http_pool_key {
+	struct net_http *http;
 	char *name; /* key; "" for requests without a lane */
 	CURLM *multi;
-	struct loop_timer *timer; /* libcurl's own */
-	struct loop_timer *kick;  /* resumes, and removes what was cancelled inside libcurl */
-	struct http_socket *sockets;
-	struct http_req *requests;
+	struct net_loop_timer *timer; /* libcurl's own */
+	struct net_loop_timer
+		*kick; /* resumes, and removes what was cancelled inside libcurl */
+	struct net_http_socket *sockets;
+	struct net_http_req *requests;
 	bool is_dropped; /* no longer in the table; ends with its last request */
 	unsigned in_curl;
-	struct http_lane *prev, *next;
+	struct net_http_pool_key *prev, *next;
 };
 
-struct http_name {
+struct net_http_name {
 	char *host;
 	char *addresses; /* as CURLOPT_RESOLVE wants them */
 	int64_t until_ms;
 };
 
-struct http {
-	struct loop *loop;
-	struct http_lane *lanes;
-	struct loop_timer *sweep; /* frees lanes that are done with */
-	struct http_name names[HTTP_NAMES];
+struct net_http {
+	struct net_loop *loop;
+	struct net_http_pool_key *lanes;
+	struct net_loop_timer *sweep; /* frees lanes that are done with */
+	struct net_http_name names[HTTP_NAMES];
 	size_t next_name;
 };
 
-struct http_req {
-	struct http_lane *lane;
+struct net_http_req {
+	struct net_http_pool_key *lane;
 	CURL *easy;
 	struct net_tls *tls;
 	struct net_resolve *resolve;
-	struct http_rendezvous *rendezvous; /* http_tunnel.c; NULL: none open */
-	struct http_opts opts;              /* pointers in it are ours or NULL */
+	struct net_http_rendezvous *rendezvous; /* http_tunnel.c; NULL: none open */
+	struct net_http_opts opts;              /* pointers in it are ours or NULL */
 	char *method, *url, *body_copy;
 	char *host; /* whom to resolve: the proxy, or the host of the URL */
 	uint16_t port;
@@ -76,9 +77,9 @@ struct http_req {
 	bool is_final; /* the final header block is whole */
 	int64_t content_length;
 	bool is_encoded;
-	struct http_header *reply_headers;
+	struct net_http_header *reply_headers;
 	size_t n_reply_headers, reply_headers_capacity, header_bytes;
-	struct http_reply reply;
+	struct net_http_reply reply;
 	struct str body;
 	uint64_t body_bytes;
 
@@ -87,30 +88,32 @@ struct http_req {
 	bool upload_held, upload_paused;
 
 	/* deadlines */
-	struct loop_timer *deadline;
+	struct net_loop_timer *deadline;
 	int64_t start_ms, last_byte_ms, last_sent_ms;
 	bool is_connected;
 	unsigned attempts; /* times that the request was about to be sent */
-	struct http_req *prev, *next;
+	struct net_http_req *prev, *next;
 };
 
 /* http.c */
-bool http_req_add(struct http_req *req, struct err *err);
-void http_req_fail(struct http_req *req, const struct err *err); /* outside libcurl only */
-/* http_setup.c */
-bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *err);
-void http_setup_free(struct http_req *req);
-void http_tunnel_setup(struct http_req *req);
-void http_tunnel_free(struct http_req *req);
+bool net_http_req_add(struct net_http_req *req, struct err *err);
+void net_http_req_fail(
+	struct net_http_req *req, const struct err *err); /* outside libcurl only */
+/* net_http_setup.c */
+bool net_http_setup(
+	struct net_http_req *req, const struct net_http_opts *opts, struct err *err);
+void net_http_setup_free(struct net_http_req *req);
+void net_http_tunnel_setup(struct net_http_req *req);
+void net_http_tunnel_free(struct net_http_req *req);
 /* http_bytes.c */
-size_t http_on_header(char *line, size_t size, size_t n, void *arg);
-size_t http_on_body(char *bytes, size_t size, size_t n, void *arg);
-size_t http_on_upload(char *into, size_t size, size_t n, void *arg);
-void http_reply_clear(struct http_req *req);
+size_t net_http_on_header(char *line, size_t size, size_t n, void *arg);
+size_t net_http_on_body(char *bytes, size_t size, size_t n, void *arg);
+size_t net_http_on_upload(char *into, size_t size, size_t n, void *arg);
+void net_http_reply_clear(struct net_http_req *req);
 /* http_wait.c */
-void http_wait_start(struct http_req *req);
-void http_wait_update(struct http_req *req);
+void net_http_wait_start(struct net_http_req *req);
+void net_http_wait_update(struct net_http_req *req);
 /* http_names.c */
-bool http_names_find(struct http_req *req); /* true: nothing to wait for */
-void http_names_ask(struct http_req *req);
-void http_names_free(struct http *http);
+bool net_http_names_find(struct net_http_req *req); /* true: nothing to wait for */
+void net_http_names_ask(struct net_http_req *req);
+void net_http_names_free(struct net_http *http);

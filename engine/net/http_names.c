@@ -12,7 +12,7 @@
 #include <netinet/in.h>
 #include <strings.h>
 
-static void set_resolved(struct http_req *req, const char *addresses)
+static void set_resolved(struct net_http_req *req, const char *addresses)
 {
 	char *entry = x_asprintf("%s:%u:%s", req->host, (unsigned)req->port, addresses);
 	curl_slist_free_all(req->resolved);
@@ -20,7 +20,7 @@ static void set_resolved(struct http_req *req, const char *addresses)
 	free(entry);
 }
 
-bool http_names_find(struct http_req *req)
+bool net_http_names_find(struct net_http_req *req)
 {
 	if (net_resolve_is_literal(req->host))
 		return true;
@@ -28,10 +28,10 @@ bool http_names_find(struct http_req *req)
 		set_resolved(req, "127.0.0.1"); /* never dialled: the hook brings the socket */
 		return true;
 	}
-	struct http *http = req->lane->http;
+	struct net_http *http = req->lane->http;
 	int64_t now = clock_mono_ms();
 	for (size_t i = 0; i < HTTP_NAMES; i++) {
-		struct http_name *name = &http->names[i];
+		struct net_http_name *name = &http->names[i];
 		if (name->host == NULL || name->until_ms < now ||
 			strcasecmp(name->host, req->host) != 0)
 			continue;
@@ -41,9 +41,9 @@ bool http_names_find(struct http_req *req)
 	return false;
 }
 
-static void keep(struct http *http, const char *host, const char *addresses)
+static void keep(struct net_http *http, const char *host, const char *addresses)
 {
-	struct http_name *name = &http->names[http->next_name];
+	struct net_http_name *name = &http->names[http->next_name];
 	http->next_name = (http->next_name + 1) % HTTP_NAMES;
 	free(name->host);
 	free(name->addresses);
@@ -55,10 +55,10 @@ static void keep(struct http *http, const char *host, const char *addresses)
 static void on_resolved(void *arg, const struct err *err, const struct evutil_addrinfo *list)
 {
 	enum { MAX_LIST_BYTES = 1024 };
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	req->resolve = NULL;
 	if (err != NULL) {
-		http_req_fail(req, err);
+		net_http_req_fail(req, err);
 		return;
 	}
 	struct str addresses;
@@ -75,17 +75,17 @@ static void on_resolved(void *arg, const struct err *err, const struct evutil_ad
 	keep(req->lane->http, req->host, addresses.p);
 	str_deinit(&addresses);
 	struct err add_err;
-	if (!http_req_add(req, &add_err))
-		http_req_fail(req, &add_err);
+	if (!net_http_req_add(req, &add_err))
+		net_http_req_fail(req, &add_err);
 }
 
-void http_names_ask(struct http_req *req)
+void net_http_names_ask(struct net_http_req *req)
 {
 	req->resolve = net_resolve_start(
 		req->lane->http->loop, req->host, req->port, on_resolved, req);
 }
 
-void http_names_free(struct http *http)
+void net_http_names_free(struct net_http *http)
 {
 	for (size_t i = 0; i < HTTP_NAMES; i++) {
 		free(http->names[i].host);

@@ -14,7 +14,7 @@ static bool has_line_end(const char *text)
 	return strpbrk(text, "\r\n") != NULL;
 }
 
-static bool has_header(const struct http_opts *opts, const char *name)
+static bool has_header(const struct net_http_opts *opts, const char *name)
 {
 	for (size_t i = 0; i < opts->n_headers; i++)
 		if (strcasecmp(opts->headers[i].name, name) == 0)
@@ -22,7 +22,7 @@ static bool has_header(const struct http_opts *opts, const char *name)
 	return false;
 }
 
-static void add_line(struct http_req *req, const char *line)
+static void add_line(struct net_http_req *req, const char *line)
 {
 	struct curl_slist *list = curl_slist_append(req->headers, line);
 	if (list == NULL)
@@ -30,7 +30,8 @@ static void add_line(struct http_req *req, const char *line)
 	req->headers = list;
 }
 
-static bool set_headers(struct http_req *req, const struct http_opts *opts, struct err *err)
+static bool set_headers(
+	struct net_http_req *req, const struct net_http_opts *opts, struct err *err)
 {
 	for (size_t i = 0; i < opts->n_headers; i++) {
 		const char *name = opts->headers[i].name, *value = opts->headers[i].value;
@@ -84,7 +85,8 @@ static bool host_and_port(CURLU *url, char **host, uint16_t *port)
 
 /* The name in the certificate is not the one that is dialled: libcurl is given a URL with the
  * certificate's name, told to connect to the other, and the Host header keeps the original. */
-static bool use_server_name(struct http_req *req, CURLU *url, const struct http_opts *opts)
+static bool use_server_name(
+	struct net_http_req *req, CURLU *url, const struct net_http_opts *opts)
 {
 	const char *name = net_tls_opts(req->tls)->server_name;
 	if (strcasecmp(name, req->host) == 0)
@@ -118,7 +120,7 @@ static long default_proxy_port(CURLU *url)
 	return port;
 }
 
-static bool set_proxy(struct http_req *req, const char *proxy, struct err *err)
+static bool set_proxy(struct net_http_req *req, const char *proxy, struct err *err)
 {
 	/* the empty string keeps libcurl from reading the environment */
 	curl_easy_setopt(req->easy, CURLOPT_PROXY, proxy ? proxy : "");
@@ -146,7 +148,7 @@ static bool set_proxy(struct http_req *req, const char *proxy, struct err *err)
 	return ok || err_set(err, ERR_ARG_INVALID, "this is not a proxy URL");
 }
 
-static bool set_url(struct http_req *req, const struct http_opts *opts, struct err *err)
+static bool set_url(struct net_http_req *req, const struct net_http_opts *opts, struct err *err)
 {
 	CURLU *url = curl_url();
 	if (url == NULL)
@@ -188,7 +190,7 @@ static int on_before_request(
 	(void)local;
 	(void)remote_port;
 	(void)local_port;
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	bool is_safe = strcmp(req->method, "GET") == 0 || strcmp(req->method, "HEAD") == 0;
 	if (++req->attempts > 1 && !is_safe) {
 		err_set(&req->fail, ERR_CONN_LOST,
@@ -199,7 +201,7 @@ static int on_before_request(
 		return CURL_PREREQFUNC_ABORT;
 	req->is_connected = true;
 	req->last_byte_ms = req->last_sent_ms = clock_mono_ms();
-	http_wait_update(req);
+	net_http_wait_update(req);
 	return CURL_PREREQFUNC_OK;
 }
 
@@ -220,7 +222,7 @@ static CURLcode keep_buffers(CURL *easy, void *ctx, void *arg)
 	return CURLE_OK;
 }
 
-static bool set_tls(struct http_req *req, struct err *err)
+static bool set_tls(struct net_http_req *req, struct err *err)
 {
 	CURL *easy = req->easy;
 	const char *library = curl_version_info(CURLVERSION_NOW)->ssl_version;
@@ -257,7 +259,7 @@ static bool set_tls(struct http_req *req, struct err *err)
 
 /* --- method and body --- */
 
-static void set_body(struct http_req *req, const struct http_opts *opts)
+static void set_body(struct net_http_req *req, const struct net_http_opts *opts)
 {
 	CURL *easy = req->easy;
 	if (strcmp(req->method, "HEAD") == 0) {
@@ -268,7 +270,7 @@ static void set_body(struct http_req *req, const struct http_opts *opts)
 			  strcmp(req->method, "PATCH") == 0;
 	if (opts->read_body != NULL) {
 		curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-		curl_easy_setopt(easy, CURLOPT_READFUNCTION, http_on_upload);
+		curl_easy_setopt(easy, CURLOPT_READFUNCTION, net_http_on_upload);
 		curl_easy_setopt(easy, CURLOPT_READDATA, req);
 		curl_easy_setopt(
 			easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)opts->upload_bytes);
@@ -286,21 +288,21 @@ static void set_body(struct http_req *req, const struct http_opts *opts)
 		curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, req->method);
 }
 
-static void set_callbacks(struct http_req *req)
+static void set_callbacks(struct net_http_req *req)
 {
 	CURL *easy = req->easy;
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, req);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, req->curl_text);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, http_on_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, net_http_on_header);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, req);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_body);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, net_http_on_body);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, req);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_before_request);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, req);
-	http_tunnel_setup(req);
+	net_http_tunnel_setup(req);
 }
 
-bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *err)
+bool net_http_setup(struct net_http_req *req, const struct net_http_opts *opts, struct err *err)
 {
 	if (opts->method == NULL || opts->url == NULL || opts->done == NULL ||
 		opts->method[strspn(opts->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] != '\0')
@@ -335,9 +337,9 @@ bool http_setup(struct http_req *req, const struct http_opts *opts, struct err *
 	return true;
 }
 
-void http_setup_free(struct http_req *req)
+void net_http_setup_free(struct net_http_req *req)
 {
-	http_tunnel_free(req);
+	net_http_tunnel_free(req);
 	curl_slist_free_all(req->headers);
 	curl_slist_free_all(req->resolved);
 	curl_slist_free_all(req->connect_to);

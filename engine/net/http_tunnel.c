@@ -20,7 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct http_rendezvous {
+struct net_http_rendezvous {
 	int listener;
 	char *path; /* NULL: in the kernel's name space */
 	struct event *event;
@@ -32,9 +32,9 @@ static bool keeps_connected_sockets(void)
 	return version >= 0x080000;
 }
 
-void http_tunnel_free(struct http_req *req)
+void net_http_tunnel_free(struct net_http_req *req)
 {
-	struct http_rendezvous *meeting = req->rendezvous;
+	struct net_http_rendezvous *meeting = req->rendezvous;
 	if (meeting == NULL)
 		return;
 	req->rendezvous = NULL;
@@ -49,7 +49,7 @@ void http_tunnel_free(struct http_req *req)
 }
 
 /* False: req->fail says why; fd is closed. */
-static bool serve(struct http_req *req, int fd)
+static bool serve(struct net_http_req *req, int fd)
 {
 	if (req->opts.connect(req->opts.connect_arg, fd, &req->fail))
 		return true;
@@ -59,7 +59,7 @@ static bool serve(struct http_req *req, int fd)
 	return false;
 }
 
-static curl_socket_t open_pair(struct http_req *req)
+static curl_socket_t open_pair(struct net_http_req *req)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
@@ -81,7 +81,7 @@ static bool is_own(int fd)
 
 static void on_meeting(evutil_socket_t listener, short what, void *arg)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	(void)what;
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
@@ -90,12 +90,12 @@ static void on_meeting(evutil_socket_t listener, short what, void *arg)
 		close(fd); /* a stranger: our own connection is still in the queue */
 		return;
 	}
-	http_tunnel_free(req);
+	net_http_tunnel_free(req);
 	serve(req, fd);
 }
 
 /* A name in the user's folder, or, where that cannot be, one that the kernel picks (unix(7), autobind). */
-static bool bind_somewhere(struct http_rendezvous *meeting)
+static bool bind_somewhere(struct net_http_rendezvous *meeting)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	char random[17];
@@ -114,12 +114,12 @@ static bool bind_somewhere(struct http_rendezvous *meeting)
 	return bind(meeting->listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0;
 }
 
-static curl_socket_t open_rendezvous(struct http_req *req, struct curl_sockaddr *address)
+static curl_socket_t open_rendezvous(struct net_http_req *req, struct curl_sockaddr *address)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	socklen_t n = sizeof name;
-	struct http_rendezvous *meeting = x_calloc(1, sizeof *meeting);
-	http_tunnel_free(req);
+	struct net_http_rendezvous *meeting = x_calloc(1, sizeof *meeting);
+	net_http_tunnel_free(req);
 	req->rendezvous = meeting;
 	int fd = -1;
 	meeting->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -129,10 +129,10 @@ static curl_socket_t open_rendezvous(struct http_req *req, struct curl_sockaddr 
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0) {
 		err_set_errno(&req->fail, errno, "tunnel");
-		http_tunnel_free(req);
+		net_http_tunnel_free(req);
 		return CURL_SOCKET_BAD;
 	}
-	meeting->event = event_new(loop_base(req->lane->http->loop), meeting->listener,
+	meeting->event = event_new(net_loop_base(req->lane->http->loop), meeting->listener,
 		EV_READ | EV_PERSIST, on_meeting, req);
 	event_add(meeting->event, NULL);
 	address->family = AF_UNIX;
@@ -147,7 +147,7 @@ static curl_socket_t open_rendezvous(struct http_req *req, struct curl_sockaddr 
 static curl_socket_t on_open_socket(
 	void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	(void)purpose;
 	return keeps_connected_sockets() ? open_pair(req) : open_rendezvous(req, address);
 }
@@ -160,7 +160,7 @@ static int on_socket_options(void *arg, curl_socket_t fd, curlsocktype purpose)
 	return keeps_connected_sockets() ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
 }
 
-void http_tunnel_setup(struct http_req *req)
+void net_http_tunnel_setup(struct net_http_req *req)
 {
 	if (req->opts.connect == NULL)
 		return;

@@ -6,7 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/net/loop.h"
 
-static int64_t connect_timeout(const struct http_req *req)
+static int64_t connect_timeout(const struct net_http_req *req)
 {
 	return req->opts.connect_timeout_ms > 0 ? req->opts.connect_timeout_ms
 						: HTTP_DEFAULT_CONNECT_MS;
@@ -23,9 +23,9 @@ static void consider(struct nearest *nearest, int64_t at_ms, const char *what)
 		*nearest = (struct nearest){ at_ms, what };
 }
 
-static struct nearest nearest_deadline(const struct http_req *req)
+static struct nearest nearest_deadline(const struct net_http_req *req)
 {
-	const struct http_opts *opts = &req->opts;
+	const struct net_http_opts *opts = &req->opts;
 	struct nearest nearest = { INT64_MAX, "" };
 	if (opts->timeout_ms > 0)
 		consider(&nearest, req->start_ms + opts->timeout_ms,
@@ -46,29 +46,29 @@ static struct nearest nearest_deadline(const struct http_req *req)
 
 static void on_deadline(void *arg)
 {
-	struct http_req *req = arg;
+	struct net_http_req *req = arg;
 	struct nearest nearest = nearest_deadline(req);
 	if (nearest.at_ms > clock_mono_ms()) {
-		http_wait_update(req);
+		net_http_wait_update(req);
 		return;
 	}
 	struct err err;
 	err_set(&err, ERR_OP_TIMEOUT, "%s", nearest.what);
-	http_req_fail(req, &err);
+	net_http_req_fail(req, &err);
 }
 
-void http_wait_update(struct http_req *req)
+void net_http_wait_update(struct net_http_req *req)
 {
 	struct nearest nearest = nearest_deadline(req);
 	if (nearest.at_ms == INT64_MAX)
-		loop_timer_disarm(req->deadline);
+		net_loop_timer_disarm(req->deadline);
 	else
-		loop_timer_arm(req->deadline, nearest.at_ms - clock_mono_ms());
+		net_loop_timer_arm(req->deadline, nearest.at_ms - clock_mono_ms());
 }
 
-void http_wait_start(struct http_req *req)
+void net_http_wait_start(struct net_http_req *req)
 {
 	req->start_ms = req->last_byte_ms = req->last_sent_ms = clock_mono_ms();
-	req->deadline = loop_timer_new(req->lane->http->loop, on_deadline, req);
-	http_wait_update(req);
+	req->deadline = net_loop_timer_new(req->lane->http->loop, on_deadline, req);
+	net_http_wait_update(req);
 }

@@ -21,7 +21,7 @@ static void on_libevent_log(int severity, const char *text)
 	LOG("loop", severity >= EVENT_LOG_WARN ? LOG_DEBUG : LOG_TRACE, "libevent: %s", text);
 }
 
-struct loop *loop_new(struct err *err)
+struct net_loop *net_loop_new(struct err *err)
 {
 	event_set_log_callback(on_libevent_log);
 	signal(SIGPIPE, SIG_IGN); /* a peer that has gone is an error of write(), not our end */
@@ -37,15 +37,15 @@ struct loop *loop_new(struct err *err)
 		err_set(err, ERR_SYSTEM, "cannot create the event loop");
 		return NULL;
 	}
-	struct loop *loop = x_calloc(1, sizeof *loop);
+	struct net_loop *loop = x_calloc(1, sizeof *loop);
 	loop->base = base;
 	return loop;
 }
 
-static void run_deferred(struct loop *loop)
+static void run_deferred(struct net_loop *loop)
 {
 	/* what is deferred meanwhile waits for the next turn, except at the end of all */
-	struct deferred *queue = loop->queue;
+	struct net_deferred *queue = loop->queue;
 	size_t n = loop->n_queue;
 	loop->queue = NULL;
 	loop->n_queue = loop->queue_capacity = 0;
@@ -59,13 +59,13 @@ static void run_deferred(struct loop *loop)
 	}
 }
 
-void loop_free(struct loop *loop)
+void net_loop_free(struct net_loop *loop)
 {
 	if (loop == NULL)
 		return;
 	while (loop->n_queue > 0)
 		run_deferred(loop);
-	loop_timer_free(loop->wake_timer);
+	net_loop_timer_free(loop->wake_timer);
 	loop->wake_timer = NULL;
 	if (loop->dns != NULL)
 		evdns_base_free(loop->dns, 1); /* what is asked for fails, in its callback */
@@ -79,12 +79,12 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
-struct event_base *loop_base(struct loop *loop)
+struct event_base *net_loop_base(struct net_loop *loop)
 {
 	return loop->base;
 }
 
-struct evdns_base *loop_dns(struct loop *loop)
+struct evdns_base *net_loop_dns(struct net_loop *loop)
 {
 	/* disabled when inactive: an idle resolver must not keep the loop alive or wake it */
 	if (loop->dns == NULL)
@@ -101,7 +101,7 @@ struct evdns_base *loop_dns(struct loop *loop)
 	return loop->dns;
 }
 
-static void turn(struct loop *loop, int extra_flags)
+static void turn(struct net_loop *loop, int extra_flags)
 {
 	int flags = EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY | extra_flags;
 	if (loop->n_queue > 0)
@@ -110,7 +110,7 @@ static void turn(struct loop *loop, int extra_flags)
 	run_deferred(loop);
 }
 
-void loop_run(struct loop *loop)
+void net_loop_run(struct net_loop *loop)
 {
 	loop->is_stopped = false;
 	while (!loop->is_stopped)
@@ -124,7 +124,7 @@ static void on_nothing(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 }
 
-void loop_run_once(struct loop *loop, int64_t timeout_ms)
+void net_loop_run_once(struct net_loop *loop, int64_t timeout_ms)
 {
 	if (timeout_ms <= 0) {
 		turn(loop, EVLOOP_NONBLOCK);
@@ -137,14 +137,14 @@ void loop_run_once(struct loop *loop, int64_t timeout_ms)
 	event_free(end);
 }
 
-void loop_stop(struct loop *loop)
+void net_loop_stop(struct net_loop *loop)
 {
 	loop->is_stopped = true;
 	event_base_loopbreak(loop->base);
 }
 
-void loop_defer(struct loop *loop, loop_fn *fn, void *arg)
+void net_loop_defer(struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
 	array_grow(&loop->queue, &loop->queue_capacity, loop->n_queue + 1, sizeof *loop->queue);
-	loop->queue[loop->n_queue++] = (struct deferred){ fn, arg };
+	loop->queue[loop->n_queue++] = (struct net_deferred){ fn, arg };
 }

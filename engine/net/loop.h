@@ -9,7 +9,7 @@
  *   invalid once the completion has begun: forget it there.
  * - x_cancel(handle) ends it early: no callback comes after it returns. NULL is fine. Allowed anywhere,
  *   its own progress callbacks included.
- * - Nothing is freed inside its own callback: loop_defer() does it at the end of the turn. */
+ * - Nothing is freed inside its own callback: net_loop_defer() does it at the end of the turn. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,32 +17,34 @@
 
 struct event_base;
 struct err;
-struct loop;
+struct net_loop;
 
-struct loop *loop_new(struct err *err);
-void loop_free(struct loop *loop); /* runs what is still deferred */
-struct event_base *loop_base(struct loop *loop);
-struct evdns_base *loop_dns(struct loop *loop); /* asynchronous resolver, made on first use */
-void loop_run(struct loop *loop);               /* until loop_stop() */
-void loop_run_once(struct loop *loop, int64_t timeout_ms); /* one turn; for tests */
-void loop_stop(struct loop *loop);
+struct net_loop *net_loop_new(struct err *err);
+void net_loop_free(struct net_loop *loop); /* runs what is still deferred */
+struct event_base *net_loop_base(struct net_loop *loop);
+struct evdns_base *net_loop_dns(
+	struct net_loop *loop);           /* asynchronous resolver, made on first use */
+void net_loop_run(struct net_loop *loop); /* until net_loop_stop() */
+void net_loop_run_once(struct net_loop *loop, int64_t timeout_ms); /* one turn; for tests */
+void net_loop_stop(struct net_loop *loop);
 
-typedef void loop_fn(void *arg);
+typedef void net_loop_fn(void *arg);
 /* Calls fn once, at the end of the current turn, after every callback of that turn. In order. */
-void loop_defer(struct loop *loop, loop_fn *fn, void *arg);
+void net_loop_defer(struct net_loop *loop, net_loop_fn *fn, void *arg);
 
 /* A timer. One-shot unless period_ms > 0. Delays are on the monotonic clock: a one-shot timer fires some milliseconds
  * late, and never before clock_mono_ms() has moved on by its delay. fn may cancel it or arm it again. A one-shot timer
  * stays allocated after it fired: free it or arm it again. */
-struct loop_timer;
-struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
-void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms); /* replaces a pending one */
-void loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms);
-void loop_timer_disarm(struct loop_timer *timer);
-void loop_timer_free(struct loop_timer *timer);
+struct net_loop_timer;
+struct net_loop_timer *net_loop_timer_new(struct net_loop *loop, net_loop_fn *fn, void *arg);
+void net_loop_timer_arm(
+	struct net_loop_timer *timer, int64_t delay_ms); /* replaces a pending one */
+void net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms);
+void net_loop_timer_disarm(struct net_loop_timer *timer);
+void net_loop_timer_free(struct net_loop_timer *timer);
 
 /* Called at most once per wall-clock jump of more than ~5 s against the monotonic clock (a suspended
  * laptop): connections should be distrusted. Several listeners may be added. */
-struct loop_wake;
-struct loop_wake *loop_wake_add(struct loop *loop, loop_fn *fn, void *arg);
-void loop_wake_remove(struct loop_wake *wake);
+struct net_loop_wake;
+struct net_loop_wake *net_loop_wake_add(struct net_loop *loop, net_loop_fn *fn, void *arg);
+void net_loop_wake_remove(struct net_loop_wake *wake);

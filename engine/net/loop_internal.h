@@ -5,27 +5,27 @@
 #include "engine/base/map.h"
 #include "engine/net/loop.h"
 
-struct deferred {
-	loop_fn *fn;
+struct net_deferred {
+	net_loop_fn *fn;
 	void *arg;
 };
 
-struct loop_wake {
-	struct loop *loop;
-	loop_fn *fn;
+struct net_loop_wake {
+	struct net_loop *loop;
+	net_loop_fn *fn;
 	void *arg;
 	bool is_dead; /* removed while the list is walked */
-	struct loop_wake *prev, *next;
+	struct net_loop_wake *prev, *next;
 };
 
-struct loop {
+struct net_loop {
 	struct event_base *base;
 	struct evdns_base *dns;
 	bool is_stopped;
-	struct deferred *queue;
+	struct net_deferred *queue;
 	size_t n_queue, queue_capacity;
-	struct loop_wake *wakes;
-	struct loop_timer *wake_timer; /* armed while somebody listens */
+	struct net_loop_wake *wakes;
+	struct net_loop_timer *wake_timer; /* armed while somebody listens */
 	int64_t wall_minus_mono_ms;
 	bool is_waking;
 };

@@ -14,11 +14,11 @@ enum {
 	STEP_MS = 4,
 };
 
-struct loop_timer {
+struct net_loop_timer {
 	struct event *event;
 	int64_t due_ms; /* monotonic; of a one-shot timer */
 	bool is_periodic;
-	loop_fn *fn;
+	net_loop_fn *fn;
 	void *arg;
 };
 
@@ -32,7 +32,7 @@ static int64_t now_ms(void)
 
 /* libevent counts from a coarse clock, read once a turn, and so would fire some milliseconds early. Whoever compares the
  * clock in its callback, and waits for the next one, would then wait forever. */
-static void add(struct loop_timer *timer, int64_t delay_ms)
+static void add(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	struct timeval delay = { delay_ms / 1000, (suseconds_t)(delay_ms % 1000 * 1000) };
 	if (event_add(timer->event, &delay) != 0)
@@ -43,7 +43,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	struct loop_timer *timer = arg;
+	struct net_loop_timer *timer = arg;
 	int64_t left_ms = timer->due_ms - now_ms();
 	if (!timer->is_periodic && left_ms > 0)
 		add(timer, left_ms);
@@ -51,9 +51,9 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 		timer->fn(timer->arg); /* may free the timer */
 }
 
-struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
+struct net_loop_timer *net_loop_timer_new(struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
-	struct loop_timer *timer = x_calloc(1, sizeof *timer);
+	struct net_loop_timer *timer = x_calloc(1, sizeof *timer);
 	timer->fn = fn;
 	timer->arg = arg;
 	timer->event = event_new(loop->base, -1, 0, on_timeout, timer);
@@ -62,7 +62,7 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
 	return timer;
 }
 
-static void arm(struct loop_timer *timer, int64_t delay_ms, bool is_periodic)
+static void arm(struct net_loop_timer *timer, int64_t delay_ms, bool is_periodic)
 {
 	event_del(timer->event);
 	if (event_assign(timer->event, event_get_base(timer->event), -1,
@@ -72,7 +72,7 @@ static void arm(struct loop_timer *timer, int64_t delay_ms, bool is_periodic)
 	add(timer, delay_ms);
 }
 
-void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+void net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	if (delay_ms < 0)
 		delay_ms = 0;
@@ -80,18 +80,18 @@ void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
 	arm(timer, delay_ms < STEADY_MS ? delay_ms : delay_ms + STEP_MS, false);
 }
 
-void loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms)
+void net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms)
 {
 	arm(timer, period_ms > 0 ? period_ms : 1, true);
 }
 
-void loop_timer_disarm(struct loop_timer *timer)
+void net_loop_timer_disarm(struct net_loop_timer *timer)
 {
 	if (timer != NULL)
 		event_del(timer->event);
 }
 
-void loop_timer_free(struct loop_timer *timer)
+void net_loop_timer_free(struct net_loop_timer *timer)
 {
 	if (timer == NULL)
 		return;
@@ -101,9 +101,9 @@ void loop_timer_free(struct loop_timer *timer)
 
 /* --- wake --- */
 
-static void sweep(struct loop *loop)
+static void sweep(struct net_loop *loop)
 {
-	struct loop_wake *wake, *next;
+	struct net_loop_wake *wake, *next;
 	DL_FOREACH_SAFE(loop->wakes, wake, next) {
 		if (!wake->is_dead)
 			continue;
@@ -111,7 +111,7 @@ static void sweep(struct loop *loop)
 		free(wake);
 	}
 	if (loop->wakes == NULL)
-		loop_timer_disarm(loop->wake_timer);
+		net_loop_timer_disarm(loop->wake_timer);
 }
 
 static int64_t wall_minus_mono_ms(void)
@@ -122,14 +122,14 @@ static int64_t wall_minus_mono_ms(void)
 /* The monotonic clock stands still while a machine sleeps and the wall clock does not. */
 static void on_wake_check(void *arg)
 {
-	struct loop *loop = arg;
+	struct net_loop *loop = arg;
 	int64_t now = wall_minus_mono_ms();
 	int64_t jump = now - loop->wall_minus_mono_ms;
 	loop->wall_minus_mono_ms = now;
 	if (jump > -WAKE_JUMP_MS && jump < WAKE_JUMP_MS)
 		return;
 	loop->is_waking = true;
-	struct loop_wake *wake;
+	struct net_loop_wake *wake;
 	DL_FOREACH(loop->wakes, wake) {
 		if (!wake->is_dead)
 			wake->fn(wake->arg);
@@ -138,23 +138,23 @@ static void on_wake_check(void *arg)
 	sweep(loop);
 }
 
-struct loop_wake *loop_wake_add(struct loop *loop, loop_fn *fn, void *arg)
+struct net_loop_wake *net_loop_wake_add(struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
-	struct loop_wake *wake = x_calloc(1, sizeof *wake);
+	struct net_loop_wake *wake = x_calloc(1, sizeof *wake);
 	wake->loop = loop;
 	wake->fn = fn;
 	wake->arg = arg;
 	if (loop->wake_timer == NULL)
-		loop->wake_timer = loop_timer_new(loop, on_wake_check, loop);
+		loop->wake_timer = net_loop_timer_new(loop, on_wake_check, loop);
 	if (loop->wakes == NULL) {
 		loop->wall_minus_mono_ms = wall_minus_mono_ms();
-		loop_timer_arm_every(loop->wake_timer, WAKE_CHECK_MS);
+		net_loop_timer_arm_every(loop->wake_timer, WAKE_CHECK_MS);
 	}
 	DL_APPEND(loop->wakes, wake);
 	return wake;
 }
 
-void loop_wake_remove(struct loop_wake *wake)
+void net_loop_wake_remove(struct net_loop_wake *wake)
 {
 	if (wake == NULL)
 		return;

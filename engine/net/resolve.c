@@ -13,13 +13,13 @@
 #include <string.h>
 
 struct net_resolve {
-	struct loop *loop;
+	struct net_loop *loop;
 	char *host;
 	char port[8];
 	net_resolve_done_fn *done;
 	void *arg;
-	struct loop_timer *begin; /* evdns may answer from inside its start: never ours */
-	struct query *query;      /* waiting for evdns */
+	struct net_loop_timer *begin; /* evdns may answer from inside its start: never ours */
+	struct query *query;          /* waiting for evdns */
 };
 
 /* evdns answers a cancelled request too, later: this is what that answer finds. */
@@ -42,7 +42,7 @@ bool net_resolve_is_literal(const char *host)
 
 static void resolve_free(struct net_resolve *resolve)
 {
-	loop_timer_free(resolve->begin);
+	net_loop_timer_free(resolve->begin);
 	free(resolve->host);
 	free(resolve);
 }
@@ -87,7 +87,7 @@ static void on_begin(void *arg)
 		finish(resolve, 0, list);
 		return;
 	}
-	struct evdns_base *dns = loop_dns(resolve->loop);
+	struct evdns_base *dns = net_loop_dns(resolve->loop);
 	if (dns == NULL) {
 		finish(resolve, EVUTIL_EAI_FAIL, NULL);
 		return;
@@ -102,7 +102,7 @@ static void on_begin(void *arg)
 		query->request = request;
 }
 
-struct net_resolve *net_resolve_start(struct loop *loop, const char *host, uint16_t port,
+struct net_resolve *net_resolve_start(struct net_loop *loop, const char *host, uint16_t port,
 	net_resolve_done_fn *done, void *arg)
 {
 	struct net_resolve *resolve = x_calloc(1, sizeof *resolve);
@@ -111,8 +111,8 @@ struct net_resolve *net_resolve_start(struct loop *loop, const char *host, uint1
 	snprintf(resolve->port, sizeof resolve->port, "%u", (unsigned)port);
 	resolve->done = done;
 	resolve->arg = arg;
-	resolve->begin = loop_timer_new(loop, on_begin, resolve);
-	loop_timer_arm(resolve->begin, 0);
+	resolve->begin = net_loop_timer_new(loop, on_begin, resolve);
+	net_loop_timer_arm(resolve->begin, 0);
 	return resolve;
 }
 

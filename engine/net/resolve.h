@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 struct err;
-struct loop;
+struct net_loop;
 struct net_resolve;
 
 /* err: conn.dns. list is borrowed for the call, in the order in which to try, and never empty on success. */
 typedef void net_resolve_done_fn(
 	void *arg, const struct err *err, const struct evutil_addrinfo *list);
-struct net_resolve *net_resolve_start(struct loop *loop, const char *host, uint16_t port,
+struct net_resolve *net_resolve_start(struct net_loop *loop, const char *host, uint16_t port,
 	net_resolve_done_fn *done, void *arg);
 void net_resolve_cancel(struct net_resolve *resolve);
 /* True for an IPv4 or IPv6 address; a zone (%eth0) is accepted. */

@@ -13,50 +13,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct watch_fd {
-	struct loop *loop;
-	watch_fd_fn *fn;
+struct net_watch_fd {
+	struct net_loop *loop;
+	net_watch_fd_fn *fn;
 	void *arg;
 	struct event *read_event, *write_event; /* NULL for a regular file */
-	struct loop_timer *always;              /* for a regular file */
+	struct net_loop_timer *always;          /* for a regular file */
 	bool wants_read, wants_write;
 };
 
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
-	struct watch_fd *watch = arg;
+	struct net_watch_fd *watch = arg;
 	(void)fd;
 	watch->fn(watch->arg, (what & EV_READ) != 0, (what & EV_WRITE) != 0);
 }
 
 static void on_turn(void *arg)
 {
-	struct watch_fd *watch = arg;
+	struct net_watch_fd *watch = arg;
 	/* armed again first: fn may free the watch */
-	loop_timer_arm(watch->always, 0);
+	net_loop_timer_arm(watch->always, 0);
 	watch->fn(watch->arg, watch->wants_read, watch->wants_write);
 }
 
-struct watch_fd *watch_fd_new(
-	struct loop *loop, int fd, watch_fd_fn *fn, void *arg, struct err *err)
+struct net_watch_fd *net_watch_fd_new(
+	struct net_loop *loop, int fd, net_watch_fd_fn *fn, void *arg, struct err *err)
 {
 	struct stat st;
 	if (fstat(fd, &st) != 0) {
 		err_set_errno(err, errno, "descriptor %d", fd);
 		return NULL;
 	}
-	struct watch_fd *watch = x_calloc(1, sizeof *watch);
+	struct net_watch_fd *watch = x_calloc(1, sizeof *watch);
 	watch->loop = loop;
 	watch->fn = fn;
 	watch->arg = arg;
 	if (S_ISREG(st.st_mode)) {
-		watch->always = loop_timer_new(loop, on_turn, watch);
+		watch->always = net_loop_timer_new(loop, on_turn, watch);
 		return watch;
 	}
 	watch->read_event =
-		event_new(loop_base(loop), fd, EV_READ | EV_PERSIST, on_ready, watch);
+		event_new(net_loop_base(loop), fd, EV_READ | EV_PERSIST, on_ready, watch);
 	watch->write_event =
-		event_new(loop_base(loop), fd, EV_WRITE | EV_PERSIST, on_ready, watch);
+		event_new(net_loop_base(loop), fd, EV_WRITE | EV_PERSIST, on_ready, watch);
 	return watch;
 }
 
@@ -65,7 +65,7 @@ static bool set_event(struct event *event, bool wanted)
 	return (wanted ? event_add(event, NULL) : event_del(event)) == 0;
 }
 
-void watch_fd_want(struct watch_fd *watch, bool read, bool write)
+void net_watch_fd_want(struct net_watch_fd *watch, bool read, bool write)
 {
 	watch->wants_read = read;
 	watch->wants_write = write;
@@ -78,15 +78,15 @@ void watch_fd_want(struct watch_fd *watch, bool read, bool write)
 		event_free(watch->read_event);
 		event_free(watch->write_event);
 		watch->read_event = watch->write_event = NULL;
-		watch->always = loop_timer_new(watch->loop, on_turn, watch);
+		watch->always = net_loop_timer_new(watch->loop, on_turn, watch);
 	}
 	if (read || write)
-		loop_timer_arm(watch->always, 0);
+		net_loop_timer_arm(watch->always, 0);
 	else
-		loop_timer_disarm(watch->always);
+		net_loop_timer_disarm(watch->always);
 }
 
-void watch_fd_free(struct watch_fd *watch)
+void net_watch_fd_free(struct net_watch_fd *watch)
 {
 	if (watch == NULL)
 		return;
@@ -94,11 +94,11 @@ void watch_fd_free(struct watch_fd *watch)
 		event_free(watch->read_event);
 	if (watch->write_event != NULL)
 		event_free(watch->write_event);
-	loop_timer_free(watch->always);
+	net_loop_timer_free(watch->always);
 	free(watch);
 }
 
-struct watch_signal {
+struct net_watch_signal {
 	struct event *event;
 	void (*fn)(void *arg);
 	void *arg;
@@ -106,28 +106,28 @@ struct watch_signal {
 
 static void on_signal(evutil_socket_t signal_number, short what, void *arg)
 {
-	struct watch_signal *watch = arg;
+	struct net_watch_signal *watch = arg;
 	(void)signal_number;
 	(void)what;
 	watch->fn(watch->arg);
 }
 
-struct watch_signal *watch_signal_new(
-	struct loop *loop, int signal_number, void (*fn)(void *arg), void *arg, struct err *err)
+struct net_watch_signal *net_watch_signal_new(struct net_loop *loop, int signal_number,
+	void (*fn)(void *arg), void *arg, struct err *err)
 {
-	struct watch_signal *watch = x_calloc(1, sizeof *watch);
+	struct net_watch_signal *watch = x_calloc(1, sizeof *watch);
 	watch->fn = fn;
 	watch->arg = arg;
-	watch->event = evsignal_new(loop_base(loop), signal_number, on_signal, watch);
+	watch->event = evsignal_new(net_loop_base(loop), signal_number, on_signal, watch);
 	if (watch->event == NULL || event_add(watch->event, NULL) != 0) {
 		err_set(err, ERR_INTERNAL, "cannot watch signal %d", signal_number);
-		watch_signal_free(watch);
+		net_watch_signal_free(watch);
 		return NULL;
 	}
 	return watch;
 }
 
-void watch_signal_free(struct watch_signal *watch)
+void net_watch_signal_free(struct net_watch_signal *watch)
 {
 	if (watch == NULL)
 		return;
@@ -136,16 +136,16 @@ void watch_signal_free(struct watch_signal *watch)
 	free(watch);
 }
 
-struct watch_fatal {
+struct net_watch_fatal {
 	int pipe[2];
-	struct watch_fd *fd;
+	struct net_watch_fd *fd;
 	void (*fn)(void *arg, int signal_number);
 	void *arg;
 };
 
 static void on_fatal(void *arg, bool is_readable, bool is_writable)
 {
-	struct watch_fatal *watch = arg;
+	struct net_watch_fatal *watch = arg;
 	unsigned char number;
 	(void)is_writable;
 	/* one a turn: fn may free the watch */
@@ -153,10 +153,10 @@ static void on_fatal(void *arg, bool is_readable, bool is_writable)
 		watch->fn(watch->arg, number);
 }
 
-struct watch_fatal *watch_fatal_new(struct loop *loop, int patience,
+struct net_watch_fatal *net_watch_fatal_new(struct net_loop *loop, int patience,
 	void (*fn)(void *arg, int signal_number), void *arg, struct err *err)
 {
-	struct watch_fatal *watch = x_calloc(1, sizeof *watch);
+	struct net_watch_fatal *watch = x_calloc(1, sizeof *watch);
 	watch->fn = fn;
 	watch->arg = arg;
 	if (pipe2(watch->pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -164,22 +164,22 @@ struct watch_fatal *watch_fatal_new(struct loop *loop, int patience,
 		free(watch);
 		return NULL;
 	}
-	watch->fd = watch_fd_new(loop, watch->pipe[0], on_fatal, watch, err);
+	watch->fd = net_watch_fd_new(loop, watch->pipe[0], on_fatal, watch, err);
 	if (watch->fd == NULL) {
-		watch_fatal_free(watch);
+		net_watch_fatal_free(watch);
 		return NULL;
 	}
-	watch_fd_want(watch->fd, true, false);
+	net_watch_fd_want(watch->fd, true, false);
 	fatal_signal_catch(watch->pipe[1], patience);
 	return watch;
 }
 
-void watch_fatal_free(struct watch_fatal *watch)
+void net_watch_fatal_free(struct net_watch_fatal *watch)
 {
 	if (watch == NULL)
 		return;
 	fatal_signal_release();
-	watch_fd_free(watch->fd);
+	net_watch_fd_free(watch->fd);
 	close(watch->pipe[0]);
 	close(watch->pipe[1]);
 	free(watch);

@@ -28,9 +28,9 @@ static void closed(struct net_ws *ws, const struct err *err, int close_code)
 	if (ws->state == WS_CLOSED || ws->is_dead)
 		return;
 	ws->state = WS_CLOSED;
-	loop_timer_disarm(ws->timeout);
-	loop_timer_disarm(ws->ping);
-	loop_timer_disarm(ws->dead);
+	net_loop_timer_disarm(ws->timeout);
+	net_loop_timer_disarm(ws->ping);
+	net_loop_timer_disarm(ws->dead);
 	bufferevent_disable(ws->bev, EV_READ);
 	bufferevent_setcb(ws->bev, NULL, NULL, NULL, NULL);
 	if (ws->on_closed != NULL)
@@ -134,7 +134,7 @@ static void work_later(struct net_ws *ws)
 	if (ws->is_work_due || ws->is_dead)
 		return;
 	ws->is_work_due = true;
-	loop_defer(ws->loop, on_work, ws);
+	net_loop_defer(ws->loop, on_work, ws);
 }
 
 /* --- keeping an eye on the peer --- */
@@ -149,13 +149,13 @@ static void on_ping_due(void *arg)
 	if (ws->state != WS_OPEN || ws->pong_within_ms <= 0 || ws->is_paused || ws->is_awaiting)
 		return;
 	ws->is_awaiting = true;
-	loop_timer_arm(ws->dead, ws->pong_within_ms);
+	net_loop_timer_arm(ws->dead, ws->pong_within_ms);
 }
 
 static void stop_awaiting(struct net_ws *ws)
 {
 	ws->is_awaiting = false;
-	loop_timer_disarm(ws->dead);
+	net_loop_timer_disarm(ws->dead);
 }
 
 static void on_silence(void *arg)
@@ -167,7 +167,7 @@ static void on_timeout(void *arg)
 {
 	struct net_ws *ws = arg;
 	struct err err;
-	if (ws->state == WS_REFUSED && !ws_handshake_read(ws, true, &err))
+	if (ws->state == WS_REFUSED && !net_ws_handshake_read(ws, true, &err))
 		closed(ws, &err, 0); /* its status is known, its body is late */
 	else
 		fail(ws, ERR_OP_TIMEOUT, "no answer to the WebSocket handshake in time");
@@ -178,15 +178,15 @@ static void on_timeout(void *arg)
 static void shake_hands(struct net_ws *ws, bool is_end)
 {
 	struct err err;
-	if (!ws_handshake_read(ws, is_end, &err)) {
+	if (!net_ws_handshake_read(ws, is_end, &err)) {
 		closed(ws, &err, 0);
 		return;
 	}
 	if (ws->state != WS_OPEN)
 		return;
-	loop_timer_disarm(ws->timeout);
+	net_loop_timer_disarm(ws->timeout);
 	if (ws->ping_every_ms > 0)
-		loop_timer_arm_every(ws->ping, ws->ping_every_ms);
+		net_loop_timer_arm_every(ws->ping, ws->ping_every_ms);
 	if (ws->on_open != NULL)
 		ws->on_open(ws->arg);
 }
@@ -272,7 +272,7 @@ bool net_ws_has_room(struct net_ws *ws)
 
 bool net_ws_send(struct net_ws *ws, const void *bytes, size_t n)
 {
-	return net_ws_has_room(ws) && ws_frame_add(output_of(ws), bytes, n);
+	return net_ws_has_room(ws) && net_ws_frame_add(output_of(ws), bytes, n);
 }
 
 void net_ws_pause(struct net_ws *ws, bool paused)
@@ -293,9 +293,9 @@ void net_ws_pause(struct net_ws *ws, bool paused)
 static void destroy(void *arg)
 {
 	struct net_ws *ws = arg;
-	loop_timer_free(ws->timeout);
-	loop_timer_free(ws->ping);
-	loop_timer_free(ws->dead);
+	net_loop_timer_free(ws->timeout);
+	net_loop_timer_free(ws->ping);
+	net_loop_timer_free(ws->dead);
 	wslay_event_context_free(ws->frames);
 	bufferevent_free(ws->bev);
 	free(ws->protocols);
@@ -308,16 +308,16 @@ void net_ws_free(struct net_ws *ws)
 	if (ws == NULL || ws->is_dead)
 		return;
 	ws->is_dead = true;
-	loop_timer_disarm(ws->timeout);
-	loop_timer_disarm(ws->ping);
-	loop_timer_disarm(ws->dead);
+	net_loop_timer_disarm(ws->timeout);
+	net_loop_timer_disarm(ws->ping);
+	net_loop_timer_disarm(ws->dead);
 	bufferevent_setcb(ws->bev, NULL, NULL, NULL, NULL);
 	bufferevent_disable(ws->bev, EV_READ | EV_WRITE);
 	/* we may be inside wslay, and deferred work comes first */
-	loop_defer(ws->loop, destroy, ws);
+	net_loop_defer(ws->loop, destroy, ws);
 }
 
-struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
+struct net_ws *net_ws_new_take(struct net_loop *loop, struct bufferevent *bev,
 	const struct net_ws_opts *opts, struct err *err)
 {
 	static const struct wslay_event_callbacks callbacks = {
@@ -337,19 +337,19 @@ struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
 	ws->on_writable = opts->on_writable;
 	ws->on_closed = opts->on_closed;
 	ws->arg = opts->arg;
-	ws->timeout = loop_timer_new(loop, on_timeout, ws);
-	ws->ping = loop_timer_new(loop, on_ping_due, ws);
-	ws->dead = loop_timer_new(loop, on_silence, ws);
+	ws->timeout = net_loop_timer_new(loop, on_timeout, ws);
+	ws->ping = net_loop_timer_new(loop, on_ping_due, ws);
+	ws->dead = net_loop_timer_new(loop, on_silence, ws);
 	if (wslay_event_context_client_init(&ws->frames, &callbacks, ws) != 0)
 		abort();
 	wslay_event_config_set_max_recv_msg_length(ws->frames,
 		opts->max_message_bytes ? opts->max_message_bytes : WS_DEFAULT_MESSAGE_BYTES);
-	if (!ws_handshake_start(ws, opts, err)) {
+	if (!net_ws_handshake_start(ws, opts, err)) {
 		destroy(ws);
 		return NULL;
 	}
 	if (opts->timeout_ms > 0)
-		loop_timer_arm(ws->timeout, opts->timeout_ms);
+		net_loop_timer_arm(ws->timeout, opts->timeout_ms);
 	bufferevent_setcb(bev, on_readable, on_drained, on_event, ws);
 	bufferevent_setwatermark(bev, EV_READ, 0, WS_READ_BYTES);
 	bufferevent_setwatermark(bev, EV_WRITE, WS_QUEUE_LOW_BYTES, 0);

@@ -10,8 +10,8 @@
 
 struct bufferevent;
 struct err;
-struct http_header;
-struct loop;
+struct net_http_header;
+struct net_loop;
 struct net_ws;
 
 struct net_ws_opts {
@@ -19,7 +19,7 @@ struct net_ws_opts {
 	const char *path; /* with query */
 	const char
 		*protocols; /* offered, "a" or "a, b"; the server must choose one. NULL: none */
-	const struct http_header *headers;
+	const struct net_http_header *headers;
 	size_t n_headers;
 	int64_t timeout_ms;       /* handshake */
 	int64_t ping_every_ms;    /* 0: none */
@@ -34,7 +34,7 @@ struct net_ws_opts {
 	void *arg;
 };
 /* Takes over bev, also on failure. */
-struct net_ws *net_ws_new_take(struct loop *loop, struct bufferevent *bev,
+struct net_ws *net_ws_new_take(struct net_loop *loop, struct bufferevent *bev,
 	const struct net_ws_opts *opts, struct err *err);
 const char *net_ws_protocol(const struct net_ws *ws); /* the one chosen; "" if none */
 bool net_ws_send(struct net_ws *ws, const void *bytes, size_t n); /* false: send queue full */

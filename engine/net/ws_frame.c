@@ -49,7 +49,7 @@ static void mask_copy(unsigned char *into, const unsigned char *from, size_t n,
 		into[i] = from[i] ^ mask[i % MASK_BYTES];
 }
 
-bool ws_frame_add(struct evbuffer *out, const void *bytes, size_t n)
+bool net_ws_frame_add(struct evbuffer *out, const void *bytes, size_t n)
 {
 	struct evbuffer_iovec space;
 	ev_ssize_t room = (ev_ssize_t)(MAX_HEADER_BYTES + n);

@@ -16,7 +16,7 @@ static bool is_line_safe(const char *text)
 	return text == NULL || strpbrk(text, "\r\n") == NULL;
 }
 
-bool ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struct err *err)
+bool net_ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struct err *err)
 {
 	unsigned char random[16];
 	digest_random(random, sizeof random);
@@ -165,7 +165,7 @@ static bool read_refusal(struct net_ws *ws, bool is_end, struct err *err)
 	return false;
 }
 
-bool ws_handshake_read(struct net_ws *ws, bool is_end, struct err *err)
+bool net_ws_handshake_read(struct net_ws *ws, bool is_end, struct err *err)
 {
 	if (ws->state == WS_REFUSED)
 		return read_refusal(ws, is_end, err);

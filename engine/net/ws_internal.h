@@ -20,22 +20,22 @@ enum {
 	WS_KEY_BYTES = 25,          /* base64 of 16 bytes, and NUL */
 };
 
-enum ws_state { WS_HANDSHAKE, WS_REFUSED, WS_OPEN, WS_CLOSED };
+enum net_ws_state { WS_HANDSHAKE, WS_REFUSED, WS_OPEN, WS_CLOSED };
 
 struct net_ws {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct bufferevent *bev;
 	wslay_event_context_ptr frames;
-	enum ws_state state;
+	enum net_ws_state state;
 	char key[WS_KEY_BYTES];
 	char *protocols; /* offered */
 	char *protocol;  /* chosen */
 	int refusal_status;
 	size_t refusal_bytes; /* of its body, as announced; SIZE_MAX if not */
 	int64_t ping_every_ms, pong_within_ms;
-	struct loop_timer *timeout; /* handshake */
-	struct loop_timer *ping;
-	struct loop_timer *dead;
+	struct net_loop_timer *timeout; /* handshake */
+	struct net_loop_timer *ping;
+	struct net_loop_timer *dead;
 	void (*on_open)(void *arg);
 	void (*on_message)(void *arg, struct slice bytes);
 	void (*on_writable)(void *arg);
@@ -49,9 +49,9 @@ struct net_ws {
 struct evbuffer;
 
 /* Appends one masked binary frame. */
-bool ws_frame_add(struct evbuffer *out, const void *bytes, size_t n);
+bool net_ws_frame_add(struct evbuffer *out, const void *bytes, size_t n);
 /* Writes the request. False with *err if the options cannot be sent. */
-bool ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struct err *err);
+bool net_ws_handshake_start(struct net_ws *ws, const struct net_ws_opts *opts, struct err *err);
 /* Reads what has come. Sets the state to WS_OPEN or WS_REFUSED when it is known; false with *err
  * when this is no answer to a WebSocket handshake, or the refusal is complete. */
-bool ws_handshake_read(struct net_ws *ws, bool is_end, struct err *err);
+bool net_ws_handshake_read(struct net_ws *ws, bool is_end, struct err *err);

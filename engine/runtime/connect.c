@@ -34,28 +34,29 @@ enum {
 static void try_rest(struct runtime *runtime);
 static void try_grpc(struct runtime *runtime);
 
-bool runtime_connect_is_up(const struct runtime *runtime, enum lane lane)
+bool runtime_connect_is_up(const struct runtime *runtime, enum runtime_channel lane)
 {
 	if (lane == LANE_REST)
 		return runtime->lanes[LANE_REST].state == LANE_UP;
 	/* a new stream on a living connection needs no new look at the health */
 	return runtime->lanes[LANE_GRPC].state == LANE_UP && runtime->current &&
-	       grpc_conn_is_usable(runtime->current->grpc);
+	       net_grpc_conn_is_usable(runtime->current->grpc);
 }
 
-static void stop_attempt(struct lane_attempt *lane)
+static void stop_attempt(struct runtime_channel_attempt *lane)
 {
-	http_cancel(lane->probe);
+	net_http_cancel(lane->probe);
 	net_dial_cancel(lane->dial);
 	lane->probe = NULL;
 	lane->dial = NULL;
-	loop_timer_disarm(lane->retry);
-	loop_timer_disarm(lane->deadline);
+	net_loop_timer_disarm(lane->retry);
+	net_loop_timer_disarm(lane->deadline);
 }
 
-static void lane_failed(struct runtime *runtime, enum lane which, const struct err *err)
+static void lane_failed(
+	struct runtime *runtime, enum runtime_channel which, const struct err *err)
 {
-	struct lane_attempt *lane = &runtime->lanes[which];
+	struct runtime_channel_attempt *lane = &runtime->lanes[which];
 	struct err why;
 
 	err_copy(&why, err);
@@ -67,9 +68,9 @@ static void lane_failed(struct runtime *runtime, enum lane which, const struct e
 			runtime_op_fail_later(op, &why);
 }
 
-static void lane_up(struct runtime *runtime, enum lane which)
+static void lane_up(struct runtime *runtime, enum runtime_channel which)
 {
-	struct lane_attempt *lane = &runtime->lanes[which];
+	struct runtime_channel_attempt *lane = &runtime->lanes[which];
 	bool wants_grpc = false;
 
 	stop_attempt(lane);
@@ -87,7 +88,7 @@ static void lane_up(struct runtime *runtime, enum lane which)
 		runtime_connect_start(runtime, LANE_GRPC);
 }
 
-static bool is_worth_waiting(const struct lane_attempt *lane, enum err_code code)
+static bool is_worth_waiting(const struct runtime_channel_attempt *lane, enum err_code code)
 {
 	int64_t waited_ms = clock_mono_ms() - lane->started_mono_ms;
 
@@ -106,16 +107,17 @@ static bool is_worth_waiting(const struct lane_attempt *lane, enum err_code code
 }
 
 /* One try failed: once more in 200 ms, unless it cannot help. */
-static void try_failed(struct runtime *runtime, enum lane which, const struct err *err)
+static void try_failed(
+	struct runtime *runtime, enum runtime_channel which, const struct err *err)
 {
-	struct lane_attempt *lane = &runtime->lanes[which];
+	struct runtime_channel_attempt *lane = &runtime->lanes[which];
 
 	/* a last look that was cut short by the deadline knows less than the one before */
 	if (err->code != ERR_OP_TIMEOUT || lane->last.code == ERR_NONE)
 		err_copy(&lane->last, err);
 	runtime->is_version_next = false;
 	if (is_worth_waiting(lane, err->code))
-		loop_timer_arm(lane->retry, setting_get(SETTING_HEALTH_POLL));
+		net_loop_timer_arm(lane->retry, setting_get(SETTING_HEALTH_POLL));
 	else
 		lane_failed(runtime, which, err);
 }
@@ -123,7 +125,7 @@ static void try_failed(struct runtime *runtime, enum lane which, const struct er
 bool runtime_trouble(const struct runtime *runtime, struct err *err)
 {
 	for (int i = 0; i < LANE_COUNT; i++) {
-		const struct lane_attempt *lane = &runtime->lanes[i];
+		const struct runtime_channel_attempt *lane = &runtime->lanes[i];
 		if (lane->state != LANE_CONNECTING || lane->last.code == ERR_NONE ||
 			lane->last.code == ERR_OP_TIMEOUT)
 			continue;
@@ -141,7 +143,7 @@ void runtime_connect_explain(const struct runtime *runtime, struct err *err)
 	err_set(err, ERR_OP_TIMEOUT, "no connection to %s in time", runtime->label);
 }
 
-static void on_deadline(struct runtime *runtime, enum lane which)
+static void on_deadline(struct runtime *runtime, enum runtime_channel which)
 {
 	struct err err = { 0 };
 
@@ -169,13 +171,13 @@ static void on_grpc_retry(void *arg)
 	try_grpc(arg);
 }
 
-void runtime_connect_start(struct runtime *runtime, enum lane which)
+void runtime_connect_start(struct runtime *runtime, enum runtime_channel which)
 {
-	struct lane_attempt *rest = &runtime->lanes[LANE_REST];
+	struct runtime_channel_attempt *rest = &runtime->lanes[LANE_REST];
 
 	if (which == LANE_GRPC && runtime->rest_url && rest->state != LANE_UP)
 		which = LANE_REST;
-	struct lane_attempt *lane = &runtime->lanes[which];
+	struct runtime_channel_attempt *lane = &runtime->lanes[which];
 	if (lane->state == LANE_CONNECTING)
 		return;
 	lane->state = LANE_CONNECTING;
@@ -186,14 +188,14 @@ void runtime_connect_start(struct runtime *runtime, enum lane which)
 		timeout_ms = GRPC_AFTER_REST_MS;
 	lane->started_mono_ms = clock_mono_ms();
 	lane->deadline_mono_ms = lane->started_mono_ms + timeout_ms;
-	loop_timer_arm(lane->deadline, timeout_ms);
+	net_loop_timer_arm(lane->deadline, timeout_ms);
 	/* a turn later: no attempt ends inside the call that asked for it */
-	loop_timer_arm(lane->retry, 0);
+	net_loop_timer_arm(lane->retry, 0);
 }
 
 /* ---- REST */
 static void on_health(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct runtime *runtime = arg;
 	struct err failure = { 0 };
@@ -210,7 +212,7 @@ static void on_health(
 	}
 }
 
-static int64_t left_ms(const struct lane_attempt *lane)
+static int64_t left_ms(const struct runtime_channel_attempt *lane)
 {
 	int64_t left = lane->deadline_mono_ms - clock_mono_ms();
 
@@ -219,7 +221,7 @@ static int64_t left_ms(const struct lane_attempt *lane)
 
 static void try_rest(struct runtime *runtime)
 {
-	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
+	struct runtime_channel_attempt *lane = &runtime->lanes[LANE_REST];
 	struct err err = { 0 };
 
 	if (runtime_find_token(runtime, &err) && runtime_route_locate(runtime, &err))
@@ -230,7 +232,7 @@ static void try_rest(struct runtime *runtime)
 
 void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err)
 {
-	struct lane_attempt *lane = &runtime->lanes[LANE_REST];
+	struct runtime_channel_attempt *lane = &runtime->lanes[LANE_REST];
 
 	switch (err->code) {
 	case ERR_CONN_LOST:
@@ -246,19 +248,19 @@ void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err)
 		return;
 	lane->state = LANE_DOWN;
 	lane->has_failed = true;
-	http_drop_lane(runtime->http, runtime->http_lane);
+	net_http_drop_lane(runtime->http, runtime->http_lane);
 }
 
 /* ---- gRPC */
 static void on_conn_free(void *arg)
 {
-	struct conn *conn = arg;
+	struct runtime_conn *conn = arg;
 
-	grpc_conn_free(conn->grpc);
+	net_grpc_conn_free(conn->grpc);
 	free(conn);
 }
 
-static void forget_conn(struct conn *conn)
+static void forget_conn(struct runtime_conn *conn)
 {
 	struct runtime *runtime = conn->runtime;
 
@@ -273,7 +275,7 @@ static void forget_conn(struct conn *conn)
 
 static void on_conn_closed(void *arg, const struct err *err)
 {
-	struct conn *conn = arg;
+	struct runtime_conn *conn = arg;
 	struct runtime *runtime = conn->runtime;
 
 	if (!runtime)
@@ -282,13 +284,13 @@ static void on_conn_closed(void *arg, const struct err *err)
 	forget_conn(conn);
 	if (is_current && err)
 		runtime->lanes[LANE_GRPC].has_failed = true;
-	loop_defer(runtime->loop, on_conn_free, conn);
+	net_loop_defer(runtime->loop, on_conn_free, conn);
 }
 
 static bool adopt(struct runtime *runtime, struct bufferevent *bev, struct err *err)
 {
-	struct conn *conn = x_calloc(1, sizeof *conn);
-	struct grpc_conn_opts opts = {
+	struct runtime_conn *conn = x_calloc(1, sizeof *conn);
+	struct net_grpc_conn_opts opts = {
 		.authority = runtime->authority,
 		.token = runtime->token,
 		.max_message_bytes = runtime->max_execute_bytes,
@@ -297,7 +299,7 @@ static bool adopt(struct runtime *runtime, struct bufferevent *bev, struct err *
 	};
 
 	conn->runtime = runtime;
-	conn->grpc = grpc_conn_new_take(runtime->loop, bev, &opts, err);
+	conn->grpc = net_grpc_conn_new_take(runtime->loop, bev, &opts, err);
 	if (!conn->grpc) {
 		free(conn);
 		return false;
@@ -338,13 +340,13 @@ static void try_tunnel(struct runtime *runtime)
 		return;
 	}
 	struct bufferevent *bev = bufferevent_socket_new(
-		loop_base(runtime->loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
+		net_loop_base(runtime->loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
 	on_dialled(runtime, NULL, bev);
 }
 
 static void try_grpc(struct runtime *runtime)
 {
-	struct lane_attempt *lane = &runtime->lanes[LANE_GRPC];
+	struct runtime_channel_attempt *lane = &runtime->lanes[LANE_GRPC];
 	struct err err = { 0 };
 
 	if (runtime->connect) {
@@ -366,13 +368,13 @@ static void try_grpc(struct runtime *runtime)
 /* ---- life */
 void runtime_connect_init(struct runtime *runtime)
 {
-	static loop_fn *const retry[] = { on_rest_retry, on_grpc_retry };
-	static loop_fn *const deadline[] = { on_rest_deadline, on_grpc_deadline };
+	static net_loop_fn *const retry[] = { on_rest_retry, on_grpc_retry };
+	static net_loop_fn *const deadline[] = { on_rest_deadline, on_grpc_deadline };
 
 	for (int i = 0; i < LANE_COUNT; i++) {
-		runtime->lanes[i].retry = loop_timer_new(runtime->loop, retry[i], runtime);
+		runtime->lanes[i].retry = net_loop_timer_new(runtime->loop, retry[i], runtime);
 		runtime->lanes[i].deadline =
-			loop_timer_new(runtime->loop, deadline[i], runtime);
+			net_loop_timer_new(runtime->loop, deadline[i], runtime);
 	}
 }
 
@@ -384,12 +386,12 @@ void runtime_connect_drop(struct runtime *runtime)
 		runtime->lanes[i].has_failed = true;
 	}
 	while (runtime->conns) {
-		struct conn *conn = runtime->conns;
+		struct runtime_conn *conn = runtime->conns;
 		forget_conn(conn);
 		/* we may be inside one of its callbacks */
-		loop_defer(runtime->loop, on_conn_free, conn);
+		net_loop_defer(runtime->loop, on_conn_free, conn);
 	}
-	http_drop_lane(runtime->http, runtime->http_lane);
+	net_http_drop_lane(runtime->http, runtime->http_lane);
 }
 
 void runtime_connect_deinit(struct runtime *runtime)
@@ -398,7 +400,7 @@ void runtime_connect_deinit(struct runtime *runtime)
 		return;
 	runtime_connect_drop(runtime);
 	for (int i = 0; i < LANE_COUNT; i++) {
-		loop_timer_free(runtime->lanes[i].retry);
-		loop_timer_free(runtime->lanes[i].deadline);
+		net_loop_timer_free(runtime->lanes[i].retry);
+		net_loop_timer_free(runtime->lanes[i].deadline);
 	}
 }

@@ -127,7 +127,7 @@ static const char *status_text(int status)
 }
 
 bool runtime_errors_from_rest(
-	struct err *err, enum errors_rest kind, int status, struct slice body)
+	struct err *err, enum runtime_errors_rest kind, int status, struct slice body)
 {
 	struct rest_text text;
 	enum err_code code = ERR_HTTP_STATUS;
@@ -224,7 +224,8 @@ static const struct grpc_row {
 	{ CALL(ERRORS_CONTROL), ERR_NONE, "input/output error", ERR_PROC_STDIN_CLOSED },
 };
 
-bool runtime_errors_from_grpc(struct err *err, enum errors_call call, const struct err *from)
+bool runtime_errors_from_grpc(
+	struct err *err, enum runtime_errors_call call, const struct err *from)
 {
 	for (size_t i = 0; i < sizeof grpc_rows / sizeof *grpc_rows; i++) {
 		const struct grpc_row *row = &grpc_rows[i];

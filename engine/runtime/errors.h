@@ -9,7 +9,7 @@
 
 struct err;
 
-enum errors_rest {
+enum runtime_errors_rest {
 	ERRORS_DAEMON, /* health, metadata */
 	ERRORS_READ,   /* read, list, stat */
 	ERRORS_WRITE,
@@ -18,13 +18,13 @@ enum errors_rest {
 };
 /* body: what was kept of the answer: JSON {"code","message"} or plain text, or empty (HEAD). */
 bool runtime_errors_from_rest(
-	struct err *err, enum errors_rest kind, int status, struct slice body);
+	struct err *err, enum runtime_errors_rest kind, int status, struct slice body);
 
 /* Through a sandbox-router: true with *err set (router.*) if the answer is the router's own, {"detail":"…"}, or
  * that of a gateway before it. */
 bool runtime_errors_is_router(struct err *err, int status, struct slice body);
 
-enum errors_call {
+enum runtime_errors_call {
 	ERRORS_START,
 	ERRORS_EXECUTE,
 	ERRORS_CONTROL, /* WriteStdin, SendSignal, ResizeTTY */
@@ -33,4 +33,5 @@ enum errors_call {
 };
 /* from: the completion of a grpc call. A NOT_FOUND at start becomes ERR_PROC_COMMAND_NOT_FOUND; the caller finds
  * out whether a missing cwd was meant, since the daemon's text blames the program either way. */
-bool runtime_errors_from_grpc(struct err *err, enum errors_call call, const struct err *from);
+bool runtime_errors_from_grpc(
+	struct err *err, enum runtime_errors_call call, const struct err *from);

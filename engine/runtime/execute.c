@@ -15,8 +15,8 @@ struct execute_op {
 	struct runtime_op op;
 	struct slice request;
 	char *cwd;
-	struct cwd_check *check;
-	struct message_result result;
+	struct runtime_cwd_check *check;
+	struct runtime_message_result result;
 	struct err failure;
 	void (*done)(void *arg, const struct err *err, const struct runtime_result *result);
 	/* instead of done, for runtime_links_start() */
@@ -45,7 +45,7 @@ static void release(struct runtime_op *op)
 /* One '0' or '1' for each path: nothing that a file name could forge. */
 static void complete_links(struct execute_op *execute, const struct err *err)
 {
-	const struct message_result *result = &execute->result;
+	const struct runtime_message_result *result = &execute->result;
 	struct err failure = { 0 };
 	bool *is_link = x_calloc(execute->n_links + 1, sizeof *is_link);
 
@@ -102,7 +102,8 @@ static void on_done(void *arg, const struct err *err)
 
 	execute->op.call = NULL;
 	if (!err) {
-		span_set_int(execute->op.span, "sandbox.exit_code", execute->result.exit_code);
+		telemetry_span_set_int(
+			execute->op.span, "sandbox.exit_code", execute->result.exit_code);
 		runtime_op_finish(&execute->op, NULL);
 		return;
 	}
@@ -118,7 +119,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 {
 	struct execute_op *execute = (struct execute_op *)op;
 	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
-	struct grpc_call_opts opts = {
+	struct net_grpc_call_opts opts = {
 		.path = "/process.v1.ProcessService/Execute",
 		.message = execute->request,
 		.is_unary = true,
@@ -130,10 +131,10 @@ static bool begin(struct runtime_op *op, struct err *err)
 		.arg = execute,
 	};
 
-	span_traceparent(op->span, traceparent);
+	telemetry_span_traceparent(op->span, traceparent);
 	if (traceparent[0])
 		opts.traceparent = traceparent;
-	op->call = grpc_start(op->runtime->current->grpc, &opts, err);
+	op->call = net_grpc_start(op->runtime->current->grpc, &opts, err);
 	return op->call != NULL;
 }
 
@@ -149,7 +150,7 @@ static struct execute_op *execute_new(struct runtime *runtime, const char *const
 	struct execute_op *execute = runtime_op_new(runtime, sizeof *execute, LANE_GRPC,
 		timeout_ms > 0 ? timeout_ms : setting_get(SETTING_COMMAND_TIMEOUT), "run",
 		NULL);
-	struct message_config config = { argv, env, cwd };
+	struct runtime_message_config config = { argv, env, cwd };
 	size_t n;
 	char *request = runtime_message_execute(&config, &n);
 
@@ -160,7 +161,7 @@ static struct execute_op *execute_new(struct runtime *runtime, const char *const
 	execute->op.complete = complete;
 	execute->op.detach = detach;
 	execute->op.release = release;
-	span_set_str(execute->op.span, "sandbox.command.executable",
+	telemetry_span_set_str(execute->op.span, "sandbox.command.executable",
 		runtime_process_executable(argv));
 	return execute;
 }

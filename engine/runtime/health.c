@@ -56,11 +56,11 @@ static bool take_pairs(struct info_op *info, struct err *err)
 		info->pairs[info->n_pairs++] =
 			(struct runtime_pair){ item->string, item->valuestring };
 	}
-	span_set_int(info->op.span, "sandbox.metadata.count", (int64_t)info->n_pairs);
+	telemetry_span_set_int(info->op.span, "sandbox.metadata.count", (int64_t)info->n_pairs);
 	return true;
 }
 
-static bool take(struct info_op *info, const struct http_reply *reply, struct slice body,
+static bool take(struct info_op *info, const struct net_http_reply *reply, struct slice body,
 	struct err *err)
 {
 	/* a daemon without the endpoint has no metadata, which is no failure */
@@ -76,7 +76,7 @@ static bool take(struct info_op *info, const struct http_reply *reply, struct sl
 }
 
 static void on_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct info_op *info = arg;
 	struct err failure = { 0 };
@@ -93,7 +93,7 @@ static void on_done(
 static bool begin(struct runtime_op *op, struct err *err)
 {
 	struct info_op *info = (struct info_op *)op;
-	struct http_opts opts = {
+	struct net_http_opts opts = {
 		.method = "GET",
 		.url = info->path,
 		.max_body_bytes =

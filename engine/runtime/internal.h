@@ -16,26 +16,26 @@
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 
-enum lane { LANE_REST, LANE_GRPC, LANE_COUNT };
-enum lane_state { LANE_DOWN, LANE_CONNECTING, LANE_UP };
+enum runtime_channel { LANE_REST, LANE_GRPC, LANE_COUNT };
+enum runtime_channel_state { LANE_DOWN, LANE_CONNECTING, LANE_UP };
 
 struct net_dial;
 
 enum { RUNTIME_ROUTE_HEADERS = 5, RUNTIME_REQUEST_ID_BYTES = 17 };
 
 /* One HTTP/2 connection. After a GOAWAY the old one lives on beside its successor until its streams are done. */
-struct conn {
+struct runtime_conn {
 	struct runtime *runtime; /* NULL once the runtime let go of it */
-	struct grpc_conn *grpc;
-	struct conn *prev, *next;
+	struct net_grpc_conn *grpc;
+	struct runtime_conn *prev, *next;
 };
 
-struct lane_attempt {
-	enum lane_state state;
-	struct loop_timer *retry, *deadline;
-	struct http_req *probe; /* REST */
-	struct net_dial *dial;  /* gRPC */
-	struct err last;        /* why the last try of this attempt failed */
+struct runtime_channel_attempt {
+	enum runtime_channel_state state;
+	struct net_loop_timer *retry, *deadline;
+	struct net_http_req *probe; /* REST */
+	struct net_dial *dial;      /* gRPC */
+	struct err last;            /* why the last try of this attempt failed */
 	int64_t deadline_mono_ms;
 	int64_t started_mono_ms;
 	bool is_loopback; /* its address, dialled by us */
@@ -43,17 +43,17 @@ struct lane_attempt {
 };
 
 struct runtime_liveness {
-	struct loop_timer *timer;
-	struct loop_wake *wake;
-	struct http_req *req;
+	struct net_loop_timer *timer;
+	struct net_loop_wake *wake;
+	struct net_http_req *req;
 	bool is_on;
 	int misses;
 	int64_t answered_mono_ms, give_up_ms;
 };
 
 struct runtime {
-	struct loop *loop;
-	struct http *http;
+	struct net_loop *loop;
+	struct net_http *http;
 	struct net_tls *tls;
 	struct telemetry *telemetry;
 	char *label, *rest_url, *grpc_host, *authority, *auth_header, *token, *http_lane;
@@ -63,7 +63,7 @@ struct runtime {
 	void (*explain)(void *arg, struct err *err);
 	void *explain_arg;
 	enum runtime_kind kind;
-	struct http_header
+	struct net_http_header
 		route[RUNTIME_ROUTE_HEADERS]; /* owned values; n_route 0: no router */
 	size_t n_route;
 	bool (*locate)(void *arg, struct str *url, struct err *err);
@@ -76,9 +76,9 @@ struct runtime {
 	uint64_t max_download_bytes, max_upload_bytes;
 	size_t max_listing_bytes, max_execute_bytes;
 	int64_t connect_timeout_ms;
-	struct lane_attempt lanes[LANE_COUNT];
-	struct conn *conns;   /* all that are open */
-	struct conn *current; /* the one new calls use */
+	struct runtime_channel_attempt lanes[LANE_COUNT];
+	struct runtime_conn *conns;   /* all that are open */
+	struct runtime_conn *current; /* the one new calls use */
 	struct runtime_op *ops;
 	struct runtime_liveness liveness;
 	size_t n_killing;
@@ -88,15 +88,15 @@ struct runtime_op {
 	struct runtime *runtime; /* NULL once ended */
 	struct runtime_op *prev, *next;
 	int refs;
-	enum lane lane;
+	enum runtime_channel lane;
 	bool is_waiting;          /* for its lane */
 	int64_t deadline_mono_ms; /* 0: none */
-	struct loop_timer *timer;
+	struct net_loop_timer *timer;
 	const char *timeout_text; /* static; or NULL */
-	struct http_req *req;
+	struct net_http_req *req;
 	char request_id[RUNTIME_REQUEST_ID_BYTES]; /* X-Request-ID of all its requests */
-	struct grpc_call *call;
-	struct span *span;
+	struct net_grpc_call *call;
+	struct telemetry_span *span;
 	struct err failure; /* of op_fail_later */
 	/* Called when the lane is up; calls nobody back. */
 	bool (*begin)(struct runtime_op *op, struct err *err);
@@ -111,8 +111,8 @@ struct runtime_op {
 
 /* ---- op.c */
 /* timeout_ms 0: no deadline. The op is the first member of what op_new allocated (bytes). */
-void *runtime_op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
-	const char *span_name, const struct span *parent);
+void *runtime_op_new(struct runtime *runtime, size_t bytes, enum runtime_channel lane,
+	int64_t timeout_ms, const char *span_name, const struct telemetry_span *parent);
 void runtime_op_discard(struct runtime_op *op); /* before it was launched */
 /* False: it failed at once and is freed; no callback comes. */
 bool runtime_op_launch(struct runtime_op *op, struct err *err);
@@ -130,8 +130,8 @@ void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms);
 /* ---- connect.c */
 void runtime_connect_init(struct runtime *runtime);
 void runtime_connect_deinit(struct runtime *runtime);
-bool runtime_connect_is_up(const struct runtime *runtime, enum lane lane);
-void runtime_connect_start(struct runtime *runtime, enum lane lane);
+bool runtime_connect_is_up(const struct runtime *runtime, enum runtime_channel lane);
+void runtime_connect_start(struct runtime *runtime, enum runtime_channel lane);
 /* A request on the REST lane failed in transport: the next call looks at the health first. */
 void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err);
 /* Why a call that still waits for its lane ends now: the last try's reason, or time. */
@@ -153,25 +153,25 @@ bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struc
 /* ---- rest.c */
 /* GET /v1/health (the version's turn: /v1/metadata, with the token; the legacy runtime: /) beside all operations.
  * done's arg is the runtime. */
-struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+struct net_http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body),
 	struct err *err);
 /* Fills in address, TLS, token, lane, traceparent; sets op->req. opts->url is the path with its query. */
-bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err);
-bool runtime_rest_is_json(const struct http_reply *reply);
-int64_t runtime_rest_modified_s(const struct http_reply *reply); /* Last-Modified or -1 */
+bool runtime_rest_start(struct runtime_op *op, struct net_http_opts *opts, struct err *err);
+bool runtime_rest_is_json(const struct net_http_reply *reply);
+int64_t runtime_rest_modified_s(const struct net_http_reply *reply); /* Last-Modified or -1 */
 /* For the end of every REST call: op->req is forgotten, the lane is told of a broken connection. */
 void runtime_rest_ended(struct runtime_op *op, const struct err *err);
 
 /* The first bytes of an error answer. */
 enum { REST_ERROR_BYTES = 4096 };
-struct rest_failure {
+struct runtime_rest_failure {
 	int status; /* 0: none */
 	size_t n;
 	char bytes[REST_ERROR_BYTES];
 };
-void runtime_rest_failure_add(struct rest_failure *failure, struct slice bytes);
+void runtime_rest_failure_add(struct runtime_rest_failure *failure, struct slice bytes);
 
 /* ---- route.c: what stands between us and the runtime */
 bool runtime_route_init(
@@ -180,26 +180,26 @@ void runtime_route_deinit(struct runtime *runtime);
 bool runtime_route_check(const char *what, const char *value, struct err *err);
 /* Adds the router's headers, with the id (made if empty); returns how many. */
 size_t runtime_route_headers(
-	const struct runtime *runtime, struct http_header *into, char *request_id);
+	const struct runtime *runtime, struct net_http_header *into, char *request_id);
 /* Asks where the runtime is now, if that has to be found. */
 bool runtime_route_locate(struct runtime *runtime, struct err *err);
 /* An answer to runtime_rest_probe(): fine? Then is_version_next says whether there is one question more. */
-bool runtime_route_judge(struct runtime *runtime, const struct http_reply *reply,
+bool runtime_route_judge(struct runtime *runtime, const struct net_http_reply *reply,
 	struct slice body, struct err *err);
 bool runtime_route_is_final(enum err_code code); /* no attempt to connect can mend it */
 /* runtime_errors_from_rest(), or the router's own words. */
-bool runtime_route_error(const struct runtime *runtime, struct err *err, enum errors_rest kind,
-	int status, struct slice body);
+bool runtime_route_error(const struct runtime *runtime, struct err *err,
+	enum runtime_errors_rest kind, int status, struct slice body);
 bool runtime_unsupported(struct err *err, const char *what); /* false */
 /* The path part of a URL for a file operation. free(). */
 char *runtime_route_url(
 	const struct runtime *runtime, const char *legacy_endpoint, const char *path);
 
-/* ---- cwd.c: is a missing cwd the reason of a NOT_FOUND at start? */
-struct cwd_check;
-struct cwd_check *runtime_cwd_check_start(struct runtime_op *op, const char *cwd,
+/* ---- cwd_check.c: is a missing cwd the reason of a NOT_FOUND at start? */
+struct runtime_cwd_check;
+struct runtime_cwd_check *runtime_cwd_check_start(struct runtime_op *op, const char *cwd,
 	void (*done)(void *arg, bool is_missing), void *arg);
-void runtime_cwd_check_cancel(struct cwd_check *check);
+void runtime_cwd_check_cancel(struct runtime_cwd_check *check);
 bool runtime_cwd_is_allowed(const char *cwd, struct err *err);
 
 /* ---- process.c */

@@ -22,7 +22,7 @@ static bool is_unreserved(char c)
 	       c == '-' || c == '_' || c == '~';
 }
 
-char *legacy_url(const char *endpoint, const char *path)
+char *runtime_legacy_url(const char *endpoint, const char *path)
 {
 	struct str url;
 
@@ -84,7 +84,7 @@ static bool is_utf8(const char *text)
 	return true;
 }
 
-char *legacy_execute_body(
+char *runtime_legacy_execute_body(
 	const char *const *argv, const char *const *env, const char *cwd, struct err *err)
 {
 	struct str script, command;
@@ -149,9 +149,10 @@ static bool is_started(int exit_code, const char *out, const char *err_out, stru
 	return err_set(err, code, "%.300s", err_out);
 }
 
-bool legacy_result_parse(struct slice body, struct legacy_result *out, struct err *err)
+bool runtime_legacy_result_parse(
+	struct slice body, struct runtime_legacy_result *out, struct err *err)
 {
-	*out = (struct legacy_result){ 0 };
+	*out = (struct runtime_legacy_result){ 0 };
 	cJSON *json = json_parse(body, err);
 	if (!json)
 		return false;
@@ -173,7 +174,7 @@ bool legacy_result_parse(struct slice body, struct legacy_result *out, struct er
 	return ok;
 }
 
-void legacy_result_deinit(struct legacy_result *result)
+void runtime_legacy_result_deinit(struct runtime_legacy_result *result)
 {
 	free(result->out);
 	free(result->err_out);
@@ -192,12 +193,13 @@ static bool is_sendable(const char *path)
 	return is_utf8(path);
 }
 
-bool legacy_form_init(struct legacy_form *form, const char *path, struct err *err)
+bool runtime_legacy_form_init(
+	struct runtime_legacy_form *form, const char *path, struct err *err)
 {
 	struct str head;
 	char random[33];
 
-	*form = (struct legacy_form){ 0 };
+	*form = (struct runtime_legacy_form){ 0 };
 	if (!is_sendable(path))
 		return err_set(
 			err, ERR_ARG_PATH, "this runtime cannot take a file of that name");
@@ -220,7 +222,7 @@ bool legacy_form_init(struct legacy_form *form, const char *path, struct err *er
 	return is_whole || err_set(err, ERR_ARG_PATH, "the path is too long");
 }
 
-void legacy_form_deinit(struct legacy_form *form)
+void runtime_legacy_form_deinit(struct runtime_legacy_form *form)
 {
 	free(form->head);
 	free(form->tail);

@@ -16,28 +16,30 @@
 
 /* ---- pure */
 /* "/list/a%2Fb"; a '%' of the name comes as %2525, so that both decodings leave it; the root is "%2E". free(). */
-char *legacy_url(const char *endpoint, const char *path);
+char *runtime_legacy_url(const char *endpoint, const char *path);
 /* The body of /execute. NULL with *err: not UTF-8, or nothing that `env` can start. free(). */
-char *legacy_execute_body(
+char *runtime_legacy_execute_body(
 	const char *const *argv, const char *const *env, const char *cwd, struct err *err);
 
-struct legacy_result {
+struct runtime_legacy_result {
 	int exit_code; /* −N: killed by signal N */
 	char *out, *err_out;
 };
 /* The answer of /execute; false with *err when it is none, or when the command could not be started. */
-bool legacy_result_parse(struct slice body, struct legacy_result *out, struct err *err);
-void legacy_result_deinit(struct legacy_result *result);
+bool runtime_legacy_result_parse(
+	struct slice body, struct runtime_legacy_result *out, struct err *err);
+void runtime_legacy_result_deinit(struct runtime_legacy_result *result);
 
 /* What stands before and after the bytes of a file in an upload. */
-struct legacy_form {
+struct runtime_legacy_form {
 	char boundary[48];
 	char *head, *tail;
 	size_t head_n, tail_n;
 };
 /* False with ERR_ARG_PATH for a path that would arrive as another one. */
-bool legacy_form_init(struct legacy_form *form, const char *path, struct err *err);
-void legacy_form_deinit(struct legacy_form *form); /* safe on a zeroed struct */
+bool runtime_legacy_form_init(
+	struct runtime_legacy_form *form, const char *path, struct err *err);
+void runtime_legacy_form_deinit(struct runtime_legacy_form *form); /* safe on a zeroed struct */
 
 /* ---- operations; arguments as in engine/runtime/runtime.h */
 struct runtime_op *runtime_legacy_execute(struct runtime *runtime, const char *const *argv,

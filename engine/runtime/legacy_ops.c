@@ -18,7 +18,7 @@ enum {
 struct execute {
 	struct runtime_op op;
 	char *body;
-	struct legacy_result result;
+	struct runtime_legacy_result result;
 	void (*done)(void *arg, const struct err *err, const struct runtime_result *result);
 	void *arg;
 };
@@ -27,7 +27,7 @@ static void release_execute(struct runtime_op *op)
 {
 	struct execute *execute = (struct execute *)op;
 
-	legacy_result_deinit(&execute->result);
+	runtime_legacy_result_deinit(&execute->result);
 	free(execute->body);
 }
 
@@ -44,7 +44,7 @@ static void complete_execute(struct runtime_op *op, const struct err *err)
 }
 
 static void on_executed(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct execute *execute = arg;
 	struct err failure = { 0 };
@@ -58,16 +58,17 @@ static void on_executed(
 	else if (reply->status != 200)
 		runtime_route_error(
 			execute->op.runtime, &failure, ERRORS_DAEMON, reply->status, body);
-	else if (legacy_result_parse(body, &execute->result, &failure))
-		span_set_int(execute->op.span, "sandbox.exit_code", execute->result.exit_code);
+	else if (runtime_legacy_result_parse(body, &execute->result, &failure))
+		telemetry_span_set_int(
+			execute->op.span, "sandbox.exit_code", execute->result.exit_code);
 	runtime_op_finish(&execute->op, failure.code != ERR_NONE ? &failure : NULL);
 }
 
 static bool begin_execute(struct runtime_op *op, struct err *err)
 {
 	struct execute *execute = (struct execute *)op;
-	static const struct http_header type = { "Content-Type", "application/json" };
-	struct http_opts opts = {
+	static const struct net_http_header type = { "Content-Type", "application/json" };
+	struct net_http_opts opts = {
 		.method = "POST",
 		.url = "/execute",
 		.headers = &type,
@@ -92,7 +93,7 @@ struct runtime_op *runtime_legacy_execute(struct runtime *runtime, const char *c
 	}
 	if (!runtime_process_argv_check(argv, env, err) || !runtime_cwd_is_allowed(cwd, err))
 		return NULL;
-	char *body = legacy_execute_body(argv, env, cwd, err);
+	char *body = runtime_legacy_execute_body(argv, env, cwd, err);
 	if (!body)
 		return NULL;
 	struct execute *execute = runtime_op_new(runtime, sizeof *execute, LANE_REST,
@@ -105,7 +106,7 @@ struct runtime_op *runtime_legacy_execute(struct runtime *runtime, const char *c
 	execute->op.begin = begin_execute;
 	execute->op.complete = complete_execute;
 	execute->op.release = release_execute;
-	span_set_str(execute->op.span, "sandbox.command.executable",
+	telemetry_span_set_str(execute->op.span, "sandbox.command.executable",
 		runtime_process_executable(argv));
 	return runtime_op_launch(&execute->op, err) ? &execute->op : NULL;
 }
@@ -114,7 +115,7 @@ struct runtime_op *runtime_legacy_execute(struct runtime *runtime, const char *c
 struct stat_op {
 	struct runtime_op op;
 	char *path;
-	struct listing *listing; /* of the folder it is in */
+	struct runtime_listing *listing; /* of the folder it is in */
 	struct runtime_stat stat;
 	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st);
 	void *arg;
@@ -163,7 +164,7 @@ static bool find(struct stat_op *stat, struct err *err)
 }
 
 static void on_folder(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct stat_op *stat = arg;
 	struct err failure = { 0 };
@@ -187,12 +188,12 @@ static void on_folder(
 }
 
 static bool get(struct stat_op *stat, const char *endpoint, const char *path, size_t max_bytes,
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body),
 	struct err *err)
 {
-	char *url = legacy_url(endpoint, path);
-	struct http_opts opts = {
+	char *url = runtime_legacy_url(endpoint, path);
+	struct net_http_opts opts = {
 		.method = "GET",
 		.url = url,
 		.max_body_bytes = max_bytes,
@@ -234,7 +235,7 @@ static bool take_exists(struct slice body, struct err *err)
 }
 
 static void on_exists(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct stat_op *stat = arg;
 	struct err failure = { 0 };
@@ -278,6 +279,6 @@ struct runtime_op *runtime_legacy_stat(struct runtime *runtime, const char *path
 	stat->op.begin = begin_stat;
 	stat->op.complete = complete_stat;
 	stat->op.release = release_stat;
-	span_set_path(stat->op.span, "sandbox.file.path", stat->path);
+	telemetry_span_set_path(stat->op.span, "sandbox.file.path", stat->path);
 	return runtime_op_launch(&stat->op, err) ? &stat->op : NULL;
 }

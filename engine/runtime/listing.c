@@ -22,7 +22,7 @@ enum {
 	MAX_DEPTH = 32,
 };
 
-struct listing {
+struct runtime_listing {
 	struct str skeleton, element;
 	int depth;
 	bool in_string, is_escaped, has_ended;
@@ -37,16 +37,16 @@ struct listing {
 	size_t n, capacity, n_hidden;
 };
 
-struct listing *runtime_listing_new(void)
+struct runtime_listing *runtime_listing_new(void)
 {
-	struct listing *listing = x_calloc(1, sizeof *listing);
+	struct runtime_listing *listing = x_calloc(1, sizeof *listing);
 
 	str_init(&listing->skeleton, MAX_SKELETON_BYTES);
 	str_init(&listing->element, MAX_ELEMENT_BYTES);
 	return listing;
 }
 
-void runtime_listing_free(struct listing *listing)
+void runtime_listing_free(struct runtime_listing *listing)
 {
 	if (!listing)
 		return;
@@ -96,7 +96,7 @@ static bool has_nul_escape(struct slice json)
 	return false;
 }
 
-static bool add_element(struct listing *listing, struct err *err)
+static bool add_element(struct runtime_listing *listing, struct err *err)
 {
 	struct slice bytes = { listing->element.p, listing->element.n };
 
@@ -148,7 +148,7 @@ static bool protocol(struct err *err, const char *what)
 }
 
 /* One byte of a string; strings at depth 1 are kept, they may be keys. */
-static void string_byte(struct listing *listing, char c)
+static void string_byte(struct runtime_listing *listing, char c)
 {
 	if (listing->is_escaped)
 		listing->is_escaped = false;
@@ -162,7 +162,7 @@ static void string_byte(struct listing *listing, char c)
 		listing->key[listing->key_n++] = c;
 }
 
-static bool open_bracket(struct listing *listing, char c, struct err *err)
+static bool open_bracket(struct runtime_listing *listing, char c, struct err *err)
 {
 	if (++listing->depth > MAX_DEPTH)
 		return protocol(err, "nested too deeply");
@@ -180,7 +180,7 @@ static bool open_bracket(struct listing *listing, char c, struct err *err)
 	return true;
 }
 
-static bool close_bracket(struct listing *listing, char c, struct err *err)
+static bool close_bracket(struct runtime_listing *listing, char c, struct err *err)
 {
 	if (--listing->depth < 0)
 		return protocol(err, "a bracket too many");
@@ -196,7 +196,7 @@ static bool close_bracket(struct listing *listing, char c, struct err *err)
 	return true;
 }
 
-static bool feed_byte(struct listing *listing, char c, struct err *err)
+static bool feed_byte(struct runtime_listing *listing, char c, struct err *err)
 {
 	bool was_element = listing->in_element;
 
@@ -227,7 +227,7 @@ static bool feed_byte(struct listing *listing, char c, struct err *err)
 	return true;
 }
 
-bool runtime_listing_feed(struct listing *listing, struct slice bytes, struct err *err)
+bool runtime_listing_feed(struct runtime_listing *listing, struct slice bytes, struct err *err)
 {
 	for (size_t i = 0; i < bytes.n; i++)
 		if (!feed_byte(listing, bytes.p[i], err))
@@ -235,7 +235,7 @@ bool runtime_listing_feed(struct listing *listing, struct slice bytes, struct er
 	return true;
 }
 
-bool runtime_listing_finish(struct listing *listing, struct err *err)
+bool runtime_listing_finish(struct runtime_listing *listing, struct err *err)
 {
 	if (listing->skeleton.truncated)
 		return err_set(err, ERR_LIMIT_RESPONSE, "the listing is too long");
@@ -259,7 +259,7 @@ bool runtime_listing_finish(struct listing *listing, struct err *err)
 }
 
 const struct runtime_entry *runtime_listing_entries(
-	const struct listing *listing, size_t *n, size_t *n_hidden)
+	const struct runtime_listing *listing, size_t *n, size_t *n_hidden)
 {
 	*n = listing->n;
 	*n_hidden = listing->n_hidden;

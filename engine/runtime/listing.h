@@ -9,15 +9,15 @@
 #include <stdbool.h>
 
 struct err;
-struct listing;
+struct runtime_listing;
 
-struct listing *runtime_listing_new(void);
-void runtime_listing_free(struct listing *listing);
+struct runtime_listing *runtime_listing_new(void);
+void runtime_listing_free(struct runtime_listing *listing);
 /* False with ERR_RUNTIME_PROTOCOL or ERR_LIMIT_RESPONSE; then only runtime_listing_free() makes sense. */
-bool runtime_listing_feed(struct listing *listing, struct slice bytes, struct err *err);
+bool runtime_listing_feed(struct runtime_listing *listing, struct slice bytes, struct err *err);
 bool runtime_listing_finish(
-	struct listing *listing, struct err *err); /* false if cut or no listing */
+	struct runtime_listing *listing, struct err *err); /* false if cut or no listing */
 const struct runtime_entry *runtime_listing_entries(
-	const struct listing *listing, size_t *n, size_t *n_hidden);
+	const struct runtime_listing *listing, size_t *n, size_t *n_hidden);
 
 #define LISTING_UPLOAD_PREFIX ".sandboxd-tmp-"

@@ -39,7 +39,7 @@ static void give_up(struct runtime *runtime)
 }
 
 static void on_answer(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct runtime *runtime = arg;
 	struct runtime_liveness *liveness = &runtime->liveness;
@@ -51,7 +51,7 @@ static void on_answer(
 		liveness->misses = 0;
 		liveness->answered_mono_ms = clock_mono_ms();
 		liveness->give_up_ms = GIVE_UP_MS;
-		loop_timer_arm(liveness->timer, ASK_MS);
+		net_loop_timer_arm(liveness->timer, ASK_MS);
 		return;
 	}
 	liveness->misses++;
@@ -59,7 +59,7 @@ static void on_answer(
 		clock_mono_ms() - liveness->answered_mono_ms >= liveness->give_up_ms)
 		give_up(runtime);
 	else
-		loop_timer_arm(liveness->timer, ASK_AGAIN_MS);
+		net_loop_timer_arm(liveness->timer, ASK_AGAIN_MS);
 }
 
 static void ask(void *arg)
@@ -77,7 +77,7 @@ static void ask(void *arg)
 	}
 	liveness->req = runtime_rest_probe(runtime, ANSWER_MS, on_answer, NULL);
 	if (!liveness->req)
-		loop_timer_arm(liveness->timer, ASK_MS);
+		net_loop_timer_arm(liveness->timer, ASK_MS);
 }
 
 static void on_wake(void *arg)
@@ -89,7 +89,7 @@ static void on_wake(void *arg)
 		return;
 	liveness->answered_mono_ms = clock_mono_ms();
 	liveness->give_up_ms = GIVE_UP_AFTER_WAKE_MS;
-	loop_timer_arm(liveness->timer, 0);
+	net_loop_timer_arm(liveness->timer, 0);
 }
 
 void runtime_liveness_on_process(struct runtime *runtime)
@@ -99,14 +99,14 @@ void runtime_liveness_on_process(struct runtime *runtime)
 	if (liveness->is_on || !runtime->rest_url)
 		return;
 	if (!liveness->timer) {
-		liveness->timer = loop_timer_new(runtime->loop, ask, runtime);
-		liveness->wake = loop_wake_add(runtime->loop, on_wake, runtime);
+		liveness->timer = net_loop_timer_new(runtime->loop, ask, runtime);
+		liveness->wake = net_loop_wake_add(runtime->loop, on_wake, runtime);
 	}
 	liveness->is_on = true;
 	liveness->misses = 0;
 	liveness->give_up_ms = GIVE_UP_MS;
 	liveness->answered_mono_ms = clock_mono_ms();
-	loop_timer_arm(liveness->timer, ASK_MS);
+	net_loop_timer_arm(liveness->timer, ASK_MS);
 }
 
 bool runtime_liveness_is_silent(const struct runtime *runtime)
@@ -118,12 +118,12 @@ void runtime_liveness_deinit(struct runtime *runtime)
 {
 	struct runtime_liveness *liveness = &runtime->liveness;
 
-	http_cancel(liveness->req);
+	net_http_cancel(liveness->req);
 	liveness->req = NULL;
 	if (liveness->timer)
-		loop_timer_free(liveness->timer);
+		net_loop_timer_free(liveness->timer);
 	if (liveness->wake)
-		loop_wake_remove(liveness->wake);
+		net_loop_wake_remove(liveness->wake);
 	liveness->timer = NULL;
 	liveness->wake = NULL;
 }

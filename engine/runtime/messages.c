@@ -45,7 +45,7 @@ struct built_config {
 	Process__V1__ProcessConfig__EnvVarsEntry *entries, **entry_ptrs;
 };
 
-static void config_init(struct built_config *built, const struct message_config *from)
+static void config_init(struct built_config *built, const struct runtime_message_config *from)
 {
 	size_t argc = count(from->argv), envc = count(from->env);
 
@@ -85,7 +85,7 @@ static void config_deinit(struct built_config *built)
 }
 
 char *runtime_message_start(
-	const struct message_config *config, int pty_cols, int pty_rows, size_t *n)
+	const struct runtime_message_config *config, int pty_cols, int pty_rows, size_t *n)
 {
 	struct built_config built;
 	Process__V1__StartRequest request = PROCESS__V1__START_REQUEST__INIT;
@@ -103,7 +103,7 @@ char *runtime_message_start(
 	return out;
 }
 
-char *runtime_message_execute(const struct message_config *config, size_t *n)
+char *runtime_message_execute(const struct runtime_message_config *config, size_t *n)
 {
 	struct built_config built;
 	Process__V1__ExecuteRequest request = PROCESS__V1__EXECUTE_REQUEST__INIT;
@@ -169,9 +169,9 @@ static struct slice slice_of_bytes(ProtobufCBinaryData bytes)
 }
 
 bool runtime_message_event_parse(
-	struct slice message, struct message_event *event, struct err *err)
+	struct slice message, struct runtime_message_event *event, struct err *err)
 {
-	*event = (struct message_event){ 0 };
+	*event = (struct runtime_message_event){ 0 };
 	if (!check_size(message, err))
 		return false;
 	Process__V1__StartResponse *response = process__v1__start_response__unpack(
@@ -204,17 +204,17 @@ bool runtime_message_event_parse(
 	return true;
 }
 
-void runtime_message_event_deinit(struct message_event *event)
+void runtime_message_event_deinit(struct runtime_message_event *event)
 {
 	if (event->owner)
 		process__v1__start_response__free_unpacked(event->owner, NULL);
-	*event = (struct message_event){ 0 };
+	*event = (struct runtime_message_event){ 0 };
 }
 
 bool runtime_message_result_parse(
-	struct slice message, struct message_result *result, struct err *err)
+	struct slice message, struct runtime_message_result *result, struct err *err)
 {
-	*result = (struct message_result){ 0 };
+	*result = (struct runtime_message_result){ 0 };
 	if (!check_size(message, err))
 		return false;
 	Process__V1__ExecuteResponse *response = process__v1__execute_response__unpack(
@@ -229,9 +229,9 @@ bool runtime_message_result_parse(
 	return true;
 }
 
-void runtime_message_result_deinit(struct message_result *result)
+void runtime_message_result_deinit(struct runtime_message_result *result)
 {
 	if (result->owner)
 		process__v1__execute_response__free_unpacked(result->owner, NULL);
-	*result = (struct message_result){ 0 };
+	*result = (struct runtime_message_result){ 0 };
 }

@@ -22,8 +22,8 @@ static void on_deadline(void *arg)
 	runtime_op_finish(op, &err);
 }
 
-void *runtime_op_new(struct runtime *runtime, size_t bytes, enum lane lane, int64_t timeout_ms,
-	const char *span_name, const struct span *parent)
+void *runtime_op_new(struct runtime *runtime, size_t bytes, enum runtime_channel lane,
+	int64_t timeout_ms, const char *span_name, const struct telemetry_span *parent)
 {
 	struct runtime_op *op = x_calloc(1, bytes);
 
@@ -31,10 +31,10 @@ void *runtime_op_new(struct runtime *runtime, size_t bytes, enum lane lane, int6
 	op->refs = 1;
 	op->lane = lane;
 	if (span_name) {
-		op->span = span_start(runtime->telemetry, span_name, parent);
-		span_set_str(op->span, "sandbox.label", runtime->label);
+		op->span = telemetry_span_start(runtime->telemetry, span_name, parent);
+		telemetry_span_set_str(op->span, "sandbox.label", runtime->label);
 	}
-	op->timer = loop_timer_new(runtime->loop, on_deadline, op);
+	op->timer = net_loop_timer_new(runtime->loop, on_deadline, op);
 	runtime_op_set_timeout(op, timeout_ms);
 	return op;
 }
@@ -46,7 +46,7 @@ void runtime_op_unref(struct runtime_op *op)
 	if (op->release)
 		op->release(op);
 	if (op->timer)
-		loop_timer_free(op->timer);
+		net_loop_timer_free(op->timer);
 	free(op);
 }
 
@@ -54,9 +54,9 @@ void runtime_op_discard(struct runtime_op *op)
 {
 	struct err none = { .code = ERR_ARG_INVALID };
 
-	span_end(op->span, &none);
+	telemetry_span_end(op->span, &none);
 	op->span = NULL;
-	loop_timer_disarm(op->timer);
+	net_loop_timer_disarm(op->timer);
 	op->runtime = NULL;
 	runtime_op_unref(op);
 }
@@ -102,15 +102,15 @@ void runtime_op_begin_waiting(struct runtime_op *op)
 static void end(struct runtime_op *op, const struct err *err)
 {
 	DL_DELETE(op->runtime->ops, op);
-	loop_timer_disarm(op->timer);
+	net_loop_timer_disarm(op->timer);
 	if (op->detach)
 		op->detach(op);
-	http_cancel(op->req);
-	grpc_cancel(op->call);
+	net_http_cancel(op->req);
+	net_grpc_cancel(op->call);
 	op->req = NULL;
 	op->call = NULL;
 	op->is_waiting = false;
-	span_end(op->span, err);
+	telemetry_span_end(op->span, err);
 	op->span = NULL;
 	op->runtime = NULL;
 }
@@ -120,22 +120,22 @@ static void on_deferred_unref(void *arg)
 	struct runtime_op *op = arg;
 
 	/* a handle that is kept may outlive the loop; its timer must not */
-	loop_timer_free(op->timer);
+	net_loop_timer_free(op->timer);
 	op->timer = NULL;
 	runtime_op_unref(op);
 }
 
 /* Memory goes at the end of the turn: the end may come from inside one of the op's own callbacks. */
-static void unref_later(struct loop *loop, struct runtime_op *op)
+static void unref_later(struct net_loop *loop, struct runtime_op *op)
 {
-	loop_defer(loop, on_deferred_unref, op);
+	net_loop_defer(loop, on_deferred_unref, op);
 }
 
 void runtime_op_finish(struct runtime_op *op, const struct err *err)
 {
 	if (!op->runtime)
 		return;
-	struct loop *loop = op->runtime->loop;
+	struct net_loop *loop = op->runtime->loop;
 	end(op, err);
 	unref_later(loop, op);
 	op->complete(op, err);
@@ -145,7 +145,7 @@ void runtime_op_end_silently(struct runtime_op *op)
 {
 	if (!op->runtime)
 		return;
-	struct loop *loop = op->runtime->loop;
+	struct net_loop *loop = op->runtime->loop;
 	struct err cancelled = { .code = ERR_OP_CANCELLED };
 	end(op, &cancelled);
 	unref_later(loop, op);
@@ -168,7 +168,7 @@ void runtime_op_fail_later(struct runtime_op *op, const struct err *err)
 	if (op->failure.code == ERR_NONE)
 		err_set(&op->failure, ERR_INTERNAL, "failed without a reason");
 	op->refs++;
-	loop_defer(op->runtime->loop, on_deferred_failure, op);
+	net_loop_defer(op->runtime->loop, on_deferred_failure, op);
 }
 
 int64_t runtime_op_remaining_ms(const struct runtime_op *op)
@@ -183,9 +183,9 @@ void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
 {
 	op->deadline_mono_ms = timeout_ms > 0 ? clock_mono_ms() + timeout_ms : 0;
 	if (timeout_ms > 0)
-		loop_timer_arm(op->timer, timeout_ms);
+		net_loop_timer_arm(op->timer, timeout_ms);
 	else
-		loop_timer_disarm(op->timer);
+		net_loop_timer_disarm(op->timer);
 }
 
 void runtime_cancel(struct runtime_op *op)

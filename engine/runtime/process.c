@@ -39,12 +39,12 @@ bool runtime_process_argv_check(
 }
 
 /* ---- calls on it */
-struct grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
+struct net_grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
 	char *message, size_t n, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
 {
-	struct grpc_call *call = NULL;
-	struct grpc_call_opts opts = {
+	struct net_grpc_call *call = NULL;
+	struct net_grpc_call_opts opts = {
 		.path = method,
 		.message = { message, n },
 		.is_unary = true,
@@ -54,7 +54,7 @@ struct grpc_call *runtime_process_call(struct runtime_process *process, const ch
 	};
 
 	if (process->op.runtime && process->conn && process->conn->runtime)
-		call = grpc_start(process->conn->grpc, &opts, err);
+		call = net_grpc_start(process->conn->grpc, &opts, err);
 	else
 		err_set(err, ERR_PROC_GONE, "its connection is gone");
 	free(message);
@@ -80,7 +80,7 @@ static void detach(struct runtime_op *op)
 	runtime_cwd_check_cancel(process->check);
 	process->check = NULL;
 	runtime_stdin_drop(process);
-	runtime_control_cancel(process);
+	runtime_signal_resize_cancel(process);
 	process->conn = NULL;
 	count_killing(process, false);
 }
@@ -134,8 +134,8 @@ static void on_init_event(struct runtime_process *process, int pid)
 		&process->op, process->is_killing ? setting_get(SETTING_DRAIN_TIMEOUT) : 0);
 	runtime_liveness_on_process(process->op.runtime);
 	if (process->opts.window_bytes && process->op.call)
-		grpc_set_window(process->op.call, process->opts.window_bytes);
-	runtime_control_after_init(process);
+		net_grpc_set_window(process->op.call, process->opts.window_bytes);
+	runtime_signal_resize_after_init(process);
 	runtime_stdin_pump(process);
 	if (process->opts.on_init && !process->is_killing)
 		process->opts.on_init(process->opts.arg, pid);
@@ -148,7 +148,7 @@ static void on_output_event(struct runtime_process *process, int stream, struct 
 		return;
 	}
 	if (process->is_killing || !process->opts.on_output) {
-		grpc_consumed(process->op.call, bytes.n);
+		net_grpc_consumed(process->op.call, bytes.n);
 		return;
 	}
 	process->unconsumed_bytes += bytes.n;
@@ -163,7 +163,7 @@ static void on_exit_event(struct runtime_process *process, int exit_code)
 	}
 	process->has_exit = true;
 	process->exit_code = exit_code;
-	span_set_int(process->op.span, "sandbox.exit_code", exit_code);
+	telemetry_span_set_int(process->op.span, "sandbox.exit_code", exit_code);
 	runtime_stdin_drop(process);
 	/* what is left are the trailers */
 	runtime_op_set_timeout(&process->op, TRAILERS_MS);
@@ -172,7 +172,7 @@ static void on_exit_event(struct runtime_process *process, int exit_code)
 static void on_message(void *arg, struct slice message)
 {
 	struct runtime_process *process = arg;
-	struct message_event event;
+	struct runtime_message_event event;
 	struct err err = { 0 };
 
 	if (!runtime_message_event_parse(message, &event, &err)) {
@@ -180,7 +180,7 @@ static void on_message(void *arg, struct slice message)
 		return;
 	}
 	/* framing and events that the consumer does not see are ours to give back */
-	grpc_consumed(process->op.call, message.n - event.bytes.n);
+	net_grpc_consumed(process->op.call, message.n - event.bytes.n);
 	switch (event.kind) {
 	case MESSAGE_INIT:
 		on_init_event(process, event.pid);
@@ -261,7 +261,7 @@ static bool begin(struct runtime_op *op, struct err *err)
 	struct runtime_process *process = (struct runtime_process *)op;
 	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
 	/* never a grpc-timeout: its expiry would kill the process */
-	struct grpc_call_opts opts = {
+	struct net_grpc_call_opts opts = {
 		.path = "/process.v1.ProcessService/Start",
 		.message = process->request,
 		.on_message = on_message,
@@ -270,11 +270,11 @@ static bool begin(struct runtime_op *op, struct err *err)
 		.arg = process,
 	};
 
-	span_traceparent(op->span, traceparent);
+	telemetry_span_traceparent(op->span, traceparent);
 	if (traceparent[0])
 		opts.traceparent = traceparent;
 	process->conn = op->runtime->current;
-	op->call = grpc_start(process->conn->grpc, &opts, err);
+	op->call = net_grpc_start(process->conn->grpc, &opts, err);
 	return op->call != NULL;
 }
 
@@ -301,7 +301,7 @@ struct runtime_process *runtime_process_start(
 		opts->init_timeout_ms > 0 ? opts->init_timeout_ms
 					  : setting_get(SETTING_START_TIMEOUT),
 		"command.start", opts->parent);
-	struct message_config config = { opts->argv, opts->env, opts->cwd };
+	struct runtime_message_config config = { opts->argv, opts->env, opts->cwd };
 	size_t n;
 
 	process->op.timeout_text = "the process did not start in time";
@@ -321,7 +321,7 @@ struct runtime_process *runtime_process_start(
 	char *request = runtime_message_start(&config, process->cols, process->rows, &n);
 	process->request = (struct slice){ request, n };
 	runtime_stdin_init(process);
-	span_set_str(process->op.span, "sandbox.command.executable",
+	telemetry_span_set_str(process->op.span, "sandbox.command.executable",
 		runtime_process_executable(opts->argv));
 	if (!runtime_op_launch(&process->op, err))
 		return NULL;
@@ -336,7 +336,7 @@ void runtime_process_consumed(struct runtime_process *process, size_t bytes)
 		bytes = process->unconsumed_bytes;
 	process->unconsumed_bytes -= bytes;
 	if (bytes && process->op.runtime && process->op.call)
-		grpc_consumed(process->op.call, bytes);
+		net_grpc_consumed(process->op.call, bytes);
 }
 
 bool runtime_process_is_ended(const struct runtime_process *process)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside of a running process, shared by process.c (its stream) and its controls (stdin.c, control.c). */
+/* Inside of a running process, shared by process.c (its stream) and its controls (stdin.c, signal_resize.c). */
 #pragma once
 
 #include "engine/runtime/internal.h"
 
 struct evbuffer;
-struct control_call;
+struct runtime_signal_resize_call;
 
 struct runtime_process {
 	struct runtime_op op; /* one reference is the caller's handle */
 	struct runtime_start_opts opts;
-	struct conn
+	struct runtime_conn
 		*conn; /* the only one on which pid means this process; NULL: none (any more) */
 	struct slice request;
 	char *cwd;
-	struct cwd_check *check;
+	struct runtime_cwd_check *check;
 	struct err start_failure;
 	int pid, exit_code;
 	bool is_pty, has_init, has_exit;
@@ -23,7 +23,7 @@ struct runtime_process {
 
 	/* stdin.c */
 	struct evbuffer *stdin_queue;
-	struct grpc_call *stdin_call;
+	struct net_grpc_call *stdin_call;
 	size_t piece_bytes;             /* the most in one call, now */
 	size_t sent_bytes;              /* in the call under way */
 	int64_t sent_ns, round_trip_ns; /* when it went; the shortest call so far, 0 none */
@@ -31,12 +31,12 @@ struct runtime_process {
 	struct err stdin_failure;
 	void (*on_drained)(void *arg);
 
-	/* control.c */
+	/* signal_resize.c */
 	int cols, rows;
 	bool is_size_due;
-	struct grpc_call *resize_call;
+	struct net_grpc_call *resize_call;
 	int early_signal; /* asked for before init; 0 none */
-	struct control_call *signals;
+	struct runtime_signal_resize_call *signals;
 	size_t n_signals;
 };
 
@@ -46,10 +46,10 @@ void runtime_stdin_pump(
 void runtime_stdin_drop(struct runtime_process *process); /* nothing more is sent */
 void runtime_stdin_deinit(struct runtime_process *process);
 
-void runtime_control_after_init(struct runtime_process *process);
-void runtime_control_cancel(struct runtime_process *process);
+void runtime_signal_resize_after_init(struct runtime_process *process);
+void runtime_signal_resize_cancel(struct runtime_process *process);
 
 /* A unary call on the process's own connection; NULL if there is none. */
-struct grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
+struct net_grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
 	char *message, size_t n, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);

@@ -23,7 +23,7 @@ struct read_op {
 	int64_t expected_bytes;          /* of this body */
 	int64_t bytes_read;
 	bool has_reply, is_complete_already;
-	struct rest_failure failure;
+	struct runtime_rest_failure failure;
 	struct err lost; /* while the HEAD is under way */
 };
 
@@ -36,7 +36,7 @@ static void finish(struct read_op *read, const struct err *err)
 {
 	struct err said;
 
-	span_set_int(read->op.span, "sandbox.file.size", read->bytes_read);
+	telemetry_span_set_int(read->op.span, "sandbox.file.size", read->bytes_read);
 	if (err) {
 		said = *err;
 		err_prefix(&said, "%s", read->path);
@@ -63,11 +63,11 @@ static bool parse_content_range(const char *text, int64_t *first, int64_t *total
 }
 
 static bool check_ranged_reply(
-	struct read_op *read, const struct http_reply *reply, struct err *err)
+	struct read_op *read, const struct net_http_reply *reply, struct err *err)
 {
 	int64_t first = -1, total = -1;
-	bool has_range =
-		parse_content_range(http_reply_header(reply, "Content-Range"), &first, &total);
+	bool has_range = parse_content_range(
+		net_http_reply_header(reply, "Content-Range"), &first, &total);
 
 	if (reply->status == 416 && has_range && first < 0 && total == read->opts.offset) {
 		/* nothing is missing: the part we have is the whole file */
@@ -90,7 +90,7 @@ static bool check_ranged_reply(
 	return true;
 }
 
-static bool on_reply(void *arg, const struct http_reply *reply, struct err *err)
+static bool on_reply(void *arg, const struct net_http_reply *reply, struct err *err)
 {
 	struct read_op *read = arg;
 	uint64_t max = read->op.runtime->max_download_bytes;
@@ -142,7 +142,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 
 /* ---- why did it end short? */
 static void on_check_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct read_op *read = arg;
 	struct err failure = { 0 };
@@ -166,7 +166,7 @@ static void on_check_done(
 static bool check_after_short_body(struct read_op *read, const struct err *lost)
 {
 	char *url = path_to_url(read->path);
-	struct http_opts opts = {
+	struct net_http_opts opts = {
 		.method = "HEAD",
 		.url = url,
 		.timeout_ms = CHECK_MS,
@@ -181,7 +181,7 @@ static bool check_after_short_body(struct read_op *read, const struct err *lost)
 }
 
 static void on_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct read_op *read = arg;
 	struct err failure = { 0 };
@@ -219,11 +219,11 @@ static void on_done(
 static bool begin(struct runtime_op *op, struct err *err)
 {
 	struct read_op *read = (struct read_op *)op;
-	struct http_header headers[2];
+	struct net_http_header headers[2];
 	char range[48], date[64];
 	size_t n = 0;
 	char *url = runtime_route_url(op->runtime, "download", read->path);
-	struct http_opts opts = {
+	struct net_http_opts opts = {
 		.method = "GET",
 		.url = url,
 		.headers = headers,
@@ -237,13 +237,13 @@ static bool begin(struct runtime_op *op, struct err *err)
 
 	if (read->opts.offset > 0) {
 		snprintf(range, sizeof range, "bytes=%" PRId64 "-", read->opts.offset);
-		headers[n++] = (struct http_header){ "Range", range };
+		headers[n++] = (struct net_http_header){ "Range", range };
 		if (read->opts.if_unmodified_since_s >= 0) {
 			time_t t = (time_t)read->opts.if_unmodified_since_s;
 			struct tm tm;
 			gmtime_r(&t, &tm);
 			strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-			headers[n++] = (struct http_header){ "If-Unmodified-Since", date };
+			headers[n++] = (struct net_http_header){ "If-Unmodified-Since", date };
 		}
 	}
 	opts.n_headers = n;
@@ -261,7 +261,7 @@ static void complete(struct runtime_op *op, const struct err *err)
 
 static void resume_read(struct runtime_op *op)
 {
-	http_resume_download(op->req);
+	net_http_resume_download(op->req);
 }
 
 struct runtime_op *runtime_read_start(
@@ -285,6 +285,6 @@ struct runtime_op *runtime_read_start(
 	read->op.complete = complete;
 	read->op.release = release;
 	read->op.resume = resume_read;
-	span_set_path(read->op.span, "sandbox.file.path", path);
+	telemetry_span_set_path(read->op.span, "sandbox.file.path", path);
 	return runtime_op_launch(&read->op, err) ? &read->op : NULL;
 }

@@ -19,8 +19,8 @@ static bool on_connect(void *arg, int fd_take, struct err *err)
 }
 
 /* How long the router waits for the runtime; else 180 s, which is also its most. */
-static size_t add_timeout(
-	const struct runtime_op *op, struct http_header *into, char *text, size_t text_bytes)
+static size_t add_timeout(const struct runtime_op *op, struct net_http_header *into, char *text,
+	size_t text_bytes)
 {
 	int64_t left_ms = runtime_op_remaining_ms(op);
 
@@ -29,14 +29,14 @@ static size_t add_timeout(
 	if (left_ms > setting_get(SETTING_ROUTER_TIMEOUT))
 		left_ms = setting_get(SETTING_ROUTER_TIMEOUT);
 	snprintf(text, text_bytes, "%.3f", (double)left_ms / 1000);
-	*into = (struct http_header){ "X-Sandbox-Timeout", text };
+	*into = (struct net_http_header){ "X-Sandbox-Timeout", text };
 	return 1;
 }
 
-bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct err *err)
+bool runtime_rest_start(struct runtime_op *op, struct net_http_opts *opts, struct err *err)
 {
 	struct runtime *runtime = op->runtime;
-	struct http_header headers[MAX_HEADERS];
+	struct net_http_header headers[MAX_HEADERS];
 	size_t n = 0;
 	char traceparent[SPAN_TRACEPARENT_BYTES] = "";
 	char timeout[32];
@@ -46,14 +46,15 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 		i++)
 		headers[n++] = opts->headers[i];
 	if (runtime->auth_header)
-		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
-	span_traceparent(op->span, traceparent);
+		headers[n++] =
+			(struct net_http_header){ "Authorization", runtime->auth_header };
+	telemetry_span_traceparent(op->span, traceparent);
 	if (traceparent[0])
-		headers[n++] = (struct http_header){ "traceparent", traceparent };
+		headers[n++] = (struct net_http_header){ "traceparent", traceparent };
 	n += runtime_route_headers(runtime, headers + n, op->request_id);
 	n += add_timeout(op, headers + n, timeout, sizeof timeout);
 	if (runtime->n_route)
-		span_set_str(op->span, "sandbox.request_id", op->request_id);
+		telemetry_span_set_str(op->span, "sandbox.request_id", op->request_id);
 	opts->url = url;
 	opts->headers = headers;
 	opts->n_headers = n;
@@ -63,13 +64,13 @@ bool runtime_rest_start(struct runtime_op *op, struct http_opts *opts, struct er
 		opts->connect = on_connect;
 		opts->connect_arg = runtime;
 	}
-	op->req = http_start(runtime->http, opts, err);
+	op->req = net_http_start(runtime->http, opts, err);
 	free(url);
 	return op->req != NULL;
 }
 
-struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+struct net_http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body),
 	void *arg, struct err *err)
 {
@@ -78,12 +79,13 @@ struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
 							   : "/v1/health";
 	char *url = x_asprintf("%s%s", runtime->rest_url, path);
 	char request_id[RUNTIME_REQUEST_ID_BYTES] = "";
-	struct http_header headers[RUNTIME_ROUTE_HEADERS + 2];
+	struct net_http_header headers[RUNTIME_ROUTE_HEADERS + 2];
 	size_t n = runtime_route_headers(runtime, headers, request_id);
 	/* the daemon's health needs no token, and a wrong one would only be told later; a router checks every request */
 	if (runtime->auth_header && (runtime->is_version_next || runtime->n_route))
-		headers[n++] = (struct http_header){ "Authorization", runtime->auth_header };
-	struct http_opts opts = {
+		headers[n++] =
+			(struct net_http_header){ "Authorization", runtime->auth_header };
+	struct net_http_opts opts = {
 		.method = "GET",
 		.url = url,
 		.headers = headers,
@@ -99,14 +101,14 @@ struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
 		.done = done,
 		.arg = arg,
 	};
-	struct http_req *req = http_start(runtime->http, &opts, err);
+	struct net_http_req *req = net_http_start(runtime->http, &opts, err);
 
 	free(url);
 	return req;
 }
 
-struct http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+struct net_http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body),
 	struct err *err)
 {
@@ -120,23 +122,23 @@ void runtime_rest_ended(struct runtime_op *op, const struct err *err)
 		runtime_connect_rest_failed(op->runtime, err);
 }
 
-bool runtime_rest_is_json(const struct http_reply *reply)
+bool runtime_rest_is_json(const struct net_http_reply *reply)
 {
-	const char *type = http_reply_header(reply, "Content-Type");
+	const char *type = net_http_reply_header(reply, "Content-Type");
 
 	return type && strncasecmp(type, "application/json", 16) == 0 &&
 	       (type[16] == 0 || type[16] == ';' || type[16] == ' ');
 }
 
-int64_t runtime_rest_modified_s(const struct http_reply *reply)
+int64_t runtime_rest_modified_s(const struct net_http_reply *reply)
 {
-	const char *date = http_reply_header(reply, "Last-Modified");
+	const char *date = net_http_reply_header(reply, "Last-Modified");
 	int64_t seconds;
 
 	return date && clock_parse_http_date(date, &seconds) ? seconds : -1;
 }
 
-void runtime_rest_failure_add(struct rest_failure *failure, struct slice bytes)
+void runtime_rest_failure_add(struct runtime_rest_failure *failure, struct slice bytes)
 {
 	size_t room = sizeof failure->bytes - failure->n;
 	size_t n = bytes.n < room ? bytes.n : room;

@@ -52,7 +52,7 @@ static bool add(struct runtime *runtime, const char *name, const char *value, st
 		return true;
 	if (!runtime_route_check(name, value, err))
 		return false;
-	runtime->route[runtime->n_route++] = (struct http_header){ name, x_strdup(value) };
+	runtime->route[runtime->n_route++] = (struct net_http_header){ name, x_strdup(value) };
 	return true;
 }
 
@@ -91,7 +91,7 @@ void runtime_route_deinit(struct runtime *runtime)
 }
 
 size_t runtime_route_headers(
-	const struct runtime *runtime, struct http_header *into, char *request_id)
+	const struct runtime *runtime, struct net_http_header *into, char *request_id)
 {
 	if (!runtime->n_route)
 		return 0;
@@ -99,7 +99,7 @@ size_t runtime_route_headers(
 		into[i] = runtime->route[i];
 	if (!request_id[0])
 		digest_random_hex(request_id, RUNTIME_REQUEST_ID_BYTES - 1);
-	into[runtime->n_route] = (struct http_header){ "X-Request-ID", request_id };
+	into[runtime->n_route] = (struct net_http_header){ "X-Request-ID", request_id };
 	return runtime->n_route + 1;
 }
 
@@ -124,7 +124,7 @@ bool runtime_route_locate(struct runtime *runtime, struct err *err)
 }
 
 /* ---- is it what we look for? */
-static bool judge_version(struct runtime *runtime, const struct http_reply *reply,
+static bool judge_version(struct runtime *runtime, const struct net_http_reply *reply,
 	struct slice body, struct err *err)
 {
 	/* a daemon without the endpoint, or without the variable, names no version */
@@ -155,7 +155,7 @@ static bool judge_legacy(struct slice body, struct err *err)
 			     "what answers there is not the legacy runtime");
 }
 
-bool runtime_route_judge(struct runtime *runtime, const struct http_reply *reply,
+bool runtime_route_judge(struct runtime *runtime, const struct net_http_reply *reply,
 	struct slice body, struct err *err)
 {
 	if (runtime->is_version_next) {
@@ -191,8 +191,8 @@ bool runtime_route_is_final(enum err_code code)
 	}
 }
 
-bool runtime_route_error(const struct runtime *runtime, struct err *err, enum errors_rest kind,
-	int status, struct slice body)
+bool runtime_route_error(const struct runtime *runtime, struct err *err,
+	enum runtime_errors_rest kind, int status, struct slice body)
 {
 	if (runtime->n_route && runtime_errors_is_router(err, status, body))
 		return false;
@@ -202,6 +202,6 @@ bool runtime_route_error(const struct runtime *runtime, struct err *err, enum er
 char *runtime_route_url(
 	const struct runtime *runtime, const char *legacy_endpoint, const char *path)
 {
-	return runtime->kind == RUNTIME_LEGACY ? legacy_url(legacy_endpoint, path)
+	return runtime->kind == RUNTIME_LEGACY ? runtime_legacy_url(legacy_endpoint, path)
 					       : path_to_url(path);
 }

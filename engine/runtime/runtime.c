@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <strings.h>
 
-struct address {
+struct runtime_address {
 	bool is_tls;
 	char host[256];
 	uint16_t port;
 };
 
-static bool parse_url(const char *url, struct address *out, struct err *err)
+static bool parse_url(const char *url, struct runtime_address *out, struct err *err)
 {
 	const char *rest = url;
 
-	*out = (struct address){ .port = 80 };
+	*out = (struct runtime_address){ .port = 80 };
 	if (strncasecmp(url, "https://", 8) == 0) {
 		out->is_tls = true;
 		out->port = 443;
@@ -115,7 +115,7 @@ static bool check_plaintext(
 
 bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err)
 {
-	struct address address;
+	struct runtime_address address;
 
 	return parse_url(url, &address, err) &&
 	       check_plaintext(runtime, address.host, address.is_tls, err);
@@ -169,7 +169,7 @@ static bool take_addresses(
 	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
 {
 	if (opts->rest_url) {
-		struct address rest;
+		struct runtime_address rest;
 		if (!parse_url(opts->rest_url, &rest, err) ||
 			!check_plaintext(runtime, rest.host, rest.is_tls, err))
 			return false;
@@ -225,8 +225,8 @@ static void take_limits(struct runtime *runtime, const struct runtime_opts *opts
 		given_or(opts->connect_timeout_ms, SETTING_CONNECT_TIMEOUT);
 }
 
-struct runtime *runtime_new(
-	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err)
+struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
+	const struct runtime_opts *opts, struct err *err)
 {
 	static unsigned long serial;
 	struct runtime *runtime = x_calloc(1, sizeof *runtime);
@@ -264,7 +264,7 @@ void runtime_free(struct runtime *runtime)
 	runtime_liveness_deinit(runtime);
 	runtime_connect_deinit(runtime);
 	if (runtime->http_lane)
-		http_drop_lane(runtime->http, runtime->http_lane);
+		net_http_drop_lane(runtime->http, runtime->http_lane);
 	if (runtime->tls)
 		net_tls_unref(runtime->tls);
 	runtime_route_deinit(runtime);
@@ -312,8 +312,8 @@ void runtime_invalidate(struct runtime *runtime, const struct err *err)
 	for (struct runtime_op *op = runtime->ops; op; op = op->next) {
 		if (op->detach)
 			op->detach(op);
-		http_cancel(op->req);
-		grpc_cancel(op->call);
+		net_http_cancel(op->req);
+		net_grpc_cancel(op->call);
 		op->req = NULL;
 		op->call = NULL;
 		runtime_op_fail_later(op, err);

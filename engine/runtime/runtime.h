@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct err;
-struct http;
-struct http_reply;
-struct http_req;
-struct loop;
+struct net_http;
+struct net_http_reply;
+struct net_http_req;
+struct net_loop;
 struct net_tls;
-struct span;
+struct telemetry_span;
 struct telemetry;
 struct runtime;
 
@@ -81,8 +81,8 @@ struct runtime_opts {
 	size_t max_execute_bytes;
 	int64_t connect_timeout_ms;
 };
-struct runtime *runtime_new(
-	struct loop *loop, struct http *http, const struct runtime_opts *opts, struct err *err);
+struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
+	const struct runtime_opts *opts, struct err *err);
 void runtime_free(struct runtime
 		*runtime); /* ends everything silently; processes die with their streams */
 const char *runtime_label(const struct runtime *runtime);
@@ -102,8 +102,8 @@ bool runtime_trouble(const struct runtime *runtime, struct err *err);
 void runtime_invalidate(struct runtime *runtime, const struct err *err);
 
 /* Does its REST side answer? Beside everything else: nothing connects because of it, and no state changes. */
-struct http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err, const struct http_reply *reply,
+struct net_http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
+	void (*done)(void *arg, const struct err *err, const struct net_http_reply *reply,
 		struct slice body),
 	void *arg, struct err *err);
 
@@ -198,7 +198,7 @@ struct runtime_start_opts {
 	uint32_t
 		window_bytes; /* of output on its way at once; 0: 256 KiB, what a pane may hold */
 	int64_t init_timeout_ms; /* 0: 30 s until the process has started; its life has no limit */
-	const struct span *parent;
+	const struct telemetry_span *parent;
 	void (*on_init)(void *arg, int pid);
 	/* stream: 1 stdout, 2 stderr. The window is given back only by runtime_process_consumed(): a consumer
 	 * that stops calling it stops the process at its own pipe. */

@@ -41,7 +41,7 @@ void runtime_stdin_deinit(struct runtime_process *process)
 
 void runtime_stdin_drop(struct runtime_process *process)
 {
-	grpc_cancel(process->stdin_call);
+	net_grpc_cancel(process->stdin_call);
 	process->stdin_call = NULL;
 	evbuffer_drain(process->stdin_queue, evbuffer_get_length(process->stdin_queue));
 	process->wants_eof = false;

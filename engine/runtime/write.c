@@ -27,7 +27,7 @@ struct write_op {
 	bool is_sent, is_paused;
 	struct err own; /* why we broke it off */
 	/* the legacy runtime takes a form, with the file as its only part */
-	struct legacy_form form;
+	struct runtime_legacy_form form;
 	size_t head_at, tail_at;
 	bool is_file_ended;
 };
@@ -36,7 +36,7 @@ static void release(struct runtime_op *op)
 {
 	struct write_op *write = (struct write_op *)op;
 
-	legacy_form_deinit(&write->form);
+	runtime_legacy_form_deinit(&write->form);
 	free(write->path);
 }
 
@@ -56,7 +56,7 @@ static void finish(struct write_op *write, const struct err *err)
 {
 	struct err said;
 
-	span_set_int(write->op.span, "sandbox.file.size", write->bytes_sent);
+	telemetry_span_set_int(write->op.span, "sandbox.file.size", write->bytes_sent);
 	if (err) {
 		said = *err;
 		err_prefix(&said, "%s", write->path);
@@ -121,7 +121,7 @@ static long take(const char *from, size_t n, size_t *at, char *into, size_t room
 static long on_read_form(void *arg, char *into, size_t room, struct err *err)
 {
 	struct write_op *write = arg;
-	const struct legacy_form *form = &write->form;
+	const struct runtime_legacy_form *form = &write->form;
 
 	if (!write->op.runtime)
 		return HTTP_BODY_ABORT;
@@ -137,7 +137,7 @@ static long on_read_form(void *arg, char *into, size_t room, struct err *err)
 }
 
 static void on_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct write_op *write = arg;
 	struct err failure = { 0 };
@@ -166,11 +166,11 @@ static void on_done(
 
 static bool begin_form(struct write_op *write, struct err *err)
 {
-	const struct legacy_form *form = &write->form;
+	const struct runtime_legacy_form *form = &write->form;
 	int64_t total = write->opts.total_bytes;
 	char *content_type = x_asprintf("multipart/form-data; boundary=%s", form->boundary);
-	const struct http_header type = { "Content-Type", content_type };
-	struct http_opts opts = {
+	const struct net_http_header type = { "Content-Type", content_type };
+	struct net_http_opts opts = {
 		.method = "POST",
 		.url = "/upload",
 		.headers = &type,
@@ -194,12 +194,13 @@ static bool begin(struct runtime_op *op, struct err *err)
 	if (op->runtime->kind == RUNTIME_LEGACY)
 		return begin_form((struct write_op *)op, err);
 	struct write_op *write = (struct write_op *)op;
-	static const struct http_header type = { "Content-Type", "application/octet-stream" };
+	static const struct net_http_header type = { "Content-Type",
+		"application/octet-stream" };
 	char *path = path_to_url(write->path);
 	char *url = write->opts.mode < 0
 			    ? x_strdup(path)
 			    : x_asprintf("%s?mode=%04o", path, (unsigned)write->opts.mode);
-	struct http_opts opts = {
+	struct net_http_opts opts = {
 		.method = "PUT",
 		.url = url,
 		.headers = &type,
@@ -235,7 +236,7 @@ static void resume_write(struct runtime_op *op)
 		return;
 	write->is_paused = false;
 	arm(write);
-	http_resume_upload(op->req);
+	net_http_resume_upload(op->req);
 }
 
 static bool check(
@@ -271,7 +272,7 @@ struct runtime_op *runtime_write_start(
 	if (write->opts.total_bytes < 0)
 		write->opts.total_bytes = -1;
 	if (runtime->kind == RUNTIME_LEGACY &&
-		!legacy_form_init(&write->form, write->path, err)) {
+		!runtime_legacy_form_init(&write->form, write->path, err)) {
 		runtime_op_discard(&write->op);
 		return NULL;
 	}
@@ -279,6 +280,6 @@ struct runtime_op *runtime_write_start(
 	write->op.begin = begin;
 	write->op.complete = complete;
 	write->op.resume = resume_write;
-	span_set_path(write->op.span, "sandbox.file.path", write->path);
+	telemetry_span_set_path(write->op.span, "sandbox.file.path", write->path);
 	return runtime_op_launch(&write->op, err) ? &write->op : NULL;
 }

@@ -2,7 +2,7 @@
 /* A ring of spans: open ones are kept until they end, finished ones until the ring is full and they are
  * the oldest. A record owns its strings; the names and attribute keys are copied, so callers may build them.
  *
- *   span_start ─> open (in the list) ─> span_end ─> finished (same place) ─> dropped, oldest first
+ *   telemetry_span_start ─> open (in the list) ─> telemetry_span_end ─> finished (same place) ─> dropped, oldest first
  */
 #include "engine/telemetry/span.h"
 
@@ -22,24 +22,24 @@ enum {
 	MAX_VALUE_BYTES = 256, /* values come from names and codes: longer ones are cut */
 };
 
-struct span {
+struct telemetry_span {
 	struct telemetry *telemetry;
-	struct span *prev, *next;
-	struct span_record record;
-	struct span_attr attrs[MAX_ATTRS];
+	struct telemetry_span *prev, *next;
+	struct telemetry_span_record record;
+	struct telemetry_span_attr attrs[MAX_ATTRS];
 	char *name;
 	int64_t start_mono_ns;
 	bool open;
 };
 
 struct telemetry {
-	struct span *spans; /* oldest first */
-	size_t count, max;  /* the newest stays, even with max 0 */
+	struct telemetry_span *spans; /* oldest first */
+	size_t count, max;            /* the newest stays, even with max 0 */
 	uint64_t revision, dropped, sequence;
 	bool paths;
 };
 
-static void span_free(struct span *span)
+static void span_free(struct telemetry_span *span)
 {
 	for (size_t i = 0; i < span->record.n_attrs; i++) {
 		char *key, *value;
@@ -63,7 +63,7 @@ void telemetry_free(struct telemetry *telemetry)
 {
 	if (telemetry == NULL)
 		return;
-	struct span *span, *after;
+	struct telemetry_span *span, *after;
 	DL_FOREACH_SAFE(telemetry->spans, span, after)
 		span_free(span);
 	free(telemetry);
@@ -77,7 +77,7 @@ void telemetry_set_paths(struct telemetry *telemetry, bool on)
 
 static void drop_oldest_finished(struct telemetry *telemetry)
 {
-	struct span *span;
+	struct telemetry_span *span;
 	DL_FOREACH(telemetry->spans, span) {
 		if (span->open)
 			continue;
@@ -89,15 +89,15 @@ static void drop_oldest_finished(struct telemetry *telemetry)
 	}
 }
 
-struct span *span_start(
-	struct telemetry *telemetry, const char *name, const struct span *parent)
+struct telemetry_span *telemetry_span_start(
+	struct telemetry *telemetry, const char *name, const struct telemetry_span *parent)
 {
 	if (telemetry == NULL)
 		return NULL;
 	if (telemetry->count >= telemetry->max)
 		drop_oldest_finished(telemetry);
-	struct span *span = x_calloc(1, sizeof *span);
-	struct span_record *record = &span->record;
+	struct telemetry_span *span = x_calloc(1, sizeof *span);
+	struct telemetry_span_record *record = &span->record;
 	span->telemetry = telemetry;
 	span->open = true;
 	span->name = x_asprintf("sandmux.%s", name);
@@ -121,37 +121,37 @@ struct span *span_start(
 	return span;
 }
 
-void span_set_str(struct span *span, const char *key, const char *value)
+void telemetry_span_set_str(struct telemetry_span *span, const char *key, const char *value)
 {
 	if (span == NULL || !span->open || span->record.n_attrs == MAX_ATTRS || value == NULL)
 		return;
-	struct span_attr *attr = &span->attrs[span->record.n_attrs++];
+	struct telemetry_span_attr *attr = &span->attrs[span->record.n_attrs++];
 	attr->key = x_strdup(key);
 	attr->value = x_strndup(value, MAX_VALUE_BYTES);
 	span->telemetry->revision++;
 }
 
-void span_set_int(struct span *span, const char *key, int64_t value)
+void telemetry_span_set_int(struct telemetry_span *span, const char *key, int64_t value)
 {
 	char text[24];
 	snprintf(text, sizeof text, "%" PRId64, value);
-	span_set_str(span, key, text);
+	telemetry_span_set_str(span, key, text);
 }
 
-void span_set_path(struct span *span, const char *key, const char *path)
+void telemetry_span_set_path(struct telemetry_span *span, const char *key, const char *path)
 {
 	if (span != NULL && span->telemetry->paths)
-		span_set_str(span, key, path);
+		telemetry_span_set_str(span, key, path);
 }
 
-void span_end(struct span *span, const struct err *err)
+void telemetry_span_end(struct telemetry_span *span, const struct err *err)
 {
 	if (span == NULL || !span->open)
 		return;
 	if (err != NULL) {
 		/* the static name: err_name() may be a passing buffer */
 		span->record.failed = true;
-		span_set_str(span, "sandbox.error.code", err_name(err));
+		telemetry_span_set_str(span, "sandbox.error.code", err_name(err));
 		span->record.error_code = err_code_name(err->code);
 	}
 	span->record.duration_ns = clock_mono_ns() - span->start_mono_ns;
@@ -159,7 +159,8 @@ void span_end(struct span *span, const struct err *err)
 	span->telemetry->revision++;
 }
 
-const char *span_traceparent(const struct span *span, char out[SPAN_TRACEPARENT_BYTES])
+const char *telemetry_span_traceparent(
+	const struct telemetry_span *span, char out[SPAN_TRACEPARENT_BYTES])
 {
 	out[0] = '\0';
 	if (span != NULL)
@@ -169,13 +170,14 @@ const char *span_traceparent(const struct span *span, char out[SPAN_TRACEPARENT_
 }
 
 void telemetry_each(const struct telemetry *telemetry,
-	bool (*fn)(void *arg, const struct span_record *record), void *arg)
+	bool (*fn)(void *arg, const struct telemetry_span_record *record), void *arg)
 {
 	if (telemetry == NULL || telemetry->spans == NULL)
 		return;
-	struct span *newest = telemetry->spans->prev; /* utlist: head->prev is the tail */
-	for (struct span *span = newest; fn(arg, &span->record) && span != telemetry->spans;
-		span = span->prev)
+	struct telemetry_span *newest =
+		telemetry->spans->prev; /* utlist: head->prev is the tail */
+	for (struct telemetry_span *span = newest;
+		fn(arg, &span->record) && span != telemetry->spans; span = span->prev)
 		;
 }
 

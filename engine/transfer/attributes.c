@@ -26,13 +26,13 @@ enum {
 };
 
 struct attribute {
-	struct dir *dir;
+	struct transfer_directory *dir;
 	char *name;         /* NULL: the folder itself */
 	int mode;           /* -1: stays as it is */
 	int64_t modified_s; /* -1: the same */
 };
 
-struct attributes {
+struct transfer_attributes {
 	struct runtime_op *op;
 	struct attribute *items; /* a queue: [at, n) */
 	size_t at, n, capacity, n_batch;
@@ -41,7 +41,7 @@ struct attributes {
 	size_t n_dirs_left; /* local */
 };
 
-static struct attributes *get(struct transfer *transfer)
+static struct transfer_attributes *get(struct transfer *transfer)
 {
 	if (!transfer->attributes)
 		transfer->attributes = x_calloc(1, sizeof *transfer->attributes);
@@ -50,13 +50,13 @@ static struct attributes *get(struct transfer *transfer)
 
 static void item_deinit(struct attribute *item)
 {
-	transfer_dir_unref(item->dir);
+	transfer_directory_unref(item->dir);
 	free(item->name);
 }
 
 void transfer_attributes_free(struct transfer *transfer)
 {
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 
 	if (!attributes)
 		return;
@@ -68,24 +68,24 @@ void transfer_attributes_free(struct transfer *transfer)
 	transfer->attributes = NULL;
 }
 
-static void add(struct transfer *transfer, struct dir *dir, const char *name, int mode,
-	int64_t modified_s)
+static void add(struct transfer *transfer, struct transfer_directory *dir, const char *name,
+	int mode, int64_t modified_s)
 {
-	struct attributes *attributes = get(transfer);
+	struct transfer_attributes *attributes = get(transfer);
 
 	if (mode < 0 && modified_s < 0)
 		return;
 	array_grow(&attributes->items, &attributes->capacity, attributes->n + 1,
 		sizeof *attributes->items);
 	attributes->items[attributes->n++] = (struct attribute){
-		.dir = transfer_dir_ref(dir),
+		.dir = transfer_directory_ref(dir),
 		.name = x_strdup(name),
 		.mode = mode,
 		.modified_s = modified_s,
 	};
 }
 
-void transfer_attributes_add_file(struct job *job)
+void transfer_attributes_add_file(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	bool is_legacy;
@@ -99,10 +99,10 @@ void transfer_attributes_add_file(struct job *job)
 }
 
 /* ---- here */
-static void set_local_dir(struct transfer *transfer, struct dir *dir)
+static void set_local_dir(struct transfer *transfer, struct transfer_directory *dir)
 {
 	struct err err = { 0 };
-	int fd = transfer_dir_use_to(transfer, dir, &err);
+	int fd = transfer_directory_use_to(transfer, dir, &err);
 	bool ok = fd >= 0;
 
 	if (ok && dir->mode >= 0)
@@ -114,24 +114,24 @@ static void set_local_dir(struct transfer *transfer, struct dir *dir)
 		transfer_note_add(transfer, TRANSFER_NOTE_NOT_KEPT, dir, NULL,
 			"mode or time not kept: %s", err.msg);
 	if (fd >= 0)
-		transfer_dir_release_to(dir);
+		transfer_directory_release_to(dir);
 }
 
 static bool local_turn(struct transfer *transfer)
 {
-	struct attributes *attributes = get(transfer);
+	struct transfer_attributes *attributes = get(transfer);
 
 	if (!attributes->has_dirs) {
 		attributes->has_dirs = true;
 		attributes->n_dirs_left = transfer->n_dirs;
 	}
 	for (int i = 0; attributes->n_dirs_left && i < LOCAL_DIRS_A_TURN; i++) {
-		struct dir *dir = transfer->dirs[--attributes->n_dirs_left];
+		struct transfer_directory *dir = transfer->dirs[--attributes->n_dirs_left];
 		if (dir->to_is_new)
 			set_local_dir(transfer, dir);
 	}
 	if (attributes->n_dirs_left)
-		transfer_kick(transfer);
+		transfer_schedule(transfer);
 	return attributes->n_dirs_left == 0;
 }
 
@@ -139,14 +139,14 @@ static bool local_turn(struct transfer *transfer)
 static void add_dirs(struct transfer *transfer)
 {
 	for (size_t i = transfer->n_dirs; i-- > 0;) {
-		struct dir *dir = transfer->dirs[i];
+		struct transfer_directory *dir = transfer->dirs[i];
 		if (dir->to_is_new)
 			add(transfer, dir, NULL, dir->mode >= 0 ? dir->mode & 0777 : -1,
 				dir->modified_s);
 	}
 }
 
-static void drop(struct attributes *attributes, size_t n)
+static void drop(struct transfer_attributes *attributes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		item_deinit(&attributes->items[attributes->at++]);
@@ -156,7 +156,7 @@ static void drop(struct attributes *attributes, size_t n)
 
 static void give_up(struct transfer *transfer, const char *reason)
 {
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 
 	attributes->is_given_up = true;
 	if (attributes->n > attributes->at)
@@ -176,7 +176,7 @@ static bool wants_same(const struct attribute *first, const struct attribute *it
 }
 
 /* True if everything of the item is done. */
-static bool take_success(const struct attributes *attributes, struct attribute *item)
+static bool take_success(const struct transfer_attributes *attributes, struct attribute *item)
 {
 	if (!attributes->has_no_shell || item->modified_s < 0)
 		return true;
@@ -187,11 +187,11 @@ static bool take_success(const struct attributes *attributes, struct attribute *
 static void on_set(void *arg, const struct err *err, const struct runtime_result *result)
 {
 	struct transfer *transfer = arg;
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 	size_t n = attributes->n_batch;
 
 	attributes->op = NULL;
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 	if (err && transfer_means_unavailable(err) && !attributes->has_no_shell &&
 		err->code == ERR_PROC_COMMAND_NOT_FOUND) {
 		attributes->has_no_shell = true;
@@ -266,7 +266,7 @@ static void write_script(struct str *script, const struct attribute *items, size
 
 static void start_batch(struct transfer *transfer)
 {
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 	const struct attribute *items = attributes->items + attributes->at;
 	const char *argv[BATCH + 6] = { NULL };
 	char *paths[BATCH], number[32];
@@ -276,7 +276,7 @@ static void start_batch(struct transfer *transfer)
 
 	while (n < max && attributes->at + n < attributes->n && argv_bytes < MAX_ARGV_BYTES &&
 		(!attributes->has_no_shell || wants_same(items, &items[n]))) {
-		char *path = transfer_dir_to_path(transfer, items[n].dir, items[n].name);
+		char *path = transfer_directory_to_path(transfer, items[n].dir, items[n].name);
 		paths[n] = x_asprintf("./%s", path);
 		argv_bytes += strlen(paths[n]);
 		free(path);
@@ -319,33 +319,34 @@ static void start_batch(struct transfer *transfer)
 static void on_made(void *arg, const struct err *err, const struct runtime_result *result)
 {
 	struct transfer *transfer = arg;
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 	size_t n = attributes->n_batch;
 
 	attributes->op = NULL;
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 	attributes->has_no_mkdir |= err != NULL;
 	if (attributes->has_no_mkdir)
 		n = transfer->n_empty_dirs;
 	for (size_t i = 0; i < n; i++) {
-		struct dir *dir = transfer->empty_dirs[--transfer->n_empty_dirs];
+		struct transfer_directory *dir = transfer->empty_dirs[--transfer->n_empty_dirs];
 		if (err || result->exit_code != 0)
 			transfer_add_empty_dir_job(transfer, dir);
-		transfer_dir_unref(dir);
+		transfer_directory_unref(dir);
 	}
 }
 
 static void make_some(struct transfer *transfer)
 {
-	struct attributes *attributes = get(transfer);
+	struct transfer_attributes *attributes = get(transfer);
 	const char *argv[BATCH + 4] = { "mkdir", "-p", "--" };
 	char *paths[BATCH];
 	size_t argv_bytes = 0, n = 0;
 	struct err err = { 0 };
 
 	for (; n < BATCH && n < transfer->n_empty_dirs && argv_bytes < MAX_ARGV_BYTES; n++) {
-		const struct dir *dir = transfer->empty_dirs[transfer->n_empty_dirs - 1 - n];
-		char *path = transfer_dir_to_path(transfer, dir, NULL);
+		const struct transfer_directory *dir =
+			transfer->empty_dirs[transfer->n_empty_dirs - 1 - n];
+		char *path = transfer_directory_to_path(transfer, dir, NULL);
 		argv[3 + n] = paths[n] = x_asprintf("./%s", path);
 		argv_bytes += strlen(paths[n]);
 		free(path);
@@ -361,7 +362,7 @@ static void make_some(struct transfer *transfer)
 
 static bool remote_turn(struct transfer *transfer, bool is_end)
 {
-	struct attributes *attributes = transfer->attributes;
+	struct transfer_attributes *attributes = transfer->attributes;
 
 	if (is_end && transfer->n_empty_dirs && !(attributes && attributes->op))
 		make_some(transfer);

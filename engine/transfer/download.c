@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* ---- stream */
-static bool hold(struct job *job, const char *bytes, size_t n)
+static bool hold(struct transfer_job *job, const char *bytes, size_t n)
 {
 	evbuffer_add(job->buffer, bytes, n);
 	event_add(job->ready, NULL);
@@ -24,7 +24,7 @@ static bool hold(struct job *job, const char *bytes, size_t n)
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct err err = { 0 };
 	size_t n = evbuffer_get_contiguous_space(job->buffer), written;
 	const char *bytes = (const char *)evbuffer_pullup(job->buffer, (ev_ssize_t)n);
@@ -48,7 +48,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 /* ---- bytes */
 static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct transfer *transfer = job->transfer;
 
 	job->total_bytes = total_bytes;
@@ -62,7 +62,7 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 
 static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct transfer *transfer = job->transfer;
 	size_t written = 0;
 
@@ -90,7 +90,7 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 
 static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct err failure = { 0 };
 	struct stat st;
 
@@ -114,26 +114,26 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 }
 
 /* ---- start and commit */
-static bool open_temp(struct job *job, struct err *err)
+static bool open_temp(struct transfer_job *job, struct err *err)
 {
 	job->to_fd = transfer_temp_open(job->dir->to_fd, job->temp, &job->temp_slot, err);
 	job->has_temp = job->to_fd >= 0;
 	return job->has_temp;
 }
 
-static bool open_stream(struct job *job, struct err *err)
+static bool open_stream(struct transfer_job *job, struct err *err)
 {
-	struct end *to = &job->transfer->to;
+	struct transfer_internal_end *to = &job->transfer->to;
 
 	if (!transfer_local_make_nonblocking(to, err))
 		return false;
 	job->buffer = evbuffer_new();
-	job->ready =
-		event_new(loop_base(job->transfer->loop), to->fd, EV_WRITE, on_writable, job);
+	job->ready = event_new(
+		net_loop_base(job->transfer->loop), to->fd, EV_WRITE, on_writable, job);
 	return true;
 }
 
-void transfer_download_start(struct job *job)
+void transfer_download_start(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
@@ -142,7 +142,7 @@ void transfer_download_start(struct job *job)
 		transfer_job_fail(job, &err);
 		return;
 	}
-	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
+	char *path = transfer_directory_from_path(transfer, job->dir, job->name);
 	struct runtime_read_opts opts = {
 		.path = path,
 		.if_unmodified_since_s = -1,
@@ -157,13 +157,13 @@ void transfer_download_start(struct job *job)
 		transfer_job_fail(job, &err);
 }
 
-static void forget_temp(struct job *job)
+static void forget_temp(struct transfer_job *job)
 {
 	job->has_temp = false;
 	fatal_signal_forget_file(job->temp_slot);
 }
 
-static bool replace(struct job *job, struct err *err)
+static bool replace(struct transfer_job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
 	struct stat st;
@@ -182,7 +182,7 @@ static bool replace(struct job *job, struct err *err)
 }
 
 /* Set while the descriptor is open: the name may mean something else by now. */
-bool transfer_download_set_attributes(struct job *job, struct err *err)
+bool transfer_download_set_attributes(struct transfer_job *job, struct err *err)
 {
 	struct transfer *transfer = job->transfer;
 	mode_t mode =
@@ -197,7 +197,7 @@ bool transfer_download_set_attributes(struct job *job, struct err *err)
 	return true;
 }
 
-static bool take_name(struct job *job, struct err *err)
+static bool take_name(struct transfer_job *job, struct err *err)
 {
 	int dir = job->dir->to_fd;
 	struct stat st;
@@ -217,7 +217,7 @@ static bool take_name(struct job *job, struct err *err)
 	return replace(job, err);
 }
 
-bool transfer_download_commit(struct job *job, struct err *err)
+bool transfer_download_commit(struct transfer_job *job, struct err *err)
 {
 	struct transfer *transfer = job->transfer;
 	struct stat st;

@@ -2,17 +2,17 @@
 /* What the files of this room share.
  *
  *   resolve.c   what are the two ends?          walk.c   a tree becomes jobs, a slice at a time
- *   job.c       one file: is something in the way?       check.c  what comes after its data
+ *   job.c       one file: is something in the way?       finalize.c  what comes after its data
  *   download.c / upload.c / relay.c   its data      stream.c  the source in a sandbox: a file, or a pipe
- *   dirs.c      local folders, opened step by step and never through a link
+ *   directory_handles.c      local folders, opened step by step and never through a link
  *   temp.c      temporary files beside the target, and those that a killed copy left
  *   written.c   local files of this copy, which it does not replace itself
  *   source.c    a local source: how long is it really, did it change
  *   remote_stat.c  what REST does not tell: identities, kinds       look.c   broken links at the target
- *   verify.c    SHA-256 in the sandbox, many files a process      sync.c   fsync off the loop
+ *   checksum.c    SHA-256 in the sandbox, many files a process      fsync.c   fsync off the loop
  *   attributes.c   modes and times                   transfer.c  the queue, progress, the end
  *
- * Everything that may start or end something asks for a turn (transfer_kick); nothing recurses. */
+ * Everything that may start or end something asks for a turn (transfer_schedule); nothing recurses. */
 #pragma once
 
 #include "engine/base/digest.h"
@@ -41,18 +41,18 @@ enum {
 };
 #define TRANSFER_TEMP_PREFIX ".sandmux-tmp-"
 
-struct attributes;
-struct cat;
+struct transfer_attributes;
+struct transfer_cat;
 struct evbuffer;
 struct event;
-struct sync;
-struct verify;
-struct walk;
+struct transfer_fsync;
+struct transfer_checksum;
+struct transfer_walk;
 
-enum end_kind { END_LOCAL, END_REMOTE, END_FD };
+enum transfer_end_kind { END_LOCAL, END_REMOTE, END_FD };
 
-struct end {
-	enum end_kind kind;
+struct transfer_internal_end {
+	enum transfer_end_kind kind;
 	struct runtime *runtime;
 	char *path; /* as given */
 	char *root; /* the folder the tree (or the file's folder) is in */
@@ -64,8 +64,8 @@ struct end {
 };
 
 /* A folder of the tree, on both sides. */
-struct dir {
-	struct dir *parent;
+struct transfer_directory {
+	struct transfer_directory *parent;
 	int refs, depth;
 	char *name; /* NULL at the top */
 	int from_fd, to_fd, from_users, to_users;
@@ -78,13 +78,13 @@ struct dir {
 };
 
 /* LOOKING: nothing is there, unless it is a broken link (look.c). */
-enum job_state { JOB_QUEUED, JOB_LOOKING, JOB_ASKING, JOB_ACTIVE, JOB_VERIFYING };
+enum transfer_job_state { JOB_QUEUED, JOB_LOOKING, JOB_ASKING, JOB_ACTIVE, JOB_VERIFYING };
 
-struct job {
+struct transfer_job {
 	struct transfer *transfer;
-	struct job *prev, *next;
-	enum job_state state;
-	struct dir *dir;
+	struct transfer_job *prev, *next;
+	enum transfer_job_state state;
+	struct transfer_directory *dir;
 	char *name, *to_name;
 	char *wanted_name;  /* before RENAME changed to_name */
 	bool is_empty_dir;  /* nothing but a folder to make */
@@ -99,7 +99,7 @@ struct job {
 	int rename_serial;
 
 	struct runtime_op *read, *write, *look;
-	struct cat *cat; /* stream.c: instead of read */
+	struct transfer_cat *cat; /* stream.c: instead of read */
 	bool is_read_paused, is_write_paused, is_read_done;
 	bool is_info_known, has_written; /* relay.c */
 	bool waits_for_writer;           /* a named pipe nobody has written to yet */
@@ -107,9 +107,9 @@ struct job {
 	bool is_gone;                    /* the source, after it was read */
 	bool has_grown;                  /* it is longer than what was copied */
 	bool is_size_wrong;              /* source.c: to be read to its end, whatever it says */
-	bool is_prefix;                  /* verify.c: the beginning of the source is compared */
-	uint64_t back_bytes;             /* verify.c: read back so far */
-	int64_t from_offset;             /* a redirected stdin may stand anywhere */
+	bool is_prefix;      /* checksum.c: the beginning of the source is compared */
+	uint64_t back_bytes; /* checksum.c: read back so far */
+	int64_t from_offset; /* a redirected stdin may stand anywhere */
 	int from_fd, to_fd;
 	bool has_temp;
 	int temp_slot; /* of a temp file here: removed at a crash too */
@@ -122,53 +122,55 @@ struct job {
 	struct event *ready;
 	struct digest *digest;
 	char hex[DIGEST_SHA256_HEX];
-	struct sync *sync;
+	struct transfer_fsync *sync;
 	struct err failure; /* found where no error can be returned */
 };
 
 /* written.c */
-struct written {
+struct transfer_written {
 	uint64_t *slots;
 	size_t n, n_slots;
 };
 
-struct rate_sample {
+struct transfer_rate_sample {
 	int64_t mono_ms;
 	uint64_t bytes;
 };
 
 struct transfer {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct transfer_opts opts;
-	struct end from, to;
+	struct transfer_internal_end from, to;
 	enum transfer_conflict conflict;
-	struct loop_timer *kick, *tick;
-	struct span *span;
-	struct dir *top;
-	struct walk *walk;
-	struct verify *verify;
+	struct net_loop_timer *kick, *tick;
+	struct telemetry_span *span;
+	struct transfer_directory *top;
+	struct transfer_walk *walk;
+	struct transfer_checksum *verify;
 	struct runtime_op *look; /* resolve.c */
 	bool is_resolved;
 	struct runtime_stat from_stat;
 	/* resolve.c: a look that takes long is at a pipe, perhaps; then the sandbox is asked another way */
-	struct loop_timer *slow;
-	struct remote_stats *kind_look;
+	struct net_loop_timer *slow;
+	struct transfer_remote_stats *kind_look;
 	bool is_looking_at_from;
 	bool from_is_stream;  /* a pipe or device in a sandbox */
 	bool from_is_content; /* what is in it, not itself */
 	int from_mode;        /* of the file or the folder that was named; -1 unknown */
-	struct job *queued;
-	struct job *jobs; /* all others that are not done */
+	struct transfer_job *queued;
+	struct transfer_job *jobs; /* all others that are not done */
 	size_t n_queued, n_looking, n_active, n_asking, n_verifying;
 	size_t n_unsized; /* jobs whose source tells no size */
 	struct runtime_op *link_look;
-	struct job **link_jobs; /* look.c: those that link_look asks about */
+	struct transfer_job **link_jobs; /* look.c: those that link_look asks about */
 	size_t n_link_jobs;
-	struct attributes *attributes;
-	struct written written; /* local files of a tree */
-	struct dir **dirs;      /* every folder of the tree, parents before children */
+	struct transfer_attributes *attributes;
+	struct transfer_written written; /* local files of a tree */
+	struct transfer_directory *
+		*dirs; /* every folder of the tree, parents before children */
 	size_t n_dirs, dirs_capacity;
-	struct dir **empty_dirs; /* without files: nothing else makes them in a sandbox */
+	struct transfer_directory *
+		*empty_dirs; /* without files: nothing else makes them in a sandbox */
 	size_t n_empty_dirs, empty_dirs_capacity;
 	uint64_t n_entries, max_entries; /* 0: no limit */
 	int64_t from_modified_s;
@@ -179,24 +181,25 @@ struct transfer {
 	struct transfer_progress progress;
 	char *current;
 	int64_t started_mono_ms, reported_mono_ms;
-	struct rate_sample samples[TRANSFER_RATE_SAMPLES];
+	struct transfer_rate_sample samples[TRANSFER_RATE_SAMPLES];
 	size_t n_samples;
 };
 
 /* ---- transfer.c */
-void transfer_kick(struct transfer *transfer);
+void transfer_schedule(struct transfer *transfer);
 /* Counts a failure; a fatal one (the connection, the disk is full) ends the whole transfer. */
 void transfer_failed(struct transfer *transfer, const struct err *err);
 void transfer_note_add(struct transfer *transfer, enum transfer_note note,
-	const struct dir *dir, const char *name, const char *format, ...)
+	const struct transfer_directory *dir, const char *name, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 /* One more entry of the tree. False: that is more than the limit. */
 bool transfer_is_over_limit(const struct transfer *transfer);
-void transfer_add_empty_dir(struct transfer *transfer, struct dir *dir); /* to be made */
-void transfer_add_empty_dir_job(struct transfer *transfer, struct dir *dir);
+void transfer_add_empty_dir(
+	struct transfer *transfer, struct transfer_directory *dir); /* to be made */
+void transfer_add_empty_dir_job(struct transfer *transfer, struct transfer_directory *dir);
 bool transfer_keeps_times(const struct transfer *transfer);
-struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
-	int64_t size_bytes, int mode);
+struct transfer_job *transfer_add_job(struct transfer *transfer, struct transfer_directory *dir,
+	const char *name, int64_t size_bytes, int mode);
 
 /* ---- resolve.c */
 void transfer_resolve_start(struct transfer *transfer);
@@ -206,59 +209,63 @@ void transfer_resolve_cancel(struct transfer *transfer);
 void transfer_walk_start(struct transfer *transfer);
 void transfer_walk_turn(struct transfer *transfer); /* a bounded slice */
 bool transfer_walk_is_done(const struct transfer *transfer);
-void transfer_walk_free(struct walk *walk);
+void transfer_walk_free(struct transfer_walk *walk);
 
-/* ---- dirs.c */
-struct dir *transfer_dir_new(struct dir *parent, const char *name);
-struct dir *transfer_dir_ref(struct dir *dir);
-void transfer_dir_unref(struct dir *dir);
+/* ---- directory_handles.c */
+struct transfer_directory *transfer_directory_new(
+	struct transfer_directory *parent, const char *name);
+struct transfer_directory *transfer_directory_ref(struct transfer_directory *dir);
+void transfer_directory_unref(struct transfer_directory *dir);
 /* Borrowed descriptor, kept open until the same number of releases. -1 with *err. */
-int transfer_dir_use_from(struct transfer *transfer, struct dir *dir, struct err *err);
-int transfer_dir_use_to(
-	struct transfer *transfer, struct dir *dir, struct err *err); /* makes it */
-void transfer_dir_release_from(struct dir *dir);
-void transfer_dir_release_to(struct dir *dir);
-bool transfer_dir_is_same(
-	const struct dir *a, const struct dir *b); /* by identity; NULL is fine */
-bool transfer_dir_is_loop(const struct dir *dir);  /* the same as one that it is in */
+int transfer_directory_use_from(
+	struct transfer *transfer, struct transfer_directory *dir, struct err *err);
+int transfer_directory_use_to(struct transfer *transfer, struct transfer_directory *dir,
+	struct err *err); /* makes it */
+void transfer_directory_release_from(struct transfer_directory *dir);
+void transfer_directory_release_to(struct transfer_directory *dir);
+bool transfer_directory_is_same(const struct transfer_directory *a,
+	const struct transfer_directory *b); /* by identity; NULL is fine */
+bool transfer_directory_is_loop(
+	const struct transfer_directory *dir); /* the same as one that it is in */
 /* "a/b/name" below the roots of both ends. */
-char *transfer_dir_relative(const struct dir *dir, const char *name);
-char *transfer_dir_from_path(
-	const struct transfer *transfer, const struct dir *dir, const char *name);
-char *transfer_dir_to_path(
-	const struct transfer *transfer, const struct dir *dir, const char *name);
+char *transfer_directory_relative(const struct transfer_directory *dir, const char *name);
+char *transfer_directory_from_path(const struct transfer *transfer,
+	const struct transfer_directory *dir, const char *name);
+char *transfer_directory_to_path(const struct transfer *transfer,
+	const struct transfer_directory *dir, const char *name);
 
 /* ---- job.c */
-void transfer_job_begin(struct job *job);
-void transfer_job_answer(struct job *job, enum transfer_conflict answer);
-void transfer_job_data_done(struct job *job); /* check.c: all bytes are over */
-void transfer_job_verified(struct job *job, const struct err *err);
-void transfer_job_fail(struct job *job, const struct err *err);
-void transfer_job_succeed(struct job *job);
-void transfer_job_free(struct job *job); /* removes its temp file */
+void transfer_job_begin(struct transfer_job *job);
+void transfer_job_answer(struct transfer_job *job, enum transfer_conflict answer);
+void transfer_job_data_done(struct transfer_job *job); /* finalize.c: all bytes are over */
+void transfer_job_verified(struct transfer_job *job, const struct err *err);
+void transfer_job_fail(struct transfer_job *job, const struct err *err);
+void transfer_job_succeed(struct transfer_job *job);
+void transfer_job_free(struct transfer_job *job); /* removes its temp file */
 void transfer_job_take_bytes(
-	struct job *job, const void *bytes, size_t n);      /* digest and progress */
-void transfer_job_set_size(struct job *job, int64_t bytes); /* as the source says; -1 unknown */
-void transfer_job_drop_bytes(struct job *job);              /* of what did not arrive */
-void transfer_job_look_done(struct job *job, bool is_link); /* look.c */
-void transfer_job_unpause(struct job *job);
-bool transfer_job_replaces(const struct job *job); /* a local file that is there */
+	struct transfer_job *job, const void *bytes, size_t n); /* digest and progress */
+void transfer_job_set_size(
+	struct transfer_job *job, int64_t bytes);       /* as the source says; -1 unknown */
+void transfer_job_drop_bytes(struct transfer_job *job); /* of what did not arrive */
+void transfer_job_look_done(struct transfer_job *job, bool is_link); /* look.c */
+void transfer_job_unpause(struct transfer_job *job);
+bool transfer_job_replaces(const struct transfer_job *job); /* a local file that is there */
 
 /* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
-void transfer_download_start(struct job *job);
-bool transfer_download_set_attributes(struct job *job, struct err *err);
-bool transfer_download_commit(struct job *job, struct err *err);
-void transfer_upload_start(struct job *job);
-void transfer_upload_empty_dir(struct job *job);
-void transfer_relay_start(struct job *job);
+void transfer_download_start(struct transfer_job *job);
+bool transfer_download_set_attributes(struct transfer_job *job, struct err *err);
+bool transfer_download_commit(struct transfer_job *job, struct err *err);
+void transfer_upload_start(struct transfer_job *job);
+void transfer_upload_empty_dir(struct transfer_job *job);
+void transfer_relay_start(struct transfer_job *job);
 
 /* ---- source.c: local sources. job->from_fd or a redirected stdin */
-bool transfer_source_open(struct job *job, struct err *err);
+bool transfer_source_open(struct transfer_job *job, struct err *err);
 /* read(2), with what the source's size and time say about the bytes; 0 at the end. WAITS: until job->ready. */
 enum { SOURCE_FAILED = -1, SOURCE_WAITS = -2 };
-long transfer_source_read(struct job *job, char *into, size_t room, struct err *err);
+long transfer_source_read(struct transfer_job *job, char *into, size_t room, struct err *err);
 /* After a failed copy: true if the source says a wrong size, and the job is ready to be read to its end. */
-bool transfer_source_starts_again(struct job *job);
+bool transfer_source_starts_again(struct transfer_job *job);
 
 /* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use.
  * *slot is for fatal_signal_forget_file(), once the file has its name or is gone. */
@@ -266,11 +273,11 @@ int transfer_temp_open(int dir, char name[TRANSFER_TEMP_BYTES], int *slot, struc
 void transfer_temp_sweep(int dir); /* removes those of ours that nobody uses any more */
 
 /* ---- written.c */
-void transfer_written_add(struct written *written, const struct stat *st);
-bool transfer_written_has(const struct written *written, const struct stat *st);
+void transfer_written_add(struct transfer_written *written, const struct stat *st);
+bool transfer_written_has(const struct transfer_written *written, const struct stat *st);
 
 /* ---- look.c */
-void transfer_look_add(struct job *job);
+void transfer_look_add(struct transfer_job *job);
 /* The target cannot be looked into: a link to itself or out of the sandbox, a folder that may not be entered. An answer to HEAD
  * has no text that would tell them apart. */
 bool transfer_is_blind(const struct err *err);
@@ -278,22 +285,22 @@ void transfer_look_turn(struct transfer *transfer);
 void transfer_look_free(struct transfer *transfer);
 
 /* ---- remote_stat.c: what the REST side does not tell, by `stat -L` in the sandbox, many paths a process. */
-struct remote_stat {
+struct transfer_remote_stat {
 	bool is_known; /* false: it could not be asked about */
 	uint64_t device, inode;
 	unsigned mode; /* with the kind: S_ISREG() … */
 };
-struct remote_stats;
+struct transfer_remote_stats;
 /* Takes the paths over (n_paths > 0). Exactly one completion; freed after it or by the cancel. is_unavailable: the
  * sandbox has no such program, or no processes. */
-struct remote_stats *transfer_remote_stats_start(struct loop *loop, struct runtime *runtime,
-	char **paths_take, size_t n_paths,
-	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable),
+struct transfer_remote_stats *transfer_remote_stats_start(struct net_loop *loop,
+	struct runtime *runtime, char **paths_take, size_t n_paths,
+	void (*done)(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable),
 	void *arg);
-void transfer_remote_stats_cancel(struct remote_stats *stats);
+void transfer_remote_stats_cancel(struct transfer_remote_stats *stats);
 
 /* ---- attributes.c */
-void transfer_attributes_add_file(struct job *job); /* that has arrived in a sandbox */
+void transfer_attributes_add_file(struct transfer_job *job); /* that has arrived in a sandbox */
 /* True when nothing is left to be set; everything else is over when it is asked with is_end. Then folders without files are
  * made: if that needs jobs there are some when it returns. */
 bool transfer_attributes_turn(struct transfer *transfer, bool is_end);
@@ -303,11 +310,11 @@ bool transfer_means_unavailable(const struct err *err); /* no such program, no p
 /* ---- stream.c */
 /* As runtime_read_start(), for the job's source; on_info may be called at once. */
 bool transfer_stream_start(
-	struct job *job, const struct runtime_read_opts *opts, struct err *err);
-bool transfer_stream_is_open(const struct job *job);
-void transfer_stream_resume(struct job *job);
-void transfer_stream_ended(struct job *job); /* in done: it is forgotten */
-void transfer_stream_cancel(struct job *job);
+	struct transfer_job *job, const struct runtime_read_opts *opts, struct err *err);
+bool transfer_stream_is_open(const struct transfer_job *job);
+void transfer_stream_resume(struct transfer_job *job);
+void transfer_stream_ended(struct transfer_job *job); /* in done: it is forgotten */
+void transfer_stream_cancel(struct transfer_job *job);
 
 /* ---- local.c */
 mode_t transfer_local_umask(void);
@@ -320,15 +327,16 @@ void transfer_local_begin_flush(int fd, int64_t from, int64_t bytes);
 char *transfer_local_rename_candidate(const char *name, int serial); /* "name (1).ext" */
 void transfer_local_split(
 	const char *path, char **dir, char **base); /* base "" for "", ".", "..", "/" */
-bool transfer_local_make_nonblocking(struct end *end, struct err *err);
-void transfer_local_restore(struct end *end);
+bool transfer_local_make_nonblocking(struct transfer_internal_end *end, struct err *err);
+void transfer_local_restore(struct transfer_internal_end *end);
 
-/* ---- sync.c */
-struct sync *transfer_sync_start(struct loop *loop, int fd, void (*done)(void *arg, int error),
-	void *arg, struct err *err);
-void transfer_sync_cancel(struct sync *sync);
+/* ---- fsync.c */
+struct transfer_fsync *transfer_fsync_start(struct net_loop *loop, int fd,
+	void (*done)(void *arg, int error), void *arg, struct err *err);
+void transfer_fsync_cancel(struct transfer_fsync *sync);
 
-/* ---- verify.c */
-void transfer_verify_add(struct job *job); /* job->hex against the sandbox's file(s) */
-void transfer_verify_turn(struct transfer *transfer);
-void transfer_verify_free(struct transfer *transfer);
+/* ---- checksum.c */
+void transfer_checksum_add(
+	struct transfer_job *job); /* job->hex against the sandbox's file(s) */
+void transfer_checksum_turn(struct transfer *transfer);
+void transfer_checksum_free(struct transfer *transfer);

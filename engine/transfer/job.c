@@ -19,10 +19,10 @@
 
 enum { LOOK_MS = 30 * 1000, MAX_RENAMES = 1000 };
 
-static void look_at_target(struct job *job);
+static void look_at_target(struct transfer_job *job);
 
 /* ---- ends */
-static void leave(struct job *job)
+static void leave(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 
@@ -49,18 +49,18 @@ static void on_nothing(void *arg, const struct err *err)
 }
 
 /* The file that makes an empty folder in a sandbox does not stay when it is given up: nobody waits for the answer. */
-static void drop_placeholder(struct job *job)
+static void drop_placeholder(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 
 	if (!job->is_empty_dir || (!job->write && !job->look))
 		return;
-	char *path = transfer_dir_to_path(transfer, job->dir, job->temp);
+	char *path = transfer_directory_to_path(transfer, job->dir, job->temp);
 	runtime_delete_start(transfer->to.runtime, path, false, 0, on_nothing, NULL, NULL);
 	free(path);
 }
 
-void transfer_job_free(struct job *job)
+void transfer_job_free(struct transfer_job *job)
 {
 	leave(job);
 	drop_placeholder(job);
@@ -69,7 +69,7 @@ void transfer_job_free(struct job *job)
 	transfer_stream_cancel(job);
 	runtime_cancel(job->write);
 	runtime_cancel(job->look);
-	transfer_sync_cancel(job->sync);
+	transfer_fsync_cancel(job->sync);
 	if (job->ready)
 		event_free(job->ready);
 	if (job->from_fd >= 0)
@@ -81,13 +81,13 @@ void transfer_job_free(struct job *job)
 		fatal_signal_forget_file(job->temp_slot);
 	}
 	if (job->has_from)
-		transfer_dir_release_from(job->dir);
+		transfer_directory_release_from(job->dir);
 	if (job->has_to)
-		transfer_dir_release_to(job->dir);
+		transfer_directory_release_to(job->dir);
 	if (job->buffer)
 		evbuffer_free(job->buffer);
 	digest_free(job->digest);
-	transfer_dir_unref(job->dir);
+	transfer_directory_unref(job->dir);
 	free(job->name);
 	free(job->to_name);
 	free(job->wanted_name);
@@ -95,7 +95,7 @@ void transfer_job_free(struct job *job)
 }
 
 /* ---- counting: bytes_total has the larger of what a source says and what came of it */
-void transfer_job_set_size(struct job *job, int64_t bytes)
+void transfer_job_set_size(struct transfer_job *job, int64_t bytes)
 {
 	struct transfer *transfer = job->transfer;
 	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
@@ -106,7 +106,7 @@ void transfer_job_set_size(struct job *job, int64_t bytes)
 	job->size_bytes = bytes;
 }
 
-void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
+void transfer_job_take_bytes(struct transfer_job *job, const void *bytes, size_t n)
 {
 	struct transfer_progress *progress = &job->transfer->progress;
 	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
@@ -119,7 +119,7 @@ void transfer_job_take_bytes(struct job *job, const void *bytes, size_t n)
 		digest_add(job->digest, bytes, n);
 }
 
-void transfer_job_drop_bytes(struct job *job)
+void transfer_job_drop_bytes(struct transfer_job *job)
 {
 	int64_t size = job->size_bytes;
 
@@ -130,23 +130,23 @@ void transfer_job_drop_bytes(struct job *job)
 	transfer_job_set_size(job, size);
 }
 
-static void end_job(struct job *job)
+static void end_job(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 
 	/* what will not come any more is no part of the total */
 	transfer_job_set_size(job, 0);
 	transfer_job_free(job);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
-void transfer_job_fail(struct job *job, const struct err *err)
+void transfer_job_fail(struct transfer_job *job, const struct err *err)
 {
 	struct err said;
 
 	err_copy(&said, err);
 	if (job->transfer->from_stat.is_dir) {
-		char *path = transfer_dir_relative(job->dir, job->name);
+		char *path = transfer_directory_relative(job->dir, job->name);
 		/* the runtime names remote paths itself */
 		if (*path && !strstr(said.msg, path))
 			err_prefix(&said, "%s", path);
@@ -157,13 +157,13 @@ void transfer_job_fail(struct job *job, const struct err *err)
 	end_job(job);
 }
 
-static void skip(struct job *job)
+static void skip(struct transfer_job *job)
 {
 	job->transfer->progress.files_skipped++;
 	end_job(job);
 }
 
-void transfer_job_succeed(struct job *job)
+void transfer_job_succeed(struct transfer_job *job)
 {
 	job->transfer->progress.files_done++;
 	job->transfer->n_timeouts = 0;
@@ -176,13 +176,13 @@ void transfer_job_succeed(struct job *job)
 }
 
 /* ---- what is in the way */
-static void start_data(struct job *job)
+static void start_data(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
 	if (transfer->from.kind == END_LOCAL) {
-		if (transfer_dir_use_from(transfer, job->dir, &err) < 0) {
+		if (transfer_directory_use_from(transfer, job->dir, &err) < 0) {
 			transfer_job_fail(job, &err);
 			return;
 		}
@@ -198,7 +198,7 @@ static void start_data(struct job *job)
 		transfer_upload_start(job);
 }
 
-static void fail_exists(struct job *job)
+static void fail_exists(struct transfer_job *job)
 {
 	struct err err = { 0 };
 
@@ -209,7 +209,7 @@ static void fail_exists(struct job *job)
 	transfer_job_fail(job, &err);
 }
 
-static void rename_and_look_again(struct job *job)
+static void rename_and_look_again(struct transfer_job *job)
 {
 	if (!job->wanted_name)
 		job->wanted_name = x_strdup(job->to_name);
@@ -222,15 +222,15 @@ static void rename_and_look_again(struct job *job)
 	look_at_target(job);
 }
 
-static void ask(struct job *job)
+static void ask(struct transfer_job *job)
 {
 	job->transfer->n_active--;
 	job->transfer->n_asking++;
 	job->state = JOB_ASKING;
-	transfer_kick(job->transfer);
+	transfer_schedule(job->transfer);
 }
 
-void transfer_job_answer(struct job *job, enum transfer_conflict answer)
+void transfer_job_answer(struct transfer_job *job, enum transfer_conflict answer)
 {
 	switch (answer) {
 	case TRANSFER_SKIP:
@@ -262,7 +262,7 @@ void transfer_job_answer(struct job *job, enum transfer_conflict answer)
 }
 
 /* existing_bytes -1: a folder, or what cannot be looked into (a link that leads nowhere or out) */
-static void on_conflict(struct job *job, int64_t existing_bytes, bool is_dir)
+static void on_conflict(struct transfer_job *job, int64_t existing_bytes, bool is_dir)
 {
 	job->existing_bytes = existing_bytes;
 	job->is_dir_in_the_way = is_dir;
@@ -271,7 +271,7 @@ static void on_conflict(struct job *job, int64_t existing_bytes, bool is_dir)
 		job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
 }
 
-static void look_locally(struct job *job)
+static void look_locally(struct transfer_job *job)
 {
 	struct err err = { 0 };
 	struct stat st;
@@ -297,7 +297,7 @@ static void look_locally(struct job *job)
 
 static void on_target_stat(void *arg, const struct err *err, const struct runtime_stat *st)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	job->look = NULL;
 	if (!err) {
@@ -313,7 +313,7 @@ static void on_target_stat(void *arg, const struct err *err, const struct runtim
 }
 
 /* Back to the head of the queue: five hundred new files must not all start at once. */
-void transfer_job_look_done(struct job *job, bool is_link)
+void transfer_job_look_done(struct transfer_job *job, bool is_link)
 {
 	struct transfer *transfer = job->transfer;
 
@@ -326,7 +326,7 @@ void transfer_job_look_done(struct job *job, bool is_link)
 	job->is_link = is_link;
 }
 
-static void look_at_target(struct job *job)
+static void look_at_target(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
@@ -335,7 +335,7 @@ static void look_at_target(struct job *job)
 		look_locally(job);
 		return;
 	}
-	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_directory_to_path(transfer, job->dir, job->to_name);
 	job->look = runtime_stat_start(
 		transfer->to.runtime, path, LOOK_MS, on_target_stat, job, &err);
 	free(path);
@@ -343,7 +343,7 @@ static void look_at_target(struct job *job)
 		transfer_job_fail(job, &err);
 }
 
-void transfer_job_begin(struct job *job)
+void transfer_job_begin(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
@@ -368,7 +368,7 @@ void transfer_job_begin(struct job *job)
 	if (!job->to_name)
 		job->to_name = x_strdup(job->name);
 	if (transfer->to.kind == END_LOCAL) {
-		if (transfer_dir_use_to(transfer, job->dir, &err) < 0) {
+		if (transfer_directory_use_to(transfer, job->dir, &err) < 0) {
 			transfer_job_fail(job, &err);
 			return;
 		}
@@ -390,12 +390,12 @@ void transfer_job_begin(struct job *job)
 }
 
 /* ---- data */
-bool transfer_job_replaces(const struct job *job)
+bool transfer_job_replaces(const struct transfer_job *job)
 {
 	return job->may_replace && job->existing_bytes >= 0;
 }
 
-void transfer_job_unpause(struct job *job)
+void transfer_job_unpause(struct transfer_job *job)
 {
 	if (job->is_read_paused && transfer_stream_is_open(job)) {
 		job->is_read_paused = false;

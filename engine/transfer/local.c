@@ -97,7 +97,7 @@ void transfer_local_split(const char *path, char **dir, char **base)
 	*dir = x_strndup(path, start);
 }
 
-bool transfer_local_make_nonblocking(struct end *end, struct err *err)
+bool transfer_local_make_nonblocking(struct transfer_internal_end *end, struct err *err)
 {
 	int flags = fcntl(end->fd, F_GETFL);
 
@@ -110,7 +110,7 @@ bool transfer_local_make_nonblocking(struct end *end, struct err *err)
 	return true;
 }
 
-void transfer_local_restore(struct end *end)
+void transfer_local_restore(struct transfer_internal_end *end)
 {
 	if (end->fd_flags >= 0)
 		fcntl(end->fd, F_SETFL, end->fd_flags);

@@ -16,20 +16,20 @@ bool transfer_is_blind(const struct err *err)
 	       err->code == ERR_FILE_SERVER;
 }
 
-void transfer_look_add(struct job *job)
+void transfer_look_add(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 
 	transfer->n_active--;
 	transfer->n_looking++;
 	job->state = JOB_LOOKING;
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
 {
 	struct transfer *transfer = arg;
-	struct job **jobs = transfer->link_jobs;
+	struct transfer_job **jobs = transfer->link_jobs;
 	size_t n_jobs = transfer->n_link_jobs;
 
 	(void)n;
@@ -39,25 +39,25 @@ static void on_links(void *arg, const struct err *err, const bool *is_link, size
 	for (size_t i = 0; i < n_jobs; i++)
 		transfer_job_look_done(jobs[i], !err && is_link[i]);
 	free(jobs);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 void transfer_look_turn(struct transfer *transfer)
 {
 	char *paths[RUNTIME_MAX_LINKS];
 	size_t n = 0, argv_bytes = 0;
-	struct job *job;
+	struct transfer_job *job;
 	struct err err = { 0 };
 
 	if (!transfer->n_looking || transfer->link_look || transfer->is_fatal)
 		return;
-	struct job **jobs = x_calloc(transfer->n_looking, sizeof *jobs);
+	struct transfer_job **jobs = x_calloc(transfer->n_looking, sizeof *jobs);
 	DL_FOREACH(transfer->jobs, job) {
 		if (n == RUNTIME_MAX_LINKS || argv_bytes > MAX_ARGV_BYTES)
 			break;
 		if (job->state != JOB_LOOKING)
 			continue;
-		paths[n] = transfer_dir_to_path(transfer, job->dir, job->to_name);
+		paths[n] = transfer_directory_to_path(transfer, job->dir, job->to_name);
 		argv_bytes += strlen(paths[n]);
 		jobs[n++] = job;
 	}

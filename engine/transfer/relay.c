@@ -9,13 +9,13 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
-static void start_write(struct job *job);
+static void start_write(struct transfer_job *job);
 
 /* The two bodies must not start or resume each other from inside their own callbacks (libcurl refuses): that
  * happens in the next turn. */
 static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	size_t n = evbuffer_get_length(job->buffer);
 
 	(void)fd;
@@ -40,7 +40,7 @@ static void on_next_turn(evutil_socket_t fd, short what, void *arg)
 
 static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	job->total_bytes = total_bytes;
 	if (modified_s >= 0)
@@ -52,7 +52,7 @@ static void on_info(void *arg, int64_t total_bytes, int64_t modified_s)
 
 static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	(void)err;
 	evbuffer_add(job->buffer, bytes.p, bytes.n);
@@ -65,7 +65,7 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 
 static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	(void)err;
 	if (!job->transfer->is_paused) {
@@ -88,7 +88,7 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 
 static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	(void)bytes_read;
 	transfer_stream_ended(job);
@@ -101,7 +101,7 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 
 static void on_written(void *arg, const struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	job->write = NULL;
 	if (err)
@@ -110,10 +110,10 @@ static void on_written(void *arg, const struct err *err)
 		transfer_job_data_done(job);
 }
 
-static void start_write(struct job *job)
+static void start_write(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
-	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_directory_to_path(transfer, job->dir, job->to_name);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = job->mode >= 0 ? job->mode & 0777 : -1,
@@ -130,11 +130,11 @@ static void start_write(struct job *job)
 		transfer_job_fail(job, &err);
 }
 
-void transfer_relay_start(struct job *job)
+void transfer_relay_start(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
-	char *path = transfer_dir_from_path(transfer, job->dir, job->name);
+	char *path = transfer_directory_from_path(transfer, job->dir, job->name);
 	struct runtime_read_opts opts = {
 		.path = path,
 		.if_unmodified_since_s = -1,
@@ -145,7 +145,7 @@ void transfer_relay_start(struct job *job)
 	};
 
 	job->buffer = evbuffer_new();
-	job->ready = event_new(loop_base(transfer->loop), -1, 0, on_next_turn, job);
+	job->ready = event_new(net_loop_base(transfer->loop), -1, 0, on_next_turn, job);
 	bool ok = transfer_stream_start(job, &opts, &err);
 	free(path);
 	if (!ok)

@@ -12,16 +12,16 @@
 
 enum { BATCH = 128, MAX_ARGV_BYTES = 64 << 10, STAT_MS = 60 * 1000, LINE_BYTES = 80 };
 
-struct remote_stats {
-	struct loop *loop;
+struct transfer_remote_stats {
+	struct net_loop *loop;
 	struct runtime *runtime;
 	struct runtime_op *op;
 	char **paths;
-	struct remote_stat *stats;
+	struct transfer_remote_stat *stats;
 	size_t n, at, n_batch;
 	size_t n_alone; /* paths to be asked about alone: one of their batch is gone */
 	bool is_unavailable, is_over;
-	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable);
+	void (*done)(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable);
 	void *arg;
 };
 
@@ -33,7 +33,7 @@ bool transfer_means_unavailable(const struct err *err)
 
 static void free_it(void *arg)
 {
-	struct remote_stats *stats = arg;
+	struct transfer_remote_stats *stats = arg;
 
 	for (size_t i = 0; i < stats->n; i++)
 		free(stats->paths[i]);
@@ -42,16 +42,16 @@ static void free_it(void *arg)
 	free(stats);
 }
 
-void transfer_remote_stats_cancel(struct remote_stats *stats)
+void transfer_remote_stats_cancel(struct transfer_remote_stats *stats)
 {
 	if (!stats || stats->is_over)
 		return;
 	stats->is_over = true;
 	runtime_cancel(stats->op);
-	loop_defer(stats->loop, free_it, stats);
+	net_loop_defer(stats->loop, free_it, stats);
 }
 
-static bool parse_line(struct slice *text, struct remote_stat *stat)
+static bool parse_line(struct slice *text, struct transfer_remote_stat *stat)
 {
 	char line[LINE_BYTES];
 	const char *end = memchr(text->p, '\n', text->n);
@@ -72,7 +72,8 @@ static bool parse_line(struct slice *text, struct remote_stat *stat)
 	return true;
 }
 
-static bool parse_all(const struct runtime_result *result, struct remote_stat *stats, size_t n)
+static bool parse_all(
+	const struct runtime_result *result, struct transfer_remote_stat *stats, size_t n)
 {
 	struct slice text = result->out;
 
@@ -84,12 +85,12 @@ static bool parse_all(const struct runtime_result *result, struct remote_stat *s
 	return text.n == 0;
 }
 
-static void next_batch(struct remote_stats *stats);
+static void next_batch(struct transfer_remote_stats *stats);
 
 static void on_executed(void *arg, const struct err *err, const struct runtime_result *result)
 {
-	struct remote_stats *stats = arg;
-	struct remote_stat *batch = stats->stats + stats->at;
+	struct transfer_remote_stats *stats = arg;
+	struct transfer_remote_stat *batch = stats->stats + stats->at;
 	size_t n = stats->n_batch;
 
 	stats->op = NULL;
@@ -109,23 +110,23 @@ static void on_executed(void *arg, const struct err *err, const struct runtime_r
 
 static void complete(void *arg)
 {
-	struct remote_stats *stats = arg;
+	struct transfer_remote_stats *stats = arg;
 
 	if (stats->is_over)
 		return;
 	stats->is_over = true;
 	stats->done(stats->arg, stats->stats, stats->is_unavailable);
-	loop_defer(stats->loop, free_it, stats);
+	net_loop_defer(stats->loop, free_it, stats);
 }
 
-static void next_batch(struct remote_stats *stats)
+static void next_batch(struct transfer_remote_stats *stats)
 {
 	const char *argv[BATCH + 6] = { "stat", "-L", "-c", "%d:%i:%f", "--" };
 	char *safe[BATCH];
 	size_t max = stats->n_alone ? 1 : BATCH, argv_bytes = 0, n = 0;
 
 	if (stats->is_unavailable || stats->at == stats->n) {
-		loop_defer(stats->loop, complete, stats);
+		net_loop_defer(stats->loop, complete, stats);
 		return;
 	}
 	while (n < max && stats->at + n < stats->n && argv_bytes < MAX_ARGV_BYTES) {
@@ -141,16 +142,16 @@ static void next_batch(struct remote_stats *stats)
 		free(safe[i]);
 	if (!stats->op) {
 		stats->is_unavailable = true;
-		loop_defer(stats->loop, complete, stats);
+		net_loop_defer(stats->loop, complete, stats);
 	}
 }
 
-struct remote_stats *transfer_remote_stats_start(struct loop *loop, struct runtime *runtime,
-	char **paths_take, size_t n_paths,
-	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable),
+struct transfer_remote_stats *transfer_remote_stats_start(struct net_loop *loop,
+	struct runtime *runtime, char **paths_take, size_t n_paths,
+	void (*done)(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable),
 	void *arg)
 {
-	struct remote_stats *stats = x_calloc(1, sizeof *stats);
+	struct transfer_remote_stats *stats = x_calloc(1, sizeof *stats);
 
 	stats->loop = loop;
 	stats->runtime = runtime;

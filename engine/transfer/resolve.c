@@ -12,7 +12,7 @@
 
 enum { LOOK_MS = 30 * 1000, SLOW_MS = 1500 };
 
-struct kind {
+struct transfer_kind {
 	bool exists, is_dir, is_link; /* is_link: one that leads nowhere */
 	int64_t size_bytes;
 	int mode; /* local; else -1 */
@@ -21,16 +21,17 @@ struct kind {
 
 static void check_tree_wanted(struct transfer *transfer);
 static void stop_slow_look(struct transfer *transfer);
-static void look_remotely(struct transfer *transfer, struct end *end,
+static void look_remotely(struct transfer *transfer, struct transfer_internal_end *end,
 	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st));
-static struct remote_stats *ask_for_kind(struct transfer *transfer, const struct end *end,
-	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable));
+static struct transfer_remote_stats *ask_for_kind(struct transfer *transfer,
+	const struct transfer_internal_end *end,
+	void (*done)(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable));
 
 static void fail(struct transfer *transfer, const struct err *err)
 {
 	transfer->is_fatal = true;
 	transfer_failed(transfer, err);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static bool ends_with_slash(const char *path)
@@ -59,7 +60,7 @@ static bool check_not_into_itself(
 		*from ? from : "the sandbox root");
 }
 
-static void set_root(struct end *end, char *root_take)
+static void set_root(struct transfer_internal_end *end, char *root_take)
 {
 	/* the folder of a bare local name is the current one */
 	if (end->kind == END_LOCAL && !*root_take) {
@@ -69,9 +70,10 @@ static void set_root(struct end *end, char *root_take)
 	end->root = root_take;
 }
 
-static bool name_ends(struct transfer *transfer, const struct kind *to_kind, struct err *err)
+static bool name_ends(
+	struct transfer *transfer, const struct transfer_kind *to_kind, struct err *err)
 {
-	struct end *from = &transfer->from, *to = &transfer->to;
+	struct transfer_internal_end *from = &transfer->from, *to = &transfer->to;
 	bool is_tree = transfer->from_stat.is_dir;
 	char *from_dir = NULL, *base = NULL, *to_dir = NULL, *to_base = NULL, *to_path = NULL;
 	bool ok = false;
@@ -123,7 +125,7 @@ static bool name_ends(struct transfer *transfer, const struct kind *to_kind, str
 	if (ok && into && is_tree && to->top)
 		to->is_new = false; /* the folder inside it may be there */
 	if (ok && !is_tree) {
-		struct job *job = transfer_add_job(transfer, transfer->top, base,
+		struct transfer_job *job = transfer_add_job(transfer, transfer->top, base,
 			transfer->from_stat.size_bytes, transfer->from_mode);
 		job->to_name = x_strdup(into ? base : to_base);
 		job->modified_s = transfer->from_modified_s;
@@ -147,7 +149,7 @@ static void begin(struct transfer *transfer)
 		transfer_walk_start(transfer);
 	else
 		transfer->progress.is_planned = true;
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 /* Nothing is there, says the daemon: or a link that leads nowhere? Without a shell in the sandbox: nothing. */
@@ -198,12 +200,12 @@ static void on_top_stat(void *arg, const struct err *err, const struct runtime_s
 	}
 }
 
-static void names_known(struct transfer *transfer, const struct kind *to_kind)
+static void names_known(struct transfer *transfer, const struct transfer_kind *to_kind)
 {
-	struct end *to = &transfer->to;
+	struct transfer_internal_end *to = &transfer->to;
 	struct err err = { 0 };
 
-	transfer->top = transfer_dir_new(NULL, NULL);
+	transfer->top = transfer_directory_new(NULL, NULL);
 	if (!name_ends(transfer, to_kind, &err)) {
 		fail(transfer, &err);
 		return;
@@ -222,11 +224,12 @@ static void names_known(struct transfer *transfer, const struct kind *to_kind)
 }
 
 /* ---- local ends */
-static bool look_locally(const char *path, struct kind *kind, bool is_source, struct err *err)
+static bool look_locally(
+	const char *path, struct transfer_kind *kind, bool is_source, struct err *err)
 {
 	struct stat st;
 
-	*kind = (struct kind){ .size_bytes = -1, .mode = -1, .modified_s = -1 };
+	*kind = (struct transfer_kind){ .size_bytes = -1, .mode = -1, .modified_s = -1 };
 	if (stat(path, &st) < 0) {
 		if (errno == ENOENT)
 			return true;
@@ -250,7 +253,7 @@ static bool look_locally(const char *path, struct kind *kind, bool is_source, st
 
 static void look_at_local_from(struct transfer *transfer)
 {
-	struct kind kind;
+	struct transfer_kind kind;
 	struct err err = { 0 };
 
 	if (!look_locally(transfer->from.path, &kind, true, &err)) {
@@ -271,7 +274,7 @@ static void look_at_local_from(struct transfer *transfer)
 
 static void look_at_local_to(struct transfer *transfer)
 {
-	struct kind kind;
+	struct transfer_kind kind;
 	struct err err = { 0 };
 
 	if (look_locally(transfer->to.path, &kind, false, &err))
@@ -297,7 +300,8 @@ static void on_from_stat(void *arg, const struct err *err, const struct runtime_
 }
 
 /* The kind of what says that it is an empty file; unknown is a file. */
-static void on_from_kind(void *arg, const struct remote_stat *stats, bool is_unavailable)
+static void on_from_kind(
+	void *arg, const struct transfer_remote_stat *stats, bool is_unavailable)
 {
 	struct transfer *transfer = arg;
 
@@ -343,7 +347,7 @@ static void on_from_listed(void *arg, const struct err *err,
 static void on_to_link(void *arg, const struct err *err, const bool *is_link, size_t n)
 {
 	struct transfer *transfer = arg;
-	struct kind kind = { .size_bytes = -1 };
+	struct transfer_kind kind = { .size_bytes = -1 };
 
 	transfer->look = NULL;
 	kind.exists = kind.is_link = !err && n && is_link[0];
@@ -353,7 +357,7 @@ static void on_to_link(void *arg, const struct err *err, const bool *is_link, si
 static void on_to_stat(void *arg, const struct err *err, const struct runtime_stat *st)
 {
 	struct transfer *transfer = arg;
-	struct kind kind = { .size_bytes = -1 };
+	struct transfer_kind kind = { .size_bytes = -1 };
 
 	transfer->look = NULL;
 	stop_slow_look(transfer);
@@ -379,7 +383,7 @@ static void on_to_stat(void *arg, const struct err *err, const struct runtime_st
 static void stop_slow_look(struct transfer *transfer)
 {
 	if (transfer->slow)
-		loop_timer_disarm(transfer->slow);
+		net_loop_timer_disarm(transfer->slow);
 	transfer_remote_stats_cancel(transfer->kind_look);
 	transfer->kind_look = NULL;
 }
@@ -391,7 +395,7 @@ void transfer_resolve_cancel(struct transfer *transfer)
 	transfer->look = NULL;
 }
 
-static void on_kind(void *arg, const struct remote_stat *stats, bool is_unavailable)
+static void on_kind(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable)
 {
 	struct transfer *transfer = arg;
 	struct err err = { 0 };
@@ -412,8 +416,9 @@ static void on_kind(void *arg, const struct remote_stat *stats, bool is_unavaila
 	check_tree_wanted(transfer);
 }
 
-static struct remote_stats *ask_for_kind(struct transfer *transfer, const struct end *end,
-	void (*done)(void *arg, const struct remote_stat *stats, bool is_unavailable))
+static struct transfer_remote_stats *ask_for_kind(struct transfer *transfer,
+	const struct transfer_internal_end *end,
+	void (*done)(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable))
 {
 	char **paths = x_calloc(1, sizeof *paths);
 
@@ -425,22 +430,23 @@ static struct remote_stats *ask_for_kind(struct transfer *transfer, const struct
 static void on_slow(void *arg)
 {
 	struct transfer *transfer = arg;
-	const struct end *end = transfer->is_looking_at_from ? &transfer->from : &transfer->to;
+	const struct transfer_internal_end *end =
+		transfer->is_looking_at_from ? &transfer->from : &transfer->to;
 
 	if (!transfer->look || !runtime_can(end->runtime, RUNTIME_CAN_PROCESSES))
 		return;
 	transfer->kind_look = ask_for_kind(transfer, end, on_kind);
 }
 
-static void look_remotely(struct transfer *transfer, struct end *end,
+static void look_remotely(struct transfer *transfer, struct transfer_internal_end *end,
 	void (*done)(void *arg, const struct err *err, const struct runtime_stat *st))
 {
 	struct err err = { 0 };
 
 	transfer->is_looking_at_from = end == &transfer->from;
 	if (!transfer->slow)
-		transfer->slow = loop_timer_new(transfer->loop, on_slow, transfer);
-	loop_timer_arm(transfer->slow, SLOW_MS);
+		transfer->slow = net_loop_timer_new(transfer->loop, on_slow, transfer);
+	net_loop_timer_arm(transfer->slow, SLOW_MS);
 	transfer->look =
 		runtime_stat_start(end->runtime, end->path, LOOK_MS, done, transfer, &err);
 	if (!transfer->look)
@@ -450,7 +456,7 @@ static void look_remotely(struct transfer *transfer, struct end *end,
 static void check_tree_wanted(struct transfer *transfer)
 {
 	struct err err = { 0 };
-	static const struct kind stream = { .size_bytes = -1 };
+	static const struct transfer_kind stream = { .size_bytes = -1 };
 
 	if (transfer->from_stat.is_dir && !transfer->opts.recursive) {
 		err_set(&err, ERR_FILE_IS_DIR, "%s is a directory", transfer->from.path);

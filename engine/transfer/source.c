@@ -23,7 +23,7 @@
 enum { PIPEFS = 0x50495045 }; /* linux/magic.h */
 #endif
 
-static int source_fd(const struct job *job)
+static int source_fd(const struct transfer_job *job)
 {
 	return job->from_fd >= 0 ? job->from_fd : job->transfer->from.fd;
 }
@@ -46,7 +46,7 @@ static bool waits_for_writer(int fd, const struct stat *st)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	(void)fd;
 	(void)what;
@@ -57,7 +57,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static void take_size(struct job *job, const struct stat *st)
+static void take_size(struct transfer_job *job, const struct stat *st)
 {
 	job->total_bytes = (int64_t)(st->st_size - job->from_offset);
 	job->modified_ns = transfer_local_modified_ns(st);
@@ -67,7 +67,7 @@ static void take_size(struct job *job, const struct stat *st)
 }
 
 /* An empty file is the most common one of size 0: it goes with its length. */
-static bool probe(struct job *job, struct err *err)
+static bool probe(struct transfer_job *job, struct err *err)
 {
 	char byte;
 	ssize_t n;
@@ -84,7 +84,7 @@ static bool probe(struct job *job, struct err *err)
 	return true;
 }
 
-static bool take_regular(struct job *job, const struct stat *st, struct err *err)
+static bool take_regular(struct transfer_job *job, const struct stat *st, struct err *err)
 {
 	off_t at = job->from_fd >= 0 ? 0 : lseek(source_fd(job), 0, SEEK_CUR);
 
@@ -95,9 +95,9 @@ static bool take_regular(struct job *job, const struct stat *st, struct err *err
 	return probe(job, err);
 }
 
-static bool take_stream(struct job *job, const struct stat *st, struct err *err)
+static bool take_stream(struct transfer_job *job, const struct stat *st, struct err *err)
 {
-	struct end *from = &job->transfer->from;
+	struct transfer_internal_end *from = &job->transfer->from;
 	int fd = source_fd(job);
 
 	if (S_ISDIR(st->st_mode))
@@ -105,7 +105,8 @@ static bool take_stream(struct job *job, const struct stat *st, struct err *err)
 			*job->name ? job->name : "standard input");
 	if (job->from_fd < 0 && !transfer_local_make_nonblocking(from, err))
 		return false;
-	job->ready = event_new(loop_base(job->transfer->loop), fd, EV_READ, on_readable, job);
+	job->ready =
+		event_new(net_loop_base(job->transfer->loop), fd, EV_READ, on_readable, job);
 	if (job->from_fd >= 0 && waits_for_writer(fd, st)) {
 		event_add(job->ready, NULL);
 		job->waits_for_writer = true;
@@ -113,7 +114,7 @@ static bool take_stream(struct job *job, const struct stat *st, struct err *err)
 	return true;
 }
 
-static bool open_file(struct job *job, struct err *err)
+static bool open_file(struct transfer_job *job, struct err *err)
 {
 	/* a file that was named may be a link; what is found in a tree may not. O_NONBLOCK: a pipe that
 	 * took the file's place must not hold us */
@@ -125,7 +126,7 @@ static bool open_file(struct job *job, struct err *err)
 	return job->from_fd >= 0 || err_set_errno(err, errno, "cannot read %s", job->name);
 }
 
-bool transfer_source_open(struct job *job, struct err *err)
+bool transfer_source_open(struct transfer_job *job, struct err *err)
 {
 	struct transfer *transfer = job->transfer;
 	struct stat st;
@@ -159,14 +160,14 @@ static bool fail_changed(struct err *err)
 	return err_set(err, ERR_FILE_CHANGED, "it changed while it was copied");
 }
 
-static bool fail_size(struct job *job, struct err *err)
+static bool fail_size(struct transfer_job *job, struct err *err)
 {
 	job->is_size_wrong = true;
 	return err_set(err, ERR_FILE_CHANGED, "its size is not what it says");
 }
 
 /* n bytes more are the last that the size promised, or there are no more (n 0). */
-static bool check_end(struct job *job, size_t n, struct err *err)
+static bool check_end(struct transfer_job *job, size_t n, struct err *err)
 {
 	int64_t end = job->from_offset + job->bytes + (int64_t)n;
 	int64_t promised = job->from_offset + job->total_bytes;
@@ -188,7 +189,7 @@ static bool check_end(struct job *job, size_t n, struct err *err)
 }
 
 /* Without a promise it may grow as well; a file of /proc never says so. */
-static void look_for_growth(struct job *job)
+static void look_for_growth(struct transfer_job *job)
 {
 	struct stat st;
 
@@ -197,7 +198,7 @@ static void look_for_growth(struct job *job)
 		job->has_grown = true;
 }
 
-long transfer_source_read(struct job *job, char *into, size_t room, struct err *err)
+long transfer_source_read(struct transfer_job *job, char *into, size_t room, struct err *err)
 {
 	ssize_t n;
 
@@ -218,7 +219,7 @@ long transfer_source_read(struct job *job, char *into, size_t room, struct err *
 	return (long)n;
 }
 
-bool transfer_source_starts_again(struct job *job)
+bool transfer_source_starts_again(struct transfer_job *job)
 {
 	if (!job->is_size_wrong || job->total_bytes < 0)
 		return false;

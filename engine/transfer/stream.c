@@ -9,8 +9,8 @@
 
 enum { REASON_BYTES = 160 };
 
-struct cat {
-	struct loop *loop;
+struct transfer_cat {
+	struct net_loop *loop;
 	struct runtime_process *process;
 	struct runtime_read_opts opts;
 	size_t n_held; /* taken, and not said so: the process waits */
@@ -22,22 +22,22 @@ struct cat {
 
 static void free_cat(void *arg)
 {
-	struct cat *cat = arg;
+	struct transfer_cat *cat = arg;
 
 	runtime_process_free(cat->process);
 	free(cat);
 }
 
-static void end(struct cat *cat, const struct err *err)
+static void end(struct transfer_cat *cat, const struct err *err)
 {
 	cat->is_over = true;
-	loop_defer(cat->loop, free_cat, cat);
+	net_loop_defer(cat->loop, free_cat, cat);
 	cat->opts.done(cat->opts.arg, err, (int64_t)cat->n_bytes);
 }
 
 static void on_output(void *arg, int stream, struct slice bytes)
 {
-	struct cat *cat = arg;
+	struct transfer_cat *cat = arg;
 	uint64_t max = (uint64_t)setting_get(SETTING_DOWNLOAD_LIMIT);
 	struct err err = { 0 };
 
@@ -74,7 +74,7 @@ static void on_output(void *arg, int stream, struct slice bytes)
 
 static void on_exit_event(void *arg, const struct err *err, int exit_code)
 {
-	struct cat *cat = arg;
+	struct transfer_cat *cat = arg;
 	struct err failure = { 0 };
 
 	if (cat->is_over)
@@ -87,10 +87,10 @@ static void on_exit_event(void *arg, const struct err *err, int exit_code)
 	end(cat, err);
 }
 
-static struct cat *cat_start(
+static struct transfer_cat *cat_start(
 	struct transfer *transfer, const struct runtime_read_opts *opts, struct err *err)
 {
-	struct cat *cat = x_calloc(1, sizeof *cat);
+	struct transfer_cat *cat = x_calloc(1, sizeof *cat);
 	char *path = x_asprintf("./%s", opts->path);
 	const char *const argv[] = { "cat", "--", path, NULL };
 	const struct runtime_start_opts start = {
@@ -112,7 +112,7 @@ static struct cat *cat_start(
 
 /* ---- either */
 bool transfer_stream_start(
-	struct job *job, const struct runtime_read_opts *opts, struct err *err)
+	struct transfer_job *job, const struct runtime_read_opts *opts, struct err *err)
 {
 	struct transfer *transfer = job->transfer;
 
@@ -126,14 +126,14 @@ bool transfer_stream_start(
 	return job->cat != NULL;
 }
 
-bool transfer_stream_is_open(const struct job *job)
+bool transfer_stream_is_open(const struct transfer_job *job)
 {
 	return job->read || job->cat;
 }
 
-void transfer_stream_resume(struct job *job)
+void transfer_stream_resume(struct transfer_job *job)
 {
-	struct cat *cat = job->cat;
+	struct transfer_cat *cat = job->cat;
 
 	if (job->read)
 		runtime_resume(job->read);
@@ -145,18 +145,18 @@ void transfer_stream_resume(struct job *job)
 	runtime_process_consumed(cat->process, n);
 }
 
-void transfer_stream_ended(struct job *job)
+void transfer_stream_ended(struct transfer_job *job)
 {
 	job->read = NULL;
 	job->cat = NULL;
 }
 
-void transfer_stream_cancel(struct job *job)
+void transfer_stream_cancel(struct transfer_job *job)
 {
 	runtime_cancel(job->read);
 	if (job->cat) {
 		job->cat->is_over = true;
-		loop_defer(job->cat->loop, free_cat, job->cat);
+		net_loop_defer(job->cat->loop, free_cat, job->cat);
 	}
 	transfer_stream_ended(job);
 }

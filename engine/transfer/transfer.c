@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The queue of one transfer, its progress and its end. All of it happens in turns asked for by transfer_kick();
+/* The queue of one transfer, its progress and its end. All of it happens in turns asked for by transfer_schedule();
  * the caller's callbacks are called from here only. */
 #include "engine/transfer/transfer.h"
 
@@ -35,10 +35,10 @@ const char *transfer_note_name(enum transfer_note note)
 	return names[note];
 }
 
-void transfer_kick(struct transfer *transfer)
+void transfer_schedule(struct transfer *transfer)
 {
 	if (!transfer->is_ended)
-		loop_timer_arm(transfer->kick, 0);
+		net_loop_timer_arm(transfer->kick, 0);
 }
 
 /* ---- counting */
@@ -60,7 +60,7 @@ void transfer_failed(struct transfer *transfer, const struct err *err)
 }
 
 void transfer_note_add(struct transfer *transfer, enum transfer_note note,
-	const struct dir *dir, const char *name, const char *format, ...)
+	const struct transfer_directory *dir, const char *name, const char *format, ...)
 {
 	char text[NOTE_BYTES];
 	va_list args;
@@ -71,7 +71,7 @@ void transfer_note_add(struct transfer *transfer, enum transfer_note note,
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	char *path = transfer_dir_relative(dir, name);
+	char *path = transfer_directory_relative(dir, name);
 	if (!*path) {
 		/* the folder that was named */
 		free(path);
@@ -91,13 +91,13 @@ bool transfer_keeps_times(const struct transfer *transfer)
 	return transfer->from_stat.is_dir || transfer->opts.keep_times;
 }
 
-struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const char *name,
-	int64_t size_bytes, int mode)
+struct transfer_job *transfer_add_job(struct transfer *transfer, struct transfer_directory *dir,
+	const char *name, int64_t size_bytes, int mode)
 {
-	struct job *job = x_calloc(1, sizeof *job);
+	struct transfer_job *job = x_calloc(1, sizeof *job);
 
 	job->transfer = transfer;
-	job->dir = transfer_dir_ref(dir);
+	job->dir = transfer_directory_ref(dir);
 	job->name = x_strdup(name);
 	job->mode = mode;
 	job->existing_bytes = -1;
@@ -111,18 +111,18 @@ struct job *transfer_add_job(struct transfer *transfer, struct dir *dir, const c
 }
 
 /* The last of all, and then all together: see attributes.c. */
-void transfer_add_empty_dir(struct transfer *transfer, struct dir *dir)
+void transfer_add_empty_dir(struct transfer *transfer, struct transfer_directory *dir)
 {
 	if (transfer->to.kind == END_LOCAL) {
 		transfer_add_empty_dir_job(transfer, dir);
 		return;
 	}
 	array_grow(&transfer->empty_dirs, &transfer->empty_dirs_capacity,
-		transfer->n_empty_dirs + 1, sizeof(struct dir *));
-	transfer->empty_dirs[transfer->n_empty_dirs++] = transfer_dir_ref(dir);
+		transfer->n_empty_dirs + 1, sizeof(struct transfer_directory *));
+	transfer->empty_dirs[transfer->n_empty_dirs++] = transfer_directory_ref(dir);
 }
 
-void transfer_add_empty_dir_job(struct transfer *transfer, struct dir *dir)
+void transfer_add_empty_dir_job(struct transfer *transfer, struct transfer_directory *dir)
 {
 	transfer_add_job(transfer, dir, "", 0, -1)->is_empty_dir = true;
 	transfer->progress.files_total--; /* folders are not counted as files */
@@ -131,14 +131,14 @@ void transfer_add_empty_dir_job(struct transfer *transfer, struct dir *dir)
 /* ---- progress */
 static void sample_rate(struct transfer *transfer, int64_t now_ms)
 {
-	struct rate_sample *samples = transfer->samples;
+	struct transfer_rate_sample *samples = transfer->samples;
 	size_t n = transfer->n_samples;
 
 	if (n == TRANSFER_RATE_SAMPLES) {
 		memmove(samples, samples + 1, (n - 1) * sizeof *samples);
 		n--;
 	}
-	samples[n] = (struct rate_sample){ now_ms, transfer->progress.bytes_done };
+	samples[n] = (struct transfer_rate_sample){ now_ms, transfer->progress.bytes_done };
 	transfer->n_samples = n + 1;
 	int64_t ms = samples[n].mono_ms - samples[0].mono_ms;
 	/* the bytes of a failed file are taken back */
@@ -149,7 +149,7 @@ static void sample_rate(struct transfer *transfer, int64_t now_ms)
 
 static bool is_finishing(const struct transfer *transfer)
 {
-	const struct job *job;
+	const struct transfer_job *job;
 
 	if (!transfer->is_resolved || !transfer_walk_is_done(transfer) || transfer->queued ||
 		transfer->n_asking || transfer->n_looking)
@@ -180,7 +180,7 @@ static void on_tick(void *arg)
 }
 
 /* ---- end */
-static void end_deinit(struct end *end)
+static void end_deinit(struct transfer_internal_end *end)
 {
 	if (end->kind == END_FD)
 		transfer_local_restore(end);
@@ -193,9 +193,9 @@ static void on_free(void *arg)
 {
 	struct transfer *transfer = arg;
 
-	loop_timer_free(transfer->kick);
-	loop_timer_free(transfer->tick);
-	loop_timer_free(transfer->slow);
+	net_loop_timer_free(transfer->kick);
+	net_loop_timer_free(transfer->tick);
+	net_loop_timer_free(transfer->slow);
 	free(transfer->current);
 	free(transfer);
 }
@@ -203,13 +203,13 @@ static void on_free(void *arg)
 /* Stops everything and removes temp files; the memory itself goes at the end of the turn. */
 static void tear_down(struct transfer *transfer)
 {
-	struct job *job, *next;
+	struct transfer_job *job, *next;
 
 	transfer->is_ended = true;
-	loop_timer_disarm(transfer->kick);
-	loop_timer_disarm(transfer->tick);
+	net_loop_timer_disarm(transfer->kick);
+	net_loop_timer_disarm(transfer->tick);
 	transfer_resolve_cancel(transfer);
-	transfer_verify_free(transfer);
+	transfer_checksum_free(transfer);
 	transfer_look_free(transfer);
 	transfer_attributes_free(transfer);
 	DL_FOREACH_SAFE(transfer->jobs, job, next) {
@@ -221,20 +221,20 @@ static void tear_down(struct transfer *transfer)
 	transfer_walk_free(transfer->walk);
 	transfer->walk = NULL;
 	for (size_t i = 0; i < transfer->n_dirs; i++)
-		transfer_dir_unref(transfer->dirs[i]);
+		transfer_directory_unref(transfer->dirs[i]);
 	for (size_t i = 0; i < transfer->n_empty_dirs; i++)
-		transfer_dir_unref(transfer->empty_dirs[i]);
+		transfer_directory_unref(transfer->empty_dirs[i]);
 	free(transfer->written.slots);
-	transfer->written = (struct written){ 0 };
+	transfer->written = (struct transfer_written){ 0 };
 	free(transfer->empty_dirs);
 	free(transfer->dirs);
 	transfer->empty_dirs = transfer->dirs = NULL;
 	transfer->n_empty_dirs = transfer->n_dirs = 0;
-	transfer_dir_unref(transfer->top);
+	transfer_directory_unref(transfer->top);
 	transfer->top = NULL;
 	end_deinit(&transfer->from);
 	end_deinit(&transfer->to);
-	loop_defer(transfer->loop, on_free, transfer);
+	net_loop_defer(transfer->loop, on_free, transfer);
 }
 
 static void finish(struct transfer *transfer)
@@ -248,11 +248,11 @@ static void finish(struct transfer *transfer)
 	if (transfer->is_ended)
 		return;
 	const struct err *err = transfer->first.code != ERR_NONE ? &transfer->first : NULL;
-	span_set_int(
+	telemetry_span_set_int(
 		transfer->span, "sandbox.file.count", (int64_t)transfer->progress.files_done);
-	span_set_int(
+	telemetry_span_set_int(
 		transfer->span, "sandbox.file.size", (int64_t)transfer->progress.bytes_done);
-	span_end(transfer->span, err);
+	telemetry_span_end(transfer->span, err);
 	transfer->span = NULL;
 	tear_down(transfer);
 	done(arg, err, &transfer->progress);
@@ -264,7 +264,7 @@ void transfer_cancel(struct transfer *transfer)
 
 	if (!transfer || transfer->is_ended)
 		return;
-	span_end(transfer->span, &cancelled);
+	telemetry_span_end(transfer->span, &cancelled);
 	transfer->span = NULL;
 	tear_down(transfer);
 }
@@ -272,7 +272,7 @@ void transfer_cancel(struct transfer *transfer)
 /* ---- turns */
 static void start_job(struct transfer *transfer)
 {
-	struct job *job = transfer->queued;
+	struct transfer_job *job = transfer->queued;
 
 	DL_DELETE(transfer->queued, job);
 	transfer->n_queued--;
@@ -280,20 +280,20 @@ static void start_job(struct transfer *transfer)
 	job->state = JOB_ACTIVE;
 	transfer->n_active++;
 	free(transfer->current);
-	transfer->current = transfer_dir_relative(job->dir, job->name);
+	transfer->current = transfer_directory_relative(job->dir, job->name);
 	transfer_job_begin(job);
 }
 
 static void ask(struct transfer *transfer)
 {
-	struct job *job;
+	struct transfer_job *job;
 
 	if (transfer->has_asked || !transfer->n_asking)
 		return;
 	DL_FOREACH(transfer->jobs, job) {
 		if (job->state != JOB_ASKING)
 			continue;
-		char *target = transfer_dir_to_path(transfer, job->dir, job->to_name);
+		char *target = transfer_directory_to_path(transfer, job->dir, job->to_name);
 		transfer->has_asked = true;
 		transfer->opts.on_conflict(
 			transfer->opts.arg, target, job->existing_bytes, job->size_bytes);
@@ -318,7 +318,7 @@ static void ask_limit(struct transfer *transfer)
 	err_set(&err, ERR_LIMIT_ENTRIES, "%s has more than %llu entries", transfer->from.path,
 		(unsigned long long)transfer->max_entries);
 	transfer_failed(transfer, &err);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 void transfer_go_on(struct transfer *transfer, bool goes_on)
@@ -336,7 +336,7 @@ void transfer_go_on(struct transfer *transfer, bool goes_on)
 			transfer->from.path, (unsigned long long)transfer->max_entries);
 		transfer_failed(transfer, &err);
 	}
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static bool may_start(const struct transfer *transfer)
@@ -360,13 +360,13 @@ static void on_kick(void *arg)
 	transfer_walk_turn(transfer);
 	for (int i = 0; may_start(transfer); i++) {
 		if (i == STARTS_A_TURN) {
-			transfer_kick(transfer);
+			transfer_schedule(transfer);
 			break;
 		}
 		start_job(transfer);
 	}
 	transfer_look_turn(transfer);
-	transfer_verify_turn(transfer);
+	transfer_checksum_turn(transfer);
 	ask(transfer);
 	if (!transfer->is_ended)
 		ask_limit(transfer);
@@ -387,7 +387,7 @@ static void on_resolve(void *arg)
 }
 
 /* Back to the head of the queue: a thousand answered files must not all start at once. */
-static void take_answer(struct job *job, enum transfer_conflict answer)
+static void take_answer(struct transfer_job *job, enum transfer_conflict answer)
 {
 	struct transfer *transfer = job->transfer;
 
@@ -402,7 +402,7 @@ static void take_answer(struct job *job, enum transfer_conflict answer)
 
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all)
 {
-	struct job *job, *next;
+	struct transfer_job *job, *next;
 
 	if (transfer->is_ended || answer == TRANSFER_ASK)
 		return;
@@ -416,12 +416,12 @@ void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, b
 		if (!for_all)
 			break;
 	}
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 void transfer_pause(struct transfer *transfer, bool paused)
 {
-	struct job *job;
+	struct transfer_job *job;
 
 	if (transfer->is_ended || transfer->is_paused == paused)
 		return;
@@ -431,11 +431,12 @@ void transfer_pause(struct transfer *transfer, bool paused)
 	DL_FOREACH(transfer->jobs, job) {
 		transfer_job_unpause(job);
 	}
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 /* ---- start */
-static bool take_end(struct end *end, const struct transfer_end *from, struct err *err)
+static bool take_end(
+	struct transfer_internal_end *end, const struct transfer_end *from, struct err *err)
 {
 	end->runtime = from->runtime;
 	end->fd = from->fd;
@@ -466,7 +467,7 @@ static bool check(struct transfer *transfer, struct err *err)
 }
 
 struct transfer *transfer_start(
-	struct loop *loop, const struct transfer_opts *opts, struct err *err)
+	struct net_loop *loop, const struct transfer_opts *opts, struct err *err)
 {
 	struct transfer *transfer = x_calloc(1, sizeof *transfer);
 
@@ -482,11 +483,11 @@ struct transfer *transfer_start(
 		free(transfer);
 		return NULL;
 	}
-	transfer->kick = loop_timer_new(loop, on_kick, transfer);
-	transfer->tick = loop_timer_new(loop, on_tick, transfer);
+	transfer->kick = net_loop_timer_new(loop, on_kick, transfer);
+	transfer->tick = net_loop_timer_new(loop, on_tick, transfer);
 	transfer->started_mono_ms = clock_mono_ms();
-	transfer->span = span_start(opts->telemetry, "transfer", NULL);
-	loop_timer_arm_every(transfer->tick, TRANSFER_TICK_MS);
-	loop_defer(loop, on_resolve, transfer);
+	transfer->span = telemetry_span_start(opts->telemetry, "transfer", NULL);
+	net_loop_timer_arm_every(transfer->tick, TRANSFER_TICK_MS);
+	net_loop_defer(loop, on_resolve, transfer);
 	return transfer;
 }

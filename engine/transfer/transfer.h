@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct err;
-struct loop;
+struct net_loop;
 struct runtime;
 struct telemetry;
 
@@ -96,7 +96,7 @@ struct transfer_opts {
 struct transfer;
 /* As cp does it: if `to` is an existing directory or ends in '/', the copy goes into it under its own base name. */
 struct transfer *transfer_start(
-	struct loop *loop, const struct transfer_opts *opts, struct err *err);
+	struct net_loop *loop, const struct transfer_opts *opts, struct err *err);
 void transfer_cancel(struct transfer *transfer); /* silent; temp files are removed */
 void transfer_pause(struct transfer *transfer, bool paused);
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static long pause_write(struct job *job)
+static long pause_write(struct transfer_job *job)
 {
 	job->is_write_paused = true;
 	return HTTP_BODY_PAUSE;
@@ -21,7 +21,7 @@ static long pause_write(struct job *job)
 
 static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	if (job->transfer->is_paused || job->waits_for_writer)
 		return pause_write(job);
@@ -39,11 +39,11 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 	return n;
 }
 
-static void start_write(struct job *job);
+static void start_write(struct transfer_job *job);
 
 static void on_written(void *arg, const struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 
 	job->write = NULL;
 	if (err && transfer_source_starts_again(job))
@@ -54,11 +54,11 @@ static void on_written(void *arg, const struct err *err)
 		transfer_job_data_done(job);
 }
 
-static void start_write(struct job *job)
+static void start_write(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
-	char *path = transfer_dir_to_path(transfer, job->dir, job->to_name);
+	char *path = transfer_directory_to_path(transfer, job->dir, job->to_name);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = job->mode,
@@ -73,7 +73,7 @@ static void start_write(struct job *job)
 		transfer_job_fail(job, &err);
 }
 
-void transfer_upload_start(struct job *job)
+void transfer_upload_start(struct transfer_job *job)
 {
 	struct err err = { 0 };
 
@@ -86,7 +86,7 @@ void transfer_upload_start(struct job *job)
 /* ---- a folder without files: the daemon cannot make one, but makes the parents of a file */
 static void on_placeholder_deleted(void *arg, const struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct transfer *transfer = job->transfer;
 
 	job->look = NULL;
@@ -95,7 +95,7 @@ static void on_placeholder_deleted(void *arg, const struct err *err)
 		return;
 	}
 	transfer_job_free(job);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static long read_nothing(void *arg, char *into, size_t room, struct err *err)
@@ -109,12 +109,12 @@ static long read_nothing(void *arg, char *into, size_t room, struct err *err)
 
 static void on_placeholder_written(void *arg, const struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	struct err failure = { 0 };
 
 	job->write = NULL;
 	if (!err) {
-		char *path = transfer_dir_to_path(job->transfer, job->dir, job->temp);
+		char *path = transfer_directory_to_path(job->transfer, job->dir, job->temp);
 		job->look = runtime_delete_start(job->transfer->to.runtime, path, false, 0,
 			on_placeholder_deleted, job, &failure);
 		free(path);
@@ -125,14 +125,14 @@ static void on_placeholder_written(void *arg, const struct err *err)
 	transfer_job_fail(job, err);
 }
 
-void transfer_upload_empty_dir(struct job *job)
+void transfer_upload_empty_dir(struct transfer_job *job)
 {
 	struct err err = { 0 };
 	char random[17];
 
 	digest_random_hex(random, 16);
 	snprintf(job->temp, sizeof job->temp, ".sandmux-tmp-%s", random);
-	char *path = transfer_dir_to_path(job->transfer, job->dir, job->temp);
+	char *path = transfer_directory_to_path(job->transfer, job->dir, job->temp);
 	struct runtime_write_opts opts = {
 		.path = path,
 		.mode = -1,

@@ -20,48 +20,48 @@
 
 enum { ENTRIES_A_TURN = 256, LIST_MS = 60 * 1000, LOOK_MS = 30 * 1000 };
 
-struct pending {
-	struct dir *dir;
-	struct pending *next;
+struct transfer_pending {
+	struct transfer_directory *dir;
+	struct transfer_pending *next;
 };
 
 /* An entry of a listing whose kind is asked for. */
 struct unclear {
-	struct dir *dir; /* a folder */
-	char *name;      /* else a file that says it is empty */
+	struct transfer_directory *dir; /* a folder */
+	char *name;                     /* else a file that says it is empty */
 	int mode;
 	int64_t modified_s;
 };
 
-struct walk {
-	struct pending *stack;
-	struct dir *dir; /* being read */
-	DIR *stream;     /* local */
+struct transfer_walk {
+	struct transfer_pending *stack;
+	struct transfer_directory *dir; /* being read */
+	DIR *stream;                    /* local */
 	struct runtime_op *list;
 	struct runtime_op *look; /* is this folder at the target? */
-	struct remote_stats *stats;
+	struct transfer_remote_stats *stats;
 	struct unclear *unclear;
 	size_t n_unclear, unclear_capacity;
 	bool has_no_stat; /* the sandbox does not tell identities */
 	/* where the copy goes, when that is in the same sandbox: a link may lead there */
-	struct dir *target;
+	struct transfer_directory *target;
 	size_t n_made; /* of it: jobs, and folders to come */
 };
 
-static void push(struct walk *walk, struct dir *dir_take)
+static void push(struct transfer_walk *walk, struct transfer_directory *dir_take)
 {
-	struct pending *pending = x_malloc(sizeof *pending);
+	struct transfer_pending *pending = x_malloc(sizeof *pending);
 
-	*pending = (struct pending){ dir_take, walk->stack };
+	*pending = (struct transfer_pending){ dir_take, walk->stack };
 	walk->stack = pending;
 }
 
 /* Counted among the folders whose mode and time are set in the end. */
-static void keep_dir(struct transfer *transfer, struct dir *dir)
+static void keep_dir(struct transfer *transfer, struct transfer_directory *dir)
 {
 	array_grow(&transfer->dirs, &transfer->dirs_capacity, transfer->n_dirs + 1,
-		sizeof(struct dir *));
-	transfer->dirs[transfer->n_dirs++] = transfer_dir_ref(dir);
+		sizeof(struct transfer_directory *));
+	transfer->dirs[transfer->n_dirs++] = transfer_directory_ref(dir);
 }
 
 void transfer_walk_start(struct transfer *transfer)
@@ -73,31 +73,31 @@ void transfer_walk_start(struct transfer *transfer)
 	keep_dir(transfer, transfer->top);
 	if (transfer->from.kind == END_REMOTE &&
 		transfer->from.runtime == transfer->to.runtime && !transfer->to.makes_root)
-		transfer->walk->target = transfer_dir_new(NULL, NULL);
-	push(transfer->walk, transfer_dir_ref(transfer->top));
+		transfer->walk->target = transfer_directory_new(NULL, NULL);
+	push(transfer->walk, transfer_directory_ref(transfer->top));
 }
 
-static void close_dir(struct walk *walk)
+static void close_dir(struct transfer_walk *walk)
 {
 	if (walk->stream) {
 		closedir(walk->stream);
-		transfer_dir_release_from(walk->dir);
+		transfer_directory_release_from(walk->dir);
 		walk->stream = NULL;
 	}
-	transfer_dir_unref(walk->dir);
+	transfer_directory_unref(walk->dir);
 	walk->dir = NULL;
 }
 
-static void forget_unclear(struct walk *walk)
+static void forget_unclear(struct transfer_walk *walk)
 {
 	for (size_t i = 0; i < walk->n_unclear; i++) {
-		transfer_dir_unref(walk->unclear[i].dir);
+		transfer_directory_unref(walk->unclear[i].dir);
 		free(walk->unclear[i].name);
 	}
 	walk->n_unclear = 0;
 }
 
-void transfer_walk_free(struct walk *walk)
+void transfer_walk_free(struct transfer_walk *walk)
 {
 	if (!walk)
 		return;
@@ -106,12 +106,12 @@ void transfer_walk_free(struct walk *walk)
 	transfer_remote_stats_cancel(walk->stats);
 	forget_unclear(walk);
 	free(walk->unclear);
-	transfer_dir_unref(walk->target);
+	transfer_directory_unref(walk->target);
 	close_dir(walk);
 	while (walk->stack) {
-		struct pending *pending = walk->stack;
+		struct transfer_pending *pending = walk->stack;
 		walk->stack = pending->next;
-		transfer_dir_unref(pending->dir);
+		transfer_directory_unref(pending->dir);
 		free(pending);
 	}
 	free(walk);
@@ -119,7 +119,7 @@ void transfer_walk_free(struct walk *walk)
 
 bool transfer_walk_is_done(const struct transfer *transfer)
 {
-	const struct walk *walk = transfer->walk;
+	const struct transfer_walk *walk = transfer->walk;
 
 	return !walk || (!walk->stack && !walk->dir);
 }
@@ -127,7 +127,7 @@ bool transfer_walk_is_done(const struct transfer *transfer)
 static void fail_at(struct transfer *transfer, const char *name, const struct err *err)
 {
 	struct err said = *err;
-	char *path = transfer_dir_relative(transfer->walk->dir, name);
+	char *path = transfer_directory_relative(transfer->walk->dir, name);
 
 	if (*path)
 		err_prefix(&said, "%s", path);
@@ -135,33 +135,34 @@ static void fail_at(struct transfer *transfer, const char *name, const struct er
 	transfer_failed(transfer, &said);
 }
 
-static void skip(struct transfer *transfer, enum transfer_note note, const struct dir *dir,
-	const char *name, const char *why)
+static void skip(struct transfer *transfer, enum transfer_note note,
+	const struct transfer_directory *dir, const char *name, const char *why)
 {
 	transfer->progress.files_total++;
 	transfer->progress.files_skipped++;
 	transfer_note_add(transfer, note, dir, name, "%s", why);
 }
 
-static void add_dir(struct transfer *transfer, struct dir *dir_take)
+static void add_dir(struct transfer *transfer, struct transfer_directory *dir_take)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 	struct err err = { 0 };
 	bool is_known = dir_take->has_id || transfer->from.kind == END_LOCAL;
 	int max = is_known ? TRANSFER_MAX_DEPTH : TRANSFER_MAX_DEPTH_UNKNOWN;
 
-	if (transfer_dir_is_loop(dir_take) || transfer_dir_is_same(dir_take, walk->target)) {
+	if (transfer_directory_is_loop(dir_take) ||
+		transfer_directory_is_same(dir_take, walk->target)) {
 		skip(transfer, TRANSFER_NOTE_LOOP, dir_take, NULL,
-			transfer_dir_is_loop(dir_take)
+			transfer_directory_is_loop(dir_take)
 				? "it leads back to a folder that it is in"
 				: "it leads to where the copy goes");
-		transfer_dir_unref(dir_take);
+		transfer_directory_unref(dir_take);
 		return;
 	}
 	if (dir_take->depth >= max) {
 		err_set(&err, ERR_FILE_LOOP, "more than %d folders deep", max);
 		fail_at(transfer, dir_take->name, &err);
-		transfer_dir_unref(dir_take);
+		transfer_directory_unref(dir_take);
 		return;
 	}
 	walk->n_made++;
@@ -185,7 +186,7 @@ static const char *kind_of(mode_t mode)
 
 static void end_dir(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	/* a folder with files is made by its files, and one with nothing but what is skipped is made as well */
 	if (!walk->n_made)
@@ -196,7 +197,7 @@ static void end_dir(struct transfer *transfer)
 /* ---- local */
 static void take_local_entry(struct transfer *transfer, const char *name)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 	struct stat st;
 	struct err err = { 0 };
 
@@ -205,7 +206,7 @@ static void take_local_entry(struct transfer *transfer, const char *name)
 		err_set_errno(&err, errno, "cannot look at it");
 		fail_at(transfer, name, &err);
 	} else if (S_ISDIR(st.st_mode)) {
-		struct dir *dir = transfer_dir_new(walk->dir, name);
+		struct transfer_directory *dir = transfer_directory_new(walk->dir, name);
 		dir->mode = (int)(st.st_mode & 0777);
 		dir->modified_s = (int64_t)st.st_mtime;
 		add_dir(transfer, dir);
@@ -220,7 +221,7 @@ static void take_local_entry(struct transfer *transfer, const char *name)
 
 static void read_local(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	for (int i = 0; i < ENTRIES_A_TURN && !transfer_is_over_limit(transfer); i++) {
 		errno = 0;
@@ -236,9 +237,9 @@ static void read_local(struct transfer *transfer)
 
 static void open_local(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 	struct err err = { 0 };
-	int fd = transfer_dir_use_from(transfer, walk->dir, &err);
+	int fd = transfer_directory_use_from(transfer, walk->dir, &err);
 
 	if (fd >= 0) {
 		/* an own description, since reading moves it */
@@ -249,7 +250,7 @@ static void open_local(struct transfer *transfer)
 		err_set_errno(&err, errno, "cannot read the folder");
 		if (own >= 0)
 			close(own);
-		transfer_dir_release_from(walk->dir);
+		transfer_directory_release_from(walk->dir);
 	}
 	fail_at(transfer, NULL, &err);
 	close_dir(walk);
@@ -259,7 +260,8 @@ static void open_local(struct transfer *transfer)
 static void add_file(struct transfer *transfer, const char *name, int64_t bytes, int mode,
 	int64_t modified_s)
 {
-	struct job *job = transfer_add_job(transfer, transfer->walk->dir, name, bytes, mode);
+	struct transfer_job *job =
+		transfer_add_job(transfer, transfer->walk->dir, name, bytes, mode);
 
 	transfer->walk->n_made++;
 	job->modified_s = modified_s;
@@ -268,7 +270,7 @@ static void add_file(struct transfer *transfer, const char *name, int64_t bytes,
 /* Folders may be links, and what says it is an empty file may be a pipe that never answers. */
 static void take_remote_entry(struct transfer *transfer, const struct runtime_entry *entry)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	if (!entry->is_dir && (entry->size_bytes != 0 || walk->has_no_stat)) {
 		add_file(transfer, entry->name, entry->size_bytes, entry->mode,
@@ -280,7 +282,7 @@ static void take_remote_entry(struct transfer *transfer, const struct runtime_en
 	struct unclear *unclear = &walk->unclear[walk->n_unclear++];
 	*unclear = (struct unclear){ .mode = entry->mode, .modified_s = entry->modified_s };
 	if (entry->is_dir) {
-		unclear->dir = transfer_dir_new(walk->dir, entry->name);
+		unclear->dir = transfer_directory_new(walk->dir, entry->name);
 		unclear->dir->mode = entry->mode;
 		unclear->dir->modified_s = entry->modified_s;
 	} else {
@@ -288,7 +290,7 @@ static void take_remote_entry(struct transfer *transfer, const struct runtime_en
 	}
 }
 
-static void take_id(struct dir *dir, const struct remote_stat *stat)
+static void take_id(struct transfer_directory *dir, const struct transfer_remote_stat *stat)
 {
 	dir->has_id = stat && stat->is_known && S_ISDIR(stat->mode);
 	if (!dir->has_id)
@@ -298,16 +300,16 @@ static void take_id(struct dir *dir, const struct remote_stat *stat)
 }
 
 /* stats NULL: nothing is known. */
-static void take_unclear(struct transfer *transfer, const struct remote_stat *stats)
+static void take_unclear(struct transfer *transfer, const struct transfer_remote_stat *stats)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	for (size_t i = 0; i < walk->n_unclear; i++) {
 		struct unclear *unclear = &walk->unclear[i];
-		const struct remote_stat *stat = stats ? &stats[i] : NULL;
+		const struct transfer_remote_stat *stat = stats ? &stats[i] : NULL;
 		if (unclear->dir) {
 			take_id(unclear->dir, stat);
-			add_dir(transfer, transfer_dir_ref(unclear->dir));
+			add_dir(transfer, transfer_directory_ref(unclear->dir));
 		} else if (stat && stat->is_known && !S_ISREG(stat->mode)) {
 			skip(transfer, TRANSFER_NOTE_KIND, walk->dir, unclear->name,
 				kind_of(stat->mode));
@@ -320,10 +322,10 @@ static void take_unclear(struct transfer *transfer, const struct remote_stat *st
 	end_dir(transfer);
 }
 
-static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavailable)
+static void on_stats(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable)
 {
 	struct transfer *transfer = arg;
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	walk->stats = NULL;
 	walk->has_no_stat |= is_unavailable;
@@ -332,7 +334,7 @@ static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavail
 		take_id(walk->dir, &stats[walk->n_unclear]);
 	if (walk->target && !walk->target->has_id)
 		take_id(walk->target, &stats[walk->n_unclear + 1]);
-	if (!walk->dir->parent && transfer_dir_is_same(walk->dir, walk->target)) {
+	if (!walk->dir->parent && transfer_directory_is_same(walk->dir, walk->target)) {
 		struct err err = { 0 };
 		err_set(&err, ERR_ARG_INVALID, "%s cannot be copied into itself",
 			transfer->from.path);
@@ -340,21 +342,21 @@ static void on_stats(void *arg, const struct remote_stat *stats, bool is_unavail
 		transfer_failed(transfer, &err);
 	}
 	take_unclear(transfer, stats);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static void ask_what_they_are(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 	char **paths = x_calloc(walk->n_unclear + 2, sizeof *paths);
 	size_t n = walk->n_unclear;
 
 	for (size_t i = 0; i < walk->n_unclear; i++) {
 		const struct unclear *unclear = &walk->unclear[i];
-		paths[i] = transfer_dir_from_path(
+		paths[i] = transfer_directory_from_path(
 			transfer, unclear->dir ? unclear->dir : walk->dir, unclear->name);
 	}
-	paths[n++] = transfer_dir_from_path(transfer, walk->dir, NULL);
+	paths[n++] = transfer_directory_from_path(transfer, walk->dir, NULL);
 	if (walk->target && !walk->target->has_id)
 		paths[n++] = x_strdup(transfer->to.root);
 	walk->stats = transfer_remote_stats_start(
@@ -365,13 +367,13 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 	size_t n, size_t n_hidden)
 {
 	struct transfer *transfer = arg;
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	walk->list = NULL;
 	if (err) {
 		fail_at(transfer, NULL, err);
 		close_dir(walk);
-		transfer_kick(transfer);
+		transfer_schedule(transfer);
 		return;
 	}
 	/* names that are not safe here, and uploads of others that are under way */
@@ -384,14 +386,14 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 		ask_what_they_are(transfer);
 	else
 		take_unclear(transfer, NULL);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static void list_remote(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 	struct err err = { 0 };
-	char *path = transfer_dir_from_path(transfer, walk->dir, NULL);
+	char *path = transfer_directory_from_path(transfer, walk->dir, NULL);
 
 	walk->list = runtime_list_start(
 		transfer->from.runtime, path, LIST_MS, on_listed, transfer, &err);
@@ -415,18 +417,18 @@ static void read_dir(struct transfer *transfer)
 static void on_looked(void *arg, const struct err *err, const struct runtime_stat *st)
 {
 	struct transfer *transfer = arg;
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	(void)st;
 	walk->look = NULL;
 	walk->dir->to_is_new = err && err->code == ERR_FILE_NOT_FOUND;
 	read_dir(transfer);
-	transfer_kick(transfer);
+	transfer_schedule(transfer);
 }
 
 static bool looks_at_target(struct transfer *transfer)
 {
-	struct dir *dir = transfer->walk->dir;
+	struct transfer_directory *dir = transfer->walk->dir;
 
 	if (transfer->to.kind != END_REMOTE || !dir->parent)
 		return false;
@@ -434,7 +436,7 @@ static bool looks_at_target(struct transfer *transfer)
 		dir->to_is_new = true;
 		return false;
 	}
-	char *path = transfer_dir_to_path(transfer, dir, NULL);
+	char *path = transfer_directory_to_path(transfer, dir, NULL);
 	transfer->walk->look = runtime_stat_start(
 		transfer->to.runtime, path, LOOK_MS, on_looked, transfer, NULL);
 	free(path);
@@ -443,14 +445,14 @@ static bool looks_at_target(struct transfer *transfer)
 
 void transfer_walk_turn(struct transfer *transfer)
 {
-	struct walk *walk = transfer->walk;
+	struct transfer_walk *walk = transfer->walk;
 
 	if (transfer_walk_is_done(transfer) || walk->list || walk->look || walk->stats ||
 		transfer->n_queued >= TRANSFER_MAX_QUEUED || transfer->is_paused ||
 		transfer_is_over_limit(transfer))
 		return;
 	if (!walk->dir) {
-		struct pending *pending = walk->stack;
+		struct transfer_pending *pending = walk->stack;
 		walk->stack = pending->next;
 		walk->dir = pending->dir;
 		walk->n_made = 0;
@@ -461,5 +463,5 @@ void transfer_walk_turn(struct transfer *transfer)
 	if (walk->stream)
 		read_local(transfer);
 	if (!walk->list && !walk->look && !walk->stats)
-		transfer_kick(transfer);
+		transfer_schedule(transfer);
 }

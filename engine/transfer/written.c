@@ -19,7 +19,7 @@ static uint64_t key_of(const struct stat *st)
 	return key ? key : 1; /* 0 is an empty slot */
 }
 
-static uint64_t *slot_of(const struct written *written, uint64_t key)
+static uint64_t *slot_of(const struct transfer_written *written, uint64_t key)
 {
 	size_t at = (size_t)(key * 0x9E3779B97F4A7C15u >> 32) & (written->n_slots - 1);
 
@@ -28,10 +28,10 @@ static uint64_t *slot_of(const struct written *written, uint64_t key)
 	return &written->slots[at];
 }
 
-static void grow(struct written *written)
+static void grow(struct transfer_written *written)
 {
-	struct written larger = { .n_slots = written->n_slots ? written->n_slots * 2
-							      : FIRST_SLOTS };
+	struct transfer_written larger = { .n_slots = written->n_slots ? written->n_slots * 2
+								       : FIRST_SLOTS };
 
 	larger.slots = x_calloc(larger.n_slots, sizeof *larger.slots);
 	for (size_t i = 0; i < written->n_slots; i++)
@@ -42,7 +42,7 @@ static void grow(struct written *written)
 	*written = larger;
 }
 
-void transfer_written_add(struct written *written, const struct stat *st)
+void transfer_written_add(struct transfer_written *written, const struct stat *st)
 {
 	if (2 * (written->n + 1) > written->n_slots)
 		grow(written);
@@ -51,7 +51,7 @@ void transfer_written_add(struct written *written, const struct stat *st)
 	*slot = key_of(st);
 }
 
-bool transfer_written_has(const struct written *written, const struct stat *st)
+bool transfer_written_has(const struct transfer_written *written, const struct stat *st)
 {
 	return written->n_slots && *slot_of(written, key_of(st)) != 0;
 }

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct err;
-struct loop;
+struct net_loop;
 
 #define CONTROL_CONTEXT                                                                        \
 	"sandmux-local" /* the context of the kubeconfig that the backend writes */
@@ -63,6 +63,6 @@ bool control_recover(const struct control_opts *opts, struct str *report, struct
 typedef void control_up_fn(
 	void *arg, const struct err *err, const struct control_status *status);
 struct control_up;
-struct control_up *control_up_start(struct loop *loop, const struct control_opts *opts,
+struct control_up *control_up_start(struct net_loop *loop, const struct control_opts *opts,
 	control_up_fn *done, void *arg, struct err *err);
 void control_up_cancel(struct control_up *up); /* the backend may start all the same */

@@ -36,7 +36,7 @@ static bool wait_gone(struct control_status *status, int64_t ms)
 	int64_t end = clock_mono_ms() + ms;
 	struct timespec pause = { 0, LOOK_MS * 1000000 };
 	do {
-		state_look(status);
+		control_state_look(status);
 		if (!status->is_running)
 			return true;
 		nanosleep(&pause, NULL);
@@ -51,10 +51,10 @@ bool control_down(const struct control_opts *opts, struct err *err)
 		int64_t ms;
 	} steps[] = { { SIGTERM, TERM_MS }, { SIGKILL, KILL_MS } };
 	struct control_status status;
-	if (!state_find(opts, &status, err))
+	if (!control_state_find(opts, &status, err))
 		return false;
 	for (int i = 0; i < 2; i++) {
-		state_look(&status);
+		control_state_look(&status);
 		if (!status.is_running)
 			return true;
 		if (status.pid <= 1 || !is_backend(status.pid))
@@ -82,14 +82,14 @@ static bool is_leftover(const char *name)
 }
 
 /* Temporary files of a backend or a reset that was killed. */
-static void remove_leftovers(int dir_fd, struct remove_report *report)
+static void remove_leftovers(int dir_fd, struct control_remove_report *report)
 {
 	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *e;
 	while (d && (e = readdir(d)) != NULL)
 		if (is_leftover(e->d_name))
-			remove_tree(dir_fd, e->d_name, report);
+			control_remove_tree(dir_fd, e->d_name, report);
 	if (d)
 		closedir(d);
 	else if (fd >= 0)
@@ -106,7 +106,8 @@ static bool is_state_folder(int fd)
 	return found;
 }
 
-static bool fail_left(const char *dir, const struct remove_report *report, struct err *err)
+static bool fail_left(
+	const char *dir, const struct control_remove_report *report, struct err *err)
 {
 	return err_set(err, ERR_SYSTEM, "%zu entries are left, the first is %.200s/%.120s: %s",
 		report->n_left, dir, report->path,
@@ -116,7 +117,7 @@ static bool fail_left(const char *dir, const struct remove_report *report, struc
 
 static bool remove_state(const char *dir, int fd, struct err *err)
 {
-	struct remove_report report = { 0 };
+	struct control_remove_report report = { 0 };
 	if (!is_state_folder(fd)) {
 		for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
 			if (faccessat(fd, ours[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
@@ -126,17 +127,17 @@ static bool remove_state(const char *dir, int fd, struct err *err)
 		return true;
 	}
 	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
-		remove_tree(fd, ours[i], &report);
+		control_remove_tree(fd, ours[i], &report);
 	remove_leftovers(fd, &report);
 	if (report.n_left == 0)
-		remove_tree(fd, "lock", &report);
+		control_remove_tree(fd, "lock", &report);
 	return report.n_left == 0 || fail_left(dir, &report, err);
 }
 
 bool control_reset(const struct control_opts *opts, struct err *err)
 {
 	struct control_status status;
-	if (!control_down(opts, err) || !state_find(opts, &status, err))
+	if (!control_down(opts, err) || !control_state_find(opts, &status, err))
 		return false;
 	int fd = open(status.state_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)

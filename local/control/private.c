@@ -123,7 +123,7 @@ static bool check_folder(int fd, const char *path, struct err *err)
 	return check_content(fd, path, err);
 }
 
-bool private_check(const char *path, struct err *err)
+bool control_private_check(const char *path, struct err *err)
 {
 	char real[PATH_MAX];
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

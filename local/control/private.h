@@ -11,4 +11,4 @@ struct err;
  * nobody else can change (sticky ones like /tmp excepted), and everything in it is ours, private and of the
  * expected type: no links, no second names. A folder that others may only look into is made private.
  * ERR_FILE_DENIED with the path and the way out; ERR_FILE_NOT_FOUND if there is no such folder. */
-bool private_check(const char *path, struct err *err);
+bool control_private_check(const char *path, struct err *err);

@@ -70,8 +70,8 @@ static char *target_of(const char *dir, const char *kind, const char *uid)
 	return to;
 }
 
-bool quarantine_put(const char *state_dir, const char *kind, const char *uid, const char *why,
-	struct err *err)
+bool control_quarantine_put(const char *state_dir, const char *kind, const char *uid,
+	const char *why, struct err *err)
 {
 	char *dir = path_join(state_dir, "quarantine");
 	char *from = x_asprintf("%s/%s/%s", state_dir, kind, uid);
@@ -97,7 +97,7 @@ static const char *text_of(const cJSON *json, const char *key)
 	return text ? text : "";
 }
 
-void quarantine_list(const char *state_dir, quarantine_fn *fn, void *arg)
+void control_quarantine_list(const char *state_dir, control_quarantine_fn *fn, void *arg)
 {
 	char *dir = path_join(state_dir, "quarantine");
 	DIR *d = opendir(dir);
@@ -111,7 +111,7 @@ void quarantine_list(const char *state_dir, quarantine_fn *fn, void *arg)
 		char *path = path_join(dir, e->d_name);
 		char *manifest = x_asprintf("%s.json", path);
 		cJSON *json = read_manifest(manifest);
-		const struct quarantined q = { .path = path,
+		const struct control_quarantined q = { .path = path,
 			.claim = text_of(json, "claim"),
 			.sandbox = text_of(json, "sandbox"),
 			.ns = text_of(json, "namespace"),

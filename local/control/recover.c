@@ -75,7 +75,7 @@ static bool run(const char *locald, const char *dir, struct str *report, struct 
 	if (!ok) {
 		char *text =
 			x_strndup(line.p ? line.p : "", strcspn(line.p ? line.p : "", "\n"));
-		state_parse_failure(text, err);
+		control_state_parse_failure(text, err);
 		free(text);
 	}
 	str_deinit(&line);
@@ -85,14 +85,14 @@ static bool run(const char *locald, const char *dir, struct str *report, struct 
 bool control_recover(const struct control_opts *opts, struct str *report, struct err *err)
 {
 	struct control_status status;
-	if (!state_find(opts, &status, err))
+	if (!control_state_find(opts, &status, err))
 		return false;
-	state_look(&status);
+	control_state_look(&status);
 	if (status.is_running)
 		return err_set(err, ERR_OP_BUSY,
 			"the local backend runs, so its store is sound; stop it first: sandmux local"
 			" down");
-	char *locald = state_find_locald(opts->locald, err);
+	char *locald = control_state_find_locald(opts->locald, err);
 	bool ok = locald && run(locald, status.state_dir, report, err);
 	free(locald);
 	return ok;

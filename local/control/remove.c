@@ -18,8 +18,8 @@
 
 enum { MAX_OPEN = 24, MAX_PASSES = 64, NAME_BYTES = 256 };
 
-struct removal {
-	struct remove_report *report;
+struct control_removal {
+	struct control_remove_report *report;
 	int staging; /* where deep folders go; −1 until one is needed */
 	int base;    /* where staging is */
 	char staging_name[32];
@@ -27,9 +27,9 @@ struct removal {
 	char path[MAX_OPEN * NAME_BYTES]; /* for the report */
 };
 
-static void fail(struct removal *r, const char *name, int errnum)
+static void fail(struct control_removal *r, const char *name, int errnum)
 {
-	struct remove_report *report = r->report;
+	struct control_remove_report *report = r->report;
 	if (report->n_left++ > 0)
 		return;
 	report->errnum = errnum;
@@ -88,7 +88,7 @@ static int open_folder(int dir_fd, const char *name)
 	return open_below(dir_fd, name, O_RDONLY);
 }
 
-static bool open_staging(struct removal *r)
+static bool open_staging(struct control_removal *r)
 {
 	if (r->staging >= 0)
 		return true;
@@ -102,7 +102,7 @@ static bool open_staging(struct removal *r)
 }
 
 /* A folder too deep to go into becomes one at the top. */
-static void stage(struct removal *r, int dir_fd, const char *name)
+static void stage(struct control_removal *r, int dir_fd, const char *name)
 {
 	char to[32];
 	if (!open_staging(r)) {
@@ -117,10 +117,10 @@ static void stage(struct removal *r, int dir_fd, const char *name)
 		fail(r, name, errno);
 }
 
-static bool remove_one(struct removal *r, int dir_fd, const char *name, int depth);
+static bool remove_one(struct control_removal *r, int dir_fd, const char *name, int depth);
 
 /* One pass over a folder that is open; true if an entry went. */
-static bool remove_entries(struct removal *r, DIR *d, int depth)
+static bool remove_entries(struct control_removal *r, DIR *d, int depth)
 {
 	bool any = false;
 	struct dirent *e;
@@ -132,7 +132,7 @@ static bool remove_entries(struct removal *r, DIR *d, int depth)
 }
 
 /* Empties the folder behind fd, which is taken. */
-static void empty_take(struct removal *r, int fd, int depth)
+static void empty_take(struct control_removal *r, int fd, int depth)
 {
 	size_t left = r->report->n_left;
 	DIR *d = fdopendir(fd);
@@ -151,7 +151,7 @@ static void empty_take(struct removal *r, int fd, int depth)
 	closedir(d);
 }
 
-static bool remove_folder(struct removal *r, int dir_fd, const char *name, int depth)
+static bool remove_folder(struct control_removal *r, int dir_fd, const char *name, int depth)
 {
 	if (unlinkat(dir_fd, name, AT_REMOVEDIR) == 0)
 		return true;
@@ -178,7 +178,7 @@ static bool remove_folder(struct removal *r, int dir_fd, const char *name, int d
 }
 
 /* True if it went. */
-static bool remove_one(struct removal *r, int dir_fd, const char *name, int depth)
+static bool remove_one(struct control_removal *r, int dir_fd, const char *name, int depth)
 {
 	if (unlinkat(dir_fd, name, 0) == 0)
 		return true;
@@ -193,7 +193,7 @@ static bool remove_one(struct removal *r, int dir_fd, const char *name, int dept
 }
 
 /* What was moved up, and what comes up while that is emptied. */
-static void finish(struct removal *r)
+static void finish(struct control_removal *r)
 {
 	size_t done = 0;
 	while (r->staging >= 0 && done < r->n_staged) {
@@ -210,20 +210,24 @@ static void finish(struct removal *r)
 		fail(r, r->staging_name, errno);
 }
 
-bool remove_tree(int dir_fd, const char *name, struct remove_report *report)
+bool control_remove_tree(int dir_fd, const char *name, struct control_remove_report *report)
 {
-	struct remove_report own = { 0 };
-	struct removal r = { .report = report ? report : &own, .staging = -1, .base = dir_fd };
+	struct control_remove_report own = { 0 };
+	struct control_removal r = {
+		.report = report ? report : &own, .staging = -1, .base = dir_fd
+	};
 	size_t before = r.report->n_left;
 	remove_one(&r, dir_fd, name, 0);
 	finish(&r);
 	return r.report->n_left == before;
 }
 
-bool remove_content(int dir_fd, struct remove_report *report)
+bool control_remove_content(int dir_fd, struct control_remove_report *report)
 {
-	struct remove_report own = { 0 };
-	struct removal r = { .report = report ? report : &own, .staging = -1, .base = dir_fd };
+	struct control_remove_report own = { 0 };
+	struct control_removal r = {
+		.report = report ? report : &own, .staging = -1, .base = dir_fd
+	};
 	size_t before = r.report->n_left;
 	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {

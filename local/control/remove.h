@@ -9,7 +9,7 @@
 enum { REMOVE_PATH_BYTES = 512 };
 
 /* What could not be removed. Zeroed is ready; may be used for several calls. */
-struct remove_report {
+struct control_remove_report {
 	size_t n_left; /* entries */
 	int errnum;    /* of the first; EXDEV: a mount point, which is not entered */
 	char path
@@ -19,6 +19,6 @@ struct remove_report {
 /* Deletes name below the folder dir_fd and everything in it. May take long. Needs a few dozen descriptors, whatever the
  * depth: what lies deep is moved up into a folder ".removing-…" in dir_fd first, which is gone at the end.
  * True if nothing is left, also when there was nothing. report may be NULL. */
-bool remove_tree(int dir_fd, const char *name, struct remove_report *report);
+bool control_remove_tree(int dir_fd, const char *name, struct control_remove_report *report);
 /* Deletes what is in the folder dir_fd, not the folder. */
-bool remove_content(int dir_fd, struct remove_report *report);
+bool control_remove_content(int dir_fd, struct control_remove_report *report);

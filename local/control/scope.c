@@ -19,7 +19,7 @@
 
 enum { TRIES = 300, TRY_NS = 10000000 };
 
-size_t scope_prefix(char *words[static SCOPE_WORDS])
+size_t control_scope_prefix(char *words[static SCOPE_WORDS])
 {
 	static char run[] = "systemd-run", user[] = "--user", scope[] = "--scope",
 		    quiet[] = "--quiet", collect[] = "--collect",
@@ -56,7 +56,7 @@ static void run_trial(int private_fd)
 {
 	static char trial[] = "true";
 	char *argv[SCOPE_WORDS + 2];
-	size_t n = scope_prefix(argv);
+	size_t n = control_scope_prefix(argv);
 	argv[n++] = trial;
 	argv[n] = NULL;
 	close(private_fd);
@@ -68,7 +68,7 @@ static void run_trial(int private_fd)
 	_exit(127);
 }
 
-bool scope_works(int private_fd)
+bool control_scope_works(int private_fd)
 {
 	int status = 0;
 	pid_t pid = is_manager_there() ? fork() : -1;

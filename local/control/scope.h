@@ -8,6 +8,6 @@
 
 enum { SCOPE_WORDS = 8 };
 /* The words to put before a command; how many. */
-size_t scope_prefix(char *words[static SCOPE_WORDS]);
+size_t control_scope_prefix(char *words[static SCOPE_WORDS]);
 /* Does a manager answer, and start a program so? Tries; blocks for at most 3 s. private_fd: not for that program. */
-bool scope_works(int private_fd);
+bool control_scope_works(int private_fd);

@@ -26,13 +26,14 @@ static bool join(char out[PATH_MAX], const char *dir, const char *name, struct e
 static bool is_trusted(const char *dir, struct err *err)
 {
 	struct err why = { 0 };
-	if (private_check(dir, &why) || why.sys == ENOENT)
+	if (control_private_check(dir, &why) || why.sys == ENOENT)
 		return true;
 	err_copy(err, &why);
 	return false;
 }
 
-bool state_find(const struct control_opts *opts, struct control_status *status, struct err *err)
+bool control_state_find(
+	const struct control_opts *opts, struct control_status *status, struct err *err)
 {
 	const char *given = opts->state_dir ? opts->state_dir : getenv("SANDMUX_LOCAL_DIR");
 	char *dir = NULL;
@@ -72,7 +73,7 @@ static bool is_locked(const char *dir)
 	return locked;
 }
 
-void state_look(struct control_status *status)
+void control_state_look(struct control_status *status)
 {
 	size_t n;
 	int64_t pid = 0, port = 0;
@@ -103,8 +104,8 @@ void state_look(struct control_status *status)
 bool control_get_status(
 	const struct control_opts *opts, struct control_status *status, struct err *err)
 {
-	if (!state_find(opts, status, err))
+	if (!control_state_find(opts, status, err))
 		return false;
-	state_look(status);
+	control_state_look(status);
 	return true;
 }

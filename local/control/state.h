@@ -5,12 +5,12 @@
 #include "local/control/control.h"
 
 /* Fills the paths of status, and sees that the folder, if it is there, can be trusted (private.h). */
-bool state_find(
+bool control_state_find(
 	const struct control_opts *opts, struct control_status *status, struct err *err);
 /* Looks at lock and pid. */
-void state_look(struct control_status *status);
+void control_state_look(struct control_status *status);
 
 /* up.c: the backend's program, free(); given or found. */
-char *state_find_locald(const char *given, struct err *err);
+char *control_state_find_locald(const char *given, struct err *err);
 /* The line that a backend says when it fails, "code: text; hint", back into an error. */
-void state_parse_failure(const char *line, struct err *err);
+void control_state_parse_failure(const char *line, struct err *err);

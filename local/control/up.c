@@ -30,13 +30,13 @@
 enum { DEFAULT_TIMEOUT_MS = 20000, LOOK_MS = 30, LINE_BYTES = 1024 };
 
 struct control_up {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct control_status status;
 	char *locald, *isolation, *daemon_auth;
 	control_up_fn *done;
 	void *arg;
-	struct loop_timer *look, *deadline;
-	struct watch_fd *watch;
+	struct net_loop_timer *look, *deadline;
+	struct net_watch_fd *watch;
 	int fd; /* the backend's first line */
 	char line[LINE_BYTES];
 	size_t n;
@@ -46,11 +46,11 @@ struct control_up {
 static void up_free(void *arg)
 {
 	struct control_up *up = arg;
-	watch_fd_free(up->watch);
+	net_watch_fd_free(up->watch);
 	if (up->fd >= 0)
 		close(up->fd);
-	loop_timer_free(up->look);
-	loop_timer_free(up->deadline);
+	net_loop_timer_free(up->look);
+	net_loop_timer_free(up->deadline);
 	free(up->locald);
 	free(up->isolation);
 	free(up->daemon_auth);
@@ -62,11 +62,11 @@ static void finish(struct control_up *up, const struct err *err)
 	if (up->is_over)
 		return;
 	up->is_over = true;
-	loop_defer(up->loop, up_free, up);
-	loop_timer_disarm(up->look);
-	loop_timer_disarm(up->deadline);
+	net_loop_defer(up->loop, up_free, up);
+	net_loop_timer_disarm(up->look);
+	net_loop_timer_disarm(up->deadline);
 	if (up->watch)
-		watch_fd_want(up->watch, false, false);
+		net_watch_fd_want(up->watch, false, false);
 	up->done(up->arg, err, err ? NULL : &up->status);
 }
 
@@ -79,7 +79,7 @@ static void on_deadline(void *arg)
 	finish(up, &err);
 }
 
-char *state_find_locald(const char *given, struct err *err)
+char *control_state_find_locald(const char *given, struct err *err)
 {
 	char self[PATH_MAX];
 	if (given)
@@ -107,7 +107,7 @@ char *state_find_locald(const char *given, struct err *err)
 static void exec_in_scope(char **argv)
 {
 	char *prefix[SCOPE_WORDS];
-	size_t n = scope_prefix(prefix);
+	size_t n = control_scope_prefix(prefix);
 	memcpy(argv - n, prefix, n * sizeof *prefix);
 	execvp(prefix[0], argv - n);
 }
@@ -150,7 +150,7 @@ static void exec_backend(const struct control_up *up, int ready_fd, const char *
 	for (int fd = 3; fd < 1024; fd++)
 		if (fd != ready_fd)
 			close(fd);
-	if (scope_works(ready_fd))
+	if (control_scope_works(ready_fd))
 		exec_in_scope(argv);
 	execv(up->locald, argv);
 	dprintf(ready_fd, "system: cannot run %.300s: %s\n", up->locald, strerror(errno));
@@ -190,7 +190,7 @@ static bool start_backend(struct control_up *up, struct err *err)
 static void on_look(void *arg);
 
 /* "kube.conflict: text" back into an error. */
-void state_parse_failure(const char *line, struct err *err)
+void control_state_parse_failure(const char *line, struct err *err)
 {
 	const char *colon = strstr(line, ": ");
 	for (int code = 1; colon && code < ERR_CODE_COUNT; code++) {
@@ -210,14 +210,14 @@ static void on_line(struct control_up *up)
 	struct err err = { 0 };
 	up->line[up->n] = '\0';
 	up->line[strcspn(up->line, "\n")] = '\0';
-	state_look(&up->status);
+	control_state_look(&up->status);
 	if (up->status.is_ready) {
 		finish(up, NULL);
 		return;
 	}
-	state_parse_failure(up->line, &err);
+	control_state_parse_failure(up->line, &err);
 	if (err.code == ERR_OP_ALREADY_OPEN || strncmp(up->line, "ready", 5) == 0)
-		loop_timer_arm(up->look, LOOK_MS);
+		net_loop_timer_arm(up->look, LOOK_MS);
 	else
 		finish(up, &err);
 }
@@ -234,7 +234,7 @@ static void on_readable(void *arg, bool is_readable, bool is_writable)
 		up->n += (size_t)n;
 	if (n > 0 && !memchr(up->line, '\n', up->n) && up->n < sizeof up->line - 1)
 		return;
-	watch_fd_want(up->watch, false, false);
+	net_watch_fd_want(up->watch, false, false);
 	on_line(up);
 }
 
@@ -242,7 +242,7 @@ static void on_look(void *arg)
 {
 	struct control_up *up = arg;
 	struct err err = { 0 };
-	state_look(&up->status);
+	control_state_look(&up->status);
 	if (up->status.is_ready) {
 		finish(up, NULL);
 	} else if (up->status.is_running || up->fd >= 0) {
@@ -253,19 +253,19 @@ static void on_look(void *arg)
 					 up->status.log),
 					&err));
 		else
-			loop_timer_arm(up->look, LOOK_MS);
+			net_loop_timer_arm(up->look, LOOK_MS);
 	} else if (!start_backend(up, &err)) {
 		finish(up, &err);
 	} else {
-		up->watch = watch_fd_new(up->loop, up->fd, on_readable, up, &err);
+		up->watch = net_watch_fd_new(up->loop, up->fd, on_readable, up, &err);
 		if (up->watch)
-			watch_fd_want(up->watch, true, false);
+			net_watch_fd_want(up->watch, true, false);
 		else
 			finish(up, &err);
 	}
 }
 
-struct control_up *control_up_start(struct loop *loop, const struct control_opts *opts,
+struct control_up *control_up_start(struct net_loop *loop, const struct control_opts *opts,
 	control_up_fn *done, void *arg, struct err *err)
 {
 	struct control_up *up = x_calloc(1, sizeof *up);
@@ -275,15 +275,15 @@ struct control_up *control_up_start(struct loop *loop, const struct control_opts
 	up->arg = arg;
 	up->isolation = x_strdup(opts->isolation);
 	up->daemon_auth = x_strdup(opts->daemon_auth);
-	up->locald = state_find_locald(opts->locald, err);
-	if (!up->locald || !state_find(opts, &up->status, err)) {
+	up->locald = control_state_find_locald(opts->locald, err);
+	if (!up->locald || !control_state_find(opts, &up->status, err)) {
 		up_free(up);
 		return NULL;
 	}
-	up->look = loop_timer_new(loop, on_look, up);
-	up->deadline = loop_timer_new(loop, on_deadline, up);
-	loop_timer_arm(up->look, 0);
-	loop_timer_arm(
+	up->look = net_loop_timer_new(loop, on_look, up);
+	up->deadline = net_loop_timer_new(loop, on_deadline, up);
+	net_loop_timer_arm(up->look, 0);
+	net_loop_timer_arm(
 		up->deadline, opts->timeout_ms > 0 ? opts->timeout_ms : DEFAULT_TIMEOUT_MS);
 	return up;
 }
@@ -299,7 +299,7 @@ void control_up_cancel(struct control_up *up)
 /* ---- the blocking form: a loop of its own ---- */
 
 struct waiting {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct control_status *status;
 	struct err *err;
 	bool ok;
@@ -313,18 +313,18 @@ static void on_done(void *arg, const struct err *err, const struct control_statu
 		err_copy(w->err, err);
 	else
 		*w->status = *status;
-	loop_stop(w->loop);
+	net_loop_stop(w->loop);
 }
 
 bool control_ensure_running(
 	const struct control_opts *opts, struct control_status *status, struct err *err)
 {
 	struct waiting w = { .status = status, .err = err };
-	w.loop = loop_new(err);
+	w.loop = net_loop_new(err);
 	if (!w.loop)
 		return false;
 	if (control_up_start(w.loop, opts, on_done, &w, err))
-		loop_run(w.loop);
-	loop_free(w.loop);
+		net_loop_run(w.loop);
+	net_loop_free(w.loop);
 	return w.ok;
 }

@@ -69,7 +69,7 @@ static bool take_duration(const char *name, const char *text, int64_t *out)
 	       daemon_arguments_refuse("--%s wants a time like 10s, not '%s'", name, text);
 }
 
-static bool take_hash(struct arguments *args, const char *text)
+static bool take_hash(struct daemon_arguments *args, const char *text)
 {
 	if (strlen(text) != 64 || strspn(text, "0123456789abcdefABCDEF") != 64)
 		return daemon_arguments_refuse("--auth-token-sha256 wants 64 hex digits");
@@ -78,7 +78,7 @@ static bool take_hash(struct arguments *args, const char *text)
 	return true;
 }
 
-static bool take_token_file(struct arguments *args, const char *path)
+static bool take_token_file(struct daemon_arguments *args, const char *path)
 {
 	struct err err;
 	size_t n;
@@ -98,7 +98,7 @@ static bool take_token_file(struct arguments *args, const char *path)
 	return ok || daemon_arguments_refuse("--auth-token-file: %s is empty", path);
 }
 
-enum option_id {
+enum daemon_option_id {
 	OPT_HELP = 1,
 	OPT_VERSION,
 	OPT_ROOT,
@@ -158,7 +158,7 @@ static const struct option options[] = {
 enum { MAX_FD = 1 << 20, MAX_CHUNK = 1 << 20 };
 
 static bool take_jail_option(
-	struct arguments *args, int id, const char *name, const char *value)
+	struct daemon_arguments *args, int id, const char *name, const char *value)
 {
 	switch (id) {
 	case OPT_SOCKET_DIR:
@@ -182,7 +182,8 @@ static bool take_jail_option(
 	}
 }
 
-static bool take_option(struct arguments *args, int id, const char *name, const char *value)
+static bool take_option(
+	struct daemon_arguments *args, int id, const char *name, const char *value)
 {
 	switch (id) {
 	case OPT_ROOT:
@@ -227,9 +228,9 @@ static bool take_option(struct arguments *args, int id, const char *name, const 
 	}
 }
 
-int daemon_arguments_parse(struct arguments *args, int argc, char **argv)
+int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
 {
-	*args = (struct arguments){ .host = "127.0.0.1",
+	*args = (struct daemon_arguments){ .host = "127.0.0.1",
 		.rest_fd = -1,
 		.grpc_fd = -1,
 		.ready_fd = -1,

@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool refuse(struct command *command, enum rpc_status status, char *message_take)
+static bool refuse(
+	struct daemon_command *command, enum daemon_rpc_status status, char *message_take)
 {
 	command->status = status;
 	free(command->message);
@@ -18,17 +19,17 @@ static bool refuse(struct command *command, enum rpc_status status, char *messag
 	return false;
 }
 
-static bool find_dir(struct service *service, const Process__V1__ProcessConfig *config,
-	struct command *command)
+static bool find_dir(struct daemon_service *service, const Process__V1__ProcessConfig *config,
+	struct daemon_command *command)
 {
 	const char *cwd = "";
 	if (config->cwd_presence_case == PROCESS__V1__PROCESS_CONFIG__CWD_PRESENCE_CWD)
 		cwd = config->cwd;
-	confine_resolve(service->opts.root, slice_of(cwd), &command->dir);
+	daemon_confine_resolve(service->opts.root, slice_of(cwd), &command->dir);
 	if (command->dir.state == CONFINE_ESCAPES) {
 		struct str quoted;
 		str_init(&quoted, 1024);
-		quote_plain(&quoted, slice_of(cwd));
+		daemon_quote_plain(&quoted, slice_of(cwd));
 		refuse(command, RPC_PERMISSION_DENIED,
 			x_asprintf("cwd: access denied: path %s: path escapes sandbox root",
 				quoted.p));
@@ -42,12 +43,12 @@ static bool find_dir(struct service *service, const Process__V1__ProcessConfig *
 	return true;
 }
 
-static void make_env(const Process__V1__ProcessConfig *config, struct command *command)
+static void make_env(const Process__V1__ProcessConfig *config, struct daemon_command *command)
 {
 	size_t n = config->n_env_vars;
 	if (n == 0) {
 		char *pwd = x_asprintf("PWD=%s", command->dir.path);
-		command->env = exec_child_env(&pwd, 1);
+		command->env = daemon_exec_child_env(&pwd, 1);
 		free(pwd);
 		return;
 	}
@@ -55,16 +56,16 @@ static void make_env(const Process__V1__ProcessConfig *config, struct command *c
 	for (size_t i = 0; i < n; i++)
 		extra[i] = x_asprintf(
 			"%s=%s", config->env_vars[i]->key, config->env_vars[i]->value);
-	command->env = exec_child_env(extra, n);
+	command->env = daemon_exec_child_env(extra, n);
 	for (size_t i = 0; i < n; i++)
 		free(extra[i]);
 	free(extra);
 }
 
-bool command_prepare(struct service *service, const Process__V1__ProcessConfig *config,
-	struct command *command)
+bool daemon_command_prepare(struct daemon_service *service,
+	const Process__V1__ProcessConfig *config, struct daemon_command *command)
 {
-	*command = (struct command){ .dir = { .fd = -1, .parent_fd = -1 },
+	*command = (struct daemon_command){ .dir = { .fd = -1, .parent_fd = -1 },
 		.limits = &service->opts.limits };
 	if (config == NULL || config->n_command == 0)
 		return refuse(command, RPC_INVALID_ARGUMENT, x_strdup("command is required"));
@@ -78,18 +79,18 @@ bool command_prepare(struct service *service, const Process__V1__ProcessConfig *
 	return true;
 }
 
-void command_deinit(struct command *command)
+void daemon_command_deinit(struct daemon_command *command)
 {
-	confined_deinit(&command->dir);
+	daemon_confined_deinit(&command->dir);
 	free(command->argv_array);
-	exec_child_env_free(command->env);
+	daemon_exec_child_env_free(command->env);
 	free(command->message);
 }
 
 static void refuse_errno(
-	struct command *command, const char *what, const char *program, int errnum)
+	struct daemon_command *command, const char *what, const char *program, int errnum)
 {
-	const char *why = quote_errno(errnum);
+	const char *why = daemon_quote_errno(errnum);
 	if (errnum == ENOENT)
 		refuse(command, RPC_NOT_FOUND,
 			x_asprintf("%s: command or path not found: fork/exec %s: %s", what,
@@ -103,19 +104,19 @@ static void refuse_errno(
 			x_asprintf("%s: fork/exec %s: %s", what, program, why));
 }
 
-pid_t command_run(struct command *command, const char *what, const char *nul_in, int in,
-	int out, int err, bool is_tty)
+pid_t daemon_command_run(struct daemon_command *command, const char *what, const char *nul_in,
+	int in, int out, int err, bool is_tty)
 {
 	const char *name = command->argv[0];
 	if (!*name) {
 		refuse(command, RPC_INTERNAL, x_asprintf("%s: exec: no command", what));
 		return 0;
 	}
-	char *program = exec_child_find(name);
+	char *program = daemon_exec_child_find(name);
 	if (program == NULL) {
 		struct str quoted;
 		str_init(&quoted, 1024);
-		quote_plain(&quoted, slice_of(name));
+		daemon_quote_plain(&quoted, slice_of(name));
 		refuse(command, RPC_NOT_FOUND,
 			x_asprintf("%s: command or path not found: exec: %s: executable file "
 				   "not found in $PATH",
@@ -132,7 +133,7 @@ pid_t command_run(struct command *command, const char *what, const char *nul_in,
 	} else if (command->dir.state != CONFINE_FOUND) {
 		refuse_errno(command, what, program, ENOENT);
 	} else {
-		struct exec_child_opts opts = { .argv = command->argv,
+		struct daemon_exec_child_opts opts = { .argv = command->argv,
 			.env = command->env,
 			.dir_fd = command->dir.fd,
 			.in = in,
@@ -140,7 +141,7 @@ pid_t command_run(struct command *command, const char *what, const char *nul_in,
 			.err = err,
 			.limits = command->limits,
 			.is_tty = is_tty };
-		pid = exec_child_start(program, &opts);
+		pid = daemon_exec_child_start(program, &opts);
 		if (pid < 0)
 			refuse_errno(command, what, program, -pid);
 	}

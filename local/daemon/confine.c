@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct walk {
-	const struct confine_root *root;
-	struct confined *out;
+struct daemon_confine_walk {
+	const struct daemon_confine_root *root;
+	struct daemon_confined *out;
 	int cur, parent; /* parent -1 while cur is the root */
 	struct str rel;  /* of cur, inside the root */
 	char *rest;      /* malloc'ed */
@@ -35,12 +35,12 @@ struct walk {
 	char *saved_name; /* with everything after it */
 };
 
-static bool is_user_level(const struct walk *w)
+static bool is_user_level(const struct daemon_confine_walk *w)
 {
 	return strlen(w->rest + w->pos) <= w->user_n;
 }
 
-static void set_cur(struct walk *w, int fd, int parent)
+static void set_cur(struct daemon_confine_walk *w, int fd, int parent)
 {
 	if (w->cur >= 0)
 		close(w->cur);
@@ -50,24 +50,24 @@ static void set_cur(struct walk *w, int fd, int parent)
 	w->parent = parent;
 }
 
-static void fail(struct walk *w, int errnum, const char *name)
+static void fail(struct daemon_confine_walk *w, int errnum, const char *name)
 {
-	char *path = confine_absolute(w->root, w->rel.p, name);
+	char *path = daemon_confine_absolute(w->root, w->rel.p, name);
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = errnum;
-	w->out->message = x_asprintf("lstat %s: %s", path, quote_errno(errnum));
+	w->out->message = x_asprintf("lstat %s: %s", path, daemon_quote_errno(errnum));
 	w->out->message_n = strlen(w->out->message);
 	free(path);
 }
 
 /* A path with a NUL never reaches the system. */
-static void fail_nul(struct walk *w, struct slice path)
+static void fail_nul(struct daemon_confine_walk *w, struct slice path)
 {
 	struct str message;
 	str_init(&message, (size_t)CONFINE_MAX_PATH * 4 + path.n);
 	str_addf(&message, "lstat %s/", w->root->n_parts > 0 ? w->root->path : "");
 	str_add_bytes(&message, path.p, path.n);
-	str_addf(&message, ": %s", quote_errno(EINVAL));
+	str_addf(&message, ": %s", daemon_quote_errno(EINVAL));
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = EINVAL;
 	w->out->message_n = message.n;
@@ -75,7 +75,7 @@ static void fail_nul(struct walk *w, struct slice path)
 	str_deinit(&message);
 }
 
-static void fail_plain(struct walk *w, int errnum, const char *message)
+static void fail_plain(struct daemon_confine_walk *w, int errnum, const char *message)
 {
 	w->out->state = CONFINE_FAILED;
 	w->out->errnum = errnum;
@@ -83,14 +83,14 @@ static void fail_plain(struct walk *w, int errnum, const char *message)
 	w->out->message_n = strlen(message);
 }
 
-static void go_to_root(struct walk *w)
+static void go_to_root(struct daemon_confine_walk *w)
 {
 	set_cur(w, fcntl(w->root->fd, F_DUPFD_CLOEXEC, 0), -1);
 	str_clear(&w->rel);
 }
 
 /* One level up, by walking down again: the parent on disk may have changed meanwhile. */
-static bool go_up(struct walk *w)
+static bool go_up(struct daemon_confine_walk *w)
 {
 	if (w->above > 0 || w->rel.n == 0) {
 		if (w->above < w->root->n_parts)
@@ -124,26 +124,26 @@ static bool go_up(struct walk *w)
 }
 
 /* Missing: the nearest folder that exists, and what the caller named below it. */
-static void miss(struct walk *w, const char *name, bool is_user)
+static void miss(struct daemon_confine_walk *w, const char *name, bool is_user)
 {
-	struct confined *out = w->out;
+	struct daemon_confined *out = w->out;
 	out->state = CONFINE_MISSING;
 	if (!is_user) {
 		out->parent_fd = w->saved_fd;
 		w->saved_fd = -1;
 		out->name = x_strdup(w->saved_name);
-		out->path = confine_absolute(w->root, w->saved_rel, w->saved_name);
+		out->path = daemon_confine_absolute(w->root, w->saved_rel, w->saved_name);
 		return;
 	}
 	out->parent_fd = w->cur;
 	w->cur = -1;
 	const char *rest = w->rest + w->pos;
 	out->name = *rest ? x_asprintf("%s/%s", name, rest) : x_strdup(name);
-	out->path = confine_absolute(w->root, w->rel.p, out->name);
+	out->path = daemon_confine_absolute(w->root, w->rel.p, out->name);
 }
 
 /* A link has led above the root and not back. If nothing is there it is just a broken link. */
-static void escape(struct walk *w, const char *name, bool is_user)
+static void escape(struct daemon_confine_walk *w, const char *name, bool is_user)
 {
 	w->out->state = CONFINE_ESCAPES;
 	if (is_user)
@@ -161,15 +161,15 @@ static void escape(struct walk *w, const char *name, bool is_user)
 	str_deinit(&path);
 	if (!is_broken)
 		return;
-	struct confined *out = w->out;
+	struct daemon_confined *out = w->out;
 	out->state = CONFINE_MISSING;
 	out->parent_fd = w->saved_fd;
 	w->saved_fd = -1;
 	out->name = x_strdup(w->saved_name);
-	out->path = confine_absolute(w->root, w->saved_rel, w->saved_name);
+	out->path = daemon_confine_absolute(w->root, w->saved_rel, w->saved_name);
 }
 
-static void save_place(struct walk *w, const char *name)
+static void save_place(struct daemon_confine_walk *w, const char *name)
 {
 	if (w->saved_fd >= 0)
 		close(w->saved_fd);
@@ -181,7 +181,7 @@ static void save_place(struct walk *w, const char *name)
 	w->saved_name = *rest ? x_asprintf("%s/%s", name, rest) : x_strdup(name);
 }
 
-static bool follow(struct walk *w, int link_fd, const char *name, bool is_user)
+static bool follow(struct daemon_confine_walk *w, int link_fd, const char *name, bool is_user)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(link_fd, "", target, sizeof target - 1);
@@ -216,14 +216,14 @@ static bool follow(struct walk *w, int link_fd, const char *name, bool is_user)
 	return true;
 }
 
-static bool has_more(const struct walk *w)
+static bool has_more(const struct daemon_confine_walk *w)
 {
 	const char *rest = w->rest + w->pos;
 	return rest[strspn(rest, "/")] != 0;
 }
 
 /* One name in the current folder. False ends the walk (out is filled or the target was found). */
-static bool take_step(struct walk *w, const char *name, bool is_user)
+static bool take_step(struct daemon_confine_walk *w, const char *name, bool is_user)
 {
 	if (w->above > 0) {
 		if (strcmp(name, w->root->parts[w->root->n_parts - w->above]) != 0) {
@@ -269,7 +269,7 @@ static bool take_step(struct walk *w, const char *name, bool is_user)
 		w->out->parent_fd = w->cur;
 		w->cur = -1;
 		w->out->name = x_strdup(name);
-		w->out->path = confine_absolute(w->root, w->rel.p, name);
+		w->out->path = daemon_confine_absolute(w->root, w->rel.p, name);
 		return false;
 	}
 	int parent = w->cur;
@@ -281,9 +281,9 @@ static bool take_step(struct walk *w, const char *name, bool is_user)
 	return true;
 }
 
-static void found_folder(struct walk *w)
+static void found_folder(struct daemon_confine_walk *w)
 {
-	struct confined *out = w->out;
+	struct daemon_confined *out = w->out;
 	if (w->above > 0) {
 		out->state = CONFINE_ESCAPES;
 		return;
@@ -294,12 +294,12 @@ static void found_folder(struct walk *w)
 	out->parent_fd = w->parent;
 	w->cur = w->parent = -1;
 	out->name = x_strdup(slash ? slash + 1 : w->rel.p);
-	out->path = confine_absolute(w->root, w->rel.p, "");
+	out->path = daemon_confine_absolute(w->root, w->rel.p, "");
 	if (fstat(out->fd, &out->st) != 0)
 		out->st = (struct stat){ .st_mode = S_IFDIR };
 }
 
-static void run(struct walk *w)
+static void run(struct daemon_confine_walk *w)
 {
 	char name[NAME_MAX + 2];
 	for (;;) {
@@ -334,14 +334,17 @@ static void run(struct walk *w)
 	}
 }
 
-void confine_resolve(const struct confine_root *root, struct slice path, struct confined *out)
+void daemon_confine_resolve(
+	const struct daemon_confine_root *root, struct slice path, struct daemon_confined *out)
 {
-	*out = (struct confined){ .fd = -1, .parent_fd = -1 };
-	struct walk w = { .root = root, .out = out, .cur = -1, .parent = -1, .saved_fd = -1 };
+	*out = (struct daemon_confined){ .fd = -1, .parent_fd = -1 };
+	struct daemon_confine_walk w = {
+		.root = root, .out = out, .cur = -1, .parent = -1, .saved_fd = -1
+	};
 	str_init(&w.rel, (size_t)CONFINE_MAX_PATH * 4);
 	go_to_root(&w);
 	const char *nul = memchr(path.p ? path.p : "", 0, path.n);
-	w.rest = confine_clean(
+	w.rest = daemon_confine_clean(
 		root, (struct slice){ path.p, nul ? (size_t)(nul - path.p) : path.n });
 	w.user_n = strlen(w.rest);
 	if (w.cur < 0)
@@ -362,7 +365,7 @@ void confine_resolve(const struct confine_root *root, struct slice path, struct 
 	free(w.saved_name);
 }
 
-void confined_deinit(struct confined *c)
+void daemon_confined_deinit(struct daemon_confined *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -371,10 +374,10 @@ void confined_deinit(struct confined *c)
 	free(c->name);
 	free(c->path);
 	free(c->message);
-	*c = (struct confined){ .fd = -1, .parent_fd = -1 };
+	*c = (struct daemon_confined){ .fd = -1, .parent_fd = -1 };
 }
 
-int confined_make_parents(struct confined *c, char **failed)
+int daemon_confined_make_parents(struct daemon_confined *c, char **failed)
 {
 	size_t parent_n = strlen(c->path) - strlen(c->name);
 	const char *rest = c->name;

@@ -17,13 +17,14 @@
 #include <sys/stat.h>
 
 struct err;
-struct confine_root;
+struct daemon_confine_root;
 
-struct confine_root *confine_root_open(const char *dir, struct err *err);
-void confine_root_close(struct confine_root *root);
-const char *confine_root_path(const struct confine_root *root); /* absolute, links resolved */
+struct daemon_confine_root *daemon_confine_root_open(const char *dir, struct err *err);
+void daemon_confine_root_close(struct daemon_confine_root *root);
+const char *daemon_confine_root_path(
+	const struct daemon_confine_root *root); /* absolute, links resolved */
 
-enum confine_state {
+enum daemon_confine_state {
 	CONFINE_FOUND,
 	CONFINE_MISSING,
 	CONFINE_ESCAPES,
@@ -32,8 +33,8 @@ enum confine_state {
 
 enum { CONFINE_MAX_PATH = 4095, CONFINE_MAX_LINKS = 255 };
 
-struct confined {
-	enum confine_state state;
+struct daemon_confined {
+	enum daemon_confine_state state;
 	int fd;         /* FOUND: the target, O_PATH; never a link */
 	struct stat st; /* FOUND */
 	int parent_fd; /* FOUND (not the root itself), MISSING: the directory to work in, O_PATH */
@@ -46,10 +47,11 @@ struct confined {
 	size_t message_n; /* the message may hold a NUL that was in the path */
 };
 
-/* path: n bytes, decoded. Always call confined_deinit() afterwards. */
-void confine_resolve(const struct confine_root *root, struct slice path, struct confined *out);
-void confined_deinit(struct confined *c);
+/* path: n bytes, decoded. Always call daemon_confined_deinit() afterwards. */
+void daemon_confine_resolve(
+	const struct daemon_confine_root *root, struct slice path, struct daemon_confined *out);
+void daemon_confined_deinit(struct daemon_confined *c);
 
 /* Makes the folders of a MISSING path (0755); parent_fd and name become those of the last component.
  * 0 or an errno, with *failed (malloc'ed, absolute) naming the folder. */
-int confined_make_parents(struct confined *c, char **failed);
+int daemon_confined_make_parents(struct daemon_confined *c, char **failed);

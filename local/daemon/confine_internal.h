@@ -4,7 +4,7 @@
 
 #include "local/daemon/confine.h"
 
-struct confine_root {
+struct daemon_confine_root {
 	int fd;
 	char *path;
 	char **parts; /* components of path */
@@ -12,6 +12,7 @@ struct confine_root {
 };
 
 /* For messages: "<root>/<rel>/<name>"; free() it. */
-char *confine_absolute(const struct confine_root *root, const char *rel, const char *name);
+char *daemon_confine_absolute(
+	const struct daemon_confine_root *root, const char *rel, const char *name);
 /* The path cleaned by its text, relative to the root; leading ".." are kept ("../x"). free() it. */
-char *confine_clean(const struct confine_root *root, struct slice path);
+char *daemon_confine_clean(const struct daemon_confine_root *root, struct slice path);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void add_part(struct confine_root *root, const char *p, size_t n)
+static void add_part(struct daemon_confine_root *root, const char *p, size_t n)
 {
 	if (n == 0)
 		return;
@@ -19,7 +19,7 @@ static void add_part(struct confine_root *root, const char *p, size_t n)
 	root->parts[root->n_parts++] = x_strndup(p, n);
 }
 
-struct confine_root *confine_root_open(const char *dir, struct err *err)
+struct daemon_confine_root *daemon_confine_root_open(const char *dir, struct err *err)
 {
 	char *path = realpath(dir, NULL);
 	int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -28,7 +28,7 @@ struct confine_root *confine_root_open(const char *dir, struct err *err)
 		free(path);
 		return NULL;
 	}
-	struct confine_root *root = x_calloc(1, sizeof *root);
+	struct daemon_confine_root *root = x_calloc(1, sizeof *root);
 	root->fd = fd;
 	root->path = path;
 	for (const char *p = path; *p;) {
@@ -39,7 +39,7 @@ struct confine_root *confine_root_open(const char *dir, struct err *err)
 	return root;
 }
 
-void confine_root_close(struct confine_root *root)
+void daemon_confine_root_close(struct daemon_confine_root *root)
 {
 	if (root == NULL)
 		return;
@@ -51,12 +51,13 @@ void confine_root_close(struct confine_root *root)
 	free(root);
 }
 
-const char *confine_root_path(const struct confine_root *root)
+const char *daemon_confine_root_path(const struct daemon_confine_root *root)
 {
 	return root->path;
 }
 
-char *confine_absolute(const struct confine_root *root, const char *rel, const char *name)
+char *daemon_confine_absolute(
+	const struct daemon_confine_root *root, const char *rel, const char *name)
 {
 	if (!*rel && !*name)
 		return x_strdup(root->path);
@@ -65,7 +66,7 @@ char *confine_absolute(const struct confine_root *root, const char *rel, const c
 }
 
 /* Text rules. The result is relative to the root; leading ".." are kept ("../x"). */
-char *confine_clean(const struct confine_root *root, struct slice path)
+char *daemon_confine_clean(const struct daemon_confine_root *root, struct slice path)
 {
 	struct str out;
 	str_init(&out, path.n + 1);

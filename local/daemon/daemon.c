@@ -24,16 +24,16 @@ enum { TERM_GRACE_MS = 2000, ACCEPT_RETRY_MS = 100 };
 enum phase { SERVING, ENDING_PROCESSES, ENDING_SERVERS, STOPPED };
 
 struct daemon {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct daemon_opts opts;
 	char *token_sha256;
-	struct confine_root *root;
-	struct reaper *reaper;
-	struct service *service;
-	struct h2_server *grpc;
-	struct rest_server *rest;
+	struct daemon_confine_root *root;
+	struct daemon_reaper *reaper;
+	struct daemon_service *service;
+	struct daemon_h2_server *grpc;
+	struct daemon_rest_server *rest;
 	struct evconnlistener *rest_listener, *grpc_listener;
-	struct loop_timer *accept_retry, *grace, *limit;
+	struct net_loop_timer *accept_retry, *grace, *limit;
 	enum phase phase;
 	bool is_grpc_idle, is_rest_idle;
 };
@@ -63,7 +63,7 @@ static void on_rest_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)listener;
 	(void)address;
 	(void)address_n;
-	rest_server_accept_take(daemon->rest, fd);
+	daemon_rest_server_accept_take(daemon->rest, fd);
 }
 
 static void on_grpc_accept(struct evconnlistener *listener, evutil_socket_t fd,
@@ -73,7 +73,7 @@ static void on_grpc_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)listener;
 	(void)address;
 	(void)address_n;
-	h2_server_accept_take(daemon->grpc, fd);
+	daemon_h2_server_accept_take(daemon->grpc, fd);
 }
 
 static void on_accept_retry(void *arg)
@@ -90,15 +90,15 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
 	struct daemon *daemon = arg;
 	evconnlistener_disable(listener);
-	loop_timer_arm(daemon->accept_retry, ACCEPT_RETRY_MS);
+	net_loop_timer_arm(daemon->accept_retry, ACCEPT_RETRY_MS);
 }
 
 static struct evconnlistener *listen_on(
 	struct daemon *daemon, int fd, evconnlistener_cb on_accept, struct err *err)
 {
 	evutil_make_socket_nonblocking(fd);
-	struct evconnlistener *listener = evconnlistener_new(loop_base(daemon->loop), on_accept,
-		daemon, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	struct evconnlistener *listener = evconnlistener_new(net_loop_base(daemon->loop),
+		on_accept, daemon, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
 	if (listener == NULL) {
 		err_set(err, ERR_SYSTEM, "cannot listen on descriptor %d", fd);
 		close(fd);
@@ -153,10 +153,10 @@ static void end_servers(void *arg)
 	if (daemon->phase != ENDING_PROCESSES)
 		return;
 	daemon->phase = ENDING_SERVERS;
-	service_signal_all(daemon->service, SIGKILL);
+	daemon_service_signal_all(daemon->service, SIGKILL);
 	close_listeners(daemon);
-	rest_server_shutdown(daemon->rest);
-	h2_server_shutdown(daemon->grpc);
+	daemon_rest_server_shutdown(daemon->rest);
+	daemon_h2_server_shutdown(daemon->grpc);
 }
 
 void daemon_shutdown(struct daemon *daemon)
@@ -164,53 +164,54 @@ void daemon_shutdown(struct daemon *daemon)
 	if (daemon->phase != SERVING)
 		return;
 	daemon->phase = ENDING_PROCESSES;
-	rest_server_set_ready(daemon->rest, false);
-	loop_timer_arm(daemon->limit, daemon->opts.shutdown_timeout_ms);
-	if (service_is_idle(daemon->service)) {
+	daemon_rest_server_set_ready(daemon->rest, false);
+	net_loop_timer_arm(daemon->limit, daemon->opts.shutdown_timeout_ms);
+	if (daemon_service_is_idle(daemon->service)) {
 		end_servers(daemon);
 		return;
 	}
-	service_on_idle(daemon->service, end_servers, daemon);
-	service_signal_all(daemon->service, SIGTERM);
-	loop_timer_arm(daemon->grace, TERM_GRACE_MS);
+	daemon_service_on_idle(daemon->service, end_servers, daemon);
+	daemon_service_signal_all(daemon->service, SIGTERM);
+	net_loop_timer_arm(daemon->grace, TERM_GRACE_MS);
 }
 
 static void make_servers(struct daemon *daemon)
 {
-	struct service_opts service = { .root = daemon->root,
+	struct daemon_service_opts service = { .root = daemon->root,
 		.reaper = daemon->reaper,
 		.limits = daemon->opts.limits,
 		.chunk_bytes = daemon->opts.chunk_bytes };
-	daemon->service = service_new(daemon->loop, &service);
-	struct h2_server_opts grpc = { .service = service_name,
+	daemon->service = daemon_service_new(daemon->loop, &service);
+	struct daemon_h2_server_opts grpc = { .service = daemon_service_name,
 		.arg = daemon->service,
 		.auth_arg = daemon,
 		.is_authorized = is_authorized,
 		.on_idle = on_grpc_idle };
-	grpc.methods = service_methods(&grpc.n_methods);
-	daemon->grpc = h2_server_new(daemon->loop, &grpc);
-	struct rest_server_opts rest = { .root = daemon->root,
+	grpc.methods = daemon_service_methods(&grpc.n_methods);
+	daemon->grpc = daemon_h2_server_new(daemon->loop, &grpc);
+	struct daemon_rest_server_opts rest = { .root = daemon->root,
 		.metadata_env_prefix = daemon->opts.metadata_env_prefix,
 		.idle_timeout_ms = daemon->opts.idle_timeout_ms,
 		.is_authorized = is_authorized,
 		.is_open = daemon->token_sha256 == NULL,
 		.on_idle = on_rest_idle,
 		.arg = daemon };
-	daemon->rest = rest_server_new(daemon->loop, &rest);
+	daemon->rest = daemon_rest_server_new(daemon->loop, &rest);
 }
 
-struct daemon *daemon_new(struct loop *loop, const struct daemon_opts *opts, struct err *err)
+struct daemon *daemon_new(
+	struct net_loop *loop, const struct daemon_opts *opts, struct err *err)
 {
 	struct daemon *daemon = x_calloc(1, sizeof *daemon);
 	daemon->loop = loop;
 	daemon->opts = *opts;
 	daemon->token_sha256 = x_strdup(opts->token_sha256);
-	daemon->accept_retry = loop_timer_new(loop, on_accept_retry, daemon);
-	daemon->grace = loop_timer_new(loop, end_servers, daemon);
-	daemon->limit = loop_timer_new(loop, stop, daemon);
+	daemon->accept_retry = net_loop_timer_new(loop, on_accept_retry, daemon);
+	daemon->grace = net_loop_timer_new(loop, end_servers, daemon);
+	daemon->limit = net_loop_timer_new(loop, stop, daemon);
 	if (!file_make_dirs(opts->root_dir, 0755, err) ||
-		(daemon->root = confine_root_open(opts->root_dir, err)) == NULL ||
-		(daemon->reaper = reaper_new(loop, err)) == NULL)
+		(daemon->root = daemon_confine_root_open(opts->root_dir, err)) == NULL ||
+		(daemon->reaper = daemon_reaper_new(loop, err)) == NULL)
 		goto failed;
 	make_servers(daemon);
 	daemon->rest_listener = listen_on(daemon, opts->rest_fd, on_rest_accept, err);
@@ -230,14 +231,14 @@ void daemon_free(struct daemon *daemon)
 	if (daemon == NULL)
 		return;
 	close_listeners(daemon);
-	rest_server_free(daemon->rest);
-	h2_server_free(daemon->grpc);
-	service_free(daemon->service);
-	reaper_free(daemon->reaper);
-	confine_root_close(daemon->root);
-	loop_timer_free(daemon->accept_retry);
-	loop_timer_free(daemon->grace);
-	loop_timer_free(daemon->limit);
+	daemon_rest_server_free(daemon->rest);
+	daemon_h2_server_free(daemon->grpc);
+	daemon_service_free(daemon->service);
+	daemon_reaper_free(daemon->reaper);
+	daemon_confine_root_close(daemon->root);
+	net_loop_timer_free(daemon->accept_retry);
+	net_loop_timer_free(daemon->grace);
+	net_loop_timer_free(daemon->limit);
 	free(daemon->token_sha256);
 	free(daemon);
 }

@@ -10,7 +10,7 @@
 
 struct daemon;
 struct err;
-struct loop;
+struct net_loop;
 
 struct daemon_opts {
 	int rest_fd, grpc_fd;     /* listening; taken over */
@@ -19,12 +19,13 @@ struct daemon_opts {
 	const char *metadata_env_prefix;
 	int64_t shutdown_timeout_ms, idle_timeout_ms;
 	size_t chunk_bytes;
-	struct exec_child_limits limits; /* of the programs it runs */
-	void (*on_stopped)(void *arg);   /* after daemon_shutdown() */
+	struct daemon_exec_child_limits limits; /* of the programs it runs */
+	void (*on_stopped)(void *arg);          /* after daemon_shutdown() */
 	void *arg;
 };
 
-struct daemon *daemon_new(struct loop *loop, const struct daemon_opts *opts, struct err *err);
+struct daemon *daemon_new(
+	struct net_loop *loop, const struct daemon_opts *opts, struct err *err);
 void daemon_free(struct daemon *daemon);
 /* Health says 503; processes get SIGTERM, after 2 s SIGKILL; then both servers finish what they are
  * answering. on_stopped comes when that is done, or after shutdown_timeout_ms. */

@@ -25,7 +25,7 @@ static bool is_program(const char *path)
 	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
-char *exec_child_find(const char *name)
+char *daemon_exec_child_find(const char *name)
 {
 	if (strchr(name, '/') != NULL)
 		return x_strdup(name);
@@ -63,7 +63,7 @@ static void put(char **env, size_t *n, const char *variable)
 	env[(*n)++] = x_strdup(variable);
 }
 
-char **exec_child_env(char *const *extra, size_t n_extra)
+char **daemon_exec_child_env(char *const *extra, size_t n_extra)
 {
 	size_t n = 0, n_own = 0;
 	while (environ[n_own] != NULL)
@@ -76,7 +76,7 @@ char **exec_child_env(char *const *extra, size_t n_extra)
 	return env;
 }
 
-void exec_child_env_free(char **env)
+void daemon_exec_child_env_free(char **env)
 {
 	if (env == NULL)
 		return;
@@ -96,7 +96,7 @@ static void open_score(void)
 	own_score[n > 0 ? n : 0] = 0;
 }
 
-void exec_child_raise_own_limits(void)
+void daemon_exec_child_raise_own_limits(void)
 {
 	open_score();
 	if (getrlimit(RLIMIT_NOFILE, &files_before) != 0)
@@ -116,7 +116,7 @@ static void lower(__rlimit_resource_t resource, uint64_t value)
 	setrlimit(resource, &limit);
 }
 
-static void set_limits(const struct exec_child_limits *limits)
+static void set_limits(const struct daemon_exec_child_limits *limits)
 {
 	if (files_before.rlim_max > 0)
 		setrlimit(RLIMIT_NOFILE, &files_before);
@@ -142,8 +142,8 @@ static void offer_to_oom_killer(bool is_on)
 }
 
 /* Only calls that are allowed between fork and exec: other threads may hold any lock. */
-static void run_child(
-	const char *program, const struct exec_child_opts *opts, pid_t parent, int error_fd)
+static void run_child(const char *program, const struct daemon_exec_child_opts *opts,
+	pid_t parent, int error_fd)
 {
 	struct sigaction act = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -170,9 +170,9 @@ static void run_child(
 	_exit(n == (ssize_t)sizeof errnum ? 127 : 126);
 }
 
-pid_t exec_child_start(const char *program, const struct exec_child_opts *opts)
+pid_t daemon_exec_child_start(const char *program, const struct daemon_exec_child_opts *opts)
 {
-	struct exec_child_opts with_env = *opts;
+	struct daemon_exec_child_opts with_env = *opts;
 	if (with_env.env == NULL)
 		with_env.env = environ;
 	int error_pipe[2];

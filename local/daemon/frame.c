@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-uint32_t frame_length(const struct frame *frame)
+uint32_t daemon_frame_length(const struct daemon_frame *frame)
 {
 	const unsigned char *p = frame->prefix;
 	if (frame->prefix_n < FRAME_PREFIX_BYTES)
@@ -14,31 +14,31 @@ uint32_t frame_length(const struct frame *frame)
 	return (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
 }
 
-unsigned frame_flag(const struct frame *frame)
+unsigned daemon_frame_flag(const struct daemon_frame *frame)
 {
 	return frame->prefix[0];
 }
 
-enum frame_state frame_state(const struct frame *frame)
+enum daemon_frame_state daemon_frame_state(const struct daemon_frame *frame)
 {
 	if (frame->prefix_n == 0)
 		return FRAME_EMPTY;
 	if (frame->prefix_n < FRAME_PREFIX_BYTES)
 		return FRAME_PARTIAL;
-	if (frame_length(frame) > FRAME_MAX_MESSAGE_BYTES)
+	if (daemon_frame_length(frame) > FRAME_MAX_MESSAGE_BYTES)
 		return FRAME_TOO_BIG;
-	return frame->body_n < frame_length(frame) ? FRAME_PARTIAL : FRAME_WHOLE;
+	return frame->body_n < daemon_frame_length(frame) ? FRAME_PARTIAL : FRAME_WHOLE;
 }
 
-size_t frame_feed(struct frame *frame, const void *bytes, size_t n)
+size_t daemon_frame_feed(struct daemon_frame *frame, const void *bytes, size_t n)
 {
 	const unsigned char *p = bytes;
 	size_t used = 0;
 	while (used < n && frame->prefix_n < FRAME_PREFIX_BYTES)
 		frame->prefix[frame->prefix_n++] = p[used++];
-	if (frame_state(frame) != FRAME_PARTIAL || frame->prefix_n < FRAME_PREFIX_BYTES)
+	if (daemon_frame_state(frame) != FRAME_PARTIAL || frame->prefix_n < FRAME_PREFIX_BYTES)
 		return used;
-	size_t want = frame_length(frame) - frame->body_n;
+	size_t want = daemon_frame_length(frame) - frame->body_n;
 	if (want > n - used)
 		want = n - used;
 	if (want == 0)
@@ -49,13 +49,13 @@ size_t frame_feed(struct frame *frame, const void *bytes, size_t n)
 	return used + want;
 }
 
-void frame_deinit(struct frame *frame)
+void daemon_frame_deinit(struct daemon_frame *frame)
 {
 	free(frame->body);
-	*frame = (struct frame){ 0 };
+	*frame = (struct daemon_frame){ 0 };
 }
 
-void frame_write_prefix(unsigned char out[FRAME_PREFIX_BYTES], uint32_t length)
+void daemon_frame_write_prefix(unsigned char out[FRAME_PREFIX_BYTES], uint32_t length)
 {
 	out[0] = 0;
 	out[1] = (unsigned char)(length >> 24);
@@ -64,7 +64,7 @@ void frame_write_prefix(unsigned char out[FRAME_PREFIX_BYTES], uint32_t length)
 	out[4] = (unsigned char)length;
 }
 
-void frame_encode_message(struct str *out, const char *text)
+void daemon_frame_encode_message(struct str *out, const char *text)
 {
 	for (const char *c = text; *c; c++) {
 		unsigned char byte = (unsigned char)*c;
@@ -80,13 +80,13 @@ static char *quoted(const char *what, struct slice text)
 	struct str out;
 	str_init(&out, 512);
 	str_add(&out, what);
-	quote_plain(&out, text);
+	daemon_quote_plain(&out, text);
 	char *message = str_take(&out);
 	str_deinit(&out);
 	return message;
 }
 
-char *frame_parse_timeout(const char *text, int64_t *ms)
+char *daemon_frame_parse_timeout(const char *text, int64_t *ms)
 {
 	enum { MAX_DIGITS = 8 };
 	static const struct {
@@ -119,7 +119,7 @@ char *frame_parse_timeout(const char *text, int64_t *ms)
 	return NULL;
 }
 
-bool frame_is_grpc_content(struct slice content_type, struct slice *subtype)
+bool daemon_frame_is_grpc_content(struct slice content_type, struct slice *subtype)
 {
 	static const char base[] = "application/grpc";
 	size_t n = sizeof base - 1;

@@ -29,11 +29,11 @@ enum {
 	CONNECTION_WINDOW = 1 << 20,
 };
 
-static void flush_session(struct h2_conn *conn);
+static void flush_session(struct daemon_h2_conn *conn);
 
 static void free_conn(void *arg)
 {
-	struct h2_conn *conn = arg;
+	struct daemon_h2_conn *conn = arg;
 	nghttp2_session_del(conn->session);
 	bufferevent_free(conn->bev);
 	free(conn);
@@ -41,39 +41,39 @@ static void free_conn(void *arg)
 
 static void tell_idle(void *arg)
 {
-	struct h2_server *server = arg;
+	struct daemon_h2_server *server = arg;
 	if (server->opts.on_idle != NULL)
 		server->opts.on_idle(server->opts.auth_arg);
 }
 
-static void check_idle(struct h2_server *server)
+static void check_idle(struct daemon_h2_server *server)
 {
 	if (!server->is_shutting_down || server->conns != NULL || server->is_idle_told)
 		return;
 	server->is_idle_told = true;
-	loop_defer(server->loop, tell_idle, server);
+	net_loop_defer(server->loop, tell_idle, server);
 }
 
 /* Ends the connection: calls first (their owners kill their processes), memory at the end of the turn. */
-static void kill_conn(struct h2_conn *conn)
+static void kill_conn(struct daemon_h2_conn *conn)
 {
 	if (conn->is_dead)
 		return;
 	conn->is_dead = true;
 	bufferevent_disable(conn->bev, EV_READ | EV_WRITE);
 	while (conn->calls != NULL)
-		h2_call_free(conn->calls);
+		daemon_h2_call_free(conn->calls);
 	DL_DELETE(conn->server->conns, conn);
-	loop_defer(conn->server->loop, free_conn, conn);
+	net_loop_defer(conn->server->loop, free_conn, conn);
 	check_idle(conn->server);
 }
 
-static size_t output_bytes(struct h2_conn *conn)
+static size_t output_bytes(struct daemon_h2_conn *conn)
 {
 	return evbuffer_get_length(bufferevent_get_output(conn->bev));
 }
 
-static void flush_session(struct h2_conn *conn)
+static void flush_session(struct daemon_h2_conn *conn)
 {
 	while (output_bytes(conn) < OUTPUT_HIGH) {
 		const uint8_t *bytes;
@@ -93,24 +93,24 @@ static void flush_session(struct h2_conn *conn)
 
 static void on_flush(void *arg)
 {
-	struct h2_conn *conn = arg;
+	struct daemon_h2_conn *conn = arg;
 	conn->is_flush_planned = false;
 	if (!conn->is_dead)
 		flush_session(conn);
 }
 
-void h2_conn_plan_flush(struct h2_conn *conn)
+void daemon_h2_conn_plan_flush(struct daemon_h2_conn *conn)
 {
 	/* the flush is planned before the death, so it runs before the memory goes */
 	if (conn->is_flush_planned || conn->is_dead)
 		return;
 	conn->is_flush_planned = true;
-	loop_defer(conn->server->loop, on_flush, conn);
+	net_loop_defer(conn->server->loop, on_flush, conn);
 }
 
 static void on_readable(struct bufferevent *bev, void *arg)
 {
-	struct h2_conn *conn = arg;
+	struct daemon_h2_conn *conn = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 	while (!conn->is_dead && evbuffer_get_length(in) > 0) {
 		size_t n = evbuffer_get_contiguous_space(in);
@@ -126,12 +126,12 @@ static void on_readable(struct bufferevent *bev, void *arg)
 	}
 	if (output_bytes(conn) > OUTPUT_HIGH)
 		bufferevent_disable(bev, EV_READ);
-	h2_conn_plan_flush(conn);
+	daemon_h2_conn_plan_flush(conn);
 }
 
 static void on_writable(struct bufferevent *bev, void *arg)
 {
-	struct h2_conn *conn = arg;
+	struct daemon_h2_conn *conn = arg;
 	if (conn->is_dead)
 		return;
 	bufferevent_enable(bev, EV_READ);
@@ -147,7 +147,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 /* The session's callbacks. */
 
-static struct h2_call *call_of(nghttp2_session *session, int32_t stream_id)
+static struct daemon_h2_call *call_of(nghttp2_session *session, int32_t stream_id)
 {
 	return nghttp2_session_get_stream_user_data(session, stream_id);
 }
@@ -156,7 +156,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 {
 	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
-	struct h2_call *call = h2_call_new(arg, frame->hd.stream_id);
+	struct daemon_h2_call *call = daemon_h2_call_new(arg, frame->hd.stream_id);
 	nghttp2_session_set_stream_user_data(session, frame->hd.stream_id, call);
 	return 0;
 }
@@ -166,13 +166,13 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
 {
 	(void)flags;
 	(void)arg;
-	struct h2_call *call = call_of(session, frame->hd.stream_id);
+	struct daemon_h2_call *call = call_of(session, frame->hd.stream_id);
 	if (call == NULL || frame->hd.type != NGHTTP2_HEADERS ||
 		frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
 	struct slice n = { (const char *)name, name_n }, v = { (const char *)value, value_n };
 	if (!call->is_malformed)
-		call->is_malformed = !h2_request_header(call, n, v);
+		call->is_malformed = !daemon_h2_request_header(call, n, v);
 	return 0;
 }
 
@@ -181,12 +181,12 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 	(void)arg;
 	if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
 		return 0;
-	struct h2_call *call = call_of(session, frame->hd.stream_id);
+	struct daemon_h2_call *call = call_of(session, frame->hd.stream_id);
 	if (call == NULL)
 		return 0;
 	bool is_end = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
 	if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
-		if (call->is_malformed || !h2_request_headers_done(call)) {
+		if (call->is_malformed || !daemon_h2_request_headers_done(call)) {
 			call->is_started = true; /* nothing more of it counts */
 			nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE,
 				frame->hd.stream_id, NGHTTP2_PROTOCOL_ERROR);
@@ -194,7 +194,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 		call = call_of(session, frame->hd.stream_id);
 	}
 	if (is_end && call != NULL)
-		h2_request_end(call);
+		daemon_h2_request_end(call);
 	return 0;
 }
 
@@ -203,9 +203,9 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream_id,
 {
 	(void)flags;
 	(void)arg;
-	struct h2_call *call = call_of(session, stream_id);
+	struct daemon_h2_call *call = call_of(session, stream_id);
 	if (call != NULL)
-		h2_request_data(call, bytes, n);
+		daemon_h2_request_data(call, bytes, n);
 	return 0;
 }
 
@@ -226,13 +226,13 @@ static int on_stream_close(
 {
 	(void)error_code;
 	(void)arg;
-	struct h2_call *call = call_of(session, stream_id);
+	struct daemon_h2_call *call = call_of(session, stream_id);
 	if (call != NULL)
-		h2_call_free(call);
+		daemon_h2_call_free(call);
 	return 0;
 }
 
-static bool make_session(struct h2_conn *conn)
+static bool make_session(struct daemon_h2_conn *conn)
 {
 	nghttp2_session_callbacks *callbacks;
 	if (nghttp2_session_callbacks_new(&callbacks) != 0)
@@ -266,7 +266,7 @@ static bool make_session(struct h2_conn *conn)
 	return true;
 }
 
-void h2_server_accept_take(struct h2_server *server, int fd)
+void daemon_h2_server_accept_take(struct daemon_h2_server *server, int fd)
 {
 	if (server->is_shutting_down) {
 		close(fd);
@@ -275,9 +275,10 @@ void h2_server_accept_take(struct h2_server *server, int fd)
 	int on = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* keys are small */
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-	struct h2_conn *conn = x_calloc(1, sizeof *conn);
+	struct daemon_h2_conn *conn = x_calloc(1, sizeof *conn);
 	conn->server = server;
-	conn->bev = bufferevent_socket_new(loop_base(server->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	conn->bev =
+		bufferevent_socket_new(net_loop_base(server->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (conn->bev == NULL || !make_session(conn)) {
 		if (conn->bev != NULL)
 			bufferevent_free(conn->bev);
@@ -291,39 +292,40 @@ void h2_server_accept_take(struct h2_server *server, int fd)
 	bufferevent_set_max_single_write(conn->bev, SOCKET_WRITE_MAX);
 	bufferevent_enable(conn->bev, EV_READ | EV_WRITE);
 	DL_APPEND(server->conns, conn);
-	h2_conn_plan_flush(conn);
+	daemon_h2_conn_plan_flush(conn);
 }
 
-struct h2_server *h2_server_new(struct loop *loop, const struct h2_server_opts *opts)
+struct daemon_h2_server *daemon_h2_server_new(
+	struct net_loop *loop, const struct daemon_h2_server_opts *opts)
 {
-	struct h2_server *server = x_calloc(1, sizeof *server);
+	struct daemon_h2_server *server = x_calloc(1, sizeof *server);
 	server->loop = loop;
 	server->opts = *opts;
 	return server;
 }
 
-void h2_server_free(struct h2_server *server)
+void daemon_h2_server_free(struct daemon_h2_server *server)
 {
 	if (server == NULL)
 		return;
 	server->is_idle_told = true;
 	while (server->conns != NULL)
 		kill_conn(server->conns);
-	loop_defer(server->loop, free, server); /* after its connections */
+	net_loop_defer(server->loop, free, server); /* after its connections */
 }
 
-void h2_server_shutdown(struct h2_server *server)
+void daemon_h2_server_shutdown(struct daemon_h2_server *server)
 {
 	if (server->is_shutting_down)
 		return;
 	server->is_shutting_down = true;
-	struct h2_conn *conn;
+	struct daemon_h2_conn *conn;
 	DL_FOREACH(server->conns, conn) {
 		nghttp2_submit_shutdown_notice(conn->session);
 		nghttp2_submit_goaway(conn->session, NGHTTP2_FLAG_NONE,
 			nghttp2_session_get_last_proc_stream_id(conn->session),
 			NGHTTP2_NO_ERROR, NULL, 0);
-		h2_conn_plan_flush(conn);
+		daemon_h2_conn_plan_flush(conn);
 	}
 	check_idle(server);
 }

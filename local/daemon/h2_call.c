@@ -22,9 +22,9 @@ static nghttp2_nv header(const char *name, const char *value)
 	return (nghttp2_nv){ n.out, v.out, strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE };
 }
 
-struct h2_call *h2_call_new(struct h2_conn *conn, int32_t stream_id)
+struct daemon_h2_call *daemon_h2_call_new(struct daemon_h2_conn *conn, int32_t stream_id)
 {
-	struct h2_call *call = x_calloc(1, sizeof *call);
+	struct daemon_h2_call *call = x_calloc(1, sizeof *call);
 	call->conn = conn;
 	call->stream_id = stream_id;
 	call->out = evbuffer_new();
@@ -34,16 +34,16 @@ struct h2_call *h2_call_new(struct h2_conn *conn, int32_t stream_id)
 	return call;
 }
 
-void h2_call_free(struct h2_call *call)
+void daemon_h2_call_free(struct daemon_h2_call *call)
 {
-	struct h2_conn *conn = call->conn;
+	struct daemon_h2_conn *conn = call->conn;
 	DL_DELETE(conn->calls, call);
 	nghttp2_session_set_stream_user_data(conn->session, call->stream_id, NULL);
 	void (*on_closed)(void *owner) = call->on_closed;
 	void *owner = call->owner;
 	conn->request_bytes -= call->frame.body_n;
-	loop_timer_free(call->deadline);
-	frame_deinit(&call->frame);
+	net_loop_timer_free(call->deadline);
+	daemon_frame_deinit(&call->frame);
 	evbuffer_free(call->out);
 	free(call->http_method);
 	free(call->path);
@@ -59,7 +59,7 @@ void h2_call_free(struct h2_call *call)
 		on_closed(owner);
 }
 
-void h2_call_keep(struct h2_call *call, void (*on_closed)(void *owner),
+void daemon_h2_call_keep(struct daemon_h2_call *call, void (*on_closed)(void *owner),
 	void (*on_drained)(void *owner), void *owner)
 {
 	call->on_closed = on_closed;
@@ -67,12 +67,12 @@ void h2_call_keep(struct h2_call *call, void (*on_closed)(void *owner),
 	call->owner = owner;
 }
 
-size_t h2_call_queued(const struct h2_call *call)
+size_t daemon_h2_call_queued(const struct daemon_h2_call *call)
 {
 	return evbuffer_get_length(call->out);
 }
 
-static void drained(void *arg, struct h2_call *call)
+static void drained(void *arg, struct daemon_h2_call *call)
 {
 	(void)arg;
 	call->was_high = false;
@@ -80,7 +80,7 @@ static void drained(void *arg, struct h2_call *call)
 		call->on_drained(call->owner);
 }
 
-static int submit_trailers(struct h2_call *call)
+static int submit_trailers(struct daemon_h2_call *call)
 {
 	char number[12];
 	snprintf(number, sizeof number, "%d", (int)call->status);
@@ -96,13 +96,13 @@ static ssize_t on_pull(nghttp2_session *session, int32_t stream_id, uint8_t *to,
 	(void)session;
 	(void)stream_id;
 	(void)arg;
-	struct h2_call *call = source->ptr;
+	struct daemon_h2_call *call = source->ptr;
 	int taken = evbuffer_remove(call->out, to, n);
 	if (taken < 0)
 		return NGHTTP2_ERR_CALLBACK_FAILURE;
-	if (call->was_high && !call->is_finished && h2_call_queued(call) <= H2_QUEUE_LOW)
+	if (call->was_high && !call->is_finished && daemon_h2_call_queued(call) <= H2_QUEUE_LOW)
 		drained(arg, call);
-	if (h2_call_queued(call) > 0)
+	if (daemon_h2_call_queued(call) > 0)
 		return taken;
 	if (call->is_finished) {
 		*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
@@ -115,16 +115,16 @@ static ssize_t on_pull(nghttp2_session *session, int32_t stream_id, uint8_t *to,
 }
 
 /* Something changed in the queue: the session may go on. */
-static void wake(struct h2_call *call)
+static void wake(struct daemon_h2_call *call)
 {
 	if (call->is_deferred) {
 		call->is_deferred = false;
 		nghttp2_session_resume_data(call->conn->session, call->stream_id);
 	}
-	h2_conn_plan_flush(call->conn);
+	daemon_h2_conn_plan_flush(call->conn);
 }
 
-static void submit_headers(struct h2_call *call)
+static void submit_headers(struct daemon_h2_call *call)
 {
 	nghttp2_nv nv[] = { header(":status", "200"),
 		header("content-type",
@@ -135,20 +135,20 @@ static void submit_headers(struct h2_call *call)
 		call->conn->session, call->stream_id, nv, sizeof nv / sizeof nv[0], &provider);
 }
 
-void h2_call_send(struct h2_call *call, const void *bytes, size_t n)
+void daemon_h2_call_send(struct daemon_h2_call *call, const void *bytes, size_t n)
 {
 	unsigned char prefix[FRAME_PREFIX_BYTES];
-	frame_write_prefix(prefix, (uint32_t)n);
+	daemon_frame_write_prefix(prefix, (uint32_t)n);
 	evbuffer_add(call->out, prefix, sizeof prefix);
 	evbuffer_add(call->out, bytes, n);
-	if (h2_call_queued(call) >= H2_QUEUE_HIGH)
+	if (daemon_h2_call_queued(call) >= H2_QUEUE_HIGH)
 		call->was_high = true;
 	if (!call->has_headers)
 		submit_headers(call);
 	wake(call);
 }
 
-static void submit_trailers_only(struct h2_call *call, const char *http_status)
+static void submit_trailers_only(struct daemon_h2_call *call, const char *http_status)
 {
 	char number[12];
 	snprintf(number, sizeof number, "%d", (int)call->status);
@@ -162,29 +162,31 @@ static void submit_trailers_only(struct h2_call *call, const char *http_status)
 		call->conn->session, call->stream_id, nv, sizeof nv / sizeof nv[0], NULL);
 }
 
-static void set_status(struct h2_call *call, enum rpc_status status, const char *message)
+static void set_status(
+	struct daemon_h2_call *call, enum daemon_rpc_status status, const char *message)
 {
 	struct str encoded;
 	str_init(&encoded, MAX_STATUS_MESSAGE);
-	frame_encode_message(&encoded, message);
+	daemon_frame_encode_message(&encoded, message);
 	call->is_started = true;
 	call->is_finished = true;
 	call->on_closed = call->on_drained = NULL;
 	call->owner = NULL;
 	call->status = status;
 	call->message = str_take(&encoded);
-	loop_timer_disarm(call->deadline);
+	net_loop_timer_disarm(call->deadline);
 }
 
-void h2_call_refuse(struct h2_call *call, const char *http_status, enum rpc_status status,
-	const char *message)
+void daemon_h2_call_refuse(struct daemon_h2_call *call, const char *http_status,
+	enum daemon_rpc_status status, const char *message)
 {
 	set_status(call, status, message);
 	submit_trailers_only(call, http_status);
-	h2_conn_plan_flush(call->conn);
+	daemon_h2_conn_plan_flush(call->conn);
 }
 
-void h2_call_finish(struct h2_call *call, enum rpc_status status, const char *format, ...)
+void daemon_h2_call_finish(
+	struct daemon_h2_call *call, enum daemon_rpc_status status, const char *format, ...)
 {
 	char message[MAX_STATUS_MESSAGE];
 	va_list args;
@@ -196,5 +198,5 @@ void h2_call_finish(struct h2_call *call, enum rpc_status status, const char *fo
 		wake(call);
 	else
 		submit_trailers_only(call, "200");
-	h2_conn_plan_flush(call->conn);
+	daemon_h2_conn_plan_flush(call->conn);
 }

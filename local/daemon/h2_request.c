@@ -18,7 +18,7 @@ static void replace(char **field, struct slice value)
 	*field = x_strndup(value.p, value.n);
 }
 
-static char **pseudo_field(struct h2_call *call, struct slice name)
+static char **pseudo_field(struct daemon_h2_call *call, struct slice name)
 {
 	if (slice_equals(name, ":method"))
 		return &call->http_method;
@@ -27,7 +27,7 @@ static char **pseudo_field(struct h2_call *call, struct slice name)
 	return slice_equals(name, ":scheme") ? &call->scheme : NULL;
 }
 
-static char **field(struct h2_call *call, struct slice name)
+static char **field(struct daemon_h2_call *call, struct slice name)
 {
 	if (slice_equals(name, "content-type"))
 		return &call->content_type;
@@ -48,7 +48,8 @@ static bool is_connection_field(struct slice name)
 	return false;
 }
 
-bool h2_request_header(struct h2_call *call, struct slice name, struct slice value)
+bool daemon_h2_request_header(
+	struct daemon_h2_call *call, struct slice name, struct slice value)
 {
 	const uint8_t *n = (const uint8_t *)name.p, *v = (const uint8_t *)value.p;
 	bool is_pseudo = name.n > 0 && name.p[0] == ':';
@@ -75,27 +76,27 @@ bool h2_request_header(struct h2_call *call, struct slice name, struct slice val
 /* The client sees CANCEL and knows its own deadline; the process is killed by its owner. */
 static void on_deadline(void *arg)
 {
-	struct h2_call *call = arg;
-	struct h2_conn *conn = call->conn;
+	struct daemon_h2_call *call = arg;
+	struct daemon_h2_conn *conn = call->conn;
 	nghttp2_submit_rst_stream(
 		conn->session, NGHTTP2_FLAG_NONE, call->stream_id, NGHTTP2_CANCEL);
-	h2_call_free(call);
-	h2_conn_plan_flush(conn);
+	daemon_h2_call_free(call);
+	daemon_h2_conn_plan_flush(conn);
 }
 
-static void find_method(struct h2_call *call)
+static void find_method(struct daemon_h2_call *call)
 {
-	const struct h2_server_opts *opts = &call->conn->server->opts;
+	const struct daemon_h2_server_opts *opts = &call->conn->server->opts;
 	const char *path = call->path ? call->path : "";
 	const char *slash = path[0] == '/' ? strrchr(path, '/') : NULL;
 	if (slash == NULL || slash == path) {
-		h2_call_finish(
+		daemon_h2_call_finish(
 			call, RPC_UNIMPLEMENTED, "malformed method name: \"%.512s\"", path);
 		return;
 	}
 	struct slice service = { path + 1, (size_t)(slash - path - 1) };
 	if (!slice_equals(service, opts->service)) {
-		h2_call_finish(call, RPC_UNIMPLEMENTED, "unknown service %.*s",
+		daemon_h2_call_finish(call, RPC_UNIMPLEMENTED, "unknown service %.*s",
 			(int)(service.n < 512 ? service.n : 512), service.p);
 		return;
 	}
@@ -103,23 +104,23 @@ static void find_method(struct h2_call *call)
 		if (strcmp(opts->methods[i].name, slash + 1) == 0)
 			call->method = &opts->methods[i];
 	if (call->method == NULL)
-		h2_call_finish(call, RPC_UNIMPLEMENTED, "unknown method %.512s for service %s",
-			slash + 1, opts->service);
+		daemon_h2_call_finish(call, RPC_UNIMPLEMENTED,
+			"unknown method %.512s for service %s", slash + 1, opts->service);
 }
 
-static void refuse_take(struct h2_call *call, const char *http_status, enum rpc_status status,
-	char *message_take)
+static void refuse_take(struct daemon_h2_call *call, const char *http_status,
+	enum daemon_rpc_status status, char *message_take)
 {
-	h2_call_refuse(call, http_status, status, message_take);
+	daemon_h2_call_refuse(call, http_status, status, message_take);
 	free(message_take);
 }
 
 /* False: refused. */
-static bool check_protocol(struct h2_call *call)
+static bool check_protocol(struct daemon_h2_call *call)
 {
 	struct slice subtype;
 	const char *type = call->content_type ? call->content_type : "";
-	if (!frame_is_grpc_content(slice_of(type), &subtype)) {
+	if (!daemon_frame_is_grpc_content(slice_of(type), &subtype)) {
 		refuse_take(call, "415", RPC_INVALID_ARGUMENT,
 			x_asprintf("invalid gRPC request content-type \"%.256s\"", type));
 		return false;
@@ -137,12 +138,12 @@ static bool check_protocol(struct h2_call *call)
 	return true;
 }
 
-static bool arm_deadline(struct h2_call *call)
+static bool arm_deadline(struct daemon_h2_call *call)
 {
 	int64_t ms;
 	if (call->timeout == NULL)
 		return true;
-	char *wrong = frame_parse_timeout(call->timeout, &ms);
+	char *wrong = daemon_frame_parse_timeout(call->timeout, &ms);
 	if (wrong != NULL) {
 		refuse_take(call, "400", RPC_INTERNAL,
 			x_asprintf("malformed grpc-timeout: %s", wrong));
@@ -150,103 +151,105 @@ static bool arm_deadline(struct h2_call *call)
 		return false;
 	}
 	if (ms == 0) {
-		h2_call_finish(call, RPC_DEADLINE_EXCEEDED, "context deadline exceeded");
+		daemon_h2_call_finish(call, RPC_DEADLINE_EXCEEDED, "context deadline exceeded");
 		return false;
 	}
-	call->deadline = loop_timer_new(call->conn->server->loop, on_deadline, call);
-	loop_timer_arm(call->deadline, ms);
+	call->deadline = net_loop_timer_new(call->conn->server->loop, on_deadline, call);
+	net_loop_timer_arm(call->deadline, ms);
 	return true;
 }
 
-bool h2_request_headers_done(struct h2_call *call)
+bool daemon_h2_request_headers_done(struct daemon_h2_call *call)
 {
-	const struct h2_server_opts *opts = &call->conn->server->opts;
+	const struct daemon_h2_server_opts *opts = &call->conn->server->opts;
 	if (call->http_method == NULL || call->path == NULL || call->scheme == NULL)
 		return false;
 	if (!check_protocol(call) || !arm_deadline(call))
 		return true;
 	struct slice token = slice_of(call->authorization);
 	if (opts->is_authorized != NULL && !opts->is_authorized(opts->auth_arg, token)) {
-		h2_call_finish(call, RPC_UNAUTHENTICATED, "missing or invalid bearer token");
+		daemon_h2_call_finish(
+			call, RPC_UNAUTHENTICATED, "missing or invalid bearer token");
 		return true;
 	}
 	find_method(call);
 	if (!call->is_finished && call->encoding != NULL && *call->encoding &&
 		strcmp(call->encoding, "identity") != 0)
-		h2_call_finish(call, RPC_UNIMPLEMENTED,
+		daemon_h2_call_finish(call, RPC_UNIMPLEMENTED,
 			"grpc: Decompressor is not installed for grpc-encoding \"%.128s\"",
 			call->encoding);
 	return true;
 }
 
-static void start(struct h2_call *call)
+static void start(struct daemon_h2_call *call)
 {
-	switch (frame_flag(&call->frame)) {
+	switch (daemon_frame_flag(&call->frame)) {
 	case 0:
 		break;
 	case 1:
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"grpc: compressed flag set with identity or empty encoding");
 		return;
 	default:
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"grpc: received unexpected payload format %u",
-			frame_flag(&call->frame));
+			daemon_frame_flag(&call->frame));
 		return;
 	}
 	call->is_started = true;
 	struct slice message = { (const char *)call->frame.body, call->frame.body_n };
 	/* the handler may end the call: its message has to outlive that */
-	struct frame frame = call->frame;
+	struct daemon_frame frame = call->frame;
 	call->conn->request_bytes -= frame.body_n;
-	call->frame = (struct frame){ 0 };
+	call->frame = (struct daemon_frame){ 0 };
 	call->method->start(call->conn->server->opts.arg, call, message);
-	frame_deinit(&frame);
+	daemon_frame_deinit(&frame);
 }
 
-void h2_request_data(struct h2_call *call, const unsigned char *bytes, size_t n)
+void daemon_h2_request_data(struct daemon_h2_call *call, const unsigned char *bytes, size_t n)
 {
 	if (call->is_started)
 		return; /* a second message: nobody asked for it */
 	size_t had = call->frame.body_n;
-	size_t used = frame_feed(&call->frame, bytes, n);
+	size_t used = daemon_frame_feed(&call->frame, bytes, n);
 	call->conn->request_bytes += call->frame.body_n - had;
 	call->extra_n += n - used;
-	if (frame_state(&call->frame) == FRAME_TOO_BIG) {
-		h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
+	if (daemon_frame_state(&call->frame) == FRAME_TOO_BIG) {
+		daemon_h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
 			"grpc: received message larger than max (%u vs. %d)",
-			frame_length(&call->frame), FRAME_MAX_MESSAGE_BYTES);
+			daemon_frame_length(&call->frame), FRAME_MAX_MESSAGE_BYTES);
 		return;
 	}
 	if (call->conn->request_bytes > MAX_CONN_REQUEST_BYTES) {
-		h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
+		daemon_h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
 			"too many requests in flight on this connection");
 		return;
 	}
-	if (frame_state(&call->frame) == FRAME_WHOLE && !call->method->waits_for_end)
+	if (daemon_frame_state(&call->frame) == FRAME_WHOLE && !call->method->waits_for_end)
 		start(call);
 }
 
-void h2_request_end(struct h2_call *call)
+void daemon_h2_request_end(struct daemon_h2_call *call)
 {
 	call->has_request = true;
 	if (call->is_started)
 		return;
 	/* no message, a cut one, or two; grpc-go tells it differently for streaming calls */
 	bool is_stream = call->method->waits_for_end;
-	enum frame_state state = frame_state(&call->frame);
+	enum daemon_frame_state state = daemon_frame_state(&call->frame);
 	if (state == FRAME_WHOLE && is_stream && call->extra_n >= FRAME_PREFIX_BYTES)
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"cardinality violation: received multiple request messages for "
 			"non-client-streaming RPC");
 	else if (state == FRAME_WHOLE)
 		start(call);
 	else if (state == FRAME_EMPTY && is_stream)
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"cardinality violation: received no request message from "
 			"non-client-streaming RPC");
 	else if (call->frame.prefix_n < FRAME_PREFIX_BYTES)
-		h2_call_finish(call, RPC_UNKNOWN, "EOF");
+		daemon_h2_call_finish(call, RPC_UNKNOWN, "EOF");
 	else
-		h2_call_finish(call, is_stream ? RPC_INTERNAL : RPC_UNKNOWN, "unexpected EOF");
+		daemon_h2_call_finish(
+			call, is_stream ? RPC_INTERNAL : RPC_UNKNOWN, "unexpected EOF");
 }

@@ -29,30 +29,30 @@ static bool is_token(const char *p, size_t n)
 	return n > 0;
 }
 
-static void bad(struct http1_request *request, int status, const char *detail)
+static void bad(struct daemon_http1_request *request, int status, const char *detail)
 {
 	request->state = HTTP1_BAD;
 	request->bad_status = status;
 	request->bad_detail = detail;
 }
 
-void http1_request_init(struct http1_request *request)
+void daemon_http1_request_init(struct daemon_http1_request *request)
 {
-	*request = (struct http1_request){ .bad_detail = "" };
+	*request = (struct daemon_http1_request){ .bad_detail = "" };
 	str_init(&request->line, HTTP1_MAX_HEAD_BYTES);
 }
 
-void http1_request_deinit(struct http1_request *request)
+void daemon_http1_request_deinit(struct daemon_http1_request *request)
 {
 	for (int i = 0; i < HTTP1_FIELD_COUNT; i++)
 		free(request->fields[i]);
 	free(request->method);
 	free(request->target);
 	str_deinit(&request->line);
-	*request = (struct http1_request){ .bad_detail = "" };
+	*request = (struct daemon_http1_request){ .bad_detail = "" };
 }
 
-static void take_request_line(struct http1_request *request, const char *line, size_t n)
+static void take_request_line(struct daemon_http1_request *request, const char *line, size_t n)
 {
 	const char *first = memchr(line, ' ', n);
 	const char *last = memrchr(line, ' ', n);
@@ -89,7 +89,7 @@ static void take_request_line(struct http1_request *request, const char *line, s
 	request->target = x_strndup(target.p, target.n);
 }
 
-static void take_field(struct http1_request *request, const char *line, size_t n)
+static void take_field(struct daemon_http1_request *request, const char *line, size_t n)
 {
 	const char *colon = memchr(line, ':', n);
 	if (colon == NULL || colon == line) {
@@ -148,7 +148,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-static void finish_head(struct http1_request *request)
+static void finish_head(struct daemon_http1_request *request)
 {
 	char **fields = request->fields;
 	request->state = HTTP1_READY;
@@ -188,7 +188,7 @@ static void finish_head(struct http1_request *request)
 	}
 }
 
-static void take_line(struct http1_request *request)
+static void take_line(struct daemon_http1_request *request)
 {
 	struct str *line = &request->line;
 	if (line->n > 0 && line->p[line->n - 1] == '\r')
@@ -206,7 +206,8 @@ static void take_line(struct http1_request *request)
 	str_clear(line);
 }
 
-size_t http1_request_feed(struct http1_request *request, const char *bytes, size_t n)
+size_t daemon_http1_request_feed(
+	struct daemon_http1_request *request, const char *bytes, size_t n)
 {
 	size_t used = 0;
 	while (used < n && request->state == HTTP1_HEAD) {
@@ -229,14 +230,15 @@ size_t http1_request_feed(struct http1_request *request, const char *bytes, size
 
 enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_CR, CHUNK_LF, TRAILER };
 
-void http1_body_init(struct http1_body *body, const struct http1_request *request)
+void daemon_http1_body_init(
+	struct daemon_http1_body *body, const struct daemon_http1_request *request)
 {
-	*body = (struct http1_body){ .is_chunked = request->is_chunked,
+	*body = (struct daemon_http1_body){ .is_chunked = request->is_chunked,
 		.left = request->content_length };
 	body->is_done = !request->is_chunked && request->content_length == 0;
 }
 
-static bool take_size_digit(struct http1_body *body, char c)
+static bool take_size_digit(struct daemon_http1_body *body, char c)
 {
 	const char digits[] = "0123456789abcdef";
 	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
@@ -247,7 +249,7 @@ static bool take_size_digit(struct http1_body *body, char c)
 	return true;
 }
 
-static void end_size_line(struct http1_body *body)
+static void end_size_line(struct daemon_http1_body *body)
 {
 	body->is_bad = !body->has_digit;
 	body->stage = body->left > 0 ? CHUNK_DATA : TRAILER;
@@ -256,7 +258,7 @@ static void end_size_line(struct http1_body *body)
 }
 
 /* One byte of chunk framing. */
-static void frame_byte(struct http1_body *body, char c)
+static void frame_byte(struct daemon_http1_body *body, char c)
 {
 	switch (body->stage) {
 	case CHUNK_SIZE:
@@ -292,8 +294,8 @@ static void frame_byte(struct http1_body *body, char c)
 	}
 }
 
-size_t http1_body_feed(
-	struct http1_body *body, const char *bytes, size_t n, struct slice *piece)
+size_t daemon_http1_body_feed(
+	struct daemon_http1_body *body, const char *bytes, size_t n, struct slice *piece)
 {
 	*piece = (struct slice){ bytes, 0 };
 	size_t used = 0;
@@ -325,7 +327,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool http1_unescape(struct slice text, bool plus_is_space, char *out, size_t *out_n)
+bool daemon_http1_unescape(struct slice text, bool plus_is_space, char *out, size_t *out_n)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < text.n; i++) {
@@ -344,7 +346,7 @@ bool http1_unescape(struct slice text, bool plus_is_space, char *out, size_t *ou
 	return true;
 }
 
-char *http1_query_get(const char *query, const char *name)
+char *daemon_http1_query_get(const char *query, const char *name)
 {
 	while (query != NULL && *query) {
 		size_t n = strcspn(query, "&");
@@ -358,9 +360,9 @@ char *http1_query_get(const char *query, const char *name)
 			equals ? pair.n - key.n - 1 : 0 };
 		char *text = x_malloc(pair.n + 1);
 		size_t text_n;
-		if (http1_unescape(key, true, text, &text_n) && text_n == strlen(name) &&
+		if (daemon_http1_unescape(key, true, text, &text_n) && text_n == strlen(name) &&
 			memcmp(text, name, text_n) == 0 &&
-			http1_unescape(value, true, text, &text_n)) {
+			daemon_http1_unescape(value, true, text, &text_n)) {
 			text[text_n] = 0;
 			return text;
 		}

@@ -27,21 +27,21 @@ enum { HTTP1_MAX_HEAD_BYTES = (1 << 20) + 4096 };
 	X(IF_MODIFIED_SINCE, "if-modified-since")                                              \
 	X(IF_UNMODIFIED_SINCE, "if-unmodified-since")
 
-enum http1_field {
+enum daemon_http1_field {
 #define X(id, name) HTTP1_##id,
 	HTTP1_FIELDS(X)
 #undef X
 		HTTP1_FIELD_COUNT,
 };
 
-enum http1_state {
+enum daemon_http1_state {
 	HTTP1_HEAD,  /* more bytes wanted */
 	HTTP1_READY, /* the head is whole */
 	HTTP1_BAD,   /* answer with status and close */
 };
 
-struct http1_request {
-	enum http1_state state;
+struct daemon_http1_request {
+	enum daemon_http1_state state;
 	char *method;
 	char *target;                    /* raw */
 	int minor;                       /* HTTP/1.<minor> */
@@ -57,12 +57,13 @@ struct http1_request {
 	bool has_request_line;
 };
 
-void http1_request_init(struct http1_request *request);
-void http1_request_deinit(struct http1_request *request);
+void daemon_http1_request_init(struct daemon_http1_request *request);
+void daemon_http1_request_deinit(struct daemon_http1_request *request);
 /* Returns how many of n bytes belong to the head. */
-size_t http1_request_feed(struct http1_request *request, const char *bytes, size_t n);
+size_t daemon_http1_request_feed(
+	struct daemon_http1_request *request, const char *bytes, size_t n);
 
-struct http1_body {
+struct daemon_http1_body {
 	bool is_chunked, is_done, is_bad;
 	uint64_t left; /* of the body, or of the chunk */
 	int stage;
@@ -71,14 +72,15 @@ struct http1_body {
 	uint64_t taken; /* payload so far */
 };
 
-void http1_body_init(struct http1_body *body, const struct http1_request *request);
+void daemon_http1_body_init(
+	struct daemon_http1_body *body, const struct daemon_http1_request *request);
 /* Takes up to n bytes; the payload among them is *piece (borrowed from bytes, may be empty). Call again
  * with the rest until it is all taken, or is_done, or is_bad. */
-size_t http1_body_feed(
-	struct http1_body *body, const char *bytes, size_t n, struct slice *piece);
+size_t daemon_http1_body_feed(
+	struct daemon_http1_body *body, const char *bytes, size_t n, struct slice *piece);
 
 /* Percent-decoding; false at a bad escape. out gets at most n bytes. plus_is_space: for a query. */
-bool http1_unescape(struct slice text, bool plus_is_space, char *out, size_t *out_n);
+bool daemon_http1_unescape(struct slice text, bool plus_is_space, char *out, size_t *out_n);
 /* The first value of a name in a query, decoded; malloc'ed, NULL if it is not there. Pairs with a
  * bad escape or a ';' do not count. */
-char *http1_query_get(const char *query, const char *name);
+char *daemon_http1_query_get(const char *query, const char *name);

@@ -66,7 +66,7 @@ static bool drop_capabilities(struct err *err)
 
 /* ---- Landlock (landlock(7)); numbers of our own, since older headers lack the newer ones ---- */
 
-struct ruleset {
+struct daemon_ruleset {
 	uint64_t fs, net, scoped;
 };
 
@@ -116,7 +116,7 @@ static bool enter_landlock(const char *root_dir, struct err *err)
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version, please */);
 	if (abi < LANDLOCK_REFER_ABI)
 		return true; /* the kernel has none: docs/security.md says so */
-	struct ruleset attr = { .fs = fs_first | fs_refer };
+	struct daemon_ruleset attr = { .fs = fs_first | fs_refer };
 	if (abi >= 3)
 		attr.fs |= fs_truncate;
 	if (abi >= 5)
@@ -155,7 +155,7 @@ static bool load_filter(int fd, struct err *err)
 	return ok;
 }
 
-bool jail_enter(const struct jail_opts *opts, struct err *err)
+bool daemon_jail_enter(const struct daemon_jail_opts *opts, struct err *err)
 {
 	if (opts->has_own_userns)
 		enter_userns();

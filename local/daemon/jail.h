@@ -7,7 +7,7 @@
 
 struct err;
 
-struct jail_opts {
+struct daemon_jail_opts {
 	bool has_own_userns; /* a user namespace in which no uid 0 is known, of the one outside neither */
 	bool has_landlock; /* writes only where a sandbox may write; skipped before kernel 5.19 (Landlock 2) */
 	bool is_closed; /* no core file; no process of the sandbox can trace, read or open what is the daemon's */
@@ -17,4 +17,4 @@ struct jail_opts {
 
 /* Call it with one thread, before anything runs. Capabilities are always dropped. False: a lock did not close, and
  * nothing may be started. */
-bool jail_enter(const struct jail_opts *opts, struct err *err);
+bool daemon_jail_enter(const struct daemon_jail_opts *opts, struct err *err);

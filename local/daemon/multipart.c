@@ -10,13 +10,13 @@
 
 enum { MAX_BOUNDARY = 70, MAX_HEADER_BYTES = 64 << 10 };
 
-enum stage { PREAMBLE, DELIMITER_LINE, HEADERS, SKIPPED, CONTENT, OVER, BROKEN };
+enum daemon_stage { PREAMBLE, DELIMITER_LINE, HEADERS, SKIPPED, CONTENT, OVER, BROKEN };
 
-struct multipart {
+struct daemon_multipart {
 	char delimiter[MAX_BOUNDARY + 8];
 	size_t delimiter_n, matched;
 	size_t implied; /* bytes of matched that were not in the input */
-	enum stage stage;
+	enum daemon_stage stage;
 	struct str line;
 	size_t header_bytes;
 	bool is_file, has_file;
@@ -57,7 +57,7 @@ static bool parameter(const char *header, const char *name, char *out, size_t ou
 	return false;
 }
 
-struct multipart *multipart_new(const char *content_type, const char **error)
+struct daemon_multipart *daemon_multipart_new(const char *content_type, const char **error)
 {
 	static const char type[] = "multipart/form-data";
 	size_t type_n = sizeof type - 1;
@@ -69,7 +69,7 @@ struct multipart *multipart_new(const char *content_type, const char **error)
 		*error = "invalid multipart body: no multipart boundary param in Content-Type";
 		return NULL;
 	}
-	struct multipart *form = x_calloc(1, sizeof *form);
+	struct daemon_multipart *form = x_calloc(1, sizeof *form);
 	str_init(&form->line, MAX_HEADER_BYTES);
 	struct str delimiter;
 	str_init(&delimiter, sizeof form->delimiter - 1);
@@ -81,7 +81,7 @@ struct multipart *multipart_new(const char *content_type, const char **error)
 	return form;
 }
 
-void multipart_free(struct multipart *form)
+void daemon_multipart_free(struct daemon_multipart *form)
 {
 	if (form == NULL)
 		return;
@@ -90,7 +90,8 @@ void multipart_free(struct multipart *form)
 }
 
 /* Up to the next delimiter. */
-static size_t feed_text(struct multipart *form, const char *bytes, size_t n, struct slice *text)
+static size_t feed_text(
+	struct daemon_multipart *form, const char *bytes, size_t n, struct slice *text)
 {
 	size_t used = 0;
 	while (used < n) {
@@ -118,7 +119,7 @@ static size_t feed_text(struct multipart *form, const char *bytes, size_t n, str
 	return used;
 }
 
-static void take_line(struct multipart *form)
+static void take_line(struct daemon_multipart *form)
 {
 	struct str *line = &form->line;
 	if (line->n > 0 && line->p[line->n - 1] == '\r')
@@ -141,8 +142,8 @@ static void take_line(struct multipart *form)
 	str_clear(line);
 }
 
-size_t multipart_feed(
-	struct multipart *form, const char *bytes, size_t n, struct slice *content)
+size_t daemon_multipart_feed(
+	struct daemon_multipart *form, const char *bytes, size_t n, struct slice *content)
 {
 	*content = (struct slice){ bytes, 0 };
 	if (form->stage == OVER || form->stage == BROKEN || n == 0)
@@ -172,24 +173,24 @@ size_t multipart_feed(
 	return part + (end != NULL);
 }
 
-enum multipart_state multipart_state(const struct multipart *form)
+enum daemon_multipart_state daemon_multipart_state(const struct daemon_multipart *form)
 {
 	return form->stage == OVER     ? MULTIPART_DONE
 	       : form->stage == BROKEN ? MULTIPART_BAD
 				       : MULTIPART_MORE;
 }
 
-bool multipart_has_file(const struct multipart *form)
+bool daemon_multipart_has_file(const struct daemon_multipart *form)
 {
 	return form->has_file;
 }
 
-const char *multipart_error(const struct multipart *form)
+const char *daemon_multipart_error(const struct daemon_multipart *form)
 {
 	return form->error;
 }
 
-const char *multipart_finish(struct multipart *form)
+const char *daemon_multipart_finish(struct daemon_multipart *form)
 {
 	form->stage = BROKEN;
 	form->error = bad_form;

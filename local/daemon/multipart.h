@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct multipart;
+struct daemon_multipart;
 
-enum multipart_state {
+enum daemon_multipart_state {
 	MULTIPART_MORE,
 	MULTIPART_DONE, /* the file part is over; what follows does not matter */
 	MULTIPART_BAD,
@@ -18,13 +18,13 @@ enum multipart_state {
 
 /* NULL if the body is not such a form (and then it is the file itself), or if it is one and broken
  * (*error is set, static text). content_type may be NULL. */
-struct multipart *multipart_new(const char *content_type, const char **error);
-void multipart_free(struct multipart *form);
+struct daemon_multipart *daemon_multipart_new(const char *content_type, const char **error);
+void daemon_multipart_free(struct daemon_multipart *form);
 /* Takes up to n bytes; *content is file content among them (valid until the next call). */
-size_t multipart_feed(
-	struct multipart *form, const char *bytes, size_t n, struct slice *content);
-enum multipart_state multipart_state(const struct multipart *form);
-bool multipart_has_file(const struct multipart *form);
-const char *multipart_error(const struct multipart *form);
-const char *multipart_finish(
-	struct multipart *form); /* the body is over: what is wrong with it */
+size_t daemon_multipart_feed(
+	struct daemon_multipart *form, const char *bytes, size_t n, struct slice *content);
+enum daemon_multipart_state daemon_multipart_state(const struct daemon_multipart *form);
+bool daemon_multipart_has_file(const struct daemon_multipart *form);
+const char *daemon_multipart_error(const struct daemon_multipart *form);
+const char *daemon_multipart_finish(
+	struct daemon_multipart *form); /* the body is over: what is wrong with it */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct walk {
+struct daemon_pb_check_walk {
 	size_t fields;
 	const char *nul_in;
 };
@@ -42,11 +42,12 @@ static bool skip(struct cursor *c, size_t n)
 	return true;
 }
 
-static enum pb_check walk_message(struct walk *walk, const ProtobufCMessageDescriptor *type,
-	struct cursor c, unsigned depth);
+static enum daemon_pb_check walk_message(struct daemon_pb_check_walk *walk,
+	const ProtobufCMessageDescriptor *type, struct cursor c, unsigned depth);
 
-static enum pb_check walk_bytes(struct walk *walk, const ProtobufCMessageDescriptor *type,
-	const ProtobufCFieldDescriptor *field, struct cursor value, unsigned depth)
+static enum daemon_pb_check walk_bytes(struct daemon_pb_check_walk *walk,
+	const ProtobufCMessageDescriptor *type, const ProtobufCFieldDescriptor *field,
+	struct cursor value, unsigned depth)
 {
 	if (field->type == PROTOBUF_C_TYPE_MESSAGE)
 		return walk_message(walk, field->descriptor, value, depth + 1);
@@ -54,11 +55,11 @@ static enum pb_check walk_bytes(struct walk *walk, const ProtobufCMessageDescrip
 		return PB_OK;
 	if (memchr(value.p, 0, value.n) != NULL)
 		walk->nul_in = type->short_name;
-	return utf8_is_valid(value.p, value.n) ? PB_OK : PB_NOT_UTF8;
+	return daemon_utf8_is_valid(value.p, value.n) ? PB_OK : PB_NOT_UTF8;
 }
 
-static enum pb_check walk_message(struct walk *walk, const ProtobufCMessageDescriptor *type,
-	struct cursor c, unsigned depth)
+static enum daemon_pb_check walk_message(struct daemon_pb_check_walk *walk,
+	const ProtobufCMessageDescriptor *type, struct cursor c, unsigned depth)
 {
 	enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 	if (depth > PB_MAX_DEPTH)
@@ -86,7 +87,7 @@ static enum pb_check walk_message(struct walk *walk, const ProtobufCMessageDescr
 				protobuf_c_message_descriptor_get_field(
 					type, (unsigned)(key >> 3));
 			struct cursor inner = { c.p, (size_t)value };
-			enum pb_check result =
+			enum daemon_pb_check result =
 				field == NULL ? PB_OK
 					      : walk_bytes(walk, type, field, inner, depth);
 			if (result != PB_OK)
@@ -103,21 +104,21 @@ static enum pb_check walk_message(struct walk *walk, const ProtobufCMessageDescr
 	return PB_OK;
 }
 
-enum pb_check pb_check(const ProtobufCMessageDescriptor *type, const unsigned char *bytes,
-	size_t n, const char **nul_in)
+enum daemon_pb_check daemon_pb_check(const ProtobufCMessageDescriptor *type,
+	const unsigned char *bytes, size_t n, const char **nul_in)
 {
-	struct walk walk = { 0 };
-	enum pb_check result =
+	struct daemon_pb_check_walk walk = { 0 };
+	enum daemon_pb_check result =
 		walk_message(&walk, type, (struct cursor){ n ? bytes : NULL, n }, 0);
 	*nul_in = walk.nul_in;
 	return result;
 }
 
-void *pb_unpack(const ProtobufCMessageDescriptor *type, const unsigned char *bytes, size_t n,
-	const char **nul_in, const char **why)
+void *daemon_pb_unpack(const ProtobufCMessageDescriptor *type, const unsigned char *bytes,
+	size_t n, const char **nul_in, const char **why)
 {
 	static const unsigned char nothing[1];
-	switch (pb_check(type, bytes, n, nul_in)) {
+	switch (daemon_pb_check(type, bytes, n, nul_in)) {
 	case PB_OK:
 		break;
 	case PB_NOT_UTF8:

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum pb_check {
+enum daemon_pb_check {
 	PB_OK,
 	PB_BROKEN,   /* not wire format, too deep, or too many fields */
 	PB_NOT_UTF8, /* in a string field */
@@ -17,9 +17,9 @@ enum { PB_MAX_DEPTH = 16, PB_MAX_FIELDS = 262144 };
 
 /* Walks message bytes by the descriptor, without allocating. *nul_in gets the name of the message type
  * whose string field holds a NUL (static), or NULL. */
-enum pb_check pb_check(const ProtobufCMessageDescriptor *type, const unsigned char *bytes,
-	size_t n, const char **nul_in);
+enum daemon_pb_check daemon_pb_check(const ProtobufCMessageDescriptor *type,
+	const unsigned char *bytes, size_t n, const char **nul_in);
 
 /* Checks, then unpacks. NULL with *why (static text) if it is not valid. */
-void *pb_unpack(const ProtobufCMessageDescriptor *type, const unsigned char *bytes, size_t n,
-	const char **nul_in, const char **why);
+void *daemon_pb_unpack(const ProtobufCMessageDescriptor *type, const unsigned char *bytes,
+	size_t n, const char **nul_in, const char **why);

@@ -40,12 +40,12 @@ static void add_json_char(struct str *out, uint32_t code, const char *raw, size_
 		str_add_bytes(out, raw, n);
 }
 
-void quote_json(struct str *out, struct slice text)
+void daemon_quote_json(struct str *out, struct slice text)
 {
 	str_add_char(out, '"');
 	while (text.n > 0) {
 		uint32_t code;
-		size_t n = utf8_next((const unsigned char *)text.p, text.n, &code);
+		size_t n = daemon_utf8_next((const unsigned char *)text.p, text.n, &code);
 		if (n > 0)
 			add_json_char(out, code, text.p, n);
 		else
@@ -57,14 +57,14 @@ void quote_json(struct str *out, struct slice text)
 	str_add_char(out, '"');
 }
 
-void quote_plain(struct str *out, struct slice text)
+void daemon_quote_plain(struct str *out, struct slice text)
 {
 	static const char named[] = "\a\b\f\n\r\t\v";
 	static const char letters[] = "abfnrtv";
 	str_add_char(out, '"');
 	while (text.n > 0) {
 		uint32_t code;
-		size_t n = utf8_next((const unsigned char *)text.p, text.n, &code);
+		size_t n = daemon_utf8_next((const unsigned char *)text.p, text.n, &code);
 		const char *is_named = n == 1 && code ? strchr(named, (int)code) : NULL;
 		if (n == 0)
 			str_addf(out, "\\x%02x", (unsigned char)*text.p);
@@ -85,7 +85,7 @@ void quote_plain(struct str *out, struct slice text)
 	str_add_char(out, '"');
 }
 
-const char *quote_errno(int errnum)
+const char *daemon_quote_errno(int errnum)
 {
 	static _Thread_local char text[128];
 	const char *known = strerrordesc_np(errnum);

@@ -5,7 +5,8 @@
 
 #include "engine/base/str.h"
 
-void quote_json(struct str *out, struct slice text);  /* with the quotes */
-void quote_plain(struct str *out, struct slice text); /* "…" with \x, \u and \" escapes */
+void daemon_quote_json(struct str *out, struct slice text); /* with the quotes */
+void daemon_quote_plain(
+	struct str *out, struct slice text); /* "…" with \x, \u and \" escapes */
 /* Valid until the next call of this thread. */
-const char *quote_errno(int errnum);
+const char *daemon_quote_errno(int errnum);

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-struct text {
+struct daemon_text {
 	const char *p;
 	size_t n;
 };
 
-static struct text trim(struct text t)
+static struct daemon_text trim(struct daemon_text t)
 {
 	while (t.n > 0 && (*t.p == ' ' || *t.p == '\t')) {
 		t.p++;
@@ -21,7 +21,7 @@ static struct text trim(struct text t)
 	return t;
 }
 
-static bool number(struct text t, int64_t *out)
+static bool number(struct daemon_text t, int64_t *out)
 {
 	char digits[24];
 	if (t.n == 0 || t.n >= sizeof digits)
@@ -31,16 +31,17 @@ static bool number(struct text t, int64_t *out)
 	return strspn(digits, "0123456789") == t.n && num_parse_i64(digits, 0, INT64_MAX, out);
 }
 
-enum one { ONE_OK, ONE_BAD, ONE_BEYOND };
+enum daemon_one { ONE_OK, ONE_BAD, ONE_BEYOND };
 
-static enum one parse_one(struct text spec, int64_t size, struct range *range)
+static enum daemon_one parse_one(
+	struct daemon_text spec, int64_t size, struct daemon_range *range)
 {
 	const char *dash = memchr(spec.p, '-', spec.n);
 	if (dash == NULL)
 		return ONE_BAD;
-	struct text from = trim((struct text){ spec.p, (size_t)(dash - spec.p) });
-	struct text to =
-		trim((struct text){ dash + 1, (size_t)(spec.p + spec.n - (dash + 1)) });
+	struct daemon_text from = trim((struct daemon_text){ spec.p, (size_t)(dash - spec.p) });
+	struct daemon_text to =
+		trim((struct daemon_text){ dash + 1, (size_t)(spec.p + spec.n - (dash + 1)) });
 	int64_t first, last;
 	if (from.n == 0) { /* the last bytes */
 		if (!number(to, &last))
@@ -63,8 +64,8 @@ static enum one parse_one(struct text spec, int64_t size, struct range *range)
 	return ONE_OK;
 }
 
-enum range_result range_parse(
-	const char *header, int64_t size, struct range ranges[RANGE_MAX], size_t *n)
+enum daemon_range_result daemon_range_parse(
+	const char *header, int64_t size, struct daemon_range ranges[RANGE_MAX], size_t *n)
 {
 	static const char unit[] = "bytes=";
 	bool is_beyond = false, is_too_many = false;
@@ -76,11 +77,11 @@ enum range_result range_parse(
 		return RANGE_BAD;
 	for (const char *p = header + sizeof unit - 1; *p;) {
 		size_t length = strcspn(p, ",");
-		struct text spec = trim((struct text){ p, length });
+		struct daemon_text spec = trim((struct daemon_text){ p, length });
 		p += length + (p[length] == ',');
 		if (spec.n == 0)
 			continue;
-		struct range range;
+		struct daemon_range range;
 		switch (parse_one(spec, size, &range)) {
 		case ONE_BAD:
 			return RANGE_BAD;

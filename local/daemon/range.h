@@ -8,11 +8,11 @@
 
 enum { RANGE_MAX = 64 };
 
-struct range {
+struct daemon_range {
 	int64_t start, length;
 };
 
-enum range_result {
+enum daemon_range_result {
 	RANGE_WHOLE,  /* send it all: no range, too many, or more bytes than the file has */
 	RANGE_SOME,   /* n ranges */
 	RANGE_BAD,    /* 416 "invalid range" */
@@ -20,5 +20,5 @@ enum range_result {
 };
 
 /* header may be NULL. */
-enum range_result range_parse(
-	const char *header, int64_t size, struct range ranges[RANGE_MAX], size_t *n);
+enum daemon_range_result daemon_range_parse(
+	const char *header, int64_t size, struct daemon_range ranges[RANGE_MAX], size_t *n);

@@ -11,19 +11,19 @@
 
 struct child {
 	pid_t pid;
-	reaper_fn *fn;
+	daemon_reaper_fn *fn;
 	void *arg;
 	UT_hash_handle hh;
 };
 
-struct reaper {
-	struct watch_signal *signal;
+struct daemon_reaper {
+	struct net_watch_signal *signal;
 	struct child *children;
 };
 
 static void on_child(void *arg)
 {
-	struct reaper *reaper = arg;
+	struct daemon_reaper *reaper = arg;
 	int status;
 	pid_t pid;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -37,10 +37,10 @@ static void on_child(void *arg)
 	}
 }
 
-struct reaper *reaper_new(struct loop *loop, struct err *err)
+struct daemon_reaper *daemon_reaper_new(struct net_loop *loop, struct err *err)
 {
-	struct reaper *reaper = x_calloc(1, sizeof *reaper);
-	reaper->signal = watch_signal_new(loop, SIGCHLD, on_child, reaper, err);
+	struct daemon_reaper *reaper = x_calloc(1, sizeof *reaper);
+	reaper->signal = net_watch_signal_new(loop, SIGCHLD, on_child, reaper, err);
 	if (reaper->signal == NULL) {
 		free(reaper);
 		return NULL;
@@ -49,11 +49,11 @@ struct reaper *reaper_new(struct loop *loop, struct err *err)
 	return reaper;
 }
 
-void reaper_free(struct reaper *reaper)
+void daemon_reaper_free(struct daemon_reaper *reaper)
 {
 	if (reaper == NULL)
 		return;
-	watch_signal_free(reaper->signal);
+	net_watch_signal_free(reaper->signal);
 	struct child *child, *next;
 	HASH_ITER(hh, reaper->children, child, next) {
 		HASH_DEL(reaper->children, child);
@@ -62,7 +62,8 @@ void reaper_free(struct reaper *reaper)
 	free(reaper);
 }
 
-void reaper_watch(struct reaper *reaper, pid_t pid, reaper_fn *fn, void *arg)
+void daemon_reaper_watch(
+	struct daemon_reaper *reaper, pid_t pid, daemon_reaper_fn *fn, void *arg)
 {
 	struct child *child = x_calloc(1, sizeof *child);
 	child->pid = pid;

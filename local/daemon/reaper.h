@@ -6,13 +6,14 @@
 #include <sys/types.h>
 
 struct err;
-struct loop;
-struct reaper;
+struct net_loop;
+struct daemon_reaper;
 
 /* Status as from waitpid(). Called once, from the loop; the watch is over then. */
-typedef void reaper_fn(void *arg, int wait_status);
+typedef void daemon_reaper_fn(void *arg, int wait_status);
 
-struct reaper *reaper_new(struct loop *loop, struct err *err);
-void reaper_free(struct reaper *reaper);
+struct daemon_reaper *daemon_reaper_new(struct net_loop *loop, struct err *err);
+void daemon_reaper_free(struct daemon_reaper *reaper);
 /* Right after the start of the child, before the loop turns. */
-void reaper_watch(struct reaper *reaper, pid_t pid, reaper_fn *fn, void *arg);
+void daemon_reaper_watch(
+	struct daemon_reaper *reaper, pid_t pid, daemon_reaper_fn *fn, void *arg);

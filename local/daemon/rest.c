@@ -9,7 +9,7 @@
 #include "engine/base/map.h"
 #include "engine/net/loop.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/work.h"
+#include "local/daemon/thread_pool.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -61,9 +61,9 @@ static char *make_metadata(const char *prefix)
 		size_t name_n = strcspn(chosen[i], "=");
 		if (i > 0)
 			str_add_char(&json, ',');
-		quote_json(&json, (struct slice){ chosen[i], name_n });
+		daemon_quote_json(&json, (struct slice){ chosen[i], name_n });
 		str_add_char(&json, ':');
-		quote_json(&json, slice_of(chosen[i] + name_n + 1));
+		daemon_quote_json(&json, slice_of(chosen[i] + name_n + 1));
 	}
 	str_add(&json, "}}\n");
 	free(chosen);
@@ -72,74 +72,75 @@ static char *make_metadata(const char *prefix)
 	return text;
 }
 
-struct rest_server *rest_server_new(struct loop *loop, const struct rest_server_opts *opts)
+struct daemon_rest_server *daemon_rest_server_new(
+	struct net_loop *loop, const struct daemon_rest_server_opts *opts)
 {
-	struct rest_server *server = x_calloc(1, sizeof *server);
+	struct daemon_rest_server *server = x_calloc(1, sizeof *server);
 	server->loop = loop;
 	server->opts = *opts;
-	server->pool = work_pool_new(loop, NULL);
+	server->pool = daemon_thread_pool_new(loop, NULL);
 	if (server->pool == NULL)
 		abort(); /* no descriptor left before the first connection */
 	server->metadata = make_metadata(opts->metadata_env_prefix);
 	server->start_ms = clock_mono_ms();
 	server->is_ready = true;
-	rest_sweep_start(server);
+	daemon_rest_sweep_start(server);
 	return server;
 }
 
 static void free_server(void *arg)
 {
-	struct rest_server *server = arg;
+	struct daemon_rest_server *server = arg;
 	free(server->metadata);
 	free(server);
 }
 
-void rest_server_free(struct rest_server *server)
+void daemon_rest_server_free(struct daemon_rest_server *server)
 {
 	if (server == NULL)
 		return;
 	server->is_idle_told = true;
 	atomic_store(&server->is_ending, true);
 	while (server->conns != NULL)
-		rest_conn_close(server->conns);
-	work_pool_free(server->pool);
-	loop_defer(server->loop, free_server, server); /* after its connections */
+		daemon_rest_conn_close(server->conns);
+	daemon_thread_pool_free(server->pool);
+	net_loop_defer(server->loop, free_server, server); /* after its connections */
 }
 
-void rest_server_accept_take(struct rest_server *server, int fd)
+void daemon_rest_server_accept_take(struct daemon_rest_server *server, int fd)
 {
 	if (server->is_shutting_down)
 		close(fd);
 	else
-		rest_conn_new_take(server, fd);
+		daemon_rest_conn_new_take(server, fd);
 }
 
-void rest_server_set_ready(struct rest_server *server, bool is_ready)
+void daemon_rest_server_set_ready(struct daemon_rest_server *server, bool is_ready)
 {
 	server->is_ready = is_ready;
 }
 
 static void tell_idle(void *arg)
 {
-	struct rest_server *server = arg;
+	struct daemon_rest_server *server = arg;
 	server->opts.on_idle(server->opts.arg);
 }
 
-void rest_server_check_idle(struct rest_server *server)
+void daemon_rest_server_check_idle(struct daemon_rest_server *server)
 {
 	if (!server->is_shutting_down || server->conns != NULL || server->is_idle_told)
 		return;
 	server->is_idle_told = true;
-	loop_defer(server->loop, tell_idle, server);
+	net_loop_defer(server->loop, tell_idle, server);
 }
 
-void rest_server_shutdown(struct rest_server *server)
+void daemon_rest_server_shutdown(struct daemon_rest_server *server)
 {
-	struct rest_conn *conn, *next;
+	struct daemon_rest_conn *conn, *next;
 	server->is_shutting_down = true;
 	DL_FOREACH_SAFE(server->conns, conn, next)
-		rest_conn_end_if_idle(conn);
-	rest_server_check_idle(server);
+		daemon_rest_conn_end_if_idle(conn);
+	daemon_rest_server_check_idle(server);
 }
 
 /* Paths. */
@@ -223,7 +224,7 @@ static void add_html(struct str *out, const char *text)
 }
 
 /* The path given is escaped once more, as sandboxd does. */
-static void redirect(struct rest_conn *conn, const char *path)
+static void redirect(struct daemon_rest_conn *conn, const char *path)
 {
 	char *escaped = escape_path(slice_of(path));
 	char *url = conn->query ? x_asprintf("%s?%s", escaped, conn->query) : x_strdup(escaped);
@@ -237,7 +238,8 @@ static void redirect(struct rest_conn *conn, const char *path)
 		add_html(&body, url);
 		str_add(&body, "\">Temporary Redirect</a>.\n\n");
 	}
-	rest_answer(conn, 307, is_get || rest_is_head(conn) ? "text/html; charset=utf-8" : NULL,
+	daemon_rest_answer(conn, 307,
+		is_get || daemon_rest_is_head(conn) ? "text/html; charset=utf-8" : NULL,
 		headers, (struct slice){ body.p, body.n });
 	str_deinit(&body);
 	free(headers);
@@ -247,29 +249,29 @@ static void redirect(struct rest_conn *conn, const char *path)
 
 /* Endpoints. */
 
-static void answer_health(struct rest_conn *conn)
+static void answer_health(struct daemon_rest_conn *conn)
 {
 	if (!conn->server->is_ready) {
-		rest_error(conn, 503, "UNAVAILABLE", "sandboxd is shutting down");
+		daemon_rest_error(conn, 503, "UNAVAILABLE", "sandboxd is shutting down");
 		return;
 	}
 	char body[80];
 	snprintf(body, sizeof body, "{\"status\":\"ok\",\"uptime_seconds\":%lld}\n",
 		(long long)((clock_mono_ms() - conn->server->start_ms) / 1000));
-	rest_answer(conn, 200, "application/json", "", slice_of(body));
+	daemon_rest_answer(conn, 200, "application/json", "", slice_of(body));
 }
 
-static void answer_metadata(struct rest_conn *conn)
+static void answer_metadata(struct daemon_rest_conn *conn)
 {
-	rest_answer(conn, 200, "application/json", "", slice_of(conn->server->metadata));
+	daemon_rest_answer(conn, 200, "application/json", "", slice_of(conn->server->metadata));
 }
 
-bool rest_resolve(struct rest_conn *conn, struct confined *target)
+bool daemon_rest_resolve(struct daemon_rest_conn *conn, struct daemon_confined *target)
 {
-	confine_resolve(
+	daemon_confine_resolve(
 		conn->server->opts.root, (struct slice){ conn->path, conn->path_n }, target);
 	if (target->state == CONFINE_ESCAPES) {
-		rest_error(conn, 403, "PERMISSION_DENIED",
+		daemon_rest_error(conn, 403, "PERMISSION_DENIED",
 			"path traversal outside sandbox root is forbidden");
 		return false;
 	}
@@ -278,7 +280,8 @@ bool rest_resolve(struct rest_conn *conn, struct confined *target)
 		str_init(&message, target->message_n + 64);
 		str_add(&message, "failed to evaluate symlinks: ");
 		str_add_bytes(&message, target->message, target->message_n);
-		rest_error_text(conn, 500, "INTERNAL", (struct slice){ message.p, message.n });
+		daemon_rest_error_text(
+			conn, 500, "INTERNAL", (struct slice){ message.p, message.n });
 		str_deinit(&message);
 		return false;
 	}
@@ -289,18 +292,20 @@ struct route {
 	const char *path;
 	bool is_tree;
 	const char *allow;
-	void (*get)(struct rest_conn *conn);
-	void (*put)(struct rest_conn *conn);
-	void (*del)(struct rest_conn *conn);
+	void (*get)(struct daemon_rest_conn *conn);
+	void (*put)(struct daemon_rest_conn *conn);
+	void (*del)(struct daemon_rest_conn *conn);
 };
 
 static const struct route routes[] = {
-	{ "/v1/files/", true, "DELETE, GET, HEAD, PUT", rest_get, rest_put, rest_delete },
+	{ "/v1/files/", true, "DELETE, GET, HEAD, PUT", daemon_rest_get, daemon_rest_put,
+		daemon_rest_delete },
 	{ "/v1/health", false, "GET, HEAD", answer_health, NULL, NULL },
 	{ "/v1/metadata", false, "GET, HEAD", answer_metadata, NULL, NULL },
 };
 
-static void (*handler_of(const struct route *route, const char *method))(struct rest_conn *)
+static void (*handler_of(const struct route *route, const char *method))(
+	struct daemon_rest_conn *)
 {
 	if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
 		return route->get;
@@ -320,7 +325,7 @@ static bool matches(const char *path, const char *route, const char **rest)
 		size_t path_n = strcspn(path + 1, "/"), route_n = strcspn(route + 1, "/");
 		size_t n;
 		if (path_n > sizeof segment ||
-			!http1_unescape(
+			!daemon_http1_unescape(
 				(struct slice){ path + 1, path_n }, false, segment, &n) ||
 			n != route_n || memcmp(segment, route + 1, n) != 0)
 			return false;
@@ -343,36 +348,37 @@ static const struct route *find_route(const char *path, const char **rest)
 	return NULL;
 }
 
-static void run_route(struct rest_conn *conn, const struct route *route, const char *tree_path)
+static void run_route(
+	struct daemon_rest_conn *conn, const struct route *route, const char *tree_path)
 {
-	void (*handler)(struct rest_conn *) = handler_of(route, conn->request.method);
+	void (*handler)(struct daemon_rest_conn *) = handler_of(route, conn->request.method);
 	if (handler == NULL) {
 		char *headers = x_asprintf("Allow: %s\r\n", route->allow);
-		rest_text(conn, 405, headers, "Method Not Allowed");
+		daemon_rest_text(conn, 405, headers, "Method Not Allowed");
 		free(headers);
 		return;
 	}
 	if (route->is_tree) {
 		struct slice rest = slice_of(tree_path);
 		conn->path = x_malloc(rest.n + 1);
-		http1_unescape(rest, false, conn->path, &conn->path_n);
+		daemon_http1_unescape(rest, false, conn->path, &conn->path_n);
 		conn->path[conn->path_n] = 0;
 	}
 	handler(conn);
 }
 
-static bool is_allowed(struct rest_conn *conn, const struct route *route)
+static bool is_allowed(struct daemon_rest_conn *conn, const struct route *route)
 {
-	const struct rest_server_opts *opts = &conn->server->opts;
+	const struct daemon_rest_server_opts *opts = &conn->server->opts;
 	if (route == NULL || route->get == answer_health || opts->is_authorized == NULL ||
 		opts->is_authorized(
 			opts->arg, slice_of(conn->request.fields[HTTP1_AUTHORIZATION])))
 		return true;
-	rest_error(conn, 401, "UNAUTHENTICATED", "missing or invalid bearer token");
+	daemon_rest_error(conn, 401, "UNAUTHENTICATED", "missing or invalid bearer token");
 	return false;
 }
 
-static void route_path(struct rest_conn *conn, const char *escaped)
+static void route_path(struct daemon_rest_conn *conn, const char *escaped)
 {
 	const char *rest = "", *nothing;
 	conn->is_routed = true;
@@ -388,7 +394,7 @@ static void route_path(struct rest_conn *conn, const char *escaped)
 	} else if (strcmp(cleaned, escaped) != 0) {
 		redirect(conn, cleaned);
 	} else if (judged == NULL) {
-		rest_text(conn, 404, "", "404 page not found");
+		daemon_rest_text(conn, 404, "", "404 page not found");
 	} else {
 		run_route(conn, judged, rest);
 	}
@@ -396,7 +402,7 @@ static void route_path(struct rest_conn *conn, const char *escaped)
 	free(cleaned);
 }
 
-void rest_route(struct rest_conn *conn)
+void daemon_rest_route(struct daemon_rest_conn *conn)
 {
 	char *target = conn->request.target;
 	if (strncasecmp(target, "http://", 7) == 0) { /* absolute form (RFC 9112, 3.2.2) */
@@ -411,14 +417,14 @@ void rest_route(struct rest_conn *conn)
 	size_t n = strlen(target), decoded_n;
 	char *decoded = x_malloc(n + 1);
 	if (conn->server->opts.is_open && conn->is_local &&
-		!rest_host_is_fine(conn->request.fields[HTTP1_HOST])) {
+		!daemon_rest_host_is_fine(conn->request.fields[HTTP1_HOST])) {
 		conn->closes = true;
-		rest_error(conn, 421, "PERMISSION_DENIED",
+		daemon_rest_error(conn, 421, "PERMISSION_DENIED",
 			"this Host is not served without a token");
 	} else if (target[0] != '/' ||
-		   !http1_unescape(slice_of(target), false, decoded, &decoded_n)) {
+		   !daemon_http1_unescape(slice_of(target), false, decoded, &decoded_n)) {
 		conn->closes = true;
-		rest_answer(conn, 400, "text/plain; charset=utf-8", "",
+		daemon_rest_answer(conn, 400, "text/plain; charset=utf-8", "",
 			slice_of("400 Bad Request"));
 	} else if (is_escaped_well(target)) {
 		route_path(conn, target);

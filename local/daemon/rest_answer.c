@@ -22,7 +22,7 @@ enum {
 	SENDS_PER_TURN = 8,
 };
 
-const char *rest_reason(int status)
+const char *daemon_rest_reason(int status)
 {
 	static const struct {
 		int status;
@@ -52,31 +52,31 @@ static void add_date(struct evbuffer *out)
 	evbuffer_add_printf(out, "Date: %s\r\n", text);
 }
 
-bool rest_is_head(const struct rest_conn *conn)
+bool daemon_rest_is_head(const struct daemon_rest_conn *conn)
 {
 	return conn->request.method != NULL && strcmp(conn->request.method, "HEAD") == 0;
 }
 
-bool rest_conn_has_unread_body(const struct rest_conn *conn)
+bool daemon_rest_conn_has_unread_body(const struct daemon_rest_conn *conn)
 {
 	return conn->request.state == HTTP1_READY && !conn->body.is_done;
 }
 
-static void begin_answer(struct rest_conn *conn, int status, const char *content_type,
+static void begin_answer(struct daemon_rest_conn *conn, int status, const char *content_type,
 	const char *headers, int64_t length)
 {
-	rest_conn_release(
+	daemon_rest_conn_release(
 		conn); /* what a failed upload left is gone before the client hears of it */
 	conn->is_answered = true;
 	conn->closes =
 		conn->closes || !conn->request.keep_alive || conn->server->is_shutting_down;
 	bool is_short = !conn->body.is_bad && conn->body.left <= REST_DISCARD_BYTES &&
 			!(conn->request.wants_continue && !conn->sent_continue);
-	if (rest_conn_has_unread_body(conn) && !is_short)
+	if (daemon_rest_conn_has_unread_body(conn) && !is_short)
 		conn->closes = true;
 	evbuffer_add_printf(conn->out, "HTTP/1.%d %d %s\r\n",
 		conn->request.minor > 0 || conn->request.state != HTTP1_READY, status,
-		rest_reason(status));
+		daemon_rest_reason(status));
 	if (content_type != NULL)
 		evbuffer_add_printf(conn->out, "Content-Type: %s\r\n", content_type);
 	evbuffer_add_printf(conn->out, "%s", headers);
@@ -86,59 +86,61 @@ static void begin_answer(struct rest_conn *conn, int status, const char *content
 	evbuffer_add_printf(conn->out, conn->closes ? "Connection: close\r\n\r\n" : "\r\n");
 }
 
-void rest_conn_send_answer(struct rest_conn *conn)
+void daemon_rest_conn_send_answer(struct daemon_rest_conn *conn)
 {
-	if (rest_conn_has_unread_body(conn) && !conn->closes) {
+	if (daemon_rest_conn_has_unread_body(conn) && !conn->closes) {
 		conn->state = REST_DISCARD;
 		conn->body.taken = 0;
-		loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
-		rest_conn_set_reading(conn, true);
+		net_loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+		daemon_rest_conn_set_reading(conn, true);
 		if (conn->pending_n > 0)
 			event_active(conn->read_event, EV_READ, 0);
 		return;
 	}
 	conn->state = REST_WRITE;
-	rest_conn_set_reading(conn, false);
-	loop_timer_disarm(conn->timer);
-	rest_conn_write(conn);
+	daemon_rest_conn_set_reading(conn, false);
+	net_loop_timer_disarm(conn->timer);
+	daemon_rest_conn_write(conn);
 }
 
-void rest_answer(struct rest_conn *conn, int status, const char *content_type,
+void daemon_rest_answer(struct daemon_rest_conn *conn, int status, const char *content_type,
 	const char *headers, struct slice body)
 {
 	/* as sandboxd: no length where nothing was meant, nor where the end of the connection says it */
 	bool is_bad = conn->closes && status >= 400 && !conn->is_routed;
-	bool has_length = !is_bad && !(rest_is_head(conn) && body.n == 0);
+	bool has_length = !is_bad && !(daemon_rest_is_head(conn) && body.n == 0);
 	begin_answer(conn, status, content_type, headers, has_length ? (int64_t)body.n : -1);
-	if (!rest_is_head(conn))
+	if (!daemon_rest_is_head(conn))
 		evbuffer_add(conn->out, body.p, body.n);
-	rest_conn_send_answer(conn);
+	daemon_rest_conn_send_answer(conn);
 }
 
-void rest_answer_file(struct rest_conn *conn, int status, const char *content_type,
-	const char *headers, int file_fd, int64_t length)
+void daemon_rest_answer_file(struct daemon_rest_conn *conn, int status,
+	const char *content_type, const char *headers, int file_fd, int64_t length)
 {
 	begin_answer(conn, status, content_type, headers, length);
 	conn->file_fd = file_fd;
-	if (rest_is_head(conn))
+	if (daemon_rest_is_head(conn))
 		conn->part = conn->n_parts;
-	rest_conn_send_answer(conn);
+	daemon_rest_conn_send_answer(conn);
 }
 
-void rest_error_text(struct rest_conn *conn, int status, const char *code, struct slice message)
+void daemon_rest_error_text(
+	struct daemon_rest_conn *conn, int status, const char *code, struct slice message)
 {
 	struct str json;
 	str_init(&json, message.n * 6 + 256);
 	str_addf(&json, "{\"code\":\"%s\",\"message\":", code);
-	quote_json(&json, message);
+	daemon_quote_json(&json, message);
 	str_add(&json, "}\n");
-	rest_answer(conn, status, "application/json",
+	daemon_rest_answer(conn, status, "application/json",
 		status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
 		(struct slice){ json.p, json.n });
 	str_deinit(&json);
 }
 
-void rest_error(struct rest_conn *conn, int status, const char *code, const char *format, ...)
+void daemon_rest_error(
+	struct daemon_rest_conn *conn, int status, const char *code, const char *format, ...)
 {
 	enum { MAX_MESSAGE = 32 << 10 };
 	struct str message;
@@ -147,43 +149,45 @@ void rest_error(struct rest_conn *conn, int status, const char *code, const char
 	va_start(args, format);
 	str_vaddf(&message, format, args);
 	va_end(args);
-	rest_error_text(conn, status, code, (struct slice){ message.p, message.n });
+	daemon_rest_error_text(conn, status, code, (struct slice){ message.p, message.n });
 	str_deinit(&message);
 }
 
-void rest_text(struct rest_conn *conn, int status, const char *headers, const char *text)
+void daemon_rest_text(
+	struct daemon_rest_conn *conn, int status, const char *headers, const char *text)
 {
 	char *with_sniff = x_asprintf("%sX-Content-Type-Options: nosniff\r\n", headers);
 	char *line = x_asprintf("%s\n", text);
-	rest_answer(conn, status, "text/plain; charset=utf-8", with_sniff, slice_of(line));
+	daemon_rest_answer(
+		conn, status, "text/plain; charset=utf-8", with_sniff, slice_of(line));
 	free(with_sniff);
 	free(line);
 }
 
 /* Writing. */
 
-static void finish_write(struct rest_conn *conn)
+static void finish_write(struct daemon_rest_conn *conn)
 {
 	event_del(conn->write_event);
 	if (!conn->closes) {
-		rest_conn_next(conn);
+		daemon_rest_conn_next(conn);
 		return;
 	}
-	if (conn->request.state == HTTP1_READY && !rest_conn_has_unread_body(conn)) {
-		rest_conn_close(conn);
+	if (conn->request.state == HTTP1_READY && !daemon_rest_conn_has_unread_body(conn)) {
+		daemon_rest_conn_close(conn);
 		return;
 	}
 	shutdown(conn->fd, SHUT_WR);
 	conn->state = REST_LINGER;
-	loop_timer_arm(conn->timer, LINGER_MS);
-	rest_conn_set_reading(conn, true);
+	net_loop_timer_arm(conn->timer, LINGER_MS);
+	daemon_rest_conn_set_reading(conn, true);
 }
 
 /* 1: all written, 0: the socket is full, −1: connection over, 2: enough for one turn. */
-static int write_file(struct rest_conn *conn)
+static int write_file(struct daemon_rest_conn *conn)
 {
 	for (int sends = 0; conn->part < conn->n_parts; sends++) {
-		struct rest_file_part *part = &conn->parts[conn->part];
+		struct daemon_rest_file_part *part = &conn->parts[conn->part];
 		if (part->before != NULL) {
 			evbuffer_add(conn->out, part->before, strlen(part->before));
 			free(part->before);
@@ -218,7 +222,7 @@ static int write_file(struct rest_conn *conn)
 	return 1;
 }
 
-void rest_conn_write(struct rest_conn *conn)
+void daemon_rest_conn_write(struct daemon_rest_conn *conn)
 {
 	while (evbuffer_get_length(conn->out) > 0) {
 		int n = evbuffer_write(conn->out, conn->fd);
@@ -227,7 +231,7 @@ void rest_conn_write(struct rest_conn *conn)
 		if (errno == EAGAIN || errno == EINTR)
 			event_add(conn->write_event, NULL);
 		else
-			rest_conn_close(conn);
+			daemon_rest_conn_close(conn);
 		return;
 	}
 	switch (conn->state == REST_WRITE ? write_file(conn) : 0) {
@@ -235,7 +239,7 @@ void rest_conn_write(struct rest_conn *conn)
 		finish_write(conn);
 		break;
 	case -1:
-		rest_conn_close(conn);
+		daemon_rest_conn_close(conn);
 		break;
 	case 2:
 		event_add(conn->write_event, NULL);

@@ -27,22 +27,22 @@ enum {
 	READS_PER_TURN = 8,
 };
 
-static void feed(struct rest_conn *conn, const char *bytes, size_t n);
+static void feed(struct daemon_rest_conn *conn, const char *bytes, size_t n);
 
 static void free_conn(void *arg)
 {
-	struct rest_conn *conn = arg;
+	struct daemon_rest_conn *conn = arg;
 	event_free(conn->read_event);
 	event_free(conn->write_event);
-	loop_timer_free(conn->timer);
+	net_loop_timer_free(conn->timer);
 	evbuffer_free(conn->out);
-	http1_request_deinit(&conn->request);
+	daemon_http1_request_deinit(&conn->request);
 	close(conn->fd);
 	free(conn->pending);
 	free(conn);
 }
 
-void rest_conn_release(struct rest_conn *conn)
+void daemon_rest_conn_release(struct daemon_rest_conn *conn)
 {
 	if (conn->on_gone != NULL)
 		conn->on_gone(conn->handler);
@@ -52,9 +52,9 @@ void rest_conn_release(struct rest_conn *conn)
 	conn->handler = NULL;
 }
 
-static void end_request(struct rest_conn *conn)
+static void end_request(struct daemon_rest_conn *conn)
 {
-	rest_conn_release(conn);
+	daemon_rest_conn_release(conn);
 	free(conn->path);
 	conn->path = NULL;
 	conn->query = NULL;
@@ -71,21 +71,21 @@ static void end_request(struct rest_conn *conn)
 	conn->is_answered = conn->is_routed = conn->sent_continue = false;
 }
 
-void rest_conn_close(struct rest_conn *conn)
+void daemon_rest_conn_close(struct daemon_rest_conn *conn)
 {
 	if (conn->is_dead)
 		return;
 	conn->is_dead = true;
 	event_del(conn->read_event);
 	event_del(conn->write_event);
-	loop_timer_disarm(conn->timer);
+	net_loop_timer_disarm(conn->timer);
 	end_request(conn);
 	DL_DELETE(conn->server->conns, conn);
-	loop_defer(conn->server->loop, free_conn, conn);
-	rest_server_check_idle(conn->server);
+	net_loop_defer(conn->server->loop, free_conn, conn);
+	daemon_rest_server_check_idle(conn->server);
 }
 
-void rest_conn_set_reading(struct rest_conn *conn, bool on)
+void daemon_rest_conn_set_reading(struct daemon_rest_conn *conn, bool on)
 {
 	if (on)
 		event_add(conn->read_event, NULL);
@@ -93,60 +93,62 @@ void rest_conn_set_reading(struct rest_conn *conn, bool on)
 		event_del(conn->read_event);
 }
 
-void rest_conn_next(struct rest_conn *conn)
+void daemon_rest_conn_next(struct daemon_rest_conn *conn)
 {
 	end_request(conn);
-	http1_request_deinit(&conn->request);
-	http1_request_init(&conn->request);
+	daemon_http1_request_deinit(&conn->request);
+	daemon_http1_request_init(&conn->request);
 	conn->state = REST_HEAD;
 	if (conn->server->is_shutting_down) {
-		rest_conn_close(conn);
+		daemon_rest_conn_close(conn);
 		return;
 	}
-	loop_timer_arm(conn->timer, conn->pending_n > 0 ? REST_HEAD_TIMEOUT_MS
-							: conn->server->opts.idle_timeout_ms);
-	rest_conn_set_reading(conn, true);
+	net_loop_timer_arm(conn->timer, conn->pending_n > 0
+						? REST_HEAD_TIMEOUT_MS
+						: conn->server->opts.idle_timeout_ms);
+	daemon_rest_conn_set_reading(conn, true);
 	if (conn->pending_n > 0)
 		event_active(conn->read_event, EV_READ, 0);
 }
 
 /* Reading. */
 
-void rest_conn_read_body(struct rest_conn *conn)
+void daemon_rest_conn_read_body(struct daemon_rest_conn *conn)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	conn->state = REST_BODY;
 	if (conn->request.wants_continue && !conn->body.is_done) {
 		conn->sent_continue = true;
 		evbuffer_add(conn->out, go_on, sizeof go_on - 1);
-		rest_conn_write(conn);
+		daemon_rest_conn_write(conn);
 	}
 }
 
-void rest_conn_pause(struct rest_conn *conn)
+void daemon_rest_conn_pause(struct daemon_rest_conn *conn)
 {
 	conn->state = REST_WORK;
-	rest_conn_set_reading(conn, false);
-	loop_timer_disarm(conn->timer);
+	daemon_rest_conn_set_reading(conn, false);
+	net_loop_timer_disarm(conn->timer);
 }
 
-static void refuse_bad(struct rest_conn *conn)
+static void refuse_bad(struct daemon_rest_conn *conn)
 {
 	int status = conn->request.bad_status;
 	char *text = status == 501 ? x_strdup("Unsupported transfer encoding")
-				   : x_asprintf("%d %s%s", status, rest_reason(status),
+				   : x_asprintf("%d %s%s", status, daemon_rest_reason(status),
 					     conn->request.bad_detail);
 	conn->closes = true;
 	if (status == 417) {
 		conn->is_routed = true;
-		rest_answer(conn, status, NULL, "", (struct slice){ "", 0 });
+		daemon_rest_answer(conn, status, NULL, "", (struct slice){ "", 0 });
 	} else {
-		rest_answer(conn, status, "text/plain; charset=utf-8", "", slice_of(text));
+		daemon_rest_answer(
+			conn, status, "text/plain; charset=utf-8", "", slice_of(text));
 	}
 	free(text);
 }
 
-static size_t feed_head(struct rest_conn *conn, const char *bytes, size_t n)
+static size_t feed_head(struct daemon_rest_conn *conn, const char *bytes, size_t n)
 {
 	if (conn->request.head_bytes == 0 && conn->request.line.n == 0) {
 		/* empty lines before a request are skipped (RFC 9112, 2.2) */
@@ -155,30 +157,30 @@ static size_t feed_head(struct rest_conn *conn, const char *bytes, size_t n)
 			skip++;
 		if (skip > 0)
 			return skip;
-		loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+		net_loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
 	}
-	size_t used = http1_request_feed(&conn->request, bytes, n);
+	size_t used = daemon_http1_request_feed(&conn->request, bytes, n);
 	if (conn->request.state == HTTP1_BAD) {
 		refuse_bad(conn);
 	} else if (conn->request.state == HTTP1_READY) {
-		loop_timer_disarm(conn->timer);
-		http1_body_init(&conn->body, &conn->request);
-		rest_route(conn);
+		net_loop_timer_disarm(conn->timer);
+		daemon_http1_body_init(&conn->body, &conn->request);
+		daemon_rest_route(conn);
 		if (!conn->is_dead && conn->state == REST_BODY && conn->body.is_done)
 			conn->on_body_end(conn);
 	}
 	return used;
 }
 
-static size_t feed_body(struct rest_conn *conn, const char *bytes, size_t n)
+static size_t feed_body(struct daemon_rest_conn *conn, const char *bytes, size_t n)
 {
 	struct slice piece;
-	size_t used = http1_body_feed(&conn->body, bytes, n, &piece);
+	size_t used = daemon_http1_body_feed(&conn->body, bytes, n, &piece);
 	if (conn->state == REST_DISCARD) {
 		if (conn->body.is_bad || conn->body.taken > REST_DISCARD_BYTES)
 			conn->closes = true; /* the head says otherwise, the end tells */
 		if (conn->body.is_done || conn->closes)
-			rest_conn_send_answer(conn);
+			daemon_rest_conn_send_answer(conn);
 		return used;
 	}
 	if (piece.n > 0)
@@ -187,7 +189,7 @@ static size_t feed_body(struct rest_conn *conn, const char *bytes, size_t n)
 		return used;
 	if (conn->body.is_bad) {
 		conn->closes = true;
-		rest_error(conn, 500, "INTERNAL",
+		daemon_rest_error(conn, 500, "INTERNAL",
 			"failed to write file contents: invalid chunked encoding");
 	} else if (conn->body.is_done) {
 		conn->on_body_end(conn);
@@ -195,7 +197,7 @@ static size_t feed_body(struct rest_conn *conn, const char *bytes, size_t n)
 	return used;
 }
 
-static void keep_pending(struct rest_conn *conn, const char *bytes, size_t n)
+static void keep_pending(struct daemon_rest_conn *conn, const char *bytes, size_t n)
 {
 	/* what is fed again lies in pending itself */
 	char *copy = x_malloc(n);
@@ -203,10 +205,10 @@ static void keep_pending(struct rest_conn *conn, const char *bytes, size_t n)
 	free(conn->pending);
 	conn->pending = copy;
 	conn->pending_n = n;
-	rest_conn_set_reading(conn, false);
+	daemon_rest_conn_set_reading(conn, false);
 }
 
-static void feed(struct rest_conn *conn, const char *bytes, size_t n)
+static void feed(struct daemon_rest_conn *conn, const char *bytes, size_t n)
 {
 	while (n > 0 && !conn->is_dead) {
 		size_t used;
@@ -230,19 +232,19 @@ static void feed(struct rest_conn *conn, const char *bytes, size_t n)
 	}
 }
 
-static void on_gone_peer(struct rest_conn *conn)
+static void on_gone_peer(struct daemon_rest_conn *conn)
 {
 	if (conn->state == REST_BODY) {
 		/* half closed in the middle of the body: it may still listen */
 		conn->closes = true;
-		rest_error(
+		daemon_rest_error(
 			conn, 500, "INTERNAL", "failed to write file contents: unexpected EOF");
 		return;
 	}
-	rest_conn_close(conn);
+	daemon_rest_conn_close(conn);
 }
 
-static void feed_pending(struct rest_conn *conn)
+static void feed_pending(struct daemon_rest_conn *conn)
 {
 	while (!conn->is_dead && conn->pending_n > 0 && conn->state != REST_WORK &&
 		conn->state != REST_WRITE) {
@@ -257,7 +259,7 @@ static void feed_pending(struct rest_conn *conn)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct rest_conn *conn = arg;
+	struct daemon_rest_conn *conn = arg;
 	static char bytes[READ_BYTES]; /* one thread; never kept across calls */
 	(void)what;
 	if (conn->pending_n > 0) {
@@ -272,7 +274,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n < 0)
-			rest_conn_close(conn);
+			daemon_rest_conn_close(conn);
 		else if (n == 0)
 			on_gone_peer(conn);
 		else
@@ -286,39 +288,39 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	rest_conn_write(arg);
+	daemon_rest_conn_write(arg);
 }
 
 static void on_timer(void *arg)
 {
-	rest_conn_close(arg);
+	daemon_rest_conn_close(arg);
 }
 
-void rest_conn_end_if_idle(struct rest_conn *conn)
+void daemon_rest_conn_end_if_idle(struct daemon_rest_conn *conn)
 {
 	if (conn->state == REST_HEAD && conn->request.head_bytes == 0)
-		rest_conn_close(conn);
+		daemon_rest_conn_close(conn);
 }
 
-void rest_conn_new_take(struct rest_server *server, int fd)
+void daemon_rest_conn_new_take(struct daemon_rest_server *server, int fd)
 {
-	struct rest_conn *conn = x_calloc(1, sizeof *conn);
-	struct event_base *base = loop_base(server->loop);
+	struct daemon_rest_conn *conn = x_calloc(1, sizeof *conn);
+	struct event_base *base = net_loop_base(server->loop);
 	int on = 1;
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	conn->server = server;
 	conn->fd = fd;
-	conn->is_local = rest_host_is_local(fd);
+	conn->is_local = daemon_rest_host_is_local(fd);
 	conn->file_fd = -1;
 	conn->read_event = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, conn);
 	conn->write_event = event_new(base, fd, EV_WRITE, on_writable, conn);
-	conn->timer = loop_timer_new(server->loop, on_timer, conn);
+	conn->timer = net_loop_timer_new(server->loop, on_timer, conn);
 	conn->out = evbuffer_new();
 	if (conn->read_event == NULL || conn->write_event == NULL || conn->out == NULL)
 		abort();
-	http1_request_init(&conn->request);
+	daemon_http1_request_init(&conn->request);
 	DL_APPEND(server->conns, conn);
-	loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
-	rest_conn_set_reading(conn, true);
+	net_loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+	daemon_rest_conn_set_reading(conn, true);
 }

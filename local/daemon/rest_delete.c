@@ -6,7 +6,7 @@
 
 #include "engine/base/mem.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/work.h"
+#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,9 +17,9 @@
 
 enum { MAX_DEPTH = 2048 };
 
-struct removal {
-	struct rest_conn *conn; /* NULL once the connection has gone */
-	struct confined target;
+struct daemon_removal {
+	struct daemon_rest_conn *conn; /* NULL once the connection has gone */
+	struct daemon_confined target;
 	bool is_root, is_recursive;
 	const char *call;  /* that failed, for the error */
 	struct str walked; /* the folder being emptied */
@@ -27,10 +27,10 @@ struct removal {
 	int errnum;
 };
 
-static int remove_entry(struct removal *r, int dir_fd, const char *name, unsigned depth);
+static int remove_entry(struct daemon_removal *r, int dir_fd, const char *name, unsigned depth);
 
 /* Everything in the folder fd (taken over). 0 or the errno of the first failure. */
-static int empty_folder(struct removal *r, int fd, unsigned depth)
+static int empty_folder(struct daemon_removal *r, int fd, unsigned depth)
 {
 	DIR *dir = fdopendir(fd);
 	if (dir == NULL) {
@@ -58,7 +58,7 @@ static int empty_folder(struct removal *r, int fd, unsigned depth)
 }
 
 /* Remembers where it went wrong first. */
-static int failed(struct removal *r, const char *name, int errnum)
+static int failed(struct daemon_removal *r, const char *name, int errnum)
 {
 	if (r->failed_path == NULL) {
 		size_t n = r->walked.n;
@@ -67,7 +67,7 @@ static int failed(struct removal *r, const char *name, int errnum)
 	return errnum;
 }
 
-static int remove_folder(struct removal *r, int dir_fd, const char *name, unsigned depth)
+static int remove_folder(struct daemon_removal *r, int dir_fd, const char *name, unsigned depth)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int errnum = fd < 0 ? errno : 0;
@@ -84,7 +84,7 @@ static int remove_folder(struct removal *r, int dir_fd, const char *name, unsign
 	return failed(r, name, errnum ? errnum : errno);
 }
 
-static int remove_entry(struct removal *r, int dir_fd, const char *name, unsigned depth)
+static int remove_entry(struct daemon_removal *r, int dir_fd, const char *name, unsigned depth)
 {
 	struct stat st;
 	if (depth > MAX_DEPTH)
@@ -101,7 +101,7 @@ static int remove_entry(struct removal *r, int dir_fd, const char *name, unsigne
 
 static void run(void *arg)
 {
-	struct removal *r = arg;
+	struct daemon_removal *r = arg;
 	int dir_fd = r->target.parent_fd;
 	const char *name = r->target.name;
 	const char *path = r->target.path;
@@ -123,9 +123,9 @@ static void run(void *arg)
 	}
 }
 
-static void free_removal(struct removal *r)
+static void free_removal(struct daemon_removal *r)
 {
-	confined_deinit(&r->target);
+	daemon_confined_deinit(&r->target);
 	str_deinit(&r->walked);
 	free(r->failed_path);
 	free(r);
@@ -133,33 +133,33 @@ static void free_removal(struct removal *r)
 
 static void done(void *arg)
 {
-	struct removal *r = arg;
-	struct rest_conn *conn = r->conn;
+	struct daemon_removal *r = arg;
+	struct daemon_rest_conn *conn = r->conn;
 	if (conn != NULL) {
 		conn->on_gone = NULL;
 		if (r->errnum == 0)
-			rest_answer(conn, 204, NULL, "", (struct slice){ "", 0 });
+			daemon_rest_answer(conn, 204, NULL, "", (struct slice){ "", 0 });
 		else if (!r->is_root && (r->errnum == ENOTEMPTY || r->errnum == EEXIST))
-			rest_error(conn, 409, "CONFLICT",
+			daemon_rest_error(conn, 409, "CONFLICT",
 				"directory is not empty; pass recursive=true to remove it");
 		else if (!r->is_root && (r->errnum == EACCES || r->errnum == EPERM))
-			rest_error(conn, 403, "PERMISSION_DENIED", "permission denied");
+			daemon_rest_error(conn, 403, "PERMISSION_DENIED", "permission denied");
 		else
-			rest_error(conn, 500, "INTERNAL", "%s %s: %s", r->call,
+			daemon_rest_error(conn, 500, "INTERNAL", "%s %s: %s", r->call,
 				r->failed_path ? r->failed_path : r->target.path,
-				quote_errno(r->errnum));
+				daemon_quote_errno(r->errnum));
 	}
 	free_removal(r);
 }
 
 static void on_gone(void *handler)
 {
-	struct removal *r = handler;
+	struct daemon_removal *r = handler;
 	r->conn = NULL;
 }
 
 /* MISSING is a link that leads nowhere, or nothing. */
-static bool is_there(const struct confined *target)
+static bool is_there(const struct daemon_confined *target)
 {
 	struct stat st;
 	return target->state == CONFINE_FOUND ||
@@ -167,11 +167,11 @@ static bool is_there(const struct confined *target)
 		       fstatat(target->parent_fd, target->name, &st, AT_SYMLINK_NOFOLLOW) == 0);
 }
 
-static bool parse_recursive(struct rest_conn *conn, bool *is_recursive)
+static bool parse_recursive(struct daemon_rest_conn *conn, bool *is_recursive)
 {
 	static const char *const yes[] = { "1", "t", "T", "true", "TRUE", "True" };
 	static const char *const no[] = { "", "0", "f", "F", "false", "FALSE", "False" };
-	char *text = http1_query_get(conn->query, "recursive");
+	char *text = daemon_http1_query_get(conn->query, "recursive");
 	*is_recursive = false;
 	bool ok = text == NULL;
 	for (size_t i = 0; !ok && i < sizeof no / sizeof no[0]; i++)
@@ -181,33 +181,34 @@ static bool parse_recursive(struct rest_conn *conn, bool *is_recursive)
 	if (!ok) {
 		struct str quoted;
 		str_init(&quoted, 8 << 10);
-		quote_plain(&quoted, slice_of(text));
-		rest_error(conn, 400, "INVALID_ARGUMENT", "recursive %s must be a boolean",
-			quoted.p);
+		daemon_quote_plain(&quoted, slice_of(text));
+		daemon_rest_error(conn, 400, "INVALID_ARGUMENT",
+			"recursive %s must be a boolean", quoted.p);
 		str_deinit(&quoted);
 	}
 	free(text);
 	return ok;
 }
 
-static bool prepare(struct rest_conn *conn, struct removal *r)
+static bool prepare(struct daemon_rest_conn *conn, struct daemon_removal *r)
 {
-	if (!rest_resolve(conn, &r->target))
+	if (!daemon_rest_resolve(conn, &r->target))
 		return false;
 	if (r->target.state == CONFINE_MISSING && strlen(r->target.path) > CONFINE_MAX_PATH) {
-		rest_error(conn, 500, "INTERNAL", "lstat %s: %s", r->target.path,
-			quote_errno(ENAMETOOLONG));
+		daemon_rest_error(conn, 500, "INTERNAL", "lstat %s: %s", r->target.path,
+			daemon_quote_errno(ENAMETOOLONG));
 		return false;
 	}
 	if (!is_there(&r->target)) {
-		rest_error(conn, 404, "NOT_FOUND", "path does not exist within the sandbox");
+		daemon_rest_error(
+			conn, 404, "NOT_FOUND", "path does not exist within the sandbox");
 		return false;
 	}
 	if (!parse_recursive(conn, &r->is_recursive))
 		return false;
 	r->is_root = r->target.state == CONFINE_FOUND && !*r->target.name;
 	if (r->is_root && !r->is_recursive) {
-		rest_error(conn, 409, "CONFLICT",
+		daemon_rest_error(conn, 409, "CONFLICT",
 			"cannot delete the sandbox root; pass recursive=true to clear its "
 			"contents");
 		return false;
@@ -215,9 +216,9 @@ static bool prepare(struct rest_conn *conn, struct removal *r)
 	return true;
 }
 
-void rest_delete(struct rest_conn *conn)
+void daemon_rest_delete(struct daemon_rest_conn *conn)
 {
-	struct removal *r = x_calloc(1, sizeof *r);
+	struct daemon_removal *r = x_calloc(1, sizeof *r);
 	r->conn = conn;
 	if (!prepare(conn, r)) {
 		free_removal(r);
@@ -225,6 +226,6 @@ void rest_delete(struct rest_conn *conn)
 	}
 	conn->handler = r;
 	conn->on_gone = on_gone;
-	rest_conn_pause(conn);
-	work_start(conn->server->pool, run, done, r);
+	daemon_rest_conn_pause(conn);
+	daemon_thread_pool_start(conn->server->pool, run, done, r);
 }

@@ -15,7 +15,7 @@
 
 enum { NAME_BYTES = 256 };
 
-bool rest_host_is_local(int fd)
+bool daemon_rest_host_is_local(int fd)
 {
 	struct sockaddr_storage own = { 0 };
 	socklen_t n = sizeof own;
@@ -38,7 +38,7 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && strcasecmp(text + n - m, end) == 0;
 }
 
-bool rest_host_is_fine(const char *host)
+bool daemon_rest_host_is_fine(const char *host)
 {
 	char name[NAME_BYTES];
 	struct in_addr address;

@@ -5,7 +5,7 @@
 
 #include "engine/base/mem.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/work.h"
+#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-struct listing {
-	struct rest_conn
+struct daemon_listing {
+	struct daemon_rest_conn
 		*conn; /* NULL once the connection has gone; only the loop touches it */
-	const struct confine_root *root;
+	const struct daemon_confine_root *root;
 	int dir_fd; /* −1: errnum says why */
 	char *path; /* as asked for, path_n bytes */
 	size_t path_n;
@@ -26,28 +26,28 @@ struct listing {
 	int errnum;
 };
 
-struct entry {
+struct daemon_entry {
 	char *name;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct daemon_entry *x = a, *y = b;
 	return strcmp(x->name, y->name);
 }
 
-static bool resolve_link(struct listing *l, const char *name, struct stat *st)
+static bool resolve_link(struct daemon_listing *l, const char *name, struct stat *st)
 {
-	struct confined target;
+	struct daemon_confined target;
 	struct str path;
 	str_init(&path, CONFINE_MAX_PATH);
 	str_add_bytes(&path, l->path, l->path_n);
 	str_addf(&path, "/%s", name);
-	confine_resolve(l->root, (struct slice){ path.p, path.n }, &target);
+	daemon_confine_resolve(l->root, (struct slice){ path.p, path.n }, &target);
 	bool ok = target.state == CONFINE_FOUND && !path.truncated;
 	if (ok)
 		*st = target.st;
-	confined_deinit(&target);
+	daemon_confined_deinit(&target);
 	str_deinit(&path);
 	return ok;
 }
@@ -61,7 +61,7 @@ static void format_date(time_t seconds, char *out, size_t n)
 		strftime(out, n, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static void add_entry(struct listing *l, int fd, const char *name, bool *is_first)
+static void add_entry(struct daemon_listing *l, int fd, const char *name, bool *is_first)
 {
 	struct stat st;
 	char date[48];
@@ -72,16 +72,16 @@ static void add_entry(struct listing *l, int fd, const char *name, bool *is_firs
 	format_date(st.st_mtim.tv_sec, date, sizeof date);
 	str_add(&l->json, *is_first ? "{\"name\":" : ",{\"name\":");
 	*is_first = false;
-	quote_json(&l->json, slice_of(name));
+	daemon_quote_json(&l->json, slice_of(name));
 	str_addf(&l->json,
 		",\"size\":%lld,\"type\":\"%s\",\"modified_at\":\"%s\",\"mode\":\"%04o\"}",
 		(long long)st.st_size, S_ISDIR(st.st_mode) ? "directory" : "file", date,
 		(unsigned)st.st_mode & 0777);
 }
 
-static struct entry *read_names(DIR *dir, size_t *n)
+static struct daemon_entry *read_names(DIR *dir, size_t *n)
 {
-	struct entry *entries = NULL;
+	struct daemon_entry *entries = NULL;
 	size_t capacity = 0;
 	struct dirent *d;
 	*n = 0;
@@ -98,7 +98,7 @@ static struct entry *read_names(DIR *dir, size_t *n)
 
 static void run(void *arg)
 {
-	struct listing *l = arg;
+	struct daemon_listing *l = arg;
 	int fd = l->dir_fd;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	l->dir_fd = -1;
@@ -109,7 +109,7 @@ static void run(void *arg)
 		return;
 	}
 	size_t n;
-	struct entry *entries = read_names(dir, &n);
+	struct daemon_entry *entries = read_names(dir, &n);
 	bool is_first = true;
 	str_add(&l->json, "{\"path\":");
 	struct str path;
@@ -117,7 +117,7 @@ static void run(void *arg)
 	if (l->path_n == 0 || l->path[0] != '/')
 		str_add_char(&path, '/');
 	str_add_bytes(&path, l->path, l->path_n);
-	quote_json(&l->json, (struct slice){ path.p, path.n });
+	daemon_quote_json(&l->json, (struct slice){ path.p, path.n });
 	str_deinit(&path);
 	str_add(&l->json, ",\"entries\":[");
 	for (size_t i = 0; i < n; i++) {
@@ -131,17 +131,17 @@ static void run(void *arg)
 
 static void done(void *arg)
 {
-	struct listing *l = arg;
-	struct rest_conn *conn = l->conn;
+	struct daemon_listing *l = arg;
+	struct daemon_rest_conn *conn = l->conn;
 	if (conn != NULL) {
 		conn->on_gone = NULL;
 		if (l->errnum != 0)
-			rest_error(conn, 500, "INTERNAL", "open %s: %s", l->real_path,
-				quote_errno(l->errnum));
+			daemon_rest_error(conn, 500, "INTERNAL", "open %s: %s", l->real_path,
+				daemon_quote_errno(l->errnum));
 		else if (l->json.truncated)
-			rest_error(conn, 500, "INTERNAL", "listing too large");
+			daemon_rest_error(conn, 500, "INTERNAL", "listing too large");
 		else
-			rest_answer(conn, 200, "application/json", "",
+			daemon_rest_answer(conn, 200, "application/json", "",
 				(struct slice){ l->json.p, l->json.n });
 	}
 	if (l->dir_fd >= 0)
@@ -154,13 +154,13 @@ static void done(void *arg)
 
 static void on_gone(void *handler)
 {
-	struct listing *l = handler;
+	struct daemon_listing *l = handler;
 	l->conn = NULL;
 }
 
-void rest_list(struct rest_conn *conn, struct confined *target)
+void daemon_rest_list(struct daemon_rest_conn *conn, struct daemon_confined *target)
 {
-	struct listing *l = x_calloc(1, sizeof *l);
+	struct daemon_listing *l = x_calloc(1, sizeof *l);
 	l->conn = conn;
 	l->root = conn->server->opts.root;
 	/* by its name, since a folder may be readable but not searchable */
@@ -175,6 +175,6 @@ void rest_list(struct rest_conn *conn, struct confined *target)
 	str_init(&l->json, REST_MAX_LISTING_BYTES);
 	conn->handler = l;
 	conn->on_gone = on_gone;
-	rest_conn_pause(conn);
-	work_start(conn->server->pool, run, done, l);
+	daemon_rest_conn_pause(conn);
+	daemon_thread_pool_start(conn->server->pool, run, done, l);
 }

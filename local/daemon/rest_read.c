@@ -54,7 +54,7 @@ static bool is_date_at_least(const char *header, int64_t mtime, bool *is_date)
 }
 
 /* 0 to go on, else 304 or 412. */
-static int check_conditions(const struct http1_request *request, int64_t mtime)
+static int check_conditions(const struct daemon_http1_request *request, int64_t mtime)
 {
 	char *const *fields = request->fields;
 	bool is_date;
@@ -72,7 +72,7 @@ static int check_conditions(const struct http1_request *request, int64_t mtime)
 	return 0;
 }
 
-static bool range_counts(const struct http1_request *request, int64_t mtime)
+static bool range_counts(const struct daemon_http1_request *request, int64_t mtime)
 {
 	const char *if_range = request->fields[HTTP1_IF_RANGE];
 	int64_t date;
@@ -81,8 +81,8 @@ static bool range_counts(const struct http1_request *request, int64_t mtime)
 	return mtime != 0 && parse_date(if_range, &date) && date == mtime;
 }
 
-static void answer_one(struct rest_conn *conn, int fd, const char *modified, bool is_part,
-	struct range range, int64_t size)
+static void answer_one(struct daemon_rest_conn *conn, int fd, const char *modified,
+	bool is_part, struct daemon_range range, int64_t size)
 {
 	char *where =
 		is_part ? x_asprintf("Content-Range: bytes %lld-%lld/%lld\r\n",
@@ -94,13 +94,13 @@ static void answer_one(struct rest_conn *conn, int fd, const char *modified, boo
 	conn->n_parts = 1;
 	conn->parts[0].start = range.start;
 	conn->parts[0].length = range.length;
-	rest_answer_file(conn, is_part ? 206 : 200, octets, headers, fd, range.length);
+	daemon_rest_answer_file(conn, is_part ? 206 : 200, octets, headers, fd, range.length);
 	free(headers);
 	free(where);
 }
 
-static void answer_many(struct rest_conn *conn, int fd, const char *modified,
-	const struct range *ranges, size_t n, int64_t size)
+static void answer_many(struct daemon_rest_conn *conn, int fd, const char *modified,
+	const struct daemon_range *ranges, size_t n, int64_t size)
 {
 	char boundary[61];
 	digest_random_hex(boundary, sizeof boundary - 1);
@@ -108,7 +108,7 @@ static void answer_many(struct rest_conn *conn, int fd, const char *modified,
 	conn->parts = x_calloc(n, sizeof *conn->parts);
 	conn->n_parts = n;
 	for (size_t i = 0; i < n; i++) {
-		struct rest_file_part *part = &conn->parts[i];
+		struct daemon_rest_file_part *part = &conn->parts[i];
 		part->start = ranges[i].start;
 		part->length = ranges[i].length;
 		part->before = x_asprintf(
@@ -122,43 +122,43 @@ static void answer_many(struct rest_conn *conn, int fd, const char *modified,
 	total += (int64_t)strlen(conn->after_parts);
 	char *type = x_asprintf("multipart/byteranges; boundary=%s", boundary);
 	char *headers = x_asprintf("Accept-Ranges: bytes\r\n%s", modified);
-	rest_answer_file(conn, 206, type, headers, fd, total);
+	daemon_rest_answer_file(conn, 206, type, headers, fd, total);
 	free(headers);
 	free(type);
 }
 
-static void answer_content(struct rest_conn *conn, int fd, const struct stat *st)
+static void answer_content(struct daemon_rest_conn *conn, int fd, const struct stat *st)
 {
 	char modified[80];
-	struct range ranges[RANGE_MAX];
+	struct daemon_range ranges[RANGE_MAX];
 	size_t n;
 	int64_t mtime = st->st_mtim.tv_sec, size = st->st_size;
 	last_modified(mtime, modified, sizeof modified);
 	int refused = check_conditions(&conn->request, mtime);
 	if (refused != 0) {
 		close(fd);
-		rest_answer(conn, refused, refused == 412 ? octets : NULL, modified,
+		daemon_rest_answer(conn, refused, refused == 412 ? octets : NULL, modified,
 			(struct slice){ "", 0 });
 		return;
 	}
 	const char *header = conn->request.fields[HTTP1_RANGE];
 	if (!range_counts(&conn->request, mtime))
 		header = NULL;
-	switch (range_parse(header, size, ranges, &n)) {
+	switch (daemon_range_parse(header, size, ranges, &n)) {
 	case RANGE_BAD:
 		close(fd);
-		rest_text(conn, 416, "", "invalid range");
+		daemon_rest_text(conn, 416, "", "invalid range");
 		break;
 	case RANGE_BEYOND: {
 		char beyond[64];
 		close(fd);
 		snprintf(beyond, sizeof beyond, "Content-Range: bytes */%lld\r\n",
 			(long long)size);
-		rest_text(conn, 416, beyond, "invalid range: failed to overlap");
+		daemon_rest_text(conn, 416, beyond, "invalid range: failed to overlap");
 		break;
 	}
 	case RANGE_WHOLE:
-		answer_one(conn, fd, modified, false, (struct range){ 0, size }, size);
+		answer_one(conn, fd, modified, false, (struct daemon_range){ 0, size }, size);
 		break;
 	case RANGE_SOME:
 		if (n == 1)
@@ -169,41 +169,42 @@ static void answer_content(struct rest_conn *conn, int fd, const struct stat *st
 	}
 }
 
-static void open_and_answer(struct rest_conn *conn, struct confined *target)
+static void open_and_answer(struct daemon_rest_conn *conn, struct daemon_confined *target)
 {
 	/* without O_NONBLOCK a FIFO would wait here for its writer */
 	int fd = openat(target->parent_fd, target->name,
 		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-		rest_error(conn, 403, "PERMISSION_DENIED", "permission denied");
+		daemon_rest_error(conn, 403, "PERMISSION_DENIED", "permission denied");
 	} else if (fd < 0 || fstat(fd, &st) != 0) {
-		rest_error(
-			conn, 500, "INTERNAL", "open %s: %s", target->path, quote_errno(errno));
+		daemon_rest_error(conn, 500, "INTERNAL", "open %s: %s", target->path,
+			daemon_quote_errno(errno));
 		if (fd >= 0)
 			close(fd);
 	} else if (!S_ISREG(st.st_mode)) {
 		close(fd);
-		rest_error(conn, 500, "INTERNAL", "open %s: not a regular file", target->path);
+		daemon_rest_error(
+			conn, 500, "INTERNAL", "open %s: not a regular file", target->path);
 	} else {
 		answer_content(conn, fd, &st);
 	}
 }
 
-void rest_get(struct rest_conn *conn)
+void daemon_rest_get(struct daemon_rest_conn *conn)
 {
-	struct confined target;
-	if (rest_resolve(conn, &target)) {
+	struct daemon_confined target;
+	if (daemon_rest_resolve(conn, &target)) {
 		if (target.state == CONFINE_MISSING && strlen(target.path) > CONFINE_MAX_PATH)
-			rest_error(conn, 500, "INTERNAL", "stat %s: %s", target.path,
-				quote_errno(ENAMETOOLONG));
+			daemon_rest_error(conn, 500, "INTERNAL", "stat %s: %s", target.path,
+				daemon_quote_errno(ENAMETOOLONG));
 		else if (target.state == CONFINE_MISSING)
-			rest_error(conn, 404, "NOT_FOUND",
+			daemon_rest_error(conn, 404, "NOT_FOUND",
 				"path does not exist within the sandbox");
 		else if (S_ISDIR(target.st.st_mode))
-			rest_list(conn, &target);
+			daemon_rest_list(conn, &target);
 		else
 			open_and_answer(conn, &target);
 	}
-	confined_deinit(&target);
+	daemon_confined_deinit(&target);
 }

@@ -5,7 +5,7 @@
 
 #include "engine/base/mem.h"
 #include "local/daemon/confine_internal.h"
-#include "local/daemon/work.h"
+#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,14 +24,14 @@ struct rest_sweep {
 	atomic_bool *is_ending;
 };
 
-bool rest_temp_is_name(const char *name)
+bool daemon_rest_temp_is_name(const char *name)
 {
 	size_t n = sizeof REST_TEMP_PREFIX - 1;
 	return strncmp(name, REST_TEMP_PREFIX, n) == 0 && strlen(name) == n + REST_TEMP_HEX &&
 	       strspn(name + n, "0123456789abcdef") == REST_TEMP_HEX;
 }
 
-bool rest_temp_lock(int fd)
+bool daemon_rest_temp_lock(int fd)
 {
 	struct stat st;
 	/* a sweep may have been quicker, and the name is gone */
@@ -62,7 +62,7 @@ static void sweep_entry(struct rest_sweep *sweep, int dir_fd, const struct diren
 			    S_ISDIR(st.st_mode);
 	if (is_folder && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 		sweep_folder(sweep, dir_fd, e->d_name, depth + 1);
-	else if (!is_folder && rest_temp_is_name(e->d_name))
+	else if (!is_folder && daemon_rest_temp_is_name(e->d_name))
 		sweep_file(dir_fd, e->d_name);
 }
 
@@ -88,10 +88,10 @@ static void run(void *arg)
 	sweep_folder(sweep, sweep->root, ".", 0);
 }
 
-void rest_sweep_start(struct rest_server *server)
+void daemon_rest_sweep_start(struct daemon_rest_server *server)
 {
 	struct rest_sweep *sweep = x_calloc(1, sizeof *sweep);
 	sweep->root = server->opts.root->fd;
 	sweep->is_ending = &server->is_ending;
-	work_start(server->pool, run, free, sweep);
+	daemon_thread_pool_start(server->pool, run, free, sweep);
 }

@@ -9,7 +9,7 @@
 #include "engine/base/mem.h"
 #include "local/daemon/multipart.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/work.h"
+#include "local/daemon/thread_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +25,13 @@ enum {
 };
 
 struct upload {
-	struct rest_conn *conn; /* NULL once the connection has gone */
-	struct confined target; /* parent_fd and name are where the file goes */
+	struct daemon_rest_conn *conn; /* NULL once the connection has gone */
+	struct daemon_confined target; /* parent_fd and name are where the file goes */
 	int fd;
 	char temp[64];
 	bool is_renamed;
-	unsigned n_made;        /* folders that were made for it */
-	struct multipart *form; /* NULL: the body is the file */
+	unsigned n_made;               /* folders that were made for it */
+	struct daemon_multipart *form; /* NULL: the body is the file */
 	off_t size, flushed;
 	const char *failed; /* "failed to sync file" …, with errnum */
 	int errnum;
@@ -43,8 +43,8 @@ static void free_upload(struct upload *up)
 		close(up->fd);
 	if (*up->temp && !up->is_renamed)
 		unlinkat(up->target.parent_fd, up->temp, 0);
-	confined_deinit(&up->target);
-	multipart_free(up->form);
+	daemon_confined_deinit(&up->target);
+	daemon_multipart_free(up->form);
 	free(up);
 }
 
@@ -62,7 +62,7 @@ static bool make_temp(struct upload *up)
 		snprintf(up->temp, sizeof up->temp, REST_TEMP_PREFIX "%s", random);
 		up->fd = openat(up->target.parent_fd, up->temp,
 			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (up->fd >= 0 && rest_temp_lock(up->fd))
+		if (up->fd >= 0 && daemon_rest_temp_lock(up->fd))
 			return true;
 		if (up->fd < 0 && errno != EEXIST)
 			break;
@@ -116,18 +116,18 @@ static void run_finish(void *arg)
 static void on_finished(void *arg)
 {
 	struct upload *up = arg;
-	struct rest_conn *conn = up->conn;
+	struct daemon_rest_conn *conn = up->conn;
 	if (conn != NULL) {
 		conn->on_gone = NULL;
 		char *path = temp_path(up);
 		if (up->errnum == 0)
-			rest_answer(conn, 204, NULL, "", (struct slice){ "", 0 });
+			daemon_rest_answer(conn, 204, NULL, "", (struct slice){ "", 0 });
 		else if (strstr(up->failed, "rename") != NULL)
-			rest_error(conn, 500, "INTERNAL", "%s %s %s: %s", up->failed, path,
-				up->target.path, quote_errno(up->errnum));
+			daemon_rest_error(conn, 500, "INTERNAL", "%s %s %s: %s", up->failed,
+				path, up->target.path, daemon_quote_errno(up->errnum));
 		else
-			rest_error(conn, 500, "INTERNAL", "%s %s: %s", up->failed, path,
-				quote_errno(up->errnum));
+			daemon_rest_error(conn, 500, "INTERNAL", "%s %s: %s", up->failed, path,
+				daemon_quote_errno(up->errnum));
 		free(path);
 	}
 	free_upload(up);
@@ -164,16 +164,16 @@ static bool write_all(struct upload *up, struct slice piece)
 	return true;
 }
 
-static void refuse_write(struct rest_conn *conn, struct upload *up, int errnum)
+static void refuse_write(struct daemon_rest_conn *conn, struct upload *up, int errnum)
 {
 	char *path = temp_path(up);
 	conn->closes = true;
-	rest_error(conn, 500, "INTERNAL", "failed to write file contents: write %s: %s", path,
-		quote_errno(errnum));
+	daemon_rest_error(conn, 500, "INTERNAL", "failed to write file contents: write %s: %s",
+		path, daemon_quote_errno(errnum));
 	free(path);
 }
 
-static void on_body(struct rest_conn *conn, struct slice piece)
+static void on_body(struct daemon_rest_conn *conn, struct slice piece)
 {
 	struct upload *up = conn->handler;
 	if (up->form == NULL) {
@@ -183,14 +183,14 @@ static void on_body(struct rest_conn *conn, struct slice piece)
 	}
 	while (piece.n > 0) {
 		struct slice content;
-		size_t used = multipart_feed(up->form, piece.p, piece.n, &content);
+		size_t used = daemon_multipart_feed(up->form, piece.p, piece.n, &content);
 		if (!write_all(up, content)) {
 			refuse_write(conn, up, errno);
 			return;
 		}
-		if (multipart_state(up->form) == MULTIPART_BAD) {
-			rest_error(
-				conn, 400, "INVALID_ARGUMENT", "%s", multipart_error(up->form));
+		if (daemon_multipart_state(up->form) == MULTIPART_BAD) {
+			daemon_rest_error(conn, 400, "INVALID_ARGUMENT", "%s",
+				daemon_multipart_error(up->form));
 			return;
 		}
 		piece.p += used;
@@ -198,26 +198,26 @@ static void on_body(struct rest_conn *conn, struct slice piece)
 	}
 }
 
-static void on_body_end(struct rest_conn *conn)
+static void on_body_end(struct daemon_rest_conn *conn)
 {
 	struct upload *up = conn->handler;
-	if (up->form != NULL && multipart_state(up->form) != MULTIPART_DONE) {
-		const char *error = multipart_finish(up->form);
-		if (multipart_has_file(up->form))
-			rest_error(conn, 500, "INTERNAL",
+	if (up->form != NULL && daemon_multipart_state(up->form) != MULTIPART_DONE) {
+		const char *error = daemon_multipart_finish(up->form);
+		if (daemon_multipart_has_file(up->form))
+			daemon_rest_error(conn, 500, "INTERNAL",
 				"failed to write file contents: unexpected EOF");
 		else
-			rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
+			daemon_rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
 		return;
 	}
 	conn->on_gone = on_gone_finishing;
-	rest_conn_pause(conn);
-	work_start(conn->server->pool, run_finish, on_finished, up);
+	daemon_rest_conn_pause(conn);
+	daemon_thread_pool_start(conn->server->pool, run_finish, on_finished, up);
 }
 
-static bool parse_mode(struct rest_conn *conn, mode_t *mode)
+static bool parse_mode(struct daemon_rest_conn *conn, mode_t *mode)
 {
-	char *text = http1_query_get(conn->query, "mode");
+	char *text = daemon_http1_query_get(conn->query, "mode");
 	*mode = 0644;
 	bool ok = true;
 	if (text != NULL && *text) {
@@ -228,27 +228,27 @@ static bool parse_mode(struct rest_conn *conn, mode_t *mode)
 	if (!ok) {
 		struct str quoted;
 		str_init(&quoted, 8 << 10);
-		quote_plain(&quoted, slice_of(text));
-		rest_error(conn, 400, "INVALID_ARGUMENT", "mode %s must match ^0[0-7]{3}$",
-			quoted.p);
+		daemon_quote_plain(&quoted, slice_of(text));
+		daemon_rest_error(conn, 400, "INVALID_ARGUMENT",
+			"mode %s must match ^0[0-7]{3}$", quoted.p);
 		str_deinit(&quoted);
 	}
 	free(text);
 	return ok;
 }
 
-static bool open_temp(struct rest_conn *conn, struct upload *up, mode_t mode)
+static bool open_temp(struct daemon_rest_conn *conn, struct upload *up, mode_t mode)
 {
 	char *failed = NULL;
 	for (const char *p = up->target.name; up->target.state == CONFINE_MISSING && *p; p++)
 		up->n_made += *p == '/';
 	int errnum = up->target.state == CONFINE_MISSING
-			     ? confined_make_parents(&up->target, &failed)
+			     ? daemon_confined_make_parents(&up->target, &failed)
 			     : 0;
 	if (errnum != 0) {
-		rest_error(conn, 500, "INTERNAL",
+		daemon_rest_error(conn, 500, "INTERNAL",
 			"failed to create parent directory: mkdir %s: %s", failed,
-			quote_errno(errnum));
+			daemon_quote_errno(errnum));
 		free(failed);
 		return false;
 	}
@@ -256,20 +256,21 @@ static bool open_temp(struct rest_conn *conn, struct upload *up, mode_t mode)
 		errnum = errno;
 		char *path = temp_path(up);
 		*up->temp = 0;
-		rest_error(conn, 500, "INTERNAL", "failed to create temp file: open %s: %s",
-			path, quote_errno(errnum));
+		daemon_rest_error(conn, 500, "INTERNAL",
+			"failed to create temp file: open %s: %s", path,
+			daemon_quote_errno(errnum));
 		free(path);
 		return false;
 	}
 	if (fchmod(up->fd, mode) != 0) {
-		rest_error(conn, 500, "INTERNAL", "failed to set file mode: %s",
-			quote_errno(errno));
+		daemon_rest_error(conn, 500, "INTERNAL", "failed to set file mode: %s",
+			daemon_quote_errno(errno));
 		return false;
 	}
 	return true;
 }
 
-void rest_put(struct rest_conn *conn)
+void daemon_rest_put(struct daemon_rest_conn *conn)
 {
 	mode_t mode;
 	if (!parse_mode(conn, &mode))
@@ -277,19 +278,19 @@ void rest_put(struct rest_conn *conn)
 	struct upload *up = x_calloc(1, sizeof *up);
 	up->conn = conn;
 	up->fd = -1;
-	if (!rest_resolve(conn, &up->target)) {
+	if (!daemon_rest_resolve(conn, &up->target)) {
 		free_upload(up);
 		return;
 	}
 	if (up->target.state == CONFINE_FOUND && S_ISDIR(up->target.st.st_mode)) {
-		rest_error(conn, 400, "INVALID_ARGUMENT", "target path is a directory");
+		daemon_rest_error(conn, 400, "INVALID_ARGUMENT", "target path is a directory");
 		free_upload(up);
 		return;
 	}
 	const char *error = NULL;
-	up->form = multipart_new(conn->request.fields[HTTP1_CONTENT_TYPE], &error);
+	up->form = daemon_multipart_new(conn->request.fields[HTTP1_CONTENT_TYPE], &error);
 	if (error != NULL) {
-		rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
+		daemon_rest_error(conn, 400, "INVALID_ARGUMENT", "%s", error);
 		free_upload(up);
 		return;
 	}
@@ -301,5 +302,5 @@ void rest_put(struct rest_conn *conn)
 	conn->on_gone = on_gone;
 	conn->on_body = on_body;
 	conn->on_body_end = on_body_end;
-	rest_conn_read_body(conn);
+	daemon_rest_conn_read_body(conn);
 }

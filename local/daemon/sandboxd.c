@@ -33,8 +33,8 @@ static void tidy_descriptors(void)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-struct program {
-	struct loop *loop;
+struct daemon_program {
+	struct net_loop *loop;
 	struct daemon *daemon;
 	int signal_fd;
 };
@@ -42,7 +42,7 @@ struct program {
 /* As pid 1 only a signal from outside counts: its sender has no pid in here. A job may end itself, not the daemon. */
 static void on_stop_signal(void *arg, bool is_readable, bool is_writable)
 {
-	struct program *program = arg;
+	struct daemon_program *program = arg;
 	struct signalfd_siginfo info;
 	(void)is_readable;
 	(void)is_writable;
@@ -51,7 +51,7 @@ static void on_stop_signal(void *arg, bool is_readable, bool is_writable)
 			daemon_shutdown(program->daemon);
 }
 
-static struct watch_fd *watch_signals(struct program *program, struct err *err)
+static struct net_watch_fd *watch_signals(struct daemon_program *program, struct err *err)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -64,20 +64,20 @@ static struct watch_fd *watch_signals(struct program *program, struct err *err)
 		err_set_errno(err, errno, "signalfd");
 		return NULL;
 	}
-	struct watch_fd *watch =
-		watch_fd_new(program->loop, program->signal_fd, on_stop_signal, program, err);
+	struct net_watch_fd *watch = net_watch_fd_new(
+		program->loop, program->signal_fd, on_stop_signal, program, err);
 	if (watch != NULL)
-		watch_fd_want(watch, true, false);
+		net_watch_fd_want(watch, true, false);
 	return watch;
 }
 
 static void on_stopped(void *arg)
 {
-	struct program *program = arg;
-	loop_stop(program->loop);
+	struct daemon_program *program = arg;
+	net_loop_stop(program->loop);
 }
 
-static bool say_ready(struct arguments *args)
+static bool say_ready(struct daemon_arguments *args)
 {
 	if (args->ready_fd >= 0) {
 		ssize_t n = write((int)args->ready_fd, "1", 1);
@@ -89,15 +89,15 @@ static bool say_ready(struct arguments *args)
 	return true;
 }
 
-static int serve(struct arguments *args)
+static int serve(struct daemon_arguments *args)
 {
 	struct err err;
-	struct program program = { .loop = loop_new(&err), .signal_fd = -1 };
+	struct daemon_program program = { .loop = net_loop_new(&err), .signal_fd = -1 };
 	if (program.loop == NULL)
 		return daemon_arguments_refuse("%s", err.msg), 1;
 	args->daemon.on_stopped = on_stopped;
 	args->daemon.arg = &program;
-	struct watch_fd *signals = watch_signals(&program, &err);
+	struct net_watch_fd *signals = watch_signals(&program, &err);
 	if (signals != NULL)
 		program.daemon = daemon_new(program.loop, &args->daemon, &err);
 	int status = 0;
@@ -107,19 +107,19 @@ static int serve(struct arguments *args)
 	} else if (!say_ready(args)) {
 		status = 1;
 	} else {
-		loop_run(program.loop);
+		net_loop_run(program.loop);
 	}
 	daemon_free(program.daemon);
-	watch_fd_free(signals);
+	net_watch_fd_free(signals);
 	if (program.signal_fd >= 0)
 		close(program.signal_fd);
-	loop_free(program.loop);
+	net_loop_free(program.loop);
 	return status;
 }
 
 int daemon_main(int argc, char **argv)
 {
-	struct arguments args;
+	struct daemon_arguments args;
 	int status = daemon_arguments_parse(&args, argc, argv);
 	if (status >= 0)
 		return status;
@@ -128,11 +128,11 @@ int daemon_main(int argc, char **argv)
 	prctl(PR_GET_PDEATHSIG, &death_signal);
 	if (death_signal == 0) /* bubblewrap has set a harder one */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-	exec_child_raise_own_limits();
+	daemon_exec_child_raise_own_limits();
 	log_set_stderr(true);
 	struct err err;
 	bool is_jailed = args.socket_dir != NULL || args.jail.has_own_userns;
-	if (is_jailed && !jail_enter(&args.jail, &err))
+	if (is_jailed && !daemon_jail_enter(&args.jail, &err))
 		return daemon_arguments_refuse("%s", err.msg), 1;
 	if (!daemon_sockets_open(&args))
 		return 1;

@@ -8,28 +8,29 @@
 
 #include <stdbool.h>
 
-struct confine_root;
+struct daemon_confine_root;
 struct err;
-struct loop;
-struct reaper;
-struct service;
+struct net_loop;
+struct daemon_reaper;
+struct daemon_service;
 
-struct service_opts {
-	const struct confine_root *root; /* borrowed */
-	struct reaper *reaper;           /* borrowed */
-	struct exec_child_limits limits;
+struct daemon_service_opts {
+	const struct daemon_confine_root *root; /* borrowed */
+	struct daemon_reaper *reaper;           /* borrowed */
+	struct daemon_exec_child_limits limits;
 	size_t chunk_bytes; /* longest stdout or stderr event; 0: 4096 */
 };
 
-struct service *service_new(struct loop *loop, const struct service_opts *opts);
+struct daemon_service *daemon_service_new(
+	struct net_loop *loop, const struct daemon_service_opts *opts);
 /* Free the h2 server first: it ends the calls. Processes still alive get SIGKILL. */
-void service_free(struct service *service);
+void daemon_service_free(struct daemon_service *service);
 
 /* For h2_server_opts; the methods' arg is the service. */
-extern const char service_name[];
-const struct h2_method *service_methods(size_t *n);
+extern const char daemon_service_name[];
+const struct daemon_h2_method *daemon_service_methods(size_t *n);
 
-void service_signal_all(struct service *service, int signal_number);
-bool service_is_idle(const struct service *service);
+void daemon_service_signal_all(struct daemon_service *service, int signal_number);
+bool daemon_service_is_idle(const struct daemon_service *service);
 /* Called, deferred, each time the last process has gone. */
-void service_on_idle(struct service *service, void (*fn)(void *arg), void *arg);
+void daemon_service_on_idle(struct daemon_service *service, void (*fn)(void *arg), void *arg);

@@ -71,7 +71,7 @@ static int listen_in(const char *dir, const char *name)
 	return -1;
 }
 
-bool daemon_sockets_open(struct arguments *args)
+bool daemon_sockets_open(struct daemon_arguments *args)
 {
 	if (args->socket_dir != NULL) {
 		args->daemon.rest_fd = listen_in(args->socket_dir, "rest.sock");
@@ -92,7 +92,7 @@ bool daemon_sockets_open(struct arguments *args)
 	return args->daemon.grpc_fd >= 0;
 }
 
-void daemon_sockets_print(const struct arguments *args)
+void daemon_sockets_print(const struct daemon_arguments *args)
 {
 	print_address("rest", args->daemon.rest_fd);
 	print_address(" grpc", args->daemon.grpc_fd);

@@ -7,6 +7,6 @@
 #include <stdbool.h>
 
 /* Sets both descriptors of args->daemon. False: a line on stderr has said why. */
-bool daemon_sockets_open(struct arguments *args);
+bool daemon_sockets_open(struct daemon_arguments *args);
 /* "rest=127.0.0.1:8080 grpc=127.0.0.1:9090" on stdout. */
-void daemon_sockets_print(const struct arguments *args);
+void daemon_sockets_print(const struct daemon_arguments *args);

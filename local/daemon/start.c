@@ -74,44 +74,44 @@ static bool make_tty(struct ends *ends, const Process__V1__PTY *size)
 	return true;
 }
 
-int exit_code_of(int wait_status)
+int daemon_exit_code_of(int wait_status)
 {
 	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 }
 
-static void close_io(struct process *process)
+static void close_io(struct daemon_process *process)
 {
 	/* a terminal is one descriptor for both directions: the outlet owns it */
-	stdin_deinit(&process->in);
-	outlet_close(&process->outlets[0]);
-	outlet_close(&process->outlets[1]);
-	loop_timer_disarm(process->drain);
-	loop_timer_disarm(process->quiet);
+	daemon_stdin_deinit(&process->in);
+	daemon_output_pump_close(&process->outlets[0]);
+	daemon_output_pump_close(&process->outlets[1]);
+	net_loop_timer_disarm(process->drain);
+	net_loop_timer_disarm(process->quiet);
 }
 
 static void forget(void *arg)
 {
-	struct process *process = arg;
-	loop_timer_free(process->drain);
-	loop_timer_free(process->quiet);
+	struct daemon_process *process = arg;
+	net_loop_timer_free(process->drain);
+	net_loop_timer_free(process->quiet);
 	free(process);
 }
 
-static void remove_process(struct process *process)
+static void remove_process(struct daemon_process *process)
 {
-	struct service *service = process->service;
+	struct daemon_service *service = process->service;
 	close_io(process);
 	DL_DELETE(service->processes, process);
-	loop_defer(service->loop, forget, process);
-	service_check_idle(service);
+	net_loop_defer(service->loop, forget, process);
+	daemon_service_check_idle(service);
 }
 
-void process_abandon(struct process *process)
+void daemon_process_abandon(struct daemon_process *process)
 {
 	remove_process(process);
 }
 
-static void complete(struct process *process)
+static void complete(struct daemon_process *process)
 {
 	Process__V1__StartResponse response = PROCESS__V1__START_RESPONSE__INIT;
 	Process__V1__ExitEvent event = PROCESS__V1__EXIT_EVENT__INIT;
@@ -119,79 +119,79 @@ static void complete(struct process *process)
 	response.event_case = PROCESS__V1__START_RESPONSE__EVENT_EXIT;
 	response.exit = &event;
 	process->is_completed = true;
-	rpc_send(process->call, &response.base);
-	h2_call_finish(process->call, RPC_OK, "%s", "");
+	daemon_rpc_send(process->call, &response.base);
+	daemon_h2_call_finish(process->call, RPC_OK, "%s", "");
 	process->call = NULL;
 	remove_process(process);
 }
 
-static void check_end(struct process *process)
+static void check_end(struct daemon_process *process)
 {
 	bool has_output = process->outlets[0].fd >= 0 || process->outlets[1].fd >= 0;
 	if (process->is_reaped && !has_output && process->call != NULL)
 		complete(process);
 }
 
-void process_outlet_ended(struct process *process)
+void daemon_process_outlet_ended(struct daemon_process *process)
 {
 	check_end(process);
 }
 
-void process_outlet_read(struct process *process)
+void daemon_process_outlet_read(struct daemon_process *process)
 {
 	if (process->is_tty && process->is_reaped)
-		loop_timer_arm(process->quiet, TTY_QUIET_MS);
+		net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 }
 
 static void on_drain_over(void *arg)
 {
-	struct process *process = arg;
-	outlet_limit(&process->outlets[0]);
-	outlet_limit(&process->outlets[1]);
+	struct daemon_process *process = arg;
+	daemon_output_pump_limit(&process->outlets[0]);
+	daemon_output_pump_limit(&process->outlets[1]);
 	check_end(process);
 }
 
-void process_tty_unused(struct process *process)
+void daemon_process_tty_unused(struct daemon_process *process)
 {
-	loop_timer_arm(process->quiet, TTY_QUIET_MS);
+	net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 }
 
 static void on_quiet(void *arg)
 {
-	struct process *process = arg;
+	struct daemon_process *process = arg;
 	if (!process->is_reaped) {
-		outlet_resume(&process->outlets[0]);
+		daemon_output_pump_resume(&process->outlets[0]);
 		return;
 	}
 	if (!process->outlets[0].is_armed) { /* silent only because the client does not read */
-		loop_timer_arm(process->quiet, TTY_QUIET_MS);
+		net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 		return;
 	}
-	outlet_limit(&process->outlets[0]);
+	daemon_output_pump_limit(&process->outlets[0]);
 	check_end(process);
 }
 
 static void on_reaped(void *arg, int wait_status)
 {
-	struct process *process = arg;
+	struct daemon_process *process = arg;
 	process->is_reaped = true;
-	process->exit_code = exit_code_of(wait_status);
+	process->exit_code = daemon_exit_code_of(wait_status);
 	if (process->call == NULL) {
 		remove_process(process);
 		return;
 	}
-	loop_timer_arm(process->drain, DRAIN_MS);
+	net_loop_timer_arm(process->drain, DRAIN_MS);
 	if (process->is_tty) {
-		if (h2_call_queued(process->call) < H2_QUEUE_HIGH)
-			outlet_resume(&process->outlets[0]);
-		loop_timer_arm(process->quiet, TTY_QUIET_MS);
+		if (daemon_h2_call_queued(process->call) < H2_QUEUE_HIGH)
+			daemon_output_pump_resume(&process->outlets[0]);
+		net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 	}
 	check_end(process);
 }
 
 static void on_stream_closed(void *owner)
 {
-	struct process *process = owner;
+	struct daemon_process *process = owner;
 	process->call = NULL;
 	kill(-process->pid, SIGKILL);
 	if (process->is_reaped)
@@ -202,12 +202,12 @@ static void on_stream_closed(void *owner)
 
 static void on_drained(void *owner)
 {
-	struct process *process = owner;
-	outlet_resume(&process->outlets[0]);
-	outlet_resume(&process->outlets[1]);
+	struct daemon_process *process = owner;
+	daemon_output_pump_resume(&process->outlets[0]);
+	daemon_output_pump_resume(&process->outlets[1]);
 }
 
-bool process_signal(struct process *process, int signal_number)
+bool daemon_process_signal(struct daemon_process *process, int signal_number)
 {
 	if (process->is_completed)
 		return true;
@@ -216,69 +216,71 @@ bool process_signal(struct process *process, int signal_number)
 	return kill(process->pid, signal_number) == 0;
 }
 
-static void run(struct service *service, struct h2_call *call, struct command *command,
-	struct ends *ends, int32_t id, bool is_tty, const char *nul_in)
+static void run(struct daemon_service *service, struct daemon_h2_call *call,
+	struct daemon_command *command, struct ends *ends, int32_t id, bool is_tty,
+	const char *nul_in)
 {
 	const char *what =
 		is_tty ? "failed to start command with PTY" : "failed to start command";
-	pid_t pid = command_run(command, what, nul_in, ends->theirs[0], ends->theirs[1],
+	pid_t pid = daemon_command_run(command, what, nul_in, ends->theirs[0], ends->theirs[1],
 		ends->theirs[2], is_tty);
 	close_ends(ends->theirs);
 	if (pid == 0) {
 		close_ends(ends->ours);
-		h2_call_finish(call, command->status, "%s", command->message);
+		daemon_h2_call_finish(call, command->status, "%s", command->message);
 		return;
 	}
-	struct process *process = x_calloc(1, sizeof *process);
+	struct daemon_process *process = x_calloc(1, sizeof *process);
 	process->service = service;
 	process->id = id;
 	process->pid = pid;
 	process->is_tty = is_tty;
 	process->call = call;
-	process->drain = loop_timer_new(service->loop, on_drain_over, process);
-	process->quiet = loop_timer_new(service->loop, on_quiet, process);
+	process->drain = net_loop_timer_new(service->loop, on_drain_over, process);
+	process->quiet = net_loop_timer_new(service->loop, on_quiet, process);
 	DL_APPEND(service->processes, process);
-	reaper_watch(service->opts.reaper, pid, on_reaped, process);
-	h2_call_keep(call, on_stream_closed, on_drained, process);
+	daemon_reaper_watch(service->opts.reaper, pid, on_reaped, process);
+	daemon_h2_call_keep(call, on_stream_closed, on_drained, process);
 
 	Process__V1__StartResponse response = PROCESS__V1__START_RESPONSE__INIT;
 	Process__V1__InitEvent event = PROCESS__V1__INIT_EVENT__INIT;
 	event.process_id = id;
 	response.event_case = PROCESS__V1__START_RESPONSE__EVENT_INIT;
 	response.init = &event;
-	rpc_send(call, &response.base);
+	daemon_rpc_send(call, &response.base);
 
-	stdin_init(&process->in, service->loop, ends->ours[0], is_tty);
-	outlet_init(
+	daemon_stdin_init(&process->in, service->loop, ends->ours[0], is_tty);
+	daemon_output_pump_init(
 		&process->outlets[0], process, is_tty ? ends->ours[0] : ends->ours[1], false);
-	outlet_init(&process->outlets[1], process, is_tty ? -1 : ends->ours[2], true);
+	daemon_output_pump_init(
+		&process->outlets[1], process, is_tty ? -1 : ends->ours[2], true);
 }
 
-void rpc_start(void *arg, struct h2_call *call, struct slice message)
+void daemon_rpc_start(void *arg, struct daemon_h2_call *call, struct slice message)
 {
-	struct service *service = arg;
+	struct daemon_service *service = arg;
 	const char *nul_in;
-	Process__V1__StartRequest *request =
-		rpc_unpack(call, &process__v1__start_request__descriptor, message, &nul_in);
+	Process__V1__StartRequest *request = daemon_rpc_unpack(
+		call, &process__v1__start_request__descriptor, message, &nul_in);
 	if (request == NULL)
 		return;
-	struct command command;
+	struct daemon_command command;
 	struct ends ends = { { -1, -1, -1 }, { -1, -1, -1 } };
-	if (!command_prepare(service, request->config, &command)) {
-		h2_call_finish(call, command.status, "%s", command.message);
+	if (!daemon_command_prepare(service, request->config, &command)) {
+		daemon_h2_call_finish(call, command.status, "%s", command.message);
 	} else {
 		int32_t id = ++service->last_id; /* also spent on a start that fails */
 		bool is_tty = request->pty != NULL;
 		if (is_tty ? make_tty(&ends, request->pty) : make_pipes(&ends)) {
 			run(service, call, &command, &ends, id, is_tty, nul_in);
 		} else {
-			h2_call_finish(call, RPC_INTERNAL, "failed to %s: %s",
+			daemon_h2_call_finish(call, RPC_INTERNAL, "failed to %s: %s",
 				is_tty ? "open a terminal" : "create a pipe",
-				quote_errno(errno));
+				daemon_quote_errno(errno));
 			close_ends(ends.theirs);
 			close_ends(ends.ours);
 		}
 	}
-	command_deinit(&command);
+	daemon_command_deinit(&command);
 	process__v1__start_request__free_unpacked(request, NULL);
 }

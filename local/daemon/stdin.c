@@ -15,36 +15,36 @@
 
 enum { MAX_QUEUED_BYTES = 8 << 20 };
 
-struct stdin_write {
-	struct stdin_channel *channel;
-	struct h2_call *call;
+struct daemon_stdin_write {
+	struct daemon_stdin_channel *channel;
+	struct daemon_h2_call *call;
 	bool is_end;
 	char *bytes;
 	size_t n, done;
-	struct stdin_write *prev, *next;
+	struct daemon_stdin_write *prev, *next;
 };
 
-static const char *name_of(const struct stdin_channel *channel)
+static const char *name_of(const struct daemon_stdin_channel *channel)
 {
 	return channel->is_tty ? "/dev/ptmx" : "|1";
 }
 
-static void reply_empty(struct h2_call *call)
+static void reply_empty(struct daemon_h2_call *call)
 {
 	Process__V1__WriteStdinResponse response = PROCESS__V1__WRITE_STDIN_RESPONSE__INIT;
-	rpc_reply(call, &response.base);
+	daemon_rpc_reply(call, &response.base);
 }
 
-static void drop(struct stdin_write *write)
+static void drop(struct daemon_stdin_write *write)
 {
-	struct stdin_channel *channel = write->channel;
+	struct daemon_stdin_channel *channel = write->channel;
 	DL_DELETE(channel->writes, write);
 	channel->queued_bytes -= write->n;
 	free(write->bytes);
 	free(write);
 }
 
-static void close_pipe(struct stdin_channel *channel)
+static void close_pipe(struct daemon_stdin_channel *channel)
 {
 	event_free(channel->event);
 	channel->event = NULL;
@@ -53,20 +53,21 @@ static void close_pipe(struct stdin_channel *channel)
 	channel->fd = -1;
 }
 
-static void fail_all(struct stdin_channel *channel, const char *why)
+static void fail_all(struct daemon_stdin_channel *channel, const char *why)
 {
 	while (channel->writes != NULL) {
-		struct h2_call *call = channel->writes->call;
+		struct daemon_h2_call *call = channel->writes->call;
 		bool is_end = channel->writes->is_end;
 		drop(channel->writes);
-		h2_call_finish(call, RPC_INTERNAL, "failed to %s stdin: %s %s: %s",
+		daemon_h2_call_finish(call, RPC_INTERNAL, "failed to %s stdin: %s %s: %s",
 			is_end ? "close" : "write", is_end ? "close" : "write",
 			name_of(channel), why);
 	}
 }
 
 /* Writes what the pipe takes. True when all is gone. */
-static bool push(struct stdin_channel *channel, const char *bytes, size_t n, size_t *done)
+static bool push(
+	struct daemon_stdin_channel *channel, const char *bytes, size_t n, size_t *done)
 {
 	while (*done < n) {
 		ssize_t put = write(channel->fd, bytes + *done, n - *done);
@@ -80,7 +81,7 @@ static bool push(struct stdin_channel *channel, const char *bytes, size_t n, siz
 }
 
 /* A terminal has no end of file of its own; its EOF character is what a person would type. */
-static void type_eof(struct stdin_channel *channel)
+static void type_eof(struct daemon_stdin_channel *channel)
 {
 	struct termios t;
 	if (tcgetattr(channel->fd, &t) == 0 && (t.c_lflag & ICANON)) {
@@ -90,7 +91,7 @@ static void type_eof(struct stdin_channel *channel)
 	}
 }
 
-static void end_now(struct stdin_channel *channel, struct h2_call *call)
+static void end_now(struct daemon_stdin_channel *channel, struct daemon_h2_call *call)
 {
 	if (channel->is_tty)
 		type_eof(channel);
@@ -101,17 +102,17 @@ static void end_now(struct stdin_channel *channel, struct h2_call *call)
 
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
-	struct stdin_channel *channel = arg;
+	struct daemon_stdin_channel *channel = arg;
 	(void)fd;
 	(void)what;
 	while (channel->writes != NULL) {
-		struct stdin_write *write = channel->writes;
-		struct h2_call *call = write->call;
+		struct daemon_stdin_write *write = channel->writes;
+		struct daemon_h2_call *call = write->call;
 		if (!write->is_end && !push(channel, write->bytes, write->n, &write->done)) {
 			if (errno == EAGAIN)
 				event_add(channel->event, NULL);
 			else
-				fail_all(channel, quote_errno(errno));
+				fail_all(channel, daemon_quote_errno(errno));
 			return;
 		}
 		bool is_end = write->is_end;
@@ -127,10 +128,11 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-void stdin_init(struct stdin_channel *channel, struct loop *loop, int fd, bool is_tty)
+void daemon_stdin_init(
+	struct daemon_stdin_channel *channel, struct net_loop *loop, int fd, bool is_tty)
 {
-	*channel = (struct stdin_channel){ .loop = loop, .fd = fd, .is_tty = is_tty };
-	channel->event = event_new(loop_base(loop), fd, EV_WRITE, on_writable, channel);
+	*channel = (struct daemon_stdin_channel){ .loop = loop, .fd = fd, .is_tty = is_tty };
+	channel->event = event_new(net_loop_base(loop), fd, EV_WRITE, on_writable, channel);
 }
 
 static void on_call_closed(void *owner)
@@ -138,10 +140,10 @@ static void on_call_closed(void *owner)
 	drop(owner);
 }
 
-static void wait_turn(struct stdin_channel *channel, struct h2_call *call, const char *bytes,
-	size_t n, bool is_end)
+static void wait_turn(struct daemon_stdin_channel *channel, struct daemon_h2_call *call,
+	const char *bytes, size_t n, bool is_end)
 {
-	struct stdin_write *write = x_calloc(1, sizeof *write);
+	struct daemon_stdin_write *write = x_calloc(1, sizeof *write);
 	write->channel = channel;
 	write->call = call;
 	write->is_end = is_end;
@@ -152,21 +154,22 @@ static void wait_turn(struct stdin_channel *channel, struct h2_call *call, const
 	}
 	channel->queued_bytes += n;
 	DL_APPEND(channel->writes, write);
-	h2_call_keep(call, on_call_closed, NULL, write);
+	daemon_h2_call_keep(call, on_call_closed, NULL, write);
 	event_add(channel->event, NULL);
 }
 
-void stdin_write(struct stdin_channel *channel, struct h2_call *call, struct slice bytes)
+void daemon_stdin_write(
+	struct daemon_stdin_channel *channel, struct daemon_h2_call *call, struct slice bytes)
 {
 	size_t done = 0;
 	if (bytes.n == 0) {
 		reply_empty(call);
 	} else if (channel->fd < 0 || channel->is_closing) {
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"failed to write stdin: write %s: file already closed",
 			name_of(channel));
 	} else if (channel->queued_bytes + bytes.n > MAX_QUEUED_BYTES) {
-		h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
+		daemon_h2_call_finish(call, RPC_RESOURCE_EXHAUSTED,
 			"too much input is waiting for this process");
 	} else if (channel->writes != NULL) {
 		wait_turn(channel, call, bytes.p, bytes.n, false);
@@ -175,15 +178,15 @@ void stdin_write(struct stdin_channel *channel, struct h2_call *call, struct sli
 	} else if (errno == EAGAIN) {
 		wait_turn(channel, call, bytes.p + done, bytes.n - done, false);
 	} else {
-		h2_call_finish(call, RPC_INTERNAL, "failed to write stdin: write %s: %s",
-			name_of(channel), quote_errno(errno));
+		daemon_h2_call_finish(call, RPC_INTERNAL, "failed to write stdin: write %s: %s",
+			name_of(channel), daemon_quote_errno(errno));
 	}
 }
 
-void stdin_end(struct stdin_channel *channel, struct h2_call *call)
+void daemon_stdin_end(struct daemon_stdin_channel *channel, struct daemon_h2_call *call)
 {
 	if (channel->fd < 0 || channel->is_closing) {
-		h2_call_finish(call, RPC_INTERNAL,
+		daemon_h2_call_finish(call, RPC_INTERNAL,
 			"failed to close stdin: close %s: file already closed",
 			name_of(channel));
 	} else if (channel->writes != NULL) {
@@ -194,7 +197,7 @@ void stdin_end(struct stdin_channel *channel, struct h2_call *call)
 	}
 }
 
-void stdin_deinit(struct stdin_channel *channel)
+void daemon_stdin_deinit(struct daemon_stdin_channel *channel)
 {
 	if (channel->event != NULL)
 		close_pipe(channel);

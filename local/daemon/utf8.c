@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/daemon/utf8.h"
 
-size_t utf8_next(const unsigned char *p, size_t n, uint32_t *code)
+size_t daemon_utf8_next(const unsigned char *p, size_t n, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	if (p[0] < 0x80) {
@@ -23,11 +23,11 @@ size_t utf8_next(const unsigned char *p, size_t n, uint32_t *code)
 	return length;
 }
 
-bool utf8_is_valid(const unsigned char *p, size_t n)
+bool daemon_utf8_is_valid(const unsigned char *p, size_t n)
 {
 	uint32_t code;
 	while (n > 0) {
-		size_t length = utf8_next(p, n, &code);
+		size_t length = daemon_utf8_next(p, n, &code);
 		if (length == 0)
 			return false;
 		p += length;

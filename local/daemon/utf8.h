@@ -7,5 +7,5 @@
 #include <stdint.h>
 
 /* Length of the valid sequence at p (1…4), 0 if there is none; *code gets the code point. n ≥ 1. */
-size_t utf8_next(const unsigned char *p, size_t n, uint32_t *code);
-bool utf8_is_valid(const unsigned char *p, size_t n);
+size_t daemon_utf8_next(const unsigned char *p, size_t n, uint32_t *code);
+bool daemon_utf8_is_valid(const unsigned char *p, size_t n);

@@ -16,23 +16,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void bwrap_add(struct bwrap_args *args, const char *word)
+void isolation_bwrap_add(struct isolation_bwrap_args *args, const char *word)
 {
 	array_grow(&args->words, &args->capacity, args->n + 2, sizeof *args->words);
 	args->words[args->n++] = x_strdup(word);
 	args->words[args->n] = NULL;
 }
 
-void bwrap_add3(struct bwrap_args *args, const char *option, const char *a, const char *b)
+void isolation_bwrap_add3(
+	struct isolation_bwrap_args *args, const char *option, const char *a, const char *b)
 {
-	bwrap_add(args, option);
+	isolation_bwrap_add(args, option);
 	if (a != NULL)
-		bwrap_add(args, a);
+		isolation_bwrap_add(args, a);
 	if (b != NULL)
-		bwrap_add(args, b);
+		isolation_bwrap_add(args, b);
 }
 
-void bwrap_free(struct bwrap_args *args)
+void isolation_bwrap_free(struct isolation_bwrap_args *args)
 {
 	for (size_t i = 0; i < args->n; i++)
 		free(args->words[i]);
@@ -40,10 +41,10 @@ void bwrap_free(struct bwrap_args *args)
 		close(args->fds[i]);
 	free(args->words);
 	free(args->fds);
-	*args = (struct bwrap_args){ 0 };
+	*args = (struct isolation_bwrap_args){ 0 };
 }
 
-int bwrap_reap(pid_t pid)
+int isolation_bwrap_reap(pid_t pid)
 {
 	int status = 0;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -66,8 +67,8 @@ static char *find_bwrap(void)
 }
 
 /* Content that bubblewrap reads from a descriptor, whose number is written to `number`. */
-static bool add_content(
-	struct bwrap_args *args, const char *content, size_t n, char number[static 16])
+static bool add_content(struct isolation_bwrap_args *args, const char *content, size_t n,
+	char number[static 16])
 {
 	int fd = memfd_create("sandmux", MFD_CLOEXEC);
 	if (fd < 0)
@@ -82,16 +83,17 @@ static bool add_content(
 	return true;
 }
 
-static void add_file(struct bwrap_args *args, const char *path, const char *content)
+static void add_file(struct isolation_bwrap_args *args, const char *path, const char *content)
 {
 	char number[16];
 	if (!add_content(args, content, strlen(content), number))
 		return;
-	bwrap_add3(args, "--perms", "0444", NULL);
-	bwrap_add3(args, "--ro-bind-data", number, path);
+	isolation_bwrap_add3(args, "--perms", "0444", NULL);
+	isolation_bwrap_add3(args, "--ro-bind-data", number, path);
 }
 
-bool bwrap_add_env(struct bwrap_args *args, char *const *env, struct err *err)
+bool isolation_bwrap_add_env(
+	struct isolation_bwrap_args *args, char *const *env, struct err *err)
 {
 	char number[16];
 	struct str words; /* NUL-separated, as bubblewrap's --args wants them */
@@ -110,16 +112,16 @@ bool bwrap_add_env(struct bwrap_args *args, char *const *env, struct err *err)
 	if (!ok)
 		return err_set(
 			err, ERR_LIMIT_UPLOAD, "the environment of the sandbox is too large");
-	bwrap_add3(args, "--args", number, NULL);
+	isolation_bwrap_add3(args, "--args", number, NULL);
 	return true;
 }
 
 /* As on the host: with a merged /usr these are links. */
-static void add_system_folders(struct bwrap_args *args)
+static void add_system_folders(struct isolation_bwrap_args *args)
 {
 	static const char *const folders[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 		"/libx32" };
-	bwrap_add3(args, "--ro-bind", "/usr", "/usr");
+	isolation_bwrap_add3(args, "--ro-bind", "/usr", "/usr");
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
 		char target[PATH_MAX];
 		struct stat st;
@@ -130,15 +132,15 @@ static void add_system_folders(struct bwrap_args *args)
 				    : -1;
 		if (n > 0) {
 			target[n] = 0;
-			bwrap_add3(args, "--symlink", target, folders[i]);
+			isolation_bwrap_add3(args, "--symlink", target, folders[i]);
 		} else {
-			bwrap_add3(args, "--ro-bind", folders[i], folders[i]);
+			isolation_bwrap_add3(args, "--ro-bind", folders[i], folders[i]);
 		}
 	}
 }
 
 /* Nothing of the host's users, network or secrets; only what programs need to run. */
-static void add_etc(struct bwrap_args *args, const char *hostname)
+static void add_etc(struct isolation_bwrap_args *args, const char *hostname)
 {
 	static const char *const shared[] = { "/etc/alternatives", "/etc/ld.so.cache",
 		"/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/terminfo", "/etc/vim",
@@ -146,10 +148,10 @@ static void add_etc(struct bwrap_args *args, const char *hostname)
 		"/etc/magic.mime", "/etc/perl", "/etc/python3", "/etc/python3.10",
 		"/etc/python3.11", "/etc/python3.12", "/etc/python3.13", "/etc/lesskey",
 		"/etc/debian_version", "/etc/os-release", "/etc/java-17-openjdk" };
-	bwrap_add3(args, "--perms", "0755", NULL);
-	bwrap_add3(args, "--dir", "/etc", NULL);
+	isolation_bwrap_add3(args, "--perms", "0755", NULL);
+	isolation_bwrap_add3(args, "--dir", "/etc", NULL);
 	for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-		bwrap_add3(args, "--ro-bind-try", shared[i], shared[i]);
+		isolation_bwrap_add3(args, "--ro-bind-try", shared[i], shared[i]);
 	add_file(args, "/etc/passwd",
 		"root:x:0:0:root:/root:/usr/sbin/nologin\n"
 		"sandbox:x:1000:1000:sandbox:/workspace:/bin/bash\n"
@@ -198,7 +200,7 @@ static const char *help_text(const char *program)
 		text[n] = 0;
 		close(fds[0]);
 		if (pid > 0)
-			bwrap_reap(pid);
+			isolation_bwrap_reap(pid);
 	}
 	free(argv[0]);
 	free(argv[1]);
@@ -210,22 +212,22 @@ static bool can(const char *program, const char *option)
 	return strstr(help_text(program), option) != NULL;
 }
 
-static bool is_on(uint32_t unguarded, enum spawn_guard guard)
+static bool is_on(uint32_t unguarded, enum isolation_spawn_guard guard)
 {
 	return (unguarded >> guard & 1) == 0;
 }
 
 /* Bubblewrap before 0.7 cannot limit one; what binds then is the memory limit, which counts it. */
-static void add_tmpfs(struct bwrap_args *args, const char *program, uint32_t unguarded,
-	const char *path, const char *mode, const char *bytes)
+static void add_tmpfs(struct isolation_bwrap_args *args, const char *program,
+	uint32_t unguarded, const char *path, const char *mode, const char *bytes)
 {
 	if (is_on(unguarded, SPAWN_GUARD_SIZES) && can(program, "--size"))
-		bwrap_add3(args, "--size", bytes, NULL);
-	bwrap_add3(args, "--perms", mode, NULL);
-	bwrap_add3(args, "--tmpfs", path, NULL);
+		isolation_bwrap_add3(args, "--size", bytes, NULL);
+	isolation_bwrap_add3(args, "--perms", mode, NULL);
+	isolation_bwrap_add3(args, "--tmpfs", path, NULL);
 }
 
-bool bwrap_has_sizes(void)
+bool isolation_bwrap_has_sizes(void)
 {
 	char *program = find_bwrap();
 	bool has = program != NULL && can(program, "--size");
@@ -234,16 +236,16 @@ bool bwrap_has_sizes(void)
 }
 
 /* /dev/shm has a limit of its own; the rest of /dev is no place to write to. */
-static void add_dev(struct bwrap_args *args, const char *program, uint32_t unguarded)
+static void add_dev(struct isolation_bwrap_args *args, const char *program, uint32_t unguarded)
 {
-	bwrap_add3(args, "--dev", "/dev", NULL);
+	isolation_bwrap_add3(args, "--dev", "/dev", NULL);
 	add_tmpfs(args, program, unguarded, "/dev/shm", "1777", BWRAP_SHM_BYTES);
 	if (is_on(unguarded, SPAWN_GUARD_SIZES))
-		bwrap_add3(args, "--remount-ro", "/dev", NULL);
+		isolation_bwrap_add3(args, "--remount-ro", "/dev", NULL);
 }
 
 /* What container runtimes mask, since it tells of the host or acts on it. */
-static void add_proc(struct bwrap_args *args, uint32_t unguarded)
+static void add_proc(struct isolation_bwrap_args *args, uint32_t unguarded)
 {
 	static const char *const files[] = { "/proc/kcore", "/proc/keys", "/proc/key-users",
 		"/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/kmsg",
@@ -255,39 +257,39 @@ static void add_proc(struct bwrap_args *args, uint32_t unguarded)
 		"/proc/irq", "/proc/bus", "/proc/fs", "/proc/driver", "/proc/dynamic_debug",
 		"/proc/pressure" };
 	struct stat st;
-	bwrap_add3(args, "--proc", "/proc", NULL);
+	isolation_bwrap_add3(args, "--proc", "/proc", NULL);
 	if (!is_on(unguarded, SPAWN_GUARD_MASKS))
 		return;
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		if (lstat(files[i], &st) == 0 && S_ISREG(st.st_mode))
-			bwrap_add3(args, "--ro-bind", "/dev/null", files[i]);
+			isolation_bwrap_add3(args, "--ro-bind", "/dev/null", files[i]);
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
 		if (lstat(folders[i], &st) != 0 || !S_ISDIR(st.st_mode))
 			continue;
-		bwrap_add3(args, "--tmpfs", folders[i], NULL);
-		bwrap_add3(args, "--remount-ro", folders[i], NULL);
+		isolation_bwrap_add3(args, "--tmpfs", folders[i], NULL);
+		isolation_bwrap_add3(args, "--remount-ro", folders[i], NULL);
 	}
-	bwrap_add3(args, "--ro-bind", "/proc/sys", "/proc/sys");
+	isolation_bwrap_add3(args, "--ro-bind", "/proc/sys", "/proc/sys");
 }
 
-static void add_namespaces(struct bwrap_args *args, uint32_t unguarded)
+static void add_namespaces(struct isolation_bwrap_args *args, uint32_t unguarded)
 {
 	static const char *const words[] = { "--unshare-user", "--unshare-uts",
 		"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv" };
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		bwrap_add(args, words[i]);
+		isolation_bwrap_add(args, words[i]);
 	if (is_on(unguarded, SPAWN_GUARD_NETWORK))
-		bwrap_add(args, "--unshare-net");
+		isolation_bwrap_add(args, "--unshare-net");
 	if (is_on(unguarded, SPAWN_GUARD_IPC))
-		bwrap_add(args, "--unshare-ipc");
+		isolation_bwrap_add(args, "--unshare-ipc");
 	if (is_on(unguarded, SPAWN_GUARD_PIDS)) {
-		bwrap_add(args, "--unshare-pid");
-		bwrap_add(args, "--as-pid-1");
+		isolation_bwrap_add(args, "--unshare-pid");
+		isolation_bwrap_add(args, "--as-pid-1");
 	}
 }
 
-bool bwrap_base(
-	struct bwrap_args *args, const char *hostname, uint32_t unguarded, struct err *err)
+bool isolation_bwrap_base(struct isolation_bwrap_args *args, const char *hostname,
+	uint32_t unguarded, struct err *err)
 {
 	char *program = find_bwrap();
 	if (program == NULL)
@@ -295,28 +297,28 @@ bool bwrap_base(
 	char uid[16], gid[16];
 	snprintf(uid, sizeof uid, "%d", BWRAP_UID);
 	snprintf(gid, sizeof gid, "%d", BWRAP_GID);
-	bwrap_add(args, program);
+	isolation_bwrap_add(args, program);
 	add_namespaces(args, unguarded);
-	bwrap_add3(args, "--cap-drop", "ALL", NULL);
-	bwrap_add3(args, "--uid", uid, NULL);
-	bwrap_add3(args, "--gid", gid, NULL);
-	bwrap_add3(args, "--hostname", hostname, NULL);
+	isolation_bwrap_add3(args, "--cap-drop", "ALL", NULL);
+	isolation_bwrap_add3(args, "--uid", uid, NULL);
+	isolation_bwrap_add3(args, "--gid", gid, NULL);
+	isolation_bwrap_add3(args, "--hostname", hostname, NULL);
 	add_system_folders(args);
 	add_proc(args, unguarded);
 	add_dev(args, program, unguarded);
 	add_tmpfs(args, program, unguarded, "/tmp", "1777", BWRAP_TMP_BYTES);
 	add_tmpfs(args, program, unguarded, "/run", "0755", BWRAP_RUN_BYTES);
-	bwrap_add3(args, "--dir", "/var", NULL);
-	bwrap_add3(args, "--symlink", "/tmp", "/var/tmp");
-	bwrap_add3(args, "--symlink", "/run", "/var/run");
+	isolation_bwrap_add3(args, "--dir", "/var", NULL);
+	isolation_bwrap_add3(args, "--symlink", "/tmp", "/var/tmp");
+	isolation_bwrap_add3(args, "--symlink", "/run", "/var/run");
 	add_etc(args, hostname);
 	if (!is_on(unguarded, SPAWN_GUARD_SYSTEM))
-		bwrap_add3(args, "--bind", "/", "/run/host");
+		isolation_bwrap_add3(args, "--bind", "/", "/run/host");
 	free(program);
 	return true;
 }
 
-void bwrap_seal(struct bwrap_args *args)
+void isolation_bwrap_seal(struct isolation_bwrap_args *args)
 {
-	bwrap_add3(args, "--remount-ro", "/", NULL);
+	isolation_bwrap_add3(args, "--remount-ro", "/", NULL);
 }

@@ -20,15 +20,15 @@
 
 enum { CPU_PERIOD_US = 100000, CPU_LEAST_US = 1000, REMOVE_TRIES = 20, OPEN_TRIES = 3 };
 
-struct group {
+struct isolation_group {
 	char *path;
 	int procs_fd; /* cgroup.procs, for the child */
 	bool is_v2;
 	bool has[CGROUP_CONTROLLER_COUNT];
 };
 
-struct cgroup {
-	struct group groups[CGROUP_CONTROLLER_COUNT];
+struct isolation_cgroup {
+	struct isolation_group groups[CGROUP_CONTROLLER_COUNT];
 	size_t n;
 	uint64_t oom_kills_before; /* of a sandbox that had this name */
 };
@@ -37,41 +37,41 @@ static bool put_number(const char *dir, const char *file, uint64_t value)
 {
 	char text[24];
 	snprintf(text, sizeof text, "%" PRIu64, value);
-	return cgroup_put(dir, file, text);
+	return isolation_cgroup_put(dir, file, text);
 }
 
-static uint64_t cpu_quota_us(const struct spawn_limits *limits)
+static uint64_t cpu_quota_us(const struct isolation_spawn_limits *limits)
 {
 	uint64_t us = (uint64_t)limits->cpu_milli * CPU_PERIOD_US / 1000;
 	return us < CPU_LEAST_US ? CPU_LEAST_US : us;
 }
 
-static bool set_v2(const char *dir, int controller, const struct spawn_limits *limits)
+static bool set_v2(const char *dir, int controller, const struct isolation_spawn_limits *limits)
 {
 	char quota[48];
 	switch (controller) {
 	case CGROUP_MEMORY:
 		/* a job is killed, not all of the sandbox */
-		cgroup_put(dir, "memory.oom.group", "0");
+		isolation_cgroup_put(dir, "memory.oom.group", "0");
 		if (!put_number(dir, "memory.max", limits->memory_bytes))
 			return false;
-		cgroup_put(dir, "memory.swap.max", "0");
+		isolation_cgroup_put(dir, "memory.swap.max", "0");
 		return true;
 	case CGROUP_PIDS:
 		return put_number(dir, "pids.max", limits->pids);
 	default:
 		snprintf(quota, sizeof quota, "%" PRIu64 " %d", cpu_quota_us(limits),
 			CPU_PERIOD_US);
-		return cgroup_put(dir, "cpu.max", quota);
+		return isolation_cgroup_put(dir, "cpu.max", quota);
 	}
 }
 
-static bool set_v1(const char *dir, int controller, const struct spawn_limits *limits)
+static bool set_v1(const char *dir, int controller, const struct isolation_spawn_limits *limits)
 {
 	switch (controller) {
 	case CGROUP_MEMORY:
 		/* memory and swap together are never less than memory: out of the way, then back */
-		cgroup_put(dir, "memory.memsw.limit_in_bytes", "-1");
+		isolation_cgroup_put(dir, "memory.memsw.limit_in_bytes", "-1");
 		if (!put_number(dir, "memory.limit_in_bytes", limits->memory_bytes))
 			return false;
 		put_number(dir, "memory.memsw.limit_in_bytes", limits->memory_bytes);
@@ -84,7 +84,7 @@ static bool set_v1(const char *dir, int controller, const struct spawn_limits *l
 	}
 }
 
-static struct group *group_at(struct cgroup *cgroup, const char *path)
+static struct isolation_group *group_at(struct isolation_cgroup *cgroup, const char *path)
 {
 	for (size_t i = 0; i < cgroup->n; i++)
 		if (strcmp(cgroup->groups[i].path, path) == 0)
@@ -93,11 +93,11 @@ static struct group *group_at(struct cgroup *cgroup, const char *path)
 }
 
 /* The group in this place, made if it is not there yet; NULL if that is not allowed. */
-static struct group *open_group(
-	struct cgroup *cgroup, const struct cgroup_place *place, const char *name)
+static struct isolation_group *open_group(struct isolation_cgroup *cgroup,
+	const struct isolation_cgroup_place *place, const char *name)
 {
 	char *path = place->dir ? x_asprintf("%s/%s", place->dir, name) : NULL;
-	struct group *group = path ? group_at(cgroup, path) : NULL;
+	struct isolation_group *group = path ? group_at(cgroup, path) : NULL;
 	if (path == NULL || group != NULL) {
 		free(path);
 		return group;
@@ -106,7 +106,8 @@ static struct group *open_group(
 	bool ok = false;
 	/* again if another backend's last sandbox took the folder away in between */
 	for (int try = 0; !ok && try < OPEN_TRIES; try++)
-		ok = cgroup_place_open(place) && (mkdir(path, 0755) == 0 || errno == EEXIST);
+		ok = isolation_cgroup_place_open(place) &&
+		     (mkdir(path, 0755) == 0 || errno == EEXIST);
 	int fd = ok ? open(procs, O_WRONLY | O_CLOEXEC) : -1;
 	free(procs);
 	if (fd < 0) {
@@ -116,15 +117,16 @@ static struct group *open_group(
 		return NULL;
 	}
 	group = &cgroup->groups[cgroup->n++];
-	*group = (struct group){ .path = path, .procs_fd = fd, .is_v2 = place->is_v2 };
+	*group =
+		(struct isolation_group){ .path = path, .procs_fd = fd, .is_v2 = place->is_v2 };
 	return group;
 }
 
-static uint64_t read_oom_kills(const struct cgroup *cgroup)
+static uint64_t read_oom_kills(const struct isolation_cgroup *cgroup)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
-		const struct group *group = &cgroup->groups[i];
+		const struct isolation_group *group = &cgroup->groups[i];
 		char *path = x_asprintf("%s/%s", group->path,
 			group->is_v2 ? "memory.events" : "memory.oom_control");
 		size_t n;
@@ -142,7 +144,8 @@ static uint64_t read_oom_kills(const struct cgroup *cgroup)
 	return sum;
 }
 
-struct cgroup *cgroup_new(const char *name, const struct spawn_limits *limits)
+struct isolation_cgroup *isolation_cgroup_new(
+	const char *name, const struct isolation_spawn_limits *limits)
 {
 	const bool wants[CGROUP_CONTROLLER_COUNT] = {
 		[CGROUP_MEMORY] = limits->memory_bytes > 0,
@@ -151,26 +154,27 @@ struct cgroup *cgroup_new(const char *name, const struct spawn_limits *limits)
 	};
 	if (name == NULL || !*name || strchr(name, '/') != NULL || name[0] == '.')
 		return NULL;
-	struct cgroup *cgroup = x_calloc(1, sizeof *cgroup);
+	struct isolation_cgroup *cgroup = x_calloc(1, sizeof *cgroup);
 	bool is_any = false;
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		if (!wants[i])
 			continue;
-		struct group *group = open_group(cgroup, &cgroup_places_own()->of[i], name);
+		struct isolation_group *group =
+			open_group(cgroup, &isolation_cgroup_places_own()->of[i], name);
 		if (group != NULL)
 			group->has[i] = group->is_v2 ? set_v2(group->path, i, limits)
 						     : set_v1(group->path, i, limits);
 		is_any = is_any || (group != NULL && group->has[i]);
 	}
 	if (!is_any) {
-		cgroup_free(cgroup);
+		isolation_cgroup_free(cgroup);
 		return NULL;
 	}
 	cgroup->oom_kills_before = read_oom_kills(cgroup);
 	return cgroup;
 }
 
-void cgroup_join(const struct cgroup *cgroup)
+void isolation_cgroup_join(const struct isolation_cgroup *cgroup)
 {
 	/* "0" means the writer; only write(), as after a fork. cgroup_holds() tells whether it worked */
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++)
@@ -178,7 +182,7 @@ void cgroup_join(const struct cgroup *cgroup)
 			continue;
 }
 
-static char *read_procs(const struct group *group)
+static char *read_procs(const struct isolation_group *group)
 {
 	size_t n;
 	char *path = x_asprintf("%s/cgroup.procs", group->path);
@@ -187,11 +191,11 @@ static char *read_procs(const struct group *group)
 	return text;
 }
 
-void cgroup_kill(const struct cgroup *cgroup)
+void isolation_cgroup_kill(const struct isolation_cgroup *cgroup)
 {
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
-		const struct group *group = &cgroup->groups[i];
-		if (group->is_v2 && cgroup_put(group->path, "cgroup.kill", "1"))
+		const struct isolation_group *group = &cgroup->groups[i];
+		if (group->is_v2 && isolation_cgroup_put(group->path, "cgroup.kill", "1"))
 			continue;
 		char *text = read_procs(group), *save = NULL;
 		for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL;
@@ -204,15 +208,15 @@ void cgroup_kill(const struct cgroup *cgroup)
 	}
 }
 
-uint64_t cgroup_oom_kills(const struct cgroup *cgroup)
+uint64_t isolation_cgroup_oom_kills(const struct isolation_cgroup *cgroup)
 {
 	uint64_t now = read_oom_kills(cgroup);
 	return cgroup != NULL && now > cgroup->oom_kills_before ? now - cgroup->oom_kills_before
 								: 0;
 }
 
-static const struct group *group_with(
-	const struct cgroup *cgroup, enum cgroup_controller controller)
+static const struct isolation_group *group_with(
+	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller)
 {
 	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++)
 		if (cgroup->groups[i].has[controller])
@@ -220,14 +224,16 @@ static const struct group *group_with(
 	return NULL;
 }
 
-bool cgroup_has(const struct cgroup *cgroup, enum cgroup_controller controller)
+bool isolation_cgroup_has(
+	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller)
 {
 	return group_with(cgroup, controller) != NULL;
 }
 
-bool cgroup_holds(const struct cgroup *cgroup, enum cgroup_controller controller, pid_t pid)
+bool isolation_cgroup_holds(const struct isolation_cgroup *cgroup,
+	enum isolation_cgroup_controller controller, pid_t pid)
 {
-	const struct group *group = group_with(cgroup, controller);
+	const struct isolation_group *group = group_with(cgroup, controller);
 	char *text = group ? read_procs(group) : NULL, *save = NULL;
 	bool found = false;
 	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL && !found;
@@ -239,12 +245,12 @@ bool cgroup_holds(const struct cgroup *cgroup, enum cgroup_controller controller
 	return found;
 }
 
-void cgroup_free(struct cgroup *cgroup)
+void isolation_cgroup_free(struct isolation_cgroup *cgroup)
 {
 	if (cgroup == NULL)
 		return;
 	for (size_t i = 0; i < cgroup->n; i++) {
-		struct group *group = &cgroup->groups[i];
+		struct isolation_group *group = &cgroup->groups[i];
 		close(group->procs_fd);
 		/* the last process may still be on its way out */
 		for (int try = 0;

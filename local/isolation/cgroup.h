@@ -9,16 +9,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cgroup;
-struct spawn_limits;
+struct isolation_cgroup;
+struct isolation_spawn_limits;
 
-struct cgroup *cgroup_new(const char *name, const struct spawn_limits *limits); /* NULL: none */
-void cgroup_free(struct cgroup *cgroup);                                        /* removes it */
-void cgroup_join(const struct cgroup *cgroup); /* the calling process; between fork and exec */
-void cgroup_kill(const struct cgroup *cgroup); /* everything in it */
-/* Processes that were killed at the memory limit since cgroup_new(). */
-uint64_t cgroup_oom_kills(const struct cgroup *cgroup);
+struct isolation_cgroup *isolation_cgroup_new(
+	const char *name, const struct isolation_spawn_limits *limits); /* NULL: none */
+void isolation_cgroup_free(struct isolation_cgroup *cgroup);            /* removes it */
+void isolation_cgroup_join(
+	const struct isolation_cgroup *cgroup); /* the calling process; between fork and exec */
+void isolation_cgroup_kill(const struct isolation_cgroup *cgroup); /* everything in it */
+/* Processes that were killed at the memory limit since isolation_cgroup_new(). */
+uint64_t isolation_cgroup_oom_kills(const struct isolation_cgroup *cgroup);
 /* The limit of this controller was set. */
-bool cgroup_has(const struct cgroup *cgroup, enum cgroup_controller controller);
+bool isolation_cgroup_has(
+	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller);
 /* And this process is held by it. */
-bool cgroup_holds(const struct cgroup *cgroup, enum cgroup_controller controller, pid_t pid);
+bool isolation_cgroup_holds(const struct isolation_cgroup *cgroup,
+	enum isolation_cgroup_controller controller, pid_t pid);

@@ -16,13 +16,13 @@
 
 enum { MAX_FILE_BYTES = 64 << 10, LEFT_MS = 60000 };
 
-const char *const cgroup_controller_names[CGROUP_CONTROLLER_COUNT] = {
+const char *const isolation_cgroup_controller_names[CGROUP_CONTROLLER_COUNT] = {
 	[CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "pids", [CGROUP_CPU] = "cpu"
 };
 
 static const char leaf_name[] = "sandmux-backend", folder_name[] = "sandmux";
 
-bool cgroup_put(const char *dir, const char *file, const char *value)
+bool isolation_cgroup_put(const char *dir, const char *file, const char *value)
 {
 	char *path = x_asprintf("%s/%s", dir, file);
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -78,8 +78,8 @@ static void enable(const char *dir)
 {
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		char word[16];
-		snprintf(word, sizeof word, "+%s", cgroup_controller_names[i]);
-		cgroup_put(dir, "cgroup.subtree_control", word);
+		snprintf(word, sizeof word, "+%s", isolation_cgroup_controller_names[i]);
+		isolation_cgroup_put(dir, "cgroup.subtree_control", word);
 	}
 }
 
@@ -97,7 +97,7 @@ static bool is_listed(const char *dir, const char *file, const char *controller)
 /* ---- v2 ---- */
 
 /* The folder for sandboxes below parent gets what parent can hand down; true if that is anything. */
-static bool offer_v2(struct cgroup_places *places, const char *parent)
+static bool offer_v2(struct isolation_cgroup_places *places, const char *parent)
 {
 	char *dir = x_asprintf("%s/%s", parent, folder_name);
 	bool is_any = false;
@@ -112,8 +112,8 @@ static bool offer_v2(struct cgroup_places *places, const char *parent)
 	}
 	enable(dir);
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		struct cgroup_place *place = &places->of[i];
-		const char *name = cgroup_controller_names[i];
+		struct isolation_cgroup_place *place = &places->of[i];
+		const char *name = isolation_cgroup_controller_names[i];
 		if (is_listed(dir, "cgroup.subtree_control", name)) {
 			is_any = true;
 			place->dir = x_strdup(dir);
@@ -131,17 +131,17 @@ static bool offer_v2(struct cgroup_places *places, const char *parent)
 }
 
 /* Our own group belongs to us: out of it into a leaf, and the controllers on. Back again if others live there too. */
-static bool try_delegated(struct cgroup_places *places, const char *own)
+static bool try_delegated(struct isolation_cgroup_places *places, const char *own)
 {
 	char *procs = x_asprintf("%s/cgroup.procs", own);
 	char *leaf = x_asprintf("%s/%s", own, leaf_name);
 	bool may = access(procs, W_OK) == 0 && make_dir(leaf);
 	bool ok = false;
-	if (may && cgroup_put(leaf, "cgroup.procs", "0")) {
+	if (may && isolation_cgroup_put(leaf, "cgroup.procs", "0")) {
 		enable(own);
 		ok = offer_v2(places, own);
 		if (!ok)
-			cgroup_put(own, "cgroup.procs", "0");
+			isolation_cgroup_put(own, "cgroup.procs", "0");
 	}
 	if (may && !ok)
 		rmdir(leaf);
@@ -166,7 +166,7 @@ static void enable_down_to(const char *root, const char *dir)
 	free(path);
 }
 
-static void find_v2(struct cgroup_places *places, const char *root, const char *path)
+static void find_v2(struct isolation_cgroup_places *places, const char *root, const char *path)
 {
 	bool is_root = strcmp(path, "/") == 0;
 	char *own = x_asprintf("%s%s", root, is_root ? "" : path);
@@ -189,7 +189,7 @@ static void find_v2(struct cgroup_places *places, const char *root, const char *
 
 /* ---- v1 ---- */
 
-static bool try_v1(struct cgroup_place *place, const char *parent, bool is_first)
+static bool try_v1(struct isolation_cgroup_place *place, const char *parent, bool is_first)
 {
 	char *dir = x_asprintf("%s/%s", parent, folder_name);
 	bool ok = make_dir(dir) && access(dir, W_OK | X_OK) == 0;
@@ -204,10 +204,10 @@ static bool try_v1(struct cgroup_place *place, const char *parent, bool is_first
 	return false;
 }
 
-static void find_v1(
-	struct cgroup_place *place, const char *root, const char *path, int controller)
+static void find_v1(struct isolation_cgroup_place *place, const char *root, const char *path,
+	int controller)
 {
-	const char *name = cgroup_controller_names[controller];
+	const char *name = isolation_cgroup_controller_names[controller];
 	char *base = x_asprintf("%s/%s", root, name);
 	char *own = x_asprintf("%s%s", base, strcmp(path, "/") == 0 ? "" : path);
 	/* inside a container the path is that of the host: the mount begins at our own group */
@@ -217,36 +217,37 @@ static void find_v1(
 	free(base);
 }
 
-void cgroup_places_find(struct cgroup_places *places, const char *root, const char *self)
+void isolation_cgroup_places_find(
+	struct isolation_cgroup_places *places, const char *root, const char *self)
 {
 	char *controllers = x_asprintf("%s/cgroup.controllers", root);
 	char *path = own_path(self, "");
-	*places = (struct cgroup_places){ 0 };
+	*places = (struct isolation_cgroup_places){ 0 };
 	if (path != NULL && *path == '/' && access(controllers, R_OK) == 0)
 		find_v2(places, root, path);
 	free(path);
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		struct cgroup_place *place = &places->of[i];
-		path = place->dir ? NULL : own_path(self, cgroup_controller_names[i]);
+		struct isolation_cgroup_place *place = &places->of[i];
+		path = place->dir ? NULL : own_path(self, isolation_cgroup_controller_names[i]);
 		if (path != NULL && *path == '/')
 			find_v1(place, root, path, i);
 		free(path);
 		if (place->dir == NULL && place->why[0] == '\0')
 			snprintf(place->why, sizeof place->why,
 				"this kernel offers no %s cgroup here",
-				cgroup_controller_names[i]);
+				isolation_cgroup_controller_names[i]);
 	}
 	free(controllers);
 }
 
-void cgroup_places_deinit(struct cgroup_places *places)
+void isolation_cgroup_places_deinit(struct isolation_cgroup_places *places)
 {
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++)
 		free(places->of[i].dir);
-	*places = (struct cgroup_places){ 0 };
+	*places = (struct isolation_cgroup_places){ 0 };
 }
 
-void cgroup_place_sweep(const char *dir, int64_t older_than_ms)
+void isolation_cgroup_place_sweep(const char *dir, int64_t older_than_ms)
 {
 	int64_t now = clock_wall_ms();
 	DIR *d = opendir(dir);
@@ -264,21 +265,21 @@ void cgroup_place_sweep(const char *dir, int64_t older_than_ms)
 		closedir(d);
 }
 
-const struct cgroup_places *cgroup_places_own(void)
+const struct isolation_cgroup_places *isolation_cgroup_places_own(void)
 {
-	static struct cgroup_places places;
+	static struct isolation_cgroup_places places;
 	static bool is_found;
 	if (is_found)
 		return &places;
 	is_found = true;
-	cgroup_places_find(&places, "/sys/fs/cgroup", "/proc/self/cgroup");
+	isolation_cgroup_places_find(&places, "/sys/fs/cgroup", "/proc/self/cgroup");
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++)
 		if (places.of[i].dir != NULL)
-			cgroup_place_sweep(places.of[i].dir, LEFT_MS);
+			isolation_cgroup_place_sweep(places.of[i].dir, LEFT_MS);
 	return &places;
 }
 
-bool cgroup_place_open(const struct cgroup_place *place)
+bool isolation_cgroup_place_open(const struct isolation_cgroup_place *place)
 {
 	if (place->dir == NULL || !make_dir(place->dir))
 		return false;

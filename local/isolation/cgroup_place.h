@@ -11,28 +11,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum cgroup_controller { CGROUP_MEMORY, CGROUP_PIDS, CGROUP_CPU, CGROUP_CONTROLLER_COUNT };
-extern const char *const cgroup_controller_names[CGROUP_CONTROLLER_COUNT];
+enum isolation_cgroup_controller {
+	CGROUP_MEMORY,
+	CGROUP_PIDS,
+	CGROUP_CPU,
+	CGROUP_CONTROLLER_COUNT
+};
+extern const char *const isolation_cgroup_controller_names[CGROUP_CONTROLLER_COUNT];
 
-struct cgroup_place {
+struct isolation_cgroup_place {
 	char *dir; /* a folder "…/sandmux" for one group a sandbox; NULL: there is none */
 	bool is_v2;
 	char why[160]; /* why there is none */
 };
 
-struct cgroup_places {
-	struct cgroup_place of[CGROUP_CONTROLLER_COUNT];
+struct isolation_cgroup_places {
+	struct isolation_cgroup_place of[CGROUP_CONTROLLER_COUNT];
 };
 
 /* Looks, tries, and may move this process into a leaf. root: "/sys/fs/cgroup", self: "/proc/self/cgroup". */
-void cgroup_places_find(struct cgroup_places *places, const char *root, const char *self);
-void cgroup_places_deinit(struct cgroup_places *places);
+void isolation_cgroup_places_find(
+	struct isolation_cgroup_places *places, const char *root, const char *self);
+void isolation_cgroup_places_deinit(struct isolation_cgroup_places *places);
 /* Removes groups that a killed backend left: those in this folder that nothing is in, and that are this old. */
-void cgroup_place_sweep(const char *dir, int64_t older_than_ms);
+void isolation_cgroup_place_sweep(const char *dir, int64_t older_than_ms);
 /* Those of this process, found (and swept) at the first call. */
-const struct cgroup_places *cgroup_places_own(void);
+const struct isolation_cgroup_places *isolation_cgroup_places_own(void);
 /* Makes the folder again if it went with the last sandbox. */
-bool cgroup_place_open(const struct cgroup_place *place);
+bool isolation_cgroup_place_open(const struct isolation_cgroup_place *place);
 
 /* One value into one file of a group. */
-bool cgroup_put(const char *dir, const char *file, const char *value);
+bool isolation_cgroup_put(const char *dir, const char *file, const char *value);

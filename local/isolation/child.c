@@ -14,12 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool child_pass(int fd)
+bool isolation_child_pass(int fd)
 {
 	return fd < 0 || fcntl(fd, F_SETFD, 0) == 0;
 }
 
-bool child_become(uid_t uid)
+bool isolation_child_become(uid_t uid)
 {
 	gid_t gid = (gid_t)uid;
 	if (uid == 0)
@@ -31,7 +31,7 @@ bool child_become(uid_t uid)
 	return true;
 }
 
-static void run_child(const struct child_opts *opts, pid_t parent, int error_fd)
+static void run_child(const struct isolation_child_opts *opts, pid_t parent, int error_fd)
 {
 	sigset_t none;
 	struct sigaction act = { .sa_handler = SIG_DFL };
@@ -59,7 +59,7 @@ static void run_child(const struct child_opts *opts, pid_t parent, int error_fd)
 	_exit(n > 0 ? 127 : 126);
 }
 
-pid_t child_start(const struct child_opts *opts, struct err *err)
+pid_t isolation_child_start(const struct isolation_child_opts *opts, struct err *err)
 {
 	int error_pipe[2];
 	if (pipe2(error_pipe, O_CLOEXEC) != 0)
@@ -83,6 +83,6 @@ pid_t child_start(const struct child_opts *opts, struct err *err)
 	if (pid > 0 && n <= 0)
 		return pid;
 	if (pid > 0)
-		bwrap_reap(pid);
+		isolation_bwrap_reap(pid);
 	return err_set_errno(err, errnum, "cannot run %s", opts->name), 0;
 }

@@ -8,7 +8,7 @@
 
 struct err;
 
-struct child_opts {
+struct isolation_child_opts {
 	const char *name;   /* for the error */
 	int log_fd;         /* becomes stderr; −1: dropped; stdin and stdout are /dev/null */
 	bool keeps_keyring; /* for a test: that of whoever started this process */
@@ -20,9 +20,10 @@ struct child_opts {
 };
 
 /* The pid of the running program, 0 with ERR_SYSTEM. Waits for the exec. */
-pid_t child_start(const struct child_opts *opts, struct err *err);
+pid_t isolation_child_start(const struct isolation_child_opts *opts, struct err *err);
 
 /* ---- for run() */
-bool child_pass(int fd); /* lets the program have it, under its own number; −1 is fine */
+bool isolation_child_pass(
+	int fd); /* lets the program have it, under its own number; −1 is fine */
 /* Becomes an ordinary user with no groups, for good; 0: stays who it is. Dies with the parent all the same. */
-bool child_become(uid_t uid);
+bool isolation_child_become(uid_t uid);

@@ -110,16 +110,16 @@ static bool collect(int fd, pid_t pid, char *text, size_t size)
 /* As root as one of the users that sandboxes get: what root may do proves nothing. */
 static bool become_tenant(void)
 {
-	const struct stage nothing = { 0 };
+	const struct isolation_stage nothing = { 0 };
 	if (geteuid() != 0)
 		return true;
-	if (stage_enter(&nothing) && child_become(OWNER_LAST))
+	if (isolation_stage_enter(&nothing) && isolation_child_become(OWNER_LAST))
 		return true;
 	dprintf(2, "root may not mount here or become another user: %s", strerror(errno));
 	return false;
 }
 
-static pid_t run(struct bwrap_args *args, int out)
+static pid_t run(struct isolation_bwrap_args *args, int out)
 {
 	pid_t pid = fork();
 	if (pid != 0)
@@ -138,21 +138,21 @@ static pid_t run(struct bwrap_args *args, int out)
 
 bool isolation_check(struct err *err)
 {
-	struct bwrap_args args = { 0 };
+	struct isolation_bwrap_args args = { 0 };
 	int fds[2];
-	if (!bwrap_base(&args, "check", 0, err)) {
-		bwrap_free(&args);
+	if (!isolation_bwrap_base(&args, "check", 0, err)) {
+		isolation_bwrap_free(&args);
 		return false;
 	}
-	bwrap_seal(&args);
-	bwrap_add3(&args, "--", "/bin/true", NULL);
+	isolation_bwrap_seal(&args);
+	isolation_bwrap_add3(&args, "--", "/bin/true", NULL);
 	if (pipe2(fds, O_CLOEXEC) != 0) {
-		bwrap_free(&args);
+		isolation_bwrap_free(&args);
 		return err_set_errno(err, errno, "pipe");
 	}
 	pid_t pid = run(&args, fds[1]);
 	close(fds[1]);
-	bwrap_free(&args);
+	isolation_bwrap_free(&args);
 	if (pid < 0) {
 		close(fds[0]);
 		return err_set_errno(err, errno, "cannot run bubblewrap");
@@ -160,7 +160,7 @@ bool isolation_check(struct err *err)
 	char output[256];
 	bool in_time = collect(fds[0], pid, output, sizeof output);
 	close(fds[0]);
-	int status = bwrap_reap(pid);
+	int status = isolation_bwrap_reap(pid);
 	if (!in_time)
 		return err_set(err, ERR_LOCAL_ISOLATION, "bubblewrap did not answer in 5 s");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

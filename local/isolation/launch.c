@@ -72,7 +72,7 @@ static char *find_beside(const char *name, struct err *err)
 	return NULL;
 }
 
-char *launch_find_daemon(const struct spawn_opts *opts, struct err *err)
+char *isolation_launch_find_daemon(const struct isolation_spawn_opts *opts, struct err *err)
 {
 	if (opts->daemon_path == NULL)
 		return find_beside("sandmux-sandboxd", err);
@@ -82,7 +82,7 @@ char *launch_find_daemon(const struct spawn_opts *opts, struct err *err)
 	return real;
 }
 
-char *launch_find_proxy(const struct spawn_opts *opts, struct err *err)
+char *isolation_launch_find_proxy(const struct isolation_spawn_opts *opts, struct err *err)
 {
 	static const char name[] = "sandmux-port-proxy";
 	char *daemon = opts->daemon_path != NULL ? realpath(opts->daemon_path, NULL) : NULL;
@@ -99,7 +99,7 @@ char *launch_find_proxy(const struct spawn_opts *opts, struct err *err)
 	return find_beside(name, err);
 }
 
-static void add_env(struct launch *launch, const char *variable)
+static void add_env(struct isolation_launch *launch, const char *variable)
 {
 	size_t name_n = strcspn(variable, "=");
 	for (size_t i = 0; i < launch->n_env; i++) {
@@ -115,7 +115,8 @@ static void add_env(struct launch *launch, const char *variable)
 	launch->env[launch->n_env] = NULL;
 }
 
-static void make_env(struct launch *launch, const struct spawn_opts *opts, const char *home)
+static void make_env(struct isolation_launch *launch, const struct isolation_spawn_opts *opts,
+	const char *home)
 {
 	static const char *const fixed[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -132,20 +133,21 @@ static void make_env(struct launch *launch, const struct spawn_opts *opts, const
 			add_env(launch, *e);
 }
 
-static void add_number(struct bwrap_args *args, const char *option, uint64_t value)
+static void add_number(struct isolation_bwrap_args *args, const char *option, uint64_t value)
 {
 	char text[24];
 	snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-	bwrap_add3(args, option, text, NULL);
+	isolation_bwrap_add3(args, option, text, NULL);
 }
 
-static bool is_guarded(const struct spawn_opts *opts, enum spawn_guard guard)
+static bool is_guarded(
+	const struct isolation_spawn_opts *opts, enum isolation_spawn_guard guard)
 {
 	return (opts->unguarded >> guard & 1) == 0;
 }
 
-static void add_limits(
-	struct bwrap_args *args, const struct spawn_limits *limits, bool has_cgroup_memory)
+static void add_limits(struct isolation_bwrap_args *args,
+	const struct isolation_spawn_limits *limits, bool has_cgroup_memory)
 {
 	if (limits->pids > 0)
 		add_number(args, "--limit-processes", limits->pids);
@@ -158,14 +160,15 @@ static void add_limits(
 		add_number(args, "--limit-data", limits->memory_bytes);
 }
 
-static void add_daemon_args(struct launch *launch, const struct spawn_opts *opts,
-	const char *program, const char *root, bool has_cgroup_memory)
+static void add_daemon_args(struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, const char *program, const char *root,
+	bool has_cgroup_memory)
 {
-	struct bwrap_args *args = &launch->args;
-	bwrap_add(args, program);
-	bwrap_add3(args, "--root-dir", root, NULL);
+	struct isolation_bwrap_args *args = &launch->args;
+	isolation_bwrap_add(args, program);
+	isolation_bwrap_add3(args, "--root-dir", root, NULL);
 	if (opts->token_sha256 != NULL)
-		bwrap_add3(args, "--auth-token-sha256", opts->token_sha256, NULL);
+		isolation_bwrap_add3(args, "--auth-token-sha256", opts->token_sha256, NULL);
 	add_limits(args, &opts->limits, has_cgroup_memory);
 	if (launch->ready_write < 0) {
 		add_number(args, "--rest-fd", (uint64_t)launch->rest_fd);
@@ -174,21 +177,22 @@ static void add_daemon_args(struct launch *launch, const struct spawn_opts *opts
 }
 
 /* What the daemon itself locks behind it (local/daemon/jail.h). */
-static bool add_jail_args(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+static bool add_jail_args(struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, struct err *err)
 {
-	struct bwrap_args *args = &launch->args;
-	bwrap_add(args, "--own-userns");
+	struct isolation_bwrap_args *args = &launch->args;
+	isolation_bwrap_add(args, "--own-userns");
 	if (is_guarded(opts, SPAWN_GUARD_CLOSED))
-		bwrap_add(args, "--closed");
+		isolation_bwrap_add(args, "--closed");
 	if (is_guarded(opts, SPAWN_GUARD_LANDLOCK))
-		bwrap_add(args, "--landlock");
+		isolation_bwrap_add(args, "--landlock");
 	if (launch->ready_write >= 0) {
-		bwrap_add3(args, "--socket-dir", inside_dir, NULL);
+		isolation_bwrap_add3(args, "--socket-dir", inside_dir, NULL);
 		add_number(args, "--ready-fd", (uint64_t)launch->ready_write);
 	}
 	if (!is_guarded(opts, SPAWN_GUARD_FILTER))
 		return true;
-	launch->filter_fd = syscall_filter_fd(err);
+	launch->filter_fd = isolation_syscall_filter_fd(err);
 	if (launch->filter_fd < 0)
 		return false;
 	add_number(args, "--filter-fd", (uint64_t)launch->filter_fd);
@@ -196,12 +200,13 @@ static bool add_jail_args(struct launch *launch, const struct spawn_opts *opts, 
 }
 
 /* As seen by who runs bubblewrap: as root another user, who cannot walk to every path of ours. */
-static const char *source(struct launch *launch, const char *path)
+static const char *source(struct isolation_launch *launch, const char *path)
 {
-	return launch->host_uid != 0 ? stage_add(&launch->stage, path) : path;
+	return launch->host_uid != 0 ? isolation_stage_add(&launch->stage, path) : path;
 }
 
-static bool make_pipes(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+static bool make_pipes(struct isolation_launch *launch, const struct isolation_spawn_opts *opts,
+	struct err *err)
 {
 	int info[2], ready[2];
 	if (pipe2(info, O_CLOEXEC) != 0)
@@ -220,48 +225,49 @@ static bool make_pipes(struct launch *launch, const struct spawn_opts *opts, str
 }
 
 /* Who is root on the host is never in a sandbox, and neither is somebody else of this machine. */
-static bool choose_user(struct launch *launch, const struct spawn_opts *opts, struct err *err)
+static bool choose_user(struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, struct err *err)
 {
 	bool is_guarded_user = is_guarded(opts, SPAWN_GUARD_HOST_USER);
 	launch->host_uid = geteuid() == 0 && is_guarded_user ? opts->host_uid : 0;
-	if (geteuid() != 0 || !is_guarded_user || owner_is_ours(opts->host_uid))
+	if (geteuid() != 0 || !is_guarded_user || isolation_owner_is_ours(opts->host_uid))
 		return true;
 	return err_set(err, ERR_ARG_INVALID, "%lu is no user for a sandbox",
 		(unsigned long)opts->host_uid);
 }
 
-static bool make_bwrap(struct launch *launch, struct cgroup *cgroup,
-	const struct spawn_opts *opts, const char *program, struct err *err)
+static bool make_bwrap(struct isolation_launch *launch, struct isolation_cgroup *cgroup,
+	const struct isolation_spawn_opts *opts, const char *program, struct err *err)
 {
-	struct bwrap_args *args = &launch->args;
+	struct isolation_bwrap_args *args = &launch->args;
 	char hostname[HOST_NAME_MAX];
 	snprintf(hostname, sizeof hostname, "%s", opts->name);
 	if (!choose_user(launch, opts, err) || !make_pipes(launch, opts, err) ||
-		!bwrap_base(args, hostname, opts->unguarded, err))
+		!isolation_bwrap_base(args, hostname, opts->unguarded, err))
 		return false;
-	bwrap_add3(args, "--perms", "0755", NULL);
-	bwrap_add3(args, "--dir", inside_dir, NULL);
-	bwrap_add3(args, "--ro-bind", source(launch, program), inside_daemon);
-	char **libs = libs_outside_system(program);
+	isolation_bwrap_add3(args, "--perms", "0755", NULL);
+	isolation_bwrap_add3(args, "--dir", inside_dir, NULL);
+	isolation_bwrap_add3(args, "--ro-bind", source(launch, program), inside_daemon);
+	char **libs = isolation_libs_outside_system(program);
 	for (size_t i = 0; libs[i] != NULL; i++)
-		bwrap_add3(args, "--ro-bind", source(launch, libs[i]), libs[i]);
-	libs_free(libs);
-	bwrap_add3(args, "--bind", source(launch, opts->workspace), "/workspace");
-	bwrap_seal(args);
-	bwrap_add3(args, "--chdir", "/workspace", NULL);
-	if (!bwrap_add_env(args, launch->env, err))
+		isolation_bwrap_add3(args, "--ro-bind", source(launch, libs[i]), libs[i]);
+	isolation_libs_free(libs);
+	isolation_bwrap_add3(args, "--bind", source(launch, opts->workspace), "/workspace");
+	isolation_bwrap_seal(args);
+	isolation_bwrap_add3(args, "--chdir", "/workspace", NULL);
+	if (!isolation_bwrap_add_env(args, launch->env, err))
 		return false;
 	launch->is_env_inside = true;
 	add_number(args, "--info-fd", (uint64_t)launch->info_write);
-	bwrap_add(args, "--");
-	add_daemon_args(
-		launch, opts, inside_daemon, "/workspace", cgroup_has(cgroup, CGROUP_MEMORY));
+	isolation_bwrap_add(args, "--");
+	add_daemon_args(launch, opts, inside_daemon, "/workspace",
+		isolation_cgroup_has(cgroup, CGROUP_MEMORY));
 	return add_jail_args(launch, opts, err);
 }
 
-struct start {
-	struct launch *launch;
-	struct cgroup *cgroup;
+struct isolation_launch_start {
+	struct isolation_launch *launch;
+	struct isolation_cgroup *cgroup;
 };
 
 /* When the machine runs out of memory a job goes first (exec_child.c raises it further), then its daemon, then the
@@ -281,48 +287,52 @@ static void offer_to_oom_killer(void)
 static void run_child(void *arg)
 {
 	static char *const no_env[] = { NULL };
-	struct start *start = arg;
-	struct launch *launch = start->launch;
-	cgroup_join(start->cgroup);
+	struct isolation_launch_start *start = arg;
+	struct isolation_launch *launch = start->launch;
+	isolation_cgroup_join(start->cgroup);
 	offer_to_oom_killer();
 	bool is_inside = launch->ready_write < 0; /* the sockets themselves go in */
-	bool ok =
-		(!is_inside || (child_pass(launch->rest_fd) && child_pass(launch->grpc_fd))) &&
-		child_pass(launch->info_write) && child_pass(launch->ready_write) &&
-		child_pass(launch->filter_fd);
+	bool ok = (!is_inside || (isolation_child_pass(launch->rest_fd) &&
+					 isolation_child_pass(launch->grpc_fd))) &&
+		  isolation_child_pass(launch->info_write) &&
+		  isolation_child_pass(launch->ready_write) &&
+		  isolation_child_pass(launch->filter_fd);
 	for (size_t i = 0; i < launch->args.n_fds; i++)
-		ok = ok && child_pass(launch->args.fds[i]);
-	ok = ok && (launch->host_uid == 0 || stage_enter(&launch->stage)) &&
-	     child_become(launch->host_uid);
+		ok = ok && isolation_child_pass(launch->args.fds[i]);
+	ok = ok && (launch->host_uid == 0 || isolation_stage_enter(&launch->stage)) &&
+	     isolation_child_become(launch->host_uid);
 	if (ok)
 		execve(launch->args.words[0], launch->args.words,
 			launch->is_env_inside ? no_env : launch->env);
 }
 
-pid_t launch_fork(struct launch *launch, struct cgroup *cgroup, struct err *err)
+pid_t isolation_launch_fork(
+	struct isolation_launch *launch, struct isolation_cgroup *cgroup, struct err *err)
 {
-	struct start start = { launch, cgroup };
-	return child_start(&(struct child_opts){ .name = launch->args.words[0],
-				   .log_fd = launch->log_fd,
-				   .keeps_keyring = launch->keeps_keyring,
-				   .may_dump_core = launch->may_dump_core,
-				   .run = run_child,
-				   .arg = &start },
+	struct isolation_launch_start start = { launch, cgroup };
+	return isolation_child_start(
+		&(struct isolation_child_opts){ .name = launch->args.words[0],
+			.log_fd = launch->log_fd,
+			.keeps_keyring = launch->keeps_keyring,
+			.may_dump_core = launch->may_dump_core,
+			.run = run_child,
+			.arg = &start },
 		err);
 }
 
 /* A workspace belongs to the user of its sandbox. One that did not (an older backend made it, or the volume was another
  * sandbox's) is handed over, everything in it included. */
-static bool own_workspace(const struct launch *launch, const struct spawn_opts *opts,
-	const struct stat *st, struct err *err)
+static bool own_workspace(const struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, const struct stat *st, struct err *err)
 {
 	if (launch->host_uid == 0 || st->st_uid == launch->host_uid)
 		return true;
-	return owner_change_tree(opts->workspace, launch->host_uid, err);
+	return isolation_owner_change_tree(opts->workspace, launch->host_uid, err);
 }
 
-bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const char *program,
-	struct cgroup *cgroup, struct err *err)
+bool isolation_launch_prepare(struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, const char *program,
+	struct isolation_cgroup *cgroup, struct err *err)
 {
 	struct stat st;
 	if (stat(opts->workspace, &st) != 0)
@@ -348,14 +358,14 @@ bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const 
 	if (!is_plain)
 		return make_bwrap(launch, cgroup, opts, program, err) &&
 		       own_workspace(launch, opts, &st, err);
-	add_daemon_args(
-		launch, opts, program, opts->workspace, cgroup_has(cgroup, CGROUP_MEMORY));
+	add_daemon_args(launch, opts, program, opts->workspace,
+		isolation_cgroup_has(cgroup, CGROUP_MEMORY));
 	return true;
 }
 
-void launch_init(struct launch *launch)
+void isolation_launch_init(struct isolation_launch *launch)
 {
-	*launch = (struct launch){ .rest_fd = -1,
+	*launch = (struct isolation_launch){ .rest_fd = -1,
 		.grpc_fd = -1,
 		.log_fd = -1,
 		.filter_fd = -1,
@@ -365,7 +375,7 @@ void launch_init(struct launch *launch)
 		.ready_write = -1 };
 }
 
-void launch_deinit(struct launch *launch)
+void isolation_launch_deinit(struct isolation_launch *launch)
 {
 	const int fds[] = { launch->rest_fd, launch->grpc_fd, launch->info_read,
 		launch->info_write, launch->ready_read, launch->ready_write, launch->filter_fd,
@@ -376,6 +386,6 @@ void launch_deinit(struct launch *launch)
 	for (size_t i = 0; i < launch->n_env; i++)
 		free(launch->env[i]);
 	free(launch->env);
-	stage_deinit(&launch->stage);
-	bwrap_free(&launch->args);
+	isolation_stage_deinit(&launch->stage);
+	isolation_bwrap_free(&launch->args);
 }

@@ -7,12 +7,12 @@
 #include "local/isolation/spawn.h"
 #include "local/isolation/stage.h"
 
-struct cgroup;
+struct isolation_cgroup;
 
 /* What the child needs; made before the fork. */
-struct launch {
-	struct bwrap_args args;
-	struct stage stage;
+struct isolation_launch {
+	struct isolation_bwrap_args args;
+	struct isolation_stage stage;
 	char **env;
 	size_t n_env, env_capacity;
 	bool is_env_inside;                /* the program started here gets none of it */
@@ -26,11 +26,14 @@ struct launch {
 };
 
 /* The daemon's program, or another one of ours beside it; free() it. */
-char *launch_find_daemon(const struct spawn_opts *opts, struct err *err);
-char *launch_find_proxy(const struct spawn_opts *opts, struct err *err);
-void launch_init(struct launch *launch);
-bool launch_prepare(struct launch *launch, const struct spawn_opts *opts, const char *program,
-	struct cgroup *cgroup, struct err *err);
+char *isolation_launch_find_daemon(const struct isolation_spawn_opts *opts, struct err *err);
+char *isolation_launch_find_proxy(const struct isolation_spawn_opts *opts, struct err *err);
+void isolation_launch_init(struct isolation_launch *launch);
+bool isolation_launch_prepare(struct isolation_launch *launch,
+	const struct isolation_spawn_opts *opts, const char *program,
+	struct isolation_cgroup *cgroup, struct err *err);
 /* The pid of the running program, 0 if it could not be run. */
-pid_t launch_fork(struct launch *launch, struct cgroup *cgroup, struct err *err);
-void launch_deinit(struct launch *launch); /* closes what is still its own */
+pid_t isolation_launch_fork(
+	struct isolation_launch *launch, struct isolation_cgroup *cgroup, struct err *err);
+void isolation_launch_deinit(
+	struct isolation_launch *launch); /* closes what is still its own */

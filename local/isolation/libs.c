@@ -49,7 +49,7 @@ static char *trace(const char *program)
 		n += (size_t)got;
 	close(fds[0]);
 	if (pid > 0)
-		bwrap_reap(pid);
+		isolation_bwrap_reap(pid);
 	free(name);
 	free(variable);
 	return text;
@@ -76,7 +76,7 @@ static char **parse(char *text)
 	return paths;
 }
 
-char **libs_outside_system(const char *program)
+char **isolation_libs_outside_system(const char *program)
 {
 	static char *asked, *answer;
 	if (asked == NULL || strcmp(asked, program) != 0) {
@@ -91,7 +91,7 @@ char **libs_outside_system(const char *program)
 	return paths;
 }
 
-void libs_free(char **paths)
+void isolation_libs_free(char **paths)
 {
 	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
 		free(paths[i]);

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Absolute paths, NULL-terminated; libs_free(). Empty for a static program or when the loader does not
+/* Absolute paths, NULL-terminated; isolation_libs_free(). Empty for a static program or when the loader does not
  * say. The answer for the last program asked is remembered. */
-char **libs_outside_system(const char *program);
-void libs_free(char **paths);
+char **isolation_libs_outside_system(const char *program);
+void isolation_libs_free(char **paths);

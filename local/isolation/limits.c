@@ -14,18 +14,20 @@ static const char *const hows[] = { [LIMIT_NONE] = "none",
 	[LIMIT_WATCHED] = "watched" };
 _Static_assert(sizeof hows / sizeof hows[0] == LIMIT_HOW_COUNT, "a name each");
 
-const char *limit_how_name(enum limit_how how)
+const char *isolation_limit_how_name(enum isolation_limit_how how)
 {
 	return hows[how];
 }
 
-void limits_add(struct limits *limits, const char *what, uint64_t value, enum limit_unit unit,
-	enum limit_how how, const char *why, ...)
+void isolation_limits_add(struct isolation_limits *limits, const char *what, uint64_t value,
+	enum isolation_limit_unit unit, enum isolation_limit_how how, const char *why, ...)
 {
 	if (limits->n == LIMITS_MAX_ROWS)
 		return;
-	struct limit_row *row = &limits->rows[limits->n++];
-	*row = (struct limit_row){ .what = what, .value = value, .unit = unit, .how = how };
+	struct isolation_limit_row *row = &limits->rows[limits->n++];
+	*row = (struct isolation_limit_row){
+		.what = what, .value = value, .unit = unit, .how = how
+	};
 	if (why == NULL)
 		return;
 	va_list args;
@@ -55,7 +57,8 @@ static void format_bytes(uint64_t value, char out[LIMIT_TEXT_BYTES])
 	snprintf(out, LIMIT_TEXT_BYTES, "%.1f%s", rounded, suffixes[i]);
 }
 
-const char *limit_format(uint64_t value, enum limit_unit unit, char out[LIMIT_TEXT_BYTES])
+const char *isolation_limit_format(
+	uint64_t value, enum isolation_limit_unit unit, char out[LIMIT_TEXT_BYTES])
 {
 	if (unit == LIMIT_BYTES)
 		format_bytes(value, out);
@@ -67,18 +70,18 @@ const char *limit_format(uint64_t value, enum limit_unit unit, char out[LIMIT_TE
 	return out;
 }
 
-cJSON *limits_json(const struct limits *limits)
+cJSON *isolation_limits_json(const struct isolation_limits *limits)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (size_t i = 0; i < limits->n; i++) {
-		const struct limit_row *row = &limits->rows[i];
+		const struct isolation_limit_row *row = &limits->rows[i];
 		char text[LIMIT_TEXT_BYTES];
 		cJSON *object = cJSON_CreateObject();
 		cJSON_AddStringToObject(object, "what", row->what);
 		if (row->value > 0)
-			cJSON_AddStringToObject(
-				object, "value", limit_format(row->value, row->unit, text));
-		cJSON_AddStringToObject(object, "how", limit_how_name(row->how));
+			cJSON_AddStringToObject(object, "value",
+				isolation_limit_format(row->value, row->unit, text));
+		cJSON_AddStringToObject(object, "how", isolation_limit_how_name(row->how));
 		if (row->why[0])
 			cJSON_AddStringToObject(object, "why", row->why);
 		cJSON_AddItemToArray(list, object);

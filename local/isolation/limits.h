@@ -9,7 +9,7 @@
 
 struct cJSON;
 
-enum limit_how {
+enum isolation_limit_how {
 	LIMIT_NONE,    /* asked for or needed, and nothing holds it: why says so */
 	LIMIT_CGROUP,  /* the kernel, for all processes of the sandbox together */
 	LIMIT_RLIMIT,  /* the kernel, by a resource limit of each process or of their user */
@@ -18,31 +18,33 @@ enum limit_how {
 	LIMIT_HOW_COUNT,
 };
 
-enum limit_unit { LIMIT_BYTES, LIMIT_COUNT, LIMIT_MILLI_CPU };
+enum isolation_limit_unit { LIMIT_BYTES, LIMIT_COUNT, LIMIT_MILLI_CPU };
 
-struct limit_row {
+struct isolation_limit_row {
 	const char *what; /* "memory", "processes", "/tmp", …; static text */
 	uint64_t value;   /* 0: none was set */
-	enum limit_unit unit;
-	enum limit_how how;
+	enum isolation_limit_unit unit;
+	enum isolation_limit_how how;
 	char why[320]; /* why nothing holds it, or what "held" means here; may be "" */
 };
 
 enum { LIMITS_MAX_ROWS = 16 };
-struct limits {
-	struct limit_row rows[LIMITS_MAX_ROWS];
+struct isolation_limits {
+	struct isolation_limit_row rows[LIMITS_MAX_ROWS];
 	size_t n;
 };
 
 /* A row more; why is a printf format, NULL for none. More than LIMITS_MAX_ROWS are dropped. */
-void limits_add(struct limits *limits, const char *what, uint64_t value, enum limit_unit unit,
-	enum limit_how how, const char *why, ...) __attribute__((format(printf, 6, 7)));
+void isolation_limits_add(struct isolation_limits *limits, const char *what, uint64_t value,
+	enum isolation_limit_unit unit, enum isolation_limit_how how, const char *why, ...)
+	__attribute__((format(printf, 6, 7)));
 
-const char *limit_how_name(enum limit_how how); /* "none", "cgroup", … */
+const char *isolation_limit_how_name(enum isolation_limit_how how); /* "none", "cgroup", … */
 
 /* A quantity as Kubernetes writes it: "1Gi", "1536Mi", "500m", "1024". */
 enum { LIMIT_TEXT_BYTES = 24 };
-const char *limit_format(uint64_t value, enum limit_unit unit, char out[LIMIT_TEXT_BYTES]);
+const char *isolation_limit_format(
+	uint64_t value, enum isolation_limit_unit unit, char out[LIMIT_TEXT_BYTES]);
 
 /* [{"what":"memory","value":"2Gi","how":"cgroup"},{"what":"cpu","how":"none","why":"…"}]; cJSON_Delete() it. */
-struct cJSON *limits_json(const struct limits *limits);
+struct cJSON *isolation_limits_json(const struct isolation_limits *limits);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-bool owner_is_ours(uid_t uid)
+bool isolation_owner_is_ours(uid_t uid)
 {
 	return uid >= OWNER_FIRST && uid <= OWNER_LAST;
 }
@@ -39,14 +39,14 @@ static int change(const char *path, uid_t uid)
 	return errno;
 }
 
-bool owner_change_tree(const char *path, uid_t uid, struct err *err)
+bool isolation_owner_change_tree(const char *path, uid_t uid, struct err *err)
 {
 	pid_t pid = fork();
 	if (pid < 0)
 		return err_set_errno(err, errno, "fork");
 	if (pid == 0)
 		_exit(change(path, uid) & 0xff);
-	int status = bwrap_reap(pid);
+	int status = isolation_bwrap_reap(pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
 	return err_set_errno(err, WIFEXITED(status) ? WEXITSTATUS(status) : EIO,

@@ -12,8 +12,8 @@ struct err;
 #define OWNER_FIRST 0x70000000u
 #define OWNER_LAST 0x7fffffffu
 
-bool owner_is_ours(uid_t uid);
+bool isolation_owner_is_ours(uid_t uid);
 
 /* Gives a folder and all in it to a user, without following links and without leaving its file system. Blocks as long
  * as that takes; done already for what that user owns. */
-bool owner_change_tree(const char *path, uid_t uid, struct err *err);
+bool isolation_owner_change_tree(const char *path, uid_t uid, struct err *err);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct start {
-	const struct port_proxy_opts *opts;
+struct isolation_port_proxy_start {
+	const struct isolation_port_proxy_opts *opts;
 	int program_fd, control;
 };
 
@@ -21,22 +21,23 @@ static void run(void *arg)
 {
 	static char name[] = "sandmux-port-proxy";
 	static char *const env[] = { NULL };
-	struct start *start = arg;
-	const struct port_proxy_opts *opts = start->opts;
+	struct isolation_port_proxy_start *start = arg;
+	const struct isolation_port_proxy_opts *opts = start->opts;
 	char rest[16], grpc[16], control[16];
 	char *const argv[] = { name, rest, grpc, control, NULL };
 	snprintf(rest, sizeof rest, "%d", opts->rest_fd);
 	snprintf(grpc, sizeof grpc, "%d", opts->grpc_fd);
 	snprintf(control, sizeof control, "%d", start->control);
-	if (child_pass(opts->rest_fd) && child_pass(opts->grpc_fd) &&
-		child_pass(start->control) && child_become(opts->host_uid))
+	if (isolation_child_pass(opts->rest_fd) && isolation_child_pass(opts->grpc_fd) &&
+		isolation_child_pass(start->control) && isolation_child_become(opts->host_uid))
 		fexecve(start->program_fd, argv, env);
 }
 
-pid_t port_proxy_start(const struct port_proxy_opts *opts, int *control, struct err *err)
+pid_t isolation_port_proxy_start(
+	const struct isolation_port_proxy_opts *opts, int *control, struct err *err)
 {
 	int fds[2];
-	struct start start = { .opts = opts };
+	struct isolation_port_proxy_start start = { .opts = opts };
 	start.program_fd = open(opts->program, O_RDONLY | O_CLOEXEC);
 	if (start.program_fd < 0)
 		return err_set_errno(err, errno, "%s", opts->program), 0;
@@ -46,10 +47,10 @@ pid_t port_proxy_start(const struct port_proxy_opts *opts, int *control, struct 
 		return 0;
 	}
 	start.control = fds[0];
-	pid_t pid = child_start(&(struct child_opts){ .name = opts->program,
-					.log_fd = opts->log_fd,
-					.run = run,
-					.arg = &start },
+	pid_t pid = isolation_child_start(&(struct isolation_child_opts){ .name = opts->program,
+						  .log_fd = opts->log_fd,
+						  .run = run,
+						  .arg = &start },
 		err);
 	close(start.program_fd);
 	close(fds[0]);
@@ -60,7 +61,7 @@ pid_t port_proxy_start(const struct port_proxy_opts *opts, int *control, struct 
 	return pid;
 }
 
-bool port_proxy_serve(int control, pid_t daemon_pid)
+bool isolation_port_proxy_serve(int control, pid_t daemon_pid)
 {
 	int32_t pid = (int32_t)daemon_pid;
 	return write(control, &pid, sizeof pid) == (ssize_t)sizeof pid;

@@ -7,7 +7,7 @@
 
 struct err;
 
-struct port_proxy_opts {
+struct isolation_port_proxy_opts {
 	const char *program;  /* sandmux-port-proxy */
 	int rest_fd, grpc_fd; /* listening TCP sockets; borrowed */
 	int log_fd;           /* its stderr; −1: dropped */
@@ -16,6 +16,7 @@ struct port_proxy_opts {
 
 /* The pid, 0 on failure. *control: its bytes are the daemon's pid; closing it ends the process, which also dies with this
  * one. */
-pid_t port_proxy_start(const struct port_proxy_opts *opts, int *control, struct err *err);
+pid_t isolation_port_proxy_start(
+	const struct isolation_port_proxy_opts *opts, int *control, struct err *err);
 /* The daemon listens: from now on it is served. */
-bool port_proxy_serve(int control, pid_t daemon_pid);
+bool isolation_port_proxy_serve(int control, pid_t daemon_pid);

@@ -4,7 +4,7 @@
  *   a client ─ 127.x.y.z:8080, 9090 ─> sandmux-port-proxy │ jail: rest.sock, grpc.sock <─ sandmux-sandboxd ─> jobs
  *
  * The address is bound here, outside, and given to a small process without privileges that moves bytes; no descriptor
- * that leads to the host's network is in the jail. A connection made right after spawn_start() waits instead of being
+ * that leads to the host's network is in the jail. A connection made right after isolation_spawn_start() waits instead of being
  * refused.
  *
  * The sandbox dies with the calling process. What its processes see: the system folders read-only, an
@@ -17,12 +17,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct cgroup;
+struct isolation_cgroup;
 struct err;
-struct loop;
-struct spawn;
+struct net_loop;
+struct isolation_spawn;
 
-struct spawn_limits { /* 0: none */
+struct isolation_spawn_limits { /* 0: none */
 	uint64_t
 		memory_bytes; /* by cgroup when one can be made, else private memory of a process */
 	uint64_t file_bytes; /* longest file a process may write */
@@ -47,15 +47,15 @@ struct spawn_limits { /* 0: none */
 	X(SYSTEM, "system") /* the host's folders are not there */                             \
 	X(IPC, "ipc")       /* System V memory and message queues of its own */                \
 	X(CORE, "core")     /* no core files */
-enum spawn_guard {
+enum isolation_spawn_guard {
 #define X(name, text) SPAWN_GUARD_##name,
 	SPAWN_GUARDS(X)
 #undef X
 		SPAWN_GUARD_COUNT,
 };
-const char *spawn_guard_name(enum spawn_guard guard);
+const char *isolation_spawn_guard_name(enum isolation_spawn_guard guard);
 
-struct spawn_opts {
+struct isolation_spawn_opts {
 	const char *name;              /* host name inside */
 	const char *uid;               /* of the Sandbox object: names the cgroup */
 	const char *workspace;         /* host folder, must exist */
@@ -68,33 +68,35 @@ struct spawn_opts {
 	uid_t host_uid; /* as root: who the sandbox is on the host; it owns the workspace. 0 as a user,
 	                                  and without isolation */
 	uint32_t
-		unguarded; /* bits by enum spawn_guard: off, so that a test can show the attack. 0 */
-	struct spawn_limits limits;
+		unguarded; /* bits by enum isolation_spawn_guard: off, so that a test can show the attack. 0 */
+	struct isolation_spawn_limits limits;
 	enum isolation_mode mode;
 };
 
 /* Why a sandbox ended, in words ("exited with status 1", "killed by signal 9 (Killed)"). wait_status as
  * from waitpid(). The spawn is freed once this has begun. */
-typedef void spawn_exit_fn(void *arg, int wait_status, const char *reason);
+typedef void isolation_spawn_exit_fn(void *arg, int wait_status, const char *reason);
 
 /* The daemon takes connections: those that waited are served from now on. Comes once, from the loop. */
-typedef void spawn_listening_fn(void *arg);
+typedef void isolation_spawn_listening_fn(void *arg);
 
 /* Everything in opts is copied. NULL with ERR_LOCAL_ISOLATION, ERR_SYSTEM (bind, files) on failure. */
-struct spawn *spawn_start(struct loop *loop, const struct spawn_opts *opts,
-	spawn_exit_fn *on_exit, void *arg, struct err *err);
+struct isolation_spawn *isolation_spawn_start(struct net_loop *loop,
+	const struct isolation_spawn_opts *opts, isolation_spawn_exit_fn *on_exit, void *arg,
+	struct err *err);
 /* In isolation only; set it before the loop runs again. */
-void spawn_on_listening(struct spawn *spawn, spawn_listening_fn *fn);
+void isolation_spawn_on_listening(
+	struct isolation_spawn *spawn, isolation_spawn_listening_fn *fn);
 /* TERM to the daemon, which ends its processes; KILL to everything after grace_ms. on_exit comes. */
-void spawn_stop(struct spawn *spawn, int64_t grace_ms);
+void isolation_spawn_stop(struct isolation_spawn *spawn, int64_t grace_ms);
 /* At once, without on_exit. NULL is fine. */
-void spawn_kill(struct spawn *spawn);
+void isolation_spawn_kill(struct isolation_spawn *spawn);
 
-uint16_t spawn_rest_port(const struct spawn *spawn);
-uint16_t spawn_grpc_port(const struct spawn *spawn);
+uint16_t isolation_spawn_rest_port(const struct isolation_spawn *spawn);
+uint16_t isolation_spawn_grpc_port(const struct isolation_spawn *spawn);
 /* The process that stands for the sandbox on the host: the daemon (isolation none) or bubblewrap. */
-pid_t spawn_pid(const struct spawn *spawn);
+pid_t isolation_spawn_pid(const struct isolation_spawn *spawn);
 /* The first process inside, as the host numbers it; 0 until bubblewrap has said which. */
-pid_t spawn_daemon_pid(const struct spawn *spawn);
+pid_t isolation_spawn_daemon_pid(const struct isolation_spawn *spawn);
 /* Borrowed; NULL: it has none. */
-const struct cgroup *spawn_cgroup(const struct spawn *spawn);
+const struct isolation_cgroup *isolation_spawn_cgroup(const struct isolation_spawn *spawn);

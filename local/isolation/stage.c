@@ -17,15 +17,15 @@
 #define STAGE "/run"
 enum { STAGE_MAX = 64 };
 
-const char *stage_add(struct stage *stage, const char *path)
+const char *isolation_stage_add(struct isolation_stage *stage, const char *path)
 {
 	struct stat st;
 	for (size_t i = 0; i < stage->n; i++)
 		if (strcmp(stage->entries[i].from, path) == 0)
 			return stage->entries[i].to;
 	array_grow(&stage->entries, &stage->capacity, stage->n + 1, sizeof *stage->entries);
-	struct stage_entry *entry = &stage->entries[stage->n];
-	*entry = (struct stage_entry){ .from = x_strdup(path),
+	struct isolation_stage_entry *entry = &stage->entries[stage->n];
+	*entry = (struct isolation_stage_entry){ .from = x_strdup(path),
 		.to = x_asprintf(STAGE "/%zu", stage->n),
 		.is_dir = stat(path, &st) == 0 && S_ISDIR(st.st_mode) };
 	stage->n++;
@@ -33,7 +33,7 @@ const char *stage_add(struct stage *stage, const char *path)
 }
 
 /* `from` by a descriptor that was opened before the tmpfs could hide it. */
-static bool put(const struct stage_entry *entry, int from)
+static bool put(const struct isolation_stage_entry *entry, int from)
 {
 	char source[40];
 	int fd = -1;
@@ -47,7 +47,7 @@ static bool put(const struct stage_entry *entry, int from)
 	return mount(source, entry->to, NULL, MS_BIND, NULL) == 0;
 }
 
-bool stage_enter(const struct stage *stage)
+bool isolation_stage_enter(const struct isolation_stage *stage)
 {
 	int from[STAGE_MAX];
 	size_t n = 0;
@@ -75,12 +75,12 @@ bool stage_enter(const struct stage *stage)
 	return ok;
 }
 
-void stage_deinit(struct stage *stage)
+void isolation_stage_deinit(struct isolation_stage *stage)
 {
 	for (size_t i = 0; i < stage->n; i++) {
 		free(stage->entries[i].from);
 		free(stage->entries[i].to);
 	}
 	free(stage->entries);
-	*stage = (struct stage){ 0 };
+	*stage = (struct isolation_stage){ 0 };
 }

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct stage {
-	struct stage_entry {
+struct isolation_stage {
+	struct isolation_stage_entry {
 		char *from, *to;
 		bool is_dir;
 	} * entries;
 	size_t n, capacity;
 };
 
-/* The path under which `path` is found after stage_enter(); borrowed from the stage. */
-const char *stage_add(struct stage *stage, const char *path);
+/* The path under which `path` is found after isolation_stage_enter(); borrowed from the stage. */
+const char *isolation_stage_add(struct isolation_stage *stage, const char *path);
 /* Between fork and exec, as root: only system calls. False with errno. */
-bool stage_enter(const struct stage *stage);
-void stage_deinit(struct stage *stage);
+bool isolation_stage_enter(const struct isolation_stage *stage);
+void isolation_stage_deinit(struct isolation_stage *stage);

@@ -47,7 +47,7 @@ static const char keys[] = "keys", uring[] = "asynchronous rings", faults[] = "p
 		  machine[] = "the machine's settings", handles[] = "files by handle",
 		  memory[] = "memory placement";
 
-const struct syscall_row syscall_rows[] = {
+const struct isolation_syscall_row isolation_syscall_rows[] = {
 	NO(add_key, EPERM, keys),
 	NO(request_key, EPERM, keys),
 	NO(keyctl, EPERM, keys),
@@ -158,9 +158,10 @@ const struct syscall_row syscall_rows[] = {
 	NO(set_mempolicy, EPERM, memory),
 	NO(set_mempolicy_home_node, EPERM, memory),
 };
-const size_t syscall_rows_n = sizeof syscall_rows / sizeof syscall_rows[0];
+const size_t isolation_syscall_rows_n =
+	sizeof isolation_syscall_rows / sizeof isolation_syscall_rows[0];
 
-int syscall_answer_errno(enum syscall_answer answer)
+int isolation_syscall_answer_errno(enum isolation_syscall_answer answer)
 {
 	static const int numbers[] = { [SYSCALL_EPERM] = EPERM,
 		[SYSCALL_ENOSYS] = ENOSYS,
@@ -173,7 +174,7 @@ int syscall_answer_errno(enum syscall_answer answer)
  * asks. A rule of libseccomp tests an argument once, so this is said in bits: the top one, which no personality has,
  * stands for the question. Without it every other bit is refused; with it a missing one is. */
 static int add_personality(
-	scmp_filter_ctx filter, const struct syscall_row *row, uint32_t action)
+	scmp_filter_ctx filter, const struct isolation_syscall_row *row, uint32_t action)
 {
 	const uint32_t top = 0x80000000, usual = PER_LINUX32 | ADDR_NO_RANDOMIZE;
 	unsigned arg = row->conditions[0].arg;
@@ -189,7 +190,7 @@ static int add_personality(
 	return rc;
 }
 
-static struct scmp_arg_cmp comparison(const struct syscall_condition *condition)
+static struct scmp_arg_cmp comparison(const struct isolation_syscall_condition *condition)
 {
 	unsigned arg = condition->arg;
 	uint64_t value = condition->value;
@@ -206,9 +207,9 @@ static struct scmp_arg_cmp comparison(const struct syscall_condition *condition)
 	return SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffff, value);
 }
 
-static int add_row(scmp_filter_ctx filter, const struct syscall_row *row)
+static int add_row(scmp_filter_ctx filter, const struct isolation_syscall_row *row)
 {
-	uint32_t action = SCMP_ACT_ERRNO((unsigned)syscall_answer_errno(row->answer));
+	uint32_t action = SCMP_ACT_ERRNO((unsigned)isolation_syscall_answer_errno(row->answer));
 	struct scmp_arg_cmp comparisons[SYSCALL_CONDITIONS];
 	unsigned n = 0;
 	if (row->conditions[0].test == SYSCALL_TEST_UNUSUAL)
@@ -243,9 +244,9 @@ static int export(struct err *err)
 		seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE,
 			2); /* a binary tree of call numbers */
 	}
-	for (size_t i = 0; rc == 0 && i < syscall_rows_n; i++) {
+	for (size_t i = 0; rc == 0 && i < isolation_syscall_rows_n; i++) {
 		/* a negative number is a call that this architecture does not have; libseccomp maps what the others have */
-		rc = add_row(filter, &syscall_rows[i]);
+		rc = add_row(filter, &isolation_syscall_rows[i]);
 		if (rc == -EDOM || rc == -EINVAL)
 			rc = 0;
 	}
@@ -266,7 +267,7 @@ static int export(struct err *err)
 	return -1;
 }
 
-int syscall_filter_fd(struct err *err)
+int isolation_syscall_filter_fd(struct err *err)
 {
 	static int made = -1;
 	if (made < 0)

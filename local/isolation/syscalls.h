@@ -12,7 +12,7 @@
 struct err;
 
 /* What the caller of a refused call gets. */
-enum syscall_answer {
+enum isolation_syscall_answer {
 	SYSCALL_EPERM,  /* "you may not" */
 	SYSCALL_ENOSYS, /* "there is no such call": programs fall back to an older one */
 	SYSCALL_EAFNOSUPPORT,
@@ -20,7 +20,7 @@ enum syscall_answer {
 };
 
 /* On an argument a row may depend; all conditions of a row must hold. */
-enum syscall_test {
+enum isolation_syscall_test {
 	SYSCALL_TEST_NONE,
 	SYSCALL_TEST_EQUALS,  /* in its low 32 bits */
 	SYSCALL_TEST_ABOVE,   /* as a number of 64 bits without sign */
@@ -28,27 +28,27 @@ enum syscall_test {
 	SYSCALL_TEST_UNUSUAL, /* a personality other than those that programs ask for */
 };
 
-struct syscall_condition {
-	enum syscall_test test;
+struct isolation_syscall_condition {
+	enum isolation_syscall_test test;
 	unsigned arg; /* 0 is the first */
 	uint64_t value;
 };
 
 enum { SYSCALL_CONDITIONS = 2 };
 
-struct syscall_row {
+struct isolation_syscall_row {
 	const char *name; /* as in syscalls(2) */
 	int number;       /* libseccomp's; negative where this architecture has none */
-	enum syscall_answer answer;
-	struct syscall_condition conditions[SYSCALL_CONDITIONS];
+	enum isolation_syscall_answer answer;
+	struct isolation_syscall_condition conditions[SYSCALL_CONDITIONS];
 	const char *group; /* a title of docs/security.md */
 };
 
-extern const struct syscall_row syscall_rows[];
-extern const size_t syscall_rows_n;
+extern const struct isolation_syscall_row isolation_syscall_rows[];
+extern const size_t isolation_syscall_rows_n;
 
-int syscall_answer_errno(enum syscall_answer answer);
+int isolation_syscall_answer_errno(enum isolation_syscall_answer answer);
 
 /* The compiled filter (an array of struct sock_filter) in a sealed memory file, close-on-exec, read from its start.
  * Made once, each call gives a descriptor of its own. −1 with ERR_LOCAL_ISOLATION. */
-int syscall_filter_fd(struct err *err);
+int isolation_syscall_filter_fd(struct err *err);

@@ -30,12 +30,12 @@
 enum { LONGEST_LOOK_S = 600, NICENESS = 10 };
 enum { IOPRIO_WHO_SELF = 1, IOPRIO_IDLE = 3 << 13 }; /* ioprio_set(2) has no header */
 
-struct usage_look {
-	struct loop *loop;
-	struct watch_fd *watch;
+struct isolation_usage_look {
+	struct net_loop *loop;
+	struct net_watch_fd *watch;
 	int fd;
 	pid_t pid;
-	usage_fn *done;
+	isolation_usage_fn *done;
 	void *arg;
 	bool is_over;
 };
@@ -67,7 +67,7 @@ static void take_own_namespace(void)
 }
 
 /* True if the IPC namespace is now the sandbox's. */
-static bool join(const struct usage_where *where)
+static bool join(const struct isolation_usage_where *where)
 {
 	bool is_root = geteuid() == 0, has_joined = false;
 	if (where->is_isolated && where->daemon > 0) {
@@ -82,8 +82,8 @@ static bool join(const struct usage_where *where)
 	return has_joined;
 }
 
-static uint64_t sum_memory(
-	const struct usage_procs *procs, const struct usage *usage, uint64_t sysv_bytes)
+static uint64_t sum_memory(const struct isolation_usage_procs *procs,
+	const struct isolation_usage *usage, uint64_t sysv_bytes)
 {
 	uint64_t hidden = procs->held_bytes + sysv_bytes;
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++)
@@ -93,42 +93,44 @@ static uint64_t sum_memory(
 	       (hidden > procs->shared_bytes ? hidden : procs->shared_bytes);
 }
 
-static void measure(const struct usage_where *where, unsigned what, struct usage *usage)
+static void measure(
+	const struct isolation_usage_where *where, unsigned what, struct isolation_usage *usage)
 {
-	struct usage_procs procs, exact;
-	struct seen seen = { 0 };
+	struct isolation_usage_procs procs, exact;
+	struct isolation_seen seen = { 0 };
 	struct stat st = { 0 };
 	int64_t begin = clock_mono_ms();
 	int root = open(where->workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root >= 0 && fstat(root, &st) != 0)
 		st = (struct stat){ 0 };
-	usage_procs_find(where, &procs);
-	usage_mounts(where, usage);
+	isolation_usage_procs_find(where, &procs);
+	isolation_usage_mounts(where, usage);
 	usage->processes = (uint32_t)procs.n;
-	usage_deleted(where, st.st_dev, &procs, &seen, usage);
+	isolation_usage_deleted(where, st.st_dev, &procs, &seen, usage);
 	exact = procs;
 	if (what & USAGE_MEMORY) {
-		usage_memory(&procs, where->max_memory_bytes == 0);
+		isolation_usage_memory(&procs, where->max_memory_bytes == 0);
 		exact.anon_bytes = procs.anon_bytes;
 		exact.shared_bytes = procs.shared_bytes;
 		if (sum_memory(&procs, usage, 0) > where->max_memory_bytes)
-			usage_memory(&exact, true);
+			isolation_usage_memory(&exact, true);
 	}
-	uint64_t sysv = join(where) && (what & USAGE_MEMORY) ? usage_sysv_bytes() : 0;
+	uint64_t sysv = join(where) && (what & USAGE_MEMORY) ? isolation_usage_sysv_bytes() : 0;
 	if (what & USAGE_MEMORY)
 		usage->memory_bytes = sum_memory(&exact, usage, sysv);
 	if ((what & USAGE_TREE) && root >= 0)
-		usage_tree(root, st.st_dev, where, &seen, usage);
+		isolation_usage_tree(root, st.st_dev, where, &seen, usage);
 	if (root >= 0)
 		close(root);
-	usage_procs_deinit(&procs);
-	seen_deinit(&seen);
+	isolation_usage_procs_deinit(&procs);
+	isolation_seen_deinit(&seen);
 	usage->took_ms = clock_mono_ms() - begin;
 }
 
-static void run_child(const struct usage_where *where, unsigned what, int out, pid_t parent)
+static void run_child(
+	const struct isolation_usage_where *where, unsigned what, int out, pid_t parent)
 {
-	struct usage usage = { 0 };
+	struct isolation_usage usage = { 0 };
 	struct sigaction act = { .sa_handler = SIG_DFL };
 	sigset_t deadline;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -155,13 +157,13 @@ static void run_child(const struct usage_where *where, unsigned what, int out, p
 
 static void look_free(void *arg)
 {
-	struct usage_look *look = arg;
-	watch_fd_free(look->watch);
+	struct isolation_usage_look *look = arg;
+	net_watch_fd_free(look->watch);
 	close(look->fd);
 	free(look);
 }
 
-static void end_child(struct usage_look *look)
+static void end_child(struct isolation_usage_look *look)
 {
 	if (look->pid <= 0)
 		return;
@@ -173,26 +175,27 @@ static void end_child(struct usage_look *look)
 
 static void on_record(void *arg, bool is_readable, bool is_writable)
 {
-	struct usage_look *look = arg;
-	struct usage usage;
+	struct isolation_usage_look *look = arg;
+	struct isolation_usage usage;
 	struct err err = { 0 };
 	(void)is_readable;
 	(void)is_writable;
 	ssize_t n = read(look->fd, &usage, sizeof usage); /* written at once: below PIPE_BUF */
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	watch_fd_want(look->watch, false, false);
+	net_watch_fd_want(look->watch, false, false);
 	end_child(look);
 	look->is_over = true;
-	loop_defer(look->loop, look_free, look);
+	net_loop_defer(look->loop, look_free, look);
 	bool ok = n == (ssize_t)sizeof usage;
 	if (!ok)
 		err_set(&err, ERR_SYSTEM, "the process that measures a sandbox was stopped");
 	look->done(look->arg, ok ? &usage : NULL, ok ? NULL : &err);
 }
 
-struct usage_look *usage_look_start(struct loop *loop, const struct usage_where *where,
-	unsigned what, usage_fn *done, void *arg, struct err *err)
+struct isolation_usage_look *isolation_usage_look_start(struct net_loop *loop,
+	const struct isolation_usage_where *where, unsigned what, isolation_usage_fn *done,
+	void *arg, struct err *err)
 {
 	int fds[2];
 	sigset_t all, old;
@@ -200,8 +203,10 @@ struct usage_look *usage_look_start(struct loop *loop, const struct usage_where 
 		err_set_errno(err, errno, "pipe");
 		return NULL;
 	}
-	struct usage_look *look = x_calloc(1, sizeof *look);
-	*look = (struct usage_look){ .loop = loop, .fd = fds[0], .done = done, .arg = arg };
+	struct isolation_usage_look *look = x_calloc(1, sizeof *look);
+	*look = (struct isolation_usage_look){
+		.loop = loop, .fd = fds[0], .done = done, .arg = arg
+	};
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	/* no handler of the backend's may run in the child */
 	sigfillset(&all);
@@ -216,22 +221,22 @@ struct usage_look *usage_look_start(struct loop *loop, const struct usage_where 
 	if (look->pid < 0)
 		err_set_errno(err, errnum, "fork");
 	else
-		look->watch = watch_fd_new(loop, look->fd, on_record, look, err);
+		look->watch = net_watch_fd_new(loop, look->fd, on_record, look, err);
 	if (look->watch == NULL) {
 		end_child(look);
 		look_free(look);
 		return NULL;
 	}
-	watch_fd_want(look->watch, true, false);
+	net_watch_fd_want(look->watch, true, false);
 	return look;
 }
 
-void usage_look_cancel(struct usage_look *look)
+void isolation_usage_look_cancel(struct isolation_usage_look *look)
 {
 	if (look == NULL || look->is_over)
 		return;
 	look->is_over = true;
-	watch_fd_want(look->watch, false, false);
+	net_watch_fd_want(look->watch, false, false);
 	end_child(look);
-	loop_defer(look->loop, look_free, look);
+	net_loop_defer(look->loop, look_free, look);
 }

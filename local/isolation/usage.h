@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 struct err;
-struct loop;
+struct net_loop;
 
-struct usage_where {
+struct isolation_usage_where {
 	const char *workspace; /* host folder; borrowed for the call */
 	pid_t daemon; /* first process of the sandbox, as the host numbers it; 0: not known */
 	bool is_isolated;    /* it has mounts and namespaces of its own */
@@ -26,33 +26,38 @@ struct usage_where {
 		max_memory_bytes; /* below it, memory is an upper bound, which is cheaper; 0: always exact */
 };
 
-enum usage_what { USAGE_TREE = 1, USAGE_MEMORY = 2 }; /* bits; mounts are always looked at */
+enum isolation_usage_what {
+	USAGE_TREE = 1,
+	USAGE_MEMORY = 2
+}; /* bits; mounts are always looked at */
 
-struct usage_mount { /* size 0: there is none, or it cannot be seen */
+struct isolation_usage_mount { /* size 0: there is none, or it cannot be seen */
 	uint64_t size_bytes, used_bytes, inodes;
 };
-enum usage_mount_id { USAGE_TMP, USAGE_SHM, USAGE_RUN, USAGE_MOUNT_COUNT };
-extern const char *const usage_mount_paths[USAGE_MOUNT_COUNT]; /* "/tmp", … */
+enum isolation_usage_mount_id { USAGE_TMP, USAGE_SHM, USAGE_RUN, USAGE_MOUNT_COUNT };
+extern const char *const isolation_usage_mount_paths[USAGE_MOUNT_COUNT]; /* "/tmp", … */
 
-struct usage {
+struct isolation_usage {
 	uint64_t bytes, inodes;  /* of the workspace */
 	uint64_t deleted_bytes;  /* part of bytes: deleted and still open */
 	uint64_t closed_folders; /* that could not be entered */
 	bool is_cut;             /* more inodes than max_inodes: the rest was not counted */
 	bool is_too_deep;        /* folders nested deeper than USAGE_MAX_DEPTH: not counted */
-	struct usage_mount mounts[USAGE_MOUNT_COUNT];
+	struct isolation_usage_mount mounts[USAGE_MOUNT_COUNT];
 	uint64_t memory_bytes;
 	uint32_t processes;
 	int64_t took_ms;
 };
 /* Memory and swap that this machine has left; 0: not known. Does not block. */
-uint64_t usage_available_memory(void);
+uint64_t isolation_usage_available_memory(void);
 /* More than a path name can hold. */
 enum { USAGE_MAX_DEPTH = 2000 };
 
 /* usage: borrowed for the call; NULL with *err: the measuring process failed. */
-typedef void usage_fn(void *arg, const struct usage *usage, const struct err *err);
-struct usage_look;
-struct usage_look *usage_look_start(struct loop *loop, const struct usage_where *where,
-	unsigned what, usage_fn *done, void *arg, struct err *err);
-void usage_look_cancel(struct usage_look *look); /* NULL is fine */
+typedef void isolation_usage_fn(
+	void *arg, const struct isolation_usage *usage, const struct err *err);
+struct isolation_usage_look;
+struct isolation_usage_look *isolation_usage_look_start(struct net_loop *loop,
+	const struct isolation_usage_where *where, unsigned what, isolation_usage_fn *done,
+	void *arg, struct err *err);
+void isolation_usage_look_cancel(struct isolation_usage_look *look); /* NULL is fine */

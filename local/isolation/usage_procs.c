@@ -18,11 +18,11 @@
 
 enum { BLOCK_BYTES = 512, MAX_OPEN_FILES = 200000, TEXT_BYTES = 8192 };
 
-const char *const usage_mount_paths[USAGE_MOUNT_COUNT] = {
+const char *const isolation_usage_mount_paths[USAGE_MOUNT_COUNT] = {
 	[USAGE_TMP] = "/tmp", [USAGE_SHM] = "/dev/shm", [USAGE_RUN] = "/run"
 };
 
-struct process {
+struct isolation_process {
 	pid_t pid, parent;
 };
 
@@ -48,9 +48,9 @@ static pid_t parent_of(const char *stat_text)
 	return num_parse_i64(number, 0, INT_MAX, &parent) ? (pid_t)parent : 0;
 }
 
-static struct process *all_processes(size_t *n)
+static struct isolation_process *all_processes(size_t *n)
 {
-	struct process *list = NULL;
+	struct isolation_process *list = NULL;
 	size_t capacity = 0;
 	char path[64], text[512];
 	struct dirent *e;
@@ -64,7 +64,7 @@ static struct process *all_processes(size_t *n)
 		if (read_file(path, text, sizeof text) == 0)
 			continue;
 		array_grow(&list, &capacity, *n + 1, sizeof *list);
-		list[(*n)++] = (struct process){ (pid_t)pid, parent_of(text) };
+		list[(*n)++] = (struct isolation_process){ (pid_t)pid, parent_of(text) };
 	}
 	if (d != NULL)
 		closedir(d);
@@ -73,27 +73,29 @@ static struct process *all_processes(size_t *n)
 
 static int by_pid(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct isolation_process *x = a, *y = b;
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static bool descends(const struct process *list, size_t n, pid_t pid, pid_t from)
+static bool descends(const struct isolation_process *list, size_t n, pid_t pid, pid_t from)
 {
 	for (size_t steps = 0; pid > 0 && pid != from && steps < n; steps++) {
-		const struct process key = { .pid = pid };
-		const struct process *found = bsearch(&key, list, n, sizeof *list, by_pid);
+		const struct isolation_process key = { .pid = pid };
+		const struct isolation_process *found =
+			bsearch(&key, list, n, sizeof *list, by_pid);
 		pid = found ? found->parent : 0;
 	}
 	return pid == from;
 }
 
-void usage_procs_find(const struct usage_where *where, struct usage_procs *procs)
+void isolation_usage_procs_find(
+	const struct isolation_usage_where *where, struct isolation_usage_procs *procs)
 {
 	size_t n, capacity = 0;
-	*procs = (struct usage_procs){ 0 };
+	*procs = (struct isolation_usage_procs){ 0 };
 	if (where->daemon <= 0)
 		return;
-	struct process *list = all_processes(&n);
+	struct isolation_process *list = all_processes(&n);
 	if (n > 0)
 		qsort(list, n, sizeof *list, by_pid);
 	for (size_t i = 0; i < n; i++) {
@@ -105,17 +107,18 @@ void usage_procs_find(const struct usage_where *where, struct usage_procs *procs
 	free(list);
 }
 
-void usage_procs_deinit(struct usage_procs *procs)
+void isolation_usage_procs_deinit(struct isolation_usage_procs *procs)
 {
 	free(procs->pids);
 }
 
-static void path_inside(const struct usage_where *where, const char *path, char out[64])
+static void path_inside(
+	const struct isolation_usage_where *where, const char *path, char out[64])
 {
 	snprintf(out, 64, "/proc/%d/root%s", (int)where->daemon, path);
 }
 
-static bool is_own_mount(const char *path, const struct usage_where *where)
+static bool is_own_mount(const char *path, const struct isolation_usage_where *where)
 {
 	char root[64];
 	struct stat st, above;
@@ -123,15 +126,16 @@ static bool is_own_mount(const char *path, const struct usage_where *where)
 	return stat(path, &st) == 0 && stat(root, &above) == 0 && st.st_dev != above.st_dev;
 }
 
-void usage_mounts(const struct usage_where *where, struct usage *usage)
+void isolation_usage_mounts(
+	const struct isolation_usage_where *where, struct isolation_usage *usage)
 {
 	char path[64];
 	struct statvfs fs;
 	for (int i = 0; where->daemon > 0 && where->is_isolated && i < USAGE_MOUNT_COUNT; i++) {
-		path_inside(where, usage_mount_paths[i], path);
+		path_inside(where, isolation_usage_mount_paths[i], path);
 		if (!is_own_mount(path, where) || statvfs(path, &fs) != 0)
 			continue;
-		usage->mounts[i] = (struct usage_mount){
+		usage->mounts[i] = (struct isolation_usage_mount){
 			.size_bytes = (uint64_t)fs.f_blocks * fs.f_frsize,
 			.used_bytes = (uint64_t)(fs.f_blocks - fs.f_bfree) * fs.f_frsize,
 			.inodes = (uint64_t)(fs.f_files - fs.f_ffree),
@@ -139,20 +143,21 @@ void usage_mounts(const struct usage_where *where, struct usage *usage)
 	}
 }
 
-static bool is_on_mount(const struct usage_where *where, uint64_t device)
+static bool is_on_mount(const struct isolation_usage_where *where, uint64_t device)
 {
 	char path[64];
 	struct stat st;
 	for (int i = 0; where->is_isolated && i < USAGE_MOUNT_COUNT; i++) {
-		path_inside(where, usage_mount_paths[i], path);
+		path_inside(where, isolation_usage_mount_paths[i], path);
 		if (stat(path, &st) == 0 && st.st_dev == device)
 			return true;
 	}
 	return false;
 }
 
-void usage_deleted(const struct usage_where *where, uint64_t device, struct usage_procs *procs,
-	struct seen *seen, struct usage *usage)
+void isolation_usage_deleted(const struct isolation_usage_where *where, uint64_t device,
+	struct isolation_usage_procs *procs, struct isolation_seen *seen,
+	struct isolation_usage *usage)
 {
 	char path[64];
 	int left = MAX_OPEN_FILES;
@@ -164,7 +169,7 @@ void usage_deleted(const struct usage_where *where, uint64_t device, struct usag
 			struct stat st;
 			if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) != 0 ||
 				!S_ISREG(st.st_mode) || st.st_nlink != 0 || st.st_blocks == 0 ||
-				!seen_add(seen, st.st_dev, st.st_ino))
+				!isolation_seen_add(seen, st.st_dev, st.st_ino))
 				continue;
 			uint64_t bytes = (uint64_t)st.st_blocks * BLOCK_BYTES;
 			if (st.st_dev == device) {
@@ -201,7 +206,7 @@ static uint64_t kilobytes(const char *text, const char *name)
 	return 0;
 }
 
-uint64_t usage_available_memory(void)
+uint64_t isolation_usage_available_memory(void)
 {
 	char text[TEXT_BYTES];
 	read_file("/proc/meminfo", text, sizeof text);
@@ -209,7 +214,7 @@ uint64_t usage_available_memory(void)
 }
 
 /* Exact: what is shared by several processes counts once (PSS), at the price of a walk over their page tables. */
-void usage_memory(struct usage_procs *procs, bool is_exact)
+void isolation_usage_memory(struct isolation_usage_procs *procs, bool is_exact)
 {
 	char path[64], text[TEXT_BYTES];
 	procs->anon_bytes = procs->shared_bytes = 0;
@@ -231,7 +236,7 @@ void usage_memory(struct usage_procs *procs, bool is_exact)
 }
 
 /* /proc/sysvipc/shm: a heading, then a line a segment; the last two columns are rss and swap in bytes. */
-uint64_t usage_sysv_bytes(void)
+uint64_t isolation_usage_sysv_bytes(void)
 {
 	char line[512];
 	uint64_t sum = 0;

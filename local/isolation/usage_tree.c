@@ -15,15 +15,15 @@
 
 enum { BLOCK_BYTES = 512, SPARE_FILES = 32, SEEN_BEGIN = 1024 };
 
-struct walk {
+struct isolation_walk {
 	uint64_t device;
 	uint64_t max_inodes;
 	int max_depth;
-	struct seen *seen;
-	struct usage *usage;
+	struct isolation_seen *seen;
+	struct isolation_usage *usage;
 };
 
-static size_t slot_of(const struct seen *seen, uint64_t device, uint64_t inode)
+static size_t slot_of(const struct isolation_seen *seen, uint64_t device, uint64_t inode)
 {
 	uint64_t hash = (inode ^ device << 32) * 0x9E3779B97F4A7C15u;
 	size_t at = (size_t)(hash >> 20) & (seen->capacity - 1);
@@ -33,9 +33,9 @@ static size_t slot_of(const struct seen *seen, uint64_t device, uint64_t inode)
 	return at;
 }
 
-static void grow(struct seen *seen)
+static void grow(struct isolation_seen *seen)
 {
-	struct seen old = *seen;
+	struct isolation_seen old = *seen;
 	seen->capacity = old.capacity ? old.capacity * 2 : SEEN_BEGIN;
 	seen->slots = x_calloc(seen->capacity, sizeof *seen->slots);
 	for (size_t i = 0; i < old.capacity; i++)
@@ -45,7 +45,7 @@ static void grow(struct seen *seen)
 	free(old.slots);
 }
 
-bool seen_add(struct seen *seen, uint64_t device, uint64_t inode)
+bool isolation_seen_add(struct isolation_seen *seen, uint64_t device, uint64_t inode)
 {
 	if (inode == 0)
 		return true;
@@ -54,20 +54,20 @@ bool seen_add(struct seen *seen, uint64_t device, uint64_t inode)
 	size_t at = slot_of(seen, device, inode);
 	if (seen->slots[at].inode != 0)
 		return false;
-	seen->slots[at] = (struct seen_file){ device, inode };
+	seen->slots[at] = (struct isolation_seen_file){ device, inode };
 	seen->n++;
 	return true;
 }
 
-void seen_deinit(struct seen *seen)
+void isolation_seen_deinit(struct isolation_seen *seen)
 {
 	free(seen->slots);
-	*seen = (struct seen){ 0 };
+	*seen = (struct isolation_seen){ 0 };
 }
 
-static void walk_folder(struct walk *walk, int fd_take, int depth);
+static void walk_folder(struct isolation_walk *walk, int fd_take, int depth);
 
-static void enter(struct walk *walk, int parent, const char *name, int depth)
+static void enter(struct isolation_walk *walk, int parent, const char *name, int depth)
 {
 	struct stat st;
 	if (depth > walk->max_depth) {
@@ -86,10 +86,10 @@ static void enter(struct walk *walk, int parent, const char *name, int depth)
 	}
 }
 
-static void walk_folder(struct walk *walk, int fd, int depth)
+static void walk_folder(struct isolation_walk *walk, int fd, int depth)
 {
 	DIR *d = fdopendir(fd);
-	struct usage *usage = walk->usage;
+	struct isolation_usage *usage = walk->usage;
 	struct dirent *e;
 	if (d == NULL) {
 		close(fd);
@@ -103,7 +103,7 @@ static void walk_folder(struct walk *walk, int fd, int depth)
 			continue;
 		bool is_folder = S_ISDIR(st.st_mode);
 		if (!is_folder && st.st_nlink > 1 &&
-			!seen_add(walk->seen, st.st_dev, st.st_ino))
+			!isolation_seen_add(walk->seen, st.st_dev, st.st_ino))
 			continue;
 		usage->inodes++;
 		usage->bytes += (uint64_t)st.st_blocks * BLOCK_BYTES;
@@ -114,11 +114,13 @@ static void walk_folder(struct walk *walk, int fd, int depth)
 	closedir(d);
 }
 
-void usage_tree(int root_fd, uint64_t device, const struct usage_where *where,
-	struct seen *seen, struct usage *usage)
+void isolation_usage_tree(int root_fd, uint64_t device,
+	const struct isolation_usage_where *where, struct isolation_seen *seen,
+	struct isolation_usage *usage)
 {
 	struct rlimit files;
-	struct walk walk = { device, where->max_inodes, USAGE_MAX_DEPTH, seen, usage };
+	struct isolation_walk walk = { device, where->max_inodes, USAGE_MAX_DEPTH, seen,
+		usage };
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);

@@ -62,7 +62,7 @@ static bool filter_calls(void)
 }
 
 /* landlock(7), in numbers of our own: older headers lack the newer ones. */
-struct ruleset {
+struct portproxy_ruleset {
 	uint64_t fs, net, scoped;
 };
 
@@ -75,7 +75,7 @@ static bool close_files(void)
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version, please */);
 	if (abi < 1)
 		return true;
-	struct ruleset attr = { .fs = (1ull << 13) - 1 };
+	struct portproxy_ruleset attr = { .fs = (1ull << 13) - 1 };
 	if (abi >= SCOPES_ABI)
 		attr.scoped = 1 << 0 | 1 << 1; /* abstract Unix sockets, signals */
 	size_t n = abi >= SCOPES_ABI ? sizeof attr : sizeof attr.fs;
@@ -87,7 +87,7 @@ static bool close_files(void)
 	return ok;
 }
 
-bool confine(void)
+bool portproxy_confine(void)
 {
 	struct rlimit none = { 0, 0 };
 	setrlimit(RLIMIT_CORE, &none);

@@ -23,31 +23,31 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct end {
-	struct watched watched;
-	struct connection *connection;
+struct portproxy_end {
+	struct portproxy_watched watched;
+	struct portproxy_connection *connection;
 	int fd;
 };
 
-struct flow {
+struct portproxy_flow {
 	int source, target;
 	int pipe[2];  /* -1 while empty */
 	size_t held;  /* bytes in the pipe */
 	bool is_over; /* its end has been passed on */
 };
 
-struct connection {
-	struct proxy *proxy;
-	struct end tcp, local;
-	struct flow up, down; /* tcp to local; local to tcp */
-	bool is_local_gone;   /* what comes up is thrown away */
+struct portproxy_connection {
+	struct portproxy_proxy *proxy;
+	struct portproxy_end tcp, local;
+	struct portproxy_flow up, down; /* tcp to local; local to tcp */
+	bool is_local_gone;             /* what comes up is thrown away */
 	bool is_dead, is_again;
 	int64_t linger_ms; /* when it is closed at the latest; 0: no limit */
-	struct connection *prev, *next, *next_again;
+	struct portproxy_connection *prev, *next, *next_again;
 };
 
 /* A pipe with bytes in it is not used again. */
-static void pipe_give_back(struct proxy *proxy, struct flow *flow)
+static void pipe_give_back(struct portproxy_proxy *proxy, struct portproxy_flow *flow)
 {
 	if (flow->pipe[0] < 0)
 		return;
@@ -61,7 +61,7 @@ static void pipe_give_back(struct proxy *proxy, struct flow *flow)
 	flow->held = 0;
 }
 
-static bool pipe_take(struct proxy *proxy, struct flow *flow)
+static bool pipe_take(struct portproxy_proxy *proxy, struct portproxy_flow *flow)
 {
 	if (flow->pipe[0] >= 0)
 		return true;
@@ -81,9 +81,9 @@ static void reset_at_close(int tcp)
 	setsockopt(tcp, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
-static void kill_connection(struct connection *c)
+static void kill_connection(struct portproxy_connection *c)
 {
-	struct proxy *proxy = c->proxy;
+	struct portproxy_proxy *proxy = c->proxy;
 	if (c->is_dead)
 		return;
 	c->is_dead = true;
@@ -100,11 +100,11 @@ static void kill_connection(struct connection *c)
 	c->next = proxy->dead;
 	proxy->dead = c;
 	proxy->n_connections--;
-	proxy_listen(proxy, true);
+	portproxy_proxy_listen(proxy, true);
 }
 
 /* Reads into the pipe. False: nothing more now. */
-static bool fill(struct connection *c, struct flow *flow)
+static bool fill(struct portproxy_connection *c, struct portproxy_flow *flow)
 {
 	if (!pipe_take(c->proxy, flow)) {
 		kill_connection(c); /* no event would ever wake it again */
@@ -124,7 +124,7 @@ static bool fill(struct connection *c, struct flow *flow)
 }
 
 /* Writes what the pipe holds. False: not all of it. */
-static bool empty(struct connection *c, struct flow *flow)
+static bool empty(struct portproxy_connection *c, struct portproxy_flow *flow)
 {
 	while (flow->held > 0) {
 		ssize_t n = splice(flow->pipe[0], NULL, flow->target, NULL, flow->held,
@@ -149,7 +149,7 @@ static bool empty(struct connection *c, struct flow *flow)
 }
 
 /* The daemon has closed: what the client still sends goes nowhere. False: nothing more now. */
-static bool throw_away(struct flow *flow)
+static bool throw_away(struct portproxy_flow *flow)
 {
 	char bytes[PIPE_BYTES];
 	ssize_t n = recv(flow->source, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -159,7 +159,7 @@ static bool throw_away(struct flow *flow)
 	return false;
 }
 
-static void go_on_later(struct connection *c)
+static void go_on_later(struct portproxy_connection *c)
 {
 	if (c->is_again)
 		return;
@@ -168,7 +168,7 @@ static void go_on_later(struct connection *c)
 	c->proxy->again = c;
 }
 
-static void run_flow(struct connection *c, struct flow *flow)
+static void run_flow(struct portproxy_connection *c, struct portproxy_flow *flow)
 {
 	if (flow->is_over || c->is_dead)
 		return;
@@ -192,7 +192,7 @@ static void run_flow(struct connection *c, struct flow *flow)
 	go_on_later(c);
 }
 
-static void run(struct connection *c)
+static void run(struct portproxy_connection *c)
 {
 	run_flow(c, &c->up);
 	run_flow(c, &c->down);
@@ -204,9 +204,9 @@ static void run(struct connection *c)
 		c->linger_ms = c->proxy->now_ms + LINGER_MS;
 }
 
-static void on_tcp(struct watched *watched, uint32_t events)
+static void on_tcp(struct portproxy_watched *watched, uint32_t events)
 {
-	struct connection *c = ((struct end *)watched)->connection;
+	struct portproxy_connection *c = ((struct portproxy_end *)watched)->connection;
 	if (c->is_dead)
 		return;
 	if ((events & EPOLLERR) != 0)
@@ -216,9 +216,9 @@ static void on_tcp(struct watched *watched, uint32_t events)
 		run(c);
 }
 
-static void on_local(struct watched *watched, uint32_t events)
+static void on_local(struct portproxy_watched *watched, uint32_t events)
 {
-	struct connection *c = ((struct end *)watched)->connection;
+	struct portproxy_connection *c = ((struct portproxy_end *)watched)->connection;
 	if (c->is_dead)
 		return;
 	if ((events & (EPOLLERR | EPOLLHUP)) != 0 && !c->up.is_over && !c->is_local_gone) {
@@ -241,19 +241,21 @@ static int connect_to(int target)
 	return -1;
 }
 
-static bool watch(struct proxy *proxy, struct connection *c, struct end *end, int fd,
-	void (*ready)(struct watched *watched, uint32_t events))
+static bool watch(struct portproxy_proxy *proxy, struct portproxy_connection *c,
+	struct portproxy_end *end, int fd,
+	void (*ready)(struct portproxy_watched *watched, uint32_t events))
 {
-	*end = (struct end){ .watched = { ready }, .connection = c, .fd = fd };
+	*end = (struct portproxy_end){ .watched = { ready }, .connection = c, .fd = fd };
 	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
 		.data.ptr = &end->watched };
 	return epoll_ctl(proxy->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void connection_open_take(struct proxy *proxy, const struct listener *listener, int fd)
+void portproxy_connection_open_take(
+	struct portproxy_proxy *proxy, const struct portproxy_listener *listener, int fd)
 {
 	int on = 1, local = connect_to(listener->target);
-	struct connection *c = local >= 0 ? calloc(1, sizeof *c) : NULL;
+	struct portproxy_connection *c = local >= 0 ? calloc(1, sizeof *c) : NULL;
 	if (c == NULL) {
 		if (local >= 0)
 			close(local);
@@ -263,8 +265,8 @@ void connection_open_take(struct proxy *proxy, const struct listener *listener, 
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	c->proxy = proxy;
-	c->up = (struct flow){ .source = fd, .target = local, .pipe = { -1, -1 } };
-	c->down = (struct flow){ .source = local, .target = fd, .pipe = { -1, -1 } };
+	c->up = (struct portproxy_flow){ .source = fd, .target = local, .pipe = { -1, -1 } };
+	c->down = (struct portproxy_flow){ .source = local, .target = fd, .pipe = { -1, -1 } };
 	c->next = proxy->connections;
 	if (c->next != NULL)
 		c->next->prev = c;
@@ -276,18 +278,19 @@ void connection_open_take(struct proxy *proxy, const struct listener *listener, 
 		kill_connection(c);
 }
 
-int connection_turn(struct proxy *proxy)
+int portproxy_connection_turn(struct portproxy_proxy *proxy)
 {
 	int64_t next = -1;
-	struct connection *again = proxy->again;
+	struct portproxy_connection *again = proxy->again;
 	proxy->again = NULL;
 	while (again != NULL) {
-		struct connection *c = again;
+		struct portproxy_connection *c = again;
 		again = c->next_again;
 		c->is_again = false;
 		run(c);
 	}
-	for (struct connection *c = proxy->connections, *after; c != NULL; c = after) {
+	for (struct portproxy_connection *c = proxy->connections, *after; c != NULL;
+		c = after) {
 		after = c->next;
 		int64_t left = c->linger_ms - proxy->now_ms;
 		if (c->linger_ms != 0 && left <= 0)
@@ -295,10 +298,10 @@ int connection_turn(struct proxy *proxy)
 		else if (c->linger_ms != 0 && (next < 0 || left < next))
 			next = left;
 	}
-	struct connection *dead = proxy->dead;
+	struct portproxy_connection *dead = proxy->dead;
 	proxy->dead = NULL;
 	while (dead != NULL) {
-		struct connection *c = dead;
+		struct portproxy_connection *c = dead;
 		dead = c->next;
 		if (c->is_again) { /* that list names it until the next turn */
 			c->next = proxy->dead;

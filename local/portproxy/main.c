@@ -29,10 +29,10 @@
 static const char *const sockets[2] = { "rest.sock", "grpc.sock" };
 
 struct control {
-	struct watched watched;
+	struct portproxy_watched watched;
 };
 
-static void on_control(struct watched *watched, uint32_t events)
+static void on_control(struct portproxy_watched *watched, uint32_t events)
 {
 	(void)watched;
 	(void)events;
@@ -68,7 +68,8 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void watch_listener(struct proxy *proxy, struct listener *listener, int operation)
+static void watch_listener(
+	struct portproxy_proxy *proxy, struct portproxy_listener *listener, int operation)
 {
 	struct epoll_event event = { .events = proxy->is_paused ? 0u : EPOLLIN,
 		.data.ptr = &listener->watched };
@@ -76,7 +77,7 @@ static void watch_listener(struct proxy *proxy, struct listener *listener, int o
 		fail("epoll_ctl");
 }
 
-void proxy_listen(struct proxy *proxy, bool is_on)
+void portproxy_proxy_listen(struct portproxy_proxy *proxy, bool is_on)
 {
 	if (is_on && proxy->n_connections >= proxy->max_connections)
 		return;
@@ -87,20 +88,20 @@ void proxy_listen(struct proxy *proxy, bool is_on)
 		watch_listener(proxy, &proxy->listeners[i], EPOLL_CTL_MOD);
 }
 
-static void on_listener(struct watched *watched, uint32_t events)
+static void on_listener(struct portproxy_watched *watched, uint32_t events)
 {
-	struct listener *listener = (struct listener *)watched;
-	struct proxy *proxy = listener->proxy;
+	struct portproxy_listener *listener = (struct portproxy_listener *)watched;
+	struct portproxy_proxy *proxy = listener->proxy;
 	(void)events;
 	for (int i = 0; i < 16; i++) {
 		if (proxy->n_connections >= proxy->max_connections) {
-			proxy_listen(proxy, false);
+			portproxy_proxy_listen(proxy, false);
 			return;
 		}
 		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			return;
-		connection_open_take(proxy, listener, fd);
+		portproxy_connection_open_take(proxy, listener, fd);
 	}
 }
 
@@ -121,7 +122,7 @@ static int wait_for_daemon(int control)
 	return pid;
 }
 
-static void open_targets(struct proxy *proxy, int pid)
+static void open_targets(struct portproxy_proxy *proxy, int pid)
 {
 	for (int i = 0; i < 2; i++) {
 		char path[64];
@@ -147,7 +148,7 @@ static size_t raise_descriptors(void)
 	return most < MAX_CONNECTIONS ? (size_t)most : MAX_CONNECTIONS;
 }
 
-static void serve(struct proxy *proxy)
+static void serve(struct portproxy_proxy *proxy)
 {
 	int wait_ms = -1;
 	for (;;) {
@@ -157,16 +158,16 @@ static void serve(struct proxy *proxy)
 			fail("epoll_wait");
 		proxy->now_ms = now_ms();
 		for (int i = 0; i < n; i++) {
-			struct watched *watched = events[i].data.ptr;
+			struct portproxy_watched *watched = events[i].data.ptr;
 			watched->ready(watched, events[i].events);
 		}
-		wait_ms = connection_turn(proxy);
+		wait_ms = portproxy_connection_turn(proxy);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct proxy proxy = { .epoll = epoll_create1(EPOLL_CLOEXEC) };
+	struct portproxy_proxy proxy = { .epoll = epoll_create1(EPOLL_CLOEXEC) };
 	struct control control = { .watched = { on_control } };
 	if (argc != 4) {
 		errno = EINVAL;
@@ -176,14 +177,14 @@ int main(int argc, char **argv)
 	proxy.max_connections = raise_descriptors();
 	int control_fd = number(argv[3]);
 	for (int i = 0; i < 2; i++) {
-		struct listener *listener = &proxy.listeners[i];
-		*listener = (struct listener){ .watched = { on_listener },
+		struct portproxy_listener *listener = &proxy.listeners[i];
+		*listener = (struct portproxy_listener){ .watched = { on_listener },
 			.proxy = &proxy,
 			.fd = number(argv[1 + i]),
 			.target = -1 };
 	}
 	open_targets(&proxy, wait_for_daemon(control_fd));
-	if (!confine())
+	if (!portproxy_confine())
 		fail("cannot give its privileges away");
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &control.watched };
 	if (epoll_ctl(proxy.epoll, EPOLL_CTL_ADD, control_fd, &event) != 0)

@@ -21,26 +21,27 @@ enum {
 };
 
 /* What epoll hands back: the first member of everything that is watched. */
-struct watched {
-	void (*ready)(struct watched *watched, uint32_t events);
+struct portproxy_watched {
+	void (*ready)(struct portproxy_watched *watched, uint32_t events);
 };
 
-struct proxy;
-struct connection;
+struct portproxy_proxy;
+struct portproxy_connection;
 
-struct listener {
-	struct watched watched;
-	struct proxy *proxy;
+struct portproxy_listener {
+	struct portproxy_watched watched;
+	struct portproxy_proxy *proxy;
 	int fd; /* listening, TCP */
 	int target; /* O_PATH of the daemon's Unix socket: a job may take its name away or over, but not this */
 };
 
-struct proxy {
+struct portproxy_proxy {
 	int epoll;
-	struct listener listeners[2];
-	struct connection *connections;
-	struct connection *again; /* stopped in the middle for the sake of the others */
-	struct connection *dead;  /* freed after the turn: epoll may still name them */
+	struct portproxy_listener listeners[2];
+	struct portproxy_connection *connections;
+	struct portproxy_connection
+		*again; /* stopped in the middle for the sake of the others */
+	struct portproxy_connection *dead; /* freed after the turn: epoll may still name them */
 	size_t n_connections, max_connections;
 	bool is_paused;
 	int64_t now_ms;            /* monotonic, of this turn */
@@ -49,14 +50,15 @@ struct proxy {
 };
 
 /* Accepting goes on while there is room, and stops while there is none. */
-void proxy_listen(struct proxy *proxy, bool is_on);
+void portproxy_proxy_listen(struct portproxy_proxy *proxy, bool is_on);
 
 /* Takes the accepted descriptor; refuses it (reset) when the daemon cannot be reached. */
-void connection_open_take(struct proxy *proxy, const struct listener *listener, int fd);
+void portproxy_connection_open_take(
+	struct portproxy_proxy *proxy, const struct portproxy_listener *listener, int fd);
 /* Goes on with what was stopped, ends what lingers too long, frees what is dead. Milliseconds until the next time,
  * -1: an event comes first. */
-int connection_turn(struct proxy *proxy);
+int portproxy_connection_turn(struct portproxy_proxy *proxy);
 
 /* Gives away what the process does not need: privileges, files, system calls other than those that move bytes.
  * False: it is not confined, and must not go on. */
-bool confine(void);
+bool portproxy_confine(void);

@@ -48,9 +48,10 @@ static char *template_text(void)
 }
 
 static bool create(
-	struct server *s, enum kind kind, const char *ns, cJSON *body, struct err *err)
+	struct server *s, enum store_kind kind, const char *ns, cJSON *body, struct err *err)
 {
-	cJSON *status = objects_create(s->store, resource_of(kind), ns, body, NULL, NULL);
+	cJSON *status =
+		store_objects_create(s->store, store_resource_of(kind), ns, body, NULL, NULL);
 	if (!status)
 		return true;
 	err_set(err, ERR_INTERNAL, "cannot create the first objects: %s",
@@ -59,14 +60,14 @@ static bool create(
 	return false;
 }
 
-static bool create_text(
-	struct server *s, enum kind kind, const char *ns, const char *text, struct err *err)
+static bool create_text(struct server *s, enum store_kind kind, const char *ns,
+	const char *text, struct err *err)
 {
 	cJSON *body = json_parse(slice_of(text), err);
 	return body && create(s, kind, ns, body, err);
 }
 
-bool defaults_create(struct server *s, struct err *err)
+bool server_defaults_create(struct server *s, struct err *err)
 {
 	char pool[200];
 	char *done;

@@ -9,4 +9,4 @@ struct server;
 
 /* Creates the namespace if it is missing; the rest only once in the life of a state directory, so that a
  * template someone deleted stays deleted. */
-bool defaults_create(struct server *s, struct err *err);
+bool server_defaults_create(struct server *s, struct err *err);

@@ -150,9 +150,9 @@ static bool copy_file(const char *from, const char *to, struct err *err)
 
 static bool clear_work(const struct recovery *r, struct err *err)
 {
-	struct remove_report left = { 0 };
+	struct control_remove_report left = { 0 };
 	int fd = open(r->state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool ok = fd >= 0 && remove_tree(fd, "recovering", &left);
+	bool ok = fd >= 0 && control_remove_tree(fd, "recovering", &left);
 	if (!ok)
 		err_set_errno(err, fd < 0 ? errno : left.errnum, "%s", r->work);
 	if (fd >= 0)
@@ -174,7 +174,7 @@ static bool make_copy(const struct recovery *r, struct err *err)
 
 /* ---- the new one ---- */
 
-static bool put(struct recovery *r, enum kind kind, cJSON *json)
+static bool put(struct recovery *r, enum store_kind kind, cJSON *json)
 {
 	struct err err = { 0 };
 	const char *uid = json_str(json, "metadata", "uid", NULL);
@@ -185,8 +185,8 @@ static bool put(struct recovery *r, enum kind kind, cJSON *json)
 		return false;
 	}
 	/* json is gone when it was refused */
-	char *what =
-		x_asprintf("%s %.63s/%.63s", resource_of(kind)->singular, ns ? ns : "", name);
+	char *what = x_asprintf(
+		"%s %.63s/%.63s", store_resource_of(kind)->singular, ns ? ns : "", name);
 	bool ok = store_write(r->store, kind, json, &err) != NULL;
 	if (!ok)
 		str_addf(r->report, "not kept: %s: %.200s\n", what, err.msg);
@@ -194,7 +194,7 @@ static bool put(struct recovery *r, enum kind kind, cJSON *json)
 	return ok;
 }
 
-static bool on_object(void *arg, enum kind kind, cJSON *json)
+static bool on_object(void *arg, enum store_kind kind, cJSON *json)
 {
 	struct recovery *r = arg;
 	bool ok = put(r, kind, json);
@@ -231,7 +231,9 @@ static bool owners_are_known(const struct recovery *r, const cJSON *o)
 static void remake_from(struct recovery *r, const char *uid)
 {
 	cJSON *manifest = NULL;
-	const cJSON *objects = manifest_objects(r->state_dir, "volumes", uid, &manifest), *o;
+	const cJSON *objects = controller_manifest_objects(
+			    r->state_dir, "volumes", uid, &manifest),
+		    *o;
 	bool ok = objects != NULL;
 	for (o = objects ? objects->child : NULL; ok && o; o = o->next) {
 		const char *version = json_str(o, "apiVersion", NULL);
@@ -239,8 +241,8 @@ static void remake_from(struct recovery *r, const char *uid)
 		const char *own = json_str(o, "metadata", "uid", NULL);
 		const char *ns = json_str(o, "metadata", "namespace", NULL);
 		const char *name = json_str(o, "metadata", "name", NULL);
-		const struct resource *res =
-			version && kind ? resource_of_object(version, kind) : NULL;
+		const struct store_resource *res =
+			version && kind ? store_resource_of_object(version, kind) : NULL;
 		ok = res && own && ns && name && owners_are_known(r, o) &&
 		     !store_was_deleted(r->store, own);
 		if (!ok || store_by_uid(r->store, own))
@@ -286,14 +288,14 @@ static void remake_all(struct recovery *r)
 
 static bool make_new(struct recovery *r, const char *path, struct err *err)
 {
-	struct salvaged found;
+	struct store_salvaged found;
 	char *old = path_join(r->work, parts[0]);
 	struct store_opts opts = { .path = path, .history_max = 1 };
 	r->store = store_open(&opts, err);
 	if (r->store) {
-		static const struct salvage_callbacks callbacks = { on_object, on_meta,
+		static const struct store_salvage_callbacks callbacks = { on_object, on_meta,
 			on_deleted };
-		salvage_read(old, &callbacks, r, &found);
+		store_salvage_read(old, &callbacks, r, &found);
 		str_addf(r->report, "%zu of %zu objects could be read\n", r->n_objects,
 			found.n_rows);
 		make_default_namespace(r);
@@ -348,14 +350,14 @@ static bool rebuild(struct recovery *r, struct err *err)
 	return ok;
 }
 
-bool recover_run(const char *state_dir, struct str *report, struct err *err)
+bool server_recover_run(const char *state_dir, struct str *report, struct err *err)
 {
 	struct recovery r = { .state_dir = state_dir, .report = report };
 	struct err why = { 0 };
 	char *db = path_join(state_dir, parts[0]);
 	struct store_opts opts = {
 		.path = db,
-		.must_exist = volumes_are_there(state_dir),
+		.must_exist = controller_volumes_are_there(state_dir),
 	};
 	struct store *s = store_open(&opts, &why);
 	free(db);

@@ -11,4 +11,4 @@ struct str;
  * manifests beside the folders. Folders whose object is lost all the same go to the quarantine. Says in report, line
  * by line, what was done. The caller holds the lock; no backend runs. Cut short at any point, it can be repeated.
  * A database of a newer schema is left alone. */
-bool recover_run(const char *state_dir, struct str *report, struct err *err);
+bool server_recover_run(const char *state_dir, struct str *report, struct err *err);

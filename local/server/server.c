@@ -44,7 +44,7 @@ enum { HEADERS_MAX = 65536, RECEIVE_BYTES = 128 << 10, IDLE_SECONDS = 120 };
 static bool tokens_open(struct server *s, struct err *err)
 {
 	char *path = path_join(s->opts.state_dir, "token");
-	s->token = token_load(path, err);
+	s->token = server_token_load(path, err);
 	free(path);
 	return s->token != NULL;
 }
@@ -54,7 +54,7 @@ static bool tokens_open(struct server *s, struct err *err)
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
 {
 	struct server *s = arg;
-	return guard_accept(s->guard, base, s->tls.ctx);
+	return api_guard_accept(s->guard, base, s->tls.ctx);
 }
 
 static int listen_on(uint16_t port)
@@ -102,7 +102,7 @@ static bool listen_open(struct server *s, struct err *err)
 		close(fd);
 		return err_set(err, ERR_SYSTEM, "cannot accept connections");
 	}
-	guard_pause_on_error(s->guard, evhttp_bound_socket_get_listener(bound));
+	api_guard_pause_on_error(s->guard, evhttp_bound_socket_get_listener(bound));
 	s->port = ntohs(address.sin_port);
 	snprintf(text, sizeof text, "%u", s->port);
 	return store_meta_set(s->store, "port", text, err);
@@ -110,10 +110,10 @@ static bool listen_open(struct server *s, struct err *err)
 
 static bool http_open(struct server *s, struct err *err)
 {
-	s->guard = guard_new(s->loop, s->token, err);
+	s->guard = api_guard_new(s->loop, s->token, err);
 	if (!s->guard)
 		return false;
-	s->http = evhttp_new(loop_base(s->loop));
+	s->http = evhttp_new(net_loop_base(s->loop));
 	if (!s->http)
 		return err_set(err, ERR_SYSTEM, "cannot make an HTTP server");
 	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_PUT |
@@ -179,12 +179,13 @@ static bool kubeconfig_write(struct server *s, struct err *err)
 
 /* ---- all of it ---- */
 
-struct server *server_start(struct loop *loop, const struct server_opts *opts, struct err *err)
+struct server *server_start(
+	struct net_loop *loop, const struct server_opts *opts, struct err *err)
 {
 	struct server *s = x_calloc(1, sizeof *s);
 	s->loop = loop;
 	s->opts = *opts;
-	s->on_news = stream_wake_all;
+	s->on_news = api_stream_wake_all;
 	if (s->opts.bookmark_ms <= 0)
 		s->opts.bookmark_ms = 60000;
 	char *db = path_join(opts->state_dir, "objects.db");
@@ -193,12 +194,12 @@ struct server *server_start(struct loop *loop, const struct server_opts *opts, s
 		.path = db,
 		.history_max = opts->history_max,
 		.history_ms = opts->history_ms,
-		.must_exist = volumes_are_there(opts->state_dir),
+		.must_exist = controller_volumes_are_there(opts->state_dir),
 	};
 	bool ok = file_make_dirs(opts->state_dir, 0700, err) &&
 		  (s->store = store_open(&store_opts, err)) != NULL &&
-		  local_tls_open(&s->tls, tls_dir, err) && tokens_open(s, err) &&
-		  defaults_create(s, err) &&
+		  server_local_tls_open(&s->tls, tls_dir, err) && tokens_open(s, err) &&
+		  server_defaults_create(s, err) &&
 		  (s->controller = controller_start(s, err)) != NULL && http_open(s, err) &&
 		  kubeconfig_write(s, err);
 	free(db);
@@ -211,7 +212,7 @@ struct server *server_start(struct loop *loop, const struct server_opts *opts, s
 
 void server_stop(struct server *s, void (*done)(void *arg), void *arg)
 {
-	stream_finish_all(s);
+	api_stream_finish_all(s);
 	controller_stop(s->controller, done, arg);
 }
 
@@ -219,12 +220,12 @@ void server_free(struct server *s)
 {
 	if (!s)
 		return;
-	stream_finish_all(s);
+	api_stream_finish_all(s);
 	controller_free(s->controller);
 	if (s->http)
 		evhttp_free(s->http);
-	guard_free(s->guard);
-	local_tls_close(&s->tls);
+	api_guard_free(s->guard);
+	server_local_tls_close(&s->tls);
 	store_close(s->store);
 	free(s->token);
 	free(s->kubeconfig);

@@ -11,9 +11,9 @@
 struct controller;
 struct err;
 struct evhttp;
-struct guard;
-struct loop;
-struct stream;
+struct api_guard;
+struct net_loop;
+struct api_stream;
 
 struct server_opts {
 	const char *state_dir;
@@ -30,13 +30,13 @@ struct server_opts {
 };
 
 struct server {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct server_opts opts;
 	struct store *store;
-	struct local_tls tls;
+	struct server_local_tls tls;
 	struct evhttp *http;
-	struct guard *guard;    /* of its connections */
-	struct stream *streams; /* watches and followed logs in progress */
+	struct api_guard *guard;    /* of its connections */
+	struct api_stream *streams; /* watches and followed logs in progress */
 	struct controller *controller;
 	void (*on_news)(struct server *s); /* wakes those who follow; NULL: nobody does */
 	uint16_t port;
@@ -53,7 +53,8 @@ static inline void server_tell(struct server *s)
 
 /* Opens everything, starts serving and starts the sandboxes that should run. Blocking (before the
  * loop runs). */
-struct server *server_start(struct loop *loop, const struct server_opts *opts, struct err *err);
+struct server *server_start(
+	struct net_loop *loop, const struct server_opts *opts, struct err *err);
 /* Ends watches, stops daemons (TERM, then KILL), closes the store. done is called once, when all
  * have ended. */
 void server_stop(struct server *s, void (*done)(void *arg), void *arg);

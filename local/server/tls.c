@@ -183,7 +183,7 @@ static SSL_CTX *make_ctx(const struct pair *server, struct err *err)
 	return NULL;
 }
 
-bool local_tls_open(struct local_tls *tls, const char *dir, struct err *err)
+bool server_local_tls_open(struct server_local_tls *tls, const char *dir, struct err *err)
 {
 	struct pair ca = { 0 }, server = { 0 };
 	size_t n;
@@ -213,11 +213,11 @@ bool local_tls_open(struct local_tls *tls, const char *dir, struct err *err)
 	free(cert);
 	free(key);
 	if (!ok)
-		local_tls_close(tls);
+		server_local_tls_close(tls);
 	return ok;
 }
 
-void local_tls_close(struct local_tls *tls)
+void server_local_tls_close(struct server_local_tls *tls)
 {
 	SSL_CTX_free(tls->ctx);
 	free(tls->ca_pem);

@@ -8,9 +8,9 @@
 
 struct err;
 
-struct local_tls {
+struct server_local_tls {
 	void *ctx;    /* SSL_CTX *, server side, ALPN http/1.1 */
 	char *ca_pem; /* what a kubeconfig needs */
 };
-bool local_tls_open(struct local_tls *tls, const char *dir, struct err *err);
-void local_tls_close(struct local_tls *tls);
+bool server_local_tls_open(struct server_local_tls *tls, const char *dir, struct err *err);
+void server_local_tls_close(struct server_local_tls *tls);

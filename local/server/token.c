@@ -10,7 +10,7 @@
 
 enum { TOKEN_HEX = 48, TOKEN_MIN = 16 };
 
-char *token_load(const char *path, struct err *err)
+char *server_token_load(const char *path, struct err *err)
 {
 	size_t n;
 	char *token = file_read(path, 4096, &n, NULL);

@@ -6,4 +6,4 @@ struct err;
 
 /* The file's token, made (0600) if there is none or it is too short to be one. x_free_secret() it; NULL with *err when it
  * cannot be written. */
-char *token_load(const char *path, struct err *err);
+char *server_token_load(const char *path, struct err *err);

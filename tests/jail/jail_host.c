@@ -18,10 +18,10 @@
 
 enum { MAX_ENV = 16 };
 
-struct host {
-	struct loop *loop;
-	struct spawn *spawn;
-	struct spawn_opts opts;
+struct views_host {
+	struct net_loop *loop;
+	struct isolation_spawn *spawn;
+	struct isolation_spawn_opts opts;
 	const char *env[MAX_ENV + 1];
 	size_t n_env;
 	bool is_over;
@@ -51,10 +51,11 @@ static int usage(const char *what)
 	return 2;
 }
 
-static bool switch_off(struct host *host, const char *name)
+static bool switch_off(struct views_host *host, const char *name)
 {
 	for (int i = 0; i < SPAWN_GUARD_COUNT; i++) {
-		if (strcmp(spawn_guard_name((enum spawn_guard)i), name) == 0) {
+		if (strcmp(isolation_spawn_guard_name((enum isolation_spawn_guard)i), name) ==
+			0) {
 			host->opts.unguarded |= 1u << i;
 			return true;
 		}
@@ -62,7 +63,7 @@ static bool switch_off(struct host *host, const char *name)
 	return false;
 }
 
-static bool take_limit(struct spawn_limits *limits, int id, uint64_t value)
+static bool take_limit(struct isolation_spawn_limits *limits, int id, uint64_t value)
 {
 	switch (id) {
 	case 'M':
@@ -85,7 +86,7 @@ static bool take_limit(struct spawn_limits *limits, int id, uint64_t value)
 	}
 }
 
-static bool take_option(struct host *host, int id, const char *value)
+static bool take_option(struct views_host *host, int id, const char *value)
 {
 	int64_t number = 0;
 	switch (id) {
@@ -124,18 +125,20 @@ static bool take_option(struct host *host, int id, const char *value)
 
 static void on_listening(void *arg)
 {
-	struct host *host = arg;
-	const struct cgroup *cgroup = spawn_cgroup(host->spawn);
+	struct views_host *host = arg;
+	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(host->spawn);
 	printf("{\"address\":\"%s\",\"rest\":%u,\"grpc\":%u,\"pid\":%d,\"daemon\":%d,\"cgroups\":[",
-		host->opts.address, spawn_rest_port(host->spawn), spawn_grpc_port(host->spawn),
-		(int)spawn_pid(host->spawn), (int)spawn_daemon_pid(host->spawn));
+		host->opts.address, isolation_spawn_rest_port(host->spawn),
+		isolation_spawn_grpc_port(host->spawn), (int)isolation_spawn_pid(host->spawn),
+		(int)isolation_spawn_daemon_pid(host->spawn));
 	const char *comma = "";
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		pid_t pid = spawn_daemon_pid(host->spawn);
-		if (!cgroup_has(cgroup, (enum cgroup_controller)i) ||
-			!cgroup_holds(cgroup, (enum cgroup_controller)i, pid))
+		pid_t pid = isolation_spawn_daemon_pid(host->spawn);
+		if (!isolation_cgroup_has(cgroup, (enum isolation_cgroup_controller)i) ||
+			!isolation_cgroup_holds(
+				cgroup, (enum isolation_cgroup_controller)i, pid))
 			continue;
-		printf("%s\"%s\"", comma, cgroup_controller_names[i]);
+		printf("%s\"%s\"", comma, isolation_cgroup_controller_names[i]);
 		comma = ",";
 	}
 	puts("]}");
@@ -144,61 +147,62 @@ static void on_listening(void *arg)
 
 static void on_over(void *arg, int status, const char *reason)
 {
-	struct host *host = arg;
+	struct views_host *host = arg;
 	host->spawn = NULL;
 	host->is_over = true;
 	printf("{\"status\":%d,\"reason\":\"%s\"}\n", status, reason);
 	fflush(stdout);
-	loop_stop(host->loop);
+	net_loop_stop(host->loop);
 }
 
 static void on_input(void *arg, bool is_readable, bool is_writable)
 {
-	struct host *host = arg;
+	struct views_host *host = arg;
 	char bytes[64];
 	(void)is_readable;
 	(void)is_writable;
 	ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-		loop_stop(host->loop);
+		net_loop_stop(host->loop);
 }
 
-static int run(struct host *host)
+static int run(struct views_host *host)
 {
 	struct err err = { 0 };
-	host->loop = loop_new(&err);
-	struct watch_fd *input =
-		host->loop ? watch_fd_new(host->loop, STDIN_FILENO, on_input, host, &err)
+	host->loop = net_loop_new(&err);
+	struct net_watch_fd *input =
+		host->loop ? net_watch_fd_new(host->loop, STDIN_FILENO, on_input, host, &err)
 			   : NULL;
 	if (input)
-		host->spawn = spawn_start(host->loop, &host->opts, on_over, host, &err);
+		host->spawn =
+			isolation_spawn_start(host->loop, &host->opts, on_over, host, &err);
 	if (!host->spawn) {
 		fprintf(stderr, "jail_host: %s\n", err.msg);
 		return 1;
 	}
-	watch_fd_want(input, true, false);
+	net_watch_fd_want(input, true, false);
 	/* who has the sockets himself answers from the start; who has not, says when */
 	bool is_proxied = host->opts.mode == ISOLATION_BWRAP &&
 			  (host->opts.unguarded >> SPAWN_GUARD_PROXY & 1) == 0;
 	if (is_proxied)
-		spawn_on_listening(host->spawn, on_listening);
+		isolation_spawn_on_listening(host->spawn, on_listening);
 	else if (host->opts.mode == ISOLATION_BWRAP)
-		while (spawn_daemon_pid(host->spawn) == 0 && !host->is_over)
-			loop_run_once(host->loop, 50);
+		while (isolation_spawn_daemon_pid(host->spawn) == 0 && !host->is_over)
+			net_loop_run_once(host->loop, 50);
 	if (!is_proxied && !host->is_over)
 		on_listening(host);
 	if (!host->is_over)
-		loop_run(host->loop);
-	spawn_kill(host->spawn);
-	watch_fd_free(input);
-	loop_run_once(host->loop, 0); /* what was deferred */
-	loop_free(host->loop);
+		net_loop_run(host->loop);
+	isolation_spawn_kill(host->spawn);
+	net_watch_fd_free(input);
+	net_loop_run_once(host->loop, 0); /* what was deferred */
+	net_loop_free(host->loop);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct host host = {
+	struct views_host host = {
 		.opts = { .name = "box", .address = "127.77.1.1", .mode = ISOLATION_BWRAP }
 	};
 	int id;

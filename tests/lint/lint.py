@@ -38,7 +38,7 @@ ALLOWED = {
                      "engine/runtime", "engine/resource", "engine/fleet"],
     "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime",
                         "engine/transfer"],
-    "engine": ENGINE + ["engine/engine.h", "engine/doctor.h", "engine/rights.h", "engine/link.h", "engine/internal.h"],
+    "engine": ENGINE + ["engine/engine.h", "engine/doctor.h", "engine/access_review.h", "engine/link.h", "engine/internal.h"],
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],

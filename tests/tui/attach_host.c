@@ -14,17 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-struct host {
-	struct loop *loop;
+struct views_host {
+	struct net_loop *loop;
 	struct app *app;
-	struct watch_fd *watch;
+	struct net_watch_fd *watch;
 	int fifo;
 };
 
 static void on_quit(void *arg)
 {
-	struct host *host = arg;
-	loop_stop(host->loop);
+	struct views_host *host = arg;
+	net_loop_stop(host->loop);
 }
 
 static void on_gone(void *arg)
@@ -34,7 +34,7 @@ static void on_gone(void *arg)
 
 static void on_path(void *arg, bool is_readable, bool is_writable)
 {
-	struct host *host = arg;
+	struct views_host *host = arg;
 	char path[256];
 	(void)is_readable;
 	(void)is_writable;
@@ -51,13 +51,13 @@ static void on_path(void *arg, bool is_readable, bool is_writable)
 
 int main(int argc, char **argv)
 {
-	struct host host = { 0 };
+	struct views_host host = { 0 };
 	struct err err = { 0 };
 	setlocale(LC_CTYPE, "");
 	signal(SIGHUP, SIG_IGN);
 	if (argc != 4)
 		return 2;
-	host.loop = loop_new(&err);
+	host.loop = net_loop_new(&err);
 	struct engine_opts engine_opts = {
 		.rest_url = argv[1], .grpc_address = argv[2], .connectivity = ENGINE_DIRECT
 	};
@@ -73,17 +73,17 @@ int main(int argc, char **argv)
 	/* read and write: a FIFO without a writer would be readable for ever */
 	host.fifo = open(argv[3], O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	host.watch = host.app && host.fifo >= 0
-			     ? watch_fd_new(host.loop, host.fifo, on_path, &host, &err)
+			     ? net_watch_fd_new(host.loop, host.fifo, on_path, &host, &err)
 			     : NULL;
 	if (!host.watch) {
 		fprintf(stderr, "%s %s\n", err.msg, strerror(errno));
 		return 1;
 	}
-	watch_fd_want(host.watch, true, false);
-	loop_run(host.loop);
-	watch_fd_free(host.watch);
+	net_watch_fd_want(host.watch, true, false);
+	net_loop_run(host.loop);
+	net_watch_fd_free(host.watch);
 	app_free(host.app);
 	engine_free(engine);
-	loop_free(host.loop);
+	net_loop_free(host.loop);
 	return 0;
 }

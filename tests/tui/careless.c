@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void __wrap_surprise_push(struct app *app, struct dialog *dialog);
+void __wrap_app_surprise_push(struct app *app, struct views_dialog *dialog);
 
-void __wrap_surprise_push(struct app *app, struct dialog *dialog)
+void __wrap_app_surprise_push(struct app *app, struct views_dialog *dialog)
 {
 	app->n_handling++;
 	app_push_dialog(app, dialog);
@@ -19,7 +19,7 @@ void __wrap_surprise_push(struct app *app, struct dialog *dialog)
 
 static void on_quit(void *arg)
 {
-	loop_stop(arg);
+	net_loop_stop(arg);
 }
 
 int main(int argc, char **argv)
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	if (argc != 3)
 		return 2;
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	const struct engine_opts engine_opts = {
 		.rest_url = argv[1], .grpc_address = argv[2], .connectivity = ENGINE_DIRECT
 	};
@@ -44,9 +44,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.msg);
 		return 1;
 	}
-	loop_run(loop);
+	net_loop_run(loop);
 	app_free(app);
 	engine_free(engine);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }

@@ -10,12 +10,12 @@
 
 enum { LARGE_CELLS = 200000 };
 
-struct app *app_of(const struct host *host)
+struct app *app_of(const struct views_host *host)
 {
 	return (struct app *)(uintptr_t)host;
 }
 
-struct tab *app_tab(const struct app *app)
+struct app_tab *app_tab(const struct app *app)
 {
 	return app->tabs[app->current];
 }
@@ -24,52 +24,52 @@ struct view *app_focused(const struct app *app)
 {
 	if (app->is_strip_on && app->is_strip_focused)
 		return app->strip;
-	return layout_data(app_tab(app)->focus);
+	return app_layout_data(app_tab(app)->focus);
 }
 
 /* ---- what views ask for */
 
-static void on_host_dirty(struct host *host)
+static void on_host_dirty(struct views_host *host)
 {
-	frame_dirty(app_of(host));
+	app_frame_dirty(app_of(host));
 }
 
-static void on_host_run(struct host *host, const char *command)
+static void on_host_run(struct views_host *host, const char *command)
 {
-	command_try(app_of(host), command);
+	app_command_try(app_of(host), command);
 }
 
-static void on_host_dialog(struct host *host, struct dialog *dialog)
+static void on_host_dialog(struct views_host *host, struct views_dialog *dialog)
 {
 	app_push_dialog(app_of(host), dialog);
 }
 
-static void on_host_note(struct host *host, enum note_level level, const char *text)
+static void on_host_note(struct views_host *host, enum views_note_level level, const char *text)
 {
 	struct app *app = app_of(host);
 	snprintf(app->note, sizeof app->note, "%s", text);
 	app->note_level = level;
-	loop_timer_arm(app->note_timer, NOTE_MS);
-	frame_dirty(app);
+	net_loop_timer_arm(app->note_timer, NOTE_MS);
+	app_frame_dirty(app);
 }
 
-static void on_host_fail(struct host *host, const char *what, const struct err *err)
+static void on_host_fail(struct views_host *host, const char *what, const struct err *err)
 {
 	app_fail(app_of(host), what, err);
 }
 
 static void on_host_open(
-	struct host *host, const struct view_class *class, const struct view_args *args)
+	struct views_host *host, const struct view_class *class, const struct view_args *args)
 {
 	struct err err;
-	if (!tabs_open(app_of(host), class, args, &err))
-		host_failf(host, &err, "Cannot open %s", class->name);
+	if (!app_tabs_open(app_of(host), class, args, &err))
+		views_host_failf(host, &err, "Cannot open %s", class->name);
 }
 
 void app_close_pending(struct app *app)
 {
 	while (app->n_closing)
-		tabs_close_view(app, app->closing[--app->n_closing]);
+		app_tabs_close_view(app, app->closing[--app->n_closing]);
 }
 
 static void close_deferred(void *arg)
@@ -79,7 +79,7 @@ static void close_deferred(void *arg)
 	app_close_pending(app);
 }
 
-static void on_host_close(struct host *host, struct view *view)
+static void on_host_close(struct views_host *host, struct view *view)
 {
 	struct app *app = app_of(host);
 	for (size_t i = 0; i < app->n_closing; i++)
@@ -89,11 +89,11 @@ static void on_host_close(struct host *host, struct view *view)
 		return;
 	app->closing[app->n_closing++] = view;
 	if (!app->is_closing_deferred)
-		loop_defer(app->loop, close_deferred, app);
+		net_loop_defer(app->loop, close_deferred, app);
 	app->is_closing_deferred = true;
 }
 
-static void on_host_copy_text(struct host *host, struct slice text)
+static void on_host_copy_text(struct views_host *host, struct slice text)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -102,7 +102,7 @@ static void on_host_copy_text(struct host *host, struct slice text)
 	if (!app->tty)
 		return;
 	if (text.n > CLIP_BYTES_MAX) {
-		host_notef(host, NOTE_WARNING,
+		views_host_notef(host, NOTE_WARNING,
 			"%zu bytes are more than a terminal's clipboard takes", text.n);
 		return;
 	}
@@ -119,21 +119,21 @@ static void on_host_copy_text(struct host *host, struct slice text)
 		str_add_char(&out, i + 2 < text.n ? digits[c & 63] : '=');
 	}
 	str_add(&out, "\a");
-	terminal_send(app->tty, (struct slice){ out.p, out.n });
+	draw_terminal_send(app->tty, (struct slice){ out.p, out.n });
 	str_deinit(&out);
 }
 
-static const char *on_host_namespace(const struct host *host)
+static const char *on_host_namespace(const struct views_host *host)
 {
 	return app_of(host)->namespace_;
 }
 
-static uint64_t on_host_input_serial(const struct host *host)
+static uint64_t on_host_input_serial(const struct views_host *host)
 {
 	return app_of(host)->input_serial;
 }
 
-static const struct host_ops host_ops = {
+static const struct views_host_ops host_ops = {
 	.dirty = on_host_dirty,
 	.run = on_host_run,
 	.push_dialog = on_host_dialog,
@@ -143,63 +143,64 @@ static const struct host_ops host_ops = {
 	.close = on_host_close,
 	.copy_text = on_host_copy_text,
 	.namespace_ = on_host_namespace,
-	.each_command = command_each,
+	.each_command = app_command_each,
 	.input_serial = on_host_input_serial,
-	.can = command_can_in,
+	.can = app_command_can_in,
 };
 
 /* ---- dialogs */
 
-void app_push_dialog(struct app *app, struct dialog *dialog)
+void app_push_dialog(struct app *app, struct views_dialog *dialog)
 {
-	bool is_awaited = dialog_serial(dialog) && dialog_serial(dialog) == app->input_serial &&
+	bool is_awaited = views_dialog_serial(dialog) &&
+			  views_dialog_serial(dialog) == app->input_serial &&
 			  clock_mono_ms() - app->last_input_ms < AWAITED_MS;
 	if (!app->n_handling && !is_awaited) {
-		surprise_push(app, dialog);
+		app_surprise_push(app, dialog);
 		return;
 	}
-	drag_end(app, false);
+	app_drag_end(app, false);
 	app->is_prefix = false;
 	if (app->n_dialogs ==
 		DIALOGS_MAX) { /* so many questions: the newest is taken as cancelled */
-		dialog_answer(dialog);
-		dialog_free(dialog);
+		views_dialog_answer(dialog);
+		views_dialog_free(dialog);
 		return;
 	}
 	app->dialogs[app->n_dialogs++] = dialog;
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
 void app_pop_dialog(struct app *app)
 {
-	struct dialog *dialog = app->dialogs[--app->n_dialogs];
-	frame_dirty(app);
-	dialog_answer(dialog); /* may push others */
-	dialog_free(dialog);
+	struct views_dialog *dialog = app->dialogs[--app->n_dialogs];
+	app_frame_dirty(app);
+	views_dialog_answer(dialog); /* may push others */
+	views_dialog_free(dialog);
 }
 
 void app_drop_dialogs(struct app *app, const void *owner)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < app->n_dialogs; i++)
-		if (dialog_owner(app->dialogs[i]) == owner)
-			dialog_free(app->dialogs[i]);
+		if (views_dialog_owner(app->dialogs[i]) == owner)
+			views_dialog_free(app->dialogs[i]);
 		else
 			app->dialogs[kept++] = app->dialogs[i];
 	app->n_dialogs = kept;
-	surprise_drop(app, owner);
+	app_surprise_drop(app, owner);
 }
 
 void app_fail(struct app *app, const char *what, const struct err *err)
 {
-	struct dialog *dialog = dialog_new(what, NULL, NULL, NULL);
-	dialog_set_error(dialog, true);
-	dialog_add_text(dialog, err->msg);
+	struct views_dialog *dialog = views_dialog_new(what, NULL, NULL, NULL);
+	views_dialog_set_error(dialog, true);
+	views_dialog_add_text(dialog, err->msg);
 	const char *hint = err_hint(err);
 	if (hint && *hint)
-		dialog_add_textf(dialog, "Next: %s.", hint);
-	dialog_add_textf(dialog, "(%s)", err_name(err));
-	dialog_add_button(dialog, "&OK");
+		views_dialog_add_textf(dialog, "Next: %s.", hint);
+	views_dialog_add_textf(dialog, "(%s)", err_name(err));
+	views_dialog_add_button(dialog, "&OK");
 	app_push_dialog(app, dialog);
 }
 
@@ -214,7 +215,7 @@ void app_quit_now(struct app *app)
 		app->opts.on_quit(app->opts.arg);
 }
 
-static void on_quit_answered(void *arg, struct dialog *dialog, int button)
+static void on_quit_answered(void *arg, struct views_dialog *dialog, int button)
 {
 	(void)dialog;
 	if (button == 0)
@@ -222,7 +223,7 @@ static void on_quit_answered(void *arg, struct dialog *dialog, int button)
 }
 
 struct busy_list {
-	struct dialog *dialog;
+	struct views_dialog *dialog;
 	size_t n;
 };
 
@@ -233,31 +234,31 @@ static void add_busy(void *arg, struct view *view)
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
 	if (why && list->n++ < 8)
-		dialog_add_textf(list->dialog, "  %s", why);
+		views_dialog_add_textf(list->dialog, "  %s", why);
 	str_deinit(&text);
 }
 
 void app_ask_quit(struct app *app)
 {
-	struct busy_list list = { dialog_new("Quit?", on_quit_answered, app, NULL), 0 };
-	tabs_each_view(app, add_busy, &list);
-	size_t copies = copies_running(app->host.copies);
-	size_t actions = actions_running(app->host.actions);
+	struct busy_list list = { views_dialog_new("Quit?", on_quit_answered, app, NULL), 0 };
+	app_tabs_each_view(app, add_busy, &list);
+	size_t copies = views_transfers_running(app->host.copies);
+	size_t actions = views_actions_running(app->host.actions);
 	if (copies)
-		dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
+		views_dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
 			copies == 1 ? "y is" : "ies are");
 	if (actions)
-		dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
+		views_dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
 			actions == 1 ? " is" : "s are");
 	if (!list.n && !copies && !actions) {
-		dialog_free(list.dialog);
+		views_dialog_free(list.dialog);
 		app_quit_now(app);
 		return;
 	}
-	dialog_add_text(list.dialog, "Quitting ends these. No sandbox is deleted.");
-	dialog_add_button(list.dialog, "&Quit");
-	dialog_add_button(list.dialog, "&Stay");
-	dialog_focus_button(list.dialog, 1);
+	views_dialog_add_text(list.dialog, "Quitting ends these. No sandbox is deleted.");
+	views_dialog_add_button(list.dialog, "&Quit");
+	views_dialog_add_button(list.dialog, "&Stay");
+	views_dialog_focus_button(list.dialog, 1);
 	app_push_dialog(app, list.dialog);
 }
 
@@ -267,12 +268,12 @@ static void on_bytes(void *arg, struct slice bytes)
 {
 	struct app *app = arg;
 	app->last_input_ms = clock_mono_ms();
-	input_feed(app->input, bytes);
+	draw_input_feed(app->input, bytes);
 }
 
 static void on_sent(void *arg)
 {
-	frame_sent(arg);
+	app_frame_sent(arg);
 }
 
 static void gone_deferred(void *arg)
@@ -288,54 +289,55 @@ static void gone_deferred(void *arg)
 void app_gone(void *arg)
 {
 	struct app *app = arg;
-	loop_defer(app->loop, gone_deferred, app);
+	net_loop_defer(app->loop, gone_deferred, app);
 }
 
 static bool load_theme(struct app *app, struct err *err)
 {
-	if (screen_colors(app->screen) == 0)
-		return theme_load(&app->theme, "mono", err);
-	return theme_load(&app->theme, app->theme_name, err);
+	if (draw_screen_colors(app->screen) == 0)
+		return draw_theme_load(&app->theme, "mono", err);
+	return draw_theme_load(&app->theme, app->theme_name, err);
 }
 
 bool app_attach(struct app *app, int in_fd, int out_fd, const char *term, const char *colorterm,
 	struct err *err)
 {
 	app_detach(app);
-	struct screen_opts screen = { .term = term,
+	struct draw_screen_opts screen = { .term = term,
 		.colorterm = colorterm,
 		.no_color = app->opts.no_color,
 		.cols = 80,
 		.rows = 24 };
-	app->screen = screen_new(&screen, err);
+	app->screen = draw_screen_new(&screen, err);
 	if (!app->screen)
 		return false;
-	struct terminal_opts tty = { .in_fd = in_fd,
+	struct draw_terminal_opts tty = { .in_fd = in_fd,
 		.out_fd = out_fd,
-		.end_bytes = screen_end_bytes(app->screen),
+		.end_bytes = draw_screen_end_bytes(app->screen),
 		.on_bytes = on_bytes,
 		.on_sent = on_sent,
 		.on_gone = app_gone,
 		.arg = app };
-	app->tty = terminal_open(app->loop, &tty, err);
+	app->tty = draw_terminal_open(app->loop, &tty, err);
 	if (!app->tty) {
-		screen_free(app->screen);
+		draw_screen_free(app->screen);
 		app->screen = NULL;
 		return false;
 	}
-	struct input_callbacks callbacks = { .on_key = dispatch_key,
-		.on_mouse = dispatch_mouse,
-		.on_paste = dispatch_paste,
-		.on_focus = dispatch_focus,
+	struct draw_input_callbacks callbacks = { .on_key = app_dispatch_key,
+		.on_mouse = app_dispatch_mouse,
+		.on_paste = app_dispatch_paste,
+		.on_focus = app_dispatch_focus,
 		.arg = app };
-	app->input = input_new(app->loop, term, &callbacks);
+	app->input = draw_input_new(app->loop, term, &callbacks);
 	struct err theme_err;
 	if (!load_theme(app, &theme_err))
-		theme_builtin(&app->theme);
+		draw_theme_builtin(&app->theme);
 	app->is_focused = true;
-	terminal_send(app->tty, slice_of(screen_begin_bytes(app->screen)));
+	draw_terminal_send(app->tty, slice_of(draw_screen_begin_bytes(app->screen)));
 	if (app->is_mouse_on)
-		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
+		draw_terminal_send(
+			app->tty, slice_of(draw_screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
 	engine_look(app->host.engine, true);
 	app_resized(app);
@@ -346,16 +348,16 @@ void app_detach(struct app *app)
 {
 	if (!app->tty)
 		return;
-	drag_end(app, false);
+	app_drag_end(app, false);
 	app->mouse_view = NULL;
 	app->border = NULL;
 	app->is_strip_border = app->has_press = false;
-	surprise_hide(app);
+	app_surprise_hide(app);
 	engine_look(app->host.engine, false);
-	frame_stop(app);
-	terminal_close(app->tty);
-	input_free(app->input);
-	screen_free(app->screen);
+	app_frame_stop(app);
+	draw_terminal_close(app->tty);
+	draw_input_free(app->input);
+	draw_screen_free(app->screen);
 	app->tty = NULL;
 	app->input = NULL;
 	app->screen = NULL;
@@ -371,19 +373,22 @@ void app_resized(struct app *app)
 	int cols = 80, rows = 24;
 	if (!app->tty)
 		return;
-	terminal_size(app->tty, &cols, &rows);
-	size_t old_cells =
-		(size_t)surface_cols(app->surface) * (size_t)surface_rows(app->surface);
-	if (cols != surface_cols(app->surface) || rows != surface_rows(app->surface)) {
-		surface_resize(app->surface, cols, rows);
-		drag_end(app, false);
+	draw_terminal_size(app->tty, &cols, &rows);
+	size_t old_cells = (size_t)draw_surface_cols(app->surface) *
+			   (size_t)draw_surface_rows(app->surface);
+	if (cols != draw_surface_cols(app->surface) ||
+		rows != draw_surface_rows(app->surface)) {
+		draw_surface_resize(app->surface, cols, rows);
+		app_drag_end(app, false);
 	}
-	screen_resize(app->screen, surface_cols(app->surface), surface_rows(app->surface));
+	draw_screen_resize(
+		app->screen, draw_surface_cols(app->surface), draw_surface_rows(app->surface));
 	/* sizes of panes follow the terminal at once, not only when a frame is sent: programs learn it early */
-	frame_compose(app);
-	frame_dirty(app);
+	app_frame_compose(app);
+	app_frame_dirty(app);
 	if (old_cells >= LARGE_CELLS &&
-		(size_t)surface_cols(app->surface) * (size_t)surface_rows(app->surface) <
+		(size_t)draw_surface_cols(app->surface) *
+				(size_t)draw_surface_rows(app->surface) <
 			old_cells / 2)
 		mem_trim(); /* a size that no screen has was tried: hundreds of MiB */
 }
@@ -393,18 +398,18 @@ void app_resized(struct app *app)
 static void on_engine_change(void *arg)
 {
 	struct app *app = arg;
-	uint64_t revision = engine_rights_revision(app->host.engine);
+	uint64_t revision = engine_access_reviews_revision(app->host.engine);
 	if (revision != app->rights_revision) /* hints and help show what may be done */
-		frame_dirty(app);
+		app_frame_dirty(app);
 	app->rights_revision = revision;
 	struct engine_link link;
 	bool is_linked = engine_link_of(app->host.engine, &link);
 	if (is_linked && link.revision != app->link_revision) {
 		app->link_revision = link.revision;
-		frame_dirty(app); /* all that is shown changes its meaning */
+		app_frame_dirty(app); /* all that is shown changes its meaning */
 	}
 	app->is_engine_telling = true;
-	tabs_tell_changed(app);
+	app_tabs_tell_changed(app);
 	app->is_engine_telling = false;
 }
 
@@ -412,10 +417,10 @@ static void on_note_over(void *arg)
 {
 	struct app *app = arg;
 	app->note[0] = 0;
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *err)
+struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct err *err)
 {
 	struct app *app = x_calloc(1, sizeof *app);
 	app->loop = loop;
@@ -432,26 +437,26 @@ struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *
 	app->is_mouse_on = !opts->no_mouse;
 	app->strip_rows = STRIP_ROWS;
 	str_init(&app->frame, 32 << 20);
-	edit_init(&app->prompt.edit, "");
-	app->surface = surface_new(80, 24);
+	views_edit_init(&app->prompt.edit, "");
+	app->surface = draw_surface_new(80, 24);
 	snprintf(app->namespace_, sizeof app->namespace_, "%s",
 		engine_fleet(opts->engine) ? engine_namespace(opts->engine) : "");
-	frame_init(app);
-	app->note_timer = loop_timer_new(loop, on_note_over, app);
+	app_frame_init(app);
+	app->note_timer = net_loop_timer_new(loop, on_note_over, app);
 	app_lone_init(app);
-	app->host.copies = copies_new(&app->host);
-	app->host.actions = actions_new(&app->host);
+	app->host.copies = views_transfers_new(&app->host);
+	app->host.actions = views_actions_new(&app->host);
 	struct view_args none = { 0 };
 	bool ok = true;
 	struct err theme_err;
-	theme_builtin(&app->theme);
-	bool is_theme_bad = !theme_load(&app->theme, app->theme_name, &theme_err);
+	draw_theme_builtin(&app->theme);
+	bool is_theme_bad = !draw_theme_load(&app->theme, app->theme_name, &theme_err);
 	if (is_theme_bad && opts->theme) {
 		err_copy(err, &theme_err);
 		ok = false;
 	}
 	app->strip = view_log.open(&app->host, &none, err);
-	ok = ok && app->strip && tabs_open(app, &view_sandboxes, &none, err);
+	ok = ok && app->strip && app_tabs_open(app, &view_sandboxes, &none, err);
 	if (ok && opts->in_fd >= 0)
 		ok = app_attach(
 			app, opts->in_fd, opts->out_fd, opts->term, opts->colorterm, err);
@@ -469,23 +474,24 @@ void app_free(struct app *app)
 		return;
 	engine_on_change(app->opts.engine, NULL, NULL);
 	app_detach(app);
-	session_free(app);
-	copies_free(app->host.copies); /* before the views: conflicts are told to nobody */
-	actions_free(app->host.actions);
+	app_session_free(app);
+	views_transfers_free(
+		app->host.copies); /* before the views: conflicts are told to nobody */
+	views_actions_free(app->host.actions);
 	while (app->n_dialogs)
-		dialog_free(app->dialogs[--app->n_dialogs]);
-	surprise_free_all(app);
-	tabs_free(app);
+		views_dialog_free(app->dialogs[--app->n_dialogs]);
+	app_surprise_free_all(app);
+	app_tabs_free(app);
 	if (app->strip)
 		app->strip->class->free(app->strip);
-	frame_deinit(app);
-	loop_timer_free(app->note_timer);
+	app_frame_deinit(app);
+	net_loop_timer_free(app->note_timer);
 	app_lone_deinit(app);
-	edit_deinit(&app->prompt.edit);
+	views_edit_deinit(&app->prompt.edit);
 	free(app->prompt.before);
 	for (size_t i = 0; i < app->prompt.n_history; i++)
 		free(app->prompt.history[i]);
-	surface_free(app->surface);
+	draw_surface_free(app->surface);
 	str_deinit(&app->frame);
 	free(app->theme_name);
 	free(app->local_dir);
@@ -495,7 +501,7 @@ void app_free(struct app *app)
 bool app_run(struct app *app, const char *command, struct err *err)
 {
 	app->n_handling++;
-	bool ok = command_run(app, command, err);
+	bool ok = app_command_run(app, command, err);
 	app->n_handling--;
 	return ok;
 }

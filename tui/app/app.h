@@ -9,7 +9,7 @@
 struct app;
 struct engine;
 struct err;
-struct loop;
+struct net_loop;
 
 struct app_opts {
 	struct engine *engine; /* borrowed */
@@ -34,7 +34,7 @@ struct app_opts {
 
 /* Does not touch the network: the first frame is painted before any answer. ERR_TTY_NONE if the descriptors are no
  * terminal or TERM is of no use; ERR_CONFIG_FILE for a theme. */
-struct app *app_new(struct loop *loop, const struct app_opts *opts, struct err *err);
+struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct err *err);
 void app_free(struct
 	app *app); /* restores the terminal; ends shells; cancels copies; deletes nothing else */
 
@@ -45,7 +45,7 @@ bool app_is_attached(const struct app *app);
 void app_resized(struct app *app); /* SIGWINCH does this by itself */
 
 /* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT. Stopped by app_free(). A session host does not
- * call this. At those that end it (watch_fatal_new() of engine/net/watch.h) the program calls app_free(). */
+ * call this. At those that end it (net_watch_fatal_new() of engine/net/watch.h) the program calls app_free(). */
 bool app_handle_signals(struct app *app, struct err *err);
 
 /* Runs a command line as if typed: "shell", "files", "namespace all". For start options and tests. */

@@ -21,7 +21,7 @@ static bool run_palette(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	(void)err;
-	prompt_open(self, PROMPT_COMMAND);
+	app_prompt_open(self, PROMPT_COMMAND);
 	return true;
 }
 
@@ -35,20 +35,20 @@ static bool run_filter(void *self, const char *args, struct err *err)
 	if (*args)
 		view->class->filter(view, args);
 	else
-		prompt_open(app, PROMPT_FILTER);
+		app_prompt_open(app, PROMPT_FILTER);
 	return true;
 }
 
 static bool run_view(struct app *app, const struct view_class *class, struct err *err)
 {
 	struct view_args none = { 0 };
-	return tabs_open(app, class, &none, err);
+	return app_tabs_open(app, class, &none, err);
 }
 
 static bool run_help(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return run_view(self, &view_help, err);
+	return run_view(self, &views_view_help, err);
 }
 
 static bool run_sandboxes(void *self, const char *args, struct err *err)
@@ -70,7 +70,7 @@ static bool run_log(void *self, const char *args, struct err *err)
 		return run_view(app, &view_log, err);
 	app->is_strip_on = !app->is_strip_on;
 	app->is_strip_focused = false;
-	frame_dirty(app);
+	app_frame_dirty(app);
 	return true;
 }
 
@@ -83,7 +83,7 @@ static bool run_back(void *self, const char *args, struct err *err)
 	if (view->class == &view_sandboxes)
 		app_ask_quit(app);
 	else
-		tabs_ask_close(app, view);
+		app_tabs_ask_close(app, view);
 	return true;
 }
 
@@ -99,18 +99,18 @@ static bool run_escape(void *self, const char *args, struct err *err)
 	}
 	if (view->class == &view_sandboxes) {
 		if (view->class->targets(view, uids, 2) > 1)
-			return command_run(app, "mark none", err);
+			return app_command_run(app, "mark none", err);
 		return true; /* Esc never quits */
 	}
 	return run_back(self, "", err);
 }
 
-static bool parse_way(const char *args, enum layout_way *way)
+static bool parse_way(const char *args, enum app_layout_way *way)
 {
 	static const char *const names[] = { "left", "right", "up", "down" };
 	for (int i = 0; i < 4; i++)
 		if (strcmp(args, names[i]) == 0) {
-			*way = (enum layout_way)i;
+			*way = (enum app_layout_way)i;
 			return true;
 		}
 	return false;
@@ -119,46 +119,46 @@ static bool parse_way(const char *args, enum layout_way *way)
 static bool run_focus(void *self, const char *args, struct err *err)
 {
 	struct app *app = self;
-	struct tab *tab = app_tab(app);
-	enum layout_way way;
+	struct app_tab *tab = app_tab(app);
+	enum app_layout_way way;
 	bool forward = strcmp(args, "next") == 0;
 	if (forward || strcmp(args, "previous") == 0) {
 		/* the strip is the last pane of every tab */
-		struct layout *next = layout_next(tab->root, tab->focus, forward);
-		bool wraps = next == layout_next(tab->root, tab->root, forward) ||
+		struct app_layout *next = app_layout_next(tab->root, tab->focus, forward);
+		bool wraps = next == app_layout_next(tab->root, tab->root, forward) ||
 			     next == tab->focus;
 		if (app->is_strip_on && wraps && !app->is_strip_focused) {
 			app->is_strip_focused = true;
-			frame_dirty(app);
+			app_frame_dirty(app);
 			return true;
 		}
-		tabs_focus(app, next);
+		app_tabs_focus(app, next);
 		return true;
 	}
 	if (!parse_way(args, &way))
 		return err_set(
 			err, ERR_ARG_INVALID, "focus next, previous, left, right, up or down");
-	struct layout *leaf = layout_toward(tab->root, tab->focus, way);
+	struct app_layout *leaf = app_layout_toward(tab->root, tab->focus, way);
 	if (leaf)
-		tabs_focus(app, leaf);
+		app_tabs_focus(app, leaf);
 	return true;
 }
 
 static bool run_grow(void *self, const char *args, struct err *err)
 {
 	struct app *app = self;
-	enum layout_way way;
+	enum app_layout_way way;
 	if (!parse_way(args, &way))
 		return err_set(err, ERR_ARG_INVALID, "grow left, right, up or down");
-	layout_grow(app_tab(app)->root, app_tab(app)->focus, way, 2);
-	frame_dirty(app);
+	app_layout_grow(app_tab(app)->root, app_tab(app)->focus, way, 2);
+	app_frame_dirty(app);
 	return true;
 }
 
 static bool run_split(void *self, const char *args, struct err *err)
 {
 	struct app *app = self;
-	enum layout_way way;
+	enum app_layout_way way;
 	if (!parse_way(args, &way) || way == LAYOUT_LEFT || way == LAYOUT_UP)
 		return err_set(err, ERR_ARG_INVALID, "split right or down");
 	struct view *view = app_focused(app);
@@ -168,7 +168,7 @@ static bool run_split(void *self, const char *args, struct err *err)
 		return err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
 	char *kept = n && uid ? x_strdup(uid) : NULL;
 	struct view_args opts = { .uid = kept };
-	bool ok = tabs_split(app, way, &view_shell, &opts, err);
+	bool ok = app_tabs_split(app, way, &view_shell, &opts, err);
 	free(kept);
 	return ok;
 }
@@ -179,8 +179,8 @@ static bool run_zoom(void *self, const char *args, struct err *err)
 	(void)args;
 	(void)err;
 	app_tab(app)->is_zoomed = !app_tab(app)->is_zoomed;
-	tabs_tell_changed(app);
-	frame_dirty(app);
+	app_tabs_tell_changed(app);
+	app_frame_dirty(app);
 	return true;
 }
 
@@ -189,11 +189,11 @@ static bool run_tab(void *self, const char *args, struct err *err)
 	struct app *app = self;
 	int64_t number;
 	if (strcmp(args, "next") == 0)
-		tabs_select(app, (app->current + 1) % app->n_tabs);
+		app_tabs_select(app, (app->current + 1) % app->n_tabs);
 	else if (strcmp(args, "previous") == 0)
-		tabs_select(app, (app->current + app->n_tabs - 1) % app->n_tabs);
+		app_tabs_select(app, (app->current + app->n_tabs - 1) % app->n_tabs);
 	else if (num_parse_i64(args, 1, TABS_MAX, &number) && (size_t)number <= app->n_tabs)
-		tabs_select(app, (size_t)number - 1);
+		app_tabs_select(app, (size_t)number - 1);
 	else
 		return err_set(err, ERR_ARG_INVALID, "there is no tab '%s'", args);
 	return true;
@@ -204,7 +204,7 @@ static bool run_close(void *self, const char *args, struct err *err)
 	struct app *app = self;
 	(void)args;
 	(void)err;
-	tabs_ask_close(app, app_focused(app));
+	app_tabs_ask_close(app, app_focused(app));
 	return true;
 }
 
@@ -245,10 +245,10 @@ static void close_detail(void *arg, struct view *view)
 /* The engine watches one namespace and is to watch another. Views of objects hold what belongs to the old one. */
 static bool watch_other(struct app *app, const char *name, struct err *err)
 {
-	if (actions_running(app->host.actions))
+	if (views_actions_running(app->host.actions))
 		return err_set(
 			err, ERR_OP_BUSY, "wait until the operations under way are done");
-	tabs_each_view(app, close_detail, app);
+	app_tabs_each_view(app, close_detail, app);
 	app_close_pending(app);
 	return engine_watch_namespace(app->host.engine, name, err);
 }
@@ -277,8 +277,9 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 	if (*watched && strcmp(watched, name) != 0 && !watch_other(app, name, err))
 		return false;
 	snprintf(app->namespace_, sizeof app->namespace_, "%s", name);
-	host_notef(&app->host, NOTE_INFO, *name ? "namespace %s" : "all namespaces%s", name);
-	frame_dirty(app);
+	views_host_notef(
+		&app->host, NOTE_INFO, *name ? "namespace %s" : "all namespaces%s", name);
+	app_frame_dirty(app);
 	return true;
 }
 
@@ -288,8 +289,8 @@ static bool run_redraw(void *self, const char *args, struct err *err)
 	(void)args;
 	(void)err;
 	if (app->screen)
-		screen_repaint(app->screen);
-	frame_dirty(app);
+		draw_screen_repaint(app->screen);
+	app_frame_dirty(app);
 	return true;
 }
 
@@ -301,8 +302,8 @@ static bool run_resync(void *self, const char *args, struct err *err)
 	if (!fleet)
 		return err_set(err, ERR_OP_UNSUPPORTED, "there is nothing to list");
 	fleet_resync(fleet);
-	engine_rights_forget(app->host.engine);
-	host_notef(&app->host, NOTE_INFO, "listing everything again");
+	engine_access_reviews_forget(app->host.engine);
+	views_host_notef(&app->host, NOTE_INFO, "listing everything again");
 	return true;
 }
 
@@ -312,11 +313,11 @@ static bool run_theme(void *self, const char *args, struct err *err)
 	if (!*args)
 		return err_set(
 			err, ERR_ARG_INVALID, "theme NAME; it is %s now", app->theme.name);
-	if (!theme_load(&app->theme, args, err))
+	if (!draw_theme_load(&app->theme, args, err))
 		return false;
 	free(app->theme_name);
 	app->theme_name = x_strdup(args);
-	frame_dirty(app);
+	app_frame_dirty(app);
 	return true;
 }
 
@@ -333,9 +334,9 @@ static bool run_mouse(void *self, const char *args, struct err *err)
 		return err_set(err, ERR_ARG_INVALID, "mouse on, off or toggle");
 	app->is_every_motion = false;
 	if (app->tty)
-		terminal_send(app->tty,
-			slice_of(screen_mouse_bytes(app->screen, app->is_mouse_on, false)));
-	host_notef(&app->host, NOTE_INFO,
+		draw_terminal_send(app->tty, slice_of(draw_screen_mouse_bytes(
+						     app->screen, app->is_mouse_on, false)));
+	views_host_notef(&app->host, NOTE_INFO,
 		app->is_mouse_on ? "the mouse is ours (Shift selects)"
 				 : "the mouse is the terminal's: select as usual");
 	return true;
@@ -344,7 +345,7 @@ static bool run_mouse(void *self, const char *args, struct err *err)
 static bool run_answer(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return surprise_turn_to(self) ||
+	return app_surprise_turn_to(self) ||
 	       err_set(err, ERR_ARG_INVALID, "no question is waiting for an answer");
 }
 
@@ -352,18 +353,18 @@ static bool run_backend(void *self, const char *args, struct err *err)
 {
 	if (strcmp(args, "start") != 0)
 		return err_set(err, ERR_ARG_INVALID, "backend start");
-	return link_row_start(self, err);
+	return app_link_row_start(self, err);
 }
 
 static bool run_stop(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	(void)err;
-	session_stop(self);
+	app_session_stop(self);
 	return true;
 }
 
-const struct command app_commands[] = {
+const struct views_command app_commands[] = {
 	{ "help", "", "all keys and commands", run_help },
 	{ "sandboxes", "", "the list of sandboxes", run_sandboxes },
 	{ "copies", "", "running and finished copies", run_copies },
@@ -389,4 +390,4 @@ const struct command app_commands[] = {
 	{ "stop", "", "suspend sandmux to the shell (fg comes back)", run_stop },
 	{ "quit", "", "quit (asks while shells or copies are running)", run_quit },
 };
-const size_t n_app_commands = sizeof app_commands / sizeof app_commands[0];
+const size_t app_n_app_commands = sizeof app_commands / sizeof app_commands[0];

@@ -23,7 +23,8 @@ static const struct {
 	{ "rm", "delete" },
 };
 
-static const struct command *find(const struct command *table, size_t n, const char *name)
+static const struct views_command *find(
+	const struct views_command *table, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(table[i].name, name) == 0)
@@ -43,7 +44,7 @@ static const char *read_name(const char *line, char name[NAME_BYTES])
 	return line + n;
 }
 
-bool command_can(
+bool app_command_can(
 	const struct app *app, const struct view *view, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
@@ -54,11 +55,11 @@ bool command_can(
 	if (!view->class->targets)
 		return true;
 	/* a split is another shell */
-	return row_command_can(view, strcmp(name, "split") == 0 ? "shell" : name, err);
+	return views_row_command_can(view, strcmp(name, "split") == 0 ? "shell" : name, err);
 }
 
 struct find_scope {
-	enum key_scope scope;
+	enum views_key_scope scope;
 	struct view *found;
 };
 
@@ -69,40 +70,41 @@ static void look_for_scope(void *arg, struct view *view)
 		find->found = view;
 }
 
-bool command_can_in(const struct host *host, int scope, const char *line, struct err *err)
+bool app_command_can_in(
+	const struct views_host *host, int scope, const char *line, struct err *err)
 {
 	struct app *app = app_of(host);
-	struct tab *from = app_tab(app)->opener ? app_tab(app)->opener : app->tabs[0];
-	struct view *view = layout_data(from->focus);
+	struct app_tab *from = app_tab(app)->opener ? app_tab(app)->opener : app->tabs[0];
+	struct view *view = app_layout_data(from->focus);
 	bool is_any = scope == SCOPE_GLOBAL || scope == SCOPE_PREFIX;
-	if (!is_any && view_scope(view) != (enum key_scope)scope) {
-		struct find_scope other = { (enum key_scope)scope, NULL };
-		tabs_each_view(app, look_for_scope, &other);
+	if (!is_any && view_scope(view) != (enum views_key_scope)scope) {
+		struct find_scope other = { (enum views_key_scope)scope, NULL };
+		app_tabs_each_view(app, look_for_scope, &other);
 		view = other.found;
 	}
-	return !view || command_can(app, view, line, err);
+	return !view || app_command_can(app, view, line, err);
 }
 
-bool command_run(struct app *app, const char *line, struct err *err)
+bool app_command_run(struct app *app, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
 	const char *args = read_name(line, name);
 	if (!name[0])
 		return true;
 	struct view *view = app_focused(app);
-	if (!command_can(app, view, line, err))
+	if (!app_command_can(app, view, line, err))
 		return false;
 	args += strspn(args, " ");
 	char *trimmed = x_strdup(args);
 	for (size_t end = strlen(trimmed); end && trimmed[end - 1] == ' ';)
 		trimmed[--end] = 0;
 	void *self = view;
-	const struct command *command =
+	const struct views_command *command =
 		find(view->class->commands, view->class->n_commands, name);
 	if (!command && view->class->targets)
-		command = find(row_commands, n_row_commands, name);
+		command = find(views_row_commands, views_n_row_commands, name);
 	if (!command) {
-		command = find(app_commands, n_app_commands, name);
+		command = find(app_commands, app_n_app_commands, name);
 		self = app;
 	}
 	bool ok =
@@ -112,21 +114,21 @@ bool command_run(struct app *app, const char *line, struct err *err)
 	return ok;
 }
 
-void command_try(struct app *app, const char *line)
+void app_command_try(struct app *app, const char *line)
 {
 	struct err err;
-	if (command_run(app, line, &err))
+	if (app_command_run(app, line, &err))
 		return;
 	/* what a person mistyped is no reason for a dialog */
 	if (err.code == ERR_ARG_INVALID || err.code == ERR_OP_UNSUPPORTED ||
 		err.code == ERR_OP_BUSY || err.code == ERR_CLAIM_UNCHANGED)
-		host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
+		views_host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
 	else
-		host_failf(&app->host, &err, "Cannot %s", line);
+		views_host_failf(&app->host, &err, "Cannot %s", line);
 }
 
-static size_t match(const struct command *table, size_t n_table, const char *prefix,
-	const struct command **out, size_t n, size_t max)
+static size_t match(const struct views_command *table, size_t n_table, const char *prefix,
+	const struct views_command **out, size_t n, size_t max)
 {
 	for (size_t i = 0; i < n_table && n < max; i++) {
 		bool is_there = false;
@@ -138,22 +140,23 @@ static size_t match(const struct command *table, size_t n_table, const char *pre
 	return n;
 }
 
-size_t command_complete(
-	const struct app *app, const char *prefix, const struct command **out, size_t max)
+size_t app_command_complete(
+	const struct app *app, const char *prefix, const struct views_command **out, size_t max)
 {
 	const struct view *view = app_focused(app);
 	size_t n = match(view->class->commands, view->class->n_commands, prefix, out, 0, max);
 	if (view->class->targets)
-		n = match(row_commands, n_row_commands, prefix, out, n, max);
-	return match(app_commands, n_app_commands, prefix, out, n, max);
+		n = match(views_row_commands, views_n_row_commands, prefix, out, n, max);
+	return match(app_commands, app_n_app_commands, prefix, out, n, max);
 }
 
-void command_each(struct host *host,
-	void (*fn)(void *arg, const char *group, const struct command *command), void *arg)
+void app_command_each(struct views_host *host,
+	void (*fn)(void *arg, const char *group, const struct views_command *command),
+	void *arg)
 {
 	(void)host;
-	for (size_t i = 0; i < n_app_commands; i++)
+	for (size_t i = 0; i < app_n_app_commands; i++)
 		fn(arg, "Everywhere", &app_commands[i]);
-	for (size_t i = 0; i < n_row_commands; i++)
-		fn(arg, "On sandboxes", &row_commands[i]);
+	for (size_t i = 0; i < views_n_row_commands; i++)
+		fn(arg, "On sandboxes", &views_row_commands[i]);
 }

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void prefix_key(struct app *app, const struct key *key)
+static void prefix_key(struct app *app, const struct draw_key *key)
 {
 	app->is_prefix = false;
-	frame_dirty(app);
-	if (key_is_prefix(key)) { /* twice: it is meant for the program */
+	app_frame_dirty(app);
+	if (views_key_is_prefix(key)) { /* twice: it is meant for the program */
 		struct view *view = app_focused(app);
 		if (view_scope(view) == SCOPE_SHELL && view->class->key)
 			view->class->key(view, key);
@@ -17,24 +17,24 @@ static void prefix_key(struct app *app, const struct key *key)
 	}
 	if (key->sym == KEY_SYM_ESCAPE)
 		return;
-	const char *command = key_lookup(SCOPE_PREFIX, key);
+	const char *command = views_key_lookup(SCOPE_PREFIX, key);
 	if (command) {
-		command_try(app, command);
+		app_command_try(app, command);
 		return;
 	}
 	char name[KEY_NAME_BYTES];
-	host_notef(&app->host, NOTE_WARNING, "%s %s does nothing; %s ? shows the keys",
-		key_prefix_name(), key_format(key, name), key_prefix_name());
+	views_host_notef(&app->host, NOTE_WARNING, "%s %s does nothing; %s ? shows the keys",
+		views_key_prefix_name(), draw_key_format(key, name), views_key_prefix_name());
 }
 
 /* To the view, or what the table says. A pane that scrolls or whose process has ended knows few keys, and whoever types
  * there believes to be somewhere else: what it does not know is swallowed, neither typed nor taken as a command. */
-static void view_key(struct app *app, const struct key *key)
+static void view_key(struct app *app, const struct draw_key *key)
 {
 	struct view *view = app_focused(app);
-	enum key_scope scope = view_scope(view);
-	bool is_too_small = surface_cols(app->surface) < APP_COLS_MIN ||
-			    surface_rows(app->surface) < APP_ROWS_MIN;
+	enum views_key_scope scope = view_scope(view);
+	bool is_too_small = draw_surface_cols(app->surface) < APP_COLS_MIN ||
+			    draw_surface_rows(app->surface) < APP_ROWS_MIN;
 	if (scope == SCOPE_SHELL || scope == SCOPE_TYPING) {
 		if (view->class->key)
 			view->class->key(view, key);
@@ -43,91 +43,91 @@ static void view_key(struct app *app, const struct key *key)
 	if (is_too_small) /* what cannot be seen is not steered, except leaving */
 		scope = SCOPE_GLOBAL;
 	bool is_alone = scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
-	if (key->sym == KEY_SYM_ESCAPE && surprise_dismiss(app))
+	if (key->sym == KEY_SYM_ESCAPE && app_surprise_dismiss(app))
 		return;
 	bool is_offered = key->sym == KEY_NONE && key->codepoint == 'R' && !key->mods;
-	if (is_offered && !is_alone && !is_too_small && link_row_offers(app)) {
-		command_try(app, "backend start");
+	if (is_offered && !is_alone && !is_too_small && app_link_row_offers(app)) {
+		app_command_try(app, "backend start");
 		return;
 	}
-	const char *command = key_lookup(scope, key);
+	const char *command = views_key_lookup(scope, key);
 	if (!command && (!is_alone || key->mods & MOD_ALT))
-		command = key_lookup(SCOPE_GLOBAL, key);
+		command = views_key_lookup(SCOPE_GLOBAL, key);
 	if (command && is_alone && app_lone_key(app, scope, key, command))
 		return;
 	if (command)
-		command_try(app, command);
+		app_command_try(app, command);
 	else if (!is_alone && view->class->key)
 		view->class->key(view, key);
 }
 
 /* Esc and another key in one read look like Alt and that key. */
-static bool is_escape_and_key(const struct app *app, const struct key *key)
+static bool is_escape_and_key(const struct app *app, const struct draw_key *key)
 {
 	if (!(key->mods & MOD_ALT) || key->sym != KEY_NONE)
 		return false;
 	bool is_free = !app->n_dialogs && app->prompt.kind == PROMPT_NONE && !app->is_prefix;
-	if (is_free && key_lookup(SCOPE_GLOBAL, key)) /* bound: it is Alt */
+	if (is_free && views_key_lookup(SCOPE_GLOBAL, key)) /* bound: it is Alt */
 		return false;
 	return app->n_dialogs || app->prompt.kind != PROMPT_NONE || app->is_prefix ||
 	       view_scope(app_focused(app)) != SCOPE_SHELL;
 }
 
 /* Alt-B and Alt-F move by words in a shell: in a text they must not be an Esc that throws it away. */
-static bool is_word_key(const struct app *app, const struct key *key)
+static bool is_word_key(const struct app *app, const struct draw_key *key)
 {
 	bool has_text = app->prompt.kind != PROMPT_NONE && app->prompt.edit.text.n;
 	if (app->n_dialogs)
-		has_text = dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
+		has_text = views_dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
 	return has_text && (key->codepoint == 'b' || key->codepoint == 'f');
 }
 
 /* Outside of programs it is taken for what it was. */
-static void escape_and_key(struct app *app, const struct key *key)
+static void escape_and_key(struct app *app, const struct draw_key *key)
 {
-	struct key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
+	struct draw_key escape = { .sym = KEY_SYM_ESCAPE }, plain = *key;
 	if (is_word_key(app, key))
 		return;
 	plain.mods &= ~(unsigned)MOD_ALT;
-	dispatch_key(app, &escape);
-	dispatch_key(app, &plain);
+	app_dispatch_key(app, &escape);
+	app_dispatch_key(app, &plain);
 }
 
-static void handle_key(struct app *app, const struct key *key)
+static void handle_key(struct app *app, const struct draw_key *key)
 {
 	if (app->drag && key->sym == KEY_SYM_ESCAPE) {
-		drag_end(app, false);
+		app_drag_end(app, false);
 		return;
 	}
 	if (app->n_dialogs) {
-		frame_dirty(app);
-		if (dialog_key(app->dialogs[app->n_dialogs - 1], key))
+		app_frame_dirty(app);
+		if (views_dialog_key(app->dialogs[app->n_dialogs - 1], key))
 			app_pop_dialog(app);
 		return;
 	}
 	if (app->prompt.kind != PROMPT_NONE) {
-		prompt_key(app, key);
+		app_prompt_key(app, key);
 		return;
 	}
-	if (surprise_key(app, key))
+	if (app_surprise_key(app, key))
 		return;
 	if (app->is_prefix) {
 		prefix_key(app, key);
 		return;
 	}
-	if (key_is_prefix(key)) {
+	if (views_key_is_prefix(key)) {
 		app->is_prefix = true;
-		frame_dirty(app);
+		app_frame_dirty(app);
 		return;
 	}
 	view_key(app, key);
 }
 
-void dispatch_key(void *arg, const struct key *key)
+void app_dispatch_key(void *arg, const struct draw_key *key)
 {
 	struct app *app = arg;
 	app_close_pending(app);
-	if (!surprise_has_keys(app) && is_escape_and_key(app, key)) {
+	if (!app_surprise_has_keys(app) && is_escape_and_key(app, key)) {
 		escape_and_key(app, key);
 		return;
 	}
@@ -138,31 +138,31 @@ void dispatch_key(void *arg, const struct key *key)
 	app->n_handling--;
 }
 
-void dispatch_paste(void *arg, struct slice text, bool is_cut)
+void app_dispatch_paste(void *arg, struct slice text, bool is_cut)
 {
 	struct app *app = arg;
 	app_close_pending(app);
-	frame_dirty(app);
+	app_frame_dirty(app);
 	app->input_serial++;
 	app->is_prefix = false; /* no key of a command follows */
 	app_lone_note_key(app);
 	app->n_handling++;
 	struct view *view = app_focused(app);
 	if (app->n_dialogs)
-		dialog_paste(app->dialogs[app->n_dialogs - 1], text);
+		views_dialog_paste(app->dialogs[app->n_dialogs - 1], text);
 	else if (app->prompt.kind != PROMPT_NONE)
-		prompt_paste(app, text);
-	else if (!surprise_paste(app, text) && view->class->paste)
+		app_prompt_paste(app, text);
+	else if (!app_surprise_paste(app, text) && view->class->paste)
 		view->class->paste(view, text, is_cut);
 	app->n_handling--;
 }
 
-void dispatch_focus(void *arg, bool in)
+void app_dispatch_focus(void *arg, bool in)
 {
 	struct app *app = arg;
 	struct view *view = app_focused(app);
 	app->is_focused = in;
 	if (view->class->focus)
 		view->class->focus(view, in);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }

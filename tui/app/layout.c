@@ -8,51 +8,51 @@
 
 enum { SHARE_WHOLE = 1000 };
 
-struct layout {
-	struct layout *parent, *first, *second; /* children of a split */
-	bool is_columns;                        /* side by side */
-	int share;                              /* of the first child */
+struct app_layout {
+	struct app_layout *parent, *first, *second; /* children of a split */
+	bool is_columns;                            /* side by side */
+	int share;                                  /* of the first child */
 	void *data;
-	struct rect rect;
+	struct app_rect rect;
 };
 
-struct layout *layout_new(void *data)
+struct app_layout *app_layout_new(void *data)
 {
-	struct layout *leaf = x_calloc(1, sizeof *leaf);
+	struct app_layout *leaf = x_calloc(1, sizeof *leaf);
 	leaf->data = data;
 	return leaf;
 }
 
-void layout_free(struct layout *root)
+void app_layout_free(struct app_layout *root)
 {
 	if (!root)
 		return;
-	layout_free(root->first);
-	layout_free(root->second);
+	app_layout_free(root->first);
+	app_layout_free(root->second);
 	free(root);
 }
 
-bool layout_is_leaf(const struct layout *node)
+bool app_layout_is_leaf(const struct app_layout *node)
 {
 	return !node->first;
 }
 
-void *layout_data(const struct layout *leaf)
+void *app_layout_data(const struct app_layout *leaf)
 {
 	return leaf->data;
 }
 
-void layout_set_data(struct layout *leaf, void *data)
+void app_layout_set_data(struct app_layout *leaf, void *data)
 {
 	leaf->data = data;
 }
 
-struct rect layout_rect(const struct layout *node)
+struct app_rect app_layout_rect(const struct app_layout *node)
 {
 	return node->rect;
 }
 
-static void replace(struct layout **root, struct layout *old, struct layout *new)
+static void replace(struct app_layout **root, struct app_layout *old, struct app_layout *new)
 {
 	new->parent = old->parent;
 	if (!old->parent)
@@ -63,49 +63,49 @@ static void replace(struct layout **root, struct layout *old, struct layout *new
 		old->parent->second = new;
 }
 
-struct layout *layout_split(
-	struct layout **root, struct layout *leaf, enum layout_way way, void *data)
+struct app_layout *app_layout_split(
+	struct app_layout **root, struct app_layout *leaf, enum app_layout_way way, void *data)
 {
-	struct layout *split = x_calloc(1, sizeof *split);
+	struct app_layout *split = x_calloc(1, sizeof *split);
 	replace(root, leaf, split);
 	split->is_columns = way == LAYOUT_RIGHT || way == LAYOUT_LEFT;
 	split->share = SHARE_WHOLE / 2;
 	split->first = leaf;
-	split->second = layout_new(data);
+	split->second = app_layout_new(data);
 	leaf->parent = split->second->parent = split;
 	return split->second;
 }
 
-static struct layout *first_leaf(struct layout *node)
+static struct app_layout *first_leaf(struct app_layout *node)
 {
 	while (node->first)
 		node = node->first;
 	return node;
 }
 
-static struct layout *last_leaf(struct layout *node)
+static struct app_layout *last_leaf(struct app_layout *node)
 {
 	while (node->first)
 		node = node->second;
 	return node;
 }
 
-struct layout *layout_remove(struct layout **root, struct layout *leaf)
+struct app_layout *app_layout_remove(struct app_layout **root, struct app_layout *leaf)
 {
-	struct layout *split = leaf->parent;
+	struct app_layout *split = leaf->parent;
 	if (!split) {
 		*root = NULL;
 		free(leaf);
 		return NULL;
 	}
-	struct layout *rest = split->first == leaf ? split->second : split->first;
+	struct app_layout *rest = split->first == leaf ? split->second : split->first;
 	replace(root, split, rest);
 	free(leaf);
 	free(split);
 	return first_leaf(rest);
 }
 
-static int first_size(const struct layout *split, int whole, int least)
+static int first_size(const struct app_layout *split, int whole, int least)
 {
 	int size = whole * split->share / SHARE_WHOLE;
 	if (size > whole - least)
@@ -113,12 +113,12 @@ static int first_size(const struct layout *split, int whole, int least)
 	return size < least ? least : size;
 }
 
-void layout_place(struct layout *node, struct rect rect)
+void app_layout_place(struct app_layout *node, struct app_rect rect)
 {
 	node->rect = rect;
 	if (!node->first)
 		return;
-	struct rect a = rect, b = rect;
+	struct app_rect a = rect, b = rect;
 	if (node->is_columns) {
 		a.cols = first_size(node, rect.cols - 1, LAYOUT_COLS_MIN);
 		b.col = rect.col + a.cols + 1;
@@ -132,23 +132,23 @@ void layout_place(struct layout *node, struct rect rect)
 		b.cols = 0;
 	if (b.rows < 0)
 		b.rows = 0;
-	layout_place(node->first, a);
-	layout_place(node->second, b);
+	app_layout_place(node->first, a);
+	app_layout_place(node->second, b);
 }
 
-static bool inside(struct rect rect, int col, int row)
+static bool inside(struct app_rect rect, int col, int row)
 {
 	return col >= rect.col && row >= rect.row && col < rect.col + rect.cols &&
 	       row < rect.row + rect.rows;
 }
 
-struct layout *layout_at(struct layout *node, int col, int row, bool *is_border)
+struct app_layout *app_layout_at(struct app_layout *node, int col, int row, bool *is_border)
 {
 	*is_border = false;
 	if (!inside(node->rect, col, row))
 		return NULL;
 	while (node->first) {
-		struct rect second = node->second->rect;
+		struct app_rect second = node->second->rect;
 		bool on_border = node->is_columns ? col == second.col - 1
 						  : row == second.row && second.rows > 0;
 		if (on_border) {
@@ -162,7 +162,7 @@ struct layout *layout_at(struct layout *node, int col, int row, bool *is_border)
 	return node;
 }
 
-void layout_drag(struct layout *split, int col, int row)
+void app_layout_drag(struct app_layout *split, int col, int row)
 {
 	int whole = split->is_columns ? split->rect.cols - 1 : split->rect.rows;
 	int size = split->is_columns ? col - split->rect.col : row - split->rect.row;
@@ -177,29 +177,31 @@ void layout_drag(struct layout *split, int col, int row)
 	split->share = (size * SHARE_WHOLE + whole - 1) / whole;
 }
 
-bool layout_grow(struct layout *root, struct layout *leaf, enum layout_way way, int by)
+bool app_layout_grow(
+	struct app_layout *root, struct app_layout *leaf, enum app_layout_way way, int by)
 {
 	bool is_columns = way == LAYOUT_LEFT || way == LAYOUT_RIGHT;
 	(void)root;
-	struct layout *split = leaf->parent;
+	struct app_layout *split = leaf->parent;
 	while (split && split->is_columns != is_columns)
 		split = split->parent;
 	if (!split)
 		return false;
-	struct rect second = split->second->rect;
+	struct app_rect second = split->second->rect;
 	int sign = way == LAYOUT_RIGHT || way == LAYOUT_DOWN ? by : -by;
 	if (is_columns)
-		layout_drag(split, second.col - 1 + sign, second.row);
+		app_layout_drag(split, second.col - 1 + sign, second.row);
 	else
-		layout_drag(split, second.col, second.row + sign);
+		app_layout_drag(split, second.col, second.row + sign);
 	return true;
 }
 
-struct layout *layout_next(struct layout *root, struct layout *leaf, bool forward)
+struct app_layout *app_layout_next(
+	struct app_layout *root, struct app_layout *leaf, bool forward)
 {
-	struct layout *node = leaf;
+	struct app_layout *node = leaf;
 	while (node->parent) {
-		struct layout *other = forward ? node->parent->second : node->parent->first;
+		struct app_layout *other = forward ? node->parent->second : node->parent->first;
 		if (other != node)
 			return forward ? first_leaf(other) : last_leaf(other);
 		node = node->parent;
@@ -207,9 +209,10 @@ struct layout *layout_next(struct layout *root, struct layout *leaf, bool forwar
 	return forward ? first_leaf(root) : last_leaf(root);
 }
 
-struct layout *layout_toward(struct layout *root, struct layout *leaf, enum layout_way way)
+struct app_layout *app_layout_toward(
+	struct app_layout *root, struct app_layout *leaf, enum app_layout_way way)
 {
-	struct rect r = leaf->rect;
+	struct app_rect r = leaf->rect;
 	int col = r.col + r.cols / 2, row = r.row + r.rows / 2;
 	switch (way) {
 	case LAYOUT_LEFT:
@@ -226,27 +229,28 @@ struct layout *layout_toward(struct layout *root, struct layout *leaf, enum layo
 		break;
 	}
 	bool is_border;
-	struct layout *there = layout_at(root, col, row, &is_border);
+	struct app_layout *there = app_layout_at(root, col, row, &is_border);
 	return there && !is_border ? there : NULL;
 }
 
-void layout_each(struct layout *node, void (*fn)(void *arg, struct layout *leaf), void *arg)
+void app_layout_each(
+	struct app_layout *node, void (*fn)(void *arg, struct app_layout *leaf), void *arg)
 {
 	if (!node->first) {
 		fn(arg, node);
 		return;
 	}
-	layout_each(node->first, fn, arg);
-	layout_each(node->second, fn, arg);
+	app_layout_each(node->first, fn, arg);
+	app_layout_each(node->second, fn, arg);
 }
 
-void layout_lines(
-	struct layout *node, void (*fn)(void *arg, int col, int row, int rows), void *arg)
+void app_layout_lines(
+	struct app_layout *node, void (*fn)(void *arg, int col, int row, int rows), void *arg)
 {
 	if (!node->first)
 		return;
 	if (node->is_columns)
 		fn(arg, node->second->rect.col - 1, node->rect.row, node->rect.rows);
-	layout_lines(node->first, fn, arg);
-	layout_lines(node->second, fn, arg);
+	app_layout_lines(node->first, fn, arg);
+	app_layout_lines(node->second, fn, arg);
 }

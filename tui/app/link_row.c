@@ -21,7 +21,7 @@ static bool is_shown(const struct app *app, struct engine_link *link)
 	       link->state != ENGINE_LINK_WAITING;
 }
 
-int link_row_rows(const struct app *app)
+int app_link_row_rows(const struct app *app)
 {
 	struct engine_link link;
 	return is_shown(app, &link) ? 1 : 0;
@@ -33,7 +33,7 @@ static bool can_start(const struct app *app, const struct engine_link *link)
 	       engine_is_local(app->host.engine) && !app->is_backend_starting;
 }
 
-bool link_row_offers(const struct app *app)
+bool app_link_row_offers(const struct app *app)
 {
 	struct engine_link link;
 	return is_shown(app, &link) && can_start(app, &link) &&
@@ -65,7 +65,7 @@ static const char *short_reason(const struct app *app, const struct engine_link 
 	return text;
 }
 
-void link_row_text(const struct app *app, const struct engine_link *link, struct str *out)
+void app_link_row_text(const struct app *app, const struct engine_link *link, struct str *out)
 {
 	bool is_local = engine_is_local(app->host.engine);
 	const char *who = is_local                                 ? "Backend"
@@ -100,43 +100,43 @@ static long long seconds_until(int64_t then_ms)
 	return left_ms > 0 ? (left_ms + 999) / 1000 : 1;
 }
 
-void link_row_draw(struct app *app, struct region row)
+void app_link_row_draw(struct app *app, struct draw_region row)
 {
 	struct engine_link link;
 	struct str text;
 	char offer[64] = "";
 	if (!is_shown(app, &link))
 		return;
-	struct style style = theme_style(
+	struct draw_style style = theme_style(
 		&app->theme, link.state == ENGINE_LINK_SLOW ? ROLE_WARNING : ROLE_ERROR);
 	style.attrs |= DRAW_REVERSE | DRAW_BOLD;
-	region_fill(row, style);
+	draw_region_fill(row, style);
 	str_init(&text, 4096);
-	link_row_text(app, &link, &text);
-	enum key_scope scope = view_scope(app_focused(app));
+	app_link_row_text(app, &link, &text);
+	enum views_key_scope scope = view_scope(app_focused(app));
 	bool is_plain = scope != SCOPE_SHELL && scope != SCOPE_TYPING &&
 			scope != SCOPE_SCROLL && scope != SCOPE_DEAD;
 	if (can_start(app, &link) && is_plain)
 		snprintf(offer, sizeof offer, "[R] start it");
 	else if (can_start(app, &link))
-		snprintf(offer, sizeof offer, "[%s R] start it", key_prefix_name());
+		snprintf(offer, sizeof offer, "[%s R] start it", views_key_prefix_name());
 	else if (link.next_try_ms > 0)
 		snprintf(offer, sizeof offer, "retry in %lld s",
 			seconds_until(link.next_try_ms));
 	else if (link.state == ENGINE_LINK_DOWN && !app->is_backend_starting)
 		snprintf(offer, sizeof offer, "asked twice a second");
-	int room = row.cols - 2, cols = text_cols(offer);
+	int room = row.cols - 2, cols = draw_text_cols(offer);
 	bool is_news = can_start(app, &link) || link.next_try_ms > 0;
-	bool has_offer = cols > 0 && (is_news || text_cols(text.p) + cols + 2 <= room);
-	region_text(row, 0, 1, has_offer ? room - cols - 2 : room, style, text.p);
+	bool has_offer = cols > 0 && (is_news || draw_text_cols(text.p) + cols + 2 <= room);
+	draw_region_text(row, 0, 1, has_offer ? room - cols - 2 : room, style, text.p);
 	if (has_offer)
-		region_text_right(row, 0, 1, room, style, offer);
+		draw_region_text_right(row, 0, 1, room, style, offer);
 	str_deinit(&text);
 }
 
-int64_t link_row_redraw_after_ms(const struct app *app)
+int64_t app_link_row_redraw_after_ms(const struct app *app)
 {
-	return link_row_rows(app) ? 1000 : 0;
+	return app_link_row_rows(app) ? 1000 : 0;
 }
 
 static void on_started(void *arg, const struct err *err)
@@ -144,13 +144,13 @@ static void on_started(void *arg, const struct err *err)
 	struct app *app = arg;
 	app->is_backend_starting = false;
 	if (err)
-		host_failf(&app->host, err, "Cannot start the backend");
+		views_host_failf(&app->host, err, "Cannot start the backend");
 	else
 		engine_link_try(app->host.engine);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-bool link_row_start(struct app *app, struct err *err)
+bool app_link_row_start(struct app *app, struct err *err)
 {
 	struct engine_link link;
 	if (!app->opts.start_backend || !engine_is_local(app->host.engine))
@@ -162,6 +162,6 @@ bool link_row_start(struct app *app, struct err *err)
 	if (!app->opts.start_backend(app->opts.arg, on_started, app, err))
 		return false;
 	app->is_backend_starting = true;
-	frame_dirty(app);
+	app_frame_dirty(app);
 	return true;
 }

@@ -21,22 +21,22 @@ static bool needs_care(const char *command)
 
 void app_lone_note_key(struct app *app)
 {
-	struct lone *lone = &app->lone;
-	loop_timer_disarm(lone->timer);
+	struct app_lone *lone = &app->lone;
+	net_loop_timer_disarm(lone->timer);
 	lone->before_ms = lone->at_ms;
 	lone->at_ms = clock_mono_ms();
 }
 
-static bool is_early(const struct lone *lone, const struct view *view)
+static bool is_early(const struct app_lone *lone, const struct view *view)
 {
 	return lone->at_ms - lone->before_ms < SURPRISE_GUARD_MS ||
 	       lone->at_ms - view->ended_ms < SURPRISE_GUARD_MS;
 }
 
-bool app_lone_key(
-	struct app *app, enum key_scope scope, const struct key *key, const char *command)
+bool app_lone_key(struct app *app, enum views_key_scope scope, const struct draw_key *key,
+	const char *command)
 {
-	struct lone *lone = &app->lone;
+	struct app_lone *lone = &app->lone;
 	struct view *view = app_focused(app);
 	if (key->sym != KEY_NONE || key->mods || !needs_care(command))
 		return false;
@@ -45,29 +45,29 @@ bool app_lone_key(
 	lone->view = view;
 	lone->scope = scope;
 	lone->command = command;
-	loop_timer_arm(lone->timer, FOLLOWED_MS);
+	net_loop_timer_arm(lone->timer, FOLLOWED_MS);
 	return true;
 }
 
 static void on_alone(void *arg)
 {
 	struct app *app = arg;
-	const struct lone *lone = &app->lone;
+	const struct app_lone *lone = &app->lone;
 	bool is_free = !app->n_dialogs && app->prompt.kind == PROMPT_NONE && !app->is_prefix &&
-		       !surprise_has_keys(app);
+		       !app_surprise_has_keys(app);
 	if (!is_free || app_focused(app) != lone->view || view_scope(lone->view) != lone->scope)
 		return;
 	app->n_handling++;
-	command_try(app, lone->command);
+	app_command_try(app, lone->command);
 	app->n_handling--;
 }
 
 void app_lone_init(struct app *app)
 {
-	app->lone.timer = loop_timer_new(app->loop, on_alone, app);
+	app->lone.timer = net_loop_timer_new(app->loop, on_alone, app);
 }
 
 void app_lone_deinit(struct app *app)
 {
-	loop_timer_free(app->lone.timer);
+	net_loop_timer_free(app->lone.timer);
 }

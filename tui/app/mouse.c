@@ -7,43 +7,43 @@
 
 #include <stdlib.h>
 
-static struct view *view_at(struct app *app, int col, int row, struct layout **leaf)
+static struct view *view_at(struct app *app, int col, int row, struct app_layout **leaf)
 {
 	*leaf = NULL;
-	struct rect s = app->strip_rect;
+	struct app_rect s = app->strip_rect;
 	if (s.rows && row >= s.row && row < s.row + s.rows)
 		return app->strip;
-	struct tab *tab = app_tab(app);
-	if (tab->is_zoomed || layout_is_leaf(tab->root)) {
-		struct rect b = app->body;
+	struct app_tab *tab = app_tab(app);
+	if (tab->is_zoomed || app_layout_is_leaf(tab->root)) {
+		struct app_rect b = app->body;
 		if (row < b.row || row >= b.row + b.rows)
 			return NULL;
 		*leaf = tab->focus;
-		return layout_data(tab->focus);
+		return app_layout_data(tab->focus);
 	}
 	bool is_border;
-	struct layout *there = layout_at(tab->root, col, row, &is_border);
+	struct app_layout *there = app_layout_at(tab->root, col, row, &is_border);
 	if (!there || is_border)
 		return NULL;
 	*leaf = there;
-	return layout_data(there);
+	return app_layout_data(there);
 }
 
-static void give(struct app *app, struct view *view, const struct mouse *mouse)
+static void give(struct app *app, struct view *view, const struct draw_mouse *mouse)
 {
-	struct rect r;
-	if (!view->class->mouse || !frame_region(app, view, &r))
+	struct app_rect r;
+	if (!view->class->mouse || !app_frame_region(app, view, &r))
 		return;
-	struct mouse local = *mouse;
+	struct draw_mouse local = *mouse;
 	local.col -= r.col;
 	local.row -= r.row;
 	view->class->mouse(view, &local);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
 /* ---- carrying */
 
-static void drag_free(struct drag *drag)
+static void drag_free(struct views_drag *drag)
 {
 	if (!drag)
 		return;
@@ -63,30 +63,30 @@ static void leave_target(struct app *app)
 		over->class->drag_leave(over);
 }
 
-void drag_end(struct app *app, bool is_drop)
+void app_drag_end(struct app *app, bool is_drop)
 {
-	struct drag *drag = app->drag;
+	struct views_drag *drag = app->drag;
 	if (!drag)
 		return;
 	app->drag = NULL;
 	struct view *over = app->drag_over;
 	bool is_ok = app->drag_ok;
-	struct rect r;
-	if (is_drop && is_ok && over && over->class->drop && frame_region(app, over, &r))
+	struct app_rect r;
+	if (is_drop && is_ok && over && over->class->drop && app_frame_region(app, over, &r))
 		over->class->drop(over, drag, app->mouse_col - r.col, app->mouse_row - r.row);
 	app->drag_over = over;
 	leave_target(app);
 	drag_free(drag);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
 static void drag_begin(struct app *app)
 {
 	struct view *view = app->mouse_view;
-	struct rect r;
-	if (!view || !view->class->drag_begin || !frame_region(app, view, &r))
+	struct app_rect r;
+	if (!view || !view->class->drag_begin || !app_frame_region(app, view, &r))
 		return;
-	struct drag *drag = x_calloc(1, sizeof *drag);
+	struct views_drag *drag = x_calloc(1, sizeof *drag);
 	drag->from = view;
 	if (view->class->drag_begin(view, app->press.col - r.col, app->press.row - r.row, drag))
 		app->drag = drag;
@@ -96,49 +96,50 @@ static void drag_begin(struct app *app)
 
 static void drag_move(struct app *app)
 {
-	struct layout *leaf;
-	struct rect r;
+	struct app_layout *leaf;
+	struct app_rect r;
 	struct view *view = view_at(app, app->mouse_col, app->mouse_row, &leaf);
 	if (view != app->drag_over)
 		leave_target(app);
 	app->drag_over = view;
-	app->drag_ok = view && view->class->drag_hover && frame_region(app, view, &r) &&
+	app->drag_ok = view && view->class->drag_hover && app_frame_region(app, view, &r) &&
 		       view->class->drag_hover(
 			       view, app->drag, app->mouse_col - r.col, app->mouse_row - r.row);
 	/* over another tab's name: show that tab, so that its panes can be reached */
-	size_t tab = app->mouse_row == 0 ? tab_bar_at(app, app->mouse_col) : app->current;
+	size_t tab = app->mouse_row == 0 ? app_tab_bar_at(app, app->mouse_col) : app->current;
 	if (tab < app->n_tabs && tab != app->current)
-		tabs_select(app, tab);
-	frame_dirty(app);
+		app_tabs_select(app, tab);
+	app_frame_dirty(app);
 }
 
 /* ---- pressing */
 
-static void press(struct app *app, const struct mouse *mouse)
+static void press(struct app *app, const struct draw_mouse *mouse)
 {
-	struct layout *leaf;
-	struct tab *tab = app_tab(app);
-	struct rect s = app->strip_rect;
+	struct app_layout *leaf;
+	struct app_tab *tab = app_tab(app);
+	struct app_rect s = app->strip_rect;
 	app->press = *mouse;
 	app->has_press = true;
 	app->is_prefix = false; /* no key of a command follows */
 	app->mouse_view = NULL;
 	if (mouse->row == 0) {
-		tab_bar_press(app, mouse);
+		app_tab_bar_press(app, mouse);
 		return;
 	}
 	if (app->link_rect.rows && mouse->row == app->link_rect.row) {
-		if (mouse->button == 1 && link_row_offers(app))
-			command_try(app, "backend start");
+		if (mouse->button == 1 && app_link_row_offers(app))
+			app_command_try(app, "backend start");
 		return;
 	}
 	if (s.rows && mouse->row == s.row) {
 		app->is_strip_border = true;
 		return;
 	}
-	if (!tab->is_zoomed && !layout_is_leaf(tab->root)) {
+	if (!tab->is_zoomed && !app_layout_is_leaf(tab->root)) {
 		bool is_border;
-		struct layout *there = layout_at(tab->root, mouse->col, mouse->row, &is_border);
+		struct app_layout *there =
+			app_layout_at(tab->root, mouse->col, mouse->row, &is_border);
 		if (there && is_border) {
 			app->border = there;
 			return;
@@ -148,26 +149,26 @@ static void press(struct app *app, const struct mouse *mouse)
 	if (!view)
 		return;
 	if (leaf)
-		tabs_focus(app, leaf);
+		app_tabs_focus(app, leaf);
 	else if (!app->is_strip_focused) {
 		app->is_strip_focused = true;
-		frame_dirty(app);
+		app_frame_dirty(app);
 	}
 	app->mouse_view = view;
 	give(app, view, mouse);
 }
 
-static void drag(struct app *app, const struct mouse *mouse)
+static void drag(struct app *app, const struct draw_mouse *mouse)
 {
 	if (app->border) {
-		layout_drag(app->border, mouse->col, mouse->row);
-		frame_dirty(app);
+		app_layout_drag(app->border, mouse->col, mouse->row);
+		app_frame_dirty(app);
 		return;
 	}
 	if (app->is_strip_border) {
 		int rows = app->strip_rect.row + app->strip_rect.rows - mouse->row;
 		app->strip_rows = rows < 2 ? 2 : rows;
-		frame_dirty(app);
+		app_frame_dirty(app);
 		return;
 	}
 	bool is_moved = abs(mouse->col - app->press.col) > 1 || mouse->row != app->press.row;
@@ -179,39 +180,39 @@ static void drag(struct app *app, const struct mouse *mouse)
 		give(app, app->mouse_view, mouse);
 }
 
-static void release(struct app *app, const struct mouse *mouse)
+static void release(struct app *app, const struct draw_mouse *mouse)
 {
 	app->border = NULL;
 	app->is_strip_border = app->has_press = false;
 	if (app->drag) {
 		drag_move(app);
-		drag_end(app, true);
+		app_drag_end(app, true);
 	} else if (app->mouse_view) {
 		give(app, app->mouse_view, mouse);
 	}
 	app->mouse_view = NULL;
 }
 
-static void handle_mouse(struct app *app, const struct mouse *mouse)
+static void handle_mouse(struct app *app, const struct draw_mouse *mouse)
 {
-	if (surface_cols(app->surface) < APP_COLS_MIN ||
-		surface_rows(app->surface) < APP_ROWS_MIN)
+	if (draw_surface_cols(app->surface) < APP_COLS_MIN ||
+		draw_surface_rows(app->surface) < APP_ROWS_MIN)
 		return;
 	if (app->n_dialogs) {
-		frame_dirty(app);
-		if (dialog_mouse(app->dialogs[app->n_dialogs - 1], mouse))
+		app_frame_dirty(app);
+		if (views_dialog_mouse(app->dialogs[app->n_dialogs - 1], mouse))
 			app_pop_dialog(app);
 		return;
 	}
 	if (app->prompt.kind != PROMPT_NONE) {
 		/* what has been typed is not thrown away by a click beside it */
 		if (mouse->action == MOUSE_PRESS && !app->prompt.edit.text.n)
-			prompt_close(app);
+			app_prompt_close(app);
 		return;
 	}
-	if (surprise_mouse(app, mouse))
+	if (app_surprise_mouse(app, mouse))
 		return;
-	struct layout *leaf;
+	struct app_layout *leaf;
 	struct view *view;
 	switch (mouse->action) {
 	case MOUSE_PRESS:
@@ -237,7 +238,7 @@ static void handle_mouse(struct app *app, const struct mouse *mouse)
 	}
 }
 
-void dispatch_mouse(void *arg, const struct mouse *mouse)
+void app_dispatch_mouse(void *arg, const struct draw_mouse *mouse)
 {
 	struct app *app = arg;
 	app_close_pending(app);

@@ -7,40 +7,40 @@
 
 enum { MATCHES_MAX = 64, SHOWN_MAX = 8 };
 
-void prompt_open(struct app *app, enum prompt_kind kind)
+void app_prompt_open(struct app *app, enum app_prompt_kind kind)
 {
-	struct prompt *p = &app->prompt;
+	struct app_prompt *p = &app->prompt;
 	p->kind = kind;
 	p->choice = -1;
 	p->at_history = p->n_history;
 	free(p->before);
 	p->before = NULL;
-	edit_set(&p->edit, "");
+	views_edit_set(&p->edit, "");
 	if (kind == PROMPT_FILTER) {
 		struct view *view = app_focused(app);
 		const char *text =
 			view->class->filter_text ? view->class->filter_text(view) : "";
 		p->before = x_strdup(text);
-		edit_set(&p->edit, text);
+		views_edit_set(&p->edit, text);
 	}
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-void prompt_close(struct app *app)
+void app_prompt_close(struct app *app)
 {
 	app->prompt.kind = PROMPT_NONE;
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-static size_t completions(const struct app *app, const struct command **out)
+static size_t completions(const struct app *app, const struct views_command **out)
 {
-	const struct prompt *p = &app->prompt;
+	const struct app_prompt *p = &app->prompt;
 	if (p->kind != PROMPT_COMMAND || strchr(p->edit.text.p, ' '))
 		return 0;
-	return command_complete(app, p->edit.text.p, out, MATCHES_MAX);
+	return app_command_complete(app, p->edit.text.p, out, MATCHES_MAX);
 }
 
-static void remember(struct prompt *p)
+static void remember(struct app_prompt *p)
 {
 	if (!p->edit.text.n ||
 		(p->n_history && strcmp(p->history[p->n_history - 1], p->edit.text.p) == 0))
@@ -62,21 +62,21 @@ static void apply_filter(struct app *app)
 
 static void enter(struct app *app)
 {
-	struct prompt *p = &app->prompt;
+	struct app_prompt *p = &app->prompt;
 	if (p->kind == PROMPT_FILTER) {
-		prompt_close(app);
+		app_prompt_close(app);
 		return;
 	}
-	const struct command *matches[MATCHES_MAX];
+	const struct views_command *matches[MATCHES_MAX];
 	size_t n = completions(app, matches);
 	if (p->choice >= 0 && (size_t)p->choice < n)
-		edit_set(&p->edit, matches[p->choice]->name);
+		views_edit_set(&p->edit, matches[p->choice]->name);
 	else if (n == 1) /* the beginning of only one command is enough */
-		edit_set(&p->edit, matches[0]->name);
+		views_edit_set(&p->edit, matches[0]->name);
 	remember(p);
 	char *line = x_strdup(p->edit.text.p);
-	prompt_close(app);
-	command_try(app, line);
+	app_prompt_close(app);
+	app_command_try(app, line);
 	free(line);
 }
 
@@ -85,26 +85,26 @@ static void cancel(struct app *app)
 	struct view *view = app_focused(app);
 	if (app->prompt.kind == PROMPT_FILTER && view->class->filter)
 		view->class->filter(view, app->prompt.before);
-	prompt_close(app);
+	app_prompt_close(app);
 }
 
 static void complete(struct app *app, int by)
 {
-	struct prompt *p = &app->prompt;
-	const struct command *matches[MATCHES_MAX];
+	struct app_prompt *p = &app->prompt;
+	const struct views_command *matches[MATCHES_MAX];
 	int n = (int)completions(app, matches);
 	if (!n)
 		return;
 	if (n == 1) {
-		edit_set(&p->edit, matches[0]->name);
-		edit_insert(&p->edit, slice_of(" "));
+		views_edit_set(&p->edit, matches[0]->name);
+		views_edit_insert(&p->edit, slice_of(" "));
 		p->choice = -1;
 		return;
 	}
 	p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
 }
 
-static void walk_history(struct prompt *p, int by)
+static void walk_history(struct app_prompt *p, int by)
 {
 	size_t at = p->at_history;
 	if (by < 0 && at > 0)
@@ -112,14 +112,14 @@ static void walk_history(struct prompt *p, int by)
 	else if (by > 0 && at < p->n_history)
 		at++;
 	p->at_history = at;
-	edit_set(&p->edit, at < p->n_history ? p->history[at] : "");
+	views_edit_set(&p->edit, at < p->n_history ? p->history[at] : "");
 }
 
-void prompt_key(struct app *app, const struct key *key)
+void app_prompt_key(struct app *app, const struct draw_key *key)
 {
-	struct prompt *p = &app->prompt;
+	struct app_prompt *p = &app->prompt;
 	bool is_ctrl_c = key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c';
-	frame_dirty(app);
+	app_frame_dirty(app);
 	if (key->sym == KEY_SYM_ESCAPE || is_ctrl_c) {
 		cancel(app);
 	} else if (key->sym == KEY_SYM_ENTER) {
@@ -135,47 +135,49 @@ void prompt_key(struct app *app, const struct key *key)
 			complete(app, by);
 		else
 			walk_history(p, by);
-	} else if (edit_key(&p->edit, key)) {
+	} else if (views_edit_key(&p->edit, key)) {
 		p->choice = -1;
 		apply_filter(app);
 	}
 }
 
-void prompt_paste(struct app *app, struct slice text)
+void app_prompt_paste(struct app *app, struct slice text)
 {
-	edit_insert(&app->prompt.edit, text);
+	views_edit_insert(&app->prompt.edit, text);
 	apply_filter(app);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-void prompt_draw(struct app *app, struct region screen)
+void app_prompt_draw(struct app *app, struct draw_region screen)
 {
-	struct prompt *p = &app->prompt;
-	struct style input = theme_style(&app->theme, ROLE_INPUT);
-	struct region line = region_sub(screen, 0, screen.rows - 1, screen.cols, 1);
-	region_fill(line, input);
-	region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
-	edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
-	const struct command *matches[MATCHES_MAX];
+	struct app_prompt *p = &app->prompt;
+	struct draw_style input = theme_style(&app->theme, ROLE_INPUT);
+	struct draw_region line = draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1);
+	draw_region_fill(line, input);
+	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
+	views_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
+	const struct views_command *matches[MATCHES_MAX];
 	int n = (int)completions(app, matches);
 	int shown = n < SHOWN_MAX ? n : SHOWN_MAX;
 	if (shown > screen.rows - 4)
 		shown = screen.rows - 4;
 	int first = p->choice >= shown ? p->choice - shown + 1 : 0;
 	for (int i = 0; i < shown; i++) {
-		const struct command *command = matches[first + i];
-		struct region row =
-			region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
+		const struct views_command *command = matches[first + i];
+		struct draw_region row =
+			draw_region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
 		struct err why;
-		bool can = command_can(app, app_focused(app), command->name, &why);
-		struct style style = theme_style(
+		bool can = app_command_can(app, app_focused(app), command->name, &why);
+		struct draw_style style = theme_style(
 			&app->theme, first + i == p->choice ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
 		if (!can && first + i != p->choice)
 			style.fg = theme_style(&app->theme, ROLE_DISABLED).fg;
-		region_fill(row, style);
-		int col = 1 + region_text(row, 0, 1, 16, style, command->name);
-		col += 1 + region_text(row, 0, col + 1, screen.cols / 3, style, command->args);
+		draw_region_fill(row, style);
+		int col = 1 + draw_region_text(row, 0, 1, 16, style, command->name);
+		col += 1 +
+		       draw_region_text(row, 0, col + 1, screen.cols / 3, style, command->args);
 		col = col < 36 && screen.cols > 70 ? 36 : col + 1;
-		region_text(row, 0, col, row.cols - col, style, can ? command->help : why.msg);
+		draw_region_text(
+			row, 0, col, row.cols - col, style, can ? command->help : why.msg);
 	}
 }

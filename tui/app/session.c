@@ -16,28 +16,29 @@ static void take_back(struct app *app)
 {
 	if (!app->tty)
 		return;
-	terminal_enter(app->tty, screen_begin_bytes(app->screen));
+	draw_terminal_enter(app->tty, draw_screen_begin_bytes(app->screen));
 	if (app->is_mouse_on)
-		terminal_send(app->tty, slice_of(screen_mouse_bytes(app->screen, true, false)));
+		draw_terminal_send(
+			app->tty, slice_of(draw_screen_mouse_bytes(app->screen, true, false)));
 	app->is_every_motion = false;
-	screen_repaint(app->screen);
+	draw_screen_repaint(app->screen);
 	app_resized(app);
 }
 
 /* The terminal goes back to the shell, we stop, and begin here again after fg. SIGSTOP and not SIGTSTP: ours is
  * caught. A whole process group is stopped, as a shell would do it. */
-void session_stop(struct app *app)
+void app_session_stop(struct app *app)
 {
 	if (!app->tty)
 		return;
-	terminal_leave(app->tty);
+	draw_terminal_leave(app->tty);
 	kill(0, SIGSTOP);
 	take_back(app);
 }
 
 static void on_tstp(void *arg)
 {
-	session_stop(arg);
+	app_session_stop(arg);
 }
 
 static void on_cont(void *arg)
@@ -56,19 +57,19 @@ bool app_handle_signals(struct app *app, struct err *err)
 			       sizeof app->signals / sizeof app->signals[0],
 		"room for each");
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-		app->signals[i] =
-			watch_signal_new(app->loop, wanted[i].number, wanted[i].fn, app, err);
+		app->signals[i] = net_watch_signal_new(
+			app->loop, wanted[i].number, wanted[i].fn, app, err);
 		if (!app->signals[i])
 			return false;
 	}
 	return true;
 }
 
-void session_free(struct app *app)
+void app_session_free(struct app *app)
 {
 	for (size_t i = 0; i < sizeof app->signals / sizeof app->signals[0]; i++) {
 		if (app->signals[i])
-			watch_signal_free(app->signals[i]);
+			net_watch_signal_free(app->signals[i]);
 		app->signals[i] = NULL;
 	}
 }

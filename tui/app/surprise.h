@@ -15,30 +15,30 @@
 #include <stdint.h>
 
 struct app;
-struct dialog;
-struct key;
-struct mouse;
-struct region;
+struct views_dialog;
+struct draw_key;
+struct draw_mouse;
+struct draw_region;
 
 enum { SURPRISE_GUARD_MS = 500, SURPRISES_MAX = 32 };
 
-void surprise_push(struct app *app, struct dialog *dialog_take);
+void app_surprise_push(struct app *app, struct views_dialog *dialog_take);
 /* Those of an owner that goes are thrown away unanswered. */
-void surprise_drop(struct app *app, const void *owner);
-void surprise_free_all(struct app *app);
+void app_surprise_drop(struct app *app, const void *owner);
+void app_surprise_free_all(struct app *app);
 /* The terminal is another one: the pause begins anew. */
-void surprise_hide(struct app *app);
+void app_surprise_hide(struct app *app);
 
 /* After everything else of the frame, since it looks where the cursor is. */
-void surprise_draw(struct app *app, struct region screen);
+void app_surprise_draw(struct app *app, struct draw_region screen);
 /* When the picture changes by itself (the pause is over), ms; 0: it does not. */
-int64_t surprise_redraw_after_ms(const struct app *app);
+int64_t app_surprise_redraw_after_ms(const struct app *app);
 /* The keyboard goes to the one that is shown; false: there is none. */
-bool surprise_turn_to(struct app *app);
+bool app_surprise_turn_to(struct app *app);
 /* True: it was for the surprise, or is swallowed. */
-bool surprise_key(struct app *app, const struct key *key);
-bool surprise_has_keys(const struct app *app);
-bool surprise_paste(struct app *app, struct slice text);
-bool surprise_mouse(struct app *app, const struct mouse *mouse);
+bool app_surprise_key(struct app *app, const struct draw_key *key);
+bool app_surprise_has_keys(const struct app *app);
+bool app_surprise_paste(struct app *app, struct slice text);
+bool app_surprise_mouse(struct app *app, const struct draw_mouse *mouse);
 /* Esc where nobody types closes what only says something. */
-bool surprise_dismiss(struct app *app);
+bool app_surprise_dismiss(struct app *app);

@@ -14,9 +14,9 @@
 
 enum { TITLE_COLS_MAX = 26, NUMBERS_MAX = 9, COUNTER_COLS = 5, TAB_COLS_MIN = 6 };
 
-static void add_marks(void *arg, struct layout *leaf)
+static void add_marks(void *arg, struct app_layout *leaf)
 {
-	const struct view *view = layout_data(leaf);
+	const struct view *view = app_layout_data(leaf);
 	unsigned *marks = arg;
 	if (view->class->marks)
 		*marks |= view->class->marks(view);
@@ -26,7 +26,7 @@ static void add_marks(void *arg, struct layout *leaf)
 static unsigned marks_of(const struct app *app, size_t index)
 {
 	unsigned marks = 0;
-	layout_each(app->tabs[index]->root, add_marks, &marks);
+	app_layout_each(app->tabs[index]->root, add_marks, &marks);
 	return index == app->current ? marks & ~(unsigned)VIEW_OUTPUT : marks;
 }
 
@@ -56,12 +56,12 @@ static void add_title(struct str *out, const char *title, int room)
 {
 	static const char seam[] = " · ";
 	const char *at = strstr(title, seam);
-	if (at == NULL || text_cols(title) <= room) {
+	if (at == NULL || draw_text_cols(title) <= room) {
 		str_add(out, title);
 		return;
 	}
 	struct slice name = { title, (size_t)(at - title) }, told = slice_of(at + strlen(seam));
-	int both = room - text_cols(seam), half = both / 2;
+	int both = room - draw_text_cols(seam), half = both / 2;
 	int of_name = safe_text_cols(name), of_told = safe_text_cols(told);
 	int for_name = of_name <= half ? of_name : of_told <= half ? both - of_told : half;
 	add_cut(out, name, for_name);
@@ -71,7 +71,7 @@ static void add_title(struct str *out, const char *title, int room)
 
 static void label_of(const struct app *app, size_t index, struct str *out)
 {
-	struct view *view = layout_data(app->tabs[index]->focus);
+	struct view *view = app_layout_data(app->tabs[index]->focus);
 	const char *mark = mark_text(marks_of(app, index));
 	str_add_char(out, ' ');
 	if (index < NUMBERS_MAX)
@@ -82,7 +82,7 @@ static void label_of(const struct app *app, size_t index, struct str *out)
 	str_init(&title, 4096);
 	view->class->title(view, &title);
 	char *safe = safe_text_dup(title.p, 4096);
-	add_title(out, safe, TITLE_COLS_MAX - 1 - text_cols(out->p));
+	add_title(out, safe, TITLE_COLS_MAX - 1 - draw_text_cols(out->p));
 	free(safe);
 	str_deinit(&title);
 }
@@ -92,7 +92,7 @@ static int label_cols(const struct app *app, size_t index)
 	struct str label;
 	str_init(&label, 512);
 	label_of(app, index, &label);
-	int cols = text_cols(label.p) + 1;
+	int cols = draw_text_cols(label.p) + 1;
 	str_deinit(&label);
 	return cols < TITLE_COLS_MAX ? cols : TITLE_COLS_MAX;
 }
@@ -121,21 +121,21 @@ static size_t first_shown(const struct app *app, int cols)
 	return first;
 }
 
-static void draw_counter(struct app *app, struct region bar, int col, const char *arrow,
-	struct tabs_beside *beside, size_t from, size_t to)
+static void draw_counter(struct app *app, struct draw_region bar, int col, const char *arrow,
+	struct app_tabs_beside *beside, size_t from, size_t to)
 {
 	unsigned marks = 0;
 	for (size_t i = from; i < to; i++)
 		marks |= marks_of(app, i);
-	struct style style = theme_style(&app->theme, marks ? ROLE_BAR_KEY : ROLE_TAB);
+	struct draw_style style = theme_style(&app->theme, marks ? ROLE_BAR_KEY : ROLE_TAB);
 	beside->n = to - from;
 	beside->col = col;
-	beside->cols = region_textf(bar, 0, col, COUNTER_COLS, style, "%s%zu%s", arrow,
+	beside->cols = draw_region_textf(bar, 0, col, COUNTER_COLS, style, "%s%zu%s", arrow,
 		beside->n, mark_text(marks));
 }
 
 /* Right: where we are. Returns the columns left of it. */
-static int draw_where(struct app *app, struct region bar)
+static int draw_where(struct app *app, struct draw_region bar)
 {
 	struct engine *engine = app->host.engine;
 	struct str where;
@@ -148,46 +148,46 @@ static int draw_where(struct app *app, struct region bar)
 	if (engine_fleet(engine))
 		str_addf(
 			&where, " · %s", *app->namespace_ ? app->namespace_ : "all namespaces");
-	int cols = text_cols(where.p);
+	int cols = draw_text_cols(where.p);
 	int room = bar.cols - cols - 2;
 	if (room < bar.cols / 2) {
 		room = bar.cols / 2;
 		cols = bar.cols - room - 2;
 	}
-	region_text_right(bar, 0, bar.cols - cols - 1, cols,
+	draw_region_text_right(bar, 0, bar.cols - cols - 1, cols,
 		theme_style(&app->theme, engine_is_insecure(engine) ? ROLE_BAR_KEY : ROLE_TAB),
 		where.p);
 	str_deinit(&where);
 	return room;
 }
 
-static int draw_tab(struct app *app, struct region bar, size_t index, int col, int room)
+static int draw_tab(struct app *app, struct draw_region bar, size_t index, int col, int room)
 {
-	struct tab *tab = app->tabs[index];
-	struct style style =
+	struct app_tab *tab = app->tabs[index];
+	struct draw_style style =
 		theme_style(&app->theme, index == app->current ? ROLE_TAB_ACTIVE : ROLE_TAB);
 	struct str label;
 	str_init(&label, 512);
 	label_of(app, index, &label);
 	int cols = label_cols(app, index);
 	cols = col + cols > room ? room - col : cols;
-	struct region place = region_sub(bar, col, 0, cols, 1);
-	region_fill(place, style);
-	region_text(place, 0, 0, cols - 1, style, label.p);
+	struct draw_region place = draw_region_sub(bar, col, 0, cols, 1);
+	draw_region_fill(place, style);
+	draw_region_text(place, 0, 0, cols - 1, style, label.p);
 	str_deinit(&label);
 	tab->col = col;
 	tab->cols = cols;
 	return col + cols + 1;
 }
 
-void tab_bar_draw(struct app *app, struct region bar)
+void app_tab_bar_draw(struct app *app, struct draw_region bar)
 {
-	region_fill(bar, theme_style(&app->theme, ROLE_TAB));
+	draw_region_fill(bar, theme_style(&app->theme, ROLE_TAB));
 	int room = draw_where(app, bar);
-	int col = 2 + region_text(bar, 0, 1, bar.cols - 1,
+	int col = 2 + draw_region_text(bar, 0, 1, bar.cols - 1,
 			      theme_style(&app->theme, ROLE_BAR_KEY), "sandmux");
 	size_t first = first_shown(app, room - col);
-	app->before = app->after = (struct tabs_beside){ 0 };
+	app->before = app->after = (struct app_tabs_beside){ 0 };
 	for (size_t i = 0; i < app->n_tabs; i++)
 		app->tabs[i]->cols = 0;
 	if (first) {
@@ -207,11 +207,11 @@ void tab_bar_draw(struct app *app, struct region bar)
 
 /* ---- the mouse */
 
-size_t tab_bar_at(const struct app *app, int col)
+size_t app_tab_bar_at(const struct app *app, int col)
 {
-	const struct tabs_beside *const beside[] = { &app->before, &app->after };
+	const struct app_tabs_beside *const beside[] = { &app->before, &app->after };
 	for (size_t i = 0; i < app->n_tabs; i++) {
-		const struct tab *tab = app->tabs[i];
+		const struct app_tab *tab = app->tabs[i];
 		if (tab->cols && col >= tab->col && col < tab->col + tab->cols)
 			return i;
 	}
@@ -222,14 +222,14 @@ size_t tab_bar_at(const struct app *app, int col)
 	return app->n_tabs;
 }
 
-void tab_bar_press(struct app *app, const struct mouse *mouse)
+void app_tab_bar_press(struct app *app, const struct draw_mouse *mouse)
 {
-	size_t index = tab_bar_at(app, mouse->col);
+	size_t index = app_tab_bar_at(app, mouse->col);
 	if (index == app->n_tabs)
 		return;
 	bool is_shown = app->tabs[index]->cols > 0;
 	if (mouse->button == 2 && is_shown) /* what is only counted is not closed unseen */
-		tabs_ask_close_all(app, index);
+		app_tabs_ask_close_all(app, index);
 	else if (mouse->button == 1)
-		tabs_select(app, index);
+		app_tabs_select(app, index);
 }

@@ -13,52 +13,52 @@ static void tell_focus(struct view *view, bool in)
 		view->class->focus(view, in);
 }
 
-static void free_leaf_view(void *arg, struct layout *leaf)
+static void free_leaf_view(void *arg, struct app_layout *leaf)
 {
-	struct view *view = layout_data(leaf);
+	struct view *view = app_layout_data(leaf);
 	(void)arg;
 	view->class->free(view);
 }
 
-struct each {
+struct app_each {
 	void (*fn)(void *arg, struct view *view);
 	void *arg;
 };
 
-static void each_leaf(void *arg, struct layout *leaf)
+static void each_leaf(void *arg, struct app_layout *leaf)
 {
-	struct each *each = arg;
-	each->fn(each->arg, layout_data(leaf));
+	struct app_each *each = arg;
+	each->fn(each->arg, app_layout_data(leaf));
 }
 
-void tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg)
+void app_tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg)
 {
-	struct each each = { fn, arg };
+	struct app_each each = { fn, arg };
 	for (size_t i = 0; i < app->n_tabs; i++)
-		layout_each(app->tabs[i]->root, each_leaf, &each);
+		app_layout_each(app->tabs[i]->root, each_leaf, &each);
 	if (app->strip)
 		fn(arg, app->strip);
 }
 
-static void tell_changed(void *arg, struct layout *leaf)
+static void tell_changed(void *arg, struct app_layout *leaf)
 {
-	struct view *view = layout_data(leaf);
+	struct view *view = app_layout_data(leaf);
 	(void)arg;
 	if (view->class->changed)
 		view->class->changed(view);
 }
 
 /* Only what is visible hears of it: a storm of changes behind a shell costs no frames. */
-void tabs_tell_changed(struct app *app)
+void app_tabs_tell_changed(struct app *app)
 {
-	struct tab *tab = app_tab(app);
+	struct app_tab *tab = app_tab(app);
 	if (tab->is_zoomed)
 		tell_changed(NULL, tab->focus);
 	else
-		layout_each(tab->root, tell_changed, NULL);
+		app_layout_each(tab->root, tell_changed, NULL);
 }
 
-void tabs_select(struct app *app, size_t index)
+void app_tabs_select(struct app *app, size_t index)
 {
 	if (index >= app->n_tabs)
 		return;
@@ -66,47 +66,47 @@ void tabs_select(struct app *app, size_t index)
 		tell_focus(app_focused(app), false);
 	app->current = index;
 	app->is_strip_focused = false;
-	tabs_tell_changed(app); /* it may have missed some */
+	app_tabs_tell_changed(app); /* it may have missed some */
 	tell_focus(app_focused(app), true);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-void tabs_focus(struct app *app, struct layout *leaf)
+void app_tabs_focus(struct app *app, struct app_layout *leaf)
 {
-	struct tab *tab = app_tab(app);
+	struct app_tab *tab = app_tab(app);
 	if (tab->focus == leaf && !app->is_strip_focused)
 		return;
 	tell_focus(app_focused(app), false);
 	tab->focus = leaf;
 	app->is_strip_focused = false;
 	tell_focus(app_focused(app), true);
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
 struct search {
 	const struct view_class *class;
 	const struct view_args *args;
-	struct layout *found;
+	struct app_layout *found;
 };
 
-static void look(void *arg, struct layout *leaf)
+static void look(void *arg, struct app_layout *leaf)
 {
 	struct search *search = arg;
-	struct view *view = layout_data(leaf);
+	struct view *view = app_layout_data(leaf);
 	if (!search->found && view->class == search->class && view->class->shows &&
 		view->class->shows(view, search->args))
 		search->found = leaf;
 }
 
-bool tabs_open(struct app *app, const struct view_class *class, const struct view_args *args,
-	struct err *err)
+bool app_tabs_open(struct app *app, const struct view_class *class,
+	const struct view_args *args, struct err *err)
 {
 	for (size_t i = 0; i < app->n_tabs; i++) {
 		struct search search = { class, args, NULL };
-		layout_each(app->tabs[i]->root, look, &search);
+		app_layout_each(app->tabs[i]->root, look, &search);
 		if (search.found) {
-			tabs_select(app, i);
-			tabs_focus(app, search.found);
+			app_tabs_select(app, i);
+			app_tabs_focus(app, search.found);
 			return true;
 		}
 	}
@@ -115,19 +115,19 @@ bool tabs_open(struct app *app, const struct view_class *class, const struct vie
 	struct view *view = class->open(&app->host, args, err);
 	if (!view)
 		return false;
-	struct tab *tab = x_calloc(1, sizeof *tab);
-	tab->root = tab->focus = layout_new(view);
+	struct app_tab *tab = x_calloc(1, sizeof *tab);
+	tab->root = tab->focus = app_layout_new(view);
 	tab->opener = app->n_tabs ? app_tab(app) : NULL;
 	app->tabs[app->n_tabs++] = tab;
-	tabs_select(app, app->n_tabs - 1);
+	app_tabs_select(app, app->n_tabs - 1);
 	return true;
 }
 
-bool tabs_split(struct app *app, enum layout_way way, const struct view_class *class,
+bool app_tabs_split(struct app *app, enum app_layout_way way, const struct view_class *class,
 	const struct view_args *args, struct err *err)
 {
-	struct tab *tab = app_tab(app);
-	struct rect rect = layout_rect(tab->focus);
+	struct app_tab *tab = app_tab(app);
+	struct app_rect rect = app_layout_rect(tab->focus);
 	bool fits = way == LAYOUT_RIGHT ? rect.cols > 2 * LAYOUT_COLS_MIN
 					: rect.rows > 2 * LAYOUT_ROWS_MIN;
 	if (!fits)
@@ -136,29 +136,29 @@ bool tabs_split(struct app *app, enum layout_way way, const struct view_class *c
 	if (!view)
 		return false;
 	tell_focus(app_focused(app), false);
-	tab->focus = layout_split(&tab->root, tab->focus, way, view);
+	tab->focus = app_layout_split(&tab->root, tab->focus, way, view);
 	tab->is_zoomed = false;
 	app->is_strip_focused = false;
 	tell_focus(view, true);
-	frame_dirty(app);
+	app_frame_dirty(app);
 	return true;
 }
 
 struct find_view {
 	const void *view;
-	struct layout *leaf;
+	struct app_layout *leaf;
 };
 
-static void find_leaf(void *arg, struct layout *leaf)
+static void find_leaf(void *arg, struct app_layout *leaf)
 {
 	struct find_view *find = arg;
-	if (layout_data(leaf) == find->view)
+	if (app_layout_data(leaf) == find->view)
 		find->leaf = leaf;
 }
 
 static void forget_tab(struct app *app, size_t index)
 {
-	struct tab *tab = app->tabs[index];
+	struct app_tab *tab = app->tabs[index];
 	size_t next = 0;
 	bool was_current = index == app->current;
 	memmove(app->tabs + index, app->tabs + index + 1,
@@ -176,31 +176,31 @@ static void forget_tab(struct app *app, size_t index)
 	app->current = next;
 	if (!app->n_tabs)
 		return;
-	tabs_tell_changed(app);
+	app_tabs_tell_changed(app);
 	tell_focus(app_focused(app), true);
 }
 
-void tabs_close_view(struct app *app, struct view *view)
+void app_tabs_close_view(struct app *app, struct view *view)
 {
 	if (view == app->strip) {
 		app->is_strip_on = app->is_strip_focused = false;
-		frame_dirty(app);
+		app_frame_dirty(app);
 		return;
 	}
 	if (app->mouse_view == view)
 		app->mouse_view = NULL;
 	if (app->drag && (app->drag->from == view || app->drag_over == view))
-		drag_end(app, false);
+		app_drag_end(app, false);
 	app->border = NULL;
 	app_drop_dialogs(app, view);
 	for (size_t i = 0; i < app->n_tabs; i++) {
-		struct tab *tab = app->tabs[i];
+		struct app_tab *tab = app->tabs[i];
 		struct find_view find = { view, NULL };
-		layout_each(tab->root, find_leaf, &find);
+		app_layout_each(tab->root, find_leaf, &find);
 		if (!find.leaf)
 			continue;
 		bool was_focus = tab->focus == find.leaf;
-		struct layout *next = layout_remove(&tab->root, find.leaf);
+		struct app_layout *next = app_layout_remove(&tab->root, find.leaf);
 		tab->is_zoomed = false;
 		if (was_focus)
 			tab->focus = next;
@@ -208,28 +208,28 @@ void tabs_close_view(struct app *app, struct view *view)
 		if (!next)
 			forget_tab(app, i);
 		else if (was_focus && i == app->current)
-			tell_focus(layout_data(next), true);
+			tell_focus(app_layout_data(next), true);
 		break;
 	}
 	if (!app->n_tabs) {
 		struct view_args none = { 0 };
-		tabs_open(app, &view_sandboxes, &none, NULL);
+		app_tabs_open(app, &view_sandboxes, &none, NULL);
 	}
-	frame_dirty(app);
+	app_frame_dirty(app);
 }
 
-size_t tabs_number_of(struct app *app, const void *view)
+size_t app_tabs_number_of(struct app *app, const void *view)
 {
 	for (size_t i = 0; i < app->n_tabs; i++) {
 		struct find_view find = { view, NULL };
-		layout_each(app->tabs[i]->root, find_leaf, &find);
+		app_layout_each(app->tabs[i]->root, find_leaf, &find);
 		if (find.leaf)
 			return i + 1;
 	}
 	return 0;
 }
 
-static void on_close_answered(void *arg, struct dialog *dialog, int button)
+static void on_close_answered(void *arg, struct views_dialog *dialog, int button)
 {
 	struct view *view = arg;
 	(void)dialog;
@@ -237,19 +237,19 @@ static void on_close_answered(void *arg, struct dialog *dialog, int button)
 		view->host->ops->close(view->host, view);
 }
 
-void tabs_ask_close(struct app *app, struct view *view)
+void app_tabs_ask_close(struct app *app, struct view *view)
 {
 	struct str text;
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
 	if (why) {
-		struct dialog *dialog =
-			dialog_new("Close this pane?", on_close_answered, view, NULL);
-		dialog_add_textf(dialog, "%s. Closing ends it.", why);
-		dialog_add_button(dialog, "&Close");
-		dialog_add_button(dialog, "&Keep");
-		dialog_focus_button(dialog, 0);
-		dialog_set_owner(dialog, view);
+		struct views_dialog *dialog =
+			views_dialog_new("Close this pane?", on_close_answered, view, NULL);
+		views_dialog_add_textf(dialog, "%s. Closing ends it.", why);
+		views_dialog_add_button(dialog, "&Close");
+		views_dialog_add_button(dialog, "&Keep");
+		views_dialog_focus_button(dialog, 0);
+		views_dialog_set_owner(dialog, view);
 		app_push_dialog(app, dialog);
 	} else {
 		app->host.ops->close(&app->host, view);
@@ -261,13 +261,13 @@ struct closing {
 	struct view *views[VIEWS_MAX];
 	size_t n, n_busy;
 	bool has_list;
-	struct dialog *dialog;
+	struct views_dialog *dialog;
 };
 
-static void look_before_closing(void *arg, struct layout *leaf)
+static void look_before_closing(void *arg, struct app_layout *leaf)
 {
 	struct closing *closing = arg;
-	struct view *view = layout_data(leaf);
+	struct view *view = app_layout_data(leaf);
 	struct str text;
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
@@ -276,52 +276,53 @@ static void look_before_closing(void *arg, struct layout *leaf)
 		closing->views[closing->n++] = view;
 	closing->n_busy += why != NULL;
 	if (why)
-		dialog_add_textf(closing->dialog, "%s.", why);
+		views_dialog_add_textf(closing->dialog, "%s.", why);
 	str_deinit(&text);
 }
 
-static void on_close_all_answered(void *arg, struct dialog *dialog, int button)
+static void on_close_all_answered(void *arg, struct views_dialog *dialog, int button)
 {
 	struct app *app = arg;
-	const struct view *any = dialog_owner(dialog);
-	size_t number = tabs_number_of(app, any);
+	const struct view *any = views_dialog_owner(dialog);
+	size_t number = app_tabs_number_of(app, any);
 	if (button != 0 || !number)
 		return;
 	struct closing closing = { .dialog = dialog };
-	layout_each(app->tabs[number - 1]->root, look_before_closing, &closing);
+	app_layout_each(app->tabs[number - 1]->root, look_before_closing, &closing);
 	while (closing.n)
 		app->host.ops->close(&app->host, closing.views[--closing.n]);
 }
 
-void tabs_ask_close_all(struct app *app, size_t index)
+void app_tabs_ask_close_all(struct app *app, size_t index)
 {
-	struct tab *tab = app->tabs[index];
-	struct closing closing = { .dialog = dialog_new("Close this tab?",
+	struct app_tab *tab = app->tabs[index];
+	struct closing closing = { .dialog = views_dialog_new("Close this tab?",
 					   on_close_all_answered, app, NULL) };
-	layout_each(tab->root, look_before_closing, &closing);
+	app_layout_each(tab->root, look_before_closing, &closing);
 	if (closing.has_list || !closing.n_busy) {
-		dialog_free(closing.dialog);
+		views_dialog_free(closing.dialog);
 		if (closing.has_list)
-			host_notef(&app->host, NOTE_INFO, "the list stays; q leaves sandmux");
+			views_host_notef(
+				&app->host, NOTE_INFO, "the list stays; q leaves sandmux");
 		while (!closing.has_list && closing.n)
 			app->host.ops->close(&app->host, closing.views[--closing.n]);
 		return;
 	}
-	tabs_select(app, index);
-	dialog_add_text(closing.dialog, "Closing ends it.");
-	dialog_add_button(closing.dialog, "&Close");
-	dialog_add_button(closing.dialog, "&Keep");
-	dialog_focus_button(closing.dialog, 1);
-	dialog_set_owner(closing.dialog, layout_data(tab->focus));
+	app_tabs_select(app, index);
+	views_dialog_add_text(closing.dialog, "Closing ends it.");
+	views_dialog_add_button(closing.dialog, "&Close");
+	views_dialog_add_button(closing.dialog, "&Keep");
+	views_dialog_focus_button(closing.dialog, 1);
+	views_dialog_set_owner(closing.dialog, app_layout_data(tab->focus));
 	app_push_dialog(app, closing.dialog);
 }
 
-void tabs_free(struct app *app)
+void app_tabs_free(struct app *app)
 {
 	while (app->n_tabs) {
-		struct tab *tab = app->tabs[--app->n_tabs];
-		layout_each(tab->root, free_leaf_view, NULL);
-		layout_free(tab->root);
+		struct app_tab *tab = app->tabs[--app->n_tabs];
+		app_layout_each(tab->root, free_leaf_view, NULL);
+		app_layout_free(tab->root);
 		free(tab);
 	}
 }

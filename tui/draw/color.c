@@ -56,7 +56,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-bool color_parse(const char *text, draw_color *out)
+bool draw_color_parse(const char *text, draw_color *out)
 {
 	if (strcmp(text, "default") == 0) {
 		*out = DRAW_COLOR_DEFAULT;
@@ -105,7 +105,7 @@ static uint32_t table_rgb(uint32_t index)
 	return grey << 16 | grey << 8 | grey;
 }
 
-uint32_t color_to_rgb(draw_color color)
+uint32_t draw_color_to_rgb(draw_color color)
 {
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_RGB)
 		return color & 0xFFFFFF;
@@ -122,14 +122,14 @@ static int distance(uint32_t a, uint32_t b)
 	return sum;
 }
 
-int color_to_palette(draw_color color, int terminal_colors)
+int draw_color_to_palette(draw_color color, int terminal_colors)
 {
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_DEFAULT || terminal_colors < 8)
 		return -1;
 	int have = terminal_colors >= 256 ? 256 : terminal_colors >= 16 ? 16 : 8;
 	if ((color & DRAW_COLOR_TAG) == DRAW_COLOR_INDEXED && (int)(color & 0xFF) < have)
 		return (int)(color & 0xFF);
-	uint32_t rgb = color_to_rgb(color);
+	uint32_t rgb = draw_color_to_rgb(color);
 	/* the first 16 are the user's own and may look like anything: avoid them when there are others */
 	int best = 0, best_distance = 1 << 30;
 	for (int i = have == 256 ? 16 : 0; i < have; i++) {

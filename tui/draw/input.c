@@ -25,21 +25,21 @@ enum {
 	MOTION = 32 /* a bit of SGR mouse's first number */
 };
 
-struct input {
+struct draw_input {
 	TermKey *termkey;
-	struct input_callbacks callbacks;
-	struct loop_timer *timer;
+	struct draw_input_callbacks callbacks;
+	struct net_loop_timer *timer;
 	char held[MARK_BYTES];
 	size_t n_held;
 	bool is_pasting, is_cut;
 	char *paste;
 	size_t n_paste, capacity;
 	int64_t last_press_ms;
-	struct mouse last_press;
+	struct draw_mouse last_press;
 	int clicks;
 };
 
-static enum key_sym sym_of(TermKeySym sym)
+static enum draw_key_sym sym_of(TermKeySym sym)
 {
 	switch (sym) {
 	case TERMKEY_SYM_BACKSPACE:
@@ -88,14 +88,14 @@ static unsigned mods_of(int modifiers)
 	       (modifiers & TERMKEY_KEYMOD_CTRL ? MOD_CTRL : 0U);
 }
 
-static void tell_mouse(struct input *in, const TermKeyKey *tk)
+static void tell_mouse(struct draw_input *in, const TermKeyKey *tk)
 {
 	TermKeyMouseEvent event;
 	int button = 0, line = 0, col = 0;
 	if (termkey_interpret_mouse(in->termkey, tk, &event, &button, &line, &col) !=
 		TERMKEY_RES_KEY)
 		return;
-	struct mouse mouse = { .button = button,
+	struct draw_mouse mouse = { .button = button,
 		.col = col > 0 ? col - 1 : 0,
 		.row = line > 0 ? line - 1 : 0,
 		.mods = mods_of(tk->modifiers),
@@ -153,19 +153,19 @@ static uint32_t keypad_char(TermKeySym sym)
 }
 
 /* terminfo calls F1 with Shift F13, with Ctrl F25, with both F37, with Alt F49, with Alt and Shift F61. */
-static bool take_function(int number, struct key *key)
+static bool take_function(int number, struct draw_key *key)
 {
 	static const unsigned mods[] = { 0, MOD_SHIFT, MOD_CTRL, MOD_CTRL | MOD_SHIFT, MOD_ALT,
 		MOD_ALT | MOD_SHIFT };
 	if (number < 1 || number > 63)
 		return false;
-	key->sym = (enum key_sym)(KEY_SYM_F1 + (number - 1) % 12);
+	key->sym = (enum draw_key_sym)(KEY_SYM_F1 + (number - 1) % 12);
 	key->mods |= mods[(number - 1) / 12];
 	return true;
 }
 
 /* rxvt's own forms: CSI a … d are arrows with Shift, CSI n ^ is with Ctrl, CSI n @ with both. */
-static bool take_rxvt(unsigned long command, const long *args, size_t n, struct key *key)
+static bool take_rxvt(unsigned long command, const long *args, size_t n, struct draw_key *key)
 {
 	static const int functions[] = { [11] = 1,
 		[12] = 2,
@@ -187,13 +187,13 @@ static bool take_rxvt(unsigned long command, const long *args, size_t n, struct 
 		[32] = 18,
 		[33] = 19,
 		[34] = 20 };
-	static const enum key_sym named[] = { [2] = KEY_SYM_INSERT,
+	static const enum draw_key_sym named[] = { [2] = KEY_SYM_INSERT,
 		[3] = KEY_SYM_DELETE,
 		[5] = KEY_SYM_PAGE_UP,
 		[6] = KEY_SYM_PAGE_DOWN,
 		[7] = KEY_SYM_HOME,
 		[8] = KEY_SYM_END };
-	static const enum key_sym arrows[] = { KEY_SYM_UP, KEY_SYM_DOWN, KEY_SYM_RIGHT,
+	static const enum draw_key_sym arrows[] = { KEY_SYM_UP, KEY_SYM_DOWN, KEY_SYM_RIGHT,
 		KEY_SYM_LEFT };
 	if (command >= 'a' && command <= 'd' && n == 0) {
 		key->sym = arrows[command - 'a'];
@@ -211,23 +211,23 @@ static bool take_rxvt(unsigned long command, const long *args, size_t n, struct 
 	return key->sym != KEY_NONE;
 }
 
-static void tell_csi(struct input *in, const TermKeyKey *tk)
+static void tell_csi(struct draw_input *in, const TermKeyKey *tk)
 {
 	long args[16];
 	size_t n = sizeof args / sizeof args[0];
 	unsigned long command = 0;
 	if (termkey_interpret_csi(in->termkey, tk, args, &n, &command) != TERMKEY_RES_KEY)
 		return;
-	struct key key = { .mods = mods_of(tk->modifiers) };
+	struct draw_key key = { .mods = mods_of(tk->modifiers) };
 	if (command == 'I' || command == 'O')
 		in->callbacks.on_focus(in->callbacks.arg, command == 'I');
 	else if (take_rxvt(command, args, n, &key))
 		in->callbacks.on_key(in->callbacks.arg, &key);
 }
 
-static void tell(struct input *in, const TermKeyKey *tk)
+static void tell(struct draw_input *in, const TermKeyKey *tk)
 {
-	struct key key = { .mods = mods_of(tk->modifiers) };
+	struct draw_key key = { .mods = mods_of(tk->modifiers) };
 	switch (tk->type) {
 	case TERMKEY_TYPE_UNICODE:
 		key.codepoint = (uint32_t)tk->code.codepoint;
@@ -261,7 +261,7 @@ static void tell(struct input *in, const TermKeyKey *tk)
 	in->callbacks.on_key(in->callbacks.arg, &key);
 }
 
-static void drain(struct input *in, bool force)
+static void drain(struct draw_input *in, bool force)
 {
 	TermKeyKey tk;
 	for (;;) {
@@ -273,7 +273,7 @@ static void drain(struct input *in, bool force)
 	}
 }
 
-static void push(struct input *in, const char *bytes, size_t n)
+static void push(struct draw_input *in, const char *bytes, size_t n)
 {
 	while (n) {
 		size_t taken = termkey_push_bytes(in->termkey, bytes, n);
@@ -292,7 +292,7 @@ static void push(struct input *in, const char *bytes, size_t n)
 	}
 }
 
-static void paste_add(struct input *in, const char *bytes, size_t n)
+static void paste_add(struct draw_input *in, const char *bytes, size_t n)
 {
 	if (in->n_paste + n > INPUT_PASTE_BYTES_MAX) {
 		n = INPUT_PASTE_BYTES_MAX - in->n_paste;
@@ -303,7 +303,7 @@ static void paste_add(struct input *in, const char *bytes, size_t n)
 	in->n_paste += n;
 }
 
-static void paste_tell(struct input *in)
+static void paste_tell(struct draw_input *in)
 {
 	in->is_pasting = false;
 	struct slice text = { in->paste, in->n_paste };
@@ -341,14 +341,14 @@ static size_t translate_ss3(const char *bytes, size_t n, char out[8])
 	return 4;
 }
 
-static void hold(struct input *in, const char *bytes, size_t n)
+static void hold(struct draw_input *in, const char *bytes, size_t n)
 {
 	memcpy(in->held, bytes, n);
 	in->n_held = n;
 }
 
 /* Bytes up to the mark (or to what may be its beginning, which is held) are passed on. Returns those eaten. */
-static size_t pass_until(struct input *in, const char *bytes, size_t n, const char *mark)
+static size_t pass_until(struct draw_input *in, const char *bytes, size_t n, const char *mark)
 {
 	size_t i = 0, end = n;
 	bool found = false;
@@ -389,12 +389,12 @@ static size_t pass_until(struct input *in, const char *bytes, size_t n, const ch
 	return end + MARK_BYTES;
 }
 
-void input_feed(struct input *in, struct slice bytes)
+void draw_input_feed(struct draw_input *in, struct slice bytes)
 {
 	char *joined = NULL;
 	const char *p = bytes.p;
 	size_t n = bytes.n;
-	loop_timer_disarm(in->timer);
+	net_loop_timer_disarm(in->timer);
 	if (in->n_held) {
 		joined = x_malloc(in->n_held + n);
 		memcpy(joined, in->held, in->n_held);
@@ -409,12 +409,12 @@ void input_feed(struct input *in, struct slice bytes)
 		n -= eaten;
 	}
 	free(joined);
-	loop_timer_arm(in->timer, INPUT_ESC_MS);
+	net_loop_timer_arm(in->timer, INPUT_ESC_MS);
 }
 
 static void on_quiet(void *arg)
 {
-	struct input *in = arg;
+	struct draw_input *in = arg;
 	if (in->is_pasting)
 		return; /* the rest of a paste may take its time */
 	size_t n = in->n_held;
@@ -455,12 +455,12 @@ static TermKey *make_termkey(const char *term)
 	return NULL;
 }
 
-struct input *input_new(
-	struct loop *loop, const char *term, const struct input_callbacks *callbacks)
+struct draw_input *draw_input_new(
+	struct net_loop *loop, const char *term, const struct draw_input_callbacks *callbacks)
 {
-	struct input *in = x_calloc(1, sizeof *in);
+	struct draw_input *in = x_calloc(1, sizeof *in);
 	in->callbacks = *callbacks;
-	in->timer = loop_timer_new(loop, on_quiet, in);
+	in->timer = net_loop_timer_new(loop, on_quiet, in);
 	in->termkey = make_termkey(term ? term : "xterm");
 	if (!in->termkey)
 		in->termkey = make_termkey("xterm");
@@ -473,11 +473,11 @@ struct input *input_new(
 	return in;
 }
 
-void input_free(struct input *in)
+void draw_input_free(struct draw_input *in)
 {
 	if (!in)
 		return;
-	loop_timer_free(in->timer);
+	net_loop_timer_free(in->timer);
 	if (in->termkey)
 		termkey_destroy(in->termkey);
 	free(in->paste);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct loop;
-struct input;
+struct net_loop;
+struct draw_input;
 
 enum {
 	INPUT_ESC_MS = 25,
@@ -19,7 +19,7 @@ enum {
 
 enum { MOD_SHIFT = 1, MOD_ALT = 2, MOD_CTRL = 4 };
 
-enum key_sym {
+enum draw_key_sym {
 	KEY_NONE, /* a character: see codepoint */
 	KEY_SYM_ENTER,
 	KEY_SYM_TAB,
@@ -41,14 +41,14 @@ enum key_sym {
 	KEY_SYM_COUNT,
 };
 
-struct key {
-	enum key_sym sym;
+struct draw_key {
+	enum draw_key_sym sym;
 	uint32_t codepoint;
 	unsigned mods; /* Shift is never set for a character that already shows it */
 	bool keypad; /* of a keypad in application mode; for all but programs the key of that name */
 };
 
-enum mouse_action {
+enum draw_mouse_action {
 	MOUSE_PRESS,
 	MOUSE_RELEASE,
 	MOUSE_DRAG, /* moved with a button held */
@@ -56,29 +56,29 @@ enum mouse_action {
 	MOUSE_WHEEL_UP,
 	MOUSE_WHEEL_DOWN,
 };
-struct mouse {
-	enum mouse_action action;
+struct draw_mouse {
+	enum draw_mouse_action action;
 	int button;   /* 1 left, 2 middle, 3 right */
 	int col, row; /* of the screen, from 0 */
 	unsigned mods;
 	int clicks; /* 1, or 2 for the second press of a double click */
 };
 
-struct input_callbacks {
-	void (*on_key)(void *arg, const struct key *key);
-	void (*on_mouse)(void *arg, const struct mouse *mouse);
+struct draw_input_callbacks {
+	void (*on_key)(void *arg, const struct draw_key *key);
+	void (*on_mouse)(void *arg, const struct draw_mouse *mouse);
 	void (*on_paste)(void *arg, struct slice text, bool is_cut);
 	void (*on_focus)(void *arg, bool in);
 	void *arg;
 };
 
-struct input *input_new(
-	struct loop *loop, const char *term, const struct input_callbacks *callbacks);
-void input_free(struct input *input);
-void input_feed(struct input *input, struct slice bytes); /* may call the callbacks */
+struct draw_input *draw_input_new(
+	struct net_loop *loop, const char *term, const struct draw_input_callbacks *callbacks);
+void draw_input_free(struct draw_input *input);
+void draw_input_feed(struct draw_input *input, struct slice bytes); /* may call the callbacks */
 
 /* "ctrl-d", "F5", "shift-tab", "enter", "space", "?", "A": as key tables are written. */
-bool key_parse(const char *name, struct key *out);
+bool draw_key_parse(const char *name, struct draw_key *out);
 enum { KEY_NAME_BYTES = 32 };
-const char *key_format(const struct key *key, char out[KEY_NAME_BYTES]);
-bool key_equals(const struct key *a, const struct key *b);
+const char *draw_key_format(const struct draw_key *key, char out[KEY_NAME_BYTES]);
+bool draw_key_equals(const struct draw_key *a, const struct draw_key *b);

@@ -52,13 +52,13 @@ static bool decode_one(const char *text, uint32_t *out)
 	return true;
 }
 
-bool key_parse(const char *name, struct key *out)
+bool draw_key_parse(const char *name, struct draw_key *out)
 {
 	static const struct {
 		const char *prefix;
 		unsigned mod;
 	} prefixes[] = { { "ctrl-", MOD_CTRL }, { "alt-", MOD_ALT }, { "shift-", MOD_SHIFT } };
-	struct key key = { 0 };
+	struct draw_key key = { 0 };
 	for (size_t i = 0; i < 3; i++) {
 		size_t n = strlen(prefixes[i].prefix);
 		if (strncmp(name, prefixes[i].prefix, n) == 0 && name[n]) {
@@ -74,13 +74,13 @@ bool key_parse(const char *name, struct key *out)
 	}
 	for (int sym = 1; sym < KEY_SYM_F1; sym++)
 		if (strcmp(name, sym_names[sym]) == 0) {
-			key.sym = (enum key_sym)sym;
+			key.sym = (enum draw_key_sym)sym;
 			*out = key;
 			return true;
 		}
 	int64_t number;
 	if (name[0] == 'F' && name[1] && num_parse_i64(name + 1, 1, 24, &number)) {
-		key.sym = (enum key_sym)(KEY_SYM_F1 + (int)(number - 1) % 12);
+		key.sym = (enum draw_key_sym)(KEY_SYM_F1 + (int)(number - 1) % 12);
 		key.mods |= number > 12 ? MOD_SHIFT : 0U;
 		*out = key;
 		return true;
@@ -113,7 +113,7 @@ static size_t encode(uint32_t c, char out[5])
 	return n;
 }
 
-const char *key_format(const struct key *key, char out[KEY_NAME_BYTES])
+const char *draw_key_format(const struct draw_key *key, char out[KEY_NAME_BYTES])
 {
 	char name[16];
 	if (key->sym >= KEY_SYM_F1)
@@ -132,7 +132,7 @@ const char *key_format(const struct key *key, char out[KEY_NAME_BYTES])
 	return out;
 }
 
-bool key_equals(const struct key *a, const struct key *b)
+bool draw_key_equals(const struct draw_key *a, const struct draw_key *b)
 {
 	return a->sym == b->sym && a->mods == b->mods &&
 	       (a->sym != KEY_NONE || a->codepoint == b->codepoint);

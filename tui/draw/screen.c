@@ -28,7 +28,7 @@ enum { FRAME_BYTES_MAX = 32 << 20, CELL_CHARS = 5, NUMBERS = 64 /* a power of tw
 struct draw_screen {
 	SCREEN *curses;
 	FILE *out, *in;
-	struct surface *last;
+	struct draw_surface *last;
 	bool is_repaint;
 	int colors;
 	int n_indexed; /* of a direct terminal: colour numbers that are palette indexes */
@@ -156,7 +156,7 @@ static void drop_output(struct draw_screen *s)
 		lseek(fileno(s->out), 0, SEEK_SET);
 }
 
-struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
+struct draw_screen *draw_screen_new(const struct draw_screen_opts *opts, struct err *err)
 {
 	struct draw_screen *s = x_calloc(1, sizeof *s);
 	const char *term = opts->term && *opts->term ? opts->term : "dumb";
@@ -165,7 +165,7 @@ struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
 	s->in = fopen("/dev/null", "r");
 	if (!s->out || !s->in) {
 		err_set(err, ERR_SYSTEM, "cannot make a memory file for the screen");
-		screen_free(s);
+		draw_screen_free(s);
 		return NULL;
 	}
 	/* our own size comes later. An entry without one (the Linux console's) is taken only so: without, newterm fails */
@@ -183,7 +183,7 @@ struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
 	}
 	if (!found) {
 		err_set(err, ERR_TTY_NONE, "there is no terminfo entry for TERM=%s", term);
-		screen_free(s);
+		draw_screen_free(s);
 		return NULL;
 	}
 	s->is_xterm_like = is_xterm_like(term);
@@ -203,16 +203,16 @@ struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err)
 	leaveok(stdscr, FALSE);
 	nonl();
 	fill_brackets(s);
-	s->last = surface_new(1, 1);
+	s->last = draw_surface_new(1, 1);
 	s->shape_sent = -1;
-	screen_resize(s, opts->cols, opts->rows);
+	draw_screen_resize(s, opts->cols, opts->rows);
 	wnoutrefresh(stdscr);
 	doupdate();
 	drop_output(s);
 	return s;
 }
 
-void screen_free(struct draw_screen *s)
+void draw_screen_free(struct draw_screen *s)
 {
 	if (!s)
 		return;
@@ -229,18 +229,18 @@ void screen_free(struct draw_screen *s)
 		fclose(s->out);
 	if (s->in)
 		fclose(s->in);
-	surface_free(s->last);
+	draw_surface_free(s->last);
 	free(s);
 }
 
-void screen_resize(struct draw_screen *s, int cols, int rows)
+void draw_screen_resize(struct draw_screen *s, int cols, int rows)
 {
-	surface_resize(s->last, cols, rows);
-	resize_term(surface_rows(s->last), surface_cols(s->last));
+	draw_surface_resize(s->last, cols, rows);
+	resize_term(draw_surface_rows(s->last), draw_surface_cols(s->last));
 	s->is_repaint = true;
 }
 
-void screen_repaint(struct draw_screen *s)
+void draw_screen_repaint(struct draw_screen *s)
 {
 	s->is_repaint = true;
 }
@@ -250,7 +250,7 @@ static int palette_number(struct draw_screen *s, draw_color color)
 	size_t at = (color * 2654435761u) >> 16 & (NUMBERS - 1);
 	if (s->numbers[at].color != color) {
 		s->numbers[at].color = color;
-		s->numbers[at].number = color_to_palette(color, s->colors);
+		s->numbers[at].number = draw_color_to_palette(color, s->colors);
 	}
 	return s->numbers[at].number;
 }
@@ -265,7 +265,7 @@ static int color_number(struct draw_screen *s, draw_color color)
 		(int)(color & 0xFF) < s->n_indexed)
 		return (int)(color & 0xFF);
 	/* the darkest blues share their numbers with the palette: take the next one */
-	int rgb = (int)color_to_rgb(color);
+	int rgb = (int)draw_color_to_rgb(color);
 	return rgb < s->n_indexed ? rgb | s->n_indexed : rgb;
 }
 
@@ -280,7 +280,7 @@ static int pair_of(struct draw_screen *s, draw_color fg, draw_color bg)
 	return pair < 0 ? 0 : pair;
 }
 
-static attr_t attrs_of(const struct draw_screen *s, const struct cell *c)
+static attr_t attrs_of(const struct draw_screen *s, const struct draw_cell *c)
 {
 	attr_t attrs = 0;
 	attrs |= c->attrs & DRAW_BOLD ? A_BOLD : 0;
@@ -296,7 +296,7 @@ static attr_t attrs_of(const struct draw_screen *s, const struct cell *c)
 
 /* The characters of a cell that ncurses and any terminal agree about: no joiner without its partner, no
  * variation selector on a character that is one column wide. */
-static void cell_chars(const struct cell *c, wchar_t out[CELL_CHARS + 1])
+static void cell_chars(const struct draw_cell *c, wchar_t out[CELL_CHARS + 1])
 {
 	mbstate_t state = { 0 };
 	size_t used = 0, n = 0;
@@ -319,7 +319,7 @@ static void cell_chars(const struct cell *c, wchar_t out[CELL_CHARS + 1])
 	out[n] = 0;
 }
 
-static void paint_cell(struct draw_screen *s, int row, int col, const struct cell *c)
+static void paint_cell(struct draw_screen *s, int row, int col, const struct draw_cell *c)
 {
 	wchar_t chars[CELL_CHARS + 1] = { 0 };
 	if (c->n == 1)
@@ -332,12 +332,12 @@ static void paint_cell(struct draw_screen *s, int row, int col, const struct cel
 	mvadd_wch(row, col, &cc);
 }
 
-static void paint_rows(struct draw_screen *s, const struct surface *surface)
+static void paint_rows(struct draw_screen *s, const struct draw_surface *surface)
 {
-	int rows = surface_rows(surface), cols = surface_cols(surface);
+	int rows = draw_surface_rows(surface), cols = draw_surface_cols(surface);
 	for (int row = 0; row < rows; row++) {
-		const struct cell *now = surface_row(surface, row);
-		const struct cell *old = surface_row(s->last, row);
+		const struct draw_cell *now = draw_surface_row(surface, row);
+		const struct draw_cell *old = draw_surface_row(s->last, row);
 		if (!s->is_repaint && memcmp(now, old, sizeof *now * (size_t)cols) == 0)
 			continue;
 		for (int col = 0; col < cols; col++)
@@ -383,7 +383,7 @@ static void take_output(struct draw_screen *s, struct str *out)
 }
 
 static void add_shape(
-	struct draw_screen *s, const struct surface_cursor *cursor, struct str *out)
+	struct draw_screen *s, const struct draw_surface_cursor *cursor, struct str *out)
 {
 	static const int codes[] = { 0, 2, 4, 6 }; /* DECSCUSR, steady; blinking is one less */
 	int code = codes[cursor->shape];
@@ -395,15 +395,16 @@ static void add_shape(
 	s->shape_sent = code;
 }
 
-void screen_paint(struct draw_screen *s, const struct surface *surface, struct str *out)
+void draw_screen_paint(
+	struct draw_screen *s, const struct draw_surface *surface, struct str *out)
 {
-	if (surface_cols(surface) != surface_cols(s->last) ||
-		surface_rows(surface) != surface_rows(s->last))
-		screen_resize(s, surface_cols(surface), surface_rows(surface));
+	if (draw_surface_cols(surface) != draw_surface_cols(s->last) ||
+		draw_surface_rows(surface) != draw_surface_rows(s->last))
+		draw_screen_resize(s, draw_surface_cols(surface), draw_surface_rows(surface));
 	if (s->is_repaint)
 		clearok(curscr, TRUE);
 	paint_rows(s, surface);
-	struct surface_cursor cursor = surface_cursor_of(surface);
+	struct draw_surface_cursor cursor = draw_surface_cursor_of(surface);
 	curs_set(cursor.shape == CURSOR_HIDDEN ? 0 : 1);
 	if (cursor.shape != CURSOR_HIDDEN)
 		move(cursor.row, cursor.col);
@@ -421,21 +422,21 @@ void screen_paint(struct draw_screen *s, const struct surface *surface, struct s
 		str_add(out, "\033[?2026l");
 	}
 	add_shape(s, &cursor, out);
-	surface_copy(s->last, surface);
+	draw_surface_copy(s->last, surface);
 	s->is_repaint = false;
 }
 
-const char *screen_begin_bytes(const struct draw_screen *s)
+const char *draw_screen_begin_bytes(const struct draw_screen *s)
 {
 	return s->begin;
 }
 
-const char *screen_end_bytes(const struct draw_screen *s)
+const char *draw_screen_end_bytes(const struct draw_screen *s)
 {
 	return s->end;
 }
 
-const char *screen_mouse_bytes(const struct draw_screen *s, bool on, bool every_motion)
+const char *draw_screen_mouse_bytes(const struct draw_screen *s, bool on, bool every_motion)
 {
 	if (!s->is_xterm_like)
 		return "";
@@ -445,7 +446,7 @@ const char *screen_mouse_bytes(const struct draw_screen *s, bool on, bool every_
 			    : "\033[?1003l\033[?1000h\033[?1002h\033[?1006h";
 }
 
-int screen_colors(const struct draw_screen *s)
+int draw_screen_colors(const struct draw_screen *s)
 {
 	return s->colors;
 }

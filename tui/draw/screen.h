@@ -11,24 +11,26 @@
 struct err;
 struct draw_screen;
 
-struct screen_opts {
+struct draw_screen_opts {
 	const char *term;      /* TERM */
 	const char *colorterm; /* "truecolor" or "24bit": look for a -direct entry */
 	bool no_color;         /* NO_COLOR */
 	int cols, rows;
 };
 /* ERR_TTY_NONE when no terminfo entry fits. */
-struct draw_screen *screen_new(const struct screen_opts *opts, struct err *err);
-void screen_free(struct draw_screen *screen);
-void screen_resize(
+struct draw_screen *draw_screen_new(const struct draw_screen_opts *opts, struct err *err);
+void draw_screen_free(struct draw_screen *screen);
+void draw_screen_resize(
 	struct draw_screen *screen, int cols, int rows); /* the next frame paints all */
-void screen_repaint(struct draw_screen *screen);         /* the next frame paints all */
+void draw_screen_repaint(struct draw_screen *screen);    /* the next frame paints all */
 /* Appends the bytes that turn the terminal's picture into this one. */
-void screen_paint(struct draw_screen *screen, const struct surface *surface, struct str *out);
+void draw_screen_paint(
+	struct draw_screen *screen, const struct draw_surface *surface, struct str *out);
 /* Bytes to begin and to end with: alternate screen, mouse, bracketed paste, focus; and everything back. They
- * are fixed at screen_new(), so that a crash handler can send the end without running any of this. */
+ * are fixed at draw_screen_new(), so that a crash handler can send the end without running any of this. */
 enum { SCREEN_BRACKET_BYTES = 512 };
-const char *screen_begin_bytes(const struct draw_screen *screen);
-const char *screen_end_bytes(const struct draw_screen *screen);
-const char *screen_mouse_bytes(const struct draw_screen *screen, bool on, bool every_motion);
-int screen_colors(const struct draw_screen *screen); /* 0, 8, 16, 256, 1 << 24 */
+const char *draw_screen_begin_bytes(const struct draw_screen *screen);
+const char *draw_screen_end_bytes(const struct draw_screen *screen);
+const char *draw_screen_mouse_bytes(
+	const struct draw_screen *screen, bool on, bool every_motion);
+int draw_screen_colors(const struct draw_screen *screen); /* 0, 8, 16, 256, 1 << 24 */

@@ -12,29 +12,29 @@
 
 enum { SURFACE_COLS_MAX = 2000, SURFACE_ROWS_MAX = 1000, MARKS_MAX = 4, LINE_BYTES = 4096 };
 
-struct surface {
+struct draw_surface {
 	int cols, rows;
-	struct cell *cells;
-	struct surface_cursor cursor;
+	struct draw_cell *cells;
+	struct draw_surface_cursor cursor;
 };
 
-_Static_assert(sizeof(struct cell) == 32, "cells are compared with memcmp: no padding");
+_Static_assert(sizeof(struct draw_cell) == 32, "cells are compared with memcmp: no padding");
 
-static const struct cell blank = { .text = " ", .n = 1, .cols = 1 };
+static const struct draw_cell blank = { .text = " ", .n = 1, .cols = 1 };
 
 static int clamp(int value, int low, int high)
 {
 	return value < low ? low : value > high ? high : value;
 }
 
-struct surface *surface_new(int cols, int rows)
+struct draw_surface *draw_surface_new(int cols, int rows)
 {
-	struct surface *s = x_calloc(1, sizeof *s);
-	surface_resize(s, cols, rows);
+	struct draw_surface *s = x_calloc(1, sizeof *s);
+	draw_surface_resize(s, cols, rows);
 	return s;
 }
 
-void surface_free(struct surface *s)
+void draw_surface_free(struct draw_surface *s)
 {
 	if (!s)
 		return;
@@ -42,7 +42,7 @@ void surface_free(struct surface *s)
 	free(s);
 }
 
-void surface_resize(struct surface *s, int cols, int rows)
+void draw_surface_resize(struct draw_surface *s, int cols, int rows)
 {
 	s->cols = clamp(cols, 1, SURFACE_COLS_MAX);
 	s->rows = clamp(rows, 1, SURFACE_ROWS_MAX);
@@ -50,37 +50,37 @@ void surface_resize(struct surface *s, int cols, int rows)
 	s->cells = x_realloc(s->cells, n, sizeof *s->cells);
 	for (size_t i = 0; i < n; i++)
 		s->cells[i] = blank;
-	s->cursor = (struct surface_cursor){ 0 };
+	s->cursor = (struct draw_surface_cursor){ 0 };
 }
 
-void surface_copy(struct surface *to, const struct surface *from)
+void draw_surface_copy(struct draw_surface *to, const struct draw_surface *from)
 {
 	if (to->cols != from->cols || to->rows != from->rows)
-		surface_resize(to, from->cols, from->rows);
+		draw_surface_resize(to, from->cols, from->rows);
 	memcpy(to->cells, from->cells,
 		sizeof *to->cells * (size_t)from->cols * (size_t)from->rows);
 	to->cursor = from->cursor;
 }
 
-int surface_cols(const struct surface *s)
+int draw_surface_cols(const struct draw_surface *s)
 {
 	return s->cols;
 }
 
-int surface_rows(const struct surface *s)
+int draw_surface_rows(const struct draw_surface *s)
 {
 	return s->rows;
 }
 
-const struct cell *surface_row(const struct surface *s, int row)
+const struct draw_cell *draw_surface_row(const struct draw_surface *s, int row)
 {
 	return s->cells + (size_t)row * (size_t)s->cols;
 }
 
-void surface_text(const struct surface *s, struct str *out)
+void draw_surface_text(const struct draw_surface *s, struct str *out)
 {
 	for (int row = 0; row < s->rows; row++) {
-		const struct cell *cells = surface_row(s, row);
+		const struct draw_cell *cells = draw_surface_row(s, row);
 		int end = s->cols;
 		while (end > 0 && cells[end - 1].cols == 1 && cells[end - 1].n == 1 &&
 			cells[end - 1].text[0] == ' ')
@@ -91,41 +91,41 @@ void surface_text(const struct surface *s, struct str *out)
 	}
 }
 
-void surface_set_cursor(struct surface *s, const struct surface_cursor *cursor)
+void draw_surface_set_cursor(struct draw_surface *s, const struct draw_surface_cursor *cursor)
 {
 	s->cursor = *cursor;
 }
 
-struct surface_cursor surface_cursor_of(const struct surface *s)
+struct draw_surface_cursor draw_surface_cursor_of(const struct draw_surface *s)
 {
 	return s->cursor;
 }
 
-struct region region_whole(struct surface *s)
+struct draw_region draw_region_whole(struct draw_surface *s)
 {
-	return (struct region){ s, 0, 0, s->cols, s->rows };
+	return (struct draw_region){ s, 0, 0, s->cols, s->rows };
 }
 
-struct region region_sub(struct region r, int col, int row, int cols, int rows)
+struct draw_region draw_region_sub(struct draw_region r, int col, int row, int cols, int rows)
 {
 	int left = clamp(col, 0, r.cols), top = clamp(row, 0, r.rows);
 	int right = clamp(col + cols, left, r.cols), bottom = clamp(row + rows, top, r.rows);
-	return (struct region){ r.surface, r.col + left, r.row + top, right - left,
+	return (struct draw_region){ r.surface, r.col + left, r.row + top, right - left,
 		bottom - top };
 }
 
-bool region_contains(struct region r, int col, int row)
+bool draw_region_contains(struct draw_region r, int col, int row)
 {
 	return col >= r.col && row >= r.row && col < r.col + r.cols && row < r.row + r.rows;
 }
 
-static struct cell *row_of(struct region r, int row)
+static struct draw_cell *row_of(struct draw_region r, int row)
 {
 	return r.surface->cells + (size_t)(r.row + row) * (size_t)r.surface->cols;
 }
 
 /* Before the cells col … col+cols-1 of the surface row are overwritten: no half characters remain. */
-static void break_wide(struct surface *s, struct cell *cells, int col, int cols)
+static void break_wide(struct draw_surface *s, struct draw_cell *cells, int col, int cols)
 {
 	if (col > 0 && cells[col].cols == 0) {
 		cells[col - 1].text[0] = ' ';
@@ -153,8 +153,8 @@ static size_t cluster_bytes(const char *text, size_t n)
 	return i;
 }
 
-void region_put(struct region r, int row, int col, struct style style, const char *text,
-	size_t n, int cols)
+void draw_region_put(struct draw_region r, int row, int col, struct draw_style style,
+	const char *text, size_t n, int cols)
 {
 	if (row < 0 || row >= r.rows || col < 0 || col >= r.cols || n == 0 || cols < 1)
 		return;
@@ -163,10 +163,10 @@ void region_put(struct region r, int row, int col, struct style style, const cha
 		n = 1;
 		cols = 1;
 	}
-	struct cell *cells = row_of(r, row);
+	struct draw_cell *cells = row_of(r, row);
 	int at = r.col + col;
 	break_wide(r.surface, cells, at, cols);
-	struct cell *c = &cells[at];
+	struct draw_cell *c = &cells[at];
 	memset(c, 0, sizeof *c);
 	c->n = (uint8_t)cluster_bytes(text, n);
 	memcpy(c->text, text, c->n);
@@ -181,13 +181,13 @@ void region_put(struct region r, int row, int col, struct style style, const cha
 	}
 }
 
-void region_copy(struct region r, int row, int col, const struct surface *from)
+void draw_region_copy(struct draw_region r, int row, int col, const struct draw_surface *from)
 {
 	int skip = row < 0 ? -row : 0;
 	int cols = clamp(from->cols, 0, r.cols - col);
 	for (int i = skip; i < from->rows && row + i < r.rows && cols > 0; i++) {
-		struct cell *to = row_of(r, row + i);
-		const struct cell *cells = surface_row(from, i);
+		struct draw_cell *to = row_of(r, row + i);
+		const struct draw_cell *cells = draw_surface_row(from, i);
 		int at = r.col + col;
 		break_wide(r.surface, to, at, cols);
 		memcpy(to + at, cells, sizeof *to * (size_t)cols);
@@ -198,16 +198,16 @@ void region_copy(struct region r, int row, int col, const struct surface *from)
 	}
 }
 
-void region_fill(struct region r, struct style style)
+void draw_region_fill(struct draw_region r, struct draw_style style)
 {
-	struct cell fill = blank;
+	struct draw_cell fill = blank;
 	fill.attrs = style.attrs;
 	fill.fg = style.fg;
 	fill.bg = style.bg;
 	if (r.cols <= 0)
 		return;
 	for (int row = 0; row < r.rows; row++) {
-		struct cell *cells = row_of(r, row);
+		struct draw_cell *cells = row_of(r, row);
 		break_wide(r.surface, cells, r.col, r.cols);
 		for (int col = 0; col < r.cols; col++)
 			cells[r.col + col] = fill;
@@ -215,24 +215,24 @@ void region_fill(struct region r, struct style style)
 }
 
 /* One unit of safe text: a cluster, or an escape like ^[ or <U+202E> that takes a cell per letter. */
-static int put_unit(struct region r, int row, int col, struct style style, const char *unit,
-	size_t n, int cols)
+static int put_unit(struct draw_region r, int row, int col, struct draw_style style,
+	const char *unit, size_t n, int cols)
 {
 	if (cols == 2 && n > 1 && (unsigned char)unit[0] >= 0x80) {
-		region_put(r, row, col, style, unit, n, 2);
+		draw_region_put(r, row, col, style, unit, n, 2);
 		return 2;
 	}
 	if (n > 1 && (unsigned char)unit[1] >= 0x80) {
-		region_put(r, row, col, style, unit, n, cols);
+		draw_region_put(r, row, col, style, unit, n, cols);
 		return cols;
 	}
 	for (size_t i = 0; i < n; i++)
-		region_put(r, row, col + (int)i, style, unit + i, 1, 1);
+		draw_region_put(r, row, col + (int)i, style, unit + i, 1, 1);
 	return (int)n;
 }
 
-int region_slice(
-	struct region r, int row, int col, int max_cols, struct style style, struct slice text)
+int draw_region_slice(struct draw_region r, int row, int col, int max_cols,
+	struct draw_style style, struct slice text)
 {
 	if (row < 0 || row >= r.rows || max_cols <= 0 || col < 0 || col >= r.cols)
 		return 0;
@@ -249,9 +249,9 @@ int region_slice(
 		text.p += eaten;
 		text.n -= eaten;
 		if (used + cols > max_cols) {
-			region_put(r, row, col + last_col, style, "…", strlen("…"), 1);
+			draw_region_put(r, row, col + last_col, style, "…", strlen("…"), 1);
 			for (int c = last_col + 1; c < used; c++)
-				region_put(r, row, col + c, style, " ", 1, 1);
+				draw_region_put(r, row, col + c, style, " ", 1, 1);
 			return last_col + 1 > used ? last_col + 1 : used;
 		}
 		if (used + cols < max_cols)
@@ -263,24 +263,24 @@ int region_slice(
 	return used;
 }
 
-int region_text(
-	struct region r, int row, int col, int max_cols, struct style style, const char *text)
+int draw_region_text(struct draw_region r, int row, int col, int max_cols,
+	struct draw_style style, const char *text)
 {
-	return region_slice(r, row, col, max_cols, style, slice_of(text));
+	return draw_region_slice(r, row, col, max_cols, style, slice_of(text));
 }
 
-int region_textf(struct region r, int row, int col, int max_cols, struct style style,
-	const char *format, ...)
+int draw_region_textf(struct draw_region r, int row, int col, int max_cols,
+	struct draw_style style, const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(line, sizeof line, format, args);
 	va_end(args);
-	return region_text(r, row, col, max_cols, style, line);
+	return draw_region_text(r, row, col, max_cols, style, line);
 }
 
-int text_cols(const char *text)
+int draw_text_cols(const char *text)
 {
 	struct slice rest = slice_of(text);
 	int sum = 0;
@@ -298,19 +298,20 @@ int text_cols(const char *text)
 	return sum;
 }
 
-void region_text_right(
-	struct region r, int row, int col, int max_cols, struct style style, const char *text)
+void draw_region_text_right(struct draw_region r, int row, int col, int max_cols,
+	struct draw_style style, const char *text)
 {
-	int cols = text_cols(text);
+	int cols = draw_text_cols(text);
 	int skip = cols < max_cols ? max_cols - cols : 0;
-	region_text(r, row, col + skip, max_cols - skip, style, text);
+	draw_region_text(r, row, col + skip, max_cols - skip, style, text);
 }
 
-void region_restyle(struct region r, int row, int col, int cols, struct style style)
+void draw_region_restyle(
+	struct draw_region r, int row, int col, int cols, struct draw_style style)
 {
 	if (row < 0 || row >= r.rows)
 		return;
-	struct cell *cells = row_of(r, row);
+	struct draw_cell *cells = row_of(r, row);
 	for (int c = clamp(col, 0, r.cols); c < clamp(col + cols, 0, r.cols); c++) {
 		cells[r.col + c].fg = style.fg;
 		cells[r.col + c].bg = style.bg;
@@ -318,44 +319,44 @@ void region_restyle(struct region r, int row, int col, int cols, struct style st
 	}
 }
 
-void region_add_attrs(struct region r, int row, int col, int cols, uint16_t attrs)
+void draw_region_add_attrs(struct draw_region r, int row, int col, int cols, uint16_t attrs)
 {
 	if (row < 0 || row >= r.rows)
 		return;
-	struct cell *cells = row_of(r, row);
+	struct draw_cell *cells = row_of(r, row);
 	for (int c = clamp(col, 0, r.cols); c < clamp(col + cols, 0, r.cols); c++)
 		cells[r.col + c].attrs |= attrs;
 }
 
-void region_hline(struct region r, int row, struct style style)
+void draw_region_hline(struct draw_region r, int row, struct draw_style style)
 {
 	for (int col = 0; col < r.cols; col++)
-		region_put(r, row, col, style, "─", strlen("─"), 1);
+		draw_region_put(r, row, col, style, "─", strlen("─"), 1);
 }
 
-void region_vline(struct region r, int col, struct style style)
+void draw_region_vline(struct draw_region r, int col, struct draw_style style)
 {
 	for (int row = 0; row < r.rows; row++)
-		region_put(r, row, col, style, "│", strlen("│"), 1);
+		draw_region_put(r, row, col, style, "│", strlen("│"), 1);
 }
 
-struct region region_box(
-	struct region r, struct style style, struct style title_style, const char *title)
+struct draw_region draw_region_box(struct draw_region r, struct draw_style style,
+	struct draw_style title_style, const char *title)
 {
 	if (r.cols < 2 || r.rows < 2)
-		return region_sub(r, 0, 0, 0, 0);
-	region_hline(r, 0, style);
-	region_hline(r, r.rows - 1, style);
-	region_vline(r, 0, style);
-	region_vline(r, r.cols - 1, style);
-	region_put(r, 0, 0, style, "┌", strlen("┌"), 1);
-	region_put(r, 0, r.cols - 1, style, "┐", strlen("┐"), 1);
-	region_put(r, r.rows - 1, 0, style, "└", strlen("└"), 1);
-	region_put(r, r.rows - 1, r.cols - 1, style, "┘", strlen("┘"), 1);
+		return draw_region_sub(r, 0, 0, 0, 0);
+	draw_region_hline(r, 0, style);
+	draw_region_hline(r, r.rows - 1, style);
+	draw_region_vline(r, 0, style);
+	draw_region_vline(r, r.cols - 1, style);
+	draw_region_put(r, 0, 0, style, "┌", strlen("┌"), 1);
+	draw_region_put(r, 0, r.cols - 1, style, "┐", strlen("┐"), 1);
+	draw_region_put(r, r.rows - 1, 0, style, "└", strlen("└"), 1);
+	draw_region_put(r, r.rows - 1, r.cols - 1, style, "┘", strlen("┘"), 1);
 	if (title && *title && r.cols > 6) {
-		region_put(r, 0, 1, style, " ", 1, 1);
-		int used = region_text(r, 0, 2, r.cols - 4, title_style, title);
-		region_put(r, 0, 2 + used, style, " ", 1, 1);
+		draw_region_put(r, 0, 1, style, " ", 1, 1);
+		int used = draw_region_text(r, 0, 2, r.cols - 4, title_style, title);
+		draw_region_put(r, 0, 2 + used, style, " ", 1, 1);
 	}
-	return region_sub(r, 1, 1, r.cols - 2, r.rows - 2);
+	return draw_region_sub(r, 1, 1, r.cols - 2, r.rows - 2);
 }

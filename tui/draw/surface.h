@@ -31,7 +31,7 @@ enum {
 	DRAW_UNDERLINE = 1 << 7,
 };
 
-struct style {
+struct draw_style {
 	draw_color fg, bg;
 	uint16_t attrs;
 };
@@ -40,7 +40,7 @@ enum {
 	SURFACE_CELL_BYTES = 20
 }; /* a base and up to four marks: what one ncurses cell can hold */
 
-struct cell {
+struct draw_cell {
 	char text[SURFACE_CELL_BYTES]; /* not NUL-terminated; n bytes */
 	uint8_t n;
 	uint8_t cols; /* 1, 2, or 0: second half of a wide one */
@@ -48,61 +48,68 @@ struct cell {
 	draw_color fg, bg;
 };
 
-struct surface;
-struct surface *surface_new(int cols, int rows);
-void surface_free(struct surface *surface);
-void surface_resize(struct surface *surface, int cols, int rows); /* content is lost */
+struct draw_surface;
+struct draw_surface *draw_surface_new(int cols, int rows);
+void draw_surface_free(struct draw_surface *surface);
+void draw_surface_resize(
+	struct draw_surface *surface, int cols, int rows); /* content is lost */
 /* Same size, else the target is resized first. */
-void surface_copy(struct surface *to, const struct surface *from);
-int surface_cols(const struct surface *surface);
-int surface_rows(const struct surface *surface);
-const struct cell *surface_row(const struct surface *surface, int row); /* borrowed */
+void draw_surface_copy(struct draw_surface *to, const struct draw_surface *from);
+int draw_surface_cols(const struct draw_surface *surface);
+int draw_surface_rows(const struct draw_surface *surface);
+const struct draw_cell *draw_surface_row(
+	const struct draw_surface *surface, int row); /* borrowed */
 /* The rows as text, trailing blanks removed, one line a row; for golden tests. */
-void surface_text(const struct surface *surface, struct str *out);
+void draw_surface_text(const struct draw_surface *surface, struct str *out);
 
 /* Where the cursor shows at the end of the frame. */
-enum cursor_shape { CURSOR_HIDDEN, CURSOR_BLOCK, CURSOR_UNDERLINE, CURSOR_BAR };
-struct surface_cursor {
+enum draw_cursor_shape { CURSOR_HIDDEN, CURSOR_BLOCK, CURSOR_UNDERLINE, CURSOR_BAR };
+struct draw_surface_cursor {
 	int col, row;
-	enum cursor_shape shape;
+	enum draw_cursor_shape shape;
 	bool blink;
 };
-void surface_set_cursor(struct surface *surface, const struct surface_cursor *cursor);
-struct surface_cursor surface_cursor_of(const struct surface *surface);
+void draw_surface_set_cursor(
+	struct draw_surface *surface, const struct draw_surface_cursor *cursor);
+struct draw_surface_cursor draw_surface_cursor_of(const struct draw_surface *surface);
 
 /* A rectangle of a surface: views get one and cannot draw outside. Passed by value. */
-struct region {
-	struct surface *surface;
+struct draw_region {
+	struct draw_surface *surface;
 	int col, row; /* of its corner on the surface */
 	int cols, rows;
 };
-struct region region_whole(struct surface *surface);
+struct draw_region draw_region_whole(struct draw_surface *surface);
 /* Clipped to the parent; may be empty (cols or rows 0). */
-struct region region_sub(struct region parent, int col, int row, int cols, int rows);
-bool region_contains(struct region region, int surface_col, int surface_row);
-void region_fill(struct region region, struct style style);
+struct draw_region draw_region_sub(
+	struct draw_region parent, int col, int row, int cols, int rows);
+bool draw_region_contains(struct draw_region region, int surface_col, int draw_surface_row);
+void draw_region_fill(struct draw_region region, struct draw_style style);
 /* Writes one line of foreign text within max_cols; cut text ends with "…". Returns the columns used. */
-int region_text(struct region region, int row, int col, int max_cols, struct style style,
-	const char *text);
-int region_slice(struct region region, int row, int col, int max_cols, struct style style,
-	struct slice text);
-int region_textf(struct region region, int row, int col, int max_cols, struct style style,
-	const char *format, ...) __attribute__((format(printf, 6, 7)));
+int draw_region_text(struct draw_region region, int row, int col, int max_cols,
+	struct draw_style style, const char *text);
+int draw_region_slice(struct draw_region region, int row, int col, int max_cols,
+	struct draw_style style, struct slice text);
+int draw_region_textf(struct draw_region region, int row, int col, int max_cols,
+	struct draw_style style, const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Text that ends at max_cols (numbers). */
-void region_text_right(struct region region, int row, int col, int max_cols, struct style style,
-	const char *text);
+void draw_region_text_right(struct draw_region region, int row, int col, int max_cols,
+	struct draw_style style, const char *text);
 /* One ready cluster (already safe, cols 1 or 2). For terminal panes. */
-void region_put(struct region region, int row, int col, struct style style, const char *text,
-	size_t n, int cols);
+void draw_region_put(struct draw_region region, int row, int col, struct draw_style style,
+	const char *text, size_t n, int cols);
 /* The cells of another surface, its corner at (row, col); what does not fit is cut. */
-void region_copy(struct region region, int row, int col, const struct surface *from);
+void draw_region_copy(
+	struct draw_region region, int row, int col, const struct draw_surface *from);
 /* Changes the style of what is there, keeping the text. */
-void region_restyle(struct region region, int row, int col, int cols, struct style style);
-void region_add_attrs(struct region region, int row, int col, int cols, uint16_t attrs);
+void draw_region_restyle(
+	struct draw_region region, int row, int col, int cols, struct draw_style style);
+void draw_region_add_attrs(
+	struct draw_region region, int row, int col, int cols, uint16_t attrs);
 /* A frame around the region, with a title cut to fit. Returns the inside. */
-struct region region_box(
-	struct region region, struct style style, struct style title_style, const char *title);
-void region_hline(struct region region, int row, struct style style);
-void region_vline(struct region region, int col, struct style style);
-/* Columns that region_text would use. */
-int text_cols(const char *text);
+struct draw_region draw_region_box(struct draw_region region, struct draw_style style,
+	struct draw_style title_style, const char *title);
+void draw_region_hline(struct draw_region region, int row, struct draw_style style);
+void draw_region_vline(struct draw_region region, int col, struct draw_style style);
+/* Columns that draw_region_text would use. */
+int draw_text_cols(const char *text);

@@ -23,16 +23,16 @@
 
 enum { READ_BYTES = 16 << 10, END_WAIT_MS = 300, QUEUE_BYTES_MAX = 64 << 20 };
 
-struct end { /* one descriptor of the terminal */
+struct draw_end { /* one descriptor of the terminal */
 	int fd;
 	bool is_own;
 	int old_flags; /* of a shared one */
 };
 
-struct terminal {
-	struct terminal_opts opts;
-	struct end in, out;
-	struct watch_fd *in_watch, *out_watch;
+struct draw_terminal {
+	struct draw_terminal_opts opts;
+	struct draw_end in, out;
+	struct net_watch_fd *in_watch, *out_watch;
 	struct termios old_modes;
 	bool has_modes;
 	bool is_gone;
@@ -41,9 +41,9 @@ struct terminal {
 	char end_bytes[FATAL_SIGNAL_BYTES];
 };
 
-static struct end open_end(int fd, int mode)
+static struct draw_end open_end(int fd, int mode)
 {
-	struct end end = { .fd = -1, .is_own = true };
+	struct draw_end end = { .fd = -1, .is_own = true };
 	char name[128];
 	if (ttyname_r(fd, name, sizeof name) == 0)
 		end.fd = open(name, mode | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -56,7 +56,7 @@ static struct end open_end(int fd, int mode)
 	return end;
 }
 
-static void close_end(struct end *end)
+static void close_end(struct draw_end *end)
 {
 	if (end->is_own && end->fd >= 0)
 		close(end->fd);
@@ -65,13 +65,13 @@ static void close_end(struct end *end)
 	end->fd = -1;
 }
 
-static void gone(struct terminal *terminal)
+static void gone(struct draw_terminal *terminal)
 {
 	if (terminal->is_gone)
 		return;
 	terminal->is_gone = true;
-	watch_fd_want(terminal->in_watch, false, false);
-	watch_fd_want(terminal->out_watch, false, false);
+	net_watch_fd_want(terminal->in_watch, false, false);
+	net_watch_fd_want(terminal->out_watch, false, false);
 	terminal->n_queue = terminal->sent = 0;
 	fatal_signal_set_terminal(-1, NULL, NULL);
 	terminal->opts.on_gone(terminal->opts.arg);
@@ -79,7 +79,7 @@ static void gone(struct terminal *terminal)
 
 static void on_input(void *arg, bool is_readable, bool is_writable)
 {
-	struct terminal *terminal = arg;
+	struct draw_terminal *terminal = arg;
 	(void)is_writable;
 	if (!is_readable)
 		return;
@@ -91,7 +91,7 @@ static void on_input(void *arg, bool is_readable, bool is_writable)
 		gone(terminal);
 }
 
-static bool flush_queue(struct terminal *terminal)
+static bool flush_queue(struct draw_terminal *terminal)
 {
 	while (terminal->sent < terminal->n_queue) {
 		ssize_t n = write(terminal->out.fd, terminal->queue + terminal->sent,
@@ -110,7 +110,7 @@ static bool flush_queue(struct terminal *terminal)
 
 static void on_output(void *arg, bool is_readable, bool is_writable)
 {
-	struct terminal *terminal = arg;
+	struct draw_terminal *terminal = arg;
 	(void)is_readable;
 	if (!is_writable)
 		return;
@@ -119,12 +119,12 @@ static void on_output(void *arg, bool is_readable, bool is_writable)
 		return;
 	}
 	if (!terminal->n_queue) {
-		watch_fd_want(terminal->out_watch, false, false);
+		net_watch_fd_want(terminal->out_watch, false, false);
 		terminal->opts.on_sent(terminal->opts.arg);
 	}
 }
 
-static void set_raw(struct terminal *terminal)
+static void set_raw(struct draw_terminal *terminal)
 {
 	if (!terminal->has_modes)
 		return;
@@ -135,31 +135,31 @@ static void set_raw(struct terminal *terminal)
 	tcsetattr(terminal->in.fd, TCSADRAIN, &raw);
 }
 
-static void arm_crash(const struct terminal *terminal)
+static void arm_crash(const struct draw_terminal *terminal)
 {
 	fatal_signal_set_terminal(terminal->out.fd,
 		terminal->has_modes ? &terminal->old_modes : NULL, terminal->end_bytes);
 }
 
-struct terminal *terminal_open(
-	struct loop *loop, const struct terminal_opts *opts, struct err *err)
+struct draw_terminal *draw_terminal_open(
+	struct net_loop *loop, const struct draw_terminal_opts *opts, struct err *err)
 {
 	if (!isatty(opts->in_fd) || !isatty(opts->out_fd)) {
 		err_set(err, ERR_TTY_NONE, "standard input and output are not a terminal");
 		return NULL;
 	}
-	struct terminal *terminal = x_calloc(1, sizeof *terminal);
+	struct draw_terminal *terminal = x_calloc(1, sizeof *terminal);
 	terminal->opts = *opts;
 	terminal->opts.end_bytes = NULL;
 	snprintf(terminal->end_bytes, sizeof terminal->end_bytes, "%s", opts->end_bytes);
 	terminal->in = open_end(opts->in_fd, O_RDWR);
 	terminal->out = open_end(opts->out_fd, O_RDWR);
-	terminal->in_watch = watch_fd_new(loop, terminal->in.fd, on_input, terminal, err);
-	terminal->out_watch = terminal->in_watch ? watch_fd_new(loop, terminal->out.fd,
+	terminal->in_watch = net_watch_fd_new(loop, terminal->in.fd, on_input, terminal, err);
+	terminal->out_watch = terminal->in_watch ? net_watch_fd_new(loop, terminal->out.fd,
 							   on_output, terminal, err)
 						 : NULL;
 	if (!terminal->out_watch) {
-		watch_fd_free(terminal->in_watch);
+		net_watch_fd_free(terminal->in_watch);
 		close_end(&terminal->in);
 		close_end(&terminal->out);
 		free(terminal);
@@ -168,14 +168,14 @@ struct terminal *terminal_open(
 	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
 	arm_crash(terminal);
 	set_raw(terminal);
-	watch_fd_want(terminal->in_watch, true, false);
+	net_watch_fd_want(terminal->in_watch, true, false);
 	return terminal;
 }
 
 /* The last bytes, with a little patience: a frame half sent is finished or cut by them. */
-static void send_end(struct terminal *terminal)
+static void send_end(struct draw_terminal *terminal)
 {
-	terminal_send(terminal, slice_of(terminal->end_bytes));
+	draw_terminal_send(terminal, slice_of(terminal->end_bytes));
 	for (int waited = 0; terminal->n_queue && waited < END_WAIT_MS; waited += 20) {
 		struct pollfd wait = { terminal->out.fd, POLLOUT, 0 };
 		poll(&wait, 1, 20);
@@ -185,43 +185,43 @@ static void send_end(struct terminal *terminal)
 	terminal->n_queue = terminal->sent = 0;
 }
 
-void terminal_leave(struct terminal *terminal)
+void draw_terminal_leave(struct draw_terminal *terminal)
 {
 	if (terminal->is_gone)
 		return;
 	send_end(terminal);
-	watch_fd_want(terminal->in_watch, false, false);
-	watch_fd_want(terminal->out_watch, false, false);
+	net_watch_fd_want(terminal->in_watch, false, false);
+	net_watch_fd_want(terminal->out_watch, false, false);
 	if (terminal->has_modes)
 		tcsetattr(terminal->in.fd, TCSADRAIN, &terminal->old_modes);
 	fatal_signal_set_terminal(-1, NULL, NULL);
 }
 
-void terminal_enter(struct terminal *terminal, const char *begin_bytes)
+void draw_terminal_enter(struct draw_terminal *terminal, const char *begin_bytes)
 {
 	if (terminal->is_gone)
 		return;
 	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
 	arm_crash(terminal);
 	set_raw(terminal);
-	watch_fd_want(terminal->in_watch, true, false);
-	terminal_send(terminal, slice_of(begin_bytes));
+	net_watch_fd_want(terminal->in_watch, true, false);
+	draw_terminal_send(terminal, slice_of(begin_bytes));
 }
 
-void terminal_close(struct terminal *terminal)
+void draw_terminal_close(struct draw_terminal *terminal)
 {
 	if (!terminal)
 		return;
-	terminal_leave(terminal);
-	watch_fd_free(terminal->in_watch);
-	watch_fd_free(terminal->out_watch);
+	draw_terminal_leave(terminal);
+	net_watch_fd_free(terminal->in_watch);
+	net_watch_fd_free(terminal->out_watch);
 	close_end(&terminal->in);
 	close_end(&terminal->out);
 	free(terminal->queue);
 	free(terminal);
 }
 
-bool terminal_size(const struct terminal *terminal, int *cols, int *rows)
+bool draw_terminal_size(const struct draw_terminal *terminal, int *cols, int *rows)
 {
 	struct winsize size;
 	if (terminal->is_gone || ioctl(terminal->out.fd, TIOCGWINSZ, &size) != 0 ||
@@ -232,12 +232,12 @@ bool terminal_size(const struct terminal *terminal, int *cols, int *rows)
 	return true;
 }
 
-bool terminal_is_sending(const struct terminal *terminal)
+bool draw_terminal_is_sending(const struct draw_terminal *terminal)
 {
 	return terminal->n_queue > 0;
 }
 
-void terminal_send(struct terminal *terminal, struct slice bytes)
+void draw_terminal_send(struct draw_terminal *terminal, struct slice bytes)
 {
 	if (terminal->is_gone || !bytes.n || terminal->n_queue + bytes.n > QUEUE_BYTES_MAX)
 		return;
@@ -247,5 +247,5 @@ void terminal_send(struct terminal *terminal, struct slice bytes)
 	/* Try at once: the usual frame fits into the pty's buffer and needs no turn of the loop. An error is told
 	 * from the loop, never from inside this call. */
 	if (!flush_queue(terminal) || terminal->n_queue)
-		watch_fd_want(terminal->out_watch, false, true);
+		net_watch_fd_want(terminal->out_watch, false, true);
 }

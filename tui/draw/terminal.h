@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct err;
-struct loop;
-struct terminal;
+struct net_loop;
+struct draw_terminal;
 
-struct terminal_opts {
+struct draw_terminal_opts {
 	int in_fd,
 		out_fd; /* borrowed; the terminal behind them is opened again for ourselves if it can be */
 	const char *end_bytes; /* what puts the terminal back; copied */
@@ -20,14 +20,14 @@ struct terminal_opts {
 	void (*on_gone)(void *arg); /* hang-up or error: the terminal is no more */
 	void *arg;
 };
-struct terminal *terminal_open(
-	struct loop *loop, const struct terminal_opts *opts, struct err *err);
+struct draw_terminal *draw_terminal_open(
+	struct net_loop *loop, const struct draw_terminal_opts *opts, struct err *err);
 /* Sends the end bytes (waits up to 300 ms for a slow terminal), gives the old modes back. */
-void terminal_close(struct terminal *terminal);
-bool terminal_size(const struct terminal *terminal, int *cols, int *rows);
-bool terminal_is_sending(const struct terminal *terminal);
-void terminal_send(
-	struct terminal *terminal, struct slice bytes); /* queued behind what is being sent */
+void draw_terminal_close(struct draw_terminal *terminal);
+bool draw_terminal_size(const struct draw_terminal *terminal, int *cols, int *rows);
+bool draw_terminal_is_sending(const struct draw_terminal *terminal);
+void draw_terminal_send(struct draw_terminal *terminal,
+	struct slice bytes); /* queued behind what is being sent */
 /* Gives the terminal to the shell (job control) and takes it again. */
-void terminal_leave(struct terminal *terminal);
-void terminal_enter(struct terminal *terminal, const char *begin_bytes);
+void draw_terminal_leave(struct draw_terminal *terminal);
+void draw_terminal_enter(struct draw_terminal *terminal, const char *begin_bytes);

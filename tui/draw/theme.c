@@ -40,18 +40,18 @@ static const struct {
 	{ "reverse", DRAW_REVERSE },
 };
 
-void theme_builtin(struct theme *theme)
+void draw_theme_builtin(struct draw_theme *theme)
 {
 	memset(theme, 0, sizeof *theme);
 	snprintf(theme->name, sizeof theme->name, "builtin");
 	for (int i = 0; i < ROLE_COUNT; i++) {
-		color_parse(role_table[i].fg, &theme->roles[i].fg);
-		color_parse(role_table[i].bg, &theme->roles[i].bg);
+		draw_color_parse(role_table[i].fg, &theme->roles[i].fg);
+		draw_color_parse(role_table[i].bg, &theme->roles[i].bg);
 		theme->roles[i].attrs = role_table[i].attrs;
 	}
 }
 
-static bool load(struct theme *theme, const char *name, int depth, struct err *err);
+static bool load(struct draw_theme *theme, const char *name, int depth, struct err *err);
 
 static bool read_color(const cJSON *role, const char *role_name, const char *key,
 	draw_color *out, struct err *err)
@@ -65,20 +65,20 @@ static bool read_color(const cJSON *role, const char *role_name, const char *key
 		snprintf(number, sizeof number, "%d", value->valueint);
 		text = number;
 	}
-	if (text && color_parse(text, out))
+	if (text && draw_color_parse(text, out))
 		return true;
 	return err_set(err, ERR_CONFIG_FILE,
 		"%s.%s is no colour (a name, 0 to 255, or \"#rrggbb\")", role_name, key);
 }
 
-static bool read_role(struct theme *theme, const cJSON *role, struct err *err)
+static bool read_role(struct draw_theme *theme, const cJSON *role, struct err *err)
 {
 	int index = 0;
 	while (index < ROLE_COUNT && strcmp(role_table[index].name, role->string) != 0)
 		index++;
 	if (index == ROLE_COUNT)
 		return err_set(err, ERR_CONFIG_FILE, "there is no role '%s'", role->string);
-	struct style *style = &theme->roles[index];
+	struct draw_style *style = &theme->roles[index];
 	if (!cJSON_IsObject(role))
 		return err_set(err, ERR_CONFIG_FILE, "%s must be a mapping", role->string);
 	style->attrs = 0;
@@ -92,11 +92,11 @@ static bool read_role(struct theme *theme, const cJSON *role, struct err *err)
 	return true;
 }
 
-static bool apply(
-	struct theme *theme, const char *name, const cJSON *tree, int depth, struct err *err)
+static bool apply(struct draw_theme *theme, const char *name, const cJSON *tree, int depth,
+	struct err *err)
 {
-	struct theme made;
-	theme_builtin(&made);
+	struct draw_theme made;
+	draw_theme_builtin(&made);
 	const char *inherit = json_str(tree, "inherit", NULL);
 	if (inherit && strcmp(inherit, "builtin") != 0) {
 		if (depth >= INHERIT_DEPTH_MAX)
@@ -114,7 +114,8 @@ static bool apply(
 	return true;
 }
 
-bool theme_parse(struct theme *theme, const char *name, struct slice yaml, struct err *err)
+bool draw_theme_parse(
+	struct draw_theme *theme, const char *name, struct slice yaml, struct err *err)
 {
 	cJSON *tree = yaml_parse(yaml, err);
 	if (!tree)
@@ -141,8 +142,8 @@ static size_t folders(char *out[4])
 	return n;
 }
 
-static bool load_file(
-	struct theme *theme, const char *path, const char *name, int depth, struct err *err)
+static bool load_file(struct draw_theme *theme, const char *path, const char *name, int depth,
+	struct err *err)
 {
 	cJSON *tree = yaml_parse_file(path, THEME_FILE_BYTES_MAX, err);
 	if (!tree)
@@ -154,13 +155,13 @@ static bool load_file(
 	return ok;
 }
 
-static bool load(struct theme *theme, const char *name, int depth, struct err *err)
+static bool load(struct draw_theme *theme, const char *name, int depth, struct err *err)
 {
 	size_t length = strlen(name);
 	if (strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".yaml") == 0))
 		return load_file(theme, name, path_base(name), depth, err);
 	if (strcmp(name, "builtin") == 0) {
-		theme_builtin(theme);
+		draw_theme_builtin(theme);
 		return true;
 	}
 	char *dirs[4];
@@ -187,7 +188,7 @@ static bool load(struct theme *theme, const char *name, int depth, struct err *e
 	return ok;
 }
 
-bool theme_load(struct theme *theme, const char *name, struct err *err)
+bool draw_theme_load(struct draw_theme *theme, const char *name, struct err *err)
 {
 	return load(theme, name, 0, err);
 }
@@ -197,7 +198,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void theme_each(void (*fn)(void *arg, const char *name), void *arg)
+void draw_theme_each(void (*fn)(void *arg, const char *name), void *arg)
 {
 	char *names[THEMES_MAX];
 	size_t n_names = 0;

@@ -48,7 +48,7 @@ struct err;
 	X(PROGRESS, "progress", "black", "green", 0)                                           \
 	X(PANE, "pane", "#e4e4e4", "#000000", 0) /* told to programs that ask; not painted */
 
-enum theme_role {
+enum draw_theme_role {
 #define X(id, name, fg, bg, attrs) ROLE_##id,
 	THEME_ROLES(X)
 #undef X
@@ -56,20 +56,22 @@ enum theme_role {
 };
 
 enum { THEME_NAME_BYTES = 64 };
-struct theme {
+struct draw_theme {
 	char name[THEME_NAME_BYTES];
-	struct style roles[ROLE_COUNT];
+	struct draw_style roles[ROLE_COUNT];
 };
 
-static inline struct style theme_style(const struct theme *theme, enum theme_role role)
+static inline struct draw_style theme_style(
+	const struct draw_theme *theme, enum draw_theme_role role)
 {
 	return theme->roles[role];
 }
 
-void theme_builtin(struct theme *theme);
+void draw_theme_builtin(struct draw_theme *theme);
 /* name: a theme's name (searched in ~/.config/sandmux/themes, the install prefix, the source tree) or a path to
  * a .yaml file. On failure (ERR_CONFIG_FILE, ERR_FILE_NOT_FOUND) *theme is untouched. */
-bool theme_load(struct theme *theme, const char *name, struct err *err);
-bool theme_parse(struct theme *theme, const char *name, struct slice yaml, struct err *err);
+bool draw_theme_load(struct draw_theme *theme, const char *name, struct err *err);
+bool draw_theme_parse(
+	struct draw_theme *theme, const char *name, struct slice yaml, struct err *err);
 /* Calls fn for each theme's name that can be found, sorted, once each. */
-void theme_each(void (*fn)(void *arg, const char *name), void *arg);
+void draw_theme_each(void (*fn)(void *arg, const char *name), void *arg);

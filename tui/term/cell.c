@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-size_t cell_encode_utf8(uint32_t codepoint, char out[4])
+size_t term_cell_encode_utf8(uint32_t codepoint, char out[4])
 {
 	if (codepoint < 0x80) {
 		out[0] = (char)codepoint;
@@ -28,7 +28,7 @@ size_t cell_encode_utf8(uint32_t codepoint, char out[4])
 	return 4;
 }
 
-size_t cell_decode_utf8(const char *text, size_t n, uint32_t *codepoint)
+size_t term_cell_decode_utf8(const char *text, size_t n, uint32_t *codepoint)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t need = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
@@ -44,20 +44,20 @@ size_t cell_decode_utf8(const char *text, size_t n, uint32_t *codepoint)
 	return need;
 }
 
-size_t cell_text(
-	const struct cell_tables *tables, struct term_cell cell, char out[TERM_CELL_TEXT_BYTES])
+size_t term_cell_append_text(const struct term_cell_tables *tables, struct term_cell cell,
+	char out[TERM_CELL_TEXT_BYTES])
 {
 	size_t n = 0;
 	if (cell.text & CELL_CLUSTER) {
-		const struct cluster *cluster =
-			intern_get(tables->clusters, cell.text & CELL_VALUE);
+		const struct term_cluster *cluster =
+			term_string_pool_get(tables->clusters, cell.text & CELL_VALUE);
 		if (cluster != NULL) {
 			n = cluster->n;
 			memcpy(out, cluster->text, n);
 		}
 	} else if ((cell.text & CELL_VALUE) != 0) {
 		char utf8[4];
-		n = cell_encode_utf8(cell.text & CELL_VALUE, utf8);
+		n = term_cell_encode_utf8(cell.text & CELL_VALUE, utf8);
 		memcpy(out, utf8, n);
 	}
 	if (n == 0 && !(cell.text & CELL_TAIL))
@@ -66,28 +66,28 @@ size_t cell_text(
 	return n;
 }
 
-uint32_t cell_value_of(struct cell_tables *tables, const char *text, size_t n)
+uint32_t term_cell_value_of(struct term_cell_tables *tables, const char *text, size_t n)
 {
 	uint32_t codepoint;
-	size_t first = cell_decode_utf8(text, n, &codepoint);
+	size_t first = term_cell_decode_utf8(text, n, &codepoint);
 	if (first >= n || n >= TERM_CELL_TEXT_BYTES)
 		return codepoint;
-	struct cluster cluster = { .n = (unsigned char)n };
+	struct term_cluster cluster = { .n = (unsigned char)n };
 	memcpy(cluster.text, text, n);
-	uint32_t id = intern_add(tables->clusters, &cluster);
+	uint32_t id = term_string_pool_add(tables->clusters, &cluster);
 	/* table full: the base character without its marks */
 	return id != 0 ? id | CELL_CLUSTER : codepoint;
 }
 
-struct term_cell cell_add_mark(
-	struct cell_tables *tables, struct term_cell cell, uint32_t codepoint)
+struct term_cell term_cell_add_mark(
+	struct term_cell_tables *tables, struct term_cell cell, uint32_t codepoint)
 {
 	char text[TERM_CELL_TEXT_BYTES + 4];
-	size_t n = cell_text(tables, cell, text);
-	n += cell_encode_utf8(codepoint, text + n);
+	size_t n = term_cell_append_text(tables, cell, text);
+	n += term_cell_encode_utf8(codepoint, text + n);
 	if (n >= TERM_CELL_TEXT_BYTES)
 		return cell;
-	uint32_t value = cell_value_of(tables, text, n);
+	uint32_t value = term_cell_value_of(tables, text, n);
 	if (value & CELL_CLUSTER)
 		cell.text = (cell.text & ~(uint32_t)CELL_VALUE) | value;
 	return cell;

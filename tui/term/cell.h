@@ -2,7 +2,7 @@
 /* The bits of struct term_cell's text word, inside this room only. */
 #pragma once
 
-#include "tui/term/intern.h"
+#include "tui/term/string_pool.h"
 #include "tui/term/term.h"
 
 enum {
@@ -17,11 +17,12 @@ enum {
 };
 
 /* A base character with its combining marks, UTF-8, zero-padded. */
-struct cluster {
+struct term_cluster {
 	unsigned char n;
 	char text[TERM_CELL_TEXT_BYTES - 1];
 };
-_Static_assert(sizeof(struct cluster) == TERM_CELL_TEXT_BYTES, "hashed as bytes: no padding");
+_Static_assert(
+	sizeof(struct term_cluster) == TERM_CELL_TEXT_BYTES, "hashed as bytes: no padding");
 _Static_assert(sizeof(struct term_style) == 16, "hashed as bytes: no padding");
 
 static inline struct term_cell cell_blank(uint32_t style)
@@ -30,19 +31,19 @@ static inline struct term_cell cell_blank(uint32_t style)
 }
 
 /* The two tables that cells point into. */
-struct cell_tables {
-	struct intern *styles;
-	struct intern *clusters;
+struct term_cell_tables {
+	struct term_string_pool *styles;
+	struct term_string_pool *clusters;
 };
 
 /* UTF-8 of a code point; returns its bytes (1 … 4). */
-size_t cell_encode_utf8(uint32_t codepoint, char out[4]);
+size_t term_cell_encode_utf8(uint32_t codepoint, char out[4]);
 /* One code point of valid UTF-8; returns its bytes. */
-size_t cell_decode_utf8(const char *text, size_t n, uint32_t *codepoint);
-size_t cell_text(const struct cell_tables *tables, struct term_cell cell,
+size_t term_cell_decode_utf8(const char *text, size_t n, uint32_t *codepoint);
+size_t term_cell_append_text(const struct term_cell_tables *tables, struct term_cell cell,
 	char out[TERM_CELL_TEXT_BYTES]);
 /* Adds a combining mark to a cell; unchanged when there is no room. */
-struct term_cell cell_add_mark(
-	struct cell_tables *tables, struct term_cell cell, uint32_t codepoint);
+struct term_cell term_cell_add_mark(
+	struct term_cell_tables *tables, struct term_cell cell, uint32_t codepoint);
 /* A cell text of n bytes of UTF-8 (one code point or a cluster), without flags. */
-uint32_t cell_value_of(struct cell_tables *tables, const char *text, size_t n);
+uint32_t term_cell_value_of(struct term_cell_tables *tables, const char *text, size_t n);

@@ -26,7 +26,7 @@ static void add_line(struct term *t, const struct term_cell *cells, int left, in
 	while (right > left && is_blank(cells[right - 1], joins))
 		right--;
 	for (int c = left; c < right; c++) {
-		size_t n = cell_text(&t->tables, cells[c], text);
+		size_t n = term_cell_append_text(&t->tables, cells[c], text);
 		str_add_bytes(out, text, n);
 	}
 }
@@ -35,7 +35,7 @@ void term_copy(struct term *t, struct term_pos from, struct term_pos to, bool re
 	struct str *out)
 {
 	int cols = t->grid->cols;
-	int oldest = -history_rows(t->history);
+	int oldest = -term_scrollback_rows(t->history);
 	int left_col = from.col < to.col ? from.col : to.col;
 	int right_col = from.col < to.col ? to.col : from.col;
 	if (is_before(to, from)) {

@@ -7,29 +7,29 @@
 
 #define KEY(leader, intermediate, final) ((leader) << 16 | (intermediate) << 8 | (final))
 
-int csi_param(const struct csi *csi, int index, int missing)
+int term_csi_param(const struct term_csi *csi, int index, int missing)
 {
 	return index < csi->count && csi->params[index] >= 0 ? csi->params[index] : missing;
 }
 
 /* A count: missing and 0 are 1, and nothing needs more than the screen has. */
-static int count_of(const struct term *t, const struct csi *csi)
+static int count_of(const struct term *t, const struct term_csi *csi)
 {
 	int max = t->grid->cols > t->grid->rows ? t->grid->cols : t->grid->rows;
-	int n = csi_param(csi, 0, 1);
+	int n = term_csi_param(csi, 0, 1);
 	return n < 1 ? 1 : n > max ? max : n;
 }
 
-static int place_of(const struct csi *csi, int index, int max)
+static int place_of(const struct term_csi *csi, int index, int max)
 {
-	int n = csi_param(csi, index, 1);
+	int n = term_csi_param(csi, index, 1);
 	return n < 1 ? 1 : n > max ? max : n;
 }
 
 /* IL, DL, SU, SD and the tabs are libvterm's. */
-static void pass_count(struct term *t, const struct csi *csi)
+static void pass_count(struct term *t, const struct term_csi *csi)
 {
-	state_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
+	term_vterm_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
 }
 
 static bool is_between_margins(const struct term *t)
@@ -38,39 +38,39 @@ static bool is_between_margins(const struct term *t)
 }
 
 /* ICH and DCH: up to the right margin, in any row; only the side margins bind them. */
-static void edit_characters(struct term *t, const struct csi *csi)
+static void edit_characters(struct term *t, const struct term_csi *csi)
 {
 	int n = count_of(t, csi);
 	if (!is_between_margins(t))
 		return;
-	struct grid_rect rest = { t->row, t->row + 1, t->col, t->region.right };
-	grid_scroll_cols(
-		t->grid, rest, csi->final == 'P' ? n : -n, state_erase_id(t), t->revision);
+	struct term_grid_rect rest = { t->row, t->row + 1, t->col, t->region.right };
+	term_grid_scroll_cols(
+		t->grid, rest, csi->final == 'P' ? n : -n, term_vterm_erase_id(t), t->revision);
 	t->at_end = false;
 }
 
-static void erase_characters(struct term *t, const struct csi *csi)
+static void erase_characters(struct term *t, const struct term_csi *csi)
 {
 	int end = t->col + count_of(t, csi);
-	state_fill(t, (struct grid_rect){ t->row, t->row + 1, t->col, end },
-		cell_blank(state_erase_id(t)));
+	term_vterm_fill(t, (struct term_grid_rect){ t->row, t->row + 1, t->col, end },
+		cell_blank(term_vterm_erase_id(t)));
 	t->at_end = false;
 }
 
 /* IL and DL: within the margins only, and the cursor goes to the left one (as in a VT510). Lines that a program
  * deletes did not scroll away: they are no history. */
-static void edit_lines(struct term *t, const struct csi *csi)
+static void edit_lines(struct term *t, const struct term_csi *csi)
 {
 	if (t->row < t->region.top || t->row >= t->region.bottom || !is_between_margins(t))
 		return;
 	t->history_pause = true;
 	pass_count(t, csi);
 	t->history_pause = false;
-	state_move(t, t->row, t->region.left);
+	term_vterm_move(t, t->row, t->region.left);
 }
 
 /* CHT, CBT. Behind the last column there is no stop, and what waits there keeps waiting. */
-static void move_tabs(struct term *t, const struct csi *csi)
+static void move_tabs(struct term *t, const struct term_csi *csi)
 {
 	if (t->at_end && csi->final == 'I')
 		return;
@@ -79,12 +79,12 @@ static void move_tabs(struct term *t, const struct csi *csi)
 }
 
 /* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual). */
-static void move_rows(struct term *t, const struct csi *csi)
+static void move_rows(struct term *t, const struct term_csi *csi)
 {
 	int row;
 	int col;
 	int n = count_of(t, csi);
-	state_cursor(t, &row, &col);
+	term_vterm_cursor(t, &row, &col);
 	if (csi->final == 'A' || csi->final == 'F') {
 		int room = row >= t->region.top ? row - t->region.top : row;
 		row -= n < room ? n : room;
@@ -93,15 +93,15 @@ static void move_rows(struct term *t, const struct csi *csi)
 		int room = end - 1 - row;
 		row += n < room ? n : room;
 	}
-	state_move(t, row, csi->final == 'E' || csi->final == 'F' ? 0 : col);
+	term_vterm_move(t, row, csi->final == 'E' || csi->final == 'F' ? 0 : col);
 }
 
 static void move_by(struct term *t, int rows, int cols)
 {
 	int row;
 	int col;
-	state_cursor(t, &row, &col);
-	state_move(t, row + rows, col + cols);
+	term_vterm_cursor(t, &row, &col);
+	term_vterm_move(t, row + rows, col + cols);
 }
 
 /* CUP, HVP, VPA, CHA: -1 keeps the row or column; the rest counts from the origin. */
@@ -109,59 +109,59 @@ static void move_to(struct term *t, int row, int col, bool keep_origin_col)
 {
 	int old_row;
 	int old_col;
-	state_cursor(t, &old_row, &old_col);
+	term_vterm_cursor(t, &old_row, &old_col);
 	if (row >= 0 && t->modes.origin)
 		row += t->region.top;
 	if (col >= 0 && t->modes.origin && t->margins_mode && keep_origin_col)
 		col += t->region.left;
-	state_move(t, row < 0 ? old_row : row, col < 0 ? old_col : col);
+	term_vterm_move(t, row < 0 ? old_row : row, col < 0 ? old_col : col);
 }
 
-static void erase_display(struct term *t, const struct csi *csi)
+static void erase_display(struct term *t, const struct term_csi *csi)
 {
-	int kind = csi_param(csi, 0, 0);
+	int kind = term_csi_param(csi, 0, 0);
 	if (kind <= 2) {
-		state_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
+		term_vterm_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
 		t->at_end = false;
 	} else if (kind == 3 && csi->leader == 0) {
 		term_history_clear(t);
 	}
 }
 
-static void erase_line(struct term *t, const struct csi *csi)
+static void erase_line(struct term *t, const struct term_csi *csi)
 {
-	int kind = csi_param(csi, 0, 0);
+	int kind = term_csi_param(csi, 0, 0);
 	if (kind > 2)
 		return;
-	state_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
+	term_vterm_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
 	t->at_end = false;
 }
 
-static void set_scroll_region(struct term *t, const struct csi *csi)
+static void set_scroll_region(struct term *t, const struct term_csi *csi)
 {
 	int rows = t->grid->rows;
 	int top = place_of(csi, 0, rows);
-	int bottom = csi_param(csi, 1, 0);
+	int bottom = term_csi_param(csi, 1, 0);
 	if (bottom == 0 || bottom > rows)
 		bottom = rows;
 	if (top >= bottom)
 		return;
-	state_writef(t, "\x1b[%d;%dr", top, bottom);
+	term_vterm_writef(t, "\x1b[%d;%dr", top, bottom);
 	t->region.top = top - 1;
 	t->region.bottom = bottom;
 	move_to(t, 0, 0, true);
 }
 
-static void set_side_margins(struct term *t, const struct csi *csi)
+static void set_side_margins(struct term *t, const struct term_csi *csi)
 {
 	int cols = t->grid->cols;
 	int left = place_of(csi, 0, cols);
-	int right = csi_param(csi, 1, 0);
+	int right = term_csi_param(csi, 1, 0);
 	if (right == 0 || right > cols)
 		right = cols;
 	if (left >= right)
 		return;
-	state_writef(t, "\x1b[%d;%ds", left, right);
+	term_vterm_writef(t, "\x1b[%d;%ds", left, right);
 	t->region.left = left - 1;
 	t->region.right = right;
 	move_to(t, 0, 0, true);
@@ -171,7 +171,7 @@ static void report_cursor(struct term *t, const char *mark)
 {
 	int row;
 	int col;
-	state_cursor(t, &row, &col);
+	term_vterm_cursor(t, &row, &col);
 	if (t->modes.origin) {
 		row -= t->region.top;
 		col -= t->margins_mode ? t->region.left : 0;
@@ -179,67 +179,67 @@ static void report_cursor(struct term *t, const char *mark)
 	term_replyf(t, "\x1b[%s%d;%dR", mark, row + 1, col + 1);
 }
 
-static void report_status(struct term *t, const struct csi *csi)
+static void report_status(struct term *t, const struct term_csi *csi)
 {
-	int what = csi_param(csi, 0, 0);
+	int what = term_csi_param(csi, 0, 0);
 	if (what == 6)
 		report_cursor(t, csi->leader == '?' ? "?" : "");
 	else if (what == 5 && csi->leader == 0)
 		term_replyf(t, "\x1b[0n");
 }
 
-static void set_modes(struct term *t, const struct csi *csi)
+static void set_modes(struct term *t, const struct term_csi *csi)
 {
 	for (int i = 0; i < csi->count; i++)
 		if (csi->params[i] >= 0)
-			mode_set(t, csi->leader == '?', csi->params[i], csi->final == 'h');
+			term_mode_set(t, csi->leader == '?', csi->params[i], csi->final == 'h');
 }
 
-static void report_mode(struct term *t, const struct csi *csi)
+static void report_mode(struct term *t, const struct term_csi *csi)
 {
 	bool private_mode = csi->leader == '?';
-	int number = csi_param(csi, 0, 0);
+	int number = term_csi_param(csi, 0, 0);
 	term_replyf(t, "\x1b[%s%d;%d$y", private_mode ? "?" : "", number,
-		mode_get(t, private_mode, number));
+		term_mode_get(t, private_mode, number));
 }
 
-static void clear_tab_stops(struct term *t, const struct csi *csi)
+static void clear_tab_stops(struct term *t, const struct term_csi *csi)
 {
-	int kind = csi_param(csi, 0, 0);
+	int kind = term_csi_param(csi, 0, 0);
 	if (kind == 0 || kind == 3)
-		state_writef(t, "\x1b[%dg", kind);
+		term_vterm_writef(t, "\x1b[%dg", kind);
 }
 
-static void set_cursor_shape(struct term *t, const struct csi *csi)
+static void set_cursor_shape(struct term *t, const struct term_csi *csi)
 {
-	int kind = csi_param(csi, 0, 0);
+	int kind = term_csi_param(csi, 0, 0);
 	if (kind <= 6)
-		state_writef(t, "\x1b[%d q", kind);
+		term_vterm_writef(t, "\x1b[%d q", kind);
 }
 
-static void protect(struct term *t, const struct csi *csi)
+static void protect(struct term *t, const struct term_csi *csi)
 {
-	int kind = csi_param(csi, 0, 0);
+	int kind = term_csi_param(csi, 0, 0);
 	if (kind > 2)
 		return;
 	t->protect = kind == 1;
 }
 
 /* XTWINOPS: only the title stack (22, 23; 1 would be the icon's name alone). Never a report: its text would be typed. */
-static void window_operation(struct term *t, const struct csi *csi)
+static void window_operation(struct term *t, const struct term_csi *csi)
 {
-	int what = csi_param(csi, 0, 0);
-	int which = csi_param(csi, 1, 0);
+	int what = term_csi_param(csi, 0, 0);
+	int which = term_csi_param(csi, 1, 0);
 	if (which != 0 && which != 2)
 		return;
 	if (what == 22)
-		string_push_title(t);
+		term_string_push_title(t);
 	else if (what == 23)
-		string_pop_title(t);
+		term_string_pop_title(t);
 }
 
 /* Sequences without leader and intermediate bytes. */
-static void handle_plain(struct term *t, const struct csi *csi)
+static void handle_plain(struct term *t, const struct term_csi *csi)
 {
 	switch (csi->final) {
 	case '@': /* ICH */
@@ -303,10 +303,11 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		erase_line(t, csi);
 		break;
 	case 'b': /* REP */
-		ground_repeat(t, csi_param(csi, 0, 1) < 1 ? 1 : csi_param(csi, 0, 1));
+		term_parser_text_repeat(
+			t, term_csi_param(csi, 0, 1) < 1 ? 1 : term_csi_param(csi, 0, 1));
 		break;
 	case 'c': /* DA: a VT220 with colours */
-		if (csi_param(csi, 0, 0) == 0)
+		if (term_csi_param(csi, 0, 0) == 0)
 			term_replyf(t, "\x1b[?62;22c");
 		break;
 	case 'g':
@@ -326,10 +327,10 @@ static void handle_plain(struct term *t, const struct csi *csi)
 		if (t->margins_mode)
 			set_side_margins(t, csi);
 		else if (csi->count == 1 && csi->params[0] < 0)
-			esc_save_cursor(t);
+			term_esc_save_cursor(t);
 		break;
 	case 'u':
-		esc_restore_cursor(t);
+		term_esc_restore_cursor(t);
 		break;
 	case 't':
 		window_operation(t, csi);
@@ -339,11 +340,11 @@ static void handle_plain(struct term *t, const struct csi *csi)
 	}
 }
 
-void csi_handle(struct term *t, const struct csi *csi)
+void term_csi_handle(struct term *t, const struct term_csi *csi)
 {
 	if (csi->leader == 0 && csi->intermediate == 0) {
 		if (csi->final == 'm') {
-			sgr_handle(t, csi);
+			term_sgr_handle(t, csi);
 			return;
 		}
 		t->changed = true;
@@ -366,7 +367,7 @@ void csi_handle(struct term *t, const struct csi *csi)
 		report_status(t, csi);
 		break;
 	case KEY('>', 0, 'c'): /* DA2: what libvterm says; vim knows it by this */
-		if (csi_param(csi, 0, 0) == 0)
+		if (term_csi_param(csi, 0, 0) == 0)
 			term_replyf(t, "\x1b[>0;100;0c");
 		break;
 	case KEY(0, '$', 'p'): /* DECRQM */
@@ -374,7 +375,7 @@ void csi_handle(struct term *t, const struct csi *csi)
 		report_mode(t, csi);
 		break;
 	case KEY(0, '!', 'p'): /* DECSTR */
-		esc_soft_reset(t);
+		term_esc_soft_reset(t);
 		break;
 	case KEY(0, ' ', 'q'): /* DECSCUSR */
 		set_cursor_shape(t, csi);
@@ -384,7 +385,7 @@ void csi_handle(struct term *t, const struct csi *csi)
 		break;
 	case KEY(0, '\'', '}'): /* DECIC */
 	case KEY(0, '\'', '~'): /* DECDC */
-		state_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
+		term_vterm_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
 		t->at_end = false;
 		break;
 	default:

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct saved_cursor *saved_of(struct term *t)
+static struct term_saved_cursor *saved_of(struct term *t)
 {
 	return &t->saved[t->modes.alternate_screen ? 1 : 0];
 }
 
-void esc_save_cursor(struct term *t)
+void term_esc_save_cursor(struct term *t)
 {
-	struct saved_cursor *saved = saved_of(t);
-	state_cursor(t, &saved->row, &saved->col);
+	struct term_saved_cursor *saved = saved_of(t);
+	term_vterm_cursor(t, &saved->row, &saved->col);
 	saved->valid = true;
 	saved->at_end = t->at_end;
 	saved->origin = t->modes.origin;
@@ -23,12 +23,12 @@ void esc_save_cursor(struct term *t)
 	saved->charsets = t->charsets;
 }
 
-void esc_restore_cursor(struct term *t)
+void term_esc_restore_cursor(struct term *t)
 {
-	const struct saved_cursor *saved = saved_of(t);
+	const struct term_saved_cursor *saved = saved_of(t);
 	if (saved->origin != t->modes.origin)
-		mode_set(t, true, 6, saved->origin);
-	state_move(t, saved->row, saved->col);
+		term_mode_set(t, true, 6, saved->origin);
+	term_vterm_move(t, saved->row, saved->col);
 	t->at_end = saved->at_end && t->col == saved->col;
 	t->pen = saved->pen;
 	t->pen_changed = true;
@@ -40,45 +40,46 @@ static void reset_common(struct term *t)
 {
 	memset(&t->pen, 0, sizeof t->pen);
 	t->pen_changed = true;
-	t->charsets = (struct charsets){ 0 };
+	t->charsets = (struct term_charsets){ 0 };
 	memset(t->saved, 0, sizeof t->saved);
-	t->region = (struct grid_rect){ 0, t->grid->rows, 0, t->grid->cols };
+	t->region = (struct term_grid_rect){ 0, t->grid->rows, 0, t->grid->cols };
 	term_touch(t);
 }
 
 /* DECSTR (VT220 manual, table 4-10). Mouse and paste modes go too, so that a program that died
  * cannot leave them on: `reset` and `tput rs1` send this. */
-void esc_soft_reset(struct term *t)
+void term_esc_soft_reset(struct term *t)
 {
 	int row = t->row;
 	int col = t->col;
 	bool at_end = t->at_end;
-	state_writef(t,
+	term_vterm_writef(t,
 		"\x1b[?6l\x1b[?1l\x1b[4l\x1b[?7h\x1b[?25h\x1b>\x1b[0\"q\x1b[?69l\x1b[r\x1b[s");
-	mode_init(t);
+	term_mode_init(t);
 	reset_common(t);
-	state_move(t, row, col);
+	term_vterm_move(t, row, col);
 	t->at_end = at_end;
 }
 
 /* RIS. The scrollback stays: only ED 3 and the user remove it. */
 void term_reset(struct term *t)
 {
-	mode_init(t);
-	mode_switch_screen(t, false, false);
+	term_mode_init(t);
+	term_mode_switch_screen(t, false, false);
 	memset(&t->pen, 0, sizeof t->pen);
 	t->pen_changed = true;
-	grid_fill(t->screens[1], (struct grid_rect){ 0, t->grid->rows, 0, t->grid->cols },
-		cell_blank(0), t->revision);
+	term_grid_fill(t->screens[1],
+		(struct term_grid_rect){ 0, t->grid->rows, 0, t->grid->cols }, cell_blank(0),
+		t->revision);
 	vterm_state_reset(t->vt_state, 1); /* erases the main screen */
 	t->row = 0;
 	t->col = 0;
 	t->at_end = false;
 	t->vt_behind = false;
 	t->modes.reverse_screen = false;
-	state_writef(t, "\x1b[?5l");
+	term_vterm_writef(t, "\x1b[?5l");
 	reset_common(t);
-	filter_reset(&t->filter);
+	term_parser_reset(&t->filter);
 	while (t->title_count > 0)
 		free(t->titles[--t->title_count]);
 }
@@ -86,16 +87,16 @@ void term_reset(struct term *t)
 /* DECALN: the alignment pattern. By us, because libvterm writes it glyph by glyph. */
 static void fill_with_e(struct term *t)
 {
-	struct grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
-	mode_set(t, true, 6, false);
-	state_clear_region(t);
-	state_fill(t, all, (struct term_cell){ 'E', 0 });
-	state_move(t, 0, 0);
+	struct term_grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
+	term_mode_set(t, true, 6, false);
+	term_vterm_clear_region(t);
+	term_vterm_fill(t, all, (struct term_cell){ 'E', 0 });
+	term_vterm_move(t, 0, 0);
 }
 
 static void designate(struct term *t, int slot, char final)
 {
-	enum charset set = CHARSET_ASCII;
+	enum term_charset set = CHARSET_ASCII;
 	if (final == '0')
 		set = CHARSET_DEC_GRAPHICS;
 	else if (final == 'A')
@@ -107,16 +108,16 @@ static void handle_plain(struct term *t, char final)
 {
 	switch (final) {
 	case '7':
-		esc_save_cursor(t);
+		term_esc_save_cursor(t);
 		break;
 	case '8':
-		esc_restore_cursor(t);
+		term_esc_restore_cursor(t);
 		break;
 	case 'D': /* IND */
 	case 'E': /* NEL */
 	case 'H': /* HTS */
 	case 'M': /* RI */
-		state_writef(t, "\x1b%c", final);
+		term_vterm_writef(t, "\x1b%c", final);
 		if (final != 'H')
 			t->at_end = false;
 		term_touch(t);
@@ -136,7 +137,7 @@ static void handle_plain(struct term *t, char final)
 	case '=': /* DECKPAM */
 	case '>': /* DECKPNM */
 		t->modes.app_keypad = final == '=';
-		state_writef(t, "\x1b%c", final);
+		term_vterm_writef(t, "\x1b%c", final);
 		term_touch(t);
 		break;
 	case 'c':
@@ -147,7 +148,7 @@ static void handle_plain(struct term *t, char final)
 	}
 }
 
-void esc_handle(struct term *t, char intermediate, char final)
+void term_esc_handle(struct term *t, char intermediate, char final)
 {
 	switch (intermediate) {
 	case 0:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Cells of one screen. Nothing here knows about escape sequences or the scrollback.
- * Positions are checked by the callers with grid_clip(): libvterm may name places outside. */
+ * Positions are checked by the callers with term_grid_clip(): libvterm may name places outside. */
 #include "tui/term/grid.h"
 
 #include "engine/base/mem.h"
@@ -13,9 +13,9 @@ static struct term_cell *new_cells(int cols)
 	return x_calloc((size_t)cols, sizeof(struct term_cell));
 }
 
-struct grid *grid_new(int cols, int rows)
+struct term_grid *term_grid_new(int cols, int rows)
 {
-	struct grid *g = x_calloc(1, sizeof *g);
+	struct term_grid *g = x_calloc(1, sizeof *g);
 	g->cols = cols;
 	g->rows = rows;
 	g->ring = x_calloc((size_t)rows, sizeof *g->ring);
@@ -24,7 +24,7 @@ struct grid *grid_new(int cols, int rows)
 	return g;
 }
 
-void grid_free(struct grid *g)
+void term_grid_free(struct term_grid *g)
 {
 	if (g == NULL)
 		return;
@@ -34,7 +34,7 @@ void grid_free(struct grid *g)
 	free(g);
 }
 
-bool grid_clip(const struct grid *g, struct grid_rect *rect)
+bool term_grid_clip(const struct term_grid *g, struct term_grid_rect *rect)
 {
 	if (rect->top < 0)
 		rect->top = 0;
@@ -47,7 +47,7 @@ bool grid_clip(const struct grid *g, struct grid_rect *rect)
 	return rect->top < rect->bottom && rect->left < rect->right;
 }
 
-int grid_row_length(const struct grid *g, const struct grid_row *row)
+int term_grid_row_length(const struct term_grid *g, const struct term_grid_row *row)
 {
 	if (row->wrapped)
 		return row->wrap_short ? g->cols - 1 : g->cols;
@@ -62,7 +62,7 @@ static bool is_default_blank(struct term_cell cell)
 	return cell.text == 0 && cell.style == 0;
 }
 
-static void fill_row(struct grid_row *row, int left, int right, struct term_cell cell)
+static void fill_row(struct term_grid_row *row, int left, int right, struct term_cell cell)
 {
 	if (is_default_blank(cell)) {
 		/* the rest is blank already */
@@ -79,7 +79,7 @@ static void fill_row(struct grid_row *row, int left, int right, struct term_cell
 		row->used = right;
 }
 
-void grid_split_pairs(struct grid_row *row, int cols, int col, int n)
+void term_grid_split_pairs(struct term_grid_row *row, int cols, int col, int n)
 {
 	if (col > 0 && (row->cells[col].text & CELL_TAIL))
 		row->cells[col - 1].text = 0;
@@ -88,17 +88,18 @@ void grid_split_pairs(struct grid_row *row, int cols, int col, int n)
 		row->cells[after].text = 0;
 }
 
-static void unwrap(struct grid_row *row)
+static void unwrap(struct term_grid_row *row)
 {
 	row->wrapped = false;
 	row->wrap_short = false;
 }
 
-void grid_fill(struct grid *g, struct grid_rect rect, struct term_cell cell, uint64_t revision)
+void term_grid_fill(struct term_grid *g, struct term_grid_rect rect, struct term_cell cell,
+	uint64_t revision)
 {
 	for (int r = rect.top; r < rect.bottom; r++) {
-		struct grid_row *row = grid_row(g, r);
-		grid_split_pairs(row, g->cols, rect.left, rect.right - rect.left);
+		struct term_grid_row *row = grid_row(g, r);
+		term_grid_split_pairs(row, g->cols, rect.left, rect.right - rect.left);
 		fill_row(row, rect.left, rect.right, cell);
 		if (rect.right == g->cols)
 			unwrap(row);
@@ -108,22 +109,22 @@ void grid_fill(struct grid *g, struct grid_rect rect, struct term_cell cell, uin
 	}
 }
 
-void grid_erase_selective(
-	struct grid *g, struct grid_rect rect, uint32_t style, uint64_t revision)
+void term_grid_erase_selective(
+	struct term_grid *g, struct term_grid_rect rect, uint32_t style, uint64_t revision)
 {
 	for (int r = rect.top; r < rect.bottom; r++) {
-		struct grid_row *row = grid_row(g, r);
+		struct term_grid_row *row = grid_row(g, r);
 		for (int c = rect.left; c < rect.right; c++) {
 			if (row->cells[c].text & CELL_PROTECTED)
 				continue;
-			struct grid_rect one = { r, r + 1, c, c + 1 };
-			grid_fill(g, one, cell_blank(style), revision);
+			struct term_grid_rect one = { r, r + 1, c, c + 1 };
+			term_grid_fill(g, one, cell_blank(style), revision);
 		}
 	}
 }
 
 /* Whole rows: headers rotate inside the region, memory of the ones that leave is used again. */
-static void rotate_rows(struct grid *g, int top, int bottom, int up)
+static void rotate_rows(struct term_grid *g, int top, int bottom, int up)
 {
 	int height = bottom - top;
 	int shift = up > 0 ? up : height + up; /* to the left, 0 < shift < height */
@@ -134,7 +135,7 @@ static void rotate_rows(struct grid *g, int top, int bottom, int up)
 	/* juggling rotation, gcd(height, shift) cycles */
 	int moved = 0;
 	for (int start = 0; moved < height; start++) {
-		struct grid_row first = *grid_row(g, top + start);
+		struct term_grid_row first = *grid_row(g, top + start);
 		int at = start;
 		for (;;) {
 			int from = (at + shift) % height;
@@ -148,16 +149,16 @@ static void rotate_rows(struct grid *g, int top, int bottom, int up)
 	}
 }
 
-static void move_rows_part(struct grid *g, struct grid_rect rect, int up)
+static void move_rows_part(struct term_grid *g, struct term_grid_rect rect, int up)
 {
 	int height = rect.bottom - rect.top;
 	size_t bytes = (size_t)(rect.right - rect.left) * sizeof(struct term_cell);
 	int keep = height - abs(up);
 	for (int i = 0; i < keep; i++) {
 		int to = up > 0 ? rect.top + i : rect.bottom - 1 - i;
-		struct grid_row *dest = grid_row(g, to);
-		const struct grid_row *src = grid_row(g, to + up);
-		grid_split_pairs(dest, g->cols, rect.left, rect.right - rect.left);
+		struct term_grid_row *dest = grid_row(g, to);
+		const struct term_grid_row *src = grid_row(g, to + up);
+		term_grid_split_pairs(dest, g->cols, rect.left, rect.right - rect.left);
 		memcpy(dest->cells + rect.left, src->cells + rect.left, bytes);
 		/* a wide character cut by the edge of the source */
 		if (dest->cells[rect.left].text & CELL_TAIL)
@@ -170,15 +171,15 @@ static void move_rows_part(struct grid *g, struct grid_rect rect, int up)
 	}
 }
 
-void grid_scroll_rows(
-	struct grid *g, struct grid_rect rect, int up, uint32_t style, uint64_t revision)
+void term_grid_scroll_rows(struct term_grid *g, struct term_grid_rect rect, int up,
+	uint32_t style, uint64_t revision)
 {
 	int height = rect.bottom - rect.top;
 	if (up == 0)
 		return;
 	bool whole = rect.left == 0 && rect.right == g->cols;
 	if (up >= height || up <= -height) {
-		grid_fill(g, rect, cell_blank(style), revision);
+		term_grid_fill(g, rect, cell_blank(style), revision);
 	} else if (whole) {
 		rotate_rows(g, rect.top, rect.bottom, up);
 	} else {
@@ -188,7 +189,7 @@ void grid_scroll_rows(
 	if (rect.top > 0)
 		unwrap(grid_row(g, rect.top - 1));
 	if (abs(up) < height) {
-		struct grid_rect fresh = rect;
+		struct term_grid_rect fresh = rect;
 		if (up > 0) {
 			fresh.top = rect.bottom - up;
 			unwrap(grid_row(g, fresh.top - 1));
@@ -196,34 +197,34 @@ void grid_scroll_rows(
 			fresh.bottom = rect.top - up;
 			unwrap(grid_row(g, rect.bottom - 1));
 		}
-		grid_fill(g, fresh, cell_blank(style), revision);
+		term_grid_fill(g, fresh, cell_blank(style), revision);
 	}
 	for (int r = rect.top; r < rect.bottom; r++)
 		grid_row(g, r)->revision = revision;
 }
 
-void grid_scroll_cols(
-	struct grid *g, struct grid_rect rect, int left, uint32_t style, uint64_t revision)
+void term_grid_scroll_cols(struct term_grid *g, struct term_grid_rect rect, int left,
+	uint32_t style, uint64_t revision)
 {
 	int width = rect.right - rect.left;
 	if (left == 0)
 		return;
 	if (left >= width || left <= -width) {
-		grid_fill(g, rect, cell_blank(style), revision);
+		term_grid_fill(g, rect, cell_blank(style), revision);
 		return;
 	}
 	size_t bytes = (size_t)(width - abs(left)) * sizeof(struct term_cell);
 	for (int r = rect.top; r < rect.bottom; r++) {
-		struct grid_row *row = grid_row(g, r);
+		struct term_grid_row *row = grid_row(g, r);
 		struct term_cell *cells = row->cells;
-		grid_split_pairs(row, g->cols, rect.left, width);
+		term_grid_split_pairs(row, g->cols, rect.left, width);
 		if (left > 0)
 			memmove(cells + rect.left, cells + rect.left + left, bytes);
 		else
 			memmove(cells + rect.left - left, cells + rect.left, bytes);
 		if (rect.right > row->used)
 			row->used = rect.right;
-		struct grid_rect fresh = { r, r + 1, rect.left, rect.right };
+		struct term_grid_rect fresh = { r, r + 1, rect.left, rect.right };
 		if (left > 0)
 			fresh.left = rect.right - left;
 		else
@@ -242,25 +243,25 @@ void grid_scroll_cols(
 	}
 }
 
-void grid_crop(struct grid *g, int cols, int rows, uint64_t revision)
+void term_grid_crop(struct term_grid *g, int cols, int rows, uint64_t revision)
 {
-	struct grid *fresh = grid_new(cols, rows);
+	struct term_grid *fresh = term_grid_new(cols, rows);
 	int keep_rows = rows < g->rows ? rows : g->rows;
 	int keep_cols = cols < g->cols ? cols : g->cols;
 	for (int r = 0; r < rows; r++) {
-		struct grid_row *to = grid_row(fresh, r);
+		struct term_grid_row *to = grid_row(fresh, r);
 		to->revision = revision;
 		if (r >= keep_rows)
 			continue;
-		const struct grid_row *from = grid_row(g, r);
+		const struct term_grid_row *from = grid_row(g, r);
 		memcpy(to->cells, from->cells, (size_t)keep_cols * sizeof *to->cells);
 		if (to->cells[keep_cols - 1].text & CELL_WIDE)
 			to->cells[keep_cols - 1].text = 0;
 		to->used = from->used < keep_cols ? from->used : keep_cols;
 		to->marks = from->marks;
 	}
-	struct grid old = *g;
+	struct term_grid old = *g;
 	*g = *fresh;
 	*fresh = old;
-	grid_free(fresh);
+	term_grid_free(fresh);
 }

@@ -11,9 +11,9 @@ enum {
 	CHUNK_BYTES_MAX = 64 * 1024,
 };
 
-struct history *history_new(size_t cap_bytes, struct cell_tables *tables)
+struct term_scrollback *term_scrollback_new(size_t cap_bytes, struct term_cell_tables *tables)
 {
-	struct history *h = x_calloc(1, sizeof *h);
+	struct term_scrollback *h = x_calloc(1, sizeof *h);
 	h->tables = tables;
 	h->cap_bytes = cap_bytes;
 	h->chunk_bytes = cap_bytes / 16;
@@ -22,22 +22,22 @@ struct history *history_new(size_t cap_bytes, struct cell_tables *tables)
 	if (h->chunk_bytes > CHUNK_BYTES_MAX)
 		h->chunk_bytes = CHUNK_BYTES_MAX;
 	h->cols = 1;
-	pack_init(&h->open);
+	term_scrollback_codec_init(&h->open);
 	return h;
 }
 
-static void drop_chunk(struct history *h, struct chunk *chunk)
+static void drop_chunk(struct term_scrollback *h, struct term_chunk *chunk)
 {
 	h->recent.valid = false;
 	for (uint32_t i = 0; i < chunk->line_count; i++) {
-		struct pack_line line = line_of(chunk, i);
-		pack_unref_styles(&line, h->tables);
+		struct term_scrollback_codec_line line = line_of(chunk, i);
+		term_scrollback_codec_unref_styles(&line, h->tables);
 	}
 	h->bytes -= sizeof *chunk + chunk->size;
 	free(chunk);
 }
 
-static void drop_oldest(struct history *h)
+static void drop_oldest(struct term_scrollback *h)
 {
 	drop_chunk(h, h->chunks[h->first]);
 	h->first++;
@@ -46,16 +46,16 @@ static void drop_oldest(struct history *h)
 		h->first = 0;
 }
 
-static void drop_open(struct history *h)
+static void drop_open(struct term_scrollback *h)
 {
-	struct pack_line line = pack_built(&h->open);
-	pack_unref_styles(&line, h->tables);
-	pack_clear(&h->open);
+	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+	term_scrollback_codec_unref_styles(&line, h->tables);
+	term_scrollback_codec_clear(&h->open);
 	h->is_open = false;
 	h->open_walk.cols = 0;
 }
 
-void history_clear(struct history *h)
+void term_scrollback_clear(struct term_scrollback *h)
 {
 	while (h->count > 0)
 		drop_oldest(h);
@@ -64,31 +64,31 @@ void history_clear(struct history *h)
 	drop_open(h);
 }
 
-void history_free(struct history *h)
+void term_scrollback_free(struct term_scrollback *h)
 {
 	if (h == NULL)
 		return;
-	history_clear(h);
-	pack_deinit(&h->open);
+	term_scrollback_clear(h);
+	term_scrollback_codec_deinit(&h->open);
 	free(h->chunks);
 	free(h);
 }
 
-void history_set_cols(struct history *h, int cols)
+void term_scrollback_set_cols(struct term_scrollback *h, int cols)
 {
 	h->cols = cols;
 	h->recent.valid = false;
 }
 
-static struct chunk *newest(const struct history *h)
+static struct term_chunk *newest(const struct term_scrollback *h)
 {
 	return h->count > 0 ? h->chunks[h->first + h->count - 1] : NULL;
 }
 
 /* A chunk with room for `need` bytes and an offset, within the cap; NULL if it cannot be. */
-static struct chunk *chunk_with_room(struct history *h, size_t need)
+static struct term_chunk *chunk_with_room(struct term_scrollback *h, size_t need)
 {
-	struct chunk *chunk = newest(h);
+	struct term_chunk *chunk = newest(h);
 	need += sizeof(uint32_t);
 	if (chunk != NULL &&
 		chunk->size - chunk->used - chunk->line_count * sizeof(uint32_t) >= need)
@@ -100,12 +100,13 @@ static struct chunk *chunk_with_room(struct history *h, size_t need)
 	while (h->count > 0 && h->bytes + total > h->cap_bytes)
 		drop_oldest(h);
 	if (h->first > 0 && h->first + h->count == h->capacity) {
-		memmove(h->chunks, h->chunks + h->first, h->count * sizeof(struct chunk *));
+		memmove(h->chunks, h->chunks + h->first,
+			h->count * sizeof(struct term_chunk *));
 		h->first = 0;
 	}
 	array_grow(&h->chunks, &h->capacity, h->first + h->count + 1, sizeof *h->chunks);
 	chunk = x_malloc(total);
-	*chunk = (struct chunk){
+	*chunk = (struct term_chunk){
 		.first_id = h->next_id, .size = (uint32_t)size, .rows_cols = h->cols
 	};
 	h->chunks[h->first + h->count++] = chunk;
@@ -113,11 +114,11 @@ static struct chunk *chunk_with_room(struct history *h, size_t need)
 	return chunk;
 }
 
-static void seal(struct history *h)
+static void seal(struct term_scrollback *h)
 {
-	struct pack_line line = pack_built(&h->open);
-	size_t bytes = pack_bytes(&line);
-	struct chunk *chunk = chunk_with_room(h, bytes);
+	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+	size_t bytes = term_scrollback_codec_bytes(&line);
+	struct term_chunk *chunk = chunk_with_room(h, bytes);
 	h->is_open = false;
 	h->next_id++;
 	if (chunk == NULL) {
@@ -127,7 +128,7 @@ static void seal(struct history *h)
 		drop_open(h);
 		return;
 	}
-	pack_store(&line, chunk->data + chunk->used);
+	term_scrollback_codec_store(&line, chunk->data + chunk->used);
 	uint32_t offset = chunk->used;
 	memcpy(chunk->data + chunk->size - (chunk->line_count + 1) * sizeof offset, &offset,
 		sizeof offset);
@@ -135,88 +136,90 @@ static void seal(struct history *h)
 	chunk->used += (uint32_t)bytes;
 	h->open_walk.cols = 0;
 	if (chunk->rows_cols == h->cols)
-		chunk->rows += pack_rows(&line, h->cols);
+		chunk->rows += term_scrollback_codec_rows(&line, h->cols);
 	else
 		chunk->rows_cols = 0;
-	pack_clear(&h->open);
+	term_scrollback_codec_clear(&h->open);
 }
 
-void history_push(
-	struct history *h, const struct term_cell *cells, size_t n, bool wrapped, uint8_t marks)
+void term_scrollback_push(struct term_scrollback *h, const struct term_cell *cells, size_t n,
+	bool wrapped, uint8_t marks)
 {
 	if (h->cap_bytes == 0)
 		return;
 	h->is_open = true;
 	h->recent.valid = false;
 	h->open.head.marks |= marks;
-	pack_append(&h->open, h->tables, cells, n);
-	struct pack_line line = pack_built(&h->open);
+	term_scrollback_codec_append(&h->open, h->tables, cells, n);
+	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
 	size_t limit =
 		h->cap_bytes / 2 < HISTORY_LINE_BYTES ? h->cap_bytes / 2 : HISTORY_LINE_BYTES;
-	bool cut = wrapped && pack_bytes(&line) >= limit;
+	bool cut = wrapped && term_scrollback_codec_bytes(&line) >= limit;
 	if (cut)
 		h->open.head.flags |= PACK_CONTINUES;
 	if (!wrapped || cut)
 		seal(h);
 }
 
-size_t history_bytes(const struct history *h)
+size_t term_scrollback_bytes(const struct term_scrollback *h)
 {
 	return h->bytes;
 }
 
-bool history_is_empty(const struct history *h)
+bool term_scrollback_is_empty(const struct term_scrollback *h)
 {
 	return h->count == 0 && !h->is_open;
 }
 
-bool history_is_open(const struct history *h)
+bool term_scrollback_is_open(const struct term_scrollback *h)
 {
 	return h->is_open;
 }
 
-uint32_t history_open_cells(const struct history *h)
+uint32_t term_scrollback_open_cells(const struct term_scrollback *h)
 {
 	return h->is_open ? h->open.head.cells : 0;
 }
 
-uint64_t history_next_id(const struct history *h)
+uint64_t term_scrollback_next_id(const struct term_scrollback *h)
 {
 	return h->next_id;
 }
 
-static void unpack(struct history *h, const struct pack_line *line, struct history_line *out)
+static void unpack(struct term_scrollback *h, const struct term_scrollback_codec_line *line,
+	struct term_scrollback_line *out)
 {
 	out->cells = x_malloc((line->head.cells + 1u) * sizeof *out->cells);
 	out->n = 0;
 	out->marks = line->head.marks;
-	struct pack_reader reader;
-	pack_read_start(&reader, line);
-	while (out->n < line->head.cells && pack_read(&reader, h->tables, &out->cells[out->n]))
+	struct term_scrollback_codec_reader reader;
+	term_scrollback_codec_read_start(&reader, line);
+	while (out->n < line->head.cells &&
+		term_scrollback_codec_read(&reader, h->tables, &out->cells[out->n]))
 		out->n++;
 }
 
-bool history_pop(struct history *h, struct history_line *out)
+bool term_scrollback_pop(struct term_scrollback *h, struct term_scrollback_line *out)
 {
 	h->recent.valid = false;
 	if (h->is_open) {
-		struct pack_line line = pack_built(&h->open);
+		struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
 		unpack(h, &line, out);
 		out->continues = true;
 		drop_open(h);
 		return true;
 	}
-	struct chunk *chunk = newest(h);
+	struct term_chunk *chunk = newest(h);
 	if (chunk == NULL)
 		return false;
-	struct pack_line line = line_of(chunk, chunk->line_count - 1);
+	struct term_scrollback_codec_line line = line_of(chunk, chunk->line_count - 1);
 	unpack(h, &line, out);
 	out->continues = line.head.flags & PACK_CONTINUES;
 	if (chunk->rows_cols == h->cols)
-		chunk->rows -= pack_rows(&line, h->cols);
+		chunk->rows -= term_scrollback_codec_rows(&line, h->cols);
 	else
 		chunk->rows_cols = 0;
-	pack_unref_styles(&line, h->tables);
+	term_scrollback_codec_unref_styles(&line, h->tables);
 	chunk->line_count--;
 	chunk->used = offset_of(chunk, chunk->line_count);
 	h->next_id--;

@@ -6,54 +6,55 @@
 
 #include <limits.h>
 
-uint64_t history_chunk_rows(const struct history *h, struct chunk *chunk)
+uint64_t term_scrollback_chunk_rows(const struct term_scrollback *h, struct term_chunk *chunk)
 {
 	if (chunk->rows_cols == h->cols)
 		return chunk->rows;
 	chunk->rows = 0;
 	for (uint32_t i = 0; i < chunk->line_count; i++) {
-		struct pack_line line = line_of(chunk, i);
-		chunk->rows += pack_rows(&line, h->cols);
+		struct term_scrollback_codec_line line = line_of(chunk, i);
+		chunk->rows += term_scrollback_codec_rows(&line, h->cols);
 	}
 	chunk->rows_cols = h->cols;
 	return chunk->rows;
 }
 
-uint32_t history_open_rows(struct history *h)
+uint32_t term_scrollback_open_rows(struct term_scrollback *h)
 {
 	if (!h->is_open)
 		return 0;
-	struct pack_line line = pack_built(&h->open);
+	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
 	if (h->open_walk.cols != h->cols)
-		h->open_walk.row = (struct pack_row){ 0 };
+		h->open_walk.row = (struct term_scrollback_codec_row){ 0 };
 	if (h->open_walk.cols != h->cols || h->open_walk.cells != line.head.cells) {
-		h->open_walk.rows = pack_rows(&line, h->cols);
+		h->open_walk.rows = term_scrollback_codec_rows(&line, h->cols);
 		h->open_walk.cells = line.head.cells;
 		h->open_walk.cols = h->cols;
 	}
 	return h->open_walk.rows;
 }
 
-int history_rows(struct history *h)
+int term_scrollback_rows(struct term_scrollback *h)
 {
-	uint64_t rows = history_open_rows(h);
+	uint64_t rows = term_scrollback_open_rows(h);
 	for (size_t i = 0; i < h->count; i++)
-		rows += history_chunk_rows(h, h->chunks[h->first + i]);
+		rows += term_scrollback_chunk_rows(h, h->chunks[h->first + i]);
 	return rows > INT_MAX ? INT_MAX : (int)rows;
 }
 
-static void set_recent(struct history *h, size_t chunk, uint32_t line, uint64_t rows_after)
+static void set_recent(
+	struct term_scrollback *h, size_t chunk, uint32_t line, uint64_t rows_after)
 {
-	struct pack_line found = line_of(h->chunks[h->first + chunk], line);
+	struct term_scrollback_codec_line found = line_of(h->chunks[h->first + chunk], line);
 	h->recent.valid = true;
 	h->recent.chunk = chunk;
 	h->recent.line = line;
-	h->recent.row_count = pack_rows(&found, h->cols);
+	h->recent.row_count = term_scrollback_codec_rows(&found, h->cols);
 	h->recent.rows_after = rows_after;
-	h->recent.row = (struct pack_row){ 0 };
+	h->recent.row = (struct term_scrollback_codec_row){ 0 };
 }
 
-static bool step_newer(struct history *h)
+static bool step_newer(struct term_scrollback *h)
 {
 	size_t chunk = h->recent.chunk;
 	uint32_t line = h->recent.line + 1;
@@ -69,7 +70,7 @@ static bool step_newer(struct history *h)
 	return true;
 }
 
-static bool step_older(struct history *h)
+static bool step_older(struct term_scrollback *h)
 {
 	size_t chunk = h->recent.chunk;
 	uint32_t line = h->recent.line;
@@ -84,7 +85,7 @@ static bool step_older(struct history *h)
 }
 
 /* Makes the sealed line that holds a row the recent one. */
-static bool seek(struct history *h, uint64_t left)
+static bool seek(struct term_scrollback *h, uint64_t left)
 {
 	for (int steps = 0; h->recent.valid && steps < 4; steps++) {
 		if (left <= h->recent.rows_after) {
@@ -97,10 +98,10 @@ static bool seek(struct history *h, uint64_t left)
 			return true;
 		}
 	}
-	uint64_t after = history_open_rows(h);
+	uint64_t after = term_scrollback_open_rows(h);
 	for (size_t i = h->count; i > 0; i--) {
-		struct chunk *chunk = h->chunks[h->first + i - 1];
-		uint64_t here = history_chunk_rows(h, chunk);
+		struct term_chunk *chunk = h->chunks[h->first + i - 1];
+		uint64_t here = term_scrollback_chunk_rows(h, chunk);
 		if (left > after + here) {
 			after += here;
 			continue;
@@ -116,52 +117,55 @@ static bool seek(struct history *h, uint64_t left)
 	return false;
 }
 
-bool history_find(struct history *h, int rows_from_end, struct history_pos *pos)
+bool term_scrollback_find(
+	struct term_scrollback *h, int rows_from_end, struct term_scrollback_pos *pos)
 {
 	if (rows_from_end < 1)
 		return false;
 	uint64_t left = (uint64_t)rows_from_end;
-	uint32_t rows = history_open_rows(h);
+	uint32_t rows = term_scrollback_open_rows(h);
 	if (left <= rows) {
-		*pos = (struct history_pos){
-			.line = pack_built(&h->open),
+		*pos = (struct term_scrollback_pos){
+			.line = term_scrollback_codec_built(&h->open),
 			.line_id = h->next_id,
 			.row = rows - (uint32_t)left,
 			.row_count = rows,
 			.open = true,
 		};
-		pack_seek_row(&pos->line, h->cols, pos->row, &h->open_walk.row);
+		term_scrollback_codec_seek_row(
+			&pos->line, h->cols, pos->row, &h->open_walk.row);
 		pos->start = h->open_walk.row.start;
 		return true;
 	}
 	if (!seek(h, left))
 		return false;
-	const struct chunk *chunk = h->chunks[h->first + h->recent.chunk];
-	*pos = (struct history_pos){
+	const struct term_chunk *chunk = h->chunks[h->first + h->recent.chunk];
+	*pos = (struct term_scrollback_pos){
 		.line = line_of(chunk, h->recent.line),
 		.line_id = chunk->first_id + h->recent.line,
 		.row = h->recent.row_count - (uint32_t)(left - h->recent.rows_after),
 		.row_count = h->recent.row_count,
 	};
-	pack_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
+	term_scrollback_codec_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
 	pos->start = h->recent.row.start;
 	return true;
 }
 
-size_t history_read(struct history *h, const struct history_pos *pos, struct term_cell *cells,
-	size_t max_cells)
+size_t term_scrollback_read(struct term_scrollback *h, const struct term_scrollback_pos *pos,
+	struct term_cell *cells, size_t max_cells)
 {
-	struct pack_row row = { 0 };
-	/* left there by history_find() */
+	struct term_scrollback_codec_row row = { 0 };
+	/* left there by term_scrollback_find() */
 	if (pos->open && h->open_walk.cols == h->cols)
 		row = h->open_walk.row;
 	else if (!pos->open && h->recent.valid)
 		row = h->recent.row;
-	pack_seek_row(&pos->line, h->cols, pos->row, &row);
-	struct pack_reader reader;
-	pack_read_row(&reader, &pos->line, &row);
+	term_scrollback_codec_seek_row(&pos->line, h->cols, pos->row, &row);
+	struct term_scrollback_codec_reader reader;
+	term_scrollback_codec_read_row(&reader, &pos->line, &row);
 	size_t n = 0;
-	while (n < row.cells && n < max_cells && pack_read(&reader, h->tables, &cells[n]))
+	while (n < row.cells && n < max_cells &&
+		term_scrollback_codec_read(&reader, h->tables, &cells[n]))
 		n++;
 	/* the second half fell outside (a screen of one column, or a short buffer) */
 	if (n > 0 && n == max_cells && (cells[n - 1].text & CELL_WIDE))
@@ -169,44 +173,44 @@ size_t history_read(struct history *h, const struct history_pos *pos, struct ter
 	return n;
 }
 
-static void locate_in_line(const struct history *h, const struct pack_line *line, uint32_t cell,
-	uint32_t *row, int *col)
+static void locate_in_line(const struct term_scrollback *h,
+	const struct term_scrollback_codec_line *line, uint32_t cell, uint32_t *row, int *col)
 {
-	struct pack_row at = { 0 };
-	uint32_t rows = pack_rows(line, h->cols);
+	struct term_scrollback_codec_row at = { 0 };
+	uint32_t rows = term_scrollback_codec_rows(line, h->cols);
 	uint32_t next = line->head.flags & PACK_PLAIN ? cell / (uint32_t)h->cols : 0;
 	if (next >= rows)
 		next = rows - 1;
 	do
-		pack_seek_row(line, h->cols, next, &at);
+		term_scrollback_codec_seek_row(line, h->cols, next, &at);
 	while (cell >= at.start + at.cells && ++next < rows);
 	*row = at.row;
 	uint32_t offset = cell > at.start ? cell - at.start : 0;
 	*col = offset < (uint32_t)h->cols ? (int)offset : h->cols - 1;
 }
 
-bool history_locate(
-	struct history *h, uint64_t line_id, uint32_t cell, int *rows_from_end, int *col)
+bool term_scrollback_locate(struct term_scrollback *h, uint64_t line_id, uint32_t cell,
+	int *rows_from_end, int *col)
 {
 	uint32_t row;
-	uint64_t after = history_open_rows(h);
+	uint64_t after = term_scrollback_open_rows(h);
 	if (h->is_open && line_id == h->next_id) {
-		struct pack_line line = pack_built(&h->open);
+		struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
 		locate_in_line(h, &line, cell, &row, col);
 		*rows_from_end = (int)(after - row);
 		return true;
 	}
 	for (size_t i = h->count; i > 0; i--) {
-		struct chunk *chunk = h->chunks[h->first + i - 1];
+		struct term_chunk *chunk = h->chunks[h->first + i - 1];
 		if (line_id < chunk->first_id) {
-			after += history_chunk_rows(h, chunk);
+			after += term_scrollback_chunk_rows(h, chunk);
 			continue;
 		}
 		if (line_id >= chunk->first_id + chunk->line_count)
 			return false;
 		for (uint32_t j = chunk->line_count; j > 0; j--) {
-			struct pack_line line = line_of(chunk, j - 1);
-			after += pack_rows(&line, h->cols);
+			struct term_scrollback_codec_line line = line_of(chunk, j - 1);
+			after += term_scrollback_codec_rows(&line, h->cols);
 			if (chunk->first_id + j - 1 != line_id)
 				continue;
 			locate_in_line(h, &line, cell, &row, col);

@@ -56,7 +56,7 @@ void term_key_char(struct term *t, uint32_t codepoint, unsigned mods)
 	if (control >= 0)
 		out[n++] = (char)control;
 	else
-		n += cell_encode_utf8(codepoint, out + n);
+		n += term_cell_encode_utf8(codepoint, out + n);
 	term_send(t, out, n);
 }
 

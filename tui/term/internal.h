@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of this room share: the terminal itself. Bytes go
  *
- *   term_feed → filter.c (parser) ─ ground.c, text.c ──────────────────────────────────→ grid
- *                                 ├ lines, tabs … csi.c → libvterm state ─ callbacks → state.c ─↑
+ *   term_feed → parser.c (parser) ─ parser_text.c, text.c ──────────────────────────────────→ grid
+ *                                 ├ lines, tabs … csi.c → libvterm state ─ callbacks → vterm_adapter.c ─↑
  *                                 ├ styles ───────→ sgr.c
  *                                 ├ modes, queries → mode.c, csi.c
  *                                 └ OSC, DCS ─────→ osc.c
@@ -25,7 +25,7 @@ enum {
 	MARKS_IN_ROW_MAX = 16, /* combining marks on one character that are looked at */
 };
 
-enum filter_state {
+enum term_parser_state {
 	FILTER_GROUND,
 	FILTER_ESCAPE,
 	FILTER_CSI,
@@ -33,7 +33,7 @@ enum filter_state {
 	FILTER_STRING_ESCAPE,
 };
 
-struct csi {
+struct term_csi {
 	int params[CSI_PARAMS_MAX]; /* -1 = not given */
 	uint32_t colons;            /* bit i: param i was joined to the one before by ':' */
 	int count;                  /* at least 1 */
@@ -43,11 +43,11 @@ struct csi {
 	bool bad; /* cannot be one that we know: swallow it */
 };
 
-struct filter {
-	enum filter_state state;
+struct term_parser {
+	enum term_parser_state state;
 	unsigned char utf8[4]; /* a character cut by the end of the input */
 	int utf8_have;
-	struct csi csi;
+	struct term_csi csi;
 	bool csi_has_digits;
 	char escape_intermediate;
 	bool escape_bad;
@@ -61,26 +61,26 @@ struct filter {
 	int marks;          /* combining marks since the last base character */
 };
 
-enum charset {
+enum term_charset {
 	CHARSET_ASCII,
 	CHARSET_DEC_GRAPHICS,
 	CHARSET_UK,
 };
 
-struct charsets {
-	enum charset g[4];
+struct term_charsets {
+	enum term_charset g[4];
 	int gl;     /* the set in use */
 	int single; /* SS2/SS3: the set of the next character, 0 = none */
 };
 
-struct saved_cursor {
+struct term_saved_cursor {
 	bool valid;
 	int row;
 	int col;
 	bool at_end;
 	bool origin;
 	struct term_style pen;
-	struct charsets charsets;
+	struct term_charsets charsets;
 };
 
 struct term {
@@ -89,10 +89,10 @@ struct term {
 	struct term_callbacks callbacks;
 	void *arg;
 
-	struct cell_tables tables;
-	struct grid *screens[2]; /* main, alternate */
-	struct grid *grid;       /* the one in use */
-	struct history *history;
+	struct term_cell_tables tables;
+	struct term_grid *screens[2]; /* main, alternate */
+	struct term_grid *grid;       /* the one in use */
+	struct term_scrollback *history;
 	bool history_pause; /* rows deleted by the program are not history */
 	bool resizing;      /* libvterm is being told: ignore what it says */
 
@@ -109,15 +109,15 @@ struct term {
 	bool vt_behind; /* libvterm does not know the place yet */
 	bool direct;    /* ASCII is written in runs; tests switch it off to compare */
 
-	struct filter filter;
-	struct charsets charsets;
-	struct saved_cursor saved[2];
+	struct term_parser filter;
+	struct term_charsets charsets;
+	struct term_saved_cursor saved[2];
 	struct term_modes modes;
 	struct term_cursor cursor_look; /* visible, blink, shape; the place is libvterm's */
 	bool newline_mode;
 	bool margins_mode; /* DECLRMM */
 	bool protect;      /* DECSCA */
-	struct grid_rect region;
+	struct term_grid_rect region;
 	int64_t sync_since_ms; /* -1 = off */
 
 	uint64_t revision;
@@ -145,59 +145,61 @@ struct term {
 	int mouse_button; /* held */
 };
 
-/* filter.c */
-void filter_feed(struct term *t, const unsigned char *bytes, size_t n);
-void filter_reset(struct filter *f);
-void filter_start_escape(struct filter *f);
+/* parser.c */
+void term_parser_feed(struct term *t, const unsigned char *bytes, size_t n);
+void term_parser_reset(struct term_parser *f);
+void term_parser_start_escape(struct term_parser *f);
 
-/* ground.c */
-size_t ground_feed(
+/* parser_text.c */
+size_t term_parser_text_feed(
 	struct term *t, const unsigned char *p, size_t n); /* returns the bytes used */
-size_t ground_finish(struct term *t, const unsigned char *bytes, size_t n);
-void ground_control(struct term *t, unsigned char c); /* a C0 control within a sequence */
-void ground_repeat(struct term *t, int count);
+size_t term_parser_text_finish(struct term *t, const unsigned char *bytes, size_t n);
+void term_parser_text_control(
+	struct term *t, unsigned char c); /* a C0 control within a sequence */
+void term_parser_text_repeat(struct term *t, int count);
 
 /* csi.c, esc.c, osc.c, sgr.c */
-void csi_handle(struct term *t, const struct csi *csi);
-void esc_handle(struct term *t, char intermediate, char final);
-void esc_save_cursor(struct term *t);
-void esc_restore_cursor(struct term *t);
-void esc_soft_reset(struct term *t);
-void string_handle(struct term *t, char kind, char *text, size_t n);
-void string_push_title(struct term *t);
-void string_pop_title(struct term *t);
-size_t string_limit(const struct filter *f);
-void sgr_handle(struct term *t, const struct csi *csi);
-size_t sgr_format(const struct term_style *style, char *out, size_t size);
-int csi_param(const struct csi *csi, int index, int missing);
+void term_csi_handle(struct term *t, const struct term_csi *csi);
+void term_esc_handle(struct term *t, char intermediate, char final);
+void term_esc_save_cursor(struct term *t);
+void term_esc_restore_cursor(struct term *t);
+void term_esc_soft_reset(struct term *t);
+void term_string_handle(struct term *t, char kind, char *text, size_t n);
+void term_string_push_title(struct term *t);
+void term_string_pop_title(struct term *t);
+size_t term_string_limit(const struct term_parser *f);
+void term_sgr_handle(struct term *t, const struct term_csi *csi);
+size_t term_sgr_format(const struct term_style *style, char *out, size_t size);
+int term_csi_param(const struct term_csi *csi, int index, int missing);
 
 /* mode.c */
-void mode_set(struct term *t, bool private_mode, int number, bool on);
-int mode_get(const struct term *t, bool private_mode, int number); /* as DECRPM: 0, 1, 2 … */
-void mode_init(struct term *t);
-void mode_switch_screen(struct term *t, bool alternate, bool clear);
+void term_mode_set(struct term *t, bool private_mode, int number, bool on);
+int term_mode_get(
+	const struct term *t, bool private_mode, int number); /* as DECRPM: 0, 1, 2 … */
+void term_mode_init(struct term *t);
+void term_mode_switch_screen(struct term *t, bool alternate, bool clear);
 
-/* state.c: libvterm */
-void state_start(struct term *t, int cols, int rows);
-void state_write(struct term *t, const char *bytes, size_t n);
-void state_writef(struct term *t, const char *format, ...)
+/* vterm_adapter.c: libvterm */
+void term_vterm_start(struct term *t, int cols, int rows);
+void term_vterm_write(struct term *t, const char *bytes, size_t n);
+void term_vterm_writef(struct term *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-void state_scroll_up(struct term *t, struct grid_rect rect, int rows);
-void state_add_mark(struct term *t, uint32_t codepoint); /* combining, at the cursor */
+void term_vterm_scroll_up(struct term *t, struct term_grid_rect rect, int rows);
+void term_vterm_add_mark(struct term *t, uint32_t codepoint); /* combining, at the cursor */
 /* Puts the cursor somewhere (brought inside) and on its character: a pending wrap is over. */
-void state_move(struct term *t, int row, int col);
-void state_clear_region(struct term *t); /* region and margins = whole screen */
-void state_cursor(const struct term *t, int *row, int *col);
-void state_fill(struct term *t, struct grid_rect rect, struct term_cell cell);
-uint32_t state_pen_id(struct term *t);
-uint32_t state_erase_id(struct term *t);
+void term_vterm_move(struct term *t, int row, int col);
+void term_vterm_clear_region(struct term *t); /* region and margins = whole screen */
+void term_vterm_cursor(const struct term *t, int *row, int *col);
+void term_vterm_fill(struct term *t, struct term_grid_rect rect, struct term_cell cell);
+uint32_t term_vterm_pen_id(struct term *t);
+uint32_t term_vterm_erase_id(struct term *t);
 
 /* text.c: checked UTF-8 with format effectors (BS … CR) */
-void text_put(struct term *t, const unsigned char *bytes, size_t n);
-void text_control(struct term *t, unsigned char c); /* BS … CR */
+void term_text_put(struct term *t, const unsigned char *bytes, size_t n);
+void term_text_control(struct term *t, unsigned char c); /* BS … CR */
 
 /* reflow.c: the main screen at another size; the cursor is moved along */
-void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
+void term_reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
 	bool *cursor_at_end);
 
 /* term.c */

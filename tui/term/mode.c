@@ -13,7 +13,7 @@ enum {
 	REPORT_RESET = 2,
 };
 
-void mode_init(struct term *t)
+void term_mode_init(struct term *t)
 {
 	bool alternate = t->modes.alternate_screen;
 	memset(&t->modes, 0, sizeof t->modes);
@@ -25,14 +25,14 @@ void mode_init(struct term *t)
 	t->sync_since_ms = -1;
 }
 
-void mode_switch_screen(struct term *t, bool alternate, bool clear)
+void term_mode_switch_screen(struct term *t, bool alternate, bool clear)
 {
-	struct grid *from = t->grid;
+	struct term_grid *from = t->grid;
 	t->grid = t->screens[alternate ? 1 : 0];
 	t->modes.alternate_screen = alternate;
-	struct grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
+	struct term_grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
 	if (clear)
-		state_fill(t, all, cell_blank(state_erase_id(t)));
+		term_vterm_fill(t, all, cell_blank(term_vterm_erase_id(t)));
 	if (from != t->grid)
 		for (int r = 0; r < t->grid->rows; r++)
 			grid_row(t->grid, r)->revision = t->revision;
@@ -43,19 +43,19 @@ static void set_alternate(struct term *t, int number, bool on)
 {
 	bool is_on = t->modes.alternate_screen;
 	if (number == 1049 && on) {
-		esc_save_cursor(t);
-		mode_switch_screen(t, true, true);
+		term_esc_save_cursor(t);
+		term_mode_switch_screen(t, true, true);
 	} else if (on) {
 		if (!is_on)
-			mode_switch_screen(t, true, false);
+			term_mode_switch_screen(t, true, false);
 	} else if (is_on) {
 		/* 1047 clears on the way out; on 1049 nobody can see the difference */
 		if (number == 1047)
-			mode_switch_screen(t, true, true);
-		mode_switch_screen(t, false, false);
+			term_mode_switch_screen(t, true, true);
+		term_mode_switch_screen(t, false, false);
 	}
 	if (number == 1049 && !on)
-		esc_restore_cursor(t);
+		term_esc_restore_cursor(t);
 }
 
 static void set_mouse(struct term *t, enum term_mouse_mode mode, bool on)
@@ -74,7 +74,7 @@ static void set_margins_mode(struct term *t, bool on)
 	/* either way the margins start as the whole width, and the cursor stays (libvterm moves it) */
 	int row = t->row;
 	int col = t->col;
-	state_writef(t, "\x1b[s\x1b[?69%c", on ? 'h' : 'l');
+	term_vterm_writef(t, "\x1b[s\x1b[?69%c", on ? 'h' : 'l');
 	t->row = row;
 	t->col = col;
 	t->vt_behind = true;
@@ -100,17 +100,17 @@ static void set_private(struct term *t, int number, bool on)
 	switch (number) {
 	case 1:
 		t->modes.app_cursor = on;
-		state_writef(t, "\x1b[?1%c", final);
+		term_vterm_writef(t, "\x1b[?1%c", final);
 		break;
 	case 5:
 	case 12:
 	case 25:
-		state_writef(t, "\x1b[?%d%c", number, final);
+		term_vterm_writef(t, "\x1b[?%d%c", number, final);
 		break;
 	case 6:
-		state_writef(t, "\x1b[?6%c", final);
+		term_vterm_writef(t, "\x1b[?6%c", final);
 		t->modes.origin = on;
-		state_move(t, on ? t->region.top : 0, on ? t->region.left : 0);
+		term_vterm_move(t, on ? t->region.top : 0, on ? t->region.left : 0);
 		break;
 	case 7:
 		t->modes.autowrap = on;
@@ -146,9 +146,9 @@ static void set_private(struct term *t, int number, bool on)
 		break;
 	case 1048:
 		if (on)
-			esc_save_cursor(t);
+			term_esc_save_cursor(t);
 		else
-			esc_restore_cursor(t);
+			term_esc_restore_cursor(t);
 		break;
 	case 2004:
 		t->modes.bracketed_paste = on;
@@ -161,16 +161,16 @@ static void set_private(struct term *t, int number, bool on)
 	}
 }
 
-void mode_set(struct term *t, bool private_mode, int number, bool on)
+void term_mode_set(struct term *t, bool private_mode, int number, bool on)
 {
 	if (private_mode) {
 		set_private(t, number, on);
 	} else if (number == 4) {
 		t->modes.insert = on;
-		state_writef(t, "\x1b[4%c", on ? 'h' : 'l');
+		term_vterm_writef(t, "\x1b[4%c", on ? 'h' : 'l');
 	} else if (number == 20) {
 		t->newline_mode = on;
-		state_writef(t, "\x1b[20%c", on ? 'h' : 'l');
+		term_vterm_writef(t, "\x1b[20%c", on ? 'h' : 'l');
 	}
 	term_touch(t);
 }
@@ -180,7 +180,7 @@ static int report(bool on)
 	return on ? REPORT_SET : REPORT_RESET;
 }
 
-int mode_get(const struct term *t, bool private_mode, int number)
+int term_mode_get(const struct term *t, bool private_mode, int number)
 {
 	if (!private_mode)
 		return number == 4    ? report(t->modes.insert)

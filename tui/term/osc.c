@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t string_limit(const struct filter *f)
+size_t term_string_limit(const struct term_parser *f)
 {
 	static const char clipboard[] = "52;";
 	if (f->string_kind == 'P')
@@ -38,7 +38,7 @@ static void set_title(struct term *t, const char *text)
 }
 
 /* The title stack: editors save the title, set their own, and put the old one back. */
-void string_push_title(struct term *t)
+void term_string_push_title(struct term *t)
 {
 	if (t->title_count == TERM_TITLES_MAX) {
 		free(t->titles[0]);
@@ -48,7 +48,7 @@ void string_push_title(struct term *t)
 	t->titles[t->title_count++] = x_strdup(t->title);
 }
 
-void string_pop_title(struct term *t)
+void term_string_pop_title(struct term *t)
 {
 	if (t->title_count > 0)
 		take_title(t, t->titles[--t->title_count]);
@@ -134,7 +134,7 @@ static void set_mark(struct term *t, const char *text)
 		return;
 	int row;
 	int col;
-	state_cursor(t, &row, &col);
+	term_vterm_cursor(t, &row, &col);
 	grid_row(t->grid, row)->marks |= (uint8_t)(1u << (kind - 'A'));
 	int status = -1;
 	if (kind == 'D' && text[1] == ';' && text[2] >= '0' && text[2] <= '9') {
@@ -188,7 +188,7 @@ static void report_setting(struct term *t, const char *what)
 		    : t->cursor_look.shape == TERM_CURSOR_UNDERLINE ? 4
 								    : 6;
 	if (strcmp(what, "m") == 0) {
-		sgr_format(&t->pen, style, sizeof style);
+		term_sgr_format(&t->pen, style, sizeof style);
 		term_replyf(t, "\x1bP1$r%sm\x1b\\", style);
 	} else if (strcmp(what, "r") == 0) {
 		term_replyf(t, "\x1bP1$r%d;%dr\x1b\\", t->region.top + 1, t->region.bottom);
@@ -203,7 +203,7 @@ static void report_setting(struct term *t, const char *what)
 	}
 }
 
-void string_handle(struct term *t, char kind, char *text, size_t n)
+void term_string_handle(struct term *t, char kind, char *text, size_t n)
 {
 	if (memchr(text, '\0', n) != NULL)
 		return;

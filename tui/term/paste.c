@@ -91,9 +91,9 @@ static void paste_utf8(struct term *t, struct out *out, unsigned char c)
 	if (t->paste_have < t->paste_need)
 		return;
 	uint32_t codepoint;
-	cell_decode_utf8((const char *)t->paste_utf8, (size_t)t->paste_need, &codepoint);
+	term_cell_decode_utf8((const char *)t->paste_utf8, (size_t)t->paste_need, &codepoint);
 	char again[4];
-	size_t n = codepoint <= 0x10ffff ? cell_encode_utf8(codepoint, again) : 0;
+	size_t n = codepoint <= 0x10ffff ? term_cell_encode_utf8(codepoint, again) : 0;
 	/* the same bytes again: not overlong; no surrogate, no C1 */
 	if (n == (size_t)t->paste_need && codepoint >= 0xa0 &&
 		(codepoint < 0xd800 || codepoint > 0xdfff))

@@ -25,10 +25,10 @@ struct out_rows {
 	size_t capacity;
 };
 
-struct flow {
+struct term_flow {
 	int cols; /* new */
 	int rows;
-	struct history_line *lines; /* oldest first */
+	struct term_scrollback_line *lines; /* oldest first */
 	size_t line_count;
 	size_t line_capacity;
 	size_t cursor_line;
@@ -39,45 +39,47 @@ struct flow {
 	bool cursor_at_end;
 };
 
-static struct history_line *add_line(struct flow *flow)
+static struct term_scrollback_line *add_line(struct term_flow *flow)
 {
 	array_grow(
 		&flow->lines, &flow->line_capacity, flow->line_count + 1, sizeof *flow->lines);
-	struct history_line *line = &flow->lines[flow->line_count++];
+	struct term_scrollback_line *line = &flow->lines[flow->line_count++];
 	memset(line, 0, sizeof *line);
 	return line;
 }
 
-static int last_used_row(const struct grid *g)
+static int last_used_row(const struct term_grid *g)
 {
 	int last = g->rows - 1;
-	while (last > 0 && grid_row_length(g, grid_row(g, last)) == 0)
+	while (last > 0 && term_grid_row_length(g, grid_row(g, last)) == 0)
 		last--;
 	return last;
 }
 
 /* Cells of a row to lay out anew. A row that is filled with colour to its end stays one row: only its text may need
  * another. */
-static size_t length_to_keep(const struct grid *g, const struct grid_row *row, int new_cols)
+static size_t length_to_keep(
+	const struct term_grid *g, const struct term_grid_row *row, int new_cols)
 {
-	int n = grid_row_length(g, row);
+	int n = term_grid_row_length(g, row);
 	while (!row->wrapped && n > new_cols && row->cells[n - 1].text == 0)
 		n--;
 	return (size_t)n;
 }
 
-static void gather(struct term *t, struct flow *flow, int last, int cursor_row, int cursor_col)
+static void gather(
+	struct term *t, struct term_flow *flow, int last, int cursor_row, int cursor_col)
 {
-	const struct grid *g = t->screens[0];
+	const struct term_grid *g = t->screens[0];
 	bool continues = false;
-	if (history_is_open(t->history)) {
-		struct history_line *line = add_line(flow);
-		history_pop(t->history, line);
+	if (term_scrollback_is_open(t->history)) {
+		struct term_scrollback_line *line = add_line(flow);
+		term_scrollback_pop(t->history, line);
 		continues = true;
 	}
 	for (int r = 0; r <= last; r++) {
-		const struct grid_row *row = grid_row(g, r);
-		struct history_line *line =
+		const struct term_grid_row *row = grid_row(g, r);
+		struct term_scrollback_line *line =
 			continues ? &flow->lines[flow->line_count - 1] : add_line(flow);
 		size_t length = length_to_keep(g, row, flow->cols);
 		if (r == cursor_row) {
@@ -120,9 +122,9 @@ static int break_row(struct term_cell *cells, size_t left, int cols, size_t *use
 	return 1;
 }
 
-static void lay_out(struct flow *flow, size_t index, struct out_rows *out)
+static void lay_out(struct term_flow *flow, size_t index, struct out_rows *out)
 {
-	struct history_line *line = &flow->lines[index];
+	struct term_scrollback_line *line = &flow->lines[index];
 	bool has_cursor = index == flow->cursor_line;
 	size_t at = 0;
 	do {
@@ -149,14 +151,14 @@ static void lay_out(struct flow *flow, size_t index, struct out_rows *out)
 }
 
 /* Takes lines back from the scrollback until the screen is full; they come before the others. */
-static void fill_from_history(struct term *t, struct flow *flow)
+static void fill_from_history(struct term *t, struct term_flow *flow)
 {
 	size_t own = flow->line_count;
 	size_t missing = (size_t)flow->rows - flow->out.count;
 	struct out_rows counted = { 0 };
 	while (counted.count < missing) {
-		struct history_line line;
-		if (!history_pop(t->history, &line))
+		struct term_scrollback_line line;
+		if (!term_scrollback_pop(t->history, &line))
 			break;
 		*add_line(flow) = line;
 		size_t cursor_line = flow->cursor_line;
@@ -169,7 +171,7 @@ static void fill_from_history(struct term *t, struct flow *flow)
 		return;
 	/* newest came first: turn them round and put them in front */
 	size_t taken = flow->line_count - own;
-	struct history_line *lines = x_malloc(flow->line_count * sizeof *lines);
+	struct term_scrollback_line *lines = x_malloc(flow->line_count * sizeof *lines);
 	for (size_t i = 0; i < taken; i++)
 		lines[i] = flow->lines[flow->line_count - 1 - i];
 	memcpy(lines + taken, flow->lines, own * sizeof *lines);
@@ -182,11 +184,11 @@ static void fill_from_history(struct term *t, struct flow *flow)
 		lay_out(flow, i, &flow->out);
 }
 
-static struct grid *build(struct term *t, const struct flow *flow, size_t first)
+static struct term_grid *build(struct term *t, const struct term_flow *flow, size_t first)
 {
-	struct grid *g = grid_new(flow->cols, flow->rows);
+	struct term_grid *g = term_grid_new(flow->cols, flow->rows);
 	for (int r = 0; r < flow->rows; r++) {
-		struct grid_row *row = grid_row(g, r);
+		struct term_grid_row *row = grid_row(g, r);
 		row->revision = t->revision;
 		if (first + (size_t)r >= flow->out.count)
 			continue;
@@ -202,15 +204,15 @@ static struct grid *build(struct term *t, const struct flow *flow, size_t first)
 	return g;
 }
 
-void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
+void term_reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *cursor_col,
 	bool *cursor_at_end)
 {
-	struct grid *old = t->screens[0];
-	struct flow flow = { .cols = cols, .rows = rows, .cursor_line = SIZE_MAX };
+	struct term_grid *old = t->screens[0];
+	struct term_flow flow = { .cols = cols, .rows = rows, .cursor_line = SIZE_MAX };
 	int last = last_used_row(old);
 	bool was_full = last == old->rows - 1 || *cursor_row == old->rows - 1;
 	gather(t, &flow, last > *cursor_row ? last : *cursor_row, *cursor_row, *cursor_col);
-	history_set_cols(t->history, cols);
+	term_scrollback_set_cols(t->history, cols);
 	for (size_t i = 0; i < flow.line_count; i++)
 		lay_out(&flow, i, &flow.out);
 	if (was_full && flow.out.count < (size_t)rows)
@@ -221,13 +223,13 @@ void reflow_main(struct term *t, int cols, int rows, int *cursor_row, int *curso
 		first = flow.cursor_row; /* rows below the cursor are given up before it is */
 	for (size_t i = 0; i < first; i++) {
 		const struct out_row *row = &flow.out.rows[i];
-		history_push(
+		term_scrollback_push(
 			t->history, row->cells, (size_t)row->length, row->wrapped, row->marks);
 	}
 	t->screens[0] = build(t, &flow, first);
 	if (t->grid == old)
 		t->grid = t->screens[0];
-	grid_free(old);
+	term_grid_free(old);
 	*cursor_row = (int)(flow.cursor_row - first);
 	*cursor_col = flow.cursor_col;
 	*cursor_at_end = flow.cursor_at_end;

@@ -9,7 +9,7 @@
 
 /* 38, 48, 58: with colons all parts belong to one parameter (and may name a colour space), with
  * semicolons they are the following ones. Returns the index after what was used. */
-static int parse_color(const struct csi *csi, int at, term_color *color)
+static int parse_color(const struct term_csi *csi, int at, term_color *color)
 {
 	int end = at + 1;
 	while (end < csi->count && (csi->colons & 1u << end))
@@ -20,7 +20,7 @@ static int parse_color(const struct csi *csi, int at, term_color *color)
 	int left = end - at - 1;
 	int kind = left > 0 ? csi->params[at + 1] : -1;
 	if (kind == 5 && left >= 2) {
-		int index = csi_param(csi, at + 2, 0);
+		int index = term_csi_param(csi, at + 2, 0);
 		if (index <= 255)
 			*color = (term_color)(TERM_COLOR_INDEXED | index);
 		return colons ? end : at + 3;
@@ -28,9 +28,9 @@ static int parse_color(const struct csi *csi, int at, term_color *color)
 	if (kind == 2 && left >= 4) {
 		/* 2:space:r:g:b has one more than 2:r:g:b */
 		int first = colons && left >= 5 ? at + 3 : at + 2;
-		int r = csi_param(csi, first, 0);
-		int g = csi_param(csi, first + 1, 0);
-		int b = csi_param(csi, first + 2, 0);
+		int r = term_csi_param(csi, first, 0);
+		int g = term_csi_param(csi, first + 1, 0);
+		int b = term_csi_param(csi, first + 2, 0);
 		if (r <= 255 && g <= 255 && b <= 255)
 			*color = (term_color)(TERM_COLOR_RGB | r << 16 | g << 8 | b);
 		return colons ? end : at + 5;
@@ -38,13 +38,13 @@ static int parse_color(const struct csi *csi, int at, term_color *color)
 	return colons ? end : csi->count; /* what follows cannot be told apart */
 }
 
-static int parse_underline(const struct csi *csi, int at, struct term_style *pen)
+static int parse_underline(const struct term_csi *csi, int at, struct term_style *pen)
 {
 	if (at + 1 >= csi->count || !(csi->colons & 1u << (at + 1))) {
 		pen->underline = TERM_UNDERLINE_SINGLE;
 		return at + 1;
 	}
-	int kind = csi_param(csi, at + 1, 1);
+	int kind = term_csi_param(csi, at + 1, 1);
 	if (kind <= TERM_UNDERLINE_DASHED)
 		pen->underline = (uint16_t)kind;
 	return at + 2;
@@ -101,12 +101,12 @@ static void set_simple(struct term_style *pen, int number)
 						attributes[i].set);
 }
 
-void sgr_handle(struct term *t, const struct csi *csi)
+void term_sgr_handle(struct term *t, const struct term_csi *csi)
 {
 	struct term_style *pen = &t->pen;
 	t->pen_changed = true;
 	for (int i = 0; i < csi->count;) {
-		int number = csi_param(csi, i, 0);
+		int number = term_csi_param(csi, i, 0);
 		if (number == 38)
 			i = parse_color(csi, i, &pen->fg);
 		else if (number == 48)
@@ -149,7 +149,7 @@ static size_t format_color(term_color color, int base, char *out, size_t size)
 }
 
 /* For DECRQSS: "0" and what is set. size must be 128 at least. */
-size_t sgr_format(const struct term_style *style, char *out, size_t size)
+size_t term_sgr_format(const struct term_style *style, char *out, size_t size)
 {
 	size_t n = (size_t)snprintf(out, size, "0");
 	uint16_t seen = 0;

@@ -25,22 +25,22 @@ struct term *term_new(const struct term_opts *opts)
 	struct term *t = x_calloc(1, sizeof *t);
 	t->callbacks = opts->callbacks;
 	t->arg = opts->arg;
-	t->tables.styles = intern_new(sizeof(struct term_style), STYLE_MAX);
-	t->tables.clusters = intern_new(sizeof(struct cluster), CLUSTER_MAX);
-	t->screens[0] = grid_new(cols, rows);
-	t->screens[1] = grid_new(cols, rows);
+	t->tables.styles = term_string_pool_new(sizeof(struct term_style), STYLE_MAX);
+	t->tables.clusters = term_string_pool_new(sizeof(struct term_cluster), CLUSTER_MAX);
+	t->screens[0] = term_grid_new(cols, rows);
+	t->screens[1] = term_grid_new(cols, rows);
 	t->grid = t->screens[0];
-	t->history = history_new(opts->history_bytes, &t->tables);
-	history_set_cols(t->history, cols);
-	t->region = (struct grid_rect){ 0, rows, 0, cols };
+	t->history = term_scrollback_new(opts->history_bytes, &t->tables);
+	term_scrollback_set_cols(t->history, cols);
+	t->region = (struct term_grid_rect){ 0, rows, 0, cols };
 	t->title = x_strdup("");
 	t->cwd = x_strdup("");
 	t->mouse_col = -1;
 	t->mouse_row = -1;
 	t->revision = 1;
 	t->direct = true;
-	mode_init(t);
-	state_start(t, cols, rows);
+	term_mode_init(t);
+	term_vterm_start(t, cols, rows);
 	return t;
 }
 
@@ -49,11 +49,11 @@ void term_free(struct term *t)
 	if (t == NULL)
 		return;
 	vterm_free(t->vt);
-	history_free(t->history);
-	grid_free(t->screens[0]);
-	grid_free(t->screens[1]);
-	intern_free(t->tables.styles);
-	intern_free(t->tables.clusters);
+	term_scrollback_free(t->history);
+	term_grid_free(t->screens[0]);
+	term_grid_free(t->screens[1]);
+	term_string_pool_free(t->tables.styles);
+	term_string_pool_free(t->tables.clusters);
 	free(t->filter.string);
 	free(t->title);
 	while (t->title_count > 0)
@@ -85,14 +85,14 @@ static void end_change(struct term *t)
 		t->callbacks.on_damage(t->arg);
 }
 
-static void mark_cells(struct term *t, const struct grid *g)
+static void mark_cells(struct term *t, const struct term_grid *g)
 {
 	for (int r = 0; r < g->rows; r++) {
-		const struct grid_row *row = grid_row(g, r);
+		const struct term_grid_row *row = grid_row(g, r);
 		for (int c = 0; c < row->used; c++) {
-			intern_sweep_mark(t->tables.styles, row->cells[c].style);
+			term_string_pool_sweep_mark(t->tables.styles, row->cells[c].style);
 			if (row->cells[c].text & CELL_CLUSTER)
-				intern_sweep_mark(
+				term_string_pool_sweep_mark(
 					t->tables.clusters, row->cells[c].text & CELL_VALUE);
 		}
 	}
@@ -100,14 +100,15 @@ static void mark_cells(struct term *t, const struct grid *g)
 
 static void sweep_if_due(struct term *t)
 {
-	if (!intern_sweep_is_due(t->tables.styles) && !intern_sweep_is_due(t->tables.clusters))
+	if (!term_string_pool_sweep_is_due(t->tables.styles) &&
+		!term_string_pool_sweep_is_due(t->tables.clusters))
 		return;
-	intern_sweep_begin(t->tables.styles);
-	intern_sweep_begin(t->tables.clusters);
+	term_string_pool_sweep_begin(t->tables.styles);
+	term_string_pool_sweep_begin(t->tables.clusters);
 	mark_cells(t, t->screens[0]);
 	mark_cells(t, t->screens[1]);
-	intern_sweep_end(t->tables.styles);
-	intern_sweep_end(t->tables.clusters);
+	term_string_pool_sweep_end(t->tables.styles);
+	term_string_pool_sweep_end(t->tables.clusters);
 	t->pen_changed = true; /* its ids may be gone */
 }
 
@@ -117,7 +118,7 @@ void term_feed(struct term *t, const void *bytes, size_t n)
 	begin_change(t);
 	while (n > 0) {
 		size_t piece = n < FEED_BYTES ? n : FEED_BYTES;
-		filter_feed(t, p, piece);
+		term_parser_feed(t, p, piece);
 		sweep_if_due(t);
 		p += piece;
 		n -= piece;
@@ -134,7 +135,7 @@ void term_resize(struct term *t, int cols, int rows)
 	begin_change(t);
 	int row;
 	int col;
-	state_cursor(t, &row, &col);
+	term_vterm_cursor(t, &row, &col);
 	bool alternate = t->modes.alternate_screen;
 	int main_row = row;
 	int main_col = t->at_end ? col + 1 : col;
@@ -145,14 +146,14 @@ void term_resize(struct term *t, int cols, int rows)
 		main_col = t->saved[0].valid ? t->saved[0].col + t->saved[0].at_end : 0;
 	}
 	/* libvterm would keep region and margins that reach outside */
-	state_clear_region(t);
+	term_vterm_clear_region(t);
 	t->resizing = true;
 	vterm_set_size(t->vt, rows, cols);
 	t->resizing = false;
 
-	reflow_main(t, cols, rows, &main_row, &main_col, &main_at_end);
-	grid_crop(t->screens[1], cols, rows, t->revision);
-	t->region = (struct grid_rect){ 0, rows, 0, cols };
+	term_reflow_main(t, cols, rows, &main_row, &main_col, &main_at_end);
+	term_grid_crop(t->screens[1], cols, rows, t->revision);
+	t->region = (struct term_grid_rect){ 0, rows, 0, cols };
 	for (int i = 0; i < 2; i++) {
 		t->saved[i].row = clamp(t->saved[i].row, 0, rows - 1);
 		t->saved[i].at_end &= t->saved[i].col == cols - 1;
@@ -162,9 +163,9 @@ void term_resize(struct term *t, int cols, int rows)
 		t->saved[0].row = main_row;
 		t->saved[0].col = main_col;
 		t->saved[0].at_end = main_at_end;
-		state_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
+		term_vterm_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
 	} else {
-		state_move(t, main_row, main_col);
+		term_vterm_move(t, main_row, main_col);
 		t->at_end = main_at_end;
 	}
 	sweep_if_due(t);
@@ -221,7 +222,7 @@ int term_rows(const struct term *t)
 void term_get_cursor(const struct term *t, struct term_cursor *out)
 {
 	*out = t->cursor_look;
-	state_cursor(t, &out->row, &out->col);
+	term_vterm_cursor(t, &out->row, &out->col);
 }
 
 void term_get_modes(const struct term *t, struct term_modes *out)
@@ -275,10 +276,10 @@ size_t term_row(struct term *t, int line, struct term_cell *cells, size_t max_ce
 		memcpy(cells, grid_row(t->grid, line)->cells, n * sizeof *cells);
 		return n;
 	}
-	struct history_pos pos;
-	if (line == INT_MIN || !history_find(t->history, -line, &pos))
+	struct term_scrollback_pos pos;
+	if (line == INT_MIN || !term_scrollback_find(t->history, -line, &pos))
 		return 0;
-	have = history_read(t->history, &pos, cells, n);
+	have = term_scrollback_read(t->history, &pos, cells, n);
 	if (have < n)
 		memset(cells + have, 0, (n - have) * sizeof *cells);
 	return n;
@@ -286,10 +287,10 @@ size_t term_row(struct term *t, int line, struct term_cell *cells, size_t max_ce
 
 bool term_line_is_wrapped(const struct term *t, int line)
 {
-	struct history_pos pos;
+	struct term_scrollback_pos pos;
 	if (line >= 0)
 		return line < t->grid->rows && grid_row(t->grid, line)->wrapped;
-	if (line == INT_MIN || !history_find(t->history, -line, &pos))
+	if (line == INT_MIN || !term_scrollback_find(t->history, -line, &pos))
 		return false;
 	return pos.row + 1 < pos.row_count || pos.open ||
 	       (pos.line.head.flags & PACK_CONTINUES);
@@ -297,10 +298,10 @@ bool term_line_is_wrapped(const struct term *t, int line)
 
 unsigned term_line_marks(const struct term *t, int line)
 {
-	struct history_pos pos;
+	struct term_scrollback_pos pos;
 	if (line >= 0)
 		return line < t->grid->rows ? grid_row(t->grid, line)->marks : 0;
-	if (line == INT_MIN || !history_find(t->history, -line, &pos) || pos.row > 0)
+	if (line == INT_MIN || !term_scrollback_find(t->history, -line, &pos) || pos.row > 0)
 		return 0;
 	return pos.line.head.marks;
 }
@@ -313,38 +314,38 @@ int term_cell_width(struct term_cell cell)
 uint32_t term_cell_base(const struct term *t, struct term_cell cell)
 {
 	char text[TERM_CELL_TEXT_BYTES];
-	size_t n = cell_text(&t->tables, cell, text);
+	size_t n = term_cell_append_text(&t->tables, cell, text);
 	uint32_t codepoint = ' ';
 	if (n > 0)
-		cell_decode_utf8(text, n, &codepoint);
+		term_cell_decode_utf8(text, n, &codepoint);
 	return codepoint;
 }
 
 size_t term_cell_text(
 	const struct term *t, struct term_cell cell, char out[TERM_CELL_TEXT_BYTES])
 {
-	return cell_text(&t->tables, cell, out);
+	return term_cell_append_text(&t->tables, cell, out);
 }
 
 const struct term_style *term_style(const struct term *t, uint32_t style)
 {
 	static const struct term_style plain;
-	const struct term_style *found = intern_get(t->tables.styles, style);
+	const struct term_style *found = term_string_pool_get(t->tables.styles, style);
 	return found ? found : &plain;
 }
 
 int term_history_rows(const struct term *t)
 {
-	return history_rows(t->history);
+	return term_scrollback_rows(t->history);
 }
 
 size_t term_history_bytes(const struct term *t)
 {
-	return history_bytes(t->history);
+	return term_scrollback_bytes(t->history);
 }
 
 void term_history_clear(struct term *t)
 {
-	history_clear(t->history);
+	term_scrollback_clear(t->history);
 	term_touch(t);
 }

@@ -2,7 +2,7 @@
 /* A terminal without a screen: bytes of a process go in, a grid of cells with scrollback can be
  * read, keys and mouse events are encoded for the process. No I/O, no loop, no ncurses.
  *
- * Everything fed is hostile. A real parser (filter.c) stands in front of libvterm's state layer and
+ * Everything fed is hostile. A real parser (parser.c) stands in front of libvterm's state layer and
  * only lets through what is known to be harmless; docs/terminal.md lists every sequence. Replies to
  * queries and encoded input leave by on_output and nowhere else.
  *
@@ -197,13 +197,13 @@ size_t term_history_bytes(const struct term *t);
 void term_history_clear(struct term *t);
 
 /* A place that follows its content through output and re-flow (a pinned view, a mark, a selection
- * end). False from term_anchor_line(): the line is gone (evicted or cleared). */
-struct term_anchor {
+ * end). False from term_marker_line(): the line is gone (evicted or cleared). */
+struct term_marker {
 	uint64_t line_id;
 	uint32_t cell; /* cells from the start of the unwrapped line */
 };
-struct term_anchor term_anchor_at(const struct term *t, int line, int col);
-bool term_anchor_line(const struct term *t, struct term_anchor anchor, int *line, int *col);
+struct term_marker term_marker_at(const struct term *t, int line, int col);
+bool term_marker_line(const struct term *t, struct term_marker anchor, int *line, int *col);
 
 /* Text from (line, col) to (line, col), both included, in reading order: wrapped lines are joined,
  * trailing blanks removed, lines end with \n (not after the last). As rectangle: the columns

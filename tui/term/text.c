@@ -29,7 +29,7 @@ static bool line_feed(struct term *t)
 	if (t->row == t->region.bottom - 1) {
 		if (t->col < t->region.left || t->col >= t->region.right)
 			return false;
-		state_scroll_up(t, t->region, 1);
+		term_vterm_scroll_up(t, t->region, 1);
 		return true;
 	}
 	if (t->row < t->grid->rows - 1)
@@ -37,12 +37,12 @@ static bool line_feed(struct term *t)
 	return false;
 }
 
-void text_control(struct term *t, unsigned char c)
+void term_text_control(struct term *t, unsigned char c)
 {
 	t->changed = true;
 	if (c == HT) {
 		if (!t->at_end) /* behind the last column there is no stop, and no way back */
-			state_write(t, "\t", 1);
+			term_vterm_write(t, "\t", 1);
 		return;
 	}
 	if (c == CR) {
@@ -67,13 +67,13 @@ static void wrap(struct term *t, bool is_short)
 	bool is_line = right_edge(t) == t->grid->cols && left_edge(t) == 0;
 	bool moves = old_row == t->region.bottom - 1 || old_row < t->grid->rows - 1;
 	if (is_line && moves) {
-		struct grid_row *before = grid_row(t->grid, old_row);
+		struct term_grid_row *before = grid_row(t->grid, old_row);
 		before->wrapped = true;
 		before->wrap_short = is_short;
 	}
 	bool has_scrolled = line_feed(t);
 	if (is_line && (has_scrolled ? t->row > t->region.top : t->row > old_row)) {
-		struct grid_row *before = grid_row(t->grid, t->row - 1);
+		struct term_grid_row *before = grid_row(t->grid, t->row - 1);
 		before->wrapped = true;
 		before->wrap_short = is_short;
 	}
@@ -91,16 +91,16 @@ static void advance_cursor(struct term *t, int edge, int end)
 
 static void put_cells(struct term *t, uint32_t c, int width)
 {
-	struct grid_row *row = grid_row(t->grid, t->row);
+	struct term_grid_row *row = grid_row(t->grid, t->row);
 	int edge = right_edge(t);
 	int end = t->col + width;
 	if (t->modes.insert) {
-		struct grid_rect rest = { t->row, t->row + 1, t->col, edge };
-		grid_scroll_cols(t->grid, rest, -width, 0, t->revision);
+		struct term_grid_rect rest = { t->row, t->row + 1, t->col, edge };
+		term_grid_scroll_cols(t->grid, rest, -width, 0, t->revision);
 	}
 	if (row->used > t->col)
-		grid_split_pairs(row, t->grid->cols, t->col, width);
-	uint32_t style = state_pen_id(t);
+		term_grid_split_pairs(row, t->grid->cols, t->col, width);
+	uint32_t style = term_vterm_pen_id(t);
 	uint32_t flags = t->protect ? CELL_PROTECTED : 0;
 	struct term_cell *cell = &row->cells[t->col];
 	cell[0] = (struct term_cell){ c | flags, style };
@@ -136,7 +136,7 @@ static void put_char(struct term *t, uint32_t c, int width)
 static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 {
 	const int cols = t->grid->cols;
-	const uint32_t style = state_pen_id(t);
+	const uint32_t style = term_vterm_pen_id(t);
 	const uint32_t flags = t->protect ? CELL_PROTECTED : 0;
 	while (n > 0) {
 		if (t->at_end && t->modes.autowrap)
@@ -148,9 +148,9 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 		int count = cols - t->col;
 		if ((size_t)count > n)
 			count = (int)n;
-		struct grid_row *row = grid_row(t->grid, t->row);
+		struct term_grid_row *row = grid_row(t->grid, t->row);
 		if (row->used > t->col)
-			grid_split_pairs(row, cols, t->col, count);
+			term_grid_split_pairs(row, cols, t->col, count);
 		struct term_cell *cell = row->cells + t->col;
 		for (int i = 0; i < count; i++)
 			cell[i] = (struct term_cell){ p[i] | flags, style };
@@ -171,21 +171,21 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 static size_t put_others(struct term *t, const unsigned char *p, size_t n)
 {
 	const int cols = t->grid->cols;
-	const uint32_t style = state_pen_id(t);
+	const uint32_t style = term_vterm_pen_id(t);
 	const uint32_t flags = t->protect ? CELL_PROTECTED : 0;
-	struct grid_row *row = grid_row(t->grid, t->row);
+	struct term_grid_row *row = grid_row(t->grid, t->row);
 	int col = t->col;
 	size_t taken = 0;
 	if (t->at_end)
 		return 0;
 	while (taken < n && p[taken] >= 0x80) {
 		uint32_t c;
-		size_t length = cell_decode_utf8((const char *)p + taken, n - taken, &c);
+		size_t length = term_cell_decode_utf8((const char *)p + taken, n - taken, &c);
 		int is_wide = width_of(c) == 2;
 		if (col + is_wide >= cols)
 			break;
 		if (taken == 0)
-			grid_split_pairs(row, cols, col, 1 + is_wide);
+			term_grid_split_pairs(row, cols, col, 1 + is_wide);
 		row->cells[col++] =
 			(struct term_cell){ c | flags | (is_wide ? CELL_WIDE : 0), style };
 		if (is_wide)
@@ -211,7 +211,7 @@ static bool is_ascii(unsigned char c)
 	return c >= 0x20 && c < 0x7f;
 }
 
-void text_put(struct term *t, const unsigned char *p, size_t n)
+void term_text_put(struct term *t, const unsigned char *p, size_t n)
 {
 	bool direct = t->direct && !t->modes.insert && !t->margins_mode;
 	size_t i = 0;
@@ -224,14 +224,14 @@ void text_put(struct term *t, const unsigned char *p, size_t n)
 			continue;
 		}
 		if (p[i] < 0x20) {
-			text_control(t, p[i++]);
+			term_text_control(t, p[i++]);
 			continue;
 		}
 		if (direct)
 			i += put_others(t, p + i, n - i);
 		if (i == start) { /* at the end of a row, or where not all is plain */
 			uint32_t c;
-			i += cell_decode_utf8((const char *)p + i, n - i, &c);
+			i += term_cell_decode_utf8((const char *)p + i, n - i, &c);
 			put_char(t, c, width_of(c) == 2 ? 2 : 1);
 		}
 	}

@@ -32,36 +32,36 @@ static const struct {
 	[VERB_EXTEND] = { "Extend", "extending", "extended", ENGINE_EXTEND },
 };
 
-struct batch;
-struct task {
-	struct batch *batch;
+struct views_batch;
+struct views_task {
+	struct views_batch *batch;
 	char *uid, *name;
 	struct fleet_op *op;
 	bool is_ok;
 };
 
-struct batch {
-	struct actions *actions;
-	struct batch *next;
+struct views_batch {
+	struct views_actions *actions;
+	struct views_batch *next;
 	enum verb verb;
 	int64_t extend_ms;
-	struct task *tasks;
+	struct views_task *tasks;
 	size_t n, n_started, n_running, n_ok, n_failed;
 	struct err first_err;
 	char *first_name;
-	struct loop_timer *look; /* deletions: until the rows are gone */
+	struct net_loop_timer *look; /* deletions: until the rows are gone */
 	int64_t look_until_ms;
 	const struct fleet *fleet; /* whose rows they are: to compare */
 };
 
-static void batch_free(struct batch *batch)
+static void batch_free(struct views_batch *batch)
 {
 	for (size_t i = 0; i < batch->n; i++) {
 		fleet_op_cancel(batch->tasks[i].op);
 		free(batch->tasks[i].uid);
 		free(batch->tasks[i].name);
 	}
-	loop_timer_free(batch->look);
+	net_loop_timer_free(batch->look);
 	free(batch->tasks);
 	free(batch->first_name);
 	free(batch);
@@ -72,19 +72,19 @@ static void batch_free_arg(void *arg)
 	batch_free(arg);
 }
 
-static void batch_unlink(struct batch *batch)
+static void batch_unlink(struct views_batch *batch)
 {
-	struct batch **at = &batch->actions->batches;
+	struct views_batch **at = &batch->actions->batches;
 	while (*at && *at != batch)
 		at = &(*at)->next;
 	if (*at)
 		*at = batch->next;
 }
 
-static void batch_step(struct batch *batch);
+static void batch_step(struct views_batch *batch);
 
 /* Of those that were deleted: how many are still there. The API server answers before they are gone. */
-static size_t still_there(const struct batch *batch)
+static size_t still_there(const struct views_batch *batch)
 {
 	const struct fleet *fleet = engine_fleet(batch->actions->host->engine);
 	size_t n = 0;
@@ -93,9 +93,9 @@ static size_t still_there(const struct batch *batch)
 	return n;
 }
 
-static void say_done(const struct batch *batch)
+static void say_done(const struct views_batch *batch)
 {
-	struct host *host = batch->actions->host;
+	struct views_host *host = batch->actions->host;
 	const struct fleet *fleet = engine_fleet(host->engine);
 	const char *done = verbs[batch->verb].done;
 	const struct fleet_row *row =
@@ -104,58 +104,60 @@ static void say_done(const struct batch *batch)
 	if (!batch->n_ok)
 		return;
 	if (batch->verb == VERB_EXTEND && row && row->expires_ms)
-		host_notef(host, NOTE_OK, "%s lives until %s, for %s", batch->tasks[0].name,
+		views_host_notef(host, NOTE_OK, "%s lives until %s, for %s",
+			batch->tasks[0].name,
 			clock_format_rfc3339(row->expires_ms * 1000000, 0, date),
 			clock_format_age(row->expires_ms - clock_wall_ms(), age));
 	else if (batch->n == 1)
-		host_notef(host, NOTE_OK, "%s %s", done, batch->tasks[0].name);
+		views_host_notef(host, NOTE_OK, "%s %s", done, batch->tasks[0].name);
 	else
-		host_notef(host, NOTE_OK, "%s %zu of %zu", done, batch->n_ok, batch->n);
+		views_host_notef(host, NOTE_OK, "%s %zu of %zu", done, batch->n_ok, batch->n);
 }
 
 static void on_look(void *arg)
 {
-	struct batch *batch = arg;
+	struct views_batch *batch = arg;
 	bool is_other = engine_fleet(batch->actions->host->engine) != batch->fleet;
 	size_t left = is_other ? 0 : still_there(batch);
 	if (left && clock_mono_ms() < batch->look_until_ms) {
-		loop_timer_arm(batch->look, LOOK_MS);
+		net_loop_timer_arm(batch->look, LOOK_MS);
 		return;
 	}
 	if (left)
-		host_notef(batch->actions->host, NOTE_WARNING,
+		views_host_notef(batch->actions->host, NOTE_WARNING,
 			"%zu of %zu are still being deleted", left, batch->n);
 	else if (!is_other) /* another namespace is looked at: nothing is known of these */
 		say_done(batch);
 	batch_unlink(batch);
-	loop_defer(batch->actions->host->loop, batch_free_arg, batch);
+	net_loop_defer(batch->actions->host->loop, batch_free_arg, batch);
 }
 
-static void batch_end(struct batch *batch)
+static void batch_end(struct views_batch *batch)
 {
-	struct host *host = batch->actions->host;
+	struct views_host *host = batch->actions->host;
 	const char *done = verbs[batch->verb].done;
 	bool is_going = batch->verb == VERB_DELETE && still_there(batch) > 0;
 	if (!is_going)
 		say_done(batch);
 	if (batch->n_failed == 1)
-		host_failf(host, &batch->first_err, "Not %s: %s", done, batch->first_name);
+		views_host_failf(
+			host, &batch->first_err, "Not %s: %s", done, batch->first_name);
 	else if (batch->n_failed)
-		host_failf(host, &batch->first_err, "%zu of %zu not %s; the first: %s",
+		views_host_failf(host, &batch->first_err, "%zu of %zu not %s; the first: %s",
 			batch->n_failed, batch->n, done, batch->first_name);
 	if (is_going) {
-		batch->look = loop_timer_new(host->loop, on_look, batch);
+		batch->look = net_loop_timer_new(host->loop, on_look, batch);
 		batch->look_until_ms = clock_mono_ms() + LOOK_FOR_MS;
-		loop_timer_arm(batch->look, LOOK_MS);
+		net_loop_timer_arm(batch->look, LOOK_MS);
 		return;
 	}
 	batch_unlink(batch);
-	loop_defer(host->loop, batch_free_arg, batch);
+	net_loop_defer(host->loop, batch_free_arg, batch);
 }
 
-static void task_failed(struct task *task, const struct err *err)
+static void task_failed(struct views_task *task, const struct err *err)
 {
-	struct batch *batch = task->batch;
+	struct views_batch *batch = task->batch;
 	if (batch->n_failed++ == 0) {
 		err_copy(&batch->first_err, err);
 		batch->first_name = x_strdup(task->name);
@@ -164,7 +166,7 @@ static void task_failed(struct task *task, const struct err *err)
 
 static void on_task_done(void *arg, const struct err *err)
 {
-	struct task *task = arg;
+	struct views_task *task = arg;
 	task->op = NULL;
 	task->batch->n_running--;
 	if (err) {
@@ -178,9 +180,9 @@ static void on_task_done(void *arg, const struct err *err)
 	batch_step(task->batch);
 }
 
-static struct fleet_op *task_start(struct task *task, struct err *err)
+static struct fleet_op *task_start(struct views_task *task, struct err *err)
 {
-	struct batch *batch = task->batch;
+	struct views_batch *batch = task->batch;
 	struct engine *engine = batch->actions->host->engine;
 	struct fleet *fleet = engine_fleet(engine);
 	if (!engine_may(engine, verbs[batch->verb].action, task->uid, "", err))
@@ -199,10 +201,10 @@ static struct fleet_op *task_start(struct task *task, struct err *err)
 	return NULL;
 }
 
-static void batch_step(struct batch *batch)
+static void batch_step(struct views_batch *batch)
 {
 	while (batch->n_running < BATCH_PARALLEL && batch->n_started < batch->n) {
-		struct task *task = &batch->tasks[batch->n_started++];
+		struct views_task *task = &batch->tasks[batch->n_started++];
 		struct err err;
 		task->op = task_start(task, &err);
 		if (task->op)
@@ -214,27 +216,27 @@ static void batch_step(struct batch *batch)
 		batch_end(batch);
 }
 
-static void batch_run(struct batch *batch)
+static void batch_run(struct views_batch *batch)
 {
-	struct actions *actions = batch->actions;
+	struct views_actions *actions = batch->actions;
 	batch->next = actions->batches;
 	batch->fleet = engine_fleet(actions->host->engine);
 	actions->batches = batch;
 	if (batch->n == 1)
-		host_notef(actions->host, NOTE_INFO, "%s %s …", verbs[batch->verb].doing,
+		views_host_notef(actions->host, NOTE_INFO, "%s %s …", verbs[batch->verb].doing,
 			batch->tasks[0].name);
 	else
-		host_notef(actions->host, NOTE_INFO, "%s %zu sandboxes …",
+		views_host_notef(actions->host, NOTE_INFO, "%s %zu sandboxes …",
 			verbs[batch->verb].doing, batch->n);
 	batch_step(batch);
 }
 
 /* What to act on, or NULL with an error. */
-static struct batch *batch_new(struct view *view, enum verb verb, struct err *err)
+static struct views_batch *batch_new(struct view *view, enum verb verb, struct err *err)
 {
 	const char **uids = x_calloc(TARGETS_MAX, sizeof *uids);
 	size_t n = view->class->targets ? view->class->targets(view, uids, TARGETS_MAX) : 0;
-	struct batch *batch = NULL;
+	struct views_batch *batch = NULL;
 	if (!n) {
 		err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
 	} else {
@@ -246,67 +248,68 @@ static struct batch *batch_new(struct view *view, enum verb verb, struct err *er
 		for (size_t i = 0; i < n; i++) {
 			batch->tasks[i].batch = batch;
 			batch->tasks[i].uid = x_strdup(uids[i]);
-			batch->tasks[i].name = x_strdup(host_row_name(view->host, uids[i]));
+			batch->tasks[i].name =
+				x_strdup(views_host_row_name(view->host, uids[i]));
 		}
 	}
 	free(uids);
 	return batch;
 }
 
-struct pending { /* a batch that waits for an answer */
-	struct batch *batch;
+struct views_pending { /* a batch that waits for an answer */
+	struct views_batch *batch;
 	int field;
 };
 
 static void pending_free(void *arg)
 {
-	struct pending *pending = arg;
+	struct views_pending *pending = arg;
 	if (pending->batch)
 		batch_free(pending->batch);
 	free(pending);
 }
 
-static void on_ask_answered(void *arg, struct dialog *dialog, int button)
+static void on_ask_answered(void *arg, struct views_dialog *dialog, int button)
 {
-	struct pending *pending = arg;
+	struct views_pending *pending = arg;
 	(void)dialog;
 	if (button != 0)
 		return;
-	struct batch *batch = pending->batch;
+	struct views_batch *batch = pending->batch;
 	pending->batch = NULL;
 	batch_run(batch);
 }
 
-static struct dialog *ask_dialog(
-	struct batch *batch, dialog_done_fn *done, struct pending **pending_out)
+static struct views_dialog *ask_dialog(struct views_batch *batch, views_dialog_done_fn *done,
+	struct views_pending **pending_out)
 {
-	struct pending *pending = x_calloc(1, sizeof *pending);
+	struct views_pending *pending = x_calloc(1, sizeof *pending);
 	pending->batch = batch;
 	char title[64];
 	snprintf(title, sizeof title, "%s %zu sandbox%s?", verbs[batch->verb].ask, batch->n,
 		batch->n == 1 ? "" : "es");
-	struct dialog *dialog = dialog_new(title, done, pending, pending_free);
+	struct views_dialog *dialog = views_dialog_new(title, done, pending, pending_free);
 	for (size_t i = 0; i < batch->n && i < NAMES_SHOWN; i++)
-		dialog_add_textf(dialog, "  %s", batch->tasks[i].name);
+		views_dialog_add_textf(dialog, "  %s", batch->tasks[i].name);
 	if (batch->n > NAMES_SHOWN)
-		dialog_add_textf(dialog, "  and %zu more", batch->n - NAMES_SHOWN);
+		views_dialog_add_textf(dialog, "  and %zu more", batch->n - NAMES_SHOWN);
 	*pending_out = pending;
 	return dialog;
 }
 
-bool action_delete(void *self, const char *args, struct err *err)
+bool views_action_delete(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
-	struct batch *batch = batch_new(view, VERB_DELETE, err);
+	struct views_batch *batch = batch_new(view, VERB_DELETE, err);
 	if (!batch)
 		return false;
-	struct pending *pending;
-	struct dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
-	dialog_add_text(dialog, "Everything in it is lost.");
-	dialog_add_button(dialog, "&Delete");
-	dialog_add_button(dialog, "&Cancel");
-	dialog_focus_button(dialog, 1);
+	struct views_pending *pending;
+	struct views_dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
+	views_dialog_add_text(dialog, "Everything in it is lost.");
+	views_dialog_add_button(dialog, "&Delete");
+	views_dialog_add_button(dialog, "&Cancel");
+	views_dialog_focus_button(dialog, 1);
 	view->host->ops->push_dialog(view->host, dialog);
 	return true;
 }
@@ -314,12 +317,12 @@ bool action_delete(void *self, const char *args, struct err *err)
 /* Nothing to do is said, not done: one that is as it should be is taken out. False with *err: none is left. Rows that
  * may be old decide nothing. */
 static bool leave_out(
-	struct batch *batch, enum fleet_state state, const char *is, struct err *err)
+	struct views_batch *batch, enum fleet_state state, const char *is, struct err *err)
 {
-	struct host *host = batch->actions->host;
+	struct views_host *host = batch->actions->host;
 	const struct fleet *fleet = engine_fleet(host->engine);
 	size_t kept = 0;
-	if (host_is_stale(host))
+	if (views_host_is_stale(host))
 		return true;
 	for (size_t i = 0; i < batch->n; i++) {
 		const struct fleet_row *row = fleet_find(fleet, batch->tasks[i].uid);
@@ -338,31 +341,32 @@ static bool leave_out(
 				   strcmp(is, "runs") == 0 ? "run" : "are suspended");
 }
 
-bool action_suspend(void *self, const char *args, struct err *err)
+bool views_action_suspend(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
-	struct batch *batch = batch_new(view, VERB_SUSPEND, err);
+	struct views_batch *batch = batch_new(view, VERB_SUSPEND, err);
 	if (!batch)
 		return false;
 	if (!leave_out(batch, FLEET_SUSPENDED, "is suspended", err)) {
 		batch_free(batch);
 		return false;
 	}
-	struct pending *pending;
-	struct dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
-	dialog_add_text(dialog, "Its processes end; its shells close. Files on volumes stay.");
-	dialog_add_button(dialog, "&Suspend");
-	dialog_add_button(dialog, "&Cancel");
-	dialog_focus_button(dialog, 0);
+	struct views_pending *pending;
+	struct views_dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
+	views_dialog_add_text(
+		dialog, "Its processes end; its shells close. Files on volumes stay.");
+	views_dialog_add_button(dialog, "&Suspend");
+	views_dialog_add_button(dialog, "&Cancel");
+	views_dialog_focus_button(dialog, 0);
 	view->host->ops->push_dialog(view->host, dialog);
 	return true;
 }
 
-bool action_resume(void *self, const char *args, struct err *err)
+bool views_action_resume(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	struct batch *batch = batch_new(self, VERB_RESUME, err);
+	struct views_batch *batch = batch_new(self, VERB_RESUME, err);
 	if (!batch)
 		return false;
 	if (!leave_out(batch, FLEET_READY, "runs", err)) {
@@ -379,17 +383,17 @@ static bool parse_time(const char *text, int64_t *ms, struct err *err)
 	       err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m", text);
 }
 
-static bool check_time(void *arg, struct dialog *dialog, int *field, struct err *err)
+static bool check_time(void *arg, struct views_dialog *dialog, int *field, struct err *err)
 {
-	struct pending *pending = arg;
+	struct views_pending *pending = arg;
 	*field = pending->field;
-	return parse_time(dialog_field(dialog, *field), &pending->batch->extend_ms, err);
+	return parse_time(views_dialog_field(dialog, *field), &pending->batch->extend_ms, err);
 }
 
-bool action_extend(void *self, const char *args, struct err *err)
+bool views_action_extend(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
-	struct batch *batch = batch_new(view, VERB_EXTEND, err);
+	struct views_batch *batch = batch_new(view, VERB_EXTEND, err);
 	if (!batch)
 		return false;
 	if (*args) {
@@ -400,47 +404,47 @@ bool action_extend(void *self, const char *args, struct err *err)
 		batch_run(batch);
 		return true;
 	}
-	struct pending *pending;
-	struct dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
-	dialog_set_check(dialog, check_time);
-	dialog_add_text(dialog, "The end of life becomes now plus:");
-	pending->field = dialog_add_field(dialog, "time", "1h");
-	dialog_add_button(dialog, "&Extend");
-	dialog_add_button(dialog, "&Cancel");
+	struct views_pending *pending;
+	struct views_dialog *dialog = ask_dialog(batch, on_ask_answered, &pending);
+	views_dialog_set_check(dialog, check_time);
+	views_dialog_add_text(dialog, "The end of life becomes now plus:");
+	pending->field = views_dialog_add_field(dialog, "time", "1h");
+	views_dialog_add_button(dialog, "&Extend");
+	views_dialog_add_button(dialog, "&Cancel");
 	view->host->ops->push_dialog(view->host, dialog);
 	return true;
 }
 
-struct actions *actions_new(struct host *host)
+struct views_actions *views_actions_new(struct views_host *host)
 {
-	struct actions *actions = x_calloc(1, sizeof *actions);
+	struct views_actions *actions = x_calloc(1, sizeof *actions);
 	actions->host = host;
 	return actions;
 }
 
-void actions_free(struct actions *actions)
+void views_actions_free(struct views_actions *actions)
 {
 	if (!actions)
 		return;
 	while (actions->batches) {
-		struct batch *batch = actions->batches;
+		struct views_batch *batch = actions->batches;
 		actions->batches = batch->next;
 		batch_free(batch);
 	}
 	while (actions->creations) {
-		struct creation *creation = actions->creations;
+		struct views_creation *creation = actions->creations;
 		actions->creations = creation->next;
-		creation_free(creation);
+		views_creation_free(creation);
 	}
 	free(actions);
 }
 
-size_t actions_running(const struct actions *actions)
+size_t views_actions_running(const struct views_actions *actions)
 {
 	size_t n = 0;
-	for (const struct batch *b = actions->batches; b; b = b->next)
+	for (const struct views_batch *b = actions->batches; b; b = b->next)
 		n += b->n - b->n_ok - b->n_failed;
-	for (const struct creation *c = actions->creations; c; c = c->next)
+	for (const struct views_creation *c = actions->creations; c; c = c->next)
 		n++;
 	return n;
 }

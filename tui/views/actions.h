@@ -5,12 +5,12 @@
 
 #include "tui/views/view.h"
 
-struct actions; /* those under way */
-struct actions *actions_new(struct host *host);
-void actions_free(struct actions *actions); /* cancels them silently */
-size_t actions_running(const struct actions *actions);
+struct views_actions; /* those under way */
+struct views_actions *views_actions_new(struct views_host *host);
+void views_actions_free(struct views_actions *actions); /* cancels them silently */
+size_t views_actions_running(const struct views_actions *actions);
 
-extern const struct command row_commands[]; /* self: the focused view */
-extern const size_t n_row_commands;
+extern const struct views_command views_row_commands[]; /* self: the focused view */
+extern const size_t views_n_row_commands;
 /* False with *err: why that one would be refused on all rows that it is for. */
-bool row_command_can(const struct view *view, const char *command, struct err *err);
+bool views_row_command_can(const struct view *view, const char *command, struct err *err);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void creation_free(void *arg)
+void views_creation_free(void *arg)
 {
-	struct creation *creation = arg;
+	struct views_creation *creation = arg;
 	fleet_op_cancel(creation->op);
 	for (int i = 0; i < CREATE_FIELDS; i++)
 		free(creation->wishes[i]);
@@ -21,8 +21,8 @@ void creation_free(void *arg)
 	free(creation);
 }
 
-static struct dialog *form(
-	struct actions *actions, const char *title, const char *const wishes[CREATE_FIELDS]);
+static struct views_dialog *form(struct views_actions *actions, const char *title,
+	const char *const wishes[CREATE_FIELDS]);
 
 /* The field that an error is about. */
 static int field_of(const struct err *err)
@@ -43,28 +43,28 @@ static int field_of(const struct err *err)
 }
 
 /* The form again, as it was filled in, with what is wrong at its field. */
-static void fail(struct creation *creation, const struct err *err)
+static void fail(struct views_creation *creation, const struct err *err)
 {
-	struct actions *actions = creation->actions;
-	struct dialog *dialog =
+	struct views_actions *actions = creation->actions;
+	struct views_dialog *dialog =
 		form(actions, "Not created", (const char *const *)creation->wishes);
-	dialog_set_error(dialog, true);
+	views_dialog_set_error(dialog, true);
 	if (creation->left)
-		dialog_add_textf(dialog,
+		views_dialog_add_textf(dialog,
 			"The claim %s was made and stays; it can be deleted in the list.",
 			creation->left);
 	const char *hint = err_hint(err);
 	bool has_hint = hint && *hint;
-	dialog_add_textf(dialog, "%s%s%s(%s)", has_hint ? "Next: " : "", has_hint ? hint : "",
-		has_hint ? ". " : "", err_name(err));
-	dialog_set_field_error(dialog, field_of(err), err->msg);
-	host_notef(actions->host, NOTE_WARNING, "no sandbox was created");
+	views_dialog_add_textf(dialog, "%s%s%s(%s)", has_hint ? "Next: " : "",
+		has_hint ? hint : "", has_hint ? ". " : "", err_name(err));
+	views_dialog_set_field_error(dialog, field_of(err), err->msg);
+	views_host_notef(actions->host, NOTE_WARNING, "no sandbox was created");
 	actions->host->ops->push_dialog(actions->host, dialog);
 }
 
 static void on_left(void *arg, const char *name, const char *uid)
 {
-	struct creation *creation = arg;
+	struct views_creation *creation = arg;
 	(void)uid;
 	free(creation->left);
 	creation->left = x_strdup(name);
@@ -73,8 +73,8 @@ static void on_left(void *arg, const char *name, const char *uid)
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
-	struct creation *creation = arg;
-	struct actions *actions = creation->actions;
+	struct views_creation *creation = arg;
+	struct views_actions *actions = creation->actions;
 	(void)row;
 	creation->op = NULL;
 	if (err)
@@ -83,18 +83,18 @@ static void on_created(
 	if (err)
 		fail(creation, err);
 	else
-		host_notef(actions->host, NOTE_OK, "%s is ready", name);
-	struct creation **at = &actions->creations;
+		views_host_notef(actions->host, NOTE_OK, "%s is ready", name);
+	struct views_creation **at = &actions->creations;
 	while (*at != creation)
 		at = &(*at)->next;
 	*at = creation->next;
-	loop_defer(actions->host->loop, creation_free, creation);
+	net_loop_defer(actions->host->loop, views_creation_free, creation);
 }
 
 static void on_create_progress(void *arg, const char *stage)
 {
-	struct creation *creation = arg;
-	host_notef(creation->actions->host, NOTE_INFO, "creating: %s", stage);
+	struct views_creation *creation = arg;
+	views_host_notef(creation->actions->host, NOTE_INFO, "creating: %s", stage);
 }
 
 /* A pool by name ("" = the first) in a namespace ("" = all). False: none is known. */
@@ -112,10 +112,10 @@ static bool find_pool(
 	return false;
 }
 
-static bool create(struct actions *actions, const char *name, const char *pool,
+static bool create(struct views_actions *actions, const char *name, const char *pool,
 	const char *labels, const char *lifetime, struct err *err)
 {
-	struct host *host = actions->host;
+	struct views_host *host = actions->host;
 	struct fleet_create_opts opts = { 0 };
 	const char *namespace_ = host->ops->namespace_(host);
 	if (*lifetime && !clock_parse_duration(lifetime, &opts.shutdown_after_ms))
@@ -131,7 +131,7 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	char *copy = x_strdup(labels);
 	const char *words[64];
 	views_words_split(copy, words, 64);
-	struct creation *creation = x_calloc(1, sizeof *creation);
+	struct views_creation *creation = x_calloc(1, sizeof *creation);
 	creation->actions = actions;
 	creation->namespace_ = x_strdup(known.namespace_);
 	creation->wishes[FIELD_NAME] = x_strdup(name);
@@ -149,27 +149,28 @@ static bool create(struct actions *actions, const char *name, const char *pool,
 	creation->op = fleet_create_start(engine_fleet(host->engine), &opts, err);
 	free(copy);
 	if (!creation->op) {
-		creation_free(creation);
+		views_creation_free(creation);
 		return false;
 	}
 	creation->next = actions->creations;
 	actions->creations = creation;
-	host_notef(host, NOTE_INFO, "creating a sandbox …");
+	views_host_notef(host, NOTE_INFO, "creating a sandbox …");
 	return true;
 }
 
-static bool try_to(void *arg, struct dialog *dialog, int *field, struct err *err)
+static bool try_to(void *arg, struct views_dialog *dialog, int *field, struct err *err)
 {
-	if (create(arg, dialog_field(dialog, FIELD_NAME), dialog_field(dialog, FIELD_POOL),
-		    dialog_field(dialog, FIELD_LABELS), dialog_field(dialog, FIELD_LIFETIME),
-		    err))
+	if (create(arg, views_dialog_field(dialog, FIELD_NAME),
+		    views_dialog_field(dialog, FIELD_POOL),
+		    views_dialog_field(dialog, FIELD_LABELS),
+		    views_dialog_field(dialog, FIELD_LIFETIME), err))
 		return true;
 	*field = field_of(err);
 	return false;
 }
 
 /* What is known of the pools, and the first of them. */
-static const char *add_pools(struct dialog *dialog, struct host *host)
+static const char *add_pools(struct views_dialog *dialog, struct views_host *host)
 {
 	struct fleet *fleet = engine_fleet(host->engine);
 	const char *namespace_ = host->ops->namespace_(host);
@@ -181,43 +182,43 @@ static const char *add_pools(struct dialog *dialog, struct host *host)
 			continue;
 		if (!*first)
 			first = pool.name;
-		dialog_add_textf(dialog, "pool %s: %d of %d ready%s", pool.name, pool.ready,
-			pool.desired,
+		views_dialog_add_textf(dialog, "pool %s: %d of %d ready%s", pool.name,
+			pool.ready, pool.desired,
 			pool.is_template_missing ? ", its template is missing" : "");
 	}
 	if (fleet_forbidden(fleet, FLEET_POOLS))
-		dialog_add_text(
+		views_dialog_add_text(
 			dialog, "The warm pools may not be listed here: type the name of one.");
 	else if (!fleet_is_listed(fleet, FLEET_POOLS))
-		dialog_add_textf(dialog, "The warm pools have not been read yet%s%s.",
+		views_dialog_add_textf(dialog, "The warm pools have not been read yet%s%s.",
 			failure ? ": " : "", failure ? failure->msg : "");
 	else if (!*first)
-		dialog_add_text(dialog, "There is no warm pool here.");
+		views_dialog_add_text(dialog, "There is no warm pool here.");
 	return first;
 }
 
-static struct dialog *form(
-	struct actions *actions, const char *title, const char *const wishes[CREATE_FIELDS])
+static struct views_dialog *form(struct views_actions *actions, const char *title,
+	const char *const wishes[CREATE_FIELDS])
 {
 	static const char *const labels[CREATE_FIELDS] = { "name (empty: generated)",
 		"warm pool", "labels (k=v k=v)", "lifetime (30m; empty: none)" };
-	struct dialog *dialog = dialog_new(title, NULL, actions, NULL);
+	struct views_dialog *dialog = views_dialog_new(title, NULL, actions, NULL);
 	const char *first = add_pools(dialog, actions->host);
 	for (int i = 0; i < CREATE_FIELDS; i++)
-		dialog_add_field(dialog, labels[i],
+		views_dialog_add_field(dialog, labels[i],
 			wishes            ? wishes[i]
 			: i == FIELD_POOL ? first
 					  : "");
-	dialog_add_button(dialog, "C&reate");
-	dialog_add_button(dialog, "&Cancel");
-	dialog_set_check(dialog, try_to);
+	views_dialog_add_button(dialog, "C&reate");
+	views_dialog_add_button(dialog, "&Cancel");
+	views_dialog_set_check(dialog, try_to);
 	return dialog;
 }
 
-bool action_create(void *self, const char *args, struct err *err)
+bool views_action_create(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
-	struct host *host = view->host;
+	struct views_host *host = view->host;
 	if (*args)
 		return create(host->actions, "", args, "", "", err);
 	host->ops->push_dialog(host, form(host->actions, "New sandbox", NULL));

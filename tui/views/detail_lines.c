@@ -5,28 +5,29 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "tui/views/fold.h"
+#include "tui/views/wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void detail_clear(struct detail_lines *lines)
+void views_detail_clear(struct views_detail_lines *lines)
 {
 	for (size_t i = 0; i < lines->n; i++) {
 		free(lines->lines[i].label);
 		free(lines->lines[i].text);
 	}
 	free(lines->lines);
-	*lines = (struct detail_lines){ 0 };
+	*lines = (struct views_detail_lines){ 0 };
 }
 
-static struct detail_line *add(struct detail_lines *lines, const char *label, const char *text)
+static struct views_detail_line *add(
+	struct views_detail_lines *lines, const char *label, const char *text)
 {
 	array_grow(&lines->lines, &lines->capacity, lines->n + 1, sizeof *lines->lines);
-	struct detail_line *line = &lines->lines[lines->n++];
-	*line = (struct detail_line){
+	struct views_detail_line *line = &lines->lines[lines->n++];
+	*line = (struct views_detail_line){
 		.label = x_strndup(label, DETAIL_TEXT_BYTES),
 		.text = x_strndup(text, DETAIL_TEXT_BYTES),
 		.role = ROLE_TEXT,
@@ -34,24 +35,24 @@ static struct detail_line *add(struct detail_lines *lines, const char *label, co
 	return line;
 }
 
-void detail_title(struct detail_lines *lines, const char *title)
+void views_detail_title(struct views_detail_lines *lines, const char *title)
 {
 	if (lines->n < DETAIL_LINES_MAX)
 		add(lines, title, "")->is_title = true;
 }
 
-void detail_add(struct detail_lines *lines, const char *label, enum theme_role role,
-	const char *text, int64_t when_ms)
+void views_detail_add(struct views_detail_lines *lines, const char *label,
+	enum draw_theme_role role, const char *text, int64_t when_ms)
 {
 	if (lines->n >= DETAIL_LINES_MAX)
 		return;
-	struct detail_line *line = add(lines, label, text);
+	struct views_detail_line *line = add(lines, label, text);
 	line->role = role;
 	line->when_ms = when_ms;
 }
 
-void detail_addf(struct detail_lines *lines, const char *label, enum theme_role role,
-	int64_t when_ms, const char *format, ...)
+void views_detail_addf(struct views_detail_lines *lines, const char *label,
+	enum draw_theme_role role, int64_t when_ms, const char *format, ...)
 {
 	struct str text;
 	va_list args;
@@ -59,15 +60,15 @@ void detail_addf(struct detail_lines *lines, const char *label, enum theme_role 
 	va_start(args, format);
 	str_vaddf(&text, format, args);
 	va_end(args);
-	detail_add(lines, label, role, text.p, when_ms);
+	views_detail_add(lines, label, role, text.p, when_ms);
 	str_deinit(&text);
 }
 
-void detail_append(struct detail_lines *to, const struct detail_lines *from)
+void views_detail_append(struct views_detail_lines *to, const struct views_detail_lines *from)
 {
 	for (size_t i = 0; i < from->n && to->n < DETAIL_LINES_MAX; i++) {
-		const struct detail_line *line = &from->lines[i];
-		struct detail_line *made = add(to, line->label, line->text);
+		const struct views_detail_line *line = &from->lines[i];
+		struct views_detail_line *made = add(to, line->label, line->text);
 		made->is_title = line->is_title;
 		made->is_pair = line->is_pair;
 		made->role = line->role;
@@ -87,7 +88,7 @@ static const char *or_empty(const char *text)
 }
 
 /* Which conditions are good when True depends on the type; these are the ones that are bad. */
-static enum theme_role condition_role(const char *type, const char *status)
+static enum draw_theme_role condition_role(const char *type, const char *status)
 {
 	bool is_bad_when_true = strcmp(type, "Suspended") == 0 ||
 				strcmp(type, "Finished") == 0 ||
@@ -99,7 +100,8 @@ static enum theme_role condition_role(const char *type, const char *status)
 	return ROLE_WARNING;
 }
 
-static void add_conditions(struct detail_lines *lines, const char *what, const cJSON *object)
+static void add_conditions(
+	struct views_detail_lines *lines, const char *what, const cJSON *object)
 {
 	const cJSON *conditions = json_get(object, "status", "conditions", NULL), *c;
 	if (!cJSON_IsArray(conditions) || !conditions->child)
@@ -107,14 +109,14 @@ static void add_conditions(struct detail_lines *lines, const char *what, const c
 	struct str title;
 	str_init(&title, 256);
 	str_addf(&title, "Conditions of the %s", what);
-	detail_title(lines, title.p);
+	views_detail_title(lines, title.p);
 	str_deinit(&title);
 	cJSON_ArrayForEach(c, conditions)
 	{
 		const char *type = or_empty(json_str(c, "type", NULL));
 		const char *status = or_empty(json_str(c, "status", NULL));
 		const char *message = or_empty(json_str(c, "message", NULL));
-		detail_addf(lines, type, condition_role(type, status),
+		views_detail_addf(lines, type, condition_role(type, status),
 			time_of(json_str(c, "lastTransitionTime", NULL)), "%s  %s%s%s", status,
 			or_empty(json_str(c, "reason", NULL)), *message ? ": " : "", message);
 	}
@@ -136,12 +138,12 @@ static void add_state(struct str *out, const cJSON *state)
 			or_empty(json_str(ended, "reason", NULL)));
 }
 
-static void add_containers(struct detail_lines *lines, const cJSON *pod)
+static void add_containers(struct views_detail_lines *lines, const cJSON *pod)
 {
 	const cJSON *statuses = json_get(pod, "status", "containerStatuses", NULL), *c;
 	if (!cJSON_IsArray(statuses) || !statuses->child)
 		return;
-	detail_title(lines, "Containers");
+	views_detail_title(lines, "Containers");
 	cJSON_ArrayForEach(c, statuses)
 	{
 		struct str text;
@@ -158,14 +160,14 @@ static void add_containers(struct detail_lines *lines, const cJSON *pod)
 			str_add(&text, ", before that ");
 			add_state(&text, last);
 		}
-		detail_add(lines, or_empty(json_str(c, "name", NULL)),
+		views_detail_add(lines, or_empty(json_str(c, "name", NULL)),
 			is_ready && !restarts ? ROLE_TEXT : ROLE_WARNING, text.p, 0);
 		str_deinit(&text);
 	}
 }
 
-static void add_map(
-	struct detail_lines *lines, const char *what, const char *field, const cJSON *object)
+static void add_map(struct views_detail_lines *lines, const char *what, const char *field,
+	const cJSON *object)
 {
 	const cJSON *map = json_get(object, "metadata", field, NULL), *pair;
 	if (!cJSON_IsObject(map) || !map->child)
@@ -174,32 +176,35 @@ static void add_map(
 	str_init(&title, 256);
 	str_addf(&title, "%s of the %s",
 		strcmp(field, "labels") == 0 ? "Labels" : "Annotations", what);
-	detail_title(lines, title.p);
+	views_detail_title(lines, title.p);
 	str_deinit(&title);
 	cJSON_ArrayForEach(pair, map)
 	{
 		if (lines->n >= DETAIL_LINES_MAX)
 			break;
-		struct detail_line *line = add(
+		struct views_detail_line *line = add(
 			lines, pair->string, cJSON_IsString(pair) ? pair->valuestring : "?");
 		line->is_pair = true;
 	}
 }
 
-static void add_missing(struct detail_lines *lines, const char *what, const struct err *err)
+static void add_missing(
+	struct views_detail_lines *lines, const char *what, const struct err *err)
 {
 	struct str title;
 	if (!err)
 		return;
 	str_init(&title, 64);
 	str_addf(&title, "The %s", what);
-	detail_title(lines, title.p);
+	views_detail_title(lines, title.p);
 	str_deinit(&title);
-	detail_addf(lines, "", err->code == ERR_KUBE_FORBIDDEN ? ROLE_DISABLED : ROLE_ERROR, 0,
+	views_detail_addf(lines, "",
+		err->code == ERR_KUBE_FORBIDDEN ? ROLE_DISABLED : ROLE_ERROR, 0,
 		"– cannot be read: %s", err->msg);
 }
 
-void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *objects)
+void views_detail_add_objects(
+	struct views_detail_lines *lines, const struct fleet_detail *objects)
 {
 	add_missing(lines, "claim", objects->claim_err);
 	add_missing(lines, "sandbox", objects->sandbox_err);
@@ -219,59 +224,61 @@ void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *o
 
 enum { LABEL_COLS = 16 };
 
-static int label_cols(const struct region r)
+static int label_cols(const struct draw_region r)
 {
 	return LABEL_COLS < r.cols / 3 ? LABEL_COLS : r.cols / 3;
 }
 
 /* As of earlier: dim, whatever it says. */
-static struct style style_of(const struct host *host, enum theme_role role)
+static struct draw_style style_of(const struct views_host *host, enum draw_theme_role role)
 {
-	struct style style = host_style(host, role);
-	if (!host_is_stale(host))
+	struct draw_style style = host_style(host, role);
+	if (!views_host_is_stale(host))
 		return style;
 	style.fg = host_style(host, ROLE_DIM).fg;
 	style.attrs |= DRAW_DIM;
 	return style;
 }
 
-int detail_line_draw(
-	const struct host *host, struct region r, int row, const struct detail_line *line)
+int views_detail_line_draw(const struct views_host *host, struct draw_region r, int row,
+	const struct views_detail_line *line)
 {
 	char age[CLOCK_AGE_BYTES], buffer[CLOCK_AGE_BYTES + 8];
 	if (line->is_title) {
 		if (row >= 0 && row < r.rows)
-			region_text(
+			draw_region_text(
 				r, row, 0, r.cols, style_of(host, ROLE_HEADER), line->label);
 		return 1;
 	}
 	int labels = label_cols(r), col = labels + 3, rows;
-	struct region text = r;
+	struct draw_region text = r;
 	if (line->when_ms) {
 		int64_t ago = clock_wall_ms() - line->when_ms;
 		snprintf(buffer, sizeof buffer, "%s ago",
 			clock_format_age(ago > 0 ? ago : 0, age));
-		text = region_sub(r, 0, 0, r.cols - (int)strlen(buffer) - 1, r.rows);
+		text = draw_region_sub(r, 0, 0, r.cols - (int)strlen(buffer) - 1, r.rows);
 		if (row >= 0 && row < r.rows)
-			region_text_right(r, row, text.cols, r.cols - text.cols,
+			draw_region_text_right(r, row, text.cols, r.cols - text.cols,
 				host_style(host, ROLE_DIM), buffer);
 	}
-	if (text_cols(line->label) > labels &&
+	if (draw_text_cols(line->label) > labels &&
 		!line->is_pair) { /* a long label: a row of its own */
-		rows = fold_draw(r, row, 2, host_style(host, ROLE_DIM), slice_of(line->label));
-		return rows + fold_draw(text, row + rows, col, style_of(host, line->role),
+		rows = views_wrap_draw(
+			r, row, 2, host_style(host, ROLE_DIM), slice_of(line->label));
+		return rows + views_wrap_draw(text, row + rows, col, style_of(host, line->role),
 				      slice_of(line->text));
 	}
 	if (line->is_pair) { /* name=value: as one */
 		struct str both;
 		str_init(&both, 64 << 10);
 		str_addf(&both, "%s=%s", line->label, line->text);
-		rows = fold_draw(text, row, 2, style_of(host, line->role),
+		rows = views_wrap_draw(text, row, 2, style_of(host, line->role),
 			(struct slice){ both.p, both.n });
 		str_deinit(&both);
 		return rows;
 	}
 	if (row >= 0 && row < r.rows)
-		region_text(r, row, 2, labels, host_style(host, ROLE_DIM), line->label);
-	return fold_draw(text, row, col, style_of(host, line->role), slice_of(line->text));
+		draw_region_text(r, row, 2, labels, host_style(host, ROLE_DIM), line->label);
+	return views_wrap_draw(
+		text, row, col, style_of(host, line->role), slice_of(line->text));
 }

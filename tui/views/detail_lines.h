@@ -7,27 +7,30 @@
 
 enum { DETAIL_LINES_MAX = 2000, DETAIL_TEXT_BYTES = 16 << 10 };
 
-struct detail_line {
+struct views_detail_line {
 	bool is_title;
 	bool is_pair; /* drawn as label=text */
 	char *label, *text;
-	enum theme_role role;
+	enum draw_theme_role role;
 	int64_t when_ms; /* wall clock; 0: none */
 };
-struct detail_lines {
-	struct detail_line *lines;
+struct views_detail_lines {
+	struct views_detail_line *lines;
 	size_t n, capacity;
 };
 
-void detail_clear(struct detail_lines *lines);
-void detail_title(struct detail_lines *lines, const char *title);
-void detail_add(struct detail_lines *lines, const char *label, enum theme_role role,
-	const char *text, int64_t when_ms);
-void detail_addf(struct detail_lines *lines, const char *label, enum theme_role role,
-	int64_t when_ms, const char *format, ...) __attribute__((format(printf, 5, 6)));
-void detail_append(struct detail_lines *to, const struct detail_lines *from); /* copies */
+void views_detail_clear(struct views_detail_lines *lines);
+void views_detail_title(struct views_detail_lines *lines, const char *title);
+void views_detail_add(struct views_detail_lines *lines, const char *label,
+	enum draw_theme_role role, const char *text, int64_t when_ms);
+void views_detail_addf(struct views_detail_lines *lines, const char *label,
+	enum draw_theme_role role, int64_t when_ms, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void views_detail_append(
+	struct views_detail_lines *to, const struct views_detail_lines *from); /* copies */
 /* Conditions, containers, labels and annotations of a row's objects. */
-void detail_add_objects(struct detail_lines *lines, const struct fleet_detail *objects);
+void views_detail_add_objects(
+	struct views_detail_lines *lines, const struct fleet_detail *objects);
 /* Draws one from row on, folded; rows outside the region are left out. Returns the rows it takes in all. */
-int detail_line_draw(
-	const struct host *host, struct region region, int row, const struct detail_line *line);
+int views_detail_line_draw(const struct views_host *host, struct draw_region region, int row,
+	const struct views_detail_line *line);

@@ -5,34 +5,34 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "tui/views/edit.h"
-#include "tui/views/fold.h"
+#include "tui/views/wrap.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
 enum { LINES_MAX = 200, TEXT_BYTES_MAX = 16 << 10, LINE_BYTES_MAX = 1000, BOX_COLS_MAX = 76 };
 
-struct field {
+struct views_field {
 	char *label;
 	char *error; /* NULL: none */
 	bool is_switch, on;
-	struct edit edit;
-	struct region at; /* of the last draw */
+	struct views_edit edit;
+	struct draw_region at; /* of the last draw */
 };
 
 struct button {
 	char *label; /* without '&' */
 	uint32_t letter;
 	int letter_at;
-	struct region at;
+	struct draw_region at;
 };
 
-struct dialog {
+struct views_dialog {
 	char *title;
 	const void *owner;
 	bool is_error;
 	struct str text;
-	struct field fields[DIALOG_FIELDS_MAX];
+	struct views_field fields[DIALOG_FIELDS_MAX];
 	int n_fields;
 	struct button buttons[DIALOG_BUTTONS_MAX];
 	int n_buttons;
@@ -43,17 +43,17 @@ struct dialog {
 	bool is_surprise, has_keys, at_bottom;
 	char *footer, *suffix;
 	uint64_t serial;
-	struct region at; /* of the last draw */
-	dialog_check_fn *check;
-	dialog_done_fn *done;
+	struct draw_region at; /* of the last draw */
+	views_dialog_check_fn *check;
+	views_dialog_done_fn *done;
 	void *arg;
 	void (*arg_free)(void *arg);
 };
 
-struct dialog *dialog_new(
-	const char *title, dialog_done_fn *done, void *arg, void (*arg_free)(void *arg))
+struct views_dialog *views_dialog_new(
+	const char *title, views_dialog_done_fn *done, void *arg, void (*arg_free)(void *arg))
 {
-	struct dialog *d = x_calloc(1, sizeof *d);
+	struct views_dialog *d = x_calloc(1, sizeof *d);
 	d->title = x_strdup(title);
 	str_init(&d->text, TEXT_BYTES_MAX);
 	d->done = done;
@@ -63,14 +63,14 @@ struct dialog *dialog_new(
 	return d;
 }
 
-void dialog_free(struct dialog *d)
+void views_dialog_free(struct views_dialog *d)
 {
 	if (!d)
 		return;
 	for (int i = 0; i < d->n_fields; i++) {
 		free(d->fields[i].label);
 		free(d->fields[i].error);
-		edit_deinit(&d->fields[i].edit);
+		views_edit_deinit(&d->fields[i].edit);
 	}
 	for (int i = 0; i < d->n_buttons; i++)
 		free(d->buttons[i].label);
@@ -83,23 +83,23 @@ void dialog_free(struct dialog *d)
 	free(d);
 }
 
-void dialog_set_owner(struct dialog *d, const void *owner)
+void views_dialog_set_owner(struct views_dialog *d, const void *owner)
 {
 	d->owner = owner;
 }
 
-const void *dialog_owner(const struct dialog *d)
+const void *views_dialog_owner(const struct views_dialog *d)
 {
 	return d->owner;
 }
 
-void dialog_set_error(struct dialog *d, bool is_error)
+void views_dialog_set_error(struct views_dialog *d, bool is_error)
 {
 	d->is_error = is_error;
 }
 
 /* Lines are told apart by line ends, so those of the text are made visible before it is added. */
-static void add_line(struct dialog *d, const char *text)
+static void add_line(struct views_dialog *d, const char *text)
 {
 	size_t n = 0;
 	if (d->text.n)
@@ -113,12 +113,12 @@ static void add_line(struct dialog *d, const char *text)
 		str_add(&d->text, "…");
 }
 
-void dialog_add_text(struct dialog *d, const char *text)
+void views_dialog_add_text(struct views_dialog *d, const char *text)
 {
 	add_line(d, text);
 }
 
-void dialog_add_textf(struct dialog *d, const char *format, ...)
+void views_dialog_add_textf(struct views_dialog *d, const char *format, ...)
 {
 	struct str line;
 	va_list args;
@@ -130,19 +130,19 @@ void dialog_add_textf(struct dialog *d, const char *format, ...)
 	str_deinit(&line);
 }
 
-int dialog_add_field(struct dialog *d, const char *label, const char *value)
+int views_dialog_add_field(struct views_dialog *d, const char *label, const char *value)
 {
 	if (d->n_fields == DIALOG_FIELDS_MAX)
 		return -1;
-	struct field *field = &d->fields[d->n_fields];
+	struct views_field *field = &d->fields[d->n_fields];
 	field->label = x_strdup(label);
-	edit_init(&field->edit, value);
+	views_edit_init(&field->edit, value);
 	return d->n_fields++;
 }
 
-int dialog_add_switch(struct dialog *d, const char *label, bool on)
+int views_dialog_add_switch(struct views_dialog *d, const char *label, bool on)
 {
-	int i = dialog_add_field(d, label, "");
+	int i = views_dialog_add_field(d, label, "");
 	if (i >= 0) {
 		d->fields[i].is_switch = true;
 		d->fields[i].on = on;
@@ -150,7 +150,7 @@ int dialog_add_switch(struct dialog *d, const char *label, bool on)
 	return i;
 }
 
-static bool has_letter(const struct dialog *d, uint32_t letter)
+static bool has_letter(const struct views_dialog *d, uint32_t letter)
 {
 	for (int i = 0; i < d->n_buttons; i++)
 		if (d->buttons[i].letter == letter)
@@ -158,7 +158,7 @@ static bool has_letter(const struct dialog *d, uint32_t letter)
 	return false;
 }
 
-int dialog_add_button(struct dialog *d, const char *label)
+int views_dialog_add_button(struct views_dialog *d, const char *label)
 {
 	if (d->n_buttons == DIALOG_BUTTONS_MAX)
 		return -1;
@@ -181,12 +181,12 @@ int dialog_add_button(struct dialog *d, const char *label)
 	return d->n_buttons++;
 }
 
-void dialog_focus_button(struct dialog *d, int button)
+void views_dialog_focus_button(struct views_dialog *d, int button)
 {
 	d->focus = d->n_fields + button;
 }
 
-void dialog_set_field_error(struct dialog *d, int field, const char *text)
+void views_dialog_set_field_error(struct views_dialog *d, int field, const char *text)
 {
 	if (field < 0 || field >= d->n_fields)
 		return;
@@ -196,7 +196,7 @@ void dialog_set_field_error(struct dialog *d, int field, const char *text)
 		d->focus = field;
 }
 
-void dialog_set_check(struct dialog *d, dialog_check_fn *check)
+void views_dialog_set_check(struct views_dialog *d, views_dialog_check_fn *check)
 {
 	d->check = check;
 }
@@ -210,17 +210,18 @@ static void set_string(char **at, const char *text)
 	*at = copy;
 }
 
-void dialog_set_serial(struct dialog *d, uint64_t serial)
+void views_dialog_set_serial(struct views_dialog *d, uint64_t serial)
 {
 	d->serial = serial;
 }
 
-uint64_t dialog_serial(const struct dialog *d)
+uint64_t views_dialog_serial(const struct views_dialog *d)
 {
 	return d->serial;
 }
 
-void dialog_set_surprise(struct dialog *d, const struct dialog_surprise *surprise)
+void views_dialog_set_surprise(
+	struct views_dialog *d, const struct views_dialog_surprise *surprise)
 {
 	d->is_surprise = true;
 	d->has_keys = surprise->has_keys;
@@ -229,7 +230,7 @@ void dialog_set_surprise(struct dialog *d, const struct dialog_surprise *surpris
 	set_string(&d->suffix, surprise->suffix);
 }
 
-bool dialog_has_fields(const struct dialog *d)
+bool views_dialog_has_fields(const struct views_dialog *d)
 {
 	for (int i = 0; i < d->n_fields; i++)
 		if (!d->fields[i].is_switch)
@@ -237,32 +238,32 @@ bool dialog_has_fields(const struct dialog *d)
 	return false;
 }
 
-bool dialog_is_notice(const struct dialog *d)
+bool views_dialog_is_notice(const struct views_dialog *d)
 {
 	return d->n_buttons <= 1 && !d->n_fields;
 }
 
-struct region dialog_place(const struct dialog *d)
+struct draw_region views_dialog_place(const struct views_dialog *d)
 {
 	return d->at;
 }
 
-const char *dialog_field(const struct dialog *d, int field)
+const char *views_dialog_field(const struct views_dialog *d, int field)
 {
 	return d->fields[field].edit.text.p;
 }
 
-bool dialog_switch(const struct dialog *d, int field)
+bool views_dialog_switch(const struct views_dialog *d, int field)
 {
 	return d->fields[field].on;
 }
 
-static int fold_all(const struct dialog *d, int cols, struct slice lines[LINES_MAX])
+static int fold_all(const struct views_dialog *d, int cols, struct slice lines[LINES_MAX])
 {
 	struct slice rest = { d->text.p, d->text.n };
 	int n = 0;
 	while (rest.n && n < LINES_MAX) {
-		size_t skip, bytes = fold_next(rest, cols, &skip);
+		size_t skip, bytes = views_wrap_next(rest, cols, &skip);
 		lines[n++] = (struct slice){ rest.p, bytes };
 		rest.p += bytes + skip;
 		rest.n -= bytes + skip;
@@ -270,12 +271,12 @@ static int fold_all(const struct dialog *d, int cols, struct slice lines[LINES_M
 	return n;
 }
 
-static int button_cols(const struct dialog *d, int i)
+static int button_cols(const struct views_dialog *d, int i)
 {
-	return text_cols(d->buttons[i].label) + 4;
+	return draw_text_cols(d->buttons[i].label) + 4;
 }
 
-static int buttons_cols(const struct dialog *d)
+static int buttons_cols(const struct views_dialog *d)
 {
 	int sum = 0;
 	for (int i = 0; i < d->n_buttons; i++)
@@ -284,7 +285,7 @@ static int buttons_cols(const struct dialog *d)
 }
 
 /* How many buttons from `first` on fit into one row, at least one. */
-static int buttons_of_row(const struct dialog *d, int first, int cols, int *used)
+static int buttons_of_row(const struct views_dialog *d, int first, int cols, int *used)
 {
 	int n = 0;
 	*used = 0;
@@ -298,7 +299,7 @@ static int buttons_of_row(const struct dialog *d, int first, int cols, int *used
 	return n;
 }
 
-static int button_rows(const struct dialog *d, int cols)
+static int button_rows(const struct views_dialog *d, int cols)
 {
 	int rows = 0, used;
 	for (int i = 0; i < d->n_buttons; rows++)
@@ -306,67 +307,71 @@ static int button_rows(const struct dialog *d, int cols)
 	return rows;
 }
 
-static int label_cols(const struct dialog *d)
+static int label_cols(const struct views_dialog *d)
 {
 	int widest = 0;
 	for (int i = 0; i < d->n_fields; i++) {
-		int cols = d->fields[i].is_switch ? 0 : text_cols(d->fields[i].label);
+		int cols = d->fields[i].is_switch ? 0 : draw_text_cols(d->fields[i].label);
 		widest = cols > widest ? cols : widest;
 	}
 	return widest;
 }
 
-static void draw_field(
-	struct dialog *d, int i, struct region inside, int row, const struct theme *theme)
+static void draw_field(struct views_dialog *d, int i, struct draw_region inside, int row,
+	const struct draw_theme *theme)
 {
-	struct field *field = &d->fields[i];
+	struct views_field *field = &d->fields[i];
 	bool focused = d->focus == i && (d->has_keys || !d->is_surprise);
-	struct style plain = theme_style(theme, ROLE_DIALOG);
-	field->at = region_sub(inside, 0, row, inside.cols, 1);
+	struct draw_style plain = theme_style(theme, ROLE_DIALOG);
+	field->at = draw_region_sub(inside, 0, row, inside.cols, 1);
 	if (field->is_switch) {
-		struct style style = focused ? theme_style(theme, ROLE_BUTTON_ACTIVE) : plain;
-		region_text(inside, row, 0, inside.cols, style, field->on ? "[x] " : "[ ] ");
-		region_text(inside, row, 4, inside.cols - 4, style, field->label);
+		struct draw_style style =
+			focused ? theme_style(theme, ROLE_BUTTON_ACTIVE) : plain;
+		draw_region_text(
+			inside, row, 0, inside.cols, style, field->on ? "[x] " : "[ ] ");
+		draw_region_text(inside, row, 4, inside.cols - 4, style, field->label);
 		return;
 	}
 	int labels = label_cols(d);
 	if (labels > inside.cols / 2)
 		labels = inside.cols / 2;
-	region_text(inside, row, 0, labels, plain, field->label);
-	edit_draw(&field->edit, inside, row, labels + 1, inside.cols - labels - 1,
+	draw_region_text(inside, row, 0, labels, plain, field->label);
+	views_edit_draw(&field->edit, inside, row, labels + 1, inside.cols - labels - 1,
 		theme_style(theme, ROLE_INPUT), focused);
 }
 
-static void draw_button(struct dialog *d, int i, struct region at, const struct theme *theme)
+static void draw_button(
+	struct views_dialog *d, int i, struct draw_region at, const struct draw_theme *theme)
 {
 	struct button *button = &d->buttons[i];
 	bool is_focused = d->focus == d->n_fields + i && (d->has_keys || !d->is_surprise);
-	struct style style = theme_style(theme, is_focused ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
+	struct draw_style style =
+		theme_style(theme, is_focused ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
 	button->at = at;
-	region_fill(at, style);
-	region_text(at, 0, 0, 2, style, is_focused ? "[ " : "  ");
-	region_text(at, 0, 2, at.cols - 4, style, button->label);
-	region_text(at, 0, at.cols - 2, 2, style, is_focused ? " ]" : "  ");
+	draw_region_fill(at, style);
+	draw_region_text(at, 0, 0, 2, style, is_focused ? "[ " : "  ");
+	draw_region_text(at, 0, 2, at.cols - 4, style, button->label);
+	draw_region_text(at, 0, at.cols - 2, 2, style, is_focused ? " ]" : "  ");
 	if (button->letter_at >= 0 && !d->is_surprise)
-		region_add_attrs(at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
+		draw_region_add_attrs(at, 0, 2 + button->letter_at, 1, DRAW_UNDERLINE);
 }
 
-static void draw_buttons(
-	struct dialog *d, struct region inside, int row, const struct theme *theme)
+static void draw_buttons(struct views_dialog *d, struct draw_region inside, int row,
+	const struct draw_theme *theme)
 {
 	for (int i = 0; i < d->n_buttons; row++) {
 		int used, n = buttons_of_row(d, i, inside.cols, &used);
 		int col = inside.cols > used ? inside.cols - used : 0;
 		for (int end = i + n; i < end; i++) {
 			int cols = button_cols(d, i);
-			draw_button(d, i, region_sub(inside, col, row, cols, 1), theme);
+			draw_button(d, i, draw_region_sub(inside, col, row, cols, 1), theme);
 			col += cols + 1;
 		}
 	}
 }
 
 /* Fields and what is wrong with them. */
-static int field_rows(const struct dialog *d)
+static int field_rows(const struct views_dialog *d)
 {
 	int rows = d->n_fields;
 	for (int i = 0; i < d->n_fields; i++)
@@ -374,21 +379,21 @@ static int field_rows(const struct dialog *d)
 	return rows;
 }
 
-static void draw_fields(
-	struct dialog *d, struct region inside, int row, const struct theme *theme)
+static void draw_fields(struct views_dialog *d, struct draw_region inside, int row,
+	const struct draw_theme *theme)
 {
-	struct style bad = theme_style(theme, ROLE_DIALOG);
+	struct draw_style bad = theme_style(theme, ROLE_DIALOG);
 	bad.fg = theme_style(theme, ROLE_ERROR).fg;
 	bad.attrs |= theme_style(theme, ROLE_ERROR).attrs;
 	for (int i = 0; i < d->n_fields; i++) {
 		draw_field(d, i, inside, row++, theme);
 		if (d->fields[i].error)
-			region_textf(inside, row++, 2, inside.cols - 2, bad, "! %s",
+			draw_region_textf(inside, row++, 2, inside.cols - 2, bad, "! %s",
 				d->fields[i].error);
 	}
 }
 
-static void title_of(const struct dialog *d, struct str *out)
+static void title_of(const struct views_dialog *d, struct str *out)
 {
 	str_add(out, d->title);
 	if (d->suffix)
@@ -396,23 +401,24 @@ static void title_of(const struct dialog *d, struct str *out)
 }
 
 /* The columns inside of a box without fields: no wider than what it says. */
-static int needed_cols(
-	const struct dialog *d, const struct slice *lines, int n_lines, const char *heading)
+static int needed_cols(const struct views_dialog *d, const struct slice *lines, int n_lines,
+	const char *heading)
 {
 	int widest = buttons_cols(d);
 	for (int i = 0; i < n_lines; i++) {
 		char *line = x_strndup(lines[i].p, lines[i].n);
-		int used = text_cols(line);
+		int used = draw_text_cols(line);
 		widest = used > widest ? used : widest;
 		free(line);
 	}
-	int title = text_cols(heading) + 4;
+	int title = draw_text_cols(heading) + 4;
 	widest = title > widest ? title : widest;
-	int footer = d->footer ? text_cols(d->footer) + 4 : 0;
+	int footer = d->footer ? draw_text_cols(d->footer) + 4 : 0;
 	return footer > widest ? footer : widest;
 }
 
-void dialog_draw(struct dialog *d, struct region screen, const struct theme *theme)
+void views_dialog_draw(
+	struct views_dialog *d, struct draw_region screen, const struct draw_theme *theme)
 {
 	struct slice lines[LINES_MAX];
 	struct str heading;
@@ -442,59 +448,59 @@ void dialog_draw(struct dialog *d, struct region screen, const struct theme *the
 	int top = !d->is_surprise ? (screen.rows - rows) / 2
 		  : d->at_bottom  ? screen.rows - rows
 				  : 0;
-	struct region box =
-		region_sub(screen, (screen.cols - cols) / 2, top > 0 ? top : 0, cols, rows);
+	struct draw_region box = draw_region_sub(
+		screen, (screen.cols - cols) / 2, top > 0 ? top : 0, cols, rows);
 	d->at = box;
-	struct style plain = theme_style(theme, ROLE_DIALOG);
-	region_fill(box, plain);
-	struct style border = theme_style(theme, ROLE_DIALOG_BORDER);
-	struct style title = theme_style(theme, ROLE_DIALOG_TITLE);
+	struct draw_style plain = theme_style(theme, ROLE_DIALOG);
+	draw_region_fill(box, plain);
+	struct draw_style border = theme_style(theme, ROLE_DIALOG_BORDER);
+	struct draw_style title = theme_style(theme, ROLE_DIALOG_TITLE);
 	if (d->is_error) {
 		border.fg = theme_style(theme, ROLE_ERROR).fg;
 		title.fg = border.fg;
 		title.attrs |= theme_style(theme, ROLE_ERROR).attrs;
 	}
-	struct region inside = region_box(box, border, title, heading.p);
+	struct draw_region inside = draw_region_box(box, border, title, heading.p);
 	str_deinit(&heading);
 	if (d->footer && box.rows > 1)
-		region_textf(box, box.rows - 1, 2, box.cols - 4, title, " %s ", d->footer);
-	inside = region_sub(inside, 1, 0, inside.cols - 2, inside.rows);
-	struct surface_cursor none = { 0 };
+		draw_region_textf(box, box.rows - 1, 2, box.cols - 4, title, " %s ", d->footer);
+	inside = draw_region_sub(inside, 1, 0, inside.cols - 2, inside.rows);
+	struct draw_surface_cursor none = { 0 };
 	if (!d->is_surprise || d->has_keys)
-		surface_set_cursor(screen.surface, &none);
+		draw_surface_set_cursor(screen.surface, &none);
 	for (int i = 0; i < shown; i++)
-		region_slice(inside, i, 0, inside.cols, plain, lines[i + d->scroll]);
+		draw_region_slice(inside, i, 0, inside.cols, plain, lines[i + d->scroll]);
 	if (d->scroll < d->scroll_max && shown > 0)
-		region_text(inside, shown - 1, inside.cols - 1, 1, border, "↓");
+		draw_region_text(inside, shown - 1, inside.cols - 1, 1, border, "↓");
 	draw_fields(d, inside, shown + (d->n_fields && shown ? gap : 0), theme);
 	if (d->n_buttons)
 		draw_buttons(d, inside, inside.rows - n_rows, theme);
 }
 
-static void move_focus(struct dialog *d, int by)
+static void move_focus(struct views_dialog *d, int by)
 {
 	int n = d->n_fields + d->n_buttons;
 	if (n)
 		d->focus = (d->focus + by + n) % n;
 }
 
-static bool press(struct dialog *d, int button)
+static bool press(struct views_dialog *d, int button)
 {
 	struct err err = { 0 };
 	int field = -1;
 	if (button < 0 || button >= d->n_buttons)
 		return false;
 	for (int i = 0; i < d->n_fields; i++)
-		dialog_set_field_error(d, i, NULL);
+		views_dialog_set_field_error(d, i, NULL);
 	if (button == 0 && d->check && !d->check(d->arg, d, &field, &err)) {
-		dialog_set_field_error(d, field < 0 ? 0 : field, err.msg);
+		views_dialog_set_field_error(d, field < 0 ? 0 : field, err.msg);
 		return false;
 	}
 	d->answer = button;
 	return true;
 }
 
-static bool letter_key(struct dialog *d, const struct key *key)
+static bool letter_key(struct views_dialog *d, const struct draw_key *key)
 {
 	bool in_field = d->focus < d->n_fields && !d->fields[d->focus].is_switch;
 	if (key->sym != KEY_NONE || in_field || d->is_surprise)
@@ -507,15 +513,15 @@ static bool letter_key(struct dialog *d, const struct key *key)
 	return false;
 }
 
-static bool is_cancel(const struct key *key)
+static bool is_cancel(const struct draw_key *key)
 {
 	return key->sym == KEY_SYM_ESCAPE ||
 	       (key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c');
 }
 
-bool dialog_key(struct dialog *d, const struct key *key)
+bool views_dialog_key(struct views_dialog *d, const struct draw_key *key)
 {
-	struct field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
+	struct views_field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
 	if (is_cancel(key)) {
 		if (d->is_surprise) /* whoever has lost the box from their eyes must not answer it */
 			return false;
@@ -528,7 +534,7 @@ bool dialog_key(struct dialog *d, const struct key *key)
 		field->on = !field->on;
 		return false;
 	}
-	if (field && !field->is_switch && edit_key(&field->edit, key))
+	if (field && !field->is_switch && views_edit_key(&field->edit, key))
 		return false;
 	switch (key->sym) {
 	case KEY_SYM_ENTER:
@@ -561,7 +567,7 @@ bool dialog_key(struct dialog *d, const struct key *key)
 	}
 }
 
-bool dialog_mouse(struct dialog *d, const struct mouse *mouse)
+bool views_dialog_mouse(struct views_dialog *d, const struct draw_mouse *mouse)
 {
 	if (mouse->action == MOUSE_WHEEL_UP && d->scroll > 0)
 		d->scroll--;
@@ -570,10 +576,10 @@ bool dialog_mouse(struct dialog *d, const struct mouse *mouse)
 	if (mouse->action != MOUSE_PRESS || mouse->button != 1)
 		return false;
 	for (int i = 0; i < d->n_buttons; i++)
-		if (region_contains(d->buttons[i].at, mouse->col, mouse->row))
+		if (draw_region_contains(d->buttons[i].at, mouse->col, mouse->row))
 			return press(d, i);
 	for (int i = 0; i < d->n_fields; i++)
-		if (region_contains(d->fields[i].at, mouse->col, mouse->row)) {
+		if (draw_region_contains(d->fields[i].at, mouse->col, mouse->row)) {
 			d->focus = i;
 			if (d->fields[i].is_switch)
 				d->fields[i].on = !d->fields[i].on;
@@ -581,13 +587,13 @@ bool dialog_mouse(struct dialog *d, const struct mouse *mouse)
 	return false;
 }
 
-void dialog_paste(struct dialog *d, struct slice text)
+void views_dialog_paste(struct views_dialog *d, struct slice text)
 {
 	if (d->focus < d->n_fields && !d->fields[d->focus].is_switch)
-		edit_insert(&d->fields[d->focus].edit, text);
+		views_edit_insert(&d->fields[d->focus].edit, text);
 }
 
-void dialog_answer(struct dialog *d)
+void views_dialog_answer(struct views_dialog *d)
 {
 	if (d->done)
 		d->done(d->arg, d, d->answer);

@@ -4,25 +4,25 @@
 
 #include "engine/base/safe_text.h"
 
-void edit_init(struct edit *edit, const char *text)
+void views_edit_init(struct views_edit *edit, const char *text)
 {
 	str_init(&edit->text, EDIT_BYTES_MAX);
-	edit_set(edit, text ? text : "");
+	views_edit_set(edit, text ? text : "");
 }
 
-void edit_deinit(struct edit *edit)
+void views_edit_deinit(struct views_edit *edit)
 {
 	str_deinit(&edit->text);
 }
 
-void edit_set(struct edit *edit, const char *text)
+void views_edit_set(struct views_edit *edit, const char *text)
 {
 	str_clear(&edit->text);
 	str_add(&edit->text, text);
 	edit->at = edit->text.n;
 }
 
-static size_t before(const struct edit *edit, size_t at)
+static size_t before(const struct views_edit *edit, size_t at)
 {
 	if (at == 0)
 		return 0;
@@ -32,7 +32,7 @@ static size_t before(const struct edit *edit, size_t at)
 	return at;
 }
 
-static size_t after(const struct edit *edit, size_t at)
+static size_t after(const struct views_edit *edit, size_t at)
 {
 	if (at >= edit->text.n)
 		return edit->text.n;
@@ -42,7 +42,7 @@ static size_t after(const struct edit *edit, size_t at)
 	return at;
 }
 
-static void cut(struct edit *edit, size_t from, size_t to)
+static void cut(struct views_edit *edit, size_t from, size_t to)
 {
 	struct str *text = &edit->text;
 	memmove(text->p + from, text->p + to, text->n - to + 1);
@@ -50,7 +50,7 @@ static void cut(struct edit *edit, size_t from, size_t to)
 	edit->at = from;
 }
 
-static void insert(struct edit *edit, const char *bytes, size_t n)
+static void insert(struct views_edit *edit, const char *bytes, size_t n)
 {
 	struct str *text = &edit->text;
 	if (text->n + n > EDIT_BYTES_MAX)
@@ -66,7 +66,7 @@ static void insert(struct edit *edit, const char *bytes, size_t n)
 	str_add_bytes(text, tail, n_tail);
 }
 
-void edit_insert(struct edit *edit, struct slice text)
+void views_edit_insert(struct views_edit *edit, struct slice text)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
@@ -78,7 +78,7 @@ void edit_insert(struct edit *edit, struct slice text)
 	}
 }
 
-static size_t word_start(const struct edit *edit)
+static size_t word_start(const struct views_edit *edit)
 {
 	size_t at = edit->at;
 	while (at > 0 && edit->text.p[at - 1] == ' ')
@@ -88,7 +88,7 @@ static size_t word_start(const struct edit *edit)
 	return at;
 }
 
-static bool control_key(struct edit *edit, uint32_t c)
+static bool control_key(struct views_edit *edit, uint32_t c)
 {
 	switch (c) {
 	case 'a':
@@ -120,22 +120,22 @@ static bool control_key(struct edit *edit, uint32_t c)
 	}
 }
 
-static bool insert_char(struct edit *edit, const struct key *key)
+static bool insert_char(struct views_edit *edit, const struct draw_key *key)
 {
 	char name[KEY_NAME_BYTES];
-	struct key plain = { .codepoint = key->codepoint };
+	struct draw_key plain = { .codepoint = key->codepoint };
 	if (key->codepoint < 0x20 || key->codepoint == 0x7F)
 		return false;
 	if (key->codepoint == ' ') {
 		insert(edit, " ", 1);
 		return true;
 	}
-	key_format(&plain, name);
+	draw_key_format(&plain, name);
 	insert(edit, name, strlen(name));
 	return true;
 }
 
-bool edit_key(struct edit *edit, const struct key *key)
+bool views_edit_key(struct views_edit *edit, const struct draw_key *key)
 {
 	if (key->sym == KEY_NONE) {
 		if (key->mods & MOD_CTRL)
@@ -166,7 +166,7 @@ bool edit_key(struct edit *edit, const struct key *key)
 	}
 }
 
-static int cols_between(const struct edit *edit, size_t from, size_t to)
+static int cols_between(const struct views_edit *edit, size_t from, size_t to)
 {
 	struct slice rest = { edit->text.p + from, to - from };
 	int sum = 0;
@@ -184,23 +184,24 @@ static int cols_between(const struct edit *edit, size_t from, size_t to)
 	return sum;
 }
 
-void edit_draw(const struct edit *edit, struct region region, int row, int col, int cols,
-	struct style style, bool is_focused)
+void views_edit_draw(const struct views_edit *edit, struct draw_region region, int row, int col,
+	int cols, struct draw_style style, bool is_focused)
 {
-	struct region line = region_sub(region, col, row, cols, 1);
-	region_fill(line, style);
+	struct draw_region line = draw_region_sub(region, col, row, cols, 1);
+	draw_region_fill(line, style);
 	size_t start = 0;
 	while (start < edit->at && cols_between(edit, start, edit->at) >= cols)
 		start = after(edit, start);
-	region_slice(line, 0, 0, line.cols, style,
+	draw_region_slice(line, 0, 0, line.cols, style,
 		(struct slice){ edit->text.p + start, edit->text.n - start });
 	if (is_focused && line.cols > 0) {
-		struct surface_cursor cursor = { .col = line.col +
-							cols_between(edit, start, edit->at),
+		struct draw_surface_cursor cursor = {
+			.col = line.col + cols_between(edit, start, edit->at),
 			.row = line.row,
-			.shape = CURSOR_BAR };
+			.shape = CURSOR_BAR
+		};
 		if (cursor.col >= line.col + line.cols)
 			cursor.col = line.col + line.cols - 1;
-		surface_set_cursor(region.surface, &cursor);
+		draw_surface_set_cursor(region.surface, &cursor);
 	}
 }

@@ -17,70 +17,72 @@
 
 enum { WHEEL_ROWS = 3, HEADER_ROW = 1 };
 
-static struct files *files_of(const struct view *view)
+static struct views_files *files_of(const struct view *view)
 {
-	return (struct files *)(uintptr_t)view;
+	return (struct views_files *)(uintptr_t)view;
 }
 
 /* While the quick search is on, every key is a letter of it. */
-static enum key_scope scope(const struct view *view)
+static enum views_key_scope scope(const struct view *view)
 {
 	return files_of(view)->is_searching ? SCOPE_TYPING : SCOPE_FILES;
 }
 
-static void draw_search(struct files *files, struct region r)
+static void draw_search(struct views_files *files, struct draw_region r)
 {
-	struct host *host = files->view.host;
-	struct style style = host_style(host, ROLE_BAR);
-	region_fill(r, style);
-	int col = region_text(r, 0, 0, r.cols, host_style(host, ROLE_BAR_KEY), "go to: ");
-	col += region_text(r, 0, col, r.cols - col, style, files->search.text.p);
-	struct surface_cursor cursor = { r.col + col, r.row, CURSOR_BAR, false };
+	struct views_host *host = files->view.host;
+	struct draw_style style = host_style(host, ROLE_BAR);
+	draw_region_fill(r, style);
+	int col = draw_region_text(r, 0, 0, r.cols, host_style(host, ROLE_BAR_KEY), "go to: ");
+	col += draw_region_text(r, 0, col, r.cols - col, style, files->search.text.p);
+	struct draw_surface_cursor cursor = { r.col + col, r.row, CURSOR_BAR, false };
 	if (col < r.cols)
-		surface_set_cursor(r.surface, &cursor);
+		draw_surface_set_cursor(r.surface, &cursor);
 }
 
-static void draw(struct view *view, struct region r, bool is_focused)
+static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
-	struct files *files = files_of(view);
+	struct views_files *files = files_of(view);
 	int left = (r.cols - 1) / 2;
 	files->at = r;
 	for (int i = 0; i < 2; i++)
-		files_pane_poll(&files->panes[i]);
-	files_pane_draw(&files->panes[0], region_sub(r, 0, 0, left, r.rows),
+		views_files_pane_poll(&files->panes[i]);
+	views_files_pane_draw(&files->panes[0], draw_region_sub(r, 0, 0, left, r.rows),
 		is_focused && files->active == 0);
-	region_vline(region_sub(r, left, 0, 1, r.rows), 0, host_style(view->host, ROLE_BORDER));
-	files_pane_draw(&files->panes[1], region_sub(r, left + 1, 0, r.cols - left - 1, r.rows),
+	draw_region_vline(
+		draw_region_sub(r, left, 0, 1, r.rows), 0, host_style(view->host, ROLE_BORDER));
+	views_files_pane_draw(&files->panes[1],
+		draw_region_sub(r, left + 1, 0, r.cols - left - 1, r.rows),
 		is_focused && files->active == 1);
 	if (files->is_searching && r.rows > 0) {
-		struct files_pane *pane = files_active(files);
-		draw_search(
-			files, region_sub(pane->at, 0, pane->at.rows - 1, pane->at.cols, 1));
+		struct views_files_pane *pane = files_active(files);
+		draw_search(files,
+			draw_region_sub(pane->at, 0, pane->at.rows - 1, pane->at.cols, 1));
 	}
 }
 
 /* ---- quick search */
 
-static void end_search(struct files *files)
+static void end_search(struct views_files *files)
 {
 	files->is_searching = false;
-	edit_set(&files->search, "");
+	views_edit_set(&files->search, "");
 	host_dirty(files->view.host);
 }
 
-static void search_from(struct files *files, size_t from)
+static void search_from(struct views_files *files, size_t from)
 {
-	struct files_pane *pane = files_active(files);
-	size_t row = files_pane_search(pane, from, files->search.text.p);
+	struct views_files_pane *pane = files_active(files);
+	size_t row = views_files_pane_search(pane, from, files->search.text.p);
 	if (row != (size_t)-1)
-		files_pane_move(pane, row);
+		views_files_pane_move(pane, row);
 	host_dirty(files->view.host);
 }
 
-static bool key(struct view *view, const struct key *key)
+static bool key(struct view *view, const struct draw_key *key)
 {
-	struct files *files = files_of(view);
-	struct files_pane *pane = files_active(files);
+	struct views_files *files = files_of(view);
+	struct views_files_pane *pane = files_active(files);
 	if (!files->is_searching)
 		return false;
 	bool is_ctrl = key->sym == KEY_NONE && key->mods == MOD_CTRL;
@@ -89,56 +91,56 @@ static bool key(struct view *view, const struct key *key)
 		end_search(files);
 	else if (key->sym == KEY_SYM_DOWN || (is_ctrl && key->codepoint == 's'))
 		search_from(files, pane->cursor + 1);
-	else if (edit_key(&files->search, key))
+	else if (views_edit_key(&files->search, key))
 		search_from(files, pane->cursor);
 	return true;
 }
 
 /* ---- the mouse */
 
-static struct files_pane *pane_at(struct files *files, int col, int row)
+static struct views_files_pane *pane_at(struct views_files *files, int col, int row)
 {
 	for (int i = 0; i < 2; i++)
-		if (region_contains(files->panes[i].at, col, row))
+		if (draw_region_contains(files->panes[i].at, col, row))
 			return &files->panes[i];
 	return NULL;
 }
 
 /* A click on a folder of the path goes there. */
-static void press_path(struct files_pane *pane, int col)
+static void press_path(struct views_files_pane *pane, int col)
 {
 	char shown[4096];
-	int start = text_cols(files_pane_name(pane)) + 1;
+	int start = draw_text_cols(views_files_pane_name(pane)) + 1;
 	snprintf(shown, sizeof shown, "%s%s", pane->is_local ? "" : "/", pane->path);
 	/* a path that was cut at its front has no honest positions */
-	if (start > pane->at.cols / 2 || start + text_cols(shown) > pane->at.cols)
+	if (start > pane->at.cols / 2 || start + draw_text_cols(shown) > pane->at.cols)
 		return;
 	for (size_t n = 1; shown[n]; n++) {
 		if (shown[n] != '/')
 			continue;
 		char *upto = x_strndup(shown, n);
-		bool is_hit = start + text_cols(upto) > col - pane->at.col;
+		bool is_hit = start + draw_text_cols(upto) > col - pane->at.col;
 		free(upto);
 		if (!is_hit)
 			continue;
 		size_t skip = pane->is_local ? 0 : 1;
 		char *path = n > skip ? x_strndup(shown + skip, n - skip) : x_strdup("");
-		files_pane_go(pane, path, NULL);
+		views_files_pane_go(pane, path, NULL);
 		free(path);
 		return;
 	}
 }
 
-static void press_header(struct files_pane *pane, int col)
+static void press_header(struct views_files_pane *pane, int col)
 {
 	for (int i = 0; i < FILES_COLUMN_COUNT; i++)
 		if (pane->column_at[i] >= 0 && col - pane->at.col >= pane->column_at[i] &&
 			col - pane->at.col < pane->column_at[i] + pane->column_cols[i])
-			files_pane_sort(pane, (enum files_column)i);
+			views_files_pane_sort(pane, (enum views_files_column)i);
 }
 
-static void press(struct files *files, struct files_pane *pane, const struct mouse *mouse,
-	int col, int row)
+static void press(struct views_files *files, struct views_files_pane *pane,
+	const struct draw_mouse *mouse, int col, int row)
 {
 	size_t at;
 	files->active = (int)(pane - files->panes);
@@ -147,23 +149,23 @@ static void press(struct files *files, struct files_pane *pane, const struct mou
 		press_path(pane, col);
 	} else if (mouse->button == 1 && row == pane->at.row + HEADER_ROW) {
 		press_header(pane, col);
-	} else if (files_pane_row_at(pane, col, row, &at)) {
-		const struct file_entry *entry = files_pane_at(pane, at);
-		files_pane_move(pane, at);
+	} else if (views_files_pane_row_at(pane, col, row, &at)) {
+		const struct views_file_entry *entry = views_files_pane_at(pane, at);
+		views_files_pane_move(pane, at);
 		if (mouse->button == 3 || mouse->mods & MOD_CTRL) {
 			files->is_sweep_on = entry && !entry->is_marked;
-			files_pane_mark(pane, at, files->is_sweep_on);
+			views_files_pane_mark(pane, at, files->is_sweep_on);
 		} else if (mouse->button == 1 && mouse->clicks == 2) {
-			files_enter(files);
+			views_files_enter(files);
 		}
 	}
 }
 
-static bool mouse(struct view *view, const struct mouse *mouse)
+static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
-	struct files *files = files_of(view);
+	struct views_files *files = files_of(view);
 	int col = mouse->col + files->at.col, row = mouse->row + files->at.row;
-	struct files_pane *pane = pane_at(files, col, row);
+	struct views_files_pane *pane = pane_at(files, col, row);
 	size_t at;
 	if (files->is_searching && mouse->action == MOUSE_PRESS)
 		end_search(files);
@@ -171,20 +173,20 @@ static bool mouse(struct view *view, const struct mouse *mouse)
 		return true;
 	switch (mouse->action) {
 	case MOUSE_WHEEL_UP:
-		files_pane_move(
+		views_files_pane_move(
 			pane, pane->cursor > WHEEL_ROWS ? pane->cursor - WHEEL_ROWS : 0);
 		break;
 	case MOUSE_WHEEL_DOWN:
-		files_pane_move(pane, pane->cursor + WHEEL_ROWS);
+		views_files_pane_move(pane, pane->cursor + WHEEL_ROWS);
 		break;
 	case MOUSE_PRESS:
 		press(files, pane, mouse, col, row);
 		break;
 	case MOUSE_DRAG: /* with the right button: marks what it passes */
 		if (mouse->button == 3 && pane == files_active(files) &&
-			files_pane_row_at(pane, col, row, &at)) {
-			files_pane_move(pane, at);
-			files_pane_mark(pane, at, files->is_sweep_on);
+			views_files_pane_row_at(pane, col, row, &at)) {
+			views_files_pane_move(pane, at);
+			views_files_pane_mark(pane, at, files->is_sweep_on);
 		}
 		break;
 	default:
@@ -195,19 +197,19 @@ static bool mouse(struct view *view, const struct mouse *mouse)
 
 /* ---- drag and drop */
 
-static bool drag_begin(struct view *view, int col, int row, struct drag *drag)
+static bool drag_begin(struct view *view, int col, int row, struct views_drag *drag)
 {
-	struct files *files = files_of(view);
+	struct views_files *files = files_of(view);
 	size_t at, n;
 	col += files->at.col;
 	row += files->at.row;
-	struct files_pane *pane = pane_at(files, col, row);
-	if (!pane || !files_pane_row_at(pane, col, row, &at))
+	struct views_files_pane *pane = pane_at(files, col, row);
+	if (!pane || !views_files_pane_row_at(pane, col, row, &at))
 		return false;
-	struct file_entry *entry = files_pane_at(pane, at);
+	struct views_file_entry *entry = views_files_pane_at(pane, at);
 	if (!entry)
 		return false;
-	struct file_entry **chosen = files_pane_chosen(pane, &n);
+	struct views_file_entry **chosen = views_files_pane_chosen(pane, &n);
 	if (!entry->is_marked) { /* what is held, not what is marked elsewhere */
 		chosen[0] = entry;
 		n = 1;
@@ -217,7 +219,7 @@ static bool drag_begin(struct view *view, int col, int row, struct drag *drag)
 	if (!pane->is_local)
 		drag->runtime = engine_runtime(view->host->engine, pane->uid, &err);
 	if (!pane->is_local && !drag->runtime) {
-		host_failf(view->host, &err, "Cannot take %s", entry->name);
+		views_host_failf(view->host, &err, "Cannot take %s", entry->name);
 		free(chosen);
 		return false;
 	}
@@ -225,10 +227,10 @@ static bool drag_begin(struct view *view, int col, int row, struct drag *drag)
 	drag->paths = x_calloc(n, sizeof *drag->paths);
 	drag->n_paths = n;
 	for (size_t i = 0; i < n; i++)
-		drag->paths[i] = files_pane_join(pane, chosen[i]->name);
+		drag->paths[i] = views_files_pane_join(pane, chosen[i]->name);
 	if (n == 1)
 		snprintf(drag->label, sizeof drag->label, "%.50s%s", entry->name,
-			file_is_folder(entry) ? "/" : "");
+			views_file_is_folder(entry) ? "/" : "");
 	else
 		snprintf(drag->label, sizeof drag->label, "%zu entries", n);
 	free(chosen);
@@ -237,17 +239,17 @@ static bool drag_begin(struct view *view, int col, int row, struct drag *drag)
 
 static void drag_leave(struct view *view)
 {
-	struct files *files = files_of(view);
+	struct views_files *files = files_of(view);
 	for (int i = 0; i < 2; i++)
 		files->panes[i].is_hovered = false;
 	host_dirty(view->host);
 }
 
 /* Where a drop at that place would go: a folder's path, free(); NULL: nowhere. */
-static char *drop_target(struct files *files, const struct drag *drag, int col, int row,
-	struct files_pane **pane_out)
+static char *drop_target(struct views_files *files, const struct views_drag *drag, int col,
+	int row, struct views_files_pane **pane_out)
 {
-	struct files_pane *pane = pane_at(files, col, row);
+	struct views_files_pane *pane = pane_at(files, col, row);
 	size_t at;
 	if (!pane || (!pane->is_complete && !pane->is_reading) ||
 		(pane->is_local && !drag->runtime))
@@ -255,18 +257,18 @@ static char *drop_target(struct files *files, const struct drag *drag, int col, 
 	*pane_out = pane;
 	pane->hover_row = (size_t)HOVER_WHOLE;
 	char *target = NULL;
-	if (files_pane_row_at(pane, col, row, &at)) {
-		const struct file_entry *entry = files_pane_at(pane, at);
+	if (views_files_pane_row_at(pane, col, row, &at)) {
+		const struct views_file_entry *entry = views_files_pane_at(pane, at);
 		if (!entry)
-			target = files_pane_parent(pane);
-		else if (file_is_folder(entry))
-			target = files_pane_join(pane, entry->name);
+			target = views_files_pane_parent(pane);
+		else if (views_file_is_folder(entry))
+			target = views_files_pane_join(pane, entry->name);
 		if (target)
 			pane->hover_row = at;
 	}
 	if (!target)
 		target = x_strdup(pane->path);
-	if (!files_pane_is_same_place(pane, drag->runtime == NULL, drag->uid))
+	if (!views_files_pane_is_same_place(pane, drag->runtime == NULL, drag->uid))
 		return target;
 	/* not into itself, and not to where it is */
 	for (size_t i = 0; i < drag->n_paths; i++) {
@@ -285,10 +287,10 @@ static char *drop_target(struct files *files, const struct drag *drag, int col, 
 	return target;
 }
 
-static bool drag_hover(struct view *view, const struct drag *drag, int col, int row)
+static bool drag_hover(struct view *view, const struct views_drag *drag, int col, int row)
 {
-	struct files *files = files_of(view);
-	struct files_pane *pane;
+	struct views_files *files = files_of(view);
+	struct views_files_pane *pane;
 	drag_leave(view);
 	char *target =
 		drop_target(files, drag, col + files->at.col, row + files->at.row, &pane);
@@ -298,24 +300,24 @@ static bool drag_hover(struct view *view, const struct drag *drag, int col, int 
 	return target != NULL;
 }
 
-static void drop(struct view *view, const struct drag *drag, int col, int row)
+static void drop(struct view *view, const struct views_drag *drag, int col, int row)
 {
-	struct files *files = files_of(view);
-	struct files_pane *pane;
+	struct views_files *files = files_of(view);
+	struct views_files_pane *pane;
 	char *target =
 		drop_target(files, drag, col + files->at.col, row + files->at.row, &pane);
 	if (!target)
 		return;
-	struct copies_request request = {
+	struct views_transfers_request request = {
 		.from = { drag->runtime == NULL, drag->uid },
-		.to = files_pane_place(pane),
+		.to = views_files_pane_place(pane),
 		.paths = (const char *const *)drag->paths,
 		.n = drag->n_paths,
 		.to_dir = target,
 	};
 	struct err err;
-	if (!copies_start(view->host->copies, &request, &err))
-		host_failf(view->host, &err, "Cannot copy %s", drag->label);
+	if (!views_transfers_start(view->host->copies, &request, &err))
+		views_host_failf(view->host, &err, "Cannot copy %s", drag->label);
 	free(target);
 }
 
@@ -323,16 +325,16 @@ static void drop(struct view *view, const struct drag *drag, int col, int row)
 
 static void changed(struct view *view)
 {
-	struct files *files = files_of(view);
+	struct views_files *files = files_of(view);
 	for (int i = 0; i < 2; i++)
-		files_pane_follow(&files->panes[i]);
+		views_files_pane_follow(&files->panes[i]);
 }
 
 static size_t targets(const struct view *view, const char **uids, size_t max)
 {
-	const struct files *files = files_of(view);
+	const struct views_files *files = files_of(view);
 	for (int i = 0; i < 2 && max; i++) {
-		const struct files_pane *pane =
+		const struct views_files_pane *pane =
 			&files->panes[i ? !files->active : files->active];
 		if (pane->is_local || !pane->uid)
 			continue;
@@ -344,7 +346,7 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 
 static void filter(struct view *view, const char *text)
 {
-	files_pane_filter(files_active(files_of(view)), text);
+	views_files_pane_filter(files_active(files_of(view)), text);
 }
 
 static const char *filter_text(const struct view *view)
@@ -354,10 +356,10 @@ static const char *filter_text(const struct view *view)
 
 static void title(const struct view *view, struct str *out)
 {
-	const struct files *files = files_of(view);
+	const struct views_files *files = files_of(view);
 	const char *names[2];
 	for (int i = 0; i < 2; i++)
-		names[i] = files_pane_name(&files->panes[i]);
+		names[i] = views_files_pane_name(&files->panes[i]);
 	if (files->panes[0].is_local != files->panes[1].is_local)
 		str_addf(out, "files %s", names[files->panes[0].is_local]);
 	else
@@ -366,37 +368,38 @@ static void title(const struct view *view, struct str *out)
 
 static const char *busy(const struct view *view, struct str *into)
 {
-	return files_delete_busy(files_of(view)->deletion, into);
+	return views_files_delete_busy(files_of(view)->deletion, into);
 }
 
 static bool shows(const struct view *view, const struct view_args *args)
 {
-	const struct files *files = files_of(view);
+	const struct views_files *files = files_of(view);
 	if (args->path)
 		return false;
 	for (int i = 0; i < 2; i++)
-		if (files_pane_is_same_place(&files->panes[i], false, args->uid))
+		if (views_files_pane_is_same_place(&files->panes[i], false, args->uid))
 			return true;
 	return false;
 }
 
-static struct view *open_files(struct host *host, const struct view_args *args, struct err *err)
+static struct view *open_files(
+	struct views_host *host, const struct view_args *args, struct err *err)
 {
-	struct files *files = x_calloc(1, sizeof *files);
+	struct views_files *files = x_calloc(1, sizeof *files);
 	char *path = NULL;
 	files->view.class = &view_files;
 	files->view.host = host;
-	files_pane_init(&files->panes[0], host, true, NULL, NULL);
-	files_pane_init(&files->panes[1], host, false, args->uid, NULL);
-	edit_init(&files->search, "");
+	views_files_pane_init(&files->panes[0], host, true, NULL, NULL);
+	views_files_pane_init(&files->panes[1], host, false, args->uid, NULL);
+	views_edit_init(&files->search, "");
 	files->active = 1;
 	if (args->path) {
-		path = files_pane_resolve(&files->panes[1], args->path, err);
+		path = views_files_pane_resolve(&files->panes[1], args->path, err);
 		if (!path) {
 			view_files.free(&files->view);
 			return NULL;
 		}
-		files_pane_go(&files->panes[1], path, NULL);
+		views_files_pane_go(&files->panes[1], path, NULL);
 	}
 	free(path);
 	return &files->view;
@@ -404,20 +407,20 @@ static struct view *open_files(struct host *host, const struct view_args *args, 
 
 static void free_files(struct view *view)
 {
-	struct files *files = files_of(view);
-	files_delete_cancel(files->deletion);
+	struct views_files *files = files_of(view);
+	views_files_delete_cancel(files->deletion);
 	runtime_cancel(files->op);
-	files_asks_forget(files);
+	views_files_asks_forget(files);
 	for (int i = 0; i < 2; i++)
-		files_pane_deinit(&files->panes[i]);
-	edit_deinit(&files->search);
+		views_files_pane_deinit(&files->panes[i]);
+	views_edit_deinit(&files->search);
 	free(files);
 }
 
 const struct view_class view_files = {
 	.name = "files",
 	.scope = scope,
-	.commands = files_commands,
+	.commands = views_files_commands,
 	.n_commands = FILES_COMMANDS,
 	.open = open_files,
 	.free = free_files,
@@ -426,7 +429,7 @@ const struct view_class view_files = {
 	.key = key,
 	.mouse = mouse,
 	.changed = changed,
-	.can = files_can,
+	.can = views_files_can,
 	.targets = targets,
 	.filter = filter,
 	.filter_text = filter_text,

@@ -6,8 +6,8 @@
 #include "engine/base/map.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "tui/views/cursor_motion.h"
 #include "tui/views/dialog.h"
-#include "tui/views/move.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -19,25 +19,25 @@
 enum { NAMES_IN_QUESTION = 8, MKDIR_MS = 15 * 1000 };
 
 /* A dialog's hold on the view: either may go first. */
-struct files_ask {
-	struct files_ask *prev, *next;
-	struct files *files; /* NULL: it has gone */
-	bool (*answer)(struct files *files, const char *text, struct err *err);
+struct views_files_ask {
+	struct views_files_ask *prev, *next;
+	struct views_files *files; /* NULL: it has gone */
+	bool (*answer)(struct views_files *files, const char *text, struct err *err);
 };
 
 /* ---- dialogs with one field */
 
 static void ask_free(void *arg)
 {
-	struct files_ask *ask = arg;
+	struct views_files_ask *ask = arg;
 	if (ask->files)
 		DL_DELETE(ask->files->asks, ask);
 	free(ask);
 }
 
-void files_asks_forget(struct files *files)
+void views_files_asks_forget(struct views_files *files)
 {
-	struct files_ask *ask, *after;
+	struct views_files_ask *ask, *after;
 	DL_FOREACH_SAFE(files->asks, ask, after) {
 		DL_DELETE(files->asks, ask);
 		ask->files = NULL;
@@ -45,29 +45,29 @@ void files_asks_forget(struct files *files)
 }
 
 /* What cannot be done keeps the question open, with what was typed and why. */
-static bool do_it(void *arg, struct dialog *dialog, int *field, struct err *err)
+static bool do_it(void *arg, struct views_dialog *dialog, int *field, struct err *err)
 {
-	struct files_ask *ask = arg;
+	struct views_files_ask *ask = arg;
 	*field = 0;
-	return !ask->files || ask->answer(ask->files, dialog_field(dialog, 0), err);
+	return !ask->files || ask->answer(ask->files, views_dialog_field(dialog, 0), err);
 }
 
-static struct dialog *text_dialog(struct files *files, const char *title,
-	bool (*answer)(struct files *files, const char *text, struct err *err))
+static struct views_dialog *text_dialog(struct views_files *files, const char *title,
+	bool (*answer)(struct views_files *files, const char *text, struct err *err))
 {
-	struct files_ask *ask = x_calloc(1, sizeof *ask);
+	struct views_files_ask *ask = x_calloc(1, sizeof *ask);
 	ask->files = files;
 	ask->answer = answer;
 	DL_APPEND(files->asks, ask);
-	struct dialog *dialog = dialog_new(title, NULL, ask, ask_free);
-	dialog_set_check(dialog, do_it);
+	struct views_dialog *dialog = views_dialog_new(title, NULL, ask, ask_free);
+	views_dialog_set_check(dialog, do_it);
 	return dialog;
 }
 
-static void show_dialog(struct files *files, struct dialog *dialog, const char *ok)
+static void show_dialog(struct views_files *files, struct views_dialog *dialog, const char *ok)
 {
-	dialog_add_button(dialog, ok);
-	dialog_add_button(dialog, "&Cancel");
+	views_dialog_add_button(dialog, ok);
+	views_dialog_add_button(dialog, "&Cancel");
 	files->view.host->ops->push_dialog(files->view.host, dialog);
 }
 
@@ -75,7 +75,7 @@ static void show_dialog(struct files *files, struct dialog *dialog, const char *
 
 static bool run_side(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
+	struct views_files *files = self;
 	(void)args;
 	(void)err;
 	files->active = !files->active;
@@ -83,48 +83,48 @@ static bool run_side(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static void leave(struct files_pane *pane)
+static void leave(struct views_files_pane *pane)
 {
-	if (files_pane_is_root(pane))
+	if (views_files_pane_is_root(pane))
 		return;
-	char *parent = files_pane_parent(pane);
+	char *parent = views_files_pane_parent(pane);
 	char *name = x_strdup(path_base(pane->path));
-	files_pane_go(pane, parent, name);
+	views_files_pane_go(pane, parent, name);
 	free(parent);
 	free(name);
 }
 
-static void show_entry(struct files *files, const struct file_entry *entry)
+static void show_entry(struct views_files *files, const struct views_file_entry *entry)
 {
-	struct files_pane *pane = files_active(files);
-	char *path = files_pane_join(pane, entry->name);
+	struct views_files_pane *pane = files_active(files);
+	char *path = views_files_pane_join(pane, entry->name);
 	char size[NUM_SIZE_BYTES], date[CLOCK_RFC3339_BYTES];
-	struct dialog *dialog = dialog_new(entry->name, NULL, NULL, NULL);
-	dialog_add_textf(
-		dialog, "%s:%s%s", files_pane_name(pane), pane->is_local ? "" : "/", path);
+	struct views_dialog *dialog = views_dialog_new(entry->name, NULL, NULL, NULL);
+	views_dialog_add_textf(dialog, "%s:%s%s", views_files_pane_name(pane),
+		pane->is_local ? "" : "/", path);
 	if (entry->size_bytes >= 0)
-		dialog_add_textf(dialog, "size      %s (%lld bytes)",
+		views_dialog_add_textf(dialog, "size      %s (%lld bytes)",
 			num_format_size((uint64_t)entry->size_bytes, size),
 			(long long)entry->size_bytes);
 	if (entry->modified_s >= 0)
-		dialog_add_textf(dialog, "modified  %s",
+		views_dialog_add_textf(dialog, "modified  %s",
 			clock_format_rfc3339(entry->modified_s * 1000000000, 0, date));
 	if (entry->mode >= 0)
-		dialog_add_textf(dialog, "mode      %04o", (unsigned)entry->mode);
-	dialog_add_button(dialog, "&Close");
+		views_dialog_add_textf(dialog, "mode      %04o", (unsigned)entry->mode);
+	views_dialog_add_button(dialog, "&Close");
 	files->view.host->ops->push_dialog(files->view.host, dialog);
 	free(path);
 }
 
-void files_enter(struct files *files)
+void views_files_enter(struct views_files *files)
 {
-	struct files_pane *pane = files_active(files);
-	const struct file_entry *entry = files_pane_at(pane, pane->cursor);
-	if (files_pane_is_parent_row(pane, pane->cursor)) {
+	struct views_files_pane *pane = files_active(files);
+	const struct views_file_entry *entry = views_files_pane_at(pane, pane->cursor);
+	if (views_files_pane_is_parent_row(pane, pane->cursor)) {
 		leave(pane);
-	} else if (entry && file_is_folder(entry)) {
-		char *path = files_pane_join(pane, entry->name);
-		files_pane_go(pane, path, NULL);
+	} else if (entry && views_file_is_folder(entry)) {
+		char *path = views_files_pane_join(pane, entry->name);
+		views_files_pane_go(pane, path, NULL);
 		free(path);
 	} else if (entry) {
 		show_entry(files, entry);
@@ -135,7 +135,7 @@ static bool run_enter(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	(void)err;
-	files_enter(self);
+	views_files_enter(self);
 	return true;
 }
 
@@ -147,25 +147,25 @@ static bool run_leave(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static bool go_to(struct files *files, const char *typed, struct err *err)
+static bool go_to(struct views_files *files, const char *typed, struct err *err)
 {
-	struct files_pane *pane = files_active(files);
-	char *path = files_pane_resolve(pane, *typed ? typed : "/", err);
+	struct views_files_pane *pane = files_active(files);
+	char *path = views_files_pane_resolve(pane, *typed ? typed : "/", err);
 	if (path)
-		files_pane_go(pane, path, NULL);
+		views_files_pane_go(pane, path, NULL);
 	free(path);
 	return path != NULL;
 }
 
 static bool run_cd(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
-	struct files_pane *pane = files_active(files);
+	struct views_files *files = self;
+	struct views_files_pane *pane = files_active(files);
 	if (*args)
 		return go_to(files, args, err);
-	struct dialog *dialog = text_dialog(files, "Go to a folder", go_to);
+	struct views_dialog *dialog = text_dialog(files, "Go to a folder", go_to);
 	char *now = x_asprintf("%s%s", pane->is_local ? "" : "/", pane->path);
-	dialog_add_field(dialog, "path", now);
+	views_dialog_add_field(dialog, "path", now);
 	free(now);
 	show_dialog(files, dialog, "&Go");
 	return true;
@@ -173,49 +173,49 @@ static bool run_cd(void *self, const char *args, struct err *err)
 
 static bool run_move(void *self, const char *args, struct err *err)
 {
-	struct files_pane *pane = files_active(self);
+	struct views_files_pane *pane = files_active(self);
 	size_t at = pane->cursor;
-	if (!view_move(args, pane->rows_shown, SIZE_MAX, &at, err))
+	if (!views_cursor_motion(args, pane->rows_shown, SIZE_MAX, &at, err))
 		return false;
-	files_pane_move(pane, at);
+	views_files_pane_move(pane, at);
 	return true;
 }
 
 static bool run_mark(void *self, const char *args, struct err *err)
 {
-	struct files_pane *pane = files_active(self);
+	struct views_files_pane *pane = files_active(self);
 	(void)err;
 	if (strcmp(args, "all") == 0) { /* again: none */
-		files_pane_mark_all(pane, pane->n_marked < pane->n_shown);
+		views_files_pane_mark_all(pane, pane->n_marked < pane->n_shown);
 	} else if (strcmp(args, "none") == 0) {
-		files_pane_mark_all(pane, false);
+		views_files_pane_mark_all(pane, false);
 	} else {
-		const struct file_entry *entry = files_pane_at(pane, pane->cursor);
+		const struct views_file_entry *entry = views_files_pane_at(pane, pane->cursor);
 		if (entry)
-			files_pane_mark(pane, pane->cursor, !entry->is_marked);
-		files_pane_move(pane, pane->cursor + 1);
+			views_files_pane_mark(pane, pane->cursor, !entry->is_marked);
+		views_files_pane_move(pane, pane->cursor + 1);
 	}
 	return true;
 }
 
 static bool run_hidden(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
+	struct views_files *files = self;
 	bool on = !files_active(files)->shows_hidden;
 	(void)args;
 	(void)err;
 	for (int i = 0; i < 2; i++)
-		files_pane_show_hidden(&files->panes[i], on);
+		views_files_pane_show_hidden(&files->panes[i], on);
 	return true;
 }
 
 static bool run_refresh(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
+	struct views_files *files = self;
 	(void)args;
 	(void)err;
 	for (int i = 0; i < 2; i++)
-		files_pane_read(&files->panes[i]);
+		views_files_pane_read(&files->panes[i]);
 	return true;
 }
 
@@ -225,16 +225,16 @@ static bool run_sort(void *self, const char *args, struct err *err)
 	_Static_assert(sizeof names / sizeof names[0] == FILES_COLUMN_COUNT, "a name for each");
 	for (int i = 0; i < FILES_COLUMN_COUNT; i++)
 		if (strcmp(args, names[i]) == 0) {
-			files_pane_sort(files_active(self), (enum files_column)i);
+			views_files_pane_sort(files_active(self), (enum views_files_column)i);
 			return true;
 		}
 	return err_set(err, ERR_ARG_INVALID, "sort name, size, time or mode");
 }
 
-void files_search_begin(struct files *files)
+void views_files_search_begin(struct views_files *files)
 {
 	files->is_searching = true;
-	edit_set(&files->search, "");
+	views_edit_set(&files->search, "");
 	host_dirty(files->view.host);
 }
 
@@ -242,15 +242,15 @@ static bool run_search(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	(void)err;
-	files_search_begin(self);
+	views_files_search_begin(self);
 	return true;
 }
 
 /* ---- another sandbox on the other side */
 
 /* "namespace/name", or a name in the namespace that is looked at; when that is all of them, in any. */
-static const struct fleet_row *find_row(
-	const struct host *host, const struct fleet *fleet, const char *name, struct err *err)
+static const struct fleet_row *find_row(const struct views_host *host,
+	const struct fleet *fleet, const char *name, struct err *err)
 {
 	const char *namespace_ = host->ops->namespace_(host), *slash = strchr(name, '/');
 	if (*namespace_)
@@ -283,53 +283,53 @@ static const struct fleet_row *find_row(
 	return found;
 }
 
-static bool connect_other_side(struct files *files, const char *name, struct err *err)
+static bool connect_other_side(struct views_files *files, const char *name, struct err *err)
 {
-	struct host *host = files->view.host;
+	struct views_host *host = files->view.host;
 	struct fleet *fleet = engine_fleet(host->engine);
-	struct files_pane *other = files_other(files);
+	struct views_files_pane *other = files_other(files);
 	if (!*name || strcmp(name, "local") == 0) {
-		files_pane_connect(other, true, NULL, NULL);
+		views_files_pane_connect(other, true, NULL, NULL);
 		return true;
 	}
 	if (!fleet) { /* there is only the one */
-		files_pane_connect(other, false, NULL, NULL);
+		views_files_pane_connect(other, false, NULL, NULL);
 		return true;
 	}
 	const struct fleet_row *row = find_row(host, fleet, name, err);
 	if (row)
-		files_pane_connect(other, false, row->uid, NULL);
+		views_files_pane_connect(other, false, row->uid, NULL);
 	return row != NULL;
 }
 
 static bool run_connect(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
-	struct host *host = files->view.host;
+	struct views_files *files = self;
+	struct views_host *host = files->view.host;
 	struct fleet *fleet = engine_fleet(host->engine);
 	if (*args)
 		return connect_other_side(files, args, err);
 	if (!fleet) { /* one sandbox: nothing to choose */
-		struct files_pane *other = files_other(files);
-		files_pane_connect(other, !other->is_local, NULL, NULL);
+		struct views_files_pane *other = files_other(files);
+		views_files_pane_connect(other, !other->is_local, NULL, NULL);
 		return true;
 	}
-	struct dialog *dialog = text_dialog(files, "The other side", connect_other_side);
+	struct views_dialog *dialog = text_dialog(files, "The other side", connect_other_side);
 	const char *namespace_ = host->ops->namespace_(host);
 	int shown = 0;
-	dialog_add_text(dialog, "A sandbox by its name; empty or 'local': this machine.");
+	views_dialog_add_text(dialog, "A sandbox by its name; empty or 'local': this machine.");
 	if (!fleet_is_synced(fleet))
-		dialog_add_text(dialog, "The sandboxes have not been read yet.");
+		views_dialog_add_text(dialog, "The sandboxes have not been read yet.");
 	for (size_t i = 0; i < fleet_count(fleet) && shown < NAMES_IN_QUESTION; i++) {
 		const struct fleet_row *row = fleet_at(fleet, i);
 		bool is_here = !*namespace_ || strcmp(row->namespace_, namespace_) == 0;
 		if (row->state != FLEET_READY || !is_here)
 			continue;
-		dialog_add_textf(dialog, "  %s%s%s", *namespace_ ? "" : row->namespace_,
-			*namespace_ ? "" : "/", host_row_name(host, row->uid));
+		views_dialog_add_textf(dialog, "  %s%s%s", *namespace_ ? "" : row->namespace_,
+			*namespace_ ? "" : "/", views_host_row_name(host, row->uid));
 		shown++;
 	}
-	dialog_add_field(dialog, "name", "");
+	views_dialog_add_field(dialog, "name", "");
 	show_dialog(files, dialog, "C&onnect");
 	return true;
 }
@@ -338,42 +338,42 @@ static bool run_connect(void *self, const char *args, struct err *err)
 
 static bool run_copy(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
-	struct files_pane *from = files_active(files), *to = files_other(files);
+	struct views_files *files = self;
+	struct views_files_pane *from = files_active(files), *to = files_other(files);
 	(void)args;
-	if (files_pane_is_same_place(from, to->is_local, to->uid) &&
+	if (views_files_pane_is_same_place(from, to->is_local, to->uid) &&
 		strcmp(from->path, to->path) == 0)
 		return err_set(err, ERR_ARG_INVALID, "both sides are the same folder");
 	size_t n;
-	struct file_entry **chosen = files_pane_chosen(from, &n);
+	struct views_file_entry **chosen = views_files_pane_chosen(from, &n);
 	char **paths = x_calloc(n + 1, sizeof *paths);
 	int64_t *sizes = x_calloc(n + 1, sizeof *sizes);
 	for (size_t i = 0; i < n; i++) {
-		paths[i] = files_pane_join(from, chosen[i]->name);
-		sizes[i] = file_is_folder(chosen[i]) ? -1 : chosen[i]->size_bytes;
+		paths[i] = views_files_pane_join(from, chosen[i]->name);
+		sizes[i] = views_file_is_folder(chosen[i]) ? -1 : chosen[i]->size_bytes;
 	}
-	struct copies_request request = {
-		.from = files_pane_place(from),
-		.to = files_pane_place(to),
+	struct views_transfers_request request = {
+		.from = views_files_pane_place(from),
+		.to = views_files_pane_place(to),
 		.paths = (const char *const *)paths,
 		.sizes = sizes,
 		.n = n,
 		.to_dir = to->path,
 	};
-	bool ok = copies_start(files->view.host->copies, &request, err);
+	bool ok = views_transfers_start(files->view.host->copies, &request, err);
 	for (size_t i = 0; i < n; i++)
 		free(paths[i]);
 	free(paths);
 	free(sizes);
 	free(chosen);
 	if (ok)
-		files_pane_mark_all(from, false);
+		views_files_pane_mark_all(from, false);
 	return ok;
 }
 
 static void on_deleted(void *arg, size_t n_deleted)
 {
-	struct files *files = arg;
+	struct views_files *files = arg;
 	(void)n_deleted;
 	files->deletion = NULL;
 	run_refresh(files, "", NULL);
@@ -381,17 +381,17 @@ static void on_deleted(void *arg, size_t n_deleted)
 
 static bool run_delete(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
+	struct views_files *files = self;
 	(void)args;
 	if (files->deletion)
 		return err_set(err, ERR_OP_BUSY, "still busy with the last deletion");
-	files->deletion = files_delete_start(files_active(files), on_deleted, files, err);
+	files->deletion = views_files_delete_start(files_active(files), on_deleted, files, err);
 	return files->deletion != NULL;
 }
 
 static void on_made(void *arg, const struct err *err, const struct runtime_result *result)
 {
-	struct files *files = arg;
+	struct views_files *files = arg;
 	struct err mine = { 0 };
 	files->op = NULL;
 	if (!err && result->exit_code != 0) {
@@ -401,24 +401,24 @@ static void on_made(void *arg, const struct err *err, const struct runtime_resul
 		err = &mine;
 	}
 	if (err)
-		host_failf(files->view.host, err, "Cannot make the folder");
+		views_host_failf(files->view.host, err, "Cannot make the folder");
 	run_refresh(files, "", NULL);
 }
 
-static bool make_folder(struct files *files, const char *name, struct err *err)
+static bool make_folder(struct views_files *files, const char *name, struct err *err)
 {
-	struct files_pane *pane = files_active(files);
-	struct host *host = files->view.host;
-	if (!files_pane_may(pane, ENGINE_MAKE_FOLDER, err))
+	struct views_files_pane *pane = files_active(files);
+	struct views_host *host = files->view.host;
+	if (!views_files_pane_may(pane, ENGINE_MAKE_FOLDER, err))
 		return false;
 	if (!path_is_safe_name(name, strlen(name)))
 		return err_set(err, ERR_ARG_INVALID, "'%s' is no name for a folder", name);
-	char *path = files_pane_join(pane, name);
+	char *path = views_files_pane_join(pane, name);
 	bool ok = false;
 	if (pane->is_local) {
 		ok = mkdir(path, 0777) == 0 || err_set_errno(err, errno, "%s", path);
 		if (ok)
-			files_pane_go(pane, pane->path, name);
+			views_files_pane_go(pane, pane->path, name);
 	} else if (files->op) {
 		err_set(err, ERR_OP_BUSY, "still making another folder");
 	} else {
@@ -439,24 +439,25 @@ static bool make_folder(struct files *files, const char *name, struct err *err)
 
 static bool run_mkdir(void *self, const char *args, struct err *err)
 {
-	struct files *files = self;
+	struct views_files *files = self;
 	if (*args)
 		return make_folder(files, args, err);
-	struct dialog *dialog = text_dialog(files, "New folder", make_folder);
-	dialog_add_field(dialog, "name", "");
+	struct views_dialog *dialog = text_dialog(files, "New folder", make_folder);
+	views_dialog_add_field(dialog, "name", "");
 	show_dialog(files, dialog, "&Make");
 	return true;
 }
 
-bool files_can(const struct view *view, const char *command, struct err *err)
+bool views_files_can(const struct view *view, const char *command, struct err *err)
 {
-	const struct files_pane *pane = files_active((const struct files *)view);
+	const struct views_files_pane *pane = files_active((const struct views_files *)view);
 	if (strcmp(command, "delete") == 0)
-		return files_pane_may(pane, ENGINE_DELETE_FILES, err);
-	return strcmp(command, "mkdir") != 0 || files_pane_may(pane, ENGINE_MAKE_FOLDER, err);
+		return views_files_pane_may(pane, ENGINE_DELETE_FILES, err);
+	return strcmp(command, "mkdir") != 0 ||
+	       views_files_pane_may(pane, ENGINE_MAKE_FOLDER, err);
 }
 
-const struct command files_commands[FILES_COMMANDS] = {
+const struct views_command views_files_commands[FILES_COMMANDS] = {
 	{ "side", "", "the other side", run_side },
 	{ "enter", "", "open the folder, or look at the file", run_enter },
 	{ "leave", "", "the folder above", run_leave },

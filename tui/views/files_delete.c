@@ -22,11 +22,11 @@ enum {
 	TARGETS_MAX = 1000000,
 };
 
-void files_delete_cancel(struct files_delete *job)
+void views_files_delete_cancel(struct views_files_delete *job)
 {
 	if (!job)
 		return;
-	tree_cancel(job->tree);
+	views_tree_cancel(job->tree);
 	runtime_cancel(job->op);
 	if (job->ask)
 		job->ask->job = NULL;
@@ -43,10 +43,10 @@ void files_delete_cancel(struct files_delete *job)
 
 static void free_later(void *arg)
 {
-	files_delete_cancel(arg);
+	views_files_delete_cancel(arg);
 }
 
-const char *files_delete_busy(const struct files_delete *job, struct str *into)
+const char *views_files_delete_busy(const struct views_files_delete *job, struct str *into)
 {
 	if (!job || !job->is_deleting)
 		return NULL;
@@ -55,20 +55,21 @@ const char *files_delete_busy(const struct files_delete *job, struct str *into)
 	return into->p;
 }
 
-void files_delete_finish(struct files_delete *job)
+void views_files_delete_finish(struct views_files_delete *job)
 {
-	struct host *host = job->host;
+	struct views_host *host = job->host;
 	if (job->n_failed)
-		host_failf(host, &job->first, "Not everything of %s is deleted", job->place);
+		views_host_failf(
+			host, &job->first, "Not everything of %s is deleted", job->place);
 	else if (job->is_deleting && job->n == 1)
-		host_notef(host, NOTE_OK, "deleted %s", job->targets[0].name);
+		views_host_notef(host, NOTE_OK, "deleted %s", job->targets[0].name);
 	else if (job->is_deleting)
-		host_notef(host, NOTE_OK, "deleted %zu entries", job->n_deleted);
+		views_host_notef(host, NOTE_OK, "deleted %zu entries", job->n_deleted);
 	job->done(job->arg, job->n_deleted);
-	loop_defer(host->loop, free_later, job);
+	net_loop_defer(host->loop, free_later, job);
 }
 
-void files_delete_note(struct files_delete *job, size_t n, const struct err *err)
+void views_files_delete_note(struct views_files_delete *job, size_t n, const struct err *err)
 {
 	if (!job->n_failed)
 		job->first = *err;
@@ -77,29 +78,30 @@ void files_delete_note(struct files_delete *job, size_t n, const struct err *err
 
 /* ---- deleting */
 
-static void remote_step(struct files_delete *job);
+static void remote_step(struct views_files_delete *job);
 
-static void on_local_deleted(void *arg, const struct err *err, const struct tree_totals *totals)
+static void on_local_deleted(
+	void *arg, const struct err *err, const struct views_tree_totals *totals)
 {
-	struct files_delete *job = arg;
+	struct views_files_delete *job = arg;
 	(void)totals;
 	job->tree = NULL;
 	if (err) {
-		files_delete_note(job, 1, err);
+		views_files_delete_note(job, 1, err);
 		job->n_deleted = job->n > 1 ? job->n - 1 : 0;
 	} else {
 		job->n_deleted = job->n;
 	}
-	files_delete_finish(job);
+	views_files_delete_finish(job);
 }
 
 static void on_rest_deleted(void *arg, const struct err *err)
 {
-	struct files_delete *job = arg;
+	struct views_files_delete *job = arg;
 	job->op = NULL;
 	/* gone already is what was wanted */
 	if (err && err->code != ERR_FILE_NOT_FOUND)
-		files_delete_note(job, 1, err);
+		views_files_delete_note(job, 1, err);
 	else
 		job->n_deleted++;
 	job->at++;
@@ -108,7 +110,7 @@ static void on_rest_deleted(void *arg, const struct err *err)
 
 static void on_rm_done(void *arg, const struct err *err, const struct runtime_result *result)
 {
-	struct files_delete *job = arg;
+	struct views_files_delete *job = arg;
 	struct err mine = { 0 };
 	job->op = NULL;
 	if (!err && result->exit_code != 0) {
@@ -124,7 +126,7 @@ static void on_rm_done(void *arg, const struct err *err, const struct runtime_re
 		err = &mine;
 	}
 	if (err)
-		files_delete_note(job, 1, err);
+		views_files_delete_note(job, 1, err);
 	else
 		job->n_deleted += job->n_in_call;
 	job->at += job->n_in_call;
@@ -132,7 +134,7 @@ static void on_rm_done(void *arg, const struct err *err, const struct runtime_re
 }
 
 static struct runtime_op *rm_start(
-	struct files_delete *job, struct runtime *runtime, struct err *err)
+	struct views_files_delete *job, struct runtime *runtime, struct err *err)
 {
 	const char *argv[CALL_PATHS_MAX + 4] = { "rm", "-rf", "--" };
 	char *made[CALL_PATHS_MAX];
@@ -155,11 +157,11 @@ static struct runtime_op *rm_start(
 	return op;
 }
 
-static void remote_step(struct files_delete *job)
+static void remote_step(struct views_files_delete *job)
 {
 	struct err err = { 0 };
 	if (job->at >= job->n) {
-		files_delete_finish(job);
+		views_files_delete_finish(job);
 		return;
 	}
 	struct runtime *runtime = engine_runtime(job->host->engine, job->uid, &err);
@@ -170,11 +172,11 @@ static void remote_step(struct files_delete *job)
 			job->targets[job->at].is_folder, DELETE_MS, on_rest_deleted, job, &err);
 	if (job->op)
 		return;
-	files_delete_note(job, job->n - job->at, &err);
-	files_delete_finish(job);
+	views_files_delete_note(job, job->n - job->at, &err);
+	views_files_delete_finish(job);
 }
 
-const char **files_delete_names(const struct files_delete *job)
+const char **views_files_delete_names(const struct views_files_delete *job)
 {
 	const char **names = x_calloc(job->n + 1, sizeof *names);
 	for (size_t i = 0; i < job->n; i++)
@@ -182,7 +184,7 @@ const char **files_delete_names(const struct files_delete *job)
 	return names;
 }
 
-static void delete_all(struct files_delete *job)
+static void delete_all(struct views_files_delete *job)
 {
 	job->is_deleting = true;
 	if (!job->is_local) {
@@ -190,22 +192,22 @@ static void delete_all(struct files_delete *job)
 		return;
 	}
 	struct err err = { 0 };
-	const char **names = files_delete_names(job);
-	job->tree = tree_start(
+	const char **names = views_files_delete_names(job);
+	job->tree = views_tree_start(
 		job->host->loop, job->dir, names, job->n, true, on_local_deleted, job, &err);
 	free(names);
 	if (!job->tree) {
-		files_delete_note(job, job->n, &err);
-		files_delete_finish(job);
+		views_files_delete_note(job, job->n, &err);
+		views_files_delete_finish(job);
 	}
 }
 
 /* ---- the question */
 
-static void on_answered(void *arg, struct dialog *dialog, int button)
+static void on_answered(void *arg, struct views_dialog *dialog, int button)
 {
-	struct ask *ask = arg;
-	struct files_delete *job = ask->job;
+	struct views_ask *ask = arg;
+	struct views_files_delete *job = ask->job;
 	(void)dialog;
 	if (!job)
 		return;
@@ -214,81 +216,82 @@ static void on_answered(void *arg, struct dialog *dialog, int button)
 	if (button == 0)
 		delete_all(job);
 	else
-		files_delete_finish(job);
+		views_files_delete_finish(job);
 }
 
 static void ask_free(void *arg)
 {
-	struct ask *ask = arg;
+	struct views_ask *ask = arg;
 	if (ask->job)
 		ask->job->ask = NULL;
 	free(ask);
 }
 
-static void add_sums(const struct files_delete *job, struct dialog *dialog)
+static void add_sums(const struct views_files_delete *job, struct views_dialog *dialog)
 {
-	const struct tree_totals *t = &job->totals;
+	const struct views_tree_totals *t = &job->totals;
 	char size[NUM_SIZE_BYTES];
 	bool has_folder = false;
 	for (size_t i = 0; i < job->n; i++)
 		has_folder = has_folder || job->targets[i].is_folder;
 	if (job->is_counted)
-		dialog_add_textf(dialog,
+		views_dialog_add_textf(dialog,
 			"In all%s %llu file%s, %llu folder%s, %llu link%s, %s.",
 			t->is_cut ? " more than" : "", (unsigned long long)t->files,
 			t->files == 1 ? "" : "s", (unsigned long long)t->folders,
 			t->folders == 1 ? "" : "s", (unsigned long long)t->links,
 			t->links == 1 ? "" : "s", num_format_size(t->bytes, size));
 	else if (has_folder)
-		dialog_add_text(dialog,
+		views_dialog_add_text(dialog,
 			"Folders go with everything in them; how much that is could not be counted.");
 	if (job->is_local || job->has_rm)
-		dialog_add_text(
+		views_dialog_add_text(
 			dialog, "Links are deleted themselves, not what they point to.");
 	else
-		dialog_add_text(dialog,
+		views_dialog_add_text(dialog,
 			"There is no rm in this sandbox, so its daemon deletes: where one of these is "
 			"a link, what it points to is deleted and the link stays.");
-	dialog_add_text(dialog, "There is no way back.");
+	views_dialog_add_text(dialog, "There is no way back.");
 }
 
-void files_delete_ask(struct files_delete *job)
+void views_files_delete_ask(struct views_files_delete *job)
 {
-	struct ask *held = x_calloc(1, sizeof *held);
+	struct views_ask *held = x_calloc(1, sizeof *held);
 	char title[64], size[NUM_SIZE_BYTES];
 	held->job = job;
 	job->ask = held;
 	snprintf(title, sizeof title, "Delete %zu entr%s?", job->n, job->n == 1 ? "y" : "ies");
-	struct dialog *dialog = dialog_new(title, on_answered, held, ask_free);
-	dialog_add_textf(dialog, "%s:%s%s", job->place, job->is_local ? "" : "/", job->dir);
+	struct views_dialog *dialog = views_dialog_new(title, on_answered, held, ask_free);
+	views_dialog_add_textf(
+		dialog, "%s:%s%s", job->place, job->is_local ? "" : "/", job->dir);
 	for (size_t i = 0; i < job->n && i < NAMES_SHOWN; i++) {
-		const struct target *t = &job->targets[i];
+		const struct views_target *t = &job->targets[i];
 		const char *what = t->is_link     ? "link"
 				   : t->is_folder ? "folder"
 				   : t->size_bytes < 0
 					   ? "?"
 					   : num_format_size((uint64_t)t->size_bytes, size);
-		dialog_add_textf(dialog, "  %s  (%s)", t->name, what);
+		views_dialog_add_textf(dialog, "  %s  (%s)", t->name, what);
 	}
 	if (job->n > NAMES_SHOWN)
-		dialog_add_textf(dialog, "  and %zu more", job->n - NAMES_SHOWN);
+		views_dialog_add_textf(dialog, "  and %zu more", job->n - NAMES_SHOWN);
 	add_sums(job, dialog);
-	dialog_add_button(dialog, "&Delete");
-	dialog_add_button(dialog, "&Cancel");
-	dialog_focus_button(dialog, 1);
-	dialog_set_owner(dialog, job->arg);     /* the view: the question goes with it */
-	dialog_set_serial(dialog, job->serial); /* counting took its time */
+	views_dialog_add_button(dialog, "&Delete");
+	views_dialog_add_button(dialog, "&Cancel");
+	views_dialog_focus_button(dialog, 1);
+	views_dialog_set_owner(dialog, job->arg);     /* the view: the question goes with it */
+	views_dialog_set_serial(dialog, job->serial); /* counting took its time */
 	job->host->ops->push_dialog(job->host, dialog);
 }
 
-struct files_delete *files_delete_start(struct files_pane *pane,
+struct views_files_delete *views_files_delete_start(struct views_files_pane *pane,
 	void (*done)(void *arg, size_t n_deleted), void *arg, struct err *err)
 {
 	/* a runtime that cannot delete must not be sent an rm either: its / is not where its paths begin */
-	if (!files_pane_may(pane, ENGINE_DELETE_FILES, err))
+	if (!views_files_pane_may(pane, ENGINE_DELETE_FILES, err))
 		return NULL;
 	size_t n;
-	struct file_entry **chosen = files_pane_chosen(pane, &n);
+	struct views_file_entry **chosen = views_files_pane_chosen(pane, &n);
 	if (!n || n > TARGETS_MAX) {
 		if (n)
 			err_set(err, ERR_ARG_INVALID, "%zu are too many at once", n);
@@ -297,29 +300,29 @@ struct files_delete *files_delete_start(struct files_pane *pane,
 		free(chosen);
 		return NULL;
 	}
-	struct files_delete *job = x_calloc(1, sizeof *job);
+	struct views_files_delete *job = x_calloc(1, sizeof *job);
 	job->host = pane->host;
 	job->serial = host_input_serial(pane->host);
 	job->is_local = pane->is_local;
 	job->uid = x_strdup(pane->uid);
 	job->dir = x_strdup(pane->path);
-	job->place = x_strdup(files_pane_name(pane));
+	job->place = x_strdup(views_files_pane_name(pane));
 	job->targets = x_calloc(n, sizeof *job->targets);
 	job->n = n;
 	job->done = done;
 	job->arg = arg;
 	for (size_t i = 0; i < n; i++) {
-		struct target *target = &job->targets[i];
+		struct views_target *target = &job->targets[i];
 		target->name = x_strdup(chosen[i]->name);
-		target->path = files_pane_join(pane, chosen[i]->name);
+		target->path = views_files_pane_join(pane, chosen[i]->name);
 		target->size_bytes = chosen[i]->size_bytes;
 		target->is_folder = chosen[i]->kind == FILE_FOLDER;
 		target->is_link =
 			chosen[i]->kind >= FILE_LINK && chosen[i]->kind <= FILE_LINK_BROKEN;
 	}
 	free(chosen);
-	if (!files_delete_look(job, err)) {
-		files_delete_cancel(job);
+	if (!views_files_delete_plan(job, err)) {
+		views_files_delete_cancel(job);
 		return NULL;
 	}
 	return job;

@@ -6,11 +6,11 @@
 
 #include "tui/views/files_pane.h"
 
-struct files_delete;
+struct views_files_delete;
 /* Takes names and kinds from the pane, and keeps no pointer to it. done comes once, with the number of entries that
  * are gone, also when the answer was no (0); the handle is dead then. It shows its failures itself. */
-struct files_delete *files_delete_start(struct files_pane *pane,
+struct views_files_delete *views_files_delete_start(struct views_files_pane *pane,
 	void (*done)(void *arg, size_t n_deleted), void *arg, struct err *err);
-void files_delete_cancel(struct files_delete *job); /* silent */
+void views_files_delete_cancel(struct views_files_delete *job); /* silent */
 /* "deleting 3 entries": for the question when the view closes. NULL while nothing is being deleted. */
-const char *files_delete_busy(const struct files_delete *job, struct str *into);
+const char *views_files_delete_busy(const struct views_files_delete *job, struct str *into);

@@ -4,8 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/num.h"
-#include "tui/views/fold.h"
 #include "tui/views/keys.h"
+#include "tui/views/wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,9 +32,9 @@ static const struct {
 _Static_assert(
 	sizeof columns / sizeof columns[0] == FILES_COLUMN_COUNT, "a row for each column");
 
-const char *file_size_text(const struct file_entry *entry, char out[16])
+const char *views_file_size_text(const struct views_file_entry *entry, char out[16])
 {
-	if (file_is_folder(entry))
+	if (views_file_is_folder(entry))
 		return "DIR";
 	switch (entry->kind) {
 	case FILE_FIFO:
@@ -78,7 +78,7 @@ static const char *mode_text(int mode, char out[16])
 	return out;
 }
 
-static void lay_columns(struct files_pane *pane, int cols)
+static void lay_columns(struct views_files_pane *pane, int cols)
 {
 	int left = cols - MARK_COLS;
 	bool is_on[FILES_COLUMN_COUNT];
@@ -99,36 +99,37 @@ static void lay_columns(struct files_pane *pane, int cols)
 }
 
 /* The end of a path matters most: what does not fit goes at the front, at a character's start. */
-static void draw_path(struct region r, int col, struct style style, const char *text)
+static void draw_path(struct draw_region r, int col, struct draw_style style, const char *text)
 {
 	const char *from = text;
 	int room = r.cols - col;
-	while (*from && text_cols(from) + (from > text) > room) {
+	while (*from && draw_text_cols(from) + (from > text) > room) {
 		from++;
 		while (((unsigned char)*from & 0xC0) == 0x80)
 			from++;
 	}
 	if (from > text)
-		region_put(r, 0, col++, style, "…", strlen("…"), 1);
-	region_text(r, 0, col, r.cols - col, style, from);
+		draw_region_put(r, 0, col++, style, "…", strlen("…"), 1);
+	draw_region_text(r, 0, col, r.cols - col, style, from);
 }
 
-static void draw_place(struct files_pane *pane, struct region r, bool is_active)
+static void draw_place(struct views_files_pane *pane, struct draw_region r, bool is_active)
 {
-	struct host *host = pane->host;
-	struct style style = host_style(host, is_active ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
+	struct views_host *host = pane->host;
+	struct draw_style style = host_style(host, is_active ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
 	if (pane->is_hovered && pane->hover_row == (size_t)HOVER_WHOLE)
 		style = host_style(host, ROLE_DROP);
-	region_fill(r, style);
-	int col = region_textf(r, 0, 0, r.cols / 2, style, "%s:", files_pane_name(pane));
+	draw_region_fill(r, style);
+	int col = draw_region_textf(
+		r, 0, 0, r.cols / 2, style, "%s:", views_files_pane_name(pane));
 	char path[4096];
 	snprintf(path, sizeof path, "%s%s", pane->is_local ? "" : "/", pane->path);
 	draw_path(r, col, style, path);
 }
 
-static void draw_header(struct files_pane *pane, struct region r)
+static void draw_header(struct views_files_pane *pane, struct draw_region r)
 {
-	struct style style = host_style(pane->host, ROLE_HEADER);
+	struct draw_style style = host_style(pane->host, ROLE_HEADER);
 	for (int i = 0; i < FILES_COLUMN_COUNT; i++) {
 		char title[32];
 		const char *arrow = (int)pane->sort != i ? "" : pane->is_reversed ? "↓" : "↑";
@@ -136,17 +137,18 @@ static void draw_header(struct files_pane *pane, struct region r)
 		if (pane->column_at[i] < 0)
 			continue;
 		if (columns[i].is_right)
-			region_text_right(
+			draw_region_text_right(
 				r, 0, pane->column_at[i], pane->column_cols[i], style, title);
 		else
-			region_text(
+			draw_region_text(
 				r, 0, pane->column_at[i], pane->column_cols[i], style, title);
 	}
 }
 
-static struct style entry_style(const struct files_pane *pane, const struct file_entry *entry)
+static struct draw_style entry_style(
+	const struct views_files_pane *pane, const struct views_file_entry *entry)
 {
-	const struct host *host = pane->host;
+	const struct views_host *host = pane->host;
 	if (entry->is_marked)
 		return host_style(host, ROLE_MARKED);
 	switch (entry->kind) {
@@ -168,11 +170,11 @@ static struct style entry_style(const struct files_pane *pane, const struct file
 }
 
 static void draw_entry(
-	struct files_pane *pane, struct region r, int at, size_t row, bool is_active)
+	struct views_files_pane *pane, struct draw_region r, int at, size_t row, bool is_active)
 {
-	struct host *host = pane->host;
-	const struct file_entry *entry = files_pane_at(pane, row);
-	struct style style =
+	struct views_host *host = pane->host;
+	const struct views_file_entry *entry = views_files_pane_at(pane, row);
+	struct draw_style style =
 		entry ? entry_style(pane, entry) : host_style(host, ROLE_DIRECTORY);
 	bool is_cursor = row == pane->cursor;
 	if (is_cursor && is_active)
@@ -182,100 +184,106 @@ static void draw_entry(
 	}
 	if (pane->is_hovered && pane->hover_row == row)
 		style = host_style(host, ROLE_DROP);
-	region_fill(region_sub(r, 0, at, r.cols, 1), style);
+	draw_region_fill(draw_region_sub(r, 0, at, r.cols, 1), style);
 	if (!entry) {
-		region_text(r, at, pane->column_at[FILES_NAME], r.cols, style, "..");
+		draw_region_text(r, at, pane->column_at[FILES_NAME], r.cols, style, "..");
 		return;
 	}
 	char buffer[32];
 	if (entry->is_marked)
-		region_put(r, at, 0, style, "*", 1, 1);
+		draw_region_put(r, at, 0, style, "*", 1, 1);
 	static const char *const tails[FILE_KIND_COUNT] = { "", "/", "@", "@/", "@!", "|", "=",
 		"%" };
 	int col = pane->column_at[FILES_NAME], cols = pane->column_cols[FILES_NAME];
 	int tail = (int)strlen(tails[entry->kind]);
-	int used =
-		region_text(r, at, col, cols > tail ? cols - tail : cols, style, entry->name);
+	int used = draw_region_text(
+		r, at, col, cols > tail ? cols - tail : cols, style, entry->name);
 	if (cols > tail)
-		region_text(r, at, col + used, tail, style, tails[entry->kind]);
+		draw_region_text(r, at, col + used, tail, style, tails[entry->kind]);
 	if (pane->column_at[FILES_SIZE] >= 0)
-		region_text_right(r, at, pane->column_at[FILES_SIZE],
-			pane->column_cols[FILES_SIZE], style, file_size_text(entry, buffer));
+		draw_region_text_right(r, at, pane->column_at[FILES_SIZE],
+			pane->column_cols[FILES_SIZE], style,
+			views_file_size_text(entry, buffer));
 	if (pane->column_at[FILES_TIME] >= 0)
-		region_text(r, at, pane->column_at[FILES_TIME], pane->column_cols[FILES_TIME],
-			style, time_text(entry->modified_s, buffer));
+		draw_region_text(r, at, pane->column_at[FILES_TIME],
+			pane->column_cols[FILES_TIME], style,
+			time_text(entry->modified_s, buffer));
 	if (pane->column_at[FILES_MODE] >= 0)
-		region_text(r, at, pane->column_at[FILES_MODE], pane->column_cols[FILES_MODE],
-			style, mode_text(entry->mode, buffer));
+		draw_region_text(r, at, pane->column_at[FILES_MODE],
+			pane->column_cols[FILES_MODE], style, mode_text(entry->mode, buffer));
 }
 
-static void draw_error(struct files_pane *pane, struct region r)
+static void draw_error(struct views_files_pane *pane, struct draw_region r)
 {
-	struct host *host = pane->host;
-	struct style dim = host_style(host, ROLE_DIM);
+	struct views_host *host = pane->host;
+	struct draw_style dim = host_style(host, ROLE_DIM);
 	int row = 0;
-	region_text(
+	draw_region_text(
 		r, row++, 1, r.cols - 1, host_style(host, ROLE_ERROR), err_name(&pane->err));
-	row += fold_draw(r, row, 1, host_style(host, ROLE_TEXT), slice_of(pane->err.msg));
+	row += views_wrap_draw(r, row, 1, host_style(host, ROLE_TEXT), slice_of(pane->err.msg));
 	if (*err_hint(&pane->err))
-		row += fold_draw(r, row, 1, dim, slice_of(err_hint(&pane->err)));
-	const char *again = key_of_command(SCOPE_FILES, "refresh"),
-		   *up = key_of_command(SCOPE_FILES, "leave");
+		row += views_wrap_draw(r, row, 1, dim, slice_of(err_hint(&pane->err)));
+	const char *again = views_key_of_command(SCOPE_FILES, "refresh"),
+		   *up = views_key_of_command(SCOPE_FILES, "leave");
 	if (row < r.rows) {
 		char line[128];
 		snprintf(line, sizeof line, "%s tries again%s%s%s", again,
-			files_pane_is_root(pane) ? "" : ", ",
-			files_pane_is_root(pane) ? "" : up,
-			files_pane_is_root(pane) ? "" : " goes up");
-		fold_draw(r, row, 1, dim, slice_of(line));
+			views_files_pane_is_root(pane) ? "" : ", ",
+			views_files_pane_is_root(pane) ? "" : up,
+			views_files_pane_is_root(pane) ? "" : " goes up");
+		views_wrap_draw(r, row, 1, dim, slice_of(line));
 	}
 }
 
-static void draw_sums(struct files_pane *pane, struct region r)
+static void draw_sums(struct views_files_pane *pane, struct draw_region r)
 {
-	struct host *host = pane->host;
-	struct style dim = host_style(host, ROLE_DIM);
+	struct views_host *host = pane->host;
+	struct draw_style dim = host_style(host, ROLE_DIM);
 	char size[NUM_SIZE_BYTES];
 	uint64_t bytes = 0;
 	for (size_t i = 0; pane->n_marked && i < pane->n_shown; i++)
-		if (pane->shown[i]->is_marked && !file_is_folder(pane->shown[i]) &&
+		if (pane->shown[i]->is_marked && !views_file_is_folder(pane->shown[i]) &&
 			pane->shown[i]->size_bytes > 0)
 			bytes += (uint64_t)pane->shown[i]->size_bytes;
 	int col = 0;
 	if (pane->is_reading)
-		col += pane->next.n ? region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
-					      "reading … %zu  ", pane->next.n)
-				    : region_text(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
-					      "reading …  ");
+		col += pane->next.n
+			       ? draw_region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
+					 "reading … %zu  ", pane->next.n)
+			       : draw_region_text(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
+					 "reading …  ");
 	if (pane->n_marked)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_MARKED),
+		col += draw_region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_MARKED),
 			"%zu marked, %s  ", pane->n_marked, num_format_size(bytes, size));
 	if (!pane->is_complete)
 		return;
 	size_t unseen = pane->listing.n - pane->n_shown;
-	col += region_textf(r, 0, col, r.cols - col, dim, "%zu entr%s", pane->n_shown,
+	col += draw_region_textf(r, 0, col, r.cols - col, dim, "%zu entr%s", pane->n_shown,
 		pane->n_shown == 1 ? "y" : "ies");
 	if (unseen)
-		col += region_textf(r, 0, col, r.cols - col, dim, ", %zu not shown", unseen);
+		col += draw_region_textf(
+			r, 0, col, r.cols - col, dim, ", %zu not shown", unseen);
 	if (pane->listing.n_hidden)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
-			", %zu with unsafe names", pane->listing.n_hidden);
+		col += draw_region_textf(r, 0, col, r.cols - col,
+			host_style(host, ROLE_WARNING), ", %zu with unsafe names",
+			pane->listing.n_hidden);
 	if (*pane->filter)
-		region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_TEXT), "  /%s",
+		draw_region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_TEXT), "  /%s",
 			pane->filter);
 }
 
-void files_pane_draw(struct files_pane *pane, struct region region, bool is_active)
+void views_files_pane_draw(
+	struct views_files_pane *pane, struct draw_region region, bool is_active)
 {
 	pane->at = region;
 	pane->rows_shown = 0;
 	lay_columns(pane, region.cols);
-	draw_place(pane, region_sub(region, 0, 0, region.cols, 1), is_active);
-	draw_header(pane, region_sub(region, 0, 1, region.cols, 1));
+	draw_place(pane, draw_region_sub(region, 0, 0, region.cols, 1), is_active);
+	draw_header(pane, draw_region_sub(region, 0, 1, region.cols, 1));
 	int room = region.rows - HEAD_ROWS - FOOT_ROWS;
 	room = room > 0 ? room : 0;
-	struct region rows = region_sub(region, 0, HEAD_ROWS, region.cols, room);
-	size_t n = files_pane_rows(pane);
+	struct draw_region rows = draw_region_sub(region, 0, HEAD_ROWS, region.cols, room);
+	size_t n = views_files_pane_rows(pane);
 	if (pane->cursor < pane->top)
 		pane->top = pane->cursor;
 	if (room && pane->cursor >= pane->top + (size_t)room)
@@ -287,18 +295,18 @@ void files_pane_draw(struct files_pane *pane, struct region region, bool is_acti
 		pane->rows_shown++;
 	}
 	if (pane->err.code != ERR_NONE)
-		draw_error(pane, region_sub(rows, 0, pane->rows_shown + 1, rows.cols,
+		draw_error(pane, draw_region_sub(rows, 0, pane->rows_shown + 1, rows.cols,
 					 rows.rows - pane->rows_shown - 1));
 	else if (pane->is_complete && !pane->n_shown && room > pane->rows_shown)
-		region_text(rows, pane->rows_shown, 1, rows.cols - 1,
+		draw_region_text(rows, pane->rows_shown, 1, rows.cols - 1,
 			host_style(pane->host, ROLE_DIM),
 			pane->listing.n ? "nothing to show here" : "empty");
-	draw_sums(pane, region_sub(region, 0, region.rows - 1, region.cols, 1));
+	draw_sums(pane, draw_region_sub(region, 0, region.rows - 1, region.cols, 1));
 }
 
-bool files_pane_row_at(const struct files_pane *pane, int col, int row, size_t *out)
+bool views_files_pane_row_at(const struct views_files_pane *pane, int col, int row, size_t *out)
 {
-	if (!region_contains(pane->at, col, row))
+	if (!draw_region_contains(pane->at, col, row))
 		return false;
 	int at = row - pane->at.row - HEAD_ROWS;
 	if (at < 0 || at >= pane->rows_shown)

@@ -20,36 +20,38 @@ static void set_string(char **at, const char *text)
 
 /* ---- places and paths */
 
-struct copies_place files_pane_place(const struct files_pane *pane)
+struct views_transfers_place views_files_pane_place(const struct views_files_pane *pane)
 {
-	return (struct copies_place){ pane->is_local, pane->uid };
+	return (struct views_transfers_place){ pane->is_local, pane->uid };
 }
 
-const char *files_pane_name(const struct files_pane *pane)
+const char *views_files_pane_name(const struct views_files_pane *pane)
 {
 	if (pane->is_local)
 		return "local";
-	return pane->name ? pane->name : host_row_name(pane->host, pane->uid);
+	return pane->name ? pane->name : views_host_row_name(pane->host, pane->uid);
 }
 
-bool files_pane_is_same_place(const struct files_pane *pane, bool is_local, const char *uid)
+bool views_files_pane_is_same_place(
+	const struct views_files_pane *pane, bool is_local, const char *uid)
 {
 	if (pane->is_local != is_local)
 		return false;
 	return is_local || strcmp(pane->uid ? pane->uid : "", uid ? uid : "") == 0;
 }
 
-bool files_pane_is_root(const struct files_pane *pane)
+bool views_files_pane_is_root(const struct views_files_pane *pane)
 {
 	return pane->is_local ? strcmp(pane->path, "/") == 0 : !*pane->path;
 }
 
-char *files_pane_join(const struct files_pane *pane, const char *name)
+char *views_files_pane_join(const struct views_files_pane *pane, const char *name)
 {
 	return *pane->path ? path_join(pane->path, name) : x_strdup(name);
 }
 
-bool files_pane_may(const struct files_pane *pane, enum engine_action action, struct err *err)
+bool views_files_pane_may(
+	const struct views_files_pane *pane, enum engine_action action, struct err *err)
 {
 	struct engine *engine = pane->host->engine;
 	if (!pane->is_local)
@@ -59,7 +61,7 @@ bool files_pane_may(const struct files_pane *pane, enum engine_action action, st
 		       action == ENGINE_DELETE_FILES ? "deleting" : "making folders");
 }
 
-char *files_pane_parent(const struct files_pane *pane)
+char *views_files_pane_parent(const struct views_files_pane *pane)
 {
 	const char *slash = strrchr(pane->path, '/');
 	if (!slash)
@@ -96,7 +98,8 @@ static char *flatten(const char *path, bool is_absolute)
 	return str_take(&out);
 }
 
-char *files_pane_resolve(const struct files_pane *pane, const char *typed, struct err *err)
+char *views_files_pane_resolve(
+	const struct views_files_pane *pane, const char *typed, struct err *err)
 {
 	const char *home = getenv("HOME");
 	char *whole;
@@ -117,19 +120,19 @@ char *files_pane_resolve(const struct files_pane *pane, const char *typed, struc
 
 /* ---- order */
 
-bool file_is_folder(const struct file_entry *entry)
+bool views_file_is_folder(const struct views_file_entry *entry)
 {
 	return entry->kind == FILE_FOLDER || entry->kind == FILE_LINK_FOLDER;
 }
 
-static const struct file_entry *entry_of(const void *at)
+static const struct views_file_entry *entry_of(const void *at)
 {
-	return *(const struct file_entry *const *)at;
+	return *(const struct views_file_entry *const *)at;
 }
 
-static int by_folder(const struct file_entry *a, const struct file_entry *b)
+static int by_folder(const struct views_file_entry *a, const struct views_file_entry *b)
 {
-	return (int)file_is_folder(b) - (int)file_is_folder(a);
+	return (int)views_file_is_folder(b) - (int)views_file_is_folder(a);
 }
 
 static int by_name(const void *a, const void *b)
@@ -170,10 +173,10 @@ static int (*const orders[])(const void *, const void *) = {
 _Static_assert(
 	sizeof orders / sizeof orders[0] == FILES_COLUMN_COUNT, "an order for each column");
 
-static void turn_round(struct file_entry **entries, size_t n)
+static void turn_round(struct views_file_entry **entries, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
-		struct file_entry *kept = entries[i];
+		struct views_file_entry *kept = entries[i];
 		entries[i] = entries[n - 1 - i];
 		entries[n - 1 - i] = kept;
 	}
@@ -188,30 +191,31 @@ static bool has_text(const char *name, const char *text)
 	return n == 0;
 }
 
-static bool is_shown(const struct files_pane *pane, const struct file_entry *entry)
+static bool is_shown(const struct views_files_pane *pane, const struct views_file_entry *entry)
 {
 	return (pane->shows_hidden || entry->name[0] != '.') &&
 	       has_text(entry->name, pane->filter);
 }
 
 /* Everything that is shown, in order; the cursor goes to `name` if it is there. */
-static void arrange(struct files_pane *pane, const char *name)
+static void arrange(struct views_files_pane *pane, const char *name)
 {
-	struct file_listing *listing = &pane->listing;
+	struct views_file_listing *listing = &pane->listing;
 	free(pane->shown);
-	pane->shown = x_calloc(listing->n + 1, sizeof(struct file_entry *));
+	pane->shown = x_calloc(listing->n + 1, sizeof(struct views_file_entry *));
 	pane->n_shown = pane->n_marked = 0;
 	for (size_t i = 0; i < listing->n; i++) {
-		struct file_entry *entry = &listing->entries[i];
+		struct views_file_entry *entry = &listing->entries[i];
 		if (is_shown(pane, entry))
 			pane->shown[pane->n_shown++] = entry;
 		else
 			entry->is_marked = false; /* nothing is marked that cannot be seen */
 		pane->n_marked += entry->is_marked;
 	}
-	qsort(pane->shown, pane->n_shown, sizeof(struct file_entry *), orders[pane->sort]);
+	qsort(pane->shown, pane->n_shown, sizeof(struct views_file_entry *),
+		orders[pane->sort]);
 	size_t n_folders = 0;
-	while (n_folders < pane->n_shown && file_is_folder(pane->shown[n_folders]))
+	while (n_folders < pane->n_shown && views_file_is_folder(pane->shown[n_folders]))
 		n_folders++;
 	if (pane->is_reversed) {
 		turn_round(pane->shown, n_folders);
@@ -219,17 +223,17 @@ static void arrange(struct files_pane *pane, const char *name)
 	}
 	for (size_t i = 0; name && i < pane->n_shown; i++)
 		if (strcmp(pane->shown[i]->name, name) == 0)
-			pane->cursor = i + !files_pane_is_root(pane);
-	files_pane_move(pane, pane->cursor);
+			pane->cursor = i + !views_files_pane_is_root(pane);
+	views_files_pane_move(pane, pane->cursor);
 }
 
-static char *cursor_name(const struct files_pane *pane)
+static char *cursor_name(const struct views_files_pane *pane)
 {
-	const struct file_entry *entry = files_pane_at(pane, pane->cursor);
+	const struct views_file_entry *entry = views_files_pane_at(pane, pane->cursor);
 	return entry ? x_strdup(entry->name) : NULL;
 }
 
-static void rearrange(struct files_pane *pane)
+static void rearrange(struct views_files_pane *pane)
 {
 	char *name = cursor_name(pane);
 	arrange(pane, name);
@@ -237,20 +241,20 @@ static void rearrange(struct files_pane *pane)
 	host_dirty(pane->host);
 }
 
-void files_pane_sort(struct files_pane *pane, enum files_column column)
+void views_files_pane_sort(struct views_files_pane *pane, enum views_files_column column)
 {
 	pane->is_reversed = pane->sort == column && !pane->is_reversed;
 	pane->sort = column;
 	rearrange(pane);
 }
 
-void files_pane_show_hidden(struct files_pane *pane, bool on)
+void views_files_pane_show_hidden(struct views_files_pane *pane, bool on)
 {
 	pane->shows_hidden = on;
 	rearrange(pane);
 }
 
-void files_pane_filter(struct files_pane *pane, const char *text)
+void views_files_pane_filter(struct views_files_pane *pane, const char *text)
 {
 	set_string(&pane->filter, text);
 	rearrange(pane);
@@ -258,34 +262,34 @@ void files_pane_filter(struct files_pane *pane, const char *text)
 
 /* ---- rows, cursor, marks */
 
-bool files_pane_is_parent_row(const struct files_pane *pane, size_t row)
+bool views_files_pane_is_parent_row(const struct views_files_pane *pane, size_t row)
 {
-	return row == 0 && !files_pane_is_root(pane);
+	return row == 0 && !views_files_pane_is_root(pane);
 }
 
-size_t files_pane_rows(const struct files_pane *pane)
+size_t views_files_pane_rows(const struct views_files_pane *pane)
 {
-	return pane->n_shown + !files_pane_is_root(pane);
+	return pane->n_shown + !views_files_pane_is_root(pane);
 }
 
-struct file_entry *files_pane_at(const struct files_pane *pane, size_t row)
+struct views_file_entry *views_files_pane_at(const struct views_files_pane *pane, size_t row)
 {
-	if (files_pane_is_parent_row(pane, row))
+	if (views_files_pane_is_parent_row(pane, row))
 		return NULL;
-	row -= !files_pane_is_root(pane);
+	row -= !views_files_pane_is_root(pane);
 	return row < pane->n_shown ? pane->shown[row] : NULL;
 }
 
-void files_pane_move(struct files_pane *pane, size_t row)
+void views_files_pane_move(struct views_files_pane *pane, size_t row)
 {
-	size_t n = files_pane_rows(pane);
+	size_t n = views_files_pane_rows(pane);
 	pane->cursor = row < n ? row : n ? n - 1 : 0;
 	host_dirty(pane->host);
 }
 
-void files_pane_mark(struct files_pane *pane, size_t row, bool on)
+void views_files_pane_mark(struct views_files_pane *pane, size_t row, bool on)
 {
-	struct file_entry *entry = files_pane_at(pane, row);
+	struct views_file_entry *entry = views_files_pane_at(pane, row);
 	if (!entry || entry->is_marked == on)
 		return;
 	entry->is_marked = on;
@@ -293,7 +297,7 @@ void files_pane_mark(struct files_pane *pane, size_t row, bool on)
 	host_dirty(pane->host);
 }
 
-void files_pane_mark_all(struct files_pane *pane, bool on)
+void views_files_pane_mark_all(struct views_files_pane *pane, bool on)
 {
 	for (size_t i = 0; i < pane->n_shown; i++)
 		pane->shown[i]->is_marked = on;
@@ -301,13 +305,14 @@ void files_pane_mark_all(struct files_pane *pane, bool on)
 	host_dirty(pane->host);
 }
 
-size_t files_pane_search(const struct files_pane *pane, size_t from, const char *text)
+size_t views_files_pane_search(
+	const struct views_files_pane *pane, size_t from, const char *text)
 {
-	size_t n = files_pane_rows(pane), length = strlen(text);
+	size_t n = views_files_pane_rows(pane), length = strlen(text);
 	for (int anywhere = 0; anywhere < 2; anywhere++)
 		for (size_t i = 0; i < n; i++) {
 			size_t row = (from + i) % n;
-			const struct file_entry *entry = files_pane_at(pane, row);
+			const struct views_file_entry *entry = views_files_pane_at(pane, row);
 			if (entry && (anywhere ? has_text(entry->name, text)
 					       : strncasecmp(entry->name, text, length) == 0))
 				return row;
@@ -315,10 +320,12 @@ size_t files_pane_search(const struct files_pane *pane, size_t from, const char 
 	return (size_t)-1;
 }
 
-struct file_entry **files_pane_chosen(const struct files_pane *pane, size_t *n)
+struct views_file_entry **views_files_pane_chosen(
+	const struct views_files_pane *pane, size_t *n)
 {
-	struct file_entry **chosen = x_calloc(pane->n_marked + 1, sizeof(struct file_entry *));
-	struct file_entry *under = files_pane_at(pane, pane->cursor);
+	struct views_file_entry **chosen =
+		x_calloc(pane->n_marked + 1, sizeof(struct views_file_entry *));
+	struct views_file_entry *under = views_files_pane_at(pane, pane->cursor);
 	*n = 0;
 	for (size_t i = 0; i < pane->n_shown && *n < pane->n_marked; i++)
 		if (pane->shown[i]->is_marked)
@@ -336,13 +343,13 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Marks belong to names. Mostly the folder is as it was and the names are in the same places. */
-static void keep_marks(const struct files_pane *pane, struct file_listing *next)
+static void keep_marks(const struct views_files_pane *pane, struct views_file_listing *next)
 {
-	const struct file_listing *old = &pane->listing;
+	const struct views_file_listing *old = &pane->listing;
 	const char **names = NULL;
 	size_t n = 0;
 	for (size_t i = 0; pane->n_marked && i < next->n; i++) {
-		struct file_entry *entry = &next->entries[i];
+		struct views_file_entry *entry = &next->entries[i];
 		if (i < old->n && strcmp(old->entries[i].name, entry->name) == 0) {
 			entry->is_marked = old->entries[i].is_marked;
 			continue;
@@ -360,22 +367,22 @@ static void keep_marks(const struct files_pane *pane, struct file_listing *next)
 	free(names);
 }
 
-static void read_done(struct files_pane *pane, const struct err *err)
+static void read_done(struct views_files_pane *pane, const struct err *err)
 {
 	pane->is_reading = false;
 	if (err) {
 		pane->err = *err;
-		file_listing_clear(&pane->next);
-		file_listing_clear(&pane->listing);
+		views_file_listing_clear(&pane->next);
+		views_file_listing_clear(&pane->listing);
 		arrange(pane, NULL);
 		pane->is_complete = false;
 	} else {
 		char *name = pane->wanted ? pane->wanted : cursor_name(pane);
 		pane->wanted = NULL;
 		keep_marks(pane, &pane->next);
-		file_listing_clear(&pane->listing);
+		views_file_listing_clear(&pane->listing);
 		pane->listing = pane->next;
-		pane->next = (struct file_listing){ 0 };
+		pane->next = (struct views_file_listing){ 0 };
 		pane->is_complete = true;
 		arrange(pane, name);
 		free(name);
@@ -383,7 +390,7 @@ static void read_done(struct files_pane *pane, const struct err *err)
 	host_dirty(pane->host);
 }
 
-static const struct fleet_row *row_of(const struct files_pane *pane)
+static const struct fleet_row *row_of(const struct views_files_pane *pane)
 {
 	const struct fleet *fleet = engine_fleet(pane->host->engine);
 	return fleet && pane->uid ? fleet_find(fleet, pane->uid) : NULL;
@@ -394,23 +401,23 @@ static bool is_suspended(const struct fleet_row *row)
 	return row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING;
 }
 
-void files_pane_read(struct files_pane *pane)
+void views_files_pane_read(struct views_files_pane *pane)
 {
 	const struct fleet_row *row = row_of(pane);
 	pane->pod_uid[0] = 0;
 	if (row) {
 		memcpy(pane->pod_uid, row->pod_uid, sizeof pane->pod_uid);
-		set_string(&pane->name, host_row_name(pane->host, pane->uid));
+		set_string(&pane->name, views_host_row_name(pane->host, pane->uid));
 		set_string(&pane->namespace_, row->namespace_);
 	}
 	pane->was_suspended = row && is_suspended(row);
 	pane->was_ready = row && row->state == FLEET_READY;
 	pane->err.code = ERR_NONE;
-	files_read_start(pane, read_done);
+	views_files_read_start(pane, read_done);
 	host_dirty(pane->host);
 }
 
-void files_pane_follow(struct files_pane *pane)
+void views_files_pane_follow(struct views_files_pane *pane)
 {
 	const struct fleet *fleet = engine_fleet(pane->host->engine);
 	if (pane->is_local || !pane->uid || !fleet)
@@ -422,7 +429,7 @@ void files_pane_follow(struct files_pane *pane)
 	if (!row && fleet_is_synced(fleet) && pane->err.code != ERR_SANDBOX_DELETED) {
 		struct err err;
 		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
-		files_read_stop(pane);
+		views_files_read_stop(pane);
 		read_done(pane, &err);
 		return;
 	}
@@ -434,15 +441,15 @@ void files_pane_follow(struct files_pane *pane)
 	bool is_better =
 		pane->err.code != ERR_NONE && row->state == FLEET_READY && !pane->was_ready;
 	if (is_other || is_better)
-		files_pane_read(pane);
+		views_files_pane_read(pane);
 }
 
-void files_pane_go(struct files_pane *pane, const char *path, const char *wanted)
+void views_files_pane_go(struct views_files_pane *pane, const char *path, const char *wanted)
 {
 	char *name = x_strdup(wanted);
 	char *where = x_strdup(path); /* it may be our own */
-	files_read_stop(pane);
-	file_listing_clear(&pane->listing);
+	views_files_read_stop(pane);
+	views_file_listing_clear(&pane->listing);
 	free(pane->path);
 	pane->path = where;
 	free(pane->wanted);
@@ -451,14 +458,14 @@ void files_pane_go(struct files_pane *pane, const char *path, const char *wanted
 	pane->cursor = pane->top = 0;
 	pane->is_complete = false;
 	arrange(pane, NULL);
-	files_pane_read(pane);
+	views_files_pane_read(pane);
 }
 
-void files_pane_connect(
-	struct files_pane *pane, bool is_local, const char *uid, const char *path)
+void views_files_pane_connect(
+	struct views_files_pane *pane, bool is_local, const char *uid, const char *path)
 {
 	char *kept = is_local ? NULL : x_strdup(uid);
-	files_read_stop(pane);
+	views_files_read_stop(pane);
 	free(pane->uid);
 	free(pane->name);
 	free(pane->namespace_);
@@ -467,30 +474,31 @@ void files_pane_connect(
 	pane->is_local = is_local;
 	const char *start =
 		is_local ? (pane->host->local_dir ? pane->host->local_dir : "/") : "";
-	files_pane_go(pane, path ? path : start, NULL);
+	views_files_pane_go(pane, path ? path : start, NULL);
 }
 
-void files_pane_poll(struct files_pane *pane)
+void views_files_pane_poll(struct views_files_pane *pane)
 {
-	struct copies_place place = files_pane_place(pane);
-	if (copies_has_arrived(pane->host->copies, &pane->seen_arrivals, &place, pane->path))
-		files_pane_read(pane);
+	struct views_transfers_place place = views_files_pane_place(pane);
+	if (views_transfers_has_arrived(
+		    pane->host->copies, &pane->seen_arrivals, &place, pane->path))
+		views_files_pane_read(pane);
 }
 
-void files_pane_init(struct files_pane *pane, struct host *host, bool is_local, const char *uid,
-	const char *path)
+void views_files_pane_init(struct views_files_pane *pane, struct views_host *host,
+	bool is_local, const char *uid, const char *path)
 {
-	*pane = (struct files_pane){ .host = host };
+	*pane = (struct views_files_pane){ .host = host };
 	pane->path = x_strdup("");
 	pane->filter = x_strdup("");
-	files_pane_connect(pane, is_local, uid, path);
+	views_files_pane_connect(pane, is_local, uid, path);
 }
 
-void files_pane_deinit(struct files_pane *pane)
+void views_files_pane_deinit(struct views_files_pane *pane)
 {
-	files_read_stop(pane);
-	loop_timer_free(pane->slice);
-	file_listing_clear(&pane->listing);
+	views_files_read_stop(pane);
+	net_loop_timer_free(pane->slice);
+	views_file_listing_clear(&pane->listing);
 	free(pane->shown);
 	free(pane->uid);
 	free(pane->name);

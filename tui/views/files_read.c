@@ -14,31 +14,31 @@
 
 enum { BLOCK_BYTES = 16 << 10, LIST_MS = 30 * 1000 };
 
-struct name_block {
-	struct name_block *next;
+struct views_name_block {
+	struct views_name_block *next;
 	size_t n, capacity;
 	char bytes[];
 };
 
-void file_listing_clear(struct file_listing *listing)
+void views_file_listing_clear(struct views_file_listing *listing)
 {
 	while (listing->blocks) {
-		struct name_block *block = listing->blocks;
+		struct views_name_block *block = listing->blocks;
 		listing->blocks = block->next;
 		free(block);
 	}
 	free(listing->entries);
-	*listing = (struct file_listing){ 0 };
+	*listing = (struct views_file_listing){ 0 };
 }
 
-static const char *keep_name(struct file_listing *listing, const char *name)
+static const char *keep_name(struct views_file_listing *listing, const char *name)
 {
 	size_t n = strlen(name) + 1;
-	struct name_block *block = listing->blocks;
+	struct views_name_block *block = listing->blocks;
 	if (!block || block->capacity - block->n < n) {
 		size_t capacity = n > BLOCK_BYTES ? n : BLOCK_BYTES;
 		block = x_malloc(sizeof *block + capacity);
-		*block = (struct name_block){ listing->blocks, 0, capacity };
+		*block = (struct views_name_block){ listing->blocks, 0, capacity };
 		listing->blocks = block;
 	}
 	char *at = block->bytes + block->n;
@@ -47,10 +47,11 @@ static const char *keep_name(struct file_listing *listing, const char *name)
 	return at;
 }
 
-void file_listing_add(struct file_listing *listing, const struct file_entry *entry)
+void views_file_listing_add(
+	struct views_file_listing *listing, const struct views_file_entry *entry)
 {
 	array_grow(&listing->entries, &listing->capacity, listing->n + 1, sizeof *entry);
-	struct file_entry *to = &listing->entries[listing->n++];
+	struct views_file_entry *to = &listing->entries[listing->n++];
 	*to = *entry;
 	to->name = keep_name(listing, entry->name);
 }
@@ -60,17 +61,17 @@ void file_listing_add(struct file_listing *listing, const struct file_entry *ent
 static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
 	size_t n, size_t n_hidden)
 {
-	struct files_pane *pane = arg;
+	struct views_files_pane *pane = arg;
 	pane->op = NULL;
 	for (size_t i = 0; !err && i < n; i++) {
-		struct file_entry entry = {
+		struct views_file_entry entry = {
 			.name = entries[i].name,
 			.size_bytes = entries[i].size_bytes,
 			.modified_s = entries[i].modified_s,
 			.mode = entries[i].mode,
 			.kind = entries[i].is_dir ? FILE_FOLDER : FILE_PLAIN,
 		};
-		file_listing_add(&pane->next, &entry);
+		views_file_listing_add(&pane->next, &entry);
 	}
 	pane->next.n_hidden = n_hidden;
 	if (err)
@@ -80,7 +81,7 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 
 /* ---- the local disk */
 
-static enum file_kind kind_of(int dir_fd, const char *name, const struct stat *st)
+static enum views_file_kind kind_of(int dir_fd, const char *name, const struct stat *st)
 {
 	struct stat target;
 	if (S_ISDIR(st->st_mode))
@@ -98,10 +99,10 @@ static enum file_kind kind_of(int dir_fd, const char *name, const struct stat *s
 	return S_ISDIR(target.st_mode) ? FILE_LINK_FOLDER : FILE_LINK;
 }
 
-static void add_local(struct files_pane *pane, const char *name)
+static void add_local(struct views_files_pane *pane, const char *name)
 {
 	struct stat st;
-	struct file_entry entry = { name, -1, -1, -1, FILE_PLAIN, false };
+	struct views_file_entry entry = { name, -1, -1, -1, FILE_PLAIN, false };
 	int dir_fd = dirfd(pane->dir);
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT)
@@ -112,10 +113,10 @@ static void add_local(struct files_pane *pane, const char *name)
 		entry.mode = (int)(st.st_mode & 07777);
 		entry.kind = kind_of(dir_fd, name, &st);
 	}
-	file_listing_add(&pane->next, &entry);
+	views_file_listing_add(&pane->next, &entry);
 }
 
-static void close_local(struct files_pane *pane)
+static void close_local(struct views_files_pane *pane)
 {
 	if (pane->dir)
 		closedir(pane->dir);
@@ -124,7 +125,7 @@ static void close_local(struct files_pane *pane)
 
 static void on_slice(void *arg)
 {
-	struct files_pane *pane = arg;
+	struct views_files_pane *pane = arg;
 	int64_t end_ms = clock_mono_ms() + FILES_SLICE_MS;
 	struct err err = { 0 };
 	bool is_over = false;
@@ -158,10 +159,10 @@ static void on_slice(void *arg)
 		return;
 	}
 	host_dirty(pane->host);
-	loop_timer_arm(pane->slice, 0);
+	net_loop_timer_arm(pane->slice, 0);
 }
 
-static void start_local(struct files_pane *pane)
+static void start_local(struct views_files_pane *pane)
 {
 	int fd = open(pane->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 	pane->dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -172,11 +173,11 @@ static void start_local(struct files_pane *pane)
 	}
 }
 
-void files_read_start(
-	struct files_pane *pane, void (*done)(struct files_pane *pane, const struct err *err))
+void views_files_read_start(struct views_files_pane *pane,
+	void (*done)(struct views_files_pane *pane, const struct err *err))
 {
 	pane->on_read = done;
-	files_read_stop(pane);
+	views_files_read_stop(pane);
 	pane->is_reading = true;
 	if (pane->is_local) {
 		start_local(pane);
@@ -190,17 +191,17 @@ void files_read_start(
 			return;
 	}
 	if (!pane->slice)
-		pane->slice = loop_timer_new(pane->host->loop, on_slice, pane);
-	loop_timer_arm(pane->slice, 0);
+		pane->slice = net_loop_timer_new(pane->host->loop, on_slice, pane);
+	net_loop_timer_arm(pane->slice, 0);
 }
 
-void files_read_stop(struct files_pane *pane)
+void views_files_read_stop(struct views_files_pane *pane)
 {
 	runtime_cancel(pane->op);
 	pane->op = NULL;
 	close_local(pane);
 	if (pane->slice)
-		loop_timer_disarm(pane->slice);
-	file_listing_clear(&pane->next);
+		net_loop_timer_disarm(pane->slice);
+	views_file_listing_clear(&pane->next);
 	pane->is_reading = false;
 }

@@ -8,10 +8,11 @@
 enum { FILES_SLICE_ENTRIES = 64, FILES_SLICE_MS = 4, FILES_ENTRIES_MAX = 2000000 };
 
 /* Reads pane->path into pane->next and calls done once, later; what was being read is dropped. */
-void files_read_start(
-	struct files_pane *pane, void (*done)(struct files_pane *pane, const struct err *err));
-void files_read_stop(struct files_pane *pane); /* silent */
+void views_files_read_start(struct views_files_pane *pane,
+	void (*done)(struct views_files_pane *pane, const struct err *err));
+void views_files_read_stop(struct views_files_pane *pane); /* silent */
 
-void file_listing_clear(struct file_listing *listing);
+void views_file_listing_clear(struct views_file_listing *listing);
 /* The entry is copied, its name too. */
-void file_listing_add(struct file_listing *listing, const struct file_entry *entry);
+void views_file_listing_add(
+	struct views_file_listing *listing, const struct views_file_entry *entry);

@@ -27,35 +27,35 @@ struct level {
 	bool was_read_again;
 };
 
-struct tree {
-	struct loop *loop;
-	struct loop_timer *slice;
+struct views_tree {
+	struct net_loop *loop;
+	struct net_loop_timer *slice;
 	bool is_deleting;
 	int base_fd;
 	char **names;
 	size_t n, at;
 	struct level levels[TREE_DEPTH_MAX];
 	size_t depth;
-	struct tree_totals totals;
+	struct views_tree_totals totals;
 	struct err first;
-	void (*done)(void *arg, const struct err *err, const struct tree_totals *totals);
+	void (*done)(void *arg, const struct err *err, const struct views_tree_totals *totals);
 	void *arg;
 };
 
-static void pop(struct tree *tree)
+static void pop(struct views_tree *tree)
 {
 	struct level *level = &tree->levels[--tree->depth];
 	closedir(level->dir);
 	free(level->name);
 }
 
-void tree_cancel(struct tree *tree)
+void views_tree_cancel(struct views_tree *tree)
 {
 	if (!tree)
 		return;
 	while (tree->depth)
 		pop(tree);
-	loop_timer_free(tree->slice);
+	net_loop_timer_free(tree->slice);
 	if (tree->base_fd >= 0)
 		close(tree->base_fd);
 	for (size_t i = 0; i < tree->n; i++)
@@ -66,21 +66,21 @@ void tree_cancel(struct tree *tree)
 
 static void free_later(void *arg)
 {
-	tree_cancel(arg);
+	views_tree_cancel(arg);
 }
 
-static void failed(struct tree *tree, int errnum, const char *what, const char *name)
+static void failed(struct views_tree *tree, int errnum, const char *what, const char *name)
 {
 	if (tree->totals.failed++ == 0)
 		err_set_errno(&tree->first, errnum, "%s %s", what, name);
 }
 
-static int fd_on_top(const struct tree *tree)
+static int fd_on_top(const struct views_tree *tree)
 {
 	return tree->depth ? dirfd(tree->levels[tree->depth - 1].dir) : tree->base_fd;
 }
 
-static void enter(struct tree *tree, const char *name)
+static void enter(struct views_tree *tree, const char *name)
 {
 	if (tree->depth == TREE_DEPTH_MAX) {
 		failed(tree, ELOOP, "too deep:", name);
@@ -98,7 +98,7 @@ static void enter(struct tree *tree, const char *name)
 	tree->levels[tree->depth++] = (struct level){ dir, x_strdup(name), false };
 }
 
-static void take(struct tree *tree, const char *name)
+static void take(struct views_tree *tree, const char *name)
 {
 	struct stat st;
 	int fd = fd_on_top(tree);
@@ -125,7 +125,7 @@ static void take(struct tree *tree, const char *name)
 }
 
 /* The folder on top has no more entries. */
-static void leave(struct tree *tree)
+static void leave(struct views_tree *tree)
 {
 	struct level *level = &tree->levels[tree->depth - 1];
 	char *name = x_strdup(level->name);
@@ -153,9 +153,9 @@ static void leave(struct tree *tree)
 }
 
 /* False: everything is done. */
-static bool take_step(struct tree *tree)
+static bool take_step(struct views_tree *tree)
 {
-	const struct tree_totals *t = &tree->totals;
+	const struct views_tree_totals *t = &tree->totals;
 	if (!tree->is_deleting && t->files + t->folders + t->links >= TREE_COUNT_MAX) {
 		tree->totals.is_cut = true;
 		return false;
@@ -181,21 +181,21 @@ static bool take_step(struct tree *tree)
 
 static void on_slice(void *arg)
 {
-	struct tree *tree = arg;
+	struct views_tree *tree = arg;
 	int64_t end_ms = clock_mono_ms() + SLICE_MS;
 	for (int i = 1; take_step(tree); i++) {
 		if (i % SLICE_CHECK || clock_mono_ms() < end_ms)
 			continue;
-		loop_timer_arm(tree->slice, 0);
+		net_loop_timer_arm(tree->slice, 0);
 		return;
 	}
 	tree->done(tree->arg, tree->totals.failed ? &tree->first : NULL, &tree->totals);
-	loop_defer(tree->loop, free_later, tree);
+	net_loop_defer(tree->loop, free_later, tree);
 }
 
-struct tree *tree_start(struct loop *loop, const char *dir, const char *const *names, size_t n,
-	bool is_deleting,
-	void (*done)(void *arg, const struct err *err, const struct tree_totals *totals),
+struct views_tree *views_tree_start(struct net_loop *loop, const char *dir,
+	const char *const *names, size_t n, bool is_deleting,
+	void (*done)(void *arg, const struct err *err, const struct views_tree_totals *totals),
 	void *arg, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -208,7 +208,7 @@ struct tree *tree_start(struct loop *loop, const char *dir, const char *const *n
 		err_set_errno(err, errno, "%s", dir);
 		return NULL;
 	}
-	struct tree *tree = x_calloc(1, sizeof *tree);
+	struct views_tree *tree = x_calloc(1, sizeof *tree);
 	tree->loop = loop;
 	tree->base_fd = fd;
 	tree->is_deleting = is_deleting;
@@ -218,7 +218,7 @@ struct tree *tree_start(struct loop *loop, const char *dir, const char *const *n
 		tree->names[i] = x_strdup(names[i]);
 	tree->done = done;
 	tree->arg = arg;
-	tree->slice = loop_timer_new(loop, on_slice, tree);
-	loop_timer_arm(tree->slice, 0);
+	tree->slice = net_loop_timer_new(loop, on_slice, tree);
+	net_loop_timer_arm(tree->slice, 0);
 	return tree;
 }

@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 struct err;
-struct loop;
+struct net_loop;
 
 enum { TREE_DEPTH_MAX = 200, TREE_COUNT_MAX = 1000000 };
 
-struct tree_totals {
+struct views_tree_totals {
 	uint64_t files, folders, links, bytes, failed;
 	bool is_cut; /* counting stopped at TREE_COUNT_MAX */
 };
-struct tree;
+struct views_tree;
 /* names: entries of dir, copied. done once: err is the first failure (the others are counted). */
-struct tree *tree_start(struct loop *loop, const char *dir, const char *const *names, size_t n,
-	bool is_deleting,
-	void (*done)(void *arg, const struct err *err, const struct tree_totals *totals),
+struct views_tree *views_tree_start(struct net_loop *loop, const char *dir,
+	const char *const *names, size_t n, bool is_deleting,
+	void (*done)(void *arg, const struct err *err, const struct views_tree_totals *totals),
 	void *arg, struct err *err);
-void tree_cancel(struct tree *tree);
+void views_tree_cancel(struct views_tree *tree);

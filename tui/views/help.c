@@ -3,7 +3,7 @@
 #include "tui/views/keys.h"
 
 #include "engine/base/mem.h"
-#include "tui/views/move.h"
+#include "tui/views/cursor_motion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct line {
 	const char *key; /* NULL: a title */
 	char *what;
 	const char *command; /* of a key; NULL */
-	enum key_scope scope;
+	enum views_key_scope scope;
 };
 
 struct help {
@@ -33,14 +33,14 @@ static struct help *help_of(const struct view *view)
 	return (struct help *)(uintptr_t)view;
 }
 
-static enum key_scope scope(const struct view *view)
+static enum views_key_scope scope(const struct view *view)
 {
 	(void)view;
 	return SCOPE_HELP;
 }
 
-static void add(struct help *help, enum key_scope scope_, const char *key, const char *what,
-	const char *command)
+static void add(struct help *help, enum views_key_scope scope_, const char *key,
+	const char *what, const char *command)
 {
 	if (help->n >= LINES_MAX)
 		return;
@@ -67,28 +67,29 @@ static void add_keys(struct help *help)
 {
 	for (int scope_at = 0; scope_at < SCOPE_COUNT; scope_at++) {
 		bool has_title = false;
-		for (size_t i = 0; i < n_key_rows; i++) {
-			const struct key_row *row = &key_rows[i];
+		for (size_t i = 0; i < views_n_key_rows; i++) {
+			const struct views_key_row *row = &views_key_rows[i];
 			if ((int)row->scope != scope_at ||
 				!fits(help, row->key, row->help, row->command))
 				continue;
 			if (!has_title)
-				add(help, row->scope, NULL, key_scope_title(row->scope), NULL);
+				add(help, row->scope, NULL, views_key_scope_title(row->scope),
+					NULL);
 			has_title = true;
 			add(help, row->scope, row->key, row->help, row->command);
 		}
 	}
 }
 
-struct group {
+struct views_group {
 	struct help *help;
 	const char *name;
-	enum key_scope scope;
+	enum views_key_scope scope;
 };
 
-static void add_command(void *arg, const char *name, const struct command *command)
+static void add_command(void *arg, const char *name, const struct views_command *command)
 {
-	struct group *group = arg;
+	struct views_group *group = arg;
 	char title[128];
 	if (!fits(group->help, command->name, command->args, command->help))
 		return;
@@ -112,14 +113,14 @@ static void clear(struct help *help)
 
 static void build(struct help *help)
 {
-	struct host *host = help->view.host;
+	struct views_host *host = help->view.host;
 	clear(help);
 	add_keys(help);
 	static const struct view_class *const classes[] = { &view_sandboxes, &view_detail,
-		&view_files, &view_shell, &view_log, &view_copies, &view_help };
-	static const enum key_scope scopes[] = { SCOPE_LIST, SCOPE_DETAIL, SCOPE_FILES,
+		&view_files, &view_shell, &view_log, &view_copies, &views_view_help };
+	static const enum views_key_scope scopes[] = { SCOPE_LIST, SCOPE_DETAIL, SCOPE_FILES,
 		SCOPE_SHELL, SCOPE_LOG, SCOPE_COPIES, SCOPE_HELP };
-	struct group group = { help, NULL, SCOPE_GLOBAL };
+	struct views_group group = { help, NULL, SCOPE_GLOBAL };
 	if (host->ops->each_command)
 		host->ops->each_command(host, add_command, &group);
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
@@ -130,10 +131,10 @@ static void build(struct help *help)
 }
 
 static void draw_line(
-	const struct host *host, struct region r, int row, const struct line *line)
+	const struct views_host *host, struct draw_region r, int row, const struct line *line)
 {
-	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
-	struct style accent = host_style(host, ROLE_ACCENT);
+	struct draw_style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
+	struct draw_style accent = host_style(host, ROLE_ACCENT);
 	struct err why;
 	const char *typed = line->key && *line->key ? line->command : line->what;
 	bool can = !line->key || !host->ops->can ||
@@ -141,25 +142,26 @@ static void draw_line(
 	if (!can)
 		text = accent = host_style(host, ROLE_DISABLED);
 	if (!line->key) {
-		region_text(r, row, 1, r.cols - 1, host_style(host, ROLE_HEADER), line->what);
+		draw_region_text(
+			r, row, 1, r.cols - 1, host_style(host, ROLE_HEADER), line->what);
 	} else if (!*line->key) { /* a command */
 		int cols = COMMAND_COLS < r.cols / 2 ? COMMAND_COLS : r.cols / 2;
-		region_text(r, row, 3, cols - 1, accent, line->what);
-		region_text(r, row, 3 + cols, r.cols - 3 - cols, text,
+		draw_region_text(r, row, 3, cols - 1, accent, line->what);
+		draw_region_text(r, row, 3 + cols, r.cols - 3 - cols, text,
 			can ? line->command : why.msg);
 	} else {
-		region_text(r, row, 3, KEY_COLS - 1, accent, line->key);
+		draw_region_text(r, row, 3, KEY_COLS - 1, accent, line->key);
 		int col = 3 + KEY_COLS;
-		col += region_text(r, row, col, r.cols - col, text, line->what);
+		col += draw_region_text(r, row, col, r.cols - col, text, line->what);
 		int room = r.cols - col - 2;
 		if (!can && room > 0)
-			region_text(r, row, col + 2, room, text, why.msg);
-		else if (room > text_cols(line->command) + 1)
-			region_textf(r, row, col + 2, room, dim, ":%s", line->command);
+			draw_region_text(r, row, col + 2, room, text, why.msg);
+		else if (room > draw_text_cols(line->command) + 1)
+			draw_region_textf(r, row, col + 2, room, dim, ":%s", line->command);
 	}
 }
 
-static void draw(struct view *view, struct region r, bool is_focused)
+static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
 	struct help *help = help_of(view);
 	(void)is_focused;
@@ -170,7 +172,7 @@ static void draw(struct view *view, struct region r, bool is_focused)
 	for (size_t i = 0; i < rows && help->top + i < help->n; i++)
 		draw_line(view->host, r, (int)i, &help->lines[help->top + i]);
 	if (!help->n)
-		region_text(r, 0, 1, r.cols - 1, host_style(view->host, ROLE_DIM),
+		draw_region_text(r, 0, 1, r.cols - 1, host_style(view->host, ROLE_DIM),
 			"Nothing fits the filter. Esc clears it.");
 }
 
@@ -186,17 +188,17 @@ static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct help *help = self;
 	size_t top = help->top;
-	if (!view_move(args, help->rows, help->n, &top, err))
+	if (!views_cursor_motion(args, help->rows, help->n, &top, err))
 		return false;
 	scroll_to(help, top);
 	return true;
 }
 
-static const struct command commands[] = {
+static const struct views_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "scroll", run_move },
 };
 
-static bool mouse(struct view *view, const struct mouse *mouse)
+static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
 	struct help *help = help_of(view);
 	if (mouse->action == MOUSE_WHEEL_UP)
@@ -232,12 +234,13 @@ static bool shows(const struct view *view, const struct view_args *args)
 	return true;
 }
 
-static struct view *open_help(struct host *host, const struct view_args *args, struct err *err)
+static struct view *open_help(
+	struct views_host *host, const struct view_args *args, struct err *err)
 {
 	struct help *help = x_calloc(1, sizeof *help);
 	(void)args;
 	(void)err;
-	help->view.class = &view_help;
+	help->view.class = &views_view_help;
 	help->view.host = host;
 	build(help);
 	return &help->view;
@@ -251,7 +254,7 @@ static void free_help(struct view *view)
 	free(help);
 }
 
-const struct view_class view_help = {
+const struct view_class views_view_help = {
 	.name = "help",
 	.scope = scope,
 	.commands = commands,

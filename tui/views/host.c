@@ -7,7 +7,8 @@
 
 enum { LINE_BYTES = 1024 };
 
-void host_notef(struct host *host, enum note_level level, const char *format, ...)
+void views_host_notef(
+	struct views_host *host, enum views_note_level level, const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list args;
@@ -17,7 +18,7 @@ void host_notef(struct host *host, enum note_level level, const char *format, ..
 	host->ops->note(host, level, line);
 }
 
-void host_failf(struct host *host, const struct err *err, const char *format, ...)
+void views_host_failf(struct views_host *host, const struct err *err, const char *format, ...)
 {
 	char line[LINE_BYTES];
 	va_list args;
@@ -27,7 +28,7 @@ void host_failf(struct host *host, const struct err *err, const char *format, ..
 	host->ops->fail(host, line, err);
 }
 
-const char *host_row_name(const struct host *host, const char *uid)
+const char *views_host_row_name(const struct views_host *host, const char *uid)
 {
 	struct fleet *fleet = engine_fleet(host->engine);
 	if (!uid || !*uid || !fleet)
@@ -38,16 +39,16 @@ const char *host_row_name(const struct host *host, const char *uid)
 	return fleet_row_name(row);
 }
 
-bool host_is_stale(const struct host *host)
+bool views_host_is_stale(const struct views_host *host)
 {
 	struct engine_link link;
 	return engine_link_of(host->engine, &link) && link.state != ENGINE_LINK_LIVE &&
 	       link.state != ENGINE_LINK_WAITING;
 }
 
-enum theme_role views_tone_role(enum resource_tone tone)
+enum draw_theme_role views_tone_role(enum resource_tone tone)
 {
-	static const enum theme_role roles[RESOURCE_TONE_COUNT] = {
+	static const enum draw_theme_role roles[RESOURCE_TONE_COUNT] = {
 		[RESOURCE_PLAIN] = ROLE_TEXT,
 		[RESOURCE_DIM] = ROLE_DIM,
 		[RESOURCE_GOOD] = ROLE_OK,
@@ -59,7 +60,7 @@ enum theme_role views_tone_role(enum resource_tone tone)
 	return roles[tone];
 }
 
-enum theme_role host_state_role(enum fleet_state state)
+enum draw_theme_role views_host_state_role(enum fleet_state state)
 {
 	return views_tone_role(fleet_state_tone(state));
 }

@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-struct actions;
-struct command;
-struct copies;
-struct dialog;
-struct host;
+struct views_actions;
+struct views_command;
+struct views_transfers;
+struct views_dialog;
+struct views_host;
 struct view;
 struct view_class;
 
-enum note_level { NOTE_INFO, NOTE_OK, NOTE_WARNING };
+enum views_note_level { NOTE_INFO, NOTE_OK, NOTE_WARNING };
 
 /* What a view is opened with; borrowed for the call. */
 struct view_args {
@@ -25,71 +25,73 @@ struct view_args {
 	const char *const *argv; /* shell: the command, NULL-terminated; NULL: a login shell */
 };
 
-struct host_ops {
-	void (*dirty)(struct host *host); /* something visible changed */
+struct views_host_ops {
+	void (*dirty)(struct views_host *host); /* something visible changed */
 	/* Runs a command line as if typed; a failure is shown. */
-	void (*run)(struct host *host, const char *command);
+	void (*run)(struct views_host *host, const char *command);
 	/* While a key or a click is handled it is what was asked for, and gets the keyboard. Else nobody asked for it, and it
 	 * waits until the person turns to it: whoever types goes on typing. */
-	void (*push_dialog)(struct host *host, struct dialog *dialog_take);
-	void (*note)(struct host *host, enum note_level level,
+	void (*push_dialog)(struct views_host *host, struct views_dialog *dialog_take);
+	void (*note)(struct views_host *host, enum views_note_level level,
 		const char *text); /* one line, for a while */
 	/* A dialog with code, cause and next step that stays until dismissed, put as by push_dialog. what: "Cannot delete x". */
-	void (*fail)(struct host *host, const char *what, const struct err *err);
+	void (*fail)(struct views_host *host, const char *what, const struct err *err);
 	/* In a new tab; or in a split beside or below the focused pane. */
-	void (*open)(struct host *host, const struct view_class *class,
+	void (*open)(struct views_host *host, const struct view_class *class,
 		const struct view_args *args);
-	void (*close)(struct host *host, struct view *view); /* at the end of the turn */
+	void (*close)(struct views_host *host, struct view *view); /* at the end of the turn */
 	/* Changes with everything that the person does; for dialog_set_serial(). Never 0. */
-	uint64_t (*input_serial)(const struct host *host);
+	uint64_t (*input_serial)(const struct views_host *host);
 	/* To the clipboard of the person's terminal (OSC 52). */
-	void (*copy_text)(struct host *host, struct slice text);
+	void (*copy_text)(struct views_host *host, struct slice text);
 	/* The namespace that is looked at, "" = all. */
-	const char *(*namespace_)(const struct host *host);
+	const char *(*namespace_)(const struct views_host *host);
 	/* The commands of the application and of rows, for help. */
-	void (*each_command)(struct host *host,
-		void (*fn)(void *arg, const char *group, const struct command *command),
+	void (*each_command)(struct views_host *host,
+		void (*fn)(void *arg, const char *group, const struct views_command *command),
 		void *arg);
 	/* For help: false with *err: why that command line would be refused now in a view of that scope (an enum
 	 * key_scope), the one that help was opened from if it fits. */
-	bool (*can)(const struct host *host, int scope, const char *line, struct err *err);
+	bool (*can)(
+		const struct views_host *host, int scope, const char *line, struct err *err);
 };
 
-struct host {
-	const struct host_ops *ops;
-	struct loop *loop;
+struct views_host {
+	const struct views_host_ops *ops;
+	struct net_loop *loop;
 	struct engine *engine;
-	const struct theme *theme;
-	struct copies *copies;
-	struct actions *actions;
+	const struct draw_theme *theme;
+	struct views_transfers *copies;
+	struct views_actions *actions;
 	const char *local_dir; /* where the local side of files begins; absolute */
 };
 
-static inline void host_dirty(struct host *host)
+static inline void host_dirty(struct views_host *host)
 {
 	host->ops->dirty(host);
 }
 
-static inline struct style host_style(const struct host *host, enum theme_role role)
+static inline struct draw_style host_style(
+	const struct views_host *host, enum draw_theme_role role)
 {
 	return theme_style(host->theme, role);
 }
 
-static inline uint64_t host_input_serial(const struct host *host)
+static inline uint64_t host_input_serial(const struct views_host *host)
 {
 	return host->ops->input_serial ? host->ops->input_serial(host) : 0;
 }
 
 /* printf forms of note. */
-void host_notef(struct host *host, enum note_level level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void host_failf(struct host *host, const struct err *err, const char *format, ...)
+void views_host_notef(struct views_host *host, enum views_note_level level, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+void views_host_failf(struct views_host *host, const struct err *err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* "claim" or "sandbox/name" of a row, or the URL of the direct runtime: for titles and questions. Raw foreign
  * text, borrowed for this turn. */
-const char *host_row_name(const struct host *host, const char *uid);
+const char *views_host_row_name(const struct views_host *host, const char *uid);
 /* The API server does not answer (or late): what is shown is as of earlier, and drawn dim. */
-bool host_is_stale(const struct host *host);
+bool views_host_is_stale(const struct views_host *host);
 /* How it looks, in every view. */
-enum theme_role views_tone_role(enum resource_tone tone);
-enum theme_role host_state_role(enum fleet_state state);
+enum draw_theme_role views_tone_role(enum resource_tone tone);
+enum draw_theme_role views_host_state_role(enum fleet_state state);

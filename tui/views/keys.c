@@ -15,7 +15,7 @@
  * where ] is behind AltGr (German, French, …) Ctrl-5 is the same byte in most terminals; F12 is a key of its own on every
  * keyboard. Letters with Ctrl are all taken by shells and editors. */
 static struct {
-	struct key keys[KEY_PREFIXES_MAX];
+	struct draw_key keys[KEY_PREFIXES_MAX];
 	size_t n;
 	char first[KEY_NAME_BYTES];
 	char all[KEY_PREFIXES_BYTES * 2];
@@ -23,7 +23,7 @@ static struct {
 } prefix;
 
 /* Keys that text and dialogs cannot do without; some of them are others' bytes (Ctrl-I is Tab). */
-static bool may_be_prefix(const struct key *key)
+static bool may_be_prefix(const struct draw_key *key)
 {
 	if (key->sym != KEY_NONE)
 		return key->sym >= KEY_SYM_F1 || (key->mods != 0 && key->mods != MOD_SHIFT);
@@ -33,9 +33,9 @@ static bool may_be_prefix(const struct key *key)
 	return (key->mods & MOD_ALT) != 0;
 }
 
-bool keys_set_prefix(const char *names, struct err *err)
+bool views_keys_set_prefix(const char *names, struct err *err)
 {
-	struct key keys[KEY_PREFIXES_MAX];
+	struct draw_key keys[KEY_PREFIXES_MAX];
 	size_t n = 0;
 	char name[KEY_NAME_BYTES];
 	for (const char *p = names + strspn(names, " "); *p != '\0'; p += strspn(p, " ")) {
@@ -46,7 +46,7 @@ bool keys_set_prefix(const char *names, struct err *err)
 		memcpy(name, p, length);
 		name[length] = '\0';
 		p += length;
-		if (!key_parse(name, &keys[n]))
+		if (!draw_key_parse(name, &keys[n]))
 			return err_set(err, ERR_ARG_INVALID,
 				"'%.40s' is no key; keys are written as ctrl-b, alt-a, F12 or ctrl-space",
 				name);
@@ -60,11 +60,11 @@ bool keys_set_prefix(const char *names, struct err *err)
 		return err_set(err, ERR_ARG_INVALID, "a key is wanted, such as ctrl-b or F12");
 	memcpy(prefix.keys, keys, sizeof keys);
 	prefix.n = n;
-	key_format(&keys[0], prefix.first);
+	draw_key_format(&keys[0], prefix.first);
 	size_t used = 0;
 	for (size_t i = 0; i < n; i++)
 		used += (size_t)snprintf(prefix.all + used, sizeof prefix.all - used, "%s%s",
-			i ? " or " : "", key_format(&keys[i], name));
+			i ? " or " : "", draw_key_format(&keys[i], name));
 	snprintf(prefix.title, sizeof prefix.title, "After the prefix %s (twice sends it)",
 		prefix.all);
 	return true;
@@ -73,22 +73,22 @@ bool keys_set_prefix(const char *names, struct err *err)
 static void need_prefix(void)
 {
 	if (prefix.n == 0)
-		keys_set_prefix(setting_text(SETTING_PREFIX_KEY), NULL);
+		views_keys_set_prefix(setting_text(SETTING_PREFIX_KEY), NULL);
 }
 
-const char *key_prefix_name(void)
+const char *views_key_prefix_name(void)
 {
 	need_prefix();
 	return prefix.first;
 }
 
-const char *key_prefix_names(void)
+const char *views_key_prefix_names(void)
 {
 	need_prefix();
 	return prefix.all;
 }
 
-const struct key_row key_rows[] = {
+const struct views_key_row views_key_rows[] = {
 	{ SCOPE_GLOBAL, ":", "palette", "type a command", "cmd" },
 	{ SCOPE_GLOBAL, "?", "help", "all keys and commands", "help" },
 	{ SCOPE_GLOBAL, "F1", "help", "all keys and commands", NULL },
@@ -325,7 +325,7 @@ const struct key_row key_rows[] = {
 	{ SCOPE_PREFIX, "q", "quit", "quit sandmux (asks)", NULL },
 	{ SCOPE_PREFIX, "ctrl-z", "stop", "suspend sandmux to the shell", NULL },
 };
-const size_t n_key_rows = sizeof key_rows / sizeof key_rows[0];
+const size_t views_n_key_rows = sizeof views_key_rows / sizeof views_key_rows[0];
 
 static const char *const scope_titles[] = {
 	[SCOPE_GLOBAL] = "Everywhere (outside shells)",
@@ -339,12 +339,12 @@ static const char *const scope_titles[] = {
 	[SCOPE_DEAD] = "Shell pane, process ended",
 	[SCOPE_SHELL] = "Shell pane",
 	[SCOPE_TYPING] = "While a text is typed",
-	[SCOPE_PREFIX] = "", /* key_scope_title() knows */
+	[SCOPE_PREFIX] = "", /* views_key_scope_title() knows */
 };
 _Static_assert(
 	sizeof scope_titles / sizeof scope_titles[0] == SCOPE_COUNT, "a title for each scope");
 
-const char *key_scope_title(enum key_scope scope)
+const char *views_key_scope_title(enum views_key_scope scope)
 {
 	if (scope != SCOPE_PREFIX)
 		return scope_titles[scope];
@@ -352,36 +352,38 @@ const char *key_scope_title(enum key_scope scope)
 	return prefix.title;
 }
 
-const char *key_lookup(enum key_scope scope, const struct key *key)
+const char *views_key_lookup(enum views_key_scope scope, const struct draw_key *key)
 {
-	for (size_t i = 0; i < n_key_rows; i++) {
-		struct key bound;
-		if (key_rows[i].scope == scope && key_parse(key_rows[i].key, &bound) &&
-			key_equals(&bound, key))
-			return key_rows[i].command;
+	for (size_t i = 0; i < views_n_key_rows; i++) {
+		struct draw_key bound;
+		if (views_key_rows[i].scope == scope &&
+			draw_key_parse(views_key_rows[i].key, &bound) &&
+			draw_key_equals(&bound, key))
+			return views_key_rows[i].command;
 	}
 	return NULL;
 }
 
-const char *key_of_command(enum key_scope scope, const char *command)
+const char *views_key_of_command(enum views_key_scope scope, const char *command)
 {
-	for (size_t i = 0; i < n_key_rows; i++)
-		if ((key_rows[i].scope == scope || key_rows[i].scope == SCOPE_GLOBAL) &&
-			strcmp(key_rows[i].command, command) == 0)
-			return key_rows[i].key;
+	for (size_t i = 0; i < views_n_key_rows; i++)
+		if ((views_key_rows[i].scope == scope ||
+			    views_key_rows[i].scope == SCOPE_GLOBAL) &&
+			strcmp(views_key_rows[i].command, command) == 0)
+			return views_key_rows[i].key;
 	return NULL;
 }
 
-bool key_is_prefix(const struct key *key)
+bool views_key_is_prefix(const struct draw_key *key)
 {
 	need_prefix();
 	for (size_t i = 0; i < prefix.n; i++)
-		if (key_equals(&prefix.keys[i], key))
+		if (draw_key_equals(&prefix.keys[i], key))
 			return true;
 	return false;
 }
 
-void keys_markdown(struct str *out)
+void views_keys_markdown(struct str *out)
 {
 	str_add(out,
 		"# Keys\n\n"
@@ -393,14 +395,14 @@ void keys_markdown(struct str *out)
 		"Ctrl-5 is the same in most terminals), and F12 can be typed everywhere.\n");
 	for (int scope = 0; scope < SCOPE_COUNT; scope++) {
 		bool has_rows = false;
-		for (size_t i = 0; i < n_key_rows; i++)
-			has_rows = has_rows || (int)key_rows[i].scope == scope;
+		for (size_t i = 0; i < views_n_key_rows; i++)
+			has_rows = has_rows || (int)views_key_rows[i].scope == scope;
 		if (!has_rows)
 			continue;
 		str_addf(out, "\n## %s\n\n| key | does | command |\n|---|---|---|\n",
-			key_scope_title((enum key_scope)scope));
-		for (size_t i = 0; i < n_key_rows; i++) {
-			const struct key_row *row = &key_rows[i];
+			views_key_scope_title((enum views_key_scope)scope));
+		for (size_t i = 0; i < views_n_key_rows; i++) {
+			const struct views_key_row *row = &views_key_rows[i];
 			if ((int)row->scope != scope)
 				continue;
 			str_addf(out, "| `%s` | %s | `%s` |\n",

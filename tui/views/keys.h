@@ -7,27 +7,27 @@
 
 struct err;
 
-struct key_row {
-	enum key_scope scope;
+struct views_key_row {
+	enum views_key_scope scope;
 	const char *key;     /* as key_parse() reads it */
 	const char *command; /* what would be typed after ':' */
 	const char *help;    /* what it does, for people */
 	const char *hint;    /* one word for the bottom line; NULL: not shown there */
 };
 
-extern const struct key_row key_rows[];
-extern const size_t n_key_rows;
-const char *key_scope_title(enum key_scope scope);
+extern const struct views_key_row views_key_rows[];
+extern const size_t views_n_key_rows;
+const char *views_key_scope_title(enum views_key_scope scope);
 /* The command bound in that scope, or NULL. */
-const char *key_lookup(enum key_scope scope, const struct key *key);
+const char *views_key_lookup(enum views_key_scope scope, const struct draw_key *key);
 /* The first key bound to a command in that scope (or SCOPE_GLOBAL), or NULL. */
-const char *key_of_command(enum key_scope scope, const char *command);
+const char *views_key_of_command(enum views_key_scope scope, const char *command);
 /* The keys that a live pane keeps for sandmux: "ctrl-] F12", or what the setting prefix-key says. */
 enum { KEY_PREFIXES_MAX = 3, KEY_PREFIXES_BYTES = 64 };
 /* Names of up to three keys with spaces between them; false: one is none, or text needs it. */
-bool keys_set_prefix(const char *names, struct err *err);
-const char *key_prefix_name(void);  /* the first, as hints name it */
-const char *key_prefix_names(void); /* "ctrl-] or F12" */
-bool key_is_prefix(const struct key *key);
+bool views_keys_set_prefix(const char *names, struct err *err);
+const char *views_key_prefix_name(void);  /* the first, as hints name it */
+const char *views_key_prefix_names(void); /* "ctrl-] or F12" */
+bool views_key_is_prefix(const struct draw_key *key);
 /* The whole table as Markdown: docs/keys.md. */
-void keys_markdown(struct str *out);
+void views_keys_markdown(struct str *out);

@@ -6,7 +6,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "tui/views/move.h"
+#include "tui/views/cursor_motion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@ enum { MANY_CHANGES = 2000 };
 
 static const void *row_of(void *arg, const char *uid)
 {
-	struct list *list = arg;
+	struct views_list *list = arg;
 	return fleet_find(list_fleet(list), uid);
 }
 
-static enum key_scope scope(const struct view *view)
+static enum views_key_scope scope(const struct view *view)
 {
 	(void)view;
 	return SCOPE_LIST;
@@ -28,7 +28,7 @@ static enum key_scope scope(const struct view *view)
 
 /* ---- following the fleet */
 
-static void take_all(struct list *list)
+static void take_all(struct views_list *list)
 {
 	struct fleet *fleet = list_fleet(list);
 	/* marks belong to uids, not to this index: keep them */
@@ -63,14 +63,14 @@ static void count_change(void *arg, const char *uid, const struct fleet_row *row
 
 static void on_change(void *arg, const char *uid, const struct fleet_row *row)
 {
-	struct list *list = arg;
+	struct views_list *list = arg;
 	if (!uid)
 		list->is_rebuilding = true;
 	else
 		resource_collection_update(list->rows, uid, row);
 }
 
-void list_keep_cursor(struct list *list)
+void views_list_keep_cursor(struct views_list *list)
 {
 	size_t n = resource_collection_count(list->rows);
 	size_t at = *list->cursor ? resource_collection_find(list->rows, list->cursor)
@@ -84,9 +84,9 @@ void list_keep_cursor(struct list *list)
 			resource_collection_at(list->rows, at));
 }
 
-void list_follow(struct view *view)
+void views_list_follow(struct view *view)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	struct fleet *fleet = list_fleet(list);
 	if (fleet != list->fleet) {
 		resource_collection_clear(list->rows);
@@ -113,14 +113,14 @@ void list_follow(struct view *view)
 	list->is_rebuilding = false;
 	list->revision = fleet_revision(fleet);
 	bool is_gone = *list->cursor && !fleet_find(fleet, list->cursor);
-	list_keep_cursor(list);
+	views_list_keep_cursor(list);
 	if (is_gone && *list->cursor)
 		list->slipped_ms = clock_mono_ms();
 }
 
 static void changed(struct view *view)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	if (list->fleet != list_fleet(list) ||
 		(list->fleet && fleet_revision(list->fleet) != list->revision))
 		host_dirty(view->host);
@@ -128,7 +128,7 @@ static void changed(struct view *view)
 
 /* ---- hands */
 
-static void go_to(struct list *list, size_t at)
+static void go_to(struct views_list *list, size_t at)
 {
 	size_t n = resource_collection_count(list->rows);
 	if (!n)
@@ -142,9 +142,9 @@ static void go_to(struct list *list, size_t at)
 
 static bool run_move(void *self, const char *args, struct err *err)
 {
-	struct list *list = self;
+	struct views_list *list = self;
 	size_t n = resource_collection_count(list->rows), at = list->cursor_at;
-	if (!view_move(args, list->rows_shown, n > 0 ? n - 1 : 0, &at, err))
+	if (!views_cursor_motion(args, list->rows_shown, n > 0 ? n - 1 : 0, &at, err))
 		return false;
 	go_to(list, at);
 	return true;
@@ -152,7 +152,7 @@ static bool run_move(void *self, const char *args, struct err *err)
 
 static bool run_mark(void *self, const char *args, struct err *err)
 {
-	struct list *list = self;
+	struct views_list *list = self;
 	(void)err;
 	if (strcmp(args, "all") == 0) {
 		resource_collection_mark_shown(list->rows, true);
@@ -167,12 +167,12 @@ static bool run_mark(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static void sort_by(struct list *list, int column)
+static void sort_by(struct views_list *list, int column)
 {
 	bool again = resource_collection_column(list->rows) == column;
 	resource_collection_sort(
 		list->rows, column, again && !resource_collection_is_reversed(list->rows));
-	list_keep_cursor(list);
+	views_list_keep_cursor(list);
 	host_dirty(list->view.host);
 }
 
@@ -188,26 +188,26 @@ static bool run_sort(void *self, const char *args, struct err *err)
 
 static bool run_warm(void *self, const char *args, struct err *err)
 {
-	struct list *list = self;
+	struct views_list *list = self;
 	(void)args;
 	(void)err;
 	resource_collection_show_aside(
 		list->rows, !resource_collection_shows_aside(list->rows));
-	list_keep_cursor(list);
+	views_list_keep_cursor(list);
 	host_dirty(list->view.host);
 	return true;
 }
 
-static const struct command commands[] = {
+static const struct views_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", run_move },
 	{ "mark", "[all|none]", "mark a sandbox, all that are shown, or none", run_mark },
 	{ "sort", "COLUMN", "sort by a column; the same again reverses", run_sort },
 	{ "warm", "", "show or hide the warm sandboxes of the pools", run_warm },
 };
 
-static bool mouse(struct view *view, const struct mouse *mouse)
+static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	if (mouse->action == MOUSE_WHEEL_UP)
 		go_to(list, list->cursor_at > 3 ? list->cursor_at - 3 : 0);
 	else if (mouse->action == MOUSE_WHEEL_DOWN)
@@ -240,7 +240,7 @@ static bool mouse(struct view *view, const struct mouse *mouse)
 
 static size_t targets(const struct view *view, const char **uids, size_t max)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	size_t n = resource_collection_marked(list->rows, uids, max);
 	/* a key that was on its way to the row that went is not for the one that took its place */
 	bool has_slipped =
@@ -253,9 +253,9 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 
 static void filter(struct view *view, const char *text)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	resource_collection_filter(list->rows, text);
-	list_keep_cursor(list);
+	views_list_keep_cursor(list);
 	host_dirty(view->host);
 }
 
@@ -282,9 +282,10 @@ static bool shows(const struct view *view, const struct view_args *args)
 	return true;
 }
 
-static struct view *open_list(struct host *host, const struct view_args *args, struct err *err)
+static struct view *open_list(
+	struct views_host *host, const struct view_args *args, struct err *err)
 {
-	struct list *list = x_calloc(1, sizeof *list);
+	struct views_list *list = x_calloc(1, sizeof *list);
 	(void)args;
 	(void)err;
 	list->view.class = &view_sandboxes;
@@ -295,7 +296,7 @@ static struct view *open_list(struct host *host, const struct view_args *args, s
 
 static void free_list(struct view *view)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	resource_collection_free(list->rows);
 	free(list);
 }
@@ -308,7 +309,7 @@ const struct view_class view_sandboxes = {
 	.open = open_list,
 	.free = free_list,
 	.title = title,
-	.draw = list_draw,
+	.draw = views_list_draw,
 	.mouse = mouse,
 	.changed = changed,
 	.targets = targets,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sandbox list: what its files share. list.c follows the fleet and takes keys and mouse, list_draw.c draws. */
+/* The sandbox list: what its files share. list.c follows the fleet and takes keys and mouse, views_list_draw.c draws. */
 #pragma once
 
 #include "engine/resource/collection.h"
@@ -11,13 +11,13 @@ enum {
 };
 
 /* Why a column tells nothing. */
-enum list_dark {
+enum views_list_dark {
 	LIST_KNOWN,
 	LIST_WAITED_FOR, /* its source has not been read yet */
 	LIST_HIDDEN,     /* and may not be */
 };
 
-struct list {
+struct views_list {
 	struct view view;
 	struct resource_collection *rows;
 	const struct fleet
@@ -30,14 +30,14 @@ struct list {
 	int header_row;
 	int column_at[RESOURCE_COLUMNS_MAX],
 		column_cols[RESOURCE_COLUMNS_MAX]; /* -1: not shown */
-	enum list_dark is_dark[RESOURCE_COLUMNS_MAX];
+	enum views_list_dark is_dark[RESOURCE_COLUMNS_MAX];
 	bool is_rebuilding;
 	bool shows_seconds, is_stale; /* stale: drawn dim */
 };
 
-static inline struct list *list_of(const struct view *view)
+static inline struct views_list *list_of(const struct view *view)
 {
-	return (struct list *)(uintptr_t)view;
+	return (struct views_list *)(uintptr_t)view;
 }
 
 static inline const struct resource_column *list_column(int i)
@@ -45,17 +45,17 @@ static inline const struct resource_column *list_column(int i)
 	return &fleet_sandbox_kind.columns[i];
 }
 
-static inline struct fleet *list_fleet(const struct list *list)
+static inline struct fleet *list_fleet(const struct views_list *list)
 {
 	return engine_fleet(list->view.host->engine);
 }
 
 /* list.c */
-void list_follow(struct view *view); /* takes over what the fleet has changed */
-void list_keep_cursor(struct list *list);
+void views_list_follow(struct view *view); /* takes over what the fleet has changed */
+void views_list_keep_cursor(struct views_list *list);
 
 /* list_head.c: what stands above the table; its rows. */
-int list_draw_head(struct list *list, struct region region);
+int views_list_draw_head(struct views_list *list, struct draw_region region);
 
-/* list_draw.c */
-void list_draw(struct view *view, struct region region, bool is_focused);
+/* views_list_draw.c */
+void views_list_draw(struct view *view, struct draw_region region, bool is_focused);

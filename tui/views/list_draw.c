@@ -18,28 +18,28 @@ enum {
 	SECONDS_SHOWN_MS = 600000,
 };
 
-static bool is_hidden(const struct list *list, enum fleet_kind kind)
+static bool is_hidden(const struct views_list *list, enum fleet_kind kind)
 {
 	return fleet_forbidden(list_fleet(list), kind) != NULL;
 }
 
-static enum list_dark dark_of(const struct list *list, enum fleet_kind kind)
+static enum views_list_dark dark_of(const struct views_list *list, enum fleet_kind kind)
 {
 	return is_hidden(list, kind)                      ? LIST_HIDDEN
 	       : !fleet_is_listed(list_fleet(list), kind) ? LIST_WAITED_FOR
 							  : LIST_KNOWN;
 }
 
-static enum list_dark worse(enum list_dark a, enum list_dark b)
+static enum views_list_dark worse(enum views_list_dark a, enum views_list_dark b)
 {
 	return a > b ? a : b;
 }
 
 /* Columns that tell nothing, or less, because their source may not be read, or has not been yet: that is not that there
  * is nothing. */
-static enum list_dark column_dark(const struct list *list, int column)
+static enum views_list_dark column_dark(const struct views_list *list, int column)
 {
-	enum list_dark dark = LIST_KNOWN;
+	enum views_list_dark dark = LIST_KNOWN;
 	for (int kind = 0; kind < FLEET_KIND_COUNT; kind++)
 		if (list_column(column)->sources & fleet_source_bit((enum fleet_kind)kind))
 			dark = worse(dark, dark_of(list, (enum fleet_kind)kind));
@@ -53,7 +53,7 @@ static int wanted_cols(int column)
 
 /* Which columns there is room for: those of the highest rank go first. */
 static void choose_columns(
-	const struct list *list, int cols, bool is_shown[RESOURCE_COLUMNS_MAX])
+	const struct views_list *list, int cols, bool is_shown[RESOURCE_COLUMNS_MAX])
 {
 	bool all = *list->view.host->ops->namespace_(list->view.host) == 0;
 	int i, fixed = 2; /* 2: the mark */
@@ -72,7 +72,7 @@ static void choose_columns(
 	}
 }
 
-static void lay_columns(struct list *list, int cols)
+static void lay_columns(struct views_list *list, int cols)
 {
 	bool is_shown[RESOURCE_COLUMNS_MAX];
 	int i, left = cols - 2, n_flex = 0;
@@ -102,27 +102,27 @@ static void lay_columns(struct list *list, int cols)
 	}
 }
 
-static void draw_cell(const struct list *list, struct region r, int at, int column,
-	struct style style, const char *text)
+static void draw_cell(const struct views_list *list, struct draw_region r, int at, int column,
+	struct draw_style style, const char *text)
 {
 	if (resource_is_right(list_column(column)))
-		region_text_right(
+		draw_region_text_right(
 			r, at, list->column_at[column], list->column_cols[column], style, text);
 	else
-		region_text(
+		draw_region_text(
 			r, at, list->column_at[column], list->column_cols[column], style, text);
 }
 
-static void draw_header(struct list *list, struct region r)
+static void draw_header(struct views_list *list, struct draw_region r)
 {
-	struct host *host = list->view.host;
+	struct views_host *host = list->view.host;
 	int i, sorted = resource_collection_column(list->rows);
 	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
 		const struct resource_column *column = list_column(i);
 		if (list->column_at[i] < 0)
 			continue;
 		char title[32];
-		struct style style = host_style(host, ROLE_HEADER);
+		struct draw_style style = host_style(host, ROLE_HEADER);
 		if (list->is_dark[i])
 			style = host_style(host, ROLE_DISABLED);
 		snprintf(title, sizeof title, "%s%s",
@@ -134,8 +134,8 @@ static void draw_header(struct list *list, struct region r)
 	}
 }
 
-static const char *cell_text(const struct list *list, const struct fleet_row *row, int i,
-	char buffer[RESOURCE_CELL_BYTES])
+static const char *term_cell_append_text(const struct views_list *list,
+	const struct fleet_row *row, int i, char buffer[RESOURCE_CELL_BYTES])
 {
 	const struct resource_column *column = list_column(i);
 	const char *text = resource_text(column, row, clock_wall_ms(), buffer);
@@ -147,15 +147,15 @@ static const char *cell_text(const struct list *list, const struct fleet_row *ro
 }
 
 /* What colour a cell has that is neither under the cursor nor old. */
-static struct style cell_style(
-	const struct list *list, const struct fleet_row *row, int i, struct style style)
+static struct draw_style cell_style(const struct views_list *list, const struct fleet_row *row,
+	int i, struct draw_style style)
 {
-	struct host *host = list->view.host;
+	struct views_host *host = list->view.host;
 	enum resource_tone tone = resource_tone(list_column(i), row);
 	if (tone != RESOURCE_PLAIN) {
 		style.fg = host_style(host, views_tone_role(tone)).fg;
 	} else if (list->is_dark[i]) {
-		const struct style disabled = host_style(host, ROLE_DISABLED);
+		const struct draw_style disabled = host_style(host, ROLE_DISABLED);
 		style.fg = disabled.fg;
 		style.attrs |= disabled.attrs;
 	}
@@ -172,7 +172,7 @@ static bool shows_seconds(const struct fleet_row *row)
 }
 
 /* As of earlier: no colour of a state, which speaks of now. */
-static struct style dimmed(const struct list *list, struct style style)
+static struct draw_style dimmed(const struct views_list *list, struct draw_style style)
 {
 	if (style.bg == host_style(list->view.host, ROLE_TEXT).bg)
 		style.fg = host_style(list->view.host, ROLE_DIM).fg;
@@ -180,20 +180,20 @@ static struct style dimmed(const struct list *list, struct style style)
 	return style;
 }
 
-static void draw_row(struct list *list, struct region r, int at, const struct fleet_row *row,
-	bool is_cursor, bool is_focused)
+static void draw_row(struct views_list *list, struct draw_region r, int at,
+	const struct fleet_row *row, bool is_cursor, bool is_focused)
 {
-	struct host *host = list->view.host;
+	struct views_host *host = list->view.host;
 	list->shows_seconds = list->shows_seconds || shows_seconds(row);
 	bool is_marked = resource_collection_is_marked(list->rows, row->uid);
-	struct style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
+	struct draw_style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
 	if (is_cursor)
 		base = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
 	if (list->is_stale)
 		base = dimmed(list, base);
-	region_fill(region_sub(r, 0, at, r.cols, 1), base);
+	draw_region_fill(draw_region_sub(r, 0, at, r.cols, 1), base);
 	if (is_marked)
-		region_text(r, at, 0, 1, base, "*");
+		draw_region_text(r, at, 0, 1, base, "*");
 	int i;
 	RESOURCE_EACH(i, fleet_sandbox_kind.screen) {
 		if (list->column_at[i] < 0)
@@ -201,85 +201,87 @@ static void draw_row(struct list *list, struct region r, int at, const struct fl
 		char buffer[RESOURCE_CELL_BYTES];
 		bool is_plain = (is_cursor && is_focused) || list->is_stale;
 		draw_cell(list, r, at, i, is_plain ? base : cell_style(list, row, i, base),
-			cell_text(list, row, i, buffer));
+			term_cell_append_text(list, row, i, buffer));
 	}
 }
 
-static void draw_empty(struct list *list, struct region r)
+static void draw_empty(struct views_list *list, struct draw_region r)
 {
-	struct host *host = list->view.host;
-	struct style dim = host_style(host, ROLE_DIM);
+	struct views_host *host = list->view.host;
+	struct draw_style dim = host_style(host, ROLE_DIM);
 	if (!fleet_is_synced(list_fleet(list))) {
-		region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
+		draw_region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
 		return;
 	}
 	if (*resource_collection_filter_text(list->rows)) {
-		region_text(
+		draw_region_text(
 			r, 1, 2, r.cols - 2, dim, "Nothing fits the filter. Esc clears it.");
 		return;
 	}
 	const char *namespace_ = host->ops->namespace_(host);
 	if (is_hidden(list, FLEET_CLAIMS)) {
-		region_text(r, 1, 2, r.cols - 2, dim,
+		draw_region_text(r, 1, 2, r.cols - 2, dim,
 			is_hidden(list, FLEET_SANDBOXES)
 				? "Neither sandboxclaims nor sandboxes may be listed here."
 				: "There are no Sandboxes; sandboxclaims may not be listed here.");
 		return;
 	}
 	if (*namespace_)
-		region_textf(
+		draw_region_textf(
 			r, 1, 2, r.cols - 2, dim, "No sandboxes in namespace %s.", namespace_);
 	else
-		region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
+		draw_region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
 	struct err why;
-	bool can = row_command_can(&list->view, "create", &why);
-	region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
+	bool can = views_row_command_can(&list->view, "create", &why);
+	draw_region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
 }
 
-static void draw_direct(struct list *list, struct region r, bool is_focused)
+static void draw_direct(struct views_list *list, struct draw_region r, bool is_focused)
 {
-	struct host *host = list->view.host;
-	struct style style = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
+	struct views_host *host = list->view.host;
+	struct draw_style style =
+		host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
 	if (list->is_stale)
 		style = dimmed(list, style);
-	region_text(r, 0, 0, r.cols, host_style(host, list->is_stale ? ROLE_DIM : ROLE_ACCENT),
+	draw_region_text(r, 0, 0, r.cols,
+		host_style(host, list->is_stale ? ROLE_DIM : ROLE_ACCENT),
 		"one sandbox, by its address");
-	region_text(r, 1, 2, r.cols - 2, host_style(host, ROLE_HEADER), "ADDRESS");
-	region_fill(region_sub(r, 0, 2, r.cols, 1), style);
-	region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
-	struct style dim = host_style(host, ROLE_DIM);
+	draw_region_text(r, 1, 2, r.cols - 2, host_style(host, ROLE_HEADER), "ADDRESS");
+	draw_region_fill(draw_region_sub(r, 0, 2, r.cols, 1), style);
+	draw_region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
+	struct draw_style dim = host_style(host, ROLE_DIM);
 	struct err why;
-	bool can = row_command_can(&list->view, "shell", &why);
-	region_text(r, 4, 2, r.cols - 2, dim,
+	bool can = views_row_command_can(&list->view, "shell", &why);
+	draw_region_text(r, 4, 2, r.cols - 2, dim,
 		can ? "s shell   f files   d health and metadata" : "f files");
 	if (!can)
-		region_text(r, 5, 2, r.cols - 2, host_style(host, ROLE_DISABLED), why.msg);
+		draw_region_text(r, 5, 2, r.cols - 2, host_style(host, ROLE_DISABLED), why.msg);
 }
 
-void list_draw(struct view *view, struct region r, bool is_focused)
+void views_list_draw(struct view *view, struct draw_region r, bool is_focused)
 {
-	struct list *list = list_of(view);
+	struct views_list *list = list_of(view);
 	list->shows_seconds = false;
-	list->is_stale = host_is_stale(view->host);
+	list->is_stale = views_host_is_stale(view->host);
 	list->rows_shown = 0;
 	if (!list_fleet(list)) {
 		list->first_row = 2;
 		draw_direct(list, r, is_focused);
 		return;
 	}
-	list_follow(view);
+	views_list_follow(view);
 	resource_collection_namespace(list->rows, view->host->ops->namespace_(view->host));
-	list_keep_cursor(list);
-	int head = list_draw_head(list, r);
+	views_list_keep_cursor(list);
+	int head = views_list_draw_head(list, r);
 	int column;
 	RESOURCE_EACH(column, fleet_sandbox_kind.screen)
 		list->is_dark[column] = column_dark(list, column);
 	lay_columns(list, r.cols);
 	list->header_row = head;
-	draw_header(list, region_sub(r, 0, head, r.cols, 1));
+	draw_header(list, draw_region_sub(r, 0, head, r.cols, 1));
 	list->first_row = head + 1;
-	struct region rows =
-		region_sub(r, 0, list->first_row, r.cols, r.rows - list->first_row);
+	struct draw_region rows =
+		draw_region_sub(r, 0, list->first_row, r.cols, r.rows - list->first_row);
 	size_t n = resource_collection_count(list->rows), room = (size_t)rows.rows;
 	if (!n) {
 		draw_empty(list, rows);

@@ -3,12 +3,12 @@
 // then the picture stands still, so that nothing moves under the eye, and says how much has come since.
 //
 // In a few rows (the strip below everything) it is the lines alone.
-#include "tui/views/log_rows.h"
+#include "tui/views/log_snapshot.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "tui/views/cursor_motion.h"
 #include "tui/views/dialog.h"
-#include "tui/views/move.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 
 struct log {
 	struct view view;
-	struct log_rows picture;
+	struct views_log_snapshot picture;
 	uint64_t spans_seen, lines_seen; /* revisions of the picture */
 	int64_t taken_mono_ms;
 	bool is_following, is_errors_first, is_stale;
@@ -43,7 +43,7 @@ static struct log *log_of(const struct view *view)
 	return (struct log *)(uintptr_t)view;
 }
 
-static enum key_scope scope(const struct view *view)
+static enum views_key_scope scope(const struct view *view)
 {
 	(void)view;
 	return SCOPE_LOG;
@@ -59,7 +59,7 @@ static bool is_news(const struct log *log)
 static void take(struct log *log)
 {
 	const struct telemetry *telemetry = engine_telemetry(log->view.host->engine);
-	log_rows_take(&log->picture, telemetry, log->filter, log->is_errors_first);
+	views_log_snapshot_take(&log->picture, telemetry, log->filter, log->is_errors_first);
 	log->spans_seen = telemetry ? telemetry_revision(telemetry) : 0;
 	log->lines_seen = log_revision();
 	log->taken_mono_ms = clock_mono_ms();
@@ -106,7 +106,7 @@ static const char *const level_names[] = { "error", "warn", "info", "debug", "tr
 _Static_assert(
 	sizeof level_names / sizeof level_names[0] == LOG_LEVEL_COUNT, "a name for each");
 
-static enum theme_role role_of(const struct log_row *row)
+static enum draw_theme_role role_of(const struct views_log_snapshot_row *row)
 {
 	if (row->is_span)
 		return row->has_failed ? ROLE_ERROR : row->is_open ? ROLE_BUSY : ROLE_OK;
@@ -115,77 +115,80 @@ static enum theme_role role_of(const struct log_row *row)
 					: ROLE_DIM;
 }
 
-static void draw_row(
-	struct log *log, struct region r, int at, const struct log_row *row, bool is_cursor)
+static void draw_row(struct log *log, struct draw_region r, int at,
+	const struct views_log_snapshot_row *row, bool is_cursor)
 {
-	struct host *host = log->view.host;
-	struct style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
-	struct style status = host_style(host, role_of(row));
+	struct views_host *host = log->view.host;
+	struct draw_style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
+	struct draw_style status = host_style(host, role_of(row));
 	char buffer[24];
 	if (is_cursor) {
 		text = dim = status = host_style(host, ROLE_CURSOR);
-		region_fill(region_sub(r, 0, at, r.cols, 1), text);
+		draw_region_fill(draw_region_sub(r, 0, at, r.cols, 1), text);
 	}
 	int col = 0;
 	if (r.cols >= 60) {
-		region_text(r, at, 0, TIME_COLS, dim, time_text(row->wall_ns, buffer));
+		draw_region_text(r, at, 0, TIME_COLS, dim, time_text(row->wall_ns, buffer));
 		col = TIME_COLS + 1;
 	}
 	if (row->is_span)
-		region_text_right(r, at, col, DURATION_COLS, dim,
+		draw_region_text_right(r, at, col, DURATION_COLS, dim,
 			duration_text(row->duration_ns, buffer));
 	else
-		region_text_right(r, at, col, DURATION_COLS, status, level_names[row->level]);
+		draw_region_text_right(
+			r, at, col, DURATION_COLS, status, level_names[row->level]);
 	col += DURATION_COLS + 1;
 	int names = NAME_COLS < (r.cols - col) / 2 ? NAME_COLS : (r.cols - col) / 2;
 	int indent = row->depth * 2 < names / 2 ? row->depth * 2 : names / 2;
-	region_text(r, at, col + indent, names - indent, text, row->name);
+	draw_region_text(r, at, col + indent, names - indent, text, row->name);
 	col += names + 1;
 	if (row->is_span)
-		col += region_text(r, at, col, r.cols - col, status,
+		col += draw_region_text(r, at, col, r.cols - col, status,
 			       row->is_open       ? "open"
 			       : !row->has_failed ? "ok"
 			       : *row->code       ? row->code
 						  : "failed") +
 		       1;
-	region_text(r, at, col, r.cols - col, row->is_span ? dim : text, row->text);
+	draw_region_text(r, at, col, r.cols - col, row->is_span ? dim : text, row->text);
 }
 
-static void draw_head(struct log *log, struct region r)
+static void draw_head(struct log *log, struct draw_region r)
 {
-	struct host *host = log->view.host;
-	struct style dim = host_style(host, ROLE_DIM);
+	struct views_host *host = log->view.host;
+	struct draw_style dim = host_style(host, ROLE_DIM);
 	struct telemetry *telemetry = engine_telemetry(host->engine);
-	int col = region_textf(
+	int col = draw_region_textf(
 		r, 0, 0, r.cols, host_style(host, ROLE_ACCENT), "%zu lines", log->picture.n);
-	col += region_textf(r, 0, col, r.cols - col, dim, "  %zu spans", log->picture.n_spans);
+	col += draw_region_textf(
+		r, 0, col, r.cols - col, dim, "  %zu spans", log->picture.n_spans);
 	if (log->picture.n_failed)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_ERROR),
+		col += draw_region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_ERROR),
 			"  %zu failed", log->picture.n_failed);
 	uint64_t dropped = telemetry ? telemetry_dropped(telemetry) : 0;
 	if (dropped)
-		col += region_textf(r, 0, col, r.cols - col, dim, "  %llu older ones dropped",
-			(unsigned long long)dropped);
+		col += draw_region_textf(r, 0, col, r.cols - col, dim,
+			"  %llu older ones dropped", (unsigned long long)dropped);
 	if (log->is_errors_first)
-		col += region_text(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
+		col += draw_region_text(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
 			"  errors at the end");
 	if (*log->filter)
-		col += region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_TEXT),
+		col += draw_region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_TEXT),
 			"  /%s", log->filter);
 	if (!log->is_following)
-		region_text(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
+		draw_region_text(r, 0, col, r.cols - col, host_style(host, ROLE_WARNING),
 			is_news(log) ? "  paused, there is more" : "  paused");
 }
 
-static void draw(struct view *view, struct region r, bool is_focused)
+static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
 	struct log *log = log_of(view);
 	bool is_strip = r.rows <= STRIP_ROWS_MAX;
 	keep_fresh(log);
 	log->first_row = is_strip ? 0 : 1;
 	if (!is_strip)
-		draw_head(log, region_sub(r, 0, 0, r.cols, 1));
-	struct region rows = region_sub(r, 0, log->first_row, r.cols, r.rows - log->first_row);
+		draw_head(log, draw_region_sub(r, 0, 0, r.cols, 1));
+	struct draw_region rows =
+		draw_region_sub(r, 0, log->first_row, r.cols, r.rows - log->first_row);
 	size_t room = (size_t)rows.rows, n = log->picture.n;
 	log->rows = rows.rows;
 	if (log->cursor < log->top)
@@ -199,7 +202,7 @@ static void draw(struct view *view, struct region r, bool is_focused)
 			is_focused && !(is_strip && log->is_following) &&
 				log->top + i == log->cursor);
 	if (!n)
-		region_text(rows, 0, 1, rows.cols - 1, host_style(view->host, ROLE_DIM),
+		draw_region_text(rows, 0, 1, rows.cols - 1, host_style(view->host, ROLE_DIM),
 			*log->filter ? "Nothing fits the filter. Esc clears it."
 				     : "Nothing has happened yet.");
 }
@@ -218,7 +221,7 @@ static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct log *log = self;
 	size_t at = log->cursor;
-	if (!view_move(args, log->rows, log->picture.n, &at, err))
+	if (!views_cursor_motion(args, log->rows, log->picture.n, &at, err))
 		return false;
 	go_to(log, at);
 	return true;
@@ -253,36 +256,37 @@ static bool run_show(void *self, const char *args, struct err *err)
 	(void)args;
 	if (log->cursor >= log->picture.n)
 		return err_set(err, ERR_ARG_INVALID, "there is nothing to show");
-	const struct log_row *row = &log->picture.rows[log->cursor];
-	struct dialog *dialog = dialog_new(row->name, NULL, NULL, NULL);
-	dialog_set_error(dialog, log_row_is_bad(row));
-	dialog_add_textf(dialog, "time      %s", clock_format_rfc3339(row->wall_ns, 3, date));
+	const struct views_log_snapshot_row *row = &log->picture.rows[log->cursor];
+	struct views_dialog *dialog = views_dialog_new(row->name, NULL, NULL, NULL);
+	views_dialog_set_error(dialog, views_log_snapshot_row_is_bad(row));
+	views_dialog_add_textf(
+		dialog, "time      %s", clock_format_rfc3339(row->wall_ns, 3, date));
 	if (row->is_span) {
-		dialog_add_textf(
+		views_dialog_add_textf(
 			dialog, "took      %s", duration_text(row->duration_ns, buffer));
-		dialog_add_textf(dialog, "status    %s",
+		views_dialog_add_textf(dialog, "status    %s",
 			row->is_open      ? "open"
 			: row->has_failed ? "failed"
 					  : "ok");
 		if (*row->code)
-			dialog_add_textf(dialog, "error     %s", row->code);
-		dialog_add_textf(dialog, "span      %s%s%s", row->id,
+			views_dialog_add_textf(dialog, "error     %s", row->code);
+		views_dialog_add_textf(dialog, "span      %s%s%s", row->id,
 			*row->parent ? " below " : "", row->parent);
 	} else {
-		dialog_add_textf(dialog, "level     %s", level_names[row->level]);
+		views_dialog_add_textf(dialog, "level     %s", level_names[row->level]);
 	}
 	for (const char *at = row->text; *at;) { /* an attribute a line */
 		size_t n = row->is_span ? strcspn(at, " ") : strlen(at);
-		dialog_add_textf(dialog, "%.*s", (int)n, at);
+		views_dialog_add_textf(dialog, "%.*s", (int)n, at);
 		at += n;
 		at += strspn(at, " ");
 	}
-	dialog_add_button(dialog, "&Close");
+	views_dialog_add_button(dialog, "&Close");
 	log->view.host->ops->push_dialog(log->view.host, dialog);
 	return true;
 }
 
-static const struct command commands[] = {
+static const struct views_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move; at the end it follows",
 		run_move },
 	{ "pause", "", "stand still, or follow the newest", run_pause },
@@ -290,7 +294,7 @@ static const struct command commands[] = {
 	{ "show", "", "everything about this line", run_show },
 };
 
-static bool mouse(struct view *view, const struct mouse *mouse)
+static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
 	struct log *log = log_of(view);
 	int row = mouse->row - log->first_row;
@@ -341,7 +345,8 @@ static int64_t redraw_after_ms(const struct view *view)
 	return log->is_following && is_news(log) ? TAKE_MS : 1000;
 }
 
-static struct view *open_log(struct host *host, const struct view_args *args, struct err *err)
+static struct view *open_log(
+	struct views_host *host, const struct view_args *args, struct err *err)
 {
 	struct log *log = x_calloc(1, sizeof *log);
 	(void)args;
@@ -355,7 +360,7 @@ static struct view *open_log(struct host *host, const struct view_args *args, st
 static void free_log(struct view *view)
 {
 	struct log *log = log_of(view);
-	log_rows_clear(&log->picture);
+	views_log_snapshot_clear(&log->picture);
 	free(log);
 }
 

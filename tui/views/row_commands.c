@@ -74,9 +74,9 @@ static const struct {
 	{ "extend", ENGINE_EXTEND },
 };
 
-bool row_command_can(const struct view *view, const char *command, struct err *err)
+bool views_row_command_can(const struct view *view, const char *command, struct err *err)
 {
-	struct host *host = view->host;
+	struct views_host *host = view->host;
 	const char *uids[TARGETS_LOOKED_AT];
 	size_t at = 0;
 	while (at < sizeof actions / sizeof actions[0] &&
@@ -96,15 +96,15 @@ bool row_command_can(const struct view *view, const char *command, struct err *e
 	return false;
 }
 
-const struct command row_commands[] = {
+const struct views_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
 		run_shell },
 	{ "files", "[PATH]", "its files beside yours", run_files },
 	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
-	{ "create", "[POOL]", "create a sandbox", action_create },
-	{ "delete", "", "delete the sandboxes selected (asks)", action_delete },
-	{ "suspend", "", "suspend the sandboxes selected (asks)", action_suspend },
-	{ "resume", "", "resume the sandboxes selected", action_resume },
-	{ "extend", "[TIME]", "their end of life becomes now plus TIME", action_extend },
+	{ "create", "[POOL]", "create a sandbox", views_action_create },
+	{ "delete", "", "delete the sandboxes selected (asks)", views_action_delete },
+	{ "suspend", "", "suspend the sandboxes selected (asks)", views_action_suspend },
+	{ "resume", "", "resume the sandboxes selected", views_action_resume },
+	{ "extend", "[TIME]", "their end of life becomes now plus TIME", views_action_extend },
 };
-const size_t n_row_commands = sizeof row_commands / sizeof row_commands[0];
+const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];

@@ -25,19 +25,19 @@ static const char *const shell_env[] = { "TERM=xterm-256color", "COLORTERM=truec
 
 enum { LOOK_AGAIN_MS = 50 };
 
-bool shell_is_live(const struct shell *shell)
+bool views_shell_is_live(const struct views_shell *shell)
 {
 	return shell->state != SHELL_ENDED;
 }
 
-static void dirty(struct shell *shell)
+static void dirty(struct views_shell *shell)
 {
 	host_dirty(shell->view.host);
 }
 
 /* ---- to the process */
 
-static void flush_held(struct shell *shell)
+static void flush_held(struct views_shell *shell)
 {
 	struct err err;
 	if (!shell->process || shell->state == SHELL_ENDED) {
@@ -66,12 +66,12 @@ static void on_drained(void *arg)
 	flush_held(arg);
 }
 
-void shell_send(struct shell *shell, const char *bytes, size_t n)
+void views_shell_send(struct views_shell *shell, const char *bytes, size_t n)
 {
 	if (shell->state == SHELL_ENDED || !n)
 		return;
 	if (shell->n_held + n > SHELL_STDIN_BYTES_MAX) {
-		host_notef(shell->view.host, NOTE_WARNING,
+		views_host_notef(shell->view.host, NOTE_WARNING,
 			"%s does not read: %zu bytes of input dropped", shell->name, n);
 		return;
 	}
@@ -86,7 +86,7 @@ void shell_send(struct shell *shell, const char *bytes, size_t n)
 
 static void on_term_output(const char *bytes, size_t n, void *arg)
 {
-	shell_send(arg, bytes, n);
+	views_shell_send(arg, bytes, n);
 }
 
 static void on_term_damage(void *arg)
@@ -102,7 +102,7 @@ static void on_term_title(const char *title, void *arg)
 
 static void on_term_bell(void *arg)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	if (shell->is_focused) /* whoever looks at it has seen it */
 		return;
 	shell->has_bell = true;
@@ -111,9 +111,9 @@ static void on_term_bell(void *arg)
 
 enum { BUTTON_ONCE, BUTTON_ALWAYS, BUTTON_NO, BUTTON_NEVER };
 
-static void on_clipboard_answered(void *arg, struct dialog *dialog, int button)
+static void on_clipboard_answered(void *arg, struct views_dialog *dialog, int button)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	(void)dialog;
 	shell->is_asking = false;
 	if (button == BUTTON_ALWAYS)
@@ -132,8 +132,8 @@ static void on_clipboard_answered(void *arg, struct dialog *dialog, int button)
 static void on_term_clipboard(const char *bytes, size_t n, void *arg)
 {
 	enum { PREVIEW_BYTES = 300 };
-	struct shell *shell = arg;
-	struct host *host = shell->view.host;
+	struct views_shell *shell = arg;
+	struct views_host *host = shell->view.host;
 	if (shell->clipboard == CLIPBOARD_DENY || shell->is_asking)
 		return;
 	if (shell->clipboard == CLIPBOARD_ALLOW) {
@@ -145,18 +145,18 @@ static void on_term_clipboard(const char *bytes, size_t n, void *arg)
 	memcpy(shell->clip, bytes, n);
 	shell->clip[n] = 0;
 	shell->n_clip = n;
-	struct dialog *dialog =
-		dialog_new("Write to your clipboard?", on_clipboard_answered, shell, NULL);
-	dialog_add_textf(dialog, "%s in %s wants to put %zu bytes there:", shell->program,
+	struct views_dialog *dialog = views_dialog_new(
+		"Write to your clipboard?", on_clipboard_answered, shell, NULL);
+	views_dialog_add_textf(dialog, "%s in %s wants to put %zu bytes there:", shell->program,
 		shell->name, n);
-	dialog_add_textf(dialog, "%.*s%s", (int)(n < PREVIEW_BYTES ? n : PREVIEW_BYTES),
+	views_dialog_add_textf(dialog, "%.*s%s", (int)(n < PREVIEW_BYTES ? n : PREVIEW_BYTES),
 		shell->clip, n > PREVIEW_BYTES ? "…" : "");
-	dialog_add_button(dialog, "&Once");
-	dialog_add_button(dialog, "&Always");
-	dialog_add_button(dialog, "N&o");
-	dialog_add_button(dialog, "&Never");
-	dialog_focus_button(dialog, BUTTON_NO);
-	dialog_set_owner(dialog, shell);
+	views_dialog_add_button(dialog, "&Once");
+	views_dialog_add_button(dialog, "&Always");
+	views_dialog_add_button(dialog, "N&o");
+	views_dialog_add_button(dialog, "&Never");
+	views_dialog_focus_button(dialog, BUTTON_NO);
+	views_dialog_set_owner(dialog, shell);
 	host->ops->push_dialog(host, dialog);
 }
 
@@ -164,7 +164,7 @@ static void on_term_clipboard(const char *bytes, size_t n, void *arg)
 
 static void on_pump(void *arg)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	size_t n = shell->n_queue - shell->fed;
 	n = n < SHELL_FEED_BYTES ? n : SHELL_FEED_BYTES;
 	if (n) {
@@ -175,12 +175,12 @@ static void on_pump(void *arg)
 			runtime_process_consumed(shell->process, n);
 	}
 	if (shell->fed < shell->n_queue) {
-		loop_timer_arm(shell->pump, 0);
+		net_loop_timer_arm(shell->pump, 0);
 	} else {
 		shell->n_queue = shell->fed = 0;
 		int64_t left = term_sync_left_ms(shell->term, clock_mono_ms());
 		if (left > 0) /* a program that forgets to end its frame */
-			loop_timer_arm(shell->sync, left + 1);
+			net_loop_timer_arm(shell->sync, left + 1);
 	}
 	dirty(shell);
 }
@@ -192,7 +192,7 @@ static void on_sync_over(void *arg)
 
 static void on_output(void *arg, int stream, struct slice bytes)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	(void)stream;
 	if (shell->fed && shell->fed == shell->n_queue)
 		shell->n_queue = shell->fed = 0;
@@ -206,12 +206,12 @@ static void on_output(void *arg, int stream, struct slice bytes)
 	array_grow(&shell->queue, &shell->capacity, shell->n_queue + bytes.n, 1);
 	memcpy(shell->queue + shell->n_queue, bytes.p, bytes.n);
 	shell->n_queue += bytes.n;
-	loop_timer_arm(shell->pump, 0);
+	net_loop_timer_arm(shell->pump, 0);
 }
 
 static void on_init(void *arg, int pid)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	(void)pid;
 	shell->state = SHELL_RUNNING;
 	/* The daemon sets the size after the child has begun: once more, for a child that read 0×0. */
@@ -227,7 +227,7 @@ static void free_process(void *arg)
 
 static void on_exit_status(void *arg, const struct err *err, int exit_code)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	shell->state = SHELL_ENDED;
 	shell->view.ended_ms = clock_mono_ms();
 	shell->exit_code = exit_code;
@@ -237,20 +237,20 @@ static void on_exit_status(void *arg, const struct err *err, int exit_code)
 		engine_refused(shell->view.host->engine, ENGINE_SHELL, shell->uid, NULL, err);
 	}
 	if (shell->process)
-		loop_defer(shell->view.host->loop, free_process, shell->process);
+		net_loop_defer(shell->view.host->loop, free_process, shell->process);
 	shell->process = NULL;
 	shell->n_held = 0;
-	shell_select_clear(shell);
+	views_shell_select_clear(shell);
 	dirty(shell);
 }
 
-static void fail_start(struct shell *shell, const struct err *err)
+static void fail_start(struct views_shell *shell, const struct err *err)
 {
 	on_exit_status(shell, err, -1);
 }
 
 /* Which pod it is may not have been read yet, in the first moments: that is no "no". */
-static bool knows_pods(const struct host *host, const char *uid)
+static bool knows_pods(const struct views_host *host, const char *uid)
 {
 	const struct fleet *fleet = engine_fleet(host->engine);
 	return !fleet || !uid || fleet_is_listed(fleet, FLEET_PODS) ||
@@ -259,10 +259,10 @@ static bool knows_pods(const struct host *host, const char *uid)
 
 static void on_start(void *arg)
 {
-	struct shell *shell = arg;
+	struct views_shell *shell = arg;
 	struct err err;
 	if (!knows_pods(shell->view.host, shell->uid)) {
-		loop_timer_arm(shell->starter, LOOK_AGAIN_MS);
+		net_loop_timer_arm(shell->starter, LOOK_AGAIN_MS);
 		return;
 	}
 	shell->is_start_queued = false;
@@ -291,19 +291,19 @@ static void on_start(void *arg)
 	dirty(shell);
 }
 
-void shell_queue_start(struct shell *shell)
+void views_shell_queue_start(struct views_shell *shell)
 {
 	if (shell->state != SHELL_WAITING || shell->is_start_queued)
 		return;
 	shell->is_start_queued = true;
-	loop_timer_arm(shell->starter, 0);
+	net_loop_timer_arm(shell->starter, 0);
 }
 
 /* ---- the view */
 
-bool shell_run_again(void *self, const char *args, struct err *err)
+bool views_shell_run_again(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	(void)args;
 	if (shell->state != SHELL_ENDED)
 		return err_set(err, ERR_OP_BUSY, "it is still running");
@@ -313,14 +313,14 @@ bool shell_run_again(void *self, const char *args, struct err *err)
 	term_reset(shell->term);
 	shell->state = SHELL_WAITING;
 	shell->is_shot_stale = true;
-	shell_scroll_end(shell);
-	shell_queue_start(shell);
+	views_shell_scroll_end(shell);
+	views_shell_queue_start(shell);
 	return true;
 }
 
-static enum key_scope scope(const struct view *view)
+static enum views_key_scope scope(const struct view *view)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	if (shell->is_scrolling && !shell->is_peeking)
 		return SCOPE_SCROLL;
 	return shell->state == SHELL_ENDED && shell->fed == shell->n_queue ? SCOPE_DEAD
@@ -329,7 +329,7 @@ static enum key_scope scope(const struct view *view)
 
 static void title(const struct view *view, struct str *out)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	const char *told = term_title(shell->term);
 	str_addf(out, "%s %s", shell->program, shell->name);
 	if (*told)
@@ -342,7 +342,7 @@ static void title(const struct view *view, struct str *out)
 
 static void focus(struct view *view, bool in)
 {
-	struct shell *shell = shell_of(view);
+	struct views_shell *shell = shell_of(view);
 	shell->is_focused = in;
 	if (in)
 		shell->has_bell = false;
@@ -352,7 +352,7 @@ static void focus(struct view *view, bool in)
 
 static size_t targets(const struct view *view, const char **uids, size_t max)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	if (!shell->uid || !max)
 		return 0;
 	uids[0] = shell->uid;
@@ -361,13 +361,13 @@ static size_t targets(const struct view *view, const char **uids, size_t max)
 
 static unsigned marks(const struct view *view)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	return (shell->has_bell ? VIEW_BELL : 0U) | (shell->has_output ? VIEW_OUTPUT : 0U);
 }
 
 static bool wants_motion(const struct view *view)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	struct term_modes modes;
 	term_get_modes(shell->term, &modes);
 	return shell->state == SHELL_RUNNING && modes.mouse == TERM_MOUSE_MOTION;
@@ -382,14 +382,15 @@ static void changed(struct view *view)
 
 static const char *busy(const struct view *view, struct str *into)
 {
-	const struct shell *shell = shell_of(view);
+	const struct views_shell *shell = shell_of(view);
 	if (shell->state != SHELL_RUNNING) /* what has not begun is not lost */
 		return NULL;
 	str_addf(into, "%s is running in %s", shell->program, shell->name);
 	return into->p;
 }
 
-static struct view *open_shell(struct host *host, const struct view_args *args, struct err *err)
+static struct view *open_shell(
+	struct views_host *host, const struct view_args *args, struct err *err)
 {
 	if (engine_is_read_only(host->engine)) {
 		err_set(err, ERR_OP_READ_ONLY, "shells are off");
@@ -398,11 +399,11 @@ static struct view *open_shell(struct host *host, const struct view_args *args, 
 	/* ask now for what is known now: a suspended sandbox needs no pane to say so */
 	if (knows_pods(host, args->uid) && !engine_runtime(host->engine, args->uid, err))
 		return NULL;
-	struct shell *shell = x_calloc(1, sizeof *shell);
+	struct views_shell *shell = x_calloc(1, sizeof *shell);
 	shell->view.class = &view_shell;
 	shell->view.host = host;
 	shell->uid = x_strdup(args->uid);
-	shell->name = x_strdup(host_row_name(host, args->uid));
+	shell->name = x_strdup(views_host_row_name(host, args->uid));
 	const struct fleet *fleet = engine_fleet(host->engine);
 	const struct fleet_row *row = fleet && args->uid ? fleet_find(fleet, args->uid) : NULL;
 	shell->namespace_ = row ? x_strdup(row->namespace_) : NULL;
@@ -425,23 +426,23 @@ static struct view *open_shell(struct host *host, const struct view_args *args, 
 			.on_clipboard_write = on_term_clipboard },
 		.arg = shell };
 	shell->term = term_new(&opts);
-	shell->shot = surface_new(1, 1);
+	shell->shot = draw_surface_new(1, 1);
 	shell->is_shot_stale = true;
-	shell->pump = loop_timer_new(host->loop, on_pump, shell);
-	shell->starter = loop_timer_new(host->loop, on_start, shell);
-	shell->sync = loop_timer_new(host->loop, on_sync_over, shell);
+	shell->pump = net_loop_timer_new(host->loop, on_pump, shell);
+	shell->starter = net_loop_timer_new(host->loop, on_start, shell);
+	shell->sync = net_loop_timer_new(host->loop, on_sync_over, shell);
 	return &shell->view;
 }
 
 static void free_shell(struct view *view)
 {
-	struct shell *shell = shell_of(view);
+	struct views_shell *shell = shell_of(view);
 	runtime_process_kill(shell->process);
-	loop_timer_free(shell->pump);
-	loop_timer_free(shell->starter);
-	loop_timer_free(shell->sync);
+	net_loop_timer_free(shell->pump);
+	net_loop_timer_free(shell->starter);
+	net_loop_timer_free(shell->sync);
 	term_free(shell->term);
-	surface_free(shell->shot);
+	draw_surface_free(shell->shot);
 	for (size_t i = 0; shell->argv && shell->argv[i]; i++)
 		free(shell->argv[i]);
 	free(shell->argv);
@@ -455,28 +456,28 @@ static void free_shell(struct view *view)
 	free(shell);
 }
 
-bool shell_run_clear(void *self, const char *args, struct err *err)
+bool views_shell_run_clear(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	(void)args;
 	(void)err;
 	term_history_clear(shell->term);
-	shell_scroll_end(shell);
+	views_shell_scroll_end(shell);
 	return true;
 }
 
 const struct view_class view_shell = {
 	.name = "shell",
 	.scope = scope,
-	.commands = shell_commands,
+	.commands = views_shell_commands,
 	.n_commands = SHELL_COMMANDS,
 	.open = open_shell,
 	.free = free_shell,
 	.title = title,
-	.draw = shell_draw,
-	.key = shell_key,
-	.mouse = shell_mouse,
-	.paste = shell_paste,
+	.draw = views_shell_draw,
+	.key = views_shell_key,
+	.mouse = views_shell_mouse,
+	.paste = views_shell_paste,
 	.focus = focus,
 	.targets = targets,
 	.changed = changed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The shell pane: what its files share. shell.c process and life, shell_draw.c the picture, shell_input.c keys and
+/* The shell pane: what its files share. shell.c process and life, views_shell_draw.c the picture, shell_input.c keys and
  * mouse, shell_scroll.c scrolling and selecting. */
 #pragma once
 
@@ -13,10 +13,10 @@ enum {
 	SHELL_TTY_LINE_BYTES = 4095,      /* a canonical terminal cuts longer lines */
 };
 
-enum shell_state { SHELL_WAITING, SHELL_STARTING, SHELL_RUNNING, SHELL_ENDED };
-enum clipboard_policy { CLIPBOARD_ASK, CLIPBOARD_ALLOW, CLIPBOARD_DENY };
+enum views_shell_state { SHELL_WAITING, SHELL_STARTING, SHELL_RUNNING, SHELL_ENDED };
+enum views_clipboard_policy { CLIPBOARD_ASK, CLIPBOARD_ALLOW, CLIPBOARD_DENY };
 
-struct shell {
+struct views_shell {
 	struct view view;
 	char *uid;               /* NULL: the direct runtime */
 	char *name, *namespace_; /* namespace_: NULL: not known */
@@ -24,7 +24,7 @@ struct shell {
 	char *program;           /* for titles: base name */
 	struct term *term;
 	struct runtime_process *process;
-	enum shell_state state;
+	enum views_shell_state state;
 	bool is_start_queued;
 	int exit_code;
 	bool has_err;
@@ -32,7 +32,7 @@ struct shell {
 	/* output that the terminal has not got yet */
 	char *queue;
 	size_t n_queue, fed, capacity;
-	struct loop_timer *pump, *starter, *sync;
+	struct net_loop_timer *pump, *starter, *sync;
 	/* input that the process has not taken yet */
 	char *held;
 	size_t n_held, held_capacity;
@@ -40,57 +40,60 @@ struct shell {
 	bool has_bell;   /* rang without the focus */
 	bool is_focused; /* the keyboard is here, and the terminal has the focus */
 	bool has_output; /* since it was drawn last */
-	enum clipboard_policy clipboard;
+	enum views_clipboard_policy clipboard;
 	bool is_asking;
 	char *clip; /* waits for the answer */
 	size_t n_clip;
 	/* the picture of the last frame: rows are drawn again only when they changed */
-	struct surface *shot;
+	struct draw_surface *shot;
 	uint64_t revision;
 	bool is_shot_stale;
-	struct region region; /* of the last draw */
+	struct draw_region region; /* of the last draw */
 	int banner_rows;
 	/* scrolling */
 	bool is_scrolling,
 		is_peeking;         /* peeking: by the wheel; a key goes back to the program */
-	struct term_anchor top, at; /* first line shown; the cursor */
+	struct term_marker top, at; /* first line shown; the cursor */
 	bool has_selection, is_block, is_selecting;
-	struct term_anchor from, to;
+	struct term_marker from, to;
 };
 
-static inline struct shell *shell_of(const struct view *view)
+static inline struct views_shell *shell_of(const struct view *view)
 {
-	return (struct shell *)(uintptr_t)view;
+	return (struct views_shell *)(uintptr_t)view;
 }
 
 /* shell.c */
-void shell_send(struct shell *shell, const char *bytes, size_t n);
-void shell_queue_start(struct shell *shell);
-bool shell_is_live(const struct shell *shell);
-bool shell_run_again(void *self, const char *args, struct err *err);
-bool shell_run_clear(void *self, const char *args, struct err *err);
+void views_shell_send(struct views_shell *shell, const char *bytes, size_t n);
+void views_shell_queue_start(struct views_shell *shell);
+bool views_shell_is_live(const struct views_shell *shell);
+bool views_shell_run_again(void *self, const char *args, struct err *err);
+bool views_shell_run_clear(void *self, const char *args, struct err *err);
 
-/* shell_draw.c */
-void shell_draw(struct view *view, struct region region, bool is_focused);
+/* views_shell_draw.c */
+void views_shell_draw(struct view *view, struct draw_region region, bool is_focused);
 /* The line of the terminal at the top of the pane. */
-int shell_top_line(const struct shell *shell);
+int views_shell_top_line(const struct views_shell *shell);
 
 /* shell_input.c */
-bool shell_key(struct view *view, const struct key *key);
-void shell_send_key(struct term *term, const struct key *key); /* as xterm would send it */
-bool shell_mouse(struct view *view, const struct mouse *mouse);
-void shell_paste(struct view *view, struct slice text, bool is_cut);
+bool views_shell_key(struct view *view, const struct draw_key *key);
+void views_shell_send_key(
+	struct term *term, const struct draw_key *key); /* as xterm would send it */
+bool views_shell_mouse(struct view *view, const struct draw_mouse *mouse);
+void views_shell_paste(struct view *view, struct slice text, bool is_cut);
 
 /* shell_scroll.c */
-void shell_scroll_begin(struct shell *shell, bool is_peek);
-void shell_scroll_end(struct shell *shell);
-void shell_scroll_by(struct shell *shell, int lines); /* the view, negative is back in time */
-void shell_select_begin(struct shell *shell, int line, int col, bool is_block);
-void shell_select_to(struct shell *shell, int line, int col);
-void shell_select_word(struct shell *shell, int line, int col);
-void shell_select_clear(struct shell *shell);
-bool shell_select_copy(struct shell *shell); /* false if there is nothing */
+void views_shell_scroll_begin(struct views_shell *shell, bool is_peek);
+void views_shell_scroll_end(struct views_shell *shell);
+void views_shell_scroll_by(
+	struct views_shell *shell, int lines); /* the view, negative is back in time */
+void views_shell_select_begin(struct views_shell *shell, int line, int col, bool is_block);
+void views_shell_select_to(struct views_shell *shell, int line, int col);
+void views_shell_select_word(struct views_shell *shell, int line, int col);
+void views_shell_select_clear(struct views_shell *shell);
+bool views_shell_select_copy(struct views_shell *shell); /* false if there is nothing */
 /* Both ends in reading order. */
-bool shell_selection(const struct shell *shell, struct term_pos *from, struct term_pos *to);
+bool views_shell_selection(
+	const struct views_shell *shell, struct term_pos *from, struct term_pos *to);
 enum { SHELL_COMMANDS = 7 };
-extern const struct command shell_commands[SHELL_COMMANDS];
+extern const struct views_command views_shell_commands[SHELL_COMMANDS];

@@ -43,7 +43,7 @@ static unsigned term_mods(unsigned mods)
 	       (mods & MOD_CTRL ? TERM_MOD_CTRL : 0U);
 }
 
-void shell_send_key(struct term *term, const struct key *key)
+void views_shell_send_key(struct term *term, const struct draw_key *key)
 {
 	unsigned mods = term_mods(key->mods);
 	if (key->keypad)
@@ -60,15 +60,15 @@ void shell_send_key(struct term *term, const struct key *key)
 		term_key_sym(term, term_keys[key->sym], mods);
 }
 
-bool shell_key(struct view *view, const struct key *key)
+bool views_shell_key(struct view *view, const struct draw_key *key)
 {
-	struct shell *shell = shell_of(view);
+	struct views_shell *shell = shell_of(view);
 	if (shell->state == SHELL_ENDED)
 		return false;
 	if (shell->is_scrolling)
-		shell_scroll_end(shell);
-	shell_select_clear(shell);
-	shell_send_key(shell->term, key);
+		views_shell_scroll_end(shell);
+	views_shell_select_clear(shell);
+	views_shell_send_key(shell->term, key);
 	return true;
 }
 
@@ -83,25 +83,25 @@ static bool has_long_line(struct slice text)
 	return false;
 }
 
-void shell_paste(struct view *view, struct slice text, bool is_cut)
+void views_shell_paste(struct view *view, struct slice text, bool is_cut)
 {
-	struct shell *shell = shell_of(view);
+	struct views_shell *shell = shell_of(view);
 	struct term_modes modes;
 	if (shell->state == SHELL_ENDED)
 		return;
 	if (shell->is_scrolling && !shell->is_peeking) {
-		host_notef(view->host, NOTE_WARNING,
+		views_host_notef(view->host, NOTE_WARNING,
 			"nothing is pasted while the pane is scrolled: esc goes back to the program");
 		return;
 	}
 	if (shell->is_scrolling)
-		shell_scroll_end(shell);
+		views_shell_scroll_end(shell);
 	term_get_modes(shell->term, &modes);
 	if (is_cut)
-		host_notef(view->host, NOTE_WARNING, "only the first %d MiB were pasted",
+		views_host_notef(view->host, NOTE_WARNING, "only the first %d MiB were pasted",
 			INPUT_PASTE_BYTES_MAX >> 20);
 	else if (!modes.bracketed_paste && has_long_line(text))
-		host_notef(view->host, NOTE_WARNING,
+		views_host_notef(view->host, NOTE_WARNING,
 			"a program that reads whole lines gets only %d bytes of a line: copy a file instead",
 			SHELL_TTY_LINE_BYTES);
 	term_paste(shell->term, text.p, text.n);
@@ -109,12 +109,12 @@ void shell_paste(struct view *view, struct slice text, bool is_cut)
 
 /* ---- mouse */
 
-static bool wheel(struct shell *shell, const struct mouse *mouse)
+static bool wheel(struct views_shell *shell, const struct draw_mouse *mouse)
 {
 	int by = mouse->action == MOUSE_WHEEL_UP ? -WHEEL_LINES : WHEEL_LINES;
 	struct term_modes modes;
 	term_get_modes(shell->term, &modes);
-	if (modes.alternate_screen && shell_is_live(shell)) {
+	if (modes.alternate_screen && views_shell_is_live(shell)) {
 		/* a full-screen program has no scrollback: its own keys scroll it */
 		for (int i = 0; i < WHEEL_LINES; i++)
 			term_key_sym(shell->term, by < 0 ? TERM_KEY_UP : TERM_KEY_DOWN, 0);
@@ -123,20 +123,20 @@ static bool wheel(struct shell *shell, const struct mouse *mouse)
 	if (!shell->is_scrolling) {
 		if (by > 0 || !term_history_rows(shell->term))
 			return true;
-		shell_scroll_begin(shell, true);
+		views_shell_scroll_begin(shell, true);
 	}
-	shell_scroll_by(shell, by);
-	if (shell->is_peeking && shell_top_line(shell) == 0 && by > 0)
-		shell_scroll_end(shell);
+	views_shell_scroll_by(shell, by);
+	if (shell->is_peeking && views_shell_top_line(shell) == 0 && by > 0)
+		views_shell_scroll_end(shell);
 	return true;
 }
 
-static bool to_program(struct shell *shell, const struct mouse *mouse)
+static bool to_program(struct views_shell *shell, const struct draw_mouse *mouse)
 {
 	struct term_modes modes;
 	term_get_modes(shell->term, &modes);
-	if (modes.mouse == TERM_MOUSE_OFF || !shell_is_live(shell) || shell->is_scrolling ||
-		(mouse->mods & MOD_SHIFT))
+	if (modes.mouse == TERM_MOUSE_OFF || !views_shell_is_live(shell) ||
+		shell->is_scrolling || (mouse->mods & MOD_SHIFT))
 		return false;
 	unsigned mods = term_mods(mouse->mods);
 	switch (mouse->action) {
@@ -168,10 +168,10 @@ static int clamp(int value, int low, int high)
 	return value < low ? low : value > high ? high : value;
 }
 
-bool shell_mouse(struct view *view, const struct mouse *mouse)
+bool views_shell_mouse(struct view *view, const struct draw_mouse *mouse)
 {
-	struct shell *shell = shell_of(view);
-	struct mouse at = *mouse;
+	struct views_shell *shell = shell_of(view);
+	struct draw_mouse at = *mouse;
 	at.col = clamp(at.col, 0, term_cols(shell->term) - 1);
 	at.row = clamp(at.row, 0, term_rows(shell->term) - 1);
 	if (to_program(shell, &at))
@@ -180,32 +180,32 @@ bool shell_mouse(struct view *view, const struct mouse *mouse)
 		return wheel(shell, mouse);
 	if (mouse->button != 1)
 		return true;
-	int line = shell_top_line(shell) + at.row;
+	int line = views_shell_top_line(shell) + at.row;
 	switch (mouse->action) {
 	case MOUSE_PRESS:
-		shell_select_clear(shell);
+		views_shell_select_clear(shell);
 		if (mouse->clicks == 2)
-			shell_select_word(shell, line, at.col);
+			views_shell_select_word(shell, line, at.col);
 		else
-			shell_select_begin(shell, line, at.col, mouse->mods & MOD_ALT);
+			views_shell_select_begin(shell, line, at.col, mouse->mods & MOD_ALT);
 		break;
 	case MOUSE_DRAG:
 		if (mouse->row < 0 &&
 			shell->is_selecting) { /* above the pane: on into the past */
 			if (!shell->is_scrolling)
-				shell_scroll_begin(shell, true);
-			shell_scroll_by(shell, -1);
-			line = shell_top_line(shell);
+				views_shell_scroll_begin(shell, true);
+			views_shell_scroll_by(shell, -1);
+			line = views_shell_top_line(shell);
 		} else if (mouse->row >= term_rows(shell->term) && shell->is_scrolling) {
-			shell_scroll_by(shell, 1);
-			line = shell_top_line(shell) + at.row;
+			views_shell_scroll_by(shell, 1);
+			line = views_shell_top_line(shell) + at.row;
 		}
-		shell_select_to(shell, line, at.col);
+		views_shell_select_to(shell, line, at.col);
 		break;
 	case MOUSE_RELEASE:
 		shell->is_selecting = false;
-		if (!shell_select_copy(shell))
-			shell_select_clear(shell);
+		if (!views_shell_select_copy(shell))
+			views_shell_select_clear(shell);
 		break;
 	default:
 		break;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static int oldest(const struct shell *shell)
+static int oldest(const struct views_shell *shell)
 {
 	return -term_history_rows(shell->term);
 }
@@ -15,15 +15,15 @@ static int clamp(int value, int low, int high)
 	return value < low ? low : value > high ? high : value;
 }
 
-static void set_top(struct shell *shell, int line)
+static void set_top(struct views_shell *shell, int line)
 {
 	line = clamp(line, oldest(shell), 0);
-	shell->top = term_anchor_at(shell->term, line, 0);
+	shell->top = term_marker_at(shell->term, line, 0);
 	shell->is_shot_stale = true;
 	host_dirty(shell->view.host);
 }
 
-void shell_scroll_begin(struct shell *shell, bool is_peek)
+void views_shell_scroll_begin(struct views_shell *shell, bool is_peek)
 {
 	struct term_cursor cursor;
 	if (shell->is_scrolling) {
@@ -34,30 +34,32 @@ void shell_scroll_begin(struct shell *shell, bool is_peek)
 	shell->is_scrolling = true;
 	shell->is_peeking = is_peek;
 	set_top(shell, 0);
-	shell->at = term_anchor_at(shell->term, cursor.row, cursor.col);
+	shell->at = term_marker_at(shell->term, cursor.row, cursor.col);
 }
 
-void shell_scroll_end(struct shell *shell)
+void views_shell_scroll_end(struct views_shell *shell)
 {
 	shell->is_scrolling = shell->is_peeking = false;
-	shell_select_clear(shell);
+	views_shell_select_clear(shell);
 	shell->is_shot_stale = true;
 	host_dirty(shell->view.host);
 }
 
-void shell_scroll_by(struct shell *shell, int lines)
+void views_shell_scroll_by(struct views_shell *shell, int lines)
 {
-	set_top(shell, shell_top_line(shell) + lines);
+	set_top(shell, views_shell_top_line(shell) + lines);
 }
 
 /* ---- selecting */
 
-static bool place_of(const struct shell *shell, struct term_anchor anchor, struct term_pos *out)
+static bool place_of(
+	const struct views_shell *shell, struct term_marker anchor, struct term_pos *out)
 {
-	return term_anchor_line(shell->term, anchor, &out->line, &out->col);
+	return term_marker_line(shell->term, anchor, &out->line, &out->col);
 }
 
-bool shell_selection(const struct shell *shell, struct term_pos *from, struct term_pos *to)
+bool views_shell_selection(
+	const struct views_shell *shell, struct term_pos *from, struct term_pos *to)
 {
 	if (!shell->has_selection || !place_of(shell, shell->from, from) ||
 		!place_of(shell, shell->to, to))
@@ -70,7 +72,7 @@ bool shell_selection(const struct shell *shell, struct term_pos *from, struct te
 	return true;
 }
 
-void shell_select_clear(struct shell *shell)
+void views_shell_select_clear(struct views_shell *shell)
 {
 	if (!shell->has_selection && !shell->is_selecting)
 		return;
@@ -78,20 +80,20 @@ void shell_select_clear(struct shell *shell)
 	host_dirty(shell->view.host);
 }
 
-void shell_select_begin(struct shell *shell, int line, int col, bool is_block)
+void views_shell_select_begin(struct views_shell *shell, int line, int col, bool is_block)
 {
-	shell->from = shell->to = term_anchor_at(shell->term, line, col);
+	shell->from = shell->to = term_marker_at(shell->term, line, col);
 	shell->is_block = is_block;
 	shell->is_selecting = true;
 	shell->has_selection = false; /* a click alone selects nothing */
 	host_dirty(shell->view.host);
 }
 
-void shell_select_to(struct shell *shell, int line, int col)
+void views_shell_select_to(struct views_shell *shell, int line, int col)
 {
 	if (!shell->is_selecting)
 		return;
-	shell->to = term_anchor_at(shell->term, line, col);
+	shell->to = term_marker_at(shell->term, line, col);
 	shell->has_selection = true;
 	host_dirty(shell->view.host);
 }
@@ -102,7 +104,7 @@ static bool is_word(uint32_t c)
 	       (c >= 'a' && c <= 'z') || (c && strchr("_-./~:@%+", (int)c));
 }
 
-void shell_select_word(struct shell *shell, int line, int col)
+void views_shell_select_word(struct views_shell *shell, int line, int col)
 {
 	struct term_cell cells[TERM_COLS_MAX];
 	int n = (int)term_row(shell->term, line, cells, TERM_COLS_MAX);
@@ -113,18 +115,18 @@ void shell_select_word(struct shell *shell, int line, int col)
 		a--;
 	while (b + 1 < n && is_word(term_cell_base(shell->term, cells[b + 1])))
 		b++;
-	shell->from = term_anchor_at(shell->term, line, a);
-	shell->to = term_anchor_at(shell->term, line, b);
+	shell->from = term_marker_at(shell->term, line, a);
+	shell->to = term_marker_at(shell->term, line, b);
 	shell->is_block = false;
 	shell->has_selection = true;
 	host_dirty(shell->view.host);
 }
 
-bool shell_select_copy(struct shell *shell)
+bool views_shell_select_copy(struct views_shell *shell)
 {
 	enum { COPY_BYTES_MAX = 1 << 20 };
 	struct term_pos from, to;
-	if (!shell_selection(shell, &from, &to))
+	if (!views_shell_selection(shell, &from, &to))
 		return false;
 	struct str text;
 	str_init(&text, COPY_BYTES_MAX);
@@ -133,8 +135,8 @@ bool shell_select_copy(struct shell *shell)
 	if (has_text) {
 		shell->view.host->ops->copy_text(
 			shell->view.host, (struct slice){ text.p, text.n });
-		host_notef(shell->view.host, NOTE_INFO, "%zu bytes copied to the clipboard",
-			text.n);
+		views_host_notef(shell->view.host, NOTE_INFO,
+			"%zu bytes copied to the clipboard", text.n);
 	}
 	str_deinit(&text);
 	return has_text;
@@ -142,18 +144,18 @@ bool shell_select_copy(struct shell *shell)
 
 /* ---- commands of the scroll mode */
 
-static void follow_cursor(struct shell *shell, int line, int col)
+static void follow_cursor(struct views_shell *shell, int line, int col)
 {
 	int rows = term_rows(shell->term);
 	line = clamp(line, oldest(shell), rows - 1);
 	col = clamp(col, 0, term_cols(shell->term) - 1);
-	int top = shell_top_line(shell);
+	int top = views_shell_top_line(shell);
 	if (line < top)
 		top = line;
 	if (line >= top + rows)
 		top = line - rows + 1;
 	set_top(shell, top);
-	shell->at = term_anchor_at(shell->term, line, col);
+	shell->at = term_marker_at(shell->term, line, col);
 	if (shell->is_selecting) {
 		shell->to = shell->at;
 		shell->has_selection = true;
@@ -162,13 +164,13 @@ static void follow_cursor(struct shell *shell, int line, int col)
 
 static bool run_move(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	struct term_pos at = { 0, 0 };
 	int rows = term_rows(shell->term);
 	if (!shell->is_scrolling || shell->is_peeking)
-		shell_scroll_begin(shell, false);
+		views_shell_scroll_begin(shell, false);
 	if (!place_of(shell, shell->at, &at))
-		at.line = shell_top_line(shell);
+		at.line = views_shell_top_line(shell);
 	if (strcmp(args, "up") == 0)
 		at.line--;
 	else if (strcmp(args, "down") == 0)
@@ -198,10 +200,10 @@ static bool run_move(void *self, const char *args, struct err *err)
 
 static bool run_scroll(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	(void)args;
 	(void)err;
-	shell_scroll_begin(shell, false);
+	views_shell_scroll_begin(shell, false);
 	shell->is_peeking = false;
 	return true;
 }
@@ -210,40 +212,40 @@ static bool run_unscroll(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	(void)err;
-	shell_scroll_end(self);
+	views_shell_scroll_end(self);
 	return true;
 }
 
 static bool run_select(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	struct term_pos at;
 	if (!shell->is_scrolling)
-		shell_scroll_begin(shell, false);
+		views_shell_scroll_begin(shell, false);
 	if (!place_of(shell, shell->at, &at))
 		return err_set(err, ERR_OP_CLOSED, "that line is gone");
-	shell_select_begin(shell, at.line, at.col, strcmp(args, "block") == 0);
+	views_shell_select_begin(shell, at.line, at.col, strcmp(args, "block") == 0);
 	shell->has_selection = true;
 	return true;
 }
 
 static bool run_yank(void *self, const char *args, struct err *err)
 {
-	struct shell *shell = self;
+	struct views_shell *shell = self;
 	(void)args;
-	if (!shell_select_copy(shell))
+	if (!views_shell_select_copy(shell))
 		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
-	shell_scroll_end(shell);
+	views_shell_scroll_end(shell);
 	return true;
 }
 
-const struct command shell_commands[SHELL_COMMANDS] = {
+const struct views_command views_shell_commands[SHELL_COMMANDS] = {
 	{ "scroll", "", "scroll and select in this pane", run_scroll },
 	{ "unscroll", "", "back to the program", run_unscroll },
 	{ "move", "up|down|left|right|page-up|page-down|first|last|start|end",
 		"move the cursor of the scroll mode", run_move },
 	{ "select", "[block]", "begin to select", run_select },
 	{ "yank", "", "copy the selection to the clipboard", run_yank },
-	{ "again", "", "run the ended program again", shell_run_again },
-	{ "clear-history", "", "forget the scrollback of this pane", shell_run_clear },
+	{ "again", "", "run the ended program again", views_shell_run_again },
+	{ "clear-history", "", "forget the scrollback of this pane", views_shell_run_clear },
 };

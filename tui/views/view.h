@@ -7,7 +7,7 @@
 #include "tui/draw/surface.h"
 #include "tui/views/host.h"
 
-enum key_scope {
+enum views_key_scope {
 	SCOPE_GLOBAL, /* everywhere but in a shell and in dialogs */
 	SCOPE_LIST,
 	SCOPE_DETAIL,
@@ -23,7 +23,7 @@ enum key_scope {
 	SCOPE_COUNT,
 };
 
-struct command {
+struct views_command {
 	const char *name;
 	const char *args; /* "" or "NAME", "[PROGRAM ARG…]": for help and completion */
 	const char *help; /* one line */
@@ -31,7 +31,7 @@ struct command {
 	bool (*run)(void *self, const char *args, struct err *err);
 };
 
-struct drag { /* something held by the mouse */
+struct views_drag { /* something held by the mouse */
 	struct view *from;
 	struct runtime *runtime; /* where the files are; NULL: the local disk */
 	char *uid;               /* of that runtime's row; NULL: direct or local */
@@ -42,7 +42,7 @@ struct drag { /* something held by the mouse */
 
 struct view {
 	const struct view_class *class;
-	struct host *host;
+	struct views_host *host;
 	int64_t ended_ms; /* monotonic: its program did, and keys may have been on their way to it; 0 */
 };
 
@@ -55,19 +55,20 @@ enum view_mark {
 struct view_class {
 	const char *name;
 	/* Which keys apply now. */
-	enum key_scope (*scope)(const struct view *view);
-	const struct command *commands;
+	enum views_key_scope (*scope)(const struct view *view);
+	const struct views_command *commands;
 	size_t n_commands;
 
 	/* NULL with *err when it cannot be opened. */
-	struct view *(*open)(struct host *host, const struct view_args *args, struct err *err);
+	struct view *(*open)(
+		struct views_host *host, const struct view_args *args, struct err *err);
 	void (*free)(struct view *view);
 	void (*title)(const struct view *view, struct str *out); /* raw foreign text is fine */
-	void (*draw)(struct view *view, struct region region, bool is_focused);
+	void (*draw)(struct view *view, struct draw_region region, bool is_focused);
 	/* Keys the table did not take; true: used. */
-	bool (*key)(struct view *view, const struct key *key);
+	bool (*key)(struct view *view, const struct draw_key *key);
 	/* Positions are relative to the region of the last draw. */
-	bool (*mouse)(struct view *view, const struct mouse *mouse);
+	bool (*mouse)(struct view *view, const struct draw_mouse *mouse);
 	void (*paste)(struct view *view, struct slice text, bool is_cut);
 	void (*focus)(struct view *view, bool in);
 	/* The fleet has changed; told while visible, and when it becomes so. Calls host_dirty() if that shows. */
@@ -82,10 +83,10 @@ struct view_class {
 	const char *(*filter_text)(const struct view *view);
 	/* Drag and drop. begin fills *drag (heap strings, freed by the caller) if there is something at the place;
 	 * hover says whether it may be dropped there and marks the target until the next call or leave. */
-	bool (*drag_begin)(struct view *view, int col, int row, struct drag *drag);
-	bool (*drag_hover)(struct view *view, const struct drag *drag, int col, int row);
+	bool (*drag_begin)(struct view *view, int col, int row, struct views_drag *drag);
+	bool (*drag_hover)(struct view *view, const struct views_drag *drag, int col, int row);
 	void (*drag_leave)(struct view *view);
-	void (*drop)(struct view *view, const struct drag *drag, int col, int row);
+	void (*drop)(struct view *view, const struct views_drag *drag, int col, int row);
 	/* Non-NULL: why closing it loses something ("bash is running in x"), for the question. */
 	const char *(*busy)(const struct view *view, struct str *into);
 	/* The same thing is asked for again: true if this view shows it. */
@@ -98,9 +99,9 @@ struct view_class {
 };
 
 extern const struct view_class view_sandboxes, view_detail, view_files, view_shell, view_log,
-	view_copies, view_help;
+	view_copies, views_view_help;
 
-static inline enum key_scope view_scope(const struct view *view)
+static inline enum views_key_scope view_scope(const struct view *view)
 {
 	return view->class->scope(view);
 }

@@ -7,7 +7,7 @@
 
 /* What a resource path names. ns NULL: every namespace; name NULL: the collection. */
 struct api_target {
-	const struct resource *r;
+	const struct store_resource *r;
 	const char *ns;
 	const char *name;
 	const char *sub; /* subresource or NULL */
@@ -15,39 +15,39 @@ struct api_target {
 
 void api_handle(struct evhttp_request *ev, void *server);
 
-void api_discovery_api(struct request *req);  /* /api */
-void api_discovery_apis(struct request *req); /* /apis */
-void api_discovery_group(struct request *req, const char *group);
-void api_discovery_version(struct request *req, const char *group, const char *version);
-void api_version(struct request *req);
-void api_openapi_v2(struct request *req);
-void api_openapi_v3(struct request *req);
-void api_openapi_v3_group(struct request *req, const char *group, const char *version);
+void api_discovery_api(struct api_request *req);  /* /api */
+void api_discovery_apis(struct api_request *req); /* /apis */
+void api_discovery_group(struct api_request *req, const char *group);
+void api_discovery_version(struct api_request *req, const char *group, const char *version);
+void api_version(struct api_request *req);
+void api_openapi_v2(struct api_request *req);
+void api_openapi_v3(struct api_request *req);
+void api_openapi_v3_group(struct api_request *req, const char *group, const char *version);
 /* Access and identity reviews. False if the resource is none of them. */
-bool api_review(struct request *req, const char *group, const char *resource);
+bool api_review(struct api_request *req, const char *group, const char *resource);
 
-void api_list(struct request *req, const struct api_target *t);
-void api_watch(struct request *req, const struct api_target *t);
-void api_get(struct request *req, const struct api_target *t);
-void api_create(struct request *req, const struct api_target *t);
-void api_update(struct request *req, const struct api_target *t);
-void api_patch(struct request *req, const struct api_target *t);
-void api_apply(struct request *req, const struct api_target *t); /* server-side apply */
-void api_delete(struct request *req, const struct api_target *t);
-void api_delete_collection(struct request *req, const struct api_target *t);
-void api_scale(struct request *req, const struct api_target *t);
-void api_pod_log(struct request *req, const struct api_target *t);
+void api_list(struct api_request *req, const struct api_target *t);
+void api_watch(struct api_request *req, const struct api_target *t);
+void api_get(struct api_request *req, const struct api_target *t);
+void api_create(struct api_request *req, const struct api_target *t);
+void api_update(struct api_request *req, const struct api_target *t);
+void api_patch(struct api_request *req, const struct api_target *t);
+void api_apply(struct api_request *req, const struct api_target *t); /* server-side apply */
+void api_delete(struct api_request *req, const struct api_target *t);
+void api_delete_collection(struct api_request *req, const struct api_target *t);
+void api_scale(struct api_request *req, const struct api_target *t);
+void api_pod_log(struct api_request *req, const struct api_target *t);
 
 /* The selectors of a list, watch or collection delete. */
 struct k8s_selector;
 struct api_filter {
-	const struct resource *r;
+	const struct store_resource *r;
 	struct k8s_selector *labels, *fields;
 };
-bool api_filter_init(struct api_filter *f, const struct request *req, const struct resource *r,
-	cJSON **status);
+bool api_filter_init(struct api_filter *f, const struct api_request *req,
+	const struct store_resource *r, cJSON **status);
 void api_filter_deinit(struct api_filter *f);
-bool api_filter_matches(const struct api_filter *f, const struct object *o);
+bool api_filter_matches(const struct api_filter *f, const struct store_object *o);
 
 /* 410 as a Status, for the HTTP form and for the watch event. */
 cJSON *api_status_expired(int64_t asked, int64_t oldest);

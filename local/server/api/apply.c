@@ -22,7 +22,7 @@ static char *record_key(const char *uid, const char *manager)
 	return x_asprintf("applied/%s/%08x", uid, digest_fnv1a32(manager, strlen(manager)));
 }
 
-static cJSON *last_applied(struct store *s, const struct object *o, const char *manager)
+static cJSON *last_applied(struct store *s, const struct store_object *o, const char *manager)
 {
 	struct err err;
 	char *key = record_key(o->uid, manager);
@@ -33,8 +33,8 @@ static cJSON *last_applied(struct store *s, const struct object *o, const char *
 	return tree;
 }
 
-static void remember(
-	struct store *s, const struct object *o, const char *manager, const cJSON *applied)
+static void remember(struct store *s, const struct store_object *o, const char *manager,
+	const cJSON *applied)
 {
 	struct err err;
 	char *key = record_key(o->uid, manager);
@@ -44,38 +44,39 @@ static void remember(
 	free(key);
 }
 
-static cJSON *apply(struct request *req, const struct api_target *t, const char *manager,
-	cJSON *body, struct object **out, int *code)
+static cJSON *apply(struct api_request *req, const struct api_target *t, const char *manager,
+	cJSON *body, struct store_object **out, int *code)
 {
 	struct store *s = req->server->store;
-	const char *validation = request_query(req, "fieldValidation");
+	const char *validation = api_request_query(req, "fieldValidation");
 	const char *name = json_str(body, "metadata", "name", NULL);
-	const char *dry_run = request_query(req, "dryRun");
-	struct objects_how how = { .warnings = req->warnings, .dry_run = dry_run && *dry_run };
-	struct object *o =
+	const char *dry_run = api_request_query(req, "dryRun");
+	struct store_objects_how how = { .warnings = req->warnings,
+		.dry_run = dry_run && *dry_run };
+	struct store_object *o =
 		store_get(s, t->r->kind, t->r->api->is_namespaced ? t->ns : "", t->name);
 	cJSON *status;
 	if (validation && strcmp(validation, "Strict") == 0)
 		how.validation = OBJECTS_STRICT;
 	if (name && strcmp(name, t->name) != 0)
-		return status_bad_request(
+		return store_status_bad_request(
 			"the name of the object (%.253s) does not match the name"
 			" on the URL (%s)",
 			name, t->name);
 	if (json_get(body, "metadata", "managedFields", NULL))
-		return status_bad_request("metadata.managedFields must be nil");
+		return store_status_bad_request("metadata.managedFields must be nil");
 	if (!o) {
 		*code = 201;
-		status = objects_create(s, t->r, t->r->api->is_namespaced ? t->ns : "",
+		status = store_objects_create(s, t->r, t->r->api->is_namespaced ? t->ns : "",
 			cJSON_Duplicate(body, true), &how, out);
 	} else {
 		cJSON *last = last_applied(s, o, manager);
-		cJSON *patch = patch_three_way(last, body);
-		cJSON *tree = patch_merge(cJSON_Duplicate(o->json, true), patch);
+		cJSON *patch = store_patch_three_way(last, body);
+		cJSON *tree = store_patch_merge(cJSON_Duplicate(o->json, true), patch);
 		cJSON_Delete(last);
 		cJSON_Delete(patch);
 		*code = 200;
-		status = objects_update(
+		status = store_objects_update(
 			s, t->r, o, tree, t->sub ? OBJECTS_STATUS : OBJECTS_MAIN, &how, out);
 	}
 	if (!status && !how.dry_run)
@@ -83,26 +84,26 @@ static cJSON *apply(struct request *req, const struct api_target *t, const char 
 	return status;
 }
 
-void api_apply(struct request *req, const struct api_target *t)
+void api_apply(struct api_request *req, const struct api_target *t)
 {
-	const char *manager = request_query(req, "fieldManager");
-	struct object *out = NULL;
+	const char *manager = api_request_query(req, "fieldManager");
+	struct store_object *out = NULL;
 	int code = 200;
 	cJSON *status = NULL, *body = NULL;
 	if (!manager || !*manager)
-		status = status_bad_request("fieldManager is required for apply patch");
+		status = store_status_bad_request("fieldManager is required for apply patch");
 	else if (t->r->is_view)
-		status = status_bad_request("events cannot be applied");
+		status = store_status_bad_request("events cannot be applied");
 	else
-		body = request_parse_body(req, false, &status);
+		body = api_request_parse_body(req, false, &status);
 	if (body && !cJSON_IsObject(body))
-		status = status_bad_request("the body of an apply must be an object");
+		status = store_status_bad_request("the body of an apply must be an object");
 	if (!status)
 		status = apply(req, t, manager, body, &out, &code);
 	cJSON_Delete(body);
 	if (status)
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 	else
 		api_reply_object(req, t->r, code, out);
-	object_unref(out);
+	store_object_unref(out);
 }

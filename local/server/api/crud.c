@@ -17,75 +17,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct object *find(struct request *req, const struct api_target *t)
+static struct store_object *find(struct api_request *req, const struct api_target *t)
 {
-	struct object *o = store_get(
+	struct store_object *o = store_get(
 		req->server->store, t->r->kind, t->r->api->is_namespaced ? t->ns : "", t->name);
 	if (!o)
-		request_fail_take(req, status_not_found(t->r, t->name));
+		api_request_fail_take(req, store_status_not_found(t->r, t->name));
 	return o;
 }
 
-static cJSON *parse_how(struct request *req, struct objects_how *how)
+static cJSON *parse_how(struct api_request *req, struct store_objects_how *how)
 {
-	const char *validation = request_query(req, "fieldValidation");
-	const char *dry_run = request_query(req, "dryRun");
-	*how = (struct objects_how){ .warnings = req->warnings };
+	const char *validation = api_request_query(req, "fieldValidation");
+	const char *dry_run = api_request_query(req, "dryRun");
+	*how = (struct store_objects_how){ .warnings = req->warnings };
 	if (validation && strcmp(validation, "Strict") == 0)
 		how->validation = OBJECTS_STRICT;
 	else if (validation && strcmp(validation, "Ignore") == 0)
 		how->validation = OBJECTS_IGNORE;
 	else if (validation && *validation && strcmp(validation, "Warn") != 0)
-		return status_bad_request(
+		return store_status_bad_request(
 			"fieldValidation: Unsupported value: \"%.40s\"", validation);
 	if (dry_run && *dry_run && strcmp(dry_run, "All") != 0)
-		return status_bad_request("dryRun: Unsupported value: \"%.40s\"", dry_run);
+		return store_status_bad_request(
+			"dryRun: Unsupported value: \"%.40s\"", dry_run);
 	how->dry_run = dry_run && *dry_run;
 	return NULL;
 }
 
-void api_get(struct request *req, const struct api_target *t)
+void api_get(struct api_request *req, const struct api_target *t)
 {
-	struct object *o = find(req, t);
+	struct store_object *o = find(req, t);
 	if (o)
 		api_reply_object(req, t->r, 200, o);
 }
 
 /* The body as it is stored. */
-static cJSON *parse_object(struct request *req, const struct api_target *t, cJSON **status)
+static cJSON *parse_object(struct api_request *req, const struct api_target *t, cJSON **status)
 {
-	cJSON *body = request_parse_body(req, false, status);
+	cJSON *body = api_request_parse_body(req, false, status);
 	if (body && !cJSON_IsObject(body)) {
-		*status = status_bad_request("the body of the request must be an object");
+		*status = store_status_bad_request("the body of the request must be an object");
 		cJSON_Delete(body);
 		return NULL;
 	}
 	if (body && t->r->is_view) {
 		cJSON_DeleteItemFromObjectCaseSensitive(body, "apiVersion");
-		body = events_from_view_take(body);
+		body = api_events_from_view_take(body);
 	}
 	return body;
 }
 
-static const struct resource *stored(const struct api_target *t)
+static const struct store_resource *stored(const struct api_target *t)
 {
-	return t->r->is_view ? resource_of(t->r->kind) : t->r;
+	return t->r->is_view ? store_resource_of(t->r->kind) : t->r;
 }
 
-static void reply_written(struct request *req, const struct api_target *t, int code,
-	cJSON *status, struct object *o)
+static void reply_written(struct api_request *req, const struct api_target *t, int code,
+	cJSON *status, struct store_object *o)
 {
 	if (status)
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 	else
 		api_reply_object(req, t->r, code, o);
-	object_unref(o);
+	store_object_unref(o);
 }
 
-void api_create(struct request *req, const struct api_target *t)
+void api_create(struct api_request *req, const struct api_target *t)
 {
-	struct objects_how how;
-	struct object *o = NULL;
+	struct store_objects_how how;
+	struct store_object *o = NULL;
 	cJSON *body = NULL, *status = parse_how(req, &how);
 	if (!status)
 		body = parse_object(req, t, &status);
@@ -95,15 +96,15 @@ void api_create(struct request *req, const struct api_target *t)
 			cJSON_AddObjectToObject(body, "status"), "phase", "Active");
 	}
 	if (body)
-		status = objects_create(req->server->store, stored(t),
+		status = store_objects_create(req->server->store, stored(t),
 			t->r->api->is_namespaced ? t->ns : "", body, &how, &o);
 	reply_written(req, t, 201, status, o);
 }
 
-void api_update(struct request *req, const struct api_target *t)
+void api_update(struct api_request *req, const struct api_target *t)
 {
-	struct objects_how how;
-	struct object *updated = NULL, *o = find(req, t);
+	struct store_objects_how how;
+	struct store_object *updated = NULL, *o = find(req, t);
 	bool is_status = t->sub && strcmp(t->sub, "status") == 0;
 	cJSON *body = NULL, *status;
 	if (!o)
@@ -113,14 +114,14 @@ void api_update(struct request *req, const struct api_target *t)
 	if (!status)
 		body = parse_object(req, t, &status);
 	if (body)
-		status = objects_update(req->server->store, stored(t), o, body,
+		status = store_objects_update(req->server->store, stored(t), o, body,
 			is_status ? OBJECTS_STATUS : OBJECTS_MAIN, &how, &updated);
 	reply_written(req, t, 200, status, updated);
 }
 
 static cJSON *unsupported_patch(const struct api_target *t, const char *type)
 {
-	return status_new(415, "UnsupportedMediaType",
+	return store_status_new(415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include:"
 		" application/json-patch+json, application/merge-patch+json,"
 		" application/apply-patch+yaml%s (got %.100s)",
@@ -143,13 +144,13 @@ static bool has_directive(const cJSON *patch)
 }
 
 /* The object after the patch, or NULL with *status. */
-static cJSON *patched(
-	struct request *req, const struct api_target *t, const struct object *o, cJSON **status)
+static cJSON *patched(struct api_request *req, const struct api_target *t,
+	const struct store_object *o, cJSON **status)
 {
 	char type[128];
 	struct err err = { 0 };
 	bool owned;
-	request_content_type(req, type);
+	api_request_content_type(req, type);
 	bool is_merge = strcmp(type, "application/merge-patch+json") == 0;
 	bool is_json = strcmp(type, "application/json-patch+json") == 0;
 	bool is_strategic =
@@ -158,45 +159,46 @@ static cJSON *patched(
 		*status = unsupported_patch(t, type);
 		return NULL;
 	}
-	cJSON *patch = request_parse_body(req, false, status);
+	cJSON *patch = api_request_parse_body(req, false, status);
 	if (!patch)
 		return NULL;
-	cJSON *tree = render_tree(t->r, o, &owned);
+	cJSON *tree = api_render_tree(t->r, o, &owned);
 	if (!owned)
 		tree = cJSON_Duplicate(tree, true);
-	if (is_json && !patch_json(&tree, patch, &err))
+	if (is_json && !store_patch_json(&tree, patch, &err))
 		*status = err.code == ERR_KUBE_INVALID
-				  ? status_about(status_new(422, "Invalid", "%s", err.msg),
+				  ? store_status_about(
+					    store_status_new(422, "Invalid", "%s", err.msg),
 					    t->r, o->name)
-				  : status_bad_request("%s", err.msg);
+				  : store_status_bad_request("%s", err.msg);
 	else if (!is_json && !cJSON_IsObject(patch))
-		*status = status_bad_request("a merge patch must be an object");
+		*status = store_status_bad_request("a merge patch must be an object");
 	else if (is_strategic && has_directive(patch))
-		*status = status_bad_request(
+		*status = store_status_bad_request(
 			"this server does not know $-directives of strategic merge patches");
 	else if (!is_json)
-		tree = patch_merge(tree, patch);
+		tree = store_patch_merge(tree, patch);
 	cJSON_Delete(patch);
 	if (!*status && !cJSON_IsObject(tree))
-		*status = status_bad_request("the patched object is not an object");
+		*status = store_status_bad_request("the patched object is not an object");
 	if (*status) {
 		cJSON_Delete(tree);
 		return NULL;
 	}
 	if (t->r->is_view) {
 		cJSON_DeleteItemFromObjectCaseSensitive(tree, "apiVersion");
-		tree = events_from_view_take(tree);
+		tree = api_events_from_view_take(tree);
 	}
 	return tree;
 }
 
-void api_patch(struct request *req, const struct api_target *t)
+void api_patch(struct api_request *req, const struct api_target *t)
 {
 	char type[128];
-	struct objects_how how;
-	struct object *o, *updated = NULL;
+	struct store_objects_how how;
+	struct store_object *o, *updated = NULL;
 	bool is_status = t->sub && strcmp(t->sub, "status") == 0;
-	request_content_type(req, type);
+	api_request_content_type(req, type);
 	if (strcmp(type, "application/apply-patch+yaml") == 0) {
 		api_apply(req, t);
 		return;
@@ -207,39 +209,40 @@ void api_patch(struct request *req, const struct api_target *t)
 	cJSON *status = parse_how(req, &how);
 	cJSON *tree = status ? NULL : patched(req, t, o, &status);
 	if (tree)
-		status = objects_update(req->server->store, stored(t), o, tree,
+		status = store_objects_update(req->server->store, stored(t), o, tree,
 			is_status ? OBJECTS_STATUS : OBJECTS_MAIN, &how, &updated);
 	reply_written(req, t, 200, status, updated);
 }
 
 /* DeleteOptions from the body, else from the query. */
-static cJSON *parse_delete(struct request *req, cJSON *body, struct objects_delete *how)
+static cJSON *parse_delete(
+	struct api_request *req, cJSON *body, struct store_objects_delete *how)
 {
 	const char *policy = json_str(body, "propagationPolicy", NULL);
-	const char *dry_run = request_query(req, "dryRun");
-	const char *grace = request_query(req, "gracePeriodSeconds");
-	*how = (struct objects_delete){ .grace_seconds = -1 };
+	const char *dry_run = api_request_query(req, "dryRun");
+	const char *grace = api_request_query(req, "gracePeriodSeconds");
+	*how = (struct store_objects_delete){ .grace_seconds = -1 };
 	if (!policy)
-		policy = request_query(req, "propagationPolicy");
+		policy = api_request_query(req, "propagationPolicy");
 	if (policy && strcmp(policy, "Foreground") == 0)
 		how->policy = OBJECTS_FOREGROUND;
 	else if (policy && strcmp(policy, "Orphan") == 0)
 		how->policy = OBJECTS_ORPHAN;
 	else if (policy && strcmp(policy, "Background") != 0)
-		return status_new(422, "Invalid",
+		return store_status_new(422, "Invalid",
 			"DeleteOptions is invalid: propagationPolicy: Unsupported value: \"%.40s\"",
 			policy);
 	how->uid = json_str(body, "preconditions", "uid", NULL);
 	how->resource_version = json_str(body, "preconditions", "resourceVersion", NULL);
 	if (grace && !num_parse_i64(grace, 0, INT32_MAX, &how->grace_seconds))
-		return status_bad_request(
+		return store_status_bad_request(
 			"gracePeriodSeconds: Invalid value: \"%.40s\"", grace);
 	how->grace_seconds = json_int(body, how->grace_seconds, "gracePeriodSeconds", NULL);
 	how->dry_run = (dry_run && *dry_run) || json_get(body, "dryRun", NULL);
 	return NULL;
 }
 
-static cJSON *success_about(const struct resource *r, const char *name, const char *uid)
+static cJSON *success_about(const struct store_resource *r, const char *name, const char *uid)
 {
 	cJSON *s = cJSON_CreateObject();
 	cJSON_AddStringToObject(s, "kind", "Status");
@@ -255,56 +258,58 @@ static cJSON *success_about(const struct resource *r, const char *name, const ch
 	return s;
 }
 
-void api_delete(struct request *req, const struct api_target *t)
+void api_delete(struct api_request *req, const struct api_target *t)
 {
-	struct objects_delete how;
-	struct object *kept = NULL, *o = find(req, t);
+	struct store_objects_delete how;
+	struct store_object *kept = NULL, *o = find(req, t);
 	cJSON *status, *body;
 	if (!o)
 		return;
-	body = request_parse_body(req, true, &status);
+	body = api_request_parse_body(req, true, &status);
 	if (!status)
 		status = parse_delete(req, body, &how);
 	cJSON *success = success_about(t->r, o->name, o->uid);
 	if (!status)
-		status = objects_delete(req->server->store, stored(t), o, &how, &kept);
+		status = store_objects_delete(req->server->store, stored(t), o, &how, &kept);
 	cJSON_Delete(body);
 	if (!status && !kept) {
-		request_reply_json_take(req, 200, success);
+		api_request_reply_json_take(req, 200, success);
 		return;
 	}
 	if (status)
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 	else
 		api_reply_object(req, t->r, 200, kept);
 	cJSON_Delete(success);
-	object_unref(kept);
+	store_object_unref(kept);
 }
 
-void api_delete_collection(struct request *req, const struct api_target *t)
+void api_delete_collection(struct api_request *req, const struct api_target *t)
 {
 	struct store *s = req->server->store;
-	struct objects_delete how;
+	struct store_objects_delete how;
 	struct api_filter filter = { 0 };
 	size_t n = 0;
-	cJSON *status, *body = request_parse_body(req, true, &status);
+	cJSON *status, *body = api_request_parse_body(req, true, &status);
 	if (!status)
 		status = parse_delete(req, body, &how);
 	if (!status && api_filter_init(&filter, req, t->r, &status)) {
-		struct object **all = store_list(s, t->r->kind, t->ns, store_revision(s), &n);
+		struct store_object **all =
+			store_list(s, t->r->kind, t->ns, store_revision(s), &n);
 		for (size_t i = 0; i < n && !status; i++) {
-			struct object *kept = NULL;
-			struct object *o = store_get(s, t->r->kind, all[i]->ns, all[i]->name);
+			struct store_object *kept = NULL;
+			struct store_object *o =
+				store_get(s, t->r->kind, all[i]->ns, all[i]->name);
 			if (o && api_filter_matches(&filter, o))
-				status = objects_delete(s, stored(t), o, &how, &kept);
-			object_unref(kept);
+				status = store_objects_delete(s, stored(t), o, &how, &kept);
+			store_object_unref(kept);
 		}
 		store_list_free(all, n);
 	}
 	api_filter_deinit(&filter);
 	cJSON_Delete(body);
 	if (status) {
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 		return;
 	}
 	cJSON *done = cJSON_CreateObject();
@@ -312,10 +317,10 @@ void api_delete_collection(struct request *req, const struct api_target *t)
 	cJSON_AddStringToObject(done, "apiVersion", "v1");
 	cJSON_AddObjectToObject(done, "metadata");
 	cJSON_AddStringToObject(done, "status", "Success");
-	request_reply_json_take(req, 200, done);
+	api_request_reply_json_take(req, 200, done);
 }
 
-static cJSON *scale_of(const struct object *pool)
+static cJSON *scale_of(const struct store_object *pool)
 {
 	cJSON *scale = cJSON_CreateObject(), *metadata, *item;
 	static const char *const keys[] = { "name", "namespace", "uid", "resourceVersion",
@@ -341,18 +346,18 @@ static cJSON *scale_of(const struct object *pool)
 }
 
 /* What a written Scale says becomes spec.replicas of the pool. */
-static cJSON *scale_write(struct request *req, const struct api_target *t, struct object *o,
-	cJSON *scale, struct object **out)
+static cJSON *scale_write(struct api_request *req, const struct api_target *t,
+	struct store_object *o, cJSON *scale, struct store_object **out)
 {
-	struct objects_how how;
-	struct schema_check check;
+	struct store_objects_how how;
+	struct store_schema_check check;
 	cJSON *status = parse_how(req, &how);
 	if (status)
 		return status;
-	schema_check(&check, "Scale", scale);
+	store_schema_check(&check, "Scale", scale);
 	const char *rv = json_str(scale, "metadata", "resourceVersion", NULL);
 	if (check.causes->child) {
-		status = status_invalid(t->r, o->name, check.causes);
+		status = store_status_invalid(t->r, o->name, check.causes);
 		check.causes = NULL;
 	} else {
 		cJSON *pool = cJSON_Duplicate(o->json, true);
@@ -364,30 +369,30 @@ static cJSON *scale_write(struct request *req, const struct api_target *t, struc
 		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resourceVersion");
 		if (rv)
 			cJSON_AddStringToObject(metadata, "resourceVersion", rv);
-		status = objects_update(
+		status = store_objects_update(
 			req->server->store, t->r, o, pool, OBJECTS_MAIN, &how, out);
 	}
-	schema_check_deinit(&check);
+	store_schema_check_deinit(&check);
 	return status;
 }
 
-void api_scale(struct request *req, const struct api_target *t)
+void api_scale(struct api_request *req, const struct api_target *t)
 {
-	struct object *updated = NULL, *o = find(req, t);
+	struct store_object *updated = NULL, *o = find(req, t);
 	cJSON *status = NULL, *scale, *body;
 	if (!o)
 		return;
 	scale = scale_of(o);
 	if (req->method == EVHTTP_REQ_GET) {
-		request_reply_json_take(req, 200, scale);
+		api_request_reply_json_take(req, 200, scale);
 		return;
 	}
-	body = request_parse_body(req, false, &status);
+	body = api_request_parse_body(req, false, &status);
 	if (body && req->method == EVHTTP_REQ_PATCH) {
 		char type[128];
-		request_content_type(req, type);
+		api_request_content_type(req, type);
 		if (strcmp(type, "application/merge-patch+json") == 0)
-			scale = patch_merge(scale, body);
+			scale = store_patch_merge(scale, body);
 		else
 			status = unsupported_patch(t, type);
 		cJSON_Delete(body);
@@ -399,8 +404,8 @@ void api_scale(struct request *req, const struct api_target *t)
 		status = scale_write(req, t, o, scale, &updated);
 	cJSON_Delete(scale);
 	if (status)
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 	else
-		request_reply_json_take(req, 200, scale_of(updated));
-	object_unref(updated);
+		api_request_reply_json_take(req, 200, scale_of(updated));
+	store_object_unref(updated);
 }

@@ -18,15 +18,15 @@ static void add_strings(cJSON *o, const char *key, const char *const *v, size_t 
 }
 
 /* The n-th different group of the table, in its order; NULL after the last. */
-static const struct resource *nth_group(size_t n)
+static const struct store_resource *nth_group(size_t n)
 {
-	for (size_t i = 0; i < resource_count; i++) {
+	for (size_t i = 0; i < store_resource_count; i++) {
 		bool seen = false;
 		for (size_t j = 0; j < i; j++)
-			seen = seen || strcmp(resource_table[i].api->group,
-					       resource_table[j].api->group) == 0;
+			seen = seen || strcmp(store_resource_table[i].api->group,
+					       store_resource_table[j].api->group) == 0;
 		if (!seen && n-- == 0)
-			return &resource_table[i];
+			return &store_resource_table[i];
 	}
 	return NULL;
 }
@@ -44,7 +44,7 @@ static const char *const review_groups[] = { "authorization.k8s.io", "authentica
 
 /* ---- plain ---- */
 
-static void add_names(cJSON *entry, const struct resource *r)
+static void add_names(cJSON *entry, const struct store_resource *r)
 {
 	if (r->short_name)
 		add_strings(entry, "shortNames", &r->short_name, 1);
@@ -52,7 +52,7 @@ static void add_names(cJSON *entry, const struct resource *r)
 		add_strings(entry, "categories", &r->category, 1);
 }
 
-static void plain_resource(cJSON *list, const struct resource *r, const char *sub)
+static void plain_resource(cJSON *list, const struct store_resource *r, const char *sub)
 {
 	static const char *const status_verbs[] = { "get", "patch", "update" };
 	char name[128];
@@ -90,7 +90,7 @@ static void plain_review(cJSON *list, size_t i)
 	cJSON_AddItemToArray(list, entry);
 }
 
-void api_discovery_version(struct request *req, const char *group, const char *version)
+void api_discovery_version(struct api_request *req, const char *group, const char *version)
 {
 	char text[K8S_API_VERSION_BYTES];
 	cJSON *out = cJSON_CreateObject();
@@ -99,8 +99,8 @@ void api_discovery_version(struct request *req, const char *group, const char *v
 	snprintf(text, sizeof text, "%s%s%s", group, *group ? "/" : "", version);
 	cJSON_AddStringToObject(out, "groupVersion", text);
 	cJSON *list = cJSON_AddArrayToObject(out, "resources");
-	for (size_t i = 0; i < resource_count; i++) {
-		const struct resource *r = &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++) {
+		const struct store_resource *r = &store_resource_table[i];
 		if (strcmp(r->api->group, group) != 0 || strcmp(r->api->version, version) != 0)
 			continue;
 		plain_resource(list, r, NULL);
@@ -115,11 +115,11 @@ void api_discovery_version(struct request *req, const char *group, const char *v
 		if (strcmp(reviews[i].group, group) == 0)
 			plain_review(list, i);
 	if (list->child) {
-		request_reply_json_take(req, 200, out);
+		api_request_reply_json_take(req, 200, out);
 		return;
 	}
 	cJSON_Delete(out);
-	request_reply_not_served(req);
+	api_request_reply_not_served(req);
 }
 
 static cJSON *plain_group(const char *group, const char *version)
@@ -138,26 +138,26 @@ static cJSON *plain_group(const char *group, const char *version)
 /* Version of a served group, or NULL. */
 static const char *version_of(const char *group)
 {
-	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].api->group, group) == 0)
-			return resource_table[i].api->version;
+	for (size_t i = 0; i < store_resource_count; i++)
+		if (strcmp(store_resource_table[i].api->group, group) == 0)
+			return store_resource_table[i].api->version;
 	for (size_t i = 0; i < REVIEW_COUNT; i++)
 		if (strcmp(reviews[i].group, group) == 0)
 			return "v1";
 	return NULL;
 }
 
-void api_discovery_group(struct request *req, const char *group)
+void api_discovery_group(struct api_request *req, const char *group)
 {
 	const char *version = *group ? version_of(group) : NULL;
 	if (!version) {
-		request_reply_not_served(req);
+		api_request_reply_not_served(req);
 		return;
 	}
 	cJSON *out = plain_group(group, version);
 	cJSON_AddStringToObject(out, "kind", "APIGroup");
 	cJSON_AddStringToObject(out, "apiVersion", "v1");
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }
 
 /* ---- aggregated (apidiscovery.k8s.io/v2) ---- */
@@ -182,7 +182,7 @@ static void aggregated_sub(
 	cJSON_AddItemToArray(list, entry);
 }
 
-static cJSON *aggregated_resource(const struct resource *r)
+static cJSON *aggregated_resource(const struct store_resource *r)
 {
 	cJSON *entry = cJSON_CreateObject();
 	cJSON_AddStringToObject(entry, "resource", r->api->plural);
@@ -217,9 +217,10 @@ static cJSON *aggregated_group(const char *group, const char *version)
 	cJSON_AddNullToObject(metadata, "creationTimestamp");
 	cJSON_AddStringToObject(v, "version", version);
 	cJSON *list = cJSON_AddArrayToObject(v, "resources");
-	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].api->group, group) == 0)
-			cJSON_AddItemToArray(list, aggregated_resource(&resource_table[i]));
+	for (size_t i = 0; i < store_resource_count; i++)
+		if (strcmp(store_resource_table[i].api->group, group) == 0)
+			cJSON_AddItemToArray(
+				list, aggregated_resource(&store_resource_table[i]));
 	for (size_t i = 0; i < REVIEW_COUNT; i++) {
 		if (strcmp(reviews[i].group, group) != 0)
 			continue;
@@ -237,9 +238,9 @@ static cJSON *aggregated_group(const char *group, const char *version)
 	return item;
 }
 
-static void aggregated(struct request *req, bool is_core)
+static void aggregated(struct api_request *req, bool is_core)
 {
-	const struct resource *r;
+	const struct store_resource *r;
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "kind", "APIGroupDiscoveryList");
 	cJSON_AddStringToObject(out, "apiVersion", "apidiscovery.k8s.io/v2");
@@ -253,13 +254,13 @@ static void aggregated(struct request *req, bool is_core)
 		cJSON_AddItemToArray(items, aggregated_group(review_groups[i], "v1"));
 	char *text = cJSON_PrintUnformatted(out);
 	cJSON_Delete(out);
-	request_reply_bytes(req, 200,
+	api_request_reply_bytes(req, 200,
 		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", text,
 		strlen(text));
 	cJSON_free(text);
 }
 
-void api_discovery_api(struct request *req)
+void api_discovery_api(struct api_request *req)
 {
 	static const char *const versions[] = { "v1" };
 	if (req->accept == ACCEPT_DISCOVERY) {
@@ -271,16 +272,16 @@ void api_discovery_api(struct request *req)
 	add_strings(out, "versions", versions, 1);
 	cJSON *address = cJSON_CreateObject();
 	cJSON_AddStringToObject(address, "clientCIDR", "0.0.0.0/0");
-	const char *host = request_header(req, "Host");
+	const char *host = api_request_header(req, "Host");
 	cJSON_AddStringToObject(address, "serverAddress", host ? host : "");
 	cJSON_AddItemToArray(
 		cJSON_AddArrayToObject(out, "serverAddressByClientCIDRs"), address);
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }
 
-void api_discovery_apis(struct request *req)
+void api_discovery_apis(struct api_request *req)
 {
-	const struct resource *r;
+	const struct store_resource *r;
 	if (req->accept == ACCEPT_DISCOVERY) {
 		aggregated(req, false);
 		return;
@@ -295,11 +296,11 @@ void api_discovery_apis(struct request *req)
 				groups, plain_group(r->api->group, r->api->version));
 	for (size_t i = 0; i < 2; i++)
 		cJSON_AddItemToArray(groups, plain_group(review_groups[i], "v1"));
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }
 
 /* The Kubernetes version whose habits this server follows; clients compare it with their own. */
-void api_version(struct request *req)
+void api_version(struct api_request *req)
 {
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddStringToObject(out, "major", "1");
@@ -311,5 +312,5 @@ void api_version(struct request *req)
 	cJSON_AddStringToObject(out, "goVersion", "none");
 	cJSON_AddStringToObject(out, "compiler", "cc");
 	cJSON_AddStringToObject(out, "platform", "linux/amd64");
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }

@@ -29,7 +29,7 @@ enum { LINE_BYTES = 1024, KEPT_DESCRIPTORS = 256, LEAST = 64, PAUSE_MS = 100 };
 
 struct visitor {
 	struct visitor *prev, *next; /* oldest first */
-	struct guard *guard;
+	struct api_guard *guard;
 	struct bufferevent *bev; /* NULL once it is being freed */
 	long uid;
 	bool is_known;   /* the token was seen */
@@ -41,20 +41,20 @@ struct visitor {
 	bool is_line_long, is_in_body;
 };
 
-struct guard {
-	struct loop *loop;
+struct api_guard {
+	struct net_loop *loop;
 	const char *token;
 	int netlink;
 	size_t max;
 	struct visitor *visitors;
-	struct loop_timer *timer, *pause;
+	struct net_loop_timer *timer, *pause;
 	struct evconnlistener *listener;
 	unsigned n_deferred;
 	bool is_closing;
 };
 
 static int ex_index = -1;
-static struct guard *pausing; /* one backend a process */
+static struct api_guard *pausing; /* one backend a process */
 
 static void end_visit(struct visitor *v)
 {
@@ -132,27 +132,27 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 
 /* ---- places ---- */
 
-static void free_if_done(struct guard *g)
+static void free_if_done(struct api_guard *g)
 {
 	if (g->is_closing && !g->visitors && g->n_deferred == 0)
 		free(g);
 }
 
-static void arm(struct guard *g)
+static void arm(struct api_guard *g)
 {
 	struct visitor *v;
 	DL_FOREACH(g->visitors, v) {
 		if (v->is_known)
 			continue;
 		int64_t left = v->until_ms - clock_mono_ms();
-		loop_timer_arm(g->timer, left > 0 ? left : 0);
+		net_loop_timer_arm(g->timer, left > 0 ? left : 0);
 		return;
 	}
 }
 
 static void on_timer(void *arg)
 {
-	struct guard *g = arg;
+	struct api_guard *g = arg;
 	struct visitor *v;
 	int64_t now = clock_mono_ms();
 	DL_FOREACH(g->visitors, v) {
@@ -166,7 +166,7 @@ static void on_timer(void *arg)
 	arm(g);
 }
 
-static size_t count(const struct guard *g, long uid, bool any_uid, bool strangers_only)
+static size_t count(const struct api_guard *g, long uid, bool any_uid, bool strangers_only)
 {
 	size_t n = 0;
 	const struct visitor *v;
@@ -178,7 +178,7 @@ static size_t count(const struct guard *g, long uid, bool any_uid, bool stranger
 }
 
 /* The oldest stranger of whoever has most of them. */
-static struct visitor *who_leaves(const struct guard *g)
+static struct visitor *who_leaves(const struct api_guard *g)
 {
 	struct visitor *v, *chosen = NULL;
 	size_t most = 0;
@@ -194,7 +194,7 @@ static struct visitor *who_leaves(const struct guard *g)
 	return chosen;
 }
 
-static struct visitor *oldest_of(const struct guard *g, long uid)
+static struct visitor *oldest_of(const struct api_guard *g, long uid)
 {
 	struct visitor *v;
 	DL_FOREACH(g->visitors, v) {
@@ -207,7 +207,7 @@ static struct visitor *oldest_of(const struct guard *g, long uid)
 /* Now there is a socket. Those with the token keep their places, so that the places that are left are the strangers'. */
 static void find_place(void *arg)
 {
-	struct guard *g = arg;
+	struct api_guard *g = arg;
 	struct visitor *v;
 	g->n_deferred--;
 	if (g->is_closing) {
@@ -218,7 +218,7 @@ static void find_place(void *arg)
 		int fd = v->bev && !v->is_counted ? bufferevent_getfd(v->bev) : -1;
 		if (fd < 0)
 			continue;
-		v->uid = peer_uid(g->netlink, fd);
+		v->uid = api_peer_uid(g->netlink, fd);
 		v->is_counted = true;
 		struct visitor *leaves = NULL;
 		if (count(g, v->uid, false, true) > GUARD_STRANGERS_OF_ONE)
@@ -252,8 +252,8 @@ static void on_ssl_free(
 	free(v);
 }
 
-struct bufferevent *guard_accept(
-	struct guard *g, struct event_base *base, struct ssl_ctx_st *tls)
+struct bufferevent *api_guard_accept(
+	struct api_guard *g, struct event_base *base, struct ssl_ctx_st *tls)
 {
 	SSL *ssl = SSL_new(tls);
 	struct bufferevent *bev =
@@ -273,7 +273,7 @@ struct bufferevent *guard_accept(
 	DL_APPEND(g->visitors, v);
 	evbuffer_add_cb(bufferevent_get_input(bev), on_input, v);
 	g->n_deferred++;
-	loop_defer(g->loop, find_place, g);
+	net_loop_defer(g->loop, find_place, g);
 	arm(g);
 	return bev;
 }
@@ -292,11 +292,11 @@ static size_t places(void)
 
 static void on_pause_over(void *arg)
 {
-	struct guard *g = arg;
+	struct api_guard *g = arg;
 	evconnlistener_enable(g->listener);
 }
 
-struct guard *guard_new(struct loop *loop, const char *token, struct err *err)
+struct api_guard *api_guard_new(struct net_loop *loop, const char *token, struct err *err)
 {
 	if (ex_index < 0)
 		ex_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, on_ssl_free);
@@ -304,22 +304,22 @@ struct guard *guard_new(struct loop *loop, const char *token, struct err *err)
 		err_set(err, ERR_SYSTEM, "out of memory");
 		return NULL;
 	}
-	struct guard *g = x_calloc(1, sizeof *g);
+	struct api_guard *g = x_calloc(1, sizeof *g);
 	g->loop = loop;
 	g->token = token;
-	g->netlink = peer_open();
+	g->netlink = api_peer_open();
 	g->max = places();
-	g->timer = loop_timer_new(loop, on_timer, g);
-	g->pause = loop_timer_new(loop, on_pause_over, g);
+	g->timer = net_loop_timer_new(loop, on_timer, g);
+	g->pause = net_loop_timer_new(loop, on_pause_over, g);
 	return g;
 }
 
-void guard_free(struct guard *g)
+void api_guard_free(struct api_guard *g)
 {
 	if (!g)
 		return;
-	loop_timer_free(g->timer);
-	loop_timer_free(g->pause);
+	net_loop_timer_free(g->timer);
+	net_loop_timer_free(g->pause);
 	if (g->netlink >= 0)
 		close(g->netlink);
 	g->is_closing = true;
@@ -328,7 +328,7 @@ void guard_free(struct guard *g)
 	free_if_done(g);
 }
 
-void guard_know(struct evhttp_request *request)
+void api_guard_know(struct evhttp_request *request)
 {
 	struct evhttp_connection *con = evhttp_request_get_connection(request);
 	struct bufferevent *bev = con ? evhttp_connection_get_bufferevent(con) : NULL;
@@ -342,21 +342,21 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
 	/* the listener's argument is evhttp's: ours is found by the listener */
 	(void)arg;
-	struct guard *g = pausing;
+	struct api_guard *g = pausing;
 	if (!g || g->listener != listener)
 		return;
 	evconnlistener_disable(listener);
-	loop_timer_arm(g->pause, PAUSE_MS);
+	net_loop_timer_arm(g->pause, PAUSE_MS);
 }
 
-void guard_pause_on_error(struct guard *g, struct evconnlistener *listener)
+void api_guard_pause_on_error(struct api_guard *g, struct evconnlistener *listener)
 {
 	pausing = g;
 	g->listener = listener;
 	evconnlistener_set_error_cb(listener, on_accept_error);
 }
 
-bool guard_is_host(const char *host)
+bool api_guard_is_host(const char *host)
 {
 	static const char *const names[] = { "127.0.0.1", "localhost", "[::1]" };
 	if (!host)

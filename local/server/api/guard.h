@@ -19,8 +19,8 @@ struct err;
 struct event_base;
 struct evconnlistener;
 struct evhttp_request;
-struct guard;
-struct loop;
+struct api_guard;
+struct net_loop;
 struct ssl_ctx_st;
 
 enum {
@@ -33,15 +33,16 @@ enum {
 };
 
 /* token is borrowed. */
-struct guard *guard_new(struct loop *loop, const char *token, struct err *err);
-void guard_free(struct guard *guard); /* when its connections have gone, or after them */
+struct api_guard *api_guard_new(struct net_loop *loop, const char *token, struct err *err);
+void api_guard_free(
+	struct api_guard *guard); /* when its connections have gone, or after them */
 /* A connection of evhttp over TLS (evhttp_set_bevcb). NULL: out of memory. */
-struct bufferevent *guard_accept(
-	struct guard *guard, struct event_base *base, struct ssl_ctx_st *tls);
+struct bufferevent *api_guard_accept(
+	struct api_guard *guard, struct event_base *base, struct ssl_ctx_st *tls);
 /* This request had the token: its connection is no stranger's any more. */
-void guard_know(struct evhttp_request *request);
+void api_guard_know(struct evhttp_request *request);
 /* Out of descriptors: pauses instead of trying again at once. */
-void guard_pause_on_error(struct guard *guard, struct evconnlistener *listener);
+void api_guard_pause_on_error(struct api_guard *guard, struct evconnlistener *listener);
 /* Whether the Host of a request is an address or name of this machine: what a web page sends after DNS rebinding is
  * not. NULL (HTTP/1.0): true. */
-bool guard_is_host(const char *host);
+bool api_guard_is_host(const char *host);

@@ -21,20 +21,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool api_filter_init(struct api_filter *f, const struct request *req, const struct resource *r,
-	cJSON **status)
+bool api_filter_init(struct api_filter *f, const struct api_request *req,
+	const struct store_resource *r, cJSON **status)
 {
 	struct err err = { 0 };
 	bool ok;
 	*f = (struct api_filter){ .r = r };
-	f->labels = selector_parse_labels(request_query(req, "labelSelector"), &ok, &err);
+	f->labels =
+		store_selector_parse_labels(api_request_query(req, "labelSelector"), &ok, &err);
 	if (ok)
-		f->fields = selector_parse_fields(
-			request_query(req, "fieldSelector"), r, &ok, &err);
+		f->fields = store_selector_parse_fields(
+			api_request_query(req, "fieldSelector"), r, &ok, &err);
 	if (ok)
 		return true;
 	api_filter_deinit(f);
-	*status = status_bad_request("%s", err.msg);
+	*status = store_status_bad_request("%s", err.msg);
 	return false;
 }
 
@@ -45,14 +46,14 @@ void api_filter_deinit(struct api_filter *f)
 	f->labels = f->fields = NULL;
 }
 
-bool api_filter_matches(const struct api_filter *f, const struct object *o)
+bool api_filter_matches(const struct api_filter *f, const struct store_object *o)
 {
 	bool owned;
 	if (!f->labels && !f->fields)
 		return true;
-	cJSON *tree = render_tree(f->r, o, &owned);
-	bool matches = selector_matches_labels(f->labels, tree) &&
-		       selector_matches_fields(f->fields, tree);
+	cJSON *tree = api_render_tree(f->r, o, &owned);
+	bool matches = store_selector_matches_labels(f->labels, tree) &&
+		       store_selector_matches_fields(f->fields, tree);
 	if (owned)
 		cJSON_Delete(tree);
 	return matches;
@@ -60,7 +61,7 @@ bool api_filter_matches(const struct api_filter *f, const struct object *o)
 
 cJSON *api_status_expired(int64_t asked, int64_t oldest)
 {
-	return status_new(410, "Expired", "too old resource version: %lld (%lld)",
+	return store_status_new(410, "Expired", "too old resource version: %lld (%lld)",
 		(long long)asked, (long long)oldest);
 }
 
@@ -97,7 +98,7 @@ static cJSON *parse_token(struct server *s, struct page *page, const char *token
 	cJSON *status = NULL;
 	free(text);
 	if (!after || !strchr(after, '/') || rv < 0) {
-		status = status_bad_request("continue key is not valid");
+		status = store_status_bad_request("continue key is not valid");
 	} else {
 		page->after = x_strdup(after);
 		page->rv = rv > 0 ? rv : store_revision(s->store);
@@ -111,7 +112,7 @@ static cJSON *token_expired(const struct page *page)
 	char *slash = strchr(page->after, '/');
 	*slash = '\0';
 	char *token = make_token(0, page->after, slash + 1);
-	cJSON *status = status_new(410, "Expired",
+	cJSON *status = store_status_new(410, "Expired",
 		"The provided continue parameter is too old to display a consistent list result."
 		" You can start a new list without the continue parameter, or use the continue"
 		" token in this response to retrieve the remainder of the results. Continuing"
@@ -126,23 +127,24 @@ static cJSON *token_expired(const struct page *page)
 
 static cJSON *too_new(int64_t asked, int64_t current)
 {
-	cJSON *status =
-		status_new(504, "Timeout", "Too large resource version: %lld, current: %lld",
-			(long long)asked, (long long)current);
+	cJSON *status = store_status_new(504, "Timeout",
+		"Too large resource version: %lld, current: %lld", (long long)asked,
+		(long long)current);
 	cJSON *details = cJSON_AddObjectToObject(status, "details");
 	cJSON *causes = cJSON_AddArrayToObject(details, "causes");
-	status_add_cause(causes, "ResourceVersionTooLarge", "", "Too large resource version");
+	store_status_add_cause(
+		causes, "ResourceVersionTooLarge", "", "Too large resource version");
 	cJSON_AddNumberToObject(details, "retryAfterSeconds", 1);
 	return status;
 }
 
 /* resourceVersion and resourceVersionMatch */
 static cJSON *choose_revision(
-	struct request *req, const struct api_target *t, struct page *page)
+	struct api_request *req, const struct api_target *t, struct page *page)
 {
 	struct server *s = req->server;
-	const char *rv = request_query(req, "resourceVersion");
-	const char *match = request_query(req, "resourceVersionMatch");
+	const char *rv = api_request_query(req, "resourceVersion");
+	const char *match = api_request_query(req, "resourceVersionMatch");
 	int64_t current = store_revision(s->store), asked = 0;
 	page->rv = current;
 	bool has_rv = rv && *rv;
@@ -150,24 +152,27 @@ static cJSON *choose_revision(
 	if (match && *match) {
 		cJSON *causes = cJSON_CreateArray();
 		if (!has_rv)
-			status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+			store_status_add_cause(causes, "FieldValueForbidden",
+				"resourceVersionMatch",
 				"Forbidden: resourceVersionMatch is forbidden unless resourceVersion"
 				" is provided");
 		else if (!is_exact && strcmp(match, "NotOlderThan") != 0)
-			status_add_cause(causes, "FieldValueNotSupported",
+			store_status_add_cause(causes, "FieldValueNotSupported",
 				"resourceVersionMatch", "Unsupported value: \"%.40s\"", match);
 		else if (is_exact && strcmp(rv, "0") == 0)
-			status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+			store_status_add_cause(causes, "FieldValueForbidden",
+				"resourceVersionMatch",
 				"Forbidden: resourceVersionMatch \"Exact\" is forbidden for"
 				" resourceVersion \"0\"");
 		if (causes->child)
-			return status_invalid(t->r, "", causes);
+			return store_status_invalid(t->r, "", causes);
 		cJSON_Delete(causes);
 	}
 	if (!has_rv)
 		return NULL;
 	if (!num_parse_i64(rv, 0, INT64_MAX, &asked))
-		return status_bad_request("resourceVersion: Invalid value: \"%.40s\"", rv);
+		return store_status_bad_request(
+			"resourceVersion: Invalid value: \"%.40s\"", rv);
 	if (asked == 0) {
 		page->limit = 0; /* as a watch cache does: everything in one answer */
 		return NULL;
@@ -179,24 +184,24 @@ static cJSON *choose_revision(
 	return NULL;
 }
 
-static cJSON *page_init(struct page *page, struct request *req, const struct api_target *t)
+static cJSON *page_init(struct page *page, struct api_request *req, const struct api_target *t)
 {
-	const char *limit = request_query(req, "limit");
-	const char *token = request_query(req, "continue");
-	const char *rv = request_query(req, "resourceVersion");
+	const char *limit = api_request_query(req, "limit");
+	const char *token = api_request_query(req, "continue");
+	const char *rv = api_request_query(req, "resourceVersion");
 	*page = (struct page){ 0 };
 	if (limit && *limit && !num_parse_i64(limit, 0, INT32_MAX, &page->limit))
-		return status_bad_request("limit: Invalid value: \"%.40s\"", limit);
+		return store_status_bad_request("limit: Invalid value: \"%.40s\"", limit);
 	if (!token || !*token)
 		return choose_revision(req, t, page);
 	if (rv && *rv && strcmp(rv, "0") != 0)
-		return status_bad_request(
+		return store_status_bad_request(
 			"specifying resource version is not allowed when using continue");
 	return parse_token(req->server, page, token);
 }
 
 /* Index of the first object after "ns/name". */
-static size_t first_after(struct object **list, size_t n, char *after)
+static size_t first_after(struct store_object **list, size_t n, char *after)
 {
 	size_t i = 0;
 	char *slash = strchr(after, '/');
@@ -210,19 +215,19 @@ static size_t first_after(struct object **list, size_t n, char *after)
 	return i;
 }
 
-static void reply_page(struct request *req, const struct api_target *t,
-	const struct api_filter *f, struct page *page, struct object **all, size_t n)
+static void reply_page(struct api_request *req, const struct api_target *t,
+	const struct api_filter *f, struct page *page, struct store_object **all, size_t n)
 {
-	struct render_list_meta meta = { page->rv, NULL, -1 };
-	struct object **shown = x_malloc((n + 1) * sizeof *shown);
+	struct api_render_list_meta meta = { page->rv, NULL, -1 };
+	struct store_object **shown = x_malloc((n + 1) * sizeof *shown);
 	size_t n_shown = 0, i = page->after ? first_after(all, n, page->after) : 0;
 	char *token = NULL;
-	struct render view;
+	struct api_render view;
 	for (; i < n; i++) {
 		if (!api_filter_matches(f, all[i]))
 			continue;
 		if (page->limit > 0 && n_shown == (size_t)page->limit) {
-			struct object *last = shown[n_shown - 1];
+			struct store_object *last = shown[n_shown - 1];
 			token = make_token(page->rv, last->ns, last->name);
 			if (!f->labels && !f->fields)
 				meta.remaining = (int64_t)(n - i);
@@ -232,20 +237,20 @@ static void reply_page(struct request *req, const struct api_target *t,
 	}
 	meta.continue_token = token;
 	struct evbuffer *out = evbuffer_new();
-	render_init(&view, t->r, req);
-	render_list(&view, shown, n_shown, &meta, out);
-	request_reply_buffer(req, 200, out);
+	api_render_init(&view, t->r, req);
+	api_render_list(&view, shown, n_shown, &meta, out);
+	api_request_reply_buffer(req, 200, out);
 	evbuffer_free(out);
 	free(token);
 	free(shown);
 }
 
-void api_list(struct request *req, const struct api_target *t)
+void api_list(struct api_request *req, const struct api_target *t)
 {
 	struct api_filter filter = { 0 };
 	struct page page;
 	size_t n = 0;
-	struct object **all = NULL;
+	struct store_object **all = NULL;
 	cJSON *status = page_init(&page, req, t);
 	if (!status && api_filter_init(&filter, req, t->r, &status)) {
 		all = store_list(req->server->store, t->r->kind, t->ns, page.rv, &n);
@@ -255,7 +260,7 @@ void api_list(struct request *req, const struct api_target *t)
 						      store_compacted(req->server->store));
 	}
 	if (status) {
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 	} else {
 		reply_page(req, t, &filter, &page, all, n);
 		store_list_free(all, n);

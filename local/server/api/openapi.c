@@ -33,7 +33,7 @@ static cJSON *query_parameter(const char *name, const char *type, bool is_v3)
 	return p;
 }
 
-static cJSON *gvk_of(const struct resource *r)
+static cJSON *gvk_of(const struct store_resource *r)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "group", r->api->group);
@@ -42,7 +42,7 @@ static cJSON *gvk_of(const struct resource *r)
 	return o;
 }
 
-static void add_reference(cJSON *o, const struct resource *r, bool is_v3)
+static void add_reference(cJSON *o, const struct store_resource *r, bool is_v3)
 {
 	struct str ref;
 	str_init(&ref, 256);
@@ -51,7 +51,7 @@ static void add_reference(cJSON *o, const struct resource *r, bool is_v3)
 	str_deinit(&ref);
 }
 
-static cJSON *operation(const struct resource *r, const char *action, bool is_v3)
+static cJSON *operation(const struct store_resource *r, const char *action, bool is_v3)
 {
 	static const char *const writes[] = { "dryRun", "fieldManager", "fieldValidation" };
 	cJSON *op = cJSON_CreateObject();
@@ -74,7 +74,7 @@ static cJSON *operation(const struct resource *r, const char *action, bool is_v3
 	return op;
 }
 
-static void add_paths(cJSON *paths, const struct resource *r, bool is_v3)
+static void add_paths(cJSON *paths, const struct store_resource *r, bool is_v3)
 {
 	static const char *const on_collection[] = { "get", "post", "delete" };
 	static const char *const on_item[] = { "get", "put", "patch", "delete" };
@@ -102,7 +102,7 @@ static void collect(cJSON *out, const cJSON *schema)
 		if (field->string && strcmp(field->string, "$ref") == 0) {
 			const char *name = strrchr(field->valuestring, '/') + 1;
 			if (!cJSON_HasObjectItem(out, name)) {
-				const cJSON *found = schema_find(name);
+				const cJSON *found = store_schema_find(name);
 				cJSON_AddItemToObject(out, name, cJSON_Duplicate(found, true));
 				collect(out, found);
 			}
@@ -120,11 +120,11 @@ static cJSON *document_v3(const char *group, const char *version)
 	cJSON *paths = cJSON_AddObjectToObject(doc, "paths");
 	cJSON *schemas =
 		cJSON_AddObjectToObject(cJSON_AddObjectToObject(doc, "components"), "schemas");
-	for (size_t i = 0; i < resource_count; i++) {
-		const struct resource *r = &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++) {
+		const struct store_resource *r = &store_resource_table[i];
 		if (strcmp(r->api->group, group) != 0 || strcmp(r->api->version, version) != 0)
 			continue;
-		const cJSON *schema = schema_find(r->schema);
+		const cJSON *schema = store_schema_find(r->schema);
 		cJSON_AddItemToObject(schemas, r->schema, cJSON_Duplicate(schema, true));
 		collect(schemas, schema);
 		add_paths(paths, r, true);
@@ -132,24 +132,24 @@ static cJSON *document_v3(const char *group, const char *version)
 	return doc;
 }
 
-void api_openapi_v3_group(struct request *req, const char *group, const char *version)
+void api_openapi_v3_group(struct api_request *req, const char *group, const char *version)
 {
 	cJSON *doc = document_v3(group, version);
 	if (json_get(doc, "paths", NULL)->child) {
-		request_reply_json_take(req, 200, doc);
+		api_request_reply_json_take(req, 200, doc);
 		return;
 	}
 	cJSON_Delete(doc);
-	request_reply_not_served(req);
+	api_request_reply_not_served(req);
 }
 
 /* The index: a URL a group, with a hash so that clients can keep what they have. */
-void api_openapi_v3(struct request *req)
+void api_openapi_v3(struct api_request *req)
 {
 	cJSON *out = cJSON_CreateObject();
 	cJSON *paths = cJSON_AddObjectToObject(out, "paths");
-	for (size_t i = 0; i < resource_count; i++) {
-		const struct resource *r = &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++) {
+		const struct store_resource *r = &store_resource_table[i];
 		char key[128];
 		struct str url;
 		snprintf(key, sizeof key, "%s%s/%s", *r->api->group ? "apis/" : "api",
@@ -167,7 +167,7 @@ void api_openapi_v3(struct request *req)
 		free(text);
 		cJSON_Delete(doc);
 	}
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }
 
 static void rewrite_references(cJSON *schema)
@@ -186,22 +186,22 @@ static void rewrite_references(cJSON *schema)
 	}
 }
 
-void api_openapi_v2(struct request *req)
+void api_openapi_v2(struct api_request *req)
 {
-	const char *accept = request_header(req, "Accept");
+	const char *accept = api_request_header(req, "Accept");
 	if (accept && strstr(accept, "protobuf") && !strstr(accept, "application/json")) {
 		/* client-go asks for protobuf alone; it goes on without this document */
-		request_reply_text(req, 406, "only application/json is served\n");
+		api_request_reply_text(req, 406, "only application/json is served\n");
 		return;
 	}
 	cJSON *doc = cJSON_CreateObject();
 	cJSON_AddStringToObject(doc, "swagger", "2.0");
 	cJSON_AddItemToObject(doc, "info", info());
 	cJSON *paths = cJSON_AddObjectToObject(doc, "paths");
-	for (size_t i = 0; i < resource_count; i++)
-		add_paths(paths, &resource_table[i], false);
-	cJSON *definitions = cJSON_Duplicate(schema_all(), true);
+	for (size_t i = 0; i < store_resource_count; i++)
+		add_paths(paths, &store_resource_table[i], false);
+	cJSON *definitions = cJSON_Duplicate(store_schema_all(), true);
 	rewrite_references(definitions);
 	cJSON_AddItemToObject(doc, "definitions", definitions);
-	request_reply_json_take(req, 200, doc);
+	api_request_reply_json_take(req, 200, doc);
 }

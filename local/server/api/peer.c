@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-int peer_open(void)
+int api_peer_open(void)
 {
 	/* the kernel answers within send(); nothing to wait for otherwise */
 	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
@@ -36,7 +36,7 @@ static long read_uid(int netlink)
 	return uid;
 }
 
-long peer_uid(int netlink, int fd)
+long api_peer_uid(int netlink, int fd)
 {
 	struct sockaddr_in own, peer;
 	socklen_t own_n = sizeof own, peer_n = sizeof peer;

@@ -36,27 +36,29 @@ struct follow {
 	int64_t sent;
 };
 
-static cJSON *parse_opts(struct request *req, struct log_opts *o)
+static cJSON *parse_opts(struct api_request *req, struct log_opts *o)
 {
-	const char *tail = request_query(req, "tailLines");
-	const char *since = request_query(req, "sinceSeconds");
-	const char *since_time = request_query(req, "sinceTime");
-	const char *limit = request_query(req, "limitBytes");
+	const char *tail = api_request_query(req, "tailLines");
+	const char *since = api_request_query(req, "sinceSeconds");
+	const char *since_time = api_request_query(req, "sinceTime");
+	const char *limit = api_request_query(req, "limitBytes");
 	int64_t seconds;
 	*o = (struct log_opts){ .tail_lines = -1, .limit_bytes = INT64_MAX };
-	o->timestamps = request_query_bool(req, "timestamps");
-	o->follow = request_query_bool(req, "follow");
-	o->previous = request_query_bool(req, "previous");
+	o->timestamps = api_request_query_bool(req, "timestamps");
+	o->follow = api_request_query_bool(req, "follow");
+	o->previous = api_request_query_bool(req, "previous");
 	if (tail && !num_parse_i64(tail, 0, INT32_MAX, &o->tail_lines))
-		return status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
+		return store_status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
 	if (limit && !num_parse_i64(limit, 1, INT64_MAX, &o->limit_bytes))
-		return status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
+		return store_status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
 	if (since && !num_parse_i64(since, 1, INT32_MAX, &seconds))
-		return status_bad_request("sinceSeconds: Invalid value: \"%.40s\"", since);
+		return store_status_bad_request(
+			"sinceSeconds: Invalid value: \"%.40s\"", since);
 	if (since)
 		o->since_ns = clock_wall_ns() - seconds * 1000000000;
 	if (since_time && !clock_parse_rfc3339(since_time, &o->since_ns))
-		return status_bad_request("sinceTime: Invalid value: \"%.40s\"", since_time);
+		return store_status_bad_request(
+			"sinceTime: Invalid value: \"%.40s\"", since_time);
 	return NULL;
 }
 
@@ -148,7 +150,7 @@ static bool is_run_over(const struct follow *f)
 	       now.st_ino != ours.st_ino;
 }
 
-static void on_ready(void *arg, struct stream *stream)
+static void on_ready(void *arg, struct api_stream *stream)
 {
 	struct follow *f = arg;
 	char bytes[READ_BYTES];
@@ -159,11 +161,11 @@ static void on_ready(void *arg, struct stream *stream)
 	if (n > 0)
 		feed(f, bytes, (size_t)n, out);
 	if (evbuffer_get_length(out) > 0)
-		stream_send(stream, out);
+		api_stream_send(stream, out);
 	else if (n > 0)
-		stream_wake(stream);
+		api_stream_wake(stream);
 	if ((n <= 0 && over) || f->sent >= f->opts.limit_bytes)
-		stream_finish(stream);
+		api_stream_finish(stream);
 	evbuffer_free(out);
 }
 
@@ -178,7 +180,7 @@ static void follow_free(void *arg)
 	free(f);
 }
 
-static void on_first_ready(void *arg, struct stream *stream)
+static void on_first_ready(void *arg, struct api_stream *stream)
 {
 	struct follow *f = arg;
 	if (f->opts.tail_lines != -2) {
@@ -186,7 +188,7 @@ static void on_first_ready(void *arg, struct stream *stream)
 		feed_existing(f, out);
 		f->opts.tail_lines = -2; /* done */
 		if (evbuffer_get_length(out) > 0) {
-			stream_send(stream, out);
+			api_stream_send(stream, out);
 			evbuffer_free(out);
 			return;
 		}
@@ -196,9 +198,9 @@ static void on_first_ready(void *arg, struct stream *stream)
 }
 
 /* The container that a request means must be one of the pod's. */
-static cJSON *check_container(struct request *req, const struct object *pod)
+static cJSON *check_container(struct api_request *req, const struct store_object *pod)
 {
-	const char *wanted = request_query(req, "container"), *first;
+	const char *wanted = api_request_query(req, "container"), *first;
 	const cJSON *c, *list = json_get(pod->json, "spec", "containers", NULL);
 	cJSON_ArrayForEach(c, list)
 	{
@@ -207,20 +209,21 @@ static cJSON *check_container(struct request *req, const struct object *pod)
 			return NULL;
 	}
 	first = wanted ? wanted : "";
-	return status_bad_request("container %.63s is not valid for pod %s", first, pod->name);
+	return store_status_bad_request(
+		"container %.63s is not valid for pod %s", first, pod->name);
 }
 
-void api_pod_log(struct request *req, const struct api_target *t)
+void api_pod_log(struct api_request *req, const struct api_target *t)
 {
-	static const struct stream_callbacks callbacks = { on_first_ready, follow_free };
+	static const struct api_stream_callbacks callbacks = { on_first_ready, follow_free };
 	struct server *s = req->server;
-	struct object *pod = store_get(s->store, KIND_POD, t->ns, t->name);
+	struct store_object *pod = store_get(s->store, KIND_POD, t->ns, t->name);
 	struct log_opts opts;
-	cJSON *status = pod ? parse_opts(req, &opts) : status_not_found(t->r, t->name);
+	cJSON *status = pod ? parse_opts(req, &opts) : store_status_not_found(t->r, t->name);
 	if (!status)
 		status = check_container(req, pod);
 	if (status) {
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 		return;
 	}
 	struct follow *f = x_calloc(1, sizeof *f);
@@ -234,24 +237,25 @@ void api_pod_log(struct request *req, const struct api_target *t)
 	if (f->fd < 0) {
 		const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
 		const char *name = json_str(list ? list->child : NULL, "name", NULL);
-		request_fail_take(req,
-			opts.previous
-				? status_bad_request("previous terminated container \"%s\" in"
+		api_request_fail_take(
+			req, opts.previous ? store_status_bad_request(
+						     "previous terminated container \"%s\" in"
 						     " pod \"%s\" not found",
-					  name ? name : "", pod->name)
-				: status_bad_request("container \"%s\" in pod \"%s\" is waiting"
+						     name ? name : "", pod->name)
+					   : store_status_bad_request(
+						     "container \"%s\" in pod \"%s\" is waiting"
 						     " to start: ContainerCreating",
-					  name ? name : "", pod->name));
+						     name ? name : "", pod->name));
 		follow_free(f);
 		return;
 	}
 	if (opts.follow && !opts.previous) {
-		stream_start(req, "text/plain", &callbacks, f);
+		api_stream_start(req, "text/plain", &callbacks, f);
 		return;
 	}
 	struct evbuffer *out = evbuffer_new();
 	feed_existing(f, out);
-	request_add_headers(req, "text/plain");
+	api_request_add_headers(req, "text/plain");
 	evhttp_send_reply(req->ev, 200, NULL, out);
 	evbuffer_free(out);
 	follow_free(f);

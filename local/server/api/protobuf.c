@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-struct field {
+struct api_field {
 	uint32_t number;
 	unsigned wire_type;
 	struct slice bytes; /* of a length-delimited field */
@@ -40,7 +40,7 @@ static bool skip(struct slice *in, size_t n)
 }
 
 /* The next field; false at the end and when the bytes are broken (*ok tells). */
-static bool next_field(struct slice *in, struct field *f, bool *ok)
+static bool next_field(struct slice *in, struct api_field *f, bool *ok)
 {
 	uint64_t tag, n;
 	if (in->n == 0)
@@ -75,7 +75,7 @@ static bool next_field(struct slice *in, struct field *f, bool *ok)
 /* The first length-delimited field of that number. */
 static bool find(struct slice in, uint32_t number, struct slice *out)
 {
-	struct field f;
+	struct api_field f;
 	bool ok = true;
 	while (next_field(&in, &f, &ok))
 		if (f.number == number && f.wire_type == 2) {
@@ -123,10 +123,10 @@ static void add_entry(cJSON *metadata, const char *map_name, struct slice entry)
 	free(v);
 }
 
-cJSON *protobuf_namespace(struct slice body)
+cJSON *api_protobuf_namespace(struct slice body)
 {
 	struct slice type, kind, raw, meta = { "", 0 };
-	struct field f;
+	struct api_field f;
 	bool ok = true;
 	if (body.n < 4 || memcmp(body.p, "k8s\0", 4) != 0)
 		return NULL;

@@ -8,4 +8,4 @@
 
 /* The Namespace in an application/vnd.kubernetes.protobuf body (its name, labels and annotations), or NULL if
  * the bytes are anything else. */
-cJSON *protobuf_namespace(struct slice body);
+cJSON *api_protobuf_namespace(struct slice body);

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void render_init(struct render *v, const struct resource *r, const struct request *req)
+void api_render_init(
+	struct api_render *v, const struct store_resource *r, const struct api_request *req)
 {
 	v->r = r;
 	v->accept = req->accept;
-	v->include_object = request_query(req, "includeObject");
+	v->include_object = api_request_query(req, "includeObject");
 	v->has_columns_sent = false;
 }
 
@@ -46,20 +47,21 @@ static cJSON *rename_event(cJSON *from, int from_column, const char *api_version
 	return to;
 }
 
-cJSON *events_view(const cJSON *core)
+cJSON *api_events_view(const cJSON *core)
 {
 	return rename_event(cJSON_Duplicate(core, true), 0, "events.k8s.io/v1");
 }
 
-cJSON *events_from_view_take(cJSON *view)
+cJSON *api_events_from_view_take(cJSON *view)
 {
 	return rename_event(view, 1, "v1");
 }
 
-cJSON *render_tree(const struct resource *r, const struct object *o, bool *owned)
+cJSON *api_render_tree(
+	const struct store_resource *r, const struct store_object *o, bool *owned)
 {
 	*owned = r->is_view;
-	return r->is_view ? events_view(o->json) : o->json;
+	return r->is_view ? api_events_view(o->json) : o->json;
 }
 
 static void add_tree(struct evbuffer *out, const cJSON *tree)
@@ -81,7 +83,7 @@ static cJSON *metadata_only(const cJSON *tree)
 	return partial;
 }
 
-static cJSON *table_new(struct render *v, int64_t rv, bool with_columns)
+static cJSON *table_new(struct api_render *v, int64_t rv, bool with_columns)
 {
 	char text[24];
 	cJSON *table = cJSON_CreateObject();
@@ -96,7 +98,7 @@ static cJSON *table_new(struct render *v, int64_t rv, bool with_columns)
 	}
 	cJSON *columns = cJSON_AddArrayToObject(table, "columnDefinitions");
 	for (size_t i = 0; i < v->r->n_columns; i++) {
-		const struct column *c = &v->r->columns[i];
+		const struct store_column *c = &v->r->columns[i];
 		cJSON *column = cJSON_CreateObject();
 		cJSON_AddStringToObject(column, "name", c->name);
 		cJSON_AddStringToObject(column, "type", c->type);
@@ -110,7 +112,7 @@ static cJSON *table_new(struct render *v, int64_t rv, bool with_columns)
 }
 
 /* Cells are made from the stored form; the object shown beside them from the view. */
-static cJSON *table_row(struct render *v, const struct object *o)
+static cJSON *table_row(struct api_render *v, const struct store_object *o)
 {
 	cJSON *row = cJSON_CreateObject();
 	cJSON *cells = cJSON_AddArrayToObject(row, "cells");
@@ -119,7 +121,7 @@ static cJSON *table_row(struct render *v, const struct object *o)
 		v->r->columns[i].cell(o->json, cells);
 	if (v->include_object && strcmp(v->include_object, "None") == 0)
 		return row;
-	cJSON *tree = render_tree(v->r, o, &owned);
+	cJSON *tree = api_render_tree(v->r, o, &owned);
 	bool whole = v->include_object && strcmp(v->include_object, "Object") == 0;
 	cJSON_AddItemToObject(
 		row, "object", whole ? cJSON_Duplicate(tree, true) : metadata_only(tree));
@@ -128,7 +130,7 @@ static cJSON *table_row(struct render *v, const struct object *o)
 	return row;
 }
 
-void render_one(struct render *v, const struct object *o, struct evbuffer *out)
+void api_render_one(struct api_render *v, const struct store_object *o, struct evbuffer *out)
 {
 	cJSON *tree;
 	bool owned;
@@ -144,7 +146,7 @@ void render_one(struct render *v, const struct object *o, struct evbuffer *out)
 		evbuffer_add(out, o->text, o->text_n);
 		return;
 	}
-	tree = render_tree(v->r, o, &owned);
+	tree = api_render_tree(v->r, o, &owned);
 	if (v->accept == ACCEPT_METADATA) {
 		cJSON *partial = metadata_only(tree);
 		add_tree(out, partial);
@@ -156,7 +158,7 @@ void render_one(struct render *v, const struct object *o, struct evbuffer *out)
 		cJSON_Delete(tree);
 }
 
-static cJSON *list_metadata(const struct render_list_meta *meta)
+static cJSON *list_metadata(const struct api_render_list_meta *meta)
 {
 	char text[24];
 	cJSON *metadata = cJSON_CreateObject();
@@ -170,8 +172,8 @@ static cJSON *list_metadata(const struct render_list_meta *meta)
 	return metadata;
 }
 
-void render_list(struct render *v, struct object **list, size_t n,
-	const struct render_list_meta *meta, struct evbuffer *out)
+void api_render_list(struct api_render *v, struct store_object **list, size_t n,
+	const struct api_render_list_meta *meta, struct evbuffer *out)
 {
 	char version[K8S_API_VERSION_BYTES];
 	cJSON *metadata = list_metadata(meta);
@@ -198,12 +200,13 @@ void render_list(struct render *v, struct object **list, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
 			evbuffer_add(out, ",", 1);
-		render_one(v, list[i], out);
+		api_render_one(v, list[i], out);
 	}
 	evbuffer_add(out, "]}\n", 3);
 }
 
-void render_bookmark(struct render *v, int64_t rv, bool ends_initial, struct evbuffer *out)
+void api_render_bookmark(
+	struct api_render *v, int64_t rv, bool ends_initial, struct evbuffer *out)
 {
 	char version[K8S_API_VERSION_BYTES], number[24];
 	cJSON *bookmark = cJSON_CreateObject();
@@ -234,14 +237,14 @@ void render_bookmark(struct render *v, int64_t rv, bool ends_initial, struct evb
 	cJSON_Delete(bookmark);
 }
 
-void api_reply_object(
-	struct request *req, const struct resource *r, int code, const struct object *o)
+void api_reply_object(struct api_request *req, const struct store_resource *r, int code,
+	const struct store_object *o)
 {
-	struct render view;
+	struct api_render view;
 	struct evbuffer *out = evbuffer_new();
-	render_init(&view, r, req);
-	render_one(&view, o, out);
+	api_render_init(&view, r, req);
+	api_render_one(&view, o, out);
 	evbuffer_add(out, "\n", 1);
-	request_reply_buffer(req, code, out);
+	api_request_reply_buffer(req, code, out);
 	evbuffer_free(out);
 }

@@ -18,7 +18,7 @@
 #include <strings.h>
 #include <sys/queue.h>
 
-static bool split_path(struct request *req, const char *raw)
+static bool split_path(struct api_request *req, const char *raw)
 {
 	size_t n = strlen(raw), used = 0;
 	req->path = x_malloc(n + 1);
@@ -63,7 +63,7 @@ static bool starts_with(const char *text, size_t n, const char *prefix)
 }
 
 /* The first of the client's media types that we can produce. */
-static enum accept parse_accept(const char *header)
+static enum api_accept parse_accept(const char *header)
 {
 	if (!header || !*header)
 		return ACCEPT_JSON;
@@ -90,16 +90,16 @@ static enum accept parse_accept(const char *header)
 	return ACCEPT_NONE;
 }
 
-bool request_init(struct request *req, struct server *server, struct evhttp_request *ev)
+bool api_request_init(struct api_request *req, struct server *server, struct evhttp_request *ev)
 {
-	*req = (struct request){ .server = server, .ev = ev };
+	*req = (struct api_request){ .server = server, .ev = ev };
 	req->method = evhttp_request_get_command(ev);
 	req->warnings = cJSON_CreateArray();
 	TAILQ_INIT(&req->query);
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(ev);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	const char *query = uri ? evhttp_uri_get_query(uri) : NULL;
-	req->accept = parse_accept(request_header(req, "Accept"));
+	req->accept = parse_accept(api_request_header(req, "Accept"));
 	struct evbuffer *in = evhttp_request_get_input_buffer(ev);
 	req->body.n = evbuffer_get_length(in);
 	if (req->body.n > 0 && req->body.n <= REQUEST_MAX_BODY)
@@ -109,32 +109,32 @@ bool request_init(struct request *req, struct server *server, struct evhttp_requ
 	return !query || evhttp_parse_query_str(query, &req->query) == 0;
 }
 
-void request_deinit(struct request *req)
+void api_request_deinit(struct api_request *req)
 {
 	evhttp_clear_headers(&req->query);
 	free(req->path);
 	cJSON_Delete(req->warnings);
 }
 
-const char *request_query(const struct request *req, const char *name)
+const char *api_request_query(const struct api_request *req, const char *name)
 {
 	return evhttp_find_header(&req->query, name);
 }
 
-bool request_query_bool(const struct request *req, const char *name)
+bool api_request_query_bool(const struct api_request *req, const char *name)
 {
-	const char *value = request_query(req, name);
+	const char *value = api_request_query(req, name);
 	return value && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
 }
 
-const char *request_header(const struct request *req, const char *name)
+const char *api_request_header(const struct api_request *req, const char *name)
 {
 	return evhttp_find_header(evhttp_request_get_input_headers(req->ev), name);
 }
 
-const char *request_content_type(const struct request *req, char out[128])
+const char *api_request_content_type(const struct api_request *req, char out[128])
 {
-	const char *header = request_header(req, "Content-Type");
+	const char *header = api_request_header(req, "Content-Type");
 	size_t n = header ? strcspn(header, "; ") : 0;
 	if (n >= 128)
 		n = 127;
@@ -144,7 +144,7 @@ const char *request_content_type(const struct request *req, char out[128])
 	return out;
 }
 
-cJSON *request_parse_body(const struct request *req, bool may_be_empty, cJSON **status)
+cJSON *api_request_parse_body(const struct api_request *req, bool may_be_empty, cJSON **status)
 {
 	char type[128];
 	struct err err = { 0 };
@@ -152,17 +152,17 @@ cJSON *request_parse_body(const struct request *req, bool may_be_empty, cJSON **
 	*status = NULL;
 	if (req->body.n == 0) {
 		if (!may_be_empty)
-			*status = status_bad_request("the body of the request is empty");
+			*status = store_status_bad_request("the body of the request is empty");
 		return NULL;
 	}
-	request_content_type(req, type);
+	api_request_content_type(req, type);
 	if (strcmp(type, "application/vnd.kubernetes.protobuf") == 0) {
-		body = protobuf_namespace(req->body);
+		body = api_protobuf_namespace(req->body);
 		if (body)
 			return body;
 	}
 	if (strstr(type, "protobuf") || strstr(type, "cbor")) {
-		*status = status_new(415, "UnsupportedMediaType",
+		*status = store_status_new(415, "UnsupportedMediaType",
 			"the body of the request was in an unknown format - accepted media types"
 			" include: application/json, application/yaml");
 		return NULL;
@@ -176,12 +176,12 @@ cJSON *request_parse_body(const struct request *req, bool may_be_empty, cJSON **
 	}
 	body = is_json ? json_parse(req->body, &err) : yaml_parse(req->body, &err);
 	if (!body)
-		*status = status_bad_request(
+		*status = store_status_bad_request(
 			"the body of the request cannot be read: %s", err.msg);
 	return body;
 }
 
-void request_add_headers(struct request *req, const char *type)
+void api_request_add_headers(struct api_request *req, const char *type)
 {
 	struct evkeyvalq *out = evhttp_request_get_output_headers(req->ev);
 	char audit[33];
@@ -207,37 +207,37 @@ void request_add_headers(struct request *req, const char *type)
 	}
 }
 
-void request_reply_buffer(struct request *req, int code, struct evbuffer *body)
+void api_request_reply_buffer(struct api_request *req, int code, struct evbuffer *body)
 {
-	request_add_headers(req, "application/json");
+	api_request_add_headers(req, "application/json");
 	evhttp_send_reply(req->ev, code, NULL, body);
 }
 
-void request_reply_bytes(
-	struct request *req, int code, const char *type, const void *bytes, size_t n)
+void api_request_reply_bytes(
+	struct api_request *req, int code, const char *type, const void *bytes, size_t n)
 {
 	struct evbuffer *body = evbuffer_new();
 	evbuffer_add(body, bytes, n);
-	request_add_headers(req, type);
+	api_request_add_headers(req, type);
 	evhttp_send_reply(req->ev, code, NULL, body);
 	evbuffer_free(body);
 }
 
-void request_reply_text(struct request *req, int code, const char *text)
+void api_request_reply_text(struct api_request *req, int code, const char *text)
 {
-	request_reply_bytes(req, code, "text/plain; charset=utf-8", text, strlen(text));
+	api_request_reply_bytes(req, code, "text/plain; charset=utf-8", text, strlen(text));
 }
 
 /* Pretty only for people's tools, as the API server does. */
-static bool wants_pretty(const struct request *req)
+static bool wants_pretty(const struct api_request *req)
 {
-	const char *agent = request_header(req, "User-Agent");
-	return request_query_bool(req, "pretty") ||
-	       (agent && !request_query(req, "pretty") &&
+	const char *agent = api_request_header(req, "User-Agent");
+	return api_request_query_bool(req, "pretty") ||
+	       (agent && !api_request_query(req, "pretty") &&
 		       (strncmp(agent, "curl/", 5) == 0 || strncmp(agent, "Wget/", 5) == 0));
 }
 
-void request_reply_json_take(struct request *req, int code, cJSON *json)
+void api_request_reply_json_take(struct api_request *req, int code, cJSON *json)
 {
 	char *text = wants_pretty(req) ? cJSON_Print(json) : cJSON_PrintUnformatted(json);
 	cJSON_Delete(json);
@@ -247,13 +247,13 @@ void request_reply_json_take(struct request *req, int code, cJSON *json)
 	evbuffer_add(body, text, strlen(text));
 	evbuffer_add(body, "\n", 1);
 	free(text);
-	request_reply_buffer(req, code, body);
+	api_request_reply_buffer(req, code, body);
 	evbuffer_free(body);
 }
 
-void request_fail_take(struct request *req, cJSON *status)
+void api_request_fail_take(struct api_request *req, cJSON *status)
 {
-	int code = status_code(status);
+	int code = store_status_code(status);
 	int64_t retry = json_int(status, 0, "details", "retryAfterSeconds", NULL);
 	if (retry > 0) {
 		char text[24];
@@ -261,10 +261,10 @@ void request_fail_take(struct request *req, cJSON *status)
 		evhttp_add_header(
 			evhttp_request_get_output_headers(req->ev), "Retry-After", text);
 	}
-	request_reply_json_take(req, code, status);
+	api_request_reply_json_take(req, code, status);
 }
 
-void request_reply_not_served(struct request *req)
+void api_request_reply_not_served(struct api_request *req)
 {
-	request_reply_text(req, 404, "404 page not found\n");
+	api_request_reply_text(req, 404, "404 page not found\n");
 }

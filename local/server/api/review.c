@@ -9,17 +9,17 @@
 
 #include <string.h>
 
-static cJSON *read_question(struct request *req, cJSON **status)
+static cJSON *read_question(struct api_request *req, cJSON **status)
 {
 	char type[128];
-	request_content_type(req, type);
+	api_request_content_type(req, type);
 	*status = NULL;
 	if (strcmp(type, "application/vnd.kubernetes.protobuf") == 0) {
 		if (req->body.n < 4 || memcmp(req->body.p, "k8s\0", 4) != 0)
-			*status = status_bad_request("not a Kubernetes protobuf message");
+			*status = store_status_bad_request("not a Kubernetes protobuf message");
 		return cJSON_CreateObject();
 	}
-	return request_parse_body(req, false, status);
+	return api_request_parse_body(req, false, status);
 }
 
 static cJSON *answer_new(cJSON *question, const char *kind, const char *version)
@@ -52,7 +52,7 @@ static void add_rules(cJSON *status)
 	cJSON_AddBoolToObject(status, "incomplete", false);
 }
 
-bool api_review(struct request *req, const char *group, const char *resource)
+bool api_review(struct api_request *req, const char *group, const char *resource)
 {
 	bool is_access = strcmp(resource, "selfsubjectaccessreviews") == 0;
 	bool is_rules = strcmp(resource, "selfsubjectrulesreviews") == 0;
@@ -62,15 +62,15 @@ bool api_review(struct request *req, const char *group, const char *resource)
 	if ((!is_access && !is_rules && !is_self) || strcmp(group, wanted) != 0)
 		return false;
 	if (req->method != EVHTTP_REQ_POST) {
-		request_fail_take(req,
-			status_new(405, "MethodNotAllowed",
+		api_request_fail_take(req,
+			store_status_new(405, "MethodNotAllowed",
 				"the server does not allow this method on the requested resource"));
 		return true;
 	}
 	cJSON *question = read_question(req, &failure);
 	if (failure) {
 		cJSON_Delete(question);
-		request_fail_take(req, failure);
+		api_request_fail_take(req, failure);
 		return true;
 	}
 	out = answer_new(question,
@@ -93,6 +93,6 @@ bool api_review(struct request *req, const char *group, const char *resource)
 		cJSON_AddItemToArray(groups, cJSON_CreateString("system:authenticated"));
 		cJSON_DeleteItemFromObjectCaseSensitive(out, "spec");
 	}
-	request_reply_json_take(req, 201, out);
+	api_request_reply_json_take(req, 201, out);
 	return true;
 }

@@ -17,9 +17,9 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-static bool is_authorized(const struct request *req)
+static bool is_authorized(const struct api_request *req)
 {
-	const char *header = request_header(req, "Authorization");
+	const char *header = api_request_header(req, "Authorization");
 	const char *token = req->server->token;
 	if (!header || strncasecmp(header, "Bearer ", 7) != 0)
 		return false;
@@ -30,14 +30,14 @@ static bool is_authorized(const struct request *req)
 	       CRYPTO_memcmp(header, token, strlen(token)) == 0;
 }
 
-static void method_not_allowed(struct request *req)
+static void method_not_allowed(struct api_request *req)
 {
-	request_fail_take(req,
-		status_new(405, "MethodNotAllowed",
+	api_request_fail_take(req,
+		store_status_new(405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource"));
 }
 
-static void on_subresource(struct request *req, const struct api_target *t)
+static void on_subresource(struct api_request *req, const struct api_target *t)
 {
 	bool is_get = req->method == EVHTTP_REQ_GET;
 	bool is_write = req->method == EVHTTP_REQ_PUT || req->method == EVHTTP_REQ_PATCH;
@@ -61,18 +61,18 @@ static void on_subresource(struct request *req, const struct api_target *t)
 		else
 			method_not_allowed(req);
 	} else {
-		request_fail_take(
-			req, status_new(404, "NotFound",
+		api_request_fail_take(
+			req, store_status_new(404, "NotFound",
 				     "the server could not find the requested resource"));
 	}
 }
 
-static void on_resource(struct request *req, const struct api_target *t)
+static void on_resource(struct api_request *req, const struct api_target *t)
 {
 	if (req->accept == ACCEPT_NONE || req->accept == ACCEPT_DISCOVERY) {
 		if (!t->sub || strcmp(t->sub, "log") != 0) {
-			request_fail_take(
-				req, status_new(406, "NotAcceptable",
+			api_request_fail_take(
+				req, store_status_new(406, "NotAcceptable",
 					     "only the following media types are accepted:"
 					     " application/json"));
 			return;
@@ -87,7 +87,7 @@ static void on_resource(struct request *req, const struct api_target *t)
 	case EVHTTP_REQ_GET:
 		if (t->name)
 			api_get(req, t);
-		else if (request_query_bool(req, "watch"))
+		else if (api_request_query_bool(req, "watch"))
 			api_watch(req, t);
 		else
 			api_list(req, t);
@@ -138,7 +138,7 @@ static bool parse_target(
 	}
 	if (n == 0 || n > 3)
 		return false;
-	t->r = resource_find(group, version, seg[0]);
+	t->r = store_resource_find(group, version, seg[0]);
 	if (!t->r || (t->ns && !t->r->api->is_namespaced))
 		return false;
 	t->name = n > 1 ? seg[1] : NULL;
@@ -147,7 +147,7 @@ static bool parse_target(
 }
 
 static void on_group_path(
-	struct request *req, const char *group, const char *version, char **seg, size_t n)
+	struct api_request *req, const char *group, const char *version, char **seg, size_t n)
 {
 	struct api_target t;
 	if (n == 0)
@@ -157,10 +157,10 @@ static void on_group_path(
 	else if (parse_target(&t, group, version, seg, n))
 		on_resource(req, &t);
 	else
-		request_reply_not_served(req);
+		api_request_reply_not_served(req);
 }
 
-static void on_openapi(struct request *req, char **seg, size_t n)
+static void on_openapi(struct api_request *req, char **seg, size_t n)
 {
 	if (n == 1 && strcmp(seg[0], "v2") == 0)
 		api_openapi_v2(req);
@@ -171,10 +171,10 @@ static void on_openapi(struct request *req, char **seg, size_t n)
 	else if (n == 4 && strcmp(seg[1], "apis") == 0)
 		api_openapi_v3_group(req, seg[2], seg[3]);
 	else
-		request_reply_not_served(req);
+		api_request_reply_not_served(req);
 }
 
-static void on_root(struct request *req)
+static void on_root(struct api_request *req)
 {
 	static const char *const paths[] = { "/api", "/api/v1", "/apis",
 		"/apis/agents.x-k8s.io/v1beta1", "/apis/extensions.agents.x-k8s.io/v1beta1",
@@ -183,7 +183,7 @@ static void on_root(struct request *req)
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddItemToObject(
 		out, "paths", cJSON_CreateStringArray(paths, sizeof paths / sizeof paths[0]));
-	request_reply_json_take(req, 200, out);
+	api_request_reply_json_take(req, 200, out);
 }
 
 static bool is_health(const char *name)
@@ -192,28 +192,29 @@ static bool is_health(const char *name)
 	       strcmp(name, "readyz") == 0;
 }
 
-static void route(struct request *req)
+static void route(struct api_request *req)
 {
 	char **seg = req->segments;
 	size_t n = req->n_segments;
-	if (!guard_is_host(request_header(req, "Host"))) {
-		request_fail_take(
-			req, status_new(421, "Invalid",
+	if (!api_guard_is_host(api_request_header(req, "Host"))) {
+		api_request_fail_take(
+			req, store_status_new(421, "Invalid",
 				     "this server answers to 127.0.0.1 and localhost only"));
 		return;
 	}
 	if (n == 1 && is_health(seg[0])) {
-		request_reply_text(req, 200, "ok");
+		api_request_reply_text(req, 200, "ok");
 		return;
 	}
 	if (!is_authorized(req)) {
-		request_fail_take(req, status_new(401, "Unauthorized", "Unauthorized"));
+		api_request_fail_take(
+			req, store_status_new(401, "Unauthorized", "Unauthorized"));
 		return;
 	}
-	guard_know(req->ev);
+	api_guard_know(req->ev);
 	if (req->body.n > REQUEST_MAX_BODY) {
-		request_fail_take(req,
-			status_new(413, "RequestEntityTooLarge",
+		api_request_fail_take(req,
+			store_status_new(413, "RequestEntityTooLarge",
 				"Request entity too large: limit is %d", REQUEST_MAX_BODY));
 		return;
 	}
@@ -234,7 +235,7 @@ static void route(struct request *req)
 	else if (n >= 3 && strcmp(seg[0], "apis") == 0)
 		on_group_path(req, seg[1], seg[2], seg + 3, n - 3);
 	else
-		request_reply_not_served(req);
+		api_request_reply_not_served(req);
 }
 
 /* Head and body of an answer are two writes: without this the second waits for the client's ACK (40 ms). */
@@ -249,16 +250,16 @@ static void send_at_once(struct evhttp_request *ev)
 
 void api_handle(struct evhttp_request *ev, void *arg)
 {
-	struct request req;
+	struct api_request req;
 	send_at_once(ev);
-	if (request_init(&req, arg, ev)) {
+	if (api_request_init(&req, arg, ev)) {
 		LOG("api", LOG_DEBUG, "%d %s", (int)req.method, evhttp_request_get_uri(ev));
 		/* what a client is told has happened is there after a power cut */
 		store_set_durable(req.server->store, true);
 		route(&req);
 		store_set_durable(req.server->store, false);
 	} else {
-		request_fail_take(&req, status_bad_request("the URL cannot be read"));
+		api_request_fail_take(&req, store_status_bad_request("the URL cannot be read"));
 	}
-	request_deinit(&req);
+	api_request_deinit(&req);
 }

@@ -16,11 +16,11 @@
 
 enum { MAX_UNREAD_BYTES = 64 * 1024 };
 
-struct stream {
-	struct stream *prev, *next;
+struct api_stream {
+	struct api_stream *prev, *next;
 	struct server *server;
 	struct evhttp_request *ev; /* NULL once it has ended */
-	struct stream_callbacks callbacks;
+	struct api_stream_callbacks callbacks;
 	void *arg;
 	bool is_in_flight;
 	bool is_finishing;
@@ -32,18 +32,18 @@ static void free_later(void *arg)
 	free(arg);
 }
 
-static void stream_end(struct stream *s)
+static void stream_end(struct api_stream *s)
 {
 	DL_DELETE(s->server->streams, s);
 	s->ev = NULL;
 	s->callbacks.on_end(s->arg);
 	if (!s->is_woken)
-		loop_defer(s->server->loop, free_later, s);
+		net_loop_defer(s->server->loop, free_later, s);
 }
 
 static void on_close(struct evhttp_connection *con, void *arg)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	struct evhttp_request *ev = s->ev;
 	(void)con;
 	if (!ev)
@@ -53,7 +53,7 @@ static void on_close(struct evhttp_connection *con, void *arg)
 		evhttp_send_reply_end(ev);
 }
 
-static void finish_now(struct stream *s)
+static void finish_now(struct api_stream *s)
 {
 	struct evhttp_request *ev = s->ev;
 	struct evhttp_connection *con = evhttp_request_get_connection(ev);
@@ -67,7 +67,7 @@ static void finish_now(struct stream *s)
 
 static void on_woken(void *arg)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	s->is_woken = false;
 	if (!s->ev) {
 		free(s);
@@ -75,38 +75,38 @@ static void on_woken(void *arg)
 	}
 	if (s->is_finishing && !s->is_in_flight)
 		finish_now(s);
-	else if (stream_is_ready(s))
+	else if (api_stream_is_ready(s))
 		s->callbacks.on_ready(s->arg, s);
 }
 
-void stream_wake(struct stream *s)
+void api_stream_wake(struct api_stream *s)
 {
 	if (s->is_woken)
 		return;
 	s->is_woken = true;
-	loop_defer(s->server->loop, on_woken, s);
+	net_loop_defer(s->server->loop, on_woken, s);
 }
 
 static void on_drained(struct evhttp_connection *con, void *arg)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	(void)con;
 	s->is_in_flight = false;
 	if (s->ev)
-		stream_wake(s);
+		api_stream_wake(s);
 }
 
-struct stream *stream_start(struct request *req, const char *type,
-	const struct stream_callbacks *callbacks, void *arg)
+struct api_stream *api_stream_start(struct api_request *req, const char *type,
+	const struct api_stream_callbacks *callbacks, void *arg)
 {
-	struct stream *s = x_calloc(1, sizeof *s);
+	struct api_stream *s = x_calloc(1, sizeof *s);
 	struct evhttp_connection *con = evhttp_request_get_connection(req->ev);
 	s->server = req->server;
 	s->ev = req->ev;
 	s->callbacks = *callbacks;
 	s->arg = arg;
 	DL_APPEND(s->server->streams, s);
-	request_add_headers(req, type);
+	api_request_add_headers(req, type);
 	/* a stream is silent for as long as nothing happens; its own timer ends it */
 	evhttp_connection_set_timeout(con, 2 * 3600);
 	bufferevent_set_timeouts(evhttp_connection_get_bufferevent(con), NULL, NULL);
@@ -115,16 +115,16 @@ struct stream *stream_start(struct request *req, const char *type,
 		evhttp_connection_get_bufferevent(con), EV_READ, 0, MAX_UNREAD_BYTES);
 	evhttp_connection_set_closecb(con, on_close, s);
 	evhttp_send_reply_start(req->ev, 200, "OK");
-	stream_wake(s);
+	api_stream_wake(s);
 	return s;
 }
 
-bool stream_is_ready(const struct stream *s)
+bool api_stream_is_ready(const struct api_stream *s)
 {
 	return s->ev && !s->is_in_flight && !s->is_finishing;
 }
 
-void stream_send(struct stream *s, struct evbuffer *buffer)
+void api_stream_send(struct api_stream *s, struct evbuffer *buffer)
 {
 	if (evbuffer_get_length(buffer) == 0)
 		return;
@@ -132,23 +132,23 @@ void stream_send(struct stream *s, struct evbuffer *buffer)
 	evhttp_send_reply_chunk_with_cb(s->ev, buffer, on_drained, s);
 }
 
-void stream_finish(struct stream *s)
+void api_stream_finish(struct api_stream *s)
 {
 	s->is_finishing = true;
-	stream_wake(s);
+	api_stream_wake(s);
 }
 
-void stream_wake_all(struct server *server)
+void api_stream_wake_all(struct server *server)
 {
-	struct stream *s;
+	struct api_stream *s;
 	DL_FOREACH(server->streams, s) {
-		stream_wake(s);
+		api_stream_wake(s);
 	}
 }
 
-void stream_finish_all(struct server *server)
+void api_stream_finish_all(struct server *server)
 {
-	struct stream *s, *next;
+	struct api_stream *s, *next;
 	DL_FOREACH_SAFE(server->streams, s, next) {
 		finish_now(s);
 	}

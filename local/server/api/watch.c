@@ -25,33 +25,33 @@ enum { BATCH_BYTES = 256 * 1024 };
 
 struct watch {
 	struct server *server;
-	struct stream *stream;
-	struct render view;
+	struct api_stream *stream;
+	struct api_render view;
 	char *include_object;
 	struct api_filter filter;
 	char *ns; /* NULL: all */
 	int64_t cursor;
-	struct object **initial; /* still to be sent as ADDED */
+	struct store_object **initial; /* still to be sent as ADDED */
 	size_t n_initial, at_initial;
 	bool has_initial_end; /* a bookmark marks the end of the initial events */
 	bool wants_bookmarks;
 	bool is_bookmark_due;
 	bool is_timed_out;
-	struct loop_timer *end_timer, *bookmark_timer;
+	struct net_loop_timer *end_timer, *bookmark_timer;
 };
 
 static void add_event(
-	struct watch *w, const char *type, const struct object *o, struct evbuffer *out)
+	struct watch *w, const char *type, const struct store_object *o, struct evbuffer *out)
 {
 	evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":", type);
-	render_one(&w->view, o, out);
+	api_render_one(&w->view, o, out);
 	evbuffer_add(out, "}\n", 2);
 }
 
 static void add_bookmark(struct watch *w, bool ends_initial, struct evbuffer *out)
 {
 	evbuffer_add_printf(out, "{\"type\":\"BOOKMARK\",\"object\":");
-	render_bookmark(&w->view, w->cursor, ends_initial, out);
+	api_render_bookmark(&w->view, w->cursor, ends_initial, out);
 	evbuffer_add(out, "}\n", 2);
 }
 
@@ -64,14 +64,14 @@ static void add_expired(struct watch *w, struct evbuffer *out)
 	cJSON_Delete(status);
 }
 
-static bool is_in_scope(const struct watch *w, const struct object *o)
+static bool is_in_scope(const struct watch *w, const struct store_object *o)
 {
 	return o->kind == w->view.r->kind && (!w->ns || strcmp(w->ns, o->ns) == 0);
 }
 
 /* A change seen through the selectors: an object that begins to match is ADDED, one that stops is
  * DELETED. */
-static void add_change(struct watch *w, const struct change *c, struct evbuffer *out)
+static void add_change(struct watch *w, const struct store_change *c, struct evbuffer *out)
 {
 	if (!is_in_scope(w, c->now))
 		return;
@@ -86,7 +86,7 @@ static void add_change(struct watch *w, const struct change *c, struct evbuffer 
 static void add_initial(struct watch *w, struct evbuffer *out)
 {
 	while (w->at_initial < w->n_initial && evbuffer_get_length(out) < BATCH_BYTES) {
-		const struct object *o = w->initial[w->at_initial++];
+		const struct store_object *o = w->initial[w->at_initial++];
 		if (api_filter_matches(&w->filter, o))
 			add_event(w, "ADDED", o, out);
 	}
@@ -98,7 +98,7 @@ static void add_initial(struct watch *w, struct evbuffer *out)
 		add_bookmark(w, true, out);
 }
 
-static void on_ready(void *arg, struct stream *stream)
+static void on_ready(void *arg, struct api_stream *stream)
 {
 	struct watch *w = arg;
 	struct store *s = w->server->store;
@@ -113,7 +113,7 @@ static void on_ready(void *arg, struct stream *stream)
 	size_t i = store_change_index(s, w->cursor), n = store_change_count(s);
 	for (; !w->initial && !is_over && i < n && evbuffer_get_length(out) < BATCH_BYTES;
 		i++) {
-		const struct change *c = store_change_at(s, i);
+		const struct store_change *c = store_change_at(s, i);
 		w->cursor = c->rv;
 		add_change(w, c, out);
 	}
@@ -126,17 +126,17 @@ static void on_ready(void *arg, struct stream *stream)
 	}
 	is_over = is_over || w->is_timed_out;
 	if (evbuffer_get_length(out) > 0)
-		stream_send(stream, out);
+		api_stream_send(stream, out);
 	evbuffer_free(out);
 	if (is_over)
-		stream_finish(stream);
+		api_stream_finish(stream);
 }
 
 static void watch_free(void *arg)
 {
 	struct watch *w = arg;
-	loop_timer_free(w->end_timer);
-	loop_timer_free(w->bookmark_timer);
+	net_loop_timer_free(w->end_timer);
+	net_loop_timer_free(w->bookmark_timer);
 	if (w->initial)
 		store_list_free(w->initial, w->n_initial);
 	api_filter_deinit(&w->filter);
@@ -149,19 +149,19 @@ static void on_end_timer(void *arg)
 {
 	struct watch *w = arg;
 	w->is_timed_out = true;
-	stream_wake(w->stream);
+	api_stream_wake(w->stream);
 }
 
 static void on_bookmark_timer(void *arg)
 {
 	struct watch *w = arg;
 	w->is_bookmark_due = true;
-	stream_wake(w->stream);
+	api_stream_wake(w->stream);
 }
 
-static int64_t choose_timeout_ms(struct request *req)
+static int64_t choose_timeout_ms(struct api_request *req)
 {
-	const char *text = request_query(req, "timeoutSeconds");
+	const char *text = api_request_query(req, "timeoutSeconds");
 	int64_t seconds;
 	unsigned random;
 	if (text && num_parse_i64(text, 1, 86400, &seconds))
@@ -171,28 +171,28 @@ static int64_t choose_timeout_ms(struct request *req)
 }
 
 /* Where the watch begins. */
-static cJSON *choose_start(struct watch *w, struct request *req)
+static cJSON *choose_start(struct watch *w, struct api_request *req)
 {
-	const char *rv = request_query(req, "resourceVersion");
-	const char *match = request_query(req, "resourceVersionMatch");
-	const char *send = request_query(req, "sendInitialEvents");
-	bool wants_initial = request_query_bool(req, "sendInitialEvents");
+	const char *rv = api_request_query(req, "resourceVersion");
+	const char *match = api_request_query(req, "resourceVersionMatch");
+	const char *send = api_request_query(req, "sendInitialEvents");
+	bool wants_initial = api_request_query_bool(req, "sendInitialEvents");
 	struct store *s = w->server->store;
 	int64_t asked = 0;
 	cJSON *causes = cJSON_CreateArray();
 	if (send && (!match || strcmp(match, "NotOlderThan") != 0))
-		status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+		store_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
 			"Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
 			" NotOlderThan");
 	else if (!send && match && *match)
-		status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+		store_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
 			"Forbidden: resourceVersionMatch is forbidden for watch unless"
 			" sendInitialEvents is provided");
 	if (causes->child)
-		return status_invalid(w->view.r, "", causes);
+		return store_status_invalid(w->view.r, "", causes);
 	cJSON_Delete(causes);
 	if (rv && *rv && !num_parse_i64(rv, 0, INT64_MAX, &asked))
-		return status_new(500, "InternalError",
+		return store_status_new(500, "InternalError",
 			"Internal error occurred: resourceVersion: Invalid value: \"%.40s\"",
 			rv);
 	w->cursor = asked;
@@ -206,35 +206,35 @@ static cJSON *choose_start(struct watch *w, struct request *req)
 	return NULL;
 }
 
-void api_watch(struct request *req, const struct api_target *t)
+void api_watch(struct api_request *req, const struct api_target *t)
 {
-	static const struct stream_callbacks callbacks = { on_ready, watch_free };
+	static const struct api_stream_callbacks callbacks = { on_ready, watch_free };
 	struct watch *w = x_calloc(1, sizeof *w);
 	cJSON *status = NULL;
 	w->server = req->server;
-	render_init(&w->view, t->r, req);
+	api_render_init(&w->view, t->r, req);
 	if (w->view.include_object)
 		w->include_object = x_strdup(w->view.include_object);
 	w->view.include_object = w->include_object;
 	w->ns = x_strdup(t->ns);
-	w->wants_bookmarks = request_query_bool(req, "allowWatchBookmarks");
+	w->wants_bookmarks = api_request_query_bool(req, "allowWatchBookmarks");
 	if (!api_filter_init(&w->filter, req, t->r, &status)) {
 		watch_free(w);
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 		return;
 	}
 	status = choose_start(w, req);
 	if (status) {
 		watch_free(w);
-		request_fail_take(req, status);
+		api_request_fail_take(req, status);
 		return;
 	}
-	w->end_timer = loop_timer_new(w->server->loop, on_end_timer, w);
-	loop_timer_arm(w->end_timer, choose_timeout_ms(req));
-	w->bookmark_timer = loop_timer_new(w->server->loop, on_bookmark_timer, w);
+	w->end_timer = net_loop_timer_new(w->server->loop, on_end_timer, w);
+	net_loop_timer_arm(w->end_timer, choose_timeout_ms(req));
+	w->bookmark_timer = net_loop_timer_new(w->server->loop, on_bookmark_timer, w);
 	if (w->wants_bookmarks)
-		loop_timer_arm_every(w->bookmark_timer, w->server->opts.bookmark_ms);
-	w->stream = stream_start(req,
+		net_loop_timer_arm_every(w->bookmark_timer, w->server->opts.bookmark_ms);
+	w->stream = api_stream_start(req,
 		w->view.accept == ACCEPT_JSON ? "application/json"
 					      : "application/json;stream=watch",
 		&callbacks, w);

@@ -27,78 +27,80 @@ static int64_t ms_since(const char *date)
 
 /* ---- status ---- */
 
-static struct object *write_failure(
-	struct controller *c, struct object *o, const char *reason, const char *message)
+static struct store_object *write_failure(
+	struct controller *c, struct store_object *o, const char *reason, const char *message)
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	cJSON *status = tree_object(json, "status");
+	cJSON *status = controller_unstructured_object(json, "status");
 	if (!cJSON_GetObjectItemCaseSensitive(status, "sandbox"))
 		cJSON_AddObjectToObject(status, "sandbox");
-	condition_set(status, "Ready", "False", reason, message,
+	controller_condition_set(status, "Ready", "False", reason, message,
 		json_int(json, 1, "metadata", "generation", NULL));
 	return controller_update(c, o, json, OBJECTS_STATUS);
 }
 
 /* The Sandbox's Ready and Finished, its name and its addresses, in one write. */
-static struct object *forward(struct controller *c, struct object *o, struct object *sandbox)
+static struct store_object *forward(
+	struct controller *c, struct store_object *o, struct store_object *sandbox)
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	cJSON *status = tree_object(json, "status"), *bound = tree_object(status, "sandbox");
+	cJSON *status = controller_unstructured_object(json, "status"),
+	      *bound = controller_unstructured_object(status, "sandbox");
 	const cJSON *ready = k8s_condition_find(sandbox->json, "Ready");
 	const cJSON *finished = k8s_condition_find(sandbox->json, "Finished");
 	const cJSON *ips = json_get(sandbox->json, "status", "podIPs", NULL);
 	const char *reason = json_str(ready, "reason", NULL);
-	tree_set(bound, "name", sandbox->name);
-	tree_drop(bound, "podIPs");
+	controller_unstructured_set(bound, "name", sandbox->name);
+	controller_unstructured_drop(bound, "podIPs");
 	if (ips)
-		tree_set_item(bound, "podIPs", cJSON_Duplicate(ips, true));
+		controller_unstructured_set_item(bound, "podIPs", cJSON_Duplicate(ips, true));
 	if (!ready)
-		condition_set(
+		controller_condition_set(
 			status, "Ready", "False", "SandboxNotReady", "Sandbox is not ready", 0);
 	else if (reason && strcmp(reason, "SandboxExpired") == 0)
-		condition_set(status, "Ready", "False", "SandboxExpired",
+		controller_condition_set(status, "Ready", "False", "SandboxExpired",
 			"Underlying Sandbox resource has expired independently of the Claim.",
 			0);
 	else
-		condition_put(status, ready);
+		controller_condition_put(status, ready);
 	if (finished)
-		condition_put(status, finished);
+		controller_condition_put(status, finished);
 	return controller_update(c, o, json, OBJECTS_STATUS);
 }
 
-static struct object *annotate(
-	struct controller *c, struct object *o, const char *key, const char *value)
+static struct store_object *annotate(
+	struct controller *c, struct store_object *o, const char *key, const char *value)
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	tree_set_annotation(json, key, value);
+	controller_unstructured_set_annotation(json, key, value);
 	return controller_update(c, o, json, OBJECTS_MAIN);
 }
 
-static struct object *note_first_ready(struct controller *c, struct object *o)
+static struct store_object *note_first_ready(struct controller *c, struct store_object *o)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	if (!o || !k8s_condition_is_true(o->json, "Ready") ||
-		tree_annotation(o->json, ANNOTATION_FIRST_READY))
+		controller_unstructured_annotation(o->json, ANNOTATION_FIRST_READY))
 		return o;
-	return annotate(c, o, ANNOTATION_FIRST_READY, now_text(now, 9));
+	return annotate(c, o, ANNOTATION_FIRST_READY, controller_now_text(now, 9));
 }
 
 /* ---- binding ---- */
 
-static bool is_bound_to(const struct object *sandbox, const struct object *claim)
+static bool is_bound_to(const struct store_object *sandbox, const struct store_object *claim)
 {
-	return sandbox && !objects_is_terminating(sandbox) &&
-	       is_owned_by(sandbox->json, claim->uid);
+	return sandbox && !store_objects_is_terminating(sandbox) &&
+	       controller_is_owned_by(sandbox->json, claim->uid);
 }
 
-static struct object *find_bound(struct controller *c, const struct object *o)
+static struct store_object *find_bound(struct controller *c, const struct store_object *o)
 {
 	struct store *s = c->server->store;
 	const char *name = json_str(o->json, "status", "sandbox", "name", NULL);
-	struct object *sandbox = name ? store_get(s, KIND_SANDBOX, o->ns, name) : NULL;
+	struct store_object *sandbox = name ? store_get(s, KIND_SANDBOX, o->ns, name) : NULL;
 	if (is_bound_to(sandbox, o))
 		return sandbox;
-	name = tree_annotation(o->json, ANNOTATION_SANDBOX_NAME);
+	name = controller_unstructured_annotation(o->json, ANNOTATION_SANDBOX_NAME);
 	sandbox = name ? store_get(s, KIND_SANDBOX, o->ns, name) : NULL;
 	if (is_bound_to(sandbox, o))
 		return sandbox;
@@ -111,17 +113,17 @@ static struct object *find_bound(struct controller *c, const struct object *o)
 }
 
 /* The oldest ready Sandbox of the pool; *n_coming counts those that will be ready soon. */
-static struct object *find_warm(
-	struct controller *c, const struct object *pool, size_t *n_coming)
+static struct store_object *find_warm(
+	struct controller *c, const struct store_object *pool, size_t *n_coming)
 {
 	struct store *s = c->server->store;
-	struct object *best = NULL;
+	struct store_object *best = NULL;
 	*n_coming = 0;
 	for (size_t i = 0; i < store_count(s, KIND_SANDBOX); i++) {
-		struct object *o = store_at(s, KIND_SANDBOX, i);
-		if (strcmp(o->ns, pool->ns) != 0 || objects_is_terminating(o) ||
-			!is_owned_by(o->json, pool->uid) ||
-			!tree_label(o->json, LABEL_WARM_POOL))
+		struct store_object *o = store_at(s, KIND_SANDBOX, i);
+		if (strcmp(o->ns, pool->ns) != 0 || store_objects_is_terminating(o) ||
+			!controller_is_owned_by(o->json, pool->uid) ||
+			!controller_unstructured_label(o->json, LABEL_WARM_POOL))
 			continue;
 		if (!k8s_condition_is_true(o->json, "Ready"))
 			(*n_coming)++;
@@ -131,60 +133,63 @@ static struct object *find_warm(
 	return best;
 }
 
-static void label_for_claim(cJSON *sandbox, const struct object *claim, const char *launch)
+static void label_for_claim(
+	cJSON *sandbox, const struct store_object *claim, const char *launch)
 {
-	const char *by = tree_label(claim->json, LABEL_CREATED_BY);
-	tree_set_label(sandbox, LABEL_CREATED_BY, by ? by : "controller");
-	tree_set_label(sandbox, LABEL_CLAIM_UID, claim->uid);
-	tree_set_label(sandbox, LABEL_LAUNCH_TYPE, launch);
-	tree_set_label(sandbox, LABEL_WARM_POOL, NULL);
-	tree_set_label(sandbox, LABEL_TEMPLATE_HASH, NULL);
-	tree_set_label(sandbox, LABEL_POD_TEMPLATE_HASH, NULL);
-	tree_set_owner(sandbox, claim);
+	const char *by = controller_unstructured_label(claim->json, LABEL_CREATED_BY);
+	controller_unstructured_set_label(sandbox, LABEL_CREATED_BY, by ? by : "controller");
+	controller_unstructured_set_label(sandbox, LABEL_CLAIM_UID, claim->uid);
+	controller_unstructured_set_label(sandbox, LABEL_LAUNCH_TYPE, launch);
+	controller_unstructured_set_label(sandbox, LABEL_WARM_POOL, NULL);
+	controller_unstructured_set_label(sandbox, LABEL_TEMPLATE_HASH, NULL);
+	controller_unstructured_set_label(sandbox, LABEL_POD_TEMPLATE_HASH, NULL);
+	controller_unstructured_set_owner(sandbox, claim);
 }
 
 /* NULL with a message if the claim's metadata contradicts the Sandbox's. */
-static struct object *adopt(struct controller *c, struct object *claim, struct object *warm,
-	char *message, size_t n)
+static struct store_object *adopt(struct controller *c, struct store_object *claim,
+	struct store_object *warm, char *message, size_t n)
 {
 	cJSON *json = cJSON_Duplicate(warm->json, true);
-	if (!claim_apply_metadata(claim->json, json, message, n)) {
+	if (!controller_claim_apply_metadata(claim->json, json, message, n)) {
 		cJSON_Delete(json);
 		return NULL;
 	}
 	label_for_claim(json, claim, "warm");
-	struct object *sandbox = controller_update(c, warm, json, OBJECTS_MAIN);
+	struct store_object *sandbox = controller_update(c, warm, json, OBJECTS_MAIN);
 	if (!sandbox) {
 		snprintf(message, n, "Error seen: adoption of \"%.200s\" failed", warm->name);
 		return NULL;
 	}
-	events_record(c, claim, EVENT_NORMAL, "SandboxAdopted", "Adoption",
+	controller_events_record(c, claim, EVENT_NORMAL, "SandboxAdopted", "Adoption",
 		"Adopted warm pool Sandbox \"%s\"", sandbox->name);
 	return sandbox;
 }
 
-static struct object *make_cold(struct controller *c, struct object *claim,
-	const struct object *template, char *message, size_t n)
+static struct store_object *make_cold(struct controller *c, struct store_object *claim,
+	const struct store_object *template, char *message, size_t n)
 {
 	struct err err = { 0 };
-	cJSON *json = sandbox_from_template(template);
-	if (!claim_apply_wishes(claim->json, template, json, message, n)) {
+	cJSON *json = controller_sandbox_from_template(template);
+	if (!controller_claim_apply_overrides(claim->json, template, json, message, n)) {
 		cJSON_Delete(json);
 		return NULL;
 	}
 	label_for_claim(json, claim, "cold");
-	tree_set(tree_object(json, "metadata"), "name", claim->name);
-	struct object *sandbox = controller_create(c, KIND_SANDBOX, claim->ns, json, &err);
+	controller_unstructured_set(
+		controller_unstructured_object(json, "metadata"), "name", claim->name);
+	struct store_object *sandbox =
+		controller_create(c, KIND_SANDBOX, claim->ns, json, &err);
 	if (!sandbox) {
 		snprintf(message, n, "Error seen: %.400s", err.msg);
 		return NULL;
 	}
-	events_record(c, claim, EVENT_NORMAL, "SandboxProvisioned", "Provision",
+	controller_events_record(c, claim, EVENT_NORMAL, "SandboxProvisioned", "Provision",
 		"Created Sandbox \"%s\"", sandbox->name);
 	return sandbox;
 }
 
-static bool wants_cold(const struct object *claim)
+static bool wants_cold(const struct store_object *claim)
 {
 	return cJSON_GetArraySize(json_get(claim->json, "spec", "env", NULL)) > 0 ||
 	       cJSON_GetArraySize(json_get(claim->json, "spec", "volumeClaimTemplates", NULL)) >
@@ -192,29 +197,30 @@ static bool wants_cold(const struct object *claim)
 }
 
 /* Why this claim cannot have a sandbox; NULL: it can. */
-static const char *refuse(
-	const struct object *claim, const struct object *template, char *message, size_t n)
+static const char *refuse(const struct store_object *claim, const struct store_object *template,
+	char *message, size_t n)
 {
 	const cJSON *spec = json_get(template->json, "spec", NULL);
-	const char *reason = claim_check_metadata(claim->json, message, n);
+	const char *reason = controller_claim_check_metadata(claim->json, message, n);
 	if (!reason)
-		reason = claim_check_env(claim->json, spec, message, n);
+		reason = controller_claim_check_env(claim->json, spec, message, n);
 	if (!reason)
-		reason = claim_check_volumes(claim->json, spec, message, n);
+		reason = controller_claim_check_volumes(claim->json, spec, message, n);
 	return reason;
 }
 
 /* Gives the claim a Sandbox. Returns it, or NULL with *again set and the reason written down. */
-static struct object *bind_claim(struct controller *c, struct object *o, int64_t *again)
+static struct store_object *bind_claim(
+	struct controller *c, struct store_object *o, int64_t *again)
 {
 	struct store *s = c->server->store;
 	char message[MESSAGE_BYTES] = "";
 	size_t n_coming;
 	const char *name = json_str(o->json, "spec", "warmPoolRef", "name", NULL);
-	struct object *pool = store_get(s, KIND_POOL, o->ns, name ? name : "");
-	struct object *sandbox = NULL, *template;
+	struct store_object *pool = store_get(s, KIND_POOL, o->ns, name ? name : "");
+	struct store_object *sandbox = NULL, *template;
 	*again = RECHECK_MS;
-	if (!pool || objects_is_terminating(pool)) {
+	if (!pool || store_objects_is_terminating(pool)) {
 		snprintf(message, sizeof message, "SandboxWarmPool \"%.253s\" not found",
 			name ? name : "");
 		write_failure(c, o, "WarmPoolNotFound", message);
@@ -235,8 +241,9 @@ static struct object *bind_claim(struct controller *c, struct object *o, int64_t
 		return NULL;
 	}
 	if (!wants_cold(o)) {
-		struct object *warm = find_warm(c, pool, &n_coming);
-		int64_t age = ms_since(tree_annotation(o->json, ANNOTATION_FIRST_OBSERVED));
+		struct store_object *warm = find_warm(c, pool, &n_coming);
+		int64_t age = ms_since(
+			controller_unstructured_annotation(o->json, ANNOTATION_FIRST_OBSERVED));
 		if (!warm && n_coming > 0 && age < WARM_WAIT_MS) {
 			*again = WARM_LOOK_MS;
 			return NULL;
@@ -256,7 +263,7 @@ static struct object *bind_claim(struct controller *c, struct object *o, int64_t
 /* ---- expiry ---- */
 
 /* Ms until the claim expires; INT64_MAX if it does not. */
-static int64_t ms_left(const struct object *o)
+static int64_t ms_left(const struct store_object *o)
 {
 	int64_t ns, left = INT64_MAX, now = clock_wall_ns();
 	const char *date = json_str(o->json, "spec", "lifecycle", "shutdownTime", NULL);
@@ -275,14 +282,14 @@ static int64_t ms_left(const struct object *o)
 	return left < 0 ? 0 : left;
 }
 
-static void expire(struct controller *c, struct object *o)
+static void expire(struct controller *c, struct store_object *o)
 {
 	const char *policy = json_str(o->json, "spec", "lifecycle", "shutdownPolicy", NULL);
 	const char *reason = json_str(k8s_condition_find(o->json, "Ready"), "reason", NULL);
-	struct object *sandbox = find_bound(c, o);
+	struct store_object *sandbox = find_bound(c, o);
 	bool is_known = reason && strcmp(reason, "ClaimExpired") == 0;
 	if (!is_known)
-		events_record(c, o, EVENT_NORMAL, "ClaimExpired", "Expire",
+		controller_events_record(c, o, EVENT_NORMAL, "ClaimExpired", "Expire",
 			"Claim expired; policy %s", policy ? policy : "Retain");
 	if (policy && strncmp(policy, "Delete", 6) == 0) {
 		controller_delete(c, o,
@@ -293,23 +300,23 @@ static void expire(struct controller *c, struct object *o)
 	if (sandbox)
 		controller_delete(c, sandbox, OBJECTS_BACKGROUND);
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	cJSON *status = tree_object(json, "status");
-	tree_set_item(status, "sandbox", cJSON_CreateObject());
-	condition_set(status, "Ready", "False", "ClaimExpired",
+	cJSON *status = controller_unstructured_object(json, "status");
+	controller_unstructured_set_item(status, "sandbox", cJSON_CreateObject());
+	controller_condition_set(status, "Ready", "False", "ClaimExpired",
 		"Claim expired. Sandbox cleanup initiated.",
 		json_int(json, 1, "metadata", "generation", NULL));
 	controller_update(c, o, json, OBJECTS_STATUS);
 }
 
-int64_t reconcile_claim(struct controller *c, struct object *o)
+int64_t controller_reconcile_claim(struct controller *c, struct store_object *o)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	const char *assigned;
 	int64_t left, again = 0;
-	if (objects_is_terminating(o))
+	if (store_objects_is_terminating(o))
 		return 0;
-	if (!tree_annotation(o->json, ANNOTATION_FIRST_OBSERVED)) {
-		o = annotate(c, o, ANNOTATION_FIRST_OBSERVED, now_text(now, 9));
+	if (!controller_unstructured_annotation(o->json, ANNOTATION_FIRST_OBSERVED)) {
+		o = annotate(c, o, ANNOTATION_FIRST_OBSERVED, controller_now_text(now, 9));
 		if (!o)
 			return 0;
 	}
@@ -318,7 +325,7 @@ int64_t reconcile_claim(struct controller *c, struct object *o)
 		expire(c, o);
 		return 0;
 	}
-	struct object *sandbox = find_bound(c, o);
+	struct store_object *sandbox = find_bound(c, o);
 	if (!sandbox) {
 		sandbox = bind_claim(c, o, &again);
 		if (!sandbox)
@@ -327,13 +334,13 @@ int64_t reconcile_claim(struct controller *c, struct object *o)
 								: again;
 		o = store_get(c->server->store, KIND_CLAIM, o->ns, o->name);
 	}
-	object_ref(sandbox);
-	assigned = tree_annotation(o->json, ANNOTATION_SANDBOX_NAME);
+	store_object_ref(sandbox);
+	assigned = controller_unstructured_annotation(o->json, ANNOTATION_SANDBOX_NAME);
 	if (!assigned || strcmp(assigned, sandbox->name) != 0)
 		o = annotate(c, o, ANNOTATION_SANDBOX_NAME, sandbox->name);
 	if (o)
 		o = note_first_ready(c, forward(c, o, sandbox));
-	object_unref(sandbox);
+	store_object_unref(sandbox);
 	if (!o)
 		return 1000;
 	left = ms_left(o);

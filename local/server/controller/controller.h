@@ -15,4 +15,4 @@ void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
 void controller_free(struct controller *c); /* NULL is fine */
 
 /* Whether there are files of sandboxes below the state directory, before anything else is known. */
-bool volumes_are_there(const char *state_dir);
+bool controller_volumes_are_there(const char *state_dir);

@@ -14,10 +14,10 @@
 
 enum { MAX_EVENTS = 5000, KEEP_SECONDS = 3600, NOTE_BYTES = 1024 };
 
-static cJSON *reference_to(const struct object *o)
+static cJSON *reference_to(const struct store_object *o)
 {
 	char version[K8S_API_VERSION_BYTES];
-	const struct resource *r = resource_of(o->kind);
+	const struct store_resource *r = store_resource_of(o->kind);
 	cJSON *ref = cJSON_CreateObject();
 	cJSON_AddStringToObject(ref, "kind", r->api->kind);
 	if (*o->ns)
@@ -34,22 +34,23 @@ static cJSON *reference_to(const struct object *o)
 static bool count_again(struct controller *c, const char *ns, const char *name)
 {
 	char now[CLOCK_RFC3339_BYTES];
-	struct object *old = store_get(c->server->store, KIND_EVENT, ns, name);
+	struct store_object *old = store_get(c->server->store, KIND_EVENT, ns, name);
 	if (!old)
 		return false;
 	cJSON *json = cJSON_Duplicate(old->json, true);
 	int64_t count = json_int(json, 1, "count", NULL) + 1;
-	tree_set_number(json, "count", (double)count);
-	tree_set(json, "lastTimestamp", now_text(now, 0));
-	cJSON *series = tree_object(json, "series");
-	tree_set_number(series, "count", (double)count);
-	tree_set(series, "lastObservedTime", now_text(now, 6));
+	controller_unstructured_set_number(json, "count", (double)count);
+	controller_unstructured_set(json, "lastTimestamp", controller_now_text(now, 0));
+	cJSON *series = controller_unstructured_object(json, "series");
+	controller_unstructured_set_number(series, "count", (double)count);
+	controller_unstructured_set(series, "lastObservedTime", controller_now_text(now, 6));
 	controller_update(c, old, json, OBJECTS_MAIN);
 	return true;
 }
 
-void events_record(struct controller *c, const struct object *about, enum event_type type,
-	const char *reason, const char *action, const char *format, ...)
+void controller_events_record(struct controller *c, const struct store_object *about,
+	enum controller_event_type type, const char *reason, const char *action,
+	const char *format, ...)
 {
 	char now[CLOCK_RFC3339_BYTES], name[320], hash[HASH8_BYTES];
 	struct str note, key;
@@ -61,32 +62,35 @@ void events_record(struct controller *c, const struct object *about, enum event_
 	str_vaddf(&note, format, args);
 	va_end(args);
 	str_addf(&key, "%s/%s/%s", about->uid, reason, note.p);
-	snprintf(name, sizeof name, "%.230s.%s%.8s", about->name, hash8(key.p, hash),
+	snprintf(name, sizeof name, "%.230s.%s%.8s", about->name, controller_hash8(key.p, hash),
 		about->uid);
 	if (!count_again(c, ns, name)) {
 		cJSON *e = cJSON_CreateObject();
-		tree_set(tree_object(e, "metadata"), "name", name);
+		controller_unstructured_set(
+			controller_unstructured_object(e, "metadata"), "name", name);
 		cJSON_AddItemToObject(e, "involvedObject", reference_to(about));
-		tree_set(e, "reason", reason);
-		tree_set(e, "message", note.p);
-		tree_set(tree_object(e, "source"), "component", "sandmux-locald");
-		tree_set(e, "firstTimestamp", now_text(now, 0));
-		tree_set(e, "lastTimestamp", now);
-		tree_set_number(e, "count", 1);
-		tree_set(e, "type", type == EVENT_WARNING ? "Warning" : "Normal");
-		tree_set(e, "eventTime", now_text(now, 6));
-		tree_set(e, "action", action);
-		tree_set(e, "reportingComponent", "sandmux-locald");
-		tree_set(e, "reportingInstance", "sandmux-locald");
+		controller_unstructured_set(e, "reason", reason);
+		controller_unstructured_set(e, "message", note.p);
+		controller_unstructured_set(controller_unstructured_object(e, "source"),
+			"component", "sandmux-locald");
+		controller_unstructured_set(e, "firstTimestamp", controller_now_text(now, 0));
+		controller_unstructured_set(e, "lastTimestamp", now);
+		controller_unstructured_set_number(e, "count", 1);
+		controller_unstructured_set(
+			e, "type", type == EVENT_WARNING ? "Warning" : "Normal");
+		controller_unstructured_set(e, "eventTime", controller_now_text(now, 6));
+		controller_unstructured_set(e, "action", action);
+		controller_unstructured_set(e, "reportingComponent", "sandmux-locald");
+		controller_unstructured_set(e, "reportingInstance", "sandmux-locald");
 		controller_create(c, KIND_EVENT, ns, e, NULL);
 	}
 	str_deinit(&note);
 	str_deinit(&key);
 	if (store_count(c->server->store, KIND_EVENT) > MAX_EVENTS)
-		events_prune(c);
+		controller_events_prune(c);
 }
 
-static int64_t last_seen_ns(const struct object *o)
+static int64_t last_seen_ns(const struct store_object *o)
 {
 	int64_t ns = 0;
 	const char *text = json_str(o->json, "series", "lastObservedTime", NULL);
@@ -101,22 +105,22 @@ static int64_t last_seen_ns(const struct object *o)
 
 static int by_last_seen(const void *a, const void *b)
 {
-	int64_t x = last_seen_ns(*(struct object *const *)a);
-	int64_t y = last_seen_ns(*(struct object *const *)b);
+	int64_t x = last_seen_ns(*(struct store_object *const *)a);
+	int64_t y = last_seen_ns(*(struct store_object *const *)b);
 	return x < y ? -1 : x > y;
 }
 
-void events_prune(struct controller *c)
+void controller_events_prune(struct controller *c)
 {
 	struct store *s = c->server->store;
 	size_t n, over;
-	struct object **v = store_list(s, KIND_EVENT, NULL, store_revision(s), &n);
+	struct store_object **v = store_list(s, KIND_EVENT, NULL, store_revision(s), &n);
 	int64_t oldest = clock_wall_ns() - (int64_t)KEEP_SECONDS * 1000000000;
 	over = n > MAX_EVENTS ? n - MAX_EVENTS * 9 / 10 : 0;
 	if (n > 1)
 		qsort(v, n, sizeof *v, by_last_seen);
 	for (size_t i = 0; i < n && (i < over || last_seen_ns(v[i]) < oldest); i++) {
-		struct object *o = store_get(s, KIND_EVENT, v[i]->ns, v[i]->name);
+		struct store_object *o = store_get(s, KIND_EVENT, v[i]->ns, v[i]->name);
 		if (o)
 			store_remove(s, o, NULL);
 	}

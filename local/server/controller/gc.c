@@ -11,27 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gc_entry {
+struct controller_gc_entry {
 	UT_hash_handle hh;
 	char uid[];
 };
 
 /* An owner that is missing but was never deleted was lost with a part of the database: what has files, or leads to
  * such, stays, and waits for a person. */
-static bool may_collect(struct store *s, const struct object *o, const char *owner_uid)
+static bool may_collect(struct store *s, const struct store_object *o, const char *owner_uid)
 {
 	bool has_files = o->kind == KIND_PVC || o->kind == KIND_POD ||
 			 o->kind == KIND_SANDBOX || o->kind == KIND_CLAIM;
 	if (!has_files || store_was_deleted(s, owner_uid))
 		return true;
 	LOG("controller", LOG_WARN, "%s %s/%s is kept: its owner %s is not known",
-		resource_of(o->kind)->singular, o->ns, o->name, owner_uid);
+		store_resource_of(o->kind)->singular, o->ns, o->name, owner_uid);
 	return false;
 }
 
 static void push(struct controller *c, const char *uid)
 {
-	struct gc_entry *e;
+	struct controller_gc_entry *e;
 	size_t n = strlen(uid);
 	HASH_FIND(hh, c->gc, uid, n, e);
 	if (e || n == 0)
@@ -41,10 +41,10 @@ static void push(struct controller *c, const char *uid)
 	HASH_ADD(hh, c->gc, uid, n, e);
 }
 
-void gc_on_change(struct controller *c, const struct change *change)
+void controller_gc_on_change(struct controller *c, const struct store_change *change)
 {
 	const cJSON *ref;
-	const struct object *o = change->now;
+	const struct store_object *o = change->now;
 	if (change->type == CHANGE_DELETED) {
 		push(c, o->uid);
 		/* a foreground deletion of an owner may have waited for this one */
@@ -55,19 +55,19 @@ void gc_on_change(struct controller *c, const struct change *change)
 		}
 		if (*o->ns)
 			controller_enqueue(c, KIND_NAMESPACE, "", o->ns, 0);
-	} else if (objects_is_terminating(o)) {
+	} else if (store_objects_is_terminating(o)) {
 		push(c, o->uid);
 	}
 }
 
-void gc_scan(struct controller *c)
+void controller_gc_scan(struct controller *c)
 {
 	struct store *s = c->server->store;
 	const cJSON *ref;
 	for (int k = 0; k < KIND_COUNT; k++)
-		for (size_t i = 0; i < store_count(s, (enum kind)k); i++) {
-			const struct object *o = store_at(s, (enum kind)k, i);
-			if (objects_is_terminating(o))
+		for (size_t i = 0; i < store_count(s, (enum store_kind)k); i++) {
+			const struct store_object *o = store_at(s, (enum store_kind)k, i);
+			if (store_objects_is_terminating(o))
 				push(c, o->uid);
 			cJSON_ArrayForEach(
 				ref, json_get(o->json, "metadata", "ownerReferences", NULL))
@@ -79,7 +79,7 @@ void gc_scan(struct controller *c)
 		}
 }
 
-static bool depends_on(const struct object *o, const char *uid)
+static bool depends_on(const struct store_object *o, const char *uid)
 {
 	const cJSON *ref;
 	cJSON_ArrayForEach(ref, json_get(o->json, "metadata", "ownerReferences", NULL))
@@ -92,24 +92,24 @@ static bool depends_on(const struct object *o, const char *uid)
 }
 
 /* References to all dependents; free with store_list_free. */
-static struct object **dependents(struct store *s, const char *uid, size_t *n)
+static struct store_object **dependents(struct store *s, const char *uid, size_t *n)
 {
-	struct object **v = NULL;
+	struct store_object **v = NULL;
 	size_t capacity = 0;
 	*n = 0;
 	for (int k = 0; k < KIND_COUNT; k++)
-		for (size_t i = 0; i < store_count(s, (enum kind)k); i++) {
-			struct object *o = store_at(s, (enum kind)k, i);
+		for (size_t i = 0; i < store_count(s, (enum store_kind)k); i++) {
+			struct store_object *o = store_at(s, (enum store_kind)k, i);
 			if (!depends_on(o, uid))
 				continue;
-			array_grow(&v, &capacity, *n + 1, sizeof(struct object *));
-			v[(*n)++] = object_ref(o);
+			array_grow(&v, &capacity, *n + 1, sizeof(struct store_object *));
+			v[(*n)++] = store_object_ref(o);
 		}
 	return v;
 }
 
 /* Removes references to uid; what has no living owner left is deleted unless it is to be kept. */
-static void cut(struct controller *c, struct object *o, const char *uid, bool keep)
+static void cut(struct controller *c, struct store_object *o, const char *uid, bool keep)
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
@@ -133,27 +133,28 @@ static void cut(struct controller *c, struct object *o, const char *uid, bool ke
 	controller_update(c, o, json, OBJECTS_MAIN);
 }
 
-static void drop_finalizer(struct controller *c, struct object *o, const char *name)
+static void drop_finalizer(struct controller *c, struct store_object *o, const char *name)
 {
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	objects_set_finalizer(json, name, false);
+	store_objects_set_finalizer(json, name, false);
 	controller_update(c, o, json, OBJECTS_MAIN);
 }
 
 static void process(struct controller *c, const char *uid)
 {
 	struct store *s = c->server->store;
-	struct object *owner = store_by_uid(s, uid);
+	struct store_object *owner = store_by_uid(s, uid);
 	size_t n;
-	bool is_foreground = owner && objects_is_terminating(owner) &&
-			     objects_has_finalizer(owner->json, OBJECTS_FINALIZER_FOREGROUND);
-	bool is_orphan = owner && objects_is_terminating(owner) &&
-			 objects_has_finalizer(owner->json, OBJECTS_FINALIZER_ORPHAN);
+	bool is_foreground =
+		owner && store_objects_is_terminating(owner) &&
+		store_objects_has_finalizer(owner->json, OBJECTS_FINALIZER_FOREGROUND);
+	bool is_orphan = owner && store_objects_is_terminating(owner) &&
+			 store_objects_has_finalizer(owner->json, OBJECTS_FINALIZER_ORPHAN);
 	if (owner && !is_foreground && !is_orphan)
 		return;
-	struct object **v = dependents(s, uid, &n);
+	struct store_object **v = dependents(s, uid, &n);
 	for (size_t i = 0; i < n; i++) {
-		struct object *o = store_get(s, v[i]->kind, v[i]->ns, v[i]->name);
+		struct store_object *o = store_get(s, v[i]->kind, v[i]->ns, v[i]->name);
 		if (!o || (!owner && !may_collect(s, o, uid)))
 			continue;
 		if (is_foreground)
@@ -173,9 +174,9 @@ static void process(struct controller *c, const char *uid)
 		drop_finalizer(c, owner, OBJECTS_FINALIZER_FOREGROUND);
 }
 
-void gc_run(struct controller *c)
+void controller_gc_run(struct controller *c)
 {
-	struct gc_entry *e, *next;
+	struct controller_gc_entry *e, *next;
 	int budget = 32;
 	HASH_ITER(hh, c->gc, e, next) {
 		if (budget-- == 0)
@@ -186,14 +187,14 @@ void gc_run(struct controller *c)
 	}
 }
 
-bool gc_is_pending(const struct controller *c)
+bool controller_gc_is_pending(const struct controller *c)
 {
 	return c->gc != NULL;
 }
 
-void gc_close(struct controller *c)
+void controller_gc_close(struct controller *c)
 {
-	struct gc_entry *e, *next;
+	struct controller_gc_entry *e, *next;
 	HASH_ITER(hh, c->gc, e, next) {
 		HASH_DEL(c->gc, e);
 		free(e);
@@ -201,25 +202,25 @@ void gc_close(struct controller *c)
 }
 
 /* A terminating namespace goes when nothing is left in it. */
-int64_t reconcile_namespace(struct controller *c, struct object *ns)
+int64_t controller_reconcile_namespace(struct controller *c, struct store_object *ns)
 {
 	struct store *s = c->server->store;
 	size_t left = 0, n;
-	if (!objects_is_terminating(ns))
+	if (!store_objects_is_terminating(ns))
 		return 0;
 	for (int k = 0; k < KIND_COUNT; k++) {
 		if (k == KIND_NAMESPACE)
 			continue;
-		struct object **v =
-			store_list(s, (enum kind)k, ns->name, store_revision(s), &n);
+		struct store_object **v =
+			store_list(s, (enum store_kind)k, ns->name, store_revision(s), &n);
 		for (size_t i = 0; i < n; i++) {
-			struct object *o = store_get(s, v[i]->kind, v[i]->ns, v[i]->name);
+			struct store_object *o = store_get(s, v[i]->kind, v[i]->ns, v[i]->name);
 			if (o)
 				controller_delete(c, o, OBJECTS_BACKGROUND);
 		}
 		store_list_free(v, n);
-		for (size_t i = 0; i < store_count(s, (enum kind)k); i++)
-			left += strcmp(store_at(s, (enum kind)k, i)->ns, ns->name) == 0;
+		for (size_t i = 0; i < store_count(s, (enum store_kind)k); i++)
+			left += strcmp(store_at(s, (enum store_kind)k, i)->ns, ns->name) == 0;
 	}
 	ns = store_get(s, KIND_NAMESPACE, "", ns->name);
 	if (left > 0 || !ns)

@@ -10,22 +10,22 @@
 
 #include <stdint.h>
 
-struct loop_timer;
-struct loop_wake;
-struct item;
-struct run;
-struct gc_entry;
+struct net_loop_timer;
+struct net_loop_wake;
+struct controller_item;
+struct controller_run;
+struct controller_gc_entry;
 
 struct controller {
 	struct server *server;
-	struct item *queue;
-	struct loop_timer *timer;
+	struct controller_item *queue;
+	struct net_loop_timer *timer;
 	int64_t next_ms; /* when the timer fires; 0: not armed */
 	bool is_kicked, is_stopping, is_freed;
-	struct gc_entry *gc; /* UIDs whose dependents must be looked at */
-	struct run *runs;    /* daemons, by pod UID */
-	struct loop_timer *scan_timer, *usage_timer, *prune_timer, *behind_timer;
-	struct loop_wake *wake;
+	struct controller_gc_entry *gc; /* UIDs whose dependents must be looked at */
+	struct controller_run *runs;    /* daemons, by pod UID */
+	struct net_loop_timer *scan_timer, *usage_timer, *prune_timer, *behind_timer;
+	struct net_loop_wake *wake;
 	int64_t floor_since_ms; /* since when the disk is nearly full, monotonic; 0: it is not */
 	uint32_t next_address;
 	void (*stopped)(void *arg);
@@ -33,94 +33,100 @@ struct controller {
 };
 
 /* Puts a key into the queue; delay_ms 0: at the end of this turn. */
-void controller_enqueue(struct controller *c, enum kind kind, const char *ns, const char *name,
-	int64_t delay_ms);
+void controller_enqueue(struct controller *c, enum store_kind kind, const char *ns,
+	const char *name, int64_t delay_ms);
 /* Each takes json; the object returned is borrowed from the store; NULL if it failed (logged). */
-struct object *controller_update(
-	struct controller *c, struct object *o, cJSON *json_take, enum objects_part part);
-struct object *controller_create(struct controller *c, enum kind kind, const char *ns,
-	cJSON *json_take, struct err *err);
-void controller_delete(struct controller *c, struct object *o, enum objects_policy policy);
+struct store_object *controller_update(struct controller *c, struct store_object *o,
+	cJSON *json_take, enum store_objects_part part);
+struct store_object *controller_create(struct controller *c, enum store_kind kind,
+	const char *ns, cJSON *json_take, struct err *err);
+void controller_delete(
+	struct controller *c, struct store_object *o, enum store_objects_policy policy);
 /* The store did not take a write (a full disk): everything is looked at again in some seconds. */
 void controller_is_behind(struct controller *c);
 
 /* One pass over one object. Returns after how many ms to look again, 0: only when something changes. */
-int64_t reconcile_claim(struct controller *c, struct object *o);
-int64_t reconcile_pool(struct controller *c, struct object *o);
-int64_t reconcile_sandbox(struct controller *c, struct object *o);
-int64_t reconcile_pod(struct controller *c, struct object *o);
-int64_t reconcile_namespace(struct controller *c, struct object *o);
+int64_t controller_reconcile_claim(struct controller *c, struct store_object *o);
+int64_t controller_reconcile_pool(struct controller *c, struct store_object *o);
+int64_t controller_reconcile_sandbox(struct controller *c, struct store_object *o);
+int64_t controller_reconcile_pod(struct controller *c, struct store_object *o);
+int64_t controller_reconcile_namespace(struct controller *c, struct store_object *o);
 
 /* gc.c: dependents of what was deleted */
-void gc_on_change(struct controller *c, const struct change *change);
-void gc_scan(struct controller *c); /* after a start: owners that went while we were away */
-void gc_run(struct controller *c);
-bool gc_is_pending(const struct controller *c);
-void gc_close(struct controller *c);
+void controller_gc_on_change(struct controller *c, const struct store_change *change);
+void controller_gc_scan(
+	struct controller *c); /* after a start: owners that went while we were away */
+void controller_gc_run(struct controller *c);
+bool controller_gc_is_pending(const struct controller *c);
+void controller_gc_close(struct controller *c);
 
 /* events.c */
-enum event_type { EVENT_NORMAL, EVENT_WARNING };
-void events_record(struct controller *c, const struct object *about, enum event_type type,
-	const char *reason, const char *action, const char *format, ...)
-	__attribute__((format(printf, 6, 7)));
-void events_prune(struct controller *c);
+enum controller_event_type { EVENT_NORMAL, EVENT_WARNING };
+void controller_events_record(struct controller *c, const struct store_object *about,
+	enum controller_event_type type, const char *reason, const char *action,
+	const char *format, ...) __attribute__((format(printf, 6, 7)));
+void controller_events_prune(struct controller *c);
 
 /* pods.c: the daemons */
-bool pods_open(struct controller *c, struct err *err);
-void pods_note_restart(struct controller *c);
-void pods_write_again(struct controller *c); /* their status, as it is now */
-void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
-void pods_close(struct controller *c);
+bool controller_pods_open(struct controller *c, struct err *err);
+void controller_pods_note_restart(struct controller *c);
+void controller_pods_write_again(struct controller *c); /* their status, as it is now */
+void controller_pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg);
+void controller_pods_close(struct controller *c);
 
 /* pod_limits.c: what holds in this backend: "limits.json" in the state directory, and an annotation of the first
  * namespace. Before the first sandbox: it may move this process into another cgroup. */
-void limits_publish(struct controller *c);
+void controller_limits_publish(struct controller *c);
 
 /* volumes.c: folders below the state directory */
 /* Sorts what is there against the store: deleted by name, kept, or quarantined. Sweeps our temporary files. */
-bool volumes_open(struct server *s, struct err *err);
+bool controller_volumes_open(struct server *s, struct err *err);
 /* "<state>/<kind>/<uid>", made if it is missing; free(). A volume that was made before and is missing now is
  * ERR_FILE_NOT_FOUND. */
-char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err);
+char *controller_volumes_folder(
+	struct server *s, const char *kind, const char *uid, struct err *err);
 /* Moves it to the trash at once and deletes it in a process of its own. */
-void volumes_remove(struct server *s, const char *kind, const char *uid);
+void controller_volumes_remove(struct server *s, const char *kind, const char *uid);
 
-/* tree.c: small helpers on trees that are being built */
-const cJSON *owner_of(const cJSON *object); /* the controller reference, or NULL */
-bool is_owned_by(const cJSON *object, const char *uid);
-cJSON *tree_object(cJSON *parent, const char *key); /* gets or adds */
-void tree_set(cJSON *parent, const char *key, const char *value);
-void tree_set_number(cJSON *parent, const char *key, double value);
-void tree_set_item(cJSON *parent, const char *key, cJSON *value_take);
-void tree_drop(cJSON *parent, const char *key);
-void tree_set_label(cJSON *object, const char *key, const char *value); /* NULL drops */
-void tree_set_annotation(cJSON *object, const char *key, const char *value);
-const char *tree_annotation(const cJSON *object, const char *key);
-const char *tree_label(const cJSON *object, const char *key);
-void tree_set_owner(cJSON *object, const struct object *owner);
+/* unstructured.c: small helpers on trees that are being built */
+const cJSON *controller_owner_of(const cJSON *object); /* the controller reference, or NULL */
+bool controller_is_owned_by(const cJSON *object, const char *uid);
+cJSON *controller_unstructured_object(cJSON *parent, const char *key); /* gets or adds */
+void controller_unstructured_set(cJSON *parent, const char *key, const char *value);
+void controller_unstructured_set_number(cJSON *parent, const char *key, double value);
+void controller_unstructured_set_item(cJSON *parent, const char *key, cJSON *value_take);
+void controller_unstructured_drop(cJSON *parent, const char *key);
+void controller_unstructured_set_label(
+	cJSON *object, const char *key, const char *value); /* NULL drops */
+void controller_unstructured_set_annotation(cJSON *object, const char *key, const char *value);
+const char *controller_unstructured_annotation(const cJSON *object, const char *key);
+const char *controller_unstructured_label(const cJSON *object, const char *key);
+void controller_unstructured_set_owner(cJSON *object, const struct store_object *owner);
 enum { HASH8_BYTES = 9 };
-const char *hash8(const char *text, char out[HASH8_BYTES]);
-const char *now_text(char out[40], int digits);
+const char *controller_hash8(const char *text, char out[HASH8_BYTES]);
+const char *controller_now_text(char out[40], int digits);
 
 /* conditions of a status; lastTransitionTime moves only when status changes */
-void condition_set(cJSON *status, const char *type, const char *value, const char *reason,
-	const char *message, int64_t observed_generation);
-void condition_put(cJSON *status, const cJSON *condition); /* a copy of another object's */
-void condition_drop(cJSON *status, const char *type);
+void controller_condition_set(cJSON *status, const char *type, const char *value,
+	const char *reason, const char *message, int64_t observed_generation);
+void controller_condition_put(
+	cJSON *status, const cJSON *condition); /* a copy of another object's */
+void controller_condition_drop(cJSON *status, const char *type);
 
 /* The claim's wishes against its template; NULL reason: nothing to object. */
-const char *claim_check_metadata(const cJSON *claim, char *message, size_t n);
-const char *claim_check_env(
+const char *controller_claim_check_metadata(const cJSON *claim, char *message, size_t n);
+const char *controller_claim_check_env(
 	const cJSON *claim, const cJSON *template_spec, char *message, size_t n);
-const char *claim_check_volumes(
+const char *controller_claim_check_volumes(
 	const cJSON *claim, const cJSON *template_spec, char *message, size_t n);
 /* Writes the wishes into the spec of a Sandbox that is being made; false with a message on a conflict. */
-bool claim_apply_wishes(const cJSON *claim, const struct object *template, cJSON *sandbox,
-	char *message, size_t n);
-bool claim_apply_metadata(const cJSON *claim, cJSON *sandbox, char *message, size_t n);
+bool controller_claim_apply_overrides(const cJSON *claim, const struct store_object *template,
+	cJSON *sandbox, char *message, size_t n);
+bool controller_claim_apply_metadata(
+	const cJSON *claim, cJSON *sandbox, char *message, size_t n);
 
 /* A Sandbox from a template: spec, template labels and annotations. */
-cJSON *sandbox_from_template(const struct object *template);
+cJSON *controller_sandbox_from_template(const struct store_object *template);
 
 #define LABEL_CREATED_BY "agents.x-k8s.io/created-by"
 #define LABEL_CLAIM_UID "agents.x-k8s.io/claim-uid"

@@ -14,20 +14,21 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *manifest_kind_of(enum kind kind)
+const char *controller_manifest_kind_of(enum store_kind kind)
 {
 	return kind == KIND_PVC ? "volumes" : kind == KIND_POD ? "pods" : NULL;
 }
 
 /* The controller of o if it is of this kind. */
-static const struct object *owner(struct server *s, const struct object *o, enum kind kind)
+static const struct store_object *owner(
+	struct server *s, const struct store_object *o, enum store_kind kind)
 {
-	const char *uid = json_str(owner_of(o->json), "uid", NULL);
-	const struct object *found = uid ? store_by_uid(s->store, uid) : NULL;
+	const char *uid = json_str(controller_owner_of(o->json), "uid", NULL);
+	const struct store_object *found = uid ? store_by_uid(s->store, uid) : NULL;
 	return found && found->kind == kind ? found : NULL;
 }
 
-static void add(cJSON *json, cJSON *objects, const char *key, const struct object *o)
+static void add(cJSON *json, cJSON *objects, const char *key, const struct store_object *o)
 {
 	if (!o)
 		return;
@@ -36,12 +37,12 @@ static void add(cJSON *json, cJSON *objects, const char *key, const struct objec
 	cJSON_AddItemToArray(objects, cJSON_Duplicate(o->json, true));
 }
 
-static char *make_text(struct server *s, const struct object *o)
+static char *make_text(struct server *s, const struct store_object *o)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	cJSON *json = cJSON_CreateObject(), *objects = cJSON_CreateArray();
-	const struct object *sandbox = owner(s, o, KIND_SANDBOX);
-	cJSON_AddStringToObject(json, "folder", manifest_kind_of(o->kind));
+	const struct store_object *sandbox = owner(s, o, KIND_SANDBOX);
+	cJSON_AddStringToObject(json, "folder", controller_manifest_kind_of(o->kind));
 	cJSON_AddStringToObject(json, "uid", o->uid);
 	cJSON_AddStringToObject(json, "namespace", o->ns);
 	cJSON_AddStringToObject(json, "name", o->name);
@@ -65,9 +66,9 @@ static char *path_of(const char *state_dir, const char *kind, const char *uid)
 	return x_asprintf("%s/%s/%s.json", state_dir, kind, uid);
 }
 
-void manifest_write(struct server *s, const struct object *o)
+void controller_manifest_write(struct server *s, const struct store_object *o)
 {
-	char *path = path_of(s->opts.state_dir, manifest_kind_of(o->kind), o->uid);
+	char *path = path_of(s->opts.state_dir, controller_manifest_kind_of(o->kind), o->uid);
 	char *text = make_text(s, o);
 	struct err err = { 0 };
 	/* not synced: this is in the way of every create */
@@ -78,41 +79,41 @@ void manifest_write(struct server *s, const struct object *o)
 }
 
 /* What a manifest says of an object: whose it is, and its spec. */
-static bool is_same(const struct object *a, const struct object *b)
+static bool is_same(const struct store_object *a, const struct store_object *b)
 {
-	const char *was = json_str(owner_of(a->json), "uid", NULL);
-	const char *is = json_str(owner_of(b->json), "uid", NULL);
+	const char *was = json_str(controller_owner_of(a->json), "uid", NULL);
+	const char *is = json_str(controller_owner_of(b->json), "uid", NULL);
 	return json_int(a->json, 0, "metadata", "generation", NULL) ==
 		       json_int(b->json, 0, "metadata", "generation", NULL) &&
 	       strcmp(was ? was : "", is ? is : "") == 0;
 }
 
-void manifest_on_change(struct server *s, const struct change *change)
+void controller_manifest_on_change(struct server *s, const struct store_change *change)
 {
-	const struct object *o = change->now;
+	const struct store_object *o = change->now;
 	if ((o->kind != KIND_SANDBOX && o->kind != KIND_CLAIM) ||
 		change->type != CHANGE_MODIFIED || is_same(change->before, o))
 		return;
 	for (size_t i = 0; i < store_count(s->store, KIND_PVC); i++) {
-		const struct object *volume = store_at(s->store, KIND_PVC, i);
-		const struct object *sandbox = owner(s, volume, KIND_SANDBOX);
+		const struct store_object *volume = store_at(s->store, KIND_PVC, i);
+		const struct store_object *sandbox = owner(s, volume, KIND_SANDBOX);
 		if (!sandbox || (sandbox != o && owner(s, sandbox, KIND_CLAIM) != o))
 			continue;
 		char *path = path_of(s->opts.state_dir, "volumes", volume->uid);
 		if (access(path, F_OK) == 0)
-			manifest_write(s, volume);
+			controller_manifest_write(s, volume);
 		free(path);
 	}
 }
 
-void manifest_remove(const char *state_dir, const char *kind, const char *uid)
+void controller_manifest_remove(const char *state_dir, const char *kind, const char *uid)
 {
 	char *path = path_of(state_dir, kind, uid);
 	unlink(path);
 	free(path);
 }
 
-const cJSON *manifest_objects(
+const cJSON *controller_manifest_objects(
 	const char *state_dir, const char *kind, const char *uid, cJSON **manifest_out)
 {
 	size_t n;

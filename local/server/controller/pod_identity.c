@@ -23,14 +23,14 @@
 
 /* ---- the token */
 
-bool pod_token_hash(struct server *s, const char *folder, char hex[static DIGEST_SHA256_HEX],
-	struct err *err)
+bool controller_pod_token_hash(struct server *s, const char *folder,
+	char hex[static DIGEST_SHA256_HEX], struct err *err)
 {
 	hex[0] = '\0';
 	if (!s->opts.daemon_auth)
 		return true;
 	char *path = path_join(folder, "daemon-token");
-	char *token = token_load(path, err);
+	char *token = server_token_load(path, err);
 	free(path);
 	if (!token)
 		return false;
@@ -62,12 +62,12 @@ static uid_t next_uid(struct server *s)
 	return OWNER_FIRST + (uid_t)next;
 }
 
-uid_t pod_host_uid(struct server *s, const char *workspace)
+uid_t controller_pod_host_uid(struct server *s, const char *workspace)
 {
 	struct stat st;
 	if (geteuid() != 0 || !s->opts.is_isolated)
 		return 0;
-	if (lstat(workspace, &st) == 0 && owner_is_ours(st.st_uid))
+	if (lstat(workspace, &st) == 0 && isolation_owner_is_ours(st.st_uid))
 		return st.st_uid;
 	return next_uid(s);
 }

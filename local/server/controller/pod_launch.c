@@ -46,13 +46,14 @@ static void next_address(struct controller *c, char out[16])
 
 /* ---- what the daemon gets ---- */
 
-const cJSON *pod_first_container(const struct object *pod)
+const cJSON *controller_pod_first_container(const struct store_object *pod)
 {
 	const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
 	return list ? list->child : NULL;
 }
 
-static const char *field_of(const struct run *r, const struct object *pod, const char *path)
+static const char *field_of(
+	const struct controller_run *r, const struct store_object *pod, const char *path)
 {
 	if (!path)
 		return NULL;
@@ -70,12 +71,12 @@ static const char *field_of(const struct run *r, const struct object *pod, const
 }
 
 /* "K=V" strings of the first container; free each and the array. */
-static char **make_env(const struct run *r, const struct object *pod)
+static char **make_env(const struct controller_run *r, const struct store_object *pod)
 {
 	const cJSON *v;
 	size_t n = 0;
 	char **env = x_calloc(MAX_ENV + 1, sizeof *env);
-	cJSON_ArrayForEach(v, json_get(pod_first_container(pod), "env", NULL))
+	cJSON_ArrayForEach(v, json_get(controller_pod_first_container(pod), "env", NULL))
 	{
 		const char *name = json_str(v, "name", NULL);
 		const char *value = json_str(v, "value", NULL);
@@ -96,11 +97,13 @@ static void free_env(char **env)
 }
 
 /* The volume claim that is mounted at /workspace, or NULL. */
-const struct object *run_workspace_claim(const struct run *r, const struct object *pod)
+const struct store_object *controller_run_workspace_claim(
+	const struct controller_run *r, const struct store_object *pod)
 {
 	const cJSON *mount, *volume;
 	const char *name = NULL;
-	cJSON_ArrayForEach(mount, json_get(pod_first_container(pod), "volumeMounts", NULL))
+	cJSON_ArrayForEach(
+		mount, json_get(controller_pod_first_container(pod), "volumeMounts", NULL))
 	{
 		const char *path = json_str(mount, "mountPath", NULL);
 		if (path && strcmp(path, "/workspace") == 0)
@@ -119,46 +122,48 @@ const struct object *run_workspace_claim(const struct run *r, const struct objec
 	return NULL;
 }
 
-static char *workspace_of(const struct run *r, const struct object *pod, struct err *err)
+static char *workspace_of(
+	const struct controller_run *r, const struct store_object *pod, struct err *err)
 {
-	const struct object *claim = run_workspace_claim(r, pod);
+	const struct store_object *claim = controller_run_workspace_claim(r, pod);
 	if (claim)
-		return volumes_folder(r->c->server, "volumes", claim->uid, err);
-	char *folder = volumes_folder(r->c->server, "pods", r->uid, err);
+		return controller_volumes_folder(r->c->server, "volumes", claim->uid, err);
+	char *folder = controller_volumes_folder(r->c->server, "pods", r->uid, err);
 	char *path = folder ? path_join(r->uid, "workspace") : NULL;
 	free(folder);
-	folder = path ? volumes_folder(r->c->server, "pods", path, err) : NULL;
+	folder = path ? controller_volumes_folder(r->c->server, "pods", path, err) : NULL;
 	free(path);
 	return folder;
 }
 
-static bool launch_at(struct run *r, const struct object *pod, struct err *err)
+static bool launch_at(struct controller_run *r, const struct store_object *pod, struct err *err)
 {
 	struct server *s = r->c->server;
-	char *folder = volumes_folder(s, "pods", r->uid, err);
+	char *folder = controller_volumes_folder(s, "pods", r->uid, err);
 	char *workspace = folder ? workspace_of(r, pod, err) : NULL;
 	if (workspace && !r->log)
-		r->log = podlog_open(s, folder, err);
+		r->log = controller_podlog_open(s, folder, err);
 	char token_sha256[DIGEST_SHA256_HEX];
-	if (workspace && r->log && pod_token_hash(s, folder, token_sha256, err)) {
+	if (workspace && r->log && controller_pod_token_hash(s, folder, token_sha256, err)) {
 		char **env = make_env(r, pod);
 		char host[HOST_NAME_BYTES];
 		snprintf(host, sizeof host, "%s", pod->name);
-		run_limits_read(r, pod);
-		struct spawn_opts opts = { .name = host,
+		controller_run_limits_read(r, pod);
+		struct isolation_spawn_opts opts = { .name = host,
 			.uid = pod->uid,
 			.workspace = workspace,
 			.address = r->address,
 			.rest_port = REST_PORT,
 			.grpc_port = GRPC_PORT,
 			.token_sha256 = token_sha256[0] ? token_sha256 : NULL,
-			.host_uid = pod_host_uid(s, workspace),
+			.host_uid = controller_pod_host_uid(s, workspace),
 			.env = (const char *const *)env,
-			.log_path = podlog_path(r->log),
+			.log_path = controller_podlog_path(r->log),
 			.daemon_path = s->opts.sandboxd,
 			.limits = r->limits.spawn,
 			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
-		r->daemon = spawn_start(s->loop, &opts, run_on_exit, r, err);
+		r->daemon =
+			isolation_spawn_start(s->loop, &opts, controller_run_on_exit, r, err);
 		free_env(env);
 	}
 	if (r->daemon) {
@@ -171,7 +176,8 @@ static bool launch_at(struct run *r, const struct object *pod, struct err *err)
 	return r->daemon != NULL;
 }
 
-bool run_launch(struct run *r, const struct object *pod, struct err *err)
+bool controller_run_launch(
+	struct controller_run *r, const struct store_object *pod, struct err *err)
 {
 	if (!r->address[0])
 		next_address(r->c, r->address);

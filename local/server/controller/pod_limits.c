@@ -23,16 +23,16 @@
 enum { MAX_PIDS = 1024, MAX_INODES = 1000000, MAX_TMP_INODES = 200000 };
 #define MAX_DISK_BYTES ((uint64_t)10 << 30)
 
-static uint64_t limit_of(const struct object *pod, const char *what)
+static uint64_t limit_of(const struct store_object *pod, const char *what)
 {
-	return k8s_quantity_milli_of(
-		json_get(pod_first_container(pod), "resources", "limits", what, NULL));
+	return k8s_quantity_milli_of(json_get(
+		controller_pod_first_container(pod), "resources", "limits", what, NULL));
 }
 
-static uint64_t annotated(const struct object *pod, const char *key, uint64_t otherwise)
+static uint64_t annotated(const struct store_object *pod, const char *key, uint64_t otherwise)
 {
 	int64_t n;
-	const char *text = tree_annotation(pod->json, key);
+	const char *text = controller_unstructured_annotation(pod->json, key);
 	return text && num_parse_i64(text, 1, INT32_MAX, &n) ? (uint64_t)n : otherwise;
 }
 
@@ -42,33 +42,33 @@ static uint64_t half_of_memory(void)
 	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
 }
 
-static uint64_t disk_limit(const struct run *r, const struct object *pod)
+static uint64_t disk_limit(const struct controller_run *r, const struct store_object *pod)
 {
-	const struct object *claim = run_workspace_claim(r, pod);
+	const struct store_object *claim = controller_run_workspace_claim(r, pod);
 	uint64_t asked = claim ? k8s_quantity_milli_of(json_get(claim->json, "spec",
 					 "resources", "requests", "storage", NULL))
 			       : limit_of(pod, "ephemeral-storage");
 	return asked / 1000 > 0 ? asked / 1000 : MAX_DISK_BYTES;
 }
 
-void run_limits_refresh(struct run *r, const struct object *pod)
+void controller_run_limits_refresh(struct controller_run *r, const struct store_object *pod)
 {
 	r->limits.disk_bytes = disk_limit(r, pod);
 	r->limits.disk_inodes = annotated(pod, ANNOTATION_LIMIT_INODES, MAX_INODES);
 	r->limits.tmp_inodes = annotated(pod, ANNOTATION_LIMIT_TMP_INODES, MAX_TMP_INODES);
 }
 
-void run_limits_read(struct run *r, const struct object *pod)
+void controller_run_limits_read(struct controller_run *r, const struct store_object *pod)
 {
-	struct run_limits *limits = &r->limits;
+	struct controller_run_limits *limits = &r->limits;
 	uint64_t memory = limit_of(pod, "memory") / 1000, cpu = limit_of(pod, "cpu");
 	limits->is_memory_default = memory == 0;
-	limits->spawn = (struct spawn_limits){
+	limits->spawn = (struct isolation_spawn_limits){
 		.cpu_milli = cpu < UINT32_MAX ? (uint32_t)cpu : 0,
 		.memory_bytes = memory > 0 ? memory : half_of_memory(),
 		.pids = (uint32_t)annotated(pod, ANNOTATION_LIMIT_PIDS, MAX_PIDS),
 	};
-	run_limits_refresh(r, pod);
+	controller_run_limits_refresh(r, pod);
 }
 
 /* ---- what holds ---- */
@@ -76,17 +76,18 @@ void run_limits_read(struct run *r, const struct object *pod)
 static const char memory_watched[] =
 	"looked at when the machine's memory falls, else every 5 s; each process by RLIMIT_DATA besides";
 
-static bool is_held(const struct run *r, enum cgroup_controller controller)
+static bool is_held(const struct controller_run *r, enum isolation_cgroup_controller controller)
 {
-	const struct cgroup *cgroup = spawn_cgroup(r->daemon);
-	return cgroup_has(cgroup, controller) &&
-	       cgroup_holds(cgroup, controller, spawn_daemon_pid(r->daemon));
+	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(r->daemon);
+	return isolation_cgroup_has(cgroup, controller) &&
+	       isolation_cgroup_holds(
+		       cgroup, controller, isolation_spawn_daemon_pid(r->daemon));
 }
 
-bool run_is_memory_watched(const struct run *r)
+bool controller_run_is_memory_watched(const struct controller_run *r)
 {
 	return r->limits.spawn.memory_bytes > 0 &&
-	       !cgroup_has(spawn_cgroup(r->daemon), CGROUP_MEMORY);
+	       !isolation_cgroup_has(isolation_spawn_cgroup(r->daemon), CGROUP_MEMORY);
 }
 
 /* Process limits do not hold root. */
@@ -102,105 +103,107 @@ static bool is_host_root(pid_t pid)
 	return is;
 }
 
-static const char *why_not(enum cgroup_controller controller)
+static const char *why_not(enum isolation_cgroup_controller controller)
 {
-	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	const struct isolation_cgroup_place *place =
+		&isolation_cgroup_places_own()->of[controller];
 	return place->dir ? "the cgroup could not be set, or not be entered" : place->why;
 }
 
-static void add_memory(const struct run *r, struct limits *out)
+static void add_memory(const struct controller_run *r, struct isolation_limits *out)
 {
-	const struct run_limits *l = &r->limits;
+	const struct controller_run_limits *l = &r->limits;
 	const char *whose =
 		l->is_memory_default ? "half of this machine's, as none was asked for" : "";
 	if (is_held(r, CGROUP_MEMORY))
-		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_CGROUP,
-			"%s", whose);
-	else if (run_is_memory_watched(r))
-		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_WATCHED,
-			"%s (%s)%s%s", memory_watched, why_not(CGROUP_MEMORY),
+		isolation_limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES,
+			LIMIT_CGROUP, "%s", whose);
+	else if (controller_run_is_memory_watched(r))
+		isolation_limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES,
+			LIMIT_WATCHED, "%s (%s)%s%s", memory_watched, why_not(CGROUP_MEMORY),
 			*whose ? "; " : "", whose);
 	else
-		limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES, LIMIT_NONE, "%s",
-			why_not(CGROUP_MEMORY));
+		isolation_limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES,
+			LIMIT_NONE, "%s", why_not(CGROUP_MEMORY));
 }
 
-static void add_cpu(const struct run *r, struct limits *out)
+static void add_cpu(const struct controller_run *r, struct isolation_limits *out)
 {
 	uint64_t milli = r->limits.spawn.cpu_milli;
 	if (milli > 0 && is_held(r, CGROUP_CPU))
-		limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_CGROUP, NULL);
+		isolation_limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_CGROUP, NULL);
 	else
-		limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_NONE, "%s",
+		isolation_limits_add(out, "cpu", milli, LIMIT_MILLI_CPU, LIMIT_NONE, "%s",
 			milli > 0 ? why_not(CGROUP_CPU) : "none was asked for");
 }
 
-static void add_processes(const struct run *r, struct limits *out)
+static void add_processes(const struct controller_run *r, struct isolation_limits *out)
 {
 	uint64_t pids = r->limits.spawn.pids;
 	if (is_held(r, CGROUP_PIDS))
-		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_CGROUP, NULL);
-	else if (is_host_root(spawn_daemon_pid(r->daemon)))
-		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_NONE,
+		isolation_limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_CGROUP, NULL);
+	else if (is_host_root(isolation_spawn_daemon_pid(r->daemon)))
+		isolation_limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_NONE,
 			"%s, and process limits do not hold root", why_not(CGROUP_PIDS));
 	else
-		limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_RLIMIT, "%s",
+		isolation_limits_add(out, "processes", pids, LIMIT_COUNT, LIMIT_RLIMIT, "%s",
 			r->c->server->opts.is_isolated
 				? ""
 				: "without isolation all processes of this user count");
 }
 
-static void add_mounts(const struct run *r, struct limits *out)
+static void add_mounts(const struct controller_run *r, struct isolation_limits *out)
 {
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++)
 		if (r->usage.last.mounts[i].size_bytes > 0)
-			limits_add(out, usage_mount_paths[i],
+			isolation_limits_add(out, isolation_usage_mount_paths[i],
 				r->usage.last.mounts[i].size_bytes, LIMIT_BYTES, LIMIT_TMPFS,
 				"counts as memory");
 	if (!r->c->server->opts.is_isolated)
 		return;
 	if (is_held(r, CGROUP_MEMORY))
-		limits_add(out, "temporary files", 0, LIMIT_COUNT, LIMIT_CGROUP,
+		isolation_limits_add(out, "temporary files", 0, LIMIT_COUNT, LIMIT_CGROUP,
 			"any number, but each counts as memory");
 	else
-		limits_add(out, "temporary files", r->limits.tmp_inodes, LIMIT_COUNT,
+		isolation_limits_add(out, "temporary files", r->limits.tmp_inodes, LIMIT_COUNT,
 			LIMIT_WATCHED, "in each of /tmp, /dev/shm and /run");
 }
 
-static void add_disk(const struct run *r, struct limits *out)
+static void add_disk(const struct controller_run *r, struct isolation_limits *out)
 {
-	const struct usage *u = &r->usage.last;
+	const struct isolation_usage *u = &r->usage.last;
 	bool is_partly = u->closed_folders > 0;
 	static const char how[] = "stopped when it is found above, its files are kept";
 	static const char partly[] =
 		"folders that are closed to this user are not counted: a user namespace is needed";
-	limits_add(out, "workspace", r->limits.disk_bytes, LIMIT_BYTES, LIMIT_WATCHED, "%s",
-		is_partly ? partly : how);
-	limits_add(out, "workspace files", r->limits.disk_inodes, LIMIT_COUNT, LIMIT_WATCHED,
+	isolation_limits_add(out, "workspace", r->limits.disk_bytes, LIMIT_BYTES, LIMIT_WATCHED,
 		"%s", is_partly ? partly : how);
+	isolation_limits_add(out, "workspace files", r->limits.disk_inodes, LIMIT_COUNT,
+		LIMIT_WATCHED, "%s", is_partly ? partly : how);
 }
 
-static char *print_rows(const struct limits *rows)
+static char *print_rows(const struct isolation_limits *rows)
 {
-	cJSON *list = limits_json(rows);
+	cJSON *list = isolation_limits_json(rows);
 	char *text = cJSON_PrintUnformatted(list);
 	cJSON_Delete(list);
 	return text;
 }
 
-static void annotate(struct controller *c, struct object *o, const char *text)
+static void annotate(struct controller *c, struct store_object *o, const char *text)
 {
-	const char *before = o ? tree_annotation(o->json, ANNOTATION_LIMITS) : NULL;
+	const char *before =
+		o ? controller_unstructured_annotation(o->json, ANNOTATION_LIMITS) : NULL;
 	if (!o || (before && strcmp(before, text) == 0))
 		return;
 	cJSON *json = cJSON_Duplicate(o->json, true);
-	tree_set_annotation(json, ANNOTATION_LIMITS, text);
+	controller_unstructured_set_annotation(json, ANNOTATION_LIMITS, text);
 	controller_update(c, o, json, OBJECTS_MAIN);
 }
 
-void run_limits_publish(struct run *r)
+void controller_run_limits_publish(struct controller_run *r)
 {
-	struct limits rows = { .n = 0 };
+	struct isolation_limits rows = { .n = 0 };
 	if (!r->daemon)
 		return;
 	add_memory(r, &rows);
@@ -209,50 +212,50 @@ void run_limits_publish(struct run *r)
 	add_disk(r, &rows);
 	add_mounts(r, &rows);
 	char *text = print_rows(&rows);
-	annotate(r->c, run_pod(r), text);
+	annotate(r->c, controller_run_pod(r), text);
 	free(text);
 }
 
-static void add_mount_sizes(struct limits *out)
+static void add_mount_sizes(struct isolation_limits *out)
 {
 	static const char *const sizes[USAGE_MOUNT_COUNT] = { [USAGE_TMP] = BWRAP_TMP_BYTES,
 		[USAGE_SHM] = BWRAP_SHM_BYTES,
 		[USAGE_RUN] = BWRAP_RUN_BYTES };
-	bool has_sizes = bwrap_has_sizes();
+	bool has_sizes = isolation_bwrap_has_sizes();
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++) {
 		uint64_t bytes = 0;
 		if (has_sizes)
 			num_parse_u64(sizes[i], UINT64_MAX, &bytes);
-		limits_add(out, usage_mount_paths[i], bytes, LIMIT_BYTES,
+		isolation_limits_add(out, isolation_usage_mount_paths[i], bytes, LIMIT_BYTES,
 			has_sizes ? LIMIT_TMPFS : LIMIT_NONE, "%s",
 			has_sizes ? "" : "this bubblewrap cannot size it, 0.7 can");
 	}
 }
 
-void limits_publish(struct controller *c)
+void controller_limits_publish(struct controller *c)
 {
 	static const char *const whats[] = {
 		[CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "processes", [CGROUP_CPU] = "cpu"
 	};
-	const struct cgroup_places *places = cgroup_places_own();
-	struct limits rows = { .n = 0 };
+	const struct isolation_cgroup_places *places = isolation_cgroup_places_own();
+	struct isolation_limits rows = { .n = 0 };
 	struct err err = { 0 };
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		const char *why = places->of[i].why;
-		enum limit_how how = places->of[i].dir    ? LIMIT_CGROUP
-				     : i == CGROUP_MEMORY ? LIMIT_WATCHED
-				     : i == CGROUP_PIDS   ? LIMIT_RLIMIT
-							  : LIMIT_NONE;
-		limits_add(&rows, whats[i], 0, LIMIT_COUNT, how, "%s%s%s",
+		enum isolation_limit_how how = places->of[i].dir    ? LIMIT_CGROUP
+					       : i == CGROUP_MEMORY ? LIMIT_WATCHED
+					       : i == CGROUP_PIDS   ? LIMIT_RLIMIT
+								    : LIMIT_NONE;
+		isolation_limits_add(&rows, whats[i], 0, LIMIT_COUNT, how, "%s%s%s",
 			how == LIMIT_WATCHED ? memory_watched : "",
 			how == LIMIT_WATCHED ? ": " : "", how == LIMIT_CGROUP ? "" : why);
 	}
 	if (c->server->opts.is_isolated)
 		add_mount_sizes(&rows);
-	limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
-	limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
-	limits_add(&rows, "free disk", usage_disk_floor(c->server), LIMIT_BYTES, LIMIT_WATCHED,
-		"below it the sandbox that grows most is stopped");
+	isolation_limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
+	isolation_limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
+	isolation_limits_add(&rows, "free disk", controller_usage_disk_floor(c->server),
+		LIMIT_BYTES, LIMIT_WATCHED, "below it the sandbox that grows most is stopped");
 	char *text = print_rows(&rows);
 	char *path = path_join(c->server->opts.state_dir, "limits.json");
 	if (!file_write_atomic(path, slice_of(text), 0600, &err))

@@ -24,66 +24,66 @@ enum { FIRST_MS = 15, SLOWEST_START_MS = 500, STEADY_MS = 10000, RETRY_MS = 500,
 enum { REST_PORT = 8080, DEADLINE_MS = 2000, HEAD_BYTES = 512 };
 
 /* One question. */
-struct probe_call {
-	struct run *run;
+struct controller_probe_call {
+	struct controller_run *run;
 	int fd;
-	struct watch_fd *watch;
-	struct loop_timer *deadline;
+	struct net_watch_fd *watch;
+	struct net_loop_timer *deadline;
 	char request[128], head[HEAD_BYTES];
 	size_t n_request, n_sent, n_head;
 };
 
-static void schedule(struct run *r)
+static void schedule(struct controller_run *r)
 {
 	if (r->state == RUN_READY)
 		r->probe_delay_ms = STEADY_MS;
 	else if (r->probe_delay_ms < SLOWEST_START_MS)
 		r->probe_delay_ms += r->probe_delay_ms / 2;
-	loop_timer_arm(r->probe, r->probe_delay_ms);
+	net_loop_timer_arm(r->probe, r->probe_delay_ms);
 }
 
 static void call_free(void *arg)
 {
-	struct probe_call *call = arg;
-	watch_fd_free(call->watch);
-	loop_timer_free(call->deadline);
+	struct controller_probe_call *call = arg;
+	net_watch_fd_free(call->watch);
+	net_loop_timer_free(call->deadline);
 	close(call->fd);
 	free(call);
 }
 
 /* Ends the question under way, if there is one; freed at the end of the turn. */
-static void drop_call(struct run *r)
+static void drop_call(struct controller_run *r)
 {
-	struct probe_call *call = r->probe_call;
+	struct controller_probe_call *call = r->probe_call;
 	if (!call)
 		return;
 	r->probe_call = NULL;
 	if (call->watch)
-		watch_fd_want(call->watch, false, false);
-	loop_timer_disarm(call->deadline);
-	loop_defer(r->c->server->loop, call_free, call);
+		net_watch_fd_want(call->watch, false, false);
+	net_loop_timer_disarm(call->deadline);
+	net_loop_defer(r->c->server->loop, call_free, call);
 }
 
-static void on_answer(struct run *r, bool is_well)
+static void on_answer(struct controller_run *r, bool is_well)
 {
 	drop_call(r);
 	r->probe_misses = is_well ? 0 : r->probe_misses + 1;
 	if (is_well || r->probe_misses >= MISSES)
-		run_on_health(r, is_well);
+		controller_run_on_health(r, is_well);
 	if (!is_well && r->state == RUN_READY)
-		loop_timer_arm(r->probe, RETRY_MS);
+		net_loop_timer_arm(r->probe, RETRY_MS);
 	else
 		schedule(r);
 }
 
 static void on_deadline(void *arg)
 {
-	struct probe_call *call = arg;
+	struct controller_probe_call *call = arg;
 	on_answer(call->run, false);
 }
 
 /* "HTTP/1.1 200 …": whole as soon as the status code and the space after it are there. */
-static bool is_status_ok(const struct probe_call *call)
+static bool is_status_ok(const struct controller_probe_call *call)
 {
 	static const char start[] = "HTTP/1.";
 	const char *p = call->head;
@@ -93,7 +93,7 @@ static bool is_status_ok(const struct probe_call *call)
 	       (p[n + 5] == ' ' || p[n + 5] == '\r');
 }
 
-static void send_more(struct probe_call *call)
+static void send_more(struct controller_probe_call *call)
 {
 	ssize_t n = send(call->fd, call->request + call->n_sent, call->n_request - call->n_sent,
 		MSG_NOSIGNAL);
@@ -103,10 +103,10 @@ static void send_more(struct probe_call *call)
 	}
 	call->n_sent += n > 0 ? (size_t)n : 0;
 	if (call->n_sent == call->n_request)
-		watch_fd_want(call->watch, true, false);
+		net_watch_fd_want(call->watch, true, false);
 }
 
-static void receive_more(struct probe_call *call)
+static void receive_more(struct controller_probe_call *call)
 {
 	ssize_t n = recv(call->fd, call->head + call->n_head, HEAD_BYTES - call->n_head, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -119,7 +119,7 @@ static void receive_more(struct probe_call *call)
 
 static void on_ready(void *arg, bool is_readable, bool is_writable)
 {
-	struct probe_call *call = arg;
+	struct controller_probe_call *call = arg;
 	if (call->run->probe_call != call)
 		return;
 	if (call->n_sent < call->n_request && is_writable)
@@ -143,42 +143,42 @@ static int connect_to(const char *address)
 
 static void on_probe(void *arg)
 {
-	struct run *r = arg;
+	struct controller_run *r = arg;
 	drop_call(r);
 	int fd = connect_to(r->address);
 	if (fd < 0) {
 		on_answer(r, false);
 		return;
 	}
-	struct loop *loop = r->c->server->loop;
-	struct probe_call *call = x_calloc(1, sizeof *call);
+	struct net_loop *loop = r->c->server->loop;
+	struct controller_probe_call *call = x_calloc(1, sizeof *call);
 	call->run = r;
 	call->fd = fd;
 	call->n_request = (size_t)snprintf(call->request, sizeof call->request,
 		"GET /v1/health HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", r->address);
-	call->deadline = loop_timer_new(loop, on_deadline, call);
-	call->watch = watch_fd_new(loop, fd, on_ready, call, NULL);
+	call->deadline = net_loop_timer_new(loop, on_deadline, call);
+	call->watch = net_watch_fd_new(loop, fd, on_ready, call, NULL);
 	r->probe_call = call;
 	if (!call->watch) {
 		on_answer(r, false);
 		return;
 	}
-	watch_fd_want(call->watch, false, true);
-	loop_timer_arm(call->deadline, DEADLINE_MS);
+	net_watch_fd_want(call->watch, false, true);
+	net_loop_timer_arm(call->deadline, DEADLINE_MS);
 }
 
-void probe_start(struct run *r)
+void controller_probe_start(struct controller_run *r)
 {
 	if (!r->probe)
-		r->probe = loop_timer_new(r->c->server->loop, on_probe, r);
+		r->probe = net_loop_timer_new(r->c->server->loop, on_probe, r);
 	r->probe_misses = 0;
 	r->probe_delay_ms = FIRST_MS;
-	loop_timer_arm(r->probe, FIRST_MS);
+	net_loop_timer_arm(r->probe, FIRST_MS);
 }
 
-void probe_stop(struct run *r)
+void controller_probe_stop(struct controller_run *r)
 {
 	if (r->probe)
-		loop_timer_disarm(r->probe);
+		net_loop_timer_disarm(r->probe);
 	drop_call(r);
 }

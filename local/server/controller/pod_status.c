@@ -11,22 +11,23 @@
 static void set_pod_condition(
 	cJSON *status, const char *type, bool value, const char *reason, const char *message)
 {
-	condition_set(status, type, value ? "True" : "False", reason, message, 0);
+	controller_condition_set(status, type, value ? "True" : "False", reason, message, 0);
 }
 
-static cJSON *current_state(const struct run *r)
+static cJSON *current_state(const struct controller_run *r)
 {
 	cJSON *state = cJSON_CreateObject(), *detail;
 	switch (r->state) {
 	case RUN_STARTING:
 	case RUN_READY:
 	case RUN_UNREADY:
-		tree_set(cJSON_AddObjectToObject(state, "running"), "startedAt", r->started_at);
+		controller_unstructured_set(
+			cJSON_AddObjectToObject(state, "running"), "startedAt", r->started_at);
 		break;
 	case RUN_WAITING:
 		detail = cJSON_AddObjectToObject(state, "waiting");
-		tree_set(detail, "reason", r->waiting);
-		tree_set(detail, "message", r->message);
+		controller_unstructured_set(detail, "reason", r->waiting);
+		controller_unstructured_set(detail, "message", r->message);
 		break;
 	case RUN_ENDED:
 		cJSON_Delete(state);
@@ -35,7 +36,7 @@ static cJSON *current_state(const struct run *r)
 	return state;
 }
 
-static cJSON *container_status(const struct run *r, const struct object *pod)
+static cJSON *container_status(const struct controller_run *r, const struct store_object *pod)
 {
 	const cJSON *containers = json_get(pod->json, "spec", "containers", NULL);
 	const cJSON *container = containers ? containers->child : NULL;
@@ -45,32 +46,34 @@ static cJSON *container_status(const struct run *r, const struct object *pod)
 	struct {
 		char text[96];
 	} id;
-	tree_set(c, "name", name ? name : "sandbox");
-	tree_set_item(c, "state", current_state(r));
-	tree_set_item(c, "lastState",
+	controller_unstructured_set(c, "name", name ? name : "sandbox");
+	controller_unstructured_set_item(c, "state", current_state(r));
+	controller_unstructured_set_item(c, "lastState",
 		r->last_state && r->state != RUN_ENDED ? cJSON_Duplicate(r->last_state, true)
 						       : cJSON_CreateObject());
-	tree_set_item(c, "ready", cJSON_CreateBool(r->state == RUN_READY));
-	tree_set_item(c, "started", cJSON_CreateBool(r->daemon != NULL));
-	tree_set_number(c, "restartCount", r->restarts);
-	tree_set(c, "image", image ? image : "sandmux.local/sandboxd");
-	tree_set(c, "imageID", "");
+	controller_unstructured_set_item(c, "ready", cJSON_CreateBool(r->state == RUN_READY));
+	controller_unstructured_set_item(c, "started", cJSON_CreateBool(r->daemon != NULL));
+	controller_unstructured_set_number(c, "restartCount", r->restarts);
+	controller_unstructured_set(c, "image", image ? image : "sandmux.local/sandboxd");
+	controller_unstructured_set(c, "imageID", "");
 	snprintf(id.text, sizeof id.text, "sandmux://%s/%d", r->uid, r->restarts);
-	tree_set(c, "containerID", id.text);
+	controller_unstructured_set(c, "containerID", id.text);
 	return c;
 }
 
-static const char *phase_of(const struct run *r)
+static const char *phase_of(const struct controller_run *r)
 {
 	if (r->state == RUN_ENDED)
-		return r->exit_code == 0 && !run_is_evicted(r) ? "Succeeded" : "Failed";
+		return r->exit_code == 0 && !controller_run_is_evicted(r) ? "Succeeded"
+									  : "Failed";
 	return r->state == RUN_WAITING && r->restarts == 0 ? "Pending" : "Running";
 }
 
 /* As the kubelet has it for one container; a limit without a request is a request too. */
-static const char *qos_of(const struct object *pod)
+static const char *qos_of(const struct store_object *pod)
 {
-	const cJSON *resources = json_get(pod_first_container(pod), "resources", NULL);
+	const cJSON *resources =
+		json_get(controller_pod_first_container(pod), "resources", NULL);
 	const cJSON *limits = json_get(resources, "limits", NULL);
 	const cJSON *requests = json_get(resources, "requests", NULL);
 	static const char *const names[] = { "cpu", "memory" };
@@ -84,39 +87,40 @@ static const char *qos_of(const struct object *pod)
 	return n_equal == 2 ? "Guaranteed" : n_asked > 0 ? "Burstable" : "BestEffort";
 }
 
-void run_write_status(struct run *r)
+void controller_run_write_status(struct controller_run *r)
 {
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	if (!pod)
 		return;
 	cJSON *json = cJSON_Duplicate(pod->json, true);
-	cJSON *status = tree_object(json, "status");
+	cJSON *status = controller_unstructured_object(json, "status");
 	bool is_ready = r->state == RUN_READY && !r->is_stopping;
 	const char *reason = is_ready ? NULL : "ContainersNotReady";
-	tree_set(status, "phase", phase_of(r));
-	if (run_is_evicted(r)) {
-		tree_set(status, "reason", r->stopped_for);
-		tree_set(status, "message", r->stopped_why);
+	controller_unstructured_set(status, "phase", phase_of(r));
+	if (controller_run_is_evicted(r)) {
+		controller_unstructured_set(status, "reason", r->stopped_for);
+		controller_unstructured_set(status, "message", r->stopped_why);
 	}
 	set_pod_condition(status, "PodScheduled", true, "PodScheduled", "");
 	set_pod_condition(status, "Initialized", true, NULL, NULL);
 	set_pod_condition(status, "ContainersReady", is_ready, reason, r->message);
 	set_pod_condition(status, "Ready", is_ready, reason, r->message);
 	if (r->restarted)
-		condition_put(status, r->restarted);
+		controller_condition_put(status, r->restarted);
 	if (!json_str(status, "startTime", NULL))
-		tree_set(status, "startTime", r->started_at[0] ? r->started_at : NULL);
-	tree_set(status, "hostIP", "127.0.0.1");
+		controller_unstructured_set(
+			status, "startTime", r->started_at[0] ? r->started_at : NULL);
+	controller_unstructured_set(status, "hostIP", "127.0.0.1");
 	if (r->address[0] && r->state != RUN_ENDED) {
 		cJSON *ips = cJSON_CreateArray(), *ip = cJSON_CreateObject();
-		tree_set(status, "podIP", r->address);
-		tree_set(ip, "ip", r->address);
+		controller_unstructured_set(status, "podIP", r->address);
+		controller_unstructured_set(ip, "ip", r->address);
 		cJSON_AddItemToArray(ips, ip);
-		tree_set_item(status, "podIPs", ips);
+		controller_unstructured_set_item(status, "podIPs", ips);
 	}
-	tree_set(status, "qosClass", qos_of(pod));
+	controller_unstructured_set(status, "qosClass", qos_of(pod));
 	cJSON *list = cJSON_CreateArray();
 	cJSON_AddItemToArray(list, container_status(r, pod));
-	tree_set_item(status, "containerStatuses", list);
+	controller_unstructured_set_item(status, "containerStatuses", list);
 	controller_update(r->c, pod, json, OBJECTS_STATUS);
 }

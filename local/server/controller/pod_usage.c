@@ -53,7 +53,7 @@ static struct space space_of(const char *path)
 	return space;
 }
 
-uint64_t usage_disk_floor(const struct server *s)
+uint64_t controller_usage_disk_floor(const struct server *s)
 {
 	if (s->opts.disk_floor > 0)
 		return s->opts.disk_floor;
@@ -63,39 +63,40 @@ uint64_t usage_disk_floor(const struct server *s)
 
 /* ---- verdicts ---- */
 
-bool run_is_evicted(const struct run *r)
+bool controller_run_is_evicted(const struct controller_run *r)
 {
 	return r->stopped_for && strcmp(r->stopped_for, "Evicted") == 0;
 }
 
-void run_stop_for(struct run *r, const char *reason, const char *why)
+void controller_run_stop_for(struct controller_run *r, const char *reason, const char *why)
 {
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	if (!r->daemon || r->is_stopping || r->stopped_for)
 		return;
 	r->stopped_for = reason;
 	snprintf(r->stopped_why, sizeof r->stopped_why, "%s", why);
 	LOG("limits", LOG_WARN, "%s/%s: %s: %s", r->ns, r->name, reason, why);
 	if (pod)
-		events_record(r->c, pod, EVENT_WARNING, reason, "Stop", "%s", why);
-	spawn_stop(r->daemon, 0);
+		controller_events_record(r->c, pod, EVENT_WARNING, reason, "Stop", "%s", why);
+	isolation_spawn_stop(r->daemon, 0);
 }
 
 /* It was evicted for that before, and started again: time to mend it, as long as it does not grow. */
-static bool is_in_grace(const struct run *r, uint64_t used, uint64_t known, uint64_t step)
+static bool is_in_grace(
+	const struct controller_run *r, uint64_t used, uint64_t known, uint64_t step)
 {
 	return known > 0 && used <= known + step && clock_mono_ms() - r->started_ms < GRACE_MS;
 }
 
 /* What a volume had when its pod was evicted outlives the pod. */
-static char *eviction_key(const struct run *r)
+static char *eviction_key(const struct controller_run *r)
 {
 	const char *slash = strrchr(r->workspace, '/');
 	const char *uid = slash ? slash + 1 : r->workspace;
 	return x_asprintf("evicted/%s", strcmp(uid, "workspace") == 0 ? r->uid : uid);
 }
 
-static void remember_eviction(const struct run *r)
+static void remember_eviction(const struct controller_run *r)
 {
 	char *key = eviction_key(r);
 	char *text =
@@ -105,7 +106,7 @@ static void remember_eviction(const struct run *r)
 	free(key);
 }
 
-static void recall_eviction(struct run *r)
+static void recall_eviction(struct controller_run *r)
 {
 	char *key = eviction_key(r);
 	char *text = store_meta_get(r->c->server->store, key);
@@ -120,10 +121,10 @@ static void recall_eviction(struct run *r)
 	free(key);
 }
 
-static bool is_disk_above(const struct run *r, char *why, size_t n)
+static bool is_disk_above(const struct controller_run *r, char *why, size_t n)
 {
-	const struct usage *u = &r->usage.last;
-	const struct run_limits *l = &r->limits;
+	const struct isolation_usage *u = &r->usage.last;
+	const struct controller_run_limits *l = &r->limits;
 	char used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
 	if (u->is_too_deep && !is_in_grace(r, u->inodes, r->usage.known_inodes, 0)) {
 		snprintf(why, n,
@@ -143,8 +144,8 @@ static bool is_disk_above(const struct run *r, char *why, size_t n)
 	if (l->disk_bytes > 0 && u->bytes > l->disk_bytes &&
 		!is_in_grace(r, u->bytes, r->usage.known_bytes, GROWN_BYTES)) {
 		snprintf(why, n, "The workspace of this pod uses %s, its limit is %s%s",
-			limit_format(u->bytes, LIMIT_BYTES, used),
-			limit_format(l->disk_bytes, LIMIT_BYTES, limit),
+			isolation_limit_format(u->bytes, LIMIT_BYTES, used),
+			isolation_limit_format(l->disk_bytes, LIMIT_BYTES, limit),
 			u->deleted_bytes > u->bytes / 2
 				? " (most of it in deleted files that are still open)"
 				: "");
@@ -153,7 +154,7 @@ static bool is_disk_above(const struct run *r, char *why, size_t n)
 	return false;
 }
 
-static bool is_tmp_above(const struct run *r, char *why, size_t n)
+static bool is_tmp_above(const struct controller_run *r, char *why, size_t n)
 {
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++) {
 		if (r->usage.last.mounts[i].inodes <= r->limits.tmp_inodes)
@@ -161,34 +162,36 @@ static bool is_tmp_above(const struct run *r, char *why, size_t n)
 		snprintf(why, n,
 			"%s of this pod has %" PRIu64
 			" files and folders, its limit is %" PRIu64,
-			usage_mount_paths[i], r->usage.last.mounts[i].inodes,
+			isolation_usage_mount_paths[i], r->usage.last.mounts[i].inodes,
 			r->limits.tmp_inodes);
 		return true;
 	}
 	return false;
 }
 
-static void judge(struct run *r, enum run_look_kind kind)
+static void judge(struct controller_run *r, enum controller_run_look_kind kind)
 {
 	char why[sizeof r->stopped_why], used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
-	const struct usage *u = &r->usage.last;
+	const struct isolation_usage *u = &r->usage.last;
 	if (kind == LOOK_TREE && is_disk_above(r, why, sizeof why)) {
 		remember_eviction(r);
-		run_stop_for(r, "Evicted", why);
+		controller_run_stop_for(r, "Evicted", why);
 	} else if (kind == LOOK_MEMORY && is_tmp_above(r, why, sizeof why)) {
-		run_stop_for(r, "Evicted", why);
+		controller_run_stop_for(r, "Evicted", why);
 	} else if (kind == LOOK_MEMORY && u->memory_bytes > r->limits.spawn.memory_bytes) {
 		snprintf(why, sizeof why, "out of memory: this pod uses %s, its limit is %s",
-			limit_format(u->memory_bytes, LIMIT_BYTES, used),
-			limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
-		run_stop_for(r, "OOMKilled", why);
+			isolation_limit_format(u->memory_bytes, LIMIT_BYTES, used),
+			isolation_limit_format(
+				r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
+		controller_run_stop_for(r, "OOMKilled", why);
 	}
 }
 
 /* ---- looking ---- */
 
 /* A job writes on until its pod has stopped: more may have been kept than was found. */
-static void count_from_what_was_kept(struct run_usage *mine, const struct usage *now)
+static void count_from_what_was_kept(
+	struct controller_run_usage *mine, const struct isolation_usage *now)
 {
 	mine->floor_bytes = now->bytes;
 	if (mine->known_bytes > 0 && now->bytes > mine->known_bytes)
@@ -198,9 +201,10 @@ static void count_from_what_was_kept(struct run_usage *mine, const struct usage 
 }
 
 /* What a look did not ask for stays as it was. */
-static void keep(struct run_usage *mine, enum run_look_kind kind, const struct usage *now)
+static void keep(struct controller_run_usage *mine, enum controller_run_look_kind kind,
+	const struct isolation_usage *now)
 {
-	struct usage *last = &mine->last;
+	struct isolation_usage *last = &mine->last;
 	if (kind == LOOK_MEMORY) {
 		memcpy(last->mounts, now->mounts, sizeof last->mounts);
 		last->memory_bytes = now->memory_bytes;
@@ -215,12 +219,13 @@ static void keep(struct run_usage *mine, enum run_look_kind kind, const struct u
 	mine->is_tree_known = true;
 }
 
-static void on_look(void *arg, const struct usage *usage, const struct err *err)
+static void on_look(void *arg, const struct isolation_usage *usage, const struct err *err)
 {
-	struct run_look *look = arg;
-	struct run *r = look->run;
-	struct run_usage *mine = &r->usage;
-	enum run_look_kind kind = look == &mine->looks[LOOK_TREE] ? LOOK_TREE : LOOK_MEMORY;
+	struct controller_run_look *look = arg;
+	struct controller_run *r = look->run;
+	struct controller_run_usage *mine = &r->usage;
+	enum controller_run_look_kind kind =
+		look == &mine->looks[LOOK_TREE] ? LOOK_TREE : LOOK_MEMORY;
 	bool is_first = kind == LOOK_TREE && !mine->is_tree_known;
 	bool was_closed = mine->last.closed_folders > 0;
 	look->look = NULL;
@@ -231,21 +236,21 @@ static void on_look(void *arg, const struct usage *usage, const struct err *err)
 	}
 	keep(mine, kind, usage);
 	if (is_first || was_closed != (mine->last.closed_folders > 0))
-		run_limits_publish(r);
+		controller_run_limits_publish(r);
 	judge(r, kind);
 }
 
-static void look(struct run *r, enum run_look_kind kind, const struct space *space,
-	uint64_t available_bytes)
+static void look(struct controller_run *r, enum controller_run_look_kind kind,
+	const struct space *space, uint64_t available_bytes)
 {
 	static const unsigned whats[] = {
 		[LOOK_TREE] = USAGE_TREE, [LOOK_MEMORY] = USAGE_MEMORY
 	};
 	struct err err = { 0 };
-	struct run_look *mine = &r->usage.looks[kind];
-	const struct usage_where where = {
+	struct controller_run_look *mine = &r->usage.looks[kind];
+	const struct isolation_usage_where where = {
 		.workspace = r->workspace,
-		.daemon = spawn_daemon_pid(r->daemon),
+		.daemon = isolation_spawn_daemon_pid(r->daemon),
 		.is_isolated = r->c->server->opts.is_isolated,
 		.max_inodes = r->limits.disk_inodes,
 		.max_memory_bytes = r->limits.spawn.memory_bytes,
@@ -257,8 +262,8 @@ static void look(struct run *r, enum run_look_kind kind, const struct space *spa
 		r->usage.available_bytes = available_bytes;
 	}
 	mine->run = r;
-	mine->look =
-		usage_look_start(r->c->server->loop, &where, whats[kind], on_look, mine, &err);
+	mine->look = isolation_usage_look_start(
+		r->c->server->loop, &where, whats[kind], on_look, mine, &err);
 	if (!mine->look)
 		LOG("limits", LOG_WARN, "cannot look at %s/%s: %s", r->ns, r->name, err.msg);
 }
@@ -271,9 +276,10 @@ static bool is_worrying(uint64_t free_then, uint64_t free_now, uint64_t used, ui
 	return taken > 0 && taken >= left / 2;
 }
 
-static bool is_tree_due(const struct run *r, const struct space *space, bool is_below_floor)
+static bool is_tree_due(
+	const struct controller_run *r, const struct space *space, bool is_below_floor)
 {
-	const struct run_usage *mine = &r->usage;
+	const struct controller_run_usage *mine = &r->usage;
 	int64_t since = clock_mono_ms() - mine->looks[LOOK_TREE].ended_ms;
 	int64_t took = mine->last.took_ms;
 	if (mine->looks[LOOK_TREE].look)
@@ -295,31 +301,31 @@ static bool is_tree_due(const struct run *r, const struct space *space, bool is_
 }
 
 /* A job that the kernel killed at the limit leaves no other trace than its signal. */
-static void tell_oom_kills(struct run *r)
+static void tell_oom_kills(struct controller_run *r)
 {
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	char limit[LIMIT_TEXT_BYTES];
-	uint64_t now = cgroup_oom_kills(spawn_cgroup(r->daemon));
+	uint64_t now = isolation_cgroup_oom_kills(isolation_spawn_cgroup(r->daemon));
 	if (!pod || now <= r->usage.oom_kills)
 		return;
 	r->usage.oom_kills = now;
-	events_record(r->c, pod, EVENT_WARNING, "OOMKilling", "Kill",
+	controller_events_record(r->c, pod, EVENT_WARNING, "OOMKilling", "Kill",
 		"out of memory: the kernel killed a process at the limit of %s",
-		limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
+		isolation_limit_format(r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
 }
 
 static void count_growth_from_here(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	c->floor_since_ms = clock_mono_ms();
 	HASH_ITER(hh, c->runs, r, next) {
 		r->usage.floor_bytes = r->usage.last.bytes;
 	}
 }
 
-static uint64_t growth_of(const struct run *r)
+static uint64_t growth_of(const struct controller_run *r)
 {
-	const struct run_usage *u = &r->usage;
+	const struct controller_run_usage *u = &r->usage;
 	return u->last.bytes > u->floor_bytes ? u->last.bytes - u->floor_bytes : 0;
 }
 
@@ -327,7 +333,7 @@ static uint64_t growth_of(const struct run *r)
  * files are kept: then whoever grows on. */
 static void defend_floor(struct controller *c)
 {
-	struct run *r, *next, *worst = NULL;
+	struct controller_run *r, *next, *worst = NULL;
 	char floor[LIMIT_TEXT_BYTES], grown[LIMIT_TEXT_BYTES], why[sizeof r->stopped_why];
 	if (c->floor_since_ms == 0)
 		count_growth_from_here(c);
@@ -344,17 +350,18 @@ static void defend_floor(struct controller *c)
 	snprintf(why, sizeof why,
 		"The disk of this machine has less than %s left, and the workspace of this pod grew "
 		"most lately, by %s",
-		limit_format(usage_disk_floor(c->server), LIMIT_BYTES, floor),
-		limit_format(growth_of(worst), LIMIT_BYTES, grown));
-	run_stop_for(worst, "Evicted", why);
+		isolation_limit_format(
+			controller_usage_disk_floor(c->server), LIMIT_BYTES, floor),
+		isolation_limit_format(growth_of(worst), LIMIT_BYTES, grown));
+	controller_run_stop_for(worst, "Evicted", why);
 	count_growth_from_here(c);
 }
 
-static bool is_memory_due(const struct run *r, uint64_t available_bytes)
+static bool is_memory_due(const struct controller_run *r, uint64_t available_bytes)
 {
-	const struct run_look *mine = &r->usage.looks[LOOK_MEMORY];
+	const struct controller_run_look *mine = &r->usage.looks[LOOK_MEMORY];
 	int64_t since = clock_mono_ms() - mine->ended_ms;
-	if (mine->look || !run_is_memory_watched(r) || since < LEAST_MS / 2)
+	if (mine->look || !controller_run_is_memory_watched(r) || since < LEAST_MS / 2)
 		return false;
 	return since >= LAZY_MEMORY_MS ||
 	       is_worrying(r->usage.available_bytes, available_bytes,
@@ -363,7 +370,7 @@ static bool is_memory_due(const struct run *r, uint64_t available_bytes)
 
 static size_t count_walks(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	size_t n = 0;
 	HASH_ITER(hh, c->runs, r, next) {
 		n += r->usage.looks[LOOK_TREE].look != NULL;
@@ -371,24 +378,25 @@ static size_t count_walks(struct controller *c)
 	return n;
 }
 
-void usage_tick(struct controller *c)
+void controller_usage_tick(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	size_t n_walks = count_walks(c);
-	uint64_t available_bytes = usage_available_memory();
+	uint64_t available_bytes = isolation_usage_available_memory();
 	struct space own = space_of(c->server->opts.state_dir);
-	bool is_below_floor = own.is_known && own.free_bytes < usage_disk_floor(c->server);
+	bool is_below_floor =
+		own.is_known && own.free_bytes < controller_usage_disk_floor(c->server);
 	if (is_below_floor)
 		defend_floor(c);
 	else
 		c->floor_since_ms = 0;
 	HASH_ITER(hh, c->runs, r, next) {
-		struct object *pod = run_pod(r);
+		struct store_object *pod = controller_run_pod(r);
 		if (!r->daemon || r->is_stopping || r->stopped_for || !pod ||
-			spawn_daemon_pid(r->daemon) <= 0)
+			isolation_spawn_daemon_pid(r->daemon) <= 0)
 			continue;
 		struct space space = space_of(r->workspace);
-		run_limits_refresh(r, pod);
+		controller_run_limits_refresh(r, pod);
 		tell_oom_kills(r);
 		if (is_memory_due(r, available_bytes))
 			look(r, LOOK_MEMORY, &space, available_bytes);
@@ -399,17 +407,17 @@ void usage_tick(struct controller *c)
 	}
 }
 
-void run_usage_begin(struct run *r)
+void controller_run_usage_begin(struct controller_run *r)
 {
-	run_usage_end(r);
-	r->usage = (struct run_usage){ 0 };
+	controller_run_usage_end(r);
+	r->usage = (struct controller_run_usage){ 0 };
 	recall_eviction(r);
 }
 
-void run_usage_end(struct run *r)
+void controller_run_usage_end(struct controller_run *r)
 {
 	for (int i = 0; i < LOOK_COUNT; i++) {
-		usage_look_cancel(r->usage.looks[i].look);
+		isolation_usage_look_cancel(r->usage.looks[i].look);
 		r->usage.looks[i].look = NULL;
 	}
 }

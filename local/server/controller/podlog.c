@@ -23,7 +23,7 @@ enum { MAX_FILE_BYTES = 4 << 20, MAX_LINE_BYTES = 16384, READ_BYTES = 16384 };
  * never stops, which would stop the daemon at its next line. */
 enum { RATE_BYTES = 512 << 10, RATE_MS = 1000 };
 
-struct podlog {
+struct controller_podlog {
 	struct server *server;
 	char *path, *older, *fifo;
 	int file;
@@ -34,7 +34,7 @@ struct podlog {
 	struct event *readable;
 };
 
-static bool open_file(struct podlog *log, struct err *err)
+static bool open_file(struct controller_podlog *log, struct err *err)
 {
 	rename(log->path, log->older);
 	log->written = 0;
@@ -43,7 +43,7 @@ static bool open_file(struct podlog *log, struct err *err)
 	return log->file >= 0 || err_set_errno(err, errno, "%s", log->path);
 }
 
-static void put_line(struct podlog *log, const char *line, size_t n)
+static void put_line(struct controller_podlog *log, const char *line, size_t n)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	struct str text;
@@ -62,7 +62,7 @@ static void put_line(struct podlog *log, const char *line, size_t n)
 	str_deinit(&text);
 }
 
-static void write_line(struct podlog *log)
+static void write_line(struct controller_podlog *log)
 {
 	int64_t now = clock_mono_ms();
 	if (now - log->window_ms >= RATE_MS) {
@@ -84,7 +84,7 @@ static void write_line(struct podlog *log)
 
 static void on_readable(evutil_socket_t fd, short events, void *arg)
 {
-	struct podlog *log = arg;
+	struct controller_podlog *log = arg;
 	char bytes[READ_BYTES];
 	ssize_t n = read(fd, bytes, sizeof bytes);
 	(void)events;
@@ -105,9 +105,10 @@ static void on_readable(evutil_socket_t fd, short events, void *arg)
 	server_tell(log->server);
 }
 
-struct podlog *podlog_open(struct server *s, const char *folder, struct err *err)
+struct controller_podlog *controller_podlog_open(
+	struct server *s, const char *folder, struct err *err)
 {
-	struct podlog *log = x_calloc(1, sizeof *log);
+	struct controller_podlog *log = x_calloc(1, sizeof *log);
 	log->server = s;
 	log->path = path_join(folder, "log");
 	log->older = path_join(folder, "log.1");
@@ -125,15 +126,15 @@ struct podlog *podlog_open(struct server *s, const char *folder, struct err *err
 		goto fail;
 	}
 	log->readable =
-		event_new(loop_base(s->loop), fd, EV_READ | EV_PERSIST, on_readable, log);
+		event_new(net_loop_base(s->loop), fd, EV_READ | EV_PERSIST, on_readable, log);
 	event_add(log->readable, NULL);
 	return log;
 fail:
-	podlog_close(log);
+	controller_podlog_close(log);
 	return NULL;
 }
 
-void podlog_rotate(struct podlog *log)
+void controller_podlog_rotate(struct controller_podlog *log)
 {
 	if (log->line.n > 0)
 		write_line(log);
@@ -142,12 +143,12 @@ void podlog_rotate(struct podlog *log)
 	open_file(log, NULL);
 }
 
-const char *podlog_path(const struct podlog *log)
+const char *controller_podlog_path(const struct controller_podlog *log)
 {
 	return log->fifo;
 }
 
-void podlog_close(struct podlog *log)
+void controller_podlog_close(struct controller_podlog *log)
 {
 	if (!log)
 		return;

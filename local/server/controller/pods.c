@@ -2,7 +2,7 @@
 /* The part of a kubelet: runs the daemon of each pod, restarts it, and removes the pod when it is deleted and
  * the daemon has ended.
  *
- *   reconcile_pod ─> start ─> STARTING ─probe─> READY ⇄ UNREADY
+ *   controller_reconcile_pod ─> start ─> STARTING ─probe─> READY ⇄ UNREADY
  *                      ^          └──────exit─────┴──> WAITING ─ back-off ─> start, or ENDED
  *   deletionTimestamp ─> TERM ─> (KILL) ─> exit ─> object and folder removed */
 #include "local/server/controller/pods.h"
@@ -22,17 +22,17 @@
 
 enum { SCAN_MS = 2000, USAGE_MS = 1000, BACKOFF_MAX_MS = 60000, STEADY_MS = 60000 };
 
-static void start(struct run *r);
+static void start(struct controller_run *r);
 
-struct object *run_pod(const struct run *r)
+struct store_object *controller_run_pod(const struct controller_run *r)
 {
-	struct object *o = store_by_uid(r->c->server->store, r->uid);
+	struct store_object *o = store_by_uid(r->c->server->store, r->uid);
 	return o && o->kind == KIND_POD ? o : NULL;
 }
 
 /* ---- one run ---- */
 
-static void wait_before_retry(struct run *r, const char *reason, const char *message)
+static void wait_before_retry(struct controller_run *r, const char *reason, const char *message)
 {
 	int64_t delay = 500;
 	for (int i = 0; i < r->failures_in_row && delay < BACKOFF_MAX_MS; i++)
@@ -41,18 +41,18 @@ static void wait_before_retry(struct run *r, const char *reason, const char *mes
 	r->state = RUN_WAITING;
 	r->waiting = reason;
 	snprintf(r->message, sizeof r->message, "%.255s", message);
-	loop_timer_arm(r->retry, delay > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : delay);
-	run_write_status(r);
+	net_loop_timer_arm(r->retry, delay > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : delay);
+	controller_run_write_status(r);
 }
 
-static void run_free(struct run *r)
+static void run_free(struct controller_run *r)
 {
-	probe_stop(r);
-	podlog_close(r->log);
-	run_usage_end(r);
+	controller_probe_stop(r);
+	controller_podlog_close(r->log);
+	controller_run_usage_end(r);
 	HASH_DEL(r->c->runs, r);
-	loop_timer_free(r->retry);
-	loop_timer_free(r->probe);
+	net_loop_timer_free(r->retry);
+	net_loop_timer_free(r->probe);
 	cJSON_Delete(r->last_state);
 	cJSON_Delete(r->restarted);
 	free(r->workspace);
@@ -62,14 +62,14 @@ static void run_free(struct run *r)
 	free(r);
 }
 
-static void remove_pod(struct run *r)
+static void remove_pod(struct controller_run *r)
 {
 	struct controller *c = r->c;
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	char *key = x_asprintf("procs/%s", r->uid);
 	store_meta_set(c->server->store, key, NULL, NULL);
 	free(key);
-	volumes_remove(c->server, "pods", r->uid);
+	controller_volumes_remove(c->server, "pods", r->uid);
 	run_free(r);
 	if (pod && !store_remove(c->server->store, pod, NULL))
 		controller_is_behind(c);
@@ -77,7 +77,7 @@ static void remove_pod(struct run *r)
 
 static void check_all_stopped(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	if (!c->stopped)
 		return;
 	HASH_ITER(hh, c->runs, r, next) {
@@ -89,40 +89,41 @@ static void check_all_stopped(struct controller *c)
 	stopped(c->stopped_arg);
 }
 
-static void describe_exit(const struct run *r, const char *reason, char *out, size_t n)
+static void describe_exit(
+	const struct controller_run *r, const char *reason, char *out, size_t n)
 {
 	bool had = r->processes && *r->processes;
 	snprintf(out, n, "the daemon ended: %s%s%s", reason,
 		had ? "; processes that died with it: " : "", had ? r->processes : "");
 }
 
-static cJSON *terminated_state(const struct run *r)
+static cJSON *terminated_state(const struct controller_run *r)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	cJSON *state = cJSON_CreateObject(), *t = cJSON_AddObjectToObject(state, "terminated");
-	tree_set_number(t, "exitCode", r->exit_code);
-	tree_set(t, "reason",
+	controller_unstructured_set_number(t, "exitCode", r->exit_code);
+	controller_unstructured_set(t, "reason",
 		r->stopped_for      ? r->stopped_for
 		: r->exit_code == 0 ? "Completed"
 				    : "Error");
-	tree_set(t, "message", r->stopped_for ? r->stopped_why : NULL);
-	tree_set(t, "startedAt", r->started_at);
-	tree_set(t, "finishedAt", now_text(now, 0));
+	controller_unstructured_set(t, "message", r->stopped_for ? r->stopped_why : NULL);
+	controller_unstructured_set(t, "startedAt", r->started_at);
+	controller_unstructured_set(t, "finishedAt", controller_now_text(now, 0));
 	return state;
 }
 
-void run_on_exit(void *arg, int status, const char *reason)
+void controller_run_on_exit(void *arg, int status, const char *reason)
 {
-	struct run *r = arg;
+	struct controller_run *r = arg;
 	struct controller *c = r->c;
 	char text[512];
 	r->daemon = NULL;
-	probe_stop(r);
-	run_usage_end(r);
+	controller_probe_stop(r);
+	controller_run_usage_end(r);
 	r->exit_code = r->stopped_for        ? 128 + SIGKILL
 		       : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					     : WEXITSTATUS(status);
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	if (c->is_stopping) {
 		check_all_stopped(c);
 		return;
@@ -133,14 +134,16 @@ void run_on_exit(void *arg, int status, const char *reason)
 	}
 	describe_exit(r, r->stopped_for ? r->stopped_why : reason, text, sizeof text);
 	if (!r->stopped_for)
-		events_record(c, pod, EVENT_WARNING, "DaemonExited", "Run", "%s", text);
+		controller_events_record(
+			c, pod, EVENT_WARNING, "DaemonExited", "Run", "%s", text);
 	cJSON_Delete(r->last_state);
 	r->last_state = terminated_state(r);
 	const char *policy = json_str(pod->json, "spec", "restartPolicy", NULL);
-	bool is_never = (policy && strcmp(policy, "Never") == 0) || run_is_evicted(r);
+	bool is_never =
+		(policy && strcmp(policy, "Never") == 0) || controller_run_is_evicted(r);
 	if (is_never || (policy && strcmp(policy, "OnFailure") == 0 && r->exit_code == 0)) {
 		r->state = RUN_ENDED;
-		run_write_status(r);
+		controller_run_write_status(r);
 		return;
 	}
 	if (clock_mono_ms() - r->started_ms > STEADY_MS)
@@ -149,34 +152,34 @@ void run_on_exit(void *arg, int status, const char *reason)
 	wait_before_retry(r, "CrashLoopBackOff", text);
 }
 
-static void start(struct run *r)
+static void start(struct controller_run *r)
 {
 	struct err err = { 0 };
-	struct object *pod = run_pod(r);
+	struct store_object *pod = controller_run_pod(r);
 	if (!pod || r->is_stopping || r->c->is_stopping)
 		return;
-	object_ref(pod);
+	store_object_ref(pod);
 	if (r->log)
-		podlog_rotate(r->log);
-	bool ok = run_launch(r, pod, &err);
+		controller_podlog_rotate(r->log);
+	bool ok = controller_run_launch(r, pod, &err);
 	if (ok) {
 		r->state = RUN_STARTING;
 		r->stopped_for = r->waiting = NULL;
 		r->message[0] = '\0';
 		r->started_ms = clock_mono_ms();
-		now_text(r->started_at, 0);
-		events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
+		controller_now_text(r->started_at, 0);
+		controller_events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
 			"Started the daemon on %s", r->address);
-		run_write_status(r);
-		run_usage_begin(r);
-		probe_start(r);
+		controller_run_write_status(r);
+		controller_run_usage_begin(r);
+		controller_probe_start(r);
 	} else {
 		LOG("pods", LOG_WARN, "%s/%s: %s", pod->ns, pod->name, err.msg);
-		events_record(r->c, pod, EVENT_WARNING, "Failed", "Run",
+		controller_events_record(r->c, pod, EVENT_WARNING, "Failed", "Run",
 			"cannot start the daemon: %s", err.msg);
 		wait_before_retry(r, "CreateContainerError", err.msg);
 	}
-	object_unref(pod);
+	store_object_unref(pod);
 }
 
 static void on_retry(void *arg)
@@ -184,10 +187,10 @@ static void on_retry(void *arg)
 	start(arg);
 }
 
-void run_on_health(struct run *r, bool is_well)
+void controller_run_on_health(struct controller_run *r, bool is_well)
 {
-	enum run_state before = r->state;
-	struct object *pod = run_pod(r);
+	enum controller_run_state before = r->state;
+	struct store_object *pod = controller_run_pod(r);
 	if (!pod || !r->daemon)
 		return;
 	if (is_well)
@@ -197,14 +200,14 @@ void run_on_health(struct run *r, bool is_well)
 	if (r->state == before)
 		return;
 	if (!is_well)
-		events_record(r->c, pod, EVENT_WARNING, "Unhealthy", "Probe",
+		controller_events_record(r->c, pod, EVENT_WARNING, "Unhealthy", "Probe",
 			"the daemon does not answer GET /v1/health");
-	run_write_status(r);
+	controller_run_write_status(r);
 }
 
-static struct run *run_new(struct controller *c, const struct object *pod)
+static struct controller_run *run_new(struct controller *c, const struct store_object *pod)
 {
-	struct run *r = x_calloc(1, sizeof *r);
+	struct controller_run *r = x_calloc(1, sizeof *r);
 	const cJSON *list = json_get(pod->json, "status", "containerStatuses", NULL);
 	const cJSON *status = list ? list->child : NULL;
 	const cJSON *last = json_get(status, "lastState", NULL);
@@ -218,37 +221,37 @@ static struct run *run_new(struct controller *c, const struct object *pod)
 	r->last_state = last ? cJSON_Duplicate(last, true) : NULL;
 	r->restarted = restarted ? cJSON_Duplicate(restarted, true) : NULL;
 	snprintf(r->address, sizeof r->address, "%s", ip ? ip : "");
-	r->retry = loop_timer_new(c->server->loop, on_retry, r);
+	r->retry = net_loop_timer_new(c->server->loop, on_retry, r);
 	HASH_ADD_STR(c->runs, uid, r);
 	return r;
 }
 
-static int64_t grace_of(const struct object *pod)
+static int64_t grace_of(const struct store_object *pod)
 {
 	int64_t s = json_int(pod->json, 5, "metadata", "deletionGracePeriodSeconds", NULL);
 	return s < 0 ? 0 : s > 30 ? 30000 : s * 1000;
 }
 
-int64_t reconcile_pod(struct controller *c, struct object *pod)
+int64_t controller_reconcile_pod(struct controller *c, struct store_object *pod)
 {
-	struct run *r;
+	struct controller_run *r;
 	const char *phase = json_str(pod->json, "status", "phase", NULL);
 	bool has_ended =
 		phase && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0);
 	HASH_FIND_STR(c->runs, pod->uid, r);
 	if (c->is_stopping)
 		return 0;
-	if (objects_is_terminating(pod)) {
+	if (store_objects_is_terminating(pod)) {
 		if (!r)
 			r = run_new(c, pod);
 		if (!r->daemon) {
 			remove_pod(r);
 		} else if (!r->is_stopping) {
 			r->is_stopping = true;
-			events_record(
+			controller_events_record(
 				c, pod, EVENT_NORMAL, "Killing", "Stop", "Stopping the daemon");
-			run_write_status(r);
-			spawn_stop(r->daemon, grace_of(pod));
+			controller_run_write_status(r);
+			isolation_spawn_stop(r->daemon, grace_of(pod));
 		}
 		return 0;
 	}
@@ -264,11 +267,11 @@ int64_t reconcile_pod(struct controller *c, struct object *pod)
 static void on_scan(void *arg)
 {
 	struct controller *c = arg;
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	HASH_ITER(hh, c->runs, r, next) {
 		if (!r->daemon)
 			continue;
-		char *now = procs_below(spawn_pid(r->daemon));
+		char *now = controller_procs_below(isolation_spawn_pid(r->daemon));
 		if (r->processes && strcmp(now, r->processes) == 0) {
 			free(now);
 			continue;
@@ -283,18 +286,18 @@ static void on_scan(void *arg)
 
 static void on_usage(void *arg)
 {
-	usage_tick(arg);
+	controller_usage_tick(arg);
 }
 
-void pods_write_again(struct controller *c)
+void controller_pods_write_again(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	HASH_ITER(hh, c->runs, r, next) {
-		run_write_status(r);
+		controller_run_write_status(r);
 	}
 }
 
-bool pods_open(struct controller *c, struct err *err)
+bool controller_pods_open(struct controller *c, struct err *err)
 {
 	int64_t n = 0;
 	char *text = store_meta_get(c->server->store, "next-address");
@@ -302,41 +305,41 @@ bool pods_open(struct controller *c, struct err *err)
 	if (text && num_parse_i64(text, 0, UINT32_MAX, &n))
 		c->next_address = (uint32_t)n;
 	free(text);
-	c->scan_timer = loop_timer_new(c->server->loop, on_scan, c);
-	loop_timer_arm_every(c->scan_timer, SCAN_MS);
-	c->usage_timer = loop_timer_new(c->server->loop, on_usage, c);
-	loop_timer_arm_every(c->usage_timer, USAGE_MS);
+	c->scan_timer = net_loop_timer_new(c->server->loop, on_scan, c);
+	net_loop_timer_arm_every(c->scan_timer, SCAN_MS);
+	c->usage_timer = net_loop_timer_new(c->server->loop, on_usage, c);
+	net_loop_timer_arm_every(c->usage_timer, USAGE_MS);
 	return true;
 }
 
-void pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg)
+void controller_pods_stop_all(struct controller *c, void (*done)(void *arg), void *arg)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	on_scan(c); /* what is running now is what dies */
-	loop_timer_disarm(c->scan_timer);
-	loop_timer_disarm(c->usage_timer);
+	net_loop_timer_disarm(c->scan_timer);
+	net_loop_timer_disarm(c->usage_timer);
 	c->stopped = done;
 	c->stopped_arg = arg;
 	HASH_ITER(hh, c->runs, r, next) {
-		loop_timer_disarm(r->retry);
-		probe_stop(r);
-		run_usage_end(r);
+		net_loop_timer_disarm(r->retry);
+		controller_probe_stop(r);
+		controller_run_usage_end(r);
 		if (r->daemon)
-			spawn_stop(r->daemon, 3000);
+			isolation_spawn_stop(r->daemon, 3000);
 	}
 	check_all_stopped(c);
 }
 
-void pods_close(struct controller *c)
+void controller_pods_close(struct controller *c)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	HASH_ITER(hh, c->runs, r, next) {
 		if (r->daemon)
-			spawn_kill(r->daemon);
+			isolation_spawn_kill(r->daemon);
 		r->daemon = NULL;
 		run_free(r);
 	}
-	loop_timer_free(c->scan_timer);
-	loop_timer_free(c->usage_timer);
+	net_loop_timer_free(c->scan_timer);
+	net_loop_timer_free(c->usage_timer);
 	c->scan_timer = c->usage_timer = NULL;
 }

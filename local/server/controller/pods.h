@@ -9,10 +9,10 @@
 
 #include <sys/types.h>
 
-struct probe_call;
-struct podlog;
+struct controller_probe_call;
+struct controller_podlog;
 
-enum run_state {
+enum controller_run_state {
 	RUN_STARTING, /* the daemon runs and has not answered yet */
 	RUN_READY,
 	RUN_UNREADY, /* it answered once, and does not now */
@@ -21,23 +21,23 @@ enum run_state {
 };
 
 /* What a pod may use: from its template, else what this backend sets for the machine's sake. */
-struct run_limits {
-	struct spawn_limits spawn;
+struct controller_run_limits {
+	struct isolation_spawn_limits spawn;
 	uint64_t disk_bytes, disk_inodes; /* of the workspace */
 	uint64_t tmp_inodes;              /* of each of /tmp, /run and /dev/shm */
 	bool is_memory_default;           /* nobody asked for a memory limit */
 };
 
 /* What it uses (pod_usage.c). Memory is looked at on its own: a walk may take long. */
-enum run_look_kind { LOOK_TREE, LOOK_MEMORY, LOOK_COUNT };
-struct run_look {
-	struct run *run;
-	struct usage_look *look; /* in progress, or NULL */
-	int64_t ended_ms;        /* the last one, monotonic */
+enum controller_run_look_kind { LOOK_TREE, LOOK_MEMORY, LOOK_COUNT };
+struct controller_run_look {
+	struct controller_run *run;
+	struct isolation_usage_look *look; /* in progress, or NULL */
+	int64_t ended_ms;                  /* the last one, monotonic */
 };
-struct run_usage {
-	struct run_look looks[LOOK_COUNT];
-	struct usage last;
+struct controller_run_usage {
+	struct controller_run_look looks[LOOK_COUNT];
+	struct isolation_usage last;
 	bool is_tree_known; /* there was a look at it */
 	/* of its file system, as the last look at the tree began */
 	uint64_t free_bytes, free_inodes;
@@ -48,14 +48,14 @@ struct run_usage {
 	uint64_t oom_kills; /* told so far */
 };
 
-struct run {
+struct controller_run {
 	UT_hash_handle hh;
 	struct controller *c;
 	char uid[64];
 	char *ns, *name;
-	enum run_state state;
-	struct spawn *daemon; /* NULL: no process */
-	struct podlog *log;
+	enum controller_run_state state;
+	struct isolation_spawn *daemon; /* NULL: no process */
+	struct controller_podlog *log;
 	char address[16];
 	int restarts;
 	int failures_in_row;
@@ -68,64 +68,73 @@ struct run {
 	int exit_code;
 	bool is_stopping; /* the pod is being deleted */
 	char *workspace;  /* host folder of the last start */
-	struct run_limits limits;
-	struct run_usage usage;
+	struct controller_run_limits limits;
+	struct controller_run_usage usage;
 	const char *
 		stopped_for; /* "Evicted", "OOMKilled": static text; NULL: it ended by itself */
 	char stopped_why[256];
-	struct loop_timer *retry;
+	struct net_loop_timer *retry;
 	/* probe */
-	struct loop_timer *probe;
-	struct probe_call *probe_call; /* the question under way, or NULL */
+	struct net_loop_timer *probe;
+	struct controller_probe_call *probe_call; /* the question under way, or NULL */
 	int probe_misses;
 	int64_t probe_delay_ms;
 	char *processes; /* names of what ran in it at the last look */
 };
 
-struct object *run_pod(const struct run *r); /* borrowed; NULL if it is gone */
+struct store_object *controller_run_pod(
+	const struct controller_run *r); /* borrowed; NULL if it is gone */
 /* Starts the daemon: address, workspace, log, environment. False with *err. */
-bool run_launch(struct run *r, const struct object *pod, struct err *err);
-void run_on_exit(void *run, int wait_status, const char *reason); /* a spawn_exit_fn */
+bool controller_run_launch(
+	struct controller_run *r, const struct store_object *pod, struct err *err);
+void controller_run_on_exit(
+	void *run, int wait_status, const char *reason); /* a isolation_spawn_exit_fn */
 /* Writes the status of the pod from the run. */
-void run_write_status(struct run *r);
+void controller_run_write_status(struct controller_run *r);
 
 /* pod_launch.c */
-const cJSON *pod_first_container(const struct object *pod);
+const cJSON *controller_pod_first_container(const struct store_object *pod);
 /* The volume claim that is mounted at /workspace, or NULL. */
-const struct object *run_workspace_claim(const struct run *r, const struct object *pod);
+const struct store_object *controller_run_workspace_claim(
+	const struct controller_run *r, const struct store_object *pod);
 
 /* pod_limits.c */
-void run_limits_read(struct run *r, const struct object *pod); /* before a start */
-void run_limits_refresh(
-	struct run *r, const struct object *pod); /* what may change in between */
-void run_limits_publish(struct run *r);           /* what holds, as an annotation of the pod */
-bool run_is_memory_watched(const struct run *r);
+void controller_run_limits_read(
+	struct controller_run *r, const struct store_object *pod); /* before a start */
+void controller_run_limits_refresh(struct controller_run *r,
+	const struct store_object *pod); /* what may change in between */
+void controller_run_limits_publish(
+	struct controller_run *r); /* what holds, as an annotation of the pod */
+bool controller_run_is_memory_watched(const struct controller_run *r);
 
 /* pod_usage.c */
-void usage_tick(struct controller *c); /* once a second */
-uint64_t usage_disk_floor(const struct server *s);
-void run_usage_begin(struct run *r); /* the daemon was started */
-void run_usage_end(struct run *r);   /* it has ended */
+void controller_usage_tick(struct controller *c); /* once a second */
+uint64_t controller_usage_disk_floor(const struct server *s);
+void controller_run_usage_begin(struct controller_run *r); /* the daemon was started */
+void controller_run_usage_end(struct controller_run *r);   /* it has ended */
 /* Stops it: Evicted (not started again) or OOMKilled (as the restart policy says). */
-bool run_is_evicted(const struct run *r);
-void run_stop_for(struct run *r, const char *reason, const char *why);
+bool controller_run_is_evicted(const struct controller_run *r);
+void controller_run_stop_for(struct controller_run *r, const char *reason, const char *why);
 
-void probe_start(struct run *r);
-void probe_stop(struct run *r);
+void controller_probe_start(struct controller_run *r);
+void controller_probe_stop(struct controller_run *r);
 /* Called by the probe. */
-void run_on_health(struct run *r, bool is_well);
+void controller_run_on_health(struct controller_run *r, bool is_well);
 
 /* pod_identity.c: the SHA-256 of the pod's token, made in its folder if there is none; "" where daemons want none. */
-bool pod_token_hash(struct server *s, const char *folder, char hex[static DIGEST_SHA256_HEX],
-	struct err *err);
+bool controller_pod_token_hash(struct server *s, const char *folder,
+	char hex[static DIGEST_SHA256_HEX], struct err *err);
 /* Who it is on the host: as root a user of its own, the one that its workspace belongs to or the next; else 0. */
-uid_t pod_host_uid(struct server *s, const char *workspace);
+uid_t controller_pod_host_uid(struct server *s, const char *workspace);
 
 /* Names of the processes below pid, without the daemon itself: "bash, vim"; free(). "" if none. */
-char *procs_below(pid_t pid);
+char *controller_procs_below(pid_t pid);
 
 /* The daemon's output with a time before each line, in "<folder>/log", at most 4 MiB and one older file. */
-struct podlog *podlog_open(struct server *s, const char *folder, struct err *err);
-const char *podlog_path(const struct podlog *log); /* a FIFO that the daemon writes into */
-void podlog_rotate(struct podlog *log); /* a new run begins: what was becomes "log.1" */
-void podlog_close(struct podlog *log);
+struct controller_podlog *controller_podlog_open(
+	struct server *s, const char *folder, struct err *err);
+const char *controller_podlog_path(
+	const struct controller_podlog *log); /* a FIFO that the daemon writes into */
+void controller_podlog_rotate(
+	struct controller_podlog *log); /* a new run begins: what was becomes "log.1" */
+void controller_podlog_close(struct controller_podlog *log);

@@ -80,7 +80,7 @@ static void walk(struct names *out, long pid, int depth)
 	closedir(tasks);
 }
 
-char *procs_below(pid_t pid)
+char *controller_procs_below(pid_t pid)
 {
 	struct names names = { .n = 0 };
 	str_init(&names.text, NAMES_BYTES);

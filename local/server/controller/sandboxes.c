@@ -15,17 +15,17 @@
 enum { MESSAGE_BYTES = 512 };
 
 /* What one pass found out. */
-struct view {
+struct controller_view {
 	struct controller *c;
-	struct object *o;
-	struct object *pod;     /* ours, or NULL */
-	struct object *service; /* ours or kept, or NULL */
+	struct store_object *o;
+	struct store_object *pod;     /* ours, or NULL */
+	struct store_object *service; /* ours or kept, or NULL */
 	bool is_suspended;
 	bool is_expired;
 	char error[MESSAGE_BYTES]; /* not empty: ReconcilerError */
 };
 
-cJSON *sandbox_from_template(const struct object *t)
+cJSON *controller_sandbox_from_template(const struct store_object *t)
 {
 	static const char *const copied[] = { "podTemplate", "volumeClaimTemplates",
 		"service" };
@@ -37,54 +37,59 @@ cJSON *sandbox_from_template(const struct object *t)
 		if (part)
 			cJSON_AddItemToObject(spec, copied[i], cJSON_Duplicate(part, true));
 	}
-	cJSON *pod = tree_object(tree_object(spec, "podTemplate"), "spec");
+	cJSON *pod = controller_unstructured_object(
+		controller_unstructured_object(spec, "podTemplate"), "spec");
 	if (!cJSON_GetObjectItemCaseSensitive(pod, "automountServiceAccountToken"))
 		cJSON_AddBoolToObject(pod, "automountServiceAccountToken", false);
-	tree_set_label(json, LABEL_TEMPLATE_REF, hash8(t->name, hash));
-	tree_set_annotation(json, ANNOTATION_TEMPLATE_REF, t->name);
+	controller_unstructured_set_label(
+		json, LABEL_TEMPLATE_REF, controller_hash8(t->name, hash));
+	controller_unstructured_set_annotation(json, ANNOTATION_TEMPLATE_REF, t->name);
 	return json;
 }
 
-static const char *pod_name(const struct object *o)
+static const char *pod_name(const struct store_object *o)
 {
-	const char *name = tree_annotation(o->json, ANNOTATION_POD_NAME);
+	const char *name = controller_unstructured_annotation(o->json, ANNOTATION_POD_NAME);
 	return name && *name ? name : o->name;
 }
 
-static bool is_adoptable(const struct object *o)
+static bool is_adoptable(const struct store_object *o)
 {
-	const char *label = tree_label(o->json, LABEL_ADOPTABLE);
-	return label && strcmp(label, "true") == 0 && !owner_of(o->json);
+	const char *label = controller_unstructured_label(o->json, LABEL_ADOPTABLE);
+	return label && strcmp(label, "true") == 0 && !controller_owner_of(o->json);
 }
 
 /* An object of this name that is ours, or that lets us take it over; else an error. */
-static struct object *find_child(struct view *v, enum kind kind, const char *name)
+static struct store_object *find_child(
+	struct controller_view *v, enum store_kind kind, const char *name)
 {
-	struct object *child = store_get(v->c->server->store, kind, v->o->ns, name);
-	if (!child || is_owned_by(child->json, v->o->uid))
+	struct store_object *child = store_get(v->c->server->store, kind, v->o->ns, name);
+	if (!child || controller_is_owned_by(child->json, v->o->uid))
 		return child;
 	if (is_adoptable(child)) {
 		cJSON *json = cJSON_Duplicate(child->json, true);
-		tree_set_owner(json, v->o);
+		controller_unstructured_set_owner(json, v->o);
 		return controller_update(v->c, child, json, OBJECTS_MAIN);
 	}
 	if (kind == KIND_POD || json_bool(v->o->json, false, "spec", "service", NULL))
 		snprintf(v->error, sizeof v->error,
 			"Error seen: %s \"%.200s\" exists and is not owned by this Sandbox",
-			resource_of(kind)->singular, name);
+			store_resource_of(kind)->singular, name);
 	return NULL;
 }
 
-static void set_child_basics(const struct view *v, cJSON *child, const char *name)
+static void set_child_basics(const struct controller_view *v, cJSON *child, const char *name)
 {
 	char hash[HASH8_BYTES];
-	tree_set(tree_object(child, "metadata"), "name", name);
-	tree_set_label(child, LABEL_NAME_HASH, hash8(v->o->name, hash));
-	tree_set_owner(child, v->o);
+	controller_unstructured_set(
+		controller_unstructured_object(child, "metadata"), "name", name);
+	controller_unstructured_set_label(
+		child, LABEL_NAME_HASH, controller_hash8(v->o->name, hash));
+	controller_unstructured_set_owner(child, v->o);
 }
 
 /* Labels and annotations of the pod template, and lists of what came from there. */
-static void propagate(const struct view *v, cJSON *pod)
+static void propagate(const struct controller_view *v, cJSON *pod)
 {
 	static const char *const maps[][2] = { { "labels", ANNOTATION_PROPAGATED_LABELS },
 		{ "annotations", ANNOTATION_PROPAGATED_ANNOTATIONS } };
@@ -98,28 +103,31 @@ static void propagate(const struct view *v, cJSON *pod)
 			if (!cJSON_IsString(entry))
 				continue;
 			if (m == 0)
-				tree_set_label(pod, entry->string, entry->valuestring);
+				controller_unstructured_set_label(
+					pod, entry->string, entry->valuestring);
 			else
-				tree_set_annotation(pod, entry->string, entry->valuestring);
+				controller_unstructured_set_annotation(
+					pod, entry->string, entry->valuestring);
 			str_addf(&names, "%s%s", names.n ? "," : "", entry->string);
 		}
 		if (names.n > 0)
-			tree_set_annotation(pod, maps[m][1], names.p);
+			controller_unstructured_set_annotation(pod, maps[m][1], names.p);
 		str_deinit(&names);
 	}
-	const char *template_hash = tree_label(v->o->json, LABEL_TEMPLATE_REF);
+	const char *template_hash =
+		controller_unstructured_label(v->o->json, LABEL_TEMPLATE_REF);
 	if (template_hash)
-		tree_set_label(pod, LABEL_TEMPLATE_REF, template_hash);
+		controller_unstructured_set_label(pod, LABEL_TEMPLATE_REF, template_hash);
 }
 
-static void claim_name(const struct view *v, const cJSON *template, struct str *out)
+static void claim_name(const struct controller_view *v, const cJSON *template, struct str *out)
 {
 	const char *name = json_str(template, "metadata", "name", NULL);
 	str_addf(out, "%s-%s", name ? name : "volume", v->o->name);
 }
 
 /* A volume claim per template; they outlive the pod and go with the Sandbox. */
-static void ensure_volumes(struct view *v)
+static void ensure_volumes(struct controller_view *v)
 {
 	const cJSON *t;
 	cJSON_ArrayForEach(t, json_get(v->o->json, "spec", "volumeClaimTemplates", NULL))
@@ -134,7 +142,7 @@ static void ensure_volumes(struct view *v)
 			set_child_basics(v, pvc, name.p);
 			cJSON_AddItemToObject(pvc, "spec", cJSON_Duplicate(spec, true));
 			status = cJSON_AddObjectToObject(pvc, "status");
-			tree_set(status, "phase", "Bound");
+			controller_unstructured_set(status, "phase", "Bound");
 			if (size)
 				cJSON_AddItemToObject(
 					status, "capacity", cJSON_Duplicate(size, true));
@@ -147,7 +155,7 @@ static void ensure_volumes(struct view *v)
 	}
 }
 
-static void ensure_service(struct view *v)
+static void ensure_service(struct controller_view *v)
 {
 	const cJSON *wanted = json_get(v->o->json, "spec", "service", NULL), *container, *port;
 	v->service = find_child(v, KIND_SERVICE, v->o->name);
@@ -163,9 +171,10 @@ static void ensure_service(struct view *v)
 	cJSON *service = cJSON_CreateObject();
 	set_child_basics(v, service, v->o->name);
 	cJSON *spec = cJSON_AddObjectToObject(service, "spec");
-	tree_set(spec, "clusterIP", "None");
-	tree_set(spec, "type", "ClusterIP");
-	tree_set(tree_object(spec, "selector"), LABEL_NAME_HASH, hash8(v->o->name, hash));
+	controller_unstructured_set(spec, "clusterIP", "None");
+	controller_unstructured_set(spec, "type", "ClusterIP");
+	controller_unstructured_set(controller_unstructured_object(spec, "selector"),
+		LABEL_NAME_HASH, controller_hash8(v->o->name, hash));
 	cJSON *ports = cJSON_AddArrayToObject(spec, "ports");
 	cJSON_ArrayForEach(container,
 		json_get(v->o->json, "spec", "podTemplate", "spec", "containers", NULL))
@@ -174,31 +183,32 @@ static void ensure_service(struct view *v)
 		{
 			cJSON *entry = cJSON_CreateObject();
 			double number = (double)json_int(port, 1, "containerPort", NULL);
-			tree_set(entry, "name", json_str(port, "name", NULL));
-			tree_set(entry, "protocol", "TCP");
-			tree_set_number(entry, "port", number);
-			tree_set_number(entry, "targetPort", number);
+			controller_unstructured_set(
+				entry, "name", json_str(port, "name", NULL));
+			controller_unstructured_set(entry, "protocol", "TCP");
+			controller_unstructured_set_number(entry, "port", number);
+			controller_unstructured_set_number(entry, "targetPort", number);
 			cJSON_AddItemToArray(ports, entry);
 		}
 	}
 	v->service = controller_create(v->c, KIND_SERVICE, v->o->ns, service, NULL);
 }
 
-static void create_pod(struct view *v)
+static void create_pod(struct controller_view *v)
 {
 	struct err err = { 0 };
 	const cJSON *t;
 	cJSON *pod = cJSON_CreateObject();
 	set_child_basics(v, pod, pod_name(v->o));
 	propagate(v, pod);
-	if (tree_label(v->o->json, LABEL_WARM_POOL))
-		tree_set_annotation(
+	if (controller_unstructured_label(v->o->json, LABEL_WARM_POOL))
+		controller_unstructured_set_annotation(
 			pod, "cluster-autoscaler.kubernetes.io/safe-to-evict", "true");
 	cJSON *spec =
 		cJSON_Duplicate(json_get(v->o->json, "spec", "podTemplate", "spec", NULL), 1);
-	tree_set(spec, "nodeName", "sandmux-local");
+	controller_unstructured_set(spec, "nodeName", "sandmux-local");
 	if (!json_str(spec, "restartPolicy", NULL))
-		tree_set(spec, "restartPolicy", "Always");
+		controller_unstructured_set(spec, "restartPolicy", "Always");
 	cJSON_ArrayForEach(t, json_get(v->o->json, "spec", "volumeClaimTemplates", NULL))
 	{
 		struct str name;
@@ -207,49 +217,53 @@ static void create_pod(struct view *v)
 		const char *volume_name = json_str(t, "metadata", "name", NULL);
 		str_init(&name, 512);
 		claim_name(v, t, &name);
-		tree_set(volume, "name", volume_name ? volume_name : "volume");
-		tree_set(tree_object(volume, "persistentVolumeClaim"), "claimName", name.p);
+		controller_unstructured_set(
+			volume, "name", volume_name ? volume_name : "volume");
+		controller_unstructured_set(
+			controller_unstructured_object(volume, "persistentVolumeClaim"),
+			"claimName", name.p);
 		str_deinit(&name);
 		if (!volumes)
 			volumes = cJSON_AddArrayToObject(spec, "volumes");
 		cJSON_AddItemToArray(volumes, volume);
 	}
 	cJSON_AddItemToObject(pod, "spec", spec);
-	tree_set(tree_object(pod, "status"), "phase", "Pending");
+	controller_unstructured_set(
+		controller_unstructured_object(pod, "status"), "phase", "Pending");
 	v->pod = controller_create(v->c, KIND_POD, v->o->ns, pod, &err);
 	if (!v->pod)
 		snprintf(v->error, sizeof v->error, "Error seen: %.480s", err.msg);
 }
 
 /* A claim that adopted this Sandbox may have brought labels for the running pod. */
-static void sync_pod_metadata(struct view *v)
+static void sync_pod_metadata(struct controller_view *v)
 {
 	cJSON *json = cJSON_Duplicate(v->pod->json, true);
 	propagate(v, json);
-	if (!tree_label(v->o->json, LABEL_WARM_POOL))
-		tree_set_annotation(
+	if (!controller_unstructured_label(v->o->json, LABEL_WARM_POOL))
+		controller_unstructured_set_annotation(
 			json, "cluster-autoscaler.kubernetes.io/safe-to-evict", NULL);
-	struct object *updated = controller_update(v->c, v->pod, json, OBJECTS_MAIN);
+	struct store_object *updated = controller_update(v->c, v->pod, json, OBJECTS_MAIN);
 	if (updated)
 		v->pod = updated;
 }
 
 /* ---- status ---- */
 
-static const char *pod_phase(const struct object *pod)
+static const char *pod_phase(const struct store_object *pod)
 {
 	const char *phase = json_str(pod->json, "status", "phase", NULL);
 	return phase ? phase : "Pending";
 }
 
-static bool has_ended(const struct object *pod)
+static bool has_ended(const struct store_object *pod)
 {
 	return strcmp(pod_phase(pod), "Succeeded") == 0 ||
 	       strcmp(pod_phase(pod), "Failed") == 0;
 }
 
 /* The real controller leaves it at "Pod failed"; why a pod was evicted is worth a word more. */
-static void say_why_failed(const struct object *pod, struct str *message)
+static void say_why_failed(const struct store_object *pod, struct str *message)
 {
 	const char *reason = json_str(pod->json, "status", "reason", NULL);
 	const char *why = json_str(pod->json, "status", "message", NULL);
@@ -258,7 +272,7 @@ static void say_why_failed(const struct object *pod, struct str *message)
 }
 
 /* Reason and message of Ready; true if it is ready. */
-static bool judge(const struct view *v, const char **reason, struct str *message)
+static bool judge(const struct controller_view *v, const char **reason, struct str *message)
 {
 	const cJSON *wanted = json_get(v->o->json, "spec", "service", NULL);
 	bool is_ready = false;
@@ -287,7 +301,7 @@ static bool judge(const struct view *v, const char **reason, struct str *message
 		say_why_failed(v->pod, message);
 		return false;
 	} else if (strcmp(pod_phase(v->pod), "Running") != 0 ||
-		   objects_is_terminating(v->pod)) {
+		   store_objects_is_terminating(v->pod)) {
 		str_addf(message, "Pod exists with phase: %s", pod_phase(v->pod));
 	} else if (!k8s_condition_is_true(v->pod->json, "Ready")) {
 		str_add(message, "Pod is Running but not Ready");
@@ -308,28 +322,28 @@ static bool judge(const struct view *v, const char **reason, struct str *message
 	return is_ready;
 }
 
-static void set_suspended(const struct view *v, cJSON *status, int64_t generation)
+static void set_suspended(const struct controller_view *v, cJSON *status, int64_t generation)
 {
 	if (!v->is_suspended)
-		condition_set(status, "Suspended", "False", "NotSuspended",
+		controller_condition_set(status, "Suspended", "False", "NotSuspended",
 			"Sandbox is not suspended", generation);
 	else if (v->pod)
-		condition_set(status, "Suspended", "False", "PodTerminating",
+		controller_condition_set(status, "Suspended", "False", "PodTerminating",
 			"Pod is being terminated", generation);
 	else
-		condition_set(status, "Suspended", "True", "PodTerminated",
+		controller_condition_set(status, "Suspended", "True", "PodTerminated",
 			"Pod has been terminated", generation);
 }
 
-static void set_addresses(const struct view *v, cJSON *status)
+static void set_addresses(const struct controller_view *v, cJSON *status)
 {
 	char hash[HASH8_BYTES];
 	struct str text;
 	const cJSON *ip;
 	bool is_up = v->pod && !v->is_suspended && !v->is_expired && !has_ended(v->pod) &&
 		     json_str(v->pod->json, "status", "podIP", NULL);
-	tree_drop(status, "podIPs");
-	tree_set(status, "nodeName",
+	controller_unstructured_drop(status, "podIPs");
+	controller_unstructured_set(status, "nodeName",
 		is_up ? json_str(v->pod->json, "spec", "nodeName", NULL) : NULL);
 	if (is_up) {
 		cJSON *ips = cJSON_AddArrayToObject(status, "podIPs");
@@ -342,44 +356,45 @@ static void set_addresses(const struct view *v, cJSON *status)
 	}
 	str_init(&text, 1024);
 	str_addf(&text, "%s.%s.svc.cluster.local", v->o->name, v->o->ns);
-	tree_set(status, "service", v->service ? v->o->name : NULL);
-	tree_set(status, "serviceFQDN", v->service ? text.p : NULL);
+	controller_unstructured_set(status, "service", v->service ? v->o->name : NULL);
+	controller_unstructured_set(status, "serviceFQDN", v->service ? text.p : NULL);
 	str_clear(&text);
-	str_addf(&text, LABEL_NAME_HASH "=%s", hash8(v->o->name, hash));
-	tree_set(status, "selector", text.p);
+	str_addf(&text, LABEL_NAME_HASH "=%s", controller_hash8(v->o->name, hash));
+	controller_unstructured_set(status, "selector", text.p);
 	str_deinit(&text);
 }
 
-static void write_status(struct view *v)
+static void write_status(struct controller_view *v)
 {
 	cJSON *json = cJSON_Duplicate(v->o->json, true);
-	cJSON *status = tree_object(json, "status");
+	cJSON *status = controller_unstructured_object(json, "status");
 	int64_t generation = json_int(json, 1, "metadata", "generation", NULL);
 	const char *reason;
 	struct str message;
 	const cJSON *copied;
 	str_init(&message, MESSAGE_BYTES);
 	bool is_ready = judge(v, &reason, &message);
-	condition_set(
+	controller_condition_set(
 		status, "Ready", is_ready ? "True" : "False", reason, message.p, generation);
 	set_suspended(v, status, generation);
 	copied = v->pod ? k8s_condition_find(v->pod->json, "PodScheduled") : NULL;
 	if (copied)
-		condition_put(status, copied);
+		controller_condition_put(status, copied);
 	else
-		condition_drop(status, "PodScheduled");
+		controller_condition_drop(status, "PodScheduled");
 	copied = v->pod ? k8s_condition_find(v->pod->json, CONDITION_RESTARTED) : NULL;
 	if (copied)
-		condition_put(status, copied);
+		controller_condition_put(status, copied);
 	else if (!v->pod)
-		condition_drop(status, CONDITION_RESTARTED);
+		controller_condition_drop(status, CONDITION_RESTARTED);
 	if (v->pod && has_ended(v->pod))
-		condition_set(status, "Finished", "True", reason, message.p, generation);
+		controller_condition_set(
+			status, "Finished", "True", reason, message.p, generation);
 	else if (!v->is_expired)
-		condition_drop(status, "Finished");
+		controller_condition_drop(status, "Finished");
 	set_addresses(v, status);
 	str_deinit(&message);
-	struct object *updated = controller_update(v->c, v->o, json, OBJECTS_STATUS);
+	struct store_object *updated = controller_update(v->c, v->o, json, OBJECTS_STATUS);
 	if (updated)
 		v->o = updated;
 }
@@ -396,20 +411,20 @@ static int64_t ms_until(const char *date)
 	return left > 0 ? left + 1 : 0;
 }
 
-static void remove_pod(struct view *v)
+static void remove_pod(struct controller_view *v)
 {
 	if (v->pod)
 		controller_delete(v->c, v->pod, OBJECTS_BACKGROUND);
 	v->pod = store_get(v->c->server->store, KIND_POD, v->o->ns, pod_name(v->o));
 }
 
-int64_t reconcile_sandbox(struct controller *c, struct object *o)
+int64_t controller_reconcile_sandbox(struct controller *c, struct store_object *o)
 {
-	struct view v = { .c = c, .o = o };
+	struct controller_view v = { .c = c, .o = o };
 	const char *mode = json_str(o->json, "spec", "operatingMode", NULL);
 	const char *policy = json_str(o->json, "spec", "shutdownPolicy", NULL);
 	int64_t left = ms_until(json_str(o->json, "spec", "shutdownTime", NULL));
-	if (objects_is_terminating(o))
+	if (store_objects_is_terminating(o))
 		return 0;
 	v.is_expired = left == 0;
 	v.is_suspended = mode && strcmp(mode, "Suspended") == 0;
@@ -433,7 +448,7 @@ int64_t reconcile_sandbox(struct controller *c, struct object *o)
 		ensure_service(&v);
 		if (!v.pod && !v.error[0])
 			create_pod(&v);
-		else if (v.pod && !objects_is_terminating(v.pod))
+		else if (v.pod && !store_objects_is_terminating(v.pod))
 			sync_pod_metadata(&v);
 	}
 	write_status(&v);

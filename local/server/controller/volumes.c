@@ -49,16 +49,16 @@ static void empty_trash(struct server *s)
 	int root = open(s->opts.state_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int trash = openat(root, "trash", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (trash >= 0)
-		remove_content(trash, NULL);
+		control_remove_content(trash, NULL);
 	_exit(0);
 }
 
 static void note_owner(struct server *s, const char *kind, const char *uid)
 {
-	const struct object *o = store_by_uid(s->store, uid);
-	const char *expected = o ? manifest_kind_of(o->kind) : NULL;
+	const struct store_object *o = store_by_uid(s->store, uid);
+	const char *expected = o ? controller_manifest_kind_of(o->kind) : NULL;
 	if (expected && strcmp(expected, kind) == 0)
-		manifest_write(s, o);
+		controller_manifest_write(s, o);
 }
 
 /* A volume is made once. If it is not there the second time, its files are elsewhere: on a disk that is not mounted, or
@@ -86,7 +86,8 @@ static bool make_volume(struct server *s, const char *path, const char *uid, str
 	return ok;
 }
 
-char *volumes_folder(struct server *s, const char *kind, const char *uid, struct err *err)
+char *controller_volumes_folder(
+	struct server *s, const char *kind, const char *uid, struct err *err)
 {
 	struct str path;
 	bool is_volume = strcmp(kind, "volumes") == 0;
@@ -117,7 +118,7 @@ static bool is_trash_left(struct server *s)
 	return found;
 }
 
-void volumes_remove(struct server *s, const char *kind, const char *uid)
+void controller_volumes_remove(struct server *s, const char *kind, const char *uid)
 {
 	struct str from, to;
 	char random[17];
@@ -129,7 +130,7 @@ void volumes_remove(struct server *s, const char *kind, const char *uid)
 	char *key = x_asprintf("folder/%s", uid);
 	store_meta_set(s->store, key, NULL, NULL);
 	free(key);
-	manifest_remove(s->opts.state_dir, kind, uid);
+	controller_manifest_remove(s->opts.state_dir, kind, uid);
 	if (rename(from.p, to.p) == 0)
 		empty_trash(s);
 	else if (errno != ENOENT)
@@ -168,12 +169,13 @@ static void sort_stray(struct server *s, const char *kind, const char *uid)
 	struct err err = { 0 };
 	const char *state_dir = s->opts.state_dir;
 	if (store_was_deleted(s->store, uid) || !has_files(state_dir, kind, uid)) {
-		volumes_remove(s, kind, uid);
+		controller_volumes_remove(s, kind, uid);
 		return;
 	}
 	LOG("volumes", LOG_WARN, "%s/%s has no object: it goes to the quarantine", kind, uid);
 	/* where it cannot be moved (another file system) it stays */
-	if (!quarantine_put(state_dir, kind, uid, "no object with this UID is known", &err))
+	if (!control_quarantine_put(
+		    state_dir, kind, uid, "no object with this UID is known", &err))
 		LOG("volumes", LOG_WARN, "it stays where it is: %s", err.msg);
 }
 
@@ -193,7 +195,7 @@ static void sort_strays(struct server *s, const char *kind)
 		}
 		char *uid = x_strndup(e->d_name, strlen(e->d_name) - 5);
 		if (faccessat(dirfd(d), uid, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-			manifest_remove(s->opts.state_dir, kind, uid);
+			controller_manifest_remove(s->opts.state_dir, kind, uid);
 		free(uid);
 	}
 	if (d)
@@ -215,7 +217,7 @@ static void sweep_temps(const char *state_dir, const char *folder)
 	free(path);
 }
 
-bool volumes_are_there(const char *state_dir)
+bool controller_volumes_are_there(const char *state_dir)
 {
 	static const char *const kinds[] = { "pods", "volumes" };
 	bool found = false;
@@ -259,7 +261,7 @@ static bool is_wanted(void *arg, const char *uid)
 	return found;
 }
 
-static void want_owners(struct wanted_set *set, const struct object *o)
+static void want_owners(struct wanted_set *set, const struct store_object *o)
 {
 	const cJSON *ref;
 	struct wanted *w;
@@ -282,8 +284,8 @@ static void forget_deleted(struct server *s)
 	struct wanted_set set = { .state_dir = s->opts.state_dir };
 	struct wanted *w, *next;
 	for (int k = 0; k < KIND_COUNT; k++)
-		for (size_t i = 0; i < store_count(s->store, (enum kind)k); i++)
-			want_owners(&set, store_at(s->store, (enum kind)k, i));
+		for (size_t i = 0; i < store_count(s->store, (enum store_kind)k); i++)
+			want_owners(&set, store_at(s->store, (enum store_kind)k, i));
 	store_forget_deleted(s->store, is_wanted, &set);
 	HASH_ITER(hh, set.owners, w, next) {
 		HASH_DEL(set.owners, w);
@@ -291,7 +293,7 @@ static void forget_deleted(struct server *s)
 	}
 }
 
-bool volumes_open(struct server *s, struct err *err)
+bool controller_volumes_open(struct server *s, struct err *err)
 {
 	static const char *const kinds[] = { "pods", "volumes", "trash" };
 	static const char *const swept[] = { "", "tls", "pods", "volumes", "quarantine" };

@@ -44,8 +44,8 @@ static const char usage[] =
 
 enum { MAX_LINE_BYTES = 1024 };
 
-struct program {
-	struct loop *loop;
+struct locald_program {
+	struct net_loop *loop;
 	struct server *server;
 	struct server_opts opts;
 	char *state_dir;
@@ -60,7 +60,7 @@ static int fail_usage(const char *what, const char *value)
 	return EXIT_STATUS_USAGE;
 }
 
-static bool take_option(struct program *p, const char *name, const char *value, bool *ok)
+static bool take_option(struct locald_program *p, const char *name, const char *value, bool *ok)
 {
 	int64_t n = 0;
 	*ok = true;
@@ -103,7 +103,7 @@ static bool take_option(struct program *p, const char *name, const char *value, 
 	return true;
 }
 
-static int parse(struct program *p, int argc, char **argv)
+static int parse(struct locald_program *p, int argc, char **argv)
 {
 	static const struct option options[] = { { "state-dir", required_argument, NULL, 'o' },
 		{ "port", required_argument, NULL, 'o' },
@@ -143,7 +143,7 @@ static int parse(struct program *p, int argc, char **argv)
 }
 
 /* "PID", and " PORT" once we serve. */
-static bool write_pid(const struct program *p, unsigned port, struct err *err)
+static bool write_pid(const struct locald_program *p, unsigned port, struct err *err)
 {
 	char text[48];
 	int n = snprintf(text, sizeof text, "%ld", (long)getpid());
@@ -155,7 +155,7 @@ static bool write_pid(const struct program *p, unsigned port, struct err *err)
 }
 
 /* One backend a directory. The lock goes with the process, however it ends. */
-static bool take_lock(struct program *p, struct err *err)
+static bool take_lock(struct locald_program *p, struct err *err)
 {
 	char *path = path_join(p->state_dir, "lock");
 	p->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -168,7 +168,7 @@ static bool take_lock(struct program *p, struct err *err)
 	return write_pid(p, 0, err);
 }
 
-static void say(struct program *p, const char *text)
+static void say(struct locald_program *p, const char *text)
 {
 	if (p->ready_fd < 0)
 		return;
@@ -186,13 +186,13 @@ static void say(struct program *p, const char *text)
 
 static void on_stopped(void *arg)
 {
-	struct program *p = arg;
-	loop_stop(p->loop);
+	struct locald_program *p = arg;
+	net_loop_stop(p->loop);
 }
 
 static void on_signal(evutil_socket_t number, short events, void *arg)
 {
-	struct program *p = arg;
+	struct locald_program *p = arg;
 	(void)events;
 	LOG("locald", LOG_INFO, "signal %d: stopping", (int)number);
 	if (p->is_stopping)
@@ -201,11 +201,11 @@ static void on_signal(evutil_socket_t number, short events, void *arg)
 	server_stop(p->server, on_stopped, p);
 }
 
-static bool recover(struct program *p, struct err *err)
+static bool recover(struct locald_program *p, struct err *err)
 {
 	struct str report;
 	str_init(&report, 1 << 20);
-	bool ok = recover_run(p->state_dir, &report, err);
+	bool ok = server_recover_run(p->state_dir, &report, err);
 	for (const char *line = report.p; line && *line;) {
 		size_t n = strcspn(line, "\n");
 		char *copy = x_strndup(line, n), *safe = safe_text_dup(copy, MAX_LINE_BYTES);
@@ -219,7 +219,7 @@ static bool recover(struct program *p, struct err *err)
 	return ok;
 }
 
-static bool run(struct program *p, struct err *err)
+static bool run(struct locald_program *p, struct err *err)
 {
 	char line[160];
 	if (!p->state_dir) {
@@ -230,8 +230,8 @@ static bool run(struct program *p, struct err *err)
 		free(base);
 	}
 	p->opts.state_dir = p->state_dir;
-	if (!file_make_dirs(p->state_dir, 0700, err) || !private_check(p->state_dir, err) ||
-		!take_lock(p, err))
+	if (!file_make_dirs(p->state_dir, 0700, err) ||
+		!control_private_check(p->state_dir, err) || !take_lock(p, err))
 		return false;
 	if (p->is_recovery)
 		return recover(p, err);
@@ -242,20 +242,20 @@ static bool run(struct program *p, struct err *err)
 	free(log);
 	if (!p->opts.is_isolated)
 		LOG("locald", LOG_WARN, "%s", isolation_none_warning);
-	p->loop = loop_new(err);
+	p->loop = net_loop_new(err);
 	p->server = p->loop ? server_start(p->loop, &p->opts, err) : NULL;
 	if (!p->server)
 		return false;
 	if (!write_pid(p, p->server->port, err))
 		return false;
-	struct event *term = evsignal_new(loop_base(p->loop), SIGTERM, on_signal, p);
-	struct event *interrupt = evsignal_new(loop_base(p->loop), SIGINT, on_signal, p);
+	struct event *term = evsignal_new(net_loop_base(p->loop), SIGTERM, on_signal, p);
+	struct event *interrupt = evsignal_new(net_loop_base(p->loop), SIGINT, on_signal, p);
 	event_add(term, NULL);
 	event_add(interrupt, NULL);
 	snprintf(line, sizeof line, "ready https://127.0.0.1:%u\n", p->server->port);
 	LOG("locald", LOG_INFO, "ready on 127.0.0.1:%u", p->server->port);
 	say(p, line);
-	loop_run(p->loop);
+	net_loop_run(p->loop);
 	event_free(term);
 	event_free(interrupt);
 	return true;
@@ -263,7 +263,7 @@ static bool run(struct program *p, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct program p = { .ready_fd = -1,
+	struct locald_program p = { .ready_fd = -1,
 		.lock_fd = -1,
 		.opts = { .daemon_auth = true, .is_isolated = true, .warm_replicas = 2 } };
 	struct err err = { 0 };
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 		status = (int)err_exit_status(&err);
 	}
 	server_free(p.server);
-	loop_free(p.loop);
+	net_loop_free(p.loop);
 	free(p.state_dir);
 	return status;
 }

@@ -6,4 +6,4 @@
 #include <stdbool.h>
 
 /* Adds causes for bad labels, annotations, ownerReferences and finalizers. */
-void metadata_check(const cJSON *object, cJSON *causes);
+void store_metadata_check(const cJSON *object, cJSON *causes);

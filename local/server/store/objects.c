@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct objects_how own_writes = { .validation = OBJECTS_IGNORE };
+static const struct store_objects_how own_writes = { .validation = OBJECTS_IGNORE };
 
-bool objects_is_terminating(const struct object *o)
+bool store_objects_is_terminating(const struct store_object *o)
 {
 	return json_str(o->json, "metadata", "deletionTimestamp", NULL) != NULL;
 }
 
-void objects_set_string(cJSON *object, const char *key, const char *value)
+void store_objects_set_string(cJSON *object, const char *key, const char *value)
 {
 	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
 	if (value)
@@ -34,7 +34,7 @@ void objects_set_string(cJSON *object, const char *key, const char *value)
 static void set_now(cJSON *metadata, const char *key)
 {
 	char date[CLOCK_RFC3339_BYTES];
-	objects_set_string(metadata, key, clock_format_rfc3339(clock_wall_ns(), 0, date));
+	store_objects_set_string(metadata, key, clock_format_rfc3339(clock_wall_ns(), 0, date));
 }
 
 static void keep_item(cJSON *into, const cJSON *from, const char *key)
@@ -52,7 +52,7 @@ static void move_first(cJSON *from, cJSON *to)
 }
 
 /* Makes apiVersion and kind the first fields and right; complains if the body says otherwise. */
-static cJSON *check_type(const struct resource *r, cJSON *body)
+static cJSON *check_type(const struct store_resource *r, cJSON *body)
 {
 	char wanted[K8S_API_VERSION_BYTES];
 	const char *version = json_str(body, "apiVersion", NULL);
@@ -60,7 +60,7 @@ static cJSON *check_type(const struct resource *r, cJSON *body)
 	k8s_api_version(r->api, wanted);
 	if ((kind && strcmp(kind, r->api->kind) != 0) ||
 		(version && strcmp(version, wanted) != 0))
-		return status_bad_request(
+		return store_status_bad_request(
 			"the object provided is unrecognized (must be of type %s): it says %.100s,"
 			" Kind=%.100s",
 			r->api->kind, version ? version : "", kind ? kind : "");
@@ -77,8 +77,8 @@ static cJSON *check_type(const struct resource *r, cJSON *body)
 	return NULL;
 }
 
-static cJSON *report_unknown(
-	const struct resource *r, const struct objects_how *how, const cJSON *unknown)
+static cJSON *report_unknown(const struct store_resource *r,
+	const struct store_objects_how *how, const cJSON *unknown)
 {
 	const cJSON *u;
 	struct str text;
@@ -98,8 +98,9 @@ static cJSON *report_unknown(
 		}
 	}
 	if (how->validation == OBJECTS_STRICT)
-		status = status_bad_request("%s in version \"%s\" cannot be handled as a %s:"
-					    " strict decoding error: %s",
+		status = store_status_bad_request(
+			"%s in version \"%s\" cannot be handled as a %s:"
+			" strict decoding error: %s",
 			r->api->kind, r->api->version, r->api->kind, text.p);
 	str_deinit(&text);
 	return status;
@@ -107,52 +108,53 @@ static cJSON *report_unknown(
 
 /* The rules of a kind that a schema cannot say. */
 static void check_rules(
-	const struct resource *r, const cJSON *old, const cJSON *body, cJSON *causes)
+	const struct store_resource *r, const cJSON *old, const cJSON *body, cJSON *causes)
 {
 	if (old && r->kind == KIND_SANDBOX) {
 		const cJSON *was = json_get(old, "spec", "volumeClaimTemplates", NULL);
 		const cJSON *is = json_get(body, "spec", "volumeClaimTemplates", NULL);
 		if ((was == NULL) != (is == NULL) || (was && !cJSON_Compare(was, is, true)))
-			status_add_cause(causes, "FieldValueInvalid", "spec",
+			store_status_add_cause(causes, "FieldValueInvalid", "spec",
 				"Invalid value: volumeClaimTemplates is immutable");
 	}
 }
 
 /* Schema, metadata and kind rules in one go. */
-static cJSON *validate(
-	const struct resource *r, const cJSON *old, cJSON *body, const struct objects_how *how)
+static cJSON *validate(const struct store_resource *r, const cJSON *old, cJSON *body,
+	const struct store_objects_how *how)
 {
-	struct schema_check check;
+	struct store_schema_check check;
 	const char *name;
-	schema_check(&check, r->schema, body);
+	store_schema_check(&check, r->schema, body);
 	cJSON *status = report_unknown(r, how, check.unknown);
 	if (!status) {
-		metadata_check(body, check.causes);
+		store_metadata_check(body, check.causes);
 		check_rules(r, old, body, check.causes);
 		name = json_str(body, "metadata", "name", NULL);
 		if (check.causes->child) {
-			status = status_invalid(r, name ? name : "", check.causes);
+			status = store_status_invalid(r, name ? name : "", check.causes);
 			check.causes = NULL;
 		}
 	}
-	schema_check_deinit(&check);
+	store_schema_check_deinit(&check);
 	return status;
 }
 
-cJSON *objects_system_status(const struct err *err)
+cJSON *store_objects_system_status(const struct err *err)
 {
 	if (err->code == ERR_KUBE_QUOTA)
-		return status_new(403, "Forbidden", "exceeded quota: objects, %s", err->msg);
+		return store_status_new(
+			403, "Forbidden", "exceeded quota: objects, %s", err->msg);
 	if (err->code == ERR_KUBE_INVALID)
-		return status_new(422, "Invalid", "%s", err->msg);
+		return store_status_new(422, "Invalid", "%s", err->msg);
 	if (err->code == ERR_KUBE_TOO_LARGE)
-		return status_new(413, "RequestEntityTooLarge", "%s", err->msg);
-	return status_new(500, "InternalError", "Internal error occurred: %s", err->msg);
+		return store_status_new(413, "RequestEntityTooLarge", "%s", err->msg);
+	return store_status_new(500, "InternalError", "Internal error occurred: %s", err->msg);
 }
 
-static struct object *unstored(const struct resource *r, cJSON *json, int64_t rv)
+static struct store_object *unstored(const struct store_resource *r, cJSON *json, int64_t rv)
 {
-	struct object *o = x_calloc(1, sizeof *o);
+	struct store_object *o = x_calloc(1, sizeof *o);
 	o->refs = 1;
 	o->kind = r->kind;
 	o->rv = rv;
@@ -163,45 +165,45 @@ static struct object *unstored(const struct resource *r, cJSON *json, int64_t rv
 	return o;
 }
 
-static cJSON *write_out(struct store *s, const struct resource *r, cJSON *body,
-	const struct objects_how *how, int64_t rv, struct object **out)
+static cJSON *write_out(struct store *s, const struct store_resource *r, cJSON *body,
+	const struct store_objects_how *how, int64_t rv, struct store_object **out)
 {
 	struct err err = { 0 };
 	if (how->dry_run) {
-		struct object *o = unstored(r, body, rv);
+		struct store_object *o = unstored(r, body, rv);
 		if (out)
 			*out = o;
 		else
-			object_unref(o);
+			store_object_unref(o);
 		return NULL;
 	}
-	struct object *o = store_write(s, r->kind, body, &err);
+	struct store_object *o = store_write(s, r->kind, body, &err);
 	if (!o)
-		return objects_system_status(&err);
+		return store_objects_system_status(&err);
 	if (out)
-		*out = object_ref(o);
+		*out = store_object_ref(o);
 	return NULL;
 }
 
 static cJSON *check_namespace(
-	struct store *s, const struct resource *r, const char *ns, const char *name)
+	struct store *s, const struct store_resource *r, const char *ns, const char *name)
 {
 	if (!r->api->is_namespaced)
 		return NULL;
-	struct object *o = store_get(s, KIND_NAMESPACE, "", ns);
+	struct store_object *o = store_get(s, KIND_NAMESPACE, "", ns);
 	if (!o)
-		return status_not_found(resource_of(KIND_NAMESPACE), ns);
-	if (!objects_is_terminating(o))
+		return store_status_not_found(store_resource_of(KIND_NAMESPACE), ns);
+	if (!store_objects_is_terminating(o))
 		return NULL;
-	cJSON *status = status_about(
-		status_new(403, "Forbidden",
+	cJSON *status = store_status_about(
+		store_status_new(403, "Forbidden",
 			"%s \"%s\" is forbidden: unable to create new content in namespace %s"
 			" because it is being terminated",
 			r->api->plural, name, ns),
 		r, name);
 	cJSON *causes = cJSON_AddArrayToObject(
 		cJSON_GetObjectItemCaseSensitive(status, "details"), "causes");
-	status_add_cause(causes, "NamespaceTerminating", "metadata.namespace",
+	store_status_add_cause(causes, "NamespaceTerminating", "metadata.namespace",
 		"namespace %s is being terminated", ns);
 	return status;
 }
@@ -225,11 +227,11 @@ static void generate_name(cJSON *metadata, const char *prefix)
 	for (int i = 0; i < 5; i++)
 		name[n + i] = letters[random[i] % (sizeof letters - 1)];
 	name[n + 5] = '\0';
-	objects_set_string(metadata, "name", name);
+	store_objects_set_string(metadata, "name", name);
 }
 
 static cJSON *check_name(
-	struct store *s, const struct resource *r, const char *ns, cJSON *metadata)
+	struct store *s, const struct store_resource *r, const char *ns, cJSON *metadata)
 {
 	const char *name = json_str(metadata, "name", NULL);
 	const char *prefix = json_str(metadata, "generateName", NULL);
@@ -243,22 +245,22 @@ static cJSON *check_name(
 		}
 	}
 	if (!name || !*name)
-		status_add_cause(causes, "FieldValueRequired", "metadata.name",
+		store_status_add_cause(causes, "FieldValueRequired", "metadata.name",
 			"Required value: name or generateName is required");
 	else if (!k8s_is_dns_subdomain(name, strlen(name)))
-		status_add_cause(causes, "FieldValueInvalid", "metadata.name",
+		store_status_add_cause(causes, "FieldValueInvalid", "metadata.name",
 			"Invalid value: \"%.253s\": a lowercase RFC 1123 subdomain must consist of"
 			" lower case alphanumeric characters, '-' or '.', and must start and end"
 			" with an alphanumeric character",
 			name);
 	if (causes->child)
-		return status_invalid(r, name ? name : "", causes);
+		return store_status_invalid(r, name ? name : "", causes);
 	cJSON_Delete(causes);
 	return NULL;
 }
 
-cJSON *objects_create(struct store *s, const struct resource *r, const char *ns, cJSON *body,
-	const struct objects_how *how, struct object **out)
+cJSON *store_objects_create(struct store *s, const struct store_resource *r, const char *ns,
+	cJSON *body, const struct store_objects_how *how, struct store_object **out)
 {
 	char uid[37];
 	const char *given;
@@ -266,22 +268,22 @@ cJSON *objects_create(struct store *s, const struct resource *r, const char *ns,
 	cJSON *status = check_type(r, body);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
 	if (!status && metadata && !cJSON_IsObject(metadata))
-		status = status_bad_request("metadata must be an object");
+		status = store_status_bad_request("metadata must be an object");
 	if (status)
 		goto fail;
 	if (!metadata)
 		metadata = cJSON_AddObjectToObject(body, "metadata");
 	given = json_str(metadata, "namespace", NULL);
 	if (r->api->is_namespaced && given && *given && strcmp(given, ns) != 0) {
-		status =
-			status_bad_request("the namespace of the provided object does not match"
-					   " the namespace sent on the request");
+		status = store_status_bad_request(
+			"the namespace of the provided object does not match"
+			" the namespace sent on the request");
 		goto fail;
 	}
-	objects_set_string(metadata, "namespace", r->api->is_namespaced ? ns : NULL);
+	store_objects_set_string(metadata, "namespace", r->api->is_namespaced ? ns : NULL);
 	given = json_str(metadata, "resourceVersion", NULL);
 	if (given && *given && strcmp(given, "0") != 0) {
-		status = status_new(400, "BadRequest",
+		status = store_status_new(400, "BadRequest",
 			"resourceVersion should not be set on objects to be created");
 		goto fail;
 	}
@@ -300,13 +302,13 @@ cJSON *objects_create(struct store *s, const struct resource *r, const char *ns,
 	status = validate(r, NULL, body, how);
 	if (status)
 		goto fail;
-	struct object *old = store_get(s, r->kind, ns, json_str(metadata, "name", NULL));
+	struct store_object *old = store_get(s, r->kind, ns, json_str(metadata, "name", NULL));
 	if (old) {
-		status = status_exists(r, old->name, objects_is_terminating(old));
+		status = store_status_exists(r, old->name, store_objects_is_terminating(old));
 		goto fail;
 	}
 	new_uid(uid);
-	objects_set_string(metadata, "uid", uid);
+	store_objects_set_string(metadata, "uid", uid);
 	set_now(metadata, "creationTimestamp");
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "generation");
 	if (r->is_custom)
@@ -317,8 +319,8 @@ fail:
 	return status;
 }
 
-static cJSON *check_identity(
-	const struct resource *r, const struct object *old, const cJSON *body, bool needs_rv)
+static cJSON *check_identity(const struct store_resource *r, const struct store_object *old,
+	const cJSON *body, bool needs_rv)
 {
 	const char *name = json_str(body, "metadata", "name", NULL);
 	const char *ns = json_str(body, "metadata", "namespace", NULL);
@@ -326,31 +328,33 @@ static cJSON *check_identity(
 	const char *rv = json_str(body, "metadata", "resourceVersion", NULL);
 	const char *current = json_str(old->json, "metadata", "resourceVersion", NULL);
 	if (name && strcmp(name, old->name) != 0)
-		return status_bad_request(
+		return store_status_bad_request(
 			"the name of the object (%.253s) does not match the name"
 			" on the URL (%s)",
 			name, old->name);
 	if (ns && *ns && strcmp(ns, old->ns) != 0)
-		return status_bad_request("the namespace of the object (%.253s) does not match"
-					  " the namespace on the URL (%s)",
+		return store_status_bad_request(
+			"the namespace of the object (%.253s) does not match"
+			" the namespace on the URL (%s)",
 			ns, old->ns);
 	if (uid && *uid && strcmp(uid, old->uid) != 0)
-		return status_conflict(r, old->name,
+		return store_status_conflict(r, old->name,
 			"Precondition failed: UID in precondition differs from UID in object meta");
 	if (rv && *rv && strcmp(rv, current) != 0)
-		return status_conflict(r, old->name,
+		return store_status_conflict(r, old->name,
 			"the object has been modified; please apply your changes to the latest"
 			" version and try again");
 	if (needs_rv && (!rv || !*rv)) {
 		cJSON *causes = cJSON_CreateArray();
-		status_add_cause(causes, "FieldValueInvalid", "metadata.resourceVersion",
+		store_status_add_cause(causes, "FieldValueInvalid", "metadata.resourceVersion",
 			"Invalid value: 0: must be specified for an update");
-		return status_invalid(r, old->name, causes);
+		return store_status_invalid(r, old->name, causes);
 	}
 	return NULL;
 }
 
-void objects_bump_generation(const struct resource *r, const cJSON *old, cJSON *body)
+void store_objects_bump_generation(
+	const struct store_resource *r, const cJSON *old, cJSON *body)
 {
 	if (!r->is_custom)
 		return;
@@ -362,8 +366,9 @@ void objects_bump_generation(const struct resource *r, const cJSON *old, cJSON *
 	cJSON_AddNumberToObject(metadata, "generation", (double)generation);
 }
 
-cJSON *objects_update(struct store *s, const struct resource *r, struct object *old,
-	cJSON *body, enum objects_part part, const struct objects_how *how, struct object **out)
+cJSON *store_objects_update(struct store *s, const struct store_resource *r,
+	struct store_object *old, cJSON *body, enum store_objects_part part,
+	const struct store_objects_how *how, struct store_object **out)
 {
 	static const char *const server_owned[] = { "name", "namespace", "uid",
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -395,26 +400,26 @@ cJSON *objects_update(struct store *s, const struct resource *r, struct object *
 	status = validate(r, old->json, body, how);
 	if (status)
 		goto fail;
-	objects_bump_generation(r, old->json, body);
+	store_objects_bump_generation(r, old->json, body);
 	if (cJSON_Compare(old->json, body, true)) {
 		cJSON_Delete(body);
 		if (out)
-			*out = object_ref(old);
+			*out = store_object_ref(old);
 		return NULL;
 	}
 	/* the last finalizer of a deleted object has gone */
 	bool gone = json_str(metadata, "deletionTimestamp", NULL) && r->kind != KIND_POD &&
 		    r->kind != KIND_NAMESPACE &&
 		    cJSON_GetArraySize(json_get(metadata, "finalizers", NULL)) == 0;
-	struct object *written = NULL;
+	struct store_object *written = NULL;
 	status = write_out(s, r, body, how, old->rv, &written);
 	if (!status && gone && !how->dry_run) {
 		struct err err = { 0 };
 		if (!store_remove(s, store_get(s, r->kind, written->ns, written->name), &err))
-			status = objects_system_status(&err);
+			status = store_objects_system_status(&err);
 	}
 	if (status || !out)
-		object_unref(written);
+		store_object_unref(written);
 	else
 		*out = written;
 	return status;

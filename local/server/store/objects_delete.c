@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-bool objects_has_finalizer(const cJSON *json, const char *name)
+bool store_objects_has_finalizer(const cJSON *json, const char *name)
 {
 	const cJSON *f;
 	cJSON_ArrayForEach(f, json_get(json, "metadata", "finalizers", NULL))
@@ -21,12 +21,12 @@ bool objects_has_finalizer(const cJSON *json, const char *name)
 	return false;
 }
 
-void objects_set_finalizer(cJSON *json, const char *name, bool present)
+void store_objects_set_finalizer(cJSON *json, const char *name, bool present)
 {
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(metadata, "finalizers");
 	if (present) {
-		if (objects_has_finalizer(json, name))
+		if (store_objects_has_finalizer(json, name))
 			return;
 		if (!list)
 			list = cJSON_AddArrayToObject(metadata, "finalizers");
@@ -42,8 +42,8 @@ void objects_set_finalizer(cJSON *json, const char *name, bool present)
 		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "finalizers");
 }
 
-static cJSON *check_preconditions(
-	const struct resource *r, const struct object *o, const struct objects_delete *how)
+static cJSON *check_preconditions(const struct store_resource *r, const struct store_object *o,
+	const struct store_objects_delete *how)
 {
 	struct str why;
 	cJSON *status = NULL;
@@ -60,13 +60,14 @@ static cJSON *check_preconditions(
 			" ResourceVersion in record (%s). The object might have been modified",
 			how->resource_version, rv);
 	if (why.n > 0)
-		status = status_conflict(r, o->name, why.p);
+		status = store_status_conflict(r, o->name, why.p);
 	str_deinit(&why);
 	return status;
 }
 
-cJSON *objects_delete(struct store *s, const struct resource *r, struct object *o,
-	const struct objects_delete *how, struct object **kept)
+cJSON *store_objects_delete(struct store *s, const struct store_resource *r,
+	struct store_object *o, const struct store_objects_delete *how,
+	struct store_object **kept)
 {
 	struct err err = { 0 };
 	cJSON *status = check_preconditions(r, o, how);
@@ -74,23 +75,23 @@ cJSON *objects_delete(struct store *s, const struct resource *r, struct object *
 	if (status || how->dry_run)
 		return status;
 	if (r->kind == KIND_NAMESPACE && strcmp(o->name, "default") == 0)
-		return status_about(
-			status_new(403, "Forbidden",
+		return store_status_about(
+			store_status_new(403, "Forbidden",
 				"namespaces \"default\" is forbidden: this namespace may"
 				" not be deleted"),
 			r, o->name);
 	cJSON *body = cJSON_Duplicate(o->json, true);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
 	if (how->policy == OBJECTS_FOREGROUND)
-		objects_set_finalizer(body, OBJECTS_FINALIZER_FOREGROUND, true);
+		store_objects_set_finalizer(body, OBJECTS_FINALIZER_FOREGROUND, true);
 	if (how->policy == OBJECTS_ORPHAN)
-		objects_set_finalizer(body, OBJECTS_FINALIZER_ORPHAN, true);
+		store_objects_set_finalizer(body, OBJECTS_FINALIZER_ORPHAN, true);
 	/* a pod is held by its daemon, a namespace by its content */
 	bool held = cJSON_GetArraySize(json_get(metadata, "finalizers", NULL)) > 0 ||
 		    r->kind == KIND_POD || r->kind == KIND_NAMESPACE;
 	if (!held) {
 		cJSON_Delete(body);
-		return store_remove(s, o, &err) ? NULL : objects_system_status(&err);
+		return store_remove(s, o, &err) ? NULL : store_objects_system_status(&err);
 	}
 	if (!json_str(metadata, "deletionTimestamp", NULL)) {
 		int64_t grace = how->grace_seconds >= 0 ? how->grace_seconds
@@ -99,25 +100,25 @@ cJSON *objects_delete(struct store *s, const struct resource *r, struct object *
 						  "terminationGracePeriodSeconds", NULL)
 					: 0;
 		char date[CLOCK_RFC3339_BYTES];
-		objects_set_string(metadata, "deletionTimestamp",
+		store_objects_set_string(metadata, "deletionTimestamp",
 			clock_format_rfc3339(clock_wall_ns() + grace * 1000000000, 0, date));
 		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "deletionGracePeriodSeconds");
 		cJSON_AddNumberToObject(metadata, "deletionGracePeriodSeconds", (double)grace);
 		if (r->kind == KIND_NAMESPACE) {
 			cJSON_DeleteItemFromObjectCaseSensitive(body, "status");
-			objects_set_string(cJSON_AddObjectToObject(body, "status"), "phase",
-				"Terminating");
+			store_objects_set_string(cJSON_AddObjectToObject(body, "status"),
+				"phase", "Terminating");
 		}
-		objects_bump_generation(r, o->json, body);
+		store_objects_bump_generation(r, o->json, body);
 	}
 	if (cJSON_Compare(body, o->json, true)) {
 		cJSON_Delete(body);
-		*kept = object_ref(o);
+		*kept = store_object_ref(o);
 		return NULL;
 	}
-	struct object *marked = store_write(s, r->kind, body, &err);
+	struct store_object *marked = store_write(s, r->kind, body, &err);
 	if (!marked)
-		return objects_system_status(&err);
-	*kept = object_ref(marked);
+		return store_objects_system_status(&err);
+	*kept = store_object_ref(marked);
 	return NULL;
 }

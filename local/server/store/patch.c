@@ -12,7 +12,7 @@
 
 enum { MAX_OPERATIONS = 10000, MAX_COPIED_NODES = 200000 };
 
-cJSON *patch_merge(cJSON *target, const cJSON *patch)
+cJSON *store_patch_merge(cJSON *target, const cJSON *patch)
 {
 	const cJSON *field;
 	if (!cJSON_IsObject(patch)) {
@@ -29,12 +29,13 @@ cJSON *patch_merge(cJSON *target, const cJSON *patch)
 		if (cJSON_IsNull(field))
 			cJSON_Delete(old);
 		else
-			cJSON_AddItemToObject(target, field->string, patch_merge(old, field));
+			cJSON_AddItemToObject(
+				target, field->string, store_patch_merge(old, field));
 	}
 	return target;
 }
 
-cJSON *patch_three_way(const cJSON *last, const cJSON *to)
+cJSON *store_patch_three_way(const cJSON *last, const cJSON *to)
 {
 	const cJSON *field;
 	if (!cJSON_IsObject(to))
@@ -45,7 +46,7 @@ cJSON *patch_three_way(const cJSON *last, const cJSON *to)
 		const cJSON *was = cJSON_IsObject(last) ? cJSON_GetObjectItemCaseSensitive(
 								  last, field->string)
 							: NULL;
-		cJSON_AddItemToObject(patch, field->string, patch_three_way(was, field));
+		cJSON_AddItemToObject(patch, field->string, store_patch_three_way(was, field));
 	}
 	if (cJSON_IsObject(last)) {
 		cJSON_ArrayForEach(field, last)
@@ -279,7 +280,7 @@ static bool apply_one(cJSON **doc, const cJSON *operation, size_t *copied, struc
 	return err_set(err, ERR_KUBE_BAD_REQUEST, "JSON patch: unknown op %.40s", op);
 }
 
-bool patch_json(cJSON **doc, const cJSON *operations, struct err *err)
+bool store_patch_json(cJSON **doc, const cJSON *operations, struct err *err)
 {
 	const cJSON *operation;
 	size_t copied = 0;

@@ -8,10 +8,10 @@
 struct err;
 
 /* Returns the patched tree; target is taken (may be NULL), patch is read. */
-cJSON *patch_merge(cJSON *target_take, const cJSON *patch);
+cJSON *store_patch_merge(cJSON *target_take, const cJSON *patch);
 /* Applies all operations or none. *doc may be replaced. ERR_KUBE_INVALID if an operation does not apply (a
  * `test` that fails too), ERR_KUBE_BAD_REQUEST if the patch is malformed. At most 10,000 operations. */
-bool patch_json(cJSON **doc, const cJSON *operations, struct err *err);
+bool store_patch_json(cJSON **doc, const cJSON *operations, struct err *err);
 /* What must change so that `from` becomes `to`, as a merge patch that touches only keys of `last`
  * (removed in `to`) and of `to`: the three-way form that apply needs. */
-cJSON *patch_three_way(const cJSON *last, const cJSON *to);
+cJSON *store_patch_three_way(const cJSON *last, const cJSON *to);

@@ -235,18 +235,18 @@ static void cell_lease_holder(const cJSON *o, cJSON *cells)
 		"Age", "string", "Time since the creation of the object.", 0, cell_age         \
 	}
 
-static const struct column claim_columns[] = { NAME,
+static const struct store_column claim_columns[] = { NAME,
 	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
 	{ "Sandbox", "string", "The bound Sandbox.", 0, cell_claim_sandbox },
 	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
-static const struct column template_columns[] = { NAME, AGE };
-static const struct column pool_columns[] = { NAME,
+static const struct store_column template_columns[] = { NAME, AGE };
+static const struct store_column pool_columns[] = { NAME,
 	{ "Ready", "integer", "Sandboxes that are ready.", 0, cell_pool_ready },
 	{ "Desired", "integer", "Sandboxes wanted.", 0, cell_pool_desired }, AGE };
-static const struct column sandbox_columns[] = { NAME,
+static const struct store_column sandbox_columns[] = { NAME,
 	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
 	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
-static const struct column pod_columns[] = { NAME,
+static const struct store_column pod_columns[] = { NAME,
 	{ "Ready", "string", "Ready containers of all.", 0, cell_pod_ready },
 	{ "Status", "string", "Phase, or the reason of a container.", 0, cell_pod_status },
 	{ "Restarts", "string", "Restarts of all containers.", 0, cell_pod_restarts }, AGE,
@@ -254,18 +254,18 @@ static const struct column pod_columns[] = { NAME,
 	{ "Node", "string", "Where it runs.", 1, cell_pod_node },
 	{ "Nominated Node", "string", "Always none.", 1, cell_none },
 	{ "Readiness Gates", "string", "Always none.", 1, cell_none } };
-static const struct column service_columns[] = { NAME,
+static const struct store_column service_columns[] = { NAME,
 	{ "Type", "string", "Type of the service.", 0, cell_service_type },
 	{ "Cluster-IP", "string", "Cluster address.", 0, cell_service_ip },
 	{ "External-IP", "string", "Always none.", 0, cell_none },
 	{ "Port(s)", "string", "Ports.", 0, cell_service_ports }, AGE };
-static const struct column pvc_columns[] = { NAME,
+static const struct store_column pvc_columns[] = { NAME,
 	{ "Status", "string", "Phase.", 0, cell_phase },
 	{ "Volume", "string", "Folder that backs it.", 0, cell_pvc_volume },
 	{ "Capacity", "string", "Size asked for.", 0, cell_pvc_capacity }, AGE };
-static const struct column namespace_columns[] = { NAME,
+static const struct store_column namespace_columns[] = { NAME,
 	{ "Status", "string", "Phase.", 0, cell_phase }, AGE };
-static const struct column event_columns[] = {
+static const struct store_column event_columns[] = {
 	{ "Last Seen", "string", "Age of the last occurrence.", 0, cell_event_last_seen },
 	{ "Type", "string", "Normal or Warning.", 0, cell_event_type },
 	{ "Reason", "string", "Why.", 0, cell_event_reason },
@@ -273,12 +273,12 @@ static const struct column event_columns[] = {
 	{ "Message", "string", "In words.", 0, cell_event_message },
 	{ "Name", "string", "Name of the event.", 1, cell_name }
 };
-static const struct column lease_columns[] = { NAME,
+static const struct store_column lease_columns[] = { NAME,
 	{ "Holder", "string", "Who holds it.", 0, cell_lease_holder }, AGE };
 
 #define COLUMNS(c) .columns = c, .n_columns = sizeof c / sizeof c[0]
 
-const struct resource resource_table[] = {
+const struct store_resource store_resource_table[] = {
 	{ KIND_NAMESPACE, &k8s_namespaces, "namespace", "ns", NULL, "Namespace",
 		COLUMNS(namespace_columns) },
 	{ KIND_POD, &k8s_pods, "pod", "po", "all", "Pod", .has_status = true,
@@ -301,12 +301,14 @@ const struct resource resource_table[] = {
 	{ KIND_EVENT, &k8s_events_events, "event", "ev", NULL, "EventsV1Event", .is_view = true,
 		COLUMNS(event_columns) },
 };
-const size_t resource_count = sizeof resource_table / sizeof resource_table[0];
+const size_t store_resource_count =
+	sizeof store_resource_table / sizeof store_resource_table[0];
 
-const struct resource *resource_find(const char *group, const char *version, const char *plural)
+const struct store_resource *store_resource_find(
+	const char *group, const char *version, const char *plural)
 {
-	for (size_t i = 0; i < resource_count; i++) {
-		const struct resource *r = &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++) {
+		const struct store_resource *r = &store_resource_table[i];
 		if (strcmp(r->api->group, group) == 0 &&
 			strcmp(r->api->version, version) == 0 &&
 			strcmp(r->api->plural, plural) == 0)
@@ -315,28 +317,30 @@ const struct resource *resource_find(const char *group, const char *version, con
 	return NULL;
 }
 
-const struct resource *resource_of(enum kind kind)
+const struct store_resource *store_resource_of(enum store_kind kind)
 {
-	for (size_t i = 0; i < resource_count; i++)
-		if (resource_table[i].kind == kind && !resource_table[i].is_view)
-			return &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++)
+		if (store_resource_table[i].kind == kind && !store_resource_table[i].is_view)
+			return &store_resource_table[i];
 	return NULL;
 }
 
-const struct resource *resource_of_object(const char *api_version, const char *kind_name)
+const struct store_resource *store_resource_of_object(
+	const char *api_version, const char *kind_name)
 {
 	char text[K8S_API_VERSION_BYTES];
-	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].api->kind, kind_name) == 0 &&
-			strcmp(k8s_api_version(resource_table[i].api, text), api_version) == 0)
-			return &resource_table[i];
+	for (size_t i = 0; i < store_resource_count; i++)
+		if (strcmp(store_resource_table[i].api->kind, kind_name) == 0 &&
+			strcmp(k8s_api_version(store_resource_table[i].api, text),
+				api_version) == 0)
+			return &store_resource_table[i];
 	return NULL;
 }
 
-bool resource_has_group(const char *group)
+bool store_resource_has_group(const char *group)
 {
-	for (size_t i = 0; i < resource_count; i++)
-		if (strcmp(resource_table[i].api->group, group) == 0)
+	for (size_t i = 0; i < store_resource_count; i++)
+		if (strcmp(store_resource_table[i].api->group, group) == 0)
 			return true;
 	return false;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* What is stored, as numbers in the database: only add at the end. Two resources may show one kind: core/v1 and events.k8s.io/v1 events. */
-enum kind {
+enum store_kind {
 	KIND_CLAIM,
 	KIND_TEMPLATE,
 	KIND_POOL,
@@ -25,18 +25,18 @@ enum kind {
 };
 
 /* Adds one cell to cells. */
-typedef void column_fn(const cJSON *object, cJSON *cells);
+typedef void store_column_fn(const cJSON *object, cJSON *cells);
 
-struct column {
+struct store_column {
 	const char *name;
 	const char *type; /* string, integer, date */
 	const char *description;
 	int priority; /* 0 always, 1 with -o wide */
-	column_fn *cell;
+	store_column_fn *cell;
 };
 
-struct resource {
-	enum kind kind;
+struct store_resource {
+	enum store_kind kind;
 	const struct k8s_resource *api;
 	const char *singular;
 	const char *short_name; /* or NULL */
@@ -46,19 +46,20 @@ struct resource {
 	bool has_status; /* status is a subresource */
 	bool has_scale;
 	bool is_view; /* events.k8s.io: converted on the way in and out */
-	const struct column *columns;
+	const struct store_column *columns;
 	size_t n_columns;
 };
 
-extern const struct resource resource_table[];
-extern const size_t resource_count;
+extern const struct store_resource store_resource_table[];
+extern const size_t store_resource_count;
 
 /* NULL if it is not served. */
-const struct resource *resource_find(
+const struct store_resource *store_resource_find(
 	const char *group, const char *version, const char *plural);
 /* The row that shows a kind as it is stored. */
-const struct resource *resource_of(enum kind kind);
+const struct store_resource *store_resource_of(enum store_kind kind);
 /* The row for apiVersion and kind of an object or owner reference, or NULL. */
-const struct resource *resource_of_object(const char *api_version, const char *kind_name);
+const struct store_resource *store_resource_of_object(
+	const char *api_version, const char *kind_name);
 /* True if the group (any version) is served. */
-bool resource_has_group(const char *group);
+bool store_resource_has_group(const char *group);

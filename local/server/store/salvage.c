@@ -22,9 +22,9 @@ struct met {
 };
 
 struct salvage {
-	const struct salvage_callbacks *callbacks;
+	const struct store_salvage_callbacks *callbacks;
 	void *arg;
-	struct salvaged *out;
+	struct store_salvaged *out;
 	struct met *met;
 };
 
@@ -53,13 +53,13 @@ static void take_row(struct salvage *s, sqlite3_stmt *row)
 	struct slice bytes = { text, (size_t)sqlite3_column_bytes(row, 3) };
 	int64_t rv = 0;
 	cJSON *json = kind >= 0 && kind < KIND_COUNT && text
-			      ? sound_parse((enum kind)kind, bytes, NULL)
+			      ? store_sound_parse((enum store_kind)kind, bytes, NULL)
 			      : NULL;
 	s->out->n_rows++;
 	const char *version = json_str(json, "metadata", "resourceVersion", NULL);
 	if (version && num_parse_i64(version, 0, INT64_MAX, &rv) && rv > s->out->revision)
 		s->out->revision = rv;
-	if (!json || !s->callbacks->on_object(s->arg, (enum kind)kind, json))
+	if (!json || !s->callbacks->on_object(s->arg, (enum store_kind)kind, json))
 		s->out->n_unreadable++;
 }
 
@@ -106,8 +106,8 @@ static void read_meta(struct salvage *s, sqlite3 *db, const char *sql)
 	sqlite3_finalize(stmt);
 }
 
-void salvage_read(const char *path, const struct salvage_callbacks *callbacks, void *arg,
-	struct salvaged *out)
+void store_salvage_read(const char *path, const struct store_salvage_callbacks *callbacks,
+	void *arg, struct store_salvaged *out)
 {
 	static const char *const orders[] = {
 		"SELECT kind, ns, name, json FROM objects WHERE kind=? ORDER BY ns, name",
@@ -120,7 +120,7 @@ void salvage_read(const char *path, const struct salvage_callbacks *callbacks, v
 	struct salvage s = { .callbacks = callbacks, .arg = arg, .out = out };
 	struct met *m, *next;
 	sqlite3 *db = NULL;
-	*out = (struct salvaged){ 0 };
+	*out = (struct store_salvaged){ 0 };
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK) {
 		for (int i = 0; i < 2; i++)
 			read_deleted(&s, db, deleted_orders[i]);

@@ -13,33 +13,34 @@
 
 enum { PATH_BYTES = 1024, MAX_REPORTS = 64 };
 
-struct walk {
-	struct schema_check *out;
+struct store_walk {
+	struct store_schema_check *out;
 	struct str path;
 };
 
-const cJSON *schema_all(void)
+const cJSON *store_schema_all(void)
 {
 	static cJSON *all;
 	if (!all)
-		all = cJSON_ParseWithLength((const char *)schema_json, schema_json_bytes);
+		all = cJSON_ParseWithLength(
+			(const char *)store_schema_json, store_schema_json_bytes);
 	if (!all)
 		abort();
 	return all;
 }
 
-const cJSON *schema_find(const char *name)
+const cJSON *store_schema_find(const char *name)
 {
-	return cJSON_GetObjectItemCaseSensitive(schema_all(), name);
+	return cJSON_GetObjectItemCaseSensitive(store_schema_all(), name);
 }
 
-const cJSON *schema_resolve(const cJSON *schema)
+const cJSON *store_schema_resolve(const cJSON *schema)
 {
 	const char *ref = json_str(schema, "$ref", NULL);
 	if (!ref)
 		return schema;
 	const char *slash = strrchr(ref, '/');
-	return schema_find(slash ? slash + 1 : ref);
+	return store_schema_find(slash ? slash + 1 : ref);
 }
 
 static bool is_room(const cJSON *list)
@@ -47,13 +48,13 @@ static bool is_room(const cJSON *list)
 	return cJSON_GetArraySize(list) < MAX_REPORTS;
 }
 
-static void complain(struct walk *w, const char *reason, const char *what)
+static void complain(struct store_walk *w, const char *reason, const char *what)
 {
 	if (is_room(w->out->causes))
-		status_add_cause(w->out->causes, reason, w->path.p, "%s", what);
+		store_status_add_cause(w->out->causes, reason, w->path.p, "%s", what);
 }
 
-static void complain_type(struct walk *w, const cJSON *value, const char *wanted)
+static void complain_type(struct store_walk *w, const cJSON *value, const char *wanted)
 {
 	struct str text;
 	const char *got = cJSON_IsString(value)   ? "string"
@@ -77,7 +78,7 @@ static bool is_micro_time(const char *text)
 	return strspn(dot + 1, "0123456789") == 6;
 }
 
-static void check_string(struct walk *w, const cJSON *schema, const cJSON *value)
+static void check_string(struct store_walk *w, const cJSON *schema, const cJSON *value)
 {
 	const cJSON *choices = json_get(schema, "enum", NULL), *choice;
 	const char *format = json_str(schema, "format", NULL);
@@ -117,7 +118,7 @@ static void check_string(struct walk *w, const cJSON *schema, const cJSON *value
 	str_deinit(&message);
 }
 
-static void check_number(struct walk *w, const cJSON *schema, const cJSON *value)
+static void check_number(struct store_walk *w, const cJSON *schema, const cJSON *value)
 {
 	const char *format = json_str(schema, "format", NULL);
 	const cJSON *min = json_get(schema, "minimum", NULL);
@@ -145,10 +146,11 @@ static void check_number(struct walk *w, const cJSON *schema, const cJSON *value
 	str_deinit(&message);
 }
 
-static void check_value(struct walk *w, const cJSON *schema, cJSON *value);
+static void check_value(struct store_walk *w, const cJSON *schema, cJSON *value);
 
 /* Appends to the path, checks, and cuts the path back. */
-static void check_member(struct walk *w, const cJSON *schema, cJSON *value, const char *name)
+static void check_member(
+	struct store_walk *w, const cJSON *schema, cJSON *value, const char *name)
 {
 	size_t n = w->path.n;
 	if (name)
@@ -159,7 +161,7 @@ static void check_member(struct walk *w, const cJSON *schema, cJSON *value, cons
 	w->path.truncated = false;
 }
 
-static void check_unknown(struct walk *w, cJSON *object, cJSON *field)
+static void check_unknown(struct store_walk *w, cJSON *object, cJSON *field)
 {
 	struct str path;
 	str_init(&path, PATH_BYTES);
@@ -175,14 +177,14 @@ static void fill_defaults(const cJSON *properties, cJSON *object)
 	const cJSON *property;
 	cJSON_ArrayForEach(property, properties)
 	{
-		const cJSON *value = json_get(schema_resolve(property), "default", NULL);
+		const cJSON *value = json_get(store_schema_resolve(property), "default", NULL);
 		if (value && !cJSON_HasObjectItem(object, property->string))
 			cJSON_AddItemToObject(
 				object, property->string, cJSON_Duplicate(value, true));
 	}
 }
 
-static void check_object(struct walk *w, const cJSON *schema, cJSON *object)
+static void check_object(struct store_walk *w, const cJSON *schema, cJSON *object)
 {
 	const cJSON *properties = json_get(schema, "properties", NULL);
 	const cJSON *rest = json_get(schema, "additionalProperties", NULL);
@@ -218,7 +220,7 @@ static void check_object(struct walk *w, const cJSON *schema, cJSON *object)
 	}
 }
 
-static void check_array(struct walk *w, const cJSON *schema, cJSON *array)
+static void check_array(struct store_walk *w, const cJSON *schema, cJSON *array)
 {
 	const cJSON *items = json_get(schema, "items", NULL);
 	size_t n = w->path.n;
@@ -237,9 +239,9 @@ static void check_array(struct walk *w, const cJSON *schema, cJSON *array)
 	}
 }
 
-static void check_value(struct walk *w, const cJSON *schema, cJSON *value)
+static void check_value(struct store_walk *w, const cJSON *schema, cJSON *value)
 {
-	schema = schema_resolve(schema);
+	schema = store_schema_resolve(schema);
 	const char *type = json_str(schema, "type", NULL);
 	if (json_bool(schema, false, "x-kubernetes-int-or-string", NULL)) {
 		if (!cJSON_IsString(value) && !cJSON_IsNumber(value))
@@ -262,17 +264,17 @@ static void check_value(struct walk *w, const cJSON *schema, cJSON *value)
 		complain_type(w, value, type);
 }
 
-void schema_check(struct schema_check *out, const char *name, cJSON *object)
+void store_schema_check(struct store_schema_check *out, const char *name, cJSON *object)
 {
-	struct walk w = { .out = out };
+	struct store_walk w = { .out = out };
 	out->unknown = cJSON_CreateArray();
 	out->causes = cJSON_CreateArray();
 	str_init(&w.path, PATH_BYTES);
-	check_value(&w, schema_find(name), object);
+	check_value(&w, store_schema_find(name), object);
 	str_deinit(&w.path);
 }
 
-void schema_check_deinit(struct schema_check *out)
+void store_schema_check_deinit(struct store_schema_check *out)
 {
 	cJSON_Delete(out->unknown);
 	cJSON_Delete(out->causes);

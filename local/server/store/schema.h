@@ -8,18 +8,18 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-extern const unsigned char schema_json[];
-extern const unsigned long schema_json_bytes;
+extern const unsigned char store_schema_json[];
+extern const unsigned long store_schema_json_bytes;
 
 /* The whole set {name: schema}, parsed once; aborts if the program's own text is broken. */
-const cJSON *schema_all(void);
-const cJSON *schema_find(const char *name);       /* NULL if there is none */
-const cJSON *schema_resolve(const cJSON *schema); /* follows $ref */
+const cJSON *store_schema_all(void);
+const cJSON *store_schema_find(const char *name);       /* NULL if there is none */
+const cJSON *store_schema_resolve(const cJSON *schema); /* follows $ref */
 
-struct schema_check {
+struct store_schema_check {
 	cJSON *unknown; /* array of paths that the schema does not know (removed from the object) */
 	cJSON *causes; /* array of {reason, message, field} */
 };
-/* Removes nulls and unknown fields from object, fills defaults, and reports. Free with schema_check_deinit. */
-void schema_check(struct schema_check *out, const char *name, cJSON *object);
-void schema_check_deinit(struct schema_check *out);
+/* Removes nulls and unknown fields from object, fills defaults, and reports. Free with store_schema_check_deinit. */
+void store_schema_check(struct store_schema_check *out, const char *name, cJSON *object);
+void store_schema_check_deinit(struct store_schema_check *out);

@@ -16,7 +16,7 @@ static struct k8s_selector *checked(struct k8s_selector *selector, bool *ok, str
 	return selector;
 }
 
-struct k8s_selector *selector_parse_labels(const char *text, bool *ok, struct err *err)
+struct k8s_selector *store_selector_parse_labels(const char *text, bool *ok, struct err *err)
 {
 	*ok = true;
 	if (!text || !text[strspn(text, " \t\r\n")])
@@ -29,7 +29,7 @@ struct k8s_selector *selector_parse_labels(const char *text, bool *ok, struct er
 
 static bool is_supported_field(const void *arg, const char *field)
 {
-	const struct resource *r = arg;
+	const struct store_resource *r = arg;
 	static const char *const pod[] = { "status.phase", "spec.nodeName", "status.podIP",
 		"spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName", NULL };
 	static const char *const core_event[] = { "involvedObject.kind",
@@ -55,8 +55,8 @@ static bool is_supported_field(const void *arg, const char *field)
 	return false;
 }
 
-struct k8s_selector *selector_parse_fields(
-	const char *text, const struct resource *r, bool *ok, struct err *err)
+struct k8s_selector *store_selector_parse_fields(
+	const char *text, const struct store_resource *r, bool *ok, struct err *err)
 {
 	*ok = true;
 	if (!text || !*text)
@@ -70,7 +70,7 @@ static const char *label_of(const void *arg, const char *key)
 	return labels ? json_str(labels, key, NULL) : NULL;
 }
 
-bool selector_matches_labels(const struct k8s_selector *selector, const cJSON *object)
+bool store_selector_matches_labels(const struct k8s_selector *selector, const cJSON *object)
 {
 	return k8s_selector_matches(
 		selector, label_of, json_get(object, "metadata", "labels", NULL));
@@ -99,12 +99,12 @@ static const char *field_of(const void *arg, const char *key)
 	return field_value(arg, strcmp(key, "source") == 0 ? "source.component" : key);
 }
 
-bool selector_matches_fields(const struct k8s_selector *selector, const cJSON *object)
+bool store_selector_matches_fields(const struct k8s_selector *selector, const cJSON *object)
 {
 	return k8s_selector_matches(selector, field_of, object);
 }
 
-const char *selector_name(const struct k8s_selector *fields)
+const char *store_selector_name(const struct k8s_selector *fields)
 {
 	return k8s_selector_value(fields, "metadata.name");
 }

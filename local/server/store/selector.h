@@ -6,11 +6,11 @@
 #include "local/server/store/resource.h"
 
 /* NULL and *ok = true for an empty text. On failure *ok = false and ERR_KUBE_BAD_REQUEST. */
-struct k8s_selector *selector_parse_labels(const char *text, bool *ok, struct err *err);
+struct k8s_selector *store_selector_parse_labels(const char *text, bool *ok, struct err *err);
 /* A field that the resource does not support is an error, as on a real server. */
-struct k8s_selector *selector_parse_fields(
-	const char *text, const struct resource *r, bool *ok, struct err *err);
-bool selector_matches_labels(const struct k8s_selector *selector, const cJSON *object);
-bool selector_matches_fields(const struct k8s_selector *selector, const cJSON *object);
+struct k8s_selector *store_selector_parse_fields(
+	const char *text, const struct store_resource *r, bool *ok, struct err *err);
+bool store_selector_matches_labels(const struct k8s_selector *selector, const cJSON *object);
+bool store_selector_matches_fields(const struct k8s_selector *selector, const cJSON *object);
 /* The value that metadata.name must have, or NULL if it is free. */
-const char *selector_name(const struct k8s_selector *fields);
+const char *store_selector_name(const struct k8s_selector *fields);

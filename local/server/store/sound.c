@@ -76,10 +76,10 @@ static bool check_value(const cJSON *value, struct err *err)
 	return check_children(value, err);
 }
 
-static bool has_identity(enum kind kind, const cJSON *json, struct err *err)
+static bool has_identity(enum store_kind kind, const cJSON *json, struct err *err)
 {
 	static const char *const wanted[] = { "name", "uid", "namespace" };
-	int n = resource_of(kind)->api->is_namespaced ? 3 : 2;
+	int n = store_resource_of(kind)->api->is_namespaced ? 3 : 2;
 	for (int i = 0; i < n; i++) {
 		const char *text = json_str(json, "metadata", wanted[i], NULL);
 		if (!text || !*text)
@@ -89,7 +89,7 @@ static bool has_identity(enum kind kind, const cJSON *json, struct err *err)
 	return true;
 }
 
-cJSON *sound_parse(enum kind kind, struct slice text, struct err *err)
+cJSON *store_sound_parse(enum store_kind kind, struct slice text, struct err *err)
 {
 	cJSON *json = json_parse(text, err);
 	if (json && has_identity(kind, json, err))
@@ -98,10 +98,10 @@ cJSON *sound_parse(enum kind kind, struct slice text, struct err *err)
 	return NULL;
 }
 
-bool sound_check(const struct object *o, struct err *err)
+bool store_sound_check(const struct store_object *o, struct err *err)
 {
 	struct err why = { 0 };
-	cJSON *again = sound_parse(o->kind, (struct slice){ o->text, o->text_n }, &why);
+	cJSON *again = store_sound_parse(o->kind, (struct slice){ o->text, o->text_n }, &why);
 	if (!again)
 		return err_set(err,
 			why.code == ERR_LIMIT_RESPONSE && o->text_n > JSON_MAX_BYTES

@@ -7,6 +7,6 @@
 
 /* True if o can be loaded from its text and comes out the same: within the reader's limits of size and depth, names and
  * UID present, text valid UTF-8, numbers finite, no field twice. ERR_KUBE_INVALID, ERR_KUBE_TOO_LARGE. */
-bool sound_check(const struct object *o, struct err *err);
+bool store_sound_check(const struct store_object *o, struct err *err);
 /* An object from the text of a row of this kind, NULL with the reason. */
-cJSON *sound_parse(enum kind kind, struct slice text, struct err *err);
+cJSON *store_sound_parse(enum store_kind kind, struct slice text, struct err *err);

@@ -29,7 +29,7 @@ __attribute__((format(printf, 3, 0))) static cJSON *status_vnew(
 	return s;
 }
 
-cJSON *status_new(int code, const char *reason, const char *format, ...)
+cJSON *store_status_new(int code, const char *reason, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -38,7 +38,7 @@ cJSON *status_new(int code, const char *reason, const char *format, ...)
 	return s;
 }
 
-cJSON *status_bad_request(const char *format, ...)
+cJSON *store_status_bad_request(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -58,7 +58,7 @@ static void fill_details(cJSON *s, const char *name, const char *group, const ch
 		cJSON_AddStringToObject(details, "kind", kind);
 }
 
-cJSON *status_about(cJSON *s, const struct resource *r, const char *name)
+cJSON *store_status_about(cJSON *s, const struct store_resource *r, const char *name)
 {
 	fill_details(s, name, r ? r->api->group : NULL, r ? r->api->plural : NULL);
 	return s;
@@ -70,7 +70,7 @@ static void add_qualified(struct str *out, const char *kind, const char *group)
 	str_addf(out, "%s%s%s", kind, *group ? "." : "", group);
 }
 
-static cJSON *about_resource(int code, const char *reason, const struct resource *r,
+static cJSON *about_resource(int code, const char *reason, const struct store_resource *r,
 	const char *name, const char *before, const char *after)
 {
 	struct str text;
@@ -78,23 +78,23 @@ static cJSON *about_resource(int code, const char *reason, const struct resource
 	str_add(&text, before);
 	add_qualified(&text, r->api->plural, r->api->group);
 	str_addf(&text, " \"%s\"%s", name, after);
-	cJSON *s = status_about(status_new(code, reason, "%s", text.p), r, name);
+	cJSON *s = store_status_about(store_status_new(code, reason, "%s", text.p), r, name);
 	str_deinit(&text);
 	return s;
 }
 
-cJSON *status_not_found(const struct resource *r, const char *name)
+cJSON *store_status_not_found(const struct store_resource *r, const char *name)
 {
 	return about_resource(404, "NotFound", r, name, "", " not found");
 }
 
-cJSON *status_exists(const struct resource *r, const char *name, bool being_deleted)
+cJSON *store_status_exists(const struct store_resource *r, const char *name, bool being_deleted)
 {
 	return about_resource(409, "AlreadyExists", r, name,
 		being_deleted ? "object is being deleted: " : "", " already exists");
 }
 
-cJSON *status_conflict(const struct resource *r, const char *name, const char *why)
+cJSON *store_status_conflict(const struct store_resource *r, const char *name, const char *why)
 {
 	struct str after;
 	str_init(&after, MESSAGE_BYTES);
@@ -105,7 +105,7 @@ cJSON *status_conflict(const struct resource *r, const char *name, const char *w
 	return s;
 }
 
-void status_add_cause(
+void store_status_add_cause(
 	cJSON *causes, const char *reason, const char *field, const char *format, ...)
 {
 	struct str text;
@@ -122,7 +122,7 @@ void status_add_cause(
 	str_deinit(&text);
 }
 
-cJSON *status_invalid(const struct resource *r, const char *name, cJSON *causes)
+cJSON *store_status_invalid(const struct store_resource *r, const char *name, cJSON *causes)
 {
 	struct str text;
 	const cJSON *c;
@@ -137,14 +137,14 @@ cJSON *status_invalid(const struct resource *r, const char *name, cJSON *causes)
 	}
 	if (n > 1)
 		str_add(&text, "]");
-	cJSON *s = status_new(422, "Invalid", "%s", text.p);
+	cJSON *s = store_status_new(422, "Invalid", "%s", text.p);
 	str_deinit(&text);
 	fill_details(s, name, r->api->group, r->api->kind);
 	cJSON_AddItemToObject(cJSON_GetObjectItemCaseSensitive(s, "details"), "causes", causes);
 	return s;
 }
 
-int status_code(const cJSON *status)
+int store_status_code(const cJSON *status)
 {
 	return (int)json_int(status, 500, "code", NULL);
 }

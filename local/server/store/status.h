@@ -7,16 +7,18 @@
 
 #include <stdarg.h>
 
-cJSON *status_new(int code, const char *reason, const char *format, ...)
+cJSON *store_status_new(int code, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* With details.name, group and kind (the plural, as the API server does). r may be NULL. */
-cJSON *status_about(cJSON *status_take, const struct resource *r, const char *name);
-cJSON *status_not_found(const struct resource *r, const char *name);
-cJSON *status_exists(const struct resource *r, const char *name, bool being_deleted);
-cJSON *status_conflict(const struct resource *r, const char *name, const char *why);
-cJSON *status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
+cJSON *store_status_about(cJSON *status_take, const struct store_resource *r, const char *name);
+cJSON *store_status_not_found(const struct store_resource *r, const char *name);
+cJSON *store_status_exists(
+	const struct store_resource *r, const char *name, bool being_deleted);
+cJSON *store_status_conflict(const struct store_resource *r, const char *name, const char *why);
+cJSON *store_status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* 422 from a list of causes {reason, message, field} (taken). */
-cJSON *status_invalid(const struct resource *r, const char *name, cJSON *causes_take);
-void status_add_cause(cJSON *causes, const char *reason, const char *field, const char *format,
-	...) __attribute__((format(printf, 4, 5)));
-int status_code(const cJSON *status);
+cJSON *store_status_invalid(
+	const struct store_resource *r, const char *name, cJSON *causes_take);
+void store_status_add_cause(cJSON *causes, const char *reason, const char *field,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+int store_status_code(const cJSON *status);

@@ -19,17 +19,17 @@ enum { MAX_LISTENERS = 4 };
 
 struct uid_entry {
 	UT_hash_handle hh;
-	struct object *object;
+	struct store_object *object;
 	char uid[];
 };
 
 struct kind_list {
-	struct object **v;
+	struct store_object **v;
 	size_t n, capacity;
 };
 
 struct history_entry {
-	struct change change;
+	struct store_change change;
 	int64_t at_ms;
 };
 
@@ -51,13 +51,13 @@ struct store {
 	size_t n_listeners;
 };
 
-struct object *object_ref(struct object *o)
+struct store_object *store_object_ref(struct store_object *o)
 {
 	o->refs++;
 	return o;
 }
 
-void object_unref(struct object *o)
+void store_object_unref(struct store_object *o)
 {
 	if (!o || --o->refs > 0)
 		return;
@@ -66,9 +66,9 @@ void object_unref(struct object *o)
 	free(o);
 }
 
-static struct object *object_new_take(enum kind kind, int64_t rv, cJSON *json)
+static struct store_object *object_new_take(enum store_kind kind, int64_t rv, cJSON *json)
 {
-	struct object *o = x_calloc(1, sizeof *o);
+	struct store_object *o = x_calloc(1, sizeof *o);
 	o->refs = 1;
 	o->kind = kind;
 	o->rv = rv;
@@ -108,7 +108,7 @@ static void set_revision(cJSON *json, int64_t rv)
 
 /* ---- sorted arrays ---- */
 
-static int compare(const struct object *o, const char *ns, const char *name)
+static int compare(const struct store_object *o, const char *ns, const char *name)
 {
 	int c = strcmp(o->ns, ns);
 	return c ? c : strcmp(o->name, name);
@@ -128,7 +128,7 @@ static size_t lower_bound(const struct kind_list *l, const char *ns, const char 
 	return lo;
 }
 
-static void list_put(struct kind_list *l, struct object *o, struct object **before)
+static void list_put(struct kind_list *l, struct store_object *o, struct store_object **before)
 {
 	size_t i = lower_bound(l, o->ns, o->name);
 	if (i < l->n && compare(l->v[i], o->ns, o->name) == 0) {
@@ -137,8 +137,8 @@ static void list_put(struct kind_list *l, struct object *o, struct object **befo
 		return;
 	}
 	*before = NULL;
-	array_grow(&l->v, &l->capacity, l->n + 1, sizeof(struct object *));
-	memmove(l->v + i + 1, l->v + i, (l->n - i) * sizeof(struct object *));
+	array_grow(&l->v, &l->capacity, l->n + 1, sizeof(struct store_object *));
+	memmove(l->v + i + 1, l->v + i, (l->n - i) * sizeof(struct store_object *));
 	l->v[i] = o;
 	l->n++;
 }
@@ -148,11 +148,11 @@ static void list_drop(struct kind_list *l, const char *ns, const char *name)
 	size_t i = lower_bound(l, ns, name);
 	if (i >= l->n || compare(l->v[i], ns, name) != 0)
 		return;
-	memmove(l->v + i, l->v + i + 1, (l->n - i - 1) * sizeof(struct object *));
+	memmove(l->v + i, l->v + i + 1, (l->n - i - 1) * sizeof(struct store_object *));
 	l->n--;
 }
 
-static void uid_put(struct store *s, struct object *o)
+static void uid_put(struct store *s, struct store_object *o)
 {
 	struct uid_entry *e;
 	size_t n = strlen(o->uid);
@@ -186,13 +186,13 @@ static void forget_first(struct store *s)
 {
 	struct history_entry *e = entry_at(s, 0);
 	s->compacted = e->change.rv;
-	object_unref(e->change.now);
-	object_unref(e->change.before);
+	store_object_unref(e->change.now);
+	store_object_unref(e->change.before);
 	s->first = (s->first + 1) % s->history_max;
 	s->n--;
 }
 
-static void remember(struct store *s, const struct change *c)
+static void remember(struct store *s, const struct store_change *c)
 {
 	int64_t now = clock_mono_ms();
 	while (s->n > 0 &&
@@ -201,12 +201,12 @@ static void remember(struct store *s, const struct change *c)
 	struct history_entry *e = entry_at(s, s->n++);
 	e->change = *c;
 	e->at_ms = now;
-	object_ref(e->change.now);
+	store_object_ref(e->change.now);
 	if (e->change.before)
-		object_ref(e->change.before);
+		store_object_ref(e->change.before);
 }
 
-static void announce(struct store *s, const struct change *c)
+static void announce(struct store *s, const struct store_change *c)
 {
 	remember(s, c);
 	for (size_t i = 0; i < s->n_listeners; i++)
@@ -237,7 +237,7 @@ size_t store_change_count(const struct store *s)
 	return s->n;
 }
 
-const struct change *store_change_at(const struct store *s, size_t index)
+const struct store_change *store_change_at(const struct store *s, size_t index)
 {
 	return &entry_at(s, index)->change;
 }
@@ -275,56 +275,57 @@ void store_listen(struct store *s, store_change_fn *fn, void *arg)
 
 /* ---- reading ---- */
 
-struct object *store_get(struct store *s, enum kind kind, const char *ns, const char *name)
+struct store_object *store_get(
+	struct store *s, enum store_kind kind, const char *ns, const char *name)
 {
 	const struct kind_list *l = &s->kinds[kind];
 	size_t i = lower_bound(l, ns, name);
 	return i < l->n && compare(l->v[i], ns, name) == 0 ? l->v[i] : NULL;
 }
 
-struct object *store_by_uid(struct store *s, const char *uid)
+struct store_object *store_by_uid(struct store *s, const char *uid)
 {
 	struct uid_entry *e;
 	HASH_FIND(hh, s->by_uid, uid, strlen(uid), e);
 	return e ? e->object : NULL;
 }
 
-size_t store_count(const struct store *s, enum kind kind)
+size_t store_count(const struct store *s, enum store_kind kind)
 {
 	return s->kinds[kind].n;
 }
 
-struct object *store_at(const struct store *s, enum kind kind, size_t i)
+struct store_object *store_at(const struct store *s, enum store_kind kind, size_t i)
 {
 	return s->kinds[kind].v[i];
 }
 
-void store_list_free(struct object **list, size_t n)
+void store_list_free(struct store_object **list, size_t n)
 {
 	if (!list)
 		return;
 	for (size_t i = 0; i < n; i++)
-		object_unref(list[i]);
+		store_object_unref(list[i]);
 	free(list);
 }
 
-struct object **store_list(
-	struct store *s, enum kind kind, const char *ns, int64_t rv, size_t *n_out)
+struct store_object **store_list(
+	struct store *s, enum store_kind kind, const char *ns, int64_t rv, size_t *n_out)
 {
 	struct kind_list view = { 0 };
-	struct object *ignored;
+	struct store_object *ignored;
 	size_t n = 0;
 	if (rv < s->compacted) {
 		*n_out = SIZE_MAX;
 		return NULL;
 	}
 	view.n = s->kinds[kind].n;
-	array_grow(&view.v, &view.capacity, view.n + 1, sizeof(struct object *));
+	array_grow(&view.v, &view.capacity, view.n + 1, sizeof(struct store_object *));
 	if (view.n > 0)
-		memcpy(view.v, s->kinds[kind].v, view.n * sizeof(struct object *));
+		memcpy(view.v, s->kinds[kind].v, view.n * sizeof(struct store_object *));
 	/* undo what happened after rv, newest first */
 	for (size_t i = s->n; i-- > 0;) {
-		const struct change *c = store_change_at(s, i);
+		const struct store_change *c = store_change_at(s, i);
 		if (c->rv <= rv)
 			break;
 		if (c->now->kind != kind)
@@ -336,25 +337,26 @@ struct object **store_list(
 	}
 	for (size_t i = 0; i < view.n; i++)
 		if (!ns || strcmp(view.v[i]->ns, ns) == 0)
-			view.v[n++] = object_ref(view.v[i]);
+			view.v[n++] = store_object_ref(view.v[i]);
 	*n_out = n;
 	return view.v;
 }
 
-struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct err *err)
+struct store_object *store_write(
+	struct store *s, enum store_kind kind, cJSON *json, struct err *err)
 {
 	int64_t rv = s->rv + 1;
-	struct object *before;
+	struct store_object *before;
 	set_revision(json, rv);
-	struct object *o = object_new_take(kind, rv, json);
+	struct store_object *o = object_new_take(kind, rv, json);
 	if (s->n_objects >= s->max_objects && !store_get(s, kind, o->ns, o->name)) {
 		err_set(err, ERR_KUBE_QUOTA, "the local backend holds %zu objects already",
 			s->n_objects);
-		object_unref(o);
+		store_object_unref(o);
 		return NULL;
 	}
-	if (!sound_check(o, err) || !store_db_put(s->db, o, s->is_durable, err)) {
-		object_unref(o);
+	if (!store_sound_check(o, err) || !store_db_put(s->db, o, s->is_durable, err)) {
+		store_object_unref(o);
 		return NULL;
 	}
 	s->rv = rv;
@@ -363,30 +365,30 @@ struct object *store_write(struct store *s, enum kind kind, cJSON *json, struct 
 		uid_drop(s, before->uid);
 	uid_put(s, o);
 	s->n_objects += before == NULL;
-	struct change c = { rv, before ? CHANGE_MODIFIED : CHANGE_ADDED, o, before };
-	object_ref(o); /* a listener may write again and replace it */
+	struct store_change c = { rv, before ? CHANGE_MODIFIED : CHANGE_ADDED, o, before };
+	store_object_ref(o); /* a listener may write again and replace it */
 	announce(s, &c);
-	object_unref(before);
-	object_unref(o);
+	store_object_unref(before);
+	store_object_unref(o);
 	return o;
 }
 
-bool store_remove(struct store *s, struct object *o, struct err *err)
+bool store_remove(struct store *s, struct store_object *o, struct err *err)
 {
 	int64_t rv = s->rv + 1;
 	if (!store_db_delete(s->db, o, rv, err))
 		return false;
 	cJSON *json = cJSON_Duplicate(o->json, true);
 	set_revision(json, rv);
-	struct object *last = object_new_take(o->kind, rv, json);
+	struct store_object *last = object_new_take(o->kind, rv, json);
 	s->rv = rv;
 	list_drop(&s->kinds[o->kind], o->ns, o->name);
 	uid_drop(s, o->uid);
 	s->n_objects--;
-	struct change c = { rv, CHANGE_DELETED, last, o };
+	struct store_change c = { rv, CHANGE_DELETED, last, o };
 	announce(s, &c);
-	object_unref(o);
-	object_unref(last);
+	store_object_unref(o);
+	store_object_unref(last);
 	return true;
 }
 
@@ -420,20 +422,20 @@ void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *u
 	store_db_forget_deleted(s->db, keep, arg);
 }
 
-static bool load_one(void *arg, enum kind kind, cJSON *json, struct err *err)
+static bool load_one(void *arg, enum store_kind kind, cJSON *json, struct err *err)
 {
 	struct store *s = arg;
-	struct object *before;
+	struct store_object *before;
 	int64_t rv = 0;
 	const char *text = json_str(json, "metadata", "resourceVersion", NULL);
 	num_parse_i64(text ? text : "0", 0, INT64_MAX, &rv);
-	struct object *o = object_new_take(kind, rv, json);
+	struct store_object *o = object_new_take(kind, rv, json);
 	if (store_by_uid(s, o->uid)) {
-		object_unref(o);
+		store_object_unref(o);
 		return err_set(err, ERR_LOCAL_STORE, "another object has its UID");
 	}
 	list_put(&s->kinds[kind], o, &before);
-	object_unref(before);
+	store_object_unref(before);
 	uid_put(s, o);
 	s->n_objects++;
 	/* a counter that lags behind would give a version twice */
@@ -475,7 +477,7 @@ void store_close(struct store *s)
 	free(s->ring);
 	for (int k = 0; k < KIND_COUNT; k++) {
 		for (size_t i = 0; i < s->kinds[k].n; i++)
-			object_unref(s->kinds[k].v[i]);
+			store_object_unref(s->kinds[k].v[i]);
 		free(s->kinds[k].v);
 	}
 	HASH_ITER(hh, s->by_uid, e, next) {

@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 struct err;
-struct loop;
+struct net_loop;
 
-struct object {
+struct store_object {
 	unsigned refs;
-	enum kind kind;
+	enum store_kind kind;
 	int64_t rv;
 	cJSON *json; /* immutable */
 	char *text;  /* json, compact */
@@ -28,15 +28,16 @@ struct object {
 	const char *name;
 	const char *uid;
 };
-struct object *object_ref(struct object *o);
-void object_unref(struct object *o); /* NULL is fine */
+struct store_object *store_object_ref(struct store_object *o);
+void store_object_unref(struct store_object *o); /* NULL is fine */
 
-enum change_type { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_DELETED };
-struct change {
+enum store_change_type { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_DELETED };
+struct store_change {
 	int64_t rv;
-	enum change_type type;
-	struct object *now;    /* for CHANGE_DELETED: the last state, with rv of the deletion */
-	struct object *before; /* NULL for CHANGE_ADDED */
+	enum store_change_type type;
+	struct store_object
+		*now; /* for CHANGE_DELETED: the last state, with rv of the deletion */
+	struct store_object *before; /* NULL for CHANGE_ADDED */
 };
 
 struct store;
@@ -58,26 +59,28 @@ bool store_skip_to(struct store *s, int64_t rv, struct err *err);
 int64_t store_compacted(const struct store *s);
 
 /* Borrowed until the next write of that object. ns "" for kinds without namespace. */
-struct object *store_get(struct store *s, enum kind kind, const char *ns, const char *name);
-struct object *store_by_uid(struct store *s, const char *uid);
+struct store_object *store_get(
+	struct store *s, enum store_kind kind, const char *ns, const char *name);
+struct store_object *store_by_uid(struct store *s, const char *uid);
 /* Sorted by (namespace, name); a write may move elements: collect first, then write. */
-size_t store_count(const struct store *s, enum kind kind);
-struct object *store_at(const struct store *s, enum kind kind, size_t i);
+size_t store_count(const struct store *s, enum store_kind kind);
+struct store_object *store_at(const struct store *s, enum store_kind kind, size_t i);
 /* References to all of one kind (ns NULL: every namespace) as they were at revision rv, sorted; NULL with
  * *n = SIZE_MAX if that is forgotten. Free with store_list_free. */
-struct object **store_list(
-	struct store *s, enum kind kind, const char *ns, int64_t rv, size_t *n);
-void store_list_free(struct object **list, size_t n);
+struct store_object **store_list(
+	struct store *s, enum store_kind kind, const char *ns, int64_t rv, size_t *n);
+void store_list_free(struct store_object **list, size_t n);
 
 /* Takes json (also on failure), gives it the next resourceVersion and stores it. The object returned is
  * borrowed. Listeners run before this returns. ERR_SYSTEM if the database refuses, ERR_KUBE_QUOTA over
  * max_objects, ERR_KUBE_INVALID and ERR_KUBE_TOO_LARGE for what could not be read again (sound.h). */
-struct object *store_write(struct store *s, enum kind kind, cJSON *json_take, struct err *err);
+struct store_object *store_write(
+	struct store *s, enum store_kind kind, cJSON *json_take, struct err *err);
 /* From now on writes are on the disk before they return, or only with the next that must be. For what a client is told.
  * Removals always are. */
 void store_set_durable(struct store *s, bool durable);
 /* Removes it; the change carries its last state. Its UID is remembered as deleted. */
-bool store_remove(struct store *s, struct object *o, struct err *err);
+bool store_remove(struct store *s, struct store_object *o, struct err *err);
 
 /* Whether an object with this UID was removed, and not lost with a database. Events are not remembered. */
 bool store_was_deleted(struct store *s, const char *uid);
@@ -88,11 +91,11 @@ void store_forget_deleted(struct store *s, bool (*keep)(void *arg, const char *u
 /* Changes of the history in order: the first with rv > after is at the index returned. */
 size_t store_change_index(const struct store *s, int64_t after);
 size_t store_change_count(const struct store *s);
-const struct change *store_change_at(const struct store *s, size_t index);
+const struct store_change *store_change_at(const struct store *s, size_t index);
 /* Forgets changes up to rv (tests, and an explicit compaction). */
 void store_compact(struct store *s, int64_t rv);
 
-typedef void store_change_fn(void *arg, const struct change *change);
+typedef void store_change_fn(void *arg, const struct store_change *change);
 void store_listen(struct store *s, store_change_fn *fn, void *arg); /* at most 4 */
 
 /* Small settings of the backend: text by key. */

@@ -110,18 +110,18 @@ static bool load_row(
 	const void *text = sqlite3_column_blob(row, 3);
 	struct slice bytes = { text, (size_t)sqlite3_column_bytes(row, 3) };
 	bool is_known = kind >= 0 && kind < KIND_COUNT;
-	cJSON *json = is_known ? sound_parse((enum kind)kind, bytes, &why) : NULL;
+	cJSON *json = is_known ? store_sound_parse((enum store_kind)kind, bytes, &why) : NULL;
 	if (json && (strcmp(json_str(json, "metadata", "name", NULL), name ? name : "") != 0)) {
 		cJSON_Delete(json);
 		json = NULL;
 		err_set(&why, ERR_KUBE_INVALID, "it has another name inside");
 	}
-	if (json && fn(arg, (enum kind)kind, json, &why))
+	if (json && fn(arg, (enum store_kind)kind, json, &why))
 		return true;
 	return err_set(err, ERR_LOCAL_STORE,
 		"%.250s: %s \"%.63s/%.63s\" cannot be read: %.100s", s->path,
-		is_known ? resource_of((enum kind)kind)->api->plural : "a row", ns ? ns : "",
-		name ? name : "", is_known ? why.msg : "of an unknown kind");
+		is_known ? store_resource_of((enum store_kind)kind)->api->plural : "a row",
+		ns ? ns : "", name ? name : "", is_known ? why.msg : "of an unknown kind");
 }
 
 bool store_db_load(
@@ -260,14 +260,15 @@ void store_db_close(struct store_db *s)
 	free(s);
 }
 
-static void bind_key(sqlite3_stmt *stmt, const struct object *o)
+static void bind_key(sqlite3_stmt *stmt, const struct store_object *o)
 {
 	sqlite3_bind_int(stmt, 1, (int)o->kind);
 	sqlite3_bind_text(stmt, 2, o->ns, -1, SQLITE_STATIC);
 	sqlite3_bind_text(stmt, 3, o->name, -1, SQLITE_STATIC);
 }
 
-bool store_db_put(struct store_db *s, const struct object *o, bool durable, struct err *err)
+bool store_db_put(
+	struct store_db *s, const struct store_object *o, bool durable, struct err *err)
 {
 	bind_key(s->put, o);
 	sqlite3_bind_text(s->put, 4, o->text, (int)o->text_n, SQLITE_STATIC);
@@ -275,7 +276,7 @@ bool store_db_put(struct store_db *s, const struct object *o, bool durable, stru
 }
 
 bool store_db_delete(
-	struct store_db *s, const struct object *o, int64_t revision, struct err *err)
+	struct store_db *s, const struct store_object *o, int64_t revision, struct err *err)
 {
 	/* events own nothing, and nobody asks after them */
 	bool is_remembered = o->kind != KIND_EVENT;

@@ -19,14 +19,15 @@ struct store_db *store_db_open(const char *path, bool must_exist, struct err *er
 void store_db_close(struct store_db *db);
 /* Hands every object to fn, which takes json; *revision is the counter. The first row that cannot be read ends it:
  * ERR_LOCAL_STORE. */
-typedef bool store_db_fn(void *arg, enum kind kind, cJSON *json_take, struct err *err);
+typedef bool store_db_fn(void *arg, enum store_kind kind, cJSON *json_take, struct err *err);
 bool store_db_load(
 	struct store_db *db, int64_t *revision, store_db_fn *fn, void *arg, struct err *err);
 /* One transaction each: the row and the counter. */
-bool store_db_put(struct store_db *db, const struct object *o, bool durable, struct err *err);
+bool store_db_put(
+	struct store_db *db, const struct store_object *o, bool durable, struct err *err);
 /* Always durable: files are deleted because of it. Remembers the UID as deleted. */
 bool store_db_delete(
-	struct store_db *db, const struct object *o, int64_t revision, struct err *err);
+	struct store_db *db, const struct store_object *o, int64_t revision, struct err *err);
 bool store_db_was_deleted(struct store_db *db, const char *uid);
 void store_db_mark_deleted(struct store_db *db, const char *uid);
 /* Forgets the deleted UIDs for which fn is false. */

@@ -20,7 +20,7 @@ enum { MAX_TEXT = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct input {
+struct draw_input {
 	const char *p;
 	size_t n, step;
 };
@@ -32,49 +32,50 @@ static void must(bool ok)
 }
 
 /* One request with its body; the state at the end and the payload. */
-static int run_http(struct input in, struct str *payload)
+static int run_http(struct draw_input in, struct str *payload)
 {
-	struct http1_request request;
-	struct http1_body body = { 0 };
-	http1_request_init(&request);
+	struct daemon_http1_request request;
+	struct daemon_http1_body body = { 0 };
+	daemon_http1_request_init(&request);
 	size_t at = 0;
 	bool has_body = false;
 	while (at < in.n && request.state != HTTP1_BAD && !body.is_bad &&
 		!(has_body && body.is_done)) {
 		size_t n = in.n - at < in.step ? in.n - at : in.step;
 		if (request.state == HTTP1_HEAD) {
-			at += http1_request_feed(&request, in.p + at, n);
+			at += daemon_http1_request_feed(&request, in.p + at, n);
 		} else {
 			struct slice piece;
-			at += http1_body_feed(&body, in.p + at, n, &piece);
+			at += daemon_http1_body_feed(&body, in.p + at, n, &piece);
 			str_add_bytes(payload, piece.p, piece.n);
 		}
 		if (request.state == HTTP1_READY && !has_body) {
 			has_body = true;
-			http1_body_init(&body, &request);
+			daemon_http1_body_init(&body, &request);
 			char *question = strchr(request.target, '?');
-			free(http1_query_get(question ? question + 1 : NULL, "mode"));
+			free(daemon_http1_query_get(question ? question + 1 : NULL, "mode"));
 		}
 	}
 	int outcome = (int)request.state + (body.is_done ? 16 : 0) + (body.is_bad ? 32 : 0);
-	http1_request_deinit(&request);
+	daemon_http1_request_deinit(&request);
 	return outcome;
 }
 
-static int run_form(struct input in, struct str *payload)
+static int run_form(struct draw_input in, struct str *payload)
 {
 	const char *error = NULL;
-	struct multipart *form = multipart_new("multipart/form-data; boundary=b", &error);
+	struct daemon_multipart *form =
+		daemon_multipart_new("multipart/form-data; boundary=b", &error);
 	for (size_t at = 0; at < in.n;) {
 		struct slice piece;
 		size_t n = in.n - at < in.step ? in.n - at : in.step;
-		size_t used = multipart_feed(form, in.p + at, n, &piece);
+		size_t used = daemon_multipart_feed(form, in.p + at, n, &piece);
 		must(used <= n);
 		at += used;
 		str_add_bytes(payload, piece.p, piece.n);
 	}
-	int outcome = (int)multipart_state(form);
-	multipart_free(form);
+	int outcome = (int)daemon_multipart_state(form);
+	daemon_multipart_free(form);
 	return outcome;
 }
 
@@ -89,51 +90,51 @@ static void unpack_all(const unsigned char *bytes, size_t n)
 	};
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
 		const char *nul_in, *why = NULL;
-		void *message = pb_unpack(types[i], bytes, n, &nul_in, &why);
+		void *message = daemon_pb_unpack(types[i], bytes, n, &nul_in, &why);
 		must((message == NULL) == (why != NULL));
 		if (message != NULL)
 			protobuf_c_message_free_unpacked(message, NULL);
 	}
 }
 
-static int run_frames(struct input in, struct str *payload)
+static int run_frames(struct draw_input in, struct str *payload)
 {
-	struct frame frame = { 0 };
+	struct daemon_frame frame = { 0 };
 	int whole = 0;
 	for (size_t at = 0; at < in.n;) {
 		size_t n = in.n - at < in.step ? in.n - at : in.step;
-		at += frame_feed(&frame, in.p + at, n);
-		enum frame_state state = frame_state(&frame);
+		at += daemon_frame_feed(&frame, in.p + at, n);
+		enum daemon_frame_state state = daemon_frame_state(&frame);
 		if (state == FRAME_TOO_BIG)
 			break;
 		if (state == FRAME_WHOLE) {
 			whole++;
 			str_add_bytes(payload, frame.body, frame.body_n);
 			unpack_all(frame.body, frame.body_n);
-			frame_deinit(&frame);
+			daemon_frame_deinit(&frame);
 		}
 	}
-	frame_deinit(&frame);
+	daemon_frame_deinit(&frame);
 	return whole;
 }
 
-static void run_texts(struct input in)
+static void run_texts(struct draw_input in)
 {
-	struct range ranges[RANGE_MAX];
+	struct daemon_range ranges[RANGE_MAX];
 	size_t n;
 	int64_t ms;
 	char *text = strndup(in.p, in.n);
-	if (range_parse(text, 1000, ranges, &n) == RANGE_SOME) {
+	if (daemon_range_parse(text, 1000, ranges, &n) == RANGE_SOME) {
 		for (size_t i = 0; i < n; i++)
 			must(ranges[i].start >= 0 && ranges[i].length >= 0 &&
 				ranges[i].start + ranges[i].length <= 1000);
 	}
-	free(frame_parse_timeout(text, &ms));
+	free(daemon_frame_parse_timeout(text, &ms));
 	struct str out;
 	str_init(&out, MAX_TEXT);
-	quote_json(&out, (struct slice){ in.p, in.n });
-	quote_plain(&out, (struct slice){ in.p, in.n });
-	frame_encode_message(&out, text);
+	daemon_quote_json(&out, (struct slice){ in.p, in.n });
+	daemon_quote_plain(&out, (struct slice){ in.p, in.n });
+	daemon_frame_encode_message(&out, text);
 	for (size_t i = 0; i < out.n; i++)
 		must((unsigned char)out.p[i] >= 0x20);
 	str_deinit(&out);
@@ -155,7 +156,7 @@ static void remove_root(void)
 	rmdir(path_root);
 }
 
-static struct confine_root *make_root(void)
+static struct daemon_confine_root *make_root(void)
 {
 	char path[64];
 	must(mkdtemp(path_root) != NULL);
@@ -164,26 +165,26 @@ static struct confine_root *make_root(void)
 		snprintf(path, sizeof path, "%s/%s", path_root, links[i][1]);
 		must(symlink(links[i][0], path) == 0);
 	}
-	return confine_root_open(path_root, NULL);
+	return daemon_confine_root_open(path_root, NULL);
 }
 
-static void run_path(struct input in)
+static void run_path(struct draw_input in)
 {
-	static struct confine_root *root;
+	static struct daemon_confine_root *root;
 	if (root == NULL)
 		root = make_root();
 	must(root != NULL);
-	struct confined c;
-	confine_resolve(root, (struct slice){ in.p, in.n }, &c);
-	size_t n = strlen(confine_root_path(root));
+	struct daemon_confined c;
+	daemon_confine_resolve(root, (struct slice){ in.p, in.n }, &c);
+	size_t n = strlen(daemon_confine_root_path(root));
 	if (c.state == CONFINE_FOUND || c.state == CONFINE_MISSING)
-		must(strncmp(c.path, confine_root_path(root), n) == 0 &&
+		must(strncmp(c.path, daemon_confine_root_path(root), n) == 0 &&
 			(c.path[n] == 0 || c.path[n] == '/'));
 	must((c.state == CONFINE_FOUND) == (c.fd >= 0));
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 }
 
-static void compare(int (*run)(struct input in, struct str *payload), struct input in)
+static void compare(int (*run)(struct draw_input in, struct str *payload), struct draw_input in)
 {
 	struct str cut, one;
 	str_init(&cut, MAX_TEXT);
@@ -200,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 3)
 		return 0;
-	struct input in = { (const char *)data + 2, size - 2, (size_t)data[1] % 16 + 1 };
+	struct draw_input in = { (const char *)data + 2, size - 2, (size_t)data[1] % 16 + 1 };
 	switch (data[0] % 5) {
 	case 0:
 		compare(run_http, in);

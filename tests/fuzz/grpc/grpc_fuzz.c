@@ -24,12 +24,12 @@ enum {
 	N_CALLS = 3,
 };
 
-static struct loop *loop;
-static struct grpc_conn *conn;
+static struct net_loop *loop;
+static struct net_grpc_conn *conn;
 static unsigned flags, n_started, n_done, n_cancelled, n_closed;
 
 static struct one {
-	struct grpc_call *call;
+	struct net_grpc_call *call;
 	unsigned done;
 } calls[16];
 
@@ -43,11 +43,11 @@ static void on_message(void *arg, struct slice message)
 	static char copy[8 << 20]; /* every byte is looked at */
 	memcpy(copy, message.p, message.n);
 	if (flags & CANCEL_IN_MESSAGE) {
-		grpc_cancel(one->call);
+		net_grpc_cancel(one->call);
 		one->call = NULL;
 		n_cancelled++;
 	} else if (flags & MANUAL_WINDOW) {
-		grpc_consumed(one->call, message.n);
+		net_grpc_consumed(one->call, message.n);
 	}
 }
 
@@ -78,7 +78,7 @@ static void start(void)
 		return;
 	struct one *one = &calls[n_started];
 	*one = (struct one){ NULL, 0 };
-	struct grpc_call_opts opts = {
+	struct net_grpc_call_opts opts = {
 		.path = "/process.v1.ProcessService/Start",
 		.message = { "\x0a\x04\x0a\x02hi", 6 },
 		.timeout_ms = 60000,
@@ -89,7 +89,7 @@ static void start(void)
 		.done = on_done,
 		.arg = one,
 	};
-	one->call = grpc_start(conn, &opts, &err);
+	one->call = net_grpc_start(conn, &opts, &err);
 	if (one->call != NULL)
 		n_started++;
 	else if (err.code != ERR_OP_CLOSED)
@@ -101,41 +101,41 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	struct err err;
-	loop = loop_new(&err);
+	loop = net_loop_new(&err);
 	struct bufferevent *pair[2];
-	if (loop == NULL || bufferevent_pair_new(loop_base(loop), 0, pair) != 0)
+	if (loop == NULL || bufferevent_pair_new(net_loop_base(loop), 0, pair) != 0)
 		abort();
 	flags = data[0];
 	size_t piece = (size_t)data[1] + 1;
 	n_started = n_done = n_cancelled = n_closed = 0;
-	struct grpc_conn_opts opts = {
+	struct net_grpc_conn_opts opts = {
 		.authority = "fuzz:1",
 		.token = "secret",
 		.max_message_bytes = flags & SMALL_LIMIT ? 64 : 0,
 		.stream_window_bytes = flags & SMALL_LIMIT ? 128 : 0,
 		.on_closed = on_closed,
 	};
-	conn = grpc_conn_new_take(loop, pair[0], &opts, &err);
+	conn = net_grpc_conn_new_take(loop, pair[0], &opts, &err);
 	bufferevent_enable(pair[1], EV_READ | EV_WRITE);
 	for (int i = 0; i < N_CALLS; i++)
 		start();
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	for (size_t i = 2; i < size; i += piece) {
 		evbuffer_drain(bufferevent_get_input(pair[1]), SIZE_MAX);
 		bufferevent_write(pair[1], data + i, size - i < piece ? size - i : piece);
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 		if ((flags & FREE_EARLY) && i > size / 2)
 			break;
 	}
 	if (!(flags & FREE_EARLY)) {
 		bufferevent_flush(pair[1], EV_WRITE, BEV_FINISHED);
 		for (int i = 0; i < 3; i++)
-			loop_run_once(loop, 0);
+			net_loop_run_once(loop, 0);
 		if (n_done + n_cancelled != n_started || n_closed != 1)
 			abort();
 	}
-	grpc_conn_free(conn);
+	net_grpc_conn_free(conn);
 	bufferevent_free(pair[1]);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }

@@ -11,9 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct listing *parse(const uint8_t *data, size_t size, size_t piece)
+static struct runtime_listing *parse(const uint8_t *data, size_t size, size_t piece)
 {
-	struct listing *listing = runtime_listing_new();
+	struct runtime_listing *listing = runtime_listing_new();
 	struct err err;
 
 	for (size_t at = 0; at < size; at += piece) {
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	size_t piece = (size_t)data[0] + 1;
-	struct listing *whole = parse(data + 1, size - 1, size), *cut;
+	struct runtime_listing *whole = parse(data + 1, size - 1, size), *cut;
 	size_t n, n_hidden, cut_n, cut_hidden;
 
 	cut = parse(data + 1, size - 1, piece);

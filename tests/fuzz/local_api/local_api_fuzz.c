@@ -22,15 +22,15 @@ static void selectors(bool labels, const char *text)
 	struct err err = { 0 };
 	cJSON *o = cJSON_Parse(
 		"{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\",\"n\":\"5\"}}}");
-	for (size_t i = 0; i < resource_count; i++) {
-		struct k8s_selector *s =
-			labels ? selector_parse_labels(text, &ok, &err)
-			       : selector_parse_fields(text, &resource_table[i], &ok, &err);
+	for (size_t i = 0; i < store_resource_count; i++) {
+		struct k8s_selector *s = labels ? store_selector_parse_labels(text, &ok, &err)
+						: store_selector_parse_fields(text,
+							  &store_resource_table[i], &ok, &err);
 		if (!ok && err.code == ERR_NONE)
 			abort();
-		selector_matches_labels(s, o);
-		selector_matches_fields(s, o);
-		selector_name(s);
+		store_selector_matches_labels(s, o);
+		store_selector_matches_fields(s, o);
+		store_selector_name(s);
 		k8s_selector_free(s);
 	}
 	cJSON_Delete(o);
@@ -47,7 +47,7 @@ static void patches(bool is_json, struct slice text)
 	cJSON *doc = json_parse(first, NULL), *patch = doc ? json_parse(second, NULL) : NULL;
 	if (patch && is_json) {
 		char *before = cJSON_PrintUnformatted(doc);
-		if (!patch_json(&doc, patch, &err)) {
+		if (!store_patch_json(&doc, patch, &err)) {
 			char *after = cJSON_PrintUnformatted(doc);
 			if (strcmp(before, after) != 0)
 				abort(); /* all or nothing */
@@ -55,7 +55,7 @@ static void patches(bool is_json, struct slice text)
 		}
 		free(before);
 	} else if (patch) {
-		doc = patch_merge(doc, patch);
+		doc = store_patch_merge(doc, patch);
 	}
 	cJSON_Delete(patch);
 	cJSON_Delete(doc);
@@ -63,21 +63,21 @@ static void patches(bool is_json, struct slice text)
 
 static void schemas(struct slice text)
 {
-	for (size_t i = 0; i < resource_count; i++) {
-		struct schema_check check;
+	for (size_t i = 0; i < store_resource_count; i++) {
+		struct store_schema_check check;
 		cJSON *o = json_parse(text, NULL);
 		if (!o)
 			return;
-		schema_check(&check, resource_table[i].schema, o);
-		metadata_check(o, check.causes);
-		for (size_t c = 0; c < resource_table[i].n_columns; c++) {
+		store_schema_check(&check, store_resource_table[i].schema, o);
+		store_metadata_check(o, check.causes);
+		for (size_t c = 0; c < store_resource_table[i].n_columns; c++) {
 			cJSON *cells = cJSON_CreateArray();
-			resource_table[i].columns[c].cell(o, cells);
+			store_resource_table[i].columns[c].cell(o, cells);
 			if (cJSON_GetArraySize(cells) != 1)
 				abort();
 			cJSON_Delete(cells);
 		}
-		schema_check_deinit(&check);
+		store_schema_check_deinit(&check);
 		cJSON_Delete(o);
 	}
 }
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		selectors(data[0] == 'l', copy);
 		break;
 	case 'p':
-		cJSON_Delete(protobuf_namespace(text));
+		cJSON_Delete(api_protobuf_namespace(text));
 		break;
 	case 'j':
 	case 'm':

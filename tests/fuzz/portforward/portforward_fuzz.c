@@ -8,15 +8,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct seen {
+struct isolation_seen {
 	struct str bytes, answers;
 	int ends;
-	enum wire_end how;
+	enum kube_wire_end how;
 };
 
 static void on_bytes(void *arg, struct slice bytes)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	if (seen->ends)
 		abort();
 	str_add_bytes(&seen->bytes, bytes.p, bytes.n);
@@ -24,39 +24,40 @@ static void on_bytes(void *arg, struct slice bytes)
 
 static void on_answer(void *arg, struct slice bytes)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	if (seen->ends || bytes.n > 12)
 		abort();
 	str_add_bytes(&seen->answers, bytes.p, bytes.n);
 }
 
-static void on_end(void *arg, enum wire_end how, struct slice words)
+static void on_end(void *arg, enum kube_wire_end how, struct slice words)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	if (seen->ends++ || (words.n > 0) != (how == WIRE_REFUSED || how == WIRE_PROTOCOL))
 		abort();
 	seen->how = how;
 }
 
-static struct seen run(bool is_tunnel, const char *bytes, size_t n, size_t piece)
+static struct isolation_seen run(bool is_tunnel, const char *bytes, size_t n, size_t piece)
 {
-	struct seen seen = { .ends = 0 };
-	struct wire wire;
+	struct isolation_seen seen = { .ends = 0 };
+	struct kube_wire wire;
 	str_init(&seen.bytes, 1 << 20);
 	str_init(&seen.answers, 1 << 20);
-	wire_init(&wire, 8080);
+	kube_wire_init(&wire, 8080);
 	wire.is_tunnel = is_tunnel;
 	wire.on_bytes = on_bytes;
 	wire.on_answer = on_answer;
 	wire.on_end = on_end;
 	wire.arg = &seen;
 	for (size_t i = 0; i < n; i += piece)
-		wire_read(&wire, (struct slice){ bytes + i, n - i < piece ? n - i : piece });
-	wire_deinit(&wire);
+		kube_wire_read(
+			&wire, (struct slice){ bytes + i, n - i < piece ? n - i : piece });
+	kube_wire_deinit(&wire);
 	return seen;
 }
 
-static void forget(struct seen *seen)
+static void forget(struct isolation_seen *seen)
 {
 	str_deinit(&seen->bytes);
 	str_deinit(&seen->answers);
@@ -68,9 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	bool is_tunnel = data[0] & 1;
 	const char *bytes = (const char *)data + 2;
-	struct seen one = run(is_tunnel, bytes, size - 2, (size_t)data[1] + 1);
+	struct isolation_seen one = run(is_tunnel, bytes, size - 2, (size_t)data[1] + 1);
 	if (is_tunnel) {
-		struct seen other = run(true, bytes, size - 2, size);
+		struct isolation_seen other = run(true, bytes, size - 2, size);
 		if (one.ends != other.ends || one.how != other.how ||
 			one.bytes.n != other.bytes.n || one.answers.n != other.answers.n ||
 			memcmp(one.bytes.p, other.bytes.p, one.bytes.n) != 0)

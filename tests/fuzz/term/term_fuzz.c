@@ -87,7 +87,8 @@ static void check_row(struct term *t, const struct term_cell *cells, size_t n)
 			CHECK(c + 1 < n && term_cell_width(cells[c + 1]) == 0);
 		if (width == 0)
 			CHECK(c > 0 && term_cell_width(cells[c - 1]) == 2);
-		CHECK(cells[c].style == 0 || intern_get(t->tables.styles, cells[c].style));
+		CHECK(cells[c].style == 0 ||
+			term_string_pool_get(t->tables.styles, cells[c].style));
 	}
 }
 
@@ -138,9 +139,9 @@ static void check_all(void)
 		CHECK(term_line_is_wrapped(a, line) == term_line_is_wrapped(b, line));
 		int found_line;
 		int found_col;
-		struct term_anchor anchor = term_anchor_at(a, line, 0);
+		struct term_marker anchor = term_marker_at(a, line, 0);
 		if (line < 0 || !a->modes.alternate_screen) {
-			bool found = term_anchor_line(a, anchor, &found_line, &found_col);
+			bool found = term_marker_line(a, anchor, &found_line, &found_col);
 			CHECK(found);
 			CHECK(found_line == line || anchor.cell > 0 || found_col == 0);
 		}

@@ -19,9 +19,9 @@
 enum { CHUNK = 61, IDLE_MS = 1000 };
 
 struct feed {
-	struct store store;
+	struct fleet_store store;
 	struct kube_reflector reflector;
-	enum store_kind kind;
+	enum fleet_store_kind kind;
 	size_t changes;
 	bool is_listing;
 };
@@ -68,14 +68,14 @@ static void on_row(void *arg, const char *uid, const struct fleet_row *row)
 /* What must hold whatever came. */
 static void check_store(struct feed *feed)
 {
-	struct store *store = &feed->store;
+	struct fleet_store *store = &feed->store;
 	size_t in_states = 0, told = 0;
 	fleet_store_pack(store);
 	for (size_t i = 0; i < FLEET_STATE_COUNT; i++)
 		in_states += store->by_state[i];
 	check(in_states == store->n_rows, "counters");
 	for (size_t i = 0; i < store->n_rows; i++) {
-		const struct row *row = store->rows[i];
+		const struct fleet_store_row *row = store->rows[i];
 		check(row->position == i, "position");
 		check(row->claim != NULL || row->sandbox != NULL, "a row of nothing");
 		check(row->claim == NULL || row->claim->row == row, "claim's row");
@@ -88,13 +88,13 @@ static void check_store(struct feed *feed)
 	check(store->n_events <= STORE_MAX_EVENTS, "events");
 }
 
-static bool kind_of(char letter, enum store_kind *kind)
+static bool kind_of(char letter, enum fleet_store_kind *kind)
 {
 	static const char letters[] = "cspwte";
 	const char *at = letter ? strchr(letters, tolower((unsigned char)letter)) : NULL;
 	if (at == NULL)
 		return false;
-	*kind = (enum store_kind)(at - letters);
+	*kind = (enum fleet_store_kind)(at - letters);
 	return true;
 }
 
@@ -118,7 +118,8 @@ static void check_streamed(const struct feed *feed)
 	check((feed->reflector.revision.n > 0) == is_complete, "a revision to go on from");
 }
 
-static void play_body(struct feed *feed, enum reflector_phase phase, const char *p, size_t n)
+static void play_body(
+	struct feed *feed, enum kube_reflector_phase phase, const char *p, size_t n)
 {
 	feed->reflector.phase = phase;
 	feed->reflector.split = kube_reflector_split_new(&feed->reflector, phase);
@@ -136,7 +137,7 @@ static void play_body(struct feed *feed, enum reflector_phase phase, const char 
 
 static void play(struct feed *feed, const char *p, size_t n)
 {
-	enum store_kind kind;
+	enum fleet_store_kind kind;
 	if (n >= 2 && p[1] == '?') {
 		fleet_store_show_hidden(&feed->store);
 		return;
@@ -152,23 +153,23 @@ static void play(struct feed *feed, const char *p, size_t n)
 	const char *line = memchr(p, '\n', n);
 	if (line == NULL)
 		return;
-	enum reflector_phase phase = is_streamed                    ? REFLECTOR_INITIAL
-				     : isupper((unsigned char)p[1]) ? REFLECTOR_PAGE
-								    : REFLECTOR_WATCH;
+	enum kube_reflector_phase phase = is_streamed                    ? REFLECTOR_INITIAL
+					  : isupper((unsigned char)p[1]) ? REFLECTOR_PAGE
+									 : REFLECTOR_WATCH;
 	play_body(feed, phase, line + 1, n - (size_t)(line + 1 - p));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct loop *loop; /* one for all inputs: nothing is left in it */
+	static struct net_loop *loop; /* one for all inputs: nothing is left in it */
 	struct feed *feed = x_calloc(1, sizeof *feed);
 	if (loop == NULL)
-		loop = loop_new(NULL);
+		loop = net_loop_new(NULL);
 	const char *p = (const char *)data, *end = p + size;
 	clock_set_for_tests(1000000000, (int64_t)1767225600 * 1000000000);
 	fleet_store_init(&feed->store, on_change, feed);
-	feed->reflector.idle = loop_timer_new(loop, on_timer, feed);
+	feed->reflector.idle = net_loop_timer_new(loop, on_timer, feed);
 	feed->reflector.opts.read_idle_ms = IDLE_MS;
 	feed->reflector.opts.on_object = on_object;
 	feed->reflector.opts.on_sync = on_sync;
@@ -187,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		p = next;
 	}
 	fleet_store_deinit(&feed->store);
-	loop_timer_free(feed->reflector.idle);
+	net_loop_timer_free(feed->reflector.idle);
 	str_deinit(&feed->reflector.revision);
 	str_deinit(&feed->reflector.list_revision);
 	str_deinit(&feed->reflector.token);

@@ -83,9 +83,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
 		return 0;
-	struct loop *loop = loop_new(NULL);
+	struct net_loop *loop = net_loop_new(NULL);
 	struct bufferevent *pair[2];
-	if (loop == NULL || bufferevent_pair_new(loop_base(loop), 0, pair) != 0)
+	if (loop == NULL || bufferevent_pair_new(net_loop_base(loop), 0, pair) != 0)
 		abort();
 	flags = data[0];
 	size_t piece = (size_t)data[1] + 1;
@@ -99,23 +99,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.on_closed = on_closed };
 	bufferevent_enable(pair[1], EV_READ | EV_WRITE);
 	ws = net_ws_new_take(loop, pair[0], &opts, NULL);
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	if (!(flags & RAW_ANSWER))
 		answer(pair[1]);
 	for (size_t i = 2; i < size; i += piece) {
 		evbuffer_drain(bufferevent_get_input(pair[1]), SIZE_MAX);
 		bufferevent_write(pair[1], data + i, size - i < piece ? size - i : piece);
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 		if (ws != NULL)
 			net_ws_pause(ws, false);
 	}
 	bufferevent_flush(pair[1], EV_WRITE, BEV_FINISHED);
 	for (int i = 0; i < 3; i++)
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 	if (ws != NULL && closed != 1)
 		abort();
 	net_ws_free(ws);
 	bufferevent_free(pair[1]);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }

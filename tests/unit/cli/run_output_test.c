@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static struct cli cli;
-static struct run_output output;
+static struct cli_run_output output;
 static int out_fd, err_fd, kept_out, kept_err, n_lost, n_flushed;
 
 static void on_lost(void *arg)
@@ -49,8 +49,8 @@ static int set_up(void **state)
 	out_fd = pipe_for(STDOUT_FILENO, &kept_out);
 	err_fd = pipe_for(STDERR_FILENO, &kept_err);
 	n_lost = n_flushed = 0;
-	cli = (struct cli){ .loop = loop_new(NULL) };
-	output = (struct run_output){
+	cli = (struct cli){ .loop = net_loop_new(NULL) };
+	output = (struct cli_run_output){
 		.cli = &cli, .on_lost = on_lost, .on_flushed = on_flushed, .arg = &cli
 	};
 	return 0;
@@ -59,8 +59,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	run_output_deinit(&output);
-	loop_free(cli.loop);
+	cli_run_output_deinit(&output);
+	net_loop_free(cli.loop);
 	dup2(kept_out, STDOUT_FILENO);
 	dup2(kept_err, STDERR_FILENO);
 	close(kept_out);
@@ -73,14 +73,14 @@ static int tear_down(void **state)
 
 static void take(int stream, const char *text)
 {
-	run_output_take(&output, stream, slice_of(text));
+	cli_run_output_take(&output, stream, slice_of(text));
 }
 
 /* What comes in one turn is written at its end. */
 static void turn(void)
 {
 	for (int i = 0; i < 3; i++)
-		loop_run_once(cli.loop, 0);
+		net_loop_run_once(cli.loop, 0);
 }
 
 static void expect(int fd, const char *text)
@@ -95,15 +95,15 @@ static void expect(int fd, const char *text)
 static void each_stream_to_its_own(void **state)
 {
 	(void)state;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	take(1, "out");
 	take(2, "err");
 	take(1, "more");
-	assert_true(run_output_is_waiting(&output));
+	assert_true(cli_run_output_is_waiting(&output));
 	expect(out_fd, "outmore");
 	expect(err_fd, "err");
-	assert_false(run_output_is_waiting(&output));
-	assert_false(run_output_is_lost(&output));
+	assert_false(cli_run_output_is_waiting(&output));
+	assert_false(cli_run_output_is_lost(&output));
 	assert_int_equal(n_lost, 0);
 	assert_int_equal(n_flushed, 1);
 }
@@ -113,19 +113,19 @@ static void a_limit(void **state)
 {
 	(void)state;
 	output.limit_bytes = 6;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	take(1, "123");
 	take(2, "456");
-	assert_false(run_output_is_lost(&output));
+	assert_false(cli_run_output_is_lost(&output));
 	assert_int_equal(n_lost, 0);
 	take(1, "78");
-	assert_true(run_output_is_lost(&output));
+	assert_true(cli_run_output_is_lost(&output));
 	assert_int_equal(n_lost, 1);
 	take(1, "9");
 	assert_int_equal(n_lost, 1);
 	expect(out_fd, "123");
 	expect(err_fd, "456");
-	assert_int_equal(run_output_fail(&output), STATUS_OWN_FAILURE);
+	assert_int_equal(cli_run_output_fail(&output), STATUS_OWN_FAILURE);
 	expect(err_fd, "sandmux: limit.output: it wrote more than 6 B and was killed\n");
 }
 
@@ -133,28 +133,28 @@ static void a_limit_in_the_middle(void **state)
 {
 	(void)state;
 	output.limit_bytes = 4;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	take(1, "123");
 	take(1, "456");
-	assert_true(run_output_is_lost(&output));
+	assert_true(cli_run_output_is_lost(&output));
 	expect(out_fd, "1234");
 }
 
 static void what_is_collected(void **state)
 {
-	struct written written;
+	struct transfer_written written;
 	(void)state;
 	output.collects = true;
 	output.limit_bytes = 5;
 	cli.opt.output = CLI_JSON;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	take(1, "ab");
 	take(2, "c");
 	take(1, "de");
-	assert_false(run_output_is_lost(&output));
+	assert_false(cli_run_output_is_lost(&output));
 	expect(out_fd, "");
 	written_begin(&written);
-	run_output_print(&output, 3, 2000);
+	cli_run_output_print(&output, 3, 2000);
 	written_end(&written);
 	assert_string_equal(written.out,
 		"{\n\t\"stdout\":\t\"abde\",\n\t\"stderr\":\t\"c\",\n\t\"exitCode\":\t3,\n"
@@ -171,15 +171,15 @@ static void a_slow_reader(void **state)
 	static char block[1 << 16], bytes[1 << 16];
 	size_t sent = 0, got = 0;
 	(void)state;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	memset(block, 'x', sizeof block);
 	for (; sent < 8 * sizeof block; sent += sizeof block)
-		run_output_take(&output, 1, (struct slice){ block, sizeof block });
+		cli_run_output_take(&output, 1, (struct slice){ block, sizeof block });
 	turn();
-	assert_true(run_output_is_waiting(&output));
+	assert_true(cli_run_output_is_waiting(&output));
 	take(1, "end");
 	sent += 3;
-	loop_run_once(cli.loop, 30);
+	net_loop_run_once(cli.loop, 30);
 	assert_int_equal(n_flushed, 0);
 	char last = 0;
 	for (int64_t until = clock_mono_ms() + 9000; got < sent && clock_mono_ms() < until;) {
@@ -188,13 +188,13 @@ static void a_slow_reader(void **state)
 			got += (size_t)n;
 			last = bytes[n - 1];
 		} else {
-			loop_run_once(cli.loop, 20);
+			net_loop_run_once(cli.loop, 20);
 		}
 	}
 	assert_int_equal(got, sent);
 	assert_int_equal(last, 'd');
 	assert_int_equal(n_flushed, 1);
-	assert_false(run_output_is_waiting(&output));
+	assert_false(cli_run_output_is_waiting(&output));
 	assert_int_equal(n_lost, 0);
 	take(1, "on");
 	expect(out_fd, "on");
@@ -203,16 +203,16 @@ static void a_slow_reader(void **state)
 static void no_reader(void **state)
 {
 	(void)state;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	close(out_fd);
 	out_fd = -1;
 	take(1, "x");
 	turn();
 	assert_int_equal(n_lost, 1);
-	assert_true(run_output_is_lost(&output));
+	assert_true(cli_run_output_is_lost(&output));
 	take(2, "nothing");
 	expect(err_fd, "");
-	assert_int_equal(run_output_fail(&output), 141);
+	assert_int_equal(cli_run_output_fail(&output), 141);
 	expect(err_fd, "");
 }
 
@@ -220,25 +220,25 @@ static void a_reader_that_leaves(void **state)
 {
 	static char block[1 << 16];
 	(void)state;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	for (int i = 0; i < 8; i++)
-		run_output_take(&output, 1, (struct slice){ block, sizeof block });
+		cli_run_output_take(&output, 1, (struct slice){ block, sizeof block });
 	turn();
-	assert_true(run_output_is_waiting(&output));
+	assert_true(cli_run_output_is_waiting(&output));
 	close(out_fd);
 	out_fd = -1;
 	for (int64_t until = clock_mono_ms() + 9000; !n_flushed && clock_mono_ms() < until;)
-		loop_run_once(cli.loop, 20);
+		net_loop_run_once(cli.loop, 20);
 	assert_int_equal(n_lost, 1);
 	assert_int_equal(n_flushed, 1);
-	assert_false(run_output_is_waiting(&output));
-	assert_int_equal(run_output_fail(&output), 141);
+	assert_false(cli_run_output_is_waiting(&output));
+	assert_int_equal(cli_run_output_fail(&output), 141);
 }
 
 static void a_full_disk(void **state)
 {
 	(void)state;
-	run_output_init(&output);
+	cli_run_output_init(&output);
 	int full = open("/dev/full", O_WRONLY);
 	assert_true(full >= 0);
 	dup2(full, STDOUT_FILENO);
@@ -246,7 +246,7 @@ static void a_full_disk(void **state)
 	take(1, "x");
 	turn();
 	assert_int_equal(n_lost, 1);
-	assert_int_equal(run_output_fail(&output), STATUS_OWN_FAILURE);
+	assert_int_equal(cli_run_output_fail(&output), STATUS_OWN_FAILURE);
 	char bytes[200] = "";
 	assert_true(read(err_fd, bytes, sizeof bytes - 1) > 0);
 	assert_non_null(strstr(bytes, "cannot write its output: No space left on device"));

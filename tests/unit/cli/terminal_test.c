@@ -79,7 +79,7 @@ static void check(const char *answer, const int *cols)
 	dup2(slave, STDIN_FILENO);
 	dup2(slave, STDOUT_FILENO);
 	assert_int_equal(pthread_create(&thread, NULL, terminal, NULL), 0);
-	terminal_check(say, &said);
+	cli_terminal_check(say, &said);
 	dup2(kept_in, STDIN_FILENO);
 	dup2(kept_out, STDOUT_FILENO);
 	close(kept_in);
@@ -212,7 +212,7 @@ static void promises(void **state)
 		if (rows[i].color != NULL)
 			setenv("COLORTERM", rows[i].color, 1);
 		str_clear(&said);
-		terminal_check(say, &said);
+		cli_terminal_check(say, &said);
 		expect(rows[i].lines[0]);
 		expect(rows[i].lines[1]);
 		expect("+ characters: UTF-8\n");
@@ -220,7 +220,7 @@ static void promises(void **state)
 	}
 	setlocale(LC_ALL, "C");
 	str_clear(&said);
-	terminal_check(say, &said);
+	cli_terminal_check(say, &said);
 	expect("! characters: ANSI_X3.4-1968 > set LANG to a UTF-8 locale, such as C.UTF-8\n");
 	dup2(kept, STDIN_FILENO);
 	close(kept);

@@ -16,10 +16,10 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static void feed(struct tty_modes *modes, const char *bytes, size_t piece)
+static void feed(struct cli_tty_modes *modes, const char *bytes, size_t piece)
 {
 	for (size_t n = strlen(bytes), at = 0; at < n; at += piece)
-		tty_modes_feed(modes, bytes + at, n - at < piece ? n - at : piece);
+		cli_tty_modes_feed(modes, bytes + at, n - at < piece ? n - at : piece);
 }
 
 static const struct {
@@ -116,12 +116,12 @@ static void what_is_switched_off(void **state)
 	(void)state;
 	for (size_t piece = 1; piece < 40; piece += 38)
 		for (size_t i = 0; i < COUNT(modes_rows); i++) {
-			struct tty_modes modes = { 0 };
+			struct cli_tty_modes modes = { 0 };
 			struct str out;
 			str_init(&out, 200);
 			str_add(&out, "");
 			feed(&modes, modes_rows[i].bytes, piece);
-			tty_modes_undo(&modes, &out);
+			cli_tty_modes_undo(&modes, &out);
 			if (strcmp(out.p, modes_rows[i].undo) != 0)
 				fail_msg("row %zu '%s': '%s'", i, modes_rows[i].bytes + 1,
 					out.p + (out.n > 0));
@@ -129,14 +129,14 @@ static void what_is_switched_off(void **state)
 		}
 }
 
-static bool changes(struct tty_modes *modes, const char *bytes)
+static bool changes(struct cli_tty_modes *modes, const char *bytes)
 {
-	return tty_modes_feed(modes, bytes, strlen(bytes));
+	return cli_tty_modes_feed(modes, bytes, strlen(bytes));
 }
 
 static void what_is_told(void **state)
 {
-	struct tty_modes modes = { 0 };
+	struct cli_tty_modes modes = { 0 };
 	(void)state;
 	assert_false(changes(&modes, "abc"));
 	assert_false(changes(&modes, "\033[?25"));
@@ -150,7 +150,7 @@ static void what_is_told(void **state)
 /* More pushes than a terminal keeps. */
 static void many_pushes(void **state)
 {
-	struct tty_modes modes = { 0 };
+	struct cli_tty_modes modes = { 0 };
 	struct str out;
 	(void)state;
 	str_init(&out, 20);
@@ -158,7 +158,7 @@ static void many_pushes(void **state)
 		changes(&modes, "\033[>1u");
 	assert_true(changes(&modes, "\033[>1u"));
 	assert_false(changes(&modes, "\033[>1u"));
-	tty_modes_undo(&modes, &out);
+	cli_tty_modes_undo(&modes, &out);
 	assert_string_equal(out.p, "\033[<99u");
 	str_deinit(&out);
 }
@@ -185,13 +185,13 @@ static void the_way_out(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct tty_escape whole = { 0 }, pieces = { 0 };
+		struct cli_tty_escape whole = { 0 }, pieces = { 0 };
 		bool found = false;
-		if (tty_escape_found(&whole, rows[i].typed, strlen(rows[i].typed)) !=
+		if (cli_tty_escape_found(&whole, rows[i].typed, strlen(rows[i].typed)) !=
 			rows[i].is)
 			fail_msg("row %zu", i);
 		for (const char *p = rows[i].typed; *p && !found; p++)
-			found = tty_escape_found(&pieces, p, 1);
+			found = cli_tty_escape_found(&pieces, p, 1);
 		assert_int_equal(found, rows[i].is);
 	}
 }
@@ -219,7 +219,7 @@ static int open_terminal(void **state)
 static int close_terminal(void **state)
 {
 	(void)state;
-	tty_restore();
+	cli_tty_restore();
 	dup2(kept_in, STDIN_FILENO);
 	dup2(kept_out, STDOUT_FILENO);
 	close(kept_in);
@@ -241,23 +241,23 @@ static void raw_and_back(void **state)
 	(void)state;
 	tcflag_t before = local_flags();
 	assert_int_equal(before, ICANON | ECHO | ISIG);
-	tty_will_write("\033[4h", 4); /* not ours yet */
-	assert_true(tty_raw());
+	cli_tty_will_write("\033[4h", 4); /* not ours yet */
+	assert_true(cli_tty_raw());
 	assert_int_equal(local_flags(), 0);
 	assert_true(fatal_signal_is_caught());
-	tty_will_write("\033[?25l\033[31m", 11);
-	tty_restore();
+	cli_tty_will_write("\033[?25l\033[31m", 11);
+	cli_tty_restore();
 	assert_int_equal(local_flags(), before);
 	assert_false(fatal_signal_is_caught());
 	ssize_t n = read(master, bytes, sizeof bytes - 1);
 	assert_int_equal(n, 9);
 	assert_string_equal(bytes, "\033[m\033[?25h");
 	/* once */
-	tty_restore();
+	cli_tty_restore();
 	assert_int_equal(read(master, bytes, sizeof bytes), -1);
 	/* what was switched on then is forgotten */
-	assert_true(tty_raw());
-	tty_restore();
+	assert_true(cli_tty_raw());
+	cli_tty_restore();
 	assert_int_equal(read(master, bytes, sizeof bytes), -1);
 }
 
@@ -266,28 +266,28 @@ static void sizes(void **state)
 	int cols = 0, rows = 0;
 	struct winsize size = { .ws_row = 1, .ws_col = 0 };
 	(void)state;
-	assert_true(tty_size(&cols, &rows));
+	assert_true(cli_tty_size(&cols, &rows));
 	assert_int_equal(cols, 34);
 	assert_int_equal(rows, 12);
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
-	assert_false(tty_size(&cols, &rows));
+	assert_false(cli_tty_size(&cols, &rows));
 	size.ws_col = 1;
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
-	assert_true(tty_size(&cols, &rows));
+	assert_true(cli_tty_size(&cols, &rows));
 	assert_int_equal(cols, 1);
 	assert_int_equal(rows, 1);
 	size.ws_row = 0;
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
-	assert_false(tty_size(&cols, &rows));
+	assert_false(cli_tty_size(&cols, &rows));
 	/* stdin is none: stdout tells */
 	size = (struct winsize){ .ws_row = 5, .ws_col = 6 };
 	assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
 	int null = open("/dev/null", O_RDONLY);
 	dup2(null, STDIN_FILENO);
 	close(null);
-	assert_true(tty_size(&cols, &rows));
+	assert_true(cli_tty_size(&cols, &rows));
 	assert_int_equal(rows, 5);
-	assert_false(tty_raw());
+	assert_false(cli_tty_raw());
 }
 
 int main(void)

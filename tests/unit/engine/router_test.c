@@ -30,10 +30,10 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static struct router *open_router(struct cluster *c)
+static struct engine_router *open_router(struct term_cluster *c)
 {
 	cluster_open(c, (struct engine_opts){ .router_service = "r" });
-	struct router *router = engine_router_of(c->engine, "demo");
+	struct engine_router *router = engine_router_of(c->engine, "demo");
 	assert_ptr_equal(engine_router_of(c->engine, "demo"), router);
 	assert_ptr_not_equal(engine_router_of(c->engine, "other"), router);
 	return router;
@@ -41,10 +41,10 @@ static struct router *open_router(struct cluster *c)
 
 static void pods_come_and_go(void **state)
 {
-	struct cluster *c = *state;
+	struct term_cluster *c = *state;
 	const char *namespace_, *pod;
 	uint16_t port;
-	struct router *router = open_router(c);
+	struct engine_router *router = open_router(c);
 	assert_false(locate(engine_router_locate, router));
 	assert_int_equal(err.code, ERR_ROUTER_BACKEND);
 	assert_non_null(strstr(err.msg, "the Service demo/r has not been looked up yet"));
@@ -83,10 +83,10 @@ static void pods_come_and_go(void **state)
 
 static void another_namespace(void **state)
 {
-	struct cluster *c = *state;
+	struct term_cluster *c = *state;
 	cluster_open(
 		c, (struct engine_opts){ .router_service = "r", .router_namespace = "system" });
-	struct router *router = engine_router_of(c->engine, "demo");
+	struct engine_router *router = engine_router_of(c->engine, "demo");
 	assert_ptr_equal(engine_router_of(c->engine, "other"), router);
 	assert_false(locate(engine_router_locate, router));
 	assert_non_null(strstr(err.msg, "system/r"));
@@ -94,9 +94,9 @@ static void another_namespace(void **state)
 
 static void a_refusal_is_told(void **state)
 {
-	struct cluster *c = *state;
+	struct term_cluster *c = *state;
 	cluster_collection(c, "endpointslices")->is_forbidden = true;
-	struct router *router = open_router(c);
+	struct engine_router *router = open_router(c);
 	API_UNTIL(&c->api,
 		!locate(engine_router_locate, router) && err.code == ERR_KUBE_FORBIDDEN, 5000);
 	assert_memory_equal(err.msg, "router demo/r", 13);
@@ -108,7 +108,7 @@ static void a_refusal_is_told(void **state)
 	"{'metadata':{'name':'" name "','namespace':'default','uid':'u-" name                  \
 	"','resourceVersion':'9RV'},'status':{'addresses':[" addresses "]}}"
 
-static struct gateway *open_gateway(struct cluster *c, const char *scheme)
+static struct engine_gateway *open_gateway(struct term_cluster *c, const char *scheme)
 {
 	cluster_open(c, (struct engine_opts){ .gateway = "g", .gateway_scheme = scheme });
 	assert_non_null(c->engine->gateway);
@@ -117,8 +117,8 @@ static struct gateway *open_gateway(struct cluster *c, const char *scheme)
 
 static void a_gateway_and_its_addresses(void **state)
 {
-	struct cluster *c = *state;
-	struct gateway *gateway = open_gateway(c, NULL);
+	struct term_cluster *c = *state;
+	struct engine_gateway *gateway = open_gateway(c, NULL);
 	assert_false(locate(engine_gateway_locate, gateway));
 	assert_int_equal(err.code, ERR_GATEWAY_NO_ADDRESS);
 	assert_non_null(strstr(err.msg, "gateway default/g is not there"));
@@ -158,18 +158,18 @@ static void a_gateway_and_its_addresses(void **state)
 
 static void another_scheme(void **state)
 {
-	struct cluster *c = *state;
+	struct term_cluster *c = *state;
 	cluster_add(c, "gateways", GATEWAY("g", "{'value':'gw.example'}"));
-	struct gateway *gateway = open_gateway(c, "https");
+	struct engine_gateway *gateway = open_gateway(c, "https");
 	API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
 	assert_string_equal(url.p, "https://gw.example");
 }
 
 static void a_gateway_that_may_not_be_read(void **state)
 {
-	struct cluster *c = *state;
+	struct term_cluster *c = *state;
 	cluster_collection(c, "gateways")->is_forbidden = true;
-	struct gateway *gateway = open_gateway(c, NULL);
+	struct engine_gateway *gateway = open_gateway(c, NULL);
 	API_UNTIL(&c->api,
 		!locate(engine_gateway_locate, gateway) && err.code == ERR_KUBE_FORBIDDEN,
 		5000);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct item {
+struct views_item {
 	char key[24];
 	int value;
 	UT_hash_handle hh;
@@ -42,9 +42,9 @@ static void test_hash_spreads(void **state)
 static void test_table(void **state)
 {
 	(void)state;
-	struct item *items = NULL, *found, *next;
+	struct views_item *items = NULL, *found, *next;
 	for (int i = 0; i < 5000; i++) {
-		struct item *item = x_calloc(1, sizeof *item);
+		struct views_item *item = x_calloc(1, sizeof *item);
 		snprintf(item->key, sizeof item->key, "key-%d", i);
 		item->value = i;
 		HASH_ADD_STR(items, key, item);

@@ -33,8 +33,8 @@ static inline cJSON *object_of(const char *text)
 	return object;
 }
 
-static inline void apply(
-	struct store *store, enum store_kind kind, enum kube_change change, const char *text)
+static inline void apply(struct fleet_store *store, enum fleet_store_kind kind,
+	enum kube_change change, const char *text)
 {
 	cJSON *object = object_of(text);
 	fleet_store_apply(store, kind, change, object);

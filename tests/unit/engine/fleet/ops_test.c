@@ -448,7 +448,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static bool find_span(void *arg, const struct span_record *record)
+static bool find_span(void *arg, const struct telemetry_span_record *record)
 {
 	const char **wanted = arg;
 	if (strstr(record->name, *wanted) != NULL && record->duration_ns >= 0)

@@ -18,7 +18,7 @@ struct step {                                   /* objects of one moment; NULL: 
 	const char *sandbox_extra, *sandbox_spec, *sandbox_status; /* all NULL: no Sandbox */
 };
 
-static void play(struct store *store, const struct step *step)
+static void play(struct fleet_store *store, const struct step *step)
 {
 	if (step->claim_extra != NULL) {
 		char *text = claim_json(step->claim_extra, "", step->claim_status);
@@ -272,12 +272,12 @@ static void each_row_of_the_table(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct store store;
+		struct fleet_store store;
 		fleet_store_init(&store, on_change, NULL);
 		for (size_t j = 0; j < 3; j++)
 			play(&store, &rows[i].steps[j]);
 		const char *uid = rows[i].steps[0].claim_extra ? CLAIM_UID : SANDBOX_UID;
-		const struct row *row = fleet_store_find(&store, uid);
+		const struct fleet_store_row *row = fleet_store_find(&store, uid);
 		if (row == NULL)
 			fail_msg("%s: no row", rows[i].name);
 		if (row->shown.state != rows[i].state)
@@ -374,7 +374,7 @@ static void the_pod_explains(void **state)
 			READY, "" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct store store;
+		struct fleet_store store;
 		fleet_store_init(&store, on_change, NULL);
 		fleet_store_sync(&store, STORE_PODS, true);
 		fleet_store_sync(&store, STORE_PODS, false);
@@ -387,7 +387,7 @@ static void the_pod_explains(void **state)
 		apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
 		if (i % 2 != 0)
 			apply(&store, STORE_PODS, KUBE_ADDED, pod);
-		const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+		const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);
 		assert_non_null(row);
 		if (!is_sentence(row->shown.why))
 			fail_msg("%zu: '%s'", i, row->shown.why);
@@ -425,13 +425,13 @@ static void a_pod_that_is_replaced_ends_no_sandbox(void **state)
 			"'phase':'Succeeded'", false, true },
 		{ KUBE_ADDED, "", "'phase':'Pending'", false, false },
 	};
-	struct store store;
+	struct fleet_store store;
 	fleet_store_init(&store, on_change, NULL);
 	char *sandbox = sandbox_json("", RUN,
 		CONDS(COND("Ready", "False", "PodSucceeded") "," COND(
 			"Finished", "True", "PodSucceeded")));
 	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
-	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);
 	assert_non_null(row);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *pod = pod_json(cases[i].extra, cases[i].status);
@@ -447,7 +447,7 @@ static void a_pod_that_is_replaced_ends_no_sandbox(void **state)
 static void events_explain_what_the_pod_does_not(void **state)
 {
 	(void)state;
-	struct store store;
+	struct fleet_store store;
 	fleet_store_init(&store, on_change, NULL);
 	char *sandbox = sandbox_json("", RUN, CONDS(NOT_READY));
 	char *pod = pod_json("", "'phase':'Pending'");
@@ -464,7 +464,7 @@ static void events_explain_what_the_pod_does_not(void **state)
 		"'},'type':'Warning','reason':'MissingClusterDNS','lastTimestamp':'2026-01-07T00:00:00Z'}");
 	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
 	apply(&store, STORE_PODS, KUBE_ADDED, pod);
-	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);
 	assert_string_equal("Pod s: FailedMount: no such volume", row->shown.why);
 	int64_t ns;
 	assert_true(clock_parse_rfc3339("2026-01-05T00:00:00Z", &ns));
@@ -480,7 +480,7 @@ static void events_explain_what_the_pod_does_not(void **state)
 	fleet_store_deinit(&store);
 }
 
-static void warn(struct store *store, const char *uid, const char *kind, const char *when)
+static void warn(struct fleet_store *store, const char *uid, const char *kind, const char *when)
 {
 	char *text = x_asprintf(
 		"{'metadata':{'uid':'w-%s','name':'w'},'involvedObject':{'kind':'%s',"
@@ -509,7 +509,7 @@ static void old_events_are_not_blamed(void **state)
 		{ "2026-01-02T00:00:10Z", "'phase':'Running'," CONDS(NOT_READY), true },
 	};
 	for (size_t i = 0; i < sizeof pods / sizeof *pods; i++) {
-		struct store store;
+		struct fleet_store store;
 		fleet_store_init(&store, on_change, NULL);
 		char *sandbox = sandbox_json("", RUN, CONDS(NOT_READY));
 		char *pod = pod_json("", pods[i].pod_status);
@@ -518,7 +518,7 @@ static void old_events_are_not_blamed(void **state)
 		warn(&store, POD_UID, "Pod", pods[i].when);
 		apply(&store, STORE_PODS, KUBE_MODIFIED, pod);
 		apply(&store, STORE_SANDBOXES, KUBE_MODIFIED, sandbox);
-		const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+		const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);
 		bool is_named = strstr(row->shown.why, "Old: story") != NULL;
 		if (is_named != pods[i].is_named)
 			fail_msg("%s with %s: %s", pods[i].when, pods[i].pod_status,
@@ -541,12 +541,12 @@ static void old_events_of_a_claim_are_not_blamed(void **state)
 		{ "2026-01-01T00:00:01Z", true },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct store store;
+		struct fleet_store store;
 		fleet_store_init(&store, on_change, NULL);
 		char *claim = claim_json("", "", "");
 		warn(&store, CLAIM_UID, "SandboxClaim", cases[i].when);
 		apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
-		const struct row *row = fleet_store_find(&store, CLAIM_UID);
+		const struct fleet_store_row *row = fleet_store_find(&store, CLAIM_UID);
 		assert_int_equal(FLEET_PENDING, row->shown.state);
 		if ((strstr(row->shown.why, "Old: story") != NULL) != cases[i].is_named)
 			fail_msg("%s: %s", cases[i].when, row->shown.why);
@@ -559,13 +559,13 @@ static void old_events_of_a_claim_are_not_blamed(void **state)
 static void a_pod_on_a_node_is_scheduled_whatever_the_sandbox_says(void **state)
 {
 	(void)state;
-	struct store store;
+	struct fleet_store store;
 	fleet_store_init(&store, on_change, NULL);
 	char *sandbox = sandbox_json(
 		"", RUN, CONDS(NOT_READY "," COND("PodScheduled", "False", "Unschedulable")));
 	char *pod = pod_json("", "'phase':'Pending'");
 	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
-	const struct row *row = fleet_store_find(&store, SANDBOX_UID);
+	const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);
 	apply(&store, STORE_PODS, KUBE_ADDED, pod);
 	assert_null(strstr(row->shown.why, "not scheduled"));
 	free(sandbox);
@@ -577,13 +577,13 @@ static void a_pod_on_a_node_is_scheduled_whatever_the_sandbox_says(void **state)
 static void a_blocked_claim_is_explained_by_what_there_is(void **state)
 {
 	(void)state;
-	struct store store;
+	struct fleet_store store;
 	fleet_store_init(&store, on_change, NULL);
 	char *no_pool = claim_json("", "", CONDS(COND("Ready", "False", "WarmPoolNotFound")));
 	char *no_template =
 		claim_json("", "", CONDS(COND("Ready", "False", "TemplateNotFound")));
 	apply(&store, STORE_CLAIMS, KUBE_ADDED, no_pool);
-	const struct row *row = fleet_store_find(&store, CLAIM_UID);
+	const struct fleet_store_row *row = fleet_store_find(&store, CLAIM_UID);
 	assert_int_equal(FLEET_BLOCKED, row->shown.state);
 	assert_string_equal("SandboxWarmPool p does not exist", row->shown.why);
 	apply(&store, STORE_POOLS, KUBE_ADDED,
@@ -606,11 +606,11 @@ static void a_blocked_claim_is_explained_by_what_there_is(void **state)
 static void pools_and_templates_explain_a_pending_claim(void **state)
 {
 	(void)state;
-	struct store store;
+	struct fleet_store store;
 	fleet_store_init(&store, on_change, NULL);
 	char *claim = claim_json("", "", "");
 	apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
-	const struct row *row = fleet_store_find(&store, CLAIM_UID);
+	const struct fleet_store_row *row = fleet_store_find(&store, CLAIM_UID);
 	assert_non_null(strstr(row->shown.why, "waits for the controller"));
 	fleet_store_sync(&store, STORE_POOLS, true);
 	fleet_store_sync(&store, STORE_POOLS, false);

@@ -12,7 +12,7 @@ static void on_change(void *arg)
 
 static int setup(void **state)
 {
-	struct store *store = x_calloc(1, sizeof *store);
+	struct fleet_store *store = x_calloc(1, sizeof *store);
 	fleet_store_init(store, on_change, NULL);
 	*state = store;
 	return 0;
@@ -20,20 +20,20 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	clock_set_for_tests(-1, -1);
 	fleet_store_deinit(store);
 	free(store);
 	return 0;
 }
 
-static void synced(struct store *store, enum store_kind kind)
+static void synced(struct fleet_store *store, enum fleet_store_kind kind)
 {
 	fleet_store_sync(store, kind, true);
 	fleet_store_sync(store, kind, false);
 }
 
-static size_t count(struct store *store)
+static size_t count(struct fleet_store *store)
 {
 	fleet_store_pack(store);
 	return store->n_rows;
@@ -42,14 +42,14 @@ static size_t count(struct store *store)
 #define S_UID2 "22222222-0000-4000-8000-000000000002"
 #define C_UID2 "11111111-0000-4000-8000-000000000002"
 
-static void put_claim(struct store *store, const char *status)
+static void put_claim(struct fleet_store *store, const char *status)
 {
 	char *text = claim_json("", "", status);
 	apply(store, STORE_CLAIMS, KUBE_MODIFIED, text);
 	free(text);
 }
 
-static void put_sandbox(struct store *store, const char *extra)
+static void put_sandbox(struct fleet_store *store, const char *extra)
 {
 	char *text = sandbox_json(extra, "", "'conditions':[]");
 	apply(store, STORE_SANDBOXES, KUBE_MODIFIED, text);
@@ -58,12 +58,12 @@ static void put_sandbox(struct store *store, const char *extra)
 
 static void any_order_gives_one_row(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(0, count(store)); /* its claim may come with the next event */
 	put_claim(store, "");
 	assert_int_equal(1, count(store));
-	const struct row *row = fleet_store_find(store, CLAIM_UID);
+	const struct fleet_store_row *row = fleet_store_find(store, CLAIM_UID);
 	assert_string_equal("c", row->shown.claim);
 	assert_string_equal("s", row->shown.sandbox);
 	assert_string_equal(SANDBOX_UID, row->shown.sandbox_uid);
@@ -72,7 +72,7 @@ static void any_order_gives_one_row(void **state)
 
 static void joined_by_owner_and_by_name(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_claim(store, "");
 	put_sandbox(store,
 		",'ownerReferences':[{'kind':'SandboxClaim','name':'c','uid':'" CLAIM_UID
@@ -94,7 +94,7 @@ static void joined_by_owner_and_by_name(void **state)
 
 static void adoption_moves_a_warm_sandbox_into_the_claim(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_sandbox(store, OF_POOL);
 	assert_int_equal(FLEET_WARM, fleet_store_find(store, SANDBOX_UID)->shown.state);
 	assert_string_equal("p", fleet_store_find(store, SANDBOX_UID)->shown.pool);
@@ -108,7 +108,7 @@ static void adoption_moves_a_warm_sandbox_into_the_claim(void **state)
 
 static void a_rebound_claim_follows_its_status(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_claim(store, "'sandbox':{'name':'s'}");
 	put_sandbox(store, OF_CLAIM ",'deletionTimestamp':'2026-01-01T00:00:09Z'");
 	apply(store, STORE_SANDBOXES, KUBE_ADDED,
@@ -125,7 +125,7 @@ static void a_rebound_claim_follows_its_status(void **state)
 
 static void a_sandbox_without_its_claim_shows_after_a_while(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	clock_set_for_tests(
 		1000000000, 1767225602 * (int64_t)1000000000); /* 2026-01-01 00:00:02 */
 	synced(store, STORE_CLAIMS);
@@ -147,7 +147,7 @@ static void a_sandbox_without_its_claim_shows_after_a_while(void **state)
 
 static void an_old_sandbox_without_a_claim_shows_at_once(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	clock_set_for_tests(1000000000, 1767228000 * (int64_t)1000000000);
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(0, count(store));
@@ -157,7 +157,7 @@ static void an_old_sandbox_without_a_claim_shows_at_once(void **state)
 
 static void forbidden_claims_leave_sandboxes(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_claim(store, "");
 	put_sandbox(store, OF_CLAIM);
 	assert_int_equal(1, count(store));
@@ -168,18 +168,18 @@ static void forbidden_claims_leave_sandboxes(void **state)
 
 static void forbidden_pods_are_only_unknown(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_sandbox(store, "");
 	synced(store, STORE_PODS);
 	fleet_store_set_forbidden(store, STORE_PODS, true);
-	const struct row *row = fleet_store_find(store, SANDBOX_UID);
+	const struct fleet_store_row *row = fleet_store_find(store, SANDBOX_UID);
 	assert_string_equal("", row->shown.pod_uid);
 	assert_null(strstr(row->shown.why, "does not exist"));
 }
 
 static void hidden_claims_are_told_from_none(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_sandbox(store, OF_CLAIM);
 	put_claim(store, "");
 	fleet_store_set_forbidden(store, STORE_CLAIMS, true);
@@ -203,14 +203,14 @@ static void hidden_claims_are_told_from_none(void **state)
 	"'name':'s','uid':'" SANDBOX_UID "','controller':true}]},"                             \
 	"'status':{'phase':'%s','containerStatuses':[{'name':'m','restartCount':2}]}}"
 
-static void put_pod(struct store *store, const char *phase)
+static void put_pod(struct fleet_store *store, const char *phase)
 {
 	char *text = x_asprintf(POD_OF_S, phase);
 	apply(store, STORE_PODS, KUBE_MODIFIED, text);
 	free(text);
 }
 
-static void put_state(struct store *store, const char *conditions)
+static void put_state(struct fleet_store *store, const char *conditions)
 {
 	char *text = sandbox_json("", "'operatingMode':'Running'", conditions);
 	apply(store, STORE_SANDBOXES, KUBE_MODIFIED, text);
@@ -220,11 +220,11 @@ static void put_state(struct store *store, const char *conditions)
 /* A pod that was seen and may not be seen any more has not gone: nothing is made of that. */
 static void pods_out_of_sight_are_not_gone(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_state(store, CONDS(COND("Ready", "True", "DependenciesReady")));
 	synced(store, STORE_PODS);
 	put_pod(store, "Running");
-	const struct row *row = fleet_store_find(store, SANDBOX_UID);
+	const struct fleet_store_row *row = fleet_store_find(store, SANDBOX_UID);
 	assert_int_equal(2, row->shown.restarts);
 	fleet_store_set_forbidden(store, STORE_PODS, true);
 	assert_int_equal(FLEET_READY, row->shown.state);
@@ -246,7 +246,7 @@ static void pods_out_of_sight_are_not_gone(void **state)
 
 static void new_sandboxes_without_pods_in_sight_are_creating(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	fleet_store_set_forbidden(store, STORE_PODS, true);
 	put_state(store, CONDS(COND("Ready", "False", "DependenciesNotReady")));
 	assert_int_equal(FLEET_CREATING, fleet_store_find(store, SANDBOX_UID)->shown.state);
@@ -256,13 +256,13 @@ static void new_sandboxes_without_pods_in_sight_are_creating(void **state)
 
 static void claims_stand_for_sandboxes_out_of_sight(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_sandbox(store, OF_CLAIM);
 	put_claim(store, "'sandbox':{'name':'s','podIPs':['10.0.0.9']}," CONDS(
 				 COND("Ready", "True", "DependenciesReady")));
 	fleet_store_set_forbidden(store, STORE_SANDBOXES, true);
 	assert_int_equal(1, count(store));
-	const struct row *row = fleet_store_find(store, CLAIM_UID);
+	const struct fleet_store_row *row = fleet_store_find(store, CLAIM_UID);
 	assert_int_equal(FLEET_READY, row->shown.state);
 	assert_string_equal("s", row->shown.sandbox);
 	assert_string_equal("", row->shown.sandbox_uid);
@@ -275,11 +275,11 @@ static void claims_stand_for_sandboxes_out_of_sight(void **state)
 
 static void pools_and_templates_out_of_sight_are_not_missing(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	synced(store, STORE_POOLS);
 	synced(store, STORE_TEMPLATES);
 	put_claim(store, "");
-	const struct row *row = fleet_store_find(store, CLAIM_UID);
+	const struct fleet_store_row *row = fleet_store_find(store, CLAIM_UID);
 	assert_non_null(strstr(row->shown.why, "SandboxWarmPool p does not exist"));
 	fleet_store_set_forbidden(store, STORE_POOLS, true);
 	fleet_store_set_forbidden(store, STORE_TEMPLATES, true);
@@ -288,7 +288,7 @@ static void pools_and_templates_out_of_sight_are_not_missing(void **state)
 
 static void a_selector_hides_rows_without_a_claim(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	store->is_filtered = true;
 	synced(store, STORE_CLAIMS);
 	put_sandbox(store, "");
@@ -296,7 +296,7 @@ static void a_selector_hides_rows_without_a_claim(void **state)
 	assert_int_equal(0, store->n_hidden);
 }
 
-struct seen {
+struct isolation_seen {
 	char uids[64][FLEET_UID_BYTES];
 	bool gone[64];
 	size_t n;
@@ -305,7 +305,7 @@ struct seen {
 
 static void note(void *arg, const char *uid, const struct fleet_row *row)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	if (uid == NULL) {
 		seen->rebuild = true;
 		return;
@@ -315,7 +315,8 @@ static void note(void *arg, const char *uid, const struct fleet_row *row)
 	seen->gone[seen->n++] = row == NULL;
 }
 
-static void numbered(struct store *store, int i, enum kube_change change, const char *revision)
+static void numbered(
+	struct fleet_store *store, int i, enum kube_change change, const char *revision)
 {
 	char text[512];
 	snprintf(text, sizeof text,
@@ -327,11 +328,11 @@ static void numbered(struct store *store, int i, enum kube_change change, const 
 
 static void changes_are_told_in_order_and_once(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	for (int i = 0; i < 5; i++)
 		numbered(store, i, KUBE_ADDED, "1");
 	uint64_t since = store->revision;
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(0, seen.n);
 	numbered(store, 3, KUBE_MODIFIED, "2"); /* nothing that shows has changed */
@@ -364,7 +365,7 @@ static void changes_are_told_in_order_and_once(void **state)
 
 static void a_relist_touches_only_what_differs(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	fleet_store_sync(store, STORE_CLAIMS, true);
 	for (int i = 0; i < 6; i++)
 		numbered(store, i, KUBE_ADDED, "7");
@@ -378,7 +379,7 @@ static void a_relist_touches_only_what_differs(void **state)
 	numbered(store, 9, KUBE_ADDED, "8");
 	assert_int_equal(7, count(store)); /* nothing goes before the list is whole */
 	fleet_store_sync(store, STORE_CLAIMS, false);
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(2, seen.n);
 	assert_true(seen.gone[0]);
@@ -388,7 +389,7 @@ static void a_relist_touches_only_what_differs(void **state)
 
 static void an_older_version_never_replaces_a_newer(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	char *new = claim_json(",'resourceVersion':'20'", "",
 		CONDS(COND("Ready", "True", "DependenciesReady")));
 	char *old = claim_json(",'resourceVersion':'10'", "", "");
@@ -406,7 +407,7 @@ static void an_older_version_never_replaces_a_newer(void **state)
 
 static void events_are_bounded(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	put_claim(store, "");
 	char text[512];
 	for (int i = 0; i < 200; i++) {
@@ -418,8 +419,8 @@ static void events_are_bounded(void **state)
 		apply(store, STORE_EVENTS, KUBE_ADDED, text);
 	}
 	assert_int_equal(STORE_MAX_EVENTS_EACH, store->n_events);
-	struct uid uid = fleet_uid_parse(store, CLAIM_UID);
-	const struct event_list *list = fleet_events_about(store, &uid);
+	struct fleet_uid uid = fleet_uid_parse(store, CLAIM_UID);
+	const struct fleet_event_list *list = fleet_events_about(store, &uid);
 	assert_string_equal("R199", list->events->reason);
 	/* pods that nobody owns do not push it out */
 	for (int i = 0; i < 20000; i++) {
@@ -441,7 +442,7 @@ static void events_are_bounded(void **state)
 
 static void foreign_shapes_are_survived(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	static const char *const shapes[] = {
 		"{}", "[]", "3", "{'metadata':3}", "{'metadata':{'uid':3,'name':[]}}",
 		"{'metadata':{'uid':'x','name':''}}",
@@ -453,21 +454,22 @@ static void foreign_shapes_are_survived(void **state)
 	};
 	for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
 		for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-			apply(store, (enum store_kind)kind, KUBE_ADDED, shapes[i]);
-			apply(store, (enum store_kind)kind, KUBE_MODIFIED, shapes[i]);
+			apply(store, (enum fleet_store_kind)kind, KUBE_ADDED, shapes[i]);
+			apply(store, (enum fleet_store_kind)kind, KUBE_MODIFIED, shapes[i]);
 		}
 	}
 	assert_non_null(fleet_store_find(store, "odd uid"));
 	for (int kind = 0; kind < STORE_KIND_COUNT; kind++)
-		synced(store, (enum store_kind)kind);
+		synced(store, (enum fleet_store_kind)kind);
 	assert_int_equal(0, count(store));
 }
 
 static void a_row_stays_small(void **state)
 {
-	struct store *store = *state;
+	struct fleet_store *store = *state;
 	(void)store;
-	size_t facts = sizeof(struct row) + sizeof(struct claim) + sizeof(struct sandbox);
+	size_t facts = sizeof(struct fleet_store_row) + sizeof(struct fleet_claim) +
+		       sizeof(struct fleet_sandbox);
 	assert_true(facts < 900);
 }
 

@@ -155,8 +155,8 @@ static void how_long_to_wait(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const struct http_header header = { "retry-after", rows[i].header };
-		const struct http_reply reply = {
+		const struct net_http_header header = { "retry-after", rows[i].header };
+		const struct net_http_reply reply = {
 			.status = 429, .headers = &header, .n_headers = rows[i].header ? 1 : 0
 		};
 		cJSON *object = rows[i].body ? json_parse(slice_of(rows[i].body), NULL) : NULL;
@@ -208,7 +208,7 @@ static void a_refused_forward(void **state)
 		err_set(&from, rows[i].from, "%s", rows[i].message);
 		from.sys = rows[i].status;
 		snprintf(shown, sizeof shown, "port-forward to pod p: %s", rows[i].shown);
-		portforward_error(&to, "p", rows[i].is_open, &from);
+		kube_portforward_error(&to, "p", rows[i].is_open, &from);
 		if (to.code != rows[i].to || strcmp(to.msg, shown) != 0)
 			fail_msg("row %zu: %s '%s'", i, err_name(&to), to.msg);
 	}

@@ -45,8 +45,8 @@ struct api_request { /* what was asked, kept for assertions */
 };
 
 struct api {
-	struct loop *loop;
-	struct http *http;
+	struct net_loop *loop;
+	struct net_http *http;
 	struct kube_config *config;
 	struct kube_client *client;
 	struct evhttp *server;
@@ -179,11 +179,11 @@ static inline void api_start(struct api *api, const char *user,
 	memset(api, 0, sizeof *api);
 	api->handle = handle;
 	api->test = test;
-	api->loop = loop_new(&err);
+	api->loop = net_loop_new(&err);
 	assert_non_null(api->loop);
-	api->http = http_new(api->loop, &err);
+	api->http = net_http_new(api->loop, &err);
 	assert_non_null(api->http);
-	api->server = evhttp_new(loop_base(api->loop));
+	api->server = evhttp_new(net_loop_base(api->loop));
 	evhttp_set_allowed_methods(api->server, EVHTTP_REQ_GET | EVHTTP_REQ_POST |
 							EVHTTP_REQ_PATCH | EVHTTP_REQ_DELETE |
 							EVHTTP_REQ_PUT);
@@ -230,15 +230,15 @@ static inline void api_stop(struct api *api)
 {
 	kube_client_free(api->client);
 	kube_config_unref(api->config);
-	http_free(api->http);
+	net_http_free(api->http);
 	for (int i = 0; i < 10; i++) /* the server sees that its clients are gone */
-		loop_run_once(api->loop, 10);
+		net_loop_run_once(api->loop, 10);
 	evhttp_free(api->server);
 	if (api->tls != NULL) {
 		api_tls_stop(api->tls);
 		tls_identity_free(api->identity);
 	}
-	loop_free(api->loop);
+	net_loop_free(api->loop);
 	for (size_t i = 0; i < api->n; i++)
 		free(api->log[i].body);
 	char *command[] = { x_asprintf("%s/config", api->dir), x_asprintf("%s/token", api->dir),
@@ -258,12 +258,12 @@ static inline void api_stop(struct api *api)
 		while (!(condition)) {                                                         \
 			if (clock_mono_ms() > end_)                                            \
 				fail_msg("never: %s", #condition);                             \
-			loop_run_once((api)->loop, 20);                                        \
+			net_loop_run_once((api)->loop, 20);                                    \
 		}                                                                              \
 	} while (0)
 #define API_FOR(api, ms)                                                                       \
 	do {                                                                                   \
 		int64_t end_ = clock_mono_ms() + (ms);                                         \
 		while (clock_mono_ms() < end_)                                                 \
-			loop_run_once((api)->loop, 20);                                        \
+			net_loop_run_once((api)->loop, 20);                                    \
 	} while (0)

@@ -27,7 +27,7 @@
 	"printf '{\"kind\":\"ExecCredential\",\"apiVersion\":\"v1\",\"status\":{\"token\":\"%s\"" \
 	"}}' \"" token "\"\n"
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct kube_exec *exec;
 static struct kube_exec_spec spec;
 static struct kube_plugin_host host;
@@ -55,7 +55,7 @@ static void on_ready(void *arg, const struct err *err)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	snprintf(dir, sizeof dir, "/tmp/sandmux-plugin-XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	path = x_asprintf("%s/login", dir);
@@ -79,7 +79,7 @@ static int tear_down(void **state)
 	unlink(path);
 	rmdir(dir);
 	free(path);
-	loop_free(loop);
+	net_loop_free(loop);
 	setting_set("exec-plugin-timeout", "60s", NULL);
 	return 0;
 }
@@ -266,7 +266,7 @@ static struct kube_config *load(const char *user)
 static const char *authorization(struct kube_auth *auth)
 {
 	static char value[300];
-	struct http_header headers[KUBE_AUTH_MAX_HEADERS];
+	struct net_http_header headers[KUBE_AUTH_MAX_HEADERS];
 	size_t n = kube_auth_headers(auth, headers, KUBE_AUTH_MAX_HEADERS);
 	value[0] = '\0';
 	for (size_t i = 0; i < n; i++)

@@ -24,8 +24,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct kube_config *config;
 static struct kube_client *client;
 static struct raw_ws server;
@@ -86,8 +86,8 @@ static int set_up(void **state)
 {
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
-	loop = loop_new(NULL);
-	http = http_new(loop, NULL);
+	loop = net_loop_new(NULL);
+	http = net_http_new(loop, NULL);
 	memset(&server, 0, sizeof server);
 	n_closed = 0;
 	got_n = 0;
@@ -105,11 +105,11 @@ static int tear_down(void **state)
 	client = NULL;
 	kube_config_unref(config);
 	config = NULL;
-	http_free(http);
+	net_http_free(http);
 	raw_ws_close(&server);
 	if (user >= 0)
 		close(user);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 
@@ -325,7 +325,7 @@ static void a_slow_user(void **state)
 	raw_ws_frame(&server, 8, "\x03\xe8", 2);
 	for (int64_t until = clock_mono_ms() + 10000;
 		!is_user_closed && clock_mono_ms() < until;) {
-		loop_run_once(loop, 20);
+		net_loop_run_once(loop, 20);
 		got_n = 0;
 		ssize_t n;
 		while ((n = recv(user, got, sizeof got, 0)) > 0)
@@ -351,7 +351,7 @@ static void a_slow_server(void **state)
 		ssize_t n = write(user, block, sizeof block);
 		sent += n > 0 ? (size_t)n : 0;
 		quiet = n > 0 ? 0 : quiet + 1;
-		loop_run_once(loop, 5);
+		net_loop_run_once(loop, 5);
 		assert_true(sent < (64 << 20));
 	}
 	raw_ws_stop(&server, false);

@@ -9,10 +9,10 @@
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define BYTES(text) ((struct slice){ text, sizeof(text) - 1 })
 
-static struct wire wire;
+static struct kube_wire wire;
 static struct str got, answers, words;
 static int ends;
-static enum wire_end how;
+static enum kube_wire_end how;
 
 static void on_bytes(void *arg, struct slice bytes)
 {
@@ -27,7 +27,7 @@ static void on_answer(void *arg, struct slice bytes)
 	str_add_bytes(&answers, bytes.p, bytes.n);
 }
 
-static void on_end(void *arg, enum wire_end end, struct slice why)
+static void on_end(void *arg, enum kube_wire_end end, struct slice why)
 {
 	(void)arg;
 	ends++;
@@ -37,7 +37,7 @@ static void on_end(void *arg, enum wire_end end, struct slice why)
 
 static void begin(bool is_tunnel)
 {
-	wire_init(&wire, 8080);
+	kube_wire_init(&wire, 8080);
 	wire.is_tunnel = is_tunnel;
 	wire.on_bytes = on_bytes;
 	wire.on_answer = on_answer;
@@ -51,7 +51,7 @@ static void begin(bool is_tunnel)
 
 static void over(void)
 {
-	wire_deinit(&wire);
+	kube_wire_deinit(&wire);
 	str_deinit(&got);
 	str_deinit(&answers);
 	str_deinit(&words);
@@ -81,11 +81,11 @@ static void test_the_opening_of_a_tunnel(void **state)
 								  "data") "\0\0\0\xff\xff";
 	unsigned char bytes[WIRE_OPENING_BYTES];
 	begin(true);
-	assert_int_equal(wire_opening(&wire, bytes), sizeof expected - 1);
+	assert_int_equal(kube_wire_opening(&wire, bytes), sizeof expected - 1);
 	assert_memory_equal(bytes, expected, sizeof expected - 1);
 	over();
 	begin(false);
-	assert_int_equal(wire_opening(&wire, bytes), 0);
+	assert_int_equal(kube_wire_opening(&wire, bytes), 0);
 	over();
 }
 
@@ -94,12 +94,12 @@ static void test_the_head_of_our_bytes(void **state)
 	(void)state;
 	unsigned char bytes[WIRE_HEAD_BYTES];
 	begin(true);
-	assert_int_equal(wire_put_head(&wire, bytes + sizeof bytes, 0x012345), 8);
+	assert_int_equal(kube_wire_put_head(&wire, bytes + sizeof bytes, 0x012345), 8);
 	assert_memory_equal(bytes, "\0\0\0\3\0\x01\x23\x45", 8);
 	over();
 	begin(false);
 	memset(bytes, 'x', sizeof bytes);
-	assert_int_equal(wire_put_head(&wire, bytes + sizeof bytes, 5), 1);
+	assert_int_equal(kube_wire_put_head(&wire, bytes + sizeof bytes, 5), 1);
 	assert_memory_equal(bytes, "xxxxxxx\0", 8);
 	over();
 }
@@ -123,7 +123,7 @@ static void test_a_tunnel_cut_anywhere(void **state)
 		begin(true);
 		for (size_t i = 0; i < sizeof all - 1; i += piece) {
 			size_t left = sizeof all - 1 - i;
-			wire_read(
+			kube_wire_read(
 				&wire, (struct slice){ all + i, left < piece ? left : piece });
 		}
 		assert_string_equal(got.p, "hello world");
@@ -137,7 +137,7 @@ static void test_a_tunnel_cut_anywhere(void **state)
 
 static const struct {
 	struct slice bytes;
-	enum wire_end how;
+	enum kube_wire_end how;
 	const char *words; /* NULL: any */
 } tunnel_ends[] = {
 	{ BYTES("\0\0\0\1\0\0\0\7refused"), WIRE_REFUSED, "refused" },
@@ -157,9 +157,9 @@ static void test_ends_of_a_tunnel(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(tunnel_ends); i++) {
 		begin(true);
-		wire_read(&wire, BYTES("\0\0\0\3\0\0\0\2ok"));
-		wire_read(&wire, tunnel_ends[i].bytes);
-		wire_read(&wire, BYTES("\0\0\0\1\0\0\0\4more\0\0\0\3\0\0\0\2no"));
+		kube_wire_read(&wire, BYTES("\0\0\0\3\0\0\0\2ok"));
+		kube_wire_read(&wire, tunnel_ends[i].bytes);
+		kube_wire_read(&wire, BYTES("\0\0\0\1\0\0\0\4more\0\0\0\3\0\0\0\2no"));
 		if (ends != 1 || how != tunnel_ends[i].how)
 			fail_msg("case %zu: %d ends, the last %d", i, ends, (int)how);
 		if (tunnel_ends[i].words != NULL)
@@ -181,8 +181,8 @@ static void test_what_a_tunnel_takes_without_an_end(void **state)
 		BYTES("\x80\3\0\6\0\0\0\2xx"), BYTES("") };
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		begin(true);
-		wire_read(&wire, cases[i]);
-		wire_read(&wire, BYTES("\0\0\0\3\0\0\0\2ok"));
+		kube_wire_read(&wire, cases[i]);
+		kube_wire_read(&wire, BYTES("\0\0\0\3\0\0\0\2ok"));
 		assert_int_equal(ends, 0);
 		assert_string_equal(got.p, "ok");
 		assert_int_equal(answers.n, 0);
@@ -194,9 +194,9 @@ static void test_words_have_a_limit(void **state)
 {
 	(void)state;
 	begin(true);
-	wire_read(&wire, BYTES("\0\0\0\1\0\1\0\0"));
+	kube_wire_read(&wire, BYTES("\0\0\0\1\0\1\0\0"));
 	for (int i = 0; i < 1 << 12; i++)
-		wire_read(&wire, BYTES("sixteen bytes of"));
+		kube_wire_read(&wire, BYTES("sixteen bytes of"));
 	assert_int_equal(ends, 1);
 	assert_int_equal(how, WIRE_REFUSED);
 	assert_int_equal(words.n, WIRE_MAX_WORDS_BYTES);
@@ -208,24 +208,24 @@ static void test_words_have_a_limit(void **state)
 static void open_channels(void)
 {
 	begin(false);
-	wire_read(&wire, BYTES("\0\x90\x1f"));
-	wire_read(&wire, BYTES("\1\x90\x1f"));
+	kube_wire_read(&wire, BYTES("\0\x90\x1f"));
+	kube_wire_read(&wire, BYTES("\1\x90\x1f"));
 }
 
 static void test_channels(void **state)
 {
 	(void)state;
 	open_channels();
-	wire_read(&wire, BYTES("\0hello"));
-	wire_read(&wire, BYTES("\0"));
-	wire_read(&wire, BYTES("\1"));
-	wire_read(&wire, BYTES(""));
-	wire_read(&wire, BYTES("\0 world"));
+	kube_wire_read(&wire, BYTES("\0hello"));
+	kube_wire_read(&wire, BYTES("\0"));
+	kube_wire_read(&wire, BYTES("\1"));
+	kube_wire_read(&wire, BYTES(""));
+	kube_wire_read(&wire, BYTES("\0 world"));
 	assert_string_equal(got.p, "hello world");
 	assert_int_equal(ends, 0);
-	wire_read(&wire, BYTES("\1refused"));
-	wire_read(&wire, BYTES("\0more"));
-	wire_read(&wire, BYTES("\1more"));
+	kube_wire_read(&wire, BYTES("\1refused"));
+	kube_wire_read(&wire, BYTES("\0more"));
+	kube_wire_read(&wire, BYTES("\1more"));
 	assert_int_equal(ends, 1);
 	assert_int_equal(how, WIRE_REFUSED);
 	assert_string_equal(words.p, "refused");
@@ -239,7 +239,7 @@ static void test_channels_that_break_the_protocol(void **state)
 		BYTES("\0hello"), BYTES("\1oh"), BYTES("\2\x90\x1f"), BYTES("\377") };
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		begin(false);
-		wire_read(&wire, cases[i]);
+		kube_wire_read(&wire, cases[i]);
 		if (ends != 1 || how != WIRE_PROTOCOL)
 			fail_msg("case %zu: %d ends", i, ends);
 		over();

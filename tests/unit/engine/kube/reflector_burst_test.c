@@ -10,7 +10,7 @@ static void send_burst(struct test *t, const char *after)
 	struct str lines;
 	str_init(&lines, 4 << 20);
 	for (int i = 0; i < BURST; i++) {
-		const struct object object = { .name = "a", .revision = ++t->revision };
+		const struct store_object object = { .name = "a", .revision = ++t->revision };
 		str_add(&lines, "{\"type\":\"MODIFIED\",\"object\":");
 		add_object(&lines, &object);
 		str_add(&lines, "}\n");
@@ -23,7 +23,7 @@ static void send_burst(struct test *t, const char *after)
 }
 
 struct heart {
-	struct loop_timer *timer;
+	struct net_loop_timer *timer;
 	int64_t last_ms, longest_ms;
 	int beats;
 };
@@ -39,7 +39,7 @@ static void on_beat(void *arg)
 
 static bool is_whole(struct test *t)
 {
-	const struct object *a = find(&t->copy, "a");
+	const struct store_object *a = find(&t->copy, "a");
 	return a != NULL && a->revision == t->revision;
 }
 
@@ -48,14 +48,14 @@ static int64_t longest_share(struct test *t)
 {
 	struct heart heart = { 0 };
 	int objects = t->objects;
-	heart.timer = loop_timer_new(t->api.loop, on_beat, &heart);
-	loop_timer_arm_every(heart.timer, 1);
+	heart.timer = net_loop_timer_new(t->api.loop, on_beat, &heart);
+	net_loop_timer_arm_every(heart.timer, 1);
 	API_FOR(&t->api, 20);
 	int64_t began_ms = clock_mono_ms();
 	send_burst(t, "");
 	API_UNTIL(&t->api, is_whole(t), 20000);
 	int64_t took_ms = clock_mono_ms() - began_ms;
-	loop_timer_free(heart.timer);
+	net_loop_timer_free(heart.timer);
 	assert_int_equal(BURST, t->objects - objects);
 	assert_true(took_ms >= BURST * OBJECT_COST_US / 1000);
 	return heart.longest_ms * 1000 / took_ms;

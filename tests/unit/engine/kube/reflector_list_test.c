@@ -176,7 +176,7 @@ static void a_machine_that_slept_starts_the_stream_again(void **state)
 	drop(&t->truth, "a");
 	clock_set_for_tests(clock_mono_ns(), clock_wall_ns() + (int64_t)3600 * 1000000000);
 	for (int i = 0; i < 400 && t->streams < 2; i++)
-		loop_run_once(t->api.loop, 20);
+		net_loop_run_once(t->api.loop, 20);
 	clock_set_for_tests(-1, -1);
 	assert_int_equal(2, t->streams);
 	until_live(t);

@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct tls_identity *identity, *stranger;
 
 struct result {
@@ -165,7 +165,7 @@ static void test_cancel_in_every_state(void **state)
 				(struct net_dial_opts){
 					.host = hosts[h], .port = server.port, .tls = tls });
 			for (int i = 0; i < turns && !result.done; i++)
-				loop_run_once(loop, 0);
+				net_loop_run_once(loop, 0);
 			if (result.done) {
 				if (result.bev != NULL)
 					bufferevent_free(result.bev);
@@ -245,7 +245,7 @@ static struct net_tls *client_tls(const struct tls_case *c, const struct tls_ide
 }
 
 static void on_http_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct result *result = arg;
 	result->done++;
@@ -292,13 +292,13 @@ static void test_tls(void **state)
 			bufferevent_free(result.bev);
 		}
 		if (c->server_alpn == NULL || strcmp(c->server_alpn, "h2") != 0) {
-			struct http *http = http_new(loop, NULL);
+			struct net_http *http = net_http_new(loop, NULL);
 			char url[80];
 			snprintf(
 				url, sizeof url, "https://%s:%u/", host, (unsigned)server.port);
 			result = (struct result){ .done = 0 };
-			assert_non_null(http_start(http,
-				&(struct http_opts){ .method = "GET",
+			assert_non_null(net_http_start(http,
+				&(struct net_http_opts){ .method = "GET",
 					.url = url,
 					.tls = tls,
 					.http2 = c->alpn && strcmp(c->alpn, "h2") == 0,
@@ -310,7 +310,7 @@ static void test_tls(void **state)
 			if (result.err.code != c->http_code)
 				fail_msg("HTTP, %s: %s", c->what,
 					result.err.code ? result.err.msg : "ok");
-			http_free(http);
+			net_http_free(http);
 		}
 		net_tls_unref(tls);
 		tls_server_stop(&server);
@@ -328,12 +328,12 @@ static void test_missing_client_certificate(void **state)
 			.identity = identity, .client_ca_pem = identity->ca_pem });
 	struct net_tls *tls =
 		net_tls_new(&(struct net_tls_opts){ .ca_pem = identity->ca_pem }, NULL);
-	struct http *http = http_new(loop, NULL);
+	struct net_http *http = net_http_new(loop, NULL);
 	char url[80];
 	snprintf(url, sizeof url, "https://localhost:%u/", (unsigned)server.port);
 	struct result result = { .done = 0 };
-	assert_non_null(http_start(http,
-		&(struct http_opts){ .method = "GET",
+	assert_non_null(net_http_start(http,
+		&(struct net_http_opts){ .method = "GET",
 			.url = url,
 			.tls = tls,
 			.timeout_ms = 5000,
@@ -342,7 +342,7 @@ static void test_missing_client_certificate(void **state)
 		NULL));
 	TURN_UNTIL(loop, result.done);
 	assert_true(result.err.code == ERR_CONN_TLS || result.err.code == ERR_CONN_LOST);
-	http_free(http);
+	net_http_free(http);
 	net_tls_unref(tls);
 	tls_server_stop(&server);
 }
@@ -408,7 +408,7 @@ static void test_tls_settings_are_checked(void **state)
 static int set_up_all(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	identity = tls_identity_new("DNS:localhost,DNS:box.example,IP:127.0.0.1", 1);
 	stranger = tls_identity_new("DNS:localhost,IP:127.0.0.1", 1);
 	return 0;
@@ -419,7 +419,7 @@ static int tear_down_all(void **state)
 	(void)state;
 	tls_identity_free(identity);
 	tls_identity_free(stranger);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 

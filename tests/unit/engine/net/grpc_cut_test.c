@@ -12,7 +12,7 @@
 #include <event2/event.h>
 
 struct cut_call {
-	struct grpc_call *call;
+	struct net_grpc_call *call;
 	int messages, done;
 	enum err_code code;
 };
@@ -61,37 +61,37 @@ static void build(struct str *out)
 /* Returns whether both calls ended as the server meant. */
 static bool run(const struct str *bytes, size_t cut, bool end_there)
 {
-	struct loop *loop = loop_new(NULL);
+	struct net_loop *loop = net_loop_new(NULL);
 	struct bufferevent *pair[2];
 	struct cut_call calls[2] = { { .call = NULL }, { .call = NULL } };
-	assert_int_equal(bufferevent_pair_new(loop_base(loop), 0, pair), 0);
+	assert_int_equal(bufferevent_pair_new(net_loop_base(loop), 0, pair), 0);
 	bufferevent_enable(pair[1], EV_READ | EV_WRITE);
 	closed = 0;
-	struct grpc_conn_opts conn_opts = { .authority = "a:1", .on_closed = on_closed };
-	struct grpc_conn *conn = grpc_conn_new_take(loop, pair[0], &conn_opts, NULL);
+	struct net_grpc_conn_opts conn_opts = { .authority = "a:1", .on_closed = on_closed };
+	struct net_grpc_conn *conn = net_grpc_conn_new_take(loop, pair[0], &conn_opts, NULL);
 	for (int i = 0; i < 2; i++) {
-		struct grpc_call_opts opts = { .path = "/a/b",
+		struct net_grpc_call_opts opts = { .path = "/a/b",
 			.message = { "m", 1 },
 			.on_message = on_message,
 			.done = on_done,
 			.arg = &calls[i] };
-		calls[i].call = grpc_start(conn, &opts, NULL);
+		calls[i].call = net_grpc_start(conn, &opts, NULL);
 		assert_non_null(calls[i].call);
 	}
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	bufferevent_write(pair[1], bytes->p, cut);
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	if (!end_there)
 		bufferevent_write(pair[1], bytes->p + cut, bytes->n - cut);
 	bufferevent_flush(pair[1], EV_WRITE, BEV_FINISHED);
 	for (int i = 0; i < 3; i++)
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 	assert_int_equal(calls[0].done, 1);
 	assert_int_equal(calls[1].done, 1);
 	assert_int_equal(closed, 1);
-	grpc_conn_free(conn);
+	net_grpc_conn_free(conn);
 	bufferevent_free(pair[1]);
-	loop_free(loop);
+	net_loop_free(loop);
 	bool as_meant = calls[0].code == ERR_NONE && calls[0].messages == 2 &&
 			calls[1].code == ERR_RPC_NOT_FOUND && calls[1].messages == 1;
 	for (int i = 0; i < 2 && !as_meant; i++)

@@ -15,15 +15,15 @@
 #define START "/process.v1.ProcessService/Start"
 #define EXECUTE "/process.v1.ProcessService/Execute"
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct h2_peer peer;
-static struct grpc_conn *conn;
+static struct net_grpc_conn *conn;
 static int closed;
 static struct err closed_err;
 static bool is_starting; /* no callback may come while it is set */
 
 struct test_call {
-	struct grpc_call *call;
+	struct net_grpc_call *call;
 	struct str got; /* messages, each followed by '|' */
 	int messages, done;
 	bool ok;
@@ -43,10 +43,10 @@ static void on_message(void *arg, struct slice message)
 	str_add_char(&c->got, '|');
 	c->messages++;
 	if (c->messages == c->cancel_at) {
-		grpc_cancel(c->call);
+		net_grpc_cancel(c->call);
 		c->call = NULL;
 	} else if (c->consume) {
-		grpc_consumed(c->call, message.n);
+		net_grpc_consumed(c->call, message.n);
 	}
 }
 
@@ -68,7 +68,7 @@ static void on_closed(void *arg, const struct err *err)
 	closed_err = *err;
 }
 
-static void connect_with(struct grpc_conn_opts opts)
+static void connect_with(struct net_grpc_conn_opts opts)
 {
 	struct err err;
 	struct bufferevent *bev = h2_peer_init(&peer, loop);
@@ -76,7 +76,7 @@ static void connect_with(struct grpc_conn_opts opts)
 	opts.on_closed = on_closed;
 	opts.arg = &loop;
 	is_starting = true;
-	conn = grpc_conn_new_take(loop, bev, &opts, &err);
+	conn = net_grpc_conn_new_take(loop, bev, &opts, &err);
 	is_starting = false;
 	assert_non_null(conn);
 }
@@ -84,23 +84,23 @@ static void connect_with(struct grpc_conn_opts opts)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	closed = 0;
-	connect_with((struct grpc_conn_opts){ .token = "s3cret" });
+	connect_with((struct net_grpc_conn_opts){ .token = "s3cret" });
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	grpc_conn_free(conn);
-	loop_run_once(loop, 0);
+	net_grpc_conn_free(conn);
+	net_loop_run_once(loop, 0);
 	h2_peer_deinit(&peer);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 
-static void start_with(struct test_call *c, struct grpc_call_opts opts)
+static void start_with(struct test_call *c, struct net_grpc_call_opts opts)
 {
 	struct err err = { .code = ERR_NONE };
 	if (c->got.p == NULL)
@@ -111,7 +111,7 @@ static void start_with(struct test_call *c, struct grpc_call_opts opts)
 	if (opts.path == NULL)
 		opts.path = START;
 	is_starting = true;
-	c->call = grpc_start(conn, &opts, &err);
+	c->call = net_grpc_start(conn, &opts, &err);
 	is_starting = false;
 	if (c->call == NULL)
 		fail_msg("%s", err.msg);
@@ -119,7 +119,7 @@ static void start_with(struct test_call *c, struct grpc_call_opts opts)
 
 static void start(struct test_call *c)
 {
-	start_with(c, (struct grpc_call_opts){ .message = { "hello", 5 } });
+	start_with(c, (struct net_grpc_call_opts){ .message = { "hello", 5 } });
 }
 
 static void forget(struct test_call *c)
@@ -148,9 +148,9 @@ static void test_what_has_come_is_read_at_once(void **state)
 		h2_message(&out, 1, event, sizeof event);
 	/* in the socket before the loop turns */
 	assert_int_equal(send(bufferevent_getfd(peer.bev), out.p, out.n, MSG_DONTWAIT), out.n);
-	loop_run_once(loop, 1000);
+	net_loop_run_once(loop, 1000);
 	assert_int_equal(c.messages, MESSAGES);
-	grpc_cancel(c.call);
+	net_grpc_cancel(c.call);
 	str_deinit(&out);
 	forget(&c);
 }
@@ -181,7 +181,7 @@ static void test_unary_call_on_the_wire(void **state)
 {
 	(void)state;
 	struct test_call c = { .call = NULL };
-	start_with(&c, (struct grpc_call_opts){ .path = EXECUTE,
+	start_with(&c, (struct net_grpc_call_opts){ .path = EXECUTE,
 			       .message = { "\x0a\x00\xFF", 3 },
 			       .timeout_ms = 5000,
 			       .is_unary = true,
@@ -217,7 +217,8 @@ static void test_stream_sends_no_timeout(void **state)
 {
 	(void)state;
 	struct test_call c = { .call = NULL };
-	start_with(&c, (struct grpc_call_opts){ .message = { NULL, 0 }, .timeout_ms = 60000 });
+	start_with(
+		&c, (struct net_grpc_call_opts){ .message = { NULL, 0 }, .timeout_ms = 60000 });
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 1 5 END"));
 	assert_false(h2_peer_saw(&peer, "grpc-timeout"));
 	assert_false(h2_peer_saw(&peer, "traceparent"));
@@ -377,7 +378,7 @@ static void test_every_ending(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++, id += 2) {
 		const struct ending *e = &cases[i];
 		struct test_call c = { .call = NULL };
-		start_with(&c, (struct grpc_call_opts){
+		start_with(&c, (struct net_grpc_call_opts){
 				       .message = { "m", 1 }, .is_unary = e->is_unary });
 		char wanted[32];
 		snprintf(wanted, sizeof wanted, "DATA %d 6 END\n", id);
@@ -434,7 +435,7 @@ static void test_deadline(void **state)
 {
 	(void)state;
 	struct test_call c = { .call = NULL };
-	start_with(&c, (struct grpc_call_opts){ .message = { "m", 1 }, .timeout_ms = 30 });
+	start_with(&c, (struct net_grpc_call_opts){ .message = { "m", 1 }, .timeout_ms = 30 });
 	int64_t before = clock_mono_ms();
 	TURN_UNTIL(loop, c.done);
 	assert_in_range(clock_mono_ms() - before, 25, 5000);
@@ -458,8 +459,8 @@ static void test_cancel_before_anything_was_sent(void **state)
 	(void)state;
 	struct test_call c = { .call = NULL };
 	start(&c);
-	grpc_cancel(c.call);
-	grpc_cancel(NULL);
+	net_grpc_cancel(c.call);
+	net_grpc_cancel(NULL);
 	turn_for(loop, 20);
 	assert_int_equal(c.done + c.messages, 0);
 	forget(&c);
@@ -477,7 +478,7 @@ static void test_cancel_while_waiting_and_while_receiving(void **state)
 	start(&receiving);
 	start(&inside);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 5 10 END"));
-	grpc_cancel(waiting.call);
+	net_grpc_cancel(waiting.call);
 	h2_grpc_begin(&out, 3);
 	h2_message(&out, 3, "one", 3);
 	h2_data(&out, 3, false, "\0\0\0\0\7hal", 8); /* half a message */
@@ -486,7 +487,7 @@ static void test_cancel_while_waiting_and_while_receiving(void **state)
 	h2_data(&out, 5, false, "\0\0\0\0\1a\0\0\0\0\1b\0\0\0\0\1c", 18);
 	send_frames(&out);
 	TURN_UNTIL(loop, receiving.messages == 1 && inside.messages == 2);
-	grpc_cancel(receiving.call);
+	net_grpc_cancel(receiving.call);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "RST 1 8\n") && h2_peer_saw(&peer, "RST 3 8\n") &&
 				 h2_peer_saw(&peer, "RST 5 8\n"));
 	h2_message(&out, 3, "two", 3);
@@ -510,7 +511,7 @@ static void on_message_cancel_other(void *arg, struct slice message)
 	(void)message;
 	struct test_call *c = arg;
 	c->messages++;
-	grpc_cancel(victim->call);
+	net_grpc_cancel(victim->call);
 	victim->call = NULL;
 }
 
@@ -523,12 +524,12 @@ static void test_cancel_of_a_neighbour_from_a_callback(void **state)
 	struct test_call other = { .call = NULL }, c = { .call = NULL };
 	victim = &other;
 	start(&other);
-	struct grpc_call_opts opts = { .path = START,
+	struct net_grpc_call_opts opts = { .path = START,
 		.message = { "m", 1 },
 		.on_message = on_message_cancel_other,
 		.done = on_done,
 		.arg = &c };
-	c.call = grpc_start(conn, &opts, &err);
+	c.call = net_grpc_start(conn, &opts, &err);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 3 6 END"));
 	h2_grpc_begin(&out, 1);
 	h2_grpc_begin(&out, 3);
@@ -551,9 +552,9 @@ static void test_free_ends_calls_silently(void **state)
 	(void)state;
 	struct test_call one = { .call = NULL }, two = { .call = NULL };
 	start(&one);
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	start(&two);
-	grpc_conn_free(conn);
+	net_grpc_conn_free(conn);
 	conn = NULL;
 	TURN_UNTIL(loop, peer.is_closed);
 	assert_int_equal(one.done + two.done + closed, 0);
@@ -564,7 +565,7 @@ static void test_free_ends_calls_silently(void **state)
 static void on_done_free_conn(void *arg, const struct err *err)
 {
 	on_done(arg, err);
-	grpc_conn_free(conn);
+	net_grpc_conn_free(conn);
 	conn = NULL;
 }
 
@@ -575,10 +576,10 @@ static void test_free_from_a_completion(void **state)
 	struct str out;
 	str_init(&out, 10000);
 	struct test_call c = { .call = NULL }, other = { .call = NULL };
-	struct grpc_call_opts opts = {
+	struct net_grpc_call_opts opts = {
 		.path = START, .message = { "m", 1 }, .done = on_done_free_conn, .arg = &c
 	};
-	c.call = grpc_start(conn, &opts, &err);
+	c.call = net_grpc_start(conn, &opts, &err);
 	start(&other);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 3 10 END"));
 	h2_grpc_begin(&out, 1);
@@ -604,13 +605,13 @@ static void test_goaway_lets_calls_finish(void **state)
 	start(&c);
 	start(&late);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 3 10 END"));
-	assert_true(grpc_conn_is_usable(conn));
+	assert_true(net_grpc_conn_is_usable(conn));
 	h2_goaway(&out, 0x7FFFFFFF, 0, "graceful_stop");
 	send_frames(&out);
-	TURN_UNTIL(loop, !grpc_conn_is_usable(conn));
+	TURN_UNTIL(loop, !net_grpc_conn_is_usable(conn));
 	struct err err;
-	struct grpc_call_opts opts = { .path = START, .done = on_done };
-	assert_null(grpc_start(conn, &opts, &err));
+	struct net_grpc_call_opts opts = { .path = START, .done = on_done };
+	assert_null(net_grpc_start(conn, &opts, &err));
 	assert_int_equal(err.code, ERR_OP_CLOSED);
 	assert_int_equal(c.done + late.done + closed, 0);
 	h2_goaway(&out, 1, 0, ""); /* the second one never reached the server's hands */
@@ -637,7 +638,7 @@ static void test_goaway_without_calls(void **state)
 	(void)state;
 	struct str out;
 	str_init(&out, 10000);
-	loop_run_once(loop, 10);
+	net_loop_run_once(loop, 10);
 	h2_goaway(&out, 0, 11, "too_many_pings");
 	send_frames(&out);
 	TURN_UNTIL(loop, closed);
@@ -661,7 +662,7 @@ static void test_end_of_the_connection_fails_every_call(void **state)
 	assert_int_equal(one.err.code, ERR_CONN_LOST);
 	assert_int_equal(two.err.code, ERR_CONN_LOST);
 	assert_int_equal(closed_err.code, ERR_CONN_LOST);
-	assert_false(grpc_conn_is_usable(conn));
+	assert_false(net_grpc_conn_is_usable(conn));
 	forget(&one);
 	forget(&two);
 }
@@ -670,12 +671,12 @@ static void test_not_http2(void **state)
 {
 	(void)state;
 	struct bufferevent *pair[2];
-	assert_int_equal(bufferevent_pair_new(loop_base(loop), 0, pair), 0);
-	grpc_conn_free(conn);
-	struct grpc_conn_opts opts = {
+	assert_int_equal(bufferevent_pair_new(net_loop_base(loop), 0, pair), 0);
+	net_grpc_conn_free(conn);
+	struct net_grpc_conn_opts opts = {
 		.authority = "a:1", .on_closed = on_closed, .arg = &loop
 	};
-	conn = grpc_conn_new_take(loop, pair[0], &opts, NULL);
+	conn = net_grpc_conn_new_take(loop, pair[0], &opts, NULL);
 	struct test_call c = { .call = NULL };
 	start(&c);
 	static const char answer[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
@@ -695,7 +696,7 @@ static void test_pings_are_answered_and_never_sent(void **state)
 	(void)state;
 	struct str out;
 	str_init(&out, 1000);
-	loop_run_once(loop, 10);
+	net_loop_run_once(loop, 10);
 	nghttp2_submit_ping(peer.session, 0, (const uint8_t *)"12345678");
 	const uint8_t *bytes;
 	ssize_t n;
@@ -707,10 +708,10 @@ static void test_pings_are_answered_and_never_sent(void **state)
 	str_deinit(&out);
 }
 
-static void reconnect(struct grpc_conn_opts opts)
+static void reconnect(struct net_grpc_conn_opts opts)
 {
-	grpc_conn_free(conn);
-	loop_run_once(loop, 0);
+	net_grpc_conn_free(conn);
+	net_loop_run_once(loop, 0);
 	h2_peer_deinit(&peer);
 	connect_with(opts);
 }
@@ -719,11 +720,11 @@ static void test_a_slow_consumer_stops_only_its_own_stream(void **state)
 {
 	(void)state;
 	enum { WINDOW = 64 << 10, PIECE = 4096 };
-	reconnect((struct grpc_conn_opts){
+	reconnect((struct net_grpc_conn_opts){
 		.stream_window_bytes = WINDOW, .connection_window_bytes = WINDOW });
 	struct test_call slow = { .call = NULL };
-	start_with(
-		&slow, (struct grpc_call_opts){ .message = { "m", 1 }, .manual_window = true });
+	start_with(&slow,
+		(struct net_grpc_call_opts){ .message = { "m", 1 }, .manual_window = true });
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 1 6 END"));
 	uint64_t connection_window = peer.connection_window_given;
 	struct str out;
@@ -743,7 +744,7 @@ static void test_a_slow_consumer_stops_only_its_own_stream(void **state)
 	/* half of it consumed: half of it back */
 	uint64_t before = peer.window_given;
 	for (int i = 0; i < sent; i++)
-		grpc_consumed(slow.call, PIECE);
+		net_grpc_consumed(slow.call, PIECE);
 	TURN_UNTIL(loop, peer.window_given - before >= WINDOW / 2);
 	turn_for(loop, 10);
 	assert_true(peer.window_given <= (uint64_t)sent * (PIECE + 5));
@@ -760,10 +761,11 @@ static void test_a_message_larger_than_the_window(void **state)
 {
 	(void)state;
 	enum { WINDOW = 64 << 10, SIZE = 1 << 20 };
-	reconnect((struct grpc_conn_opts){
+	reconnect((struct net_grpc_conn_opts){
 		.stream_window_bytes = WINDOW, .connection_window_bytes = 1 << 20 });
 	struct test_call c = { .call = NULL };
-	start_with(&c, (struct grpc_call_opts){ .message = { "m", 1 }, .manual_window = true });
+	start_with(&c,
+		(struct net_grpc_call_opts){ .message = { "m", 1 }, .manual_window = true });
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 1 6 END"));
 	struct str message, out;
 	str_init(&message, SIZE + 5);
@@ -782,25 +784,25 @@ static void test_a_message_larger_than_the_window(void **state)
 			h2_data(&out, 1, false, message.p + sent, part);
 		send_frames(&out);
 		sent += part;
-		loop_run_once(loop, 5);
+		net_loop_run_once(loop, 5);
 	}
 	assert_int_equal(sent, message.n);
 	TURN_UNTIL(loop, c.messages == 1);
 	/* nothing is given back twice */
-	grpc_consumed(c.call, SIZE);
+	net_grpc_consumed(c.call, SIZE);
 	turn_for(loop, 20);
 	assert_true(peer.window_given <= SIZE + 5);
 	str_deinit(&message);
 	str_deinit(&out);
 	forget(&c);
-	grpc_cancel(c.call);
+	net_grpc_cancel(c.call);
 }
 
 static void test_automatic_window_follows_arrival(void **state)
 {
 	(void)state;
 	enum { WINDOW = 64 << 10 };
-	reconnect((struct grpc_conn_opts){ .stream_window_bytes = WINDOW });
+	reconnect((struct net_grpc_conn_opts){ .stream_window_bytes = WINDOW });
 	struct test_call c = { .call = NULL };
 	start(&c);
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "DATA 1 10 END"));
@@ -815,7 +817,7 @@ static void test_automatic_window_follows_arrival(void **state)
 	TURN_UNTIL(loop, peer.window_given >= WINDOW / 2);
 	str_deinit(&out);
 	forget(&c);
-	grpc_cancel(c.call);
+	net_grpc_cancel(c.call);
 }
 
 /* Large requests obey the server's window (65,535 at first) and arrive whole. */
@@ -828,13 +830,13 @@ static void test_a_large_request(void **state)
 	assert_non_null(bytes);
 	for (size_t i = 0; i < SIZE; i++)
 		bytes[i] = (char)(i * 31);
-	start_with(&c, (struct grpc_call_opts){ .message = { bytes, SIZE } });
+	start_with(&c, (struct net_grpc_call_opts){ .message = { bytes, SIZE } });
 	TURN_UNTIL(loop, h2_peer_saw(&peer, "END"));
 	assert_int_equal(peer.body.n, SIZE + 5);
 	assert_memory_equal(peer.body.p + 5, bytes, SIZE);
 	assert_false(peer.is_broken);
 	free(bytes);
-	grpc_cancel(c.call);
+	net_grpc_cancel(c.call);
 	forget(&c);
 }
 
@@ -845,10 +847,10 @@ static void test_the_longest_message(void **state)
 	char bytes[LIMIT + 1];
 	memset(bytes, 'x', sizeof bytes);
 	for (size_t more = 0; more < 2; more++) {
-		reconnect((struct grpc_conn_opts){ .max_message_bytes = LIMIT });
+		reconnect((struct net_grpc_conn_opts){ .max_message_bytes = LIMIT });
 		struct test_call c = { .call = NULL };
 		struct str out;
-		start_with(&c, (struct grpc_call_opts){ .message = { "m", 1 } });
+		start_with(&c, (struct net_grpc_call_opts){ .message = { "m", 1 } });
 		TURN_UNTIL(loop, h2_peer_saw(&peer, "END"));
 		str_init(&out, 10000);
 		h2_grpc_begin(&out, 1);

@@ -95,7 +95,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *frame, void *
 	return 0;
 }
 
-struct bufferevent *h2_peer_init(struct h2_peer *peer, struct loop *loop)
+struct bufferevent *h2_peer_init(struct h2_peer *peer, struct net_loop *loop)
 {
 	*peer = (struct h2_peer){ .session = NULL };
 	str_init(&peer->log, 1 << 20);
@@ -105,7 +105,7 @@ struct bufferevent *h2_peer_init(struct h2_peer *peer, struct loop *loop)
 		abort();
 	evutil_make_socket_nonblocking(fds[0]);
 	evutil_make_socket_nonblocking(fds[1]);
-	peer->bev = bufferevent_socket_new(loop_base(loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
+	peer->bev = bufferevent_socket_new(net_loop_base(loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
 	nghttp2_session_callbacks *callbacks;
 	nghttp2_session_callbacks_new(&callbacks);
 	nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
@@ -117,7 +117,7 @@ struct bufferevent *h2_peer_init(struct h2_peer *peer, struct loop *loop)
 	bufferevent_setcb(peer->bev, on_readable, NULL, on_event, peer);
 	bufferevent_enable(peer->bev, EV_READ | EV_WRITE);
 	pump(peer);
-	return bufferevent_socket_new(loop_base(loop), fds[1], BEV_OPT_CLOSE_ON_FREE);
+	return bufferevent_socket_new(net_loop_base(loop), fds[1], BEV_OPT_CLOSE_ON_FREE);
 }
 
 void h2_peer_deinit(struct h2_peer *peer)

@@ -21,7 +21,7 @@ struct h2_peer {
 };
 
 /* A connected pair: the peer, and the bufferevent for the client. */
-struct bufferevent *h2_peer_init(struct h2_peer *peer, struct loop *loop);
+struct bufferevent *h2_peer_init(struct h2_peer *peer, struct net_loop *loop);
 void h2_peer_deinit(struct h2_peer *peer);
 void h2_peer_send(struct h2_peer *peer, const void *bytes, size_t n);
 void h2_peer_close(struct h2_peer *peer);

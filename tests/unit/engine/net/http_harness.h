@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct got {
-	struct http_req *req;
+	struct net_http_req *req;
 	int done, replies;
 	bool is_starting;
 	struct err err; /* NONE: success */
@@ -30,7 +30,7 @@ static inline void got_init(struct got *got)
 }
 
 static inline void got_done(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct got *got = arg;
 	assert_false(got->is_starting);
@@ -40,7 +40,7 @@ static inline void got_done(
 	if (reply != NULL) {
 		got->status = reply->status;
 		got->content_length = reply->content_length;
-		const char *value = http_reply_header(reply, "X-Test");
+		const char *value = net_http_reply_header(reply, "X-Test");
 		snprintf(got->header, sizeof got->header, "%s", value ? value : "(none)");
 	}
 	str_add_bytes(&got->body, body.p, body.n);
@@ -56,7 +56,7 @@ static inline bool got_body(void *arg, struct slice bytes, struct err *err)
 	return true;
 }
 
-static inline void got_start(struct got *got, struct http *http, struct http_opts opts)
+static inline void got_start(struct got *got, struct net_http *http, struct net_http_opts opts)
 {
 	struct err err = { .code = ERR_NONE };
 	if (opts.method == NULL)
@@ -64,7 +64,7 @@ static inline void got_start(struct got *got, struct http *http, struct http_opt
 	opts.done = got_done;
 	opts.arg = got;
 	got->is_starting = true;
-	got->req = http_start(http, &opts, &err);
+	got->req = net_http_start(http, &opts, &err);
 	got->is_starting = false;
 	if (got->req == NULL)
 		fail_msg("%s", err.msg);

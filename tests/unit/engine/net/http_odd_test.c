@@ -12,8 +12,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct raw_server server;
 static const char *canned; /* what the server says; NULL: nothing */
 static bool close_after;
@@ -29,8 +29,8 @@ static void say_canned(struct raw_conn *conn)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
-	http = http_new(loop, NULL);
+	loop = net_loop_new(NULL);
+	http = net_http_new(loop, NULL);
 	raw_server_start(&server, loop, say_canned);
 	canned = NULL;
 	close_after = false;
@@ -40,13 +40,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	http_free(http);
+	net_http_free(http);
 	raw_server_stop(&server);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 
-static struct got ask(struct http_opts opts)
+static struct got ask(struct net_http_opts opts)
 {
 	struct got got;
 	got_init(&got);
@@ -94,7 +94,7 @@ static void test_answers(void **state)
 	close_after = true;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		canned = cases[i].answer;
-		struct got got = ask((struct http_opts){ .timeout_ms = 3000 });
+		struct got got = ask((struct net_http_opts){ .timeout_ms = 3000 });
 		if (got.err.code != cases[i].code || got.status != cases[i].status ||
 			strcmp(got.body.p, cases[i].body) != 0)
 			fail_msg("case %zu: %s, status %d, \"%s\"", i,
@@ -116,11 +116,11 @@ static void test_answer_cut_at_every_byte(void **state)
 		memcpy(cut, whole, n);
 		cut[n] = '\0';
 		/* a lane each: 64 connections are all the server has */
-		http_free(http);
-		http = http_new(loop, NULL);
+		net_http_free(http);
+		http = net_http_new(loop, NULL);
 		raw_server_stop(&server);
 		raw_server_start(&server, loop, say_canned);
-		struct got got = ask((struct http_opts){ .timeout_ms = 3000 });
+		struct got got = ask((struct net_http_opts){ .timeout_ms = 3000 });
 		bool is_whole = n == sizeof whole - 1;
 		assert_int_equal(got.done, 1);
 		if (is_whole != (got.err.code == ERR_NONE))
@@ -147,7 +147,7 @@ static void test_endless_headers(void **state)
 {
 	(void)state;
 	server.handler = flood_headers;
-	struct got got = ask((struct http_opts){ .timeout_ms = 5000 });
+	struct got got = ask((struct net_http_opts){ .timeout_ms = 5000 });
 	assert_int_equal(got.err.code, ERR_LIMIT_RESPONSE);
 	assert_int_equal(got.status, 0);
 	str_deinit(&got.body);
@@ -202,18 +202,18 @@ static void test_gzip_and_its_bomb(void **state)
 	server.handler = say_zipped;
 	zipped_bytes = sizeof hello_zipped - 1;
 	memcpy(zipped, hello_zipped, zipped_bytes);
-	struct got got = ask((struct http_opts){ .accept_gzip = true });
+	struct got got = ask((struct net_http_opts){ .accept_gzip = true });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_string_equal(got.body.p, "hello, hello, hello");
 	assert_int_equal(got.content_length, -1); /* that of the packed form says nothing */
 	str_deinit(&got.body);
 	make_bomb(20 << 20);
-	got = ask((struct http_opts){ .accept_gzip = true });
+	got = ask((struct net_http_opts){ .accept_gzip = true });
 	assert_int_equal(got.err.code, ERR_LIMIT_RESPONSE);
 	assert_true(got.body.n <= 8 << 20);
 	str_deinit(&got.body);
 	memset(zipped + 10, 0xFF, 100);
-	got = ask((struct http_opts){ .accept_gzip = true });
+	got = ask((struct net_http_opts){ .accept_gzip = true });
 	assert_int_equal(got.err.code, ERR_RUNTIME_PROTOCOL);
 	str_deinit(&got.body);
 }
@@ -224,19 +224,19 @@ static void test_deadlines(void **state)
 {
 	(void)state;
 	int64_t before = clock_mono_ms();
-	struct got got = ask((struct http_opts){ .timeout_ms = 60 });
+	struct got got = ask((struct net_http_opts){ .timeout_ms = 60 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	assert_int_equal(got.status, 0);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .headers_timeout_ms = 60 });
+	got = ask((struct net_http_opts){ .headers_timeout_ms = 60 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .stall_timeout_ms = 60 });
+	got = ask((struct net_http_opts){ .stall_timeout_ms = 60 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	str_deinit(&got.body);
 	/* the headers came in time, then nothing */
 	canned = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc";
-	got = ask((struct http_opts){ .headers_timeout_ms = 60, .stall_timeout_ms = 100 });
+	got = ask((struct net_http_opts){ .headers_timeout_ms = 60, .stall_timeout_ms = 100 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	assert_int_equal(got.status, 200);
 	assert_string_equal(got.body.p, "abc");
@@ -264,21 +264,21 @@ static void test_a_slow_drip_is_no_stall(void **state)
 	(void)state;
 	server.handler = say_head_and_drip;
 	dripping = NULL;
-	struct loop_timer *timer = loop_timer_new(loop, on_drip, NULL);
-	loop_timer_arm_every(timer, 60);
+	struct net_loop_timer *timer = net_loop_timer_new(loop, on_drip, NULL);
+	net_loop_timer_arm_every(timer, 60);
 	struct got got =
-		ask((struct http_opts){ .stall_timeout_ms = 300, .on_body = got_body });
+		ask((struct net_http_opts){ .stall_timeout_ms = 300, .on_body = got_body });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_string_equal(got.body.p, "xxxxxxxx");
 	str_deinit(&got.body);
-	loop_timer_disarm(timer);
+	net_loop_timer_disarm(timer);
 	dripping = NULL;
 	/* but the whole has its own deadline */
-	loop_timer_arm_every(timer, 60);
-	got = ask((struct http_opts){ .timeout_ms = 150, .stall_timeout_ms = 300 });
+	net_loop_timer_arm_every(timer, 60);
+	got = ask((struct net_http_opts){ .timeout_ms = 150, .stall_timeout_ms = 300 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	str_deinit(&got.body);
-	loop_timer_free(timer);
+	net_loop_timer_free(timer);
 }
 
 static void test_connecting_has_a_deadline(void **state)
@@ -296,14 +296,14 @@ static void test_connecting_has_a_deadline(void **state)
 		fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void)!connect(fill[i], (struct sockaddr *)&address, n);
 	}
-	struct got got = ask((struct http_opts){
+	struct got got = ask((struct net_http_opts){
 		.url = url_of(ntohs(address.sin_port), "/"), .connect_timeout_ms = 100 });
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	str_deinit(&got.body);
 	for (size_t i = 0; i < COUNT(fill); i++)
 		close(fill[i]);
 	close(fd);
-	got = ask((struct http_opts){ .url = url_of(ntohs(address.sin_port), "/") });
+	got = ask((struct net_http_opts){ .url = url_of(ntohs(address.sin_port), "/") });
 	assert_int_equal(got.err.code, ERR_CONN_REFUSED);
 	str_deinit(&got.body);
 }
@@ -324,11 +324,11 @@ static void test_only_reading_is_repeated_on_a_dead_connection(void **state)
 	server.handler = answer_once_a_connection;
 	static const char *const methods[] = { "GET", "POST", "PUT", "DELETE", "PATCH" };
 	for (size_t i = 0; i < COUNT(methods); i++) {
-		struct got got = ask((struct http_opts){ .lane = methods[i] });
+		struct got got = ask((struct net_http_opts){ .lane = methods[i] });
 		assert_int_equal(got.err.code, ERR_NONE);
 		str_deinit(&got.body);
 		int before = server.requests;
-		got = ask((struct http_opts){
+		got = ask((struct net_http_opts){
 			.method = methods[i], .lane = methods[i], .body = { "x", i ? 1 : 0 } });
 		if (i == 0)
 			assert_int_equal(got.err.code, ERR_NONE);
@@ -362,7 +362,7 @@ static void test_expect_spares_the_body(void **state)
 	(void)state;
 	server.handler = refuse_after_expect;
 	uploads_read = 0;
-	struct got got = ask((struct http_opts){ .method = "PUT",
+	struct got got = ask((struct net_http_opts){ .method = "PUT",
 		.read_body = upload_zeros,
 		.upload_bytes = 100 << 20,
 		.expect_continue = true });
@@ -385,7 +385,7 @@ static void test_an_early_refusal_ends_the_upload(void **state)
 	(void)state;
 	server.handler = refuse_at_once;
 	uploads_read = 0;
-	struct got got = ask((struct http_opts){
+	struct got got = ask((struct net_http_opts){
 		.method = "PUT", .read_body = upload_zeros, .upload_bytes = 1000 << 20 });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_int_equal(got.status, 500);
@@ -419,7 +419,7 @@ static void test_over_a_socketpair(void **state)
 	server.handler = say_ok;
 	n_tunnels = 0;
 	tunnel_fails = false;
-	struct http_opts opts = { .url = "http://sandbox.invalid:8080/v1/health",
+	struct net_http_opts opts = { .url = "http://sandbox.invalid:8080/v1/health",
 		.lane = "t",
 		.connect = open_tunnel,
 		.connect_arg = &n_tunnels };
@@ -432,7 +432,7 @@ static void test_over_a_socketpair(void **state)
 		str_deinit(&got.body);
 	}
 	assert_int_equal(n_tunnels, 1); /* kept open */
-	http_drop_lane(http, "t");
+	net_http_drop_lane(http, "t");
 	TURN_UNTIL(loop, server.conns[0].is_closed);
 	tunnel_fails = true;
 	struct got got = ask(opts);
@@ -458,12 +458,12 @@ static void test_a_given_proxy_is_used(void **state)
 	server.handler = be_a_proxy;
 	char proxy[60];
 	snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", (unsigned)server.port);
-	struct got got =
-		ask((struct http_opts){ .url = "http://sandbox.invalid/x", .proxy = proxy });
+	struct got got = ask(
+		(struct net_http_opts){ .url = "http://sandbox.invalid/x", .proxy = proxy });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_string_equal(got.header, "tunnel");
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .url = "https://sandbox.invalid/x", .proxy = proxy });
+	got = ask((struct net_http_opts){ .url = "https://sandbox.invalid/x", .proxy = proxy });
 	assert_int_equal(got.err.code, ERR_CONN_LOST);
 	assert_int_equal(got.status, 0); /* the proxy's answer is not the server's */
 	str_deinit(&got.body);
@@ -485,13 +485,13 @@ static void test_a_held_body_is_not_a_stall(void **state)
 	canned = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc";
 	got_init(&got);
 	got_start(&got, http,
-		(struct http_opts){ .url = url_of(server.port, "/"),
+		(struct net_http_opts){ .url = url_of(server.port, "/"),
 			.on_body = hold,
 			.stall_timeout_ms = 300 });
 	TURN_UNTIL(loop, got.body.n == 3);
 	turn_for(loop, 700);
 	assert_int_equal(got.done, 0);
-	http_resume_download(got.req);
+	net_http_resume_download(got.req);
 	TURN_UNTIL(loop, got.done);
 	assert_int_equal(got.err.code, ERR_OP_TIMEOUT);
 	str_deinit(&got.body);

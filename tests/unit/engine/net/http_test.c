@@ -12,8 +12,8 @@
 
 enum { MUCH = 3 << 20 };
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct evhttp *server;
 static uint16_t port;
 static char last_method[16];
@@ -82,9 +82,9 @@ static void on_request(struct evhttp_request *req, void *arg)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
-	http = http_new(loop, NULL);
-	server = evhttp_new(loop_base(loop));
+	loop = net_loop_new(NULL);
+	http = net_http_new(loop, NULL);
+	server = evhttp_new(net_loop_base(loop));
 	evhttp_set_gencb(server, on_request, NULL);
 	evhttp_set_allowed_methods(server, 0xFFFF);
 	struct evhttp_bound_socket *bound =
@@ -100,13 +100,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	http_free(http);
+	net_http_free(http);
 	evhttp_free(server);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 
-static struct got ask(struct http_opts opts)
+static struct got ask(struct net_http_opts opts)
 {
 	struct got got;
 	got_init(&got);
@@ -121,7 +121,7 @@ static void test_methods_and_bodies(void **state)
 	static const char *const methods[] = { "GET", "HEAD", "PUT", "POST", "PATCH",
 		"DELETE" };
 	for (size_t i = 0; i < 6; i++) {
-		struct got got = ask((struct http_opts){ .method = methods[i],
+		struct got got = ask((struct net_http_opts){ .method = methods[i],
 			.url = url_of(port, "/echo"),
 			.body = { "a\0b", i >= 2 ? 3 : 0 } });
 		assert_int_equal(got.err.code, ERR_NONE);
@@ -138,12 +138,13 @@ static void test_methods_and_bodies(void **state)
 static void test_a_status_is_not_an_error(void **state)
 {
 	(void)state;
-	struct got got = ask((struct http_opts){ .url = url_of(port, "/a/../%2e%2e/b?c=d") });
+	struct got got =
+		ask((struct net_http_opts){ .url = url_of(port, "/a/../%2e%2e/b?c=d") });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_int_equal(got.status, 404);
 	assert_string_equal(got.body.p, "/a/../%2e%2e/b?c=d"); /* as it was written */
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .url = url_of(port, "/redirect") });
+	got = ask((struct net_http_opts){ .url = url_of(port, "/redirect") });
 	assert_int_equal(got.status, 307);
 	assert_int_equal(n_requests, 2);
 	str_deinit(&got.body);
@@ -152,9 +153,9 @@ static void test_a_status_is_not_an_error(void **state)
 static void test_headers_go_out(void **state)
 {
 	(void)state;
-	const struct http_header headers[] = { { "Authorization", "Bearer t" },
+	const struct net_http_header headers[] = { { "Authorization", "Bearer t" },
 		{ "X-Empty", "" }, { "Accept", "application/json" } };
-	struct got got = ask((struct http_opts){ .method = "POST",
+	struct got got = ask((struct net_http_opts){ .method = "POST",
 		.url = url_of(port, "/headers"),
 		.headers = headers,
 		.n_headers = 3,
@@ -172,9 +173,9 @@ static void test_headers_go_out(void **state)
 static void test_what_cannot_be_sent_is_refused_at_once(void **state)
 {
 	(void)state;
-	const struct http_header injected[] = { { "X", "a\r\nEvil: 1" } },
-				 bad_name[] = { { "X Y", "" } }, empty[] = { { "", "x" } };
-	const struct http_opts bad[] = {
+	const struct net_http_header injected[] = { { "X", "a\r\nEvil: 1" } },
+				     bad_name[] = { { "X Y", "" } }, empty[] = { { "", "x" } };
+	const struct net_http_opts bad[] = {
 		{ .method = "GET", .url = "ftp://a/" },
 		{ .method = "GET", .url = "file:///etc/passwd" },
 		{ .method = "GET", .url = "nonsense" },
@@ -191,9 +192,9 @@ static void test_what_cannot_be_sent_is_refused_at_once(void **state)
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct err err = { .code = ERR_NONE };
-		struct http_opts opts = bad[i];
+		struct net_http_opts opts = bad[i];
 		opts.done = got_done;
-		struct http_req *req = http_start(http, &opts, &err);
+		struct net_http_req *req = net_http_start(http, &opts, &err);
 		if (req != NULL || err.code != ERR_ARG_INVALID)
 			fail_msg("case %zu: %s", i, req ? "accepted" : err_name(&err));
 	}
@@ -201,27 +202,27 @@ static void test_what_cannot_be_sent_is_refused_at_once(void **state)
 
 /* --- streams --- */
 
-struct stream {
+struct api_stream {
 	struct got got;
 	size_t sent, total, since_pause;
 	bool inside_resume, is_held;
 	int pauses;
-	struct loop_timer *timer;
+	struct net_loop_timer *timer;
 	long end_with; /* what read_body returns at the end */
 };
 
 static long read_much(void *arg, char *into, size_t room, struct err *err)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	if (s->sent == s->total)
 		return s->end_with;
 	if (s->since_pause >= 100000 && s->pauses < 20) {
 		s->since_pause = 0;
 		s->pauses++;
 		if (s->inside_resume)
-			http_resume_upload(s->got.req); /* before we have even paused */
+			net_http_resume_upload(s->got.req); /* before we have even paused */
 		else
-			loop_timer_arm(s->timer, 1);
+			net_loop_timer_arm(s->timer, 1);
 		return HTTP_BODY_PAUSE;
 	}
 	size_t n = s->total - s->sent < room ? s->total - s->sent : room;
@@ -235,17 +236,17 @@ static long read_much(void *arg, char *into, size_t room, struct err *err)
 
 static void on_resume_upload(void *arg)
 {
-	struct stream *s = arg;
-	http_resume_upload(s->got.req);
+	struct api_stream *s = arg;
+	net_http_resume_upload(s->got.req);
 }
 
 static void upload(bool inside_resume, int64_t announced)
 {
-	struct stream s = { .total = MUCH, .inside_resume = inside_resume };
+	struct api_stream s = { .total = MUCH, .inside_resume = inside_resume };
 	got_init(&s.got);
-	s.timer = loop_timer_new(loop, on_resume_upload, &s);
+	s.timer = net_loop_timer_new(loop, on_resume_upload, &s);
 	got_start(&s.got, http,
-		(struct http_opts){ .method = "PUT",
+		(struct net_http_opts){ .method = "PUT",
 			.url = url_of(port, "/echo"),
 			.read_body = read_much,
 			.upload_bytes = announced,
@@ -261,7 +262,7 @@ static void upload(bool inside_resume, int64_t announced)
 		if (s.got.body.p[i] != (char)(i * 7))
 			fail_msg("byte %zu", i);
 	assert_in_range(s.pauses, 5, 20);
-	loop_timer_free(s.timer);
+	net_loop_timer_free(s.timer);
 	str_deinit(&s.got.body);
 }
 
@@ -275,37 +276,37 @@ static void test_upload_with_pauses(void **state)
 
 static bool on_much(void *arg, struct slice bytes, struct err *err)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	(void)err;
 	assert_false(s->is_held); /* nothing comes while it is paused */
 	str_add_bytes(&s->got.body, bytes.p, bytes.n);
 	if (++s->pauses % 3 != 0)
 		return true;
 	if (s->inside_resume) {
-		http_resume_download(s->got.req);
+		net_http_resume_download(s->got.req);
 	} else {
 		s->is_held = true;
 		if (s->timer != NULL)
-			loop_timer_arm(s->timer, 1);
+			net_loop_timer_arm(s->timer, 1);
 	}
 	return false;
 }
 
 static void on_resume_download(void *arg)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	s->is_held = false;
 	if (s->got.req != NULL)
-		http_resume_download(s->got.req);
+		net_http_resume_download(s->got.req);
 }
 
 static void download(bool inside_resume)
 {
-	struct stream s = { .inside_resume = inside_resume };
+	struct api_stream s = { .inside_resume = inside_resume };
 	got_init(&s.got);
-	s.timer = loop_timer_new(loop, on_resume_download, &s);
+	s.timer = net_loop_timer_new(loop, on_resume_download, &s);
 	got_start(&s.got, http,
-		(struct http_opts){ .url = url_of(port, "/much"),
+		(struct net_http_opts){ .url = url_of(port, "/much"),
 			.on_body = on_much,
 			.stall_timeout_ms = 3000 });
 	TURN_UNTIL(loop, s.got.done);
@@ -316,7 +317,7 @@ static void download(bool inside_resume)
 		if (s.got.body.p[i] != (char)(i * 7))
 			fail_msg("byte %zu", i);
 	assert_true(s.pauses > 10);
-	loop_timer_free(s.timer);
+	net_loop_timer_free(s.timer);
 	str_deinit(&s.got.body);
 }
 
@@ -330,23 +331,23 @@ static void test_download_with_pauses(void **state)
 static void test_a_paused_download_is_not_a_stall(void **state)
 {
 	(void)state;
-	struct stream s = { .pauses = 2 }; /* pauses at once */
+	struct api_stream s = { .pauses = 2 }; /* pauses at once */
 	got_init(&s.got);
 	got_start(&s.got, http,
-		(struct http_opts){ .url = url_of(port, "/much"),
+		(struct net_http_opts){ .url = url_of(port, "/much"),
 			.on_body = on_much,
 			.stall_timeout_ms = 500 });
 	TURN_UNTIL(loop, s.is_held);
 	turn_for(loop, 900);
 	assert_int_equal(s.got.done, 0);
-	http_cancel(s.got.req);
+	net_http_cancel(s.got.req);
 	str_deinit(&s.got.body);
 }
 
 /* A source of a byte here and there: never paused, never done soon. */
 static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 {
-	struct stream *s = arg;
+	struct api_stream *s = arg;
 	(void)err;
 	(void)room;
 	if (s->sent == s->total)
@@ -362,11 +363,11 @@ static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 static void test_while_we_send_no_answer_is_due(void **state)
 {
 	(void)state;
-	struct stream s = { .total = 80 };
+	struct api_stream s = { .total = 80 };
 	int64_t began_ms = clock_mono_ms();
 	got_init(&s.got);
 	got_start(&s.got, http,
-		(struct http_opts){ .method = "PUT",
+		(struct net_http_opts){ .method = "PUT",
 			.url = url_of(port, "/echo"),
 			.read_body = read_slowly,
 			.upload_bytes = 80,
@@ -382,16 +383,17 @@ static void test_while_we_send_no_answer_is_due(void **state)
 static void test_limits_of_the_answer(void **state)
 {
 	(void)state;
-	struct got got = ask(
-		(struct http_opts){ .url = url_of(port, "/much"), .max_body_bytes = MUCH - 1 });
+	struct got got = ask((struct net_http_opts){
+		.url = url_of(port, "/much"), .max_body_bytes = MUCH - 1 });
 	assert_int_equal(got.err.code, ERR_LIMIT_RESPONSE);
 	assert_int_equal(got.status, 200);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .url = url_of(port, "/much"), .max_body_bytes = MUCH });
+	got = ask(
+		(struct net_http_opts){ .url = url_of(port, "/much"), .max_body_bytes = MUCH });
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_int_equal(got.body.n, MUCH);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){
+	got = ask((struct net_http_opts){
 		.url = url_of(port, "/much"), .max_body_bytes = 1000, .on_body = got_body });
 	assert_int_equal(got.err.code, ERR_LIMIT_RESPONSE);
 	assert_true(got.body.n <= 1000);
@@ -400,7 +402,7 @@ static void test_limits_of_the_answer(void **state)
 
 /* --- stopping --- */
 
-static bool refuse_reply(void *arg, const struct http_reply *reply, struct err *err)
+static bool refuse_reply(void *arg, const struct net_http_reply *reply, struct err *err)
 {
 	(void)arg;
 	return err_set(err, ERR_FILE_IS_DIR, "status %d", reply->status);
@@ -424,16 +426,17 @@ static long refuse_upload(void *arg, char *into, size_t room, struct err *err)
 static void test_callbacks_can_stop_with_their_own_error(void **state)
 {
 	(void)state;
-	struct got got = ask(
-		(struct http_opts){ .url = url_of(port, "/much"), .on_reply = refuse_reply });
+	struct got got = ask((struct net_http_opts){
+		.url = url_of(port, "/much"), .on_reply = refuse_reply });
 	assert_int_equal(got.err.code, ERR_FILE_IS_DIR);
 	assert_string_equal(got.err.msg, "status 200");
 	assert_int_equal(got.status, 200);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .url = url_of(port, "/much"), .on_body = refuse_body });
+	got = ask(
+		(struct net_http_opts){ .url = url_of(port, "/much"), .on_body = refuse_body });
 	assert_int_equal(got.err.code, ERR_FILE_NO_SPACE);
 	str_deinit(&got.body);
-	got = ask((struct http_opts){ .method = "PUT",
+	got = ask((struct net_http_opts){ .method = "PUT",
 		.url = url_of(port, "/echo"),
 		.read_body = refuse_upload,
 		.upload_bytes = 10 });
@@ -443,12 +446,12 @@ static void test_callbacks_can_stop_with_their_own_error(void **state)
 
 static struct got *victims[2];
 
-static bool cancel_in_reply(void *arg, const struct http_reply *reply, struct err *err)
+static bool cancel_in_reply(void *arg, const struct net_http_reply *reply, struct err *err)
 {
 	(void)reply;
 	(void)err;
 	struct got *got = arg;
-	http_cancel(got->req);
+	net_http_cancel(got->req);
 	got->req = NULL;
 	return true;
 }
@@ -459,7 +462,7 @@ static bool cancel_in_body(void *arg, struct slice bytes, struct err *err)
 	(void)arg;
 	(void)err;
 	for (int i = 0; i < 2; i++) {
-		http_cancel(victims[i]->req);
+		net_http_cancel(victims[i]->req);
 		victims[i]->req = NULL;
 	}
 	return true;
@@ -470,7 +473,7 @@ static long cancel_in_upload(void *arg, char *into, size_t room, struct err *err
 	(void)room;
 	(void)err;
 	struct got *got = arg;
-	http_cancel(got->req);
+	net_http_cancel(got->req);
 	got->req = NULL;
 	into[0] = 'x';
 	return 1;
@@ -482,20 +485,22 @@ static void test_cancel_everywhere(void **state)
 	struct got got[5];
 	for (int i = 0; i < 5; i++)
 		got_init(&got[i]);
-	got_start(&got[0], http, (struct http_opts){ .url = url_of(port, "/echo") });
-	http_cancel(got[0].req); /* at once */
+	got_start(&got[0], http, (struct net_http_opts){ .url = url_of(port, "/echo") });
+	net_http_cancel(got[0].req); /* at once */
 	got_start(&got[1], http,
-		(struct http_opts){
+		(struct net_http_opts){
 			.url = url_of(port, "/much"), .on_reply = cancel_in_reply });
 	/* itself and a neighbour, from inside libcurl */
 	victims[0] = &got[2];
 	victims[1] = &got[3];
 	got_start(&got[2], http,
-		(struct http_opts){ .url = url_of(port, "/much"), .on_body = cancel_in_body });
+		(struct net_http_opts){
+			.url = url_of(port, "/much"), .on_body = cancel_in_body });
 	got_start(&got[3], http,
-		(struct http_opts){ .url = url_of(port, "/much"), .on_body = cancel_in_body });
+		(struct net_http_opts){
+			.url = url_of(port, "/much"), .on_body = cancel_in_body });
 	got_start(&got[4], http,
-		(struct http_opts){ .method = "PUT",
+		(struct net_http_opts){ .method = "PUT",
 			.url = url_of(port, "/echo"),
 			.read_body = cancel_in_upload,
 			.upload_bytes = 100 });
@@ -505,8 +510,8 @@ static void test_cancel_everywhere(void **state)
 		assert_int_equal(got[i].done, 0);
 		str_deinit(&got[i].body);
 	}
-	http_cancel(NULL);
-	struct got after = ask((struct http_opts){ .url = url_of(port, "/echo") });
+	net_http_cancel(NULL);
+	struct got after = ask((struct net_http_opts){ .url = url_of(port, "/echo") });
 	assert_int_equal(after.err.code, ERR_NONE);
 	str_deinit(&after.body);
 }
@@ -520,14 +525,15 @@ static void test_cancel_after_every_turn(void **state)
 		/* a name: resolving is among the states */
 		char url[80];
 		snprintf(url, sizeof url, "http://localhost:%u/much", (unsigned)port);
-		http_free(http);
-		http = http_new(loop, NULL);
-		got_start(&got, http, (struct http_opts){ .url = url, .on_body = got_body });
+		net_http_free(http);
+		http = net_http_new(loop, NULL);
+		got_start(
+			&got, http, (struct net_http_opts){ .url = url, .on_body = got_body });
 		for (int i = 0; i < turns && !got.done; i++)
-			loop_run_once(loop, 0);
+			net_loop_run_once(loop, 0);
 		bool was_done = got.done;
 		if (!was_done)
-			http_cancel(got.req);
+			net_http_cancel(got.req);
 		turn_for(loop, 2);
 		assert_int_equal(got.done, was_done);
 		str_deinit(&got.body);
@@ -540,11 +546,12 @@ static void test_free_is_silent(void **state)
 	struct got got[3];
 	for (int i = 0; i < 3; i++) {
 		got_init(&got[i]);
-		got_start(&got[i], http, (struct http_opts){ .url = url_of(port, "/much") });
-		loop_run_once(loop, 0);
+		got_start(
+			&got[i], http, (struct net_http_opts){ .url = url_of(port, "/much") });
+		net_loop_run_once(loop, 0);
 	}
-	http_free(http);
-	http = http_new(loop, NULL);
+	net_http_free(http);
+	http = net_http_new(loop, NULL);
 	turn_for(loop, 50);
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(got[i].done, 0);
@@ -553,18 +560,18 @@ static void test_free_is_silent(void **state)
 }
 
 static void start_next(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	(void)err;
 	(void)reply;
 	(void)body;
 	int *left = arg;
 	if (--*left > 0) {
-		struct http_opts opts = { .method = "GET",
+		struct net_http_opts opts = { .method = "GET",
 			.url = url_of(port, "/echo"),
 			.done = start_next,
 			.arg = left };
-		assert_non_null(http_start(http, &opts, NULL));
+		assert_non_null(net_http_start(http, &opts, NULL));
 	}
 }
 
@@ -572,10 +579,10 @@ static void test_start_in_a_completion(void **state)
 {
 	(void)state;
 	int left = 20;
-	struct http_opts opts = {
+	struct net_http_opts opts = {
 		.method = "GET", .url = url_of(port, "/echo"), .done = start_next, .arg = &left
 	};
-	assert_non_null(http_start(http, &opts, NULL));
+	assert_non_null(net_http_start(http, &opts, NULL));
 	TURN_UNTIL(loop, left == 0);
 	assert_int_equal(n_requests, 20);
 	/* all on one connection */
@@ -587,7 +594,8 @@ static void test_start_in_a_completion(void **state)
 
 static void ask_in_lane(const char *lane)
 {
-	struct got got = ask((struct http_opts){ .url = url_of(port, "/echo"), .lane = lane });
+	struct got got =
+		ask((struct net_http_opts){ .url = url_of(port, "/echo"), .lane = lane });
 	assert_int_equal(got.err.code, ERR_NONE);
 	str_deinit(&got.body);
 }
@@ -604,8 +612,8 @@ static void test_lanes_share_no_connection(void **state)
 	assert_string_equal(peers[4], peers[0]);
 	assert_string_not_equal(peers[1], peers[0]);
 	assert_string_not_equal(peers[1], peers[2]);
-	http_drop_lane(http, "a");
-	http_drop_lane(http, "nobody");
+	net_http_drop_lane(http, "a");
+	net_http_drop_lane(http, "nobody");
 	ask_in_lane("a");
 	ask_in_lane("b");
 	assert_string_not_equal(peers[5], peers[1]);
@@ -618,10 +626,10 @@ static void test_a_dropped_lane_finishes_what_runs(void **state)
 	struct got got;
 	got_init(&got);
 	got_start(&got, http,
-		(struct http_opts){
+		(struct net_http_opts){
 			.url = url_of(port, "/much"), .lane = "a", .on_body = got_body });
-	loop_run_once(loop, 0);
-	http_drop_lane(http, "a");
+	net_loop_run_once(loop, 0);
+	net_http_drop_lane(http, "a");
 	TURN_UNTIL(loop, got.done);
 	assert_int_equal(got.err.code, ERR_NONE);
 	assert_int_equal(got.body.n, MUCH);

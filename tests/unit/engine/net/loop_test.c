@@ -7,13 +7,13 @@
 #include <event2/event.h>
 #include <string.h>
 
-static struct loop *loop;
+static struct net_loop *loop;
 static char trace[256];
 
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	trace[0] = '\0';
 	return loop == NULL;
 }
@@ -21,7 +21,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	loop_free(loop);
+	net_loop_free(loop);
 	clock_set_for_tests(-1, -1);
 	return 0;
 }
@@ -47,66 +47,66 @@ static void defer_again(void *arg)
 {
 	(void)arg;
 	note("1");
-	loop_defer(loop, say_a, NULL);
+	net_loop_defer(loop, say_a, NULL);
 	note("2");
 }
 
 static void test_deferred_work_runs_at_the_end_of_the_turn(void **state)
 {
 	(void)state;
-	loop_defer(loop, defer_again, NULL);
-	loop_defer(loop, say_b, NULL);
+	net_loop_defer(loop, defer_again, NULL);
+	net_loop_defer(loop, say_b, NULL);
 	assert_string_equal(trace, "");
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	assert_string_equal(trace, "12b"); /* in order, and what is added waits */
-	loop_run_once(loop, 1000);         /* does not wait: there is work */
+	net_loop_run_once(loop, 1000);     /* does not wait: there is work */
 	assert_string_equal(trace, "12ba");
 }
 
 static void defer_from_event(void *arg)
 {
 	note(arg);
-	loop_defer(loop, say_a, NULL);
+	net_loop_defer(loop, say_a, NULL);
 }
 
 static void test_deferred_work_runs_after_every_callback(void **state)
 {
 	(void)state;
 	char one[] = "1", two[] = "2";
-	struct loop_timer *t1 = loop_timer_new(loop, defer_from_event, one);
-	struct loop_timer *t2 = loop_timer_new(loop, defer_from_event, two);
-	loop_timer_arm(t1, 0);
-	loop_timer_arm(t2, 0);
+	struct net_loop_timer *t1 = net_loop_timer_new(loop, defer_from_event, one);
+	struct net_loop_timer *t2 = net_loop_timer_new(loop, defer_from_event, two);
+	net_loop_timer_arm(t1, 0);
+	net_loop_timer_arm(t2, 0);
 	TURN_UNTIL(loop, strlen(trace) == 4);
 	assert_true(strcmp(trace, "12aa") == 0 || strcmp(trace, "21aa") == 0);
-	loop_timer_free(t1);
-	loop_timer_free(t2);
+	net_loop_timer_free(t1);
+	net_loop_timer_free(t2);
 }
 
 static void test_freeing_runs_what_is_deferred(void **state)
 {
 	(void)state;
-	loop_defer(loop, defer_again, NULL);
-	loop_free(loop);
+	net_loop_defer(loop, defer_again, NULL);
+	net_loop_free(loop);
 	assert_string_equal(trace, "12a");
 	loop = NULL;
 }
 
-static struct loop_timer *timer;
+static struct net_loop_timer *timer;
 static int fired;
 
 static void on_timer_again(void *arg)
 {
 	(void)arg;
 	if (++fired < 3)
-		loop_timer_arm(timer, 1);
+		net_loop_timer_arm(timer, 1);
 }
 
 static void on_timer_free(void *arg)
 {
 	(void)arg;
 	fired++;
-	loop_timer_free(timer);
+	net_loop_timer_free(timer);
 }
 
 static void on_timer_count(void *arg)
@@ -119,34 +119,34 @@ static void test_timers(void **state)
 {
 	(void)state;
 	fired = 0;
-	timer = loop_timer_new(loop, on_timer_again, NULL);
-	loop_timer_arm(timer, 1);
+	timer = net_loop_timer_new(loop, on_timer_again, NULL);
+	net_loop_timer_arm(timer, 1);
 	TURN_UNTIL(loop, fired == 3);
 	turn_for(loop, 20);
 	assert_int_equal(fired, 3); /* one-shot */
-	loop_timer_arm(timer, 10000);
-	loop_timer_arm(timer, 1); /* replaces */
+	net_loop_timer_arm(timer, 10000);
+	net_loop_timer_arm(timer, 1); /* replaces */
 	TURN_UNTIL(loop, fired == 4);
-	loop_timer_arm(timer, 1);
-	loop_timer_disarm(timer);
+	net_loop_timer_arm(timer, 1);
+	net_loop_timer_disarm(timer);
 	turn_for(loop, 20);
 	assert_int_equal(fired, 4);
-	loop_timer_free(timer);
-	loop_timer_free(NULL);
+	net_loop_timer_free(timer);
+	net_loop_timer_free(NULL);
 
 	fired = 0;
-	timer = loop_timer_new(loop, on_timer_count, NULL);
-	loop_timer_arm_every(timer, 2);
+	timer = net_loop_timer_new(loop, on_timer_count, NULL);
+	net_loop_timer_arm_every(timer, 2);
 	TURN_UNTIL(loop, fired >= 5);
-	loop_timer_arm(timer, -5); /* once again, at once */
+	net_loop_timer_arm(timer, -5); /* once again, at once */
 	int before = fired;
 	turn_for(loop, 20);
 	assert_int_equal(fired, before + 1);
-	loop_timer_free(timer);
+	net_loop_timer_free(timer);
 
 	fired = 0;
-	timer = loop_timer_new(loop, on_timer_free, NULL); /* frees itself */
-	loop_timer_arm_every(timer, 1);
+	timer = net_loop_timer_new(loop, on_timer_free, NULL); /* frees itself */
+	net_loop_timer_arm_every(timer, 1);
 	TURN_UNTIL(loop, fired == 1);
 	turn_for(loop, 10);
 	assert_int_equal(fired, 1);
@@ -169,54 +169,54 @@ static void arm_late(void *arg)
 	for (int64_t end = clock_mono_ms() + 11; clock_mono_ms() < end;)
 		;
 	armed_ms = clock_mono_ms();
-	loop_timer_arm(timer, delay_ms);
+	net_loop_timer_arm(timer, delay_ms);
 }
 
 static void test_a_timer_is_never_early(void **state)
 {
 	(void)state;
-	struct loop_timer *busy = loop_timer_new(loop, arm_late, NULL);
-	timer = loop_timer_new(loop, on_due, NULL);
+	struct net_loop_timer *busy = net_loop_timer_new(loop, arm_late, NULL);
+	timer = net_loop_timer_new(loop, on_due, NULL);
 	static const int64_t delays[] = { 1, 2, 3, 5, 8, 13, 30, 50, 70 };
 	too_early = 0;
 	for (size_t i = 0; i < 3 * sizeof delays / sizeof *delays; i++) {
 		fired = 0;
 		delay_ms = delays[i % (sizeof delays / sizeof *delays)];
-		loop_timer_arm(busy, 1);
+		net_loop_timer_arm(busy, 1);
 		TURN_UNTIL(loop, fired == 1);
 		assert_true(clock_mono_ms() - armed_ms < delay_ms + 1000);
 	}
 	assert_int_equal(0, too_early);
-	loop_timer_free(busy);
-	loop_timer_free(timer);
+	net_loop_timer_free(busy);
+	net_loop_timer_free(timer);
 }
 
 static void on_stop(void *arg)
 {
 	(void)arg;
-	loop_stop(loop);
+	net_loop_stop(loop);
 }
 
 static void test_run_and_stop(void **state)
 {
 	(void)state;
-	timer = loop_timer_new(loop, on_stop, NULL);
-	loop_timer_arm(timer, 1);
-	loop_run(loop);
-	loop_timer_free(timer);
-	loop_defer(loop, on_stop, NULL); /* from deferred work too */
-	loop_run(loop);
+	timer = net_loop_timer_new(loop, on_stop, NULL);
+	net_loop_timer_arm(timer, 1);
+	net_loop_run(loop);
+	net_loop_timer_free(timer);
+	net_loop_defer(loop, on_stop, NULL); /* from deferred work too */
+	net_loop_run(loop);
 }
 
 static void test_run_once_has_a_limit(void **state)
 {
 	(void)state;
 	int64_t before = clock_mono_ms();
-	loop_run_once(loop, 30);
+	net_loop_run_once(loop, 30);
 	assert_in_range(clock_mono_ms() - before, 25, 2000);
 }
 
-static struct loop_wake *wake;
+static struct net_loop_wake *wake;
 static int woken;
 
 static void on_wake(void *arg)
@@ -229,7 +229,7 @@ static void on_wake_remove(void *arg)
 {
 	(void)arg;
 	woken++;
-	loop_wake_remove(wake);
+	net_loop_wake_remove(wake);
 }
 
 /* The check runs every five seconds of real time: this test needs one of them. */
@@ -238,22 +238,22 @@ static void test_a_jump_of_the_wall_clock_is_noticed_once(void **state)
 	(void)state;
 	woken = 0;
 	clock_set_for_tests(1000000000, 1000000000);
-	struct loop_wake *first = loop_wake_add(loop, on_wake, NULL);
-	wake = loop_wake_add(loop, on_wake_remove, NULL);
+	struct net_loop_wake *first = net_loop_wake_add(loop, on_wake, NULL);
+	wake = net_loop_wake_add(loop, on_wake_remove, NULL);
 	clock_set_for_tests(2000000000, 3600000000000); /* asleep for an hour */
 	for (int i = 0; i < 70 && woken == 0; i++)
-		loop_run_once(loop, 100);
+		net_loop_run_once(loop, 100);
 	assert_int_equal(woken, 2);
-	loop_wake_remove(first);
-	loop_wake_remove(NULL);
+	net_loop_wake_remove(first);
+	net_loop_wake_remove(NULL);
 }
 
 static void test_dns_is_made_once(void **state)
 {
 	(void)state;
-	struct evdns_base *dns = loop_dns(loop);
+	struct evdns_base *dns = net_loop_dns(loop);
 	assert_non_null(dns);
-	assert_ptr_equal(loop_dns(loop), dns);
+	assert_ptr_equal(net_loop_dns(loop), dns);
 }
 
 int main(void)

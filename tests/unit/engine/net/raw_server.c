@@ -71,9 +71,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
 	raw_server_adopt(arg, fd);
 }
 
-void raw_server_start(struct raw_server *server, struct loop *loop, raw_handler_fn *handler)
+void raw_server_start(struct raw_server *server, struct net_loop *loop, raw_handler_fn *handler)
 {
-	*server = (struct raw_server){ .handler = handler, .base = loop_base(loop) };
+	*server = (struct raw_server){ .handler = handler, .base = net_loop_base(loop) };
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof address;

@@ -30,7 +30,8 @@ struct raw_server {
 	struct event_base *base;
 	struct evconnlistener *listener;
 };
-void raw_server_start(struct raw_server *server, struct loop *loop, raw_handler_fn *handler);
+void raw_server_start(
+	struct raw_server *server, struct net_loop *loop, raw_handler_fn *handler);
 void raw_server_stop(struct raw_server *server);
 /* Serves one end of a socketpair in the same way. */
 void raw_server_adopt(struct raw_server *server, int fd);

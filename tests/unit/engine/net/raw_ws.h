@@ -145,7 +145,7 @@ static inline void raw_ws_on_accept(struct evconnlistener *listener, evutil_sock
 	bufferevent_enable(ws->bev, EV_READ | EV_WRITE);
 }
 
-static inline void raw_ws_open(struct raw_ws *ws, struct loop *loop, const char *protocol)
+static inline void raw_ws_open(struct raw_ws *ws, struct net_loop *loop, const char *protocol)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -153,7 +153,7 @@ static inline void raw_ws_open(struct raw_ws *ws, struct loop *loop, const char 
 	*ws = (struct raw_ws){ .protocol = protocol };
 	str_init(&ws->head, 16 << 10);
 	str_init(&ws->messages, 16 << 10);
-	ws->listener = evconnlistener_new_bind(loop_base(loop), raw_ws_on_accept, ws,
+	ws->listener = evconnlistener_new_bind(net_loop_base(loop), raw_ws_on_accept, ws,
 		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, -1,
 		(struct sockaddr *)(void *)&address, sizeof address);
 	getsockname(

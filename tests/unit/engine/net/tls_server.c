@@ -153,9 +153,9 @@ static BIO *bio_of(const char *pem)
 }
 
 void tls_server_start(
-	struct tls_server *server, struct loop *loop, const struct tls_server_opts *opts)
+	struct tls_server *server, struct net_loop *loop, const struct tls_server_opts *opts)
 {
-	*server = (struct tls_server){ .base = loop_base(loop) };
+	*server = (struct tls_server){ .base = net_loop_base(loop) };
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	server->ctx = ctx;
 	BIO *bio = bio_of(opts->identity->cert_pem);

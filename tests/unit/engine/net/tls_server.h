@@ -37,5 +37,5 @@ struct tls_server {
 };
 /* Answers every request (an empty line ends one) with an HTTP/1.1 200 whose body is "hello". */
 void tls_server_start(
-	struct tls_server *server, struct loop *loop, const struct tls_server_opts *opts);
+	struct tls_server *server, struct net_loop *loop, const struct tls_server_opts *opts);
 void tls_server_stop(struct tls_server *server);

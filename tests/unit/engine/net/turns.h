@@ -12,12 +12,12 @@
 		while (!(condition)) {                                                         \
 			if (clock_mono_ms() > until_ms_)                                       \
 				fail_msg("waited in vain for %s", #condition);                 \
-			loop_run_once(loop, 20);                                               \
+			net_loop_run_once(loop, 20);                                           \
 		}                                                                              \
 	} while (0)
 
-static inline void turn_for(struct loop *loop, int64_t ms)
+static inline void turn_for(struct net_loop *loop, int64_t ms)
 {
 	for (int64_t until_ms = clock_mono_ms() + ms; clock_mono_ms() < until_ms;)
-		loop_run_once(loop, until_ms - clock_mono_ms());
+		net_loop_run_once(loop, until_ms - clock_mono_ms());
 }

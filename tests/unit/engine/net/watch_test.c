@@ -14,16 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct loop *loop;
-static struct watch_fd *watch;
-static struct watch_fatal *fatal;
+static struct net_loop *loop;
+static struct net_watch_fd *watch;
+static struct net_watch_fatal *fatal;
 static int n_read, n_write, n_told, told;
 static bool frees;
 
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	watch = NULL;
 	fatal = NULL;
 	frees = false;
@@ -34,9 +34,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	watch_fd_free(watch);
-	watch_fatal_free(fatal);
-	loop_free(loop);
+	net_watch_fd_free(watch);
+	net_watch_fatal_free(fatal);
+	net_loop_free(loop);
 	return 0;
 }
 
@@ -46,7 +46,7 @@ static void on_ready(void *arg, bool is_readable, bool is_writable)
 	n_read += is_readable;
 	n_write += is_writable;
 	if (frees) {
-		watch_fd_free(watch);
+		net_watch_fd_free(watch);
 		watch = NULL;
 	}
 }
@@ -54,7 +54,7 @@ static void on_ready(void *arg, bool is_readable, bool is_writable)
 static void watch_one(int fd)
 {
 	struct err err = { 0 };
-	watch = watch_fd_new(loop, fd, on_ready, &watch, &err);
+	watch = net_watch_fd_new(loop, fd, on_ready, &watch, &err);
 	assert_non_null(watch);
 }
 
@@ -73,7 +73,7 @@ static void a_pipe(void **state)
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	turn_for(loop, 30); /* nothing is wanted yet */
 	assert_int_equal(n_read + n_write, 0);
-	watch_fd_want(watch, true, false);
+	net_watch_fd_want(watch, true, false);
 	TURN_UNTIL(loop, n_read > 0);
 	assert_int_equal(n_write, 0);
 	/* as long as there is something */
@@ -84,10 +84,10 @@ static void a_pipe(void **state)
 	turn_for(loop, 30);
 	assert_int_equal(n_read, 0);
 	assert_int_equal(write(ends[1], "x", 1), 1);
-	watch_fd_want(watch, false, false);
+	net_watch_fd_want(watch, false, false);
 	turn_for(loop, 30);
 	assert_int_equal(n_read, 0);
-	watch_fd_want(watch, true, false);
+	net_watch_fd_want(watch, true, false);
 	frees = true;
 	TURN_UNTIL(loop, n_read > 0);
 	turn_for(loop, 30);
@@ -95,7 +95,7 @@ static void a_pipe(void **state)
 	frees = false;
 	forget();
 	watch_one(ends[1]);
-	watch_fd_want(watch, false, true);
+	net_watch_fd_want(watch, false, true);
 	TURN_UNTIL(loop, n_write > 0);
 	assert_int_equal(n_read, 0);
 	close(ends[0]);
@@ -109,20 +109,20 @@ static void always_ready(int fd)
 	watch_one(fd);
 	turn_for(loop, 30);
 	assert_int_equal(n_read + n_write, 0);
-	watch_fd_want(watch, true, false);
+	net_watch_fd_want(watch, true, false);
 	TURN_UNTIL(loop, n_read > 1);
 	assert_int_equal(n_write, 0);
-	watch_fd_want(watch, false, true);
+	net_watch_fd_want(watch, false, true);
 	forget();
 	TURN_UNTIL(loop, n_write > 1);
 	assert_int_equal(n_read, 0);
-	watch_fd_want(watch, true, true);
+	net_watch_fd_want(watch, true, true);
 	TURN_UNTIL(loop, n_read > 1);
-	watch_fd_want(watch, false, false);
+	net_watch_fd_want(watch, false, false);
 	forget();
 	turn_for(loop, 30);
 	assert_int_equal(n_read + n_write, 0);
-	watch_fd_want(watch, true, false);
+	net_watch_fd_want(watch, true, false);
 	frees = true;
 	TURN_UNTIL(loop, n_read > 0);
 	turn_for(loop, 30);
@@ -145,12 +145,12 @@ static void no_descriptor(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
-	assert_null(watch_fd_new(loop, 999999, on_ready, &watch, &err));
+	assert_null(net_watch_fd_new(loop, 999999, on_ready, &watch, &err));
 	assert_int_equal(err.sys, EBADF);
 	assert_int_equal(strncmp(err.msg, "descriptor 999999: ", 19), 0);
-	watch_fd_free(NULL);
-	watch_signal_free(NULL);
-	watch_fatal_free(NULL);
+	net_watch_fd_free(NULL);
+	net_watch_signal_free(NULL);
+	net_watch_fatal_free(NULL);
 }
 
 static void on_usr1(void *arg)
@@ -165,16 +165,17 @@ static void signals(void **state)
 	struct sigaction before, after;
 	(void)state;
 	sigaction(SIGUSR1, NULL, &before);
-	struct watch_signal *usr1 = watch_signal_new(loop, SIGUSR1, on_usr1, &n_told, &err);
+	struct net_watch_signal *usr1 =
+		net_watch_signal_new(loop, SIGUSR1, on_usr1, &n_told, &err);
 	assert_non_null(usr1);
 	kill(getpid(), SIGUSR1);
 	TURN_UNTIL(loop, n_told == 1);
 	kill(getpid(), SIGUSR1);
 	TURN_UNTIL(loop, n_told == 2);
-	watch_signal_free(usr1);
+	net_watch_signal_free(usr1);
 	sigaction(SIGUSR1, NULL, &after);
 	assert_ptr_equal(before.sa_handler, after.sa_handler);
-	assert_null(watch_signal_new(loop, SIGKILL, on_usr1, &n_told, &err));
+	assert_null(net_watch_signal_new(loop, SIGKILL, on_usr1, &n_told, &err));
 	assert_int_equal(err.code, ERR_INTERNAL);
 	assert_string_equal(err.msg, "cannot watch signal 9");
 }
@@ -193,7 +194,7 @@ static void signals_that_end_a_process(void **state)
 	/* what is ignored stays so: a shell does that to what it leaves in the background */
 	signal(SIGINT, SIG_DFL);
 	assert_false(fatal_signal_is_caught());
-	fatal = watch_fatal_new(loop, 3, on_fatal, &fatal, &err);
+	fatal = net_watch_fatal_new(loop, 3, on_fatal, &fatal, &err);
 	assert_non_null(fatal);
 	assert_true(fatal_signal_is_caught());
 	kill(getpid(), SIGTERM);
@@ -204,7 +205,7 @@ static void signals_that_end_a_process(void **state)
 	assert_int_equal(told, SIGINT);
 	turn_for(loop, 20);
 	assert_int_equal(n_told, 2);
-	watch_fatal_free(fatal);
+	net_watch_fatal_free(fatal);
 	fatal = NULL;
 	assert_false(fatal_signal_is_caught());
 }

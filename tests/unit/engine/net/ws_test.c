@@ -21,7 +21,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct net_ws *ws;
 static struct bufferevent *own_bev; /* ws has it */
 
@@ -166,7 +166,7 @@ static void on_closed(void *arg, const struct err *err, int code)
 
 static struct net_ws_opts options(void)
 {
-	static const struct http_header headers[] = { { "Authorization", "Bearer x" } };
+	static const struct net_http_header headers[] = { { "Authorization", "Bearer x" } };
 	return (struct net_ws_opts){ .host = "api:6443",
 		.path = "/p?ports=8080",
 		.protocols = "tunnel/1, v4.channel.k8s.io",
@@ -184,11 +184,11 @@ static void connect_with(struct net_ws_opts opts)
 {
 	int fds[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-	peer.bev = bufferevent_socket_new(loop_base(loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
+	peer.bev = bufferevent_socket_new(net_loop_base(loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(peer.bev, peer_readable, NULL, peer_event, NULL);
 	bufferevent_enable(peer.bev, EV_READ | EV_WRITE);
 	struct bufferevent *bev =
-		bufferevent_socket_new(loop_base(loop), fds[1], BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(loop), fds[1], BEV_OPT_CLOSE_ON_FREE);
 	struct err err;
 	own_bev = bev;
 	ws = net_ws_new_take(loop, bev, &opts, &err);
@@ -201,7 +201,7 @@ static void connect_with(struct net_ws_opts opts)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	memset(&peer, 0, sizeof peer);
 	str_init(&peer.head, 10000);
 	str_init(&peer.log, 1 << 20);
@@ -219,7 +219,7 @@ static int tear_down(void **state)
 	(void)state;
 	net_ws_free(ws);
 	ws = NULL;
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	if (peer.frames != NULL)
 		wslay_event_context_free(peer.frames);
 	if (peer.bev != NULL)
@@ -228,7 +228,7 @@ static int tear_down(void **state)
 	str_deinit(&peer.log);
 	str_deinit(&peer.last);
 	str_deinit(&got);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }
 
@@ -340,7 +340,7 @@ static void test_answers_to_the_handshake(void **state)
 		if (cases[i].before[0] != '\0')
 			peer_write(peer.accept);
 		peer_write(cases[i].after);
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 		if (cases[i].close)
 			shutdown(bufferevent_getfd(peer.bev), SHUT_WR);
 		TURN_UNTIL(loop, closed);
@@ -362,8 +362,8 @@ static void test_answer_byte_by_byte(void **state)
 	for (const char *p = answer; *p != '\0'; p++) {
 		assert_int_equal(opened, 0);
 		bufferevent_write(peer.bev, p, 1);
-		loop_run_once(loop, 20);
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 20);
+		net_loop_run_once(loop, 0);
 	}
 	free(answer);
 	/* a frame right behind it */
@@ -413,7 +413,7 @@ static void test_handshake_deadline(void **state)
 static void test_bad_options_are_refused(void **state)
 {
 	(void)state;
-	const struct http_header injected[] = { { "X", "a\r\nEvil: 1" } };
+	const struct net_http_header injected[] = { { "X", "a\r\nEvil: 1" } };
 	struct net_ws_opts bad[3] = { options(), options(), options() };
 	bad[0].path = "/a HTTP/1.1\r\nX: y";
 	bad[1].host = "a\nb";
@@ -421,7 +421,7 @@ static void test_bad_options_are_refused(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct err err = { .code = ERR_NONE };
 		struct bufferevent *bev =
-			bufferevent_socket_new(loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
+			bufferevent_socket_new(net_loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
 		assert_null(net_ws_new_take(loop, bev, &bad[i], &err));
 		assert_int_equal(err.code, ERR_ARG_INVALID);
 	}
@@ -480,7 +480,7 @@ static void test_a_peer_that_pings_and_does_not_read(void **state)
 	for (int i = 0; i < PINGS; i++) {
 		peer_say(WSLAY_PING, text, sizeof text);
 		if (i % 100 == 0)
-			loop_run_once(loop, 0);
+			net_loop_run_once(loop, 0);
 		size_t n = evbuffer_get_length(bufferevent_get_output(own_bev));
 		most = n > most ? n : most;
 	}
@@ -612,7 +612,7 @@ static void test_sending_has_a_limit(void **state)
 		if (net_ws_send(ws, piece, sizeof piece))
 			sent += sizeof piece;
 		else
-			loop_run_once(loop, 1);
+			net_loop_run_once(loop, 1);
 	}
 	assert_true(sent < 4 << 20); /* the socket's buffers and our queue */
 	writable = 0;

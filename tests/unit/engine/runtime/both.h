@@ -19,25 +19,27 @@ enum { ASK_MS = 20000, ASK_AGAIN_MS = 5000 };
 static struct str waits; /* "20000 5000 …" */
 static int64_t passed_ms;
 static bool is_quick;
-static loop_fn *woken;
+static net_loop_fn *woken;
 static void *woken_arg;
 
-void __real_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
+void __real_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
 int64_t __real_clock_mono_ms(void);
 int64_t __wrap_clock_mono_ms(void);
-struct loop_wake *__real_loop_wake_add(struct loop *loop, loop_fn *fn, void *arg);
-struct loop_wake *__wrap_loop_wake_add(struct loop *loop, loop_fn *fn, void *arg);
+struct net_loop_wake *__real_net_loop_wake_add(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
+struct net_loop_wake *__wrap_net_loop_wake_add(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
 
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	if (!is_quick || (delay_ms != ASK_MS && delay_ms != ASK_AGAIN_MS)) {
-		__real_loop_timer_arm(timer, delay_ms);
+		__real_net_loop_timer_arm(timer, delay_ms);
 		return;
 	}
 	str_addf(&waits, "%d ", (int)delay_ms);
 	passed_ms += delay_ms;
-	__real_loop_timer_arm(timer, 1);
+	__real_net_loop_timer_arm(timer, 1);
 }
 
 int64_t __wrap_clock_mono_ms(void)
@@ -45,11 +47,12 @@ int64_t __wrap_clock_mono_ms(void)
 	return __real_clock_mono_ms() + passed_ms;
 }
 
-struct loop_wake *__wrap_loop_wake_add(struct loop *loop, loop_fn *fn, void *arg)
+struct net_loop_wake *__wrap_net_loop_wake_add(
+	struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
 	woken = fn;
 	woken_arg = arg;
-	return __real_loop_wake_add(loop, fn, arg);
+	return __real_net_loop_wake_add(loop, fn, arg);
 }
 
 /* By the real clock. */
@@ -59,7 +62,7 @@ struct loop_wake *__wrap_loop_wake_add(struct loop *loop, loop_fn *fn, void *arg
 		while (!(condition)) {                                                         \
 			if (__real_clock_mono_ms() > until_ms_)                                \
 				fail_msg("waited in vain for %s", #condition);                 \
-			loop_run_once(rig.loop, 20);                                           \
+			net_loop_run_once(rig.loop, 20);                                       \
 		}                                                                              \
 	} while (0)
 
@@ -74,7 +77,7 @@ static int n_health_before_peer;
 static inline void turns(int ms)
 {
 	for (int64_t until = __real_clock_mono_ms() + ms; __real_clock_mono_ms() < until;)
-		loop_run_once(rig.loop, 5);
+		net_loop_run_once(rig.loop, 5);
 }
 
 static enum { ANSWERS, REFUSES, HANGS_UP, NO_BACKEND } health;
@@ -118,7 +121,7 @@ static inline void on_knock(struct evconnlistener *listener, evutil_socket_t fd,
 	(void)arg;
 	assert_false(has_peer);
 	n_health_before_peer = rig.fake.n_health;
-	ends[0] = bufferevent_socket_new(loop_base(rig.loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	ends[0] = bufferevent_socket_new(net_loop_base(rig.loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	ends[1] = h2_peer_init(&peer, rig.loop);
 	has_peer = true;
 	for (int i = 0; i < 2; i++) {
@@ -127,13 +130,13 @@ static inline void on_knock(struct evconnlistener *listener, evutil_socket_t fd,
 	}
 }
 
-static inline uint16_t open_door(struct loop *loop)
+static inline uint16_t open_door(struct net_loop *loop)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof in;
 
-	door = evconnlistener_new_bind(loop_base(loop), on_knock, NULL,
+	door = evconnlistener_new_bind(net_loop_base(loop), on_knock, NULL,
 		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, -1, (struct sockaddr *)&in,
 		sizeof in);
 	getsockname(evconnlistener_get_fd(door), (struct sockaddr *)&in, &n);
@@ -191,9 +194,9 @@ static inline int tear_down(void **state)
 		bufferevent_free(ends[1]);
 		h2_peer_deinit(&peer);
 	}
-	http_free(rig.http);
+	net_http_free(rig.http);
 	fake_rest_close(&rig.fake);
-	loop_free(rig.loop);
+	net_loop_free(rig.loop);
 	telemetry_free(telemetry);
 	str_deinit(&waits);
 	return 0;

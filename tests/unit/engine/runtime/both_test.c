@@ -122,7 +122,7 @@ static void the_same_of_a_command(void **state)
 /* ---- what is remembered, and told along */
 static char record_text[500];
 
-static bool on_record(void *arg, const struct span_record *record)
+static bool on_record(void *arg, const struct telemetry_span_record *record)
 {
 	int n = snprintf(record_text, sizeof record_text, "%s %s", record->name,
 		record->duration_ns < 0 ? "open" : record->error_code);
@@ -195,7 +195,7 @@ static void signals_do_not_pile_up(void **state)
 	int64_t until = __real_clock_mono_ms() + 10000;
 	while (!runtime_process_signal(process, RUNTIME_SIGTERM, &err) &&
 		__real_clock_mono_ms() < until)
-		loop_run_once(rig.loop, 5);
+		net_loop_run_once(rig.loop, 5);
 	UNTIL(n_of("SendSignal") == MOST + 2);
 	assert_int_equal(n_exit, 0);
 	send_to(1, "\x22\x02\x08\x03", 4, "0", "", false);
@@ -248,9 +248,9 @@ static bool on_tunnel(void *arg, uint16_t port, int fd_take, struct err *err)
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	tunnelled[n_pipes / 2] = port;
 	pipes[n_pipes] =
-		bufferevent_socket_new(loop_base(rig.loop), fd_take, BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(rig.loop), fd_take, BEV_OPT_CLOSE_ON_FREE);
 	pipes[n_pipes + 1] =
-		bufferevent_socket_new(loop_base(rig.loop), -1, BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(rig.loop), -1, BEV_OPT_CLOSE_ON_FREE);
 	n_pipes += 2;
 	bufferevent_socket_connect(pipes[n_pipes - 1], (struct sockaddr *)&in, sizeof in);
 	for (size_t i = n_pipes - 2; i < n_pipes; i++) {

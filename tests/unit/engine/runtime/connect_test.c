@@ -232,8 +232,8 @@ static const struct {
 
 static void settings_are_checked(void **state)
 {
-	struct loop *loop = loop_new(NULL);
-	struct http *http = http_new(loop, NULL);
+	struct net_loop *loop = net_loop_new(NULL);
+	struct net_http *http = net_http_new(loop, NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -246,8 +246,8 @@ static void settings_are_checked(void **state)
 			assert_null(strstr(err.msg, settings[i].opts.token));
 		runtime_free(runtime);
 	}
-	http_free(http);
-	loop_free(loop);
+	net_http_free(http);
+	net_loop_free(loop);
 }
 
 static void what_has_no_address_is_unsupported(void **state)

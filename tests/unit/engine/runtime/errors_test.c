@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const struct {
-	enum errors_rest kind;
+	enum runtime_errors_rest kind;
 	int status;
 	const char *body;
 	enum err_code is;
@@ -206,7 +206,7 @@ static void long_texts_lose_their_beginning(void **state)
 }
 
 static const struct {
-	enum errors_call call;
+	enum runtime_errors_call call;
 	enum err_code from;
 	const char *text;
 	enum err_code is;

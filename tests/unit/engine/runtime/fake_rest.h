@@ -250,7 +250,7 @@ static inline void fake_on_accept(struct evconnlistener *listener, evutil_socket
 	bufferevent_enable(conn->bev, EV_READ | EV_WRITE);
 }
 
-static inline void fake_rest_open(struct fake_rest *fake, struct loop *loop,
+static inline void fake_rest_open(struct fake_rest *fake, struct net_loop *loop,
 	void (*handle)(struct fake_request *request, void *arg), void *arg)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -258,7 +258,7 @@ static inline void fake_rest_open(struct fake_rest *fake, struct loop *loop,
 	socklen_t n = sizeof address;
 
 	memset(fake, 0, sizeof *fake);
-	fake->base = loop_base(loop);
+	fake->base = net_loop_base(loop);
 	fake->handle = handle;
 	fake->arg = arg;
 	fake->listener = evconnlistener_new_bind(fake->base, fake_on_accept, fake,

@@ -10,7 +10,7 @@
 
 static void expect_url(const char *path, const char *url)
 {
-	char *got = legacy_url("list", path);
+	char *got = runtime_legacy_url("list", path);
 	assert_string_equal(got, url);
 	free(got);
 }
@@ -29,7 +29,7 @@ static void expect_command(
 	const char *const *argv, const char *const *env, const char *cwd, const char *command)
 {
 	struct err err = { 0 };
-	char *body = legacy_execute_body(argv, env, cwd, &err);
+	char *body = runtime_legacy_execute_body(argv, env, cwd, &err);
 	assert_non_null(body);
 	cJSON *json = json_parse(slice_of(body), NULL);
 	assert_string_equal(json_str(json, "command", NULL), command);
@@ -56,20 +56,20 @@ static void commands_that_cannot_be_sent(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *const argv[] = { "echo", bad[i], NULL };
 		struct err err = { 0 };
-		assert_null(legacy_execute_body(argv, NULL, NULL, &err));
+		assert_null(runtime_legacy_execute_body(argv, NULL, NULL, &err));
 		assert_int_equal(err.code, ERR_ARG_INVALID);
 	}
 	const char *const argv[] = { "a=b", NULL };
 	const char *const env[] = { "K=v", NULL };
-	assert_null(legacy_execute_body(argv, env, NULL, NULL));
+	assert_null(runtime_legacy_execute_body(argv, env, NULL, NULL));
 }
 
 static enum err_code result_code(const char *body)
 {
-	struct legacy_result result;
+	struct runtime_legacy_result result;
 	struct err err = { 0 };
-	bool ok = legacy_result_parse(slice_of(body), &result, &err);
-	legacy_result_deinit(&result);
+	bool ok = runtime_legacy_result_parse(slice_of(body), &result, &err);
+	runtime_legacy_result_deinit(&result);
 	assert_int_equal(ok, err.code == ERR_NONE);
 	return err.code;
 }
@@ -77,14 +77,14 @@ static enum err_code result_code(const char *body)
 static void results(void **state)
 {
 	(void)state;
-	struct legacy_result result;
-	assert_true(legacy_result_parse(
+	struct runtime_legacy_result result;
+	assert_true(runtime_legacy_result_parse(
 		slice_of("{\"stdout\":\"o\",\"stderr\":\"e\",\"exit_code\":-9}"), &result,
 		NULL));
 	assert_int_equal(result.exit_code, -9);
 	assert_string_equal(result.out, "o");
 	assert_string_equal(result.err_out, "e");
-	legacy_result_deinit(&result);
+	runtime_legacy_result_deinit(&result);
 	assert_int_equal(
 		result_code("{\"stdout\":\"\",\"stderr\":\"Failed to execute command: No such "
 			    "file\",\"exit_code\":1}"),
@@ -104,26 +104,26 @@ static void results(void **state)
 static void forms(void **state)
 {
 	(void)state;
-	struct legacy_form form;
-	assert_true(legacy_form_init(&form, "d/a\"b\\c", NULL));
+	struct runtime_legacy_form form;
+	assert_true(runtime_legacy_form_init(&form, "d/a\"b\\c", NULL));
 	assert_non_null(strstr(form.head, "; filename=\"d/a\\\"b\\\\c\"\r\n"));
 	assert_memory_equal(form.tail, "\r\n--", 4);
-	legacy_form_deinit(&form);
+	runtime_legacy_form_deinit(&form);
 	char *too_long = malloc(70000);
 	memset(too_long, 'x', 69999);
 	too_long[69999] = 0;
 	static const char *const bad[] = { "a\nb", "\\x", "c:\\x", "\xff", "a\x7f", "\x1f" };
 	struct err why = { 0 };
-	assert_false(legacy_form_init(&form, too_long, &why));
+	assert_false(runtime_legacy_form_init(&form, too_long, &why));
 	assert_int_equal(why.code, ERR_ARG_PATH);
 	assert_string_equal(why.msg, "the path is too long");
-	legacy_form_deinit(&form);
+	runtime_legacy_form_deinit(&form);
 	free(too_long);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct err err = { 0 };
-		assert_false(legacy_form_init(&form, bad[i], &err));
+		assert_false(runtime_legacy_form_init(&form, bad[i], &err));
 		assert_int_equal(err.code, ERR_ARG_PATH);
-		legacy_form_deinit(&form);
+		runtime_legacy_form_deinit(&form);
 	}
 }
 

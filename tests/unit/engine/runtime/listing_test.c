@@ -15,9 +15,9 @@
 #include <string.h>
 
 /* In pieces of every size: the result must not depend on how the bytes arrive. */
-static struct listing *parse(const char *text, size_t piece, struct err *err)
+static struct runtime_listing *parse(const char *text, size_t piece, struct err *err)
 {
-	struct listing *listing = runtime_listing_new();
+	struct runtime_listing *listing = runtime_listing_new();
 	size_t n = strlen(text);
 
 	for (size_t at = 0; at < n; at += piece) {
@@ -44,7 +44,7 @@ static void a_listing_in_any_pieces(void **state)
 	for (size_t piece = 1; piece < sizeof demo; piece++) {
 		struct err err = { 0 };
 		size_t n, n_hidden;
-		struct listing *listing = parse(demo, piece, &err);
+		struct runtime_listing *listing = parse(demo, piece, &err);
 		assert_non_null(listing);
 		const struct runtime_entry *entries =
 			runtime_listing_entries(listing, &n, &n_hidden);
@@ -115,7 +115,7 @@ static void hostile_names_are_hidden_or_kept_as_bytes(void **state)
 		snprintf(text, sizeof text,
 			"{\"path\":\"/\",\"entries\":[{\"name\":\"%s\",\"size\":1,\"type\":\"file\"}]}",
 			names[i].name);
-		struct listing *listing = parse(text, 3, &err);
+		struct runtime_listing *listing = parse(text, 3, &err);
 		assert_non_null(listing);
 		const struct runtime_entry *entries =
 			runtime_listing_entries(listing, &n, &n_hidden);
@@ -138,7 +138,7 @@ static void a_name_of_300_bytes_is_hidden(void **state)
 	name[300] = 0;
 	snprintf(
 		text, sizeof text, "{\"entries\":[{\"name\":\"%s\",\"type\":\"file\"}]}", name);
-	struct listing *listing = parse(text, 64, &err);
+	struct runtime_listing *listing = parse(text, 64, &err);
 	assert_non_null(listing);
 	runtime_listing_entries(listing, &n, &n_hidden);
 	assert_int_equal(n, 0);
@@ -174,7 +174,7 @@ static void what_is_no_listing_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct err err = { 0 };
-		struct listing *listing = parse(bad[i], 5, &err);
+		struct runtime_listing *listing = parse(bad[i], 5, &err);
 		if (listing)
 			fail_msg("accepted: %s", bad[i]);
 		assert_int_equal(err.code, ERR_RUNTIME_PROTOCOL);
@@ -187,7 +187,7 @@ static void odd_values_are_unknown_not_wrong(void **state)
 	size_t n, n_hidden;
 
 	(void)state;
-	struct listing *listing =
+	struct runtime_listing *listing =
 		parse("{\"entries\":[{\"name\":\"a\",\"type\":\"file\",\"size\":-5,"
 		      "\"modified_at\":\"yesterday\",\"mode\":\"644\"},"
 		      "{\"name\":\"b\",\"type\":\"socket\",\"size\":1e300,"
@@ -209,7 +209,7 @@ static void odd_values_are_unknown_not_wrong(void **state)
 
 static void an_endless_entry_is_cut_off(void **state)
 {
-	struct listing *listing = runtime_listing_new();
+	struct runtime_listing *listing = runtime_listing_new();
 	struct err err = { 0 };
 	char piece[4096];
 	size_t fed = 0;
@@ -236,7 +236,7 @@ static struct runtime_entry the_entry(const char *field, const char *value)
 		"{\"path\":\"/\",\"entries\":[{\"name\":\"a\",\"size\":1,\"type\":\"file\","
 		"\"%s\":%s}]}",
 		field, value);
-	struct listing *listing = parse(text, 9, &err);
+	struct runtime_listing *listing = parse(text, 9, &err);
 	assert_non_null(listing);
 	const struct runtime_entry *entries = runtime_listing_entries(listing, &n, &n_hidden);
 	assert_int_equal(n, 1);

@@ -25,7 +25,7 @@ static void requests_have_the_bytes_of_the_protocol(void **state)
 {
 	const char *const argv[] = { "echo", "hi", NULL };
 	const char *const env[] = { "A=b=c", "E=", NULL };
-	struct message_config config = { argv, NULL, NULL };
+	struct runtime_message_config config = { argv, NULL, NULL };
 	size_t n;
 	char *bytes;
 
@@ -62,7 +62,7 @@ static void requests_have_the_bytes_of_the_protocol(void **state)
 
 static void events_are_read(void **state)
 {
-	struct message_event event;
+	struct runtime_message_event event;
 
 	(void)state;
 	assert_true(runtime_message_event_parse(BYTES("\x0a\x02\x08\x15"), &event, NULL));
@@ -105,8 +105,8 @@ static void broken_bytes_are_refused(void **state)
 			11 },  /* a tag that never ends */
 		{ "\x07", 1 }, /* wire type 7 */
 	};
-	struct message_event event;
-	struct message_result result;
+	struct runtime_message_event event;
+	struct runtime_message_result result;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
@@ -122,7 +122,7 @@ static void broken_bytes_are_refused(void **state)
 
 static void results_are_read(void **state)
 {
-	struct message_result result;
+	struct runtime_message_result result;
 
 	(void)state;
 	assert_true(runtime_message_result_parse(BYTES("\x12\x03hi\n"), &result, NULL));

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct runtime *runtime;
 static struct h2_peer peer;
 static bool has_peer;
@@ -61,7 +61,7 @@ static bool on_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 	(void)err;
 	assert_int_equal(port, 9090);
 	assert_false(has_peer);
-	ends[0] = bufferevent_socket_new(loop_base(loop), fd_take, BEV_OPT_CLOSE_ON_FREE);
+	ends[0] = bufferevent_socket_new(net_loop_base(loop), fd_take, BEV_OPT_CLOSE_ON_FREE);
 	ends[1] = h2_peer_init(&peer, loop);
 	has_peer = true;
 	for (int i = 0; i < 2; i++) {
@@ -82,8 +82,8 @@ static int set_up(void **state)
 
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
-	loop = loop_new(NULL);
-	http = http_new(loop, NULL);
+	loop = net_loop_new(NULL);
+	http = net_http_new(loop, NULL);
 	runtime = runtime_new(loop, http, &opts, NULL);
 	assert_non_null(runtime);
 	has_peer = false;
@@ -101,11 +101,11 @@ static int tear_down(void **state)
 	runtime_free(runtime);
 	if (process)
 		runtime_process_free(process);
-	http_free(http);
+	net_http_free(http);
 	drop_tunnel();
 	if (has_peer)
 		h2_peer_deinit(&peer);
-	loop_free(loop);
+	net_loop_free(loop);
 	str_deinit(&output);
 	return 0;
 }

@@ -380,7 +380,7 @@ static void a_token_is_found(void **state)
 	assert_non_null(runtime_read_start(rig.runtime, &read, NULL));
 	int64_t until = clock_mono_ms() + 10000;
 	while (n_looked < 2 && clock_mono_ms() < until)
-		loop_run_once(rig.loop, 20);
+		net_loop_run_once(rig.loop, 20);
 	assert_int_equal(rig.n_done, 0);
 	assert_int_equal(rig.fake.n_health, 0); /* nobody is asked without it */
 	found = "later";

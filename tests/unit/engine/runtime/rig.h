@@ -12,8 +12,8 @@
 #include <signal.h>
 
 struct rig {
-	struct loop *loop;
-	struct http *http;
+	struct net_loop *loop;
+	struct net_http *http;
 	struct fake_rest fake;
 	struct runtime *runtime;
 	char url[64];
@@ -37,8 +37,8 @@ static inline void rig_open(struct rig *rig,
 	memset(rig, 0, sizeof *rig);
 	if (more)
 		opts = *more;
-	rig->loop = loop_new(&err);
-	rig->http = http_new(rig->loop, &err);
+	rig->loop = net_loop_new(&err);
+	rig->http = net_http_new(rig->loop, &err);
 	fake_rest_open(&rig->fake, rig->loop, handle, rig);
 	snprintf(rig->url, sizeof rig->url, "http://127.0.0.1:%u", (unsigned)rig->fake.port);
 	opts.rest_url = rig->url;
@@ -54,9 +54,9 @@ static inline void rig_open(struct rig *rig,
 static inline void rig_close(struct rig *rig)
 {
 	runtime_free(rig->runtime);
-	http_free(rig->http);
+	net_http_free(rig->http);
 	fake_rest_close(&rig->fake);
-	loop_free(rig->loop);
+	net_loop_free(rig->loop);
 }
 
 /* Until n completions have come; gives up loudly after 10 s. */
@@ -65,7 +65,7 @@ static inline void rig_wait(struct rig *rig, int n)
 	int64_t until = clock_mono_ms() + 10000;
 
 	while (rig->n_done < n && clock_mono_ms() < until)
-		loop_run_once(rig->loop, 20);
+		net_loop_run_once(rig->loop, 20);
 	if (rig->n_done != n) {
 		fprintf(stderr, "%d completions instead of %d\n", rig->n_done, n);
 		abort();
@@ -77,7 +77,7 @@ static inline void rig_turns(struct rig *rig, int ms)
 	int64_t until = clock_mono_ms() + ms;
 
 	while (clock_mono_ms() < until)
-		loop_run_once(rig->loop, 10);
+		net_loop_run_once(rig->loop, 10);
 }
 
 static inline void rig_done(struct rig *rig, const struct err *err)

@@ -7,7 +7,7 @@
 static struct telemetry *telemetry;
 static char record_text[1000];
 
-static bool on_record(void *arg, const struct span_record *record)
+static bool on_record(void *arg, const struct telemetry_span_record *record)
 {
 	(void)arg;
 	int n = snprintf(record_text, sizeof record_text, "%s%s%s",

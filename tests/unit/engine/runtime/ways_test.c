@@ -224,7 +224,7 @@ static void an_address_is_found(void **state)
 	assert_non_null(runtime_list_start(rig.runtime, "", 0, on_list, &rig, NULL));
 	int64_t until = clock_mono_ms() + 10000;
 	while (n_located < 2 && clock_mono_ms() < until)
-		loop_run_once(rig.loop, 20);
+		net_loop_run_once(rig.loop, 20);
 	assert_int_equal(rig.n_done, 0);
 	struct err trouble = { 0 };
 	assert_true(runtime_trouble(rig.runtime, &trouble));

@@ -11,16 +11,16 @@
 
 #include <cmocka.h>
 
-struct seen {
+struct isolation_seen {
 	size_t n;
-	struct span_record first;
+	struct telemetry_span_record first;
 	char first_attr[64];
 	char names[512];
 };
 
-static bool look(void *arg, const struct span_record *record)
+static bool look(void *arg, const struct telemetry_span_record *record)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	if (seen->n++ == 0) {
 		seen->first = *record;
 		if (record->n_attrs > 0)
@@ -36,19 +36,19 @@ static void test_newest_first_and_parent(void **state)
 {
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(10);
-	struct span *parent = span_start(telemetry, "lifecycle", NULL);
-	struct span *child = span_start(telemetry, "run", parent);
-	struct seen seen = { 0 };
+	struct telemetry_span *parent = telemetry_span_start(telemetry, "lifecycle", NULL);
+	struct telemetry_span *child = telemetry_span_start(telemetry, "run", parent);
+	struct isolation_seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.names, "sandmux.run;sandmux.lifecycle;");
 	assert_int_equal(seen.first.duration_ns, -1);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
-	span_traceparent(parent, traceparent);
+	telemetry_span_traceparent(parent, traceparent);
 	assert_int_equal(strlen(traceparent), 55);
 	assert_memory_equal(traceparent + 3, seen.first.trace_id, 32);
 	assert_memory_equal(traceparent + 36, seen.first.parent_id, 16);
-	span_end(child, NULL);
-	span_end(parent, NULL);
+	telemetry_span_end(child, NULL);
+	telemetry_span_end(parent, NULL);
 	telemetry_free(telemetry);
 }
 
@@ -56,11 +56,11 @@ static void test_failure_has_the_code(void **state)
 {
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(10);
-	struct span *span = span_start(telemetry, "files.read", NULL);
+	struct telemetry_span *span = telemetry_span_start(telemetry, "files.read", NULL);
 	struct err err = { 0 };
 	err_set(&err, ERR_FILE_DENIED, "secret path");
-	span_end(span, &err);
-	struct seen seen = { 0 };
+	telemetry_span_end(span, &err);
+	struct isolation_seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_true(seen.first.failed);
 	assert_string_equal(seen.first.error_code, "file.denied");
@@ -73,17 +73,17 @@ static void test_paths_only_when_asked(void **state)
 {
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(10);
-	struct span *span = span_start(telemetry, "files.read", NULL);
-	span_set_path(span, "sandbox.file.path", "secret.txt");
-	struct seen seen = { 0 };
+	struct telemetry_span *span = telemetry_span_start(telemetry, "files.read", NULL);
+	telemetry_span_set_path(span, "sandbox.file.path", "secret.txt");
+	struct isolation_seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_int_equal(seen.first.n_attrs, 0);
 	telemetry_set_paths(telemetry, true);
-	span_set_path(span, "sandbox.file.path", "open.txt");
-	seen = (struct seen){ 0 };
+	telemetry_span_set_path(span, "sandbox.file.path", "open.txt");
+	seen = (struct isolation_seen){ 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.first_attr, "sandbox.file.path=open.txt");
-	span_end(span, NULL);
+	telemetry_span_end(span, NULL);
 	telemetry_free(telemetry);
 }
 
@@ -91,28 +91,28 @@ static void test_ring_drops_the_oldest_finished(void **state)
 {
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(3);
-	struct span *open = span_start(telemetry, "open", NULL);
+	struct telemetry_span *open = telemetry_span_start(telemetry, "open", NULL);
 	char name[8];
 	for (int i = 0; i < 5; i++) {
 		snprintf(name, sizeof name, "s%d", i);
-		span_end(span_start(telemetry, name, NULL), NULL);
+		telemetry_span_end(telemetry_span_start(telemetry, name, NULL), NULL);
 	}
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.names, "sandmux.s4;sandmux.s3;sandmux.open;");
 	assert_int_equal(telemetry_dropped(telemetry), 3);
-	span_end(open, NULL);
+	telemetry_span_end(open, NULL);
 	telemetry_free(telemetry);
 }
 
 static void test_null_is_fine(void **state)
 {
 	(void)state;
-	struct span *span = span_start(NULL, "x", NULL);
+	struct telemetry_span *span = telemetry_span_start(NULL, "x", NULL);
 	assert_null(span);
-	span_set_str(span, "k", "v");
-	span_set_int(span, "k", 1);
-	span_end(span, NULL);
+	telemetry_span_set_str(span, "k", "v");
+	telemetry_span_set_int(span, "k", 1);
+	telemetry_span_end(span, NULL);
 	telemetry_free(NULL);
 	assert_int_equal(telemetry_revision(NULL), 0);
 }
@@ -126,7 +126,7 @@ struct copied {
 	bool failed;
 };
 
-static bool copy(void *arg, const struct span_record *record)
+static bool copy(void *arg, const struct telemetry_span_record *record)
 {
 	struct copied *copied = arg;
 
@@ -153,19 +153,19 @@ static void test_attributes(void **state)
 
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(4);
-	struct span *span = span_start(telemetry, "x", NULL);
+	struct telemetry_span *span = telemetry_span_start(telemetry, "x", NULL);
 	memset(long_value, 'v', sizeof long_value - 1);
 	long_value[sizeof long_value - 1] = 0;
-	span_set_str(span, "long", long_value);
-	span_set_str(span, "none", NULL);
-	span_set_int(span, "most", INT64_MAX);
-	span_set_int(span, "least", INT64_MIN);
+	telemetry_span_set_str(span, "long", long_value);
+	telemetry_span_set_str(span, "none", NULL);
+	telemetry_span_set_int(span, "most", INT64_MAX);
+	telemetry_span_set_int(span, "least", INT64_MIN);
 	for (int i = 3; i < 16; i++) {
 		snprintf(key, sizeof key, "k%d", i);
-		span_set_str(span, key, "");
+		telemetry_span_set_str(span, key, "");
 	}
 	uint64_t revision = telemetry_revision(telemetry);
-	span_set_str(span, "one more", "x");
+	telemetry_span_set_str(span, "one more", "x");
 	assert_int_equal(telemetry_revision(telemetry), revision);
 	telemetry_each(telemetry, copy, &copied);
 	assert_int_equal(copied.n_attrs, 16);
@@ -177,15 +177,15 @@ static void test_attributes(void **state)
 	assert_string_equal(copied.attrs[15], "k15=");
 	/* there is no room for the code among them, and it has failed all the same */
 	err_set(&err, ERR_FILE_DENIED, "no");
-	span_end(span, &err);
+	telemetry_span_end(span, &err);
 	copied = (struct copied){ 0 };
 	telemetry_each(telemetry, copy, &copied);
 	assert_true(copied.failed);
 	assert_int_equal(copied.n_attrs, 16);
 	/* it is over: nothing is added, and it does not end again */
 	revision = telemetry_revision(telemetry);
-	span_set_str(span, "late", "x");
-	span_end(span, NULL);
+	telemetry_span_set_str(span, "late", "x");
+	telemetry_span_end(span, NULL);
 	assert_int_equal(telemetry_revision(telemetry), revision);
 	telemetry_free(telemetry);
 }
@@ -200,16 +200,16 @@ static void test_what_is_counted(void **state)
 	assert_int_equal(telemetry_dropped(telemetry), 0);
 	telemetry_each(telemetry, copy, &copied); /* none */
 	assert_int_equal(copied.n, 0);
-	span_end(span_start(telemetry, "a", NULL), NULL);
+	telemetry_span_end(telemetry_span_start(telemetry, "a", NULL), NULL);
 	assert_int_equal(telemetry_revision(telemetry), 2);
-	struct span *open = span_start(telemetry, "b", NULL);
+	struct telemetry_span *open = telemetry_span_start(telemetry, "b", NULL);
 	assert_int_equal(telemetry_dropped(telemetry), 1);
 	/* open ones stay, however many */
-	struct span *also_open = span_start(telemetry, "c", open);
+	struct telemetry_span *also_open = telemetry_span_start(telemetry, "c", open);
 	assert_int_equal(telemetry_dropped(telemetry), 1);
 	assert_int_equal(telemetry_revision(telemetry), 4);
-	span_set_str(open, "k", "v");
-	span_set_path(open, "path", "not wanted");
+	telemetry_span_set_str(open, "k", "v");
+	telemetry_span_set_path(open, "path", "not wanted");
 	assert_int_equal(telemetry_revision(telemetry), 5);
 	telemetry_each(telemetry, copy, &copied);
 	assert_int_equal(copied.n, 2);
@@ -225,8 +225,8 @@ static void test_what_is_counted(void **state)
 	copied = (struct copied){ .n_wanted = 1 };
 	telemetry_each(telemetry, copy, &copied); /* it stops when it is told to */
 	assert_int_equal(copied.n, 1);
-	span_end(also_open, NULL);
-	span_end(open, NULL);
+	telemetry_span_end(also_open, NULL);
+	telemetry_span_end(open, NULL);
 	telemetry_free(telemetry);
 }
 
@@ -238,11 +238,11 @@ static void test_times(void **state)
 	(void)state;
 	struct telemetry *telemetry = telemetry_new(1);
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	struct span *span = span_start(telemetry, "x", NULL);
+	struct telemetry_span *span = telemetry_span_start(telemetry, "x", NULL);
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &after);
 	} while (after.tv_sec == before.tv_sec && after.tv_nsec - before.tv_nsec < 3000000);
-	span_end(span, NULL);
+	telemetry_span_end(span, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	telemetry_each(telemetry, copy, &copied);
 	int64_t most = (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
@@ -258,18 +258,18 @@ static void test_traceparent(void **state)
 	struct copied copied = { 0 };
 
 	(void)state;
-	assert_string_equal(span_traceparent(NULL, out), "");
+	assert_string_equal(telemetry_span_traceparent(NULL, out), "");
 	struct telemetry *telemetry = telemetry_new(1);
-	struct span *span = span_start(telemetry, "x", NULL);
+	struct telemetry_span *span = telemetry_span_start(telemetry, "x", NULL);
 	telemetry_each(telemetry, copy, &copied);
 	snprintf(wanted, sizeof wanted, "00-%s-%s-01", copied.trace_ids[0], copied.span_ids[0]);
-	assert_string_equal(span_traceparent(span, out), wanted);
-	assert_ptr_equal(span_traceparent(span, out), out);
+	assert_string_equal(telemetry_span_traceparent(span, out), wanted);
+	assert_ptr_equal(telemetry_span_traceparent(span, out), out);
 	telemetry_free(telemetry); /* with an open one */
 	/* nobody listens */
 	telemetry_each(NULL, copy, &copied);
 	telemetry_set_paths(NULL, true);
-	span_set_path(NULL, "k", "v");
+	telemetry_span_set_path(NULL, "k", "v");
 	assert_int_equal(telemetry_dropped(NULL), 0);
 	assert_int_equal(copied.n, 1);
 }

@@ -92,7 +92,7 @@ struct runtime_process {
 };
 
 struct runtime {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct box_node nodes[BOX_NODES];
 	size_t n_nodes, n_hidden;
 	struct box_fault faults[BOX_FAULTS];
@@ -215,7 +215,7 @@ static inline void box_schedule(struct runtime_op *op)
 {
 	op->is_due = true;
 	if (!box_holds(op))
-		loop_defer(op->box->loop, box_step, op);
+		net_loop_defer(op->box->loop, box_step, op);
 }
 
 static inline void box_release(struct runtime *box, enum box_call call)
@@ -223,7 +223,7 @@ static inline void box_release(struct runtime *box, enum box_call call)
 	box->is_held[call] = false;
 	for (struct runtime_op *op = box->ops; op; op = op->next)
 		if (op->call == call && op->is_due && !op->is_over)
-			loop_defer(box->loop, box_step, op);
+			net_loop_defer(box->loop, box_step, op);
 }
 
 static inline void box_end(struct runtime_op *op)
@@ -719,7 +719,7 @@ void runtime_process_free(struct runtime_process *process)
 }
 
 /* ---- the box itself */
-static inline void box_open(struct runtime *box, struct loop *loop)
+static inline void box_open(struct runtime *box, struct net_loop *loop)
 {
 	memset(box, 0, sizeof *box);
 	box->loop = loop;
@@ -752,9 +752,9 @@ static inline void box_close(struct runtime *box)
 /* Nothing in it, nothing said, nothing held: as after box_open(). No operation may be under way. */
 static inline void box_clear(struct runtime *box)
 {
-	struct loop *loop = box->loop;
+	struct net_loop *loop = box->loop;
 
-	loop_run_once(loop, 0); /* what is deferred */
+	net_loop_run_once(loop, 0); /* what is deferred */
 	for (int i = 0; i < BOX_CALLS; i++)
 		assert_int_equal(box->n_now[i], 0);
 	box_close(box);
@@ -919,9 +919,9 @@ static inline void here_fill(const char *what)
 }
 
 /* ---- a copy */
-static struct loop *box_loop;
+static struct net_loop *box_loop;
 static struct runtime box, other; /* two sandboxes */
-static struct copy {
+static struct views_transfer {
 	struct transfer *transfer;
 	int n_done, n_conflicts, n_limits, n_reports;
 	enum err_code code;
@@ -1015,7 +1015,7 @@ static inline void copy_begin(const struct transfer_opts *opts)
 	do {                                                                                   \
 		int64_t box_until = clock_mono_ms() + 10000;                                   \
 		while (!(condition) && clock_mono_ms() < box_until)                            \
-			loop_run_once(box_loop, 20);                                           \
+			net_loop_run_once(box_loop, 20);                                       \
 		if (!(condition))                                                              \
 			fail_msg("not reached: %s", #condition);                               \
 	} while (0)
@@ -1024,7 +1024,7 @@ static inline void copy_begin(const struct transfer_opts *opts)
 static inline void box_turns(int n)
 {
 	while (n-- > 0)
-		loop_run_once(box_loop, 1);
+		net_loop_run_once(box_loop, 1);
 }
 
 static inline void copy_run(const struct transfer_opts *opts)
@@ -1039,7 +1039,7 @@ static inline int box_set_up(void **state)
 	(void)state;
 	umask(022);
 	snprintf(box_folder, sizeof box_folder, "/tmp/sandmux-box-XXXXXX");
-	box_loop = loop_new(NULL);
+	box_loop = net_loop_new(NULL);
 	box_open(&box, box_loop);
 	box_open(&other, box_loop);
 	return mkdtemp(box_folder) ? 0 : -1;
@@ -1048,7 +1048,7 @@ static inline int box_set_up(void **state)
 static inline int box_tear_down(void **state)
 {
 	(void)state;
-	loop_free(box_loop);
+	net_loop_free(box_loop);
 	box_close(&box);
 	box_close(&other);
 	here_remove_all(AT_FDCWD, box_folder);

@@ -4,7 +4,7 @@
 
 enum { FROM, TO };
 
-static struct row {
+static struct fleet_store_row {
 	const char *path;
 	int side;
 	const char *says; /* of stat; NULL: there is no such program */
@@ -42,7 +42,7 @@ static void says(const char *const *argv, struct box_answer *answer)
 
 static void on_done(void *arg, const struct err *err, const struct transfer_progress *progress)
 {
-	struct row *row = arg;
+	struct fleet_store_row *row = arg;
 
 	row->n_done++;
 	row->got = err ? err->code : ERR_NONE;
@@ -85,7 +85,7 @@ static void what_it_is_when_it_takes_long(void **state)
 		assert_int_equal(box_times(&boxes[i], "execute"), 0);
 	int64_t began = clock_mono_ms();
 	for (int n = 0; n < n_ended; n = 0) {
-		loop_run_once(box_loop, 20);
+		net_loop_run_once(box_loop, 20);
 		for (size_t i = 0; i < COUNT(rows); i++)
 			n += rows[i].n_done;
 		if (n >= n_ended || clock_mono_ms() - began > 10000)
@@ -101,7 +101,7 @@ static void what_it_is_when_it_takes_long(void **state)
 	}
 	began = clock_mono_ms();
 	for (int n = 0; n < (int)COUNT(rows) && clock_mono_ms() - began < 10000;) {
-		loop_run_once(box_loop, 20);
+		net_loop_run_once(box_loop, 20);
 		n = 0;
 		for (size_t i = 0; i < COUNT(rows); i++)
 			n += rows[i].n_done;

@@ -321,7 +321,7 @@ static void a_slow_reader_holds_it_up(void **state)
 	assert_int_equal(copy.n_done, 0);
 	transfer_pause(copy.transfer, false);
 	while (!copy.n_done) {
-		loop_run_once(box_loop, 1);
+		net_loop_run_once(box_loop, 1);
 		drain(ends[0], got, &n);
 	}
 	drain(ends[0], got, &n);
@@ -358,7 +358,7 @@ static void a_reader_that_reads_now_and_then(void **state)
 		int64_t until = clock_mono_ms() + 10000;
 		while (!copy.n_done && clock_mono_ms() < until) {
 			for (int turn = 0; turn < 4; turn++)
-				loop_run_once(box_loop, 0);
+				net_loop_run_once(box_loop, 0);
 			/* what waits is not more than a piece */
 			assert_true(box.ops->at <= n + 4096 + pieces[i] || copy.n_done);
 			drain(ends[0], got, &n);
@@ -476,26 +476,27 @@ static void what_is_synced(void **state)
 	here_fill("f=text");
 	int fd = open(here("f"), O_RDWR | O_CLOEXEC);
 	n_synced = 0;
-	struct sync *sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
+	struct transfer_fsync *sync =
+		transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
 	assert_non_null(sync);
 	assert_int_equal(n_synced, 0); /* not before it returns */
 	BOX_UNTIL(n_synced);
 	assert_int_equal(sync_error, 0);
 	/* what cannot be synced has nothing to lose */
 	assert_int_equal(pipe(ends), 0);
-	assert_non_null(transfer_sync_start(box_loop, ends[1], on_synced, &n_synced, &err));
+	assert_non_null(transfer_fsync_start(box_loop, ends[1], on_synced, &n_synced, &err));
 	BOX_UNTIL(n_synced == 2);
 	assert_int_equal(sync_error, 0);
 	close(ends[0]);
 	close(ends[1]);
 	/* nobody is told after a cancel */
-	sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
-	transfer_sync_cancel(sync);
-	transfer_sync_cancel(NULL);
+	sync = transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
+	transfer_fsync_cancel(sync);
+	transfer_fsync_cancel(NULL);
 	box_turns(10);
 	assert_int_equal(n_synced, 2);
 	/* it cannot begin */
-	assert_null(transfer_sync_start(box_loop, -1, on_synced, &n_synced, &err));
+	assert_null(transfer_fsync_start(box_loop, -1, on_synced, &n_synced, &err));
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_string_equal(err.msg, "cannot sync the file: no thread for it");
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
@@ -503,7 +504,7 @@ static void what_is_synced(void **state)
 	low.rlim_cur = (rlim_t)fd + 1;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
 	err = (struct err){ 0 };
-	sync = transfer_sync_start(box_loop, fd, on_synced, &n_synced, &err);
+	sync = transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_null(sync);
 	assert_memory_equal(err.msg, "cannot sync the file: ", 22);

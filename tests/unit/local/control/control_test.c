@@ -90,7 +90,7 @@ static void test_a_stale_pid_is_nobody(void **state)
 }
 
 struct ups {
-	struct loop *loop;
+	struct net_loop *loop;
 	int left;
 	pid_t pid;
 };
@@ -104,21 +104,21 @@ static void on_up(void *arg, const struct err *err, const struct control_status 
 		assert_int_equal(ups->pid, status->pid);
 	ups->pid = status->pid;
 	if (--ups->left == 0)
-		loop_stop(ups->loop);
+		net_loop_stop(ups->loop);
 }
 
 static void test_two_at_once_and_cancel(void **state)
 {
 	struct err err = { 0 };
-	struct ups ups = { .loop = loop_new(&err), .left = 2 };
+	struct ups ups = { .loop = net_loop_new(&err), .left = 2 };
 	(void)state;
 	assert_non_null(control_up_start(ups.loop, &opts, on_up, &ups, &err));
 	struct control_up *cancelled = control_up_start(ups.loop, &opts, on_up, &ups, &err);
 	assert_non_null(cancelled);
 	assert_non_null(control_up_start(ups.loop, &opts, on_up, &ups, &err));
 	control_up_cancel(cancelled);
-	loop_run(ups.loop);
-	loop_free(ups.loop);
+	net_loop_run(ups.loop);
+	net_loop_free(ups.loop);
 }
 
 static void test_failures(void **state)
@@ -156,8 +156,8 @@ static void test_remove_follows_no_link(void **state)
 	assert_int_equal(symlinkat(target, fd, "volumes/deep/link"), 0);
 	close(openat(fd, "volumes/deep/file", O_WRONLY | O_CREAT, 0000));
 	assert_int_equal(fchmodat(fd, "volumes/deep", 0000, 0), 0);
-	struct remove_report report = { 0 };
-	assert_true(remove_tree(fd, "volumes", &report));
+	struct control_remove_report report = { 0 };
+	assert_true(control_remove_tree(fd, "volumes", &report));
 	assert_int_equal(report.n_left, 0);
 	assert_int_not_equal(faccessat(fd, "volumes", F_OK, 0), 0);
 	assert_int_equal(access(path, F_OK), 0);

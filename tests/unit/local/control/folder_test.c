@@ -38,7 +38,7 @@ static int teardown(void **state)
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return 0; /* the test has removed it */
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	return rmdir(dir);
 }
@@ -70,33 +70,33 @@ static void test_where_it_is(void **state)
 	struct err err = { 0 };
 	char here[PATH_MAX], long_name[PATH_MAX + 10];
 	(void)state;
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, dir);
 	assert_string_equal(status.kubeconfig, at("kubeconfig"));
 	assert_string_equal(status.log, at("locald.log"));
 	assert_false(status.is_running);
 	/* what is not there is trusted: it will be made */
 	opts.state_dir = at("none");
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	/* by the environment, unless it is said */
 	setenv("SANDMUX_LOCAL_DIR", at("env"), 1);
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, at("none"));
 	opts.state_dir = NULL;
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, at("env"));
 	setenv("SANDMUX_LOCAL_DIR", "", 1);
 	setenv("XDG_STATE_HOME", dir, 1);
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, at("sandmux/local"));
 	unsetenv("SANDMUX_LOCAL_DIR");
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, at("sandmux/local"));
 	/* from where we are */
 	assert_non_null(getcwd(here, sizeof here));
 	assert_int_equal(chdir(dir), 0);
 	opts.state_dir = "below";
-	assert_true(state_find(&opts, &status, &err));
+	assert_true(control_state_find(&opts, &status, &err));
 	assert_string_equal(status.state_dir, at("below"));
 	assert_int_equal(chdir(here), 0);
 	/* too long, by the name of the longest file in it */
@@ -107,13 +107,13 @@ static void test_where_it_is(void **state)
 			long_name[i] = '/';
 		long_name[length] = '\0';
 		opts.state_dir = long_name;
-		assert_int_equal(state_find(&opts, &status, &err), n == 0);
+		assert_int_equal(control_state_find(&opts, &status, &err), n == 0);
 	}
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 	/* and one that others may change is refused */
 	assert_int_equal(chmod(dir, 0777), 0);
 	opts.state_dir = dir;
-	assert_false(state_find(&opts, &status, &err));
+	assert_false(control_state_find(&opts, &status, &err));
 	assert_int_equal(err.code, ERR_FILE_DENIED);
 }
 
@@ -154,7 +154,7 @@ static void test_who_holds_it(void **state)
 			put("pid", rows[i].pid);
 		else
 			unlink(at("pid"));
-		state_look(&status);
+		control_state_look(&status);
 		assert_true(status.is_running);
 		if (status.pid != rows[i].is || status.port != rows[i].port ||
 			status.is_ready != (rows[i].port != 0))
@@ -162,11 +162,11 @@ static void test_who_holds_it(void **state)
 	}
 	/* a backend that was started for looking shares it */
 	assert_int_equal(flock(fd, LOCK_SH), 0);
-	state_look(&status);
+	control_state_look(&status);
 	assert_false(status.is_running);
 	close(fd);
 	assert_int_equal(unlink(at("lock")), 0);
-	state_look(&status);
+	control_state_look(&status);
 	assert_false(status.is_running);
 }
 
@@ -216,7 +216,7 @@ static void test_words_of_a_failure(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct err err = { 0 };
-		state_parse_failure(rows[i].line, &err);
+		control_state_parse_failure(rows[i].line, &err);
 		if (err.code != rows[i].code || strcmp(err.msg, rows[i].msg) != 0)
 			fail_msg("row %zu: %s %s", i, err_name(&err), err.msg);
 	}
@@ -298,7 +298,7 @@ static const char *text_of(const char *name, const char *key)
 static void must_put(const char *uid, const char *why)
 {
 	struct err err = { 0 };
-	if (!quarantine_put(dir, "volumes", uid, why, &err))
+	if (!control_quarantine_put(dir, "volumes", uid, why, &err))
 		fail_msg("%s", err.msg);
 }
 
@@ -338,19 +338,19 @@ static void test_files_are_put_aside(void **state)
 	assert_string_equal(text_of("quarantine/volumes-v.json", "why"), "lost");
 	/* what is not there cannot be moved; its manifest stays */
 	put("volumes/w.json", "{}");
-	assert_false(quarantine_put(dir, "volumes", "w", "lost", &err));
+	assert_false(control_quarantine_put(dir, "volumes", "w", "lost", &err));
 	assert_int_equal(err.sys, ENOENT);
 	assert_true(is_there("volumes/w.json"));
 }
 
-struct seen {
+struct isolation_seen {
 	int n;
 	char text[1000];
 };
 
-static void on_quarantined(void *arg, const struct quarantined *q)
+static void on_quarantined(void *arg, const struct control_quarantined *q)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	size_t n = strlen(seen->text);
 	seen->n++;
 	snprintf(seen->text + n, sizeof seen->text - n, "<%s|%s|%s|%s|%s|%s>",
@@ -359,10 +359,10 @@ static void on_quarantined(void *arg, const struct quarantined *q)
 
 static void test_what_is_in_the_quarantine(void **state)
 {
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	struct err err = { 0 };
 	(void)state;
-	quarantine_list(dir, on_quarantined, &seen);
+	control_quarantine_list(dir, on_quarantined, &seen);
 	assert_int_equal(seen.n, 0);
 	assert_true(file_make_dirs(at("quarantine/a"), 0700, &err));
 	assert_true(file_make_dirs(at("quarantine/b"), 0700, &err));
@@ -371,7 +371,7 @@ static void test_what_is_in_the_quarantine(void **state)
 		"{\"claim\":\"c\",\"sandbox\":\"s\",\"namespace\":\"n\",\"why\":\"w\",\"movedAt\":\"m\"}");
 	put("quarantine/file", "x");
 	assert_int_equal(symlink(at("quarantine/a"), at("quarantine/link")), 0);
-	quarantine_list(dir, on_quarantined, &seen);
+	control_quarantine_list(dir, on_quarantined, &seen);
 	assert_int_equal(seen.n, 2);
 	assert_non_null(strstr(seen.text, "<a|c|s|n|w|m>"));
 	assert_non_null(strstr(seen.text, "<b|||||>"));

@@ -36,7 +36,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	int fd = open(top, O_RDONLY | O_DIRECTORY);
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	return rmdir(top);
 }
@@ -44,14 +44,14 @@ static int teardown(void **state)
 static void must_pass(const char *path)
 {
 	struct err err = { 0 };
-	if (!private_check(path, &err))
+	if (!control_private_check(path, &err))
 		fail_msg("%s", err.msg);
 }
 
 static void must_fail(const char *path, const char *word)
 {
 	struct err err = { 0 };
-	assert_false(private_check(path, &err));
+	assert_false(control_private_check(path, &err));
 	assert_int_equal(err.code, ERR_FILE_DENIED);
 	if (!strstr(err.msg, word) || !strstr(err.msg, "--state-dir"))
 		fail_msg("%s", err.msg);
@@ -74,7 +74,7 @@ static void test_missing(void **state)
 	struct err err = { 0 };
 	(void)state;
 	snprintf(file, sizeof file, "%s/none", top);
-	assert_false(private_check(file, &err));
+	assert_false(control_private_check(file, &err));
 	assert_int_equal(err.sys, ENOENT);
 }
 

@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	assert_int_equal(rmdir(dir), 0);
 	return 0;
@@ -78,7 +78,7 @@ static void make_chain(int depth, mode_t mode)
 
 static void test_any_depth_with_few_descriptors(void **state)
 {
-	struct remove_report report = { 0 };
+	struct control_remove_report report = { 0 };
 	struct rlimit old, few;
 	(void)state;
 	make_chain(2000, 0700);
@@ -86,7 +86,7 @@ static void test_any_depth_with_few_descriptors(void **state)
 	few = old;
 	few.rlim_cur = 64;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	assert_true(remove_tree(fd, "d", &report));
+	assert_true(control_remove_tree(fd, "d", &report));
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(report.n_left, 0);
 	assert_int_equal(n_entries(), 0);
@@ -95,17 +95,17 @@ static void test_any_depth_with_few_descriptors(void **state)
 /* What was moved up on the way goes too, whatever is emptied. */
 static void test_a_deep_content(void **state)
 {
-	struct remove_report report = { .n_left = 3 };
+	struct control_remove_report report = { .n_left = 3 };
 	(void)state;
 	make_chain(60, 0700);
 	make_file(fd, "file");
-	assert_true(remove_content(fd, &report));
+	assert_true(control_remove_content(fd, &report));
 	assert_int_equal(report.n_left, 3);
 	assert_int_equal(n_entries(), 0);
-	assert_false(remove_content(-1, &report));
+	assert_false(control_remove_content(-1, &report));
 	assert_int_equal(report.n_left, 4);
 	make_chain(60, 0700);
-	assert_true(remove_tree(fd, "d", NULL));
+	assert_true(control_remove_tree(fd, "d", NULL));
 	assert_int_equal(n_entries(), 0);
 }
 
@@ -121,7 +121,7 @@ static void test_folders_without_rights(void **state)
 		if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
 			_exit(2);
 		make_chain(100, 0000);
-		_exit(remove_tree(fd, "d", NULL) ? 0 : 1);
+		_exit(control_remove_tree(fd, "d", NULL) ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -131,7 +131,7 @@ static void test_folders_without_rights(void **state)
 static void test_what_is_not_there_is_removed(void **state)
 {
 	(void)state;
-	assert_true(remove_tree(fd, "nothing", NULL));
+	assert_true(control_remove_tree(fd, "nothing", NULL));
 }
 
 static void test_many_entries(void **state)
@@ -146,7 +146,7 @@ static void test_many_entries(void **state)
 		else
 			assert_int_equal(mkdirat(fd, name, 0700), 0);
 	}
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	assert_int_equal(n_entries(), 0);
 }
 
@@ -162,7 +162,7 @@ static bool set_immutable(const char *name, bool on)
 
 static void test_what_stays_is_said(void **state)
 {
-	struct remove_report report = { 0 };
+	struct control_remove_report report = { 0 };
 	(void)state;
 	assert_int_equal(mkdirat(fd, "d", 0700), 0);
 	assert_int_equal(mkdirat(fd, "d/e", 0700), 0);
@@ -170,13 +170,13 @@ static void test_what_stays_is_said(void **state)
 	make_file(fd, "d/other");
 	if (!set_immutable("d/e/fixed", true))
 		skip(); /* not root, or a file system without the flag */
-	assert_false(remove_tree(fd, "d", &report));
+	assert_false(control_remove_tree(fd, "d", &report));
 	assert_string_equal(report.path, "d/e/fixed");
 	assert_int_equal(report.errnum, EPERM);
 	assert_int_equal(report.n_left, 1);
 	assert_int_not_equal(faccessat(fd, "d/other", F_OK, 0), 0);
 	/* the first that could not be removed is the one that is named */
-	assert_false(remove_content(-1, &report));
+	assert_false(control_remove_content(-1, &report));
 	assert_string_equal(report.path, "d/e/fixed");
 	assert_int_equal(report.errnum, EPERM);
 	assert_int_equal(report.n_left, 2);
@@ -185,7 +185,7 @@ static void test_what_stays_is_said(void **state)
 
 static void test_a_mount_is_not_entered(void **state)
 {
-	struct remove_report report = { 0 };
+	struct control_remove_report report = { 0 };
 	char mounted[96];
 	(void)state;
 	assert_int_equal(mkdirat(fd, "elsewhere", 0700), 0);
@@ -198,7 +198,7 @@ static void test_a_mount_is_not_entered(void **state)
 	if (mount(source, mounted, NULL, MS_BIND, NULL) != 0)
 		skip(); /* not root */
 	/* the same file system: its number does not tell */
-	bool ok = remove_tree(fd, "d", &report);
+	bool ok = control_remove_tree(fd, "d", &report);
 	assert_int_equal(umount(mounted), 0);
 	assert_false(ok);
 	assert_string_equal(report.path, "d/m");

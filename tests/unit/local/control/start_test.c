@@ -67,7 +67,7 @@ static int teardown(void **state)
 	if (!control_down(&opts, &err))
 		fail_msg("%s", err.msg);
 	int fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	return rmdir(top);
 }
@@ -149,7 +149,7 @@ static void test_one_that_runs(void **state)
 	assert_int_equal(err.code, ERR_OP_BUSY);
 	str_deinit(&report);
 	assert_true(control_down(&opts, &err));
-	state_look(&again);
+	control_state_look(&again);
 	assert_false(again.is_running);
 }
 
@@ -205,7 +205,7 @@ static void test_another_was_quicker(void **state)
 	assert_int_equal(status.port, 77);
 	for (int i = 0; i < 300 && status.is_running; i++) {
 		usleep(10000);
-		state_look(&status);
+		control_state_look(&status);
 	}
 	assert_false(status.is_running);
 }
@@ -247,7 +247,7 @@ static void test_where_its_program_is(void **state)
 	struct err err = { 0 };
 	char self[300], wanted[320];
 	(void)state;
-	char *path = state_find_locald("/any/where", &err);
+	char *path = control_state_find_locald("/any/where", &err);
 	assert_string_equal(path, "/any/where");
 	free(path);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -255,7 +255,7 @@ static void test_where_its_program_is(void **state)
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	snprintf(wanted, sizeof wanted, "%s/sandmux-locald", self);
-	path = state_find_locald(NULL, &err);
+	path = control_state_find_locald(NULL, &err);
 	if (access(wanted, X_OK) == 0) {
 		assert_string_equal(path, wanted);
 	} else {
@@ -280,7 +280,7 @@ static bool works_below(const char *runtime_dir)
 			_exit(9);
 		setenv("XDG_RUNTIME_DIR", runtime_dir, 1);
 		setenv("PATH", at(""), 1);
-		_exit(scope_works(open("/dev/null", O_RDONLY)) ? 1 : 0);
+		_exit(control_scope_works(open("/dev/null", O_RDONLY)) ? 1 : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 9);
@@ -318,7 +318,7 @@ static void test_a_scope(void **state)
 	close(fd);
 	if (geteuid() == 0) {
 		char *words[SCOPE_WORDS];
-		assert_int_equal(scope_prefix(words), 6);
+		assert_int_equal(control_scope_prefix(words), 6);
 		assert_string_equal(words[0], "systemd-run");
 		assert_string_equal(words[1], "--scope");
 		assert_string_equal(words[5], "--");

@@ -72,17 +72,17 @@ static void programs_are_looked_for_in_the_path(void **state)
 	} rows[] = { { "both", at("one/both") }, { "only", at("two/only") },
 		{ "plain", at("two/plain") }, { "none", NULL }, { "dir", NULL } };
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		char *is = exec_child_find(rows[i].name);
+		char *is = daemon_exec_child_find(rows[i].name);
 		if ((is == NULL) != (rows[i].is == NULL) || (is && strcmp(is, rows[i].is) != 0))
 			fail_msg("%s: %s", rows[i].name, is ? is : "nowhere");
 		free(is);
 	}
 	/* a path is taken as it is, there or not */
-	char *is = exec_child_find("./none");
+	char *is = daemon_exec_child_find("./none");
 	assert_string_equal(is, "./none");
 	free(is);
 	unsetenv("PATH");
-	assert_null(exec_child_find("both"));
+	assert_null(daemon_exec_child_find("both"));
 	setenv("PATH", before, 1);
 }
 
@@ -107,7 +107,7 @@ static void variables_are_laid_over_our_own(void **state)
 	(void)state;
 	setenv("SANDMUX_A", "old", 1);
 	setenv("SANDMUX_O", "own", 1);
-	char **env = exec_child_env(extra, COUNT(extra));
+	char **env = daemon_exec_child_env(extra, COUNT(extra));
 	assert_string_equal(value_of(env, "SANDMUX_A", &n), "new");
 	assert_int_equal(n, 1);
 	assert_string_equal(value_of(env, "SANDMUX_AB", &n), "y=z");
@@ -116,18 +116,18 @@ static void variables_are_laid_over_our_own(void **state)
 	assert_string_equal(value_of(env, "SANDMUX_O", &n), "own");
 	assert_int_equal(n, 1);
 	assert_string_equal(getenv("SANDMUX_A"), "old");
-	exec_child_env_free(env);
-	env = exec_child_env(NULL, 0);
+	daemon_exec_child_env_free(env);
+	env = daemon_exec_child_env(NULL, 0);
 	assert_string_equal(value_of(env, "SANDMUX_A", &n), "old");
-	exec_child_env_free(env);
-	exec_child_env_free(NULL);
+	daemon_exec_child_env_free(env);
+	daemon_exec_child_env_free(NULL);
 	unsetenv("SANDMUX_A");
 	unsetenv("SANDMUX_O");
 }
 
 /* What `sh -c script` writes, and its status. */
-static int run(
-	const char *script, const struct exec_child_limits *limits, char *out, size_t size)
+static int run(const char *script, const struct daemon_exec_child_limits *limits, char *out,
+	size_t size)
 {
 	const char *const argv[] = { "sh", "-c", script, NULL };
 	int ends[2], status;
@@ -137,13 +137,13 @@ static int run(
 	char *copy[COUNT(argv)];
 	for (size_t i = 0; i < COUNT(argv); i++)
 		copy[i] = argv[i] ? strdup(argv[i]) : NULL;
-	const struct exec_child_opts opts = { .argv = copy,
+	const struct daemon_exec_child_opts opts = { .argv = copy,
 		.dir_fd = dir,
 		.in = null,
 		.out = ends[1],
 		.err = null,
 		.limits = limits };
-	pid_t pid = exec_child_start("/bin/sh", &opts);
+	pid_t pid = daemon_exec_child_start("/bin/sh", &opts);
 	assert_true(pid > 0);
 	close(ends[1]);
 	size_t used = 0;
@@ -185,7 +185,8 @@ static void it_runs_where_and_as_it_should(void **state)
 
 static void limits_hold(void **state)
 {
-	const struct exec_child_limits limits = { .open_files = 20, .file_bytes = 1 << 20 };
+	const struct daemon_exec_child_limits limits = { .open_files = 20,
+		.file_bytes = 1 << 20 };
 	char out[400];
 	(void)state;
 	run("ulimit -n; ulimit -Hn; ulimit -f", &limits, out, sizeof out);
@@ -203,11 +204,12 @@ static void a_start_that_fails_says_why(void **state)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *argv[] = { (char[]){ "x" }, NULL };
-	const struct exec_child_opts opts = {
+	const struct daemon_exec_child_opts opts = {
 		.argv = argv, .dir_fd = dir, .in = null, .out = null, .err = null
 	};
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(exec_child_start(rows[i].program, &opts), -rows[i].errnum);
+		assert_int_equal(
+			daemon_exec_child_start(rows[i].program, &opts), -rows[i].errnum);
 	/* and leaves no child behind */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
@@ -236,11 +238,12 @@ static int soft_files(void)
 static int raise_files(void)
 {
 	const struct rlimit before = { 100, 200 };
-	const struct exec_child_limits few = { .open_files = 50 }, many = { .open_files = 150 },
-				       more = { .open_files = 500 };
+	const struct daemon_exec_child_limits few = { .open_files = 50 },
+					      many = { .open_files = 150 },
+					      more = { .open_files = 500 };
 	char out[100];
 	setrlimit(RLIMIT_NOFILE, &before);
-	exec_child_raise_own_limits();
+	daemon_exec_child_raise_own_limits();
 	if (soft_files() != 200)
 		return 1;
 	run("ulimit -Sn; ulimit -Hn", NULL, out, sizeof out);
@@ -283,17 +286,17 @@ static int raise_score(void)
 	if (write(fd, "123", 3) != 3)
 		return 1;
 	close(fd);
-	exec_child_raise_own_limits();
+	daemon_exec_child_raise_own_limits();
 	run("cat /proc/self/oom_score_adj", NULL, out, sizeof out);
 	if (strcmp(out, "800\n") != 0)
 		return 2;
 	if (own_score() != 123)
 		return 3;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const struct exec_child_opts opts = {
+	const struct daemon_exec_child_opts opts = {
 		.argv = argv, .dir_fd = AT_FDCWD, .in = null, .out = null, .err = null
 	};
-	return exec_child_start("/nowhere", &opts) < 0 && own_score() == 123 ? 0 : 4;
+	return daemon_exec_child_start("/nowhere", &opts) < 0 && own_score() == 123 ? 0 : 4;
 }
 
 static void a_job_goes_before_the_daemon(void **state)
@@ -304,7 +307,7 @@ static void a_job_goes_before_the_daemon(void **state)
 
 static void each_limit_is_that_of_its_kind(void **state)
 {
-	const struct exec_child_limits limits = { .processes = 5000,
+	const struct daemon_exec_child_limits limits = { .processes = 5000,
 		.open_files = 33,
 		.file_bytes = 3 << 20,
 		.address_space_bytes = 1 << 30,
@@ -331,13 +334,13 @@ static void a_program_on_a_terminal(void **state)
 	assert_int_equal(ptsname_r(master, name, sizeof name), 0);
 	int slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	int dir = open("/", O_PATH | O_CLOEXEC);
-	const struct exec_child_opts opts = { .argv = argv,
+	const struct daemon_exec_child_opts opts = { .argv = argv,
 		.dir_fd = dir,
 		.in = slave,
 		.out = slave,
 		.err = slave,
 		.is_tty = true };
-	pid_t pid = exec_child_start("/bin/sh", &opts);
+	pid_t pid = daemon_exec_child_start("/bin/sh", &opts);
 	assert_true(pid > 0);
 	close(slave);
 	size_t used = 0;
@@ -359,14 +362,14 @@ static void a_folder_that_is_gone(void **state)
 	(void)state;
 	int file = open("/etc/passwd", O_PATH | O_CLOEXEC);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const struct exec_child_opts opts = {
+	const struct daemon_exec_child_opts opts = {
 		.argv = argv, .dir_fd = file, .in = null, .out = null, .err = null
 	};
-	assert_int_equal(exec_child_start("/bin/true", &opts), -ENOTDIR);
-	const struct exec_child_opts closed = {
+	assert_int_equal(daemon_exec_child_start("/bin/true", &opts), -ENOTDIR);
+	const struct daemon_exec_child_opts closed = {
 		.argv = argv, .dir_fd = AT_FDCWD, .in = 999, .out = null, .err = null
 	};
-	assert_true(exec_child_start("/bin/true", &closed) < 0);
+	assert_true(daemon_exec_child_start("/bin/true", &closed) < 0);
 	close(file);
 	close(null);
 }

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 static char top[] = "/tmp/confine-test-XXXXXX";
-static struct confine_root *root;
+static struct daemon_confine_root *root;
 
 static void make_file(const char *path, const char *content)
 {
@@ -70,7 +70,7 @@ static int set_up(void **state)
 	make_link("d/side/x", "box/below-file");
 	snprintf(absolute, sizeof absolute, "%s/box/d", top);
 	make_link(absolute, "box/abs-inside");
-	root = confine_root_open("box", NULL);
+	root = daemon_confine_root_open("box", NULL);
 	return root == NULL;
 }
 
@@ -85,7 +85,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int tear_down(void **state)
 {
 	(void)state;
-	confine_root_close(root);
+	daemon_confine_root_close(root);
 	assert_int_equal(chdir("/"), 0);
 	return nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -99,7 +99,7 @@ static void resolves_each_kind_of_path(void **state)
 #define X CONFINE_FAILED
 	static const struct {
 		const char *path;
-		enum confine_state state;
+		enum daemon_confine_state state;
 		const char *where; /* FOUND: inside the root; MISSING: the name */
 		int errnum;
 	} rows[] = {
@@ -149,14 +149,14 @@ static void resolves_each_kind_of_path(void **state)
 		{ "below-file", X, NULL, ENOTDIR },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct confined c;
-		confine_resolve(root, slice_of(rows[i].path), &c);
+		struct daemon_confined c;
+		daemon_confine_resolve(root, slice_of(rows[i].path), &c);
 		if (c.state != rows[i].state)
 			fail_msg(
 				"'%s': state %d, not %d", rows[i].path, c.state, rows[i].state);
 		if (c.state == F) {
 			char *want = NULL;
-			assert_true(asprintf(&want, "%s%s", confine_root_path(root),
+			assert_true(asprintf(&want, "%s%s", daemon_confine_root_path(root),
 					    rows[i].where) > 0);
 			assert_string_equal(c.path, want);
 			free(want);
@@ -170,55 +170,55 @@ static void resolves_each_kind_of_path(void **state)
 			assert_int_equal(c.fd, -1);
 			assert_int_equal(c.parent_fd, -1);
 		}
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 	}
 }
 
 static void odd_bytes(void **state)
 {
-	struct confined c;
+	struct daemon_confined c;
 	char longest[CONFINE_MAX_PATH + 10], name[300];
 	(void)state;
-	confine_resolve(root, (struct slice){ "file\0x", 6 }, &c);
+	daemon_confine_resolve(root, (struct slice){ "file\0x", 6 }, &c);
 	assert_int_equal(c.state, CONFINE_FAILED);
 	assert_int_equal(c.errnum, EINVAL);
 	assert_memory_equal(c.message + c.message_n - 24, "file\0x: invalid argument", 24);
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = 0;
-	confine_resolve(root, slice_of(name), &c);
+	daemon_confine_resolve(root, slice_of(name), &c);
 	assert_int_equal(c.errnum, ENAMETOOLONG);
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 	for (size_t i = 0; i < sizeof longest; i++)
 		longest[i] = i % 2 ? '/' : 'd';
-	confine_resolve(root, (struct slice){ longest, sizeof longest }, &c);
+	daemon_confine_resolve(root, (struct slice){ longest, sizeof longest }, &c);
 	assert_int_equal(c.state, CONFINE_MISSING); /* d/d is not there */
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 }
 
 static void makes_parents_inside_only(void **state)
 {
-	struct confined c;
+	struct daemon_confined c;
 	char *failed = NULL;
 	(void)state;
-	confine_resolve(root, slice_of("new/a/b"), &c);
-	assert_int_equal(confined_make_parents(&c, &failed), 0);
+	daemon_confine_resolve(root, slice_of("new/a/b"), &c);
+	assert_int_equal(daemon_confined_make_parents(&c, &failed), 0);
 	assert_string_equal(c.name, "b");
 	struct stat st;
 	assert_int_equal(stat("box/new/a", &st), 0);
 	assert_true(S_ISDIR(st.st_mode));
-	confined_deinit(&c);
-	confine_resolve(root, slice_of("broken/a/b"), &c);
-	assert_int_equal(confined_make_parents(&c, &failed), EEXIST);
+	daemon_confined_deinit(&c);
+	daemon_confine_resolve(root, slice_of("broken/a/b"), &c);
+	assert_int_equal(daemon_confined_make_parents(&c, &failed), EEXIST);
 	assert_non_null(strstr(failed, "/box/broken"));
 	free(failed);
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 	/* the folder turns into a link to the outside between the walk and the mkdir */
-	confine_resolve(root, slice_of("later/x"), &c);
+	daemon_confine_resolve(root, slice_of("later/x"), &c);
 	make_link("../outside", "box/later");
-	assert_int_equal(confined_make_parents(&c, &failed), EEXIST);
+	assert_int_equal(daemon_confined_make_parents(&c, &failed), EEXIST);
 	free(failed);
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 	assert_int_equal(access("outside/x", F_OK), -1);
 }
 
@@ -243,8 +243,8 @@ static void never_leaves_during_a_race(void **state)
 	make_link("../outside", "box/race-link");
 	assert_int_equal(pthread_create(&thread, NULL, swap, NULL), 0);
 	for (int i = 0; i < 20000; i++) {
-		struct confined c;
-		confine_resolve(root, slice_of("race/secret"), &c);
+		struct daemon_confined c;
+		daemon_confine_resolve(root, slice_of("race/secret"), &c);
 		outcomes[c.state]++;
 		if (c.state == CONFINE_FOUND) {
 			char content[8] = "";
@@ -257,7 +257,7 @@ static void never_leaves_during_a_race(void **state)
 				fail_msg("read %s", content);
 			}
 		}
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 	}
 	atomic_store(&stop_swapping, true);
 	pthread_join(thread, NULL);
@@ -271,7 +271,7 @@ static void root_must_exist(void **state)
 {
 	struct err err;
 	(void)state;
-	assert_null(confine_root_open("box/nothing", &err));
+	assert_null(daemon_confine_root_open("box/nothing", &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 }
 
@@ -307,14 +307,14 @@ static void says_where_and_why(void **state)
 	(void)state;
 	size_t before = n_open();
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct confined c;
+		struct daemon_confined c;
 		char want[300];
-		confine_resolve(root, slice_of(rows[i].path), &c);
+		daemon_confine_resolve(root, slice_of(rows[i].path), &c);
 		if (rows[i].message != NULL) {
 			assert_string_equal(c.message, rows[i].message);
 			assert_int_equal(c.message_n, strlen(rows[i].message));
 		} else {
-			snprintf(want, sizeof want, "%s%s", confine_root_path(root),
+			snprintf(want, sizeof want, "%s%s", daemon_confine_root_path(root),
 				rows[i].is + 2);
 			assert_string_equal(c.path, want);
 			assert_string_equal(c.name, rows[i].name);
@@ -334,17 +334,17 @@ static void says_where_and_why(void **state)
 				assert_int_equal(named.st_ino, st.st_ino);
 			}
 		}
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 		assert_int_equal(c.fd, -1);
 		assert_null(c.path);
 	}
 	assert_int_equal(n_open(), before);
 }
 
-static void check_state(const char *path, enum confine_state state, int errnum)
+static void check_state(const char *path, enum daemon_confine_state state, int errnum)
 {
-	struct confined c;
-	confine_resolve(root, slice_of(path), &c);
+	struct daemon_confined c;
+	daemon_confine_resolve(root, slice_of(path), &c);
 	if (c.state != state || c.errnum != errnum)
 		fail_msg("%.60s (%zu): state %d, errno %d", path, strlen(path), c.state,
 			c.errnum);
@@ -352,7 +352,7 @@ static void check_state(const char *path, enum confine_state state, int errnum)
 		assert_memory_equal(c.message, "lstat /", 7);
 		assert_non_null(strstr(c.message, ": file name too long"));
 	}
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 }
 
 static void limits_of_paths(void **state)
@@ -367,7 +367,7 @@ static void limits_of_paths(void **state)
 	name[NAME_MAX + 1] = 0;
 	check_state(name, CONFINE_FAILED, ENAMETOOLONG);
 	/* the whole, with the root before it: as many folders as it takes */
-	size_t room = CONFINE_MAX_PATH - strlen(confine_root_path(root));
+	size_t room = CONFINE_MAX_PATH - strlen(daemon_confine_root_path(root));
 	int fd = open("box", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	size_t n = 0;
 	while (room - n > 202) {
@@ -403,23 +403,23 @@ static void the_root_of_all(void **state)
 {
 	static const struct {
 		const char *path, *is;
-		enum confine_state state;
+		enum daemon_confine_state state;
 	} rows[] = { { "", "/", CONFINE_FOUND }, { "/", "/", CONFINE_FOUND },
 		{ "..", "/", CONFINE_FOUND }, { "../etc/passwd", "/etc/passwd", CONFINE_FOUND },
 		{ "/etc/passwd", "/etc/passwd", CONFINE_FOUND },
 		{ "nothing-at-all", "/nothing-at-all", CONFINE_MISSING } };
-	struct confine_root *all = confine_root_open("/", NULL);
+	struct daemon_confine_root *all = daemon_confine_root_open("/", NULL);
 	(void)state;
 	assert_non_null(all);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct confined c;
-		confine_resolve(all, slice_of(rows[i].path), &c);
+		struct daemon_confined c;
+		daemon_confine_resolve(all, slice_of(rows[i].path), &c);
 		if (c.state != rows[i].state || strcmp(c.path, rows[i].is) != 0)
 			fail_msg("'%s': %d %s", rows[i].path, c.state, c.path ? c.path : "");
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 	}
-	confine_root_close(all);
-	confine_root_close(NULL);
+	daemon_confine_root_close(all);
+	daemon_confine_root_close(NULL);
 }
 
 /* A path that begins with the root's own, as a program inside would say it. */
@@ -427,31 +427,32 @@ static void absolute_paths_under_the_root(void **state)
 {
 	static const struct {
 		const char *after;
-		enum confine_state state;
+		enum daemon_confine_state state;
 		const char *is;
 	} rows[] = { { "", CONFINE_FOUND, "" }, { "/", CONFINE_FOUND, "" },
 		{ "/file", CONFINE_FOUND, "/file" }, { "/d//e/", CONFINE_FOUND, "/d/e" },
 		{ "/nope", CONFINE_MISSING, "/nope" } };
 	char path[300], want[300];
-	struct confined c;
+	struct daemon_confined c;
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		snprintf(path, sizeof path, "%s%s", confine_root_path(root), rows[i].after);
-		snprintf(want, sizeof want, "%s%s", confine_root_path(root), rows[i].is);
-		confine_resolve(root, slice_of(path), &c);
+		snprintf(path, sizeof path, "%s%s", daemon_confine_root_path(root),
+			rows[i].after);
+		snprintf(want, sizeof want, "%s%s", daemon_confine_root_path(root), rows[i].is);
+		daemon_confine_resolve(root, slice_of(path), &c);
 		assert_int_equal(c.state, rows[i].state);
 		assert_string_equal(c.path, want);
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 		/* without its slash it is inside like all others */
-		confine_resolve(root, slice_of(path + 1), &c);
+		daemon_confine_resolve(root, slice_of(path + 1), &c);
 		assert_int_equal(c.state, CONFINE_MISSING);
-		confined_deinit(&c);
+		daemon_confined_deinit(&c);
 	}
 	/* another folder whose name begins so */
-	snprintf(path, sizeof path, "%s-evil/secret", confine_root_path(root));
-	confine_resolve(root, slice_of(path), &c);
+	snprintf(path, sizeof path, "%s-evil/secret", daemon_confine_root_path(root));
+	daemon_confine_resolve(root, slice_of(path), &c);
 	assert_int_equal(c.state, CONFINE_MISSING);
-	confined_deinit(&c);
+	daemon_confined_deinit(&c);
 }
 
 int main(void)

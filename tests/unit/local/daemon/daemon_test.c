@@ -17,10 +17,10 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct daemon *the_daemon;
-static struct grpc_conn *conn;
+static struct net_grpc_conn *conn;
 static uint16_t rest_port;
 static char root[64];
 static bool has_stopped;
@@ -37,8 +37,8 @@ static int set_up(void **state)
 	uint16_t grpc_port;
 	(void)state;
 	has_stopped = false;
-	loop = loop_new(&err);
-	http = http_new(loop, &err);
+	loop = net_loop_new(&err);
+	http = net_http_new(loop, &err);
 	snprintf(root, sizeof root, "/tmp/sandmux-daemon-XXXXXX");
 	assert_non_null(mkdtemp(root));
 	struct daemon_opts opts = { .root_dir = root,
@@ -54,12 +54,12 @@ static int set_up(void **state)
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(grpc_port) };
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	struct bufferevent *bev =
-		bufferevent_socket_new(loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
 	assert_int_equal(
 		bufferevent_socket_connect(bev, (struct sockaddr *)&address, sizeof address),
 		0);
-	struct grpc_conn_opts grpc = { .authority = "box", .max_message_bytes = 64 << 20 };
-	conn = grpc_conn_new_take(loop, bev, &grpc, &err);
+	struct net_grpc_conn_opts grpc = { .authority = "box", .max_message_bytes = 64 << 20 };
+	conn = net_grpc_conn_new_take(loop, bev, &grpc, &err);
 	assert_non_null(conn);
 	return 0;
 }
@@ -67,11 +67,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	grpc_conn_free(conn);
-	http_free(http);
+	net_grpc_conn_free(conn);
+	net_http_free(http);
 	daemon_free(the_daemon);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	char *command[] = { (char[]){ "rm" }, (char[]){ "-rf" }, root, NULL };
 	if (fork() == 0) {
 		execvp("rm", command);
@@ -83,7 +83,7 @@ static int tear_down(void **state)
 /* --- gRPC --- */
 
 struct rpc {
-	struct grpc_call *call;
+	struct net_grpc_call *call;
 	int messages, done;
 	struct str bytes; /* messages, whole */
 	struct err err;
@@ -167,12 +167,12 @@ static void call_start(struct rpc *rpc, const char *method, const struct str *me
 	str_init(&rpc->out, 64 << 20);
 	str_init(&rpc->err_out, 64 << 20);
 	now_executing = strcmp(method, "Execute") == 0;
-	struct grpc_call_opts opts = { .path = path,
+	struct net_grpc_call_opts opts = { .path = path,
 		.message = { message->p, message->n },
 		.on_message = on_message,
 		.done = on_done,
 		.arg = rpc };
-	rpc->call = grpc_start(conn, &opts, &err);
+	rpc->call = net_grpc_start(conn, &opts, &err);
 	if (rpc->call == NULL)
 		fail_msg("%s", err.msg);
 }
@@ -180,7 +180,7 @@ static void call_start(struct rpc *rpc, const char *method, const struct str *me
 static void rpc_deinit(struct rpc *rpc)
 {
 	if (rpc->call != NULL)
-		grpc_cancel(rpc->call);
+		net_grpc_cancel(rpc->call);
 	str_deinit(&rpc->bytes);
 	str_deinit(&rpc->out);
 	str_deinit(&rpc->err_out);
@@ -457,10 +457,10 @@ static struct got rest(const char *method, const char *path, const char *body,
 	const char *header, const char *value)
 {
 	struct got got;
-	struct http_header headers[] = { { header, value } };
+	struct net_http_header headers[] = { { header, value } };
 	got_init(&got);
 	got_start(&got, http,
-		(struct http_opts){ .method = method,
+		(struct net_http_opts){ .method = method,
 			.url = url_of(rest_port, path),
 			.body = slice_of(body),
 			.headers = headers,

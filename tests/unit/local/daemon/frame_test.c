@@ -18,37 +18,37 @@ static void frames_in_any_pieces(void **state)
 	(void)state;
 	static const char two[] = "\0\0\0\0\3abc\0\0\0\0\0";
 	for (size_t step = 1; step < sizeof two; step++) {
-		struct frame frame = { 0 };
+		struct daemon_frame frame = { 0 };
 		size_t at = 0;
-		assert_int_equal(frame_state(&frame), FRAME_EMPTY);
-		while (frame_state(&frame) != FRAME_WHOLE) {
+		assert_int_equal(daemon_frame_state(&frame), FRAME_EMPTY);
+		while (daemon_frame_state(&frame) != FRAME_WHOLE) {
 			size_t n = sizeof two - 1 - at;
-			at += frame_feed(&frame, two + at, n < step ? n : step);
+			at += daemon_frame_feed(&frame, two + at, n < step ? n : step);
 		}
 		assert_int_equal(at, 8);
-		assert_int_equal(frame_length(&frame), 3);
+		assert_int_equal(daemon_frame_length(&frame), 3);
 		assert_memory_equal(frame.body, "abc", 3);
-		assert_int_equal(frame_feed(&frame, two + 8, 5), 0); /* the next one's */
-		frame_deinit(&frame);
+		assert_int_equal(daemon_frame_feed(&frame, two + 8, 5), 0); /* the next one's */
+		daemon_frame_deinit(&frame);
 	}
 }
 
 static void frame_limits(void **state)
 {
 	(void)state;
-	struct frame frame = { 0 };
-	frame_feed(&frame, "\0\0\x40\0\0", 5);
-	assert_int_equal(
-		frame_state(&frame), FRAME_PARTIAL); /* 4 MiB: allowed, nothing allocated */
+	struct daemon_frame frame = { 0 };
+	daemon_frame_feed(&frame, "\0\0\x40\0\0", 5);
+	assert_int_equal(daemon_frame_state(&frame),
+		FRAME_PARTIAL); /* 4 MiB: allowed, nothing allocated */
 	assert_int_equal(frame.body_capacity, 0);
-	frame_deinit(&frame);
-	assert_int_equal(frame_feed(&frame, "\0\0\x40\0\1zzz", 8), 5);
-	assert_int_equal(frame_state(&frame), FRAME_TOO_BIG);
+	daemon_frame_deinit(&frame);
+	assert_int_equal(daemon_frame_feed(&frame, "\0\0\x40\0\1zzz", 8), 5);
+	assert_int_equal(daemon_frame_state(&frame), FRAME_TOO_BIG);
 	assert_null(frame.body);
-	frame_deinit(&frame);
-	frame_feed(&frame, "\1\0\0\0\0", 5);
-	assert_int_equal(frame_flag(&frame), 1);
-	assert_int_equal(frame_state(&frame), FRAME_WHOLE);
+	daemon_frame_deinit(&frame);
+	daemon_frame_feed(&frame, "\1\0\0\0\0", 5);
+	assert_int_equal(daemon_frame_flag(&frame), 1);
+	assert_int_equal(daemon_frame_state(&frame), FRAME_WHOLE);
 }
 
 static void timeouts(void **state)
@@ -63,7 +63,7 @@ static void timeouts(void **state)
 		{ "5x", -1 }, { "-5S", -1 }, { " 5S", -1 }, { "123456789S", -1 } };
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		int64_t ms = -1;
-		char *wrong = frame_parse_timeout(rows[i].text, &ms);
+		char *wrong = daemon_frame_parse_timeout(rows[i].text, &ms);
 		assert_int_equal(ms, rows[i].ms);
 		assert_int_equal(wrong == NULL, rows[i].ms >= 0);
 		free(wrong);
@@ -75,14 +75,14 @@ static void messages_are_encoded(void **state)
 	(void)state;
 	struct str out;
 	str_init(&out, 100);
-	frame_encode_message(&out, "50% \xc3\xa9\n~");
+	daemon_frame_encode_message(&out, "50% \xc3\xa9\n~");
 	assert_string_equal(out.p, "50%25 %C3%A9%0A~");
 	str_deinit(&out);
 }
 
-static enum pb_check check(const void *bytes, size_t n, const char **nul_in)
+static enum daemon_pb_check check(const void *bytes, size_t n, const char **nul_in)
 {
-	return pb_check(&process__v1__execute_request__descriptor, bytes, n, nul_in);
+	return daemon_pb_check(&process__v1__execute_request__descriptor, bytes, n, nul_in);
 }
 
 static void protobuf_is_checked_first(void **state)
@@ -114,14 +114,14 @@ static void foreign_text_is_quoted(void **state)
 	(void)state;
 	struct str out;
 	str_init(&out, 200);
-	quote_json(&out, slice_of("a\"\\\n\x01<\xff\xe2\x80\xa8\xc3\xa9"));
+	daemon_quote_json(&out, slice_of("a\"\\\n\x01<\xff\xe2\x80\xa8\xc3\xa9"));
 	assert_string_equal(out.p, "\"a\\\"\\\\\\n\\u0001\\u003c\\ufffd\\u2028\xc3\xa9\"");
 	str_clear(&out);
-	quote_plain(&out, (struct slice){ "a\0\"\x1b\xff", 5 });
+	daemon_quote_plain(&out, (struct slice){ "a\0\"\x1b\xff", 5 });
 	assert_string_equal(out.p, "\"a\\x00\\\"\\x1b\\xff\"");
 	str_deinit(&out);
-	assert_string_equal(quote_errno(2), "no such file or directory");
-	assert_string_equal(quote_errno(99999), "errno 99999");
+	assert_string_equal(daemon_quote_errno(2), "no such file or directory");
+	assert_string_equal(daemon_quote_errno(99999), "errno 99999");
 }
 
 int main(void)

@@ -20,15 +20,15 @@
 
 enum { MAX_FIELDS = 12 };
 
-static struct loop *loop;
-static struct h2_server *server;
+static struct net_loop *loop;
+static struct daemon_h2_server *server;
 static int fd;
 static nghttp2_session *session;
 static bool is_over;      /* the server has closed the connection */
 static bool reads = true; /* the client takes what comes */
 static int n_goaway;
 
-struct stream {
+struct api_stream {
 	char head[600]; /* "name=value;" of all headers and trailers */
 	struct str data;
 	size_t sent; /* of body */
@@ -42,7 +42,8 @@ struct stream {
 static inline int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8_t *name,
 	size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
 {
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, frame->hd.stream_id);
+	struct api_stream *stream =
+		nghttp2_session_get_stream_user_data(s, frame->hd.stream_id);
 	(void)flags;
 	(void)arg;
 	if (stream == NULL)
@@ -56,7 +57,7 @@ static inline int on_header(nghttp2_session *s, const nghttp2_frame *frame, cons
 static inline int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *bytes,
 	size_t n, void *arg)
 {
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
+	struct api_stream *stream = nghttp2_session_get_stream_user_data(s, id);
 	(void)flags;
 	(void)arg;
 	if (stream != NULL)
@@ -66,7 +67,7 @@ static inline int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const u
 
 static inline int on_close(nghttp2_session *s, int32_t id, uint32_t error, void *arg)
 {
-	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
+	struct api_stream *stream = nghttp2_session_get_stream_user_data(s, id);
 	(void)arg;
 	if (stream != NULL) {
 		stream->is_closed = true;
@@ -103,7 +104,7 @@ static inline void connect_client(void)
 	nghttp2_option_del(option);
 	nghttp2_session_callbacks_del(callbacks);
 	nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
-	h2_server_accept_take(server, pair[1]);
+	daemon_h2_server_accept_take(server, pair[1]);
 }
 
 static inline void disconnect_client(void)
@@ -126,9 +127,9 @@ static inline void turn(void)
 			else if (errno != EAGAIN)
 				is_over = true;
 			else
-				loop_run_once(loop, 1);
+				net_loop_run_once(loop, 1);
 		}
-	loop_run_once(loop, 1);
+	net_loop_run_once(loop, 1);
 	while (reads && !is_over && (n = recv(fd, in, sizeof in, 0)) >= 0) {
 		if (n == 0)
 			is_over = true;
@@ -150,7 +151,7 @@ static inline void turn(void)
 static inline ssize_t give(nghttp2_session *s, int32_t id, uint8_t *to, size_t n,
 	uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
-	struct stream *stream = source->ptr;
+	struct api_stream *stream = source->ptr;
 	(void)s;
 	(void)id;
 	(void)arg;
@@ -180,7 +181,7 @@ static inline nghttp2_nv nv_of(struct field field)
 }
 
 /* The usual fields with one changed, removed (value NULL) or put behind them. */
-static inline int32_t begin(struct stream *stream, const char *method, struct field change)
+static inline int32_t begin(struct api_stream *stream, const char *method, struct field change)
 {
 	char path[100];
 	snprintf(path, sizeof path, "/a.Box/%s", method);
@@ -207,7 +208,7 @@ static inline int32_t begin(struct stream *stream, const char *method, struct fi
 	return id;
 }
 
-static inline void answer_of(struct stream *stream, const char *method, struct field change)
+static inline void answer_of(struct api_stream *stream, const char *method, struct field change)
 {
 	stream->ends = true;
 	begin(stream, method, change);

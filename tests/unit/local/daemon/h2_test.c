@@ -13,21 +13,22 @@ static char authorization[100];
 
 /* ---- the server's methods */
 
-static struct h2_call *held;
+static struct daemon_h2_call *held;
 static size_t flooded;
 static int n_drained;
 
-static void echo(void *arg, struct h2_call *call, struct slice message)
+static void echo(void *arg, struct daemon_h2_call *call, struct slice message)
 {
 	assert_ptr_equal(arg, &server);
-	h2_call_send(call, message.p, message.n);
-	h2_call_finish(call, RPC_OK, "%s", "");
+	daemon_h2_call_send(call, message.p, message.n);
+	daemon_h2_call_finish(call, RPC_OK, "%s", "");
 }
 
-static void say_words(void *arg, struct h2_call *call, struct slice message)
+static void say_words(void *arg, struct daemon_h2_call *call, struct slice message)
 {
 	(void)arg;
-	h2_call_finish(call, RPC_NOT_FOUND, "no %.*s, 100 %%", (int)message.n, message.p);
+	daemon_h2_call_finish(
+		call, RPC_NOT_FOUND, "no %.*s, 100 %%", (int)message.n, message.p);
 }
 
 static void on_closed(void *owner)
@@ -37,45 +38,45 @@ static void on_closed(void *owner)
 	held = NULL;
 }
 
-static void hold(void *arg, struct h2_call *call, struct slice message)
+static void hold(void *arg, struct daemon_h2_call *call, struct slice message)
 {
 	(void)arg;
 	(void)message;
 	held = call;
-	h2_call_keep(call, on_closed, NULL, &held);
+	daemon_h2_call_keep(call, on_closed, NULL, &held);
 }
 
 static void pour(void)
 {
 	static char bytes[16 << 10];
-	while (flooded < FLOOD_BYTES && h2_call_queued(held) < H2_QUEUE_HIGH) {
-		h2_call_send(held, bytes, sizeof bytes - FRAME_PREFIX_BYTES);
+	while (flooded < FLOOD_BYTES && daemon_h2_call_queued(held) < H2_QUEUE_HIGH) {
+		daemon_h2_call_send(held, bytes, sizeof bytes - FRAME_PREFIX_BYTES);
 		flooded += sizeof bytes;
 	}
 	if (flooded == FLOOD_BYTES)
-		h2_call_finish(held, RPC_OK, "%s", "");
+		daemon_h2_call_finish(held, RPC_OK, "%s", "");
 }
 
 static void on_drained(void *owner)
 {
 	assert_ptr_equal(owner, &held);
-	assert_true(h2_call_queued(held) <= H2_QUEUE_LOW);
+	assert_true(daemon_h2_call_queued(held) <= H2_QUEUE_LOW);
 	n_drained++;
 	pour();
 }
 
-static void flood(void *arg, struct h2_call *call, struct slice message)
+static void flood(void *arg, struct daemon_h2_call *call, struct slice message)
 {
 	(void)arg;
 	(void)message;
 	held = call;
 	flooded = 0;
 	n_drained = 0;
-	h2_call_keep(call, on_closed, on_drained, &held);
+	daemon_h2_call_keep(call, on_closed, on_drained, &held);
 	pour();
 }
 
-static const struct h2_method methods[] = { { "Echo", false, echo },
+static const struct daemon_h2_method methods[] = { { "Echo", false, echo },
 	{ "EchoAtEnd", true, echo }, { "Words", false, say_words }, { "Hold", false, hold },
 	{ "Flood", false, flood } };
 
@@ -95,19 +96,19 @@ static void on_idle(void *arg)
 static int set_up(void **state)
 {
 	(void)state;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	wants_token = false;
 	reads = true;
 	n_idle = n_closed = n_goaway = 0;
 	held = NULL;
-	const struct h2_server_opts opts = { .service = "a.Box",
+	const struct daemon_h2_server_opts opts = { .service = "a.Box",
 		.methods = methods,
 		.n_methods = COUNT(methods),
 		.arg = &server,
 		.is_authorized = is_authorized,
 		.on_idle = on_idle,
 		.auth_arg = &wants_token };
-	server = h2_server_new(loop, &opts);
+	server = daemon_h2_server_new(loop, &opts);
 	connect_client();
 	return 0;
 }
@@ -117,9 +118,9 @@ static int tear_down(void **state)
 	(void)state;
 	if (session != NULL)
 		disconnect_client();
-	h2_server_free(server);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	daemon_h2_server_free(server);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	return 0;
 }
 
@@ -194,7 +195,7 @@ static void what_a_request_must_be(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(requests); i++) {
-		struct stream stream = { BODY(MESSAGE("hi", "\2")) };
+		struct api_stream stream = { BODY(MESSAGE("hi", "\2")) };
 		answer_of(&stream, "Echo", requests[i].change);
 		if (strcmp(stream.head, requests[i].head) != 0 ||
 			stream.error !=
@@ -215,7 +216,7 @@ static void fields_that_come_twice_or_late(void **state)
 		{ { ":method", "POST" }, { "x", "y" }, { ":scheme", "http" } } };
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct stream stream = { .ends = true };
+		struct api_stream stream = { .ends = true };
 		nghttp2_nv fields[4];
 		size_t n = 0;
 		for (; n < 3 && rows[i][n].name != NULL; n++)
@@ -266,7 +267,7 @@ static void messages_that_are_none(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct stream stream = { .body = rows[i].body, .body_n = rows[i].n };
+		struct api_stream stream = { .body = rows[i].body, .body_n = rows[i].n };
 		answer_of(&stream, rows[i].method, (struct field){ NULL, NULL });
 		if (strstr(stream.head, rows[i].status) == NULL)
 			fail_msg("row %zu: %s", i, stream.head);
@@ -288,7 +289,7 @@ static void who_may_call(void **state)
 	(void)state;
 	wants_token = true;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct stream stream = { BODY(MESSAGE("hi", "\2")) };
+		struct api_stream stream = { BODY(MESSAGE("hi", "\2")) };
 		answer_of(&stream, "Echo", rows[i].change);
 		if (strstr(stream.head, rows[i].status) == NULL)
 			fail_msg("row %zu: %s", i, stream.head);
@@ -300,8 +301,8 @@ static void who_may_call(void **state)
 
 static void the_end_of_a_request_is_waited_for(void **state)
 {
-	struct stream at_once = { BODY(MESSAGE("hi", "\2")) };
-	struct stream at_end = { BODY(MESSAGE("ho", "\2")) };
+	struct api_stream at_once = { BODY(MESSAGE("hi", "\2")) };
+	struct api_stream at_end = { BODY(MESSAGE("ho", "\2")) };
 	(void)state;
 	begin(&at_once, "Echo", (struct field){ NULL, NULL });
 	UNTIL(at_once.is_closed);
@@ -322,7 +323,7 @@ static void the_end_of_a_request_is_waited_for(void **state)
 
 static void a_deadline_ends_a_call(void **state)
 {
-	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ "grpc-timeout", "50m" });
 	UNTIL(held != NULL);
@@ -335,7 +336,7 @@ static void a_deadline_ends_a_call(void **state)
 
 static void a_call_that_is_given_up(void **state)
 {
-	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	int32_t id = begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
@@ -343,7 +344,7 @@ static void a_call_that_is_given_up(void **state)
 	UNTIL(n_closed == 1);
 	str_deinit(&stream.data);
 	/* with the connection all of its calls end */
-	struct stream more = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream more = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	begin(&more, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
 	disconnect_client();
@@ -354,13 +355,13 @@ static void a_call_that_is_given_up(void **state)
 /* A finished call tells its owner nothing more. */
 static void a_call_that_is_finished(void **state)
 {
-	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
-	h2_call_send(held, "a", 1);
-	h2_call_send(held, "bc", 2);
-	h2_call_finish(held, RPC_UNAVAILABLE, "%s", "gone");
+	daemon_h2_call_send(held, "a", 1);
+	daemon_h2_call_send(held, "bc", 2);
+	daemon_h2_call_finish(held, RPC_UNAVAILABLE, "%s", "gone");
 	UNTIL(stream.is_closed);
 	assert_int_equal(n_closed, 0);
 	assert_int_equal(stream.data.n, 13);
@@ -374,7 +375,7 @@ static void a_call_that_is_finished(void **state)
 
 static void a_slow_client_stops_the_producer(void **state)
 {
-	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, 8 * MIB);
 	begin(&stream, "Flood", (struct field){ NULL, NULL });
@@ -396,12 +397,12 @@ static void a_slow_client_stops_the_producer(void **state)
 
 static void an_end_lets_calls_finish(void **state)
 {
-	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
-	h2_server_shutdown(server);
-	h2_server_shutdown(server);
+	daemon_h2_server_shutdown(server);
+	daemon_h2_server_shutdown(server);
 	UNTIL(n_goaway > 0);
 	assert_false(is_over);
 	assert_int_equal(n_idle, 0);
@@ -409,15 +410,15 @@ static void an_end_lets_calls_finish(void **state)
 	int pair[2];
 	char byte;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	h2_server_accept_take(server, pair[1]);
+	daemon_h2_server_accept_take(server, pair[1]);
 	assert_int_equal(read(pair[0], &byte, 1), 0);
 	close(pair[0]);
-	h2_call_finish(held, RPC_OK, "%s", "");
+	daemon_h2_call_finish(held, RPC_OK, "%s", "");
 	UNTIL(is_over && n_idle == 1);
 	assert_int_equal(n_closed, 0);
 	assert_non_null(strstr(stream.head, "grpc-status=0;"));
 	for (int i = 0; i < 5; i++)
-		loop_run_once(loop, 1);
+		net_loop_run_once(loop, 1);
 	assert_int_equal(n_idle, 1);
 	str_deinit(&stream.data);
 }
@@ -426,7 +427,7 @@ static void an_end_without_calls(void **state)
 {
 	(void)state;
 	turn();
-	h2_server_shutdown(server);
+	daemon_h2_server_shutdown(server);
 	UNTIL(is_over && n_idle == 1);
 	disconnect_client();
 }
@@ -438,13 +439,13 @@ static void what_is_no_http2_is_closed(void **state)
 	(void)state;
 	assert_int_equal(
 		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
-	h2_server_accept_take(server, pair[1]);
+	daemon_h2_server_accept_take(server, pair[1]);
 	assert_int_equal(
 		send(pair[0], "GET / HTTP/1.1\r\n\r\n more than a preface has", 41, 0), 41);
 	int64_t until = clock_mono_ms() + 10000;
 	ssize_t n = -1;
 	while (n != 0 && clock_mono_ms() < until) {
-		loop_run_once(loop, 1);
+		net_loop_run_once(loop, 1);
 		n = recv(pair[0], &byte, 1, 0);
 	}
 	assert_int_equal(n, 0);

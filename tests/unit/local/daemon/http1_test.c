@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-static void feed(struct http1_request *r, const char *text, size_t step)
+static void feed(struct daemon_http1_request *r, const char *text, size_t step)
 {
 	size_t n = strlen(text);
-	http1_request_init(r);
+	daemon_http1_request_init(r);
 	for (size_t i = 0; i < n && r->state == HTTP1_HEAD; i += step)
-		http1_request_feed(r, text + i, n - i < step ? n - i : step);
+		daemon_http1_request_feed(r, text + i, n - i < step ? n - i : step);
 }
 
 static void heads(void **state)
@@ -25,7 +25,7 @@ static void heads(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		enum http1_state state;
+		enum daemon_http1_state state;
 		int status;
 		uint64_t length;
 		bool is_chunked, keep_alive;
@@ -74,7 +74,7 @@ static void heads(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		for (size_t step = 1; step < 1000; step += 998) {
-			struct http1_request r;
+			struct daemon_http1_request r;
 			feed(&r, rows[i].text, step);
 			if (r.state != rows[i].state)
 				fail_msg("row %zu: state %d", i, r.state);
@@ -85,7 +85,7 @@ static void heads(void **state)
 				assert_int_equal(r.is_chunked, rows[i].is_chunked);
 				assert_int_equal(r.keep_alive, rows[i].keep_alive);
 			}
-			http1_request_deinit(&r);
+			daemon_http1_request_deinit(&r);
 		}
 	}
 }
@@ -93,19 +93,19 @@ static void heads(void **state)
 static void head_is_bounded(void **state)
 {
 	(void)state;
-	struct http1_request r;
+	struct daemon_http1_request r;
 	char block[4096];
 	memset(block, 'a', sizeof block);
-	http1_request_init(&r);
-	http1_request_feed(&r, "GET / HTTP/1.1\r\nX: ", 19);
+	daemon_http1_request_init(&r);
+	daemon_http1_request_feed(&r, "GET / HTTP/1.1\r\nX: ", 19);
 	size_t fed = 0;
 	while (r.state == HTTP1_HEAD && fed < 4 << 20) {
-		http1_request_feed(&r, block, sizeof block);
+		daemon_http1_request_feed(&r, block, sizeof block);
 		fed += sizeof block;
 	}
 	assert_int_equal(r.bad_status, 431);
 	assert_true(fed <= HTTP1_MAX_HEAD_BYTES + sizeof block);
-	http1_request_deinit(&r);
+	daemon_http1_request_deinit(&r);
 }
 
 static void chunked_bodies(void **state)
@@ -129,16 +129,17 @@ static void chunked_bodies(void **state)
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		for (size_t step = 1; step < 1000; step += 998) {
-			struct http1_request r = { .is_chunked = true };
-			struct http1_body body;
+			struct daemon_http1_request r = { .is_chunked = true };
+			struct daemon_http1_body body;
 			struct str payload;
 			str_init(&payload, 1000);
-			http1_body_init(&body, &r);
+			daemon_http1_body_init(&body, &r);
 			size_t n = strlen(rows[i].text), at = 0;
 			while (at < n && !body.is_done && !body.is_bad) {
 				struct slice piece;
 				size_t part = n - at < step ? n - at : step;
-				at += http1_body_feed(&body, rows[i].text + at, part, &piece);
+				at += daemon_http1_body_feed(
+					&body, rows[i].text + at, part, &piece);
 				str_add_bytes(&payload, piece.p, piece.n);
 			}
 			if (body.is_bad != (rows[i].payload == NULL))
@@ -172,7 +173,7 @@ static void queries(void **state)
 		{ "mode=a=b", "a=b" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		char *value = http1_query_get(rows[i].query, "mode");
+		char *value = daemon_http1_query_get(rows[i].query, "mode");
 		if (rows[i].value == NULL)
 			assert_null(value);
 		else
@@ -187,9 +188,9 @@ static void ranges(void **state)
 	static const struct {
 		const char *header;
 		int64_t size;
-		enum range_result result;
+		enum daemon_range_result result;
 		size_t n;
-		struct range first;
+		struct daemon_range first;
 	} rows[] = {
 		{ NULL, 10, RANGE_WHOLE, 0, { 0, 0 } },
 		{ "bytes=2-5", 10, RANGE_SOME, 1, { 2, 4 } },
@@ -207,9 +208,10 @@ static void ranges(void **state)
 		{ "lines=1-2", 10, RANGE_BAD, 0, { 0, 0 } },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct range some[RANGE_MAX] = { { 0, 0 } };
+		struct daemon_range some[RANGE_MAX] = { { 0, 0 } };
 		size_t n;
-		enum range_result result = range_parse(rows[i].header, rows[i].size, some, &n);
+		enum daemon_range_result result =
+			daemon_range_parse(rows[i].header, rows[i].size, some, &n);
 		if (result != rows[i].result)
 			fail_msg("%s: %d", rows[i].header, result);
 		if (result == RANGE_SOME) {
@@ -225,7 +227,7 @@ static void forms(void **state)
 	(void)state;
 	static const struct {
 		const char *body, *content;
-		enum multipart_state end;
+		enum daemon_multipart_state end;
 	} rows[] = {
 		{ "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc\r\n--B--\r\n",
 			"abc", MULTIPART_DONE },
@@ -245,8 +247,8 @@ static void forms(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		for (size_t step = 1; step < 1000; step += 998) {
 			const char *error = NULL;
-			struct multipart *form =
-				multipart_new("multipart/form-data; boundary=B", &error);
+			struct daemon_multipart *form =
+				daemon_multipart_new("multipart/form-data; boundary=B", &error);
 			assert_non_null(form);
 			struct str content;
 			str_init(&content, 1000);
@@ -254,21 +256,22 @@ static void forms(void **state)
 			for (size_t at = 0; at < n;) {
 				struct slice piece;
 				size_t part = n - at < step ? n - at : step;
-				at += multipart_feed(form, rows[i].body + at, part, &piece);
+				at += daemon_multipart_feed(
+					form, rows[i].body + at, part, &piece);
 				str_add_bytes(&content, piece.p, piece.n);
 			}
 			assert_string_equal(content.p, rows[i].content);
-			assert_int_equal(multipart_state(form), rows[i].end);
+			assert_int_equal(daemon_multipart_state(form), rows[i].end);
 			str_deinit(&content);
-			multipart_free(form);
+			daemon_multipart_free(form);
 		}
 	}
 	const char *error = NULL;
-	assert_null(multipart_new("multipart/form-data", &error));
+	assert_null(daemon_multipart_new("multipart/form-data", &error));
 	assert_non_null(error);
 	error = NULL;
-	assert_null(multipart_new("multipart/form-database; boundary=B", &error));
-	assert_null(multipart_new(NULL, &error));
+	assert_null(daemon_multipart_new("multipart/form-database; boundary=B", &error));
+	assert_null(daemon_multipart_new(NULL, &error));
 	assert_null(error);
 }
 

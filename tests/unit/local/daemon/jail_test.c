@@ -59,7 +59,7 @@ static int said_fd;
 		}                                                                              \
 	} while (0)
 
-static void behind(const struct jail_opts *opts, void (*look)(void))
+static void behind(const struct daemon_jail_opts *opts, void (*look)(void))
 {
 	int fds[2], status;
 	char said[400] = "";
@@ -68,7 +68,7 @@ static void behind(const struct jail_opts *opts, void (*look)(void))
 	if (pid == 0) {
 		struct err err = { 0 };
 		said_fd = fds[1];
-		if (!jail_enter(opts, &err)) {
+		if (!daemon_jail_enter(opts, &err)) {
 			dprintf(said_fd, "%s", err.msg);
 			_exit(2);
 		}
@@ -141,7 +141,8 @@ static void rights_go_always(void **state)
 	(void)state;
 	memset(user_ns, 0, sizeof user_ns);
 	assert_true(readlink("/proc/self/ns/user", user_ns, sizeof user_ns - 1) > 0);
-	behind(&(struct jail_opts){ .filter_fd = -1, .root_dir = root }, look_for_rights);
+	behind(&(struct daemon_jail_opts){ .filter_fd = -1, .root_dir = root },
+		look_for_rights);
 }
 
 static void look_for_namespace(void)
@@ -167,7 +168,9 @@ static void a_user_namespace(void **state)
 	if (status != 0)
 		skip(); /* none to be had here */
 	assert_true(readlink("/proc/self/ns/user", user_ns, sizeof user_ns - 1) > 0);
-	behind(&(struct jail_opts){ .filter_fd = -1, .has_own_userns = true, .root_dir = root },
+	behind(
+		&(struct daemon_jail_opts){
+			.filter_fd = -1, .has_own_userns = true, .root_dir = root },
 		look_for_namespace);
 }
 
@@ -245,11 +248,13 @@ static void writing_is_for_these_folders(void **state)
 		assert_int_equal(fchmod(fd, 0666), 0);
 		close(fd);
 	}
-	behind(&(struct jail_opts){ .filter_fd = -1, .has_landlock = true, .root_dir = root },
+	behind(
+		&(struct daemon_jail_opts){
+			.filter_fd = -1, .has_landlock = true, .root_dir = root },
 		look_for_folders);
 	/* a root that is not there is no reason to stay open, and none to fail */
 	behind(
-		&(struct jail_opts){
+		&(struct daemon_jail_opts){
 			.filter_fd = -1, .has_landlock = true, .root_dir = "/var/none/at/all" },
 		look_for_rights);
 }
@@ -264,7 +269,9 @@ static void look_whether_closed(void)
 static void it_cannot_be_read(void **state)
 {
 	(void)state;
-	behind(&(struct jail_opts){ .filter_fd = -1, .is_closed = true, .root_dir = root },
+	behind(
+		&(struct daemon_jail_opts){
+			.filter_fd = -1, .is_closed = true, .root_dir = root },
 		look_whether_closed);
 }
 
@@ -296,7 +303,7 @@ static void the_filter_is_loaded(void **state)
 {
 	(void)state;
 	filter_fd = filter_of(no_acct, sizeof no_acct);
-	behind(&(struct jail_opts){ .filter_fd = filter_fd, .root_dir = root },
+	behind(&(struct daemon_jail_opts){ .filter_fd = filter_fd, .root_dir = root },
 		look_for_filter);
 	close(filter_fd);
 }
@@ -307,8 +314,8 @@ static bool is_refused(int fd, struct err *err)
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
-		const struct jail_opts opts = { .filter_fd = fd, .root_dir = root };
-		bool ok = jail_enter(&opts, err);
+		const struct daemon_jail_opts opts = { .filter_fd = fd, .root_dir = root };
+		bool ok = daemon_jail_enter(&opts, err);
 		_exit(!ok && write(fds[1], err, sizeof *err) == (ssize_t)sizeof *err ? 1 : 0);
 	}
 	close(fds[1]);
@@ -329,10 +336,11 @@ static void a_lock_that_does_not_close(void **state)
 		skip();
 	pid_t pid = fork();
 	if (pid == 0) {
-		const struct jail_opts opts = {
+		const struct daemon_jail_opts opts = {
 			.filter_fd = -1, .has_landlock = true, .root_dir = "/etc/passwd/x"
 		};
-		_exit(!jail_enter(&opts, &err) && strstr(err.msg, "/etc/passwd/x") ? 0 : 1);
+		_exit(!daemon_jail_enter(&opts, &err) && strstr(err.msg, "/etc/passwd/x") ? 0
+											  : 1);
 	}
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);

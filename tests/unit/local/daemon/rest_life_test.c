@@ -29,7 +29,7 @@
 
 enum { MIB = 1 << 20, IDLE_MS = 150 };
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct daemon *the_daemon;
 static uint16_t port, grpc_port;
 static char root[64];
@@ -59,7 +59,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	has_stopped = false;
-	loop = loop_new(NULL);
+	loop = net_loop_new(NULL);
 	snprintf(root, sizeof root, "/tmp/sandmux-life-XXXXXX");
 	assert_non_null(mkdtemp(root));
 	start_daemon();
@@ -70,8 +70,8 @@ static int tear_down(void **state)
 {
 	(void)state;
 	daemon_free(the_daemon);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	if (fork() == 0) {
 		execlp("rm", "rm", "-rf", root, (char *)NULL);
 		_exit(127);
@@ -135,7 +135,7 @@ static void say(struct client *client, const char *bytes, size_t n)
 			at += (size_t)put;
 		else if (errno != EAGAIN)
 			return;
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 	}
 }
 
@@ -238,7 +238,7 @@ static void a_large_file_to_a_slow_client(void **state)
 	connect_client(&client);
 	SAY(&client, "GET /v1/files/large HTTP/1.1\r\n" HOST "\r\n" HEALTH);
 	for (int i = 0; i < 20; i++) {
-		loop_run_once(loop, 1);
+		net_loop_run_once(loop, 1);
 		take(&client, 1000);
 	}
 	/* the other one on the same connection waits its turn, and comes whole */
@@ -305,7 +305,7 @@ static void an_answer_before_the_body_is_not_lost(void **state)
 	/* a short one is taken in, and the connection stays */
 	connect_client(&client);
 	SAY(&client, "POST /v1/health HTTP/1.1\r\n" HOST "Content-Length: 262144\r\n\r\n");
-	loop_run_once(loop, 1);
+	net_loop_run_once(loop, 1);
 	assert_false(take(&client, SIZE_MAX));
 	assert_int_equal(client.got.n, 0);
 	say(&client, body, 262144);
@@ -434,7 +434,7 @@ static void leftovers_are_swept(void **state)
 		{ "x.sandboxd-tmp-0123456789abcdef", false }, { "file", false } };
 	(void)state;
 	daemon_free(the_daemon);
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		make_file(rows[i].name, 3);
 	int held = open(in_root(rows[1].name), O_RDONLY | O_CLOEXEC);
@@ -529,7 +529,7 @@ static void an_end_without_asking(void **state)
 	TURN_UNTIL(loop, files_in_root() == 2 && take(&reading, 10) == false);
 	daemon_free(the_daemon);
 	the_daemon = NULL;
-	loop_run_once(loop, 1);
+	net_loop_run_once(loop, 1);
 	assert_int_equal(files_in_root(), 1);
 	assert_false(has_stopped);
 	TURN_UNTIL(loop, take(&writing, SIZE_MAX) && take(&reading, SIZE_MAX));

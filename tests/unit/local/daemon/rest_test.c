@@ -22,7 +22,7 @@
 /* of "secret" */
 #define SECRET_SHA256 "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct daemon *the_daemon;
 static uint16_t port;
 static char root[64];
@@ -48,7 +48,7 @@ static int set_up(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
-	loop = loop_new(&err);
+	loop = net_loop_new(&err);
 	str_init(&answer, 1 << 20);
 	snprintf(root, sizeof root, "/tmp/sandmux-rest-XXXXXX");
 	assert_non_null(mkdtemp(root));
@@ -60,8 +60,8 @@ static int tear_down(void **state)
 {
 	(void)state;
 	daemon_free(the_daemon);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	str_deinit(&answer);
 	if (fork() == 0) {
 		execlp("rm", "rm", "-rf", root, (char *)NULL);
@@ -93,7 +93,7 @@ static void say(const char *bytes)
 	close(fd);
 }
 
-struct row {
+struct fleet_store_row {
 	const char *line;    /* method and target */
 	const char *headers; /* each with its end */
 	const char *body;    /* NULL: none */
@@ -101,10 +101,10 @@ struct row {
 	const char *has, *has_not; /* or NULL */
 };
 
-static void check(const struct row *rows, size_t n)
+static void check(const struct fleet_store_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct row *row = &rows[i];
+		const struct fleet_store_row *row = &rows[i];
 		char request[4000], length[64] = "", status[16];
 		if (row->body != NULL)
 			snprintf(length, sizeof length, "Content-Length: %zu\r\n",
@@ -123,7 +123,7 @@ static void check(const struct row *rows, size_t n)
 }
 #define CHECK(...)                                                                             \
 	do {                                                                                   \
-		static const struct row rows_[] = { __VA_ARGS__ };                             \
+		static const struct fleet_store_row rows_[] = { __VA_ARGS__ };                 \
 		check(rows_, COUNT(rows_));                                                    \
 	} while (0)
 #define ROW(line, status, has)                                                                 \
@@ -425,7 +425,8 @@ static void test_words_for_recursive(void **state)
 		mkdir(in_root("d"), 0700);
 		put("d/a", "", 0);
 		snprintf(line, sizeof line, "DELETE /v1/files/d?recursive=%s", rows[i].word);
-		const struct row row = { line, "", NULL, rows[i].status, NULL, NULL };
+		const struct fleet_store_row row = { line, "", NULL, rows[i].status, NULL,
+			NULL };
 		check(&row, 1);
 		assert_int_equal(is_there("d"), rows[i].status != 204);
 	}
@@ -500,7 +501,8 @@ static void test_modes_of_uploads(void **state)
 		struct stat st;
 		unlink(in_root("a"));
 		snprintf(line, sizeof line, "PUT /v1/files/a%s", rows[i].mode);
-		const struct row row = { line, "", "text", rows[i].status, NULL, NULL };
+		const struct fleet_store_row row = { line, "", "text", rows[i].status, NULL,
+			NULL };
 		check(&row, 1);
 		assert_int_equal(is_there("a"), rows[i].status == 204);
 		if (rows[i].status == 204) {

@@ -26,9 +26,9 @@
 
 enum { MIB = 1 << 20, CHUNK = 1000 };
 
-static struct loop *loop;
+static struct net_loop *loop;
 static struct daemon *the_daemon;
-static struct grpc_conn *conn;
+static struct net_grpc_conn *conn;
 static char root[64];
 
 static int set_up(void **state)
@@ -37,7 +37,7 @@ static int set_up(void **state)
 	uint16_t rest, grpc;
 	struct sockaddr_in in = { .sin_family = AF_INET };
 	(void)state;
-	loop = loop_new(&err);
+	loop = net_loop_new(&err);
 	snprintf(root, sizeof root, "/tmp/sandmux-service-XXXXXX");
 	assert_non_null(mkdtemp(root));
 	struct daemon_opts opts = { .root_dir = root,
@@ -53,11 +53,11 @@ static int set_up(void **state)
 	in.sin_port = htons(grpc);
 	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	struct bufferevent *bev =
-		bufferevent_socket_new(loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
 	assert_int_equal(bufferevent_socket_connect(bev, (struct sockaddr *)&in, sizeof in), 0);
-	const struct grpc_conn_opts client = { .authority = "box",
+	const struct net_grpc_conn_opts client = { .authority = "box",
 		.max_message_bytes = 64 << 20 };
-	conn = grpc_conn_new_take(loop, bev, &client, &err);
+	conn = net_grpc_conn_new_take(loop, bev, &client, &err);
 	assert_non_null(conn);
 	return 0;
 }
@@ -65,10 +65,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	grpc_conn_free(conn);
+	net_grpc_conn_free(conn);
 	daemon_free(the_daemon);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	if (fork() == 0) {
 		execlp("rm", "rm", "-rf", root, (char *)NULL);
 		_exit(127);
@@ -79,7 +79,7 @@ static int tear_down(void **state)
 /* ---- calls */
 
 struct rpc {
-	struct grpc_call *call;
+	struct net_grpc_call *call;
 	bool is_start, is_done;
 	struct err err;
 	int pid, exit_code;
@@ -152,12 +152,12 @@ static void call(struct rpc *rpc, const char *method, const ProtobufCMessage *re
 	str_init(&rpc->out, 64 << 20);
 	str_init(&rpc->err_out, 1 << 20);
 	snprintf(path, sizeof path, "/process.v1.ProcessService/%s", method);
-	const struct grpc_call_opts opts = { .path = path,
+	const struct net_grpc_call_opts opts = { .path = path,
 		.message = { (const char *)bytes, n },
 		.on_message = on_message,
 		.done = on_done,
 		.arg = rpc };
-	rpc->call = grpc_start(conn, &opts, &rpc->err);
+	rpc->call = net_grpc_start(conn, &opts, &rpc->err);
 	assert_non_null(rpc->call);
 	free(bytes);
 }
@@ -165,7 +165,7 @@ static void call(struct rpc *rpc, const char *method, const ProtobufCMessage *re
 static void rpc_deinit(struct rpc *rpc)
 {
 	if (rpc->call != NULL)
-		grpc_cancel(rpc->call);
+		net_grpc_cancel(rpc->call);
 	str_deinit(&rpc->out);
 	str_deinit(&rpc->err_out);
 }

@@ -55,13 +55,13 @@ static void test_utf8(void **state)
 		uint32_t code = 0;
 		size_t n = strlen(rows[i].bytes);
 		const unsigned char *p = (const unsigned char *)rows[i].bytes;
-		if (utf8_next(p, n, &code) != rows[i].length || code != rows[i].code)
+		if (daemon_utf8_next(p, n, &code) != rows[i].length || code != rows[i].code)
 			fail_msg("row %zu", i);
-		assert_int_equal(utf8_is_valid(p, n), rows[i].length == n);
+		assert_int_equal(daemon_utf8_is_valid(p, n), rows[i].length == n);
 	}
-	assert_true(utf8_is_valid((const unsigned char *)"", 0));
-	assert_true(utf8_is_valid((const unsigned char *)"a\xc3\xbc\0z", 5));
-	assert_false(utf8_is_valid((const unsigned char *)"a\xc3\xbcz\xff", 5));
+	assert_true(daemon_utf8_is_valid((const unsigned char *)"", 0));
+	assert_true(daemon_utf8_is_valid((const unsigned char *)"a\xc3\xbc\0z", 5));
+	assert_false(daemon_utf8_is_valid((const unsigned char *)"a\xc3\xbcz\xff", 5));
 }
 
 /* --- quoting --- */
@@ -92,19 +92,19 @@ static void test_quotes(void **state)
 	str_init(&out, 1000);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		str_clear(&out);
-		quote_json(&out, slice_of(rows[i].text));
+		daemon_quote_json(&out, slice_of(rows[i].text));
 		assert_string_equal(out.p, rows[i].json);
 		str_clear(&out);
-		quote_plain(&out, slice_of(rows[i].text));
+		daemon_quote_plain(&out, slice_of(rows[i].text));
 		assert_string_equal(out.p, rows[i].plain);
 	}
 	str_clear(&out);
-	quote_plain(&out, (struct slice){ "\0a", 2 });
+	daemon_quote_plain(&out, (struct slice){ "\0a", 2 });
 	assert_string_equal(out.p, "\"\\x00a\"");
 	str_deinit(&out);
-	assert_string_equal(quote_errno(ENOENT), "no such file or directory");
-	assert_string_equal(quote_errno(EIO), "input/output error");
-	assert_string_equal(quote_errno(9999), "errno 9999");
+	assert_string_equal(daemon_quote_errno(ENOENT), "no such file or directory");
+	assert_string_equal(daemon_quote_errno(EIO), "input/output error");
+	assert_string_equal(daemon_quote_errno(9999), "errno 9999");
 }
 
 /* --- ranges --- */
@@ -114,7 +114,7 @@ static void test_ranges(void **state)
 	static const struct {
 		const char *header;
 		int64_t size;
-		enum range_result result;
+		enum daemon_range_result result;
 		const char *ranges; /* "start+length " each */
 	} rows[] = {
 		{ NULL, 10, RANGE_WHOLE, "" },
@@ -155,11 +155,11 @@ static void test_ranges(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct range ranges[RANGE_MAX];
+		struct daemon_range ranges[RANGE_MAX];
 		size_t n;
 		char text[200] = "";
-		enum range_result result =
-			range_parse(rows[i].header, rows[i].size, ranges, &n);
+		enum daemon_range_result result =
+			daemon_range_parse(rows[i].header, rows[i].size, ranges, &n);
 		for (size_t r = 0; result == RANGE_SOME && r < n; r++)
 			snprintf(text + strlen(text), sizeof text - strlen(text), "%d+%d ",
 				(int)ranges[r].start, (int)ranges[r].length);
@@ -171,7 +171,7 @@ static void test_ranges(void **state)
 
 static void test_many_ranges(void **state)
 {
-	struct range ranges[RANGE_MAX];
+	struct daemon_range ranges[RANGE_MAX];
 	size_t n;
 	(void)state;
 	for (int count = RANGE_MAX - 1; count <= RANGE_MAX + 1; count++) {
@@ -179,7 +179,7 @@ static void test_many_ranges(void **state)
 		for (int i = 0; i < count; i++)
 			snprintf(header + strlen(header), sizeof header - strlen(header),
 				"%s%d-%d", i ? "," : "", i, i);
-		assert_int_equal(range_parse(header, 1000, ranges, &n),
+		assert_int_equal(daemon_range_parse(header, 1000, ranges, &n),
 			count <= RANGE_MAX ? RANGE_SOME : RANGE_WHOLE);
 		if (count <= RANGE_MAX)
 			assert_int_equal(n, count);
@@ -192,27 +192,27 @@ static void test_many_ranges(void **state)
 static char *file_of(const char *type, const char *body, size_t piece, const char **why)
 {
 	struct str content;
-	struct multipart *form = multipart_new(type, why);
+	struct daemon_multipart *form = daemon_multipart_new(type, why);
 	if (form == NULL)
 		return NULL;
 	str_init(&content, 1 << 20);
 	size_t n = strlen(body), at = 0;
-	while (at < n && multipart_state(form) == MULTIPART_MORE) {
+	while (at < n && daemon_multipart_state(form) == MULTIPART_MORE) {
 		struct slice got;
 		size_t part = n - at < piece ? n - at : piece;
-		size_t used = multipart_feed(form, body + at, part, &got);
+		size_t used = daemon_multipart_feed(form, body + at, part, &got);
 		assert_true(used <= part);
 		str_add_bytes(&content, got.p, got.n);
 		at += used;
 	}
-	if (multipart_state(form) == MULTIPART_MORE)
-		*why = multipart_finish(form);
-	else if (multipart_state(form) == MULTIPART_BAD)
-		*why = multipart_error(form);
-	char *out = multipart_state(form) == MULTIPART_DONE ? strdup(content.p) : NULL;
+	if (daemon_multipart_state(form) == MULTIPART_MORE)
+		*why = daemon_multipart_finish(form);
+	else if (daemon_multipart_state(form) == MULTIPART_BAD)
+		*why = daemon_multipart_error(form);
+	char *out = daemon_multipart_state(form) == MULTIPART_DONE ? strdup(content.p) : NULL;
 	if (out != NULL)
-		assert_true(multipart_has_file(form));
-	multipart_free(form);
+		assert_true(daemon_multipart_has_file(form));
+	daemon_multipart_free(form);
 	str_deinit(&content);
 	return out;
 }
@@ -294,10 +294,10 @@ static void test_what_is_a_form(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *why = NULL;
-		struct multipart *form = multipart_new(rows[i].type, &why);
+		struct daemon_multipart *form = daemon_multipart_new(rows[i].type, &why);
 		if ((form != NULL) != rows[i].is_form || (why != NULL) != rows[i].is_broken)
 			fail_msg("%s", rows[i].type);
-		multipart_free(form);
+		daemon_multipart_free(form);
 	}
 	/* a quoted boundary is taken without its quotes and escapes */
 	const char *why = NULL;
@@ -342,7 +342,7 @@ static void test_pb_check(void **state)
 	static const struct {
 		const char *bytes;
 		size_t n;
-		enum pb_check result;
+		enum daemon_pb_check result;
 	} rows[] = {
 #define ROW(text, result) { text, sizeof(text) - 1, result }
 		ROW("", PB_OK),
@@ -377,29 +377,29 @@ static void test_pb_check(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const char *nul_in = NULL;
-		enum pb_check result = pb_check(
+		enum daemon_pb_check result = daemon_pb_check(
 			REQUEST, (const unsigned char *)rows[i].bytes, rows[i].n, &nul_in);
 		if (result != rows[i].result)
 			fail_msg("row %zu: %d", i, result);
 		assert_null(nul_in);
 	}
 	const char *nul_in = NULL, *why = NULL;
-	assert_int_equal(pb_check(REQUEST,
+	assert_int_equal(daemon_pb_check(REQUEST,
 				 (const unsigned char *)"\x0a\x05\x0a\x03"
 							"a\0b",
 				 7, &nul_in),
 		PB_OK);
 	assert_string_equal(nul_in, "ProcessConfig");
-	assert_null(pb_unpack(
+	assert_null(daemon_pb_unpack(
 		REQUEST, (const unsigned char *)"\x0a\x03\x0a\x01\xff", 5, &nul_in, &why));
 	assert_non_null(strstr(why, "UTF-8"));
-	assert_null(pb_unpack(REQUEST, (const unsigned char *)"\x08", 1, &nul_in, &why));
+	assert_null(daemon_pb_unpack(REQUEST, (const unsigned char *)"\x08", 1, &nul_in, &why));
 	assert_non_null(strstr(why, "wire-format"));
-	Process__V1__StartRequest *request = pb_unpack(
+	Process__V1__StartRequest *request = daemon_pb_unpack(
 		REQUEST, (const unsigned char *)"\x0a\x03\x0a\x01x", 5, &nul_in, &why);
 	assert_string_equal(request->config->command[0], "x");
 	process__v1__start_request__free_unpacked(request, NULL);
-	request = pb_unpack(REQUEST, NULL, 0, &nul_in, &why);
+	request = daemon_pb_unpack(REQUEST, NULL, 0, &nul_in, &why);
 	assert_non_null(request);
 	process__v1__start_request__free_unpacked(request, NULL);
 }
@@ -414,8 +414,8 @@ static void test_pb_fields_have_a_limit(void **state)
 		bytes[2 * i] = 0x78; /* field 15, unknown */
 		bytes[2 * i + 1] = 1;
 	}
-	assert_int_equal(pb_check(REQUEST, bytes, 2 * most, &nul_in), PB_OK);
-	assert_int_equal(pb_check(REQUEST, bytes, 2 * (most + 1), &nul_in), PB_BROKEN);
+	assert_int_equal(daemon_pb_check(REQUEST, bytes, 2 * most, &nul_in), PB_OK);
+	assert_int_equal(daemon_pb_check(REQUEST, bytes, 2 * (most + 1), &nul_in), PB_BROKEN);
 	free(bytes);
 }
 

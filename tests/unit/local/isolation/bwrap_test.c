@@ -64,7 +64,7 @@ static void in_child(int (*fn)(void))
 
 /* ---- words */
 
-static bool has_words(const struct bwrap_args *args, const char *a, const char *b)
+static bool has_words(const struct isolation_bwrap_args *args, const char *a, const char *b)
 {
 	for (size_t i = 0; i < args->n; i++)
 		if (strcmp(args->words[i], a) == 0 &&
@@ -77,7 +77,7 @@ static bool has_words(const struct bwrap_args *args, const char *a, const char *
 static void guards_have_words(void **state)
 {
 	static const struct {
-		enum spawn_guard guard;
+		enum isolation_spawn_guard guard;
 		const char *a, *b;
 		bool only_without;
 	} rows[] = { { SPAWN_GUARD_NETWORK, "--unshare-net", NULL, false },
@@ -90,12 +90,12 @@ static void guards_have_words(void **state)
 		{ SPAWN_GUARD_SYSTEM, "--bind", "/", true } };
 	(void)state;
 	for (int guard = 0; guard <= SPAWN_GUARD_COUNT; guard++) {
-		struct bwrap_args args = { 0 };
+		struct isolation_bwrap_args args = { 0 };
 		struct err err = { 0 };
 		uint32_t bits = guard < SPAWN_GUARD_COUNT ? 1u << guard : 0;
-		if (!bwrap_base(&args, "box", bits, &err)) {
+		if (!isolation_bwrap_base(&args, "box", bits, &err)) {
 			assert_int_equal(err.code, ERR_LOCAL_ISOLATION);
-			bwrap_free(&args);
+			isolation_bwrap_free(&args);
 			skip();
 		}
 		for (size_t i = 0; i < COUNT(rows); i++) {
@@ -111,33 +111,33 @@ static void guards_have_words(void **state)
 		assert_null(args.words[args.n]);
 		for (size_t i = 0; i < args.n_fds; i++)
 			assert_int_equal(fcntl(args.fds[i], F_GETFD), FD_CLOEXEC);
-		bwrap_free(&args);
+		isolation_bwrap_free(&args);
 	}
 }
 
 static void an_environment_goes_by_descriptor(void **state)
 {
-	struct bwrap_args args = { 0 };
+	struct isolation_bwrap_args args = { 0 };
 	struct err err = { 0 };
 	char *const env[] = { (char[]){ "A=b=c" }, (char[]){ "NONE" }, (char[]){ "E=" }, NULL };
 	static const char wanted[] = "--setenv\0A\0b=c\0--setenv\0E\0";
 	char bytes[200], number[16];
 	(void)state;
-	assert_true(bwrap_add_env(&args, env, &err));
+	assert_true(isolation_bwrap_add_env(&args, env, &err));
 	snprintf(number, sizeof number, "%d", args.fds[0]);
 	assert_true(has_words(&args, "--args", number));
 	assert_int_equal(read(args.fds[0], bytes, sizeof bytes), sizeof wanted);
 	assert_memory_equal(bytes, wanted, sizeof wanted);
-	bwrap_free(&args);
+	isolation_bwrap_free(&args);
 	/* what does not fit is not cut */
 	char *large = x_malloc(BWRAP_ENV_BYTES + 1);
 	memset(large, 'x', BWRAP_ENV_BYTES);
 	memcpy(large, "A=", 2);
 	large[BWRAP_ENV_BYTES] = '\0';
 	char *const too_large[] = { large, NULL };
-	assert_false(bwrap_add_env(&args, too_large, &err));
+	assert_false(isolation_bwrap_add_env(&args, too_large, &err));
 	assert_int_equal(err.code, ERR_LIMIT_UPLOAD);
-	bwrap_free(&args);
+	isolation_bwrap_free(&args);
 	free(large);
 }
 
@@ -259,7 +259,7 @@ static int check_none(void)
 {
 	struct err err = { 0 };
 	setenv("PATH", dir, 1);
-	WANT(!bwrap_has_sizes(), 1);
+	WANT(!isolation_bwrap_has_sizes(), 1);
 	WANT(!isolation_check(&err) && err.code == ERR_LOCAL_ISOLATION, 2);
 	WANT(strcmp(err.msg, "bubblewrap (bwrap) is not installed") == 0, 3);
 	return 0;
@@ -267,7 +267,7 @@ static int check_none(void)
 
 static int check_sizes(void)
 {
-	return bwrap_has_sizes() ? 10 : 11;
+	return isolation_bwrap_has_sizes() ? 10 : 11;
 }
 
 static void a_bubblewrap_that_is_old(void **state)

@@ -21,16 +21,17 @@
 
 static char name[40]; /* another run may be under way */
 
-static const struct spawn_limits limits = {
+static const struct isolation_spawn_limits limits = {
 	.memory_bytes = 32 << 20, .pids = 9, .cpu_milli = 250
 };
 
 /* The text of a file of the group, "" if there is none. */
-static const char *text_of(enum cgroup_controller controller, const char *file)
+static const char *text_of(enum isolation_cgroup_controller controller, const char *file)
 {
 	static char text[100];
 	size_t n = 0;
-	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	const struct isolation_cgroup_place *place =
+		&isolation_cgroup_places_own()->of[controller];
 	char *path = x_asprintf("%s/%s/%s", place->dir ? place->dir : "/none", name, file);
 	char *is = file_read(path, sizeof text - 1, &n, NULL);
 	snprintf(text, sizeof text, "%s", is ? is : "");
@@ -40,9 +41,10 @@ static const char *text_of(enum cgroup_controller controller, const char *file)
 	return text;
 }
 
-static bool is_there(enum cgroup_controller controller)
+static bool is_there(enum isolation_cgroup_controller controller)
 {
-	const struct cgroup_place *place = &cgroup_places_own()->of[controller];
+	const struct isolation_cgroup_place *place =
+		&isolation_cgroup_places_own()->of[controller];
 	char *path = x_asprintf("%s/%s", place->dir ? place->dir : "/none", name);
 	bool is = access(path, F_OK) == 0;
 	free(path);
@@ -58,10 +60,10 @@ static bool is_there(enum cgroup_controller controller)
 
 static void limits_are_set(void **state)
 {
-	struct cgroup *cgroup = cgroup_new(name, &limits);
+	struct isolation_cgroup *cgroup = isolation_cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
 	static const struct {
-		enum cgroup_controller controller;
+		enum isolation_cgroup_controller controller;
 		const char *v1, *v1_text, *v2, *v2_text;
 	} rows[] = { { CGROUP_MEMORY, "memory.limit_in_bytes", "33554432", "memory.max",
 			     "33554432" },
@@ -69,45 +71,46 @@ static void limits_are_set(void **state)
 		{ CGROUP_CPU, "cpu.cfs_quota_us", "25000", "cpu.max", "25000 100000" },
 		{ CGROUP_CPU, "cpu.cfs_period_us", "100000", "cpu.max", "25000 100000" } };
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		bool is_v2 = cgroup_places_own()->of[rows[i].controller].is_v2;
-		if (!cgroup_has(cgroup, rows[i].controller))
+		bool is_v2 = isolation_cgroup_places_own()->of[rows[i].controller].is_v2;
+		if (!isolation_cgroup_has(cgroup, rows[i].controller))
 			continue;
 		assert_true(is_there(rows[i].controller));
 		assert_string_equal(
 			text_of(rows[i].controller, is_v2 ? rows[i].v2 : rows[i].v1),
 			is_v2 ? rows[i].v2_text : rows[i].v1_text);
 	}
-	cgroup_free(cgroup);
+	isolation_cgroup_free(cgroup);
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++)
-		assert_false(is_there((enum cgroup_controller)i));
+		assert_false(is_there((enum isolation_cgroup_controller)i));
 }
 
 /* Only what was asked for; a quota is never below what the kernel takes. */
 static void each_limit_by_itself(void **state)
 {
-	static const struct spawn_limits each[] = { { .memory_bytes = 16 << 20 }, { .pids = 3 },
-		{ .cpu_milli = 1 } };
+	static const struct isolation_spawn_limits each[] = { { .memory_bytes = 16 << 20 },
+		{ .pids = 3 }, { .cpu_milli = 1 } };
 	(void)state;
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		struct cgroup *cgroup = cgroup_new(name, &each[i]);
+		struct isolation_cgroup *cgroup = isolation_cgroup_new(name, &each[i]);
 		if (cgroup == NULL)
 			continue;
 		for (int other = 0; other < CGROUP_CONTROLLER_COUNT; other++)
-			assert_int_equal(
-				cgroup_has(cgroup, (enum cgroup_controller)other), other == i);
-		if (i == CGROUP_CPU && !cgroup_places_own()->of[i].is_v2)
+			assert_int_equal(isolation_cgroup_has(cgroup,
+						 (enum isolation_cgroup_controller)other),
+				other == i);
+		if (i == CGROUP_CPU && !isolation_cgroup_places_own()->of[i].is_v2)
 			assert_string_equal(text_of(CGROUP_CPU, "cpu.cfs_quota_us"), "1000");
-		cgroup_free(cgroup);
+		isolation_cgroup_free(cgroup);
 	}
 }
 
 /* In a child that joins first: the group's limit is not for us. */
-static int in_group(const struct cgroup *cgroup, int (*fn)(void))
+static int in_group(const struct isolation_cgroup *cgroup, int (*fn)(void))
 {
 	int status;
 	pid_t pid = fork();
 	if (pid == 0) {
-		cgroup_join(cgroup);
+		isolation_cgroup_join(cgroup);
 		_exit(fn());
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -123,28 +126,29 @@ static int wait_to_be_killed(void)
 static void who_is_in_it(void **state)
 {
 	int status;
-	struct cgroup *cgroup = cgroup_new(name, &limits);
+	struct isolation_cgroup *cgroup = isolation_cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
 	pid_t pid = fork();
 	if (pid == 0) {
-		cgroup_join(cgroup);
+		isolation_cgroup_join(cgroup);
 		raise(SIGSTOP);
 		_exit(wait_to_be_killed());
 	}
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		enum cgroup_controller controller = (enum cgroup_controller)i;
-		bool has = cgroup_has(cgroup, controller);
-		assert_int_equal(cgroup_holds(cgroup, controller, pid), has);
-		assert_false(cgroup_holds(cgroup, controller, getpid()));
-		assert_false(cgroup_holds(cgroup, controller, 1));
+		enum isolation_cgroup_controller controller =
+			(enum isolation_cgroup_controller)i;
+		bool has = isolation_cgroup_has(cgroup, controller);
+		assert_int_equal(isolation_cgroup_holds(cgroup, controller, pid), has);
+		assert_false(isolation_cgroup_holds(cgroup, controller, getpid()));
+		assert_false(isolation_cgroup_holds(cgroup, controller, 1));
 	}
-	cgroup_kill(cgroup);
+	isolation_cgroup_kill(cgroup);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	assert_false(cgroup_holds(cgroup, CGROUP_PIDS, pid));
-	assert_int_equal(cgroup_oom_kills(cgroup), 0); /* that was we */
-	cgroup_free(cgroup);
+	assert_false(isolation_cgroup_holds(cgroup, CGROUP_PIDS, pid));
+	assert_int_equal(isolation_cgroup_oom_kills(cgroup), 0); /* that was we */
+	isolation_cgroup_free(cgroup);
 	assert_false(is_there(CGROUP_PIDS));
 }
 
@@ -173,44 +177,44 @@ static int take_processes(void)
 
 static void limits_hold(void **state)
 {
-	struct cgroup *cgroup = cgroup_new(name, &limits);
+	struct isolation_cgroup *cgroup = isolation_cgroup_new(name, &limits);
 	CGROUP_OR_SKIP(cgroup);
-	if (cgroup_has(cgroup, CGROUP_PIDS)) {
+	if (isolation_cgroup_has(cgroup, CGROUP_PIDS)) {
 		int status = in_group(cgroup, take_processes);
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), limits.pids - 1);
-		cgroup_kill(cgroup);
+		isolation_cgroup_kill(cgroup);
 	}
-	if (cgroup_has(cgroup, CGROUP_MEMORY)) {
-		assert_int_equal(cgroup_oom_kills(cgroup), 0);
+	if (isolation_cgroup_has(cgroup, CGROUP_MEMORY)) {
+		assert_int_equal(isolation_cgroup_oom_kills(cgroup), 0);
 		int status = in_group(cgroup, take_memory);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-		assert_int_equal(cgroup_oom_kills(cgroup), 1);
+		assert_int_equal(isolation_cgroup_oom_kills(cgroup), 1);
 	}
 	/* a sandbox of the same name begins at none */
-	struct cgroup *next = cgroup_new(name, &limits);
+	struct isolation_cgroup *next = isolation_cgroup_new(name, &limits);
 	assert_non_null(next);
-	assert_int_equal(cgroup_oom_kills(next), 0);
-	cgroup_free(next);
-	cgroup_free(cgroup);
+	assert_int_equal(isolation_cgroup_oom_kills(next), 0);
+	isolation_cgroup_free(next);
+	isolation_cgroup_free(cgroup);
 	assert_false(is_there(CGROUP_MEMORY));
 }
 
 static void what_is_no_name(void **state)
 {
 	static const char *const names[] = { NULL, "", ".", "..", ".hidden", "a/b", "/a" };
-	static const struct spawn_limits none = { 0 };
+	static const struct isolation_spawn_limits none = { 0 };
 	(void)state;
 	for (size_t i = 0; i < COUNT(names); i++)
-		assert_null(cgroup_new(names[i], &limits));
-	assert_null(cgroup_new(name, &none));
+		assert_null(isolation_cgroup_new(names[i], &limits));
+	assert_null(isolation_cgroup_new(name, &none));
 	/* all of it is fine with none */
-	cgroup_join(NULL);
-	cgroup_kill(NULL);
-	assert_int_equal(cgroup_oom_kills(NULL), 0);
-	assert_false(cgroup_has(NULL, CGROUP_PIDS));
-	assert_false(cgroup_holds(NULL, CGROUP_PIDS, getpid()));
-	cgroup_free(NULL);
+	isolation_cgroup_join(NULL);
+	isolation_cgroup_kill(NULL);
+	assert_int_equal(isolation_cgroup_oom_kills(NULL), 0);
+	assert_false(isolation_cgroup_has(NULL, CGROUP_PIDS));
+	assert_false(isolation_cgroup_holds(NULL, CGROUP_PIDS, getpid()));
+	isolation_cgroup_free(NULL);
 }
 
 int main(void)

@@ -31,9 +31,9 @@
 
 enum { HOST_USER = OWNER_FIRST + 9, MEMORY = 256 << 20 };
 
-static struct loop *loop;
-static struct spawn *spawn;
-static struct grpc_conn *conn;
+static struct net_loop *loop;
+static struct isolation_spawn *spawn;
+static struct net_grpc_conn *conn;
 static char dir[64], log_path[100], uid[40];
 static bool is_listening, is_over;
 static char reason[128];
@@ -58,13 +58,13 @@ static void connect_to_it(void)
 {
 	struct err err = { 0 };
 	struct sockaddr_in in = { .sin_family = AF_INET,
-		.sin_port = htons(spawn_grpc_port(spawn)) };
+		.sin_port = htons(isolation_spawn_grpc_port(spawn)) };
 	inet_pton(AF_INET, ADDRESS, &in.sin_addr);
 	struct bufferevent *bev =
-		bufferevent_socket_new(loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
+		bufferevent_socket_new(net_loop_base(loop), -1, BEV_OPT_CLOSE_ON_FREE);
 	assert_int_equal(bufferevent_socket_connect(bev, (struct sockaddr *)&in, sizeof in), 0);
-	conn = grpc_conn_new_take(
-		loop, bev, &(struct grpc_conn_opts){ .authority = "box" }, &err);
+	conn = net_grpc_conn_new_take(
+		loop, bev, &(struct net_grpc_conn_opts){ .authority = "box" }, &err);
 	assert_non_null(conn);
 }
 
@@ -85,8 +85,8 @@ static int set_up(void **state)
 	snprintf(log_path, sizeof log_path, "%s.log", dir);
 	secret_fd = open("/etc/passwd", O_RDONLY);
 	setenv("OF_THE_STARTER", "1", 1);
-	loop = loop_new(&err);
-	const struct spawn_opts opts = { .name = "box-7",
+	loop = net_loop_new(&err);
+	const struct isolation_spawn_opts opts = { .name = "box-7",
 		.uid = uid,
 		.workspace = dir,
 		.address = ADDRESS,
@@ -100,10 +100,10 @@ static int set_up(void **state)
 			.cpu_milli = 1500 },
 		.host_uid = geteuid() == 0 ? HOST_USER : 0,
 		.mode = ISOLATION_BWRAP };
-	spawn = spawn_start(loop, &opts, on_exit_seen, NULL, &err);
+	spawn = isolation_spawn_start(loop, &opts, on_exit_seen, NULL, &err);
 	if (spawn == NULL)
 		fail_msg("%s", err.msg);
-	spawn_on_listening(spawn, on_listening);
+	isolation_spawn_on_listening(spawn, on_listening);
 	TURN_UNTIL(loop, is_listening || is_over);
 	assert_true(is_listening);
 	connect_to_it();
@@ -115,10 +115,10 @@ static int tear_down(void **state)
 	(void)state;
 	if (loop == NULL)
 		return 0;
-	grpc_conn_free(conn);
-	spawn_kill(spawn);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_grpc_conn_free(conn);
+	isolation_spawn_kill(spawn);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	close(secret_fd);
 	unlink(log_path);
 	pid_t pid = fork();
@@ -132,7 +132,7 @@ static int tear_down(void **state)
 
 /* ---- a job */
 
-struct job {
+struct transfer_job {
 	bool is_done;
 	struct err err;
 	struct str out;
@@ -141,7 +141,7 @@ struct job {
 
 static void on_message(void *arg, struct slice message)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	Process__V1__ExecuteResponse *answer = process__v1__execute_response__unpack(
 		NULL, message.n, (const uint8_t *)message.p);
 	assert_non_null(answer);
@@ -153,7 +153,7 @@ static void on_message(void *arg, struct slice message)
 
 static void on_done(void *arg, const struct err *err)
 {
-	struct job *job = arg;
+	struct transfer_job *job = arg;
 	job->is_done = true;
 	err_copy(&job->err, err);
 }
@@ -161,7 +161,7 @@ static void on_done(void *arg, const struct err *err)
 /* All that the script prints. */
 static const char *run(const char *script)
 {
-	static struct job job;
+	static struct transfer_job job;
 	char bash[] = "/bin/bash", c[] = "-c", *text = strdup(script);
 	char *words[] = { bash, c, text };
 	Process__V1__ProcessConfig config = PROCESS__V1__PROCESS_CONFIG__INIT;
@@ -174,14 +174,14 @@ static const char *run(const char *script)
 	process__v1__execute_request__pack(&request, bytes);
 	if (job.out.p != NULL)
 		str_deinit(&job.out);
-	job = (struct job){ .exit_code = 0 };
+	job = (struct transfer_job){ .exit_code = 0 };
 	str_init(&job.out, 1 << 20);
-	const struct grpc_call_opts opts = { .path = "/process.v1.ProcessService/Execute",
+	const struct net_grpc_call_opts opts = { .path = "/process.v1.ProcessService/Execute",
 		.message = { (const char *)bytes, n },
 		.on_message = on_message,
 		.done = on_done,
 		.arg = &job };
-	assert_non_null(grpc_start(conn, &opts, &job.err));
+	assert_non_null(net_grpc_start(conn, &opts, &job.err));
 	TURN_UNTIL(loop, job.is_done);
 	free(bytes);
 	free(text);
@@ -234,7 +234,7 @@ static void its_environment(void **state)
 	/* bubblewrap itself, which runs outside, has got none of it, nor ours */
 	char path[64];
 	size_t n = 1;
-	snprintf(path, sizeof path, "/proc/%d/environ", (int)spawn_pid(spawn));
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)isolation_spawn_pid(spawn));
 	char *text = file_read(path, 1 << 20, &n, NULL);
 	assert_int_equal(n, 0);
 	free(text);
@@ -255,7 +255,7 @@ static void its_limits(void **state)
 	JAIL_OR_SKIP();
 	check("ulimit -n; ulimit -Hn; ulimit -u; ulimit -Hu; ulimit -f; ulimit -c; ulimit -Hc",
 		"222\n222\n77\n77\n8192\n0\n0\n");
-	bool has_group = cgroup_has(spawn_cgroup(spawn), CGROUP_MEMORY);
+	bool has_group = isolation_cgroup_has(isolation_spawn_cgroup(spawn), CGROUP_MEMORY);
 	check("ulimit -d", has_group ? "unlimited\n" : "262144\n");
 	check("cat /proc/1/oom_score_adj /proc/self/oom_score_adj", "300\n800\n");
 }
@@ -363,7 +363,7 @@ static void where_it_may_write(void **state)
 static void sizes(void **state)
 {
 	JAIL_OR_SKIP();
-	if (!bwrap_has_sizes())
+	if (!isolation_bwrap_has_sizes())
 		skip();
 	check("df -k --output=size /tmp /run /dev/shm | tail -n 3 | tr -d ' '",
 		"1048576\n65536\n262144\n");
@@ -413,7 +413,7 @@ static void files_belong_to_its_user(void **state)
 	assert_int_equal(stat(dir, &st), 0);
 	assert_int_equal(st.st_uid, geteuid() == 0 ? (uid_t)HOST_USER : geteuid());
 	/* and its processes are that user's */
-	snprintf(path, sizeof path, "/proc/%d", (int)spawn_pid(spawn));
+	snprintf(path, sizeof path, "/proc/%d", (int)isolation_spawn_pid(spawn));
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(stat(log_path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -433,34 +433,35 @@ static void assert_group(const char *controller, const char *file, const char *t
 static void it_is_held_by_cgroups(void **state)
 {
 	JAIL_OR_SKIP();
-	const struct cgroup *cgroup = spawn_cgroup(spawn);
+	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(spawn);
 	if (cgroup == NULL)
 		skip();
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-		if (!cgroup_has(cgroup, (enum cgroup_controller)i))
+		if (!isolation_cgroup_has(cgroup, (enum isolation_cgroup_controller)i))
 			continue;
-		assert_true(cgroup_holds(
-			cgroup, (enum cgroup_controller)i, spawn_daemon_pid(spawn)));
-		assert_false(cgroup_holds(cgroup, (enum cgroup_controller)i, getpid()));
+		assert_true(isolation_cgroup_holds(cgroup, (enum isolation_cgroup_controller)i,
+			isolation_spawn_daemon_pid(spawn)));
+		assert_false(isolation_cgroup_holds(
+			cgroup, (enum isolation_cgroup_controller)i, getpid()));
 	}
 	assert_group("memory", "memory.limit_in_bytes", "268435456\n");
 	assert_group("pids", "pids.max", "77\n");
 	assert_group("cpu", "cpu.cfs_quota_us", "150000\n");
 	assert_group("cpu", "cpu.cfs_period_us", "100000\n");
-	assert_int_equal(cgroup_oom_kills(cgroup), 0);
+	assert_int_equal(isolation_cgroup_oom_kills(cgroup), 0);
 }
 
 /* The last one: jobs are told, all is gone. */
 static void it_ends_in_order(void **state)
 {
 	JAIL_OR_SKIP();
-	assert_true(spawn_daemon_pid(spawn) > 0);
-	assert_int_not_equal(spawn_daemon_pid(spawn), spawn_pid(spawn));
-	spawn_stop(spawn, 5000);
-	spawn_stop(spawn, 0); /* is stopping already: the grace stays */
+	assert_true(isolation_spawn_daemon_pid(spawn) > 0);
+	assert_int_not_equal(isolation_spawn_daemon_pid(spawn), isolation_spawn_pid(spawn));
+	isolation_spawn_stop(spawn, 5000);
+	isolation_spawn_stop(spawn, 0); /* is stopping already: the grace stays */
 	TURN_UNTIL(loop, is_over);
 	assert_string_equal(reason, "exited with status 0");
-	loop_run_once(loop, 0);
+	net_loop_run_once(loop, 0);
 	char path[100];
 	snprintf(path, sizeof path, "/sys/fs/cgroup/memory/sandmux/%s", uid);
 	assert_int_equal(access(path, F_OK), -1);

@@ -27,7 +27,7 @@ static void quantities(void **state)
 	(void)state;
 	static const struct {
 		uint64_t value;
-		enum limit_unit unit;
+		enum isolation_limit_unit unit;
 		const char *text;
 	} cases[] = { { 1, LIMIT_BYTES, "1" }, { 1023, LIMIT_BYTES, "1023" },
 		{ 1024, LIMIT_BYTES, "1Ki" }, { (uint64_t)10 << 30, LIMIT_BYTES, "10Gi" },
@@ -38,18 +38,20 @@ static void quantities(void **state)
 		{ 1000000, LIMIT_COUNT, "1000000" } };
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char out[LIMIT_TEXT_BYTES];
-		assert_string_equal(
-			limit_format(cases[i].value, cases[i].unit, out), cases[i].text);
+		assert_string_equal(isolation_limit_format(cases[i].value, cases[i].unit, out),
+			cases[i].text);
 	}
 }
 
 static void rows_as_json(void **state)
 {
 	(void)state;
-	struct limits limits = { .n = 0 };
-	limits_add(&limits, "memory", (uint64_t)2 << 30, LIMIT_BYTES, LIMIT_CGROUP, NULL);
-	limits_add(&limits, "cpu", 0, LIMIT_MILLI_CPU, LIMIT_NONE, "no cgroup in %s", "here");
-	cJSON *json = limits_json(&limits);
+	struct isolation_limits limits = { .n = 0 };
+	isolation_limits_add(
+		&limits, "memory", (uint64_t)2 << 30, LIMIT_BYTES, LIMIT_CGROUP, NULL);
+	isolation_limits_add(
+		&limits, "cpu", 0, LIMIT_MILLI_CPU, LIMIT_NONE, "no cgroup in %s", "here");
+	cJSON *json = isolation_limits_json(&limits);
 	char *text = cJSON_PrintUnformatted(json);
 	assert_string_equal(text,
 		"[{\"what\":\"memory\",\"value\":\"2Gi\",\"how\":\"cgroup\"},"
@@ -57,7 +59,8 @@ static void rows_as_json(void **state)
 	free(text);
 	cJSON_Delete(json);
 	for (int i = 0; i < 2 * LIMITS_MAX_ROWS; i++)
-		limits_add(&limits, "more", 1, LIMIT_COUNT, LIMIT_WATCHED, "%0500d", i);
+		isolation_limits_add(
+			&limits, "more", 1, LIMIT_COUNT, LIMIT_WATCHED, "%0500d", i);
 	assert_int_equal(limits.n, LIMITS_MAX_ROWS);
 	assert_string_equal(limits.rows[1].what, "cpu");
 	assert_int_equal(strlen(limits.rows[2].why), sizeof limits.rows[2].why - 1);
@@ -65,15 +68,15 @@ static void rows_as_json(void **state)
 
 /* ---- fake hierarchies */
 
-struct tree {
+struct views_tree {
 	char dir[64];
 	char *self;
-	struct cgroup_places places;
+	struct isolation_cgroup_places places;
 };
 
 static int set_up(void **state)
 {
-	struct tree *t = x_calloc(1, sizeof *t);
+	struct views_tree *t = x_calloc(1, sizeof *t);
 	snprintf(t->dir, sizeof t->dir, "/tmp/limits-test-XXXXXX");
 	*state = t;
 	return mkdtemp(t->dir) == NULL;
@@ -81,17 +84,17 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct tree *t = *state;
-	cgroup_places_deinit(&t->places);
+	struct views_tree *t = *state;
+	isolation_cgroup_places_deinit(&t->places);
 	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_gone = remove_tree(tmp, t->dir + strlen("/tmp/"), NULL);
+	bool is_gone = control_remove_tree(tmp, t->dir + strlen("/tmp/"), NULL);
 	close(tmp);
 	free(t->self);
 	free(t);
 	return is_gone ? 0 : 1;
 }
 
-static void put(const struct tree *t, const char *path, const char *text)
+static void put(const struct views_tree *t, const char *path, const char *text)
 {
 	char *full = x_asprintf("%s/%s", t->dir, path);
 	char *folder = x_strdup(full);
@@ -102,25 +105,27 @@ static void put(const struct tree *t, const char *path, const char *text)
 	free(full);
 }
 
-static void find(struct tree *t, const char *self)
+static void find(struct views_tree *t, const char *self)
 {
 	put(t, "self", self);
 	t->self = x_asprintf("%s/self", t->dir);
-	cgroup_places_find(&t->places, t->dir, t->self);
+	isolation_cgroup_places_find(&t->places, t->dir, t->self);
 }
 
-static void check_dir(const struct tree *t, enum cgroup_controller which, const char *path)
+static void check_dir(
+	const struct views_tree *t, enum isolation_cgroup_controller which, const char *path)
 {
 	char *full = x_asprintf("%s/%s", t->dir, path);
 	if (t->places.of[which].dir == NULL)
-		fail_msg("%s: %s", cgroup_controller_names[which], t->places.of[which].why);
+		fail_msg("%s: %s", isolation_cgroup_controller_names[which],
+			t->places.of[which].why);
 	assert_string_equal(t->places.of[which].dir, full);
 	free(full);
 }
 
 static void v1_shares_hierarchies(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	put(t, "memory/user/me/x", "");
 	put(t, "cpu/user/me/x", "");
 	put(t, "pids/x", ""); /* a container: the path is that of the host */
@@ -137,7 +142,7 @@ static void v1_shares_hierarchies(void **state)
 
 static void v2_moves_to_a_leaf(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	size_t n;
 	put(t, "cgroup.controllers", "cpu memory pids\n");
 	put(t, "a/own/cgroup.procs", "");
@@ -161,7 +166,7 @@ static void v2_moves_to_a_leaf(void **state)
 
 static void v2_at_the_root_of_all_needs_no_leaf(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	put(t, "cgroup.controllers", "cpu memory pids\n");
 	put(t, "cgroup.procs", "");
 	put(t, "cgroup.subtree_control", LISTED);
@@ -175,18 +180,19 @@ static void v2_at_the_root_of_all_needs_no_leaf(void **state)
 
 static void nothing_is_said(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	find(t, "garbage\n::\n0:\n:memory\n1:memory\n2:memory:relative\n");
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		assert_null(t->places.of[i].dir);
-		assert_non_null(strstr(t->places.of[i].why, cgroup_controller_names[i]));
+		assert_non_null(
+			strstr(t->places.of[i].why, isolation_cgroup_controller_names[i]));
 	}
 }
 
 /* A real group of version 2 that has nothing to hand down: into the leaf, and out of it again. */
 static void goes_back_if_it_is_no_use(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	static const char top[] = "/sys/fs/cgroup/unified";
 	char group[64], line[64];
 	size_t n;
@@ -197,10 +203,10 @@ static void goes_back_if_it_is_no_use(void **state)
 	pid_t pid = fork();
 	if (pid == 0) {
 		char *leaf = x_asprintf("%s/sandmux-backend", group);
-		bool ok = cgroup_put(group, "cgroup.procs", "0");
+		bool ok = isolation_cgroup_put(group, "cgroup.procs", "0");
 		find(t, line);
-		cgroup_places_deinit(&t->places);
-		cgroup_places_find(&t->places, top, t->self);
+		isolation_cgroup_places_deinit(&t->places);
+		isolation_cgroup_places_find(&t->places, top, t->self);
 		char *text = file_read("/proc/self/cgroup", 4096, &n, NULL);
 		ok = ok && t->places.of[CGROUP_MEMORY].dir == NULL &&
 		     strstr(text, line) != NULL && access(leaf, F_OK) != 0;
@@ -215,7 +221,7 @@ static void goes_back_if_it_is_no_use(void **state)
 
 static void what_a_killed_backend_left_goes(void **state)
 {
-	struct tree *t = *state;
+	struct views_tree *t = *state;
 	static const struct timespec long_ago[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
 	static const char *const names[] = { "left", "used", "new" };
 	put(t, "sandmux/left/x", "");
@@ -232,14 +238,14 @@ static void what_a_killed_backend_left_goes(void **state)
 		free(path);
 	}
 	char *dir = x_asprintf("%s/sandmux", t->dir);
-	cgroup_place_sweep(dir, 60000);
+	isolation_cgroup_place_sweep(dir, 60000);
 	for (int i = 0; i < 3; i++) {
 		char *path = x_asprintf("%s/%s", dir, names[i]);
 		assert_int_equal(access(path, F_OK) == 0, i != 0);
 		free(path);
 	}
 	free(dir);
-	cgroup_place_sweep("/nonexistent", 0);
+	isolation_cgroup_place_sweep("/nonexistent", 0);
 }
 
 int main(void)

@@ -38,13 +38,13 @@ static void put(const char *path)
 static void only_the_range_is_ours(void **state)
 {
 	(void)state;
-	assert_true(owner_is_ours(OWNER_FIRST));
-	assert_true(owner_is_ours(OWNER_LAST));
-	assert_false(owner_is_ours(0));
-	assert_false(owner_is_ours(1000));
-	assert_false(owner_is_ours(OWNER_FIRST - 1));
-	assert_false(owner_is_ours(OWNER_LAST + 1));
-	assert_false(owner_is_ours(65534));
+	assert_true(isolation_owner_is_ours(OWNER_FIRST));
+	assert_true(isolation_owner_is_ours(OWNER_LAST));
+	assert_false(isolation_owner_is_ours(0));
+	assert_false(isolation_owner_is_ours(1000));
+	assert_false(isolation_owner_is_ours(OWNER_FIRST - 1));
+	assert_false(isolation_owner_is_ours(OWNER_LAST + 1));
+	assert_false(isolation_owner_is_ours(65534));
 }
 
 /* All in it, whatever its rights; a link is handed over, what it leads to is not. */
@@ -67,7 +67,7 @@ static void a_tree_is_handed_over_and_nothing_else(void **state)
 	assert_int_equal(symlink("../outside-dir", "tree/link-dir"), 0);
 	assert_int_equal(mknod("tree/fifo", S_IFIFO | 0600, 0), 0);
 	char *path = x_asprintf("%s/tree", dir);
-	assert_true(owner_change_tree(path, uid, &err));
+	assert_true(isolation_owner_change_tree(path, uid, &err));
 	static const char *const handed[] = { "tree", "tree/closed", "tree/file", "tree/link",
 		"tree/link-dir", "tree/fifo" };
 	for (size_t i = 0; i < sizeof handed / sizeof handed[0]; i++)
@@ -96,7 +96,7 @@ static void depth_does_not_stop_it(void **state)
 		assert_int_equal(chdir("folder"), 0);
 	}
 	char *path = x_asprintf("%s/deep", dir);
-	if (!owner_change_tree(path, uid, &err))
+	if (!isolation_owner_change_tree(path, uid, &err))
 		fail_msg("%s", err.msg);
 	assert_int_equal(owner("."), uid);
 	assert_int_equal(owner(path), uid);
@@ -108,7 +108,8 @@ static void what_is_not_there_is_said(void **state)
 {
 	(void)state;
 	struct err err = { 0 };
-	assert_false(owner_change_tree("/tmp/owner-test-not-there", OWNER_FIRST, &err));
+	assert_false(
+		isolation_owner_change_tree("/tmp/owner-test-not-there", OWNER_FIRST, &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	assert_non_null(strstr(err.msg, "owner-test-not-there"));
 }
@@ -117,7 +118,7 @@ static int remove_all(void **state)
 {
 	(void)state;
 	if (chdir("/tmp") == 0 && strstr(dir, "XXXXXX") == NULL)
-		remove_tree(AT_FDCWD, dir, NULL);
+		control_remove_tree(AT_FDCWD, dir, NULL);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static void in_child(int (*fn)(void))
 		}                                                                              \
 	} while (0)
 
-static bool has_words(const struct bwrap_args *args, const char *a, const char *b)
+static bool has_words(const struct isolation_bwrap_args *args, const char *a, const char *b)
 {
 	for (size_t i = 0; i < args->n; i++)
 		if (strcmp(args->words[i], a) == 0 &&
@@ -82,9 +82,9 @@ static bool has_words(const struct bwrap_args *args, const char *a, const char *
 
 /* ---- the command line of the daemon */
 
-static struct spawn_opts opts_for(enum isolation_mode mode)
+static struct isolation_spawn_opts opts_for(enum isolation_mode mode)
 {
-	return (struct spawn_opts){ .name = "box",
+	return (struct isolation_spawn_opts){ .name = "box",
 		.workspace = dir,
 		.address = "127.77.0.3",
 		.token_sha256 = "abc",
@@ -95,13 +95,13 @@ static struct spawn_opts opts_for(enum isolation_mode mode)
 
 static void without_isolation(void **state)
 {
-	struct launch launch;
+	struct isolation_launch launch;
 	struct err err = { 0 };
-	struct spawn_opts opts = opts_for(ISOLATION_NONE);
+	struct isolation_spawn_opts opts = opts_for(ISOLATION_NONE);
 	char rest[16], grpc[16];
 	(void)state;
-	launch_init(&launch);
-	assert_true(launch_prepare(&launch, &opts, "/daemon", NULL, &err));
+	isolation_launch_init(&launch);
+	assert_true(isolation_launch_prepare(&launch, &opts, "/daemon", NULL, &err));
 	snprintf(rest, sizeof rest, "%d", launch.rest_fd);
 	snprintf(grpc, sizeof grpc, "%d", launch.grpc_fd);
 	const char *const words[] = { "/daemon", "--root-dir", dir, "--auth-token-sha256",
@@ -120,20 +120,20 @@ static void without_isolation(void **state)
 	assert_string_equal(launch.env[launch.n_env - 1], home);
 	assert_null(launch.env[launch.n_env]);
 	free(home);
-	launch_deinit(&launch);
+	isolation_launch_deinit(&launch);
 	/* nothing that was not asked for */
 	opts.token_sha256 = NULL;
-	opts.limits = (struct spawn_limits){ 0 };
-	launch_init(&launch);
-	assert_true(launch_prepare(&launch, &opts, "/daemon", NULL, &err));
+	opts.limits = (struct isolation_spawn_limits){ 0 };
+	isolation_launch_init(&launch);
+	assert_true(isolation_launch_prepare(&launch, &opts, "/daemon", NULL, &err));
 	assert_int_equal(launch.args.n, 7);
-	launch_deinit(&launch);
+	isolation_launch_deinit(&launch);
 }
 
 static void guards_of_the_daemon(void **state)
 {
 	static const struct {
-		enum spawn_guard guard;
+		enum isolation_spawn_guard guard;
 		const char *word;
 		bool only_without;
 	} rows[] = { { SPAWN_GUARD_CLOSED, "--closed", false },
@@ -145,13 +145,13 @@ static void guards_of_the_daemon(void **state)
 		{ SPAWN_GUARD_PROXY, "--grpc-fd", true } };
 	(void)state;
 	for (int guard = 0; guard <= SPAWN_GUARD_COUNT; guard++) {
-		struct launch launch;
+		struct isolation_launch launch;
 		struct err err = { 0 };
-		struct spawn_opts opts = opts_for(ISOLATION_BWRAP);
+		struct isolation_spawn_opts opts = opts_for(ISOLATION_BWRAP);
 		opts.unguarded = guard < SPAWN_GUARD_COUNT ? 1u << guard : 0;
-		launch_init(&launch);
-		if (!launch_prepare(&launch, &opts, "/bin/true", NULL, &err)) {
-			launch_deinit(&launch);
+		isolation_launch_init(&launch);
+		if (!isolation_launch_prepare(&launch, &opts, "/bin/true", NULL, &err)) {
+			isolation_launch_deinit(&launch);
 			if (err.code != ERR_LOCAL_ISOLATION)
 				fail_msg("%s", err.msg);
 			skip();
@@ -171,7 +171,7 @@ static void guards_of_the_daemon(void **state)
 		if (geteuid() == 0)
 			assert_int_equal(launch.host_uid,
 				guard == SPAWN_GUARD_HOST_USER ? 0 : OWNER_FIRST + 3);
-		launch_deinit(&launch);
+		isolation_launch_deinit(&launch);
 	}
 }
 
@@ -183,12 +183,12 @@ static void our_programs_are_found(void **state)
 	self[readlink("/proc/self/exe", self, sizeof self - 1)] = '\0';
 	slash = strrchr(self, '/');
 	*slash = '\0';
-	struct spawn_opts opts = { .daemon_path = NULL };
+	struct isolation_spawn_opts opts = { .daemon_path = NULL };
 	const char *const names[] = { "sandmux-sandboxd", "sandmux-port-proxy" };
 	for (size_t i = 0; i < COUNT(names); i++) {
 		char *wanted = x_asprintf("%s/%s", self, names[i]);
-		char *found = i == 0 ? launch_find_daemon(&opts, &err)
-				     : launch_find_proxy(&opts, &err);
+		char *found = i == 0 ? isolation_launch_find_daemon(&opts, &err)
+				     : isolation_launch_find_proxy(&opts, &err);
 		assert_string_equal(found, wanted);
 		free(found);
 		free(wanted);
@@ -199,18 +199,18 @@ static void our_programs_are_found(void **state)
 	close(open(daemon, O_WRONLY | O_CREAT | O_CLOEXEC, 0755));
 	close(open(proxy, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	opts.daemon_path = daemon;
-	char *found = launch_find_daemon(&opts, &err);
+	char *found = isolation_launch_find_daemon(&opts, &err);
 	assert_string_equal(found, daemon);
 	free(found);
-	found = launch_find_proxy(&opts, &err);
+	found = isolation_launch_find_proxy(&opts, &err);
 	assert_string_not_equal(found, proxy);
 	free(found);
 	chmod(proxy, 0755);
-	found = launch_find_proxy(&opts, &err);
+	found = isolation_launch_find_proxy(&opts, &err);
 	assert_string_equal(found, proxy);
 	free(found);
 	opts.daemon_path = "/nowhere/daemon";
-	assert_null(launch_find_daemon(&opts, &err));
+	assert_null(isolation_launch_find_daemon(&opts, &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	free(daemon);
 	free(proxy);
@@ -223,19 +223,19 @@ static void libraries_outside_the_system(void **state)
 	assert_int_equal(outside(), 7);
 	self[readlink("/proc/self/exe", self, sizeof self - 1)] = '\0';
 	for (int again = 0; again < 2; again++) {
-		char **paths = libs_outside_system(self);
+		char **paths = isolation_libs_outside_system(self);
 		assert_non_null(paths[0]);
 		assert_null(paths[1]); /* not those of /usr and /lib */
 		assert_non_null(strstr(paths[0], "/libisolation_outside.so"));
 		assert_int_equal(paths[0][0], '/');
 		assert_int_equal(access(paths[0], R_OK), 0);
-		libs_free(paths);
+		isolation_libs_free(paths);
 		/* the answer is that of the program */
-		paths = libs_outside_system(again ? "/nowhere" : "/bin/true");
+		paths = isolation_libs_outside_system(again ? "/nowhere" : "/bin/true");
 		assert_null(paths[0]);
-		libs_free(paths);
+		isolation_libs_free(paths);
 	}
-	libs_free(NULL);
+	isolation_libs_free(NULL);
 }
 
 /* ---- the fork */
@@ -267,7 +267,8 @@ static void tell(void *arg)
 	dprintf(told[1], "%s %s %s|%d %d %d|%d %d|%d %d\n", link[0], link[1], link[2],
 		sigismember(&blocked, SIGUSR2), all_default, parent_dies, getsid(0) == getpid(),
 		core.rlim_max == 0, fcntl(extra, F_GETFD), fcntl(told[1], F_GETFD));
-	if (child_pass(extra) && child_pass(-1) && fcntl(extra, F_GETFD) == 0)
+	if (isolation_child_pass(extra) && isolation_child_pass(-1) &&
+		fcntl(extra, F_GETFD) == 0)
 		execl("/bin/true", "true", (char *)NULL);
 }
 
@@ -295,10 +296,10 @@ static void a_child_begins_anew(void **state)
 		int log_fd = i == 0 ? -1 : open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 		keeps_core = i == 1;
 		assert_int_equal(pipe(told), 0);
-		const struct child_opts opts = {
+		const struct isolation_child_opts opts = {
 			.name = "it", .log_fd = log_fd, .may_dump_core = keeps_core, .run = tell
 		};
-		pid_t pid = child_start(&opts, &err);
+		pid_t pid = isolation_child_start(&opts, &err);
 		if (pid <= 0)
 			fail_msg("%s", err.msg);
 		close(told[1]);
@@ -334,10 +335,10 @@ static void a_child_that_cannot_run_says_why(void **state)
 	struct err err = { 0 };
 	int errnum = ELOOP;
 	(void)state;
-	const struct child_opts opts = {
+	const struct isolation_child_opts opts = {
 		.name = "/the/name", .log_fd = -1, .run = fail_with, .arg = &errnum
 	};
-	assert_int_equal(child_start(&opts, &err), 0);
+	assert_int_equal(isolation_child_start(&opts, &err), 0);
 	assert_non_null(strstr(err.msg, "cannot run /the/name"));
 	assert_non_null(strstr(err.msg, strerror(ELOOP)));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* reaped */
@@ -350,14 +351,14 @@ static int check_become(void)
 	int signal_number = 0;
 	uid_t r, e, s;
 	gid_t rg, eg, sg;
-	WANT(child_become(0) && geteuid() == 0, 1);
-	WANT(child_become(uid), 2);
+	WANT(isolation_child_become(0) && geteuid() == 0, 1);
+	WANT(isolation_child_become(uid), 2);
 	WANT(getresuid(&r, &e, &s) == 0 && r == uid && e == uid && s == uid, 3);
 	WANT(getresgid(&rg, &eg, &sg) == 0 && rg == uid && eg == uid && sg == uid, 4);
 	WANT(getgroups(0, NULL) == 0, 5);
 	WANT(prctl(PR_GET_PDEATHSIG, &signal_number) == 0 && signal_number == SIGKILL, 6);
 	WANT(setresuid(0, 0, 0) != 0, 7);
-	WANT(!child_become(uid + 1), 8);
+	WANT(!isolation_child_become(uid + 1), 8);
 	return 0;
 }
 
@@ -373,7 +374,7 @@ static void becoming_another_user(void **state)
 
 static int check_stage(void)
 {
-	struct stage stage = { 0 };
+	struct isolation_stage stage = { 0 };
 	struct stat here, there;
 	char file[100], folder[100], run_file[] = "/run/parts-test-file";
 	snprintf(file, sizeof file, "%s/file", dir);
@@ -384,11 +385,11 @@ static int check_stage(void)
 	const char *const from[] = { file, folder, run_file };
 	const char *to[COUNT(from)];
 	for (size_t i = 0; i < COUNT(from); i++)
-		to[i] = stage_add(&stage, from[i]);
-	WANT(stage_add(&stage, folder) == to[1] && stage.n == COUNT(from), 1);
+		to[i] = isolation_stage_add(&stage, from[i]);
+	WANT(isolation_stage_add(&stage, folder) == to[1] && stage.n == COUNT(from), 1);
 	WANT(strcmp(to[0], "/run/0") == 0 && strcmp(to[2], "/run/2") == 0, 2);
 	umask(077);
-	WANT(stage_enter(&stage), 3);
+	WANT(isolation_stage_enter(&stage), 3);
 	WANT(umask(0) == 077, 4);
 	WANT(stat(run_file, &here) != 0 && errno == ENOENT, 5); /* hidden, but held */
 	for (size_t i = 0; i < 2; i++) {
@@ -398,30 +399,30 @@ static int check_stage(void)
 	}
 	WANT(stat(to[2], &there) == 0 && (there.st_mode & 0777) == 0600, 9);
 	WANT(stat("/run", &there) == 0 && (there.st_mode & 07777) == 0755, 10);
-	stage_deinit(&stage);
-	stage_add(&stage, "/nowhere/at/all");
-	WANT(!stage_enter(&stage) && errno == ENOENT, 11);
-	stage_deinit(&stage);
+	isolation_stage_deinit(&stage);
+	isolation_stage_add(&stage, "/nowhere/at/all");
+	WANT(!isolation_stage_enter(&stage) && errno == ENOENT, 11);
+	isolation_stage_deinit(&stage);
 	return 0;
 }
 
 static int check_full_stage(void)
 {
 	enum { MOST = 64 };
-	struct stage stage = { 0 };
+	struct isolation_stage stage = { 0 };
 	for (int i = 0; i <= MOST; i++) {
 		char path[100];
 		snprintf(path, sizeof path, "%s/%d", dir, i);
 		close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-		stage_add(&stage, path);
+		isolation_stage_add(&stage, path);
 	}
-	WANT(!stage_enter(&stage) && errno == E2BIG, 1);
+	WANT(!isolation_stage_enter(&stage) && errno == E2BIG, 1);
 	free(stage.entries[MOST].from);
 	free(stage.entries[MOST].to);
 	stage.n--;
-	WANT(stage_enter(&stage), 2);
+	WANT(isolation_stage_enter(&stage), 2);
 	WANT(access("/run/63", F_OK) == 0, 3);
-	stage_deinit(&stage);
+	isolation_stage_deinit(&stage);
 	return 0;
 }
 

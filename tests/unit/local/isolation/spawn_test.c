@@ -28,8 +28,8 @@
 static char address[16]; /* of this run alone, as every sandbox has one of its own */
 
 struct test {
-	struct loop *loop;
-	struct spawn *spawn;
+	struct net_loop *loop;
+	struct isolation_spawn *spawn;
 	char dir[64], uid[32];
 	bool is_over, is_listening;
 	int status;
@@ -54,9 +54,9 @@ static void on_listening(void *arg)
 static bool run_until_listening(struct test *t)
 {
 	int64_t end = clock_mono_ms() + 60000;
-	spawn_on_listening(t->spawn, on_listening);
+	isolation_spawn_on_listening(t->spawn, on_listening);
 	while (!t->is_listening && !t->is_over && clock_mono_ms() < end)
-		loop_run_once(t->loop, 50);
+		net_loop_run_once(t->loop, 50);
 	return t->is_listening;
 }
 
@@ -64,13 +64,13 @@ static void run_until_over(struct test *t, int64_t ms)
 {
 	int64_t end = clock_mono_ms() + ms;
 	while (!t->is_over && clock_mono_ms() < end)
-		loop_run_once(t->loop, 50);
+		net_loop_run_once(t->loop, 50);
 }
 
 static int set_up(void **state)
 {
 	struct test *t = calloc(1, sizeof *t);
-	t->loop = loop_new(NULL);
+	t->loop = net_loop_new(NULL);
 	snprintf(t->dir, sizeof t->dir, "/tmp/spawn-test-XXXXXX");
 	snprintf(address, sizeof address, "127.77.%d.%d", (int)getpid() >> 8 & 255,
 		((int)getpid() & 127) + 1);
@@ -91,8 +91,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int tear_down(void **state)
 {
 	struct test *t = *state;
-	spawn_kill(t->spawn);
-	loop_free(t->loop);
+	isolation_spawn_kill(t->spawn);
+	net_loop_free(t->loop);
 	int rc = nftw(t->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(t);
 	return rc;
@@ -100,9 +100,9 @@ static int tear_down(void **state)
 
 static char uid[40]; /* names the cgroup; another run may be under way */
 
-static struct spawn_opts opts_for(struct test *t, enum isolation_mode mode)
+static struct isolation_spawn_opts opts_for(struct test *t, enum isolation_mode mode)
 {
-	return (struct spawn_opts){ .name = "box-1",
+	return (struct isolation_spawn_opts){ .name = "box-1",
 		.uid = t->uid,
 		.workspace = t->dir,
 		.address = address,
@@ -133,18 +133,18 @@ static void ask(uint16_t port, const char *request, char *answer, size_t size)
 static void check_serves(struct test *t, enum isolation_mode mode)
 {
 	struct err err = { 0 };
-	struct spawn_opts opts = opts_for(t, mode);
+	struct isolation_spawn_opts opts = opts_for(t, mode);
 	char answer[4096];
-	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	t->spawn = isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err);
 	if (t->spawn == NULL)
 		fail_msg("%s", err.msg);
 	if (mode == ISOLATION_BWRAP)
 		assert_true(run_until_listening(t));
-	ask(spawn_rest_port(t->spawn),
+	ask(isolation_spawn_rest_port(t->spawn),
 		"GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", answer,
 		sizeof answer);
 	assert_non_null(strstr(answer, "200 OK"));
-	ask(spawn_rest_port(t->spawn),
+	ask(isolation_spawn_rest_port(t->spawn),
 		"PUT /v1/files/a/b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
 		"Content-Length: 5\r\n\r\nhello",
 		answer, sizeof answer);
@@ -156,7 +156,7 @@ static void check_serves(struct test *t, enum isolation_mode mode)
 	assert_int_equal(read(fd, content, sizeof content - 1), 5);
 	close(fd);
 	assert_string_equal(content, "hello");
-	spawn_stop(t->spawn, 5000);
+	isolation_spawn_stop(t->spawn, 5000);
 	run_until_over(t, 20000);
 	assert_true(t->is_over);
 	assert_string_equal(t->reason, "exited with status 0");
@@ -190,10 +190,10 @@ static void kill_ends_the_daemon_at_once(void **state)
 	struct test *t = *state;
 	if (!can_isolate())
 		skip();
-	struct spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
-	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
+	struct isolation_spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
+	t->spawn = isolation_spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
 	assert_non_null(t->spawn);
-	kill(spawn_pid(t->spawn), SIGKILL);
+	kill(isolation_spawn_pid(t->spawn), SIGKILL);
 	run_until_over(t, 20000);
 	assert_true(t->is_over);
 	assert_string_equal(t->reason, "killed by signal 9 (Killed)");
@@ -218,12 +218,12 @@ static void check_dies_with_parent(struct test *t, enum isolation_mode mode)
 	pid_t pid = fork();
 	if (pid ==
 		0) { /* nothing is asserted here: who fails would go on as a second run of the tests */
-		struct spawn_opts opts = opts_for(t, mode);
-		t->loop = loop_new(NULL);
-		t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
+		struct isolation_spawn_opts opts = opts_for(t, mode);
+		t->loop = net_loop_new(NULL);
+		t->spawn = isolation_spawn_start(t->loop, &opts, on_exit_seen, t, NULL);
 		if (t->spawn == NULL || (mode == ISOLATION_BWRAP && !run_until_listening(t)))
 			_exit(1);
-		port = spawn_rest_port(t->spawn);
+		port = isolation_spawn_rest_port(t->spawn);
 		if (write(fds[1], &port, sizeof port) != (ssize_t)sizeof port)
 			_exit(1);
 		pause();
@@ -252,16 +252,17 @@ static void grace_ends_with_the_daemon(void **state)
 	if (pid == 0) {
 		siginfo_t info;
 		setpgid(0, 0);
-		struct loop *loop = loop_new(NULL);
-		struct spawn_opts opts = opts_for(t, ISOLATION_NONE);
-		struct spawn *spawn = spawn_start(loop, &opts, on_exit_seen, t, NULL);
+		struct net_loop *loop = net_loop_new(NULL);
+		struct isolation_spawn_opts opts = opts_for(t, ISOLATION_NONE);
+		struct isolation_spawn *spawn =
+			isolation_spawn_start(loop, &opts, on_exit_seen, t, NULL);
 		if (spawn == NULL)
 			_exit(2);
-		kill(spawn_pid(spawn), SIGKILL);
-		waitid(P_PID, (id_t)spawn_pid(spawn), &info, WEXITED | WNOWAIT);
-		spawn_stop(spawn, 0);
+		kill(isolation_spawn_pid(spawn), SIGKILL);
+		waitid(P_PID, (id_t)isolation_spawn_pid(spawn), &info, WEXITED | WNOWAIT);
+		isolation_spawn_stop(spawn, 0);
 		usleep(20000);
-		loop_run_once(loop, 50);
+		net_loop_run_once(loop, 50);
 		_exit(t->is_over ? 0 : 3);
 	}
 	waitpid(pid, &status, 0);
@@ -284,14 +285,14 @@ static void refuses_to_be_root_on_the_host(void **state)
 {
 	struct test *t = *state;
 	struct err err = { 0 };
-	struct spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
+	struct isolation_spawn_opts opts = opts_for(t, ISOLATION_BWRAP);
 	if (geteuid() != 0)
 		skip();
 	opts.host_uid = 0;
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 	opts.host_uid = 1000; /* somebody's */
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 }
 
@@ -299,24 +300,24 @@ static void refuses_what_cannot_work(void **state)
 {
 	struct test *t = *state;
 	struct err err = { 0 };
-	struct spawn_opts opts = opts_for(t, ISOLATION_NONE);
+	struct isolation_spawn_opts opts = opts_for(t, ISOLATION_NONE);
 	opts.address = "192.168.0.1";
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 	opts = opts_for(t, ISOLATION_NONE);
 	opts.workspace = "/tmp/spawn-test-not-there";
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	opts = opts_for(t, ISOLATION_NONE);
 	opts.daemon_path = "/nonexistent/sandboxd";
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	/* an address that is taken */
 	opts = opts_for(t, ISOLATION_NONE);
-	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	t->spawn = isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err);
 	assert_non_null(t->spawn);
-	opts.rest_port = spawn_rest_port(t->spawn);
-	assert_null(spawn_start(t->loop, &opts, on_exit_seen, t, &err));
+	opts.rest_port = isolation_spawn_rest_port(t->spawn);
+	assert_null(isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err));
 	assert_non_null(strstr(err.msg, "in use"));
 }
 
@@ -334,9 +335,9 @@ static void modes_have_names(void **state)
 static void start_in(struct test *t, enum isolation_mode mode, uint64_t memory_bytes)
 {
 	struct err err = { 0 };
-	struct spawn_opts opts = opts_for(t, mode);
+	struct isolation_spawn_opts opts = opts_for(t, mode);
 	opts.limits.memory_bytes = memory_bytes;
-	t->spawn = spawn_start(t->loop, &opts, on_exit_seen, t, &err);
+	t->spawn = isolation_spawn_start(t->loop, &opts, on_exit_seen, t, &err);
 	if (t->spawn == NULL)
 		fail_msg("%s", err.msg);
 }
@@ -395,16 +396,16 @@ static void a_daemon_that_does_not_listen_is_killed(void **state)
 		if (modes[i] == ISOLATION_BWRAP)
 			run_until_listening(t);
 		char answer[512]; /* once it serves, the signal is held back */
-		ask(spawn_rest_port(t->spawn), "GET /v1/health HTTP/1.0\r\n\r\n", answer,
-			sizeof answer);
-		assert_int_equal(kill(spawn_daemon_pid(t->spawn), SIGSTOP), 0);
+		ask(isolation_spawn_rest_port(t->spawn), "GET /v1/health HTTP/1.0\r\n\r\n",
+			answer, sizeof answer);
+		assert_int_equal(kill(isolation_spawn_daemon_pid(t->spawn), SIGSTOP), 0);
 		int64_t began_ms = clock_mono_ms();
-		spawn_stop(t->spawn, 300);
+		isolation_spawn_stop(t->spawn, 300);
 		run_until_over(t, 8000);
 		assert_true(t->is_over);
 		assert_string_equal(t->reason, "killed by signal 9 (Killed)");
 		assert_in_range(clock_mono_ms() - began_ms, 300, 7000);
-		loop_run_once(t->loop, 0);
+		net_loop_run_once(t->loop, 0);
 	}
 }
 
@@ -415,12 +416,12 @@ static void out_of_memory_is_a_reason(void **state)
 	struct test *t = *state;
 	int status;
 	start_in(t, ISOLATION_NONE, LIMIT);
-	const struct cgroup *cgroup = spawn_cgroup(t->spawn);
-	if (!cgroup_has(cgroup, CGROUP_MEMORY))
+	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(t->spawn);
+	if (!isolation_cgroup_has(cgroup, CGROUP_MEMORY))
 		skip();
 	pid_t pid = fork();
 	if (pid == 0) {
-		cgroup_join(cgroup);
+		isolation_cgroup_join(cgroup);
 		char *bytes = malloc(MUCH);
 		for (size_t i = 0; bytes != NULL && i < MUCH; i += 4096)
 			((volatile char *)bytes)[i] = 1;
@@ -428,7 +429,7 @@ static void out_of_memory_is_a_reason(void **state)
 	}
 	waitpid(pid, &status, 0);
 	assert_true(WIFSIGNALED(status));
-	kill(spawn_pid(t->spawn), SIGKILL);
+	kill(isolation_spawn_pid(t->spawn), SIGKILL);
 	run_until_over(t, 8000);
 	assert_string_equal(t->reason, "out of memory (memory limit reached)");
 }
@@ -437,9 +438,10 @@ static void the_reason_of_an_end(void **state)
 {
 	struct test *t = *state;
 	start_in(t, ISOLATION_NONE, 0);
-	assert_int_equal(spawn_pid(t->spawn), spawn_daemon_pid(t->spawn));
-	assert_int_not_equal(spawn_rest_port(t->spawn), spawn_grpc_port(t->spawn));
-	kill(spawn_pid(t->spawn), SIGABRT);
+	assert_int_equal(isolation_spawn_pid(t->spawn), isolation_spawn_daemon_pid(t->spawn));
+	assert_int_not_equal(
+		isolation_spawn_rest_port(t->spawn), isolation_spawn_grpc_port(t->spawn));
+	kill(isolation_spawn_pid(t->spawn), SIGABRT);
 	run_until_over(t, 8000);
 	assert_string_equal(t->reason, "killed by signal 6 (Aborted)");
 	assert_true(WIFSIGNALED(t->status) && WTERMSIG(t->status) == SIGABRT);
@@ -453,7 +455,8 @@ static void guards_have_names(void **state)
 	(void)state;
 	assert_int_equal(sizeof names / sizeof names[0], SPAWN_GUARD_COUNT);
 	for (int i = 0; i < SPAWN_GUARD_COUNT; i++)
-		assert_string_equal(spawn_guard_name((enum spawn_guard)i), names[i]);
+		assert_string_equal(
+			isolation_spawn_guard_name((enum isolation_spawn_guard)i), names[i]);
 }
 
 int main(void)

@@ -45,7 +45,7 @@ static int load_table(void **state)
 {
 	struct err err;
 	(void)state;
-	int fd = syscall_filter_fd(&err);
+	int fd = isolation_syscall_filter_fd(&err);
 	ssize_t n = fd >= 0 ? read(fd, filter, sizeof filter) : -1;
 	close(fd);
 	if (n <= 0 || n % (ssize_t)sizeof *filter != 0)
@@ -119,14 +119,14 @@ static int ask_filtered(const struct call *call)
 }
 
 /* Arguments that the row names; all others are nonsense to the kernel. */
-static struct call matching(const struct syscall_row *row, long number, bool is_i386)
+static struct call matching(const struct isolation_syscall_row *row, long number, bool is_i386)
 {
 	struct call call = { .number = number, .is_i386 = is_i386 };
 	bool has_conditions = row->conditions[0].test != SYSCALL_TEST_NONE;
 	for (int i = 0; i < ARGS; i++)
 		call.args[i] = has_conditions ? 0 : ~0ul;
 	for (int i = 0; i < SYSCALL_CONDITIONS; i++) {
-		const struct syscall_condition *condition = &row->conditions[i];
+		const struct isolation_syscall_condition *condition = &row->conditions[i];
 		unsigned long *arg = &call.args[condition->arg];
 		switch (condition->test) {
 		case SYSCALL_TEST_EQUALS:
@@ -146,9 +146,10 @@ static struct call matching(const struct syscall_row *row, long number, bool is_
 	return call;
 }
 
-static void refuses(const struct syscall_row *row, const struct call *call, size_t *told_apart)
+static void refuses(
+	const struct isolation_syscall_row *row, const struct call *call, size_t *told_apart)
 {
-	int wanted = syscall_answer_errno(row->answer), answer = ask_filtered(call);
+	int wanted = isolation_syscall_answer_errno(row->answer), answer = ask_filtered(call);
 	if (answer != wanted)
 		fail_msg("%s (%s)%s: errno %d, not %d", row->name, row->group,
 			call->is_i386 ? ", 32 bits" : "", answer, wanted);
@@ -160,8 +161,8 @@ static void every_row_is_refused(void **state)
 {
 	size_t tried = 0, told_apart = 0;
 	(void)state;
-	for (size_t i = 0; i < syscall_rows_n; i++) {
-		const struct syscall_row *row = &syscall_rows[i];
+	for (size_t i = 0; i < isolation_syscall_rows_n; i++) {
+		const struct isolation_syscall_row *row = &isolation_syscall_rows[i];
 		if (row->number < 0)
 			continue; /* not on this machine */
 		struct call call = matching(row, row->number, false);
@@ -183,8 +184,8 @@ static void every_row_is_refused_in_32_bits(void **state)
 	size_t tried = 0, told_apart = 0;
 	if (ask(&getpid32, false) != 0)
 		skip(); /* this kernel runs no 32-bit programs */
-	for (size_t i = 0; i < syscall_rows_n; i++) {
-		const struct syscall_row *row = &syscall_rows[i];
+	for (size_t i = 0; i < isolation_syscall_rows_n; i++) {
+		const struct isolation_syscall_row *row = &isolation_syscall_rows[i];
 		int number = seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, row->name);
 		if (number < 0)
 			continue;
@@ -219,15 +220,16 @@ static void high_bits_do_not_help(void **state)
 {
 	(void)state;
 #if __SIZEOF_LONG__ == 8
-	for (size_t i = 0; i < syscall_rows_n; i++) {
-		const struct syscall_row *row = &syscall_rows[i];
-		enum syscall_test test = row->conditions[0].test;
+	for (size_t i = 0; i < isolation_syscall_rows_n; i++) {
+		const struct isolation_syscall_row *row = &isolation_syscall_rows[i];
+		enum isolation_syscall_test test = row->conditions[0].test;
 		if (row->number < 0 ||
 			(test != SYSCALL_TEST_EQUALS && test != SYSCALL_TEST_BIT))
 			continue;
 		struct call call = matching(row, row->number, false);
 		call.args[row->conditions[0].arg] |= 0xabcdul << 32;
-		assert_int_equal(ask_filtered(&call), syscall_answer_errno(row->answer));
+		assert_int_equal(
+			ask_filtered(&call), isolation_syscall_answer_errno(row->answer));
 	}
 #endif
 }
@@ -294,7 +296,8 @@ static void of_all_personalities_the_usual_are_left(void **state)
 static void each_descriptor_is_read_from_its_start(void **state)
 {
 	(void)state;
-	int first = syscall_filter_fd(NULL), second = syscall_filter_fd(NULL);
+	int first = isolation_syscall_filter_fd(NULL),
+	    second = isolation_syscall_filter_fd(NULL);
 	struct sock_filter one;
 	assert_int_equal(read(first, &one, sizeof one), sizeof one);
 	assert_int_equal(read(second, &one, sizeof one), sizeof one);

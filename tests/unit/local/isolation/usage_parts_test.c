@@ -28,24 +28,24 @@ enum { MIB = 1 << 20, NOBODY = 65534 };
 static void each_file_is_seen_once(void **state)
 {
 	enum { MANY = 3000 };
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	(void)state;
 	for (uint64_t i = 1; i <= MANY; i++) {
-		assert_true(seen_add(&seen, 1, i));
-		assert_true(seen_add(&seen, 2, i)); /* of another device */
+		assert_true(isolation_seen_add(&seen, 1, i));
+		assert_true(isolation_seen_add(&seen, 2, i)); /* of another device */
 	}
 	assert_int_equal(seen.n, 2 * MANY);
 	assert_true(seen.capacity >= 4 * MANY && seen.capacity <= 16 * MANY);
 	for (uint64_t i = 1; i <= MANY; i++) {
-		assert_false(seen_add(&seen, 1, i));
-		assert_false(seen_add(&seen, 2, i));
+		assert_false(isolation_seen_add(&seen, 1, i));
+		assert_false(isolation_seen_add(&seen, 2, i));
 	}
 	assert_int_equal(seen.n, 2 * MANY);
 	/* no inode, nothing to remember */
-	assert_true(seen_add(&seen, 1, 0));
-	assert_true(seen_add(&seen, 1, 0));
+	assert_true(isolation_seen_add(&seen, 1, 0));
+	assert_true(isolation_seen_add(&seen, 1, 0));
 	assert_int_equal(seen.n, 2 * MANY);
-	seen_deinit(&seen);
+	isolation_seen_deinit(&seen);
 	assert_null(seen.slots);
 	assert_int_equal(seen.n + seen.capacity, 0);
 }
@@ -65,17 +65,18 @@ static void put(const char *path, size_t n)
 	free(bytes);
 }
 
-static struct usage tree_of(const char *path, uint64_t max_inodes)
+static struct isolation_usage tree_of(const char *path, uint64_t max_inodes)
 {
-	struct usage usage = { 0 };
-	struct seen seen = { 0 };
+	struct isolation_usage usage = { 0 };
+	struct isolation_seen seen = { 0 };
 	struct stat st;
-	const struct usage_where where = { .workspace = path, .max_inodes = max_inodes };
+	const struct isolation_usage_where where = { .workspace = path,
+		.max_inodes = max_inodes };
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(fstat(fd, &st), 0);
-	usage_tree(fd, st.st_dev, &where, &seen, &usage);
+	isolation_usage_tree(fd, st.st_dev, &where, &seen, &usage);
 	close(fd);
-	seen_deinit(&seen);
+	isolation_seen_deinit(&seen);
 	return usage;
 }
 
@@ -103,7 +104,7 @@ static void a_tree_is_counted_to_the_block(void **state)
 	assert_int_equal(link("once", "twice"), 0);
 	assert_int_equal(link("once", "d/thrice"), 0);
 	assert_int_equal(symlink("/usr", "link"), 0);
-	struct usage usage = tree_of(".", 0);
+	struct isolation_usage usage = tree_of(".", 0);
 	assert_int_equal(usage.inodes, COUNT(counted));
 	assert_int_equal(usage.bytes, blocks_of(counted, COUNT(counted)));
 	assert_int_equal(usage.closed_folders, 0);
@@ -134,7 +135,7 @@ static int look_at_closed(void)
 {
 	if (geteuid() == 0 && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0))
 		return 77;
-	struct usage usage = tree_of("closed", 0);
+	struct isolation_usage usage = tree_of("closed", 0);
 	return usage.closed_folders == 2 && usage.inodes == 3 && !usage.is_too_deep ? 0 : 1;
 }
 
@@ -158,7 +159,7 @@ static int look_with_few_files(void)
 	const struct rlimit few = { FILES, FILES };
 	if (setrlimit(RLIMIT_NOFILE, &few) != 0)
 		return 77;
-	struct usage usage = tree_of("deep", 0);
+	struct isolation_usage usage = tree_of("deep", 0);
 	/* as deep as there are descriptors for it, with some to spare */
 	return usage.is_too_deep && usage.inodes == FILES - SPARE + 1 ? 0 : 1;
 }
@@ -175,7 +176,7 @@ static void depth_is_bounded_by_descriptors(void **state)
 		assert_int_equal(chdir("d"), 0);
 	}
 	assert_int_equal(chdir(dir), 0);
-	struct usage usage = tree_of("deep", 0);
+	struct isolation_usage usage = tree_of("deep", 0);
 	assert_false(usage.is_too_deep);
 	assert_int_equal(usage.inodes, DEPTH);
 	in_child(look_with_few_files);
@@ -227,25 +228,25 @@ static int have_a_child(void)
 
 static void all_that_descend_from_the_first(void **state)
 {
-	struct usage_procs procs;
-	struct usage_where where = { .daemon = 0 };
+	struct isolation_usage_procs procs;
+	struct isolation_usage_where where = { .daemon = 0 };
 	(void)state;
-	usage_procs_find(&where, &procs);
+	isolation_usage_procs_find(&where, &procs);
 	assert_int_equal(procs.n, 0);
-	usage_procs_deinit(&procs);
+	isolation_usage_procs_deinit(&procs);
 	assert_int_equal(pipe2(go_pipe, O_CLOEXEC), 0);
 	pid_t pid = start(have_a_child), other = start(have_a_child);
 	assert_int_equal(read(go_pipe[0], &grandchild, sizeof grandchild), sizeof grandchild);
 	where.daemon = pid;
-	usage_procs_find(&where, &procs);
+	isolation_usage_procs_find(&where, &procs);
 	assert_int_equal(procs.n, 2);
 	assert_true(procs.pids[0] == pid || procs.pids[1] == pid);
 	assert_true(procs.pids[0] == grandchild || procs.pids[1] == grandchild);
-	usage_procs_deinit(&procs);
+	isolation_usage_procs_deinit(&procs);
 	where.daemon = getpid();
-	usage_procs_find(&where, &procs);
+	isolation_usage_procs_find(&where, &procs);
 	assert_int_equal(procs.n, 5);
-	usage_procs_deinit(&procs);
+	isolation_usage_procs_deinit(&procs);
 	end(pid);
 	end(other);
 	close(go_pipe[0]);
@@ -283,40 +284,40 @@ static int hold_much(void)
 
 static void memory_of_a_process(void **state)
 {
-	struct usage_procs procs, plain;
-	struct usage usage = { 0 };
-	struct seen seen = { 0 };
+	struct isolation_usage_procs procs, plain;
+	struct isolation_usage usage = { 0 };
+	struct isolation_seen seen = { 0 };
 	struct stat st;
 	(void)state;
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(stat(".", &st), 0);
 	pid_t pid = start(hold_much);
-	const struct usage_where where = { .daemon = pid };
-	usage_procs_find(&where, &procs);
+	const struct isolation_usage_where where = { .daemon = pid };
+	isolation_usage_procs_find(&where, &procs);
 	assert_int_equal(procs.n, 1);
-	usage_memory(&procs, true);
+	isolation_usage_memory(&procs, true);
 	/* exact: what it shares with us counts in part */
 	assert_in_range(procs.anon_bytes, 20 * MIB, 60 * MIB);
 	assert_in_range(procs.shared_bytes, 12 * MIB, 14 * MIB);
 	plain = procs;
-	usage_memory(&plain, false);
+	isolation_usage_memory(&plain, false);
 	assert_true(plain.anon_bytes >= procs.anon_bytes);
 	assert_in_range(plain.anon_bytes, 20 * MIB, 200 * MIB);
 	assert_in_range(plain.shared_bytes, 12 * MIB, 14 * MIB);
 	/* asked again it is not added */
-	usage_memory(&plain, false);
+	isolation_usage_memory(&plain, false);
 	assert_in_range(plain.shared_bytes, 12 * MIB, 14 * MIB);
-	usage_deleted(&where, st.st_dev, &procs, &seen, &usage);
+	isolation_usage_deleted(&where, st.st_dev, &procs, &seen, &usage);
 	assert_in_range(usage.deleted_bytes, 3 * MIB, 3 * MIB + 65536);
 	assert_int_equal(usage.bytes, usage.deleted_bytes);
 	assert_int_equal(usage.inodes, 1);
 	assert_in_range(procs.held_bytes, 6 * MIB, 6 * MIB + 65536);
 	/* what was seen is not counted again */
-	usage_deleted(&where, st.st_dev, &procs, &seen, &usage);
+	isolation_usage_deleted(&where, st.st_dev, &procs, &seen, &usage);
 	assert_int_equal(usage.inodes, 1);
 	end(pid);
-	seen_deinit(&seen);
-	usage_procs_deinit(&procs);
+	isolation_seen_deinit(&seen);
+	isolation_usage_procs_deinit(&procs);
 }
 
 static void memory_of_the_machine(void **state)
@@ -335,7 +336,7 @@ static void memory_of_the_machine(void **state)
 			most += value * 1024;
 	}
 	fclose(f);
-	uint64_t is = usage_available_memory();
+	uint64_t is = isolation_usage_available_memory();
 	assert_true(is > 0 && is <= most);
 	/* others come and go in between */
 	assert_true(is > sum / 2 && is / 2 < sum);
@@ -345,13 +346,13 @@ static void segments_of_system_v(void **state)
 {
 	enum { SEGMENT = 4 * MIB };
 	(void)state;
-	uint64_t before = usage_sysv_bytes();
+	uint64_t before = isolation_usage_sysv_bytes();
 	int id = shmget(IPC_PRIVATE, SEGMENT, IPC_CREAT | 0600);
 	if (id < 0)
 		skip();
 	char *at = shmat(id, NULL, 0);
 	memset(at, 1, SEGMENT);
-	uint64_t after = usage_sysv_bytes();
+	uint64_t after = isolation_usage_sysv_bytes();
 	shmdt(at);
 	shmctl(id, IPC_RMID, NULL);
 	assert_in_range(after - before, SEGMENT, SEGMENT + MIB);
@@ -359,41 +360,41 @@ static void segments_of_system_v(void **state)
 
 static int look_at_mounts(void)
 {
-	struct usage usage = { 0 };
-	struct usage_where where = { .daemon = getpid(), .is_isolated = true };
+	struct isolation_usage usage = { 0 };
+	struct isolation_usage_where where = { .daemon = getpid(), .is_isolated = true };
 	if (unshare(CLONE_NEWNS) != 0 ||
 		mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount("none", "/run", "tmpfs", 0, "size=8m,nr_inodes=100") != 0 ||
 		mount("none", "/tmp", "tmpfs", 0, "size=4m") != 0)
 		return 77;
 	put("/run/file", 2 * MIB);
-	usage_mounts(&where, &usage);
-	const struct usage_mount *run = &usage.mounts[USAGE_RUN],
-				 *tmp = &usage.mounts[USAGE_TMP];
+	isolation_usage_mounts(&where, &usage);
+	const struct isolation_usage_mount *run = &usage.mounts[USAGE_RUN],
+					   *tmp = &usage.mounts[USAGE_TMP];
 	if (run->size_bytes != 8 * MIB || run->used_bytes != 2 * MIB || run->inodes != 2)
 		return 1;
 	if (tmp->size_bytes != 4 * MIB || tmp->used_bytes != 0 || tmp->inodes != 1)
 		return 2;
 	/* held there, it is counted there */
-	struct usage_procs procs = { 0 };
-	struct seen seen = { 0 };
+	struct isolation_usage_procs procs = { 0 };
+	struct isolation_seen seen = { 0 };
 	int fd = open("/run/file", O_RDONLY | O_CLOEXEC);
 	unlink("/run/file");
-	usage_procs_find(&where, &procs);
-	usage_deleted(&where, 0, &procs, &seen, &usage);
+	isolation_usage_procs_find(&where, &procs);
+	isolation_usage_deleted(&where, 0, &procs, &seen, &usage);
 	if (fd < 0 || procs.held_bytes != 0 || usage.bytes != 0)
 		return 3;
 	/* with no mounts of its own it is memory like other */
 	where.is_isolated = false;
-	seen_deinit(&seen);
-	usage_deleted(&where, 0, &procs, &seen, &usage);
+	isolation_seen_deinit(&seen);
+	isolation_usage_deleted(&where, 0, &procs, &seen, &usage);
 	if (procs.held_bytes != 2 * MIB)
 		return 4;
-	usage = (struct usage){ 0 };
-	usage_mounts(&where, &usage);
+	usage = (struct isolation_usage){ 0 };
+	isolation_usage_mounts(&where, &usage);
 	where.is_isolated = true;
 	where.daemon = 0;
-	usage_mounts(&where, &usage);
+	isolation_usage_mounts(&where, &usage);
 	return usage.mounts[USAGE_RUN].size_bytes == 0 ? 0 : 5;
 }
 

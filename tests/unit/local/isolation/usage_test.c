@@ -32,7 +32,7 @@ enum { KIB = 1024, MIB = 1 << 20, NOBODY = 65534 };
 struct test {
 	char dir[64];
 	int fd; /* of it */
-	struct usage usage;
+	struct isolation_usage usage;
 	bool is_over, has_failed;
 };
 
@@ -53,13 +53,13 @@ static int tear_down(void **state)
 	struct test *t = *state;
 	close(t->fd);
 	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_gone = remove_tree(tmp, t->dir + strlen("/tmp/"), NULL);
+	bool is_gone = control_remove_tree(tmp, t->dir + strlen("/tmp/"), NULL);
 	close(tmp);
 	free(t);
 	return is_gone ? 0 : 1;
 }
 
-static void on_usage(void *arg, const struct usage *usage, const struct err *err)
+static void on_usage(void *arg, const struct isolation_usage *usage, const struct err *err)
 {
 	struct test *t = arg;
 	t->is_over = true;
@@ -68,25 +68,26 @@ static void on_usage(void *arg, const struct usage *usage, const struct err *err
 		t->usage = *usage;
 }
 
-static void look_with(struct test *t, unsigned what, struct usage_where where)
+static void look_with(struct test *t, unsigned what, struct isolation_usage_where where)
 {
-	struct loop *loop = loop_new(NULL);
+	struct net_loop *loop = net_loop_new(NULL);
 	char path[128];
 	snprintf(path, sizeof path, "%s/w", t->dir);
 	where.workspace = path;
 	t->is_over = false;
-	struct usage_look *look = usage_look_start(loop, &where, what, on_usage, t, NULL);
+	struct isolation_usage_look *look =
+		isolation_usage_look_start(loop, &where, what, on_usage, t, NULL);
 	int64_t end = clock_mono_ms() + 60000;
 	while (look != NULL && !t->is_over && clock_mono_ms() < end)
-		loop_run_once(loop, 100);
-	loop_free(loop);
+		net_loop_run_once(loop, 100);
+	net_loop_free(loop);
 	if (!t->is_over || t->has_failed)
 		fail_msg("the look did not end");
 }
 
 static void look(struct test *t)
 {
-	look_with(t, USAGE_TREE, (struct usage_where){ 0 });
+	look_with(t, USAGE_TREE, (struct isolation_usage_where){ 0 });
 }
 
 static void fill(const struct test *t, const char *path, size_t bytes)
@@ -141,9 +142,9 @@ static void stops_above_the_limit(void **state)
 		snprintf(name, sizeof name, "w/f%d", i);
 		fill(t, name, 0);
 	}
-	look_with(t, USAGE_TREE, (struct usage_where){ .max_inodes = 50 });
+	look_with(t, USAGE_TREE, (struct isolation_usage_where){ .max_inodes = 50 });
 	assert_false(t->usage.is_cut);
-	look_with(t, USAGE_TREE, (struct usage_where){ .max_inodes = 49 });
+	look_with(t, USAGE_TREE, (struct isolation_usage_where){ .max_inodes = 49 });
 	assert_true(t->usage.is_cut);
 	assert_int_equal(t->usage.inodes, 50);
 }
@@ -254,7 +255,7 @@ static void a_tree_that_changes_leads_nowhere(void **state)
 	if (pid == 0)
 		swap_for_ever(t);
 	for (int i = 0; i < 15; i++) {
-		t->usage = (struct usage){ 0 };
+		t->usage = (struct isolation_usage){ 0 };
 		look(t);
 		assert_true(t->usage.bytes < 4 * MIB);
 		assert_true(t->usage.inodes < 20);
@@ -296,7 +297,7 @@ static void deleted_files_count_while_they_are_open(void **state)
 		t, "exec 3>w/x; rm w/x; head -c 4194304 /dev/zero >&3; echo; exec sleep 600");
 	look(t); /* the control: the tree alone does not show it */
 	assert_int_equal(t->usage.bytes, 0);
-	look_with(t, USAGE_TREE, (struct usage_where){ .daemon = pid });
+	look_with(t, USAGE_TREE, (struct isolation_usage_where){ .daemon = pid });
 	end(pid);
 	assert_about(t->usage.deleted_bytes, 4 * MIB);
 	assert_int_equal(t->usage.bytes, t->usage.deleted_bytes);
@@ -309,13 +310,14 @@ static void memory_of_all_that_descend(void **state)
 		"(head -c 16777216 /dev/zero; sleep 600) | (tail -c 16777216) & "
 		"until [ \"$(cut -d ' ' -f 2 /proc/$!/statm)\" -gt 3500 ]; do sleep 0.05; done; "
 		"echo; wait");
-	look_with(t, USAGE_MEMORY, (struct usage_where){ .daemon = pid });
+	look_with(t, USAGE_MEMORY, (struct isolation_usage_where){ .daemon = pid });
 	uint64_t exact = t->usage.memory_bytes;
 	assert_true(t->usage.processes >= 3); /* a shell, sleep, tail */
 	look_with(t, USAGE_MEMORY,
-		(struct usage_where){ .daemon = pid, .max_memory_bytes = UINT64_MAX });
+		(struct isolation_usage_where){
+			.daemon = pid, .max_memory_bytes = UINT64_MAX });
 	uint64_t bound = t->usage.memory_bytes;
-	look_with(t, USAGE_MEMORY, (struct usage_where){ .daemon = getpid() });
+	look_with(t, USAGE_MEMORY, (struct isolation_usage_where){ .daemon = getpid() });
 	assert_true(t->usage.processes >= 4);
 	end(pid);
 	assert_true(exact >= 13 * MIB && exact < 64 * MIB);
@@ -369,7 +371,7 @@ static void assert_humble(pid_t child, int held)
 	assert_true(n > 5 && memcmp(target, "pipe:", 5) == 0);
 }
 
-static void on_failure(void *arg, const struct usage *usage, const struct err *err)
+static void on_failure(void *arg, const struct isolation_usage *usage, const struct err *err)
 {
 	struct test *t = arg;
 	assert_null(usage);
@@ -381,18 +383,18 @@ static void on_failure(void *arg, const struct usage *usage, const struct err *e
 static void a_look_that_is_stopped_says_so(void **state)
 {
 	struct test *t = *state;
-	struct loop *loop = loop_new(NULL);
-	const struct usage_where where = { .workspace = "/" }; /* it takes a while */
+	struct net_loop *loop = net_loop_new(NULL);
+	const struct isolation_usage_where where = { .workspace = "/" }; /* it takes a while */
 	int held = openat(t->fd, "kept-by-the-test", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	struct usage_look *one =
-		usage_look_start(loop, &where, USAGE_TREE, on_failure, t, NULL);
+	struct isolation_usage_look *one =
+		isolation_usage_look_start(loop, &where, USAGE_TREE, on_failure, t, NULL);
 	assert_non_null(one);
 	pid_t child = child_of_ours();
 	if (child <= 0) {
 		close(held);
-		usage_look_cancel(one);
-		loop_run_once(loop, 50);
-		loop_free(loop);
+		isolation_usage_look_cancel(one);
+		net_loop_run_once(loop, 50);
+		net_loop_free(loop);
 		skip(); /* this kernel does not tell */
 	}
 	assert_humble(child, held);
@@ -400,8 +402,8 @@ static void a_look_that_is_stopped_says_so(void **state)
 	close(held);
 	int64_t end = clock_mono_ms() + 10000;
 	while (!t->is_over && clock_mono_ms() < end)
-		loop_run_once(loop, 50);
-	loop_free(loop);
+		net_loop_run_once(loop, 50);
+	net_loop_free(loop);
 	assert_true(t->is_over && t->has_failed);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -409,14 +411,15 @@ static void a_look_that_is_stopped_says_so(void **state)
 static void cancel_leaves_nothing(void **state)
 {
 	struct test *t = *state;
-	struct loop *loop = loop_new(NULL);
-	const struct usage_where where = { .workspace = t->dir };
-	struct usage_look *one = usage_look_start(loop, &where, USAGE_TREE, on_usage, t, NULL);
+	struct net_loop *loop = net_loop_new(NULL);
+	const struct isolation_usage_where where = { .workspace = t->dir };
+	struct isolation_usage_look *one =
+		isolation_usage_look_start(loop, &where, USAGE_TREE, on_usage, t, NULL);
 	assert_non_null(one);
-	usage_look_cancel(one);
-	usage_look_cancel(NULL);
-	loop_run_once(loop, 50);
-	loop_free(loop);
+	isolation_usage_look_cancel(one);
+	isolation_usage_look_cancel(NULL);
+	net_loop_run_once(loop, 50);
+	net_loop_free(loop);
 	assert_false(t->is_over);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);

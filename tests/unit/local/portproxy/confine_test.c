@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a process that was taken over could do after confine(): each thing is tried before, where it works, and after. */
+/* What a process that was taken over could do after portproxy_confine(): each thing is tried before, where it works, and after. */
 #include "local/portproxy/portproxy.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ static int ask(const struct attempt *attempt, bool is_confined)
 	assert_int_equal(pipe(fds), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
-		answer = is_confined && !confine() ? -1 : attempt->try();
+		answer = is_confined && !portproxy_confine() ? -1 : attempt->try();
 		_exit(write(fds[1], &answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
 	}
 	close(fds[1]);

@@ -404,7 +404,7 @@ static void test_a_namespace_comes_and_goes(void **state)
 		POST("/apis/coordination.k8s.io/v1/namespaces/n/leases",
 			"{'metadata':{'name':'m'},'spec':{}}", 403, "NamespaceTerminating"));
 	/* its content is deleted too, and holds it */
-	const struct object *lease = NULL;
+	const struct store_object *lease = NULL;
 	TURN_UNTIL(loop, (lease = store_get(backend->store, KIND_LEASE, "n", "l")) != NULL &&
 				 json_str(lease->json, "metadata", "deletionTimestamp", NULL));
 	CHECK(GET("/api/v1/namespaces/n", 200, "'phase':'Terminating'"),
@@ -522,11 +522,11 @@ static void test_reviews_in_full(void **state)
 	struct got got;
 	char authorization[200];
 	snprintf(authorization, sizeof authorization, "Bearer %s", backend->token);
-	struct http_header headers[] = { { "Authorization", authorization },
+	struct net_http_header headers[] = { { "Authorization", authorization },
 		{ "Content-Type", "application/vnd.kubernetes.protobuf" } };
 	got_init(&got);
 	got_start(&got, http,
-		(struct http_opts){ .method = "POST",
+		(struct net_http_opts){ .method = "POST",
 			.url = url_to("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
 			.body = { "k8s\0", 4 },
 			.headers = headers,
@@ -678,15 +678,15 @@ struct headers {
 };
 
 static void on_headers(
-	void *arg, const struct err *err, const struct http_reply *reply, struct slice body)
+	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
 {
 	struct headers *got = arg;
 	got->is_done = true;
 	if (err != NULL || reply == NULL)
 		return;
-	const char *type = http_reply_header(reply, "Content-Type");
-	const char *warning = http_reply_header(reply, "Warning");
-	const char *retry = http_reply_header(reply, "Retry-After");
+	const char *type = net_http_reply_header(reply, "Content-Type");
+	const char *warning = net_http_reply_header(reply, "Warning");
+	const char *retry = net_http_reply_header(reply, "Retry-After");
 	got->status = reply->status;
 	snprintf(got->type, sizeof got->type, "%s", type ? type : "");
 	snprintf(got->warning, sizeof got->warning, "%s", warning ? warning : "");
@@ -700,10 +700,10 @@ static struct headers ask_for_headers(const char *path, const char *body, const 
 	struct err err = { 0 };
 	char authorization[200];
 	snprintf(authorization, sizeof authorization, "bearer   %s", backend->token);
-	struct http_header headers[] = { { "Authorization", authorization },
+	struct net_http_header headers[] = { { "Authorization", authorization },
 		{ "Content-Type", "application/json" }, { "User-Agent", agent } };
 	str_init(&got.body, 1 << 20);
-	const struct http_opts opts = { .method = *body ? "POST" : "GET",
+	const struct net_http_opts opts = { .method = *body ? "POST" : "GET",
 		.url = url_to(path),
 		.body = slice_of(body),
 		.headers = headers,
@@ -712,7 +712,7 @@ static struct headers ask_for_headers(const char *path, const char *body, const 
 		.timeout_ms = 8000,
 		.done = on_headers,
 		.arg = &got };
-	assert_non_null(http_start(http, &opts, &err));
+	assert_non_null(net_http_start(http, &opts, &err));
 	TURN_UNTIL(loop, got.is_done);
 	return got;
 }
@@ -745,12 +745,12 @@ static void test_names_of_this_machine(void **state)
 		"127.0.0.1.example", "localhost.example", "localhosts", "local", "::1", "[::2]",
 		"example", "example:127.0.0.1" };
 	(void)state;
-	assert_true(guard_is_host(NULL));
+	assert_true(api_guard_is_host(NULL));
 	for (size_t i = 0; i < COUNT(ours); i++)
-		if (!guard_is_host(ours[i]))
+		if (!api_guard_is_host(ours[i]))
 			fail_msg("%s", ours[i]);
 	for (size_t i = 0; i < COUNT(others); i++)
-		if (guard_is_host(others[i]))
+		if (api_guard_is_host(others[i]))
 			fail_msg("%s", others[i]);
 }
 

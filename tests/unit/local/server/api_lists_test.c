@@ -164,7 +164,7 @@ static void watch(struct got *got, const char *query)
 {
 	char path[1000];
 	snprintf(path, sizeof path, "%s?watch=true%s", LEASES, query);
-	ask_start(got, "GET", path, "", NULL, (struct http_opts){ .on_body = got_body });
+	ask_start(got, "GET", path, "", NULL, (struct net_http_opts){ .on_body = got_body });
 }
 
 /* "ADDED a MODIFIED a " of what has come; BOOKMARK with or without its end mark. */
@@ -233,7 +233,7 @@ static void test_watches(void **state)
 	struct got *all[] = { &from_now, &from_nothing, &odd, &streamed };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		assert_int_equal(all[i]->done, 0);
-		http_cancel(all[i]->req);
+		net_http_cancel(all[i]->req);
 		str_deinit(&all[i]->body);
 	}
 }
@@ -282,7 +282,7 @@ static void test_a_watch_of_forgotten_changes(void **state)
 	struct got just;
 	watch(&just, query);
 	EXPECT(just, "ADDED c ");
-	http_cancel(just.req);
+	net_http_cancel(just.req);
 	str_deinit(&just.body);
 }
 
@@ -304,7 +304,7 @@ static void test_a_watch_after_a_restart(void **state)
 	add_leases(names + 2, 1);
 	EXPECT(got, "ADDED c ");
 	assert_int_equal(got.done, 0);
-	http_cancel(got.req);
+	net_http_cancel(got.req);
 	str_deinit(&got.body);
 	expect_list("", 200, "a b c ");
 }

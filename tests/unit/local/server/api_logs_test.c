@@ -32,7 +32,7 @@ static void put_log(const char *name, const char *text, int flags)
 	close(fd);
 }
 
-static struct object *pod(void)
+static struct store_object *pod(void)
 {
 	return store_get(backend->store, KIND_POD, "default", "p");
 }
@@ -156,7 +156,7 @@ static void follow(struct got *got, const char *query)
 {
 	char path[300];
 	snprintf(path, sizeof path, LOG "?follow=true%s", query);
-	ask_start(got, "GET", path, "", "*/*", (struct http_opts){ .on_body = got_body });
+	ask_start(got, "GET", path, "", "*/*", (struct net_http_opts){ .on_body = got_body });
 }
 
 #define EXPECT(got, text) TURN_UNTIL(loop, (got).body.p &&strcmp((got).body.p, text) == 0)
@@ -164,7 +164,7 @@ static void follow(struct got *got, const char *query)
 static void add_log(const char *text)
 {
 	put_log("log", text, O_APPEND);
-	stream_wake_all(backend);
+	api_stream_wake_all(backend);
 }
 
 static void must_go_on(struct got *got)
@@ -196,7 +196,7 @@ static void test_a_log_is_followed(void **state)
 	put_log("log", T3 " last\n", O_APPEND);
 	assert_int_equal(rename(in_logs("log"), in_logs("log.1")), 0);
 	put_log("log", T3 " of another run\n", 0);
-	stream_wake_all(backend);
+	api_stream_wake_all(backend);
 	TURN_UNTIL(loop, whole.done && tail.done && timed.done);
 	assert_int_equal(whole.status, 200);
 	assert_int_equal(whole.err.code, ERR_NONE);
@@ -222,7 +222,7 @@ static void test_when_a_followed_log_ends(void **state)
 			assert_int_equal(unlink(in_logs("log")), 0);
 		else
 			assert_true(store_remove(backend->store, pod(), NULL));
-		stream_wake_all(backend);
+		api_stream_wake_all(backend);
 		TURN_UNTIL(loop, got.done);
 		assert_int_equal(got.err.code, ERR_NONE);
 		assert_string_equal(got.body.p, how == 0 ? "one\ntw" : "one\n");
@@ -240,7 +240,7 @@ static void test_an_empty_log_is_followed(void **state)
 	must_go_on(&got);
 	add_log(T1 " one\n");
 	EXPECT(got, "one\n");
-	http_cancel(got.req);
+	net_http_cancel(got.req);
 	str_deinit(&got.body);
 	/* who went away is not written to */
 	turn_for(loop, 20);
@@ -266,7 +266,7 @@ static void test_a_long_log(void **state)
 	TURN_UNTIL(loop, got.body.n == N * 10);
 	assert_memory_equal(got.body.p, "line 0000\nline 0001\n", 20);
 	assert_string_equal(got.body.p + got.body.n - 10, "line 4999\n");
-	http_cancel(got.req);
+	net_http_cancel(got.req);
 	str_deinit(&got.body);
 	free(line);
 }

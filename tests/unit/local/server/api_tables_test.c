@@ -194,7 +194,7 @@ static void test_what_the_store_refuses(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct err err = { 0 };
 		err_set(&err, rows[i].code, "why");
-		cJSON *status = objects_system_status(&err);
+		cJSON *status = store_objects_system_status(&err);
 		assert_int_equal(json_int(status, 0, "code", NULL), rows[i].status);
 		assert_string_equal(json_str(status, "reason", NULL), rows[i].reason);
 		assert_string_equal(json_str(status, "message", NULL), rows[i].message);
@@ -222,7 +222,7 @@ static void test_an_end_of_initial_events_as_a_table(void **state)
 		LEASES "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
 		       "allowWatchBookmarks=true&labelSelector=none%3Dsuch",
 		"", "application/json;as=Table;v=v1;g=meta.k8s.io",
-		(struct http_opts){ .on_body = got_body });
+		(struct net_http_opts){ .on_body = got_body });
 	TURN_UNTIL(loop, got.body.p && strchr(got.body.p, '\n'));
 	cJSON *event = cJSON_ParseWithLength(got.body.p, strcspn(got.body.p, "\n"));
 	assert_string_equal(json_str(event, "type", NULL), "BOOKMARK");
@@ -242,7 +242,7 @@ static void test_an_end_of_initial_events_as_a_table(void **state)
 	size_t n = got.body.n;
 	TURN_UNTIL(loop, got.body.n > n && got.body.p[got.body.n - 1] == '\n');
 	assert_non_null(strstr(got.body.p + n, "\"columnDefinitions\":null"));
-	http_cancel(got.req);
+	net_http_cancel(got.req);
 	str_deinit(&got.body);
 }
 

@@ -37,10 +37,10 @@ static void test_only_with_the_token(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct got got;
-		struct http_header header = { "Authorization", wrong[i] };
+		struct net_http_header header = { "Authorization", wrong[i] };
 		got_init(&got);
 		got_start(&got, http,
-			(struct http_opts){ .url = url_to("/api/v1/namespaces"),
+			(struct net_http_opts){ .url = url_to("/api/v1/namespaces"),
 				.tls = tls,
 				.headers = &header,
 				.n_headers = *wrong[i] ? 1 : 0,
@@ -52,10 +52,10 @@ static void test_only_with_the_token(void **state)
 	char longer[300];
 	snprintf(longer, sizeof longer, "Bearer %sx", backend->token);
 	struct got got;
-	struct http_header header = { "Authorization", longer };
+	struct net_http_header header = { "Authorization", longer };
 	got_init(&got);
 	got_start(&got, http,
-		(struct http_opts){ .url = url_to("/api/v1/namespaces"),
+		(struct net_http_opts){ .url = url_to("/api/v1/namespaces"),
 			.tls = tls,
 			.headers = &header,
 			.n_headers = 1,

@@ -22,8 +22,8 @@
 #define MERGE_PATCH "application/merge-patch+json"
 #define APPLY_PATCH "application/apply-patch+yaml"
 
-static struct loop *loop;
-static struct http *http;
+static struct net_loop *loop;
+static struct net_http *http;
 static struct server *backend;
 static struct net_tls *tls;
 static char folder[64];
@@ -60,8 +60,8 @@ static int set_up(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
-	loop = loop_new(&err);
-	http = http_new(loop, &err);
+	loop = net_loop_new(&err);
+	http = net_http_new(loop, &err);
 	snprintf(folder, sizeof folder, "/tmp/sandmux-server-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	serve();
@@ -78,13 +78,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	http_free(http);
-	loop_run_once(loop, 0);
+	net_http_free(http);
+	net_loop_run_once(loop, 0);
 	if (backend != NULL)
 		stop();
 	net_tls_unref(tls);
-	loop_run_once(loop, 0);
-	loop_free(loop);
+	net_loop_run_once(loop, 0);
+	net_loop_free(loop);
 	if (fork() == 0) {
 		execlp("rm", "rm", "-rf", folder, (char *)NULL);
 		_exit(127);
@@ -102,11 +102,11 @@ static inline char *url_to(const char *path)
 }
 
 static void ask_start(struct got *got, const char *method, const char *path, const char *body,
-	const char *type, struct http_opts opts)
+	const char *type, struct net_http_opts opts)
 {
 	char authorization[200];
 	snprintf(authorization, sizeof authorization, "Bearer %s", backend->token);
-	struct http_header headers[] = { { "Authorization", authorization },
+	struct net_http_header headers[] = { { "Authorization", authorization },
 		{ *body ? "Content-Type" : "Accept", type ? type : "application/json" } };
 	char *copy = strdup(body);
 	for (char *p = copy; *p; p++)
@@ -127,20 +127,20 @@ static inline struct got ask(
 	const char *method, const char *path, const char *body, const char *type)
 {
 	struct got got;
-	ask_start(&got, method, path, body, type, (struct http_opts){ .timeout_ms = 8000 });
+	ask_start(&got, method, path, body, type, (struct net_http_opts){ .timeout_ms = 8000 });
 	TURN_UNTIL(loop, got.done);
 	if (got.err.code != ERR_NONE)
 		fail_msg("%s %s: %s", method, path, got.err.msg);
 	return got;
 }
 
-struct row {
+struct fleet_store_row {
 	const char *method, *path, *body, *type;
 	int status;
 	const char *answer; /* found in it, ' for "; NULL: anything */
 };
 
-static inline void check(const struct row *rows, size_t n)
+static inline void check(const struct fleet_store_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct got got = ask(rows[i].method, rows[i].path, rows[i].body, rows[i].type);
@@ -158,7 +158,7 @@ static inline void check(const struct row *rows, size_t n)
 }
 #define CHECK(...)                                                                             \
 	do {                                                                                   \
-		static const struct row rows_[] = { __VA_ARGS__ };                             \
+		static const struct fleet_store_row rows_[] = { __VA_ARGS__ };                 \
 		check(rows_, COUNT(rows_));                                                    \
 	} while (0)
 

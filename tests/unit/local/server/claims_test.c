@@ -26,7 +26,7 @@ static void add_pool(struct world *w)
 		"{'metadata':{'name':'p'},'spec':{'replicas':0,'sandboxTemplateRef':{'name':'t'}}}");
 }
 
-static struct object *add_claim(struct world *w, const char *more)
+static struct store_object *add_claim(struct world *w, const char *more)
 {
 	return world_make(w, KIND_CLAIM,
 		"{'metadata':{'name':'a'},'spec':{'warmPoolRef':{'name':'p'}%s}}", more);
@@ -65,28 +65,32 @@ static void test_the_oldest_warm_one_is_adopted(void **state)
 	put_warm(w, "z-first", "", true);
 	put_warm(w, "a-second", "", true);
 	put_warm(w, "m-third", "", true);
-	struct object *o = add_claim(w, "");
+	struct store_object *o = add_claim(w, "");
 	(void)o;
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
 	assert_str("z-first", claim(w), "status", "sandbox", "name");
 	assert_string_equal(ready(w), "True DependenciesReady up");
-	assert_string_equal(tree_annotation(claim(w), ANNOTATION_SANDBOX_NAME), "z-first");
-	assert_non_null(tree_annotation(claim(w), ANNOTATION_FIRST_OBSERVED));
-	assert_non_null(tree_annotation(claim(w), ANNOTATION_FIRST_READY));
+	assert_string_equal(
+		controller_unstructured_annotation(claim(w), ANNOTATION_SANDBOX_NAME),
+		"z-first");
+	assert_non_null(
+		controller_unstructured_annotation(claim(w), ANNOTATION_FIRST_OBSERVED));
+	assert_non_null(controller_unstructured_annotation(claim(w), ANNOTATION_FIRST_READY));
 	assert_int_equal(
 		cJSON_GetArraySize(json_get(claim(w), "status", "sandbox", "podIPs", NULL)), 1);
 	const cJSON *sandbox = world_get(w, KIND_SANDBOX, "z-first")->json;
-	assert_true(is_owned_by(sandbox, world_get(w, KIND_CLAIM, "a")->uid));
+	assert_true(controller_is_owned_by(sandbox, world_get(w, KIND_CLAIM, "a")->uid));
+	assert_string_equal(controller_unstructured_label(sandbox, LABEL_CLAIM_UID),
+		world_get(w, KIND_CLAIM, "a")->uid);
+	assert_string_equal(controller_unstructured_label(sandbox, LABEL_LAUNCH_TYPE), "warm");
 	assert_string_equal(
-		tree_label(sandbox, LABEL_CLAIM_UID), world_get(w, KIND_CLAIM, "a")->uid);
-	assert_string_equal(tree_label(sandbox, LABEL_LAUNCH_TYPE), "warm");
-	assert_string_equal(tree_label(sandbox, LABEL_CREATED_BY), "controller");
-	assert_null(tree_label(sandbox, LABEL_WARM_POOL));
-	assert_null(tree_label(sandbox, LABEL_TEMPLATE_HASH));
-	assert_null(tree_label(sandbox, LABEL_POD_TEMPLATE_HASH));
+		controller_unstructured_label(sandbox, LABEL_CREATED_BY), "controller");
+	assert_null(controller_unstructured_label(sandbox, LABEL_WARM_POOL));
+	assert_null(controller_unstructured_label(sandbox, LABEL_TEMPLATE_HASH));
+	assert_null(controller_unstructured_label(sandbox, LABEL_POD_TEMPLATE_HASH));
 	assert_int_equal(world_events(w, "a", "SandboxAdopted"), 1);
-	assert_non_null(
-		tree_label(world_get(w, KIND_SANDBOX, "a-second")->json, LABEL_WARM_POOL));
+	assert_non_null(controller_unstructured_label(
+		world_get(w, KIND_SANDBOX, "a-second")->json, LABEL_WARM_POOL));
 	/* another pass changes nothing */
 	int64_t rv = world_get(w, KIND_CLAIM, "a")->rv;
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
@@ -110,11 +114,12 @@ static void test_what_is_not_adopted(void **state)
 	add_claim(w, "");
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
 	assert_str("a", claim(w), "status", "sandbox", "name");
-	assert_string_equal(
-		tree_label(world_get(w, KIND_SANDBOX, "a")->json, LABEL_LAUNCH_TYPE), "cold");
+	assert_string_equal(controller_unstructured_label(
+				    world_get(w, KIND_SANDBOX, "a")->json, LABEL_LAUNCH_TYPE),
+		"cold");
 	assert_int_equal(world_events(w, "a", "SandboxProvisioned"), 1);
 	assert_string_equal(ready(w), "False SandboxNotReady Sandbox is not ready");
-	assert_null(tree_annotation(claim(w), ANNOTATION_FIRST_READY));
+	assert_null(controller_unstructured_annotation(claim(w), ANNOTATION_FIRST_READY));
 }
 
 static void test_it_waits_for_one_that_is_coming_but_not_for_ever(void **state)
@@ -189,7 +194,7 @@ static void test_a_conflict_is_tried_again(void **state)
 		"False ReconcilerError Error seen: metadata override conflict for key "
 		"\"sandbox.users.io/kept\"");
 	assert_null(world_get(w, KIND_SANDBOX, "a"));
-	assert_false(is_owned_by(
+	assert_false(controller_is_owned_by(
 		world_get(w, KIND_SANDBOX, "warm")->json, world_get(w, KIND_CLAIM, "a")->uid));
 }
 
@@ -228,12 +233,14 @@ static void test_it_finds_its_sandbox_again(void **state)
 		"{'metadata':{'annotations':{'%s':null}}}", ANNOTATION_SANDBOX_NAME);
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
 	assert_str("warm", claim(w), "status", "sandbox", "name");
-	assert_string_equal(tree_annotation(claim(w), ANNOTATION_SANDBOX_NAME), "warm");
+	assert_string_equal(
+		controller_unstructured_annotation(claim(w), ANNOTATION_SANDBOX_NAME), "warm");
 	/* when it is gone another one is taken, and the annotation follows */
 	world_remove(w, KIND_SANDBOX, "warm");
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
 	assert_str("other", claim(w), "status", "sandbox", "name");
-	assert_string_equal(tree_annotation(claim(w), ANNOTATION_SANDBOX_NAME), "other");
+	assert_string_equal(
+		controller_unstructured_annotation(claim(w), ANNOTATION_SANDBOX_NAME), "other");
 }
 
 static void test_the_state_of_the_sandbox_is_forwarded(void **state)
@@ -241,7 +248,8 @@ static void test_the_state_of_the_sandbox_is_forwarded(void **state)
 	struct world *w = *state;
 	bind(w, "");
 	char first[64];
-	snprintf(first, sizeof first, "%s", tree_annotation(claim(w), ANNOTATION_FIRST_READY));
+	snprintf(first, sizeof first, "%s",
+		controller_unstructured_annotation(claim(w), ANNOTATION_FIRST_READY));
 	world_change(w, KIND_SANDBOX, "warm", OBJECTS_STATUS,
 		"{'podIPs':null,'conditions':[{'type':'Ready',"
 		"'lastTransitionTime':'2026-01-01T00:00:00Z','status':'False','reason':'PodFailed',"
@@ -263,7 +271,8 @@ static void test_the_state_of_the_sandbox_is_forwarded(void **state)
 	world_change(w, KIND_SANDBOX, "warm", OBJECTS_STATUS, READY);
 	world_pass(w, KIND_CLAIM, "a");
 	assert_string_equal(ready(w), "True DependenciesReady up");
-	assert_string_equal(tree_annotation(claim(w), ANNOTATION_FIRST_READY), first);
+	assert_string_equal(
+		controller_unstructured_annotation(claim(w), ANNOTATION_FIRST_READY), first);
 }
 
 /* --- ends --- */
@@ -336,7 +345,7 @@ static void test_delete_foreground(void **state)
 	struct world *w = *state;
 	expire(w, "DeleteForeground");
 	assert_non_null(world_get(w, KIND_CLAIM, "a"));
-	assert_true(objects_is_terminating(world_get(w, KIND_CLAIM, "a")));
+	assert_true(store_objects_is_terminating(world_get(w, KIND_CLAIM, "a")));
 	assert_int_equal(world_pass(w, KIND_CLAIM, "a"), 0);
 	world_collect_garbage(w);
 	assert_null(world_get(w, KIND_SANDBOX, "warm"));

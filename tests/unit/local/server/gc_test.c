@@ -15,7 +15,7 @@ static void lease(struct world *w, const char *name, const char *owners)
 	"{'uid':'uid-" name "','name':'" name "','kind':'Lease',"                              \
 	"'apiVersion':'coordination.k8s.io/v1'}"
 
-static struct object *get(struct world *w, const char *name)
+static struct store_object *get(struct world *w, const char *name)
 {
 	return world_get(w, KIND_LEASE, name);
 }
@@ -63,8 +63,8 @@ static void test_foreground_waits_for_the_dependents(void **state)
 	world_delete(w, KIND_LEASE, "root", OBJECTS_FOREGROUND);
 	world_collect_garbage(w);
 	assert_non_null(get(w, "root"));
-	assert_true(objects_is_terminating(get(w, "root")));
-	assert_true(objects_is_terminating(get(w, "child")));
+	assert_true(store_objects_is_terminating(get(w, "root")));
+	assert_true(store_objects_is_terminating(get(w, "child")));
 	world_change(w, KIND_LEASE, "child", OBJECTS_MAIN, "{'metadata':{'finalizers':null}}");
 	assert_null(get(w, "child"));
 	world_collect_garbage(w);
@@ -93,7 +93,7 @@ static void test_what_is_terminating_for_other_reasons_keeps_its_dependents(void
 	world_delete(w, KIND_LEASE, "root", OBJECTS_BACKGROUND);
 	world_collect_garbage(w);
 	assert_non_null(get(w, "child"));
-	assert_false(objects_is_terminating(get(w, "child")));
+	assert_false(store_objects_is_terminating(get(w, "child")));
 }
 
 static void test_what_lost_its_owner_while_we_were_away(void **state)
@@ -106,9 +106,9 @@ static void test_what_lost_its_owner_while_we_were_away(void **state)
 	world_change(w, KIND_LEASE, "ending", OBJECTS_MAIN,
 		"{'metadata':{'finalizers':['foregroundDeletion']}}");
 	world_delete(w, KIND_LEASE, "ending", OBJECTS_BACKGROUND);
-	gc_close(w->c); /* as if it had not been seen */
-	assert_false(gc_is_pending(w->c));
-	gc_scan(w->c);
+	controller_gc_close(w->c); /* as if it had not been seen */
+	assert_false(controller_gc_is_pending(w->c));
+	controller_gc_scan(w->c);
 	world_collect_garbage(w);
 	assert_null(get(w, "lost"));
 	assert_null(get(w, "ending"));
@@ -126,9 +126,9 @@ static void test_more_than_one_round(void **state)
 		lease(w, name, OWNED_BY("root"));
 	}
 	world_delete(w, KIND_LEASE, "root", OBJECTS_BACKGROUND);
-	gc_run(w->c);
+	controller_gc_run(w->c);
 	assert_int_equal(store_count(w->server.store, KIND_LEASE), 0);
-	assert_true(gc_is_pending(w->c)); /* 71 went, 32 a round are looked after */
+	assert_true(controller_gc_is_pending(w->c)); /* 71 went, 32 a round are looked after */
 	world_collect_garbage(w);
 }
 
@@ -147,8 +147,8 @@ static void test_a_namespace_is_emptied(void **state)
 	assert_str("Terminating", world_get(w, KIND_NAMESPACE, "n")->json, "status", "phase");
 	assert_int_equal(world_pass(w, KIND_NAMESPACE, "n"), 1000);
 	assert_null(store_get(w->server.store, KIND_LEASE, "n", "x"));
-	struct object *held = store_get(w->server.store, KIND_LEASE, "n", "held");
-	assert_true(objects_is_terminating(held));
+	struct store_object *held = store_get(w->server.store, KIND_LEASE, "n", "held");
+	assert_true(store_objects_is_terminating(held));
 	assert_true(store_remove(w->server.store, held, NULL));
 	assert_int_equal(world_pass(w, KIND_NAMESPACE, "n"), 0);
 	assert_null(world_get(w, KIND_NAMESPACE, "n"));
@@ -162,9 +162,10 @@ static void test_the_same_event_adds_up(void **state)
 	struct world *w = *state;
 	lease(w, "a", "");
 	for (int i = 0; i < 3; i++)
-		events_record(
+		controller_events_record(
 			w->c, get(w, "a"), EVENT_WARNING, "Broken", "Act", "for the %s", "day");
-	events_record(w->c, get(w, "a"), EVENT_NORMAL, "Broken", "Act", "for the %s", "night");
+	controller_events_record(
+		w->c, get(w, "a"), EVENT_NORMAL, "Broken", "Act", "for the %s", "night");
 	assert_int_equal(store_count(w->server.store, KIND_EVENT), 2);
 	assert_int_equal(world_events(w, "a", "Broken"), 4);
 	for (size_t i = 0; i < 2; i++) {
@@ -199,7 +200,7 @@ static void test_events_are_forgotten_after_an_hour(void **state)
 	put_event(w, 4, 3700, "'series':{'lastObservedTime':");
 	world_put(w, KIND_EVENT,
 		"{'metadata':{'name':'e5','uid':'e5','creationTimestamp':'2020-01-01T00:00:00Z'}}");
-	events_prune(w->c);
+	controller_events_prune(w->c);
 	assert_non_null(world_get(w, KIND_EVENT, "e1"));
 	assert_null(world_get(w, KIND_EVENT, "e2"));
 	assert_non_null(world_get(w, KIND_EVENT, "e3"));
@@ -213,9 +214,9 @@ static void test_not_more_than_5000_events(void **state)
 	for (int i = 0; i < 5000; i++)
 		put_event(w, i, 3000 - i / 2, "'lastTimestamp':");
 	lease(w, "a", "");
-	events_prune(w->c);
+	controller_events_prune(w->c);
 	assert_int_equal(store_count(w->server.store, KIND_EVENT), 5000);
-	events_record(w->c, get(w, "a"), EVENT_NORMAL, "Last", "Act", "x");
+	controller_events_record(w->c, get(w, "a"), EVENT_NORMAL, "Last", "Act", "x");
 	assert_int_equal(store_count(w->server.store, KIND_EVENT), 4500);
 	assert_int_equal(world_events(w, "a", "Last"), 1); /* the oldest went */
 	assert_null(world_get(w, KIND_EVENT, "e0"));
@@ -228,22 +229,22 @@ static void test_a_condition_keeps_the_time_of_its_change(void **state)
 {
 	(void)state;
 	cJSON *o = world_json("{'status':{}}");
-	cJSON *status = tree_object(o, "status");
-	condition_set(status, "Ready", "False", "R", "m", 0);
+	cJSON *status = controller_unstructured_object(o, "status");
+	controller_condition_set(status, "Ready", "False", "R", "m", 0);
 	assert_false(k8s_condition_is_true(o, "Ready"));
 	cJSON *c =
 		cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(status, "conditions"), 0);
 	assert_null(json_get(c, "observedGeneration", NULL));
-	tree_set(c, "lastTransitionTime", "then");
-	condition_set(status, "Ready", "False", "Other", "n", 7);
+	controller_unstructured_set(c, "lastTransitionTime", "then");
+	controller_condition_set(status, "Ready", "False", "Other", "n", 7);
 	assert_str("then", c, "lastTransitionTime");
 	assert_str("Other", c, "reason");
 	assert_int_equal(json_int(c, 0, "observedGeneration", NULL), 7);
-	condition_set(status, "Ready", "True", "Up", "n", 8);
+	controller_condition_set(status, "Ready", "True", "Up", "n", 8);
 	assert_string_not_equal(json_str(c, "lastTransitionTime", NULL), "then");
 	assert_true(k8s_condition_is_true(o, "Ready"));
-	condition_set(status, "Other", "True", "Up", "n", 8);
-	condition_drop(status, "Ready");
+	controller_condition_set(status, "Other", "True", "Up", "n", 8);
+	controller_condition_drop(status, "Ready");
 	assert_null(k8s_condition_find(o, "Ready"));
 	assert_non_null(k8s_condition_find(o, "Other"));
 	cJSON_Delete(o);

@@ -118,10 +118,10 @@ static void say(struct client *c, const char *text, size_t n)
 	}
 	for (int turns = 0; SSL_write(c->ssl, text, (int)n) <= 0; turns++) {
 		assert_true(turns < 2000);
-		loop_run_once(loop, 5);
+		net_loop_run_once(loop, 5);
 	}
 	for (int turns = 0; turns < 5; turns++) /* it is read before anybody else comes */
-		loop_run_once(loop, 0);
+		net_loop_run_once(loop, 0);
 }
 
 static void say_text(struct client *c, const char *text)
@@ -141,7 +141,7 @@ static const char *answer(struct client *c, const char *until)
 			break;
 		n += got > 0 ? (size_t)got : 0;
 		bytes[n] = '\0';
-		loop_run_once(loop, 5);
+		net_loop_run_once(loop, 5);
 	}
 	return bytes;
 }
@@ -297,12 +297,12 @@ static void test_time_of_a_stranger(void **state)
 	clock_set_for_tests(mono + GUARD_STRANGER_MS * INT64_C(900000), wall);
 	come();
 	for (int i = 0; i < 20; i++)
-		loop_run_once(loop, 1);
+		net_loop_run_once(loop, 1);
 	must_stay(0, 2);
 	clock_set_for_tests(mono + GUARD_STRANGER_MS * INT64_C(1100000), wall);
 	come();
 	for (int i = 0; i < 1000 && !has_ended(&clients[0]); i++)
-		loop_run_once(loop, 5);
+		net_loop_run_once(loop, 5);
 	assert_true(has_ended(&clients[0]));
 	must_stay(1, 3);
 	clock_set_for_tests(-1, -1);
@@ -376,7 +376,7 @@ static void test_places_by_descriptors(void **state)
 static void test_peers(void **state)
 {
 	(void)state;
-	int netlink = peer_open();
+	int netlink = api_peer_open();
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof to;
@@ -393,17 +393,17 @@ static void test_peers(void **state)
 		assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
 		int accepted = accept(listener, NULL, NULL);
 		assert_true(accepted >= 0);
-		assert_int_equal(peer_uid(netlink, accepted), uids[i]);
-		assert_int_equal(peer_uid(netlink, fd), uids[0]);
-		assert_int_equal(peer_uid(-1, accepted), PEER_UNKNOWN);
+		assert_int_equal(api_peer_uid(netlink, accepted), uids[i]);
+		assert_int_equal(api_peer_uid(netlink, fd), uids[0]);
+		assert_int_equal(api_peer_uid(-1, accepted), PEER_UNKNOWN);
 		close(fd);
 		close(accepted);
 	}
 	int pair[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	assert_int_equal(peer_uid(netlink, pair[0]), PEER_UNKNOWN);
-	assert_int_equal(peer_uid(netlink, listener), PEER_UNKNOWN);
-	assert_int_equal(peer_uid(listener, pair[0]), PEER_UNKNOWN);
+	assert_int_equal(api_peer_uid(netlink, pair[0]), PEER_UNKNOWN);
+	assert_int_equal(api_peer_uid(netlink, listener), PEER_UNKNOWN);
+	assert_int_equal(api_peer_uid(listener, pair[0]), PEER_UNKNOWN);
 	close(pair[0]);
 	close(pair[1]);
 	close(listener);

@@ -19,7 +19,7 @@ static int causes_of(const char *metadata)
 			*p = '"';
 	cJSON *object = cJSON_Parse(text), *causes = cJSON_CreateArray();
 	assert_non_null(object);
-	metadata_check(object, causes);
+	store_metadata_check(object, causes);
 	int n = cJSON_GetArraySize(causes);
 	cJSON_Delete(causes);
 	cJSON_Delete(object);

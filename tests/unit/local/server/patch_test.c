@@ -45,7 +45,8 @@ static void test_merge(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cJSON *patch = cJSON_Parse(cases[i][1]);
-		expect(patch_merge(cJSON_Parse(cases[i][0]), patch), cases[i][2], cases[i][1]);
+		expect(store_patch_merge(cJSON_Parse(cases[i][0]), patch), cases[i][2],
+			cases[i][1]);
 		cJSON_Delete(patch);
 	}
 }
@@ -91,7 +92,7 @@ static void test_json_patch(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct err err = { 0 };
 		cJSON *doc = cJSON_Parse(cases[i][0]), *ops = cJSON_Parse(cases[i][1]);
-		if (!patch_json(&doc, ops, &err))
+		if (!store_patch_json(&doc, ops, &err))
 			fail_msg("%s: %s", cases[i][1], err.msg);
 		cJSON_Delete(ops);
 		expect(doc, cases[i][2], cases[i][1]);
@@ -128,7 +129,7 @@ static void test_json_patch_changes_nothing_when_it_fails(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct err err = { 0 };
 		cJSON *doc = cJSON_Parse(before), *ops = cJSON_Parse(cases[i].ops);
-		if (patch_json(&doc, ops, &err))
+		if (store_patch_json(&doc, ops, &err))
 			fail_msg("%s was applied", cases[i].ops);
 		assert_int_equal(err.code, cases[i].code);
 		cJSON_Delete(ops);
@@ -151,7 +152,7 @@ static void test_copy_bomb(void **state)
 		cJSON_AddStringToObject(op, "path", path);
 		cJSON_AddItemToArray(ops, op);
 	}
-	assert_false(patch_json(&doc, ops, &err));
+	assert_false(store_patch_json(&doc, ops, &err));
 	assert_int_equal(err.code, ERR_KUBE_INVALID);
 	cJSON_Delete(ops);
 	cJSON_Delete(doc);
@@ -168,7 +169,7 @@ static void test_three_way(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		cJSON *last = cJSON_Parse(cases[i][0]), *to = cJSON_Parse(cases[i][1]);
-		expect(patch_three_way(last, to), cases[i][2], cases[i][1]);
+		expect(store_patch_three_way(last, to), cases[i][2], cases[i][1]);
 		cJSON_Delete(last);
 		cJSON_Delete(to);
 	}

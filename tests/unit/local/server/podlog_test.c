@@ -17,7 +17,7 @@ enum { LINE = 1000, STAMPED = 31 + LINE + 1, A_SECOND = 508, IN_A_FILE = 4064 };
 
 static char folder[64];
 static struct world *world;
-static struct podlog *podlog;
+static struct controller_podlog *podlog;
 static int fifo;
 static int64_t now_ms;
 
@@ -35,9 +35,9 @@ static int set_up(void **state)
 	snprintf(folder, sizeof folder, "/tmp/sandmux-podlog-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	at_ms(50000);
-	podlog = podlog_open(&world->server, folder, &err);
+	podlog = controller_podlog_open(&world->server, folder, &err);
 	assert_non_null(podlog);
-	fifo = open(podlog_path(podlog), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	fifo = open(controller_podlog_path(podlog), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fifo >= 0);
 	return 0;
 }
@@ -45,10 +45,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	clock_set_for_tests(-1, -1);
-	podlog_close(podlog);
+	controller_podlog_close(podlog);
 	close(fifo);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY);
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	rmdir(folder);
 	return world_tear_down(state);
@@ -62,10 +62,10 @@ static void say(const char *text, size_t n)
 			text += put;
 			n -= (size_t)put;
 		}
-		loop_run_once(world->server.loop, 0);
+		net_loop_run_once(world->server.loop, 0);
 	}
 	for (int i = 0; i < 8; i++) /* as much as a pipe holds */
-		loop_run_once(world->server.loop, 0);
+		net_loop_run_once(world->server.loop, 0);
 }
 
 static void say_lines(int n)
@@ -151,7 +151,7 @@ static void test_so_much_a_line(void **state)
 	assert_int_equal(text[31 + 16383], '\n');
 	free(text);
 	/* a line without an end is one when the run is over */
-	podlog_rotate(podlog);
+	controller_podlog_rotate(podlog);
 	size_t older;
 	text = content("log.1", &older);
 	assert_int_equal(older, n + 33);
@@ -161,7 +161,7 @@ static void test_so_much_a_line(void **state)
 	close(fifo);
 	fifo = -1;
 	for (int i = 0; i < 4; i++) /* nobody writes: nothing is read again and again */
-		loop_run_once(world->server.loop, 0);
+		net_loop_run_once(world->server.loop, 0);
 	assert_int_equal(size_of("log"), 0);
 }
 

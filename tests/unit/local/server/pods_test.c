@@ -14,14 +14,14 @@ static int with_a_daemon(void **state)
 	return set_up(state);
 }
 
-static struct object *object(enum kind kind, const char *name)
+static struct store_object *object(enum store_kind kind, const char *name)
 {
 	return store_get(backend->store, kind, "default", name);
 }
 
-static const char *reason(enum kind kind, const char *name)
+static const char *reason(enum store_kind kind, const char *name)
 {
-	const struct object *o = object(kind, name);
+	const struct store_object *o = object(kind, name);
 	const cJSON *c = NULL;
 	if (o != NULL)
 		cJSON_ArrayForEach(
@@ -31,7 +31,7 @@ static const char *reason(enum kind kind, const char *name)
 	return "";
 }
 
-static bool is_ready(enum kind kind, const char *name)
+static bool is_ready(enum store_kind kind, const char *name)
 {
 	return strcmp(reason(kind, name), "DependenciesReady") == 0;
 }
@@ -54,7 +54,7 @@ static void make_claim(void)
 
 static const cJSON *container(void)
 {
-	const struct object *pod = object(KIND_POD, "c");
+	const struct store_object *pod = object(KIND_POD, "c");
 	return pod ? cJSON_GetArrayItem(
 			     json_get(pod->json, "status", "containerStatuses", NULL), 0)
 		   : NULL;
@@ -86,7 +86,7 @@ static void what_is_deleted_goes_with_its_folders(void **state)
 	struct stat st;
 	(void)state;
 	make_claim();
-	const struct object *volume = store_at(backend->store, KIND_PVC, 0);
+	const struct store_object *volume = store_at(backend->store, KIND_PVC, 0);
 	snprintf(path, sizeof path, "%s/volumes/%s", folder, volume->uid);
 	assert_int_equal(stat(path, &st), 0);
 	expect(200, "DELETE", CLAIMS "/c", "", NULL);
@@ -251,7 +251,7 @@ static int without_a_floor(void **state)
 
 static bool is_evicted(void)
 {
-	const struct object *pod = object(KIND_POD, "s");
+	const struct store_object *pod = object(KIND_POD, "s");
 	const char *reason = pod ? json_str(pod->json, "status", "reason", NULL) : NULL;
 	return reason && strcmp(reason, "Evicted") == 0;
 }

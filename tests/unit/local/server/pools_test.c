@@ -9,7 +9,7 @@ static void add_template(struct world *w)
 		"[{'name':'c','image':'i'}]}}}}");
 }
 
-static struct object *add_pool(struct world *w, int replicas, const char *strategy)
+static struct store_object *add_pool(struct world *w, int replicas, const char *strategy)
 {
 	return world_make(w, KIND_POOL,
 		"{'metadata':{'name':'p'},'spec':{'replicas':%d,"
@@ -37,7 +37,7 @@ static void make_ready(struct world *w, const char *name)
 /* One of the pool, with a birth that is chosen. */
 static void put_sandbox(struct world *w, const char *name, const char *born, bool is_ready)
 {
-	struct object *pool = world_get(w, KIND_POOL, "p");
+	struct store_object *pool = world_get(w, KIND_POOL, "p");
 	world_put(w, KIND_SANDBOX,
 		"{'metadata':{'name':'%s','uid':'uid-%s','creationTimestamp':'%s','ownerReferences':"
 		"[{'kind':'SandboxWarmPool','uid':'%s','name':'p',"
@@ -59,16 +59,17 @@ static void test_it_is_filled_and_counted(void **state)
 	assert_int_equal(status_of(w, "observedGeneration"), 1);
 	const cJSON *one = store_at(w->server.store, KIND_SANDBOX, 0)->json;
 	assert_memory_equal(json_str(one, "metadata", "name", NULL), "p-", 2);
-	assert_true(is_owned_by(one, world_get(w, KIND_POOL, "p")->uid));
-	assert_non_null(tree_label(one, LABEL_WARM_POOL));
-	assert_non_null(tree_label(one, LABEL_TEMPLATE_HASH));
+	assert_true(controller_is_owned_by(one, world_get(w, KIND_POOL, "p")->uid));
+	assert_non_null(controller_unstructured_label(one, LABEL_WARM_POOL));
+	assert_non_null(controller_unstructured_label(one, LABEL_TEMPLATE_HASH));
+	assert_string_equal(controller_unstructured_label(one, LABEL_TEMPLATE_HASH),
+		controller_unstructured_label(one, LABEL_POD_TEMPLATE_HASH));
+	assert_string_equal(controller_unstructured_label(one, LABEL_CREATED_BY), "controller");
 	assert_string_equal(
-		tree_label(one, LABEL_TEMPLATE_HASH), tree_label(one, LABEL_POD_TEMPLATE_HASH));
-	assert_string_equal(tree_label(one, LABEL_CREATED_BY), "controller");
-	assert_string_equal(tree_annotation(one, ANNOTATION_TEMPLATE_REF), "t");
+		controller_unstructured_annotation(one, ANNOTATION_TEMPLATE_REF), "t");
 	char selector[128];
 	snprintf(selector, sizeof selector, "%s=%s", LABEL_WARM_POOL,
-		tree_label(one, LABEL_WARM_POOL));
+		controller_unstructured_label(one, LABEL_WARM_POOL));
 	assert_str(selector, world_get(w, KIND_POOL, "p")->json, "status", "selector");
 
 	make_ready(w, store_at(w->server.store, KIND_SANDBOX, 0)->name);
@@ -123,7 +124,7 @@ static void test_others_are_left_alone(void **state)
 {
 	struct world *w = *state;
 	add_template(w);
-	struct object *pool = add_pool(w, 0, "");
+	struct store_object *pool = add_pool(w, 0, "");
 	char uid[64];
 	snprintf(uid, sizeof uid, "%s", pool->uid);
 	world_put(w, KIND_SANDBOX, "{'metadata':{'name':'free','uid':'f'},'spec':{}}");

@@ -13,26 +13,30 @@
 enum { MAX_TIMERS = 200 };
 
 static struct fake {
-	struct loop_timer *timer;
-	loop_fn *fn;
+	struct net_loop_timer *timer;
+	net_loop_fn *fn;
 	void *arg;
 	int64_t in_ms; /* -1: not armed */
 } timers[MAX_TIMERS];
 static int n_timers, listener;
 static struct world *world;
-static struct run r;
+static struct controller_run r;
 
-struct loop_timer *__real_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
-struct loop_timer *__wrap_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
-struct loop_timer *__wrap_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
+struct net_loop_timer *__real_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
+struct net_loop_timer *__wrap_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
+struct net_loop_timer *__wrap_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
 	assert_true(n_timers < MAX_TIMERS);
-	timers[n_timers] = (struct fake){ __real_loop_timer_new(loop, fn, arg), fn, arg, -1 };
+	timers[n_timers] =
+		(struct fake){ __real_net_loop_timer_new(loop, fn, arg), fn, arg, -1 };
 	return timers[n_timers++].timer;
 }
 
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	for (int i = n_timers - 1; i >= 0; i--)
 		if (timers[i].timer == timer) {
@@ -62,7 +66,9 @@ static int set_up(void **state)
 	world_set_up(state);
 	world = *state;
 	n_timers = 0;
-	r = (struct run){ .c = world->c, .ns = ns, .name = name, .daemon = (struct spawn *)&r };
+	r = (struct controller_run){
+		.c = world->c, .ns = ns, .name = name, .daemon = (struct isolation_spawn *)&r
+	};
 	snprintf(r.uid, sizeof r.uid, "pod-1");
 	uint8_t high = (uint8_t)(getpid() / 250 % 250), low = (uint8_t)(getpid() % 250 + 1);
 	snprintf(r.address, sizeof r.address, "127.78.%u.%u", high, low);
@@ -73,16 +79,16 @@ static int set_up(void **state)
 	assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, 4), 0);
 	if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 8) != 0)
 		r.address[0] = '\0'; /* somebody has the port on every address */
-	probe_start(&r);
+	controller_probe_start(&r);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	probe_stop(&r);
+	controller_probe_stop(&r);
 	assert_null(r.probe_call);
-	loop_run_once(world->server.loop, 0);
-	loop_timer_free(r.probe);
+	net_loop_run_once(world->server.loop, 0);
+	net_loop_timer_free(r.probe);
 	if (listener >= 0)
 		close(listener);
 	return world_tear_down(state);
@@ -192,7 +198,7 @@ static void test_when_it_is_asked(void **state)
 	assert_int_equal(r.state, RUN_READY);
 	/* a new start begins anew */
 	r.probe_misses = 2;
-	probe_start(&r);
+	controller_probe_start(&r);
 	assert_int_equal(armed(), 15);
 	assert_int_equal(r.probe_misses, 0);
 }
@@ -210,13 +216,13 @@ static void test_one_that_says_nothing(void **state)
 	assert_int_equal(r.probe_misses, 1);
 	assert_int_equal(armed(), 22);
 	fire(&timers[0]);
-	struct probe_call *first = r.probe_call;
+	struct controller_probe_call *first = r.probe_call;
 	fire(&timers[0]);
 	assert_ptr_not_equal(r.probe_call, first);
 	assert_int_equal(r.probe_misses, 1);
 	/* nobody listens any more */
-	probe_stop(&r);
-	loop_run_once(world->server.loop, 0);
+	controller_probe_stop(&r);
+	net_loop_run_once(world->server.loop, 0);
 	close(listener);
 	listener = -1;
 	fire(&timers[0]);
@@ -228,13 +234,13 @@ static void test_who_is_not_told(void **state)
 {
 	(void)state;
 	r.daemon = NULL;
-	run_on_health(&r, true);
+	controller_run_on_health(&r, true);
 	assert_int_equal(r.state, RUN_STARTING);
-	r.daemon = (struct spawn *)&r;
-	run_on_health(&r, false);
+	r.daemon = (struct isolation_spawn *)&r;
+	controller_run_on_health(&r, false);
 	assert_int_equal(r.state, RUN_STARTING);
 	world_remove(world, KIND_POD, "p");
-	run_on_health(&r, true);
+	controller_run_on_health(&r, true);
 	assert_int_equal(r.state, RUN_STARTING);
 }
 

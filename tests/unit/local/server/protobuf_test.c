@@ -23,7 +23,7 @@ enum { MESSAGE_BYTES = sizeof message - 1 };
 static void test_reads(void **state)
 {
 	(void)state;
-	cJSON *o = protobuf_namespace((struct slice){ message, MESSAGE_BYTES });
+	cJSON *o = api_protobuf_namespace((struct slice){ message, MESSAGE_BYTES });
 	assert_non_null(o);
 	char *text = cJSON_PrintUnformatted(o);
 	assert_string_equal(text, "{\"metadata\":{\"name\":\"red\",\"labels\":{\"a\":\"b\"}}}");
@@ -38,17 +38,18 @@ static void test_broken(void **state)
 	for (size_t n = 0; n <= MESSAGE_BYTES; n++) {
 		char *exact = malloc(n ? n : 1);
 		memcpy(exact, message, n);
-		cJSON_Delete(protobuf_namespace((struct slice){ exact, n }));
+		cJSON_Delete(api_protobuf_namespace((struct slice){ exact, n }));
 		for (size_t i = 0; n == MESSAGE_BYTES && i < n; i++)
 			for (int byte = 0; byte < 256; byte++) {
 				exact[i] = (char)byte;
-				cJSON_Delete(protobuf_namespace((struct slice){ exact, n }));
+				cJSON_Delete(
+					api_protobuf_namespace((struct slice){ exact, n }));
 				exact[i] = message[i];
 			}
 		free(exact);
 	}
-	assert_null(protobuf_namespace((struct slice){ "k8s", 3 }));
-	assert_null(protobuf_namespace((struct slice){ "x8s\0", 4 }));
+	assert_null(api_protobuf_namespace((struct slice){ "k8s", 3 }));
+	assert_null(api_protobuf_namespace((struct slice){ "x8s\0", 4 }));
 }
 
 /* The metadata of a Namespace, these bytes of it, in its envelope. NULL: refused. */
@@ -62,7 +63,7 @@ static void expect_metadata(const char *bytes, size_t n, const char *wanted, int
 	text[at++] = 0x0a;
 	text[at++] = (char)n;
 	memcpy(text + at, bytes, n);
-	cJSON *o = protobuf_namespace((struct slice){ text, at + n });
+	cJSON *o = api_protobuf_namespace((struct slice){ text, at + n });
 	char *is = o ? cJSON_PrintUnformatted(cJSON_GetObjectItem(o, "metadata")) : NULL;
 	if ((is == NULL) != (wanted == NULL) || (is && strcmp(is, wanted) != 0))
 		fail_msg("line %d: %s", line, is ? is : "refused");
@@ -117,10 +118,10 @@ static void test_what_is_no_namespace(void **state)
 	static const char no_kind[] = "k8s\0\x0a\x04\x0a\x02v1\x12\x05\x0a\x03\x0a\x01n";
 	static const char no_body[] = "k8s\0\x0a\x0b\x12\x09Namespace";
 	(void)state;
-	assert_null(protobuf_namespace((struct slice){ pod, sizeof pod - 1 }));
-	assert_null(protobuf_namespace((struct slice){ none, sizeof none - 1 }));
-	assert_null(protobuf_namespace((struct slice){ no_kind, sizeof no_kind - 1 }));
-	assert_null(protobuf_namespace((struct slice){ no_body, sizeof no_body - 1 }));
+	assert_null(api_protobuf_namespace((struct slice){ pod, sizeof pod - 1 }));
+	assert_null(api_protobuf_namespace((struct slice){ none, sizeof none - 1 }));
+	assert_null(api_protobuf_namespace((struct slice){ no_kind, sizeof no_kind - 1 }));
+	assert_null(api_protobuf_namespace((struct slice){ no_body, sizeof no_body - 1 }));
 }
 
 int main(void)

@@ -19,25 +19,28 @@ static int64_t now_ms, again_ms;
 
 /* Timers fire when the test says so. */
 static struct fake {
-	struct loop_timer *timer;
-	loop_fn *fn;
+	struct net_loop_timer *timer;
+	net_loop_fn *fn;
 	void *arg;
 	int64_t in_ms; /* -1: not armed */
 	bool is_every;
 } timers[MAX_TIMERS];
 static int n_timers;
 
-struct loop_timer *__real_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
-struct loop_timer *__wrap_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg);
-struct loop_timer *__wrap_loop_timer_new(struct loop *loop, loop_fn *fn, void *arg)
+struct net_loop_timer *__real_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
+struct net_loop_timer *__wrap_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg);
+struct net_loop_timer *__wrap_net_loop_timer_new(
+	struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
 	assert_true(n_timers < MAX_TIMERS);
 	timers[n_timers] =
-		(struct fake){ __real_loop_timer_new(loop, fn, arg), fn, arg, -1, false };
+		(struct fake){ __real_net_loop_timer_new(loop, fn, arg), fn, arg, -1, false };
 	return timers[n_timers++].timer;
 }
 
-static struct fake *timer_of(const struct loop_timer *timer)
+static struct fake *timer_of(const struct net_loop_timer *timer)
 {
 	for (int i = 0; i < n_timers; i++)
 		if (timers[i].timer == timer)
@@ -46,20 +49,20 @@ static struct fake *timer_of(const struct loop_timer *timer)
 	return NULL;
 }
 
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	timer_of(timer)->in_ms = delay_ms;
 }
 
-void __wrap_loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms);
-void __wrap_loop_timer_arm_every(struct loop_timer *timer, int64_t period_ms)
+void __wrap_net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms);
+void __wrap_net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms)
 {
 	timer_of(timer)->in_ms = period_ms;
 	timer_of(timer)->is_every = true;
 }
 
-static int64_t turn_of(const char *kind, const struct object *o)
+static int64_t turn_of(const char *kind, const struct store_object *o)
 {
 	size_t n = strlen(turns);
 	snprintf(turns + n, sizeof turns - n, "%s/%s ", kind, o->name);
@@ -67,8 +70,10 @@ static int64_t turn_of(const char *kind, const struct object *o)
 }
 
 #define RECONCILER(kind)                                                                       \
-	int64_t __wrap_reconcile_##kind(struct controller *c, struct object *o);               \
-	int64_t __wrap_reconcile_##kind(struct controller *c, struct object *o)                \
+	int64_t __wrap_controller_reconcile_##kind(                                            \
+		struct controller *c, struct store_object *o);                                 \
+	int64_t __wrap_controller_reconcile_##kind(                                            \
+		struct controller *c, struct store_object *o)                                  \
 	{                                                                                      \
 		assert_non_null(c);                                                            \
 		return turn_of(#kind, o);                                                      \
@@ -89,7 +94,7 @@ static void at_ms(int64_t ms)
 static void expect_turns(struct world *w, const char *wanted)
 {
 	for (int i = 0; i < 4; i++)
-		loop_run_once(w->server.loop, 0);
+		net_loop_run_once(w->server.loop, 0);
 	assert_string_equal(turns, wanted);
 	turns[0] = '\0';
 }
@@ -105,7 +110,7 @@ static int set_up(void **state)
 	n_timers = 0;
 	again_ms = 0;
 	at_ms(1000000);
-	w->server.loop = loop_new(&err);
+	w->server.loop = net_loop_new(&err);
 	w->server.store = store_open(&opts, &err);
 	w->server.opts.state_dir = folder;
 	world_make(w, KIND_NAMESPACE, "{'metadata':{'name':'default'}}");
@@ -122,19 +127,19 @@ static int tear_down(void **state)
 	int fd = open(folder, O_RDONLY | O_DIRECTORY);
 	world_tear_down(state);
 	clock_set_for_tests(-1, -1);
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	return rmdir(folder);
 }
 
-static int64_t armed(const struct loop_timer *timer)
+static int64_t armed(const struct net_loop_timer *timer)
 {
 	int64_t ms = timer_of(timer)->in_ms;
 	timer_of(timer)->in_ms = -1;
 	return ms;
 }
 
-static void fire(const struct loop_timer *timer)
+static void fire(const struct net_loop_timer *timer)
 {
 	const struct fake *t = timer_of(timer);
 	t->fn(t->arg);
@@ -212,7 +217,7 @@ static void test_slices(void **state)
 			"{'metadata':{'name':'c','uid':'u%d','namespace':'n%d'},'spec':{}}", i,
 			i);
 	for (int slice = 0; slice < 3; slice++) {
-		loop_run_once(w->server.loop, 0);
+		net_loop_run_once(w->server.loop, 0);
 		size_t n = strlen(turns) / strlen("claim/c ");
 		assert_int_equal(n, slice < 2 ? SLICE : 1);
 		turns[0] = '\0';
@@ -229,7 +234,7 @@ static void test_whom_a_change_concerns(void **state)
 #define BY_CLAIM OWNED("extensions.agents.x-k8s.io/v1beta1", "SandboxClaim", "bound")
 #define BY_SANDBOX OWNED("agents.x-k8s.io/v1beta1", "Sandbox", "s")
 	static const struct {
-		enum kind kind;
+		enum store_kind kind;
 		const char *metadata, *turns;
 	} rows[] = {
 		{ KIND_SANDBOX, "'name':'s2'" BY_CLAIM, "sandbox/s2 claim/bound claim/free " },
@@ -259,7 +264,7 @@ static void test_whom_a_change_concerns(void **state)
 		world_put(w, rows[i].kind, "{'metadata':{%s,'uid':'row%zu'},'spec':{}}",
 			rows[i].metadata, i);
 		for (int turn = 0; turn < 4; turn++)
-			loop_run_once(w->server.loop, 0);
+			net_loop_run_once(w->server.loop, 0);
 		if (strcmp(turns, rows[i].turns) != 0)
 			fail_msg("row %zu: %s", i, turns);
 		turns[0] = '\0';
@@ -276,7 +281,7 @@ static void test_a_volume_that_goes(void **state)
 	world_put(w, KIND_PVC, "{'metadata':{'name':'v','uid':'vol'},'spec':{}}");
 	assert_true(store_meta_set(w->server.store, "evicted/vol", "1 2", NULL));
 	snprintf(path, sizeof path, "%s/volumes/vol", folder);
-	char *made = volumes_folder(&w->server, "volumes", "vol", NULL);
+	char *made = controller_volumes_folder(&w->server, "volumes", "vol", NULL);
 	assert_string_equal(made, path);
 	free(made);
 	world_put(w, KIND_PVC, "{'metadata':{'name':'v','uid':'vol'},'spec':{'x':1}}");
@@ -318,7 +323,7 @@ static void test_writes_that_are_refused(void **state)
 	assert_non_null(strstr(err.msg, "nowhere"));
 	/* the store is well */
 	assert_int_equal(armed(w->c->behind_timer), -1);
-	const struct object *o = controller_create(w->c, KIND_CLAIM, "default",
+	const struct store_object *o = controller_create(w->c, KIND_CLAIM, "default",
 		world_json("{'metadata':{'name':'a'},'spec':{'warmPoolRef':{'name':'p'}}}"),
 		&err);
 	assert_non_null(o);

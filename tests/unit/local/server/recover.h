@@ -38,7 +38,7 @@ static inline int teardown(void **state)
 {
 	(void)state;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY);
-	assert_true(remove_content(fd, NULL));
+	assert_true(control_remove_content(fd, NULL));
 	close(fd);
 	return rmdir(dir);
 }
@@ -79,7 +79,7 @@ static inline struct store *open_store(bool must_exist)
 }
 
 /* JSON with ' for ". */
-static inline void write_object(struct store *s, enum kind kind, const char *text)
+static inline void write_object(struct store *s, enum store_kind kind, const char *text)
 {
 	struct err err = { 0 };
 	char *copy = x_strdup(text);
@@ -112,7 +112,7 @@ static inline bool try_recover(struct err *err)
 {
 	struct str report;
 	str_init(&report, sizeof said - 1);
-	bool ok = recover_run(dir, &report, err);
+	bool ok = server_recover_run(dir, &report, err);
 	snprintf(said, sizeof said, "%s", report.p ? report.p : "");
 	str_deinit(&report);
 	return ok;

@@ -178,7 +178,7 @@ static void test_the_version_goes_on(void **state)
 static void test_the_defaults_are_not_made_twice(void **state)
 {
 	static const struct {
-		enum kind kind;
+		enum store_kind kind;
 		const char *name, *ns;
 		bool are_made;
 	} rows[] = {
@@ -227,7 +227,7 @@ static void test_one_that_is_lost(void **state)
 	must_say("\n0 of 0 objects could be read\n");
 	struct store *s = open_store(true);
 	assert_int_equal(store_count(s, KIND_NAMESPACE), 1);
-	const struct object *o = store_get(s, KIND_NAMESPACE, "", "default");
+	const struct store_object *o = store_get(s, KIND_NAMESPACE, "", "default");
 	assert_string_equal(o->uid, "00000000-0000-4000-8000-000000000000");
 	assert_string_equal(json_str(o->json, "status", "phase", NULL), "Active");
 	assert_string_equal(json_str(o->json, "kind", NULL), "Namespace");

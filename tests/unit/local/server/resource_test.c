@@ -13,7 +13,7 @@
 static void test_cells(void **state)
 {
 	static const struct {
-		enum kind kind;
+		enum store_kind kind;
 		const char *object, *cells;
 	} cases[] = {
 		{ KIND_CLAIM,
@@ -57,7 +57,7 @@ static void test_cells(void **state)
 	assert_true(clock_parse_rfc3339("2026-01-01T00:02:05Z", &now));
 	clock_set_for_tests(0, now);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct resource *r = resource_of(cases[i].kind);
+		const struct store_resource *r = store_resource_of(cases[i].kind);
 		cJSON *o = cJSON_Parse(cases[i].object), *cells = cJSON_CreateArray();
 		assert_non_null(o);
 		for (size_t c = 0; c < r->n_columns; c++)
@@ -76,7 +76,7 @@ static void test_cells(void **state)
 
 /* One cell of a kind, as text. */
 static const struct {
-	enum kind kind;
+	enum store_kind kind;
 	size_t column;
 	const char *object, *cell;
 } single_cells[] = {
@@ -133,7 +133,7 @@ static void test_one_cell(void **state)
 	for (size_t i = 0; i < COUNT(single_cells); i++) {
 		cJSON *o = cJSON_Parse(single_cells[i].object), *cells = cJSON_CreateArray();
 		assert_non_null(o);
-		resource_of(single_cells[i].kind)
+		store_resource_of(single_cells[i].kind)
 			->columns[single_cells[i].column]
 			.cell(o, cells);
 		char *text = cJSON_PrintUnformatted(cells->child);
@@ -157,7 +157,7 @@ static void test_many_ports(void **state)
 		cJSON_AddItemToArray(
 			cJSON_GetObjectItem(cJSON_GetObjectItem(o, "spec"), "ports"), port);
 	}
-	resource_of(KIND_SERVICE)->columns[4].cell(o, cells);
+	store_resource_of(KIND_SERVICE)->columns[4].cell(o, cells);
 	const char *text = cells->child->valuestring;
 	assert_int_equal(strlen(text), 8 + 27 * 9);
 	assert_string_equal(text + strlen(text) - 9, ",1027/TCP");
@@ -169,17 +169,17 @@ static void test_lookups(void **state)
 {
 	char text[K8S_API_VERSION_BYTES];
 	(void)state;
-	assert_int_equal(resource_find("", "v1", "pods")->kind, KIND_POD);
-	assert_null(resource_find("", "v2", "pods"));
-	assert_true(resource_find("events.k8s.io", "v1", "events")->is_view);
-	assert_false(resource_of(KIND_EVENT)->is_view);
-	assert_int_equal(
-		resource_of_object("agents.x-k8s.io/v1beta1", "Sandbox")->kind, KIND_SANDBOX);
-	assert_null(resource_of_object("v1", "Sandbox"));
+	assert_int_equal(store_resource_find("", "v1", "pods")->kind, KIND_POD);
+	assert_null(store_resource_find("", "v2", "pods"));
+	assert_true(store_resource_find("events.k8s.io", "v1", "events")->is_view);
+	assert_false(store_resource_of(KIND_EVENT)->is_view);
+	assert_int_equal(store_resource_of_object("agents.x-k8s.io/v1beta1", "Sandbox")->kind,
+		KIND_SANDBOX);
+	assert_null(store_resource_of_object("v1", "Sandbox"));
 	for (int k = 0; k < KIND_COUNT; k++)
-		assert_non_null(resource_of((enum kind)k));
-	assert_string_equal(k8s_api_version(resource_of(KIND_POD)->api, text), "v1");
-	assert_string_equal(k8s_api_version(resource_of(KIND_CLAIM)->api, text),
+		assert_non_null(store_resource_of((enum store_kind)k));
+	assert_string_equal(k8s_api_version(store_resource_of(KIND_POD)->api, text), "v1");
+	assert_string_equal(k8s_api_version(store_resource_of(KIND_CLAIM)->api, text),
 		"extensions.agents.x-k8s.io/v1beta1");
 }
 

@@ -27,7 +27,7 @@ static const cJSON *sandbox(struct world *w)
 
 static const cJSON *pod(struct world *w)
 {
-	struct object *o = world_get(w, KIND_POD, "s");
+	struct store_object *o = world_get(w, KIND_POD, "s");
 	return o ? o->json : NULL;
 }
 
@@ -53,21 +53,25 @@ static void test_what_is_made(void **state)
 	add(w, "");
 	assert_int_equal(world_pass(w, KIND_SANDBOX, "s"), 0);
 	assert_non_null(pod(w));
-	assert_true(is_owned_by(pod(w), world_get(w, KIND_SANDBOX, "s")->uid));
-	assert_string_equal(tree_label(pod(w), "a"), "1");
-	assert_string_equal(tree_annotation(pod(w), "c"), "3");
-	assert_string_equal(tree_annotation(pod(w), ANNOTATION_PROPAGATED_LABELS), "a");
-	assert_string_equal(tree_annotation(pod(w), ANNOTATION_PROPAGATED_ANNOTATIONS), "b,c");
-	assert_null(tree_annotation(pod(w), "cluster-autoscaler.kubernetes.io/safe-to-evict"));
+	assert_true(controller_is_owned_by(pod(w), world_get(w, KIND_SANDBOX, "s")->uid));
+	assert_string_equal(controller_unstructured_label(pod(w), "a"), "1");
+	assert_string_equal(controller_unstructured_annotation(pod(w), "c"), "3");
+	assert_string_equal(
+		controller_unstructured_annotation(pod(w), ANNOTATION_PROPAGATED_LABELS), "a");
+	assert_string_equal(
+		controller_unstructured_annotation(pod(w), ANNOTATION_PROPAGATED_ANNOTATIONS),
+		"b,c");
+	assert_null(controller_unstructured_annotation(
+		pod(w), "cluster-autoscaler.kubernetes.io/safe-to-evict"));
 	assert_str("sandmux-local", pod(w), "spec", "nodeName");
 	assert_str("Always", pod(w), "spec", "restartPolicy");
 	assert_null(json_get(pod(w), "spec", "volumes", NULL));
 	assert_string_equal(
 		ready(w), "False DependenciesNotReady Pod exists with phase: Pending");
 	char hash[HASH8_BYTES], selector[100];
-	snprintf(selector, sizeof selector, LABEL_NAME_HASH "=%s", hash8("s", hash));
+	snprintf(selector, sizeof selector, LABEL_NAME_HASH "=%s", controller_hash8("s", hash));
 	assert_str(selector, sandbox(w), "status", "selector");
-	assert_string_equal(tree_label(pod(w), LABEL_NAME_HASH), hash);
+	assert_string_equal(controller_unstructured_label(pod(w), LABEL_NAME_HASH), hash);
 	int64_t rv = store_revision(w->server.store);
 	world_pass(w, KIND_SANDBOX, "s");
 	assert_int_equal(store_revision(w->server.store), rv);
@@ -83,7 +87,7 @@ static void test_volumes_and_service(void **state)
 	const cJSON *pvc = world_get(w, KIND_PVC, "data-s")->json;
 	assert_str("Bound", pvc, "status", "phase");
 	assert_str("1Gi", pvc, "status", "capacity", "storage");
-	assert_true(is_owned_by(pvc, world_get(w, KIND_SANDBOX, "s")->uid));
+	assert_true(controller_is_owned_by(pvc, world_get(w, KIND_SANDBOX, "s")->uid));
 	assert_null(
 		json_get(world_get(w, KIND_PVC, "more-s")->json, "status", "capacity", NULL));
 	const cJSON *volumes = json_get(pod(w), "spec", "volumes", NULL);
@@ -181,7 +185,7 @@ static void test_suspend_and_resume(void **state)
 	world_change(
 		w, KIND_SANDBOX, "s", OBJECTS_MAIN, "{'spec':{'operatingMode':'Suspended'}}");
 	assert_int_equal(world_pass(w, KIND_SANDBOX, "s"), 0);
-	assert_true(objects_is_terminating(world_get(w, KIND_POD, "s")));
+	assert_true(store_objects_is_terminating(world_get(w, KIND_POD, "s")));
 	assert_string_equal(ready(w), "False SandboxSuspended Sandbox is suspending");
 	assert_string_equal(world_condition(w, KIND_SANDBOX, "s", "Suspended"),
 		"False PodTerminating Pod is being terminated");
@@ -217,7 +221,7 @@ static void test_expiry(void **state)
 		w, KIND_SANDBOX, "s", OBJECTS_MAIN, "{'spec':{'shutdownTime':'%s'}}", ago(2));
 	assert_int_equal(world_pass(w, KIND_SANDBOX, "s"), 0);
 	assert_string_equal(ready(w), "False SandboxExpired Sandbox has expired");
-	assert_true(objects_is_terminating(world_get(w, KIND_POD, "s")));
+	assert_true(store_objects_is_terminating(world_get(w, KIND_POD, "s")));
 	assert_null(world_get(w, KIND_SERVICE, "s"));
 	world_change(
 		w, KIND_SANDBOX, "s", OBJECTS_MAIN, "{'spec':{'shutdownPolicy':'Delete'}}");
@@ -240,8 +244,8 @@ static void test_a_stranger_with_the_name(void **state)
 	world_change(w, KIND_POD, "s", OBJECTS_MAIN, "{'metadata':{'labels':{'%s':'true'}}}",
 		LABEL_ADOPTABLE);
 	assert_int_equal(world_pass(w, KIND_SANDBOX, "s"), 0);
-	assert_true(is_owned_by(pod(w), world_get(w, KIND_SANDBOX, "s")->uid));
-	assert_string_equal(tree_label(pod(w), "a"), "1");
+	assert_true(controller_is_owned_by(pod(w), world_get(w, KIND_SANDBOX, "s")->uid));
+	assert_string_equal(controller_unstructured_label(pod(w), "a"), "1");
 }
 
 static void test_a_foreign_service_matters_only_if_one_is_wanted(void **state)
@@ -264,17 +268,17 @@ static void test_the_pod_follows_what_a_claim_brings(void **state)
 		"{'metadata':{'labels':{'%s':'1','%s':'t'}}}", LABEL_WARM_POOL,
 		LABEL_TEMPLATE_REF);
 	world_pass(w, KIND_SANDBOX, "s");
-	assert_string_equal(tree_annotation(pod(w), evict), "true");
-	assert_string_equal(tree_label(pod(w), LABEL_TEMPLATE_REF), "t");
+	assert_string_equal(controller_unstructured_annotation(pod(w), evict), "true");
+	assert_string_equal(controller_unstructured_label(pod(w), LABEL_TEMPLATE_REF), "t");
 	world_pass(w, KIND_SANDBOX, "s");
-	assert_string_equal(tree_annotation(pod(w), evict), "true");
+	assert_string_equal(controller_unstructured_annotation(pod(w), evict), "true");
 	world_change(w, KIND_SANDBOX, "s", OBJECTS_MAIN,
 		"{'metadata':{'labels':{'%s':null}},'spec':{'podTemplate':{'metadata':{'labels':"
 		"{'team':'red'}}}}}",
 		LABEL_WARM_POOL);
 	world_pass(w, KIND_SANDBOX, "s");
-	assert_null(tree_annotation(pod(w), evict));
-	assert_string_equal(tree_label(pod(w), "team"), "red");
+	assert_null(controller_unstructured_annotation(pod(w), evict));
+	assert_string_equal(controller_unstructured_label(pod(w), "team"), "red");
 }
 
 static void test_the_name_of_the_pod_can_be_chosen(void **state)
@@ -300,23 +304,25 @@ static void test_one_that_ends_is_left_alone(void **state)
 static void test_from_a_template(void **state)
 {
 	struct world *w = *state;
-	struct object *t = world_make(w, KIND_TEMPLATE,
+	struct store_object *t = world_make(w, KIND_TEMPLATE,
 		"{'metadata':{'name':'t','labels':{'x':'y'}},'spec':{'service':true,"
 		"'envVarsInjectionPolicy':'Allowed','podTemplate':{'spec':{'containers':"
 		"[{'name':'c'}]}},'volumeClaimTemplates':[{'metadata':{'name':'v'},'spec':{}}]}}");
-	cJSON *json = sandbox_from_template(t);
+	cJSON *json = controller_sandbox_from_template(t);
 	assert_true(json_bool(json, false, "spec", "service", NULL));
 	assert_non_null(json_get(json, "spec", "volumeClaimTemplates", NULL));
 	assert_null(json_get(json, "spec", "envVarsInjectionPolicy", NULL));
 	assert_false(json_bool(json, true, "spec", "podTemplate", "spec",
 		"automountServiceAccountToken", NULL));
-	assert_string_equal(tree_annotation(json, ANNOTATION_TEMPLATE_REF), "t");
+	assert_string_equal(
+		controller_unstructured_annotation(json, ANNOTATION_TEMPLATE_REF), "t");
 	char hash[HASH8_BYTES];
-	assert_string_equal(tree_label(json, LABEL_TEMPLATE_REF), hash8("t", hash));
+	assert_string_equal(controller_unstructured_label(json, LABEL_TEMPLATE_REF),
+		controller_hash8("t", hash));
 	cJSON_Delete(json);
 	world_change(w, KIND_TEMPLATE, "t", OBJECTS_MAIN,
 		"{'spec':{'podTemplate':{'spec':{'automountServiceAccountToken':true}}}}");
-	json = sandbox_from_template(world_get(w, KIND_TEMPLATE, "t"));
+	json = controller_sandbox_from_template(world_get(w, KIND_TEMPLATE, "t"));
 	assert_true(json_bool(json, false, "spec", "podTemplate", "spec",
 		"automountServiceAccountToken", NULL));
 	cJSON_Delete(json);

@@ -16,7 +16,7 @@ static void check_references(const cJSON *schema)
 	cJSON_ArrayForEach(field, schema)
 	{
 		if (field->string && strcmp(field->string, "$ref") == 0) {
-			if (!schema_find(strrchr(field->valuestring, '/') + 1))
+			if (!store_schema_find(strrchr(field->valuestring, '/') + 1))
 				fail_msg("%s leads nowhere", field->valuestring);
 		}
 		check_references(field);
@@ -26,9 +26,9 @@ static void check_references(const cJSON *schema)
 static void test_references(void **state)
 {
 	(void)state;
-	check_references(schema_all());
-	for (size_t i = 0; i < resource_count; i++)
-		assert_non_null(schema_find(resource_table[i].schema));
+	check_references(store_schema_all());
+	for (size_t i = 0; i < store_resource_count; i++)
+		assert_non_null(store_schema_find(store_resource_table[i].schema));
 }
 
 static void test_reports(void **state)
@@ -86,10 +86,10 @@ static void test_reports(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct schema_check check;
+		struct store_schema_check check;
 		cJSON *o = cJSON_Parse(cases[i].object);
 		assert_non_null(o);
-		schema_check(&check, cases[i].schema, o);
+		store_schema_check(&check, cases[i].schema, o);
 		const char *field = json_str(check.causes->child, "field", NULL);
 		const char *reason = json_str(check.causes->child, "reason", NULL);
 		const char *unknown =
@@ -101,7 +101,7 @@ static void test_reports(void **state)
 			(unknown && strcmp(unknown, cases[i].unknown) != 0))
 			fail_msg("%s: %s %s, unknown %s", cases[i].object, field ? field : "-",
 				reason ? reason : "-", unknown ? unknown : "-");
-		schema_check_deinit(&check);
+		store_schema_check_deinit(&check);
 		cJSON_Delete(o);
 	}
 }
@@ -159,32 +159,32 @@ static void test_words(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct schema_check check;
+		struct store_schema_check check;
 		cJSON *o = cJSON_Parse(rows[i].object);
 		assert_non_null(o);
-		schema_check(&check, rows[i].schema, o);
+		store_schema_check(&check, rows[i].schema, o);
 		const char *message = json_str(check.causes->child, "message", NULL);
 		if (cJSON_GetArraySize(check.causes) != (rows[i].message != NULL) ||
 			(rows[i].message && strncmp(message, rows[i].message,
 						    strlen(rows[i].message)) != 0))
 			fail_msg("row %zu: %s", i, message ? message : "-");
-		schema_check_deinit(&check);
+		store_schema_check_deinit(&check);
 		cJSON_Delete(o);
 	}
 }
 
 static void test_prunes_and_fills(void **state)
 {
-	struct schema_check check;
+	struct store_schema_check check;
 	cJSON *o = cJSON_Parse(
 		"{\"spec\":{\"warmPoolRef\":{\"name\":\"p\",\"x\":1},\"lifecycle\":{},"
 		"\"env\":null}}");
 	(void)state;
-	schema_check(&check, "SandboxClaim", o);
+	store_schema_check(&check, "SandboxClaim", o);
 	assert_string_equal(json_str(o, "spec", "lifecycle", "shutdownPolicy", NULL), "Retain");
 	assert_null(json_get(o, "spec", "warmPoolRef", "x", NULL));
 	assert_null(cJSON_GetObjectItem(cJSON_GetObjectItem(o, "spec"), "env"));
-	schema_check_deinit(&check);
+	store_schema_check_deinit(&check);
 	cJSON_Delete(o);
 }
 

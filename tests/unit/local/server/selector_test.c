@@ -39,11 +39,12 @@ static void test_labels(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct err err = { 0 };
 		bool ok;
-		struct k8s_selector *s = selector_parse_labels(cases[i].selector, &ok, &err);
+		struct k8s_selector *s =
+			store_selector_parse_labels(cases[i].selector, &ok, &err);
 		if (!ok)
 			fail_msg("%s: %s", cases[i].selector, err.msg);
 		cJSON *o = object(cases[i].labels);
-		if (selector_matches_labels(s, o) != cases[i].matches)
+		if (store_selector_matches_labels(s, o) != cases[i].matches)
 			fail_msg("%s on %s", cases[i].selector, cases[i].labels);
 		cJSON_Delete(o);
 		k8s_selector_free(s);
@@ -57,7 +58,7 @@ static void test_bad_labels(void **state)
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct err err = { 0 };
 		bool ok = true;
-		struct k8s_selector *s = selector_parse_labels(bad[i], &ok, &err);
+		struct k8s_selector *s = store_selector_parse_labels(bad[i], &ok, &err);
 		if (ok || s)
 			fail_msg("'%s' was accepted", bad[i]);
 		assert_int_equal(err.code, ERR_KUBE_BAD_REQUEST);
@@ -80,9 +81,9 @@ static void test_fields(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct err err = { 0 };
 		bool ok;
-		struct k8s_selector *s = selector_parse_fields(
-			cases[i].selector, resource_of(KIND_POD), &ok, &err);
-		if (!ok || selector_matches_fields(s, o) != cases[i].matches)
+		struct k8s_selector *s = store_selector_parse_fields(
+			cases[i].selector, store_resource_of(KIND_POD), &ok, &err);
+		if (!ok || store_selector_matches_fields(s, o) != cases[i].matches)
 			fail_msg("%s", cases[i].selector);
 		k8s_selector_free(s);
 	}
@@ -97,8 +98,8 @@ static void test_bad_fields(void **state)
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		struct err err = { 0 };
 		bool ok = true;
-		k8s_selector_free(
-			selector_parse_fields(bad[i], resource_of(KIND_CLAIM), &ok, &err));
+		k8s_selector_free(store_selector_parse_fields(
+			bad[i], store_resource_of(KIND_CLAIM), &ok, &err));
 		if (ok)
 			fail_msg("'%s' was accepted", bad[i]);
 	}
@@ -142,9 +143,10 @@ static void test_which_fields(void **state)
 		{ "metadata.uid", 0 },
 	};
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows) * resource_count; i++) {
-		const struct resource *r = &resource_table[i % resource_count];
-		size_t row = i / resource_count;
+	for (size_t i = 0; i < COUNT(rows) * store_resource_count; i++) {
+		const struct store_resource *r =
+			&store_resource_table[i % store_resource_count];
+		size_t row = i / store_resource_count;
 		char text[100];
 		bool ok;
 		int kind = r->kind == KIND_POD         ? POD
@@ -153,7 +155,7 @@ static void test_which_fields(void **state)
 			   : r->is_view                ? NEW_EVENT
 						       : EVENT;
 		snprintf(text, sizeof text, "%s=x", rows[row].field);
-		k8s_selector_free(selector_parse_fields(text, r, &ok, NULL));
+		k8s_selector_free(store_selector_parse_fields(text, r, &ok, NULL));
 		if (ok != ((rows[row].kinds & kind) != 0))
 			fail_msg("%s of %s/%s", text, r->api->group, r->api->plural);
 	}
@@ -179,9 +181,9 @@ static void test_where_fields_are(void **state)
 			       "\"involvedObject\":{\"name\":\"p\",\"fieldPath\":5}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool ok;
-		struct k8s_selector *s = selector_parse_fields(
-			rows[i].selector, resource_of(KIND_EVENT), &ok, NULL);
-		if (!ok || selector_matches_fields(s, o) != rows[i].matches)
+		struct k8s_selector *s = store_selector_parse_fields(
+			rows[i].selector, store_resource_of(KIND_EVENT), &ok, NULL);
+		if (!ok || store_selector_matches_fields(s, o) != rows[i].matches)
 			fail_msg("%s", rows[i].selector);
 		k8s_selector_free(s);
 	}
@@ -192,11 +194,12 @@ static void test_name(void **state)
 {
 	bool ok;
 	(void)state;
-	struct k8s_selector *s = selector_parse_fields(
-		"metadata.namespace=d,metadata.name=x", resource_of(KIND_CLAIM), &ok, NULL);
-	assert_string_equal(selector_name(s), "x");
+	struct k8s_selector *s =
+		store_selector_parse_fields("metadata.namespace=d,metadata.name=x",
+			store_resource_of(KIND_CLAIM), &ok, NULL);
+	assert_string_equal(store_selector_name(s), "x");
 	k8s_selector_free(s);
-	assert_null(selector_name(NULL));
+	assert_null(store_selector_name(NULL));
 }
 
 int main(void)

@@ -295,7 +295,7 @@ static void test_a_patch_adds_no_depth_without_end(void **state)
 		cJSON_AddItemToObject(op, "value", cJSON_CreateObject());
 		cJSON_AddItemToArray(ops, op);
 	}
-	assert_true(patch_json(&doc, ops, &err));
+	assert_true(store_patch_json(&doc, ops, &err));
 	cJSON *op = cJSON_CreateObject();
 	size_t end = strlen(at);
 	snprintf(at + end, sizeof at - end, "/d");
@@ -304,12 +304,12 @@ static void test_a_patch_adds_no_depth_without_end(void **state)
 	cJSON_AddItemToObject(op, "value", cJSON_CreateObject());
 	cJSON *more = cJSON_CreateArray();
 	cJSON_AddItemToArray(more, op);
-	assert_false(patch_json(&doc, more, &err));
+	assert_false(store_patch_json(&doc, more, &err));
 	assert_int_equal(err.code, ERR_KUBE_INVALID);
 	/* a copy of everything into itself doubles the depth */
 	cJSON_Delete(more);
 	more = cJSON_Parse("[{\"op\":\"copy\",\"from\":\"/d\",\"path\":\"/d/d/e\"}]");
-	assert_false(patch_json(&doc, more, &err));
+	assert_false(store_patch_json(&doc, more, &err));
 	cJSON_Delete(more);
 	cJSON_Delete(ops);
 	cJSON_Delete(doc);

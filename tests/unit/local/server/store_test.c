@@ -20,10 +20,10 @@ static cJSON *lease(const char *ns, const char *name, int n)
 	return cJSON_Parse(text);
 }
 
-static struct object *put(struct store *s, const char *ns, const char *name, int n)
+static struct store_object *put(struct store *s, const char *ns, const char *name, int n)
 {
 	struct err err = { 0 };
-	struct object *o = store_write(s, KIND_LEASE, lease(ns, name, n), &err);
+	struct store_object *o = store_write(s, KIND_LEASE, lease(ns, name, n), &err);
 	if (!o)
 		fail_msg("%s", err.msg);
 	return o;
@@ -39,7 +39,7 @@ static struct store *open_store(const char *path, size_t history)
 	return s;
 }
 
-static int64_t number(const struct object *o)
+static int64_t number(const struct store_object *o)
 {
 	return json_int(o->json, -1, "spec", "n", NULL);
 }
@@ -78,7 +78,7 @@ static void test_lists_of_the_past(void **state)
 	put(s, "a", "one", 2);                                                    /* 3 */
 	assert_true(store_remove(s, store_get(s, KIND_LEASE, "a", "two"), NULL)); /* 4 */
 	put(s, "b", "three", 1);                                                  /* 5 */
-	struct object **v = store_list(s, KIND_LEASE, NULL, 2, &n);
+	struct store_object **v = store_list(s, KIND_LEASE, NULL, 2, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(number(v[0]), 1);
 	assert_string_equal(v[1]->name, "two");
@@ -112,7 +112,7 @@ static void test_compaction(void **state)
 	assert_int_equal(store_change_index(s, 10), 4);
 	assert_null(store_list(s, KIND_LEASE, NULL, 5, &n));
 	assert_true(n == SIZE_MAX);
-	struct object **v = store_list(s, KIND_LEASE, NULL, 6, &n);
+	struct store_object **v = store_list(s, KIND_LEASE, NULL, 6, &n);
 	assert_int_equal(number(v[0]), 5);
 	store_list_free(v, n);
 	store_compact(s, 9);
@@ -121,15 +121,15 @@ static void test_compaction(void **state)
 	store_close(s);
 }
 
-struct seen {
+struct isolation_seen {
 	int n;
-	enum change_type last;
+	enum store_change_type last;
 	int64_t before, now;
 };
 
-static void on_change(void *arg, const struct change *c)
+static void on_change(void *arg, const struct store_change *c)
 {
-	struct seen *seen = arg;
+	struct isolation_seen *seen = arg;
 	seen->n++;
 	seen->last = c->type;
 	seen->before = c->before ? number(c->before) : -1;
@@ -139,7 +139,7 @@ static void on_change(void *arg, const struct change *c)
 static void test_listeners(void **state)
 {
 	struct store *s = open_store(NULL, 0);
-	struct seen seen = { 0 };
+	struct isolation_seen seen = { 0 };
 	(void)state;
 	store_listen(s, on_change, &seen);
 	put(s, "a", "one", 7);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static char folder[64];
-static struct local_tls tls;
+static struct server_local_tls tls;
 
 static const char *file_of(const char *name)
 {
@@ -34,7 +34,7 @@ static int set_up(void **state)
 	(void)state;
 	snprintf(folder, sizeof folder, "/tmp/sandmux-tls-XXXXXX");
 	assert_non_null(mkdtemp(folder));
-	assert_true(local_tls_open(&tls, folder, &err));
+	assert_true(server_local_tls_open(&tls, folder, &err));
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static int tear_down(void **state)
 {
 	static const char *const names[] = { "ca.pem", "ca.key", "server.pem", "server.key" };
 	(void)state;
-	local_tls_close(&tls);
+	server_local_tls_close(&tls);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		unlink(file_of(names[i]));
 	rmdir(folder);
@@ -52,8 +52,8 @@ static int tear_down(void **state)
 static void open_again(void)
 {
 	struct err err;
-	local_tls_close(&tls);
-	if (!local_tls_open(&tls, folder, &err))
+	server_local_tls_close(&tls);
+	if (!server_local_tls_open(&tls, folder, &err))
 		fail_msg("%s", err.msg);
 }
 

@@ -26,22 +26,22 @@ static struct disk {
 } own, ws; /* of the state folder, of the workspaces */
 static uint64_t available, oom_kills;
 static bool has_group[CGROUP_CONTROLLER_COUNT], is_held_by[CGROUP_CONTROLLER_COUNT], has_sizes;
-static struct cgroup_places places;
+static struct isolation_cgroup_places places;
 static pid_t daemon_pid;
 static int n_stopped;
 static int64_t now_ms;
 
 static struct asked {
-	struct usage_where where;
+	struct isolation_usage_where where;
 	unsigned what;
-	usage_fn *done;
+	isolation_usage_fn *done;
 	void *arg;
 	bool is_open;
 } asked[MAX_LOOKS];
 static int n_asked;
 static bool is_refused;
 
-static struct run runs[MAX_RUNS];
+static struct controller_run runs[MAX_RUNS];
 
 int __wrap_statvfs(const char *path, struct statvfs *fs);
 int __wrap_statvfs(const char *path, struct statvfs *fs)
@@ -55,73 +55,79 @@ int __wrap_statvfs(const char *path, struct statvfs *fs)
 	return d->fails ? -1 : 0;
 }
 
-uint64_t __wrap_usage_available_memory(void);
-uint64_t __wrap_usage_available_memory(void)
+uint64_t __wrap_isolation_usage_available_memory(void);
+uint64_t __wrap_isolation_usage_available_memory(void)
 {
 	return available;
 }
 
-uint64_t __wrap_cgroup_oom_kills(const struct cgroup *cgroup);
-uint64_t __wrap_cgroup_oom_kills(const struct cgroup *cgroup)
+uint64_t __wrap_isolation_cgroup_oom_kills(const struct isolation_cgroup *cgroup);
+uint64_t __wrap_isolation_cgroup_oom_kills(const struct isolation_cgroup *cgroup)
 {
 	(void)cgroup;
 	return oom_kills;
 }
 
-bool __wrap_cgroup_has(const struct cgroup *cgroup, enum cgroup_controller controller);
-bool __wrap_cgroup_has(const struct cgroup *cgroup, enum cgroup_controller controller)
+bool __wrap_isolation_cgroup_has(
+	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller);
+bool __wrap_isolation_cgroup_has(
+	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller)
 {
 	(void)cgroup;
 	return has_group[controller];
 }
 
-bool __wrap_cgroup_holds(
-	const struct cgroup *cgroup, enum cgroup_controller controller, pid_t pid);
-bool __wrap_cgroup_holds(
-	const struct cgroup *cgroup, enum cgroup_controller controller, pid_t pid)
+bool __wrap_isolation_cgroup_holds(const struct isolation_cgroup *cgroup,
+	enum isolation_cgroup_controller controller, pid_t pid);
+bool __wrap_isolation_cgroup_holds(const struct isolation_cgroup *cgroup,
+	enum isolation_cgroup_controller controller, pid_t pid)
 {
 	(void)cgroup;
 	return is_held_by[controller] && pid == daemon_pid;
 }
 
-const struct cgroup_places *__wrap_cgroup_places_own(void);
-const struct cgroup_places *__wrap_cgroup_places_own(void)
+const struct isolation_cgroup_places *__wrap_isolation_cgroup_places_own(void);
+const struct isolation_cgroup_places *__wrap_isolation_cgroup_places_own(void)
 {
 	return &places;
 }
 
-bool __wrap_bwrap_has_sizes(void);
-bool __wrap_bwrap_has_sizes(void)
+bool __wrap_isolation_bwrap_has_sizes(void);
+bool __wrap_isolation_bwrap_has_sizes(void)
 {
 	return has_sizes;
 }
 
-pid_t __wrap_spawn_daemon_pid(const struct spawn *spawn);
-pid_t __wrap_spawn_daemon_pid(const struct spawn *spawn)
+pid_t __wrap_isolation_spawn_daemon_pid(const struct isolation_spawn *spawn);
+pid_t __wrap_isolation_spawn_daemon_pid(const struct isolation_spawn *spawn)
 {
 	assert_non_null(spawn);
 	return daemon_pid;
 }
 
-const struct cgroup *__wrap_spawn_cgroup(const struct spawn *spawn);
-const struct cgroup *__wrap_spawn_cgroup(const struct spawn *spawn)
+const struct isolation_cgroup *__wrap_isolation_spawn_cgroup(
+	const struct isolation_spawn *spawn);
+const struct isolation_cgroup *__wrap_isolation_spawn_cgroup(
+	const struct isolation_spawn *spawn)
 {
 	assert_non_null(spawn);
 	return NULL;
 }
 
-void __wrap_spawn_stop(struct spawn *spawn, int64_t grace_ms);
-void __wrap_spawn_stop(struct spawn *spawn, int64_t grace_ms)
+void __wrap_isolation_spawn_stop(struct isolation_spawn *spawn, int64_t grace_ms);
+void __wrap_isolation_spawn_stop(struct isolation_spawn *spawn, int64_t grace_ms)
 {
 	assert_non_null(spawn);
 	assert_int_equal(grace_ms, 0);
 	n_stopped++;
 }
 
-struct usage_look *__wrap_usage_look_start(struct loop *loop, const struct usage_where *where,
-	unsigned what, usage_fn *done, void *arg, struct err *err);
-struct usage_look *__wrap_usage_look_start(struct loop *loop, const struct usage_where *where,
-	unsigned what, usage_fn *done, void *arg, struct err *err)
+struct isolation_usage_look *__wrap_isolation_usage_look_start(struct net_loop *loop,
+	const struct isolation_usage_where *where, unsigned what, isolation_usage_fn *done,
+	void *arg, struct err *err);
+struct isolation_usage_look *__wrap_isolation_usage_look_start(struct net_loop *loop,
+	const struct isolation_usage_where *where, unsigned what, isolation_usage_fn *done,
+	void *arg, struct err *err)
 {
 	assert_non_null(loop);
 	if (is_refused) {
@@ -130,18 +136,18 @@ struct usage_look *__wrap_usage_look_start(struct loop *loop, const struct usage
 	}
 	assert_true(n_asked < MAX_LOOKS);
 	asked[n_asked] = (struct asked){ *where, what, done, arg, true };
-	return (struct usage_look *)&asked[n_asked++];
+	return (struct isolation_usage_look *)&asked[n_asked++];
 }
 
-void __wrap_usage_look_cancel(struct usage_look *look);
-void __wrap_usage_look_cancel(struct usage_look *look)
+void __wrap_isolation_usage_look_cancel(struct isolation_usage_look *look);
+void __wrap_isolation_usage_look_cancel(struct isolation_usage_look *look)
 {
 	if (look)
 		((struct asked *)look)->is_open = false;
 }
 
 /* The look of this number is over, and found this. */
-static inline void found(int i, struct usage usage)
+static inline void found(int i, struct isolation_usage usage)
 {
 	assert_true(i < n_asked && asked[i].is_open);
 	asked[i].is_open = false;
@@ -160,7 +166,7 @@ static inline const char *looks_from(int i)
 	static char text[500];
 	text[0] = '\0';
 	for (; i < n_asked; i++) {
-		const struct run_look *look = asked[i].arg;
+		const struct controller_run_look *look = asked[i].arg;
 		size_t n = strlen(text);
 		snprintf(text + n, sizeof text - n, "%s %s ",
 			asked[i].what == USAGE_TREE     ? "tree"
@@ -172,32 +178,32 @@ static inline const char *looks_from(int i)
 }
 
 /* A pod that runs; container and metadata as put into its JSON. Its memory is held unless a test says otherwise. */
-static inline struct run *add_run(
+static inline struct controller_run *add_run(
 	struct world *w, int i, const char *metadata, const char *container)
 {
 	static char ns[] = "default", names[MAX_RUNS][8], spaces[MAX_RUNS][32];
-	struct run *r = &runs[i];
+	struct controller_run *r = &runs[i];
 	snprintf(names[i], sizeof names[i], "p%d", i);
 	snprintf(spaces[i], sizeof spaces[i], "/state/volumes/vol-%d", i);
 	world_put(w, KIND_POD,
 		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p%d','uid':'pod-%d'%s},"
 		"'spec':{'containers':[{'name':'c','image':'i'%s}]}}",
 		i, i, metadata, container);
-	*r = (struct run){ .c = w->c,
+	*r = (struct controller_run){ .c = w->c,
 		.ns = ns,
 		.name = names[i],
 		.workspace = spaces[i],
-		.daemon = (struct spawn *)r,
+		.daemon = (struct isolation_spawn *)r,
 		.started_ms = now_ms };
 	snprintf(r->uid, sizeof r->uid, "pod-%d", i);
-	run_limits_read(r, world_get(w, KIND_POD, names[i]));
+	controller_run_limits_read(r, world_get(w, KIND_POD, names[i]));
 	HASH_ADD_STR(w->c->runs, uid, r);
 	return r;
 }
 
 static inline void clear_runs(struct world *w)
 {
-	struct run *r, *next;
+	struct controller_run *r, *next;
 	HASH_ITER(hh, w->c->runs, r, next) {
 		HASH_DEL(w->c->runs, r);
 	}
@@ -216,7 +222,7 @@ static int set_up(void **state)
 	has_sizes = is_refused = false;
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		has_group[i] = is_held_by[i] = true;
-		places.of[i] = (struct cgroup_place){ .dir = group };
+		places.of[i] = (struct isolation_cgroup_place){ .dir = group };
 	}
 	daemon_pid = DAEMON;
 	n_stopped = n_asked = 0;

@@ -6,9 +6,10 @@ static void test_the_first_look(void **state)
 {
 	struct world *w = *state;
 	has_group[CGROUP_MEMORY] = false;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'77'}",
-		",'resources':{'limits':{'memory':'1Gi'}}");
-	usage_tick(w->c);
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'77'}",
+			",'resources':{'limits':{'memory':'1Gi'}}");
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "memory p0 tree p0 ");
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(asked[i].where.workspace, "/state/volumes/vol-0");
@@ -24,12 +25,12 @@ static void test_the_first_look(void **state)
 	at_ms(now_ms + 1000000);
 	ws.free = 0;
 	available = 0;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 2);
 	assert_int_equal(r->usage.available_bytes, 8 * GI);
-	run_usage_end(r);
+	controller_run_usage_end(r);
 	assert_false(asked[0].is_open || asked[1].is_open);
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 4);
 }
 
@@ -42,14 +43,14 @@ static void test_who_is_not_looked_at(void **state)
 	add_run(w, 2, "", "")->daemon = NULL;
 	add_run(w, 3, "", "");
 	world_remove(w, KIND_POD, "p3");
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 0);
 	add_run(w, 4, "", "");
 	daemon_pid = 0; /* not known yet */
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 0);
 	daemon_pid = 1;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "memory p4 tree p4 ");
 }
 
@@ -58,16 +59,16 @@ static void test_few_walks_at_the_same_time(void **state)
 	struct world *w = *state;
 	for (int i = 0; i < 6; i++)
 		add_run(w, i, "", "");
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "tree p0 tree p1 tree p2 tree p3 ");
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 4);
-	found(1, (struct usage){ 0 });
-	usage_tick(w->c);
+	found(1, (struct isolation_usage){ 0 });
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(4), "tree p4 ");
-	found(0, (struct usage){ 0 });
-	found(2, (struct usage){ 0 });
-	usage_tick(w->c);
+	found(0, (struct isolation_usage){ 0 });
+	found(2, (struct isolation_usage){ 0 });
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(5), "tree p5 ");
 }
 
@@ -75,18 +76,18 @@ static void test_a_look_that_fails(void **state)
 {
 	struct world *w = *state;
 	struct err err = { 0 };
-	struct run *r = add_run(w, 0, "", "");
+	struct controller_run *r = add_run(w, 0, "", "");
 	is_refused = true;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_null(r->usage.looks[LOOK_TREE].look);
 	is_refused = false;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	err_set(&err, ERR_SYSTEM, "killed");
 	asked[0].done(asked[0].arg, NULL, &err);
 	assert_false(r->usage.is_tree_known);
 	assert_null(r->stopped_for);
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(1), "tree p0 ");
 }
 
@@ -95,19 +96,21 @@ static void test_what_is_kept_of_a_look(void **state)
 {
 	struct world *w = *state;
 	has_group[CGROUP_MEMORY] = false;
-	struct run *r = add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
-	usage_tick(w->c);
-	found(1, (struct usage){ .bytes = 5, .inodes = 6, .memory_bytes = 7, .took_ms = 8 });
+	struct controller_run *r =
+		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
+	controller_usage_tick(w->c);
+	found(1, (struct isolation_usage){
+			 .bytes = 5, .inodes = 6, .memory_bytes = 7, .took_ms = 8 });
 	assert_int_equal(r->usage.last.memory_bytes, 0);
 	assert_int_equal(r->usage.floor_bytes, 5);
 	assert_int_equal(r->usage.looks[LOOK_TREE].ended_ms, now_ms);
-	found(0, (struct usage){ .bytes = 50,
+	found(0, (struct isolation_usage){ .bytes = 50,
 			 .inodes = 60,
 			 .memory_bytes = 70,
 			 .processes = 3,
 			 .took_ms = 80,
 			 .mounts[USAGE_TMP] = { 1, 2, 3 } });
-	const struct usage *last = &r->usage.last;
+	const struct isolation_usage *last = &r->usage.last;
 	assert_int_equal(last->bytes, 5);
 	assert_int_equal(last->inodes, 6);
 	assert_int_equal(last->took_ms, 8);
@@ -116,9 +119,9 @@ static void test_what_is_kept_of_a_look(void **state)
 	assert_int_equal(last->mounts[USAGE_TMP].inodes, 3);
 	at_ms(now_ms + 30000);
 	ws.free -= BLOCK;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_string_equal(looks_from(2), "memory p0 tree p0 ");
-	found(3, (struct usage){ .bytes = 9, .memory_bytes = 1 });
+	found(3, (struct isolation_usage){ .bytes = 9, .memory_bytes = 1 });
 	assert_int_equal(last->bytes, 9);
 	assert_int_equal(last->memory_bytes, 70);
 	assert_int_equal(r->usage.floor_bytes, 5); /* that of the first look */
@@ -163,11 +166,12 @@ static void test_when_a_workspace_is_looked_at(void **state)
 		{ .since = 1000, .is_full = true, .took = 1001 },
 	};
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
-		",'resources':{'limits':{'ephemeral-storage':'4096000'}}");
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
+			",'resources':{'limits':{'ephemeral-storage':'4096000'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		n_asked = 0;
-		r->usage = (struct run_usage){
+		r->usage = (struct controller_run_usage){
 			.is_tree_known = true, .free_bytes = 100 * GI, .free_inodes = 1000000
 		};
 		r->usage.last.bytes = (uint64_t)rows[i].used * BLOCK;
@@ -179,7 +183,7 @@ static void test_when_a_workspace_is_looked_at(void **state)
 			(uint64_t)((int64_t)(100 * GI) - rows[i].taken * BLOCK),
 			(uint64_t)(1000000 - rows[i].inodes_taken), rows[i].is_unknown };
 		own.free = rows[i].is_full ? GI - BLOCK : GI;
-		usage_tick(w->c);
+		controller_usage_tick(w->c);
 		assert_int_equal(r->limits.disk_bytes, LIMIT);
 		if ((n_asked == 1) != rows[i].is_due)
 			fail_msg("row %zu", i);
@@ -204,29 +208,31 @@ static void test_when_memory_is_looked_at(void **state)
 		{ 5000, 1000, 0, true, false },
 	};
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, "", ",'resources':{'limits':{'memory':'1000Mi'}}");
+	struct controller_run *r =
+		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1000Mi'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		n_asked = 0;
 		has_group[CGROUP_MEMORY] = rows[i].is_held;
-		r->usage = (struct run_usage){ .is_tree_known = true,
+		r->usage = (struct controller_run_usage){ .is_tree_known = true,
 			.free_bytes = ws.free,
 			.free_inodes = ws.inodes,
 			.available_bytes = 8 * GI };
 		r->usage.last.memory_bytes = rows[i].used * MI;
 		r->usage.looks[LOOK_MEMORY].ended_ms = now_ms - rows[i].since;
 		available = 8 * GI - rows[i].taken * MI;
-		usage_tick(w->c);
+		controller_usage_tick(w->c);
 		if ((n_asked == 1) != rows[i].is_due)
 			fail_msg("row %zu", i);
 	}
 	r->limits.spawn.memory_bytes = 0;
-	assert_false(run_is_memory_watched(r));
+	assert_false(controller_run_is_memory_watched(r));
 }
 
 /* ---- verdicts ---- */
 
 /* The tree and the memory of p0 are looked at, and this is found. */
-static void judge(struct world *w, struct run *r, bool is_memory, struct usage usage)
+static void judge(
+	struct world *w, struct controller_run *r, bool is_memory, struct isolation_usage usage)
 {
 	r->usage.looks[LOOK_TREE].ended_ms = r->usage.looks[LOOK_MEMORY].ended_ms = 0;
 	r->usage.is_tree_known = is_memory;
@@ -234,13 +240,13 @@ static void judge(struct world *w, struct run *r, bool is_memory, struct usage u
 	r->usage.free_inodes = ws.inodes;
 	has_group[CGROUP_MEMORY] = !is_memory;
 	n_asked = 0;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	found(0, usage);
 }
 
 /* A later look of the same run, long after, when its file system has changed. */
-static void judge_again(struct world *w, struct run *r, struct usage usage)
+static void judge_again(struct world *w, struct controller_run *r, struct isolation_usage usage)
 {
 	r->usage.looks[LOOK_TREE].ended_ms = now_ms - 3600000;
 	r->usage.is_tree_known = true;
@@ -248,7 +254,7 @@ static void judge_again(struct world *w, struct run *r, struct usage usage)
 	r->usage.free_inodes = ws.inodes + 1;
 	has_group[CGROUP_MEMORY] = true;
 	n_asked = 0;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	found(0, usage);
 }
@@ -256,7 +262,7 @@ static void judge_again(struct world *w, struct run *r, struct usage usage)
 static void test_verdicts_on_a_workspace(void **state)
 {
 	static const struct {
-		struct usage usage;
+		struct isolation_usage usage;
 		const char *why;
 	} rows[] = {
 		{ { .bytes = 1000, .inodes = 100 }, NULL },
@@ -275,8 +281,9 @@ static void test_verdicts_on_a_workspace(void **state)
 		{ { .memory_bytes = 100 * GI }, NULL },
 	};
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
-		",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
+			",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
 	int events = 0;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		r->stopped_for = NULL;
@@ -286,7 +293,7 @@ static void test_verdicts_on_a_workspace(void **state)
 		if (strcmp(r->stopped_why, rows[i].why ? rows[i].why : "") != 0)
 			fail_msg("row %zu: %s", i, r->stopped_why);
 		assert_int_equal(n_stopped, rows[i].why != NULL);
-		assert_int_equal(run_is_evicted(r), rows[i].why != NULL);
+		assert_int_equal(controller_run_is_evicted(r), rows[i].why != NULL);
 		events += rows[i].why != NULL;
 		assert_int_equal(world_events(w, "p0", "Evicted"), events);
 	}
@@ -299,7 +306,7 @@ static void test_verdicts_on_a_workspace(void **state)
 static void test_verdicts_on_memory(void **state)
 {
 	static const struct {
-		struct usage usage;
+		struct isolation_usage usage;
 		const char *reason, *why;
 	} rows[] = {
 		{ { .memory_bytes = GI, .mounts[USAGE_RUN].inodes = 50 }, NULL, "" },
@@ -314,8 +321,9 @@ static void test_verdicts_on_memory(void **state)
 		{ { .bytes = 10 * GI, .inodes = 5000 }, NULL, "" },
 	};
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/tmp-inodes':'50'}",
-		",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/tmp-inodes':'50'}",
+			",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		r->stopped_for = NULL;
 		r->stopped_why[0] = '\0';
@@ -333,7 +341,7 @@ static void test_time_to_mend(void **state)
 {
 	static const struct {
 		const char *kept;
-		struct usage usage;
+		struct isolation_usage usage;
 		int64_t after_ms;
 		bool is_evicted;
 	} rows[] = {
@@ -352,17 +360,18 @@ static void test_time_to_mend(void **state)
 		{ "10000000", { .bytes = 1001 }, 0, true },
 	};
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
-		",'resources':{'limits':{'ephemeral-storage':'1000'}}");
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
+			",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		r->stopped_for = NULL;
 		assert_true(
 			store_meta_set(w->server.store, "evicted/vol-0", rows[i].kept, NULL));
-		run_usage_begin(r);
+		controller_run_usage_begin(r);
 		r->started_ms = now_ms - rows[i].after_ms;
-		judge(w, r, false, (struct usage){ .bytes = 10 });
+		judge(w, r, false, (struct isolation_usage){ .bytes = 10 });
 		judge_again(w, r, rows[i].usage);
-		if (run_is_evicted(r) != rows[i].is_evicted)
+		if (controller_run_is_evicted(r) != rows[i].is_evicted)
 			fail_msg("row %zu", i);
 	}
 }
@@ -371,17 +380,18 @@ static void test_time_to_mend(void **state)
 static void test_what_was_written_until_it_stopped(void **state)
 {
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
-		",'resources':{'limits':{'ephemeral-storage':'1000'}}");
+	struct controller_run *r =
+		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
+			",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	assert_true(store_meta_set(w->server.store, "evicted/vol-0", "2000 110", NULL));
-	run_usage_begin(r);
+	controller_run_usage_begin(r);
 	r->started_ms = now_ms;
-	judge(w, r, false, (struct usage){ .bytes = 30 * MI, .inodes = 150 });
-	assert_false(run_is_evicted(r));
-	judge_again(w, r, (struct usage){ .bytes = 31 * MI, .inodes = 150 });
-	assert_false(run_is_evicted(r));
-	judge_again(w, r, (struct usage){ .bytes = 31 * MI + 1, .inodes = 150 });
-	assert_true(run_is_evicted(r));
+	judge(w, r, false, (struct isolation_usage){ .bytes = 30 * MI, .inodes = 150 });
+	assert_false(controller_run_is_evicted(r));
+	judge_again(w, r, (struct isolation_usage){ .bytes = 31 * MI, .inodes = 150 });
+	assert_false(controller_run_is_evicted(r));
+	judge_again(w, r, (struct isolation_usage){ .bytes = 31 * MI + 1, .inodes = 150 });
+	assert_true(controller_run_is_evicted(r));
 }
 
 /* The folder of a pod without a volume has the same name in each. */
@@ -389,44 +399,44 @@ static void test_whose_eviction_it_was(void **state)
 {
 	char of_pod[] = "/state/pods/pod-0/workspace", other[] = "other";
 	struct world *w = *state;
-	struct run *r =
+	struct controller_run *r =
 		add_run(w, 0, "", ",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	r->workspace = of_pod;
-	judge(w, r, false, (struct usage){ .bytes = 2000, .inodes = 3 });
+	judge(w, r, false, (struct isolation_usage){ .bytes = 2000, .inodes = 3 });
 	char *kept = store_meta_get(w->server.store, "evicted/pod-0");
 	assert_string_equal(kept, "2000 3");
 	free(kept);
-	run_usage_begin(r);
+	controller_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 2000);
 	assert_int_equal(r->usage.known_inodes, 3);
 	r->workspace = other;
-	run_usage_begin(r);
+	controller_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 0);
 	assert_true(store_meta_set(w->server.store, "evicted/other", "5 6", NULL));
-	run_usage_begin(r);
+	controller_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 5);
 }
 
 static void test_who_is_stopped_once(void **state)
 {
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, "", "");
-	run_stop_for(r, "Evicted", "first");
-	run_stop_for(r, "OOMKilled", "second");
+	struct controller_run *r = add_run(w, 0, "", "");
+	controller_run_stop_for(r, "Evicted", "first");
+	controller_run_stop_for(r, "OOMKilled", "second");
 	assert_string_equal(r->stopped_for, "Evicted");
 	assert_string_equal(r->stopped_why, "first");
 	assert_int_equal(n_stopped, 1);
-	assert_true(run_is_evicted(r));
+	assert_true(controller_run_is_evicted(r));
 	r->stopped_for = NULL;
 	r->is_stopping = true;
-	run_stop_for(r, "OOMKilled", "third");
+	controller_run_stop_for(r, "OOMKilled", "third");
 	r->is_stopping = false;
 	r->daemon = NULL;
-	run_stop_for(r, "OOMKilled", "third");
+	controller_run_stop_for(r, "OOMKilled", "third");
 	assert_null(r->stopped_for);
-	assert_false(run_is_evicted(r));
+	assert_false(controller_run_is_evicted(r));
 	r->stopped_for = "OOMKilled";
-	assert_false(run_is_evicted(r));
+	assert_false(controller_run_is_evicted(r));
 	assert_int_equal(n_stopped, 1);
 	assert_int_equal(world_events(w, "p0", "Evicted"), 1);
 }
@@ -434,18 +444,19 @@ static void test_who_is_stopped_once(void **state)
 static void test_kills_of_the_kernel(void **state)
 {
 	struct world *w = *state;
-	struct run *r = add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
-	usage_tick(w->c);
+	struct controller_run *r =
+		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
+	controller_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 0);
 	oom_kills = 2;
-	usage_tick(w->c);
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 1);
 	assert_int_equal(r->usage.oom_kills, 2);
 	oom_kills = 3;
-	usage_tick(w->c);
+	controller_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 2);
-	const struct object *e = store_at(w->server.store, KIND_EVENT, 0);
+	const struct store_object *e = store_at(w->server.store, KIND_EVENT, 0);
 	assert_string_equal(json_str(e->json, "message", NULL),
 		"out of memory: the kernel killed a process at the limit of 1Gi");
 	assert_string_equal(json_str(e->json, "type", NULL), "Warning");

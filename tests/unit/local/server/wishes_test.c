@@ -37,7 +37,8 @@ static void test_metadata(void **state)
 		cJSON *claim =
 			world_json("{'spec':{'additionalPodMetadata':%s}}", rows[i].wish);
 		message[0] = '\0';
-		const char *reason = claim_check_metadata(claim, message, sizeof message);
+		const char *reason =
+			controller_claim_check_metadata(claim, message, sizeof message);
 		if ((reason == NULL) != (rows[i].reason == NULL))
 			fail_msg("%s: %s", rows[i].wish, reason ? message : "taken");
 		assert_int_equal(message[0] != '\0', reason != NULL);
@@ -75,7 +76,8 @@ static void test_env_policies(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		cJSON *claim = world_json("{'spec':{'env':%s}}", rows[i].env);
 		cJSON *template = world_json("%s", rows[i].template);
-		const char *reason = claim_check_env(claim, template, message, sizeof message);
+		const char *reason =
+			controller_claim_check_env(claim, template, message, sizeof message);
 		if ((reason != NULL) != rows[i].is_refused)
 			fail_msg("%s with %s", rows[i].env, rows[i].template);
 		cJSON_Delete(claim);
@@ -109,8 +111,8 @@ static void test_volume_policies(void **state)
 		cJSON *claim =
 			world_json("{'spec':{'volumeClaimTemplates':%s}}", rows[i].wanted);
 		cJSON *template = world_json("%s", rows[i].template);
-		const char *reason =
-			claim_check_volumes(claim, template, message, sizeof message);
+		const char *reason = controller_claim_check_volumes(
+			claim, template, message, sizeof message);
 		if ((reason != NULL) != rows[i].is_refused)
 			fail_msg("%s with %s", rows[i].wanted, rows[i].template);
 		cJSON_Delete(claim);
@@ -118,7 +120,7 @@ static void test_volume_policies(void **state)
 	}
 }
 
-static struct object *template(struct world *w, const char *policy)
+static struct store_object *template(struct world *w, const char *policy)
 {
 	return world_make(w, KIND_TEMPLATE,
 		"{'metadata':{'name':'t'},'spec':{'envVarsInjectionPolicy':'%s','podTemplate':"
@@ -128,19 +130,19 @@ static struct object *template(struct world *w, const char *policy)
 		policy);
 }
 
-static bool apply(struct object *t, const char *wishes, cJSON **sandbox)
+static bool apply(struct store_object *t, const char *wishes, cJSON **sandbox)
 {
 	cJSON *claim = world_json("{'spec':{%s}}", wishes);
-	*sandbox = sandbox_from_template(t);
+	*sandbox = controller_sandbox_from_template(t);
 	message[0] = '\0';
-	bool ok = claim_apply_wishes(claim, t, *sandbox, message, sizeof message);
+	bool ok = controller_claim_apply_overrides(claim, t, *sandbox, message, sizeof message);
 	cJSON_Delete(claim);
 	return ok;
 }
 
 static void test_wishes_are_applied(void **state)
 {
-	struct object *t = template(*state, "Overrides");
+	struct store_object *t = template(*state, "Overrides");
 	cJSON *sandbox;
 	assert_true(apply(t,
 		"'env':[{'name':'A','value':'2'},{'name':'N','value':'n'},{'name':'F','value':'f'},"
@@ -168,7 +170,7 @@ static void test_wishes_are_applied(void **state)
 
 static void test_allowed_adds_and_does_not_change(void **state)
 {
-	struct object *t = template(*state, "Allowed");
+	struct store_object *t = template(*state, "Allowed");
 	cJSON *sandbox;
 	assert_false(apply(t, "'env':[{'name':'A','value':'2'}]", &sandbox));
 	assert_string_equal(
@@ -185,7 +187,7 @@ static void test_allowed_adds_and_does_not_change(void **state)
 
 static void test_conflicts(void **state)
 {
-	struct object *t = template(*state, "Overrides");
+	struct store_object *t = template(*state, "Overrides");
 	cJSON *sandbox;
 	assert_false(
 		apply(t, "'env':[{'name':'A','value':'2','containerName':'none'}]", &sandbox));

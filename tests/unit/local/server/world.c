@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void on_change(void *arg, const struct change *change)
+static void on_change(void *arg, const struct store_change *change)
 {
 	struct world *w = arg;
-	gc_on_change(w->c, change);
+	controller_gc_on_change(w->c, change);
 }
 
 int world_set_up(void **state)
@@ -20,7 +20,7 @@ int world_set_up(void **state)
 	struct world *w = x_calloc(1, sizeof *w);
 	struct store_opts opts = { 0 };
 	struct err err = { 0 };
-	w->server.loop = loop_new(&err);
+	w->server.loop = net_loop_new(&err);
 	w->server.store = store_open(&opts, &err);
 	assert_non_null(w->server.store);
 	w->c = x_calloc(1, sizeof *w->c);
@@ -37,7 +37,7 @@ int world_tear_down(void **state)
 	struct world *w = *state;
 	controller_free(w->c);
 	store_close(w->server.store);
-	loop_free(w->server.loop);
+	net_loop_free(w->server.loop);
 	free(w);
 	return 0;
 }
@@ -70,21 +70,21 @@ static void expect_no_status(cJSON *status)
 		fail_msg("%s", json_str(status, "message", NULL));
 }
 
-struct object *world_make(struct world *w, enum kind kind, const char *format, ...)
+struct store_object *world_make(struct world *w, enum store_kind kind, const char *format, ...)
 {
 	va_list args;
-	struct object *o = NULL;
-	const struct resource *r = resource_of(kind);
+	struct store_object *o = NULL;
+	const struct store_resource *r = store_resource_of(kind);
 	va_start(args, format);
 	cJSON *json = parse(format, args);
 	va_end(args);
-	expect_no_status(objects_create(
+	expect_no_status(store_objects_create(
 		w->server.store, r, r->api->is_namespaced ? "default" : "", json, NULL, &o));
-	object_unref(o);
+	store_object_unref(o);
 	return o;
 }
 
-struct object *world_put(struct world *w, enum kind kind, const char *format, ...)
+struct store_object *world_put(struct world *w, enum store_kind kind, const char *format, ...)
 {
 	va_list args;
 	struct err err = { 0 };
@@ -92,24 +92,25 @@ struct object *world_put(struct world *w, enum kind kind, const char *format, ..
 	cJSON *json = parse(format, args);
 	va_end(args);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(json, "metadata");
-	if (resource_of(kind)->api->is_namespaced && !json_str(metadata, "namespace", NULL))
+	if (store_resource_of(kind)->api->is_namespaced &&
+		!json_str(metadata, "namespace", NULL))
 		cJSON_AddStringToObject(metadata, "namespace", "default");
-	struct object *o = store_write(w->server.store, kind, json, &err);
+	struct store_object *o = store_write(w->server.store, kind, json, &err);
 	assert_non_null(o);
 	return o;
 }
 
-struct object *world_get(struct world *w, enum kind kind, const char *name)
+struct store_object *world_get(struct world *w, enum store_kind kind, const char *name)
 {
 	return store_get(w->server.store, kind,
-		resource_of(kind)->api->is_namespaced ? "default" : "", name);
+		store_resource_of(kind)->api->is_namespaced ? "default" : "", name);
 }
 
-struct object *world_change(struct world *w, enum kind kind, const char *name,
-	enum objects_part part, const char *format, ...)
+struct store_object *world_change(struct world *w, enum store_kind kind, const char *name,
+	enum store_objects_part part, const char *format, ...)
 {
 	va_list args;
-	struct object *o = world_get(w, kind, name), *out = NULL;
+	struct store_object *o = world_get(w, kind, name), *out = NULL;
 	assert_non_null(o);
 	va_start(args, format);
 	cJSON *change = parse(format, args);
@@ -120,58 +121,60 @@ struct object *world_change(struct world *w, enum kind kind, const char *name,
 		cJSON_AddItemToObject(whole, "status", change);
 		change = whole;
 	}
-	json = patch_merge(json, change);
+	json = store_patch_merge(json, change);
 	cJSON_Delete(change);
-	expect_no_status(
-		objects_update(w->server.store, resource_of(kind), o, json, part, NULL, &out));
-	object_unref(out);
+	expect_no_status(store_objects_update(
+		w->server.store, store_resource_of(kind), o, json, part, NULL, &out));
+	store_object_unref(out);
 	return out;
 }
 
-void world_remove(struct world *w, enum kind kind, const char *name)
+void world_remove(struct world *w, enum store_kind kind, const char *name)
 {
 	assert_true(store_remove(w->server.store, world_get(w, kind, name), NULL));
 }
 
-void world_delete(struct world *w, enum kind kind, const char *name, enum objects_policy policy)
+void world_delete(struct world *w, enum store_kind kind, const char *name,
+	enum store_objects_policy policy)
 {
-	struct objects_delete how = { .policy = policy, .grace_seconds = -1 };
-	struct object *kept = NULL;
-	expect_no_status(objects_delete(
-		w->server.store, resource_of(kind), world_get(w, kind, name), &how, &kept));
-	object_unref(kept);
+	struct store_objects_delete how = { .policy = policy, .grace_seconds = -1 };
+	struct store_object *kept = NULL;
+	expect_no_status(store_objects_delete(w->server.store, store_resource_of(kind),
+		world_get(w, kind, name), &how, &kept));
+	store_object_unref(kept);
 }
 
-int64_t world_pass(struct world *w, enum kind kind, const char *name)
+int64_t world_pass(struct world *w, enum store_kind kind, const char *name)
 {
-	struct object *o = world_get(w, kind, name);
+	struct store_object *o = world_get(w, kind, name);
 	int64_t again = -1;
 	assert_non_null(o);
-	object_ref(o);
+	store_object_ref(o);
 	if (kind == KIND_CLAIM)
-		again = reconcile_claim(w->c, o);
+		again = controller_reconcile_claim(w->c, o);
 	else if (kind == KIND_POOL)
-		again = reconcile_pool(w->c, o);
+		again = controller_reconcile_pool(w->c, o);
 	else if (kind == KIND_SANDBOX)
-		again = reconcile_sandbox(w->c, o);
+		again = controller_reconcile_sandbox(w->c, o);
 	else if (kind == KIND_NAMESPACE)
-		again = reconcile_namespace(w->c, o);
-	object_unref(o);
+		again = controller_reconcile_namespace(w->c, o);
+	store_object_unref(o);
 	return again;
 }
 
 void world_collect_garbage(struct world *w)
 {
-	for (int rounds = 0; gc_is_pending(w->c); rounds++) {
+	for (int rounds = 0; controller_gc_is_pending(w->c); rounds++) {
 		assert_true(rounds < 100);
-		gc_run(w->c);
+		controller_gc_run(w->c);
 	}
 }
 
-const char *world_condition(struct world *w, enum kind kind, const char *name, const char *type)
+const char *world_condition(
+	struct world *w, enum store_kind kind, const char *name, const char *type)
 {
 	static char text[600];
-	struct object *o = world_get(w, kind, name);
+	struct store_object *o = world_get(w, kind, name);
 	assert_non_null(o);
 	const cJSON *condition = k8s_condition_find(o->json, type);
 	text[0] = '\0';

@@ -33,24 +33,24 @@ int __wrap_kill(pid_t pid, int signal_number)
 }
 
 enum { NOT_ARMED = -1, DISARMED = -2 };
-static const struct loop_timer *watched;
+static const struct net_loop_timer *watched;
 static int64_t armed = NOT_ARMED;
-void __real_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms);
-void __wrap_loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
+void __real_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms);
+void __wrap_net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 {
 	if (timer == watched)
 		armed = delay_ms;
-	__real_loop_timer_arm(timer, delay_ms);
+	__real_net_loop_timer_arm(timer, delay_ms);
 }
 
-void __real_loop_timer_disarm(struct loop_timer *timer);
-void __wrap_loop_timer_disarm(struct loop_timer *timer);
-void __wrap_loop_timer_disarm(struct loop_timer *timer)
+void __real_net_loop_timer_disarm(struct net_loop_timer *timer);
+void __wrap_net_loop_timer_disarm(struct net_loop_timer *timer);
+void __wrap_net_loop_timer_disarm(struct net_loop_timer *timer)
 {
 	if (timer == watched)
 		armed = DISARMED;
-	__real_loop_timer_disarm(timer);
+	__real_net_loop_timer_disarm(timer);
 }
 
 /* ---- the terminal */
@@ -80,7 +80,7 @@ static bool tty_has(struct tty *tty, const char *text)
 	do {                                                                                   \
 		int64_t end_ = clock_mono_ms() + 10000;                                        \
 		while (!(condition) && clock_mono_ms() < end_)                                 \
-			loop_run_once((tty)->rig.loop, 10);                                    \
+			net_loop_run_once((tty)->rig.loop, 10);                                \
 		assert_true(condition);                                                        \
 	} while (0)
 
@@ -94,7 +94,7 @@ static void on_gone(void *arg)
 	((struct tty *)arg)->n_gone++;
 }
 
-static void tty_size(struct tty *tty, int cols, int rows)
+static void cli_tty_size(struct tty *tty, int cols, int rows)
 {
 	struct winsize size = { .ws_col = (unsigned short)cols,
 		.ws_row = (unsigned short)rows };
@@ -109,7 +109,7 @@ static struct tty *tty_new(void)
 	tty->rig.app->opts.arg = tty;
 	assert_int_equal(openpty(&tty->master, &tty->slave, NULL, NULL, NULL), 0);
 	assert_int_equal(fcntl(tty->master, F_SETFL, O_NONBLOCK), 0);
-	tty_size(tty, 100, 30);
+	cli_tty_size(tty, 100, 30);
 	return tty;
 }
 
@@ -151,14 +151,14 @@ static void test_taken_and_given_back(void **state)
 	assert_true(app_is_attached(app));
 	assert_true(app->is_focused);
 	assert_false(app->is_every_motion);
-	assert_int_equal(surface_cols(app->surface), 100);
-	assert_int_equal(surface_rows(app->surface), 30);
+	assert_int_equal(draw_surface_cols(app->surface), 100);
+	assert_int_equal(draw_surface_rows(app->surface), 30);
 	assert_int_equal(app->bar_rect.row, 29); /* laid out at once, before any frame */
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
-	const char *begin = screen_begin_bytes(app->screen);
+	const char *begin = draw_screen_begin_bytes(app->screen);
 	assert_int_equal(strncmp(tty->out, begin, strlen(begin)), 0);
-	assert_true(tty_has(tty, screen_mouse_bytes(app->screen, true, false)));
-	char *end = x_strdup(screen_end_bytes(app->screen));
+	assert_true(tty_has(tty, draw_screen_mouse_bytes(app->screen, true, false)));
+	char *end = x_strdup(draw_screen_end_bytes(app->screen));
 	tty_forget(tty);
 	app_detach(app);
 	assert_false(app_is_attached(app));
@@ -167,14 +167,14 @@ static void test_taken_and_given_back(void **state)
 	assert_true(tty_has(tty, end));
 	free(end);
 	/* nobody looks: nothing is drawn */
-	frame_dirty(app);
+	app_frame_dirty(app);
 	assert_false(app->is_dirty);
 	app_resized(app);
 	app_detach(app);
 	/* and another one */
-	tty_size(tty, 50, 12);
+	cli_tty_size(tty, 50, 12);
 	tty_attach(tty);
-	assert_int_equal(surface_cols(app->surface), 50);
+	assert_int_equal(draw_surface_cols(app->surface), 50);
 	TTY_UNTIL(tty, tty_has(tty, "one sandbox, by its address"));
 	tty_free(tty);
 }
@@ -247,14 +247,14 @@ static void test_bytes_are_keys(void **state)
 	TTY_UNTIL(tty, tty_has(tty, "all keys and commands"));
 	assert_int_equal(app->prompt.kind, PROMPT_COMMAND);
 	assert_true(clock_mono_ms() - app->last_input_ms < 10000);
-	tty_size(tty, 60, 20);
+	cli_tty_size(tty, 60, 20);
 	app_resized(app);
-	assert_int_equal(surface_cols(app->surface), 60);
-	assert_int_equal(surface_rows(app->surface), 20);
+	assert_int_equal(draw_surface_cols(app->surface), 60);
+	assert_int_equal(draw_surface_rows(app->surface), 20);
 	app->drag = x_calloc(1, sizeof *app->drag);
 	app_resized(app); /* the same size: what is held stays held */
 	assert_non_null(app->drag);
-	tty_size(tty, 61, 20);
+	cli_tty_size(tty, 61, 20);
 	app_resized(app);
 	assert_null(app->drag);
 	tty_free(tty);
@@ -294,7 +294,7 @@ static void test_the_clipboard(void **state)
 		{ "~?>", "\033]52;c;fj8+\a" },
 	};
 	struct tty *tty = tty_new();
-	struct host *host = &tty->rig.app->host;
+	struct views_host *host = &tty->rig.app->host;
 	(void)state;
 	host->ops->copy_text(host, slice_of("nobody is there"));
 	tty_attach(tty);
@@ -321,20 +321,20 @@ static void test_every_motion(void **state)
 	struct app *app = tty->rig.app;
 	(void)state;
 	tty_attach(tty);
-	struct shell *shell = rig_shell(&tty->rig);
+	struct views_shell *shell = rig_shell(&tty->rig);
 	shell->state = SHELL_RUNNING;
 	term_feed(shell->term, "\033[?1003h", 8);
-	frame_dirty(app);
+	app_frame_dirty(app);
 	TTY_UNTIL(tty, app->is_every_motion);
-	TTY_UNTIL(tty, tty_has(tty, screen_mouse_bytes(app->screen, true, true)));
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->screen, true, true)));
 	tty_forget(tty);
-	tabs_select(app, 0);
+	app_tabs_select(app, 0);
 	TTY_UNTIL(tty, !app->is_every_motion);
-	TTY_UNTIL(tty, tty_has(tty, screen_mouse_bytes(app->screen, true, false)));
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->screen, true, false)));
 	app->is_mouse_on = false;
-	tabs_select(app, 1);
+	app_tabs_select(app, 1);
 	tty_forget(tty);
-	frame_dirty(app);
+	app_frame_dirty(app);
 	TTY_UNTIL(tty, !app->is_dirty);
 	assert_false(app->is_every_motion);
 	shell->state = SHELL_WAITING;
@@ -351,10 +351,10 @@ static void test_a_slow_terminal(void **state)
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	char *flood = x_calloc(1, 200000);
 	memset(flood, ' ', 200000);
-	terminal_send(app->tty, (struct slice){ flood, 200000 });
+	draw_terminal_send(app->tty, (struct slice){ flood, 200000 });
 	free(flood);
-	assert_true(terminal_is_sending(app->tty));
-	frame_dirty(app);
+	assert_true(draw_terminal_is_sending(app->tty));
+	app_frame_dirty(app);
 	TTY_UNTIL(tty, app->is_frame_due);
 	assert_true(app->is_dirty);
 	app->last_frame_ms = 0;
@@ -397,7 +397,7 @@ static void test_when_a_frame_is_due(void **state)
 	clock_set_for_tests(now * 1000000, -1);
 	watched = app->frame_timer;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		frame_stop(app);
+		app_frame_stop(app);
 		assert_int_equal(armed, DISARMED);
 		armed = NOT_ARMED;
 		app->is_dirty = rows[i].since_dirty >= 0;
@@ -405,7 +405,7 @@ static void test_when_a_frame_is_due(void **state)
 		app->last_input_ms = now - rows[i].since_input;
 		app->last_frame_ms = now - rows[i].since_frame;
 		app->is_engine_telling = rows[i].is_telling;
-		frame_dirty(app);
+		app_frame_dirty(app);
 		if (armed != rows[i].want)
 			fail_msg("row %zu: %d", i, (int)armed);
 		assert_true(app->is_dirty);
@@ -458,11 +458,11 @@ static void test_job_control(void **state)
 	assert_int_equal(stops, 1);
 	assert_false(app->is_every_motion);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux")); /* all of it is painted again */
-	const char *end = memmem(tty->out, tty->n, screen_end_bytes(app->screen),
-		strlen(screen_end_bytes(app->screen)));
+	const char *end = memmem(tty->out, tty->n, draw_screen_end_bytes(app->screen),
+		strlen(draw_screen_end_bytes(app->screen)));
 	assert_non_null(end);
-	assert_non_null(strstr(end, screen_begin_bytes(app->screen)));
-	assert_non_null(strstr(end, screen_mouse_bytes(app->screen, true, false)));
+	assert_non_null(strstr(end, draw_screen_begin_bytes(app->screen)));
+	assert_non_null(strstr(end, draw_screen_mouse_bytes(app->screen, true, false)));
 	tty_free(tty);
 }
 
@@ -475,34 +475,34 @@ static void test_signals(void **state)
 	stops = 0;
 	tty_attach(tty);
 	assert_true(app_handle_signals(app, &err));
-	tty_size(tty, 70, 20);
+	cli_tty_size(tty, 70, 20);
 	raise(SIGWINCH);
-	TTY_UNTIL(tty, surface_cols(app->surface) == 70);
+	TTY_UNTIL(tty, draw_surface_cols(app->surface) == 70);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
 	raise(SIGTSTP);
 	TTY_UNTIL(tty, stops == 1);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
-	tty_size(tty, 71, 20);
+	cli_tty_size(tty, 71, 20);
 	app->is_mouse_on = false;
 	raise(SIGCONT); /* the shell has set its own modes meanwhile */
-	TTY_UNTIL(tty, tty_has(tty, screen_begin_bytes(app->screen)));
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_begin_bytes(app->screen)));
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	assert_false(tty_has(tty, "\033[?1002h"));
-	assert_int_equal(surface_cols(app->surface), 71);
+	assert_int_equal(draw_surface_cols(app->surface), 71);
 	app_detach(app);
 	raise(SIGCONT);
 	for (int i = 0; i < 3; i++)
-		loop_run_once(tty->rig.loop, 0);
-	session_free(app);
+		net_loop_run_once(tty->rig.loop, 0);
+	app_session_free(app);
 	assert_null(app->signals[0]);
 	tty_free(tty);
 }
 
 /* ---- dialogs */
 
-static void on_answer(void *arg, struct dialog *dialog, int button)
+static void on_answer(void *arg, struct views_dialog *dialog, int button)
 {
 	(void)dialog;
 	*(int *)arg = button;
@@ -518,9 +518,10 @@ static void test_dialogs_have_an_end(void **state)
 	app->is_prefix = true;
 	for (int i = 0; i <= DIALOGS_MAX; i++) {
 		answers[i] = 77;
-		struct dialog *dialog = dialog_new("Q", on_answer, &answers[i], NULL);
-		dialog_set_owner(dialog, i % 2 ? &owner : &other);
-		dialog_add_button(dialog, "&OK");
+		struct views_dialog *dialog =
+			views_dialog_new("Q", on_answer, &answers[i], NULL);
+		views_dialog_set_owner(dialog, i % 2 ? &owner : &other);
+		views_dialog_add_button(dialog, "&OK");
 		app_push_dialog(app, dialog);
 	}
 	assert_false(app->is_prefix);
@@ -530,7 +531,7 @@ static void test_dialogs_have_an_end(void **state)
 	app_drop_dialogs(app, &owner);
 	assert_int_equal(app->n_dialogs, DIALOGS_MAX / 2);
 	for (size_t i = 0; i < app->n_dialogs; i++)
-		assert_ptr_equal(dialog_owner(app->dialogs[i]), &other);
+		assert_ptr_equal(views_dialog_owner(app->dialogs[i]), &other);
 	app->n_handling = 0;
 	/* what a person still waits for is no surprise; what they have turned from is one */
 	const int64_t now = 5000000;
@@ -543,9 +544,9 @@ static void test_dialogs_have_an_end(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		app->input_serial = 9;
 		app->last_input_ms = now - rows[i].since_input;
-		struct dialog *dialog = dialog_new("Late", NULL, NULL, NULL);
-		dialog_set_serial(dialog, rows[i].serial);
-		dialog_add_button(dialog, "&OK");
+		struct views_dialog *dialog = views_dialog_new("Late", NULL, NULL, NULL);
+		views_dialog_set_serial(dialog, rows[i].serial);
+		views_dialog_add_button(dialog, "&OK");
 		size_t before = app->n_dialogs;
 		app_push_dialog(app, dialog);
 		assert_int_equal(app->n_dialogs - before, rows[i].is_asked);

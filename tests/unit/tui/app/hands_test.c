@@ -13,7 +13,7 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	for (int i = 0; i < 100; i++)
 		term_feed(shell->term, "line\r\n", 6);
@@ -25,7 +25,7 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 	rig_type(&rig, "vgyqY:?CLlo/");
 	rig_key(&rig, "F5");
 	assert_true(shell->is_scrolling);
-	dispatch_paste(rig.app, slice_of("rm -rf /\r"), false);
+	app_dispatch_paste(rig.app, slice_of("rm -rf /\r"), false);
 	assert_true(shell->is_scrolling);
 	assert_int_equal(shell->n_held, 0);
 	assert_int_equal(rig.app->n_tabs, 2);
@@ -41,7 +41,7 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 static void turn_for(struct rig *rig, int64_t ms)
 {
 	for (int64_t end = clock_mono_ms() + ms; clock_mono_ms() < end;)
-		loop_run_once(rig->loop, 10);
+		net_loop_run_once(rig->loop, 10);
 }
 
 /* A letter that changes where keys go counts only if none follows it. */
@@ -49,7 +49,7 @@ static void test_a_letter_by_itself_leaves_the_scroll_mode(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "[");
@@ -57,7 +57,7 @@ static void test_a_letter_by_itself_leaves_the_scroll_mode(void **state)
 	turn_for(&rig, 400);
 	assert_true(shell->is_scrolling);
 	rig_type(&rig, "q");
-	dispatch_paste(rig.app, slice_of("uit\r"), false);
+	app_dispatch_paste(rig.app, slice_of("uit\r"), false);
 	turn_for(&rig, 400);
 	assert_true(shell->is_scrolling);
 	rig_type(&rig, "q");
@@ -72,16 +72,16 @@ static void test_alt_in_a_form_loses_nothing(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct dialog *dialog = dialog_new("Form", NULL, NULL, NULL);
-	dialog_add_field(dialog, "name", "");
-	dialog_add_button(dialog, "&OK");
+	struct views_dialog *dialog = views_dialog_new("Form", NULL, NULL, NULL);
+	views_dialog_add_field(dialog, "name", "");
+	views_dialog_add_button(dialog, "&OK");
 	rig.app->n_handling++;
 	app_push_dialog(rig.app, dialog);
 	rig.app->n_handling--;
 	rig_type(&rig, "abc");
 	rig_key(&rig, "alt-b");
 	assert_int_equal(rig.app->n_dialogs, 1);
-	assert_string_equal(dialog_field(dialog, 0), "abc");
+	assert_string_equal(views_dialog_field(dialog, 0), "abc");
 	rig_key(&rig, "esc");
 	assert_int_equal(rig.app->n_dialogs, 0);
 	rig_type(&rig, ":hel");
@@ -96,11 +96,11 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	for (int64_t end = clock_mono_ms() + 10000;
 		shell->state != SHELL_ENDED && clock_mono_ms() < end;)
-		loop_run_once(rig.loop, 10); /* nobody listens there */
+		net_loop_run_once(rig.loop, 10); /* nobody listens there */
 	assert_int_equal(shell->state, SHELL_ENDED);
 	for (char c = ' '; c < 127; c++)
 		rig_type(&rig, (char[]){ c, 0 });
@@ -124,10 +124,10 @@ static void test_a_letter_by_itself_in_a_pane_that_has_ended(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	while (shell->state != SHELL_ENDED)
-		loop_run_once(rig.loop, 10);
+		net_loop_run_once(rig.loop, 10);
 	rig_type(&rig, "r"); /* on its way when it ended */
 	turn_for(&rig, 400);
 	assert_int_equal(shell->state, SHELL_ENDED);
@@ -140,7 +140,7 @@ static void test_a_letter_by_itself_in_a_pane_that_has_ended(void **state)
 	turn_for(&rig, 350);
 	assert_int_not_equal(shell->state, SHELL_ENDED);
 	while (shell->state != SHELL_ENDED)
-		loop_run_once(rig.loop, 10);
+		net_loop_run_once(rig.loop, 10);
 	turn_for(&rig, 600);
 	rig_type(&rig, "x");
 	turn_for(&rig, 400);
@@ -164,7 +164,7 @@ static void test_a_tab_shows_name_and_title(void **state)
 		{ "a-very-long-name-of-a-claim", "", "1 sh a-very-long-name" },
 	};
 	struct rig rig = rig_new(120, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		char text[128];
 		free(shell->name);
@@ -182,13 +182,13 @@ static void test_a_tab_shows_name_and_title(void **state)
 
 static void drag(struct rig *rig, unsigned mods, int from_col, int to_col)
 {
-	struct mouse mouse = { MOUSE_PRESS, 1, from_col, 1, mods, 1 };
-	dispatch_mouse(rig->app, &mouse);
+	struct draw_mouse mouse = { MOUSE_PRESS, 1, from_col, 1, mods, 1 };
+	app_dispatch_mouse(rig->app, &mouse);
 	mouse.action = MOUSE_DRAG;
 	mouse.col = to_col;
-	dispatch_mouse(rig->app, &mouse);
+	app_dispatch_mouse(rig->app, &mouse);
 	mouse.action = MOUSE_RELEASE;
-	dispatch_mouse(rig->app, &mouse);
+	app_dispatch_mouse(rig->app, &mouse);
 }
 
 /* A program that asks for the mouse gets it, and Shift keeps it for us. */
@@ -196,7 +196,7 @@ static void test_shift_keeps_the_mouse_from_the_program(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	term_feed(shell->term, "some words\033[?1002h\033[?1006h", 26);
 	shell->state = SHELL_RUNNING;
@@ -205,10 +205,10 @@ static void test_shift_keeps_the_mouse_from_the_program(void **state)
 	assert_int_equal(shell->n_held, 0);
 	assert_true(shell->has_selection);
 	struct term_pos from, to;
-	assert_true(shell_selection(shell, &from, &to));
+	assert_true(views_shell_selection(shell, &from, &to));
 	assert_int_equal(from.col, 0);
 	assert_int_equal(to.col, 5);
-	shell_select_clear(shell);
+	views_shell_select_clear(shell);
 	drag(&rig, 0, 0, 5);
 	assert_true(shell->n_held > 0);
 	assert_false(shell->has_selection);
@@ -236,7 +236,7 @@ static void test_middle_click_never_closes_the_list(void **state)
 	/* nor beside something that runs: there is nothing to ask */
 	struct err err = { 0 };
 	assert_true(app_run(rig.app, "split right", &err));
-	struct shell *shell = shell_of(app_focused(rig.app));
+	struct views_shell *shell = shell_of(app_focused(rig.app));
 	shell->state = SHELL_RUNNING;
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
@@ -245,7 +245,7 @@ static void test_middle_click_never_closes_the_list(void **state)
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
 	app_close_pending(rig.app);
-	assert_int_equal(tabs_number_of(rig.app, list), 1);
+	assert_int_equal(app_tabs_number_of(rig.app, list), 1);
 	rig_free(&rig);
 }
 
@@ -254,7 +254,7 @@ static void test_middle_click_asks_where_something_runs(void **state)
 	(void)state;
 	int row, col;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	shell->state = SHELL_RUNNING;
 	struct err err = { 0 };
 	rig_draw(&rig);
@@ -287,17 +287,17 @@ static void test_numbers_shown_are_the_numbers_pressed(void **state)
 		int row, col;
 		snprintf(label, sizeof label, " %d ", i);
 		snprintf(key, sizeof key, "alt-%d", i);
-		tabs_select(rig.app, 0);
+		app_tabs_select(rig.app, 0);
 		rig_key(&rig, key);
 		assert_int_equal(rig.app->current, i - 1);
 		if (rig_find(rig_draw(&rig), label, &row, &col) && row == 0)
-			assert_int_equal(tab_bar_at(rig.app, col + 1), i - 1);
-		tabs_select(rig.app, 11);
+			assert_int_equal(app_tab_bar_at(rig.app, col + 1), i - 1);
+		app_tabs_select(rig.app, 11);
 		rig_key(&rig, "ctrl-]");
 		rig_key(&rig, key + 4);
 		assert_int_equal(rig.app->current, i - 1);
 	}
-	tabs_select(rig.app, 11);
+	app_tabs_select(rig.app, 11);
 	const char *frame = rig_draw(&rig);
 	char *bar = x_strndup(frame, strcspn(frame, "\n"));
 	assert_null(strstr(bar, " 10 ")); /* no key is called that */
@@ -313,7 +313,7 @@ static void test_tabs_without_room_are_counted_with_their_marks(void **state)
 	open_tabs(&rig, 9);
 	for (size_t at = 0; at < 9;
 		at++) { /* each is shown when it is the current one, and all others are counted */
-		tabs_select(rig.app, at);
+		app_tabs_select(rig.app, at);
 		rig_draw(&rig);
 		assert_true(rig.app->tabs[at]->cols > 0);
 		size_t n_shown = 0;
@@ -321,17 +321,17 @@ static void test_tabs_without_room_are_counted_with_their_marks(void **state)
 			n_shown += rig.app->tabs[i]->cols > 0;
 		assert_int_equal(n_shown + rig.app->before.n + rig.app->after.n, 9);
 	}
-	tabs_select(rig.app, 0);
+	app_tabs_select(rig.app, 0);
 	rig_draw(&rig);
 	size_t hidden = rig.app->after.nearest + 1;
-	struct shell *shell = shell_of(layout_data(rig.app->tabs[hidden]->focus));
+	struct views_shell *shell = shell_of(app_layout_data(rig.app->tabs[hidden]->focus));
 	term_feed(shell->term, "\a", 1);
 	char counter[16];
 	snprintf(counter, sizeof counter, "›%zu♪", rig.app->after.n);
 	assert_true(rig_find(rig_draw(&rig), counter, &row, &col));
 	rig_click(&rig, 1, 0, col);
 	assert_int_equal(rig.app->current, hidden - 1);
-	tabs_select(rig.app, hidden);
+	app_tabs_select(rig.app, hidden);
 	assert_null(strstr(rig_draw(&rig), "♪"));
 	rig_free(&rig);
 }
@@ -340,28 +340,28 @@ static void test_bells_and_output_tell_the_truth(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(120, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	term_feed(shell->term, "\a", 1);
 	assert_null(strstr(rig_draw(&rig), "♪")); /* it rang under the eyes */
-	dispatch_focus(rig.app, false);
+	app_dispatch_focus(rig.app, false);
 	term_feed(shell->term, "\a", 1);
 	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
-	dispatch_focus(rig.app, true);
+	app_dispatch_focus(rig.app, true);
 	assert_null(strstr(rig_draw(&rig), "♪"));
-	tabs_select(rig.app, 0);
+	app_tabs_select(rig.app, 0);
 	rig_draw(&rig);
 	shell->has_output = true;
 	assert_non_null(strstr(rig_draw(&rig), "2 ● "));
-	tabs_select(rig.app, 1);
+	app_tabs_select(rig.app, 1);
 	rig_draw(&rig);
-	tabs_select(rig.app, 0);
+	app_tabs_select(rig.app, 0);
 	assert_null(strstr(rig_draw(&rig), "●"));
 	/* of a pane that is not the focused one of its tab */
-	tabs_select(rig.app, 1);
+	app_tabs_select(rig.app, 1);
 	struct err err = { 0 };
 	assert_true(app_run(rig.app, "split right", &err));
-	tabs_select(rig.app, 0);
+	app_tabs_select(rig.app, 0);
 	term_feed(shell->term, "\a", 1);
 	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
 	rig_free(&rig);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct rig {
-	struct loop *loop;
+	struct net_loop *loop;
 	struct engine *engine;
 	struct app *app;
 };
@@ -27,24 +27,24 @@ static inline struct rig rig_new(int cols, int rows)
 		.grpc_address = "127.0.0.1:1" };
 	struct rig rig = { 0 };
 	setlocale(LC_CTYPE, "C.UTF-8");
-	rig.loop = loop_new(&err);
+	rig.loop = net_loop_new(&err);
 	assert_non_null(rig.loop);
 	rig.engine = engine_new(rig.loop, &engine_opts, &err);
 	assert_non_null(rig.engine);
 	const struct app_opts opts = { .engine = rig.engine, .in_fd = -1, .out_fd = -1 };
 	rig.app = app_new(rig.loop, &opts, &err);
 	assert_non_null(rig.app);
-	surface_resize(rig.app->surface, cols, rows);
-	frame_compose(rig.app);
+	draw_surface_resize(rig.app->surface, cols, rows);
+	app_frame_compose(rig.app);
 	return rig;
 }
 
 static inline void rig_free(struct rig *rig)
 {
-	loop_run_once(rig->loop, 0); /* what is deferred knows the application */
+	net_loop_run_once(rig->loop, 0); /* what is deferred knows the application */
 	app_free(rig->app);
 	engine_free(rig->engine);
-	loop_free(rig->loop);
+	net_loop_free(rig->loop);
 }
 
 /* The frame as text, until the next call. */
@@ -54,8 +54,8 @@ static inline const char *rig_draw(struct rig *rig)
 	struct str out;
 	str_init(&out, sizeof text);
 	app_close_pending(rig->app);
-	frame_compose(rig->app);
-	surface_text(rig->app->surface, &out);
+	app_frame_compose(rig->app);
+	draw_surface_text(rig->app->surface, &out);
 	snprintf(text, sizeof text, "%s", out.p);
 	str_deinit(&out);
 	return text;
@@ -63,25 +63,25 @@ static inline const char *rig_draw(struct rig *rig)
 
 static inline void rig_key(struct rig *rig, const char *name)
 {
-	struct key key;
-	assert_true(key_parse(name, &key));
-	dispatch_key(rig->app, &key);
+	struct draw_key key;
+	assert_true(draw_key_parse(name, &key));
+	app_dispatch_key(rig->app, &key);
 }
 
 static inline void rig_type(struct rig *rig, const char *letters)
 {
 	for (; *letters; letters++) {
-		struct key key = { .codepoint = (unsigned char)*letters };
-		dispatch_key(rig->app, &key);
+		struct draw_key key = { .codepoint = (unsigned char)*letters };
+		app_dispatch_key(rig->app, &key);
 	}
 }
 
 static inline void rig_click(struct rig *rig, int button, int row, int col)
 {
-	struct mouse mouse = { MOUSE_PRESS, button, col, row, 0, 1 };
-	dispatch_mouse(rig->app, &mouse);
+	struct draw_mouse mouse = { MOUSE_PRESS, button, col, row, 0, 1 };
+	app_dispatch_mouse(rig->app, &mouse);
 	mouse.action = MOUSE_RELEASE;
-	dispatch_mouse(rig->app, &mouse);
+	app_dispatch_mouse(rig->app, &mouse);
 }
 
 /* Where a text stands on the last frame. */
@@ -94,7 +94,7 @@ static inline bool rig_find(const char *frame, const char *text, int *row, int *
 	for (const char *end; (end = strchr(line, '\n')) && end < at; line = end + 1)
 		++*row;
 	char *before = x_strndup(line, (size_t)(at - line));
-	*col = text_cols(before);
+	*col = draw_text_cols(before);
 	free(before);
 	return true;
 }
@@ -105,7 +105,7 @@ static inline void rig_wait_guard(struct rig *rig)
 	rig->app->surprises.since_ms -= SURPRISE_GUARD_MS;
 }
 
-static inline struct shell *rig_shell(struct rig *rig)
+static inline struct views_shell *rig_shell(struct rig *rig)
 {
 	struct err err = { 0 };
 	assert_true(app_run(rig->app, "shell", &err));

@@ -5,7 +5,7 @@
 
 static int answer, n_answers;
 
-static void on_answer(void *arg, struct dialog *dialog, int button)
+static void on_answer(void *arg, struct views_dialog *dialog, int button)
 {
 	(void)arg;
 	(void)dialog;
@@ -13,14 +13,14 @@ static void on_answer(void *arg, struct dialog *dialog, int button)
 	n_answers++;
 }
 
-static struct dialog *question(const void *owner)
+static struct views_dialog *question(const void *owner)
 {
-	struct dialog *dialog = dialog_new("Overwrite?", on_answer, NULL, NULL);
-	dialog_add_text(dialog, "It is there.");
-	dialog_set_owner(dialog, owner);
-	dialog_add_button(dialog, "&Yes");
-	dialog_add_button(dialog, "&No");
-	dialog_focus_button(dialog, 1);
+	struct views_dialog *dialog = views_dialog_new("Overwrite?", on_answer, NULL, NULL);
+	views_dialog_add_text(dialog, "It is there.");
+	views_dialog_set_owner(dialog, owner);
+	views_dialog_add_button(dialog, "&Yes");
+	views_dialog_add_button(dialog, "&No");
+	views_dialog_focus_button(dialog, 1);
 	return dialog;
 }
 
@@ -52,7 +52,7 @@ static void test_whoever_types_types_on(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, NULL);
 	for (int late = 0; late < 2; late++) {
 		size_t before = shell->n_held;
@@ -72,7 +72,7 @@ static void test_letters_do_nothing_when_it_has_the_keyboard(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, NULL);
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "a");
@@ -115,7 +115,7 @@ static void test_esc_never_answers(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	static const char *const keys[] = { "esc", "ctrl-c" };
 	for (size_t i = 0; i < 2; i++) {
 		pop_up(&rig, NULL);
@@ -128,7 +128,7 @@ static void test_esc_never_answers(void **state)
 		rig_type(&rig, "x");
 		assert_int_equal(shell->n_held, i + 1);
 		assert_non_null(strstr(rig_draw(&rig), "Overwrite?"));
-		surprise_free_all(rig.app);
+		app_surprise_free_all(rig.app);
 	}
 	rig_free(&rig);
 }
@@ -137,7 +137,7 @@ static void test_it_says_in_which_tab_and_how_many_wait(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, shell);
 	assert_non_null(strstr(rig_draw(&rig), "Overwrite? · tab 2"));
 	rig.app->host.ops->push_dialog(&rig.app->host, question(NULL));
@@ -147,7 +147,7 @@ static void test_it_says_in_which_tab_and_how_many_wait(void **state)
 
 static bool is_on_row(struct rig *rig, int row)
 {
-	struct region at = dialog_place(rig->app->surprises.queue[0]);
+	struct draw_region at = views_dialog_place(rig->app->surprises.queue[0]);
 	return row >= at.row && row < at.row + at.rows;
 }
 
@@ -159,7 +159,7 @@ static void test_it_stands_where_the_cursor_is_not(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		struct rig rig = rig_new(sizes[i].cols, sizes[i].rows);
-		struct shell *shell = rig_shell(&rig);
+		struct views_shell *shell = rig_shell(&rig);
 		rig_draw(&rig);
 		shell->state = SHELL_RUNNING;
 		pop_up(&rig, shell);
@@ -168,7 +168,8 @@ static void test_it_stands_where_the_cursor_is_not(void **state)
 			snprintf(move, sizeof move, "\033[%d;3H", line + 1);
 			term_feed(shell->term, move, strlen(move));
 			rig_draw(&rig);
-			struct surface_cursor cursor = surface_cursor_of(rig.app->surface);
+			struct draw_surface_cursor cursor =
+				draw_surface_cursor_of(rig.app->surface);
 			assert_int_equal(cursor.row, line + 1);
 			assert_int_not_equal(cursor.shape, CURSOR_HIDDEN);
 			if (is_on_row(&rig, cursor.row))
@@ -185,7 +186,7 @@ static void test_moving_begins_the_pause_anew(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	shell->state = SHELL_RUNNING;
 	term_feed(shell->term, "\033[1;1H", 6);
 	pop_up(&rig, shell);
@@ -219,12 +220,12 @@ static void test_it_vanishes_without_letting_keys_through(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct shell *shell = rig_shell(&rig);
+	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, "owner");
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "a");
 	rig_wait_guard(&rig);
-	const void *owner = dialog_owner(rig.app->surprises.queue[0]);
+	const void *owner = views_dialog_owner(rig.app->surprises.queue[0]);
 	app_drop_dialogs(rig.app, owner);
 	rig_key(&rig, "left");
 	rig_key(&rig, "enter");
@@ -243,8 +244,8 @@ static void test_what_was_asked_for_has_the_keyboard_at_once(void **state)
 	rig.app->last_input_ms = clock_mono_ms();
 	rig_type(&rig, "x"); /* the command */
 	for (int is_late = 0; is_late < 2; is_late++) {
-		struct dialog *dialog = question(NULL);
-		dialog_set_serial(dialog, host_input_serial(&rig.app->host));
+		struct views_dialog *dialog = question(NULL);
+		views_dialog_set_serial(dialog, host_input_serial(&rig.app->host));
 		n_answers = 0;
 		if (is_late)
 			rig_type(&rig, "x"); /* something else meanwhile */
@@ -262,7 +263,7 @@ static void test_a_failure_that_comes_later_stays_until_it_is_closed(void **stat
 	struct err err = { 0 };
 	struct rig rig = rig_new(80, 24);
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
-	host_failf(&rig.app->host, &err, "Cannot create");
+	views_host_failf(&rig.app->host, &err, "Cannot create");
 	assert_non_null(strstr(rig_draw(&rig), "Cannot create"));
 	rig_type(&rig, "o");
 	rig_key(&rig, "esc"); /* too early: it was for something else */
@@ -299,7 +300,7 @@ static void test_the_next_of_the_same_asker_keeps_the_keyboard(void **state)
 	rig_type(&rig, "x");
 	rig_key(&rig, "tab"); /* somebody else asks: it has to be turned to */
 	assert_int_equal(n_answers, 2);
-	assert_false(surprise_has_keys(rig.app));
+	assert_false(app_surprise_has_keys(rig.app));
 	rig_free(&rig);
 }
 
@@ -311,7 +312,7 @@ static void test_so_many_failures_answer_no_question(void **state)
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
 	n_answers = 0;
 	for (int i = 0; i < 2 * SURPRISES_MAX; i++)
-		host_failf(&rig.app->host, &err, "Failure %d", i);
+		views_host_failf(&rig.app->host, &err, "Failure %d", i);
 	pop_up_behind(&rig);
 	assert_int_equal(n_answers, 0);
 	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);

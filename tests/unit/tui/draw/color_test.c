@@ -27,7 +27,7 @@ static void test_names_numbers_and_hex(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		draw_color color = 42;
-		if (color_parse(cases[i].text, &color) != cases[i].ok ||
+		if (draw_color_parse(cases[i].text, &color) != cases[i].ok ||
 			(cases[i].ok && color != cases[i].want))
 			fail_msg("%s gave %x", cases[i].text, color);
 	}
@@ -36,18 +36,18 @@ static void test_names_numbers_and_hex(void **state)
 static void test_the_nearest_colour_of_a_palette(void **state)
 {
 	(void)state;
-	assert_int_equal(color_to_palette(DRAW_COLOR_DEFAULT, 256), -1);
-	assert_int_equal(color_to_palette(DRAW_COLOR_RGB | 0xFFFFFF, 0), -1);
-	assert_int_equal(color_to_palette(DRAW_COLOR_INDEXED | 9, 256), 9);
-	assert_int_equal(color_to_palette(DRAW_COLOR_INDEXED | 9, 16), 9);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_DEFAULT, 256), -1);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_RGB | 0xFFFFFF, 0), -1);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_INDEXED | 9, 256), 9);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_INDEXED | 9, 16), 9);
 	assert_int_equal(
-		color_to_palette(DRAW_COLOR_INDEXED | 9, 8), 1); /* bright red to red */
-	assert_int_equal(color_to_palette(DRAW_COLOR_RGB | 0xFF0000, 256), 196);
-	assert_int_equal(color_to_palette(DRAW_COLOR_RGB | 0x080808, 256), 232);
-	assert_int_equal(color_to_palette(DRAW_COLOR_RGB | 0x00FF00, 16), 10);
-	assert_int_equal(color_to_palette(DRAW_COLOR_INDEXED | 21, 8), 4);
-	assert_int_equal(color_to_rgb(DRAW_COLOR_INDEXED | 231), 0xFFFFFF);
-	assert_int_equal(color_to_rgb(DRAW_COLOR_INDEXED | 255), 0xEEEEEE);
+		draw_color_to_palette(DRAW_COLOR_INDEXED | 9, 8), 1); /* bright red to red */
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_RGB | 0xFF0000, 256), 196);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_RGB | 0x080808, 256), 232);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_RGB | 0x00FF00, 16), 10);
+	assert_int_equal(draw_color_to_palette(DRAW_COLOR_INDEXED | 21, 8), 4);
+	assert_int_equal(draw_color_to_rgb(DRAW_COLOR_INDEXED | 231), 0xFFFFFF);
+	assert_int_equal(draw_color_to_rgb(DRAW_COLOR_INDEXED | 255), 0xEEEEEE);
 }
 
 int main(void)

@@ -19,16 +19,16 @@ static void add(const char *text)
 	strncat(seen, " ", sizeof seen - strlen(seen) - 1);
 }
 
-static void on_key(void *arg, const struct key *key)
+static void on_key(void *arg, const struct draw_key *key)
 {
 	char name[KEY_NAME_BYTES];
 	(void)arg;
 	if (key->keypad)
 		strncat(seen, "kp:", sizeof seen - strlen(seen) - 1);
-	add(key_format(key, name));
+	add(draw_key_format(key, name));
 }
 
-static void on_mouse(void *arg, const struct mouse *mouse)
+static void on_mouse(void *arg, const struct draw_mouse *mouse)
 {
 	static const char *const names[] = { "press", "release", "drag", "move", "wheel-up",
 		"wheel-down" };
@@ -60,7 +60,8 @@ static void on_focus(void *arg, bool in)
 	add(in ? "focus" : "blur");
 }
 
-static const struct input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus, NULL };
+static const struct draw_input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus,
+	NULL };
 
 static const struct {
 	const char *bytes, *want;
@@ -136,36 +137,36 @@ static const struct {
 	{ "\033[200~\033O5A\033Oa\033[201~", "paste(\033O5A\033Oa) " },
 };
 
-static void run(struct loop *loop, const char *bytes, size_t cut, const char *want)
+static void run(struct net_loop *loop, const char *bytes, size_t cut, const char *want)
 {
-	struct input *input = input_new(loop, "xterm-256color", &callbacks);
+	struct draw_input *input = draw_input_new(loop, "xterm-256color", &callbacks);
 	size_t n = strlen(bytes);
 	seen[0] = 0;
-	input_feed(input, (struct slice){ bytes, cut });
-	input_feed(input, (struct slice){ bytes + cut, n - cut });
+	draw_input_feed(input, (struct slice){ bytes, cut });
+	draw_input_feed(input, (struct slice){ bytes + cut, n - cut });
 	/* the timer of a lone Esc */
 	for (int i = 0; i < 20 && strlen(seen) < strlen(want); i++)
-		loop_run_once(loop, 10);
+		net_loop_run_once(loop, 10);
 	if (strcmp(seen, want) != 0)
 		fail_msg("cut at %zu gave '%s', not '%s'", cut, seen, want);
-	input_free(input);
+	draw_input_free(input);
 }
 
 static void test_events_whatever_the_pieces(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (size_t cut = 0; cut < strlen(cases[i].bytes); cut++)
 			run(loop, cases[i].bytes, cut, cases[i].want);
-	loop_free(loop);
+	net_loop_free(loop);
 }
 
 static void test_double_clicks(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	(void)state;
 	run(loop, "\033[<0;5;7M\033[<0;5;7m\033[<0;5;7M\033[<0;5;7m\033[<0;5;7M", 0,
 		"press1@4,6 release1@4,6 press1@4,6+double release1@4,6 press1@4,6 ");
@@ -173,14 +174,15 @@ static void test_double_clicks(void **state)
 		"press1@4,6 release1@4,6 press1@4,8 ");
 	run(loop, "\033[<0;5;7M\033[<32;9;7M\033[<0;9;7m\033[<0;5;7M", 0,
 		"press1@4,6 drag1@8,6 release1@8,6 press1@4,6 ");
-	loop_free(loop);
+	net_loop_free(loop);
 }
 
-static void click(struct loop *loop, int64_t at_ms, const char *bytes, struct input *input)
+static void click(
+	struct net_loop *loop, int64_t at_ms, const char *bytes, struct draw_input *input)
 {
 	(void)loop;
 	clock_set_for_tests(at_ms * 1000000, at_ms * 1000000);
-	input_feed(input, slice_of(bytes));
+	draw_input_feed(input, slice_of(bytes));
 }
 
 /* Two presses of one button are a double click within its time, and where they are near enough. */
@@ -203,25 +205,25 @@ static void test_how_far_a_double_click_goes(void **state)
 		{ 10, "\033[<2;5;7M", 0 },
 	};
 	struct err err;
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct input *input = input_new(loop, "xterm-256color", &callbacks);
+		struct draw_input *input = draw_input_new(loop, "xterm-256color", &callbacks);
 		click(loop, 5000, "\033[<0;5;7M", input);
 		seen[0] = 0;
 		click(loop, 5000 + rows[i].after_ms, rows[i].second, input);
 		if ((strstr(seen, "+double") != NULL) != rows[i].is_double)
 			fail_msg("row %zu: %s", i, seen);
-		input_free(input);
+		draw_input_free(input);
 	}
 	clock_set_for_tests(-1, -1);
-	loop_free(loop);
+	net_loop_free(loop);
 }
 
 static void test_other_terminals(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	static const char *const terms[] = { "linux", "vt100", "no-such-terminal", NULL };
 	/* what terminfo calls keys that no keyboard has are combinations */
 	static const struct {
@@ -235,77 +237,77 @@ static void test_other_terminals(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
-		struct input *input = input_new(loop, terms[i], &callbacks);
+		struct draw_input *input = draw_input_new(loop, terms[i], &callbacks);
 		seen[0] = 0;
-		input_feed(input, slice_of("a\033[A"));
+		draw_input_feed(input, slice_of("a\033[A"));
 		if (i == 0) /* its F1 to F5, which come in pieces too */
 			for (const char *p = "\033[[A\033[[E"; *p; p++)
-				input_feed(input, (struct slice){ p, 1 });
+				draw_input_feed(input, (struct slice){ p, 1 });
 		assert_string_equal(seen, i == 0 ? "a up F1 F5 " : "a up ");
-		input_free(input);
+		draw_input_free(input);
 	}
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct input *input = input_new(loop, rows[i].term, &callbacks);
+		struct draw_input *input = draw_input_new(loop, rows[i].term, &callbacks);
 		seen[0] = 0;
-		input_feed(input, slice_of(rows[i].bytes));
+		draw_input_feed(input, slice_of(rows[i].bytes));
 		assert_string_equal(seen, rows[i].want);
-		input_free(input);
+		draw_input_free(input);
 	}
-	input_free(NULL);
-	loop_free(loop);
+	draw_input_free(NULL);
+	net_loop_free(loop);
 }
 
 static void test_esc_comes_within_its_time(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
-	struct input *input = input_new(loop, "xterm-256color", &callbacks);
+	struct net_loop *loop = net_loop_new(&err);
+	struct draw_input *input = draw_input_new(loop, "xterm-256color", &callbacks);
 	(void)state;
 	seen[0] = 0;
-	input_feed(input, slice_of("\033"));
+	draw_input_feed(input, slice_of("\033"));
 	assert_string_equal(seen, "");
 	for (int i = 0; i < 10 && !seen[0]; i++)
-		loop_run_once(loop, INPUT_ESC_MS);
+		net_loop_run_once(loop, INPUT_ESC_MS);
 	assert_string_equal(seen, "esc ");
-	input_free(input);
-	loop_free(loop);
+	draw_input_free(input);
+	net_loop_free(loop);
 }
 
 static void test_a_paste_has_a_limit(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
-	struct input *input = input_new(loop, "xterm-256color", &callbacks);
+	struct net_loop *loop = net_loop_new(&err);
+	struct draw_input *input = draw_input_new(loop, "xterm-256color", &callbacks);
 	static char block[1 << 20];
 	(void)state;
 	memset(block, 'x', sizeof block);
 	seen[0] = 0;
-	input_feed(input, slice_of("\033[200~"));
+	draw_input_feed(input, slice_of("\033[200~"));
 	for (int i = 0; i < 10; i++)
-		input_feed(input, (struct slice){ block, sizeof block });
-	input_feed(input, slice_of("\033[201~"));
+		draw_input_feed(input, (struct slice){ block, sizeof block });
+	draw_input_feed(input, slice_of("\033[201~"));
 	assert_non_null(strstr(seen, "paste(xxx"));
 	assert_int_equal(paste_bytes, INPUT_PASTE_BYTES_MAX);
 	assert_true(paste_is_cut);
 	/* exactly as much as there may be */
-	input_feed(input, slice_of("\033[200~"));
+	draw_input_feed(input, slice_of("\033[200~"));
 	for (int i = 0; i < 8; i++)
-		input_feed(input, (struct slice){ block, sizeof block });
-	input_feed(input, slice_of("\033[201~"));
+		draw_input_feed(input, (struct slice){ block, sizeof block });
+	draw_input_feed(input, slice_of("\033[201~"));
 	assert_int_equal(paste_bytes, INPUT_PASTE_BYTES_MAX);
 	assert_false(paste_is_cut);
 	seen[0] = 0;
-	input_feed(input, slice_of("a"));
+	draw_input_feed(input, slice_of("a"));
 	assert_string_equal(seen, "a ");
-	input_free(input);
-	loop_free(loop);
+	draw_input_free(input);
+	net_loop_free(loop);
 }
 
 static void test_garbage_does_not_stick(void **state)
 {
 	struct err err;
-	struct loop *loop = loop_new(&err);
-	struct input *input = input_new(loop, "xterm-256color", &callbacks);
+	struct net_loop *loop = net_loop_new(&err);
+	struct draw_input *input = draw_input_new(loop, "xterm-256color", &callbacks);
 	char bytes[6000];
 	unsigned seed = 7;
 	(void)state;
@@ -316,18 +318,19 @@ static void test_garbage_does_not_stick(void **state)
 			bytes[i] = "\033[<;P"[seed >> 8 & 3];
 	}
 	for (size_t at = 0; at < sizeof bytes; at += 37)
-		input_feed(input, (struct slice){ bytes + at,
-					  sizeof bytes - at < 37 ? sizeof bytes - at : 37 });
-	input_feed(input, slice_of("\033[201~\030"));
+		draw_input_feed(
+			input, (struct slice){ bytes + at,
+				       sizeof bytes - at < 37 ? sizeof bytes - at : 37 });
+	draw_input_feed(input, slice_of("\033[201~\030"));
 	for (int i = 0; i < 5; i++)
-		loop_run_once(loop, INPUT_ESC_MS);
+		net_loop_run_once(loop, INPUT_ESC_MS);
 	seen[0] = 0;
-	input_feed(input, slice_of("q"));
+	draw_input_feed(input, slice_of("q"));
 	for (int i = 0; i < 5 && !seen[0]; i++)
-		loop_run_once(loop, INPUT_ESC_MS);
+		net_loop_run_once(loop, INPUT_ESC_MS);
 	assert_non_null(strchr(seen, 'q'));
-	input_free(input);
-	loop_free(loop);
+	draw_input_free(input);
+	net_loop_free(loop);
 }
 
 int main(void)

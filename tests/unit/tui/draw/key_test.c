@@ -15,10 +15,10 @@ static void test_names_go_both_ways(void **state)
 		"~" };
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		struct key key;
+		struct draw_key key;
 		char name[KEY_NAME_BYTES];
-		assert_true(key_parse(names[i], &key));
-		assert_string_equal(key_format(&key, name), names[i]);
+		assert_true(draw_key_parse(names[i], &key));
+		assert_string_equal(draw_key_format(&key, name), names[i]);
 	}
 }
 
@@ -28,11 +28,11 @@ static void test_what_is_no_key_is_refused(void **state)
 		"ctrl-ab", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3\xa9x", "F-1", "F1x" };
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		struct key key;
+		struct draw_key key;
 		/* "F" and "ctrl-" are a letter and nothing: only the letter is a key */
 		if (strcmp(names[i], "F") == 0)
-			assert_true(key_parse(names[i], &key));
-		else if (key_parse(names[i], &key))
+			assert_true(draw_key_parse(names[i], &key));
+		else if (draw_key_parse(names[i], &key))
 			fail_msg("'%s' was taken", names[i]);
 	}
 }
@@ -41,7 +41,7 @@ static void test_what_a_name_means(void **state)
 {
 	static const struct {
 		const char *name;
-		struct key key;
+		struct draw_key key;
 	} rows[] = {
 		{ "space", { KEY_NONE, ' ', 0, false } },
 		{ "shift-space", { KEY_NONE, ' ', MOD_SHIFT, false } },
@@ -58,21 +58,21 @@ static void test_what_a_name_means(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct key key = { KEY_SYM_UP, 5, MOD_ALT, true };
-		assert_true(key_parse(rows[i].name, &key));
+		struct draw_key key = { KEY_SYM_UP, 5, MOD_ALT, true };
+		assert_true(draw_key_parse(rows[i].name, &key));
 		assert_int_equal(key.sym, rows[i].key.sym);
 		assert_int_equal(key.codepoint, rows[i].key.codepoint);
 		assert_int_equal(key.mods, rows[i].key.mods);
 		assert_false(key.keypad);
 		for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
-			assert_int_equal(key_equals(&key, &rows[k].key), i == k);
+			assert_int_equal(draw_key_equals(&key, &rows[k].key), i == k);
 	}
 	/* of a key with a name the character does not count, and the keypad never does */
-	const struct key one = { KEY_SYM_ENTER, 0, 0, false },
-			 two = { KEY_SYM_ENTER, 13, 0, true };
-	assert_true(key_equals(&one, &two));
-	const struct key three = { KEY_SYM_ENTER, 0, MOD_CTRL, false };
-	assert_false(key_equals(&one, &three));
+	const struct draw_key one = { KEY_SYM_ENTER, 0, 0, false },
+			      two = { KEY_SYM_ENTER, 13, 0, true };
+	assert_true(draw_key_equals(&one, &two));
+	const struct draw_key three = { KEY_SYM_ENTER, 0, MOD_CTRL, false };
+	assert_false(draw_key_equals(&one, &three));
 }
 
 int main(void)

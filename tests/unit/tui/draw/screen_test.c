@@ -14,12 +14,12 @@
 static struct draw_screen *open_screen(const char *term, const char *colorterm, bool no_color)
 {
 	struct err err = { 0 };
-	struct screen_opts opts = { .term = term,
+	struct draw_screen_opts opts = { .term = term,
 		.colorterm = colorterm,
 		.no_color = no_color,
 		.cols = 20,
 		.rows = 5 };
-	struct draw_screen *screen = screen_new(&opts, &err);
+	struct draw_screen *screen = draw_screen_new(&opts, &err);
 	if (!screen)
 		fail_msg("%s: %s", term, err.msg);
 	return screen;
@@ -27,30 +27,30 @@ static struct draw_screen *open_screen(const char *term, const char *colorterm, 
 
 static void test_only_what_changed_is_sent(void **state)
 {
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-	struct style plain = { 0 };
+	struct draw_style plain = { 0 };
 	struct str out;
 	(void)state;
 	str_init(&out, 1 << 20);
-	region_text(region_whole(s), 1, 2, 10, plain, "hello");
-	screen_paint(screen, s, &out);
+	draw_region_text(draw_region_whole(s), 1, 2, 10, plain, "hello");
+	draw_screen_paint(screen, s, &out);
 	assert_non_null(strstr(out.p, "hello"));
 	str_clear(&out);
-	screen_paint(screen, s, &out);
+	draw_screen_paint(screen, s, &out);
 	assert_int_equal(out.n, 0);
-	region_text(region_whole(s), 1, 2, 10, plain, "hallo");
-	screen_paint(screen, s, &out);
+	draw_region_text(draw_region_whole(s), 1, 2, 10, plain, "hallo");
+	draw_screen_paint(screen, s, &out);
 	assert_non_null(strchr(out.p, 'a'));
 	assert_true(out.n < 60);
 	assert_null(strstr(out.p, "hallo"));
 	str_clear(&out);
-	screen_repaint(screen);
-	screen_paint(screen, s, &out);
+	draw_screen_repaint(screen);
+	draw_screen_paint(screen, s, &out);
 	assert_non_null(strstr(out.p, "hallo"));
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_foreign_escapes_do_not_come_through(void **state)
@@ -62,44 +62,44 @@ static void test_foreign_escapes_do_not_come_through(void **state)
 		"\xe2\x80\xae"
 		"evil",
 		"\xff\xfe\x80" };
-	struct style plain = { 0 };
+	struct draw_style plain = { 0 };
 	(void)state;
 	for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
-		struct surface *s = surface_new(20, 5);
+		struct draw_surface *s = draw_surface_new(20, 5);
 		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 		struct str out;
 		str_init(&out, 1 << 20);
-		region_text(region_whole(s), 0, 0, 20, plain, hostile[i]);
-		screen_paint(screen, s, &out);
+		draw_region_text(draw_region_whole(s), 0, 0, 20, plain, hostile[i]);
+		draw_screen_paint(screen, s, &out);
 		assert_null(strstr(out.p, hostile[i]));
 		assert_null(strstr(out.p, "\033]52"));
 		assert_null(strstr(out.p, "\xc2\x9b"));
 		assert_null(strstr(out.p, "\xe2\x80\xae"));
 		assert_null(strchr(out.p, '\a'));
 		str_deinit(&out);
-		screen_free(screen);
-		surface_free(s);
+		draw_screen_free(screen);
+		draw_surface_free(s);
 	}
 }
 
 static void paint_red(
 	const char *term, const char *colorterm, bool no_color, int colors, const char *want)
 {
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen(term, colorterm, no_color);
-	struct style style = { .fg = DRAW_COLOR_RGB | 0xFF8040 };
+	struct draw_style style = { .fg = DRAW_COLOR_RGB | 0xFF8040 };
 	struct str out;
 	str_init(&out, 1 << 20);
-	assert_int_equal(screen_colors(screen), colors);
-	region_text(region_whole(s), 0, 0, 20, style, "x");
-	screen_paint(screen, s, &out);
+	assert_int_equal(draw_screen_colors(screen), colors);
+	draw_region_text(draw_region_whole(s), 0, 0, 20, style, "x");
+	draw_screen_paint(screen, s, &out);
 	if (want && !strstr(out.p, want))
 		fail_msg("%s: no '%s' in the frame", term, want);
 	if (!want)
 		assert_null(strstr(out.p, "[3"));
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_colours_follow_the_terminal(void **state)
@@ -134,33 +134,34 @@ static void test_how_many_colours(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct draw_screen *screen =
 			open_screen(rows[i].term, rows[i].colorterm, false);
-		if (screen_colors(screen) != rows[i].colors)
-			fail_msg("row %zu: %d", i, screen_colors(screen));
-		screen_free(screen);
+		if (draw_screen_colors(screen) != rows[i].colors)
+			fail_msg("row %zu: %d", i, draw_screen_colors(screen));
+		draw_screen_free(screen);
 	}
 }
 
 static void test_resizes(void **state)
 {
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-	struct style plain = { 0 };
+	struct draw_style plain = { 0 };
 	struct str out;
 	(void)state;
 	str_init(&out, 1 << 22);
 	static const int sizes[][2] = { { 1, 1 }, { 200, 50 }, { 2, 60 }, { 300, 2 },
 		{ 40, 10 } };
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		surface_resize(s, sizes[i][0], sizes[i][1]);
-		region_text(region_whole(s), 0, 0, sizes[i][0], plain, "你好 wide text");
+		draw_surface_resize(s, sizes[i][0], sizes[i][1]);
+		draw_region_text(
+			draw_region_whole(s), 0, 0, sizes[i][0], plain, "你好 wide text");
 		str_clear(&out);
-		screen_paint(screen, s, &out);
+		draw_screen_paint(screen, s, &out);
 		assert_true(out.n > 0);
 	}
 	assert_non_null(strstr(out.p, "你"));
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_signals_stay_ours(void **state)
@@ -175,7 +176,7 @@ static void test_signals_stay_ours(void **state)
 		sigaction(numbers[i], NULL, &after);
 		assert_true(after.sa_handler == before[i].sa_handler);
 	}
-	screen_free(screen);
+	draw_screen_free(screen);
 	for (int i = 0; i < 4; i++) {
 		sigaction(numbers[i], NULL, &after);
 		assert_true(after.sa_handler == before[i].sa_handler);
@@ -186,7 +187,8 @@ static void test_the_end_undoes_the_beginning(void **state)
 {
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
 	(void)state;
-	const char *begin = screen_begin_bytes(screen), *end = screen_end_bytes(screen);
+	const char *begin = draw_screen_begin_bytes(screen),
+		   *end = draw_screen_end_bytes(screen);
 	static const char *const modes[] = { "?1049", "?2004", "?1004" };
 	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
 		assert_non_null(strstr(begin, modes[i]));
@@ -195,7 +197,7 @@ static void test_the_end_undoes_the_beginning(void **state)
 	assert_non_null(strstr(end, "?1002l"));
 	assert_non_null(strstr(end, "?1006l"));
 	assert_non_null(strstr(end, "?25h"));
-	screen_free(screen);
+	draw_screen_free(screen);
 }
 
 /* ---- what a cell becomes */
@@ -217,43 +219,43 @@ static void test_attributes(void **state)
 		{ DRAW_CONCEAL, 8 } };
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct surface *s = surface_new(20, 5);
+		struct draw_surface *s = draw_surface_new(20, 5);
 		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-		struct style style = { .attrs = rows[i].attrs };
+		struct draw_style style = { .attrs = rows[i].attrs };
 		struct str out;
 		str_init(&out, 1 << 20);
-		region_text(region_whole(s), 0, 0, 20, style, "word");
-		screen_paint(screen, s, &out);
+		draw_region_text(draw_region_whole(s), 0, 0, 20, style, "word");
+		draw_screen_paint(screen, s, &out);
 		for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
 			assert_int_equal(has_sgr(out.p, rows[k].sgr), i == k);
 		assert_non_null(strstr(out.p, "word"));
 		str_deinit(&out);
-		screen_free(screen);
-		surface_free(s);
+		draw_screen_free(screen);
+		draw_surface_free(s);
 	}
 }
 
 static void paint_cell_as(
-	const char *term, const char *colorterm, struct style style, const char *want)
+	const char *term, const char *colorterm, struct draw_style style, const char *want)
 {
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen(term, colorterm, false);
 	struct str out;
 	str_init(&out, 1 << 20);
-	region_text(region_whole(s), 0, 0, 20, style, "x");
-	screen_paint(screen, s, &out);
+	draw_region_text(draw_region_whole(s), 0, 0, 20, style, "x");
+	draw_screen_paint(screen, s, &out);
 	if (!strstr(out.p, want))
 		fail_msg("%s: no '%s' in '%s'", term, want + 1, out.p);
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_colours_to_the_number(void **state)
 {
 	static const struct {
 		const char *term, *colorterm;
-		struct style style;
+		struct draw_style style;
 		const char *want;
 	} rows[] = {
 		{ "xterm-256color", NULL, { DRAW_COLOR_INDEXED | 1, 0, 0 }, "\033[31m" },
@@ -280,21 +282,21 @@ static void test_colours_to_the_number(void **state)
 static void test_the_darkest_blues(void **state)
 {
 	struct draw_screen *screen = open_screen("xterm-256color", "truecolor", false);
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct str out;
 	(void)state;
 	str_init(&out, 1 << 20);
 	for (uint32_t blue = 0; blue < 20; blue++) {
-		struct style style = { .fg = DRAW_COLOR_RGB | blue };
-		region_text(region_whole(s), 0, 0, 20, style, blue % 2 ? "x" : "y");
+		struct draw_style style = { .fg = DRAW_COLOR_RGB | blue };
+		draw_region_text(draw_region_whole(s), 0, 0, 20, style, blue % 2 ? "x" : "y");
 		str_clear(&out);
-		screen_paint(screen, s, &out);
+		draw_screen_paint(screen, s, &out);
 		if (!strstr(out.p, "38;2;0;0;"))
 			fail_msg("blue %u: '%s'", blue, out.p);
 	}
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_odd_characters(void **state)
@@ -319,21 +321,21 @@ static void test_odd_characters(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct surface *s = surface_new(20, 2);
+		struct draw_surface *s = draw_surface_new(20, 2);
 		struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-		struct style plain = { 0 };
+		struct draw_style plain = { 0 };
 		struct str out;
 		str_init(&out, 1 << 20);
-		region_put(region_whole(s), 0, 3, plain, rows[i].text, strlen(rows[i].text),
-			rows[i].cols);
-		region_text(region_whole(s), 0, 3 + rows[i].cols, 9, plain, "after");
-		screen_paint(screen, s, &out);
+		draw_region_put(draw_region_whole(s), 0, 3, plain, rows[i].text,
+			strlen(rows[i].text), rows[i].cols);
+		draw_region_text(draw_region_whole(s), 0, 3 + rows[i].cols, 9, plain, "after");
+		draw_screen_paint(screen, s, &out);
 		if (!strstr(out.p, rows[i].want) || !strstr(out.p, "after") ||
 			(rows[i].not &&strstr(out.p, rows[i].not )))
 			fail_msg("row %zu: '%s'", i, out.p);
 		str_deinit(&out);
-		screen_free(screen);
-		surface_free(s);
+		draw_screen_free(screen);
+		draw_surface_free(s);
 	}
 }
 
@@ -341,7 +343,7 @@ static void test_odd_characters(void **state)
 static void test_the_cursor(void **state)
 {
 	static const struct {
-		struct surface_cursor cursor;
+		struct draw_surface_cursor cursor;
 		const char *want;
 	} rows[] = {
 		{ { 3, 1, CURSOR_BLOCK, false }, "\033[2 q" },
@@ -351,17 +353,17 @@ static void test_the_cursor(void **state)
 		{ { 3, 1, CURSOR_BAR, false }, "\033[6 q" },
 		{ { 3, 1, CURSOR_BAR, true }, "\033[5 q" },
 	};
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-	struct style plain = { 0 };
+	struct draw_style plain = { 0 };
 	struct str out;
 	(void)state;
 	str_init(&out, 1 << 20);
-	region_text(region_whole(s), 4, 10, 9, plain, "far");
+	draw_region_text(draw_region_whole(s), 4, 10, 9, plain, "far");
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		str_clear(&out);
-		surface_set_cursor(s, &rows[i].cursor);
-		screen_paint(screen, s, &out);
+		draw_surface_set_cursor(s, &rows[i].cursor);
+		draw_screen_paint(screen, s, &out);
 		const char *shape = strstr(out.p, rows[i].want);
 		assert_non_null(shape);
 		assert_string_equal(shape, rows[i].want); /* the last */
@@ -371,60 +373,60 @@ static void test_the_cursor(void **state)
 		}
 		/* the same again is nothing */
 		str_clear(&out);
-		screen_paint(screen, s, &out);
+		draw_screen_paint(screen, s, &out);
 		assert_string_equal(out.p, "");
 	}
-	struct surface_cursor hidden = { 0 };
-	surface_set_cursor(s, &hidden);
+	struct draw_surface_cursor hidden = { 0 };
+	draw_surface_set_cursor(s, &hidden);
 	str_clear(&out);
-	screen_paint(screen, s, &out);
+	draw_screen_paint(screen, s, &out);
 	assert_non_null(strstr(out.p, "\033[?25l"));
 	assert_null(strstr(out.p, " q"));
 	str_deinit(&out);
-	screen_free(screen);
+	draw_screen_free(screen);
 	/* others have one shape */
 	screen = open_screen("vt100", NULL, false);
 	str_init(&out, 1 << 20);
-	surface_set_cursor(s, &rows[0].cursor);
-	screen_paint(screen, s, &out);
+	draw_surface_set_cursor(s, &rows[0].cursor);
+	draw_screen_paint(screen, s, &out);
 	assert_null(strstr(out.p, " q"));
 	assert_null(strstr(out.p, "2026"));
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
+	draw_screen_free(screen);
+	draw_surface_free(s);
 }
 
 static void test_a_frame_is_one_picture(void **state)
 {
-	struct surface *s = surface_new(20, 5);
+	struct draw_surface *s = draw_surface_new(20, 5);
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-	struct style plain = { 0 };
+	struct draw_style plain = { 0 };
 	struct str out;
 	(void)state;
 	str_init(&out, 1 << 20);
 	str_add(&out, "before");
-	region_text(region_whole(s), 0, 0, 9, plain, "text");
-	screen_paint(screen, s, &out);
+	draw_region_text(draw_region_whole(s), 0, 0, 9, plain, "text");
+	draw_screen_paint(screen, s, &out);
 	assert_memory_equal(out.p, "before\033[?2026h", 14);
 	assert_non_null(strstr(out.p, "text"));
 	assert_string_equal(out.p + out.n - 8, "\033[?2026l");
 	/* a row that did not change is not sent, nor is a cell */
 	str_clear(&out);
-	region_text(region_whole(s), 2, 5, 9, plain, "more");
-	screen_paint(screen, s, &out);
+	draw_region_text(draw_region_whole(s), 2, 5, 9, plain, "more");
+	draw_screen_paint(screen, s, &out);
 	assert_null(strstr(out.p, "text"));
 	assert_non_null(strstr(out.p, "more"));
 	/* of another size all is */
-	surface_resize(s, 21, 5);
-	region_text(region_whole(s), 0, 0, 9, plain, "text");
+	draw_surface_resize(s, 21, 5);
+	draw_region_text(draw_region_whole(s), 0, 0, 9, plain, "text");
 	str_clear(&out);
-	screen_paint(screen, s, &out);
+	draw_screen_paint(screen, s, &out);
 	assert_non_null(strstr(out.p, "text"));
 	assert_non_null(strstr(out.p, "\033[H\033[2J"));
 	str_deinit(&out);
-	screen_free(screen);
-	surface_free(s);
-	screen_free(NULL);
+	draw_screen_free(screen);
+	draw_surface_free(s);
+	draw_screen_free(NULL);
 }
 
 static void test_brackets_and_mouse(void **state)
@@ -437,31 +439,31 @@ static void test_brackets_and_mouse(void **state)
 		char term[40];
 		snprintf(term, sizeof term, "%s-unheard-of", alike[i]);
 		struct draw_screen *screen = open_screen(term, NULL, false);
-		assert_string_equal(screen_mouse_bytes(screen, true, false),
+		assert_string_equal(draw_screen_mouse_bytes(screen, true, false),
 			"\033[?1003l\033[?1000h\033[?1002h\033[?1006h");
-		assert_memory_equal(screen_begin_bytes(screen), "\033[?1049h", 8);
-		screen_free(screen);
+		assert_memory_equal(draw_screen_begin_bytes(screen), "\033[?1049h", 8);
+		draw_screen_free(screen);
 	}
 	struct draw_screen *screen = open_screen("xterm-256color", NULL, false);
-	assert_string_equal(
-		screen_begin_bytes(screen), "\033[?1049h\033[H\033[2J\033[?2004h\033[?1004h");
-	assert_string_equal(screen_end_bytes(screen),
+	assert_string_equal(draw_screen_begin_bytes(screen),
+		"\033[?1049h\033[H\033[2J\033[?2004h\033[?1004h");
+	assert_string_equal(draw_screen_end_bytes(screen),
 		"\033[?2026l\033[?1003l\033[?1002l\033[?1000l\033[?1006l\033[?1004l\033[?2004l"
 		"\033[0 q\033[0m\033[?25h\033[?1049l\033[?25h");
-	assert_string_equal(screen_mouse_bytes(screen, true, true),
+	assert_string_equal(draw_screen_mouse_bytes(screen, true, true),
 		"\033[?1000h\033[?1002h\033[?1003h\033[?1006h");
-	assert_string_equal(screen_mouse_bytes(screen, false, true),
+	assert_string_equal(draw_screen_mouse_bytes(screen, false, true),
 		"\033[?1003l\033[?1002l\033[?1000l\033[?1006l");
-	assert_string_equal(screen_mouse_bytes(screen, false, false),
+	assert_string_equal(draw_screen_mouse_bytes(screen, false, false),
 		"\033[?1003l\033[?1002l\033[?1000l\033[?1006l");
-	screen_free(screen);
+	draw_screen_free(screen);
 	/* a terminal of its own kind gets what its entry says, without marks for pauses */
 	screen = open_screen("vt100", NULL, false);
-	assert_string_equal(screen_begin_bytes(screen), "\033[H\033[J");
-	assert_string_equal(screen_end_bytes(screen), "\033[m\017\033[H\033[J");
-	assert_string_equal(screen_mouse_bytes(screen, true, true), "");
-	assert_string_equal(screen_mouse_bytes(screen, false, true), "");
-	screen_free(screen);
+	assert_string_equal(draw_screen_begin_bytes(screen), "\033[H\033[J");
+	assert_string_equal(draw_screen_end_bytes(screen), "\033[m\017\033[H\033[J");
+	assert_string_equal(draw_screen_mouse_bytes(screen, true, true), "");
+	assert_string_equal(draw_screen_mouse_bytes(screen, false, true), "");
+	draw_screen_free(screen);
 }
 
 int main(void)

@@ -17,8 +17,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-static struct loop *loop;
-static struct terminal *terminal;
+static struct net_loop *loop;
+static struct draw_terminal *terminal;
 static int there, here; /* the other side, and ours */
 static struct str came, shown;
 static int n_sent, n_gone;
@@ -42,23 +42,23 @@ static void on_gone(void *arg)
 	n_gone++;
 }
 
-static struct terminal *open_it(int in_fd, int out_fd, struct err *err)
+static struct draw_terminal *open_it(int in_fd, int out_fd, struct err *err)
 {
-	const struct terminal_opts opts = { .in_fd = in_fd,
+	const struct draw_terminal_opts opts = { .in_fd = in_fd,
 		.out_fd = out_fd,
 		.end_bytes = "<end>",
 		.on_bytes = on_bytes,
 		.on_sent = on_sent,
 		.on_gone = on_gone,
 		.arg = &came };
-	return terminal_open(loop, &opts, err);
+	return draw_terminal_open(loop, &opts, err);
 }
 
 static int set_up(void **state)
 {
 	struct err err = { 0 };
 	(void)state;
-	loop = loop_new(&err);
+	loop = net_loop_new(&err);
 	str_init(&came, 1 << 20);
 	str_init(&shown, 8 << 20);
 	n_sent = n_gone = 0;
@@ -73,9 +73,9 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	terminal_close(terminal);
+	draw_terminal_close(terminal);
 	terminal = NULL;
-	loop_free(loop);
+	net_loop_free(loop);
 	str_deinit(&came);
 	str_deinit(&shown);
 	if (there >= 0)
@@ -96,14 +96,14 @@ static void look(void)
 static void turns(int n)
 {
 	while (n-- > 0)
-		loop_run_once(loop, 2);
+		net_loop_run_once(loop, 2);
 }
 
 #define UNTIL(condition)                                                                       \
 	do {                                                                                   \
 		int64_t until = clock_mono_ms() + 10000;                                       \
 		while (!(condition) && clock_mono_ms() < until)                                \
-			loop_run_once(loop, 10);                                               \
+			net_loop_run_once(loop, 10);                                           \
 		assert_true(condition);                                                        \
 	} while (0)
 
@@ -137,13 +137,13 @@ static void it_is_raw_and_given_back(void **state)
 	assert_raw();
 	/* the shell's own descriptor is not switched */
 	assert_false(fcntl(here, F_GETFL) & O_NONBLOCK);
-	terminal_close(terminal);
+	draw_terminal_close(terminal);
 	terminal = NULL;
 	assert_cooked();
 	look();
 	assert_string_equal(shown.p, "<end>");
 	assert_false(fcntl(here, F_GETFL) & O_NONBLOCK);
-	terminal_close(NULL);
+	draw_terminal_close(NULL);
 }
 
 static void what_is_no_terminal(void **state)
@@ -179,7 +179,7 @@ static void its_size(void **state)
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	(void)state;
 	ioctl(there, TIOCSWINSZ, &size);
-	assert_true(terminal_size(terminal, &cols, &rows));
+	assert_true(draw_terminal_size(terminal, &cols, &rows));
 	assert_int_equal(cols, 80);
 	assert_int_equal(rows, 24);
 	static const unsigned short odd[][2] = { { 0, 80 }, { 24, 0 }, { 0, 0 } };
@@ -187,22 +187,22 @@ static void its_size(void **state)
 		size.ws_row = odd[i][0];
 		size.ws_col = odd[i][1];
 		ioctl(there, TIOCSWINSZ, &size);
-		assert_false(terminal_size(terminal, &cols, &rows));
+		assert_false(draw_terminal_size(terminal, &cols, &rows));
 		assert_int_equal(cols, 80); /* not touched */
 	}
 	size = (struct winsize){ .ws_row = 1, .ws_col = 1 };
 	ioctl(there, TIOCSWINSZ, &size);
-	assert_true(terminal_size(terminal, &cols, &rows));
+	assert_true(draw_terminal_size(terminal, &cols, &rows));
 	assert_int_equal(cols * rows, 1);
 }
 
 static void a_small_frame_leaves_at_once(void **state)
 {
 	(void)state;
-	terminal_send(terminal, slice_of("one"));
-	assert_false(terminal_is_sending(terminal));
-	terminal_send(terminal, slice_of(""));
-	terminal_send(terminal, slice_of(" two\n"));
+	draw_terminal_send(terminal, slice_of("one"));
+	assert_false(draw_terminal_is_sending(terminal));
+	draw_terminal_send(terminal, slice_of(""));
+	draw_terminal_send(terminal, slice_of(" two\n"));
 	look();
 	assert_string_equal(shown.p, "one two\n");
 	turns(3);
@@ -216,15 +216,15 @@ static void a_slow_terminal(void **state)
 	(void)state;
 	for (int i = 0; i < BYTES; i++)
 		frame[i] = (char)('a' + (i / 7 + i / 1000) % 26);
-	terminal_send(terminal, (struct slice){ frame, BYTES });
-	assert_true(terminal_is_sending(terminal));
-	terminal_send(terminal, slice_of("last"));
+	draw_terminal_send(terminal, (struct slice){ frame, BYTES });
+	assert_true(draw_terminal_is_sending(terminal));
+	draw_terminal_send(terminal, slice_of("last"));
 	turns(5);
-	assert_true(terminal_is_sending(terminal));
+	assert_true(draw_terminal_is_sending(terminal));
 	assert_int_equal(n_sent, 0);
-	while (terminal_is_sending(terminal)) {
+	while (draw_terminal_is_sending(terminal)) {
 		look();
-		loop_run_once(loop, 10);
+		net_loop_run_once(loop, 10);
 	}
 	look();
 	assert_int_equal(n_sent, 1);
@@ -242,8 +242,8 @@ static void what_is_far_too_much_is_dropped(void **state)
 	enum { BYTES = 64 << 20 };
 	char *frame = calloc(1, BYTES + 1);
 	(void)state;
-	terminal_send(terminal, (struct slice){ frame, BYTES + 1 });
-	assert_false(terminal_is_sending(terminal));
+	draw_terminal_send(terminal, (struct slice){ frame, BYTES + 1 });
+	assert_false(draw_terminal_is_sending(terminal));
 	look();
 	assert_int_equal(shown.n, 0);
 	free(frame);
@@ -252,7 +252,7 @@ static void what_is_far_too_much_is_dropped(void **state)
 static void the_shell_has_it_for_a_while(void **state)
 {
 	(void)state;
-	terminal_leave(terminal);
+	draw_terminal_leave(terminal);
 	assert_cooked();
 	look();
 	assert_string_equal(shown.p, "<end>");
@@ -265,7 +265,7 @@ static void the_shell_has_it_for_a_while(void **state)
 	str_clear(&shown);
 	look();
 	str_clear(&shown); /* its echo */
-	terminal_enter(terminal, "<begin>");
+	draw_terminal_enter(terminal, "<begin>");
 	assert_raw();
 	look();
 	assert_string_equal(shown.p, "<begin>");
@@ -286,11 +286,11 @@ static void it_goes_away(void **state)
 	close(there);
 	there = -1;
 	UNTIL(n_gone == 1);
-	terminal_send(terminal, slice_of("x"));
-	assert_false(terminal_is_sending(terminal));
-	assert_false(terminal_size(terminal, &cols, &rows));
-	terminal_leave(terminal);
-	terminal_enter(terminal, "<begin>");
+	draw_terminal_send(terminal, slice_of("x"));
+	assert_false(draw_terminal_is_sending(terminal));
+	assert_false(draw_terminal_size(terminal, &cols, &rows));
+	draw_terminal_leave(terminal);
+	draw_terminal_enter(terminal, "<begin>");
 	turns(5);
 	assert_int_equal(n_gone, 1);
 	assert_int_equal(n_sent, 0);
@@ -301,13 +301,13 @@ static void it_goes_away_while_it_is_slow(void **state)
 {
 	char *frame = calloc(1, 300000);
 	(void)state;
-	terminal_send(terminal, (struct slice){ frame, 300000 });
-	assert_true(terminal_is_sending(terminal));
+	draw_terminal_send(terminal, (struct slice){ frame, 300000 });
+	assert_true(draw_terminal_is_sending(terminal));
 	free(frame);
 	close(there);
 	there = -1;
 	UNTIL(n_gone == 1);
-	assert_false(terminal_is_sending(terminal));
+	assert_false(draw_terminal_is_sending(terminal));
 	turns(3);
 	assert_int_equal(n_gone, 1);
 	assert_int_equal(n_sent, 0);
@@ -318,13 +318,13 @@ static void a_stuck_terminal_is_left(void **state)
 {
 	char *frame = calloc(1, 300000);
 	(void)state;
-	terminal_send(terminal, (struct slice){ frame, 300000 });
+	draw_terminal_send(terminal, (struct slice){ frame, 300000 });
 	free(frame);
 	int64_t began = clock_mono_ms();
-	terminal_leave(terminal);
+	draw_terminal_leave(terminal);
 	int64_t took = clock_mono_ms() - began;
 	assert_true(took >= 250 && took < 5000);
-	assert_false(terminal_is_sending(terminal));
+	assert_false(draw_terminal_is_sending(terminal));
 	assert_cooked();
 	assert_int_equal(n_gone, 0);
 }

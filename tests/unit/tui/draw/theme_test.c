@@ -21,23 +21,23 @@ static void test_shipped_themes_load(void **state)
 {
 	static const char *const names[] = { "default", "light", "high-contrast", "mono",
 		"builtin" };
-	struct theme theme;
+	struct draw_theme theme;
 	struct err err;
 	(void)state;
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (!theme_load(&theme, names[i], &err))
+		if (!draw_theme_load(&theme, names[i], &err))
 			fail_msg("%s: %s", names[i], err.msg);
 	char all[1000] = "";
-	theme_each(note_name, all);
+	draw_theme_each(note_name, all);
 	assert_non_null(strstr(all, "default "));
 	assert_non_null(strstr(all, "high-contrast "));
 }
 
 static void test_mono_has_no_colour(void **state)
 {
-	struct theme theme;
+	struct draw_theme theme;
 	(void)state;
-	assert_true(theme_load(&theme, "mono", NULL));
+	assert_true(draw_theme_load(&theme, "mono", NULL));
 	for (int i = 0; i < ROLE_COUNT; i++) {
 		if (i == ROLE_PANE) /* told to programs, not painted */
 			continue;
@@ -49,11 +49,11 @@ static void test_mono_has_no_colour(void **state)
 
 static void test_roles_are_read(void **state)
 {
-	struct theme theme;
+	struct draw_theme theme;
 	struct err err;
 	(void)state;
-	theme_builtin(&theme);
-	assert_true(theme_parse(&theme, "x",
+	draw_theme_builtin(&theme);
+	assert_true(draw_theme_parse(&theme, "x",
 		slice_of(
 			"inherit: mono\nroles:\n  cursor: { fg: black, bg: \"#010203\", bold: true }\n"
 			"  error: { fg: 9 }\n"),
@@ -78,26 +78,26 @@ static void test_bad_themes_are_refused(void **state)
 		"roles: {\n",
 		"inherit: no-such-theme\nroles: {}\n",
 	};
-	struct theme theme, before;
+	struct draw_theme theme, before;
 	(void)state;
-	theme_builtin(&theme);
+	draw_theme_builtin(&theme);
 	before = theme;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct err err = { 0 };
-		assert_false(theme_parse(&theme, "bad", slice_of(cases[i]), &err));
+		assert_false(draw_theme_parse(&theme, "bad", slice_of(cases[i]), &err));
 		assert_int_not_equal(err.code, ERR_NONE);
 		assert_true(err.msg[0]);
 		assert_memory_equal(&theme, &before, sizeof theme);
 	}
 	struct err err = { 0 };
-	assert_false(theme_load(&theme, "no-such-theme", &err));
+	assert_false(draw_theme_load(&theme, "no-such-theme", &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 }
 
 static void test_inheriting_in_circles_ends(void **state)
 {
 	char dir[] = "/tmp/theme-test-XXXXXX", path[128];
-	struct theme theme;
+	struct draw_theme theme;
 	struct err err = { 0 };
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -106,7 +106,7 @@ static void test_inheriting_in_circles_ends(void **state)
 	assert_non_null(file);
 	fprintf(file, "inherit: %s\nroles: {}\n", path);
 	fclose(file);
-	assert_false(theme_load(&theme, path, &err));
+	assert_false(draw_theme_load(&theme, path, &err));
 	assert_int_equal(err.code, ERR_CONFIG_FILE);
 	unlink(path);
 	rmdir(dir);

@@ -16,13 +16,13 @@ static void on_input(void *arg, bool is_readable, bool is_writable)
 	(void)is_readable;
 	(void)is_writable;
 	if (read(0, &byte, 1) <= 0)
-		loop_stop(arg);
+		net_loop_stop(arg);
 }
 
 int main(int argc, char **argv)
 {
 	struct err err = { 0 };
-	struct loop *loop = loop_new(&err);
+	struct net_loop *loop = net_loop_new(&err);
 	if (argc != 4 || !loop)
 		return 2;
 	struct daemon_opts opts = { .root_dir = argv[1],
@@ -32,15 +32,15 @@ int main(int argc, char **argv)
 		.shutdown_timeout_ms = 5000,
 		.idle_timeout_ms = 60000 };
 	struct daemon *daemon = daemon_new(loop, &opts, &err);
-	struct watch_fd *input = watch_fd_new(loop, 0, on_input, loop, &err);
+	struct net_watch_fd *input = net_watch_fd_new(loop, 0, on_input, loop, &err);
 	if (!daemon || !input) {
 		fprintf(stderr, "box: %s\n", err.msg);
 		return 1;
 	}
-	watch_fd_want(input, true, false);
-	loop_run(loop);
-	watch_fd_free(input);
+	net_watch_fd_want(input, true, false);
+	net_loop_run(loop);
+	net_watch_fd_free(input);
 	daemon_free(daemon);
-	loop_free(loop);
+	net_loop_free(loop);
 	return 0;
 }

@@ -17,14 +17,15 @@ enum { PICTURE_ROWS = 128 };
 
 struct picture {
 	char *rows[PICTURE_ROWS]; /* of the last one */
-	struct surface_cursor cursor;
+	struct draw_surface_cursor cursor;
 };
 
 /* A theme in which every role looks different from all others. */
-static inline void picture_theme(struct theme *theme)
+static inline void picture_theme(struct draw_theme *theme)
 {
 	for (unsigned i = 0; i < ROLE_COUNT; i++)
-		theme->roles[i] = (struct style){ DRAW_COLOR_RGB | i, DRAW_COLOR_RGB | i, 0 };
+		theme->roles[i] =
+			(struct draw_style){ DRAW_COLOR_RGB | i, DRAW_COLOR_RGB | i, 0 };
 }
 
 /* '.' for plain text, then letters in the order of THEME_ROLES; colours of a program's own: ':' default, digits. */
@@ -63,7 +64,7 @@ static inline void picture_line(
 		str_addf(out, " %s|%.*s\n", name, n, letters);
 }
 
-static inline char *picture_row(const struct cell *cells, int cols, int row)
+static inline char *picture_row(const struct draw_cell *cells, int cols, int row)
 {
 	struct str out;
 	str_init(&out, 64 << 10);
@@ -122,13 +123,13 @@ static inline void picture_settle_names(char *text)
 }
 
 static inline void picture_add(
-	struct picture *last, const struct surface *surface, struct str *out)
+	struct picture *last, const struct draw_surface *surface, struct str *out)
 {
-	struct surface_cursor cursor = surface_cursor_of(surface);
+	struct draw_surface_cursor cursor = draw_surface_cursor_of(surface);
 	for (int row = 0; row < PICTURE_ROWS; row++) {
-		char *text = row < surface_rows(surface)
-				     ? picture_row(surface_row(surface, row),
-					       surface_cols(surface), row)
+		char *text = row < draw_surface_rows(surface)
+				     ? picture_row(draw_surface_row(surface, row),
+					       draw_surface_cols(surface), row)
 				     : NULL;
 		if (text)
 			picture_settle_names(text);

@@ -9,7 +9,7 @@
 
 static void run_step(void *self, const char *line, bool is_shown)
 {
-	struct stage *stage = self;
+	struct isolation_stage *stage = self;
 	char *copy = x_strdup(line), *args = strchr(copy, ' ');
 	size_t n_steps = sizeof steps / sizeof steps[0], i = 0;
 	args = args ? args : copy + strlen(copy);
@@ -30,14 +30,14 @@ static void run_step(void *self, const char *line, bool is_shown)
 
 static void *begin(struct str *out)
 {
-	struct stage *stage = x_calloc(1, sizeof *stage);
+	struct isolation_stage *stage = x_calloc(1, sizeof *stage);
 	stage_init(stage, out);
 	return stage;
 }
 
 static void end(void *stage)
 {
-	stage_deinit(stage);
+	isolation_stage_deinit(stage);
 	free(stage);
 }
 

@@ -4,15 +4,15 @@
 
 #include "tests/unit/tui/script/stage.h"
 
-static inline void step_size(struct stage *stage, char *args)
+static inline void step_size(struct isolation_stage *stage, char *args)
 {
 	if (sscanf(args, "%d %d", &stage->cols, &stage->rows) != 2)
 		fail_msg("%s: COLS ROWS", stage->where);
 	if (stage->app)
-		surface_resize(stage->app->surface, stage->cols, stage->rows);
+		draw_surface_resize(stage->app->surface, stage->cols, stage->rows);
 }
 
-static inline void step_open(struct stage *stage, char *args)
+static inline void step_open(struct isolation_stage *stage, char *args)
 {
 	stage->read_only = strstr(args, "read-only") != NULL;
 	stage->is_local_backend = strstr(args, "local") != NULL;
@@ -25,7 +25,7 @@ static inline void step_open(struct stage *stage, char *args)
 }
 
 /* COLLECTION JSON: before it is opened */
-static inline void step_add(struct stage *stage, char *args)
+static inline void step_add(struct isolation_stage *stage, char *args)
 {
 	char *json = strchr(args, ' ');
 	assert_non_null(json);
@@ -33,7 +33,8 @@ static inline void step_add(struct stage *stage, char *args)
 	cluster_add(stage_cluster(stage), args, "%s", json);
 }
 
-static inline void step_apply_change(struct stage *stage, char *args, enum kube_change change)
+static inline void step_apply_change(
+	struct isolation_stage *stage, char *args, enum kube_change change)
 {
 	static const char *const names[] = { "claim", "sandbox", "pod", "pool", "template",
 		"event" };
@@ -49,24 +50,24 @@ static inline void step_apply_change(struct stage *stage, char *args, enum kube_
 	for (int i = 0; i < STORE_KIND_COUNT; i++)
 		if (strcmp(names[i], args) == 0)
 			fleet_store_apply(&engine_fleet(stage->engine)->store,
-				(enum store_kind)i, change, object);
+				(enum fleet_store_kind)i, change, object);
 	cJSON_Delete(object);
-	loop_run_once(stage->loop, 0);
+	net_loop_run_once(stage->loop, 0);
 }
 
 /* KIND JSON, as a watch would bring it */
-static inline void step_apply(struct stage *stage, char *args)
+static inline void step_apply(struct isolation_stage *stage, char *args)
 {
 	step_apply_change(stage, args, KUBE_MODIFIED);
 }
 
-static inline void step_gone(struct stage *stage, char *args)
+static inline void step_gone(struct isolation_stage *stage, char *args)
 {
 	step_apply_change(stage, args, KUBE_DELETED);
 }
 
 /* "NAME CREATED [REASON]": a claim with its Sandbox and pod; Ready without a reason */
-static inline void step_ready(struct stage *stage, char *args)
+static inline void step_ready(struct isolation_stage *stage, char *args)
 {
 	char name[64] = "", created[40] = "", reason[40] = "DependenciesReady";
 	int n = sscanf(args, "%63s %39s %39s", name, created, reason);
@@ -108,14 +109,14 @@ static inline void step_ready(struct stage *stage, char *args)
 }
 
 /* Pods that are made from now have no address: what would be asked of them fails at once. */
-static inline void step_no_addresses(struct stage *stage, char *args)
+static inline void step_no_addresses(struct isolation_stage *stage, char *args)
 {
 	(void)args;
 	stage->has_no_addresses = true;
 }
 
 /* METHOD END CODE JSON: what is answered where the path ends so; CODE 0: nothing ever */
-static inline void step_answer(struct stage *stage, char *args)
+static inline void step_answer(struct isolation_stage *stage, char *args)
 {
 	int at = 0;
 	size_t n = stage->n_answers++;
@@ -130,17 +131,17 @@ static inline void step_answer(struct stage *stage, char *args)
 		*p = *p == '\'' ? '"' : *p;
 }
 
-static inline void step_refuse(struct stage *stage, char *args)
+static inline void step_refuse(struct isolation_stage *stage, char *args)
 {
 	cluster_refuse(stage_cluster(stage), args);
 }
 
-static inline void step_forbid(struct stage *stage, char *args)
+static inline void step_forbid(struct isolation_stage *stage, char *args)
 {
 	cluster_collection(stage_cluster(stage), args)->is_forbidden = true;
 }
 
-static inline void step_requests(struct stage *stage, char *args)
+static inline void step_requests(struct isolation_stage *stage, char *args)
 {
 	(void)args;
 	stage_tell_requests(stage);
@@ -148,23 +149,23 @@ static inline void step_requests(struct stage *stage, char *args)
 
 /* ---- what a person does */
 
-static inline void step_key(struct stage *stage, char *args)
+static inline void step_key(struct isolation_stage *stage, char *args)
 {
 	for (char *rest = args, *name; (name = strsep(&rest, " "));) {
-		struct key key;
-		if (!key_parse(name, &key))
+		struct draw_key key;
+		if (!draw_key_parse(name, &key))
 			fail_msg("%s: no key %s", stage->where, name);
 		stage_touch(stage);
-		dispatch_key(stage->app, &key);
+		app_dispatch_key(stage->app, &key);
 	}
 }
 
-static inline void step_type(struct stage *stage, char *args)
+static inline void step_type(struct isolation_stage *stage, char *args)
 {
 	stage_touch(stage);
 	for (; *args; args++) {
-		struct key key = { .codepoint = (unsigned char)*args };
-		dispatch_key(stage->app, &key);
+		struct draw_key key = { .codepoint = (unsigned char)*args };
+		app_dispatch_key(stage->app, &key);
 	}
 }
 
@@ -182,13 +183,13 @@ static inline size_t step_unescape(char *text)
 	return n;
 }
 
-static inline void step_paste(struct stage *stage, char *args)
+static inline void step_paste(struct isolation_stage *stage, char *args)
 {
 	size_t n = step_unescape(args);
-	dispatch_paste(stage->app, (struct slice){ args, n }, false);
+	app_dispatch_paste(stage->app, (struct slice){ args, n }, false);
 }
 
-static inline void step_run(struct stage *stage, char *args)
+static inline void step_run(struct isolation_stage *stage, char *args)
 {
 	struct err err = { 0 };
 	if (!app_run(stage->app, args, &err))
@@ -196,7 +197,8 @@ static inline void step_run(struct stage *stage, char *args)
 }
 
 /* "ROW COL" or a text that is on the screen, its first letter meant */
-static inline void step_place(struct stage *stage, const char *args, int *row, int *col)
+static inline void step_place(
+	struct isolation_stage *stage, const char *args, int *row, int *col)
 {
 	int at = 0;
 	if (sscanf(args, "%d %d%n", row, col, &at) == 2 && !args[at])
@@ -205,7 +207,8 @@ static inline void step_place(struct stage *stage, const char *args, int *row, i
 		stage_give_up(stage, "that is not on the screen");
 }
 
-static inline void step_mouse(struct stage *stage, enum mouse_action action, char *args)
+static inline void step_mouse(
+	struct isolation_stage *stage, enum draw_mouse_action action, char *args)
 {
 	int button = 1, clicks = 1;
 	unsigned mods = 0;
@@ -222,13 +225,13 @@ static inline void step_mouse(struct stage *stage, enum mouse_action action, cha
 				: strcmp(word, "-alt") == 0 ? (unsigned)MOD_ALT
 							    : (unsigned)MOD_CTRL;
 	}
-	struct mouse mouse = { action, button, 0, 0, mods, clicks };
+	struct draw_mouse mouse = { action, button, 0, 0, mods, clicks };
 	step_place(stage, args, &mouse.row, &mouse.col);
 	stage_touch(stage);
-	dispatch_mouse(stage->app, &mouse);
+	app_dispatch_mouse(stage->app, &mouse);
 }
 
-static inline void step_click(struct stage *stage, char *args)
+static inline void step_click(struct isolation_stage *stage, char *args)
 {
 	step_mouse(stage, MOUSE_PRESS, args);
 	if (!stage_find(stage, args, &(int){ 0 }, &(int){ 0 }))
@@ -237,7 +240,7 @@ static inline void step_click(struct stage *stage, char *args)
 }
 
 #define STEP_MOUSE(name, action)                                                               \
-	static inline void step_##name(struct stage *stage, char *args)                        \
+	static inline void step_##name(struct isolation_stage *stage, char *args)              \
 	{                                                                                      \
 		step_mouse(stage, action, args);                                               \
 	}
@@ -248,14 +251,14 @@ STEP_MOUSE(move, MOUSE_MOVE)
 STEP_MOUSE(wheel_up, MOUSE_WHEEL_UP)
 STEP_MOUSE(wheel_down, MOUSE_WHEEL_DOWN)
 
-static inline void step_focus(struct stage *stage, char *args)
+static inline void step_focus(struct isolation_stage *stage, char *args)
 {
-	dispatch_focus(stage->app, strcmp(args, "in") == 0);
+	app_dispatch_focus(stage->app, strcmp(args, "in") == 0);
 }
 
 /* ---- time */
 
-static inline void step_pass(struct stage *stage, char *args)
+static inline void step_pass(struct isolation_stage *stage, char *args)
 {
 	stage->mono_ms += strtol(args, NULL, 10);
 	stage->wall_ms += strtol(args, NULL, 10);
@@ -264,32 +267,32 @@ static inline void step_pass(struct stage *stage, char *args)
 
 static inline void step_look_for_reading(void *arg, struct view *view)
 {
-	const struct files *files = (const struct files *)view;
+	const struct views_files *files = (const struct views_files *)view;
 	if (view->class == &view_files &&
 		(files->panes[0].is_reading || files->panes[1].is_reading))
 		*(bool *)arg = true;
 }
 
-static inline bool step_is_reading(struct stage *stage)
+static inline bool step_is_reading(struct isolation_stage *stage)
 {
 	bool is_reading = false;
-	tabs_each_view(stage->app, step_look_for_reading, &is_reading);
+	app_tabs_each_view(stage->app, step_look_for_reading, &is_reading);
 	return is_reading;
 }
 
 /* A text is on the screen, and no folder is being read any more. */
-static inline void step_until(struct stage *stage, char *args)
+static inline void step_until(struct isolation_stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, stage_shows(stage, args) && !step_is_reading(stage));
 }
 
-static inline void step_until_not(struct stage *stage, char *args)
+static inline void step_until_not(struct isolation_stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, !stage_shows(stage, args) && !step_is_reading(stage));
 }
 
 /* A request whose "METHOD PATH" has these words in it has come. */
-static inline bool step_is_asked(const struct stage *stage, const char *words)
+static inline bool step_is_asked(const struct isolation_stage *stage, const char *words)
 {
 	for (size_t i = stage->n_asked; i < stage->cluster->api.n; i++) {
 		const struct api_request *is = &stage->cluster->api.log[i];
@@ -301,23 +304,23 @@ static inline bool step_is_asked(const struct stage *stage, const char *words)
 	return false;
 }
 
-static inline void step_until_asked(struct stage *stage, char *args)
+static inline void step_until_asked(struct isolation_stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, step_is_asked(stage, args));
 	stage_tell_requests(stage);
 }
 
 /* So many of the operations on sandboxes are under way; none without a number. */
-static inline void step_until_idle(struct stage *stage, char *args)
+static inline void step_until_idle(struct isolation_stage *stage, char *args)
 {
 	size_t n = (size_t)strtol(args, NULL, 10);
-	STAGE_UNTIL(stage, actions_running(stage->app->host.actions) == n);
+	STAGE_UNTIL(stage, views_actions_running(stage->app->host.actions) == n);
 }
 
 /* ---- what is there */
 
 /* PATH SIZE [MODE]; a PATH with / at its end is a folder, with | a pipe, "a>b" a link */
-static inline void step_file(struct stage *stage, char *args)
+static inline void step_file(struct isolation_stage *stage, char *args)
 {
 	char name[100], *target;
 	int size = 0;
@@ -346,7 +349,7 @@ static inline void step_file(struct stage *stage, char *args)
 }
 
 /* MODE PATH */
-static inline void step_chmod(struct stage *stage, char *args)
+static inline void step_chmod(struct isolation_stage *stage, char *args)
 {
 	unsigned mode;
 	char name[100];
@@ -357,7 +360,7 @@ static inline void step_chmod(struct stage *stage, char *args)
 }
 
 /* PATH TEXT */
-static inline void step_write(struct stage *stage, char *args)
+static inline void step_write(struct isolation_stage *stage, char *args)
 {
 	char *text = strchr(args, ' ');
 	struct err err;
@@ -371,7 +374,7 @@ static inline void step_write(struct stage *stage, char *args)
 }
 
 /* What a program in the focused pane writes. */
-static inline void step_feed(struct stage *stage, char *args)
+static inline void step_feed(struct isolation_stage *stage, char *args)
 {
 	struct view *view = app_focused(stage->app);
 	assert_ptr_equal(view->class, &view_shell);
@@ -390,36 +393,36 @@ static void step_feed_tab(void *arg, struct view *view)
 }
 
 /* The same of the first shell there is, wherever. */
-static inline void step_feed_first(struct stage *stage, char *args)
+static inline void step_feed_first(struct isolation_stage *stage, char *args)
 {
 	step_unescape(args);
-	tabs_each_view(stage->app, step_feed_tab, &args);
+	app_tabs_each_view(stage->app, step_feed_tab, &args);
 }
 
 /* Every collection has been read, or refused. */
-static inline void step_until_listed(struct stage *stage, char *args)
+static inline void step_until_listed(struct isolation_stage *stage, char *args)
 {
 	(void)args;
 	STAGE_UNTIL(stage, stage_is_listed(stage));
 }
 
-static inline void step_until_live(struct stage *stage, char *args)
+static inline void step_until_live(struct isolation_stage *stage, char *args)
 {
-	const struct shell *shell = shell_of(app_focused(stage->app));
+	const struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
 	STAGE_UNTIL(stage, shell->state == SHELL_RUNNING);
 }
 
 /* As if a process ran in the focused pane; what is typed is told by step_typed(). */
-static inline void step_alive(struct stage *stage, char *args)
+static inline void step_alive(struct isolation_stage *stage, char *args)
 {
-	struct shell *shell = shell_of(app_focused(stage->app));
+	struct views_shell *shell = shell_of(app_focused(stage->app));
 	shell->state = strcmp(args, "no") == 0 ? SHELL_WAITING : SHELL_RUNNING;
 }
 
-static inline void step_typed(struct stage *stage, char *args)
+static inline void step_typed(struct isolation_stage *stage, char *args)
 {
-	struct shell *shell = shell_of(app_focused(stage->app));
+	struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
 	str_add(stage->out, "typed \"");
 	for (size_t i = 0; i < shell->n_held; i++) {
@@ -434,7 +437,7 @@ static inline void step_typed(struct stage *stage, char *args)
 }
 
 /* What the focused view tells about itself. */
-static inline void step_tells(struct stage *stage, char *args)
+static inline void step_tells(struct isolation_stage *stage, char *args)
 {
 	struct view *view = app_focused(stage->app);
 	const struct view_class *class = view->class;
@@ -456,7 +459,7 @@ static inline void step_tells(struct stage *stage, char *args)
 /* ---- what comes by itself */
 
 /* STATE [refused | WORDS]: as if the API server were so since now */
-static inline void step_link(struct stage *stage, char *args)
+static inline void step_link(struct isolation_stage *stage, char *args)
 {
 	static const char *const names[] = { "waiting", "live", "slow", "silent", "down" };
 	char name[16] = "";
@@ -476,31 +479,31 @@ static inline void step_link(struct stage *stage, char *args)
 	stage->has_link = true;
 }
 
-static void step_on_answered(void *arg, struct dialog *dialog, int button)
+static void step_on_answered(void *arg, struct views_dialog *dialog, int button)
 {
-	struct stage *stage = arg;
+	struct isolation_stage *stage = arg;
 	(void)dialog;
 	str_addf(stage->out, "answered %d\n", button);
 }
 
 /* A question that nobody has asked for. */
-static inline void step_surprise(struct stage *stage, char *args)
+static inline void step_surprise(struct isolation_stage *stage, char *args)
 {
-	struct dialog *dialog = dialog_new(args, step_on_answered, stage, NULL);
-	dialog_add_text(dialog, "It is asked by itself.");
-	dialog_add_button(dialog, "&Yes");
-	dialog_add_button(dialog, "&No");
-	dialog_focus_button(dialog, 1);
+	struct views_dialog *dialog = views_dialog_new(args, step_on_answered, stage, NULL);
+	views_dialog_add_text(dialog, "It is asked by itself.");
+	views_dialog_add_button(dialog, "&Yes");
+	views_dialog_add_button(dialog, "&No");
+	views_dialog_focus_button(dialog, 1);
 	app_push_dialog(stage->app, dialog);
 }
 
-static inline void step_draw(struct stage *stage, char *args)
+static inline void step_draw(struct isolation_stage *stage, char *args)
 {
 	(void)stage;
 	(void)args;
 }
 
-static inline void step_backend(struct stage *stage, char *args)
+static inline void step_backend(struct isolation_stage *stage, char *args)
 {
 	struct err err;
 	assert_non_null(stage->start_done);
@@ -510,7 +513,7 @@ static inline void step_backend(struct stage *stage, char *args)
 
 static const struct step {
 	const char *name;
-	void (*run)(struct stage *stage, char *args);
+	void (*run)(struct isolation_stage *stage, char *args);
 } steps[] = {
 	{ "size", step_size },
 	{ "open", step_open },

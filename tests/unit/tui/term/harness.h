@@ -66,7 +66,7 @@ static inline void rig_on_mark(char kind, int status, void *arg)
 	rig->mark_status = status;
 }
 
-static inline void rig_init(struct rig *rig, int cols, int rows, size_t history_bytes)
+static inline void rig_init(struct rig *rig, int cols, int rows, size_t term_scrollback_bytes)
 {
 	memset(rig, 0, sizeof *rig);
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -77,7 +77,7 @@ static inline void rig_init(struct rig *rig, int cols, int rows, size_t history_
 	struct term_opts opts = {
 		.cols = cols,
 		.rows = rows,
-		.history_bytes = history_bytes,
+		.history_bytes = term_scrollback_bytes,
 		.callbacks = { rig_on_output, rig_on_damage, rig_on_title, rig_on_bell,
 			rig_on_clipboard, rig_on_mark },
 		.arg = rig,

@@ -340,24 +340,24 @@ static void test_anchors_follow_their_content(void **state)
 	int line;
 	int col;
 	rig_feed(&rig, "zero\r\nabcdefghijKLMNO\r\nlast");
-	struct term_anchor k = term_anchor_at(rig.t, 2, 1); /* the L */
-	struct term_anchor zero = term_anchor_at(rig.t, 0, 2);
+	struct term_marker k = term_marker_at(rig.t, 2, 1); /* the L */
+	struct term_marker zero = term_marker_at(rig.t, 0, 2);
 	for (int i = 0; i < 5; i++)
 		rig_feed(&rig, "\r\nmore");
-	assert_true(term_anchor_line(rig.t, k, &line, &col));
+	assert_true(term_marker_line(rig.t, k, &line, &col));
 	assert_int_equal(line, -3);
 	assert_int_equal(col, 1);
 	assert_int_equal(term_cell_base(rig.t, rig_cell(&rig, line, col)), 'L');
 	term_resize(rig.t, 4, 6);
-	assert_true(term_anchor_line(rig.t, k, &line, &col));
+	assert_true(term_marker_line(rig.t, k, &line, &col));
 	assert_int_equal(term_cell_base(rig.t, rig_cell(&rig, line, col)), 'L');
-	assert_true(term_anchor_line(rig.t, zero, &line, &col));
+	assert_true(term_marker_line(rig.t, zero, &line, &col));
 	assert_int_equal(term_cell_base(rig.t, rig_cell(&rig, line, col)), 'r');
-	struct term_anchor again = term_anchor_at(rig.t, line, col);
+	struct term_marker again = term_marker_at(rig.t, line, col);
 	assert_int_equal(again.line_id, zero.line_id);
 	assert_int_equal(again.cell, zero.cell);
 	term_history_clear(rig.t);
-	assert_false(term_anchor_line(rig.t, zero, &line, &col));
+	assert_false(term_marker_line(rig.t, zero, &line, &col));
 }
 
 static void test_marks_go_along(void **state)

@@ -4,7 +4,7 @@
 
 #include "engine/base/json.h"
 #include "tui/views/detail_lines.h"
-#include "tui/views/fold.h"
+#include "tui/views/wrap.h"
 
 static const char claim_json[] =
 	"{\"metadata\":{\"labels\":{\"app\":\"x\\u001b[31m\",\"very.long.example.com/label\":\"v\"}},"
@@ -16,7 +16,8 @@ static const char pod_json[] =
 	"\"image\":\"img\",\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}},\"lastState\":"
 	"{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}}]}}";
 
-static const struct detail_line *find(const struct detail_lines *lines, const char *label)
+static const struct views_detail_line *find(
+	const struct views_detail_lines *lines, const char *label)
 {
 	for (size_t i = 0; i < lines->n; i++)
 		if (strcmp(lines->lines[i].label, label) == 0)
@@ -30,12 +31,12 @@ static void test_objects(void **state)
 	cJSON *claim = json_parse(slice_of(claim_json), &err);
 	cJSON *pod = json_parse(slice_of(pod_json), &err);
 	struct fleet_detail objects = { .claim = claim, .pod = pod };
-	struct detail_lines lines = { 0 };
+	struct views_detail_lines lines = { 0 };
 	(void)state;
 	assert_non_null(claim);
 	assert_non_null(pod);
-	detail_add_objects(&lines, &objects);
-	const struct detail_line *ready = find(&lines, "Ready");
+	views_detail_add_objects(&lines, &objects);
+	const struct views_detail_line *ready = find(&lines, "Ready");
 	assert_string_equal(ready->text, "False  R: m\nn");
 	assert_int_equal(ready->role, ROLE_ERROR);
 	assert_true(ready->when_ms == 1767323045000);
@@ -45,7 +46,7 @@ static void test_objects(void **state)
 		"(OOMKilled)");
 	assert_true(find(&lines, "app")->is_pair);
 	assert_true(find(&lines, "Labels of the claim")->is_title);
-	detail_clear(&lines);
+	views_detail_clear(&lines);
 	cJSON_Delete(claim);
 	cJSON_Delete(pod);
 }
@@ -62,10 +63,10 @@ static void test_nothing_crashes_on_other_shapes(void **state)
 		struct fleet_detail objects = {
 			.claim = object, .sandbox = object, .pod = object
 		};
-		struct detail_lines lines = { 0 };
+		struct views_detail_lines lines = { 0 };
 		assert_non_null(object);
-		detail_add_objects(&lines, &objects);
-		detail_clear(&lines);
+		views_detail_add_objects(&lines, &objects);
+		views_detail_clear(&lines);
 		cJSON_Delete(object);
 	}
 }
@@ -116,7 +117,7 @@ static void test_fold(void **state)
 		int rows = 0;
 		str_init(&out, 256);
 		do {
-			size_t skip, n = fold_next(rest, cases[i].cols, &skip);
+			size_t skip, n = views_wrap_next(rest, cases[i].cols, &skip);
 			str_add_bytes(&out, rest.p, n);
 			str_add_char(&out, '|');
 			rest.p += n + skip;
@@ -124,7 +125,7 @@ static void test_fold(void **state)
 			rows++;
 		} while (rest.n);
 		assert_string_equal(out.p, cases[i].want);
-		assert_int_equal(rows, fold_rows(slice_of(cases[i].text), cases[i].cols));
+		assert_int_equal(rows, views_wrap_rows(slice_of(cases[i].text), cases[i].cols));
 		str_deinit(&out);
 	}
 }

@@ -13,38 +13,38 @@
 static int answer, n_answers;
 static char value[64];
 
-static void on_done(void *arg, struct dialog *dialog, int button)
+static void on_done(void *arg, struct views_dialog *dialog, int button)
 {
 	(void)arg;
 	answer = button;
 	n_answers++;
 	if (arg)
-		snprintf(value, sizeof value, "%s", dialog_field(dialog, 0));
+		snprintf(value, sizeof value, "%s", views_dialog_field(dialog, 0));
 }
 
-static void press(struct dialog *dialog, const char *keys)
+static void press(struct views_dialog *dialog, const char *keys)
 {
 	char name[32];
 	while (*keys) {
-		struct key key;
+		struct draw_key key;
 		size_t n = strcspn(keys, " ");
 		snprintf(name, sizeof name, "%.*s", (int)n, keys);
 		keys += n + (keys[n] == ' ');
-		assert_true(key_parse(name, &key));
-		if (dialog_key(dialog, &key)) {
-			dialog_answer(dialog);
+		assert_true(draw_key_parse(name, &key));
+		if (views_dialog_key(dialog, &key)) {
+			views_dialog_answer(dialog);
 			assert_int_equal(*keys, 0);
 		}
 	}
 }
 
-static struct dialog *confirm(void)
+static struct views_dialog *confirm(void)
 {
-	struct dialog *dialog = dialog_new("Delete?", on_done, NULL, NULL);
-	dialog_add_text(dialog, "Everything is lost.");
-	dialog_add_button(dialog, "&Delete");
-	dialog_add_button(dialog, "&Cancel");
-	dialog_focus_button(dialog, 1);
+	struct views_dialog *dialog = views_dialog_new("Delete?", on_done, NULL, NULL);
+	views_dialog_add_text(dialog, "Everything is lost.");
+	views_dialog_add_button(dialog, "&Delete");
+	views_dialog_add_button(dialog, "&Cancel");
+	views_dialog_focus_button(dialog, 1);
 	answer = 99;
 	n_answers = 0;
 	return dialog;
@@ -70,51 +70,51 @@ static void test_buttons(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct dialog *dialog = confirm();
+		struct views_dialog *dialog = confirm();
 		press(dialog, cases[i].keys);
 		assert_int_equal(n_answers, 1);
 		if (answer != cases[i].want)
 			fail_msg("%s gave %d", cases[i].keys, answer);
-		dialog_free(dialog);
+		views_dialog_free(dialog);
 	}
 }
 
 static void test_fields(void **state)
 {
 	(void)state;
-	struct dialog *dialog = dialog_new("Name", on_done, value, NULL);
-	dialog_add_field(dialog, "name", "old");
-	dialog_add_switch(dialog, "all", false);
-	dialog_add_button(dialog, "&OK");
-	dialog_add_button(dialog, "&Cancel");
+	struct views_dialog *dialog = views_dialog_new("Name", on_done, value, NULL);
+	views_dialog_add_field(dialog, "name", "old");
+	views_dialog_add_switch(dialog, "all", false);
+	views_dialog_add_button(dialog, "&OK");
+	views_dialog_add_button(dialog, "&Cancel");
 	n_answers = 0;
 	press(dialog, "ctrl-u c o space é backspace tab space enter");
 	assert_int_equal(n_answers, 1);
 	assert_int_equal(answer, 0);
 	assert_string_equal(value, "co ");
-	assert_true(dialog_switch(dialog, 1));
-	dialog_free(dialog);
+	assert_true(views_dialog_switch(dialog, 1));
+	views_dialog_free(dialog);
 }
 
-static void expect(struct dialog *dialog, int cols, int rows, const char *want)
+static void expect(struct views_dialog *dialog, int cols, int rows, const char *want)
 {
-	struct surface *s = surface_new(cols, rows);
-	struct theme theme;
+	struct draw_surface *s = draw_surface_new(cols, rows);
+	struct draw_theme theme;
 	struct str text;
-	theme_builtin(&theme);
+	draw_theme_builtin(&theme);
 	str_init(&text, 1 << 16);
-	dialog_draw(dialog, region_whole(s), &theme);
-	surface_text(s, &text);
+	views_dialog_draw(dialog, draw_region_whole(s), &theme);
+	draw_surface_text(s, &text);
 	if (want)
 		assert_string_equal(text.p, want);
 	str_deinit(&text);
-	surface_free(s);
+	draw_surface_free(s);
 }
 
 static void test_the_picture(void **state)
 {
 	(void)state;
-	struct dialog *dialog = confirm();
+	struct views_dialog *dialog = confirm();
 	expect(dialog, 40, 9,
 		"\n\n"
 		"       ┌ Delete? ──────────────┐\n"
@@ -123,29 +123,29 @@ static void test_the_picture(void **state)
 		"       │   Delete   [ Cancel ] │\n"
 		"       └───────────────────────┘\n"
 		"\n\n");
-	struct mouse mouse = { .action = MOUSE_PRESS, .button = 1, .col = 12, .row = 5 };
-	assert_true(dialog_mouse(dialog, &mouse));
-	dialog_answer(dialog);
+	struct draw_mouse mouse = { .action = MOUSE_PRESS, .button = 1, .col = 12, .row = 5 };
+	assert_true(views_dialog_mouse(dialog, &mouse));
+	views_dialog_answer(dialog);
 	assert_int_equal(answer, 0);
 	mouse.row = 3;
-	assert_false(dialog_mouse(dialog, &mouse));
-	dialog_free(dialog);
+	assert_false(views_dialog_mouse(dialog, &mouse));
+	views_dialog_free(dialog);
 }
 
 static void test_hostile_text_and_any_size(void **state)
 {
 	(void)state;
-	struct dialog *dialog = dialog_new("\033]0;x\a title", on_done, NULL, NULL);
-	dialog_add_text(
+	struct views_dialog *dialog = views_dialog_new("\033]0;x\a title", on_done, NULL, NULL);
+	views_dialog_add_text(
 		dialog, "a\033[2Jb \xff word\nnew line 你好你好你好你好你好你好你好你好 end");
 	for (int i = 0; i < 60; i++)
-		dialog_add_textf(dialog, "line %d", i);
-	dialog_add_field(dialog, "a label that is rather long for such a box", "v");
-	dialog_add_button(dialog, "&OK");
+		views_dialog_add_textf(dialog, "line %d", i);
+	views_dialog_add_field(dialog, "a label that is rather long for such a box", "v");
+	views_dialog_add_button(dialog, "&OK");
 	for (int cols = 1; cols < 90; cols += 3)
 		for (int rows = 1; rows < 30; rows += 2)
 			expect(dialog, cols, rows, NULL);
-	dialog_free(dialog);
+	views_dialog_free(dialog);
 }
 
 /* Letters that are taken go to the next one that is free, so that no letter is for two. */
@@ -163,9 +163,10 @@ static void test_no_two_buttons_share_a_letter(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (int k = 0; cases[i].letters[k]; k++) {
-			struct dialog *dialog = dialog_new("?", on_done, NULL, NULL);
+			struct views_dialog *dialog =
+				views_dialog_new("?", on_done, NULL, NULL);
 			for (int n = 0; cases[i].labels[n]; n++)
-				dialog_add_button(dialog, cases[i].labels[n]);
+				views_dialog_add_button(dialog, cases[i].labels[n]);
 			char letter[2] = { cases[i].letters[k], 0 };
 			n_answers = 0;
 			if (*letter != '-') {
@@ -173,15 +174,15 @@ static void test_no_two_buttons_share_a_letter(void **state)
 				assert_int_equal(n_answers, 1);
 				assert_int_equal(answer, k);
 			}
-			dialog_free(dialog);
+			views_dialog_free(dialog);
 		}
 }
 
 static void test_a_name_cannot_write_lines_of_the_question(void **state)
 {
 	(void)state;
-	struct dialog *dialog = confirm();
-	dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
+	struct views_dialog *dialog = confirm();
+	views_dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
 	expect(dialog, 60, 11,
 		"\n\n"
 		"               ┌ Delete? ──────────────────┐\n"
@@ -195,29 +196,29 @@ static void test_a_name_cannot_write_lines_of_the_question(void **state)
 	char *name = malloc(40000);
 	memset(name, 'x', 39999);
 	name[39999] = 0;
-	dialog_add_text(dialog, name);
-	dialog_add_text(dialog, "The last line.");
-	struct surface *s = surface_new(80, 60);
-	struct theme theme;
+	views_dialog_add_text(dialog, name);
+	views_dialog_add_text(dialog, "The last line.");
+	struct draw_surface *s = draw_surface_new(80, 60);
+	struct draw_theme theme;
 	struct str text;
-	theme_builtin(&theme);
+	draw_theme_builtin(&theme);
 	str_init(&text, 1 << 16);
-	dialog_draw(dialog, region_whole(s), &theme);
-	surface_text(s, &text);
+	views_dialog_draw(dialog, draw_region_whole(s), &theme);
+	draw_surface_text(s, &text);
 	assert_non_null(strstr(text.p, "The last line."));
 	str_deinit(&text);
-	surface_free(s);
+	draw_surface_free(s);
 	free(name);
-	dialog_free(dialog);
+	views_dialog_free(dialog);
 }
 
 static void test_scrolled_to_the_end_and_then_taller(void **state)
 {
 	(void)state;
-	struct dialog *dialog = dialog_new("Long", on_done, NULL, NULL);
+	struct views_dialog *dialog = views_dialog_new("Long", on_done, NULL, NULL);
 	for (int i = 1; i <= 9; i++)
-		dialog_add_textf(dialog, "line %d", i);
-	dialog_add_button(dialog, "&OK");
+		views_dialog_add_textf(dialog, "line %d", i);
+	views_dialog_add_button(dialog, "&OK");
 	expect(dialog, 20, 8, NULL); /* four rows of text */
 	for (int i = 0; i < 20; i++)
 		press(dialog, "down");
@@ -243,8 +244,8 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 		"    └──────────┘\n");
 	expect(dialog, 20, 14, NULL); /* all of them fit */
 	press(dialog, "up");
-	struct mouse wheel = { .action = MOUSE_WHEEL_UP };
-	dialog_mouse(dialog, &wheel);
+	struct draw_mouse wheel = { .action = MOUSE_WHEEL_UP };
+	views_dialog_mouse(dialog, &wheel);
 	expect(dialog, 20, 8,
 		"    ┌ Long ────┐\n"
 		"    │ line 1   │\n"
@@ -254,26 +255,27 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 		"    │          │\n"
 		"    │   [ OK ] │\n"
 		"    └──────────┘\n");
-	dialog_free(dialog);
+	views_dialog_free(dialog);
 }
 
-static bool is_number(void *arg, struct dialog *dialog, int *field, struct err *err)
+static bool is_number(void *arg, struct views_dialog *dialog, int *field, struct err *err)
 {
 	(void)arg;
 	*field = 1;
-	if (strcmp(dialog_field(dialog, 1), "7") == 0)
+	if (strcmp(views_dialog_field(dialog, 1), "7") == 0)
 		return true;
-	return err_set(err, ERR_ARG_INVALID, "'%s' is no number", dialog_field(dialog, 1));
+	return err_set(
+		err, ERR_ARG_INVALID, "'%s' is no number", views_dialog_field(dialog, 1));
 }
 
 static void test_a_form_that_fails_keeps_its_contents(void **state)
 {
 	(void)state;
-	struct dialog *dialog = dialog_new("Form", on_done, value, NULL);
-	dialog_add_field(dialog, "name", "");
-	dialog_add_field(dialog, "count", "");
-	dialog_add_button(dialog, "&OK");
-	dialog_set_check(dialog, is_number);
+	struct views_dialog *dialog = views_dialog_new("Form", on_done, value, NULL);
+	views_dialog_add_field(dialog, "name", "");
+	views_dialog_add_field(dialog, "count", "");
+	views_dialog_add_button(dialog, "&OK");
+	views_dialog_set_check(dialog, is_number);
 	n_answers = 0;
 	press(dialog, "m e tab x enter");
 	assert_int_equal(n_answers, 0);
@@ -291,7 +293,7 @@ static void test_a_form_that_fails_keeps_its_contents(void **state)
 	press(dialog, "ctrl-u 7 enter"); /* the field at fault has the focus */
 	assert_int_equal(n_answers, 1);
 	assert_string_equal(value, "me");
-	dialog_free(dialog);
+	views_dialog_free(dialog);
 }
 
 int main(void)

@@ -9,8 +9,8 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/engine.h"
-#include "tui/views/copies.h"
 #include "tui/views/dialog.h"
+#include "tui/views/transfers.h"
 #include "tui/views/view.h"
 
 #include <locale.h>
@@ -21,55 +21,55 @@
 enum { FAKE_DIALOGS_MAX = 8, FAKE_WAIT_MS = 10000 };
 
 struct fake {
-	struct host host; /* first */
-	struct theme theme;
-	struct dialog *dialogs[FAKE_DIALOGS_MAX];
+	struct views_host host; /* first */
+	struct draw_theme theme;
+	struct views_dialog *dialogs[FAKE_DIALOGS_MAX];
 	size_t n_dialogs, n_dirty;
 	char note[1024], failure[1024], failure_code[64], command[256];
 };
 
-static inline struct fake *fake_of(const struct host *host)
+static inline struct fake *fake_of(const struct views_host *host)
 {
 	return (struct fake *)(uintptr_t)host;
 }
 
-static void fake_dirty(struct host *host)
+static void fake_dirty(struct views_host *host)
 {
 	fake_of(host)->n_dirty++;
 }
 
-static void fake_run(struct host *host, const char *command)
+static void fake_run(struct views_host *host, const char *command)
 {
 	snprintf(fake_of(host)->command, sizeof fake_of(host)->command, "%s", command);
 }
 
-static void fake_push_dialog(struct host *host, struct dialog *dialog)
+static void fake_push_dialog(struct views_host *host, struct views_dialog *dialog)
 {
 	struct fake *fake = fake_of(host);
 	assert_true(fake->n_dialogs < FAKE_DIALOGS_MAX);
 	fake->dialogs[fake->n_dialogs++] = dialog;
 }
 
-static void fake_note(struct host *host, enum note_level level, const char *text)
+static void fake_note(struct views_host *host, enum views_note_level level, const char *text)
 {
 	(void)level;
 	snprintf(fake_of(host)->note, sizeof fake_of(host)->note, "%s", text);
 }
 
-static void fake_fail(struct host *host, const char *what, const struct err *err)
+static void fake_fail(struct views_host *host, const char *what, const struct err *err)
 {
 	struct fake *fake = fake_of(host);
 	snprintf(fake->failure, sizeof fake->failure, "%s", what);
 	snprintf(fake->failure_code, sizeof fake->failure_code, "%s", err_name(err));
 }
 
-static const char *fake_namespace(const struct host *host)
+static const char *fake_namespace(const struct views_host *host)
 {
 	(void)host;
 	return "";
 }
 
-static const struct host_ops fake_ops = {
+static const struct views_host_ops fake_ops = {
 	.dirty = fake_dirty,
 	.run = fake_run,
 	.push_dialog = fake_push_dialog,
@@ -89,39 +89,39 @@ static inline struct fake *fake_new(bool read_only)
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
 	fake->host.ops = &fake_ops;
-	fake->host.loop = loop_new(&err);
+	fake->host.loop = net_loop_new(&err);
 	assert_non_null(fake->host.loop);
 	fake->host.engine = engine_new(fake->host.loop, &opts, &err);
 	assert_non_null(fake->host.engine);
-	theme_builtin(&fake->theme);
+	draw_theme_builtin(&fake->theme);
 	fake->host.theme = &fake->theme;
 	fake->host.local_dir = "/";
-	fake->host.copies = copies_new(&fake->host);
+	fake->host.copies = views_transfers_new(&fake->host);
 	return fake;
 }
 
 static inline void fake_free(struct fake *fake)
 {
 	while (fake->n_dialogs)
-		dialog_free(fake->dialogs[--fake->n_dialogs]);
-	copies_free(fake->host.copies);
+		views_dialog_free(fake->dialogs[--fake->n_dialogs]);
+	views_transfers_free(fake->host.copies);
 	engine_free(fake->host.engine);
-	loop_free(fake->host.loop);
+	net_loop_free(fake->host.loop);
 	free(fake);
 }
 
 /* Presses a key in the dialog on top; an answer closes it. */
 static inline void fake_press(struct fake *fake, const char *name)
 {
-	struct key key;
+	struct draw_key key;
 	assert_true(fake->n_dialogs > 0);
-	assert_true(key_parse(name, &key));
-	struct dialog *dialog = fake->dialogs[fake->n_dialogs - 1];
-	if (!dialog_key(dialog, &key))
+	assert_true(draw_key_parse(name, &key));
+	struct views_dialog *dialog = fake->dialogs[fake->n_dialogs - 1];
+	if (!views_dialog_key(dialog, &key))
 		return;
 	fake->n_dialogs--;
-	dialog_answer(dialog);
-	dialog_free(dialog);
+	views_dialog_answer(dialog);
+	views_dialog_free(dialog);
 }
 
 /* Turns the loop until it is so; fails the test when it never is. */
@@ -129,16 +129,16 @@ static inline void fake_press(struct fake *fake, const char *name)
 	do {                                                                                   \
 		int64_t end_ = clock_mono_ms() + FAKE_WAIT_MS;                                 \
 		while (!(condition) && clock_mono_ms() < end_)                                 \
-			loop_run_once((fake)->host.loop, 10);                                  \
+			net_loop_run_once((fake)->host.loop, 10);                              \
 		assert_true(condition);                                                        \
 	} while (0)
 
 /* What a view (or a dialog, or anything) looks like, as text; free(). */
-static inline char *fake_text(struct surface *surface)
+static inline char *fake_text(struct draw_surface *surface)
 {
 	struct str text;
 	str_init(&text, 1 << 20);
-	surface_text(surface, &text);
+	draw_surface_text(surface, &text);
 	char *taken = str_take(&text);
 	str_deinit(&text);
 	return taken;
@@ -146,20 +146,21 @@ static inline char *fake_text(struct surface *surface)
 
 static inline char *fake_draw(struct view *view, int cols, int rows)
 {
-	struct surface *surface = surface_new(cols, rows);
-	view->class->draw(view, region_whole(surface), true);
+	struct draw_surface *surface = draw_surface_new(cols, rows);
+	view->class->draw(view, draw_region_whole(surface), true);
 	char *text = fake_text(surface);
-	surface_free(surface);
+	draw_surface_free(surface);
 	return text;
 }
 
 static inline char *fake_draw_dialog(struct fake *fake, int cols, int rows)
 {
-	struct surface *surface = surface_new(cols, rows);
+	struct draw_surface *surface = draw_surface_new(cols, rows);
 	assert_true(fake->n_dialogs > 0);
-	dialog_draw(fake->dialogs[fake->n_dialogs - 1], region_whole(surface), &fake->theme);
+	views_dialog_draw(
+		fake->dialogs[fake->n_dialogs - 1], draw_region_whole(surface), &fake->theme);
 	char *text = fake_text(surface);
-	surface_free(surface);
+	draw_surface_free(surface);
 	return text;
 }
 

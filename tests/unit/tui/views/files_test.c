@@ -45,7 +45,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void remove_tree(const char *path)
+static void control_remove_tree(const char *path)
 {
 	DIR *folder = opendir(path);
 	const struct dirent *entry;
@@ -55,7 +55,7 @@ static void remove_tree(const char *path)
 			continue;
 		snprintf(child, sizeof child, "%s/%s", path, entry->d_name);
 		if (unlink(child) < 0)
-			remove_tree(child);
+			control_remove_tree(child);
 	}
 	if (folder)
 		closedir(folder);
@@ -65,29 +65,29 @@ static void remove_tree(const char *path)
 static int teardown(void **state)
 {
 	fake_free(*state);
-	remove_tree(dir);
+	control_remove_tree(dir);
 	return 0;
 }
 
-static char *draw_pane(struct files_pane *pane, int cols, int rows)
+static char *draw_pane(struct views_files_pane *pane, int cols, int rows)
 {
-	struct surface *surface = surface_new(cols, rows);
-	files_pane_draw(pane, region_whole(surface), true);
+	struct draw_surface *surface = draw_surface_new(cols, rows);
+	views_files_pane_draw(pane, draw_region_whole(surface), true);
 	char *text = fake_text(surface);
-	surface_free(surface);
+	draw_surface_free(surface);
 	char *rest = strchr(text, '\n'); /* the first line has the temporary folder's name */
 	assert_non_null(rest);
 	memmove(text, rest + 1, strlen(rest));
 	return text;
 }
 
-static void open_pane(struct fake *fake, struct files_pane *pane)
+static void open_pane(struct fake *fake, struct views_files_pane *pane)
 {
-	files_pane_init(pane, &fake->host, true, NULL, dir);
+	views_files_pane_init(pane, &fake->host, true, NULL, dir);
 	FAKE_UNTIL(fake, !pane->is_reading);
 }
 
-static void expect(struct files_pane *pane, int cols, int rows, const char *want)
+static void expect(struct views_files_pane *pane, int cols, int rows, const char *want)
 {
 	char *text = draw_pane(pane, cols, rows);
 	assert_string_equal(text, want);
@@ -97,7 +97,7 @@ static void expect(struct files_pane *pane, int cols, int rows, const char *want
 static void test_columns(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	char link[128];
 	put("b.txt", 2048);
 	put("a.txt", 1);
@@ -121,13 +121,13 @@ static void test_columns(void **state)
 		"\n"
 		"4 entries, 1 not shown\n");
 	free(text);
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_narrow_panes_drop_columns(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	put("a-rather-long-name-of-a-file.txt", 1);
 	open_pane(fake, &pane);
 	expect(&pane, 30, 5,
@@ -140,13 +140,13 @@ static void test_narrow_panes_drop_columns(void **state)
 		" ..\n"
 		" a-rather-long-name…\n"
 		"1 entry\n");
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_hostile_names(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	put("a\x1b[31mred", 1);
 	put("b\nline", 1);
 	put("c\xff\xfe", 1);
@@ -160,97 +160,97 @@ static void test_hostile_names(void **state)
 	assert_non_null(strstr(text, "c\\xFF\\xFE"));
 	assert_non_null(strstr(text, "<U+202E>"));
 	free(text);
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
-static const char *name_at(const struct files_pane *pane, size_t row)
+static const char *name_at(const struct views_files_pane *pane, size_t row)
 {
-	const struct file_entry *entry = files_pane_at(pane, row);
+	const struct views_file_entry *entry = views_files_pane_at(pane, row);
 	return entry ? entry->name : "(none)";
 }
 
 static void test_order(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	put("b", 1);
 	put("a", 5);
 	put("c", 3);
 	put_dir("z");
 	open_pane(fake, &pane);
-	assert_true(files_pane_is_parent_row(&pane, 0));
+	assert_true(views_files_pane_is_parent_row(&pane, 0));
 	assert_string_equal(name_at(&pane, 1), "z");
 	assert_string_equal(name_at(&pane, 2), "a");
-	files_pane_sort(&pane, FILES_NAME); /* again: reversed, folders stay first */
+	views_files_pane_sort(&pane, FILES_NAME); /* again: reversed, folders stay first */
 	assert_string_equal(name_at(&pane, 1), "z");
 	assert_string_equal(name_at(&pane, 2), "c");
-	files_pane_sort(&pane, FILES_SIZE);
+	views_files_pane_sort(&pane, FILES_SIZE);
 	assert_string_equal(name_at(&pane, 1), "z");
 	assert_string_equal(name_at(&pane, 2), "a");
 	assert_string_equal(name_at(&pane, 3), "c");
 	assert_string_equal(name_at(&pane, 4), "b");
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_cursor_and_marks_are_kept_by_name(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	char path[128];
 	put("b", 1);
 	put("d", 1);
 	put("f", 1);
 	open_pane(fake, &pane);
-	files_pane_mark(&pane, 1, true);
-	files_pane_mark(&pane, 3, true);
-	files_pane_move(&pane, 2);
+	views_files_pane_mark(&pane, 1, true);
+	views_files_pane_mark(&pane, 3, true);
+	views_files_pane_move(&pane, 2);
 	assert_string_equal(name_at(&pane, 2), "d");
 	put("a", 1);
 	put("c", 1);
 	snprintf(path, sizeof path, "%s/f", dir);
 	assert_int_equal(unlink(path), 0);
-	files_pane_read(&pane);
+	views_files_pane_read(&pane);
 	FAKE_UNTIL(fake, !pane.is_reading);
 	assert_string_equal(name_at(&pane, pane.cursor), "d");
 	assert_int_equal(pane.n_marked, 1);
 	size_t n;
-	struct file_entry **chosen = files_pane_chosen(&pane, &n);
+	struct views_file_entry **chosen = views_files_pane_chosen(&pane, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(chosen[0]->name, "b");
 	free(chosen);
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_filter_and_hidden(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	put("Alpha", 1);
 	put("beta", 1);
 	put(".dot", 1);
 	open_pane(fake, &pane);
-	files_pane_mark_all(&pane, true);
+	views_files_pane_mark_all(&pane, true);
 	assert_int_equal(pane.n_marked, 2);
-	files_pane_filter(&pane, "ALP");
-	assert_int_equal(files_pane_rows(&pane), 2);
+	views_files_pane_filter(&pane, "ALP");
+	assert_int_equal(views_files_pane_rows(&pane), 2);
 	assert_string_equal(name_at(&pane, 1), "Alpha");
 	assert_int_equal(pane.n_marked, 1); /* nothing is marked that cannot be seen */
-	files_pane_filter(&pane, "");
-	files_pane_show_hidden(&pane, true);
+	views_files_pane_filter(&pane, "");
+	views_files_pane_show_hidden(&pane, true);
 	assert_string_equal(name_at(&pane, 1), ".dot");
-	assert_int_equal(files_pane_search(&pane, 0, "be"), 3);
-	assert_int_equal(files_pane_search(&pane, 0, "eta"), 3);
-	assert_true(files_pane_search(&pane, 0, "nothing") == (size_t)-1);
-	files_pane_deinit(&pane);
+	assert_int_equal(views_files_pane_search(&pane, 0, "be"), 3);
+	assert_int_equal(views_files_pane_search(&pane, 0, "eta"), 3);
+	assert_true(views_files_pane_search(&pane, 0, "nothing") == (size_t)-1);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_an_error_stands_in_the_pane(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	open_pane(fake, &pane);
 	char *missing = x_asprintf("%s/missing", dir);
-	files_pane_go(&pane, missing, NULL);
+	views_files_pane_go(&pane, missing, NULL);
 	FAKE_UNTIL(fake, !pane.is_reading);
 	assert_int_equal(pane.err.code, ERR_FILE_NOT_FOUND);
 	char *text = draw_pane(&pane, 60, 10);
@@ -258,13 +258,13 @@ static void test_an_error_stands_in_the_pane(void **state)
 	assert_non_null(strstr(text, "check the path"));
 	assert_non_null(strstr(text, "r tries again, backspace goes up"));
 	free(text);
-	char *parent = files_pane_parent(&pane);
-	files_pane_go(&pane, parent, NULL);
+	char *parent = views_files_pane_parent(&pane);
+	views_files_pane_go(&pane, parent, NULL);
 	FAKE_UNTIL(fake, !pane.is_reading);
 	assert_int_equal(pane.err.code, ERR_NONE);
 	free(parent);
 	free(missing);
-	files_pane_deinit(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void test_resolve(void **state)
@@ -286,10 +286,11 @@ static void test_resolve(void **state)
 		{ false, "", "x/../../etc", "etc" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct files_pane pane = { .host = &fake->host, .is_local = cases[i].is_local };
+		struct views_files_pane pane = { .host = &fake->host,
+			.is_local = cases[i].is_local };
 		struct err err;
 		pane.path = x_strdup(cases[i].path);
-		char *path = files_pane_resolve(&pane, cases[i].typed, &err);
+		char *path = views_files_pane_resolve(&pane, cases[i].typed, &err);
 		assert_non_null(path);
 		assert_string_equal(path, cases[i].want);
 		free(path);
@@ -306,25 +307,25 @@ static struct view *open_view(struct fake *fake)
 	fake->host.local_dir = dir;
 	struct view *view = view_files.open(&fake->host, &args, &err);
 	assert_non_null(view);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	FAKE_UNTIL(fake, !files->panes[0].is_reading);
 	free(fake_draw(view, 80, 12)); /* gives it its places */
 	return view;
 }
 
 /* As if the sandbox had answered. */
-static void answer_listing(struct files_pane *pane)
+static void answer_listing(struct views_files_pane *pane)
 {
-	struct file_entry folder = { "sub", 0, 0, 0755, FILE_FOLDER, false };
-	struct file_entry file = { "r.txt", 5, 0, 0644, FILE_PLAIN, false };
-	files_read_stop(pane);
+	struct views_file_entry folder = { "sub", 0, 0, 0755, FILE_FOLDER, false };
+	struct views_file_entry file = { "r.txt", 5, 0, 0644, FILE_PLAIN, false };
+	views_files_read_stop(pane);
 	pane->err.code = ERR_NONE;
-	file_listing_add(&pane->next, &folder);
-	file_listing_add(&pane->next, &file);
+	views_file_listing_add(&pane->next, &folder);
+	views_file_listing_add(&pane->next, &file);
 	pane->on_read(pane, NULL);
 }
 
-static void drag_deinit(struct drag *drag)
+static void drag_deinit(struct views_drag *drag)
 {
 	for (size_t i = 0; i < drag->n_paths; i++)
 		free(drag->paths[i]);
@@ -338,10 +339,10 @@ static void test_where_things_may_be_dropped(void **state)
 	put("one", 1);
 	put_dir("folder");
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	answer_listing(&files->panes[1]);
 	free(fake_draw(view, 80, 12));
-	struct drag drag = { .from = view };
+	struct views_drag drag = { .from = view };
 	assert_false(view->class->drag_begin(view, 5, 0, &drag)); /* the path */
 	assert_false(view->class->drag_begin(view, 5, 2, &drag)); /* ".." */
 	assert_true(view->class->drag_begin(view, 5, 4, &drag));
@@ -357,8 +358,8 @@ static void test_where_things_may_be_dropped(void **state)
 	view->class->drag_leave(view);
 	assert_false(files->panes[1].is_hovered);
 	view->class->drop(view, &drag, 45, 2);
-	assert_int_equal(copies_count(fake->host.copies), 1);
-	struct copy_info info = copies_at(fake->host.copies, 0);
+	assert_int_equal(views_transfers_count(fake->host.copies), 1);
+	struct views_transfer_info info = views_transfers_at(fake->host.copies, 0);
 	assert_string_equal(info.what, "one");
 	assert_string_equal(info.to_dir, "sub");
 	drag_deinit(&drag);
@@ -376,7 +377,7 @@ static void test_where_things_may_be_dropped(void **state)
 
 static void click(struct view *view, int col, int row, int button, unsigned mods, int clicks)
 {
-	struct mouse mouse = { MOUSE_PRESS, button, col, row, mods, clicks };
+	struct draw_mouse mouse = { MOUSE_PRESS, button, col, row, mods, clicks };
 	view->class->mouse(view, &mouse);
 }
 
@@ -387,13 +388,13 @@ static void test_mouse(void **state)
 	put("two", 1);
 	put_dir("folder");
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	click(view, 5, 4, 1, 0, 1);
 	assert_int_equal(files->active, 0);
 	assert_string_equal(name_at(&files->panes[0], files->panes[0].cursor), "one");
 	click(view, 5, 5, 3, 0, 1); /* the right button marks */
 	assert_int_equal(files->panes[0].n_marked, 1);
-	struct mouse sweep = { MOUSE_DRAG, 3, 5, 4, 0, 0 };
+	struct draw_mouse sweep = { MOUSE_DRAG, 3, 5, 4, 0, 0 };
 	view->class->mouse(view, &sweep);
 	assert_int_equal(files->panes[0].n_marked, 2);
 	click(view, 5, 4, 1, MOD_CTRL, 1); /* ctrl and click: the other way */
@@ -415,10 +416,10 @@ static void test_a_click_on_the_path_goes_there(void **state)
 	struct fake *fake = *state;
 	put_dir("sub");
 	struct view *view = open_view(fake);
-	struct files_pane *pane = &((struct files *)view)->panes[0];
-	files_pane_move(pane, 1);
-	((struct files *)view)->active = 0;
-	files_enter((struct files *)view);
+	struct views_files_pane *pane = &((struct views_files *)view)->panes[0];
+	views_files_pane_move(pane, 1);
+	((struct views_files *)view)->active = 0;
+	views_files_enter((struct views_files *)view);
 	FAKE_UNTIL(fake, !pane->is_reading);
 	free(fake_draw(view, 100, 12));
 	char *text = fake_draw(view, 100, 12); /* local:/tmp/views-files-XXXXXX/sub */
@@ -441,9 +442,9 @@ static void test_both_panes(void **state)
 	struct fake *fake = *state;
 	put("one", 1);
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	answer_listing(&files->panes[1]);
-	files_pane_mark(&files->panes[1], 0, true);
+	views_files_pane_mark(&files->panes[1], 0, true);
 	char *text = fake_draw(view, 80, 7);
 	char *rest = strchr(text, '\n');
 	assert_non_null(rest);
@@ -471,11 +472,11 @@ static void test_delete_asks_what_and_how_much(void **state)
 	snprintf(path, sizeof path, "%s/link", dir);
 	assert_int_equal(symlink("keep", path), 0);
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	files->active = 0;
-	files_pane_move(&files->panes[0], 1);
-	files_pane_mark(&files->panes[0], 1, true); /* src */
-	files_pane_mark(&files->panes[0], 3, true); /* link */
+	views_files_pane_move(&files->panes[0], 1);
+	views_files_pane_mark(&files->panes[0], 1, true); /* src */
+	views_files_pane_mark(&files->panes[0], 3, true); /* link */
 	assert_true(fake_command(view, "delete", "", &err));
 	assert_false(fake_command(view, "delete", "", &err)); /* one at a time */
 	assert_int_equal(err.code, ERR_OP_BUSY);
@@ -493,7 +494,7 @@ static void test_delete_asks_what_and_how_much(void **state)
 	assert_int_equal(files->panes[0].n_shown, 1);
 	assert_string_equal(name_at(&files->panes[0], 1), "keep");
 	/* no is no */
-	files_pane_move(&files->panes[0], 1);
+	views_files_pane_move(&files->panes[0], 1);
 	assert_true(fake_command(view, "delete", "", &err));
 	FAKE_UNTIL(fake, fake->n_dialogs == 1);
 	fake_press(fake, "enter");
@@ -509,8 +510,8 @@ static void test_closing_while_it_asks(void **state)
 	struct err err;
 	put("keep", 1);
 	struct view *view = open_view(fake);
-	((struct files *)view)->active = 0;
-	files_pane_move(&((struct files *)view)->panes[0], 1);
+	((struct views_files *)view)->active = 0;
+	views_files_pane_move(&((struct views_files *)view)->panes[0], 1);
 	assert_true(fake_command(view, "delete", "", &err));
 	FAKE_UNTIL(fake, fake->n_dialogs == 1);
 	assert_true(fake_command(view, "cd", "", &err));
@@ -518,7 +519,7 @@ static void test_closing_while_it_asks(void **state)
 	fake_press(fake, "esc");
 	fake_press(fake, "d"); /* goes nowhere */
 	assert_int_equal(fake->n_dialogs, 0);
-	loop_run_once(fake->host.loop, 10);
+	net_loop_run_once(fake->host.loop, 10);
 	char path[128];
 	snprintf(path, sizeof path, "%s/keep", dir);
 	assert_int_equal(access(path, F_OK), 0);
@@ -531,9 +532,9 @@ static void test_read_only(void **state)
 	(void)state;
 	put("keep", 1);
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	files->active = 0;
-	files_pane_move(&files->panes[0], 1);
+	views_files_pane_move(&files->panes[0], 1);
 	assert_false(fake_command(view, "delete", "", &err));
 	assert_int_equal(err.code, ERR_OP_READ_ONLY);
 	assert_false(fake_command(view, "mkdir", "x", &err));
@@ -549,7 +550,7 @@ static void test_make_a_folder(void **state)
 	struct fake *fake = *state;
 	struct err err;
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	files->active = 0;
 	assert_true(fake_command(view, "mkdir", "made", &err));
 	FAKE_UNTIL(fake, !files->panes[0].is_reading);
@@ -566,7 +567,7 @@ static void test_make_a_folder(void **state)
 static void test_a_large_folder_is_read_in_slices(void **state)
 {
 	struct fake *fake = *state;
-	struct files_pane pane;
+	struct views_files_pane pane;
 	char path[128];
 	for (int i = 0; i < 3000; i++) {
 		snprintf(path, sizeof path, "%s/%04d", dir, i);
@@ -576,7 +577,7 @@ static void test_a_large_folder_is_read_in_slices(void **state)
 	}
 	clock_set_for_tests(
 		1000000000, -1); /* no time passes: a slice never ends by the clock … */
-	files_pane_init(&pane, &fake->host, true, NULL, dir);
+	views_files_pane_init(&pane, &fake->host, true, NULL, dir);
 	assert_true(pane.is_reading); /* … but never from inside the call that starts it */
 	assert_int_equal(pane.next.n, 0);
 	clock_set_for_tests(-1, -1);
@@ -585,18 +586,18 @@ static void test_a_large_folder_is_read_in_slices(void **state)
 	assert_string_equal(name_at(&pane, 1), "0000");
 	assert_string_equal(name_at(&pane, 3000), "2999");
 	/* leaving while it reads */
-	files_pane_read(&pane);
-	files_pane_go(&pane, "/", NULL);
+	views_files_pane_read(&pane);
+	views_files_pane_go(&pane, "/", NULL);
 	FAKE_UNTIL(fake, !pane.is_reading);
 	assert_string_equal(pane.path, "/");
-	files_pane_read(&pane);
-	files_pane_deinit(&pane);
+	views_files_pane_read(&pane);
+	views_files_pane_deinit(&pane);
 }
 
 static void type(struct view *view, const char *name, bool is_used)
 {
-	struct key key;
-	assert_true(key_parse(name, &key));
+	struct draw_key key;
+	assert_true(draw_key_parse(name, &key));
 	if (view->class->key(view, &key) != is_used)
 		fail_msg("%s", name);
 }
@@ -611,14 +612,14 @@ static void test_quick_search(void **state)
 	put("better", 1);
 	put("gamma", 1);
 	struct view *view = open_view(fake);
-	struct files *files = (struct files *)view;
+	struct views_files *files = (struct views_files *)view;
 	files->active = 0;
-	struct files_pane *pane = files_active(files);
+	struct views_files_pane *pane = files_active(files);
 	type(view, "b", false); /* not while nobody searches */
 	assert_int_equal(view->class->scope(view), SCOPE_FILES);
 	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-		files_pane_move(pane, 0);
-		files_search_begin(files);
+		views_files_pane_move(pane, 0);
+		views_files_search_begin(files);
 		assert_int_equal(view->class->scope(view), SCOPE_TYPING);
 		type(view, "b", true);
 		assert_string_equal(name_at(pane, pane->cursor), "beta");

@@ -9,7 +9,7 @@ static char *help_of(struct fake *fake, const char *filter)
 {
 	struct err err;
 	struct view_args args = { 0 };
-	struct view *view = view_help.open(&fake->host, &args, &err);
+	struct view *view = views_view_help.open(&fake->host, &args, &err);
 	assert_non_null(view);
 	if (filter)
 		view->class->filter(view, filter);
@@ -19,16 +19,16 @@ static char *help_of(struct fake *fake, const char *filter)
 }
 
 static const struct view_class *const classes[] = { &view_sandboxes, &view_detail, &view_files,
-	&view_shell, &view_log, &view_copies, &view_help };
+	&view_shell, &view_log, &view_copies, &views_view_help };
 
 static void test_everything_is_there(void **state)
 {
 	struct fake *fake = fake_new(false);
 	char *text = help_of(fake, NULL);
 	(void)state;
-	for (size_t i = 0; i < n_key_rows; i++)
-		if (!strstr(text, key_rows[i].help))
-			fail_msg("'%s' is not in the help", key_rows[i].help);
+	for (size_t i = 0; i < views_n_key_rows; i++)
+		if (!strstr(text, views_key_rows[i].help))
+			fail_msg("'%s' is not in the help", views_key_rows[i].help);
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
 		for (size_t k = 0; k < classes[i]->n_commands; k++)
 			if (!strstr(text, classes[i]->commands[k].help))
@@ -52,9 +52,9 @@ static bool has_command(const struct view_class *class, const char *line)
 		if (strlen(class->commands[i].name) == n &&
 			strncmp(class->commands[i].name, line, n) == 0)
 			return true;
-	for (size_t i = 0; class->targets && i < n_row_commands; i++)
-		if (strlen(row_commands[i].name) == n &&
-			strncmp(row_commands[i].name, line, n) == 0)
+	for (size_t i = 0; class->targets && i < views_n_row_commands; i++)
+		if (strlen(views_row_commands[i].name) == n &&
+			strncmp(views_row_commands[i].name, line, n) == 0)
 			return true;
 	return false;
 }
@@ -62,22 +62,22 @@ static bool has_command(const struct view_class *class, const char *line)
 static void test_keys_of_these_views_bind_their_commands(void **state)
 {
 	static const struct {
-		enum key_scope scope;
+		enum views_key_scope scope;
 		const struct view_class *class;
 	} cases[] = {
 		{ SCOPE_DETAIL, &view_detail },
 		{ SCOPE_FILES, &view_files },
 		{ SCOPE_LOG, &view_log },
 		{ SCOPE_COPIES, &view_copies },
-		{ SCOPE_HELP, &view_help },
+		{ SCOPE_HELP, &views_view_help },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		for (size_t k = 0; k < n_key_rows; k++)
-			if (key_rows[k].scope == cases[i].scope &&
-				!has_command(cases[i].class, key_rows[k].command))
-				fail_msg("%s: nothing runs '%s'", key_rows[k].key,
-					key_rows[k].command);
+		for (size_t k = 0; k < views_n_key_rows; k++)
+			if (views_key_rows[k].scope == cases[i].scope &&
+				!has_command(cases[i].class, views_key_rows[k].command))
+				fail_msg("%s: nothing runs '%s'", views_key_rows[k].key,
+					views_key_rows[k].command);
 }
 
 int main(void)

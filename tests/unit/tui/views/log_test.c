@@ -5,25 +5,26 @@
 #include "engine/base/log.h"
 #include "tests/unit/tui/script/picture.h"
 
-#include "tui/views/log_rows.h"
+#include "tui/views/log_snapshot.h"
 
 static struct telemetry *some_spans(void)
 {
 	struct telemetry *telemetry = telemetry_new(100);
 	struct err err;
 	err_set(&err, ERR_FILE_DENIED, "no");
-	struct span *parent = span_start(telemetry, "first", NULL);
-	struct span *child = span_start(telemetry, "second", parent);
-	struct span *grandchild = span_start(telemetry, "third", child);
-	span_set_str(grandchild, "sandbox.label", "evil\x1b[31m");
-	span_end(grandchild, &err);
-	span_end(child, NULL);
-	span_end(parent, NULL);
-	span_start(telemetry, "fourth", NULL);
+	struct telemetry_span *parent = telemetry_span_start(telemetry, "first", NULL);
+	struct telemetry_span *child = telemetry_span_start(telemetry, "second", parent);
+	struct telemetry_span *grandchild = telemetry_span_start(telemetry, "third", child);
+	telemetry_span_set_str(grandchild, "sandbox.label", "evil\x1b[31m");
+	telemetry_span_end(grandchild, &err);
+	telemetry_span_end(child, NULL);
+	telemetry_span_end(parent, NULL);
+	telemetry_span_start(telemetry, "fourth", NULL);
 	return telemetry;
 }
 
-static const struct log_row *find(const struct log_rows *rows, const char *name)
+static const struct views_log_snapshot_row *find(
+	const struct views_log_snapshot *rows, const char *name)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		if (strstr(rows->rows[i].name, name))
@@ -34,9 +35,9 @@ static const struct log_row *find(const struct log_rows *rows, const char *name)
 static void test_rows(void **state)
 {
 	struct telemetry *telemetry = some_spans();
-	struct log_rows rows = { 0 };
+	struct views_log_snapshot rows = { 0 };
 	(void)state;
-	log_rows_take(&rows, telemetry, "", false);
+	views_log_snapshot_take(&rows, telemetry, "", false);
 	assert_int_equal(rows.n_spans, 4);
 	assert_int_equal(rows.n_failed, 1);
 	assert_int_equal(find(&rows, "first")->depth, 0);
@@ -46,18 +47,19 @@ static void test_rows(void **state)
 	assert_string_equal(find(&rows, "third")->code, "file.denied");
 	assert_true(find(&rows, "fourth")->is_open);
 	assert_true(find(&rows, "first") < find(&rows, "second"));
-	log_rows_take(&rows, telemetry, "THIRD", false);
+	views_log_snapshot_take(&rows, telemetry, "THIRD", false);
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.rows[0].depth, 0); /* its parents are not in the picture */
-	log_rows_take(&rows, telemetry, "file.DENIED", false); /* what it failed with */
+	views_log_snapshot_take(
+		&rows, telemetry, "file.DENIED", false); /* what it failed with */
 	assert_int_equal(rows.n, 1);
-	log_rows_take(&rows, telemetry, "label=evil", false); /* what it says */
+	views_log_snapshot_take(&rows, telemetry, "label=evil", false); /* what it says */
 	assert_int_equal(rows.n, 1);
-	log_rows_take(&rows, telemetry, "", true);
-	assert_true(log_row_is_bad(&rows.rows[rows.n - 1]));
-	log_rows_take(&rows, NULL, "no such text", false);
+	views_log_snapshot_take(&rows, telemetry, "", true);
+	assert_true(views_log_snapshot_row_is_bad(&rows.rows[rows.n - 1]));
+	views_log_snapshot_take(&rows, NULL, "no such text", false);
 	assert_int_equal(rows.n, 0);
-	log_rows_clear(&rows);
+	views_log_snapshot_clear(&rows);
 	telemetry_free(telemetry);
 }
 
@@ -76,9 +78,10 @@ static int teardown(void **state)
 static void add_spans(struct fake *fake, int n, const char *name)
 {
 	for (int i = 0; i < n; i++) {
-		struct span *span = span_start(engine_telemetry(fake->host.engine), name, NULL);
-		span_set_int(span, "sandbox.file.count", i);
-		span_end(span, NULL);
+		struct telemetry_span *span =
+			telemetry_span_start(engine_telemetry(fake->host.engine), name, NULL);
+		telemetry_span_set_int(span, "sandbox.file.count", i);
+		telemetry_span_end(span, NULL);
 	}
 }
 
@@ -119,9 +122,10 @@ static void test_hostile_attributes_and_the_strip(void **state)
 	struct err err;
 	struct view_args args = { 0 };
 	struct view *view = view_log.open(&fake->host, &args, &err);
-	struct span *span = span_start(engine_telemetry(fake->host.engine), "run", NULL);
-	span_set_str(span, "sandbox.label", "a\x1b]0;title\x07\nb");
-	span_end(span, NULL);
+	struct telemetry_span *span =
+		telemetry_span_start(engine_telemetry(fake->host.engine), "run", NULL);
+	telemetry_span_set_str(span, "sandbox.label", "a\x1b]0;title\x07\nb");
+	telemetry_span_end(span, NULL);
 	char *text = fake_draw(view, 100, 4);
 	assert_null(strchr(text, '\x1b'));
 	assert_null(strchr(text, '\x07'));
@@ -142,23 +146,24 @@ static void took(struct fake *fake, const char *name, int64_t ns, enum err_code 
 	struct err err;
 	err_set(&err, code, "no");
 	clock_set_for_tests(1000000000, 1767312000123000000);
-	struct span *span = span_start(engine_telemetry(fake->host.engine), name, NULL);
-	span_set_int(span, "sandbox.file.count", 7);
+	struct telemetry_span *span =
+		telemetry_span_start(engine_telemetry(fake->host.engine), name, NULL);
+	telemetry_span_set_int(span, "sandbox.file.count", 7);
 	clock_set_for_tests(1000000000 + ns, 1767312000123000000 + ns);
-	span_end(span, code == ERR_NONE ? NULL : &err);
+	telemetry_span_end(span, code == ERR_NONE ? NULL : &err);
 }
 
 static char *picture_of(struct view *view, int cols, int rows)
 {
 	struct picture last = { 0 };
 	struct str out;
-	struct surface *surface = surface_new(cols, rows);
+	struct draw_surface *surface = draw_surface_new(cols, rows);
 	str_init(&out, 1 << 16);
-	region_fill(region_whole(surface), host_style(view->host, ROLE_TEXT));
-	view->class->draw(view, region_whole(surface), true);
+	draw_region_fill(draw_region_whole(surface), host_style(view->host, ROLE_TEXT));
+	view->class->draw(view, draw_region_whole(surface), true);
 	picture_add(&last, surface, &out);
 	picture_deinit(&last);
-	surface_free(surface);
+	draw_surface_free(surface);
 	char *text = str_take(&out);
 	str_deinit(&out);
 	return text;
@@ -206,7 +211,7 @@ static void test_every_kind_of_row(void **state)
 	took(fake, "d", 9999999999, ERR_NONE);
 	took(fake, "e", 10000000000, ERR_OP_TIMEOUT);
 	clock_set_for_tests(20000000000, 1767312020000000000);
-	span_start(engine_telemetry(fake->host.engine), "open", NULL);
+	telemetry_span_start(engine_telemetry(fake->host.engine), "open", NULL);
 	log_write("kube", LOG_ERROR, "an error");
 	log_write("kube", LOG_WARN, "a warning");
 	log_write("kube", LOG_INFO, "news");

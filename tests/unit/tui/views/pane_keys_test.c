@@ -25,13 +25,13 @@ static void on_output(const char *bytes, size_t n, void *arg)
 	sent[n_sent] = '\0';
 }
 
-static void on_key(void *arg, const struct key *key)
+static void on_key(void *arg, const struct draw_key *key)
 {
 	(void)arg;
-	shell_send_key(pane, key);
+	views_shell_send_key(pane, key);
 }
 
-static void on_mouse(void *arg, const struct mouse *mouse)
+static void on_mouse(void *arg, const struct draw_mouse *mouse)
 {
 	(void)arg;
 	(void)mouse;
@@ -53,7 +53,8 @@ static void on_focus(void *arg, bool in)
 	fail();
 }
 
-static const struct input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus, NULL };
+static const struct draw_input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus,
+	NULL };
 
 static void quote(const char *bytes, char *out, size_t size)
 {
@@ -65,18 +66,18 @@ static void quote(const char *bytes, char *out, size_t size)
 }
 
 /* Whole, and cut at every place: a slow line must not change a key. */
-static void expect(
-	struct loop *loop, const char *term, const char *bytes, const char *want, size_t step)
+static void expect(struct net_loop *loop, const char *term, const char *bytes, const char *want,
+	size_t step)
 {
 	size_t n = strlen(bytes);
 	for (size_t cut = 0; cut < n; cut += step) {
-		struct input *input = input_new(loop, term, &callbacks);
+		struct draw_input *input = draw_input_new(loop, term, &callbacks);
 		n_sent = 0;
 		sent[0] = '\0';
-		input_feed(input, (struct slice){ bytes, cut });
-		input_feed(input, (struct slice){ bytes + cut, n - cut });
+		draw_input_feed(input, (struct slice){ bytes, cut });
+		draw_input_feed(input, (struct slice){ bytes + cut, n - cut });
 		for (int i = 0; i < 10 && strcmp(sent, want) != 0; i++)
-			loop_run_once(loop, 10); /* a lone Esc has a time */
+			net_loop_run_once(loop, 10); /* a lone Esc has a time */
 		if (strcmp(sent, want) != 0) {
 			char a[128], b[128], c[128];
 			quote(bytes, a, sizeof a);
@@ -85,11 +86,11 @@ static void expect(
 			fail_msg("%s: %s (cut at %zu) reached the program as %s, not %s", term,
 				a, cut, b, c);
 		}
-		input_free(input);
+		draw_input_free(input);
 	}
 }
 
-static struct loop *start(void)
+static struct net_loop *start(void)
 {
 	struct err err;
 	struct term_opts opts = {
@@ -97,13 +98,13 @@ static struct loop *start(void)
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
 	pane = term_new(&opts);
-	return loop_new(&err);
+	return net_loop_new(&err);
 }
 
-static void stop(struct loop *loop)
+static void stop(struct net_loop *loop)
 {
 	term_free(pane);
-	loop_free(loop);
+	net_loop_free(loop);
 }
 
 /* These send all but a few keys as xterm does: what comes in goes out. */
@@ -116,7 +117,7 @@ static void test_keys_with_modifiers(void **state)
 	static const char letters[] = "ABCDFHPQRS"; /* arrows, End, Home, F1 to F4 */
 	static const int numbers[] = { 2, 3, 5, 6, 15, 17, 18, 19, 20, 21, 23, 24 };
 	(void)state;
-	struct loop *loop = start();
+	struct net_loop *loop = start();
 	for (size_t t = 0; t < sizeof like_xterm / sizeof like_xterm[0]; t++)
 		for (int modifier = 2; modifier <= 8; modifier++) {
 			char bytes[16];
@@ -190,7 +191,7 @@ static void test_keys_without(void **state)
 		{ "xterm", "\035", "\035" },
 	};
 	(void)state;
-	struct loop *loop = start();
+	struct net_loop *loop = start();
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		expect(loop, cases[i].term, cases[i].bytes, cases[i].want, 1);
 	stop(loop);
@@ -201,7 +202,7 @@ static void test_the_keypad(void **state)
 {
 	static const char codes[] = "jklmnopqrstuvwxyXM", chars[] = "*+,-./0123456789=\r";
 	(void)state;
-	struct loop *loop = start();
+	struct net_loop *loop = start();
 	for (size_t t = 0; t < sizeof like_xterm / sizeof like_xterm[0]; t++)
 		for (size_t i = 0; codes[i]; i++) {
 			char bytes[8], want[8];

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 struct bed {
-	struct loop *loop;
+	struct net_loop *loop;
 	char dir[64];
 	bool is_done, has_failed;
 	struct err err;
-	struct tree_totals totals;
+	struct views_tree_totals totals;
 };
 
 static char *at(const struct bed *bed, const char *name)
@@ -41,7 +41,7 @@ static int setup(void **state)
 {
 	struct bed *bed = calloc(1, sizeof *bed);
 	struct err err;
-	bed->loop = loop_new(&err);
+	bed->loop = net_loop_new(&err);
 	snprintf(bed->dir, sizeof bed->dir, "/tmp/views-tree-XXXXXX");
 	*state = bed;
 	return mkdtemp(bed->dir) == NULL;
@@ -50,7 +50,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct bed *bed = *state;
-	loop_free(bed->loop);
+	net_loop_free(bed->loop);
 	static const char *const files[] = { "outside/kept", "link", "x" };
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 		unlink(at(bed, files[i]));
@@ -60,7 +60,7 @@ static int teardown(void **state)
 	return left; /* a test that leaves more than it should fails here */
 }
 
-static void on_done(void *arg, const struct err *err, const struct tree_totals *totals)
+static void on_done(void *arg, const struct err *err, const struct views_tree_totals *totals)
 {
 	struct bed *bed = arg;
 	assert_false(bed->is_done);
@@ -76,14 +76,14 @@ static void run(struct bed *bed, const char *name, bool is_deleting)
 	struct err err;
 	const char *names[] = { name };
 	bed->is_done = false;
-	assert_non_null(
-		tree_start(bed->loop, bed->dir, names, 1, is_deleting, on_done, bed, &err));
+	assert_non_null(views_tree_start(
+		bed->loop, bed->dir, names, 1, is_deleting, on_done, bed, &err));
 	assert_false(bed->is_done);
 	int64_t end = clock_mono_ms() + 10000;
 	while (!bed->is_done && clock_mono_ms() < end)
-		loop_run_once(bed->loop, 10);
+		net_loop_run_once(bed->loop, 10);
 	assert_true(bed->is_done);
-	loop_run_once(bed->loop, 0);
+	net_loop_run_once(bed->loop, 0);
 }
 
 static void make_tree(struct bed *bed)
@@ -139,8 +139,8 @@ static void test_only_entries(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct err err;
 		const char *names[] = { bad[i] };
-		assert_null(
-			tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err));
+		assert_null(views_tree_start(
+			bed->loop, bed->dir, names, 1, true, on_done, bed, &err));
 		assert_int_equal(err.code, ERR_ARG_PATH);
 	}
 }
@@ -175,9 +175,10 @@ static void test_cancel_is_silent(void **state)
 	struct err err;
 	const char *names[] = { "t" };
 	make_tree(bed);
-	struct tree *tree = tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
-	tree_cancel(tree);
-	loop_run_once(bed->loop, 10);
+	struct views_tree *tree =
+		views_tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
+	views_tree_cancel(tree);
+	net_loop_run_once(bed->loop, 10);
 	assert_false(bed->is_done);
 	assert_int_equal(access(at(bed, "t/a"), F_OK), 0);
 	run(bed, "t", true);
