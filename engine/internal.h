@@ -12,7 +12,7 @@ struct engine_tunnel;         /* connections.c */
 struct engine_gateway;        /* gateway.c */
 struct engine_router;         /* router.c */
 struct engine_access_reviews; /* access_review.c */
-struct engine_link_monitor;      /* link.c */
+struct engine_link_monitor;   /* link.c */
 struct cJSON;
 struct str;
 

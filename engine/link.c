@@ -136,7 +136,8 @@ static bool is_bad(const struct engine_link_monitor *link)
 }
 
 /* When it is tried again, where that is not at once. */
-static int64_t next_try_ms(const struct engine_link_monitor *link, const struct watches *watches)
+static int64_t next_try_ms(
+	const struct engine_link_monitor *link, const struct watches *watches)
 {
 	bool is_asked = link->question != NULL || link->of_daemon != NULL;
 	int64_t then = link->err.code == ERR_NONE ? watches->not_before_ms
