@@ -78,8 +78,8 @@ static void on_deleted(void *arg, const struct err *err, const cJSON *object)
 	}
 	/* finalizers hold it: shown at once. Otherwise the watch takes the row away. */
 	if (err == NULL && json_str(object, "metadata", "deletionTimestamp", NULL) != NULL)
-		fleet_store_apply(&op->fleet->store,
-			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, KUBE_MODIFIED, object);
+		fleet_store_apply_answer(&op->fleet->store,
+			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, object);
 	fleet_op_finish(op, err);
 }
 
@@ -152,7 +152,7 @@ static void on_mode_patched(void *arg, const struct err *err, const cJSON *objec
 		return;
 	}
 	op->look = suspend_look;
-	fleet_store_apply(&op->fleet->store, STORE_SANDBOXES, KUBE_MODIFIED, object);
+	fleet_store_apply_answer(&op->fleet->store, STORE_SANDBOXES, object);
 	net_loop_timer_arm(op->kick, 0);
 }
 
@@ -207,8 +207,8 @@ static void on_time_patched(void *arg, const struct err *err, const cJSON *objec
 		return;
 	}
 	if (err == NULL)
-		fleet_store_apply(&op->fleet->store,
-			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, KUBE_MODIFIED, object);
+		fleet_store_apply_answer(&op->fleet->store,
+			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, object);
 	fleet_op_finish(op, err);
 }
 

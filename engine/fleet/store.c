@@ -283,6 +283,20 @@ void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
 	fleet_uid_drop(store, &uid);
 }
 
+void fleet_store_apply_answer(
+	struct fleet_store *store, enum fleet_store_kind kind, const struct cJSON *object)
+{
+	const char *text = json_str(object, "metadata", "uid", NULL);
+	if (text == NULL || !text[0])
+		return;
+	struct fleet_uid uid = fleet_uid_parse(store, text);
+	bool is_known = kind == STORE_CLAIMS ? find_claim(store, &uid) != NULL
+					     : find_sandbox(store, &uid) != NULL;
+	fleet_uid_drop(store, &uid);
+	if (is_known)
+		fleet_store_apply(store, kind, KUBE_MODIFIED, object);
+}
+
 void fleet_store_deinit(struct fleet_store *store)
 {
 	fleet_store_forget_all(store);

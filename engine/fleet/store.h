@@ -221,6 +221,10 @@ void fleet_store_deinit(struct fleet_store *store);
 /* One object as the API sends it; anything that is not one is ignored. */
 void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
 	enum kube_change change, const struct cJSON *object);
+/* A claim or Sandbox as the answer to a change of ours has it. One that the watch has taken away meanwhile does not come
+ * back. */
+void fleet_store_apply_answer(
+	struct fleet_store *store, enum fleet_store_kind kind, const struct cJSON *object);
 /* A list of that kind begins; ends: objects of the kind not applied since are gone. */
 void fleet_store_sync(struct fleet_store *store, enum fleet_store_kind kind, bool begin);
 /* Objects of that name are gone, except the one of that uid (text, or NULL). */

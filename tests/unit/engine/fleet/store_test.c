@@ -123,6 +123,39 @@ static void a_rebound_claim_follows_its_status(void **state)
 	assert_string_equal(SANDBOX_UID, fleet_store_find(store, CLAIM_UID)->shown.sandbox_uid);
 }
 
+static void answer(struct fleet_store *store, enum fleet_store_kind kind, char *text)
+{
+	cJSON *object = object_of(text);
+	fleet_store_apply_answer(store, kind, object);
+	cJSON_Delete(object);
+	free(text);
+}
+
+/* The watch and the answer to a change come over two connections: what the watch took away first stays away. */
+static void an_answer_brings_nothing_back(void **state)
+{
+	struct fleet_store *store = *state;
+	put_claim(store, "");
+	put_sandbox(store, "");
+	assert_int_equal(2, count(store));
+	answer(store, STORE_CLAIMS,
+		claim_json(",'deletionTimestamp':'2026-01-01T00:00:09Z'", "", ""));
+	answer(store, STORE_SANDBOXES,
+		sandbox_json(",'deletionTimestamp':'2026-01-01T00:00:09Z'", "", ""));
+	assert_int_equal(FLEET_TERMINATING, fleet_store_find(store, CLAIM_UID)->shown.state);
+	assert_int_equal(FLEET_TERMINATING, fleet_store_find(store, SANDBOX_UID)->shown.state);
+	apply(store, STORE_CLAIMS, KUBE_DELETED,
+		"{'metadata':{'name':'c','namespace':'n','uid':'" CLAIM_UID "'}}");
+	apply(store, STORE_SANDBOXES, KUBE_DELETED,
+		"{'metadata':{'name':'s','namespace':'n','uid':'" SANDBOX_UID "'}}");
+	assert_int_equal(0, count(store));
+	answer(store, STORE_CLAIMS,
+		claim_json(",'deletionTimestamp':'2026-01-01T00:00:09Z'", "", ""));
+	answer(store, STORE_SANDBOXES,
+		sandbox_json(",'deletionTimestamp':'2026-01-01T00:00:09Z'", "", ""));
+	assert_int_equal(0, count(store));
+}
+
 static void a_sandbox_without_its_claim_shows_after_a_while(void **state)
 {
 	struct fleet_store *store = *state;
@@ -479,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(any_order_gives_one_row),
 		CASE(joined_by_owner_and_by_name),
+		CASE(an_answer_brings_nothing_back),
 		CASE(adoption_moves_a_warm_sandbox_into_the_claim),
 		CASE(a_rebound_claim_follows_its_status),
 		CASE(a_sandbox_without_its_claim_shows_after_a_while),
