@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thin base over unittest. On CI (CI=true) a skip is a failure. The last line that
 main() prints is `N passed, N failed, N skipped`."""
+import contextlib
 import os
+import random
 import re
+import shutil
 import signal
 import sys
 import tempfile
@@ -15,6 +18,16 @@ from .sandmux import BIN, home_env, run
 from .screen import Screen
 
 CI = os.environ.get("CI") == "true"
+
+
+def wordless_folder(prefix: str) -> Path:
+    """A new folder whose random name holds nothing that a test looks for on a screen that shows it: one was called
+    …ic_h6f1r, and the file f1 was counted once too often."""
+    while True:
+        path = Path(tempfile.gettempdir()) / (prefix + "".join(random.choices("QXZ", k=8)))
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(0o700)
+            return path
 
 
 class Case(unittest.TestCase):
@@ -33,9 +46,9 @@ class Case(unittest.TestCase):
     def tmp(self) -> Path:
         """A directory for this test alone, removed after it."""
         if not hasattr(self, "_tmp"):
-            self._tmp = tempfile.TemporaryDirectory(prefix="sandmux-test-", ignore_cleanup_errors=True)
-            self.addCleanup(self._tmp.cleanup)
-        return Path(self._tmp.name)
+            self._tmp = wordless_folder("sandmux-test-")
+            self.addCleanup(shutil.rmtree, self._tmp, ignore_errors=True)
+        return self._tmp
 
     def sandboxd(self, listen_host=None, **kw) -> RealSandboxd:
         self.need_bed("sandboxd-listen" if listen_host else "sandboxd")
