@@ -16,6 +16,7 @@ from harness import main
 
 BOXES = ("one", "two")
 TABS, PANES = 25, 4  # of each sandbox: 200 shells
+LOOKS_WANTED = 10
 CLIENTS = 40
 TICKS = os.sysconf("SC_CLK_TCK")
 PROMPT = re.compile(r"[$#] *$", re.M)
@@ -48,7 +49,7 @@ class Shells(ClusterCase):
 
     def nobody_listened(self, looks: list):
         for look in looks:
-            self.assertGreater(look.looks, 10)
+            self.assertGreater(look.looks, LOOKS_WANTED)
             self.assertEqual(look.seen, [])
 
     def pod_of(self, name: str) -> str:
@@ -180,16 +181,18 @@ class Shells(ClusterCase):
         def client(n):
             results[n] = self.sm("run", "box", "--", "bash", "-c", f"echo from {n}; cat; exit {n}", stdin=f"to {n}\n".encode(), timeout=120)
 
-        start = time.monotonic()
-        threads = [threading.Thread(target=client, args=(n,)) for n in range(1, CLIENTS + 1)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        print(f"{CLIENTS} clients at once: {time.monotonic() - start:.1f} s", flush=True)
-        for n in range(1, CLIENTS + 1):
-            r = results[n]
-            self.assertEqual((r.out, r.err, r.code), (f"from {n}\nto {n}\n", "", n))
+        while not results or min(look.looks for look in looks) <= LOOKS_WANTED:  # they are soon done: until it was looked at often enough
+            results.clear()
+            start = time.monotonic()
+            threads = [threading.Thread(target=client, args=(n,)) for n in range(1, CLIENTS + 1)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join()
+            print(f"{CLIENTS} clients at once: {time.monotonic() - start:.1f} s", flush=True)
+            for n in range(1, CLIENTS + 1):
+                r = results[n]
+                self.assertEqual((r.out, r.err, r.code), (f"from {n}\nto {n}\n", "", n))
         wait_until(lambda: self.shells_in(pod) == 0, "the end of all processes")
         self.nobody_listened(looks)
 

@@ -62,9 +62,21 @@ static void run_free(struct controller_run *r)
 	free(r);
 }
 
+/* Without isolation a daemon that has only just started makes its folder itself: also when the volume has been deleted
+ * meanwhile, and its folder with it. */
+static void remove_late_volume(const struct controller_run *r)
+{
+	struct server *s = r->c->server;
+	const char *slash = r->workspace ? strrchr(r->workspace, '/') : NULL;
+	if (slash && !store_by_uid(s->store, slash + 1) &&
+		store_was_deleted(s->store, slash + 1))
+		controller_volumes_remove(s, "volumes", slash + 1);
+}
+
 static void remove_pod(struct controller_run *r)
 {
 	struct controller *c = r->c;
+	remove_late_volume(r);
 	struct store_object *pod = controller_run_pod(r);
 	char *key = x_asprintf("procs/%s", r->uid);
 	store_meta_set(c->server->store, key, NULL, NULL);

@@ -96,6 +96,25 @@ static void what_is_deleted_goes_with_its_folders(void **state)
 	TURN_UNTIL(loop, stat(path, &st) != 0);
 }
 
+/* What a daemon does that had only just started. */
+static void a_folder_that_comes_after_its_volume_went(void **state)
+{
+	char path[300], claim[200];
+	struct stat st;
+	(void)state;
+	make_claim();
+	const struct store_object *volume = store_at(backend->store, KIND_PVC, 0);
+	snprintf(path, sizeof path, "%s/volumes/%s", folder, volume->uid);
+	snprintf(claim, sizeof claim, "/api/v1/namespaces/default/persistentvolumeclaims/%s",
+		volume->name);
+	expect(200, "DELETE", claim, "", NULL);
+	TURN_UNTIL(loop, stat(path, &st) != 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	expect(200, "DELETE", CLAIMS "/c", "", NULL);
+	TURN_UNTIL(loop, store_count(backend->store, KIND_POD) == 0);
+	TURN_UNTIL(loop, stat(path, &st) != 0);
+}
+
 static void suspended_and_resumed(void **state)
 {
 	char uid[64];
@@ -302,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_claim_runs),
 		TEST(what_is_deleted_goes_with_its_folders),
+		TEST(a_folder_that_comes_after_its_volume_went),
 		TEST(suspended_and_resumed),
 		TEST(a_restart_of_the_backend),
 		cmocka_unit_test_setup_teardown(
