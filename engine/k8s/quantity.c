@@ -14,8 +14,10 @@ uint64_t k8s_quantity_milli(const char *text)
 		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
 		{ "Ti", 1099511627776.0 } };
 	char *end;
-	double n = text ? strtod(text, &end) : 0;
-	if (!text || end == text || !(n > 0) || n > 1e12)
+	if (!text || strpbrk(text, "xX")) /* strtod() would read 0x10 */
+		return 0;
+	double n = strtod(text, &end);
+	if (end == text || !(n > 0) || n > 1e12)
 		return 0;
 	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
 		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)

@@ -18,7 +18,7 @@
 
 enum { MAX_ENV = 16 };
 
-struct views_host {
+struct host {
 	struct net_loop *loop;
 	struct isolation_spawn *spawn;
 	struct isolation_spawn_opts opts;
@@ -51,7 +51,7 @@ static int usage(const char *what)
 	return 2;
 }
 
-static bool switch_off(struct views_host *host, const char *name)
+static bool switch_off(struct host *host, const char *name)
 {
 	for (int i = 0; i < SPAWN_GUARD_COUNT; i++) {
 		if (strcmp(isolation_spawn_guard_name((enum isolation_spawn_guard)i), name) ==
@@ -86,7 +86,7 @@ static bool take_limit(struct isolation_spawn_limits *limits, int id, uint64_t v
 	}
 }
 
-static bool take_option(struct views_host *host, int id, const char *value)
+static bool take_option(struct host *host, int id, const char *value)
 {
 	int64_t number = 0;
 	switch (id) {
@@ -125,7 +125,7 @@ static bool take_option(struct views_host *host, int id, const char *value)
 
 static void on_listening(void *arg)
 {
-	struct views_host *host = arg;
+	struct host *host = arg;
 	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(host->spawn);
 	printf("{\"address\":\"%s\",\"rest\":%u,\"grpc\":%u,\"pid\":%d,\"daemon\":%d,\"cgroups\":[",
 		host->opts.address, isolation_spawn_rest_port(host->spawn),
@@ -147,7 +147,7 @@ static void on_listening(void *arg)
 
 static void on_over(void *arg, int status, const char *reason)
 {
-	struct views_host *host = arg;
+	struct host *host = arg;
 	host->spawn = NULL;
 	host->is_over = true;
 	printf("{\"status\":%d,\"reason\":\"%s\"}\n", status, reason);
@@ -157,7 +157,7 @@ static void on_over(void *arg, int status, const char *reason)
 
 static void on_input(void *arg, bool is_readable, bool is_writable)
 {
-	struct views_host *host = arg;
+	struct host *host = arg;
 	char bytes[64];
 	(void)is_readable;
 	(void)is_writable;
@@ -166,7 +166,7 @@ static void on_input(void *arg, bool is_readable, bool is_writable)
 		net_loop_stop(host->loop);
 }
 
-static int run(struct views_host *host)
+static int run(struct host *host)
 {
 	struct err err = { 0 };
 	host->loop = net_loop_new(&err);
@@ -202,7 +202,7 @@ static int run(struct views_host *host)
 
 int main(int argc, char **argv)
 {
-	struct views_host host = {
+	struct host host = {
 		.opts = { .name = "box", .address = "127.77.1.1", .mode = ISOLATION_BWRAP }
 	};
 	int id;

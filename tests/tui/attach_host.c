@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct views_host {
+struct host {
 	struct net_loop *loop;
 	struct app *app;
 	struct net_watch_fd *watch;
@@ -23,7 +23,7 @@ struct views_host {
 
 static void on_quit(void *arg)
 {
-	struct views_host *host = arg;
+	struct host *host = arg;
 	net_loop_stop(host->loop);
 }
 
@@ -34,7 +34,7 @@ static void on_gone(void *arg)
 
 static void on_path(void *arg, bool is_readable, bool is_writable)
 {
-	struct views_host *host = arg;
+	struct host *host = arg;
 	char path[256];
 	(void)is_readable;
 	(void)is_writable;
@@ -51,7 +51,7 @@ static void on_path(void *arg, bool is_readable, bool is_writable)
 
 int main(int argc, char **argv)
 {
-	struct views_host host = { 0 };
+	struct host host = { 0 };
 	struct err err = { 0 };
 	setlocale(LC_CTYPE, "");
 	signal(SIGHUP, SIG_IGN);

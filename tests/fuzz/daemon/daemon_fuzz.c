@@ -20,7 +20,7 @@ enum { MAX_TEXT = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct draw_input {
+struct input {
 	const char *p;
 	size_t n, step;
 };
@@ -32,7 +32,7 @@ static void must(bool ok)
 }
 
 /* One request with its body; the state at the end and the payload. */
-static int run_http(struct draw_input in, struct str *payload)
+static int run_http(struct input in, struct str *payload)
 {
 	struct daemon_http1_request request;
 	struct daemon_http1_body body = { 0 };
@@ -61,7 +61,7 @@ static int run_http(struct draw_input in, struct str *payload)
 	return outcome;
 }
 
-static int run_form(struct draw_input in, struct str *payload)
+static int run_form(struct input in, struct str *payload)
 {
 	const char *error = NULL;
 	struct daemon_multipart *form =
@@ -97,7 +97,7 @@ static void unpack_all(const unsigned char *bytes, size_t n)
 	}
 }
 
-static int run_frames(struct draw_input in, struct str *payload)
+static int run_frames(struct input in, struct str *payload)
 {
 	struct daemon_frame frame = { 0 };
 	int whole = 0;
@@ -118,7 +118,7 @@ static int run_frames(struct draw_input in, struct str *payload)
 	return whole;
 }
 
-static void run_texts(struct draw_input in)
+static void run_texts(struct input in)
 {
 	struct daemon_range ranges[RANGE_MAX];
 	size_t n;
@@ -168,7 +168,7 @@ static struct daemon_confine_root *make_root(void)
 	return daemon_confine_root_open(path_root, NULL);
 }
 
-static void run_path(struct draw_input in)
+static void run_path(struct input in)
 {
 	static struct daemon_confine_root *root;
 	if (root == NULL)
@@ -184,7 +184,7 @@ static void run_path(struct draw_input in)
 	daemon_confined_deinit(&c);
 }
 
-static void compare(int (*run)(struct draw_input in, struct str *payload), struct draw_input in)
+static void compare(int (*run)(struct input in, struct str *payload), struct input in)
 {
 	struct str cut, one;
 	str_init(&cut, MAX_TEXT);
@@ -201,7 +201,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 3)
 		return 0;
-	struct draw_input in = { (const char *)data + 2, size - 2, (size_t)data[1] % 16 + 1 };
+	struct input in = { (const char *)data + 2, size - 2, (size_t)data[1] % 16 + 1 };
 	switch (data[0] % 5) {
 	case 0:
 		compare(run_http, in);

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct isolation_seen {
+struct seen {
 	struct str bytes, answers;
 	int ends;
 	enum kube_wire_end how;
@@ -16,7 +16,7 @@ struct isolation_seen {
 
 static void on_bytes(void *arg, struct slice bytes)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	if (seen->ends)
 		abort();
 	str_add_bytes(&seen->bytes, bytes.p, bytes.n);
@@ -24,7 +24,7 @@ static void on_bytes(void *arg, struct slice bytes)
 
 static void on_answer(void *arg, struct slice bytes)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	if (seen->ends || bytes.n > 12)
 		abort();
 	str_add_bytes(&seen->answers, bytes.p, bytes.n);
@@ -32,15 +32,15 @@ static void on_answer(void *arg, struct slice bytes)
 
 static void on_end(void *arg, enum kube_wire_end how, struct slice words)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	if (seen->ends++ || (words.n > 0) != (how == WIRE_REFUSED || how == WIRE_PROTOCOL))
 		abort();
 	seen->how = how;
 }
 
-static struct isolation_seen run(bool is_tunnel, const char *bytes, size_t n, size_t piece)
+static struct seen run(bool is_tunnel, const char *bytes, size_t n, size_t piece)
 {
-	struct isolation_seen seen = { .ends = 0 };
+	struct seen seen = { .ends = 0 };
 	struct kube_wire wire;
 	str_init(&seen.bytes, 1 << 20);
 	str_init(&seen.answers, 1 << 20);
@@ -57,7 +57,7 @@ static struct isolation_seen run(bool is_tunnel, const char *bytes, size_t n, si
 	return seen;
 }
 
-static void forget(struct isolation_seen *seen)
+static void forget(struct seen *seen)
 {
 	str_deinit(&seen->bytes);
 	str_deinit(&seen->answers);
@@ -69,9 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	bool is_tunnel = data[0] & 1;
 	const char *bytes = (const char *)data + 2;
-	struct isolation_seen one = run(is_tunnel, bytes, size - 2, (size_t)data[1] + 1);
+	struct seen one = run(is_tunnel, bytes, size - 2, (size_t)data[1] + 1);
 	if (is_tunnel) {
-		struct isolation_seen other = run(true, bytes, size - 2, size);
+		struct seen other = run(true, bytes, size - 2, size);
 		if (one.ends != other.ends || one.how != other.how ||
 			one.bytes.n != other.bytes.n || one.answers.n != other.answers.n ||
 			memcmp(one.bytes.p, other.bytes.p, one.bytes.n) != 0)

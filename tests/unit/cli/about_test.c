@@ -6,7 +6,7 @@
 
 static void probes(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "probe", 0, "healthy\n", "" },
 		{ "probe -o json", 0, "{\n\t\"reason\":\t\"healthy\"\n}\n", "" },
 		{ "probe -o yaml", 0, "reason: healthy\n", "" },
@@ -19,7 +19,7 @@ static void probes(void **state)
 			"~\t\t\"level\":\t\"FAILED\",\n\t\t\"check\":\t\"configuration\",\n",
 			"" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	expect_all(c, rows, COUNT(rows));
 }
 
@@ -27,7 +27,7 @@ static void probes(void **state)
 
 static void about_itself(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "", 2, "",
 			"sandmux: tty.none: the dashboard needs a terminal; without one use a verb, "
 			"such as sandmux ls; run it in a terminal\n" },
@@ -77,14 +77,14 @@ static void about_itself(void **state)
 		{ "-o json nope", 2, "",
 			"~{\"code\":\"arg.invalid\",\"message\":\"unknown verb 'nope'\"" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	expect_all(c, rows, COUNT(rows));
 }
 
 /* A file that makes no sense stops all but those who tell what it should be. */
 static void settings_files(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "ls", 2, "", "~sandmux: config.file: " },
 		{ "settings", 2, "", "~sandmux: config.file: " },
 		{ "help", 0, "~  sandmux [OPTIONS] ", "" },
@@ -92,7 +92,7 @@ static void settings_files(void **state)
 		{ "version", 0, "sandmux " SANDMUX_VERSION "\n", "" },
 		{ "completion bash", 0, "~_sandmux() {\n", "" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	char *folder = x_asprintf("%s/sandmux", c->api.dir);
 	char *file = x_asprintf("%s/settings.yaml", folder);
 	mkdir(folder, 0700);
@@ -113,7 +113,7 @@ static void settings_files(void **state)
 
 static void no_backend(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "local nope", 2, "",
 			"sandmux: arg.invalid: local has up, down, status, recover and reset, not "
 			"'nope'" SEE_HELP },
@@ -129,7 +129,7 @@ static void no_backend(void **state)
 		{ "local reset --yes", 0, "", "~there is nothing in /tmp/" },
 		{ "local reset --yes -q", 0, "", "" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	expect_all(c, rows, COUNT(rows));
 }
 
@@ -138,7 +138,7 @@ static void no_backend(void **state)
 static void wrong_usage(void **state)
 {
 #define DIRECT "--rest http://127.0.0.1:1 "
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "cp a b", 2, "",
 			"sandmux: arg.invalid: neither 'a' nor 'b' is in a sandbox: write NAME:PATH "
 			"(or :PATH with --rest)" SEE_HELP },
@@ -181,7 +181,7 @@ static void wrong_usage(void **state)
 		{ "cp nope:x y", 3, "", "~sandmux: claim.not_found: " },
 		{ "health nope", 3, "", "~sandmux: claim.not_found: " },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	expect_all(c, rows, COUNT(rows));
 }
 

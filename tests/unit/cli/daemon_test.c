@@ -59,7 +59,7 @@ static void handle(struct fake_request *request, void *arg)
 static int set_up(void **state)
 {
 	cluster_set_up(state);
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fake_rest_open(&rest, c->api.loop, handle, NULL);
 	return 0;
 }
@@ -70,7 +70,7 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static void direct(struct term_cluster *c, const char *line, const char *input, int status,
+static void direct(struct cluster *c, const char *line, const char *input, int status,
 	const char *out, const char *err)
 {
 	char *whole = x_asprintf("--rest http://127.0.0.1:%u %s", (unsigned)rest.port, line);
@@ -89,7 +89,7 @@ static void what_the_daemon_says(void **state)
 		{ "GET", "/v1/metadata", "200 OK",
 			"{\"env\":{\"SANDBOX_A\":\"1\",\"SANDBOX_B\":\"\\u001b]0;x\"}}" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	USE(table);
 	direct(c, "health", NULL, 0, "ok\tup 7 s\n", "");
 	direct(c, "health -o json", NULL, 0,
@@ -125,7 +125,7 @@ static void lists_of_files(void **state)
 	static const char entries[] = "MODE    SIZE   MODIFIED               NAME\n"
 				      "-0644   10     2026-01-02T03:04:05Z   a\n"
 				      "d0755   4096   -                      sub/\n";
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	USE(files);
 	direct(c, "files ls :d -o wide", NULL, 0, entries, "");
 	direct(c, "files ls :d", NULL, 0, strchr(entries, '\n') + 1, "");
@@ -155,7 +155,7 @@ static void lists_of_files(void **state)
 
 static void bytes_and_facts(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	USE(files);
 	direct(c, "files cat :f", NULL, 0, "0123456789", "");
 	direct(c, "files cat :nope", NULL, 3, "", "~sandmux: file.not_found: nope: ");
@@ -172,7 +172,7 @@ static void bytes_and_facts(void **state)
 
 static void removed(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	USE(files);
 	direct(c, "files rm :f", NULL, 0, "", "f is deleted\n");
 	assert_string_equal(asked, "DELETE /v1/files/f\n");
@@ -191,7 +191,7 @@ static void removed(void **state)
 
 static void copies(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	char *line, *text, *path = x_asprintf("%s/count", c->api.dir);
 	size_t n;
 	USE(files);
@@ -235,7 +235,7 @@ static void copies(void **state)
 /* A daemon that never answers: the time is over, or somebody has enough. */
 static void copies_that_are_ended(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct program p = { 0 };
 	USE(files);
 	direct(c, "cp --timeout 300ms :slow -", NULL, 124, "",
@@ -278,7 +278,7 @@ static void commands(void **state)
 			"denied\",\"exit_code\":1}" },
 		{ "GET", "/", "200 OK", "{\"status\":\"ok\"}" }
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	USE(seven);
 	direct(c, "--runtime legacy run -- echo a", NULL, 7, "out", "err");
 	assert_non_null(strstr(sent, "echo"));

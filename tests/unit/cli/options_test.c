@@ -321,7 +321,7 @@ static void settings_are_set(void **state)
 
 static char *page_of(const struct cli_verb *verb)
 {
-	struct transfer_written written;
+	struct written written;
 	written_begin(&written);
 	cli_print_help(verb);
 	written_end(&written);

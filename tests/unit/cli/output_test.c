@@ -19,7 +19,7 @@
 /* What fn writes to stdout; what it writes to stderr must be `err`. */
 #define EXPECT(call, out_text, err_text)                                                       \
 	do {                                                                                   \
-		struct transfer_written written_;                                              \
+		struct written written_;                                                       \
 		written_begin(&written_);                                                      \
 		call;                                                                          \
 		written_end(&written_);                                                        \
@@ -59,7 +59,7 @@ static void long_cells_are_cut(void **state)
 {
 	static char text[600];
 	static const char *const names[] = { "A" };
-	struct transfer_written written;
+	struct written written;
 	(void)state;
 	memset(text, 'x', sizeof text - 1);
 	written_begin(&written);

@@ -23,7 +23,7 @@ struct program {
 
 void __gcov_dump(void) __attribute__((weak)); /* of a build that counts what runs */
 
-static inline void program_child(struct term_cluster *c, int argc, char **argv)
+static inline void program_child(struct cluster *c, int argc, char **argv)
 {
 	char *config = x_asprintf("%s/config", c->api.dir);
 	setenv("HOME", c->api.dir, 1);
@@ -41,7 +41,7 @@ static inline void program_child(struct term_cluster *c, int argc, char **argv)
 
 /* line: the arguments, separated by single spaces; in an argument '_' stands for a space. */
 static inline void program_start(
-	struct term_cluster *c, struct program *program, const char *line)
+	struct cluster *c, struct program *program, const char *line)
 {
 	int in[2], out[2], err[2];
 	char *text = x_asprintf("sandmux %s", line), *argv[PROGRAM_WORDS + 1] = { 0 };
@@ -100,7 +100,7 @@ static inline bool program_read(int fd, struct str *into)
 }
 
 /* One turn of the cluster's loop. True while both streams are open. */
-static inline bool program_turn(struct term_cluster *c, struct program *program)
+static inline bool program_turn(struct cluster *c, struct program *program)
 {
 	net_loop_run_once(c->api.loop, 5);
 	bool is_out = program_read(program->out_fd, &program->out);
@@ -108,7 +108,7 @@ static inline bool program_turn(struct term_cluster *c, struct program *program)
 	return is_out || is_err;
 }
 
-static inline void program_end(struct term_cluster *c, struct program *program)
+static inline void program_end(struct cluster *c, struct program *program)
 {
 	int64_t until = clock_mono_ms() + PROGRAM_MS;
 	int status;
@@ -136,7 +136,7 @@ static inline void program_free(struct program *program)
 }
 
 /* Turns until the text is there. */
-static inline void program_until(struct term_cluster *c, struct program *program,
+static inline void program_until(struct cluster *c, struct program *program,
 	const struct str *where, const char *text)
 {
 	int64_t until = clock_mono_ms() + PROGRAM_MS;
@@ -159,7 +159,7 @@ static inline void program_check(
 		fail_msg("%s, %s:\n%s\ninstead of\n%s", line, stream, is, want);
 }
 
-static inline void program_expect(struct term_cluster *c, const char *line, const char *input,
+static inline void program_expect(struct cluster *c, const char *line, const char *input,
 	int status, const char *out, const char *err)
 {
 	struct program program = { 0 };
@@ -180,14 +180,13 @@ static inline void program_expect(struct term_cluster *c, const char *line, cons
 #define NONE "; see sandmux ls -A\n"
 
 /* One call of the program; out and err as for program_expect(). */
-struct fleet_store_row {
+struct row {
 	const char *line;
 	int status;
 	const char *out, *err;
 };
 
-static inline void expect_all(
-	struct term_cluster *c, const struct fleet_store_row *rows, size_t n)
+static inline void expect_all(struct cluster *c, const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		program_expect(c, rows[i].line, NULL, rows[i].status, rows[i].out, rows[i].err);

@@ -142,7 +142,7 @@ static void a_limit_in_the_middle(void **state)
 
 static void what_is_collected(void **state)
 {
-	struct transfer_written written;
+	struct written written;
 	(void)state;
 	output.collects = true;
 	output.limit_bytes = 5;

@@ -43,7 +43,7 @@ static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 static void on_accept(struct evconnlistener *from, evutil_socket_t fd, struct sockaddr *address,
 	int n, void *arg)
 {
-	struct term_cluster *c = arg;
+	struct cluster *c = arg;
 	(void)address;
 	(void)n;
 	assert_false(has_peer);
@@ -64,7 +64,7 @@ static int set_up(void **state)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof address;
 	cluster_set_up(state);
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	has_peer = false;
 	program.never_blocks = false;
 	listener = evconnlistener_new_bind(net_loop_base(c->api.loop), on_accept, c,
@@ -85,7 +85,7 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static void start(struct term_cluster *c, const char *line)
+static void start(struct cluster *c, const char *line)
 {
 	char *whole = x_asprintf("--grpc 127.0.0.1:%u %s", (unsigned)port, line);
 	program_start(c, &program, whole);
@@ -158,7 +158,7 @@ static void send_event(const char *bytes, size_t n)
 #define ERR_OUT(text) EVENT("\x1a" text)
 #define KILLED "\x22\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
 
-static void running(struct term_cluster *c, const char *line)
+static void running(struct cluster *c, const char *line)
 {
 	struct str out;
 	start(c, line);
@@ -170,7 +170,7 @@ static void running(struct term_cluster *c, const char *line)
 	EVENT("\x0a\x02\x08\x15"); /* pid 21 */
 }
 
-static void exits(struct term_cluster *c, const char *event, size_t n, int status)
+static void exits(struct cluster *c, const char *event, size_t n, int status)
 {
 	struct str out;
 	send_event(event, n);
@@ -192,7 +192,7 @@ static void the_rest_comes_later(void **state)
 {
 	enum { BYTES = 200000 };
 	static char event[BYTES + 4] = "\x12\xc0\x9a\x0c"; /* the length as a varint */
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct str out;
 	program.never_blocks = true;
 	running(c, "run -- cmd");
@@ -211,7 +211,7 @@ static void the_rest_comes_later(void **state)
 
 static void streams_and_status(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -e K=V --cwd d -- cmd a_b");
 	assert_true(was_sent("cmd"));
 	assert_true(was_sent("a b"));
@@ -226,7 +226,7 @@ static void streams_and_status(void **state)
 
 static void collected(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -o json -- cmd");
 	OUT("\x03hi\n");
 	ERR_OUT("\x03no\n");
@@ -241,7 +241,7 @@ static void collected(void **state)
 
 static void killed_by_another(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -o yaml -- cmd");
 	EXITS(c, KILLED, 137);
 	assert_non_null(strstr(program.out.p, "exitCode: -1\n")
@@ -250,7 +250,7 @@ static void killed_by_another(void **state)
 
 static void input_goes_through(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -- cmd");
 	assert_int_equal(write(program.in, "hello", 5), 5);
 	UNTIL(c, was_sent("hello"));
@@ -263,7 +263,7 @@ static void input_goes_through(void **state)
 
 static void input_that_is_left_alone(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	start(c, "run --no-stdin -- cmd");
 	assert_int_equal(write(program.in, "hello", 5), 5);
 	UNTIL(c, was_called("Start"));
@@ -281,7 +281,7 @@ static void input_that_is_left_alone(void **state)
 
 static void the_time_is_over(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run --timeout 400ms -o json -- cmd");
 	UNTIL(c, was_called("SendSignal"));
 	EXITS(c, KILLED, 124);
@@ -293,7 +293,7 @@ static void the_time_is_over(void **state)
 /* Asked to end, it goes on; killed, it does not even say so. */
 static void the_time_is_over_for_one_that_does_not_listen(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run --timeout 300ms --set kill-grace=200ms -- cmd");
 	UNTIL(c, n_calls("SendSignal") == 2);
 	program_end(c, &program);
@@ -303,7 +303,7 @@ static void the_time_is_over_for_one_that_does_not_listen(void **state)
 
 static void asked_twice(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -- cmd");
 	OUT("\x02hi");
 	UNTIL(c, strstr(program.out.p, "hi") != NULL);
@@ -324,7 +324,7 @@ static void asked_to_end(void **state)
 			tear_down(state);
 			set_up(state);
 		}
-		struct term_cluster *c = *state;
+		struct cluster *c = *state;
 		running(c, "run -- cmd");
 		OUT("\x02hi");
 		UNTIL(c, strstr(program.out.p, "hi") != NULL);
@@ -337,7 +337,7 @@ static void asked_to_end(void **state)
 /* Its own status counts, whatever it was asked. */
 static void asked_to_end_and_says_why(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -- cmd");
 	OUT("\x02hi");
 	UNTIL(c, strstr(program.out.p, "hi") != NULL);
@@ -348,7 +348,7 @@ static void asked_to_end_and_says_why(void **state)
 
 static void too_much_output(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run --output-limit 3 -- cmd");
 	OUT("\x05hello");
 	UNTIL(c, was_called("SendSignal"));
@@ -360,7 +360,7 @@ static void too_much_output(void **state)
 
 static void a_lost_connection(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "run -- cmd");
 	OUT("\x02hi");
 	UNTIL(c, strstr(program.out.p, "hi") != NULL);
@@ -373,7 +373,7 @@ static void a_lost_connection(void **state)
 
 static void nobody_listens(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	evconnlistener_disable(listener);
 	program_start(c, &program, "--grpc 127.0.0.1:1 run --timeout 500ms -- cmd");
 	program_end(c, &program);
@@ -384,7 +384,7 @@ static void nobody_listens(void **state)
 
 static void shells(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	running(c, "sh");
 	assert_true(was_sent("/bin/sh"));
 	assert_true(was_sent("exec bash -l || exec sh -l"));
@@ -401,7 +401,7 @@ static void shells(void **state)
 
 static void a_terminal_without_one_of_ours(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	setenv("TERM", "xterm-test", 1);
 	running(c, "run -t -- cmd");
 	assert_true(was_sent("xterm-test"));

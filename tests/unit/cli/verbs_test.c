@@ -25,7 +25,7 @@
 	"'type':'Warning','reason':'BackOff','message':'again','count':2,"                     \
 	"'lastTimestamp':'2026-01-01T00:00:00Z'}"
 
-static void fill(struct term_cluster *c)
+static void fill(struct cluster *c)
 {
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("b"));
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
@@ -50,7 +50,7 @@ static void fill(struct term_cluster *c)
 
 static void lists(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "ls", 0,
 			"~NAME   STATE   SANDBOX   POOL   AGE    WHY\n"
 			"a      Ready   a         p      ",
@@ -72,15 +72,15 @@ static void lists(void **state)
 		{ "ls --rest x", 2, "",
 			"sandmux: arg.invalid: ls needs a cluster, not --rest/--grpc" SEE_HELP },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fill(c);
 	expect_all(c, rows, COUNT(rows));
 }
 
 static void nothing_to_list(void **state)
 {
-	struct term_cluster *c = *state;
-	static const struct fleet_store_row rows[] = {
+	struct cluster *c = *state;
+	static const struct row rows[] = {
 		{ "ls", 0, "", "No sandboxes found in namespace demo.\n" },
 		{ "ls -n x", 0, "", "No sandboxes found in namespace x.\n" },
 		{ "ls -A", 0, "", "No sandboxes found.\n" },
@@ -94,7 +94,7 @@ static void nothing_to_list(void **state)
 
 static void what_may_not_be_listed(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	cluster_collection(c, "sandboxes")->is_forbidden = true;
 	program_expect(c, "ls -o name", NULL, 0, "sandboxclaim/a\n",
@@ -107,7 +107,7 @@ static void what_may_not_be_listed(void **state)
 		"~Only Sandboxes are listed: User cannot list resource \"sandboxclaims\"");
 }
 
-static void end_watch(struct term_cluster *c, struct program *p)
+static void end_watch(struct cluster *c, struct program *p)
 {
 	kill(p->pid, SIGTERM);
 	program_end(c, p);
@@ -116,7 +116,7 @@ static void end_watch(struct term_cluster *c, struct program *p)
 
 static void a_watch_as_a_table(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct program p = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	program_start(c, &p, "ls -w");
@@ -134,7 +134,7 @@ static void a_watch_as_a_table(void **state)
 
 static void watches_for_scripts(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct program p = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	program_start(c, &p, "ls -w -o json");
@@ -166,7 +166,7 @@ static void watches_for_scripts(void **state)
 
 static void one_of_them(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "get a", 0, "~NAME   STATE   SANDBOX   POOL   AGE    WHY\na      Ready   ",
 			"" },
 		{ "get nope", 3, "",
@@ -211,7 +211,7 @@ static void one_of_them(void **state)
 		{ "status a --rest x", 2, "",
 			"sandmux: arg.invalid: status is the cluster's word: see health" SEE_HELP },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fill(c);
 	expect_all(c, rows, COUNT(rows));
 }
@@ -225,7 +225,7 @@ static void one_of_them(void **state)
 
 static void one_that_is_not_ready(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "status a", 0, "~SandboxNotReady: ", "" },
 		{ "describe a", 0,
 			"~Labels\n  k = v\n  l = \nAnnotations\n  x = y\nClaim conditions\n",
@@ -236,7 +236,7 @@ static void one_that_is_not_ready(void **state)
 		{ "get a -o json", 0, "~\t\"sandboxObject\":\tnull,\n\t\"podObject\":\tnull\n}",
 			"" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims", PENDING);
 	cluster_can(c, "/sandboxclaims/a", 200, PENDING);
 	expect_all(c, rows, COUNT(rows));
@@ -248,7 +248,7 @@ static void one_that_is_not_ready(void **state)
 
 static void what_is_not_changed(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "rm a", 2, "",
 			"sandmux: arg.invalid: delete without a terminal needs --yes" SEE_HELP },
 		{ "rm a --yes --rest x", 2, "",
@@ -273,13 +273,13 @@ static void what_is_not_changed(void **state)
 			"sandmux: claim.not_found: no claim is called nope in namespace demo" NONE },
 		{ "suspend a nope --read-only", 7, "", "~sandmux: op.read_only: " },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fill(c);
 	cluster_add(c, "sandboxes", SUSPENDED);
 	expect_all(c, rows, COUNT(rows));
 }
 
-static int times_asked(const struct term_cluster *c, const char *method, const char *end)
+static int times_asked(const struct cluster *c, const char *method, const char *end)
 {
 	int times = 0;
 	for (size_t i = 0; i < c->api.n; i++) {
@@ -292,7 +292,7 @@ static int times_asked(const struct term_cluster *c, const char *method, const c
 
 static void deleted(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct program p = { 0 };
 	fill(c);
 	program_expect(c, "rm a --yes --wait=false", NULL, 0, "a is being deleted\n", "");
@@ -311,7 +311,7 @@ static void deleted(void **state)
 
 static void extended(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fill(c);
 	program_expect(c, "extend a --timeout 1h", NULL, 0, "~a extended", "");
 	assert_int_equal(1, times_asked(c, "PATCH", "/sandboxclaims/a"));
@@ -323,7 +323,7 @@ static void extended(void **state)
 /* The answer says already that it has come to rest. */
 static void suspended(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	fill(c);
 	cluster_can(c, "/sandboxes/a", 200, SUSPENDED_A);
 	program_expect(c, "suspend a", NULL, 0, "a suspended\n", "");
@@ -334,7 +334,7 @@ static void suspended(void **state)
 
 static void what_create_refuses(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "create", 2, "", "sandmux: arg.invalid: create needs --pool POOL" SEE_HELP },
 		{ "create --pool p --adopt", 2, "",
 			"sandmux: arg.invalid: --adopt needs the NAME of the claim" SEE_HELP },
@@ -344,21 +344,21 @@ static void what_create_refuses(void **state)
 			"sandmux: arg.invalid: create needs a cluster, not --rest/--grpc" SEE_HELP },
 		{ "create a --pool p --read-only", 7, "", "~sandmux: op.read_only: " },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	expect_all(c, rows, COUNT(rows));
 	assert_int_equal(0, times_asked(c, "POST", "/sandboxclaims"));
 }
 
 static void what_create_prints(void **state)
 {
-	static const struct fleet_store_row rows[] = {
+	static const struct row rows[] = {
 		{ "create a --pool p --no-wait", 0, "a\n", "" },
 		{ "create sandboxclaim/a --pool p --no-wait -o name", 0, "sandboxclaim/a\n",
 			"" },
 		{ "create a --pool p --no-wait -o json", 0, "~\"claim\":\t\"a\"", "" },
 		{ "create a --pool p --no-wait -o yaml", 0, "~claim: a\n", "" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_can(c, "/sandboxclaims", 201, "%s", CLUSTER_CLAIM("a"));
 	expect_all(c, rows, COUNT(rows));
 	cluster_can(c, "/sandboxclaims", 409,
@@ -378,7 +378,7 @@ static void what_create_prints(void **state)
 /* What was made is taken back, or named: what the caller has named stays. */
 static void a_create_that_is_given_up(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct program p = { 0 };
 	cluster_can(c, "/sandboxclaims/a", 200, "{'kind':'Status','status':'Success'}");
 	cluster_can(c, "/sandboxclaims", 201, PENDING);

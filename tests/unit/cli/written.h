@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct transfer_written {
+struct written {
 	char *out, *err; /* after written_end(); free() */
 	size_t out_n, err_n;
 	FILE *old_out, *old_err;
 };
 
-static inline void written_begin(struct transfer_written *written)
+static inline void written_begin(struct written *written)
 {
 	fflush(stdout);
 	fflush(stderr);
@@ -23,7 +23,7 @@ static inline void written_begin(struct transfer_written *written)
 		abort();
 }
 
-static inline void written_end(struct transfer_written *written)
+static inline void written_end(struct written *written)
 {
 	fclose(stdout);
 	fclose(stderr);

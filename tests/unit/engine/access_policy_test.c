@@ -7,13 +7,13 @@ enum { ASKED = 7 }; /* reviews for a namespace */
 
 static struct err err;
 
-static bool may(struct term_cluster *c, enum engine_action action, const char *uid)
+static bool may(struct cluster *c, enum engine_action action, const char *uid)
 {
 	err = (struct err){ 0 };
 	return engine_may(c->engine, action, uid, "demo", &err);
 }
 
-static void open_with(struct term_cluster *c, struct engine_opts opts)
+static void open_with(struct cluster *c, struct engine_opts opts)
 {
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
@@ -30,7 +30,7 @@ static void open_with(struct term_cluster *c, struct engine_opts opts)
 }
 
 /* Asks until all reviews have been answered. */
-static void ask_all(struct term_cluster *c)
+static void ask_all(struct cluster *c)
 {
 	uint64_t before = engine_access_reviews_revision(c->engine);
 	may(c, ENGINE_CREATE, NULL);
@@ -39,7 +39,7 @@ static void ask_all(struct term_cluster *c)
 
 static void with_all_rights_everything_may_be_done(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, (struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD });
 	ask_all(c);
 	for (int action = 0; action < ENGINE_ACTION_COUNT; action++)
@@ -71,7 +71,7 @@ static void each_right_forbids_what_needs_it(void **state)
 				[ENGINE_MAKE_FOLDER] = true,
 				[ENGINE_DELETE_FILES] = true } },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, (struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD });
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		c->n_refused = 0;
@@ -108,7 +108,7 @@ static void each_right_forbids_what_needs_it(void **state)
 
 static void other_ways_need_no_port_forward(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_refuse(c, "create pods/portforward");
 	cluster_refuse(c, "get pods/portforward");
 	open_with(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
@@ -118,7 +118,7 @@ static void other_ways_need_no_port_forward(void **state)
 
 static void read_only(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c,
 		(struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD, .read_only = true });
 	for (int action = 0; action < ENGINE_ACTION_COUNT; action++) {
@@ -143,7 +143,7 @@ static void what_a_runtime_cannot(void **state)
 			false, true, false },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct term_cluster *c = *state;
+		struct cluster *c = *state;
 		open_with(c, rows[i].opts);
 		assert_int_equal(may(c, ENGINE_SHELL, "claim-a"), rows[i].shell);
 		assert_int_equal(err.code, rows[i].shell ? ERR_NONE : ERR_OP_UNSUPPORTED);
@@ -159,7 +159,7 @@ static void what_a_runtime_cannot(void **state)
 
 static void a_direct_url_has_no_cluster(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct engine_opts opts = { .rest_url = "http://127.0.0.1:1" };
 	c->engine = engine_new(c->api.loop, &opts, &err);
 	for (int action = ENGINE_CREATE; action <= ENGINE_EXTEND; action++) {
@@ -171,7 +171,7 @@ static void a_direct_url_has_no_cluster(void **state)
 
 static void what_is_out_of_sight(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_collection(c, "sandboxclaims")->is_forbidden = true;
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
 	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD });
@@ -201,7 +201,7 @@ static void all_that_may_not_be_read(void **state)
 		"sandboxwarmpools", "sandboxtemplates" };
 	static const enum fleet_kind kinds[] = { FLEET_PODS, FLEET_EVENTS, FLEET_SANDBOXES,
 		FLEET_CLAIMS, FLEET_POOLS, FLEET_TEMPLATES };
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	for (size_t i = 0; i < 6; i++)
 		cluster_collection(c, names[i])->is_forbidden = true;
 	cluster_open(c, (struct engine_opts){
@@ -227,7 +227,7 @@ static void all_that_may_not_be_read(void **state)
 
 static void a_refusal_of_the_server_is_learned(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err refusal;
 	open_with(c, (struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD });
 	ask_all(c);

@@ -18,7 +18,7 @@ struct collection {
 	bool is_forbidden;
 };
 
-struct term_cluster {
+struct cluster {
 	struct api api;
 	struct engine *engine;
 	struct collection collections[COLLECTIONS];
@@ -34,7 +34,7 @@ struct term_cluster {
 	int reviews, forwards; /* asked for */
 };
 
-static inline struct collection *cluster_collection(struct term_cluster *c, const char *name)
+static inline struct collection *cluster_collection(struct cluster *c, const char *name)
 {
 	for (size_t i = 0; i < COLLECTIONS; i++) {
 		struct collection *is = &c->collections[i];
@@ -76,7 +76,7 @@ static inline void cluster_watch(struct evhttp_request *request, struct collecti
 }
 
 /* With ?fieldSelector=metadata.name=… only that one. */
-static inline void cluster_list(struct term_cluster *c, struct evhttp_request *request,
+static inline void cluster_list(struct cluster *c, struct evhttp_request *request,
 	const struct collection *it, const char *selector)
 {
 	char *all = x_asprintf("[%s]", it->items ? it->items : "");
@@ -96,7 +96,7 @@ static inline void cluster_list(struct term_cluster *c, struct evhttp_request *r
 }
 
 static inline void cluster_review(
-	struct term_cluster *c, struct evhttp_request *request, const struct api_request *is)
+	struct cluster *c, struct evhttp_request *request, const struct api_request *is)
 {
 	cJSON *body = cJSON_Parse(is->body);
 	const cJSON *about = json_get(body, "spec", "resourceAttributes", NULL);
@@ -117,7 +117,7 @@ static inline void cluster_review(
 static inline void cluster_handle(
 	struct api *api, struct evhttp_request *request, const struct api_request *is)
 {
-	struct term_cluster *c = api->test;
+	struct cluster *c = api->test;
 	const char *name = strrchr(is->path, '/') + 1;
 	if (strcmp(name, "selfsubjectaccessreviews") == 0) {
 		cluster_review(c, request, is);
@@ -151,7 +151,7 @@ static inline void cluster_handle(
 }
 
 __attribute__((format(printf, 2, 0))) static inline char *cluster_text(
-	struct term_cluster *c, const char *format, va_list args)
+	struct cluster *c, const char *format, va_list args)
 {
 	char *text;
 	if (vasprintf(&text, format, args) < 0)
@@ -169,10 +169,10 @@ __attribute__((format(printf, 2, 0))) static inline char *cluster_text(
 }
 
 /* Before the engine is opened. 'resourceVersion':'9RV' is numbered. */
-static inline void cluster_add(struct term_cluster *c, const char *collection,
-	const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline void cluster_add(struct cluster *c, const char *collection, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
 static inline void cluster_add(
-	struct term_cluster *c, const char *collection, const char *format, ...)
+	struct cluster *c, const char *collection, const char *format, ...)
 {
 	va_list args;
 	struct collection *it = cluster_collection(c, collection);
@@ -186,10 +186,10 @@ static inline void cluster_add(
 }
 
 /* An event of the collection's watch, which must be open. */
-static inline void cluster_tell(struct term_cluster *c, const char *collection,
-	const char *type, const char *format, ...) __attribute__((format(printf, 4, 5)));
-static inline void cluster_tell(struct term_cluster *c, const char *collection,
-	const char *type, const char *format, ...)
+static inline void cluster_tell(struct cluster *c, const char *collection, const char *type,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+static inline void cluster_tell(
+	struct cluster *c, const char *collection, const char *type, const char *format, ...)
 {
 	va_list args;
 	struct collection *it = cluster_collection(c, collection);
@@ -204,10 +204,10 @@ static inline void cluster_tell(struct term_cluster *c, const char *collection,
 }
 
 /* What paths that end so are answered; the latest wins. */
-static inline void cluster_can(struct term_cluster *c, const char *end, int code,
-	const char *format, ...) __attribute__((format(printf, 4, 5)));
+static inline void cluster_can(struct cluster *c, const char *end, int code, const char *format,
+	...) __attribute__((format(printf, 4, 5)));
 static inline void cluster_can(
-	struct term_cluster *c, const char *end, int code, const char *format, ...)
+	struct cluster *c, const char *end, int code, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -218,14 +218,14 @@ static inline void cluster_can(
 	va_end(args);
 }
 
-static inline void cluster_refuse(struct term_cluster *c, const char *words)
+static inline void cluster_refuse(struct cluster *c, const char *words)
 {
 	snprintf(c->refused[c->n_refused++], sizeof c->refused[0], "%s", words);
 }
 
 static inline int cluster_set_up(void **state)
 {
-	struct term_cluster *c = x_calloc(1, sizeof *c);
+	struct cluster *c = x_calloc(1, sizeof *c);
 	c->revision = 10;
 	/* no token: the server speaks plain HTTP */
 	api_start(&c->api, "    username: u\n    password: p", cluster_handle, c);
@@ -233,7 +233,7 @@ static inline int cluster_set_up(void **state)
 	return 0;
 }
 
-static inline void cluster_open(struct term_cluster *c, struct engine_opts opts)
+static inline void cluster_open(struct cluster *c, struct engine_opts opts)
 {
 	struct err err = { 0 };
 	char *path = x_asprintf("%s/config", c->api.dir);
@@ -244,14 +244,14 @@ static inline void cluster_open(struct term_cluster *c, struct engine_opts opts)
 	free(path);
 }
 
-static inline void cluster_sync(struct term_cluster *c)
+static inline void cluster_sync(struct cluster *c)
 {
 	API_UNTIL(&c->api, fleet_is_synced(engine_fleet(c->engine)), 10000);
 }
 
 static inline int cluster_tear_down(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	engine_free(c->engine);
 	api_stop(&c->api);
 	for (size_t i = 0; i < COLLECTIONS; i++)

@@ -4,7 +4,7 @@
 
 #define POD_IP(ip) "'" ip "'"
 
-static void open_with(struct term_cluster *c, enum engine_connectivity mode)
+static void open_with(struct cluster *c, enum engine_connectivity mode)
 {
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", POD_IP("127.0.0.9"), "True"));
@@ -17,7 +17,7 @@ static void open_with(struct term_cluster *c, enum engine_connectivity mode)
 		5000);
 }
 
-static struct runtime *runtime(struct term_cluster *c, enum err_code code)
+static struct runtime *runtime(struct cluster *c, enum err_code code)
 {
 	struct err err = { 0 };
 	struct runtime *is = engine_runtime(c->engine, "claim-a", &err);
@@ -27,7 +27,7 @@ static struct runtime *runtime(struct term_cluster *c, enum err_code code)
 }
 
 /* Its pod moved or went. */
-static bool is_over(struct term_cluster *c, const struct runtime *runtime)
+static bool is_over(struct cluster *c, const struct runtime *runtime)
 {
 	for (const struct engine_connection *lane = c->engine->retired; lane != NULL;
 		lane = lane->next)
@@ -36,14 +36,14 @@ static bool is_over(struct term_cluster *c, const struct runtime *runtime)
 	return false;
 }
 
-static const char *pod_ip(struct term_cluster *c)
+static const char *pod_ip(struct cluster *c)
 {
 	return fleet_find(engine_fleet(c->engine), "claim-a")->pod_ip;
 }
 
 static void the_same_connection_while_nothing_moves(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_POD_IP);
 	struct runtime *first = runtime(c, ERR_NONE);
 	assert_ptr_equal(runtime(c, ERR_NONE), first);
@@ -63,7 +63,7 @@ static void the_same_connection_while_nothing_moves(void **state)
 
 static void another_pod_is_another_connection(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_POD_IP);
 	struct runtime *first = runtime(c, ERR_NONE);
 	cluster_tell(c, "pods", "DELETED", CLUSTER_POD("a", "pod-1", "", "127.0.0.9"));
@@ -76,7 +76,7 @@ static void another_pod_is_another_connection(void **state)
 
 static void another_address_is_another_connection(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_POD_IP);
 	struct runtime *first = runtime(c, ERR_NONE);
 	cluster_tell(c, "sandboxes", "MODIFIED",
@@ -88,7 +88,7 @@ static void another_address_is_another_connection(void **state)
 
 static void what_is_deleted_ends_the_connection(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_POD_IP);
 	struct runtime *first = runtime(c, ERR_NONE);
 	cluster_tell(c, "sandboxclaims", "DELETED", CLUSTER_CLAIM("a"));
@@ -102,7 +102,7 @@ static void what_is_deleted_ends_the_connection(void **state)
 
 static void a_suspended_sandbox_has_none(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_POD_IP);
 	struct runtime *first = runtime(c, ERR_NONE);
 	cluster_tell(c, "sandboxes", "MODIFIED",
@@ -113,7 +113,7 @@ static void a_suspended_sandbox_has_none(void **state)
 
 static void each_way_has_its_address(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_IN_CLUSTER_SERVICE);
 	struct runtime *first = runtime(c, ERR_NONE);
 	assert_string_equal(c->engine->lanes->address, "a.demo.svc.cluster.local");
@@ -128,7 +128,7 @@ static void each_way_has_its_address(void **state)
 
 static void a_port_forward_goes_to_the_pod(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_with(c, ENGINE_PORT_FORWARD);
 	struct runtime *first = runtime(c, ERR_NONE);
 	assert_string_equal(c->engine->lanes->address, "a");
@@ -149,7 +149,7 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 /* A row is Ready a moment before its pod has been listed, and the token is the pod's: it is waited for. */
 static void the_token_of_a_pod_that_is_not_known_yet(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", POD_IP("127.0.0.9"), "True"));
@@ -180,7 +180,7 @@ static void the_token_of_a_pod_that_is_not_known_yet(void **state)
 /* While it is connecting, a refusal may be a daemon that still starts. */
 static void a_daemon_that_still_starts_is_waited_for(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	open_with(c, ENGINE_PORT_FORWARD);
 	n_health = 0;
@@ -194,7 +194,7 @@ static void a_daemon_that_still_starts_is_waited_for(void **state)
 
 static void no_port_forward_into_another_kernel(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	(void)c;
 	assert_true(engine_is_other_kernel("gvisor"));
 	assert_true(engine_is_other_kernel("my-runsc"));
@@ -217,7 +217,7 @@ static void no_port_forward_into_another_kernel(void **state)
 
 static void a_claim_without_a_sandbox_has_none(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims",
 		"{'metadata':{'name':'a','namespace':'demo','uid':'claim-a','generation':1,"
 		"'resourceVersion':'9RV','creationTimestamp':'2026-01-01T00:00:00Z'},'spec':"

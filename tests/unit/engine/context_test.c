@@ -30,7 +30,7 @@ static int set_up(void **state)
 
 /* The context with this extension; NULL and the reason if it is refused. */
 static struct engine *open_context(
-	struct term_cluster *c, const char *extension, struct engine_opts opts, struct err *err)
+	struct cluster *c, const char *extension, struct engine_opts opts, struct err *err)
 {
 	char *path = x_asprintf("%s/config", c->api.dir);
 	char *text = x_asprintf(
@@ -69,7 +69,7 @@ static void what_a_context_says(void **state)
 			ENGINE_RUNTIME_LEGACY },
 		{ "runtime: sandboxd", ENGINE_PORT_FORWARD, false, ENGINE_RUNTIME_SANDBOXD },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct engine *engine =
@@ -98,7 +98,7 @@ static void what_a_context_says(void **state)
 /* Each word of the way, with what it stands for. */
 static void words_of_a_way(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err;
 	api_write(&c->api, "token", "r0uter");
 	char *extension =
@@ -138,7 +138,7 @@ static void what_a_context_may_not_say(void **state)
 		{ "connectivity: router, router-url: 'http://r', router-token-file: /nonexistent/t",
 			ERR_FILE_NOT_FOUND, NULL },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		assert_null(
@@ -152,7 +152,7 @@ static void what_a_context_may_not_say(void **state)
 
 static void tokens_of_a_context(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err;
 	char *one = x_asprintf("daemon-token-file: %s/token", c->api.dir);
 	char *each =
@@ -184,7 +184,7 @@ static void tokens_of_a_context(void **state)
 
 /* ---- tokens of pods */
 
-static void open_with_pod(struct term_cluster *c, const char *uid)
+static void open_with_pod(struct cluster *c, const char *uid)
 {
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
@@ -205,7 +205,7 @@ static void open_with_pod(struct term_cluster *c, const char *uid)
 
 static void a_pods_own_token(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	open_with_pod(c, "Pod-1");
 	assert_null(engine_runtime(c->engine, "claim-a", &err));
@@ -221,7 +221,7 @@ static void a_pods_own_token(void **state)
 /* A UID becomes a part of a path. */
 static void a_uid_that_would_be_another_path(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	open_with_pod(c, "../x");
 	assert_null(engine_runtime(c->engine, "claim-a", &err));
@@ -233,7 +233,7 @@ static void a_uid_that_would_be_another_path(void **state)
 
 static void rows_without_an_address(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes",
@@ -269,7 +269,7 @@ static void rows_without_an_address(void **state)
 
 static void the_address_of_a_gateway_moves(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
@@ -299,7 +299,7 @@ static void the_address_of_a_gateway_moves(void **state)
 
 static void calls_are_told_why(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	open_with_pod(c, "pod-1");
 	free(c->engine->token_of_pod);

@@ -23,7 +23,7 @@ static void tokens(void **state)
 	} rows[] = { { "abc", "abc" }, { "abc\n", "abc" }, { "abc \t\r\n\n", "abc" },
 		{ "", NULL }, { "\n", NULL }, { "a b", NULL }, { " a", NULL },
 		{ "a\x7f", NULL }, { "~!", "~!" }, { "\xc3\xbc", NULL }, { "a\nb", NULL } };
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	char *path = x_asprintf("%s/token", c->api.dir);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct err err = { 0 };
@@ -61,7 +61,7 @@ static void direct_addresses(void **state)
 		{ NULL, "x", "is not HOST:PORT" },
 		{ NULL, "x:1a", "is not HOST:PORT" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct err err = { 0 };
 		struct engine_opts opts = { .rest_url = rows[i].rest,
@@ -87,7 +87,7 @@ static void direct_addresses(void **state)
 
 static void another_namespace(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
@@ -148,7 +148,7 @@ static void probes(void **state)
 			ENGINE_PORT_FORWARD },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct term_cluster *c = *state;
+		struct cluster *c = *state;
 		struct err err = { 0 };
 		n_probed = 0;
 		probe_err = (struct err){ 0 };
@@ -162,7 +162,7 @@ static void probes(void **state)
 		cluster_tear_down(state);
 		cluster_set_up(state);
 	}
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	n_probed = 0;
 	cluster_open(c,
@@ -194,7 +194,7 @@ static void on_doctored(void *arg)
 	n_doctored++;
 }
 
-static void doctor(struct term_cluster *c)
+static void doctor(struct cluster *c)
 {
 	struct err err = { 0 };
 	n_doctored = 0;
@@ -223,7 +223,7 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static void add_server(struct term_cluster *c)
+static void add_server(struct cluster *c)
 {
 	cluster_can(c, "/version", 200, "{'gitVersion':'v1.99.0'}");
 	cluster_can(c, "/apis/agents.x-k8s.io", 200, "{'versions':[{'version':'v1beta1'}]}");
@@ -233,7 +233,7 @@ static void add_server(struct term_cluster *c)
 
 static void doctor_of_a_sound_cluster(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_server(c);
 	doctor(c);
 	expect_finding("+ API server: v1.99.0\n");
@@ -249,7 +249,7 @@ static void doctor_of_a_sound_cluster(void **state)
 
 static void doctor_of_a_sick_cluster(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_server(c);
 	cluster_can(c, "/apis/agents.x-k8s.io", 200, "{'versions':[{'version':'v1alpha1'}]}");
 	cluster_can(c, "/apis/extensions.agents.x-k8s.io", 404, STATUS("NotFound", 404));
@@ -274,7 +274,7 @@ static void doctor_of_a_sick_cluster(void **state)
 
 static void doctor_without_a_server(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_can(c, "/version", 401, STATUS("Unauthorized", 401));
 	doctor(c);
 	expect_finding("x API server: ");
@@ -283,7 +283,7 @@ static void doctor_without_a_server(void **state)
 
 static void doctor_where_the_version_is_refused(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_server(c);
 	cluster_can(c, "/version", 403, STATUS("Forbidden", 403));
 	doctor(c);
@@ -293,7 +293,7 @@ static void doctor_where_the_version_is_refused(void **state)
 
 static void doctor_of_the_limits(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_server(c);
 	cluster_can(c, "/api/v1/namespaces/default", 200,
 		"{'metadata':{'annotations':{'sandmux.local/limits':'[{\\'what\\':\\'memory\\',"
@@ -315,7 +315,7 @@ static void doctor_of_the_limits(void **state)
 
 static void a_doctor_can_be_sent_away(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	add_server(c);
 	cluster_open(c, (struct engine_opts){

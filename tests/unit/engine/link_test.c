@@ -44,7 +44,7 @@ static void release(int code)
 static int set_up(void **state)
 {
 	cluster_set_up(state);
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	c->api.handle = handle;
 	answer_with = 200;
 	asked = 0;
@@ -56,7 +56,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	if (n_held > 0) {
 		release(200);
 		API_FOR(&c->api, 50);
@@ -64,19 +64,19 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static struct engine_link link_of(struct term_cluster *c)
+static struct engine_link link_of(struct cluster *c)
 {
 	struct engine_link link;
 	assert_true(engine_link_of(c->engine, &link));
 	return link;
 }
 
-static void until(struct term_cluster *c, enum engine_link_state state)
+static void until(struct cluster *c, enum engine_link_state state)
 {
 	API_UNTIL(&c->api, link_of(c).state == state, LONG_MS);
 }
 
-static void open_live(struct term_cluster *c)
+static void open_live(struct cluster *c)
 {
 	cluster_open(c, (struct engine_opts){ .namespace_ = "demo" });
 	cluster_sync(c);
@@ -86,7 +86,7 @@ static void open_live(struct term_cluster *c)
 
 static void nobody_looks_and_nobody_asks(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_open(c, (struct engine_opts){ .namespace_ = "demo" });
 	cluster_sync(c);
 	API_FOR(&c->api, 1000);
@@ -103,7 +103,7 @@ static void nobody_looks_and_nobody_asks(void **state)
 
 static void quiet_is_asked_about(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_live(c);
 	int64_t began = clock_mono_ms();
 	API_UNTIL(&c->api, asked == 1, LONG_MS);
@@ -116,7 +116,7 @@ static void quiet_is_asked_about(void **state)
 
 static void silence_is_told_from_being_down(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_live(c);
 	answer_with = 0;
 	until(c, ENGINE_LINK_SILENT);
@@ -141,7 +141,7 @@ static void silence_is_told_from_being_down(void **state)
 
 static void a_late_answer_is_slow_until_one_is_fast(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_live(c);
 	answer_with = 0;
 	until(c, ENGINE_LINK_SILENT);
@@ -167,7 +167,7 @@ static void a_refusal_to_answer_is_an_answer(void **state)
 	} cases[] = { { 500, ENGINE_LINK_DOWN }, { 401, ENGINE_LINK_LIVE },
 		{ 503, ENGINE_LINK_DOWN }, { 403, ENGINE_LINK_LIVE }, { 502, ENGINE_LINK_DOWN },
 		{ 404, ENGINE_LINK_LIVE } };
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_live(c);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		answer_with = cases[i].code;
@@ -178,7 +178,7 @@ static void a_refusal_to_answer_is_an_answer(void **state)
 
 static void nobody_listens(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_open(c, (struct engine_opts){ .server = "http://127.0.0.1:1" });
 	engine_look(c->engine, true);
 	until(c, ENGINE_LINK_DOWN);
@@ -189,7 +189,7 @@ static void nobody_listens(void **state)
 /* It is not asked before the time that it has named, unless a person has a reason. */
 static void a_pause_that_is_asked_for_is_made(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_live(c);
 	answer_with = 503;
 	retry_after = "2";
@@ -210,7 +210,7 @@ static void a_pause_that_is_asked_for_is_made(void **state)
 	assert_int_equal(link_of(c).next_try_ms, 0);
 }
 
-static void open_direct(struct term_cluster *c, const char *rest_url, const char *grpc_address)
+static void open_direct(struct cluster *c, const char *rest_url, const char *grpc_address)
 {
 	struct err err;
 	const struct engine_opts opts = { .rest_url = rest_url, .grpc_address = grpc_address };
@@ -232,7 +232,7 @@ static void on_daemon_asked(struct evhttp_request *request, void *arg)
 
 static void a_daemon_is_asked_too(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	char url[64];
 	struct evhttp *daemon = evhttp_new(net_loop_base(c->api.loop));
 	struct evhttp_bound_socket *bound =
@@ -264,7 +264,7 @@ static void a_daemon_is_asked_too(void **state)
 
 static void a_daemon_that_is_not_there(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_direct(c, "http://127.0.0.1:1", NULL);
 	until(c, ENGINE_LINK_DOWN);
 	assert_true(link_of(c).is_refused);
@@ -273,7 +273,7 @@ static void a_daemon_that_is_not_there(void **state)
 
 static void without_rest_there_is_nobody_to_ask(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct engine_link link;
 	open_direct(c, NULL, "127.0.0.1:1");
 	assert_false(engine_link_of(c->engine, &link));

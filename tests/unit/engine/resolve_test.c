@@ -23,14 +23,13 @@ static int set_up(void **state)
 	return cluster_set_up(state);
 }
 
-static void open_lazily(struct term_cluster *c)
+static void open_lazily(struct cluster *c)
 {
 	cluster_open(c, (struct engine_opts){
 				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .no_fleet = true });
 }
 
-static struct engine_resolve *begin(
-	struct term_cluster *c, const char *name, int64_t wait_ready_ms)
+static struct engine_resolve *begin(struct cluster *c, const char *name, int64_t wait_ready_ms)
 {
 	struct err err = { 0 };
 	struct engine_resolve *resolve =
@@ -40,7 +39,7 @@ static struct engine_resolve *begin(
 	return resolve;
 }
 
-static void add_all(struct term_cluster *c)
+static void add_all(struct cluster *c)
 {
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
@@ -49,7 +48,7 @@ static void add_all(struct term_cluster *c)
 
 static void what_is_ready_is_found(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_all(c);
 	open_lazily(c);
 	for (int64_t wait_ms = 0; wait_ms <= 5000; wait_ms += 5000) {
@@ -63,7 +62,7 @@ static void what_is_ready_is_found(void **state)
 
 static void what_is_not_there_is_told_at_once(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	open_lazily(c);
 	int64_t began_ms = clock_mono_ms();
 	begin(c, "a", 60000);
@@ -74,7 +73,7 @@ static void what_is_not_there_is_told_at_once(void **state)
 
 static void what_may_not_be_listed_is_told_at_once(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_collection(c, "sandboxclaims")->is_forbidden = true;
 	cluster_collection(c, "sandboxes")->is_forbidden = true;
 	open_lazily(c);
@@ -90,7 +89,7 @@ static void what_may_not_be_listed_is_told_at_once(void **state)
 
 static void what_is_not_ready_is_waited_for(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims", PENDING);
 	open_lazily(c);
 	begin(c, "a", 9000);
@@ -106,7 +105,7 @@ static void what_is_not_ready_is_waited_for(void **state)
 
 static void without_a_wait_it_is_taken_as_it_is(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims", PENDING);
 	open_lazily(c);
 	begin(c, "a", 0);
@@ -116,7 +115,7 @@ static void without_a_wait_it_is_taken_as_it_is(void **state)
 
 static void the_wait_ends(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	assert_true(setting_set("resolve-timeout", "1s", &err));
 	cluster_add(c, "sandboxclaims", PENDING);
@@ -132,7 +131,7 @@ static void the_wait_ends(void **state)
 
 static void reasons_that_end_the_wait(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_all(c);
 	open_lazily(c);
 	cluster_collection(c, "sandboxclaims");
@@ -187,7 +186,7 @@ static void states_that_are_an_end(void **state)
 			cluster_tear_down(state);
 			set_up(state);
 		}
-		struct term_cluster *c = *state;
+		struct cluster *c = *state;
 		cluster_add(c, "sandboxclaims", "%s", rows[i].claim);
 		open_lazily(c);
 		n_done = 0;
@@ -227,7 +226,7 @@ static void forms_of_a_name(void **state)
 			cluster_tear_down(state);
 			set_up(state);
 		}
-		struct term_cluster *c = *state;
+		struct cluster *c = *state;
 		cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 		cluster_add(c, "sandboxes",
 			"{'metadata':{'name':'a','namespace':'demo','uid':'sandbox-a',"
@@ -246,7 +245,7 @@ static void forms_of_a_name(void **state)
 
 static void cancelled_is_silent(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	add_all(c);
 	open_lazily(c);
 	engine_resolve_cancel(begin(c, "a", 0));
@@ -256,7 +255,7 @@ static void cancelled_is_silent(void **state)
 
 static void a_direct_url_has_no_names(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	struct engine_opts opts = { .rest_url = "http://127.0.0.1:1" };
 	c->engine = engine_new(c->api.loop, &opts, &err);

@@ -30,7 +30,7 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static struct engine_router *open_router(struct term_cluster *c)
+static struct engine_router *open_router(struct cluster *c)
 {
 	cluster_open(c, (struct engine_opts){ .router_service = "r" });
 	struct engine_router *router = engine_router_of(c->engine, "demo");
@@ -41,7 +41,7 @@ static struct engine_router *open_router(struct term_cluster *c)
 
 static void pods_come_and_go(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	const char *namespace_, *pod;
 	uint16_t port;
 	struct engine_router *router = open_router(c);
@@ -83,7 +83,7 @@ static void pods_come_and_go(void **state)
 
 static void another_namespace(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_open(
 		c, (struct engine_opts){ .router_service = "r", .router_namespace = "system" });
 	struct engine_router *router = engine_router_of(c->engine, "demo");
@@ -94,7 +94,7 @@ static void another_namespace(void **state)
 
 static void a_refusal_is_told(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_collection(c, "endpointslices")->is_forbidden = true;
 	struct engine_router *router = open_router(c);
 	API_UNTIL(&c->api,
@@ -108,7 +108,7 @@ static void a_refusal_is_told(void **state)
 	"{'metadata':{'name':'" name "','namespace':'default','uid':'u-" name                  \
 	"','resourceVersion':'9RV'},'status':{'addresses':[" addresses "]}}"
 
-static struct engine_gateway *open_gateway(struct term_cluster *c, const char *scheme)
+static struct engine_gateway *open_gateway(struct cluster *c, const char *scheme)
 {
 	cluster_open(c, (struct engine_opts){ .gateway = "g", .gateway_scheme = scheme });
 	assert_non_null(c->engine->gateway);
@@ -117,7 +117,7 @@ static struct engine_gateway *open_gateway(struct term_cluster *c, const char *s
 
 static void a_gateway_and_its_addresses(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct engine_gateway *gateway = open_gateway(c, NULL);
 	assert_false(locate(engine_gateway_locate, gateway));
 	assert_int_equal(err.code, ERR_GATEWAY_NO_ADDRESS);
@@ -158,7 +158,7 @@ static void a_gateway_and_its_addresses(void **state)
 
 static void another_scheme(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "gateways", GATEWAY("g", "{'value':'gw.example'}"));
 	struct engine_gateway *gateway = open_gateway(c, "https");
 	API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
@@ -167,7 +167,7 @@ static void another_scheme(void **state)
 
 static void a_gateway_that_may_not_be_read(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_collection(c, "gateways")->is_forbidden = true;
 	struct engine_gateway *gateway = open_gateway(c, NULL);
 	API_UNTIL(&c->api,

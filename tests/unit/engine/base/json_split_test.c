@@ -11,7 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-struct isolation_seen {
+struct seen {
 	struct str log; /* "value|value|#rest" */
 	unsigned stop_after;
 	unsigned n;
@@ -19,7 +19,7 @@ struct isolation_seen {
 
 static bool on_value(void *arg, struct slice value, struct err *err)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	str_add_bytes(&seen->log, value.p, value.n);
 	str_add_char(&seen->log, '|');
 	if (++seen->n != seen->stop_after)
@@ -30,7 +30,7 @@ static bool on_value(void *arg, struct slice value, struct err *err)
 static bool on_rest(void *arg, struct slice value, struct err *err)
 {
 	(void)err;
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	str_add_char(&seen->log, '#');
 	str_add_bytes(&seen->log, value.p, value.n);
 	return true;
@@ -128,7 +128,7 @@ static bool feed_copy(struct json_split *split, const char *p, size_t n, struct 
 
 static void run(const struct split_case *c, size_t first, size_t step)
 {
-	struct isolation_seen seen = { .n = 0 };
+	struct seen seen = { .n = 0 };
 	struct err err = { .code = ERR_NONE };
 	size_t n = strlen(c->input);
 	str_init(&seen.log, 10000);
@@ -162,7 +162,7 @@ static void test_cut_at_every_byte(void **state)
 static void test_the_consumer_can_stop(void **state)
 {
 	(void)state;
-	struct isolation_seen seen = { .stop_after = 2 };
+	struct seen seen = { .stop_after = 2 };
 	struct err err = { .code = ERR_NONE };
 	str_init(&seen.log, 100);
 	struct json_split *split = json_split_new(JSON_SPLIT_VALUES, 0, on_value, NULL, &seen);
@@ -177,7 +177,7 @@ static void test_the_consumer_can_stop(void **state)
 static enum err_code feed_much(
 	enum json_split_mode mode, const char *head, const char *more, size_t times)
 {
-	struct isolation_seen seen = { .n = 0 };
+	struct seen seen = { .n = 0 };
 	struct err err = { .code = ERR_NONE };
 	str_init(&seen.log, 1);
 	struct json_split *split = json_split_new(mode, 1000, on_value, on_rest, &seen);

@@ -5,8 +5,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-struct views_item {
+struct item {
 	char key[24];
 	int value;
 	UT_hash_handle hh;
@@ -42,9 +44,9 @@ static void test_hash_spreads(void **state)
 static void test_table(void **state)
 {
 	(void)state;
-	struct views_item *items = NULL, *found, *next;
+	struct item *items = NULL, *found, *next;
 	for (int i = 0; i < 5000; i++) {
-		struct views_item *item = x_calloc(1, sizeof *item);
+		struct item *item = x_calloc(1, sizeof *item);
 		snprintf(item->key, sizeof item->key, "key-%d", i);
 		item->value = i;
 		HASH_ADD_STR(items, key, item);
@@ -62,9 +64,38 @@ static void test_table(void **state)
 	assert_null(items);
 }
 
+/* Whoever chooses keys cannot know which ones collide: the seed is another one in each process. */
+static uint32_t hash_of_another_process(void)
+{
+	int ends[2];
+	uint32_t hash = 0;
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		hash = map_hash("key", 3);
+		_exit(write(ends[1], &hash, sizeof hash) == sizeof hash ? 0 : 1);
+	}
+	assert_int_equal(read(ends[0], &hash, sizeof hash), sizeof hash);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(ends[0]);
+	close(ends[1]);
+	return hash;
+}
+
+/* Comes first: what has a seed already hands it to its children. */
+static void test_every_process_has_a_seed(void **state)
+{
+	(void)state;
+	uint32_t first = hash_of_another_process(), second = hash_of_another_process();
+	uint32_t third = hash_of_another_process();
+	assert_true(first != second || second != third);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_process_has_a_seed),
 		cmocka_unit_test(test_hash_depends_on_every_byte),
 		cmocka_unit_test(test_hash_spreads),
 		cmocka_unit_test(test_table),

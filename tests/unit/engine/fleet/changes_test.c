@@ -44,7 +44,7 @@ static void on_done(void *arg, const struct err *err)
 		"'spec':{'operatingMode':'Running'},'status':{'conditions':[" CONDITION(       \
 			"Ready", "False", "R", "3") "]}")
 
-static struct fleet *open_all(struct term_cluster *c)
+static struct fleet *open_all(struct cluster *c)
 {
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", RUNNING);
@@ -65,7 +65,7 @@ static int tear_down(void **state)
 	return cluster_tear_down(state);
 }
 
-static void done_with(struct term_cluster *c, enum err_code code, const char *words)
+static void done_with(struct cluster *c, enum err_code code, const char *words)
 {
 	API_UNTIL(&c->api, n_done > 0, 9000);
 	assert_int_equal(n_done, 1);
@@ -74,7 +74,7 @@ static void done_with(struct term_cluster *c, enum err_code code, const char *wo
 		fail_msg("%s '%s'", err_name(&done_err), done_err.msg);
 }
 
-static const char *last_body(const struct term_cluster *c, const char *method)
+static const char *last_body(const struct cluster *c, const char *method)
 {
 	for (size_t i = c->api.n; i-- > 0;)
 		if (strcmp(c->api.log[i].method, method) == 0)
@@ -92,7 +92,7 @@ static enum fleet_state state_of(const struct fleet *fleet, const char *uid)
 
 static void deletes(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	struct err err = { 0 };
 	assert_null(fleet_delete_start(fleet, "nope", on_done, &n_done, &err));
@@ -134,7 +134,7 @@ static void deletes(void **state)
 
 static void a_sandbox_without_a_claim(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxes", OBJECT("s", "sandbox-s", "1", "", "'spec':{},'status':{}"));
 	cluster_can(c, "/sandboxes/s", 200, "{'kind':'Status','status':'Success'}");
@@ -157,7 +157,7 @@ static void a_sandbox_without_a_claim(void **state)
 
 static void nothing_is_written_read_only(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	cluster_open(c, (struct engine_opts){
@@ -177,7 +177,7 @@ static void nothing_is_written_read_only(void **state)
 
 /* ---- suspend, resume */
 
-static void start(struct term_cluster *c, struct fleet *fleet, bool suspend, const char *answer)
+static void start(struct cluster *c, struct fleet *fleet, bool suspend, const char *answer)
 {
 	struct err err = { 0 };
 	enum fleet_state before = state_of(fleet, "claim-a");
@@ -189,7 +189,7 @@ static void start(struct term_cluster *c, struct fleet *fleet, bool suspend, con
 
 static void suspends_and_resumes(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	start(c, fleet, true, STOPPING);
 	assert_int_equal(n_done, 0); /* it is on its way */
@@ -209,7 +209,7 @@ static void suspends_and_resumes(void **state)
 
 static void it_goes_meanwhile(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	start(c, fleet, true, STOPPING);
 	cluster_tell(c, "sandboxclaims", "MODIFIED",
@@ -221,7 +221,7 @@ static void it_goes_meanwhile(void **state)
 
 static void it_is_another(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	start(c, fleet, true, STOPPING);
 	cluster_tell(c, "sandboxes", "DELETED", STOPPING);
@@ -236,7 +236,7 @@ static void it_is_another(void **state)
 
 static void it_cannot_be_suspended(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	struct fleet *fleet = open_all(c);
 	cluster_can(
@@ -252,7 +252,7 @@ static void it_cannot_be_suspended(void **state)
 
 static void it_takes_too_long(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	assert_true(setting_set("ready-timeout", "1s", NULL));
 	start(c, fleet, true, STOPPING);
@@ -277,7 +277,7 @@ static void resuming_is_hopeless(void **state)
 		{ CONDITION("Finished", "True", "PodSucceeded", "4"), ERR_SANDBOX_FINISHED },
 		{ CONDITION("Finished", "True", "PodFailed", "4"), ERR_SANDBOX_FINISHED },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet *fleet = open_all(c);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		start(c, fleet, false, STARTING);
@@ -322,7 +322,7 @@ static void extensions(void **state)
 			ERR_CLAIM_UNCHANGED,
 			"a lives until 2099-01-01T00:00:00Z already, and is never shortened" },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	struct fleet *fleet = open_all(c);
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -352,7 +352,7 @@ static void extensions(void **state)
 
 static void what_an_extension_sends(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct err err = { 0 };
 	struct fleet *fleet = open_all(c);
 	cluster_can(c, "/sandboxclaims/a", 200,
@@ -394,7 +394,7 @@ static void names(void **state)
 		{ "other", "sandbox/s", NULL },
 		{ "demo", "sandbox/", NULL },
 	};
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxclaims", OBJECT("b", "01234567-b", "1", "", "'spec':{}"));
 	cluster_add(c, "sandboxes", OBJECT("s", "sandbox-s", "1", "", "'spec':{}"));
 	struct fleet *fleet = open_all(c);
@@ -423,7 +423,7 @@ static void names(void **state)
 
 static void what_ends_soon(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	char soon[CLOCK_RFC3339_BYTES], later[CLOCK_RFC3339_BYTES];
 	clock_format_rfc3339((clock_wall_ms() + 4 * 60000) * 1000000, 0, soon);
 	clock_format_rfc3339((clock_wall_ms() + 6 * 60000) * 1000000, 0, later);
@@ -445,7 +445,7 @@ static void what_ends_soon(void **state)
 
 static void pools(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	cluster_add(c, "sandboxwarmpools",
 		OBJECT("p", "pool-p", "1", "",
 			"'spec':{'replicas':3,'sandboxTemplateRef':{'name':'t'}},'status':{'replicas':2,"
@@ -477,7 +477,7 @@ static void pools(void **state)
 
 static void events(void **state)
 {
-	struct term_cluster *c = *state;
+	struct cluster *c = *state;
 	struct fleet_event out[6] = { { 0 } };
 	cluster_add(c, "pods", CLUSTER_POD("a", "pod-a", "", "127.0.0.9"));
 	cluster_add(c, "events", EVENT_OF("E1", "SandboxClaim", "a", "claim-a", "01"));

@@ -462,6 +462,16 @@ static void events_explain_what_the_pod_does_not(void **state)
 	apply(&store, STORE_EVENTS, KUBE_ADDED,
 		"{'metadata':{'uid':'e3','name':'e3'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
 		"'},'type':'Warning','reason':'MissingClusterDNS','lastTimestamp':'2026-01-07T00:00:00Z'}");
+	static const char *const repeated[] = { "DNSConfigForming", "CheckLimitsForResolvConf",
+		"InvalidDiskCapacity" };
+	for (int i = 0; i < 3; i++) {
+		char *event = x_asprintf(
+			"{'metadata':{'uid':'n%d','name':'n%d'},'involvedObject':{'kind':'Pod','name':'s','uid':'" POD_UID
+			"'},'type':'Warning','reason':'%s','lastTimestamp':'2026-01-07T00:00:00Z'}",
+			i, i, repeated[i]);
+		apply(&store, STORE_EVENTS, KUBE_ADDED, event);
+		free(event);
+	}
 	apply(&store, STORE_SANDBOXES, KUBE_ADDED, sandbox);
 	apply(&store, STORE_PODS, KUBE_ADDED, pod);
 	const struct fleet_store_row *row = fleet_store_find(&store, SANDBOX_UID);

@@ -329,7 +329,7 @@ static void a_selector_hides_rows_without_a_claim(void **state)
 	assert_int_equal(0, store->n_hidden);
 }
 
-struct isolation_seen {
+struct seen {
 	char uids[64][FLEET_UID_BYTES];
 	bool gone[64];
 	size_t n;
@@ -338,7 +338,7 @@ struct isolation_seen {
 
 static void note(void *arg, const char *uid, const struct fleet_row *row)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	if (uid == NULL) {
 		seen->rebuild = true;
 		return;
@@ -365,7 +365,7 @@ static void changes_are_told_in_order_and_once(void **state)
 	for (int i = 0; i < 5; i++)
 		numbered(store, i, KUBE_ADDED, "1");
 	uint64_t since = store->revision;
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(0, seen.n);
 	numbered(store, 3, KUBE_MODIFIED, "2"); /* nothing that shows has changed */
@@ -412,7 +412,7 @@ static void a_relist_touches_only_what_differs(void **state)
 	numbered(store, 9, KUBE_ADDED, "8");
 	assert_int_equal(7, count(store)); /* nothing goes before the list is whole */
 	fleet_store_sync(store, STORE_CLAIMS, false);
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	fleet_store_changes(store, since, note, &seen);
 	assert_int_equal(2, seen.n);
 	assert_true(seen.gone[0]);

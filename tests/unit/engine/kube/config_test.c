@@ -239,6 +239,14 @@ static void a_large_file_is_read_and_a_missing_one_named(void **state)
 	struct err err = { 0 };
 	assert_null(kube_config_load(&(struct kube_config_opts){ .context = "nope" }, &err));
 	assert_non_null(strstr(err.msg, "/gone does not exist"));
+	/* one that is no kubeconfig is not passed over */
+	put("broken", "clusters: [");
+	char *with_broken = x_asprintf("%s/broken:%s/k", dir, dir);
+	setenv("KUBECONFIG", with_broken, 1);
+	assert_null(kube_config_load(&(struct kube_config_opts){ 0 }, &err));
+	assert_int_equal(ERR_CONFIG_KUBECONFIG, err.code);
+	assert_non_null(strstr(err.msg, "/broken"));
+	free(with_broken);
 	list[strcspn(list, ":")] = '\0';
 	setenv("KUBECONFIG", list, 1);
 	assert_null(kube_config_load(&(struct kube_config_opts){ 0 }, &err));

@@ -10,7 +10,7 @@ static void send_burst(struct test *t, const char *after)
 	struct str lines;
 	str_init(&lines, 4 << 20);
 	for (int i = 0; i < BURST; i++) {
-		const struct store_object object = { .name = "a", .revision = ++t->revision };
+		const struct object object = { .name = "a", .revision = ++t->revision };
 		str_add(&lines, "{\"type\":\"MODIFIED\",\"object\":");
 		add_object(&lines, &object);
 		str_add(&lines, "}\n");
@@ -39,7 +39,7 @@ static void on_beat(void *arg)
 
 static bool is_whole(struct test *t)
 {
-	const struct store_object *a = find(&t->copy, "a");
+	const struct object *a = find(&t->copy, "a");
 	return a != NULL && a->revision == t->revision;
 }
 

@@ -11,14 +11,14 @@
 
 enum { MAX_OBJECTS = 64 };
 
-struct store_object {
+struct object {
 	char name[16];
 	int revision;
 	bool seen;
 };
 
 struct set {
-	struct store_object items[MAX_OBJECTS];
+	struct object items[MAX_OBJECTS];
 	size_t n;
 };
 
@@ -29,7 +29,7 @@ static inline int64_t number(const char *text)
 	return value;
 }
 
-static inline struct store_object *find(struct set *set, const char *name)
+static inline struct object *find(struct set *set, const char *name)
 {
 	for (size_t i = 0; i < set->n; i++) {
 		if (strcmp(set->items[i].name, name) == 0)
@@ -40,7 +40,7 @@ static inline struct store_object *find(struct set *set, const char *name)
 
 static inline void put(struct set *set, const char *name, int revision)
 {
-	struct store_object *object = find(set, name);
+	struct object *object = find(set, name);
 	if (object == NULL) {
 		assert_true(set->n < MAX_OBJECTS);
 		object = &set->items[set->n++];
@@ -52,7 +52,7 @@ static inline void put(struct set *set, const char *name, int revision)
 
 static inline void drop(struct set *set, const char *name)
 {
-	struct store_object *object = find(set, name);
+	struct object *object = find(set, name);
 	if (object != NULL)
 		*object = set->items[--set->n];
 }
@@ -89,7 +89,7 @@ static inline void assert_same(struct test *t)
 {
 	assert_int_equal(t->truth.n, t->copy.n);
 	for (size_t i = 0; i < t->truth.n; i++) {
-		const struct store_object *is = find(&t->copy, t->truth.items[i].name);
+		const struct object *is = find(&t->copy, t->truth.items[i].name);
 		assert_non_null(is);
 		assert_int_equal(t->truth.items[i].revision, is->revision);
 	}
@@ -97,7 +97,7 @@ static inline void assert_same(struct test *t)
 
 /* ---- the server */
 
-static inline void add_object(struct str *out, const struct store_object *object)
+static inline void add_object(struct str *out, const struct object *object)
 {
 	str_addf(out,
 		"{\"metadata\":{\"name\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":\"%d\","
@@ -129,8 +129,7 @@ static inline void send_page(
 	str_deinit(&page);
 }
 
-static inline void send_event(
-	struct test *t, const char *type, const struct store_object *object)
+static inline void send_event(struct test *t, const char *type, const struct object *object)
 {
 	struct str line;
 	str_init(&line, 4096);
@@ -146,7 +145,7 @@ static inline void change(struct test *t, const char *name, bool gone, bool tell
 {
 	t->revision++;
 	const char *type = gone ? "DELETED" : find(&t->truth, name) ? "MODIFIED" : "ADDED";
-	struct store_object object = { .revision = t->revision };
+	struct object object = { .revision = t->revision };
 	snprintf(object.name, sizeof object.name, "%s", name);
 	if (gone)
 		drop(&t->truth, name);

@@ -202,7 +202,7 @@ static void test_what_cannot_be_sent_is_refused_at_once(void **state)
 
 /* --- streams --- */
 
-struct api_stream {
+struct stream {
 	struct got got;
 	size_t sent, total, since_pause;
 	bool inside_resume, is_held;
@@ -213,7 +213,7 @@ struct api_stream {
 
 static long read_much(void *arg, char *into, size_t room, struct err *err)
 {
-	struct api_stream *s = arg;
+	struct stream *s = arg;
 	if (s->sent == s->total)
 		return s->end_with;
 	if (s->since_pause >= 100000 && s->pauses < 20) {
@@ -236,13 +236,13 @@ static long read_much(void *arg, char *into, size_t room, struct err *err)
 
 static void on_resume_upload(void *arg)
 {
-	struct api_stream *s = arg;
+	struct stream *s = arg;
 	net_http_resume_upload(s->got.req);
 }
 
 static void upload(bool inside_resume, int64_t announced)
 {
-	struct api_stream s = { .total = MUCH, .inside_resume = inside_resume };
+	struct stream s = { .total = MUCH, .inside_resume = inside_resume };
 	got_init(&s.got);
 	s.timer = net_loop_timer_new(loop, on_resume_upload, &s);
 	got_start(&s.got, http,
@@ -276,7 +276,7 @@ static void test_upload_with_pauses(void **state)
 
 static bool on_much(void *arg, struct slice bytes, struct err *err)
 {
-	struct api_stream *s = arg;
+	struct stream *s = arg;
 	(void)err;
 	assert_false(s->is_held); /* nothing comes while it is paused */
 	str_add_bytes(&s->got.body, bytes.p, bytes.n);
@@ -294,7 +294,7 @@ static bool on_much(void *arg, struct slice bytes, struct err *err)
 
 static void on_resume_download(void *arg)
 {
-	struct api_stream *s = arg;
+	struct stream *s = arg;
 	s->is_held = false;
 	if (s->got.req != NULL)
 		net_http_resume_download(s->got.req);
@@ -302,7 +302,7 @@ static void on_resume_download(void *arg)
 
 static void download(bool inside_resume)
 {
-	struct api_stream s = { .inside_resume = inside_resume };
+	struct stream s = { .inside_resume = inside_resume };
 	got_init(&s.got);
 	s.timer = net_loop_timer_new(loop, on_resume_download, &s);
 	got_start(&s.got, http,
@@ -331,7 +331,7 @@ static void test_download_with_pauses(void **state)
 static void test_a_paused_download_is_not_a_stall(void **state)
 {
 	(void)state;
-	struct api_stream s = { .pauses = 2 }; /* pauses at once */
+	struct stream s = { .pauses = 2 }; /* pauses at once */
 	got_init(&s.got);
 	got_start(&s.got, http,
 		(struct net_http_opts){ .url = url_of(port, "/much"),
@@ -347,7 +347,7 @@ static void test_a_paused_download_is_not_a_stall(void **state)
 /* A source of a byte here and there: never paused, never done soon. */
 static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 {
-	struct api_stream *s = arg;
+	struct stream *s = arg;
 	(void)err;
 	(void)room;
 	if (s->sent == s->total)
@@ -363,7 +363,7 @@ static long read_slowly(void *arg, char *into, size_t room, struct err *err)
 static void test_while_we_send_no_answer_is_due(void **state)
 {
 	(void)state;
-	struct api_stream s = { .total = 80 };
+	struct stream s = { .total = 80 };
 	int64_t began_ms = clock_mono_ms();
 	got_init(&s.got);
 	got_start(&s.got, http,

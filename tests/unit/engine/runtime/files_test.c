@@ -396,7 +396,7 @@ static void a_paused_read_goes_on_when_resumed(void **state)
 }
 
 /* ---- writing */
-struct fleet_informer {
+struct source {
 	struct rig *rig;
 	const char *text;
 	size_t n, at;
@@ -406,7 +406,7 @@ struct fleet_informer {
 
 static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 {
-	struct fleet_informer *source = arg;
+	struct source *source = arg;
 	size_t n = source->n - source->at;
 
 	if (source->pauses-- > 0)
@@ -430,11 +430,11 @@ static long read_bytes(void *arg, char *into, size_t room, struct err *err)
 
 static void on_written(void *arg, const struct err *err)
 {
-	rig_done(((struct fleet_informer *)arg)->rig, err);
+	rig_done(((struct source *)arg)->rig, err);
 }
 
-static struct runtime_op *start_write(struct fleet_informer *source, const char *path, int mode,
-	int64_t total, struct err *err)
+static struct runtime_op *start_write(
+	struct source *source, const char *path, int mode, int64_t total, struct err *err)
 {
 	struct runtime_write_opts opts = {
 		.path = path,
@@ -459,7 +459,7 @@ static void a_write_arrives_whole(void **state)
 	(void)state;
 	rig_open(&rig, handle, &opts);
 	for (int i = 0; i < 2; i++) {
-		struct fleet_informer source = { &rig, hello, sizeof hello - 1, 0, 0, false };
+		struct source source = { &rig, hello, sizeof hello - 1, 0, 0, false };
 		rig.n_done = 0;
 		got_body_n = 0;
 		assert_non_null(start_write(&source, "d/a b%.txt", 0600, totals[i], NULL));
@@ -477,7 +477,7 @@ static void a_write_arrives_whole(void **state)
 static void a_paused_write_goes_on_when_resumed(void **state)
 {
 	struct rig rig;
-	struct fleet_informer source = { &rig, hello, sizeof hello - 1, 0, 1, false };
+	struct source source = { &rig, hello, sizeof hello - 1, 0, 1, false };
 
 	(void)state;
 	rig_open(&rig, handle, NULL);
@@ -516,8 +516,7 @@ static void writes_end_as_they_must(void **state)
 	rig_open(&rig, handle, &opts);
 	rig.fake.wants_headers = true;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases - 1; i++) {
-		struct fleet_informer source = { &rig, NULL, cases[i].n, 0, 0,
-			cases[i].aborts };
+		struct source source = { &rig, NULL, cases[i].n, 0, 0, cases[i].aborts };
 		struct err err = { 0 };
 		rig.n_done = 0;
 		if (!start_write(&source, cases[i].path, -1, cases[i].total, &err))
@@ -534,7 +533,7 @@ static void an_upload_over_the_limit_is_refused_or_broken_off(void **state)
 {
 	struct rig rig;
 	struct runtime_opts opts = { .max_upload_bytes = 100 };
-	struct fleet_informer source = { &rig, NULL, 200, 0, 0, false };
+	struct source source = { &rig, NULL, 200, 0, 0, false };
 	struct err err = { 0 };
 
 	(void)state;
@@ -552,7 +551,7 @@ static void an_upload_over_the_limit_is_refused_or_broken_off(void **state)
 static void bad_modes_are_refused(void **state)
 {
 	struct rig rig;
-	struct fleet_informer source = { &rig, hello, 1, 0, 0, false };
+	struct source source = { &rig, hello, 1, 0, 0, false };
 	struct err err = { 0 };
 
 	(void)state;
@@ -568,7 +567,7 @@ static void read_only_refuses_every_change(void **state)
 {
 	struct rig rig;
 	struct runtime_opts opts = { .read_only = true };
-	struct fleet_informer source = { &rig, hello, 1, 0, 0, false };
+	struct source source = { &rig, hello, 1, 0, 0, false };
 	struct err err = { 0 };
 	static const char *const argv[] = { "true", NULL };
 	struct runtime_start_opts start = { .argv = argv };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-struct isolation_seen {
+struct seen {
 	size_t n;
 	struct telemetry_span_record first;
 	char first_attr[64];
@@ -20,7 +20,7 @@ struct isolation_seen {
 
 static bool look(void *arg, const struct telemetry_span_record *record)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	if (seen->n++ == 0) {
 		seen->first = *record;
 		if (record->n_attrs > 0)
@@ -38,7 +38,7 @@ static void test_newest_first_and_parent(void **state)
 	struct telemetry *telemetry = telemetry_new(10);
 	struct telemetry_span *parent = telemetry_span_start(telemetry, "lifecycle", NULL);
 	struct telemetry_span *child = telemetry_span_start(telemetry, "run", parent);
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.names, "sandmux.run;sandmux.lifecycle;");
 	assert_int_equal(seen.first.duration_ns, -1);
@@ -60,7 +60,7 @@ static void test_failure_has_the_code(void **state)
 	struct err err = { 0 };
 	err_set(&err, ERR_FILE_DENIED, "secret path");
 	telemetry_span_end(span, &err);
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_true(seen.first.failed);
 	assert_string_equal(seen.first.error_code, "file.denied");
@@ -75,12 +75,12 @@ static void test_paths_only_when_asked(void **state)
 	struct telemetry *telemetry = telemetry_new(10);
 	struct telemetry_span *span = telemetry_span_start(telemetry, "files.read", NULL);
 	telemetry_span_set_path(span, "sandbox.file.path", "secret.txt");
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_int_equal(seen.first.n_attrs, 0);
 	telemetry_set_paths(telemetry, true);
 	telemetry_span_set_path(span, "sandbox.file.path", "open.txt");
-	seen = (struct isolation_seen){ 0 };
+	seen = (struct seen){ 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.first_attr, "sandbox.file.path=open.txt");
 	telemetry_span_end(span, NULL);
@@ -97,7 +97,7 @@ static void test_ring_drops_the_oldest_finished(void **state)
 		snprintf(name, sizeof name, "s%d", i);
 		telemetry_span_end(telemetry_span_start(telemetry, name, NULL), NULL);
 	}
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	telemetry_each(telemetry, look, &seen);
 	assert_string_equal(seen.names, "sandmux.s4;sandmux.s3;sandmux.open;");
 	assert_int_equal(telemetry_dropped(telemetry), 3);

@@ -921,7 +921,7 @@ static inline void here_fill(const char *what)
 /* ---- a copy */
 static struct net_loop *box_loop;
 static struct runtime box, other; /* two sandboxes */
-static struct views_transfer {
+static struct copy {
 	struct transfer *transfer;
 	int n_done, n_conflicts, n_limits, n_reports;
 	enum err_code code;

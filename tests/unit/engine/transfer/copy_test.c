@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 /* ---- the daemon */
-struct term_entry {
+struct entry {
 	const char *path;    /* percent-encoded as in the URL */
 	const char *listing; /* a folder: its JSON; or NULL */
 	const char *body;
 };
-static const struct term_entry *tree;
+static const struct entry *tree;
 static int cut_after = -1; /* bytes of a body before the connection is cut */
 static const char *mtime = "Fri, 02 Jan 2026 03:04:05 GMT";
 static bool changes_after_read, refuses_puts;
@@ -37,9 +37,9 @@ static struct put {
 static int n_puts, n_deletes;
 static int shrinks_fd; /* cut when the daemon has seen the head of a PUT */
 
-static const struct term_entry *find(const char *path)
+static const struct entry *find(const char *path)
 {
-	for (const struct term_entry *entry = tree; entry && entry->path; entry++)
+	for (const struct entry *entry = tree; entry && entry->path; entry++)
 		if (strcmp(entry->path, path) == 0)
 			return entry;
 	/* a folder that contains itself, for ever */
@@ -50,7 +50,7 @@ static const struct term_entry *find(const char *path)
 	return NULL;
 }
 
-static void get(struct fake_request *request, const struct term_entry *entry)
+static void get(struct fake_request *request, const struct entry *entry)
 {
 	char head[512];
 	size_t n;
@@ -125,7 +125,7 @@ static void handle(struct fake_request *request, void *arg)
 		fake_text(request, "HTTP/1.1 204 No Content\r\n\r\n");
 		return;
 	}
-	const struct term_entry *entry = find(path);
+	const struct entry *entry = find(path);
 	const struct put *put = find_put(path);
 	if (entry) {
 		get(request, entry);
@@ -313,7 +313,7 @@ static void upload(
 /* ---- downloads */
 static void a_file_arrives_with_its_mode(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "", "{\"entries\":[" FILE_ENTRY("a.txt") "]}", NULL },
 		{ "a.txt", NULL, "hello" },
 		{ 0 },
@@ -336,7 +336,7 @@ static void a_file_arrives_with_its_mode(void **state)
 
 static void every_cut_leaves_the_old_file(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 
 	(void)state;
 	tree = files;
@@ -358,7 +358,7 @@ static void every_cut_leaves_the_old_file(void **state)
 
 static void a_file_that_changes_under_way_is_refused(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 
 	(void)state;
 	tree = files;
@@ -370,7 +370,7 @@ static void a_file_that_changes_under_way_is_refused(void **state)
 
 static void hostile_names_stay_inside(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t",
 			"{\"entries\":[" FILE_ENTRY("../x") "," FILE_ENTRY("/etc/x") "," FILE_ENTRY("..") "," FILE_ENTRY("a\\u0000b") "," FILE_ENTRY("new\\nline") "," FILE_ENTRY(
 				"\\u001b]0;x\\u0007") "," FILE_ENTRY("-rf") "," FILE_ENTRY("ok") "," DIR_ENTRY("..") "," DIR_ENTRY("d/../../x") "]}",
@@ -399,7 +399,7 @@ static void hostile_names_stay_inside(void **state)
 
 static void links_in_the_target_are_not_followed(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" DIR_ENTRY("link") "," FILE_ENTRY("file") "]}", NULL },
 		{ "t/link", "{\"entries\":[" FILE_ENTRY("evil") "]}", NULL },
 		{ "t/link/evil", NULL, "evil!" },
@@ -424,7 +424,7 @@ static void links_in_the_target_are_not_followed(void **state)
 
 static void special_files_are_not_replaced(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct stat st;
 
 	(void)state;
@@ -441,7 +441,7 @@ static void special_files_are_not_replaced(void **state)
 
 static void an_endless_tree_ends(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" DIR_ENTRY("loop") "]}", NULL },
 		{ 0 },
 	};
@@ -454,7 +454,7 @@ static void an_endless_tree_ends(void **state)
 
 static void folders_and_files_do_not_replace_each_other(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" FILE_ENTRY("x") "," DIR_ENTRY("y") "]}", NULL },
 		{ "t/x", NULL, "hello" },
 		{ "t/y", "{\"entries\":[]}", NULL },
@@ -477,7 +477,7 @@ static void folders_and_files_do_not_replace_each_other(void **state)
 /* ---- conflicts */
 static void each_policy_does_what_it_says(void **state)
 {
-	static const struct term_entry files[] = { { "a.txt", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a.txt", NULL, "hello" }, { 0 } };
 
 	(void)state;
 	tree = files;
@@ -503,7 +503,7 @@ static void each_policy_does_what_it_says(void **state)
 
 static void late_answers_hold_up_only_their_file(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t",
 			"{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "," FILE_ENTRY(
 				"c") "," FILE_ENTRY("d") "]}",
@@ -548,7 +548,7 @@ static void late_answers_hold_up_only_their_file(void **state)
 
 static void a_cancel_leaves_nothing(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "]}", NULL },
 		{ "t/a", NULL, "hello" },
 		{ "t/b", NULL, "hello" },
@@ -594,8 +594,7 @@ static void the_umask_takes_what_it_takes(void **state)
 		{ "?", 022, 0644 },
 	};
 	char listing[128];
-	const struct term_entry files[] = { { "", listing, NULL }, { "a", NULL, "hello" },
-		{ 0 } };
+	const struct entry files[] = { { "", listing, NULL }, { "a", NULL, "hello" }, { 0 } };
 	struct stat st;
 
 	(void)state;
@@ -616,7 +615,7 @@ static void the_umask_takes_what_it_takes(void **state)
 /* A link is what is there, wherever it leads; nothing is written through it. */
 static void a_link_at_the_target_is_there(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	static const char *const targets[] = { "nowhere", "../outside", "../outside/f", "a",
 		"/dev/null" };
 
@@ -649,7 +648,7 @@ static void a_link_at_the_target_is_there(void **state)
 /* Two entries that are one name here: as on a disk that does not tell upper case from lower. */
 static void one_file_of_a_copy_does_not_replace_another(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t",
 			"{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "," FILE_ENTRY(
 				"a") "]}",
@@ -673,7 +672,7 @@ static void one_file_of_a_copy_does_not_replace_another(void **state)
 
 static void a_file_that_grows_comes_as_far_as_it_went(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 
 	(void)state;
@@ -697,7 +696,7 @@ static void a_file_that_grows_comes_as_far_as_it_went(void **state)
 
 static void a_file_that_is_removed_is_kept(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 
 	(void)state;
 	tree = files;
@@ -710,7 +709,7 @@ static void a_file_that_is_removed_is_kept(void **state)
 
 static void times_are_kept_where_they_should_be(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" FILE_ENTRY("a") "]}", NULL },
 		{ "t/a", NULL, "hello" },
 		{ 0 },
@@ -737,7 +736,7 @@ static void times_are_kept_where_they_should_be(void **state)
 
 static void a_large_tree_asks(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t",
 			"{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "," FILE_ENTRY(
 				"c") "]}",
@@ -853,7 +852,7 @@ static void a_named_link_is_followed_up(void **state)
 
 static void an_upload_asks_before_it_replaces(void **state)
 {
-	static const struct term_entry files[] = { { "x", NULL, "there" },
+	static const struct entry files[] = { { "x", NULL, "there" },
 		{ "d", "{\"entries\":[]}", NULL }, { "d/f", "{\"entries\":[]}", NULL }, { 0 } };
 
 	(void)state;
@@ -906,7 +905,7 @@ static void a_lost_daemon_ends_the_whole_tree(void **state)
 
 static void without_sha256sum_the_file_is_read_back(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 
 	(void)state;
@@ -933,7 +932,7 @@ static void without_sha256sum_the_file_is_read_back(void **state)
 /* ---- sandbox to sandbox */
 static void a_relay_touches_no_disk(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" FILE_ENTRY("a") "," DIR_ENTRY("d") "]}", NULL },
 		{ "t/a", NULL, "hello" },
 		{ "t/d", "{\"entries\":[" FILE_ENTRY("b") "]}", NULL },
@@ -966,7 +965,7 @@ static void a_relay_touches_no_disk(void **state)
 
 static void nothing_is_copied_into_itself(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" DIR_ENTRY("d") "]}", NULL },
 		{ "t/d", "{\"entries\":[]}", NULL },
 		{ "f", NULL, "x" },
@@ -993,7 +992,7 @@ static void nothing_is_copied_into_itself(void **state)
 /* ---- pausing */
 static void a_paused_transfer_waits(void **state)
 {
-	static const struct term_entry files[] = {
+	static const struct entry files[] = {
 		{ "t", "{\"entries\":[" FILE_ENTRY("a") "," FILE_ENTRY("b") "]}", NULL },
 		{ "t/a", NULL, "hello" },
 		{ "t/b", NULL, "hello" },
@@ -1040,7 +1039,7 @@ static void a_local_file_that_shrinks_is_not_sent(void **state)
 /* ---- streams */
 static void streams_go_both_ways(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 	int ends[2];
 	char got[16] = "";
@@ -1067,7 +1066,7 @@ static void streams_go_both_ways(void **state)
 
 static void a_full_device_says_so(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 	int full = open("/dev/full", O_WRONLY);
 
@@ -1084,7 +1083,7 @@ static void a_full_device_says_so(void **state)
 
 static void a_closed_pipe_is_a_failure(void **state)
 {
-	static const struct term_entry files[] = { { "a", NULL, "hello" }, { 0 } };
+	static const struct entry files[] = { { "a", NULL, "hello" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 	int ends[2];
 
@@ -1102,7 +1101,7 @@ static void a_closed_pipe_is_a_failure(void **state)
 /* ---- what cannot be */
 static void wrong_ends_are_refused(void **state)
 {
-	static const struct term_entry files[] = { { "t", "{\"entries\":[]}", NULL },
+	static const struct entry files[] = { { "t", "{\"entries\":[]}", NULL },
 		{ "f", NULL, "x" }, { 0 } };
 	struct transfer_opts opts = base_opts();
 	struct err err = { 0 };

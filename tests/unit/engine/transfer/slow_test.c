@@ -4,7 +4,7 @@
 
 enum { FROM, TO };
 
-static struct fleet_store_row {
+static struct row {
 	const char *path;
 	int side;
 	const char *says; /* of stat; NULL: there is no such program */
@@ -42,7 +42,7 @@ static void says(const char *const *argv, struct box_answer *answer)
 
 static void on_done(void *arg, const struct err *err, const struct transfer_progress *progress)
 {
-	struct fleet_store_row *row = arg;
+	struct row *row = arg;
 
 	row->n_done++;
 	row->got = err ? err->code : ERR_NONE;

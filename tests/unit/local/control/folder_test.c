@@ -343,14 +343,14 @@ static void test_files_are_put_aside(void **state)
 	assert_true(is_there("volumes/w.json"));
 }
 
-struct isolation_seen {
+struct seen {
 	int n;
 	char text[1000];
 };
 
 static void on_quarantined(void *arg, const struct control_quarantined *q)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	size_t n = strlen(seen->text);
 	seen->n++;
 	snprintf(seen->text + n, sizeof seen->text - n, "<%s|%s|%s|%s|%s|%s>",
@@ -359,7 +359,7 @@ static void on_quarantined(void *arg, const struct control_quarantined *q)
 
 static void test_what_is_in_the_quarantine(void **state)
 {
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	struct err err = { 0 };
 	(void)state;
 	control_quarantine_list(dir, on_quarantined, &seen);

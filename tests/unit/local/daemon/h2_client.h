@@ -28,7 +28,7 @@ static bool is_over;      /* the server has closed the connection */
 static bool reads = true; /* the client takes what comes */
 static int n_goaway;
 
-struct api_stream {
+struct stream {
 	char head[600]; /* "name=value;" of all headers and trailers */
 	struct str data;
 	size_t sent; /* of body */
@@ -42,8 +42,7 @@ struct api_stream {
 static inline int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8_t *name,
 	size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *arg)
 {
-	struct api_stream *stream =
-		nghttp2_session_get_stream_user_data(s, frame->hd.stream_id);
+	struct stream *stream = nghttp2_session_get_stream_user_data(s, frame->hd.stream_id);
 	(void)flags;
 	(void)arg;
 	if (stream == NULL)
@@ -57,7 +56,7 @@ static inline int on_header(nghttp2_session *s, const nghttp2_frame *frame, cons
 static inline int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *bytes,
 	size_t n, void *arg)
 {
-	struct api_stream *stream = nghttp2_session_get_stream_user_data(s, id);
+	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
 	(void)flags;
 	(void)arg;
 	if (stream != NULL)
@@ -67,7 +66,7 @@ static inline int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const u
 
 static inline int on_close(nghttp2_session *s, int32_t id, uint32_t error, void *arg)
 {
-	struct api_stream *stream = nghttp2_session_get_stream_user_data(s, id);
+	struct stream *stream = nghttp2_session_get_stream_user_data(s, id);
 	(void)arg;
 	if (stream != NULL) {
 		stream->is_closed = true;
@@ -151,7 +150,7 @@ static inline void turn(void)
 static inline ssize_t give(nghttp2_session *s, int32_t id, uint8_t *to, size_t n,
 	uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
-	struct api_stream *stream = source->ptr;
+	struct stream *stream = source->ptr;
 	(void)s;
 	(void)id;
 	(void)arg;
@@ -181,7 +180,7 @@ static inline nghttp2_nv nv_of(struct field field)
 }
 
 /* The usual fields with one changed, removed (value NULL) or put behind them. */
-static inline int32_t begin(struct api_stream *stream, const char *method, struct field change)
+static inline int32_t begin(struct stream *stream, const char *method, struct field change)
 {
 	char path[100];
 	snprintf(path, sizeof path, "/a.Box/%s", method);
@@ -208,7 +207,7 @@ static inline int32_t begin(struct api_stream *stream, const char *method, struc
 	return id;
 }
 
-static inline void answer_of(struct api_stream *stream, const char *method, struct field change)
+static inline void answer_of(struct stream *stream, const char *method, struct field change)
 {
 	stream->ends = true;
 	begin(stream, method, change);

@@ -195,7 +195,7 @@ static void what_a_request_must_be(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(requests); i++) {
-		struct api_stream stream = { BODY(MESSAGE("hi", "\2")) };
+		struct stream stream = { BODY(MESSAGE("hi", "\2")) };
 		answer_of(&stream, "Echo", requests[i].change);
 		if (strcmp(stream.head, requests[i].head) != 0 ||
 			stream.error !=
@@ -216,7 +216,7 @@ static void fields_that_come_twice_or_late(void **state)
 		{ { ":method", "POST" }, { "x", "y" }, { ":scheme", "http" } } };
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct api_stream stream = { .ends = true };
+		struct stream stream = { .ends = true };
 		nghttp2_nv fields[4];
 		size_t n = 0;
 		for (; n < 3 && rows[i][n].name != NULL; n++)
@@ -267,7 +267,7 @@ static void messages_that_are_none(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct api_stream stream = { .body = rows[i].body, .body_n = rows[i].n };
+		struct stream stream = { .body = rows[i].body, .body_n = rows[i].n };
 		answer_of(&stream, rows[i].method, (struct field){ NULL, NULL });
 		if (strstr(stream.head, rows[i].status) == NULL)
 			fail_msg("row %zu: %s", i, stream.head);
@@ -289,7 +289,7 @@ static void who_may_call(void **state)
 	(void)state;
 	wants_token = true;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct api_stream stream = { BODY(MESSAGE("hi", "\2")) };
+		struct stream stream = { BODY(MESSAGE("hi", "\2")) };
 		answer_of(&stream, "Echo", rows[i].change);
 		if (strstr(stream.head, rows[i].status) == NULL)
 			fail_msg("row %zu: %s", i, stream.head);
@@ -301,8 +301,8 @@ static void who_may_call(void **state)
 
 static void the_end_of_a_request_is_waited_for(void **state)
 {
-	struct api_stream at_once = { BODY(MESSAGE("hi", "\2")) };
-	struct api_stream at_end = { BODY(MESSAGE("ho", "\2")) };
+	struct stream at_once = { BODY(MESSAGE("hi", "\2")) };
+	struct stream at_end = { BODY(MESSAGE("ho", "\2")) };
 	(void)state;
 	begin(&at_once, "Echo", (struct field){ NULL, NULL });
 	UNTIL(at_once.is_closed);
@@ -323,7 +323,7 @@ static void the_end_of_a_request_is_waited_for(void **state)
 
 static void a_deadline_ends_a_call(void **state)
 {
-	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ "grpc-timeout", "50m" });
 	UNTIL(held != NULL);
@@ -336,7 +336,7 @@ static void a_deadline_ends_a_call(void **state)
 
 static void a_call_that_is_given_up(void **state)
 {
-	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	int32_t id = begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
@@ -344,7 +344,7 @@ static void a_call_that_is_given_up(void **state)
 	UNTIL(n_closed == 1);
 	str_deinit(&stream.data);
 	/* with the connection all of its calls end */
-	struct api_stream more = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream more = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	begin(&more, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
 	disconnect_client();
@@ -355,7 +355,7 @@ static void a_call_that_is_given_up(void **state)
 /* A finished call tells its owner nothing more. */
 static void a_call_that_is_finished(void **state)
 {
-	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);
@@ -375,7 +375,7 @@ static void a_call_that_is_finished(void **state)
 
 static void a_slow_client_stops_the_producer(void **state)
 {
-	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	nghttp2_session_set_local_window_size(session, NGHTTP2_FLAG_NONE, 0, 8 * MIB);
 	begin(&stream, "Flood", (struct field){ NULL, NULL });
@@ -397,7 +397,7 @@ static void a_slow_client_stops_the_producer(void **state)
 
 static void an_end_lets_calls_finish(void **state)
 {
-	struct api_stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
+	struct stream stream = { BODY(MESSAGE("hi", "\2")), .ends = true };
 	(void)state;
 	begin(&stream, "Hold", (struct field){ NULL, NULL });
 	UNTIL(held != NULL);

@@ -183,7 +183,7 @@ static void a_token_file_is_hashed_without_its_line_end(void **state)
 
 /* ---- the program */
 
-struct daemon_program {
+struct program {
 	pid_t pid;
 	int out; /* its stdout and stderr */
 	char text[8192];
@@ -191,9 +191,9 @@ struct daemon_program {
 };
 
 /* before: more that the child does first. */
-static struct daemon_program start(struct words words, void (*before)(void))
+static struct program start(struct words words, void (*before)(void))
 {
-	struct daemon_program program = { .n = 0 };
+	struct program program = { .n = 0 };
 	int fds[2];
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	program.pid = fork();
@@ -216,7 +216,7 @@ static struct daemon_program start(struct words words, void (*before)(void))
 }
 
 /* Until this text has come, or its end. */
-static bool read_until(struct daemon_program *program, const char *text)
+static bool read_until(struct program *program, const char *text)
 {
 	while (text == NULL || strstr(program->text, text) == NULL) {
 		ssize_t n = read(program->out, program->text + program->n,
@@ -229,7 +229,7 @@ static bool read_until(struct daemon_program *program, const char *text)
 	return true;
 }
 
-static int end(struct daemon_program *program, int signal_number)
+static int end(struct program *program, int signal_number)
 {
 	int status;
 	if (signal_number != 0)
@@ -285,7 +285,7 @@ static void what_is_refused(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct daemon_program program = start(words_of(rows[i].args), NULL);
+		struct program program = start(words_of(rows[i].args), NULL);
 		int status = end(&program, 0);
 		if (status != rows[i].status || strstr(program.text, rows[i].says) == NULL)
 			fail_msg("row %zu: %d %s", i, status, program.text);
@@ -324,8 +324,7 @@ static void it_says_where_it_listens(void **state)
 	unsigned rest = 0, grpc = 0;
 	(void)state;
 	snprintf(root, sizeof root, "--root-dir=%s", at("made/here"));
-	struct daemon_program program =
-		start(WORDS(root, "--rest-port=0", "--grpc-port=0"), NULL);
+	struct program program = start(WORDS(root, "--rest-port=0", "--grpc-port=0"), NULL);
 	assert_true(read_until(&program, "\n"));
 	assert_int_equal(
 		sscanf(program.text, "rest=127.0.0.1:%u grpc=127.0.0.1:%u", &rest, &grpc), 2);
@@ -378,10 +377,10 @@ static void descriptors_that_it_is_given(void **state)
 	snprintf(rest_fd, sizeof rest_fd, "--rest-fd=%d", a);
 	snprintf(grpc_fd, sizeof grpc_fd, "--grpc-fd=%d", b);
 	snprintf(ready_fd, sizeof ready_fd, "--ready-fd=%d", ready[1]);
-	struct daemon_program program = start(WORDS(root, rest_fd, grpc_fd, ready_fd,
-						      "--auth-token-sha256=2bb80d537b1da3e38bd3"
-						      "0361aa855686bde0eacd7162fef6a25fe97bf52"
-						      "7a25b" /* of "secret" */),
+	struct program program = start(WORDS(root, rest_fd, grpc_fd, ready_fd,
+					       "--auth-token-sha256=2bb80d537b1da3e38bd3"
+					       "0361aa855686bde0eacd7162fef6a25fe97bf52"
+					       "7a25b" /* of "secret" */),
 		lose_standard_descriptors);
 	close(ready[1]);
 	assert_int_equal(read(ready[0], byte, sizeof byte), 1);
@@ -408,7 +407,7 @@ static void a_ready_descriptor_that_takes_nothing(void **state)
 	char root[200];
 	(void)state;
 	snprintf(root, sizeof root, "--root-dir=%s", folder);
-	struct daemon_program program =
+	struct program program =
 		start(WORDS(root, "--rest-port=0", "--grpc-port=0", "--ready-fd=1000"), NULL);
 	assert_int_equal(end(&program, 0), 1);
 	assert_non_null(strstr(program.text, "--ready-fd: Bad file descriptor"));
@@ -433,7 +432,7 @@ static void sockets_in_a_folder(void **state)
 	snprintf(dir, sizeof dir, "--socket-dir=%s", folder);
 	assert_int_equal(pipe(ready), 0);
 	snprintf(ready_fd, sizeof ready_fd, "--ready-fd=%d", ready[1]);
-	struct daemon_program program = start(WORDS(root, dir, ready_fd), NULL);
+	struct program program = start(WORDS(root, dir, ready_fd), NULL);
 	close(ready[1]);
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);

@@ -93,7 +93,7 @@ static void say(const char *bytes)
 	close(fd);
 }
 
-struct fleet_store_row {
+struct row {
 	const char *line;    /* method and target */
 	const char *headers; /* each with its end */
 	const char *body;    /* NULL: none */
@@ -101,10 +101,10 @@ struct fleet_store_row {
 	const char *has, *has_not; /* or NULL */
 };
 
-static void check(const struct fleet_store_row *rows, size_t n)
+static void check(const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct fleet_store_row *row = &rows[i];
+		const struct row *row = &rows[i];
 		char request[4000], length[64] = "", status[16];
 		if (row->body != NULL)
 			snprintf(length, sizeof length, "Content-Length: %zu\r\n",
@@ -123,7 +123,7 @@ static void check(const struct fleet_store_row *rows, size_t n)
 }
 #define CHECK(...)                                                                             \
 	do {                                                                                   \
-		static const struct fleet_store_row rows_[] = { __VA_ARGS__ };                 \
+		static const struct row rows_[] = { __VA_ARGS__ };                             \
 		check(rows_, COUNT(rows_));                                                    \
 	} while (0)
 #define ROW(line, status, has)                                                                 \
@@ -425,8 +425,7 @@ static void test_words_for_recursive(void **state)
 		mkdir(in_root("d"), 0700);
 		put("d/a", "", 0);
 		snprintf(line, sizeof line, "DELETE /v1/files/d?recursive=%s", rows[i].word);
-		const struct fleet_store_row row = { line, "", NULL, rows[i].status, NULL,
-			NULL };
+		const struct row row = { line, "", NULL, rows[i].status, NULL, NULL };
 		check(&row, 1);
 		assert_int_equal(is_there("d"), rows[i].status != 204);
 	}
@@ -501,8 +500,7 @@ static void test_modes_of_uploads(void **state)
 		struct stat st;
 		unlink(in_root("a"));
 		snprintf(line, sizeof line, "PUT /v1/files/a%s", rows[i].mode);
-		const struct fleet_store_row row = { line, "", "text", rows[i].status, NULL,
-			NULL };
+		const struct row row = { line, "", "text", rows[i].status, NULL, NULL };
 		check(&row, 1);
 		assert_int_equal(is_there("a"), rows[i].status == 204);
 		if (rows[i].status == 204) {

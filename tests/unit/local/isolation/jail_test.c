@@ -132,7 +132,7 @@ static int tear_down(void **state)
 
 /* ---- a job */
 
-struct transfer_job {
+struct job {
 	bool is_done;
 	struct err err;
 	struct str out;
@@ -141,7 +141,7 @@ struct transfer_job {
 
 static void on_message(void *arg, struct slice message)
 {
-	struct transfer_job *job = arg;
+	struct job *job = arg;
 	Process__V1__ExecuteResponse *answer = process__v1__execute_response__unpack(
 		NULL, message.n, (const uint8_t *)message.p);
 	assert_non_null(answer);
@@ -153,7 +153,7 @@ static void on_message(void *arg, struct slice message)
 
 static void on_done(void *arg, const struct err *err)
 {
-	struct transfer_job *job = arg;
+	struct job *job = arg;
 	job->is_done = true;
 	err_copy(&job->err, err);
 }
@@ -161,7 +161,7 @@ static void on_done(void *arg, const struct err *err)
 /* All that the script prints. */
 static const char *run(const char *script)
 {
-	static struct transfer_job job;
+	static struct job job;
 	char bash[] = "/bin/bash", c[] = "-c", *text = strdup(script);
 	char *words[] = { bash, c, text };
 	Process__V1__ProcessConfig config = PROCESS__V1__PROCESS_CONFIG__INIT;
@@ -174,7 +174,7 @@ static const char *run(const char *script)
 	process__v1__execute_request__pack(&request, bytes);
 	if (job.out.p != NULL)
 		str_deinit(&job.out);
-	job = (struct transfer_job){ .exit_code = 0 };
+	job = (struct job){ .exit_code = 0 };
 	str_init(&job.out, 1 << 20);
 	const struct net_grpc_call_opts opts = { .path = "/process.v1.ProcessService/Execute",
 		.message = { (const char *)bytes, n },

@@ -68,7 +68,7 @@ static void rows_as_json(void **state)
 
 /* ---- fake hierarchies */
 
-struct views_tree {
+struct tree {
 	char dir[64];
 	char *self;
 	struct isolation_cgroup_places places;
@@ -76,7 +76,7 @@ struct views_tree {
 
 static int set_up(void **state)
 {
-	struct views_tree *t = x_calloc(1, sizeof *t);
+	struct tree *t = x_calloc(1, sizeof *t);
 	snprintf(t->dir, sizeof t->dir, "/tmp/limits-test-XXXXXX");
 	*state = t;
 	return mkdtemp(t->dir) == NULL;
@@ -84,7 +84,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	isolation_cgroup_places_deinit(&t->places);
 	int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is_gone = control_remove_tree(tmp, t->dir + strlen("/tmp/"), NULL);
@@ -94,7 +94,7 @@ static int tear_down(void **state)
 	return is_gone ? 0 : 1;
 }
 
-static void put(const struct views_tree *t, const char *path, const char *text)
+static void put(const struct tree *t, const char *path, const char *text)
 {
 	char *full = x_asprintf("%s/%s", t->dir, path);
 	char *folder = x_strdup(full);
@@ -105,7 +105,7 @@ static void put(const struct views_tree *t, const char *path, const char *text)
 	free(full);
 }
 
-static void find(struct views_tree *t, const char *self)
+static void find(struct tree *t, const char *self)
 {
 	put(t, "self", self);
 	t->self = x_asprintf("%s/self", t->dir);
@@ -113,7 +113,7 @@ static void find(struct views_tree *t, const char *self)
 }
 
 static void check_dir(
-	const struct views_tree *t, enum isolation_cgroup_controller which, const char *path)
+	const struct tree *t, enum isolation_cgroup_controller which, const char *path)
 {
 	char *full = x_asprintf("%s/%s", t->dir, path);
 	if (t->places.of[which].dir == NULL)
@@ -125,7 +125,7 @@ static void check_dir(
 
 static void v1_shares_hierarchies(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	put(t, "memory/user/me/x", "");
 	put(t, "cpu/user/me/x", "");
 	put(t, "pids/x", ""); /* a container: the path is that of the host */
@@ -142,7 +142,7 @@ static void v1_shares_hierarchies(void **state)
 
 static void v2_moves_to_a_leaf(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	size_t n;
 	put(t, "cgroup.controllers", "cpu memory pids\n");
 	put(t, "a/own/cgroup.procs", "");
@@ -166,7 +166,7 @@ static void v2_moves_to_a_leaf(void **state)
 
 static void v2_at_the_root_of_all_needs_no_leaf(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	put(t, "cgroup.controllers", "cpu memory pids\n");
 	put(t, "cgroup.procs", "");
 	put(t, "cgroup.subtree_control", LISTED);
@@ -180,7 +180,7 @@ static void v2_at_the_root_of_all_needs_no_leaf(void **state)
 
 static void nothing_is_said(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	find(t, "garbage\n::\n0:\n:memory\n1:memory\n2:memory:relative\n");
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		assert_null(t->places.of[i].dir);
@@ -192,7 +192,7 @@ static void nothing_is_said(void **state)
 /* A real group of version 2 that has nothing to hand down: into the leaf, and out of it again. */
 static void goes_back_if_it_is_no_use(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	static const char top[] = "/sys/fs/cgroup/unified";
 	char group[64], line[64];
 	size_t n;
@@ -221,7 +221,7 @@ static void goes_back_if_it_is_no_use(void **state)
 
 static void what_a_killed_backend_left_goes(void **state)
 {
-	struct views_tree *t = *state;
+	struct tree *t = *state;
 	static const struct timespec long_ago[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
 	static const char *const names[] = { "left", "used", "new" };
 	put(t, "sandmux/left/x", "");

@@ -134,13 +134,13 @@ static inline struct got ask(
 	return got;
 }
 
-struct fleet_store_row {
+struct row {
 	const char *method, *path, *body, *type;
 	int status;
 	const char *answer; /* found in it, ' for "; NULL: anything */
 };
 
-static inline void check(const struct fleet_store_row *rows, size_t n)
+static inline void check(const struct row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct got got = ask(rows[i].method, rows[i].path, rows[i].body, rows[i].type);
@@ -158,7 +158,7 @@ static inline void check(const struct fleet_store_row *rows, size_t n)
 }
 #define CHECK(...)                                                                             \
 	do {                                                                                   \
-		static const struct fleet_store_row rows_[] = { __VA_ARGS__ };                 \
+		static const struct row rows_[] = { __VA_ARGS__ };                             \
 		check(rows_, COUNT(rows_));                                                    \
 	} while (0)
 

@@ -121,7 +121,7 @@ static void test_compaction(void **state)
 	store_close(s);
 }
 
-struct isolation_seen {
+struct seen {
 	int n;
 	enum store_change_type last;
 	int64_t before, now;
@@ -129,7 +129,7 @@ struct isolation_seen {
 
 static void on_change(void *arg, const struct store_change *c)
 {
-	struct isolation_seen *seen = arg;
+	struct seen *seen = arg;
 	seen->n++;
 	seen->last = c->type;
 	seen->before = c->before ? number(c->before) : -1;
@@ -139,7 +139,7 @@ static void on_change(void *arg, const struct store_change *c)
 static void test_listeners(void **state)
 {
 	struct store *s = open_store(NULL, 0);
-	struct isolation_seen seen = { 0 };
+	struct seen seen = { 0 };
 	(void)state;
 	store_listen(s, on_change, &seen);
 	put(s, "a", "one", 7);

@@ -9,7 +9,7 @@
 
 static void run_step(void *self, const char *line, bool is_shown)
 {
-	struct isolation_stage *stage = self;
+	struct stage *stage = self;
 	char *copy = x_strdup(line), *args = strchr(copy, ' ');
 	size_t n_steps = sizeof steps / sizeof steps[0], i = 0;
 	args = args ? args : copy + strlen(copy);
@@ -30,7 +30,7 @@ static void run_step(void *self, const char *line, bool is_shown)
 
 static void *begin(struct str *out)
 {
-	struct isolation_stage *stage = x_calloc(1, sizeof *stage);
+	struct stage *stage = x_calloc(1, sizeof *stage);
 	stage_init(stage, out);
 	return stage;
 }

@@ -21,8 +21,8 @@
 
 enum { STAGE_WAIT_S = 5, STAGE_ANSWERS = 32 };
 
-struct isolation_stage {
-	struct term_cluster *cluster;
+struct stage {
+	struct cluster *cluster;
 	struct net_loop *loop;
 	int box, box_end; /* the daemon: its process, and what keeps it */
 	struct engine *engine;
@@ -48,7 +48,7 @@ struct isolation_stage {
 	const char *where; /* of the step, for failures */
 };
 
-static struct isolation_stage *stage_playing;
+static struct stage *stage_playing;
 
 /* Linked in the place of engine_link_of(): how the API server does is up to the script. */
 bool __real_engine_link_of(struct engine *engine, struct engine_link *out);
@@ -61,12 +61,12 @@ bool __wrap_engine_link_of(struct engine *engine, struct engine_link *out)
 	return true;
 }
 
-static inline void stage_set_clock(const struct isolation_stage *stage)
+static inline void stage_set_clock(const struct stage *stage)
 {
 	clock_set_for_tests(stage->mono_ms * 1000000, stage->wall_ms * 1000000);
 }
 
-static inline void stage_init(struct isolation_stage *stage, struct str *out)
+static inline void stage_init(struct stage *stage, struct str *out)
 {
 	memset(stage, 0, sizeof *stage);
 	stage->out = out;
@@ -102,7 +102,7 @@ static inline void stage_remove(const char *path)
 	rmdir(path);
 }
 
-static inline void isolation_stage_deinit(struct isolation_stage *stage)
+static inline void isolation_stage_deinit(struct stage *stage)
 {
 	if (stage->app) {
 		net_loop_run_once(stage->loop, 0); /* what is deferred knows the application */
@@ -128,7 +128,7 @@ static inline void isolation_stage_deinit(struct isolation_stage *stage)
 }
 
 /* With all that was shown so far. */
-static inline void stage_give_up(const struct isolation_stage *stage, const char *why)
+static inline void stage_give_up(const struct stage *stage, const char *why)
 {
 	fprintf(stderr, "%s\n", stage->out->p);
 	fail_msg("> %s: %s", stage->where, why);
@@ -150,7 +150,7 @@ static inline void stage_give_up(const struct isolation_stage *stage, const char
 static inline bool stage_start_backend(void *arg,
 	void (*done)(void *done_arg, const struct err *err), void *done_arg, struct err *err)
 {
-	struct isolation_stage *stage = arg;
+	struct stage *stage = arg;
 	(void)err;
 	str_add(stage->out, "the backend is started\n");
 	stage->start_done = done;
@@ -160,10 +160,10 @@ static inline bool stage_start_backend(void *arg,
 
 static inline void stage_on_quit(void *arg)
 {
-	str_add(((struct isolation_stage *)arg)->out, "quits\n");
+	str_add(((struct stage *)arg)->out, "quits\n");
 }
 
-static inline void stage_open_app(struct isolation_stage *stage)
+static inline void stage_open_app(struct stage *stage)
 {
 	struct err err = { 0 };
 	const struct app_opts opts = { .engine = stage->engine,
@@ -181,7 +181,7 @@ static inline void stage_open_app(struct isolation_stage *stage)
 	app_frame_compose(stage->app);
 }
 
-static inline struct term_cluster *stage_cluster(struct isolation_stage *stage)
+static inline struct cluster *stage_cluster(struct stage *stage)
 {
 	void *state = NULL;
 	if (!stage->cluster) {
@@ -201,7 +201,7 @@ static inline void stage_handle(
 	gmtime_r(&now, &tm);
 	strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
 	evhttp_add_header(evhttp_request_get_output_headers(request), "Date", date);
-	const struct isolation_stage *stage = stage_playing;
+	const struct stage *stage = stage_playing;
 	for (size_t i = stage->n_answers; i-- > 0;) {
 		size_t n = strlen(is->path), m = strlen(stage->answers[i].end);
 		if (strcmp(is->method, stage->answers[i].method) != 0 || n < m ||
@@ -219,7 +219,7 @@ static inline void stage_handle(
 	cluster_handle(api, request, is);
 }
 
-static inline bool stage_is_listed(const struct isolation_stage *stage)
+static inline bool stage_is_listed(const struct stage *stage)
 {
 	struct fleet_informer_state sources[FLEET_KIND_COUNT];
 	size_t n = fleet_informers(engine_fleet(stage->engine), sources, FLEET_KIND_COUNT);
@@ -229,9 +229,9 @@ static inline bool stage_is_listed(const struct isolation_stage *stage)
 	return n > 0;
 }
 
-static inline void stage_open_cluster(struct isolation_stage *stage)
+static inline void stage_open_cluster(struct stage *stage)
 {
-	struct term_cluster *cluster = stage_cluster(stage);
+	struct cluster *cluster = stage_cluster(stage);
 	cluster->api.handle = stage_handle;
 	stage->loop = cluster->api.loop;
 	cluster_open(cluster, (struct engine_opts){ .read_only = stage->read_only,
@@ -245,8 +245,7 @@ static inline void stage_open_cluster(struct isolation_stage *stage)
 }
 
 /* A daemon of its own, on two ports that are free (box.c). */
-static inline void stage_start_box(
-	struct isolation_stage *stage, uint16_t *rest, uint16_t *grpc)
+static inline void stage_start_box(struct stage *stage, uint16_t *rest, uint16_t *grpc)
 {
 	int ends[2], rest_fd = listen_anywhere(rest), grpc_fd = listen_anywhere(grpc);
 	assert_int_equal(0, pipe2(ends, O_CLOEXEC));
@@ -272,7 +271,7 @@ static inline void stage_start_box(
 }
 
 /* One runtime by its address: a daemon, or nobody. */
-static inline void stage_open_direct(struct isolation_stage *stage, bool has_daemon)
+static inline void stage_open_direct(struct stage *stage, bool has_daemon)
 {
 	struct err err = { 0 };
 	uint16_t rest = 1, grpc = 1;
@@ -292,18 +291,18 @@ static inline void stage_open_direct(struct isolation_stage *stage, bool has_dae
 }
 
 /* The person has touched a key or the mouse. */
-static inline void stage_touch(const struct isolation_stage *stage)
+static inline void stage_touch(const struct stage *stage)
 {
 	stage->app->last_input_ms = stage->mono_ms;
 }
 
-static inline void stage_compose(struct isolation_stage *stage)
+static inline void stage_compose(struct stage *stage)
 {
 	app_close_pending(stage->app);
 	app_frame_compose(stage->app);
 }
 
-static inline bool stage_shows(struct isolation_stage *stage, const char *text)
+static inline bool stage_shows(struct stage *stage, const char *text)
 {
 	struct str frame;
 	str_init(&frame, 1 << 20);
@@ -315,8 +314,7 @@ static inline bool stage_shows(struct isolation_stage *stage, const char *text)
 }
 
 /* Where a text stands on the last frame. */
-static inline bool stage_find(
-	struct isolation_stage *stage, const char *text, int *row, int *col)
+static inline bool stage_find(struct stage *stage, const char *text, int *row, int *col)
 {
 	struct str frame;
 	str_init(&frame, 1 << 20);
@@ -341,7 +339,7 @@ static inline int stage_by_text(const void *a, const void *b)
 
 /* The requests since the last time, but those of the watches, in order of their text: several may be on their way at
  * once. What is random in them is crossed out. */
-static inline void stage_tell_requests(struct isolation_stage *stage)
+static inline void stage_tell_requests(struct stage *stage)
 {
 	struct api *api = &stage->cluster->api;
 	char *lines[API_LOG];

@@ -4,7 +4,7 @@
 
 #include "tests/unit/tui/script/stage.h"
 
-static inline void step_size(struct isolation_stage *stage, char *args)
+static inline void step_size(struct stage *stage, char *args)
 {
 	if (sscanf(args, "%d %d", &stage->cols, &stage->rows) != 2)
 		fail_msg("%s: COLS ROWS", stage->where);
@@ -12,7 +12,7 @@ static inline void step_size(struct isolation_stage *stage, char *args)
 		draw_surface_resize(stage->app->surface, stage->cols, stage->rows);
 }
 
-static inline void step_open(struct isolation_stage *stage, char *args)
+static inline void step_open(struct stage *stage, char *args)
 {
 	stage->read_only = strstr(args, "read-only") != NULL;
 	stage->is_local_backend = strstr(args, "local") != NULL;
@@ -25,7 +25,7 @@ static inline void step_open(struct isolation_stage *stage, char *args)
 }
 
 /* COLLECTION JSON: before it is opened */
-static inline void step_add(struct isolation_stage *stage, char *args)
+static inline void step_add(struct stage *stage, char *args)
 {
 	char *json = strchr(args, ' ');
 	assert_non_null(json);
@@ -33,8 +33,7 @@ static inline void step_add(struct isolation_stage *stage, char *args)
 	cluster_add(stage_cluster(stage), args, "%s", json);
 }
 
-static inline void step_apply_change(
-	struct isolation_stage *stage, char *args, enum kube_change change)
+static inline void step_apply_change(struct stage *stage, char *args, enum kube_change change)
 {
 	static const char *const names[] = { "claim", "sandbox", "pod", "pool", "template",
 		"event" };
@@ -56,18 +55,18 @@ static inline void step_apply_change(
 }
 
 /* KIND JSON, as a watch would bring it */
-static inline void step_apply(struct isolation_stage *stage, char *args)
+static inline void step_apply(struct stage *stage, char *args)
 {
 	step_apply_change(stage, args, KUBE_MODIFIED);
 }
 
-static inline void step_gone(struct isolation_stage *stage, char *args)
+static inline void step_gone(struct stage *stage, char *args)
 {
 	step_apply_change(stage, args, KUBE_DELETED);
 }
 
 /* "NAME CREATED [REASON]": a claim with its Sandbox and pod; Ready without a reason */
-static inline void step_ready(struct isolation_stage *stage, char *args)
+static inline void step_ready(struct stage *stage, char *args)
 {
 	char name[64] = "", created[40] = "", reason[40] = "DependenciesReady";
 	int n = sscanf(args, "%63s %39s %39s", name, created, reason);
@@ -109,14 +108,14 @@ static inline void step_ready(struct isolation_stage *stage, char *args)
 }
 
 /* Pods that are made from now have no address: what would be asked of them fails at once. */
-static inline void step_no_addresses(struct isolation_stage *stage, char *args)
+static inline void step_no_addresses(struct stage *stage, char *args)
 {
 	(void)args;
 	stage->has_no_addresses = true;
 }
 
 /* METHOD END CODE JSON: what is answered where the path ends so; CODE 0: nothing ever */
-static inline void step_answer(struct isolation_stage *stage, char *args)
+static inline void step_answer(struct stage *stage, char *args)
 {
 	int at = 0;
 	size_t n = stage->n_answers++;
@@ -131,17 +130,17 @@ static inline void step_answer(struct isolation_stage *stage, char *args)
 		*p = *p == '\'' ? '"' : *p;
 }
 
-static inline void step_refuse(struct isolation_stage *stage, char *args)
+static inline void step_refuse(struct stage *stage, char *args)
 {
 	cluster_refuse(stage_cluster(stage), args);
 }
 
-static inline void step_forbid(struct isolation_stage *stage, char *args)
+static inline void step_forbid(struct stage *stage, char *args)
 {
 	cluster_collection(stage_cluster(stage), args)->is_forbidden = true;
 }
 
-static inline void step_requests(struct isolation_stage *stage, char *args)
+static inline void step_requests(struct stage *stage, char *args)
 {
 	(void)args;
 	stage_tell_requests(stage);
@@ -149,7 +148,7 @@ static inline void step_requests(struct isolation_stage *stage, char *args)
 
 /* ---- what a person does */
 
-static inline void step_key(struct isolation_stage *stage, char *args)
+static inline void step_key(struct stage *stage, char *args)
 {
 	for (char *rest = args, *name; (name = strsep(&rest, " "));) {
 		struct draw_key key;
@@ -160,7 +159,7 @@ static inline void step_key(struct isolation_stage *stage, char *args)
 	}
 }
 
-static inline void step_type(struct isolation_stage *stage, char *args)
+static inline void step_type(struct stage *stage, char *args)
 {
 	stage_touch(stage);
 	for (; *args; args++) {
@@ -183,13 +182,13 @@ static inline size_t step_unescape(char *text)
 	return n;
 }
 
-static inline void step_paste(struct isolation_stage *stage, char *args)
+static inline void step_paste(struct stage *stage, char *args)
 {
 	size_t n = step_unescape(args);
 	app_dispatch_paste(stage->app, (struct slice){ args, n }, false);
 }
 
-static inline void step_run(struct isolation_stage *stage, char *args)
+static inline void step_run(struct stage *stage, char *args)
 {
 	struct err err = { 0 };
 	if (!app_run(stage->app, args, &err))
@@ -197,8 +196,7 @@ static inline void step_run(struct isolation_stage *stage, char *args)
 }
 
 /* "ROW COL" or a text that is on the screen, its first letter meant */
-static inline void step_place(
-	struct isolation_stage *stage, const char *args, int *row, int *col)
+static inline void step_place(struct stage *stage, const char *args, int *row, int *col)
 {
 	int at = 0;
 	if (sscanf(args, "%d %d%n", row, col, &at) == 2 && !args[at])
@@ -207,8 +205,7 @@ static inline void step_place(
 		stage_give_up(stage, "that is not on the screen");
 }
 
-static inline void step_mouse(
-	struct isolation_stage *stage, enum draw_mouse_action action, char *args)
+static inline void step_mouse(struct stage *stage, enum draw_mouse_action action, char *args)
 {
 	int button = 1, clicks = 1;
 	unsigned mods = 0;
@@ -231,7 +228,7 @@ static inline void step_mouse(
 	app_dispatch_mouse(stage->app, &mouse);
 }
 
-static inline void step_click(struct isolation_stage *stage, char *args)
+static inline void step_click(struct stage *stage, char *args)
 {
 	step_mouse(stage, MOUSE_PRESS, args);
 	if (!stage_find(stage, args, &(int){ 0 }, &(int){ 0 }))
@@ -240,7 +237,7 @@ static inline void step_click(struct isolation_stage *stage, char *args)
 }
 
 #define STEP_MOUSE(name, action)                                                               \
-	static inline void step_##name(struct isolation_stage *stage, char *args)              \
+	static inline void step_##name(struct stage *stage, char *args)                        \
 	{                                                                                      \
 		step_mouse(stage, action, args);                                               \
 	}
@@ -251,14 +248,14 @@ STEP_MOUSE(move, MOUSE_MOVE)
 STEP_MOUSE(wheel_up, MOUSE_WHEEL_UP)
 STEP_MOUSE(wheel_down, MOUSE_WHEEL_DOWN)
 
-static inline void step_focus(struct isolation_stage *stage, char *args)
+static inline void step_focus(struct stage *stage, char *args)
 {
 	app_dispatch_focus(stage->app, strcmp(args, "in") == 0);
 }
 
 /* ---- time */
 
-static inline void step_pass(struct isolation_stage *stage, char *args)
+static inline void step_pass(struct stage *stage, char *args)
 {
 	stage->mono_ms += strtol(args, NULL, 10);
 	stage->wall_ms += strtol(args, NULL, 10);
@@ -273,7 +270,7 @@ static inline void step_look_for_reading(void *arg, struct view *view)
 		*(bool *)arg = true;
 }
 
-static inline bool step_is_reading(struct isolation_stage *stage)
+static inline bool step_is_reading(struct stage *stage)
 {
 	bool is_reading = false;
 	app_tabs_each_view(stage->app, step_look_for_reading, &is_reading);
@@ -281,18 +278,18 @@ static inline bool step_is_reading(struct isolation_stage *stage)
 }
 
 /* A text is on the screen, and no folder is being read any more. */
-static inline void step_until(struct isolation_stage *stage, char *args)
+static inline void step_until(struct stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, stage_shows(stage, args) && !step_is_reading(stage));
 }
 
-static inline void step_until_not(struct isolation_stage *stage, char *args)
+static inline void step_until_not(struct stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, !stage_shows(stage, args) && !step_is_reading(stage));
 }
 
 /* A request whose "METHOD PATH" has these words in it has come. */
-static inline bool step_is_asked(const struct isolation_stage *stage, const char *words)
+static inline bool step_is_asked(const struct stage *stage, const char *words)
 {
 	for (size_t i = stage->n_asked; i < stage->cluster->api.n; i++) {
 		const struct api_request *is = &stage->cluster->api.log[i];
@@ -304,14 +301,14 @@ static inline bool step_is_asked(const struct isolation_stage *stage, const char
 	return false;
 }
 
-static inline void step_until_asked(struct isolation_stage *stage, char *args)
+static inline void step_until_asked(struct stage *stage, char *args)
 {
 	STAGE_UNTIL(stage, step_is_asked(stage, args));
 	stage_tell_requests(stage);
 }
 
 /* So many of the operations on sandboxes are under way; none without a number. */
-static inline void step_until_idle(struct isolation_stage *stage, char *args)
+static inline void step_until_idle(struct stage *stage, char *args)
 {
 	size_t n = (size_t)strtol(args, NULL, 10);
 	STAGE_UNTIL(stage, views_actions_running(stage->app->host.actions) == n);
@@ -320,7 +317,7 @@ static inline void step_until_idle(struct isolation_stage *stage, char *args)
 /* ---- what is there */
 
 /* PATH SIZE [MODE]; a PATH with / at its end is a folder, with | a pipe, "a>b" a link */
-static inline void step_file(struct isolation_stage *stage, char *args)
+static inline void step_file(struct stage *stage, char *args)
 {
 	char name[100], *target;
 	int size = 0;
@@ -349,7 +346,7 @@ static inline void step_file(struct isolation_stage *stage, char *args)
 }
 
 /* MODE PATH */
-static inline void step_chmod(struct isolation_stage *stage, char *args)
+static inline void step_chmod(struct stage *stage, char *args)
 {
 	unsigned mode;
 	char name[100];
@@ -360,7 +357,7 @@ static inline void step_chmod(struct isolation_stage *stage, char *args)
 }
 
 /* PATH TEXT */
-static inline void step_write(struct isolation_stage *stage, char *args)
+static inline void step_write(struct stage *stage, char *args)
 {
 	char *text = strchr(args, ' ');
 	struct err err;
@@ -374,7 +371,7 @@ static inline void step_write(struct isolation_stage *stage, char *args)
 }
 
 /* What a program in the focused pane writes. */
-static inline void step_feed(struct isolation_stage *stage, char *args)
+static inline void step_feed(struct stage *stage, char *args)
 {
 	struct view *view = app_focused(stage->app);
 	assert_ptr_equal(view->class, &view_shell);
@@ -393,20 +390,20 @@ static void step_feed_tab(void *arg, struct view *view)
 }
 
 /* The same of the first shell there is, wherever. */
-static inline void step_feed_first(struct isolation_stage *stage, char *args)
+static inline void step_feed_first(struct stage *stage, char *args)
 {
 	step_unescape(args);
 	app_tabs_each_view(stage->app, step_feed_tab, &args);
 }
 
 /* Every collection has been read, or refused. */
-static inline void step_until_listed(struct isolation_stage *stage, char *args)
+static inline void step_until_listed(struct stage *stage, char *args)
 {
 	(void)args;
 	STAGE_UNTIL(stage, stage_is_listed(stage));
 }
 
-static inline void step_until_live(struct isolation_stage *stage, char *args)
+static inline void step_until_live(struct stage *stage, char *args)
 {
 	const struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
@@ -414,13 +411,13 @@ static inline void step_until_live(struct isolation_stage *stage, char *args)
 }
 
 /* As if a process ran in the focused pane; what is typed is told by step_typed(). */
-static inline void step_alive(struct isolation_stage *stage, char *args)
+static inline void step_alive(struct stage *stage, char *args)
 {
 	struct views_shell *shell = shell_of(app_focused(stage->app));
 	shell->state = strcmp(args, "no") == 0 ? SHELL_WAITING : SHELL_RUNNING;
 }
 
-static inline void step_typed(struct isolation_stage *stage, char *args)
+static inline void step_typed(struct stage *stage, char *args)
 {
 	struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
@@ -437,7 +434,7 @@ static inline void step_typed(struct isolation_stage *stage, char *args)
 }
 
 /* What the focused view tells about itself. */
-static inline void step_tells(struct isolation_stage *stage, char *args)
+static inline void step_tells(struct stage *stage, char *args)
 {
 	struct view *view = app_focused(stage->app);
 	const struct view_class *class = view->class;
@@ -459,7 +456,7 @@ static inline void step_tells(struct isolation_stage *stage, char *args)
 /* ---- what comes by itself */
 
 /* STATE [refused | WORDS]: as if the API server were so since now */
-static inline void step_link(struct isolation_stage *stage, char *args)
+static inline void step_link(struct stage *stage, char *args)
 {
 	static const char *const names[] = { "waiting", "live", "slow", "silent", "down" };
 	char name[16] = "";
@@ -481,13 +478,13 @@ static inline void step_link(struct isolation_stage *stage, char *args)
 
 static void step_on_answered(void *arg, struct views_dialog *dialog, int button)
 {
-	struct isolation_stage *stage = arg;
+	struct stage *stage = arg;
 	(void)dialog;
 	str_addf(stage->out, "answered %d\n", button);
 }
 
 /* A question that nobody has asked for. */
-static inline void step_surprise(struct isolation_stage *stage, char *args)
+static inline void step_surprise(struct stage *stage, char *args)
 {
 	struct views_dialog *dialog = views_dialog_new(args, step_on_answered, stage, NULL);
 	views_dialog_add_text(dialog, "It is asked by itself.");
@@ -497,13 +494,13 @@ static inline void step_surprise(struct isolation_stage *stage, char *args)
 	app_push_dialog(stage->app, dialog);
 }
 
-static inline void step_draw(struct isolation_stage *stage, char *args)
+static inline void step_draw(struct stage *stage, char *args)
 {
 	(void)stage;
 	(void)args;
 }
 
-static inline void step_backend(struct isolation_stage *stage, char *args)
+static inline void step_backend(struct stage *stage, char *args)
 {
 	struct err err;
 	assert_non_null(stage->start_done);
@@ -513,7 +510,7 @@ static inline void step_backend(struct isolation_stage *stage, char *args)
 
 static const struct step {
 	const char *name;
-	void (*run)(struct isolation_stage *stage, char *args);
+	void (*run)(struct stage *stage, char *args);
 } steps[] = {
 	{ "size", step_size },
 	{ "open", step_open },

@@ -13,7 +13,7 @@
 
 enum { ROWS_MAX = 64, STYLES_MAX = 60, PINS_MAX = 4096 };
 
-struct isolation_stage {
+struct stage {
 	struct rig rig;
 	struct str *out;
 	char *rows[ROWS_MAX * 2]; /* of the last look, from -ROWS_MAX */
@@ -30,7 +30,7 @@ struct isolation_stage {
 	int64_t now_ms;
 };
 
-static char style_letter(struct isolation_stage *stage, const struct term_style *style)
+static char style_letter(struct stage *stage, const struct term_style *style)
 {
 	static const char letters[] =
 		".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -50,7 +50,7 @@ static char style_letter(struct isolation_stage *stage, const struct term_style 
 	return letters[i + 1];
 }
 
-static char *row_text(struct isolation_stage *stage, int line)
+static char *row_text(struct stage *stage, int line)
 {
 	struct term *t = stage->rig.t;
 	struct term_cell cells[TERM_COLS_MAX];
@@ -86,7 +86,7 @@ static char *row_text(struct isolation_stage *stage, int line)
 	return whole;
 }
 
-static void look_at_rows(struct isolation_stage *stage)
+static void look_at_rows(struct stage *stage)
 {
 	struct term *t = stage->rig.t;
 	int history = term_history_rows(t), rows = term_rows(t);
@@ -108,7 +108,7 @@ static void look_at_rows(struct isolation_stage *stage)
 	stage->revision = term_revision(t);
 }
 
-static char *state_text(struct isolation_stage *stage)
+static char *state_text(struct stage *stage)
 {
 	struct term *t = stage->rig.t;
 	struct term_cursor cursor;
@@ -129,7 +129,7 @@ static char *state_text(struct isolation_stage *stage)
 }
 
 /* The lines of the state that are not as they were. */
-static void look_at_state(struct isolation_stage *stage)
+static void look_at_state(struct stage *stage)
 {
 	char *is = state_text(stage);
 	const char *last = stage->state ? stage->state : "\n\n\n";
@@ -160,7 +160,7 @@ static void add_bytes(struct str *out, const char *name, struct str *bytes)
 	str_clear(bytes);
 }
 
-static void look_at_calls(struct isolation_stage *stage)
+static void look_at_calls(struct stage *stage)
 {
 	struct rig *rig = &stage->rig;
 	add_bytes(stage->out, "answers", &rig->output);
@@ -200,7 +200,7 @@ static size_t unescape(char *text)
 }
 
 /* Places of every line and column, to be asked for later. */
-static void pin(struct isolation_stage *stage)
+static void pin(struct stage *stage)
 {
 	struct term *t = stage->rig.t;
 	stage->n_pins = 0;
@@ -213,7 +213,7 @@ static void pin(struct isolation_stage *stage)
 		}
 }
 
-static void tell_pins(struct isolation_stage *stage)
+static void tell_pins(struct stage *stage)
 {
 	int last = -100000;
 	for (size_t i = 0; i < stage->n_pins; i++) {
@@ -231,7 +231,7 @@ static void tell_pins(struct isolation_stage *stage)
 	str_add(stage->out, "\n");
 }
 
-static void copy(struct isolation_stage *stage, const char *args)
+static void copy(struct stage *stage, const char *args)
 {
 	struct term_pos from, to;
 	struct str text;
@@ -243,7 +243,7 @@ static void copy(struct isolation_stage *stage, const char *args)
 	str_deinit(&text);
 }
 
-static void new_term(struct isolation_stage *stage, const char *args)
+static void new_term(struct stage *stage, const char *args)
 {
 	int cols, rows, history;
 	assert_int_equal(3, sscanf(args, "%d %d %d", &cols, &rows, &history));
@@ -251,7 +251,7 @@ static void new_term(struct isolation_stage *stage, const char *args)
 	rig_init(&stage->rig, cols, rows, (size_t)history);
 }
 
-static void mouse(struct isolation_stage *stage, const char *args)
+static void mouse(struct stage *stage, const char *args)
 {
 	int event, button, col, row;
 	unsigned mods;
@@ -260,7 +260,7 @@ static void mouse(struct isolation_stage *stage, const char *args)
 		str_add(stage->out, "not wanted\n");
 }
 
-static void take_step(struct isolation_stage *stage, const char *name, char *args)
+static void take_step(struct stage *stage, const char *name, char *args)
 {
 	struct term *t = stage->rig.t;
 	int a = 0, b = 0;
@@ -305,7 +305,7 @@ static void take_step(struct isolation_stage *stage, const char *name, char *arg
 
 static void *begin(struct str *out)
 {
-	struct isolation_stage *stage = x_calloc(1, sizeof *stage);
+	struct stage *stage = x_calloc(1, sizeof *stage);
 	stage->out = out;
 	stage->now_ms = 1000000;
 	clock_set_for_tests(stage->now_ms * 1000000, -1);
@@ -315,7 +315,7 @@ static void *begin(struct str *out)
 
 static void step(void *self, const char *line, bool is_shown)
 {
-	struct isolation_stage *stage = self;
+	struct stage *stage = self;
 	char *words = x_strdup(line), *args = strchr(words, ' ');
 	args = args ? args : words + strlen(words);
 	if (*args)
@@ -331,7 +331,7 @@ static void step(void *self, const char *line, bool is_shown)
 
 static void end(void *self)
 {
-	struct isolation_stage *stage = self;
+	struct stage *stage = self;
 	for (size_t i = 0; i < sizeof stage->rows / sizeof stage->rows[0]; i++)
 		free(stage->rows[i]);
 	free(stage->state);
