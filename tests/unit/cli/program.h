@@ -40,8 +40,7 @@ static inline void program_child(struct cluster *c, int argc, char **argv)
 }
 
 /* line: the arguments, separated by single spaces; in an argument '_' stands for a space. */
-static inline void program_start(
-	struct cluster *c, struct program *program, const char *line)
+static inline void program_start(struct cluster *c, struct program *program, const char *line)
 {
 	int in[2], out[2], err[2];
 	char *text = x_asprintf("sandmux %s", line), *argv[PROGRAM_WORDS + 1] = { 0 };
@@ -136,8 +135,8 @@ static inline void program_free(struct program *program)
 }
 
 /* Turns until the text is there. */
-static inline void program_until(struct cluster *c, struct program *program,
-	const struct str *where, const char *text)
+static inline void program_until(
+	struct cluster *c, struct program *program, const struct str *where, const char *text)
 {
 	int64_t until = clock_mono_ms() + PROGRAM_MS;
 	while (strstr(where->p, text) == NULL)
