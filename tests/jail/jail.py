@@ -84,7 +84,7 @@ class Identity:
 
     @property
     def env(self):
-        return {**{k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "SANDMUX_LOCAL_DIR")}, "HOME": str(self.home),
+        return {**{k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "SANDMUX_LOCAL_DIR") and not k.startswith("XDG_")}, "HOME": str(self.home),
                 "XDG_RUNTIME_DIR": str(self.home), "TMPDIR": str(self.home)}
 
     def cgroup_folders(self):
