@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The words of bubblewrap, and what is said where it does not work. */
-#include "tests/unit/unit.h"
+#include "tests/unit/local/isolation/parts.h"
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
@@ -18,60 +18,6 @@
 #include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
-static char dir[64];
-
-static int set_up(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof dir, "/tmp/parts-test-XXXXXX");
-	return mkdtemp(dir) == NULL || chmod(dir, 0755) != 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	pid_t pid = fork();
-	if (pid == 0) {
-		execlp("rm", "rm", "-rf", dir, (char *)NULL);
-		_exit(127);
-	}
-	waitpid(pid, NULL, 0);
-	return 0;
-}
-
-/* In a process of its own, since it changes that for good. 77: cannot be tried here. */
-static void in_child(int (*fn)(void))
-{
-	int status;
-	pid_t pid = fork();
-	if (pid == 0)
-		_exit(fn());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip();
-	if (status != 0)
-		fail_msg("the child's check %d", WEXITSTATUS(status));
-}
-
-#define WANT(condition, number)                                                                \
-	do {                                                                                   \
-		if (!(condition)) {                                                            \
-			fprintf(stderr, "%s: %s\n", #condition, strerror(errno));              \
-			return number;                                                         \
-		}                                                                              \
-	} while (0)
-
-/* ---- words */
-
-static bool has_words(const struct isolation_bwrap_args *args, const char *a, const char *b)
-{
-	for (size_t i = 0; i < args->n; i++)
-		if (strcmp(args->words[i], a) == 0 &&
-			(b == NULL || (i + 1 < args->n && strcmp(args->words[i + 1], b) == 0)))
-			return true;
-	return false;
-}
 
 /* Each guard has its words, and without it they are gone, and those of no other. */
 static void guards_have_words(void **state)
