@@ -27,9 +27,9 @@ enum fleet_column {
 };
 
 enum {
-	OF_CLAIMS = 1u << FLEET_CLAIMS,
-	OF_SANDBOXES = 1u << FLEET_SANDBOXES,
-	OF_PODS = 1u << FLEET_PODS,
+	OF_CLAIMS = FLEET_SOURCE_BIT(FLEET_CLAIMS),
+	OF_SANDBOXES = FLEET_SOURCE_BIT(FLEET_SANDBOXES),
+	OF_PODS = FLEET_SOURCE_BIT(FLEET_PODS),
 };
 
 /* How a state looks, and where it stands when rows are sorted by it: the unhealthy first, the well last. */

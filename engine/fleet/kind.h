@@ -8,10 +8,7 @@
 extern const struct resource_kind fleet_sandbox_kind;
 
 /* The bit of a column's `sources` that stands for what is read there. */
-static inline unsigned fleet_source_bit(enum fleet_kind kind)
-{
-	return 1u << kind;
-}
+#define FLEET_SOURCE_BIT(kind) (1u << (kind))
 
 /* What a row is called: its claim, else its Sandbox. */
 const char *fleet_row_name(const struct fleet_row *row);

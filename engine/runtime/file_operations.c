@@ -187,6 +187,18 @@ struct runtime_op *runtime_list_start(struct runtime *runtime, const char *path,
 	return launched(name, err);
 }
 
+/* The request is over. True if there is no reply: the operation has been finished with the reason and the path. */
+static bool has_ended_without_reply(struct name_op *name, const struct err *err)
+{
+	runtime_rest_ended(&name->op, err);
+	if (!err)
+		return false;
+	struct err failure = *err;
+	say_path(name, &failure);
+	runtime_op_finish(&name->op, &failure);
+	return true;
+}
+
 /* ---- stat */
 static void on_stat_done(
 	void *arg, const struct err *err, const struct net_http_reply *reply, struct slice body)
@@ -194,13 +206,8 @@ static void on_stat_done(
 	struct name_op *name = arg;
 
 	(void)body;
-	runtime_rest_ended(&name->op, err);
-	if (err) {
-		struct err failure = *err;
-		say_path(name, &failure);
-		runtime_op_finish(&name->op, &failure);
+	if (has_ended_without_reply(name, err))
 		return;
-	}
 	if (reply->status != 200) {
 		name->failure.status = reply->status;
 		finish_failed(name, ERRORS_READ);
@@ -260,13 +267,8 @@ static void on_delete_done(
 {
 	struct name_op *name = arg;
 
-	runtime_rest_ended(&name->op, err);
-	if (err) {
-		struct err failure = *err;
-		say_path(name, &failure);
-		runtime_op_finish(&name->op, &failure);
+	if (has_ended_without_reply(name, err))
 		return;
-	}
 	if (reply->status == 204 || reply->status == 200) {
 		runtime_op_finish(&name->op, NULL);
 		return;

@@ -41,7 +41,7 @@ static enum views_list_dark column_dark(const struct views_list *list, int colum
 {
 	enum views_list_dark dark = LIST_KNOWN;
 	for (int kind = 0; kind < FLEET_KIND_COUNT; kind++)
-		if (list_column(column)->sources & fleet_source_bit((enum fleet_kind)kind))
+		if (list_column(column)->sources & FLEET_SOURCE_BIT(kind))
 			dark = worse(dark, dark_of(list, (enum fleet_kind)kind));
 	return dark;
 }
