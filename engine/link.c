@@ -325,6 +325,9 @@ void engine_link_check(struct engine *engine)
 	if (link == NULL || !link->is_looking)
 		return;
 	look_at_watches(link, &watches);
+	/* rows that came are as of now, even if the next thing is an outage: nothing else looks at them for seconds */
+	if (link->shown.state == ENGINE_LINK_WAITING && watches.byte_ms > 0)
+		judge(link, &watches);
 	/* a watch that breaks, and one that is open again, are worth a look at once */
 	if (watches.n_broken > 0 || is_bad(link))
 		net_loop_timer_arm(link->timer, 0);

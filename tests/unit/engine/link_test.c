@@ -114,6 +114,20 @@ static void quiet_is_asked_about(void **state)
 	assert_int_equal(asked, 1); /* all is well: not more often */
 }
 
+/* Between the first rows and the first answer to the question: what is shown has a time all the same. */
+static void rows_have_a_time_before_the_first_answer(void **state)
+{
+	struct cluster *c = *state;
+	answer_with = 0;
+	cluster_open(c, (struct engine_opts){ .namespace_ = "demo" });
+	engine_look(c->engine, true);
+	cluster_sync(c);
+	API_UNTIL(&c->api, n_held > 0, LONG_MS);
+	release(503);
+	until(c, ENGINE_LINK_DOWN);
+	assert_true(clock_wall_ms() - link_of(c).as_of_wall_ms < LONG_MS);
+}
+
 static void silence_is_told_from_being_down(void **state)
 {
 	struct cluster *c = *state;
@@ -289,6 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nobody_looks_and_nobody_asks),
 		TEST(quiet_is_asked_about),
+		TEST(rows_have_a_time_before_the_first_answer),
 		TEST(silence_is_told_from_being_down),
 		TEST(a_late_answer_is_slow_until_one_is_fast),
 		TEST(a_refusal_to_answer_is_an_answer),
