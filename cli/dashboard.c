@@ -5,7 +5,7 @@
 #include "engine/base/safe_text.h"
 #include "local/control/control.h"
 #include "tui/app/app.h"
-#include "tui/views/keys.h"
+#include "tui/view/keys.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -142,7 +142,7 @@ static int run_help(struct cli *cli, int argc, char **argv)
 	if (argc > 0 && strcmp(argv[0], "keys") == 0) {
 		struct str page;
 		str_init(&page, 1 << 20);
-		views_keys_markdown(&page);
+		view_keys_markdown(&page);
 		fputs(page.p, stdout);
 		str_deinit(&page);
 		return EXIT_STATUS_OK;

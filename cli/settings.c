@@ -6,7 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
-#include "tui/views/keys.h"
+#include "tui/view/keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static char *settings_path(void)
 
 bool cli_read_settings(struct err *err)
 {
-	setting_on_text(SETTING_PREFIX_KEY, views_keys_set_prefix);
+	setting_on_text(SETTING_PREFIX_KEY, view_keys_set_prefix);
 	char *path = settings_path();
 	bool ok = path == NULL || setting_read_file(path, err);
 	free(path);

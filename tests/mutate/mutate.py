@@ -39,7 +39,8 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
     "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/telemetry", "engine/runtime",
-    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/views",
+    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/widgets",
+    "tui/view", "tui/views",
     "tui/app", "cli",
 ]  # fmt: skip
 # Longer tests, tried in this order after the unit tests.
@@ -60,6 +61,8 @@ LONGER = {
     "local/server": ["local_api", "local_watch", "local_lifecycle", "local_restart", "local_store", "local_hostile"],
     "tui/term": ["tui_terminal", "terminals"],
     "tui/draw": ["tui_terminal", "tui_list"],
+    "tui/widgets": ["tui_accidents", "tui_list"],
+    "tui/view": ["tui_terminal", "tui_list"],
     "tui/views": ["tui_list", "tui_files", "tui_accidents"],
     "tui/app": ["tui_list", "tui_terminal", "tui_files", "tui_accidents"],
     "cli": ["local_cli", "local_verbs", "tui_signals"],

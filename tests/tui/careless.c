@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void __wrap_app_surprise_push(struct app *app, struct views_dialog *dialog);
+void __wrap_app_surprise_push(struct app *app, struct widget_dialog *dialog);
 
-void __wrap_app_surprise_push(struct app *app, struct views_dialog *dialog)
+void __wrap_app_surprise_push(struct app *app, struct widget_dialog *dialog)
 {
 	app->n_handling++;
 	app_push_dialog(app, dialog);

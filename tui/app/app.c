@@ -10,7 +10,7 @@
 
 enum { LARGE_CELLS = 200000 };
 
-struct app *app_of(const struct views_host *host)
+struct app *app_of(const struct view_host *host)
 {
 	return (struct app *)(uintptr_t)host;
 }
@@ -29,22 +29,22 @@ struct view *app_focused(const struct app *app)
 
 /* ---- what views ask for */
 
-static void on_host_dirty(struct views_host *host)
+static void on_host_dirty(struct view_host *host)
 {
 	app_frame_dirty(app_of(host));
 }
 
-static void on_host_run(struct views_host *host, const char *command)
+static void on_host_run(struct view_host *host, const char *command)
 {
 	app_command_try(app_of(host), command);
 }
 
-static void on_host_dialog(struct views_host *host, struct views_dialog *dialog)
+static void on_host_dialog(struct view_host *host, struct widget_dialog *dialog)
 {
 	app_push_dialog(app_of(host), dialog);
 }
 
-static void on_host_note(struct views_host *host, enum views_note_level level, const char *text)
+static void on_host_note(struct view_host *host, enum view_note_level level, const char *text)
 {
 	struct app *app = app_of(host);
 	snprintf(app->note, sizeof app->note, "%s", text);
@@ -53,17 +53,17 @@ static void on_host_note(struct views_host *host, enum views_note_level level, c
 	app_frame_dirty(app);
 }
 
-static void on_host_fail(struct views_host *host, const char *what, const struct err *err)
+static void on_host_fail(struct view_host *host, const char *what, const struct err *err)
 {
 	app_fail(app_of(host), what, err);
 }
 
 static void on_host_open(
-	struct views_host *host, const struct view_class *class, const struct view_args *args)
+	struct view_host *host, const struct view_class *class, const struct view_args *args)
 {
 	struct err err;
 	if (!app_tabs_open(app_of(host), class, args, &err))
-		views_host_failf(host, &err, "Cannot open %s", class->name);
+		view_host_failf(host, &err, "Cannot open %s", class->name);
 }
 
 void app_close_pending(struct app *app)
@@ -79,7 +79,7 @@ static void close_deferred(void *arg)
 	app_close_pending(app);
 }
 
-static void on_host_close(struct views_host *host, struct view *view)
+static void on_host_close(struct view_host *host, struct view *view)
 {
 	struct app *app = app_of(host);
 	for (size_t i = 0; i < app->n_closing; i++)
@@ -93,7 +93,7 @@ static void on_host_close(struct views_host *host, struct view *view)
 	app->is_closing_deferred = true;
 }
 
-static void on_host_copy_text(struct views_host *host, struct slice text)
+static void on_host_copy_text(struct view_host *host, struct slice text)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -102,7 +102,7 @@ static void on_host_copy_text(struct views_host *host, struct slice text)
 	if (!app->tty)
 		return;
 	if (text.n > CLIP_BYTES_MAX) {
-		views_host_notef(host, NOTE_WARNING,
+		view_host_notef(host, NOTE_WARNING,
 			"%zu bytes are more than a terminal's clipboard takes", text.n);
 		return;
 	}
@@ -123,17 +123,17 @@ static void on_host_copy_text(struct views_host *host, struct slice text)
 	str_deinit(&out);
 }
 
-static const char *on_host_namespace(const struct views_host *host)
+static const char *on_host_namespace(const struct view_host *host)
 {
 	return app_of(host)->namespace_;
 }
 
-static uint64_t on_host_input_serial(const struct views_host *host)
+static uint64_t on_host_input_serial(const struct view_host *host)
 {
 	return app_of(host)->input_serial;
 }
 
-static const struct views_host_ops host_ops = {
+static const struct view_host_ops host_ops = {
 	.dirty = on_host_dirty,
 	.run = on_host_run,
 	.push_dialog = on_host_dialog,
@@ -150,10 +150,10 @@ static const struct views_host_ops host_ops = {
 
 /* ---- dialogs */
 
-void app_push_dialog(struct app *app, struct views_dialog *dialog)
+void app_push_dialog(struct app *app, struct widget_dialog *dialog)
 {
-	bool is_awaited = views_dialog_serial(dialog) &&
-			  views_dialog_serial(dialog) == app->input_serial &&
+	bool is_awaited = widget_dialog_serial(dialog) &&
+			  widget_dialog_serial(dialog) == app->input_serial &&
 			  clock_mono_ms() - app->last_input_ms < AWAITED_MS;
 	if (!app->n_handling && !is_awaited) {
 		app_surprise_push(app, dialog);
@@ -163,8 +163,8 @@ void app_push_dialog(struct app *app, struct views_dialog *dialog)
 	app->is_prefix = false;
 	if (app->n_dialogs ==
 		DIALOGS_MAX) { /* so many questions: the newest is taken as cancelled */
-		views_dialog_answer(dialog);
-		views_dialog_free(dialog);
+		widget_dialog_answer(dialog);
+		widget_dialog_free(dialog);
 		return;
 	}
 	app->dialogs[app->n_dialogs++] = dialog;
@@ -173,18 +173,18 @@ void app_push_dialog(struct app *app, struct views_dialog *dialog)
 
 void app_pop_dialog(struct app *app)
 {
-	struct views_dialog *dialog = app->dialogs[--app->n_dialogs];
+	struct widget_dialog *dialog = app->dialogs[--app->n_dialogs];
 	app_frame_dirty(app);
-	views_dialog_answer(dialog); /* may push others */
-	views_dialog_free(dialog);
+	widget_dialog_answer(dialog); /* may push others */
+	widget_dialog_free(dialog);
 }
 
 void app_drop_dialogs(struct app *app, const void *owner)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < app->n_dialogs; i++)
-		if (views_dialog_owner(app->dialogs[i]) == owner)
-			views_dialog_free(app->dialogs[i]);
+		if (widget_dialog_owner(app->dialogs[i]) == owner)
+			widget_dialog_free(app->dialogs[i]);
 		else
 			app->dialogs[kept++] = app->dialogs[i];
 	app->n_dialogs = kept;
@@ -193,14 +193,14 @@ void app_drop_dialogs(struct app *app, const void *owner)
 
 void app_fail(struct app *app, const char *what, const struct err *err)
 {
-	struct views_dialog *dialog = views_dialog_new(what, NULL, NULL, NULL);
-	views_dialog_set_error(dialog, true);
-	views_dialog_add_text(dialog, err->msg);
+	struct widget_dialog *dialog = widget_dialog_new(what, NULL, NULL, NULL);
+	widget_dialog_set_error(dialog, true);
+	widget_dialog_add_text(dialog, err->msg);
 	const char *hint = err_hint(err);
 	if (hint && *hint)
-		views_dialog_add_textf(dialog, "Next: %s.", hint);
-	views_dialog_add_textf(dialog, "(%s)", err_name(err));
-	views_dialog_add_button(dialog, "&OK");
+		widget_dialog_add_textf(dialog, "Next: %s.", hint);
+	widget_dialog_add_textf(dialog, "(%s)", err_name(err));
+	widget_dialog_add_button(dialog, "&OK");
 	app_push_dialog(app, dialog);
 }
 
@@ -215,7 +215,7 @@ void app_quit_now(struct app *app)
 		app->opts.on_quit(app->opts.arg);
 }
 
-static void on_quit_answered(void *arg, struct views_dialog *dialog, int button)
+static void on_quit_answered(void *arg, struct widget_dialog *dialog, int button)
 {
 	(void)dialog;
 	if (button == 0)
@@ -223,7 +223,7 @@ static void on_quit_answered(void *arg, struct views_dialog *dialog, int button)
 }
 
 struct busy_list {
-	struct views_dialog *dialog;
+	struct widget_dialog *dialog;
 	size_t n;
 };
 
@@ -234,31 +234,31 @@ static void add_busy(void *arg, struct view *view)
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
 	if (why && list->n++ < 8)
-		views_dialog_add_textf(list->dialog, "  %s", why);
+		widget_dialog_add_textf(list->dialog, "  %s", why);
 	str_deinit(&text);
 }
 
 void app_ask_quit(struct app *app)
 {
-	struct busy_list list = { views_dialog_new("Quit?", on_quit_answered, app, NULL), 0 };
+	struct busy_list list = { widget_dialog_new("Quit?", on_quit_answered, app, NULL), 0 };
 	app_tabs_each_view(app, add_busy, &list);
 	size_t copies = views_transfers_running(app->host.copies);
 	size_t actions = views_actions_running(app->host.actions);
 	if (copies)
-		views_dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
+		widget_dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
 			copies == 1 ? "y is" : "ies are");
 	if (actions)
-		views_dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
+		widget_dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
 			actions == 1 ? " is" : "s are");
 	if (!list.n && !copies && !actions) {
-		views_dialog_free(list.dialog);
+		widget_dialog_free(list.dialog);
 		app_quit_now(app);
 		return;
 	}
-	views_dialog_add_text(list.dialog, "Quitting ends these. No sandbox is deleted.");
-	views_dialog_add_button(list.dialog, "&Quit");
-	views_dialog_add_button(list.dialog, "&Stay");
-	views_dialog_focus_button(list.dialog, 1);
+	widget_dialog_add_text(list.dialog, "Quitting ends these. No sandbox is deleted.");
+	widget_dialog_add_button(list.dialog, "&Quit");
+	widget_dialog_add_button(list.dialog, "&Stay");
+	widget_dialog_focus_button(list.dialog, 1);
 	app_push_dialog(app, list.dialog);
 }
 
@@ -437,7 +437,7 @@ struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct e
 	app->is_mouse_on = !opts->no_mouse;
 	app->strip_rows = STRIP_ROWS;
 	str_init(&app->frame, 32 << 20);
-	views_edit_init(&app->prompt.edit, "");
+	widget_edit_init(&app->prompt.edit, "");
 	app->surface = draw_surface_new(80, 24);
 	snprintf(app->namespace_, sizeof app->namespace_, "%s",
 		engine_fleet(opts->engine) ? engine_namespace(opts->engine) : "");
@@ -479,7 +479,7 @@ void app_free(struct app *app)
 		app->host.copies); /* before the views: conflicts are told to nobody */
 	views_actions_free(app->host.actions);
 	while (app->n_dialogs)
-		views_dialog_free(app->dialogs[--app->n_dialogs]);
+		widget_dialog_free(app->dialogs[--app->n_dialogs]);
 	app_surprise_free_all(app);
 	app_tabs_free(app);
 	if (app->strip)
@@ -487,7 +487,7 @@ void app_free(struct app *app)
 	app_frame_deinit(app);
 	net_loop_timer_free(app->note_timer);
 	app_lone_deinit(app);
-	views_edit_deinit(&app->prompt.edit);
+	widget_edit_deinit(&app->prompt.edit);
 	free(app->prompt.before);
 	for (size_t i = 0; i < app->prompt.n_history; i++)
 		free(app->prompt.history[i]);

@@ -48,7 +48,7 @@ static bool run_view(struct app *app, const struct view_class *class, struct err
 static bool run_help(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return run_view(self, &views_view_help, err);
+	return run_view(self, &view_help, err);
 }
 
 static bool run_sandboxes(void *self, const char *args, struct err *err)
@@ -277,7 +277,7 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 	if (*watched && strcmp(watched, name) != 0 && !watch_other(app, name, err))
 		return false;
 	snprintf(app->namespace_, sizeof app->namespace_, "%s", name);
-	views_host_notef(
+	view_host_notef(
 		&app->host, NOTE_INFO, *name ? "namespace %s" : "all namespaces%s", name);
 	app_frame_dirty(app);
 	return true;
@@ -303,7 +303,7 @@ static bool run_resync(void *self, const char *args, struct err *err)
 		return err_set(err, ERR_OP_UNSUPPORTED, "there is nothing to list");
 	fleet_resync(fleet);
 	engine_access_reviews_forget(app->host.engine);
-	views_host_notef(&app->host, NOTE_INFO, "listing everything again");
+	view_host_notef(&app->host, NOTE_INFO, "listing everything again");
 	return true;
 }
 
@@ -336,7 +336,7 @@ static bool run_mouse(void *self, const char *args, struct err *err)
 	if (app->tty)
 		draw_terminal_send(app->tty, slice_of(draw_screen_mouse_bytes(
 						     app->screen, app->is_mouse_on, false)));
-	views_host_notef(&app->host, NOTE_INFO,
+	view_host_notef(&app->host, NOTE_INFO,
 		app->is_mouse_on ? "the mouse is ours (Shift selects)"
 				 : "the mouse is the terminal's: select as usual");
 	return true;
@@ -364,7 +364,7 @@ static bool run_stop(void *self, const char *args, struct err *err)
 	return true;
 }
 
-const struct views_command app_commands[] = {
+const struct view_command app_commands[] = {
 	{ "help", "", "all keys and commands", run_help },
 	{ "sandboxes", "", "the list of sandboxes", run_sandboxes },
 	{ "copies", "", "running and finished copies", run_copies },

@@ -23,8 +23,8 @@ static const struct {
 	{ "rm", "delete" },
 };
 
-static const struct views_command *find(
-	const struct views_command *table, size_t n, const char *name)
+static const struct view_command *find(
+	const struct view_command *table, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(table[i].name, name) == 0)
@@ -55,11 +55,12 @@ bool app_command_can(
 	if (!view->class->targets)
 		return true;
 	/* a split is another shell */
-	return views_row_command_can(view, strcmp(name, "split") == 0 ? "shell" : name, err);
+	return views_actions_row_command_can(
+		view, strcmp(name, "split") == 0 ? "shell" : name, err);
 }
 
 struct find_scope {
-	enum views_key_scope scope;
+	enum view_key_scope scope;
 	struct view *found;
 };
 
@@ -71,14 +72,14 @@ static void look_for_scope(void *arg, struct view *view)
 }
 
 bool app_command_can_in(
-	const struct views_host *host, int scope, const char *line, struct err *err)
+	const struct view_host *host, int scope, const char *line, struct err *err)
 {
 	struct app *app = app_of(host);
 	struct app_tab *from = app_tab(app)->opener ? app_tab(app)->opener : app->tabs[0];
 	struct view *view = app_layout_data(from->focus);
 	bool is_any = scope == SCOPE_GLOBAL || scope == SCOPE_PREFIX;
-	if (!is_any && view_scope(view) != (enum views_key_scope)scope) {
-		struct find_scope other = { (enum views_key_scope)scope, NULL };
+	if (!is_any && view_scope(view) != (enum view_key_scope)scope) {
+		struct find_scope other = { (enum view_key_scope)scope, NULL };
 		app_tabs_each_view(app, look_for_scope, &other);
 		view = other.found;
 	}
@@ -99,7 +100,7 @@ bool app_command_run(struct app *app, const char *line, struct err *err)
 	for (size_t end = strlen(trimmed); end && trimmed[end - 1] == ' ';)
 		trimmed[--end] = 0;
 	void *self = view;
-	const struct views_command *command =
+	const struct view_command *command =
 		find(view->class->commands, view->class->n_commands, name);
 	if (!command && view->class->targets)
 		command = find(views_row_commands, views_n_row_commands, name);
@@ -122,13 +123,13 @@ void app_command_try(struct app *app, const char *line)
 	/* what a person mistyped is no reason for a dialog */
 	if (err.code == ERR_ARG_INVALID || err.code == ERR_OP_UNSUPPORTED ||
 		err.code == ERR_OP_BUSY || err.code == ERR_CLAIM_UNCHANGED)
-		views_host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
+		view_host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
 	else
-		views_host_failf(&app->host, &err, "Cannot %s", line);
+		view_host_failf(&app->host, &err, "Cannot %s", line);
 }
 
-static size_t match(const struct views_command *table, size_t n_table, const char *prefix,
-	const struct views_command **out, size_t n, size_t max)
+static size_t match(const struct view_command *table, size_t n_table, const char *prefix,
+	const struct view_command **out, size_t n, size_t max)
 {
 	for (size_t i = 0; i < n_table && n < max; i++) {
 		bool is_there = false;
@@ -141,7 +142,7 @@ static size_t match(const struct views_command *table, size_t n_table, const cha
 }
 
 size_t app_command_complete(
-	const struct app *app, const char *prefix, const struct views_command **out, size_t max)
+	const struct app *app, const char *prefix, const struct view_command **out, size_t max)
 {
 	const struct view *view = app_focused(app);
 	size_t n = match(view->class->commands, view->class->n_commands, prefix, out, 0, max);
@@ -150,9 +151,8 @@ size_t app_command_complete(
 	return match(app_commands, app_n_app_commands, prefix, out, n, max);
 }
 
-void app_command_each(struct views_host *host,
-	void (*fn)(void *arg, const char *group, const struct views_command *command),
-	void *arg)
+void app_command_each(struct view_host *host,
+	void (*fn)(void *arg, const char *group, const struct view_command *command), void *arg)
 {
 	(void)host;
 	for (size_t i = 0; i < app_n_app_commands; i++)

@@ -9,7 +9,7 @@ static void prefix_key(struct app *app, const struct draw_key *key)
 {
 	app->is_prefix = false;
 	app_frame_dirty(app);
-	if (views_key_is_prefix(key)) { /* twice: it is meant for the program */
+	if (view_key_is_prefix(key)) { /* twice: it is meant for the program */
 		struct view *view = app_focused(app);
 		if (view_scope(view) == SCOPE_SHELL && view->class->key)
 			view->class->key(view, key);
@@ -17,14 +17,14 @@ static void prefix_key(struct app *app, const struct draw_key *key)
 	}
 	if (key->sym == KEY_SYM_ESCAPE)
 		return;
-	const char *command = views_key_lookup(SCOPE_PREFIX, key);
+	const char *command = view_key_lookup(SCOPE_PREFIX, key);
 	if (command) {
 		app_command_try(app, command);
 		return;
 	}
 	char name[KEY_NAME_BYTES];
-	views_host_notef(&app->host, NOTE_WARNING, "%s %s does nothing; %s ? shows the keys",
-		views_key_prefix_name(), draw_key_format(key, name), views_key_prefix_name());
+	view_host_notef(&app->host, NOTE_WARNING, "%s %s does nothing; %s ? shows the keys",
+		view_key_prefix_name(), draw_key_format(key, name), view_key_prefix_name());
 }
 
 /* To the view, or what the table says. A pane that scrolls or whose process has ended knows few keys, and whoever types
@@ -32,7 +32,7 @@ static void prefix_key(struct app *app, const struct draw_key *key)
 static void view_key(struct app *app, const struct draw_key *key)
 {
 	struct view *view = app_focused(app);
-	enum views_key_scope scope = view_scope(view);
+	enum view_key_scope scope = view_scope(view);
 	bool is_too_small = draw_surface_cols(app->surface) < APP_COLS_MIN ||
 			    draw_surface_rows(app->surface) < APP_ROWS_MIN;
 	if (scope == SCOPE_SHELL || scope == SCOPE_TYPING) {
@@ -50,9 +50,9 @@ static void view_key(struct app *app, const struct draw_key *key)
 		app_command_try(app, "backend start");
 		return;
 	}
-	const char *command = views_key_lookup(scope, key);
+	const char *command = view_key_lookup(scope, key);
 	if (!command && (!is_alone || key->mods & MOD_ALT))
-		command = views_key_lookup(SCOPE_GLOBAL, key);
+		command = view_key_lookup(SCOPE_GLOBAL, key);
 	if (command && is_alone && app_lone_key(app, scope, key, command))
 		return;
 	if (command)
@@ -67,7 +67,7 @@ static bool is_escape_and_key(const struct app *app, const struct draw_key *key)
 	if (!(key->mods & MOD_ALT) || key->sym != KEY_NONE)
 		return false;
 	bool is_free = !app->n_dialogs && app->prompt.kind == PROMPT_NONE && !app->is_prefix;
-	if (is_free && views_key_lookup(SCOPE_GLOBAL, key)) /* bound: it is Alt */
+	if (is_free && view_key_lookup(SCOPE_GLOBAL, key)) /* bound: it is Alt */
 		return false;
 	return app->n_dialogs || app->prompt.kind != PROMPT_NONE || app->is_prefix ||
 	       view_scope(app_focused(app)) != SCOPE_SHELL;
@@ -78,7 +78,7 @@ static bool is_word_key(const struct app *app, const struct draw_key *key)
 {
 	bool has_text = app->prompt.kind != PROMPT_NONE && app->prompt.edit.text.n;
 	if (app->n_dialogs)
-		has_text = views_dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
+		has_text = widget_dialog_has_fields(app->dialogs[app->n_dialogs - 1]);
 	return has_text && (key->codepoint == 'b' || key->codepoint == 'f');
 }
 
@@ -101,7 +101,7 @@ static void handle_key(struct app *app, const struct draw_key *key)
 	}
 	if (app->n_dialogs) {
 		app_frame_dirty(app);
-		if (views_dialog_key(app->dialogs[app->n_dialogs - 1], key))
+		if (widget_dialog_key(app->dialogs[app->n_dialogs - 1], key))
 			app_pop_dialog(app);
 		return;
 	}
@@ -115,7 +115,7 @@ static void handle_key(struct app *app, const struct draw_key *key)
 		prefix_key(app, key);
 		return;
 	}
-	if (views_key_is_prefix(key)) {
+	if (view_key_is_prefix(key)) {
 		app->is_prefix = true;
 		app_frame_dirty(app);
 		return;
@@ -149,7 +149,7 @@ void app_dispatch_paste(void *arg, struct slice text, bool is_cut)
 	app->n_handling++;
 	struct view *view = app_focused(app);
 	if (app->n_dialogs)
-		views_dialog_paste(app->dialogs[app->n_dialogs - 1], text);
+		widget_dialog_paste(app->dialogs[app->n_dialogs - 1], text);
 	else if (app->prompt.kind != PROMPT_NONE)
 		app_prompt_paste(app, text);
 	else if (!app_surprise_paste(app, text) && view->class->paste)

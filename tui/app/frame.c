@@ -155,12 +155,12 @@ static void draw_hints(struct app *app, struct draw_region bar)
 {
 	struct draw_style plain = role(app, ROLE_BAR), key = role(app, ROLE_BAR_KEY);
 	struct draw_style disabled = role(app, ROLE_BAR_DISABLED);
-	enum views_key_scope scope =
+	enum view_key_scope scope =
 		app->is_prefix ? SCOPE_PREFIX : view_scope(app_focused(app));
 	int col = 1;
 	if (scope == SCOPE_SHELL) {
 		col += draw_region_textf(
-			bar, 0, col, bar.cols - col, key, "%s", views_key_prefix_names());
+			bar, 0, col, bar.cols - col, key, "%s", view_key_prefix_names());
 		draw_region_text(
 			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
 		return;
@@ -173,8 +173,8 @@ static void draw_hints(struct app *app, struct draw_region bar)
 	bool is_alone = scope == SCOPE_PREFIX || scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
 	for (int pass = 0; pass < (is_alone ? 1 : 2); pass++)
 		for (size_t i = 0; i < views_n_key_rows; i++) {
-			const struct views_key_row *row = &views_key_rows[i];
-			enum views_key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
+			const struct view_key_row *row = &view_key_rows[i];
+			enum view_key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
 			if (row->scope != want || !row->hint)
 				continue;
 			bool can = app_command_can(app, app_focused(app), row->command, NULL);
@@ -364,7 +364,7 @@ void app_frame_compose(struct app *app)
 	if (app->prompt.kind != PROMPT_NONE && !app->n_dialogs)
 		app_prompt_draw(app, screen);
 	for (size_t i = app->n_dialogs ? app->n_dialogs - 1 : 0; i < app->n_dialogs; i++)
-		views_dialog_draw(app->dialogs[i], screen, &app->theme);
+		widget_dialog_draw(app->dialogs[i], screen, &app->theme);
 	app_surprise_draw(app, screen);
 	draw_ghost(app, screen);
 	arm_tick(app);

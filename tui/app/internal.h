@@ -11,12 +11,12 @@
 #include "tui/draw/screen.h"
 #include "tui/draw/terminal.h"
 #include "tui/draw/theme.h"
-#include "tui/views/actions.h"
-#include "tui/views/dialog.h"
-#include "tui/views/edit.h"
-#include "tui/views/keys.h"
-#include "tui/views/transfers.h"
-#include "tui/views/view.h"
+#include "tui/view/keys.h"
+#include "tui/view/view.h"
+#include "tui/views/actions/actions.h"
+#include "tui/views/transfers/transfers.h"
+#include "tui/widgets/dialog.h"
+#include "tui/widgets/edit.h"
 
 enum {
 	APP_COLS_MIN = 40,
@@ -49,7 +49,7 @@ struct app_tabs_beside {
 enum app_prompt_kind { PROMPT_NONE, PROMPT_COMMAND, PROMPT_FILTER };
 struct app_prompt {
 	enum app_prompt_kind kind;
-	struct views_edit edit;
+	struct widget_edit edit;
 	int choice;   /* of the completions; -1 none */
 	char *before; /* the filter that was there */
 	char *history[HISTORY_MAX];
@@ -57,7 +57,7 @@ struct app_prompt {
 };
 
 struct app_surprises { /* surprise.h; queue[0] is the one that is shown */
-	struct views_dialog *queue[SURPRISES_MAX];
+	struct widget_dialog *queue[SURPRISES_MAX];
 	size_t n;
 	bool has_keys, is_at_bottom;
 	int rows;              /* of the last draw */
@@ -70,13 +70,13 @@ struct app_surprises { /* surprise.h; queue[0] is the one that is shown */
 struct app_lone { /* lone.c: a letter that waits whether another key follows */
 	struct net_loop_timer *timer;
 	struct view *view; /* to compare */
-	enum views_key_scope scope;
+	enum view_key_scope scope;
 	const char *command;
 	int64_t at_ms, before_ms; /* of the last two keys */
 };
 
 struct app {
-	struct views_host host; /* first: views hand it back */
+	struct view_host host; /* first: views hand it back */
 	struct net_loop *loop;
 	struct app_opts opts;
 	struct draw_theme theme;
@@ -107,21 +107,21 @@ struct app {
 	/* input */
 	bool is_prefix;
 	struct app_prompt prompt;
-	struct views_dialog *dialogs[DIALOGS_MAX];
+	struct widget_dialog *dialogs[DIALOGS_MAX];
 	size_t n_dialogs;
 	struct app_surprises surprises;
 	int n_handling; /* over 0: a key, a click or a command of the person is being handled */
 	struct app_lone lone;
 	uint64_t input_serial; /* counts what the person does */
 	char note[512];
-	enum views_note_level note_level;
+	enum view_note_level note_level;
 	/* mouse */
 	struct app_layout *border; /* being dragged */
 	bool is_strip_border;
 	struct view *mouse_view; /* has the button: gets drags and the release */
 	bool has_press;
 	struct draw_mouse press;
-	struct views_drag *drag;
+	struct view_drag *drag;
 	struct view *drag_over;
 	bool drag_ok;
 	int mouse_col, mouse_row;
@@ -138,15 +138,15 @@ void app_lone_init(struct app *app);
 void app_lone_deinit(struct app *app);
 void app_lone_note_key(struct app *app); /* each key that comes, pasted text too */
 /* True: this command waits, or the key came too early for it. */
-bool app_lone_key(struct app *app, enum views_key_scope scope, const struct draw_key *key,
+bool app_lone_key(struct app *app, enum view_key_scope scope, const struct draw_key *key,
 	const char *command);
 /* app.c */
-struct app *app_of(const struct views_host *host);
+struct app *app_of(const struct view_host *host);
 struct view *app_focused(const struct app *app); /* never NULL */
 struct app_tab *app_tab(const struct app *app);
 void app_fail(struct app *app, const char *what, const struct err *err);
 /* What comes while a key or a click is handled was asked for, and gets the keyboard; else see surprise.h. */
-void app_push_dialog(struct app *app, struct views_dialog *dialog);
+void app_push_dialog(struct app *app, struct widget_dialog *dialog);
 void app_pop_dialog(struct app *app);
 void app_drop_dialogs(struct app *app, const void *owner);
 /* What was asked to close closes now: the next key is for what is below. Not from inside a view. */
@@ -203,17 +203,17 @@ void app_command_try(struct app *app, const char *line); /* shows the failure */
 /* False with *err: why it would be refused now, with that view in the focus. */
 bool app_command_can(
 	const struct app *app, const struct view *view, const char *line, struct err *err);
-bool app_command_can_in(const struct views_host *host, int scope, const char *line,
+bool app_command_can_in(const struct view_host *host, int scope, const char *line,
 	struct err *err); /* host.can */
-size_t app_command_complete(const struct app *app, const char *prefix,
-	const struct views_command **out, size_t max);
+size_t app_command_complete(
+	const struct app *app, const char *prefix, const struct view_command **out, size_t max);
 
-void app_command_each(struct views_host *host,
-	void (*fn)(void *arg, const char *group, const struct views_command *command),
+void app_command_each(struct view_host *host,
+	void (*fn)(void *arg, const char *group, const struct view_command *command),
 	void *arg);
 
 /* app_commands.c: the words that mean the same in every view; self: the application. */
-extern const struct views_command app_commands[];
+extern const struct view_command app_commands[];
 extern const size_t app_n_app_commands;
 
 /* keys and mouse */

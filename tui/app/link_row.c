@@ -9,7 +9,7 @@
 #include "tui/app/internal.h"
 
 #include "engine/base/clock.h"
-#include "tui/views/keys.h"
+#include "tui/view/keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,13 +113,13 @@ void app_link_row_draw(struct app *app, struct draw_region row)
 	draw_region_fill(row, style);
 	str_init(&text, 4096);
 	app_link_row_text(app, &link, &text);
-	enum views_key_scope scope = view_scope(app_focused(app));
+	enum view_key_scope scope = view_scope(app_focused(app));
 	bool is_plain = scope != SCOPE_SHELL && scope != SCOPE_TYPING &&
 			scope != SCOPE_SCROLL && scope != SCOPE_DEAD;
 	if (can_start(app, &link) && is_plain)
 		snprintf(offer, sizeof offer, "[R] start it");
 	else if (can_start(app, &link))
-		snprintf(offer, sizeof offer, "[%s R] start it", views_key_prefix_name());
+		snprintf(offer, sizeof offer, "[%s R] start it", view_key_prefix_name());
 	else if (link.next_try_ms > 0)
 		snprintf(offer, sizeof offer, "retry in %lld s",
 			seconds_until(link.next_try_ms));
@@ -144,7 +144,7 @@ static void on_started(void *arg, const struct err *err)
 	struct app *app = arg;
 	app->is_backend_starting = false;
 	if (err)
-		views_host_failf(&app->host, err, "Cannot start the backend");
+		view_host_failf(&app->host, err, "Cannot start the backend");
 	else
 		engine_link_try(app->host.engine);
 	app_frame_dirty(app);

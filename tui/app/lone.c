@@ -33,7 +33,7 @@ static bool is_early(const struct app_lone *lone, const struct view *view)
 	       lone->at_ms - view->ended_ms < SURPRISE_GUARD_MS;
 }
 
-bool app_lone_key(struct app *app, enum views_key_scope scope, const struct draw_key *key,
+bool app_lone_key(struct app *app, enum view_key_scope scope, const struct draw_key *key,
 	const char *command)
 {
 	struct app_lone *lone = &app->lone;

@@ -43,7 +43,7 @@ static void give(struct app *app, struct view *view, const struct draw_mouse *mo
 
 /* ---- carrying */
 
-static void drag_free(struct views_drag *drag)
+static void drag_free(struct view_drag *drag)
 {
 	if (!drag)
 		return;
@@ -65,7 +65,7 @@ static void leave_target(struct app *app)
 
 void app_drag_end(struct app *app, bool is_drop)
 {
-	struct views_drag *drag = app->drag;
+	struct view_drag *drag = app->drag;
 	if (!drag)
 		return;
 	app->drag = NULL;
@@ -86,7 +86,7 @@ static void drag_begin(struct app *app)
 	struct app_rect r;
 	if (!view || !view->class->drag_begin || !app_frame_region(app, view, &r))
 		return;
-	struct views_drag *drag = x_calloc(1, sizeof *drag);
+	struct view_drag *drag = x_calloc(1, sizeof *drag);
 	drag->from = view;
 	if (view->class->drag_begin(view, app->press.col - r.col, app->press.row - r.row, drag))
 		app->drag = drag;
@@ -200,7 +200,7 @@ static void handle_mouse(struct app *app, const struct draw_mouse *mouse)
 		return;
 	if (app->n_dialogs) {
 		app_frame_dirty(app);
-		if (views_dialog_mouse(app->dialogs[app->n_dialogs - 1], mouse))
+		if (widget_dialog_mouse(app->dialogs[app->n_dialogs - 1], mouse))
 			app_pop_dialog(app);
 		return;
 	}

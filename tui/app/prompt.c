@@ -15,13 +15,13 @@ void app_prompt_open(struct app *app, enum app_prompt_kind kind)
 	p->at_history = p->n_history;
 	free(p->before);
 	p->before = NULL;
-	views_edit_set(&p->edit, "");
+	widget_edit_set(&p->edit, "");
 	if (kind == PROMPT_FILTER) {
 		struct view *view = app_focused(app);
 		const char *text =
 			view->class->filter_text ? view->class->filter_text(view) : "";
 		p->before = x_strdup(text);
-		views_edit_set(&p->edit, text);
+		widget_edit_set(&p->edit, text);
 	}
 	app_frame_dirty(app);
 }
@@ -32,7 +32,7 @@ void app_prompt_close(struct app *app)
 	app_frame_dirty(app);
 }
 
-static size_t completions(const struct app *app, const struct views_command **out)
+static size_t completions(const struct app *app, const struct view_command **out)
 {
 	const struct app_prompt *p = &app->prompt;
 	if (p->kind != PROMPT_COMMAND || strchr(p->edit.text.p, ' '))
@@ -67,12 +67,12 @@ static void enter(struct app *app)
 		app_prompt_close(app);
 		return;
 	}
-	const struct views_command *matches[MATCHES_MAX];
+	const struct view_command *matches[MATCHES_MAX];
 	size_t n = completions(app, matches);
 	if (p->choice >= 0 && (size_t)p->choice < n)
-		views_edit_set(&p->edit, matches[p->choice]->name);
+		widget_edit_set(&p->edit, matches[p->choice]->name);
 	else if (n == 1) /* the beginning of only one command is enough */
-		views_edit_set(&p->edit, matches[0]->name);
+		widget_edit_set(&p->edit, matches[0]->name);
 	remember(p);
 	char *line = x_strdup(p->edit.text.p);
 	app_prompt_close(app);
@@ -91,13 +91,13 @@ static void cancel(struct app *app)
 static void complete(struct app *app, int by)
 {
 	struct app_prompt *p = &app->prompt;
-	const struct views_command *matches[MATCHES_MAX];
+	const struct view_command *matches[MATCHES_MAX];
 	int n = (int)completions(app, matches);
 	if (!n)
 		return;
 	if (n == 1) {
-		views_edit_set(&p->edit, matches[0]->name);
-		views_edit_insert(&p->edit, slice_of(" "));
+		widget_edit_set(&p->edit, matches[0]->name);
+		widget_edit_insert(&p->edit, slice_of(" "));
 		p->choice = -1;
 		return;
 	}
@@ -112,7 +112,7 @@ static void walk_history(struct app_prompt *p, int by)
 	else if (by > 0 && at < p->n_history)
 		at++;
 	p->at_history = at;
-	views_edit_set(&p->edit, at < p->n_history ? p->history[at] : "");
+	widget_edit_set(&p->edit, at < p->n_history ? p->history[at] : "");
 }
 
 void app_prompt_key(struct app *app, const struct draw_key *key)
@@ -135,7 +135,7 @@ void app_prompt_key(struct app *app, const struct draw_key *key)
 			complete(app, by);
 		else
 			walk_history(p, by);
-	} else if (views_edit_key(&p->edit, key)) {
+	} else if (widget_edit_key(&p->edit, key)) {
 		p->choice = -1;
 		apply_filter(app);
 	}
@@ -143,7 +143,7 @@ void app_prompt_key(struct app *app, const struct draw_key *key)
 
 void app_prompt_paste(struct app *app, struct slice text)
 {
-	views_edit_insert(&app->prompt.edit, text);
+	widget_edit_insert(&app->prompt.edit, text);
 	apply_filter(app);
 	app_frame_dirty(app);
 }
@@ -155,15 +155,15 @@ void app_prompt_draw(struct app *app, struct draw_region screen)
 	struct draw_region line = draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1);
 	draw_region_fill(line, input);
 	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
-	views_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
-	const struct views_command *matches[MATCHES_MAX];
+	widget_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
+	const struct view_command *matches[MATCHES_MAX];
 	int n = (int)completions(app, matches);
 	int shown = n < SHOWN_MAX ? n : SHOWN_MAX;
 	if (shown > screen.rows - 4)
 		shown = screen.rows - 4;
 	int first = p->choice >= shown ? p->choice - shown + 1 : 0;
 	for (int i = 0; i < shown; i++) {
-		const struct views_command *command = matches[first + i];
+		const struct view_command *command = matches[first + i];
 		struct draw_region row =
 			draw_region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
 		struct err why;

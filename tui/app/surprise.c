@@ -12,7 +12,7 @@
 
 enum { ROWS_SHOWN_MAX = 14, ROWS_MIN = 4, STAYS_MS = 200 };
 
-static struct views_dialog *shown(const struct app *app)
+static struct widget_dialog *shown(const struct app *app)
 {
 	const struct app_surprises *s = &app->surprises;
 	return s->n && !app->n_dialogs && app->prompt.kind == PROMPT_NONE ? s->queue[0] : NULL;
@@ -34,9 +34,9 @@ void app_surprise_hide(struct app *app)
 static bool drop_a_notice(struct app_surprises *s)
 {
 	for (size_t i = 1; i < s->n; i++) {
-		if (!views_dialog_is_notice(s->queue[i]))
+		if (!widget_dialog_is_notice(s->queue[i]))
 			continue;
-		views_dialog_free(s->queue[i]);
+		widget_dialog_free(s->queue[i]);
 		s->n--;
 		for (; i < s->n; i++)
 			s->queue[i] = s->queue[i + 1];
@@ -45,13 +45,13 @@ static bool drop_a_notice(struct app_surprises *s)
 	return false;
 }
 
-void app_surprise_push(struct app *app, struct views_dialog *dialog)
+void app_surprise_push(struct app *app, struct widget_dialog *dialog)
 {
 	struct app_surprises *s = &app->surprises;
 	if (s->n == SURPRISES_MAX &&
 		!drop_a_notice(s)) { /* so many questions: the newest is taken as cancelled */
-		views_dialog_answer(dialog);
-		views_dialog_free(dialog);
+		widget_dialog_answer(dialog);
+		widget_dialog_free(dialog);
 		return;
 	}
 	s->queue[s->n++] = dialog;
@@ -76,25 +76,25 @@ static void take_first(struct app *app)
 static void answer(struct app *app)
 {
 	struct app_surprises *s = &app->surprises;
-	struct views_dialog *dialog = s->queue[0];
+	struct widget_dialog *dialog = s->queue[0];
 	take_first(app);
 	s->has_keys = false;
 	app->n_handling++; /* what the answer brings at once was asked for */
-	views_dialog_answer(dialog);
+	widget_dialog_answer(dialog);
 	app->n_handling--;
-	s->last_owner = views_dialog_owner(dialog);
+	s->last_owner = widget_dialog_owner(dialog);
 	s->stays_until_ms = s->last_owner ? clock_mono_ms() + STAYS_MS : 0;
-	views_dialog_free(dialog);
+	widget_dialog_free(dialog);
 }
 
 void app_surprise_drop(struct app *app, const void *owner)
 {
 	struct app_surprises *s = &app->surprises;
 	size_t kept = 0;
-	bool is_first_gone = s->n && views_dialog_owner(s->queue[0]) == owner;
+	bool is_first_gone = s->n && widget_dialog_owner(s->queue[0]) == owner;
 	for (size_t i = 0; i < s->n; i++)
-		if (views_dialog_owner(s->queue[i]) == owner)
-			views_dialog_free(s->queue[i]);
+		if (widget_dialog_owner(s->queue[i]) == owner)
+			widget_dialog_free(s->queue[i]);
 		else
 			s->queue[kept++] = s->queue[i];
 	s->n = kept;
@@ -110,7 +110,7 @@ void app_surprise_drop(struct app *app, const void *owner)
 void app_surprise_free_all(struct app *app)
 {
 	while (app->surprises.n)
-		views_dialog_free(app->surprises.queue[--app->surprises.n]);
+		widget_dialog_free(app->surprises.queue[--app->surprises.n]);
 }
 
 /* ---- the picture */
@@ -118,16 +118,16 @@ void app_surprise_free_all(struct app *app)
 /* Where somebody types, Esc is for what they type into. */
 static bool may_dismiss(const struct app *app)
 {
-	enum views_key_scope scope = view_scope(app_focused(app));
+	enum view_key_scope scope = view_scope(app_focused(app));
 	return scope != SCOPE_SHELL && scope != SCOPE_TYPING && scope != SCOPE_SCROLL &&
 	       scope != SCOPE_DEAD;
 }
 
-static void show_who(struct app *app, struct views_dialog *dialog)
+static void show_who(struct app *app, struct widget_dialog *dialog)
 {
 	struct app_surprises *s = &app->surprises;
 	char suffix[64] = "", footer[96];
-	size_t tab = app_tabs_number_of(app, views_dialog_owner(dialog));
+	size_t tab = app_tabs_number_of(app, widget_dialog_owner(dialog));
 	int n = 0;
 	if (tab)
 		n = snprintf(suffix, sizeof suffix, " · tab %zu", tab);
@@ -137,13 +137,13 @@ static void show_who(struct app *app, struct views_dialog *dialog)
 		snprintf(footer, sizeof footer, "%s",
 			is_guarded(app) ? "a moment …"
 					: "arrows and enter answer, esc goes back");
-	else if (views_dialog_is_notice(dialog) && may_dismiss(app))
+	else if (widget_dialog_is_notice(dialog) && may_dismiss(app))
 		snprintf(footer, sizeof footer, "esc closes it");
 	else
-		snprintf(footer, sizeof footer, "%s a answers", views_key_prefix_name());
-	const struct views_dialog_surprise how = { footer, suffix, s->has_keys,
+		snprintf(footer, sizeof footer, "%s a answers", view_key_prefix_name());
+	const struct widget_dialog_surprise how = { footer, suffix, s->has_keys,
 		s->is_at_bottom };
-	views_dialog_set_surprise(dialog, &how);
+	widget_dialog_set_surprise(dialog, &how);
 }
 
 /* The rows above or below the cursor. */
@@ -158,11 +158,11 @@ static struct draw_region beside(struct draw_region area, int cursor_row, bool i
 void app_surprise_draw(struct app *app, struct draw_region screen)
 {
 	struct app_surprises *s = &app->surprises;
-	struct views_dialog *dialog = shown(app);
+	struct widget_dialog *dialog = shown(app);
 	if (!dialog)
 		return;
 	if (!s->since_ms && clock_mono_ms() < s->stays_until_ms)
-		s->has_keys = views_dialog_owner(dialog) == s->last_owner;
+		s->has_keys = widget_dialog_owner(dialog) == s->last_owner;
 	struct draw_region area = draw_region_sub(
 		screen, 0, app->body.row, screen.cols, screen.rows - app->body.row - 1);
 	struct draw_surface_cursor cursor = draw_surface_cursor_of(app->surface);
@@ -181,8 +181,8 @@ void app_surprise_draw(struct app *app, struct draw_region screen)
 	if (!s->since_ms || was_at_bottom != s->is_at_bottom)
 		s->since_ms = clock_mono_ms();
 	show_who(app, dialog);
-	views_dialog_draw(dialog, place, &app->theme);
-	s->rows = views_dialog_place(dialog).rows;
+	widget_dialog_draw(dialog, place, &app->theme);
+	s->rows = widget_dialog_place(dialog).rows;
 }
 
 int64_t app_surprise_redraw_after_ms(const struct app *app)
@@ -208,20 +208,20 @@ bool app_surprise_turn_to(struct app *app)
 bool app_surprise_key(struct app *app, const struct draw_key *key)
 {
 	struct app_surprises *s = &app->surprises;
-	struct views_dialog *dialog = shown(app);
+	struct widget_dialog *dialog = shown(app);
 	bool is_ctrl_c = key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c';
-	if (s->hush_until_ms > clock_mono_ms() && !views_key_is_prefix(key))
+	if (s->hush_until_ms > clock_mono_ms() && !view_key_is_prefix(key))
 		return true;
 	if (!dialog || !s->has_keys)
 		return false;
 	app_frame_dirty(app);
-	if (views_key_is_prefix(key)) { /* whatever follows it is not for the question */
+	if (view_key_is_prefix(key)) { /* whatever follows it is not for the question */
 		s->has_keys = false;
 		return false;
 	}
 	if (key->sym == KEY_SYM_ESCAPE || is_ctrl_c)
 		s->has_keys = false;
-	else if (!is_guarded(app) && !(key->mods & MOD_ALT) && views_dialog_key(dialog, key))
+	else if (!is_guarded(app) && !(key->mods & MOD_ALT) && widget_dialog_key(dialog, key))
 		answer(app);
 	return true;
 }
@@ -239,18 +239,18 @@ bool app_surprise_paste(struct app *app, struct slice text)
 	if (!app_surprise_has_keys(app))
 		return false;
 	if (!is_guarded(app))
-		views_dialog_paste(s->queue[0], text);
+		widget_dialog_paste(s->queue[0], text);
 	return true;
 }
 
 bool app_surprise_mouse(struct app *app, const struct draw_mouse *mouse)
 {
 	struct app_surprises *s = &app->surprises;
-	struct views_dialog *dialog = shown(app);
+	struct widget_dialog *dialog = shown(app);
 	bool is_held = app->has_press || app->drag || app->border || app->is_strip_border;
 	if (!dialog || !s->since_ms || is_held)
 		return false;
-	if (!draw_region_contains(views_dialog_place(dialog), mouse->col, mouse->row)) {
+	if (!draw_region_contains(widget_dialog_place(dialog), mouse->col, mouse->row)) {
 		if (mouse->action == MOUSE_PRESS && s->has_keys) {
 			s->has_keys = false;
 			app_frame_dirty(app);
@@ -260,7 +260,7 @@ bool app_surprise_mouse(struct app *app, const struct draw_mouse *mouse)
 	if (is_guarded(app))
 		return true;
 	app_frame_dirty(app);
-	if (views_dialog_mouse(dialog, mouse))
+	if (widget_dialog_mouse(dialog, mouse))
 		answer(app);
 	else if (mouse->action == MOUSE_PRESS)
 		s->has_keys = true;
@@ -269,8 +269,8 @@ bool app_surprise_mouse(struct app *app, const struct draw_mouse *mouse)
 
 bool app_surprise_dismiss(struct app *app)
 {
-	struct views_dialog *dialog = shown(app);
-	if (!dialog || !views_dialog_is_notice(dialog) || !may_dismiss(app) || is_guarded(app))
+	struct widget_dialog *dialog = shown(app);
+	if (!dialog || !widget_dialog_is_notice(dialog) || !may_dismiss(app) || is_guarded(app))
 		return false;
 	answer(app);
 	return true;

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 struct app;
-struct views_dialog;
+struct widget_dialog;
 struct draw_key;
 struct draw_mouse;
 struct draw_region;
 
 enum { SURPRISE_GUARD_MS = 500, SURPRISES_MAX = 32 };
 
-void app_surprise_push(struct app *app, struct views_dialog *dialog_take);
+void app_surprise_push(struct app *app, struct widget_dialog *dialog_take);
 /* Those of an owner that goes are thrown away unanswered. */
 void app_surprise_drop(struct app *app, const void *owner);
 void app_surprise_free_all(struct app *app);

@@ -229,7 +229,7 @@ size_t app_tabs_number_of(struct app *app, const void *view)
 	return 0;
 }
 
-static void on_close_answered(void *arg, struct views_dialog *dialog, int button)
+static void on_close_answered(void *arg, struct widget_dialog *dialog, int button)
 {
 	struct view *view = arg;
 	(void)dialog;
@@ -243,13 +243,13 @@ void app_tabs_ask_close(struct app *app, struct view *view)
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
 	if (why) {
-		struct views_dialog *dialog =
-			views_dialog_new("Close this pane?", on_close_answered, view, NULL);
-		views_dialog_add_textf(dialog, "%s. Closing ends it.", why);
-		views_dialog_add_button(dialog, "&Close");
-		views_dialog_add_button(dialog, "&Keep");
-		views_dialog_focus_button(dialog, 0);
-		views_dialog_set_owner(dialog, view);
+		struct widget_dialog *dialog =
+			widget_dialog_new("Close this pane?", on_close_answered, view, NULL);
+		widget_dialog_add_textf(dialog, "%s. Closing ends it.", why);
+		widget_dialog_add_button(dialog, "&Close");
+		widget_dialog_add_button(dialog, "&Keep");
+		widget_dialog_focus_button(dialog, 0);
+		widget_dialog_set_owner(dialog, view);
 		app_push_dialog(app, dialog);
 	} else {
 		app->host.ops->close(&app->host, view);
@@ -261,7 +261,7 @@ struct closing {
 	struct view *views[VIEWS_MAX];
 	size_t n, n_busy;
 	bool has_list;
-	struct views_dialog *dialog;
+	struct widget_dialog *dialog;
 };
 
 static void look_before_closing(void *arg, struct app_layout *leaf)
@@ -276,14 +276,14 @@ static void look_before_closing(void *arg, struct app_layout *leaf)
 		closing->views[closing->n++] = view;
 	closing->n_busy += why != NULL;
 	if (why)
-		views_dialog_add_textf(closing->dialog, "%s.", why);
+		widget_dialog_add_textf(closing->dialog, "%s.", why);
 	str_deinit(&text);
 }
 
-static void on_close_all_answered(void *arg, struct views_dialog *dialog, int button)
+static void on_close_all_answered(void *arg, struct widget_dialog *dialog, int button)
 {
 	struct app *app = arg;
-	const struct view *any = views_dialog_owner(dialog);
+	const struct view *any = widget_dialog_owner(dialog);
 	size_t number = app_tabs_number_of(app, any);
 	if (button != 0 || !number)
 		return;
@@ -296,24 +296,24 @@ static void on_close_all_answered(void *arg, struct views_dialog *dialog, int bu
 void app_tabs_ask_close_all(struct app *app, size_t index)
 {
 	struct app_tab *tab = app->tabs[index];
-	struct closing closing = { .dialog = views_dialog_new("Close this tab?",
+	struct closing closing = { .dialog = widget_dialog_new("Close this tab?",
 					   on_close_all_answered, app, NULL) };
 	app_layout_each(tab->root, look_before_closing, &closing);
 	if (closing.has_list || !closing.n_busy) {
-		views_dialog_free(closing.dialog);
+		widget_dialog_free(closing.dialog);
 		if (closing.has_list)
-			views_host_notef(
+			view_host_notef(
 				&app->host, NOTE_INFO, "the list stays; q leaves sandmux");
 		while (!closing.has_list && closing.n)
 			app->host.ops->close(&app->host, closing.views[--closing.n]);
 		return;
 	}
 	app_tabs_select(app, index);
-	views_dialog_add_text(closing.dialog, "Closing ends it.");
-	views_dialog_add_button(closing.dialog, "&Close");
-	views_dialog_add_button(closing.dialog, "&Keep");
-	views_dialog_focus_button(closing.dialog, 1);
-	views_dialog_set_owner(closing.dialog, app_layout_data(tab->focus));
+	widget_dialog_add_text(closing.dialog, "Closing ends it.");
+	widget_dialog_add_button(closing.dialog, "&Close");
+	widget_dialog_add_button(closing.dialog, "&Keep");
+	widget_dialog_focus_button(closing.dialog, 1);
+	widget_dialog_set_owner(closing.dialog, app_layout_data(tab->focus));
 	app_push_dialog(app, closing.dialog);
 }
 

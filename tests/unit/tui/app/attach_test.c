@@ -4,7 +4,7 @@
 #include "tests/unit/tui/app/rig.h"
 
 #include "engine/base/settings.h"
-#include "tui/views/list.h"
+#include "tui/views/list/list.h"
 
 #include <fcntl.h>
 #include <pty.h>
@@ -294,7 +294,7 @@ static void test_the_clipboard(void **state)
 		{ "~?>", "\033]52;c;fj8+\a" },
 	};
 	struct tty *tty = tty_new();
-	struct views_host *host = &tty->rig.app->host;
+	struct view_host *host = &tty->rig.app->host;
 	(void)state;
 	host->ops->copy_text(host, slice_of("nobody is there"));
 	tty_attach(tty);
@@ -502,7 +502,7 @@ static void test_signals(void **state)
 
 /* ---- dialogs */
 
-static void on_answer(void *arg, struct views_dialog *dialog, int button)
+static void on_answer(void *arg, struct widget_dialog *dialog, int button)
 {
 	(void)dialog;
 	*(int *)arg = button;
@@ -518,10 +518,10 @@ static void test_dialogs_have_an_end(void **state)
 	app->is_prefix = true;
 	for (int i = 0; i <= DIALOGS_MAX; i++) {
 		answers[i] = 77;
-		struct views_dialog *dialog =
-			views_dialog_new("Q", on_answer, &answers[i], NULL);
-		views_dialog_set_owner(dialog, i % 2 ? &owner : &other);
-		views_dialog_add_button(dialog, "&OK");
+		struct widget_dialog *dialog =
+			widget_dialog_new("Q", on_answer, &answers[i], NULL);
+		widget_dialog_set_owner(dialog, i % 2 ? &owner : &other);
+		widget_dialog_add_button(dialog, "&OK");
 		app_push_dialog(app, dialog);
 	}
 	assert_false(app->is_prefix);
@@ -531,7 +531,7 @@ static void test_dialogs_have_an_end(void **state)
 	app_drop_dialogs(app, &owner);
 	assert_int_equal(app->n_dialogs, DIALOGS_MAX / 2);
 	for (size_t i = 0; i < app->n_dialogs; i++)
-		assert_ptr_equal(views_dialog_owner(app->dialogs[i]), &other);
+		assert_ptr_equal(widget_dialog_owner(app->dialogs[i]), &other);
 	app->n_handling = 0;
 	/* what a person still waits for is no surprise; what they have turned from is one */
 	const int64_t now = 5000000;
@@ -544,9 +544,9 @@ static void test_dialogs_have_an_end(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		app->input_serial = 9;
 		app->last_input_ms = now - rows[i].since_input;
-		struct views_dialog *dialog = views_dialog_new("Late", NULL, NULL, NULL);
-		views_dialog_set_serial(dialog, rows[i].serial);
-		views_dialog_add_button(dialog, "&OK");
+		struct widget_dialog *dialog = widget_dialog_new("Late", NULL, NULL, NULL);
+		widget_dialog_set_serial(dialog, rows[i].serial);
+		widget_dialog_add_button(dialog, "&OK");
 		size_t before = app->n_dialogs;
 		app_push_dialog(app, dialog);
 		assert_int_equal(app->n_dialogs - before, rows[i].is_asked);

@@ -13,7 +13,7 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_FILES] = &view_files,
 	[SCOPE_LOG] = &view_log,
 	[SCOPE_COPIES] = &view_copies,
-	[SCOPE_HELP] = &views_view_help,
+	[SCOPE_HELP] = &view_help,
 	[SCOPE_SCROLL] = &view_shell,
 	[SCOPE_DEAD] = &view_shell,
 	[SCOPE_SHELL] = &view_shell,
@@ -24,7 +24,7 @@ struct look {
 	bool has_targets, found;
 };
 
-static void look_at(void *arg, const char *group, const struct views_command *command)
+static void look_at(void *arg, const char *group, const struct view_command *command)
 {
 	struct look *look = arg;
 	bool is_row_command = strcmp(group, "On sandboxes") == 0;
@@ -32,7 +32,7 @@ static void look_at(void *arg, const char *group, const struct views_command *co
 		look->found = true;
 }
 
-static bool exists(enum views_key_scope scope, const char *line)
+static bool exists(enum view_key_scope scope, const char *line)
 {
 	char name[64];
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " "), line);
@@ -53,13 +53,13 @@ static void test_every_key_has_its_command(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < views_n_key_rows; i++)
-		if (!exists(views_key_rows[i].scope, views_key_rows[i].command))
+		if (!exists(view_key_rows[i].scope, view_key_rows[i].command))
 			fail_msg("%s: '%s' runs '%s', which does not exist",
-				views_key_scope_title(views_key_rows[i].scope),
-				views_key_rows[i].key, views_key_rows[i].command);
+				view_key_scope_title(view_key_rows[i].scope),
+				view_key_rows[i].key, view_key_rows[i].command);
 }
 
-static void check_command(void *arg, const char *group, const struct views_command *command)
+static void check_command(void *arg, const char *group, const struct view_command *command)
 {
 	(void)arg;
 	assert_true(group && *group);

@@ -72,16 +72,16 @@ static void test_alt_in_a_form_loses_nothing(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	struct views_dialog *dialog = views_dialog_new("Form", NULL, NULL, NULL);
-	views_dialog_add_field(dialog, "name", "");
-	views_dialog_add_button(dialog, "&OK");
+	struct widget_dialog *dialog = widget_dialog_new("Form", NULL, NULL, NULL);
+	widget_dialog_add_field(dialog, "name", "");
+	widget_dialog_add_button(dialog, "&OK");
 	rig.app->n_handling++;
 	app_push_dialog(rig.app, dialog);
 	rig.app->n_handling--;
 	rig_type(&rig, "abc");
 	rig_key(&rig, "alt-b");
 	assert_int_equal(rig.app->n_dialogs, 1);
-	assert_string_equal(views_dialog_field(dialog, 0), "abc");
+	assert_string_equal(widget_dialog_field(dialog, 0), "abc");
 	rig_key(&rig, "esc");
 	assert_int_equal(rig.app->n_dialogs, 0);
 	rig_type(&rig, ":hel");

@@ -5,7 +5,7 @@
 
 static int answer, n_answers;
 
-static void on_answer(void *arg, struct views_dialog *dialog, int button)
+static void on_answer(void *arg, struct widget_dialog *dialog, int button)
 {
 	(void)arg;
 	(void)dialog;
@@ -13,14 +13,14 @@ static void on_answer(void *arg, struct views_dialog *dialog, int button)
 	n_answers++;
 }
 
-static struct views_dialog *question(const void *owner)
+static struct widget_dialog *question(const void *owner)
 {
-	struct views_dialog *dialog = views_dialog_new("Overwrite?", on_answer, NULL, NULL);
-	views_dialog_add_text(dialog, "It is there.");
-	views_dialog_set_owner(dialog, owner);
-	views_dialog_add_button(dialog, "&Yes");
-	views_dialog_add_button(dialog, "&No");
-	views_dialog_focus_button(dialog, 1);
+	struct widget_dialog *dialog = widget_dialog_new("Overwrite?", on_answer, NULL, NULL);
+	widget_dialog_add_text(dialog, "It is there.");
+	widget_dialog_set_owner(dialog, owner);
+	widget_dialog_add_button(dialog, "&Yes");
+	widget_dialog_add_button(dialog, "&No");
+	widget_dialog_focus_button(dialog, 1);
 	return dialog;
 }
 
@@ -147,7 +147,7 @@ static void test_it_says_in_which_tab_and_how_many_wait(void **state)
 
 static bool is_on_row(struct rig *rig, int row)
 {
-	struct draw_region at = views_dialog_place(rig->app->surprises.queue[0]);
+	struct draw_region at = widget_dialog_place(rig->app->surprises.queue[0]);
 	return row >= at.row && row < at.row + at.rows;
 }
 
@@ -225,7 +225,7 @@ static void test_it_vanishes_without_letting_keys_through(void **state)
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "a");
 	rig_wait_guard(&rig);
-	const void *owner = views_dialog_owner(rig.app->surprises.queue[0]);
+	const void *owner = widget_dialog_owner(rig.app->surprises.queue[0]);
 	app_drop_dialogs(rig.app, owner);
 	rig_key(&rig, "left");
 	rig_key(&rig, "enter");
@@ -244,8 +244,8 @@ static void test_what_was_asked_for_has_the_keyboard_at_once(void **state)
 	rig.app->last_input_ms = clock_mono_ms();
 	rig_type(&rig, "x"); /* the command */
 	for (int is_late = 0; is_late < 2; is_late++) {
-		struct views_dialog *dialog = question(NULL);
-		views_dialog_set_serial(dialog, host_input_serial(&rig.app->host));
+		struct widget_dialog *dialog = question(NULL);
+		widget_dialog_set_serial(dialog, host_input_serial(&rig.app->host));
 		n_answers = 0;
 		if (is_late)
 			rig_type(&rig, "x"); /* something else meanwhile */
@@ -263,7 +263,7 @@ static void test_a_failure_that_comes_later_stays_until_it_is_closed(void **stat
 	struct err err = { 0 };
 	struct rig rig = rig_new(80, 24);
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
-	views_host_failf(&rig.app->host, &err, "Cannot create");
+	view_host_failf(&rig.app->host, &err, "Cannot create");
 	assert_non_null(strstr(rig_draw(&rig), "Cannot create"));
 	rig_type(&rig, "o");
 	rig_key(&rig, "esc"); /* too early: it was for something else */
@@ -312,7 +312,7 @@ static void test_so_many_failures_answer_no_question(void **state)
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
 	n_answers = 0;
 	for (int i = 0; i < 2 * SURPRISES_MAX; i++)
-		views_host_failf(&rig.app->host, &err, "Failure %d", i);
+		view_host_failf(&rig.app->host, &err, "Failure %d", i);
 	pop_up_behind(&rig);
 	assert_int_equal(n_answers, 0);
 	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);

@@ -6,8 +6,8 @@
 #include "tests/unit/engine/cluster.h"
 #include "tests/unit/tui/script/picture.h"
 #include "tui/app/internal.h"
-#include "tui/views/files_view.h"
-#include "tui/views/shell.h"
+#include "tui/views/files/view.h"
+#include "tui/views/shell/shell.h"
 
 #include "engine/fleet/fleet_internal.h"
 #include "tests/unit/local/daemon/listen.h"

@@ -476,7 +476,7 @@ static inline void step_link(struct stage *stage, char *args)
 	stage->has_link = true;
 }
 
-static void step_on_answered(void *arg, struct views_dialog *dialog, int button)
+static void step_on_answered(void *arg, struct widget_dialog *dialog, int button)
 {
 	struct stage *stage = arg;
 	(void)dialog;
@@ -486,11 +486,11 @@ static void step_on_answered(void *arg, struct views_dialog *dialog, int button)
 /* A question that nobody has asked for. */
 static inline void step_surprise(struct stage *stage, char *args)
 {
-	struct views_dialog *dialog = views_dialog_new(args, step_on_answered, stage, NULL);
-	views_dialog_add_text(dialog, "It is asked by itself.");
-	views_dialog_add_button(dialog, "&Yes");
-	views_dialog_add_button(dialog, "&No");
-	views_dialog_focus_button(dialog, 1);
+	struct widget_dialog *dialog = widget_dialog_new(args, step_on_answered, stage, NULL);
+	widget_dialog_add_text(dialog, "It is asked by itself.");
+	widget_dialog_add_button(dialog, "&Yes");
+	widget_dialog_add_button(dialog, "&No");
+	widget_dialog_focus_button(dialog, 1);
 	app_push_dialog(stage->app, dialog);
 }
 

@@ -3,8 +3,8 @@
 #include "tests/unit/tui/views/fake.h"
 
 #include "engine/base/json.h"
-#include "tui/views/detail_lines.h"
-#include "tui/views/wrap.h"
+#include "tui/views/detail/lines.h"
+#include "tui/widgets/wrap.h"
 
 static const char claim_json[] =
 	"{\"metadata\":{\"labels\":{\"app\":\"x\\u001b[31m\",\"very.long.example.com/label\":\"v\"}},"
@@ -117,7 +117,7 @@ static void test_fold(void **state)
 		int rows = 0;
 		str_init(&out, 256);
 		do {
-			size_t skip, n = views_wrap_next(rest, cases[i].cols, &skip);
+			size_t skip, n = widget_wrap_next(rest, cases[i].cols, &skip);
 			str_add_bytes(&out, rest.p, n);
 			str_add_char(&out, '|');
 			rest.p += n + skip;
@@ -125,7 +125,8 @@ static void test_fold(void **state)
 			rows++;
 		} while (rest.n);
 		assert_string_equal(out.p, cases[i].want);
-		assert_int_equal(rows, views_wrap_rows(slice_of(cases[i].text), cases[i].cols));
+		assert_int_equal(
+			rows, widget_wrap_rows(slice_of(cases[i].text), cases[i].cols));
 		str_deinit(&out);
 	}
 }

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/base/err.h"
-#include "tui/views/dialog.h"
+#include "tui/widgets/dialog.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -13,16 +13,16 @@
 static int answer, n_answers;
 static char value[64];
 
-static void on_done(void *arg, struct views_dialog *dialog, int button)
+static void on_done(void *arg, struct widget_dialog *dialog, int button)
 {
 	(void)arg;
 	answer = button;
 	n_answers++;
 	if (arg)
-		snprintf(value, sizeof value, "%s", views_dialog_field(dialog, 0));
+		snprintf(value, sizeof value, "%s", widget_dialog_field(dialog, 0));
 }
 
-static void press(struct views_dialog *dialog, const char *keys)
+static void press(struct widget_dialog *dialog, const char *keys)
 {
 	char name[32];
 	while (*keys) {
@@ -31,20 +31,20 @@ static void press(struct views_dialog *dialog, const char *keys)
 		snprintf(name, sizeof name, "%.*s", (int)n, keys);
 		keys += n + (keys[n] == ' ');
 		assert_true(draw_key_parse(name, &key));
-		if (views_dialog_key(dialog, &key)) {
-			views_dialog_answer(dialog);
+		if (widget_dialog_key(dialog, &key)) {
+			widget_dialog_answer(dialog);
 			assert_int_equal(*keys, 0);
 		}
 	}
 }
 
-static struct views_dialog *confirm(void)
+static struct widget_dialog *confirm(void)
 {
-	struct views_dialog *dialog = views_dialog_new("Delete?", on_done, NULL, NULL);
-	views_dialog_add_text(dialog, "Everything is lost.");
-	views_dialog_add_button(dialog, "&Delete");
-	views_dialog_add_button(dialog, "&Cancel");
-	views_dialog_focus_button(dialog, 1);
+	struct widget_dialog *dialog = widget_dialog_new("Delete?", on_done, NULL, NULL);
+	widget_dialog_add_text(dialog, "Everything is lost.");
+	widget_dialog_add_button(dialog, "&Delete");
+	widget_dialog_add_button(dialog, "&Cancel");
+	widget_dialog_focus_button(dialog, 1);
 	answer = 99;
 	n_answers = 0;
 	return dialog;
@@ -70,40 +70,40 @@ static void test_buttons(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct views_dialog *dialog = confirm();
+		struct widget_dialog *dialog = confirm();
 		press(dialog, cases[i].keys);
 		assert_int_equal(n_answers, 1);
 		if (answer != cases[i].want)
 			fail_msg("%s gave %d", cases[i].keys, answer);
-		views_dialog_free(dialog);
+		widget_dialog_free(dialog);
 	}
 }
 
 static void test_fields(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = views_dialog_new("Name", on_done, value, NULL);
-	views_dialog_add_field(dialog, "name", "old");
-	views_dialog_add_switch(dialog, "all", false);
-	views_dialog_add_button(dialog, "&OK");
-	views_dialog_add_button(dialog, "&Cancel");
+	struct widget_dialog *dialog = widget_dialog_new("Name", on_done, value, NULL);
+	widget_dialog_add_field(dialog, "name", "old");
+	widget_dialog_add_switch(dialog, "all", false);
+	widget_dialog_add_button(dialog, "&OK");
+	widget_dialog_add_button(dialog, "&Cancel");
 	n_answers = 0;
 	press(dialog, "ctrl-u c o space é backspace tab space enter");
 	assert_int_equal(n_answers, 1);
 	assert_int_equal(answer, 0);
 	assert_string_equal(value, "co ");
-	assert_true(views_dialog_switch(dialog, 1));
-	views_dialog_free(dialog);
+	assert_true(widget_dialog_switch(dialog, 1));
+	widget_dialog_free(dialog);
 }
 
-static void expect(struct views_dialog *dialog, int cols, int rows, const char *want)
+static void expect(struct widget_dialog *dialog, int cols, int rows, const char *want)
 {
 	struct draw_surface *s = draw_surface_new(cols, rows);
 	struct draw_theme theme;
 	struct str text;
 	draw_theme_builtin(&theme);
 	str_init(&text, 1 << 16);
-	views_dialog_draw(dialog, draw_region_whole(s), &theme);
+	widget_dialog_draw(dialog, draw_region_whole(s), &theme);
 	draw_surface_text(s, &text);
 	if (want)
 		assert_string_equal(text.p, want);
@@ -114,7 +114,7 @@ static void expect(struct views_dialog *dialog, int cols, int rows, const char *
 static void test_the_picture(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = confirm();
+	struct widget_dialog *dialog = confirm();
 	expect(dialog, 40, 9,
 		"\n\n"
 		"       ┌ Delete? ──────────────┐\n"
@@ -124,28 +124,29 @@ static void test_the_picture(void **state)
 		"       └───────────────────────┘\n"
 		"\n\n");
 	struct draw_mouse mouse = { .action = MOUSE_PRESS, .button = 1, .col = 12, .row = 5 };
-	assert_true(views_dialog_mouse(dialog, &mouse));
-	views_dialog_answer(dialog);
+	assert_true(widget_dialog_mouse(dialog, &mouse));
+	widget_dialog_answer(dialog);
 	assert_int_equal(answer, 0);
 	mouse.row = 3;
-	assert_false(views_dialog_mouse(dialog, &mouse));
-	views_dialog_free(dialog);
+	assert_false(widget_dialog_mouse(dialog, &mouse));
+	widget_dialog_free(dialog);
 }
 
 static void test_hostile_text_and_any_size(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = views_dialog_new("\033]0;x\a title", on_done, NULL, NULL);
-	views_dialog_add_text(
+	struct widget_dialog *dialog =
+		widget_dialog_new("\033]0;x\a title", on_done, NULL, NULL);
+	widget_dialog_add_text(
 		dialog, "a\033[2Jb \xff word\nnew line 你好你好你好你好你好你好你好你好 end");
 	for (int i = 0; i < 60; i++)
-		views_dialog_add_textf(dialog, "line %d", i);
-	views_dialog_add_field(dialog, "a label that is rather long for such a box", "v");
-	views_dialog_add_button(dialog, "&OK");
+		widget_dialog_add_textf(dialog, "line %d", i);
+	widget_dialog_add_field(dialog, "a label that is rather long for such a box", "v");
+	widget_dialog_add_button(dialog, "&OK");
 	for (int cols = 1; cols < 90; cols += 3)
 		for (int rows = 1; rows < 30; rows += 2)
 			expect(dialog, cols, rows, NULL);
-	views_dialog_free(dialog);
+	widget_dialog_free(dialog);
 }
 
 /* Letters that are taken go to the next one that is free, so that no letter is for two. */
@@ -163,10 +164,10 @@ static void test_no_two_buttons_share_a_letter(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (int k = 0; cases[i].letters[k]; k++) {
-			struct views_dialog *dialog =
-				views_dialog_new("?", on_done, NULL, NULL);
+			struct widget_dialog *dialog =
+				widget_dialog_new("?", on_done, NULL, NULL);
 			for (int n = 0; cases[i].labels[n]; n++)
-				views_dialog_add_button(dialog, cases[i].labels[n]);
+				widget_dialog_add_button(dialog, cases[i].labels[n]);
 			char letter[2] = { cases[i].letters[k], 0 };
 			n_answers = 0;
 			if (*letter != '-') {
@@ -174,15 +175,15 @@ static void test_no_two_buttons_share_a_letter(void **state)
 				assert_int_equal(n_answers, 1);
 				assert_int_equal(answer, k);
 			}
-			views_dialog_free(dialog);
+			widget_dialog_free(dialog);
 		}
 }
 
 static void test_a_name_cannot_write_lines_of_the_question(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = confirm();
-	views_dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
+	struct widget_dialog *dialog = confirm();
+	widget_dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
 	expect(dialog, 60, 11,
 		"\n\n"
 		"               ┌ Delete? ──────────────────┐\n"
@@ -196,29 +197,29 @@ static void test_a_name_cannot_write_lines_of_the_question(void **state)
 	char *name = malloc(40000);
 	memset(name, 'x', 39999);
 	name[39999] = 0;
-	views_dialog_add_text(dialog, name);
-	views_dialog_add_text(dialog, "The last line.");
+	widget_dialog_add_text(dialog, name);
+	widget_dialog_add_text(dialog, "The last line.");
 	struct draw_surface *s = draw_surface_new(80, 60);
 	struct draw_theme theme;
 	struct str text;
 	draw_theme_builtin(&theme);
 	str_init(&text, 1 << 16);
-	views_dialog_draw(dialog, draw_region_whole(s), &theme);
+	widget_dialog_draw(dialog, draw_region_whole(s), &theme);
 	draw_surface_text(s, &text);
 	assert_non_null(strstr(text.p, "The last line."));
 	str_deinit(&text);
 	draw_surface_free(s);
 	free(name);
-	views_dialog_free(dialog);
+	widget_dialog_free(dialog);
 }
 
 static void test_scrolled_to_the_end_and_then_taller(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = views_dialog_new("Long", on_done, NULL, NULL);
+	struct widget_dialog *dialog = widget_dialog_new("Long", on_done, NULL, NULL);
 	for (int i = 1; i <= 9; i++)
-		views_dialog_add_textf(dialog, "line %d", i);
-	views_dialog_add_button(dialog, "&OK");
+		widget_dialog_add_textf(dialog, "line %d", i);
+	widget_dialog_add_button(dialog, "&OK");
 	expect(dialog, 20, 8, NULL); /* four rows of text */
 	for (int i = 0; i < 20; i++)
 		press(dialog, "down");
@@ -245,7 +246,7 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 	expect(dialog, 20, 14, NULL); /* all of them fit */
 	press(dialog, "up");
 	struct draw_mouse wheel = { .action = MOUSE_WHEEL_UP };
-	views_dialog_mouse(dialog, &wheel);
+	widget_dialog_mouse(dialog, &wheel);
 	expect(dialog, 20, 8,
 		"    ┌ Long ────┐\n"
 		"    │ line 1   │\n"
@@ -255,27 +256,27 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 		"    │          │\n"
 		"    │   [ OK ] │\n"
 		"    └──────────┘\n");
-	views_dialog_free(dialog);
+	widget_dialog_free(dialog);
 }
 
-static bool is_number(void *arg, struct views_dialog *dialog, int *field, struct err *err)
+static bool is_number(void *arg, struct widget_dialog *dialog, int *field, struct err *err)
 {
 	(void)arg;
 	*field = 1;
-	if (strcmp(views_dialog_field(dialog, 1), "7") == 0)
+	if (strcmp(widget_dialog_field(dialog, 1), "7") == 0)
 		return true;
 	return err_set(
-		err, ERR_ARG_INVALID, "'%s' is no number", views_dialog_field(dialog, 1));
+		err, ERR_ARG_INVALID, "'%s' is no number", widget_dialog_field(dialog, 1));
 }
 
 static void test_a_form_that_fails_keeps_its_contents(void **state)
 {
 	(void)state;
-	struct views_dialog *dialog = views_dialog_new("Form", on_done, value, NULL);
-	views_dialog_add_field(dialog, "name", "");
-	views_dialog_add_field(dialog, "count", "");
-	views_dialog_add_button(dialog, "&OK");
-	views_dialog_set_check(dialog, is_number);
+	struct widget_dialog *dialog = widget_dialog_new("Form", on_done, value, NULL);
+	widget_dialog_add_field(dialog, "name", "");
+	widget_dialog_add_field(dialog, "count", "");
+	widget_dialog_add_button(dialog, "&OK");
+	widget_dialog_set_check(dialog, is_number);
 	n_answers = 0;
 	press(dialog, "m e tab x enter");
 	assert_int_equal(n_answers, 0);
@@ -293,7 +294,7 @@ static void test_a_form_that_fails_keeps_its_contents(void **state)
 	press(dialog, "ctrl-u 7 enter"); /* the field at fault has the focus */
 	assert_int_equal(n_answers, 1);
 	assert_string_equal(value, "me");
-	views_dialog_free(dialog);
+	widget_dialog_free(dialog);
 }
 
 int main(void)

@@ -9,9 +9,9 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/engine.h"
-#include "tui/views/dialog.h"
-#include "tui/views/transfers.h"
-#include "tui/views/view.h"
+#include "tui/view/view.h"
+#include "tui/views/transfers/transfers.h"
+#include "tui/widgets/dialog.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -21,55 +21,55 @@
 enum { FAKE_DIALOGS_MAX = 8, FAKE_WAIT_MS = 10000 };
 
 struct fake {
-	struct views_host host; /* first */
+	struct view_host host; /* first */
 	struct draw_theme theme;
-	struct views_dialog *dialogs[FAKE_DIALOGS_MAX];
+	struct widget_dialog *dialogs[FAKE_DIALOGS_MAX];
 	size_t n_dialogs, n_dirty;
 	char note[1024], failure[1024], failure_code[64], command[256];
 };
 
-static inline struct fake *fake_of(const struct views_host *host)
+static inline struct fake *fake_of(const struct view_host *host)
 {
 	return (struct fake *)(uintptr_t)host;
 }
 
-static void fake_dirty(struct views_host *host)
+static void fake_dirty(struct view_host *host)
 {
 	fake_of(host)->n_dirty++;
 }
 
-static void fake_run(struct views_host *host, const char *command)
+static void fake_run(struct view_host *host, const char *command)
 {
 	snprintf(fake_of(host)->command, sizeof fake_of(host)->command, "%s", command);
 }
 
-static void fake_push_dialog(struct views_host *host, struct views_dialog *dialog)
+static void fake_push_dialog(struct view_host *host, struct widget_dialog *dialog)
 {
 	struct fake *fake = fake_of(host);
 	assert_true(fake->n_dialogs < FAKE_DIALOGS_MAX);
 	fake->dialogs[fake->n_dialogs++] = dialog;
 }
 
-static void fake_note(struct views_host *host, enum views_note_level level, const char *text)
+static void fake_note(struct view_host *host, enum view_note_level level, const char *text)
 {
 	(void)level;
 	snprintf(fake_of(host)->note, sizeof fake_of(host)->note, "%s", text);
 }
 
-static void fake_fail(struct views_host *host, const char *what, const struct err *err)
+static void fake_fail(struct view_host *host, const char *what, const struct err *err)
 {
 	struct fake *fake = fake_of(host);
 	snprintf(fake->failure, sizeof fake->failure, "%s", what);
 	snprintf(fake->failure_code, sizeof fake->failure_code, "%s", err_name(err));
 }
 
-static const char *fake_namespace(const struct views_host *host)
+static const char *fake_namespace(const struct view_host *host)
 {
 	(void)host;
 	return "";
 }
 
-static const struct views_host_ops fake_ops = {
+static const struct view_host_ops fake_ops = {
 	.dirty = fake_dirty,
 	.run = fake_run,
 	.push_dialog = fake_push_dialog,
@@ -103,7 +103,7 @@ static inline struct fake *fake_new(bool read_only)
 static inline void fake_free(struct fake *fake)
 {
 	while (fake->n_dialogs)
-		views_dialog_free(fake->dialogs[--fake->n_dialogs]);
+		widget_dialog_free(fake->dialogs[--fake->n_dialogs]);
 	views_transfers_free(fake->host.copies);
 	engine_free(fake->host.engine);
 	net_loop_free(fake->host.loop);
@@ -116,12 +116,12 @@ static inline void fake_press(struct fake *fake, const char *name)
 	struct draw_key key;
 	assert_true(fake->n_dialogs > 0);
 	assert_true(draw_key_parse(name, &key));
-	struct views_dialog *dialog = fake->dialogs[fake->n_dialogs - 1];
-	if (!views_dialog_key(dialog, &key))
+	struct widget_dialog *dialog = fake->dialogs[fake->n_dialogs - 1];
+	if (!widget_dialog_key(dialog, &key))
 		return;
 	fake->n_dialogs--;
-	views_dialog_answer(dialog);
-	views_dialog_free(dialog);
+	widget_dialog_answer(dialog);
+	widget_dialog_free(dialog);
 }
 
 /* Turns the loop until it is so; fails the test when it never is. */
@@ -157,7 +157,7 @@ static inline char *fake_draw_dialog(struct fake *fake, int cols, int rows)
 {
 	struct draw_surface *surface = draw_surface_new(cols, rows);
 	assert_true(fake->n_dialogs > 0);
-	views_dialog_draw(
+	widget_dialog_draw(
 		fake->dialogs[fake->n_dialogs - 1], draw_region_whole(surface), &fake->theme);
 	char *text = fake_text(surface);
 	draw_surface_free(surface);

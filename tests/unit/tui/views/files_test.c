@@ -3,8 +3,8 @@
 // errors in place, where things may be dropped.
 #include "tests/unit/tui/views/fake.h"
 
-#include "tui/views/files_read.h"
-#include "tui/views/files_view.h"
+#include "tui/views/files/read.h"
+#include "tui/views/files/view.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ static void test_hostile_names(void **state)
 
 static const char *name_at(const struct views_files_pane *pane, size_t row)
 {
-	const struct views_file_entry *entry = views_files_pane_at(pane, row);
+	const struct views_files_entry *entry = views_files_pane_at(pane, row);
 	return entry ? entry->name : "(none)";
 }
 
@@ -214,7 +214,7 @@ static void test_cursor_and_marks_are_kept_by_name(void **state)
 	assert_string_equal(name_at(&pane, pane.cursor), "d");
 	assert_int_equal(pane.n_marked, 1);
 	size_t n;
-	struct views_file_entry **chosen = views_files_pane_chosen(&pane, &n);
+	struct views_files_entry **chosen = views_files_pane_chosen(&pane, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(chosen[0]->name, "b");
 	free(chosen);
@@ -316,16 +316,16 @@ static struct view *open_view(struct fake *fake)
 /* As if the sandbox had answered. */
 static void answer_listing(struct views_files_pane *pane)
 {
-	struct views_file_entry folder = { "sub", 0, 0, 0755, FILE_FOLDER, false };
-	struct views_file_entry file = { "r.txt", 5, 0, 0644, FILE_PLAIN, false };
+	struct views_files_entry folder = { "sub", 0, 0, 0755, FILE_FOLDER, false };
+	struct views_files_entry file = { "r.txt", 5, 0, 0644, FILE_PLAIN, false };
 	views_files_read_stop(pane);
 	pane->err.code = ERR_NONE;
-	views_file_listing_add(&pane->next, &folder);
-	views_file_listing_add(&pane->next, &file);
+	views_files_listing_add(&pane->next, &folder);
+	views_files_listing_add(&pane->next, &file);
 	pane->on_read(pane, NULL);
 }
 
-static void drag_deinit(struct views_drag *drag)
+static void drag_deinit(struct view_drag *drag)
 {
 	for (size_t i = 0; i < drag->n_paths; i++)
 		free(drag->paths[i]);
@@ -342,7 +342,7 @@ static void test_where_things_may_be_dropped(void **state)
 	struct views_files *files = (struct views_files *)view;
 	answer_listing(&files->panes[1]);
 	free(fake_draw(view, 80, 12));
-	struct views_drag drag = { .from = view };
+	struct view_drag drag = { .from = view };
 	assert_false(view->class->drag_begin(view, 5, 0, &drag)); /* the path */
 	assert_false(view->class->drag_begin(view, 5, 2, &drag)); /* ".." */
 	assert_true(view->class->drag_begin(view, 5, 4, &drag));

@@ -2,14 +2,14 @@
 // Help shows every key and every command of the views, and the key table only binds commands that exist.
 #include "tests/unit/tui/views/fake.h"
 
-#include "tui/views/actions.h"
-#include "tui/views/keys.h"
+#include "tui/view/keys.h"
+#include "tui/views/actions/actions.h"
 
 static char *help_of(struct fake *fake, const char *filter)
 {
 	struct err err;
 	struct view_args args = { 0 };
-	struct view *view = views_view_help.open(&fake->host, &args, &err);
+	struct view *view = view_help.open(&fake->host, &args, &err);
 	assert_non_null(view);
 	if (filter)
 		view->class->filter(view, filter);
@@ -19,7 +19,7 @@ static char *help_of(struct fake *fake, const char *filter)
 }
 
 static const struct view_class *const classes[] = { &view_sandboxes, &view_detail, &view_files,
-	&view_shell, &view_log, &view_copies, &views_view_help };
+	&view_shell, &view_log, &view_copies, &view_help };
 
 static void test_everything_is_there(void **state)
 {
@@ -27,8 +27,8 @@ static void test_everything_is_there(void **state)
 	char *text = help_of(fake, NULL);
 	(void)state;
 	for (size_t i = 0; i < views_n_key_rows; i++)
-		if (!strstr(text, views_key_rows[i].help))
-			fail_msg("'%s' is not in the help", views_key_rows[i].help);
+		if (!strstr(text, view_key_rows[i].help))
+			fail_msg("'%s' is not in the help", view_key_rows[i].help);
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
 		for (size_t k = 0; k < classes[i]->n_commands; k++)
 			if (!strstr(text, classes[i]->commands[k].help))
@@ -62,22 +62,22 @@ static bool has_command(const struct view_class *class, const char *line)
 static void test_keys_of_these_views_bind_their_commands(void **state)
 {
 	static const struct {
-		enum views_key_scope scope;
+		enum view_key_scope scope;
 		const struct view_class *class;
 	} cases[] = {
 		{ SCOPE_DETAIL, &view_detail },
 		{ SCOPE_FILES, &view_files },
 		{ SCOPE_LOG, &view_log },
 		{ SCOPE_COPIES, &view_copies },
-		{ SCOPE_HELP, &views_view_help },
+		{ SCOPE_HELP, &view_help },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		for (size_t k = 0; k < views_n_key_rows; k++)
-			if (views_key_rows[k].scope == cases[i].scope &&
-				!has_command(cases[i].class, views_key_rows[k].command))
-				fail_msg("%s: nothing runs '%s'", views_key_rows[k].key,
-					views_key_rows[k].command);
+			if (view_key_rows[k].scope == cases[i].scope &&
+				!has_command(cases[i].class, view_key_rows[k].command))
+				fail_msg("%s: nothing runs '%s'", view_key_rows[k].key,
+					view_key_rows[k].command);
 }
 
 int main(void)

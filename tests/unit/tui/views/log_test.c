@@ -5,7 +5,7 @@
 #include "engine/base/log.h"
 #include "tests/unit/tui/script/picture.h"
 
-#include "tui/views/log_snapshot.h"
+#include "tui/views/log/snapshot.h"
 
 static struct telemetry *some_spans(void)
 {

@@ -6,7 +6,7 @@
 #include "engine/base/err.h"
 #include "engine/net/loop.h"
 #include "tui/draw/input.h"
-#include "tui/views/shell.h"
+#include "tui/views/shell/shell.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "tests/unit/tui/views/fake.h"
 
 static const struct view_class *const classes[] = { &view_sandboxes, &view_detail, &view_files,
-	&view_log, &view_copies, &views_view_help };
+	&view_log, &view_copies, &view_help };
 enum { CLASSES = sizeof classes / sizeof classes[0], MARGIN = 2 };
 
 static void draw_inside(struct view *view, int cols, int rows)
@@ -66,7 +66,7 @@ static void test_any_size(void **state)
 				draw_inside(views[i], sizes[c], rows);
 				/* what a click has opened is not this test's matter */
 				while (fake->n_dialogs)
-					views_dialog_free(fake->dialogs[--fake->n_dialogs]);
+					widget_dialog_free(fake->dialogs[--fake->n_dialogs]);
 				static const char *const moves[] = { "last", "up", "first",
 					"down" };
 				for (size_t k = 0; k < sizeof moves / sizeof moves[0]; k++)

@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/net/loop.h"
-#include "tui/views/files_tree.h"
+#include "tui/views/files/tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct bed {
 	char dir[64];
 	bool is_done, has_failed;
 	struct err err;
-	struct views_tree_totals totals;
+	struct views_files_tree_totals totals;
 };
 
 static char *at(const struct bed *bed, const char *name)
@@ -60,7 +60,8 @@ static int teardown(void **state)
 	return left; /* a test that leaves more than it should fails here */
 }
 
-static void on_done(void *arg, const struct err *err, const struct views_tree_totals *totals)
+static void on_done(
+	void *arg, const struct err *err, const struct views_files_tree_totals *totals)
 {
 	struct bed *bed = arg;
 	assert_false(bed->is_done);
@@ -76,7 +77,7 @@ static void run(struct bed *bed, const char *name, bool is_deleting)
 	struct err err;
 	const char *names[] = { name };
 	bed->is_done = false;
-	assert_non_null(views_tree_start(
+	assert_non_null(views_files_tree_start(
 		bed->loop, bed->dir, names, 1, is_deleting, on_done, bed, &err));
 	assert_false(bed->is_done);
 	int64_t end = clock_mono_ms() + 10000;
@@ -139,7 +140,7 @@ static void test_only_entries(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct err err;
 		const char *names[] = { bad[i] };
-		assert_null(views_tree_start(
+		assert_null(views_files_tree_start(
 			bed->loop, bed->dir, names, 1, true, on_done, bed, &err));
 		assert_int_equal(err.code, ERR_ARG_PATH);
 	}
@@ -176,8 +177,8 @@ static void test_cancel_is_silent(void **state)
 	const char *names[] = { "t" };
 	make_tree(bed);
 	struct views_tree *tree =
-		views_tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
-	views_tree_cancel(tree);
+		views_files_tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
+	views_files_tree_cancel(tree);
 	net_loop_run_once(bed->loop, 10);
 	assert_false(bed->is_done);
 	assert_int_equal(access(at(bed, "t/a"), F_OK), 0);

@@ -3,9 +3,9 @@
 #include "tests/unit/unit.h"
 
 #include "engine/base/err.h"
-#include "tui/views/cursor_motion.h"
-#include "tui/views/edit.h"
-#include "tui/views/wrap.h"
+#include "tui/widgets/cursor_motion.h"
+#include "tui/widgets/edit.h"
+#include "tui/widgets/wrap.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 /* ---- the line */
 
 /* Keys by name, blanks between them; each must be used. */
-static void press(struct views_edit *edit, const char *keys)
+static void press(struct widget_edit *edit, const char *keys)
 {
 	while (*keys) {
 		char name[32];
@@ -25,7 +25,7 @@ static void press(struct views_edit *edit, const char *keys)
 		snprintf(name, sizeof name, "%.*s", (int)n, keys);
 		if (!draw_key_parse(name, &key))
 			fail_msg("'%s' is no key", name);
-		if (!views_edit_key(edit, &key))
+		if (!widget_edit_key(edit, &key))
 			fail_msg("'%s' is not used", name);
 		keys += n + (keys[n] == ' ');
 	}
@@ -71,13 +71,13 @@ static void keys_of_a_line(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct views_edit edit;
-		views_edit_init(&edit, rows[i].text);
+		struct widget_edit edit;
+		widget_edit_init(&edit, rows[i].text);
 		press(&edit, rows[i].keys);
 		if (strcmp(edit.text.p, rows[i].is) != 0 || edit.at != rows[i].at)
 			fail_msg("'%s', %s: '%s' at %zu", rows[i].text, rows[i].keys,
 				edit.text.p, edit.at);
-		views_edit_deinit(&edit);
+		widget_edit_deinit(&edit);
 	}
 }
 
@@ -86,40 +86,40 @@ static void keys_that_are_not_of_a_line(void **state)
 	static const char *const names[] = { "ctrl-x", "alt-a", "up", "down", "enter", "esc",
 		"tab", "F1" };
 	(void)state;
-	struct views_edit edit;
-	views_edit_init(&edit, NULL);
-	views_edit_set(&edit, "ab");
+	struct widget_edit edit;
+	widget_edit_init(&edit, NULL);
+	widget_edit_set(&edit, "ab");
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct draw_key key;
 		if (!draw_key_parse(names[i], &key))
 			fail_msg("'%s' is no key", names[i]);
-		if (views_edit_key(&edit, &key))
+		if (widget_edit_key(&edit, &key))
 			fail_msg("%s", names[i]);
 	}
 	const struct draw_key control = { .codepoint = 0x1f }, erase = { .codepoint = 0x7f },
 			      blank = { .codepoint = ' ' }, wide = { .codepoint = 0xfc };
-	assert_false(views_edit_key(&edit, &control));
-	assert_false(views_edit_key(&edit, &erase));
+	assert_false(widget_edit_key(&edit, &control));
+	assert_false(widget_edit_key(&edit, &erase));
 	assert_string_equal(edit.text.p, "ab");
-	assert_true(views_edit_key(&edit, &blank));
-	assert_true(views_edit_key(&edit, &wide));
+	assert_true(widget_edit_key(&edit, &blank));
+	assert_true(widget_edit_key(&edit, &wide));
 	assert_string_equal(edit.text.p, "ab \xc3\xbc");
-	views_edit_deinit(&edit);
+	widget_edit_deinit(&edit);
 }
 
 static void what_is_pasted_into_a_line(void **state)
 {
 	static char most[EDIT_BYTES_MAX + 10];
 	(void)state;
-	struct views_edit edit;
-	views_edit_init(&edit, "[]");
+	struct widget_edit edit;
+	widget_edit_init(&edit, "[]");
 	edit.at = 1;
-	views_edit_insert(&edit, (struct slice){ "a\r\n\tb\0c", 7 });
+	widget_edit_insert(&edit, (struct slice){ "a\r\n\tb\0c", 7 });
 	assert_string_equal(edit.text.p, "[a   bc]");
 	assert_int_equal(edit.at, 7);
 	/* no more than fits, and what was behind stays */
 	memset(most, 'x', sizeof most);
-	views_edit_insert(&edit, (struct slice){ most, sizeof most });
+	widget_edit_insert(&edit, (struct slice){ most, sizeof most });
 	assert_int_equal(edit.text.n, EDIT_BYTES_MAX);
 	assert_int_equal(edit.text.p[EDIT_BYTES_MAX - 1], ']');
 	assert_int_equal(edit.at, EDIT_BYTES_MAX - 1);
@@ -127,7 +127,7 @@ static void what_is_pasted_into_a_line(void **state)
 	assert_int_equal(edit.text.n, EDIT_BYTES_MAX);
 	press(&edit, "backspace y");
 	assert_int_equal(edit.text.p[EDIT_BYTES_MAX - 2], 'y');
-	views_edit_deinit(&edit);
+	widget_edit_deinit(&edit);
 }
 
 static void the_part_around_the_cursor_is_drawn(void **state)
@@ -153,14 +153,14 @@ static void the_part_around_the_cursor_is_drawn(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct views_edit edit;
+		struct widget_edit edit;
 		struct str text;
 		struct draw_surface *surface = draw_surface_new(12, 1);
 		const struct draw_style style = { .attrs = 0 };
 		str_init(&text, 1000);
-		views_edit_init(&edit, rows[i].text);
+		widget_edit_init(&edit, rows[i].text);
 		edit.at = rows[i].at;
-		views_edit_draw(
+		widget_edit_draw(
 			&edit, draw_region_whole(surface), 0, 2, rows[i].cols, style, true);
 		draw_surface_text(surface, &text);
 		const char *shown = text.p + strspn(text.p, " ");
@@ -172,11 +172,11 @@ static void the_part_around_the_cursor_is_drawn(void **state)
 		assert_int_equal(draw_surface_cursor_of(surface).shape, CURSOR_BAR);
 		draw_surface_free(surface);
 		surface = draw_surface_new(12, 1);
-		views_edit_draw(
+		widget_edit_draw(
 			&edit, draw_region_whole(surface), 0, 2, rows[i].cols, style, false);
 		assert_int_equal(draw_surface_cursor_of(surface).shape, CURSOR_HIDDEN);
 		draw_surface_free(surface);
-		views_edit_deinit(&edit);
+		widget_edit_deinit(&edit);
 		str_deinit(&text);
 	}
 }
@@ -199,12 +199,12 @@ static void moving_by_a_word(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		size_t at = rows[i].from;
 		assert_true(
-			views_cursor_motion(rows[i].word, rows[i].rows_shown, 100, &at, &err));
+			widget_cursor_motion(rows[i].word, rows[i].rows_shown, 100, &at, &err));
 		if (at != rows[i].to)
 			fail_msg("%s from %zu: %zu", rows[i].word, rows[i].from, at);
 	}
 	size_t at = 7;
-	assert_false(views_cursor_motion("sideways", 10, 100, &at, &err));
+	assert_false(widget_cursor_motion("sideways", 10, 100, &at, &err));
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 	assert_int_equal(at, 7);
 }
@@ -243,7 +243,7 @@ static void text_over_several_rows(void **state)
 		struct slice text = slice_of(rows[i].text);
 		int n_rows = 0;
 		do {
-			size_t skip, n = views_wrap_next(text, rows[i].cols, &skip);
+			size_t skip, n = widget_wrap_next(text, rows[i].cols, &skip);
 			assert_true(text.n == 0 || n + skip > 0);
 			snprintf(is + strlen(is), sizeof is - strlen(is), "%s%.*s",
 				n_rows ? "|" : "", (int)n, text.p);
@@ -253,7 +253,8 @@ static void text_over_several_rows(void **state)
 		} while (text.n > 0);
 		if (strcmp(is, rows[i].rows) != 0)
 			fail_msg("'%s' in %d: '%s'", rows[i].text, rows[i].cols, is);
-		assert_int_equal(views_wrap_rows(slice_of(rows[i].text), rows[i].cols), n_rows);
+		assert_int_equal(
+			widget_wrap_rows(slice_of(rows[i].text), rows[i].cols), n_rows);
 	}
 }
 
@@ -275,9 +276,9 @@ static void folded_text_is_drawn_where_it_fits(void **state)
 		struct str text;
 		str_init(&text, 1000);
 		const struct draw_style style = { .attrs = 0 };
-		int n = views_wrap_draw(draw_region_whole(surface), rows[i].row, rows[i].col,
+		int n = widget_wrap_draw(draw_region_whole(surface), rows[i].row, rows[i].col,
 			style, slice_of(rows[i].text));
-		assert_int_equal(n, views_wrap_rows(slice_of(rows[i].text), 5 - rows[i].col));
+		assert_int_equal(n, widget_wrap_rows(slice_of(rows[i].text), 5 - rows[i].col));
 		draw_surface_text(surface, &text);
 		if (text.n > 0 && text.p[text.n - 1] == '\n') /* of the last row */
 			text.p[--text.n] = '\0';

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Commands on rows, for every view that has targets(): shell, files, detail, delete, suspend, resume, extend; and
+ * create. They ask first where something is lost, run a few at a time, and say what came of it. */
+#pragma once
+
+#include "tui/view/view.h"
+
+struct views_actions; /* those under way */
+struct views_actions *views_actions_new(struct view_host *host);
+void views_actions_free(struct views_actions *actions); /* cancels them silently */
+size_t views_actions_running(const struct views_actions *actions);
+
+extern const struct view_command views_row_commands[]; /* self: the focused view */
+extern const size_t views_n_row_commands;
+/* False with *err: why that one would be refused on all rows that it is for. */
+bool views_actions_row_command_can(
+	const struct view *view, const char *command, struct err *err);

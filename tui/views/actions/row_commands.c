@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that every view with targets() has, and those of them that open a view on a row.
+#include "tui/views/actions/internal.h"
+#include "tui/views/actions/words.h"
+
+#include "engine/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool first_target(struct view *view, const char **uid, struct err *err)
+{
+	const char *uids[1] = { NULL };
+	size_t n = view->class->targets ? view->class->targets(view, uids, 1) : 0;
+	if (!n && engine_fleet(view->host->engine))
+		return err_set(err, ERR_ARG_INVALID, "no sandbox is selected");
+	*uid = n ? uids[0] : NULL;
+	return true;
+}
+
+static bool run_shell(void *self, const char *args, struct err *err)
+{
+	struct view *view = self;
+	const char *uid = NULL;
+	if (!first_target(view, &uid, err))
+		return false;
+	char *copy = x_strdup(args);
+	const char *argv[64];
+	size_t n = views_actions_split_words(copy, argv, 64);
+	char *kept = uid ? x_strdup(uid) : NULL;
+	struct view_args opts = { .uid = kept, .argv = n ? argv : NULL };
+	view->host->ops->open(view->host, &view_shell, &opts);
+	free(kept);
+	free(copy);
+	return true;
+}
+
+static bool open_on_target(
+	struct view *view, const struct view_class *class, const char *path, struct err *err)
+{
+	const char *uid = NULL;
+	if (!first_target(view, &uid, err))
+		return false;
+	char *kept = uid ? x_strdup(uid) : NULL;
+	struct view_args opts = { .uid = kept, .path = path };
+	view->host->ops->open(view->host, class, &opts);
+	free(kept);
+	return true;
+}
+
+static bool run_files(void *self, const char *args, struct err *err)
+{
+	return open_on_target(self, &view_files, *args ? args : NULL, err);
+}
+
+static bool run_detail(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_target(self, &view_detail, NULL, err);
+}
+
+enum { TARGETS_LOOKED_AT = 64 };
+
+static const struct {
+	const char *command;
+	enum engine_action action;
+} actions[] = {
+	{ "shell", ENGINE_SHELL },
+	{ "files", ENGINE_FILES },
+	{ "create", ENGINE_CREATE },
+	{ "delete", ENGINE_DELETE },
+	{ "suspend", ENGINE_SUSPEND },
+	{ "resume", ENGINE_SUSPEND },
+	{ "extend", ENGINE_EXTEND },
+};
+
+bool views_actions_row_command_can(
+	const struct view *view, const char *command, struct err *err)
+{
+	struct view_host *host = view->host;
+	const char *uids[TARGETS_LOOKED_AT];
+	size_t at = 0;
+	while (at < sizeof actions / sizeof actions[0] &&
+		strcmp(actions[at].command, command) != 0)
+		at++;
+	if (at == sizeof actions / sizeof actions[0])
+		return true;
+	enum engine_action action = actions[at].action;
+	size_t n = 0;
+	if (action != ENGINE_CREATE && view->class->targets)
+		n = view->class->targets(view, uids, TARGETS_LOOKED_AT);
+	if (!n)
+		return engine_may(host->engine, action, NULL, host->ops->namespace_(host), err);
+	for (size_t i = 0; i < n; i++)
+		if (engine_may(host->engine, action, uids[i], "", err))
+			return true;
+	return false;
+}
+
+const struct view_command views_row_commands[] = {
+	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
+		run_shell },
+	{ "files", "[PATH]", "its files beside yours", run_files },
+	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
+	{ "create", "[POOL]", "create a sandbox", views_action_create },
+	{ "delete", "", "delete the sandboxes selected (asks)", views_action_delete },
+	{ "suspend", "", "suspend the sandboxes selected (asks)", views_action_suspend },
+	{ "resume", "", "resume the sandboxes selected", views_action_resume },
+	{ "extend", "[TIME]", "their end of life becomes now plus TIME", views_action_extend },
+};
+const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];

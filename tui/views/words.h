@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/* The words of a command line. */
-#pragma once
-
-#include <stddef.h>
-
-/* Cuts text at blanks and commas, in place: at most max - 1 words and a NULL behind them. Returns how many. */
-size_t views_words_split(char *text, const char **out, size_t max);
