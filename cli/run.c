@@ -56,7 +56,7 @@ struct cli_run {
 	int signal_number; /* the last one that asked us to end; 0 */
 	bool is_overdue, is_killed, has_exit;
 	int exit_code;
-	struct err exit_err;
+	struct err exit_err, input_err;
 };
 
 /* ---- the end */
@@ -88,6 +88,15 @@ static int fail_overdue(struct cli_run *run)
 	return STATUS_OVERDUE;
 }
 
+static int fail_input(struct cli_run *run)
+{
+	struct err err = run->input_err;
+	err_set(&err, run->input_err.code,
+		"its input could not be brought to it, and it was killed: %s",
+		run->input_err.msg);
+	return fail(run, &err);
+}
+
 static void conclude(struct cli_run *run)
 {
 	cli_tty_restore();
@@ -103,6 +112,8 @@ static void conclude(struct cli_run *run)
 		status = fail_overdue(run);
 	else if (is_lost)
 		status = cli_run_output_fail(&run->output);
+	else if (run->input_err.code != ERR_NONE && run->exit_err.code == ERR_NONE)
+		status = fail_input(run);
 	else if (!run->has_exit)
 		status = cli_signal_status(run->signal_number ? run->signal_number : SIGKILL);
 	else if (run->exit_err.code != ERR_NONE)
@@ -227,6 +238,13 @@ static void end_stdin(struct cli_run *run)
 static void on_drained(void *arg)
 {
 	struct cli_run *run = arg;
+	const struct err *lost = runtime_process_stdin_lost(run->process);
+	if (lost != NULL) { /* it would wait for what never comes */
+		run->input_err = *lost;
+		net_watch_fd_want(run->stdin_watch, false, false);
+		kill_now(run);
+		return;
+	}
 	if (run->held != NULL) {
 		struct slice held = { run->held, run->held_n };
 		if (!runtime_process_write(run->process, held, NULL))

@@ -215,8 +215,11 @@ struct runtime_process *runtime_process_start(
  * ERR_PROC_GONE after the exit. */
 bool runtime_process_write(
 	struct runtime_process *process, struct slice bytes, struct err *err);
-void runtime_process_on_drained(
-	struct runtime_process *process, void (*fn)(void *arg)); /* queue below 1 MiB */
+/* fn: the queue is below 1 MiB, or there will never be room: see runtime_process_stdin_lost. It may free the process. */
+void runtime_process_on_drained(struct runtime_process *process, void (*fn)(void *arg));
+/* Input that was taken and did not reach a process that may still wait for it: why; NULL: nothing is lost. A process that has
+ * ended, or closed its input itself, loses nothing. Borrowed. */
+const struct err *runtime_process_stdin_lost(const struct runtime_process *process);
 bool runtime_process_eof(struct runtime_process *process,
 	struct err *err); /* after what is queued; PTY: proc.eof_on_pty */
 void runtime_process_resize(

@@ -58,6 +58,13 @@ static void tell_drained(struct runtime_process *process)
 		process->on_drained(process->opts.arg);
 }
 
+const struct err *runtime_process_stdin_lost(const struct runtime_process *process)
+{
+	enum err_code code = process->stdin_failure.code;
+	bool is_its_own_end = code == ERR_PROC_GONE || code == ERR_PROC_STDIN_CLOSED;
+	return code == ERR_NONE || is_its_own_end ? NULL : &process->stdin_failure;
+}
+
 static void learn(struct runtime_process *process)
 {
 	int64_t took_ns = clock_mono_ns() - process->sent_ns;
@@ -69,7 +76,9 @@ static void learn(struct runtime_process *process)
 	else if (process->sent_bytes == process->piece_bytes &&
 		 process->piece_bytes < MAX_PIECE_BYTES &&
 		 (took_ns < SHARE * process->round_trip_ns || took_ns < AT_ONCE_MS * 1000000))
-		process->piece_bytes *= 2;
+		process->piece_bytes = process->piece_bytes < MAX_PIECE_BYTES / 2
+					       ? 2 * process->piece_bytes
+					       : MAX_PIECE_BYTES;
 }
 
 static void on_written(void *arg, const struct err *err)
@@ -80,6 +89,7 @@ static void on_written(void *arg, const struct err *err)
 	if (err) {
 		runtime_errors_from_grpc(&process->stdin_failure, ERRORS_CONTROL, err);
 		runtime_stdin_drop(process);
+		process->wants_drained = true;
 	} else {
 		learn(process);
 		runtime_stdin_pump(process);

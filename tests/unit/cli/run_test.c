@@ -12,7 +12,8 @@ static struct bufferevent *ends[2]; /* the program's connection, the peer's wire
 static struct evconnlistener *listener;
 static uint16_t port;
 static bool has_peer;
-static int32_t answered; /* the last stream of a call that was answered */
+static bool refuses_input; /* WriteStdin fails */
+static int32_t answered;   /* the last stream of a call that was answered */
 static struct program program;
 static char spoken[1 << 13];
 
@@ -65,7 +66,7 @@ static int set_up(void **state)
 	socklen_t n = sizeof address;
 	cluster_set_up(state);
 	struct cluster *c = *state;
-	has_peer = false;
+	has_peer = refuses_input = false;
 	program.never_blocks = false;
 	listener = evconnlistener_new_bind(net_loop_base(c->api.loop), on_accept, c,
 		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, -1,
@@ -92,6 +93,17 @@ static void start(struct cluster *c, const char *line)
 	free(whole);
 }
 
+/* The path stands before "HEADERS 3". */
+static bool is_input(const char *headers)
+{
+	const char *call = NULL;
+	for (const char *at = peer.log.p; (at = strstr(at, ":path=")) != NULL && at < headers;
+		at++)
+		call = at;
+	return call != NULL &&
+	       strncmp(call, ":path=/process.v1.ProcessService/WriteStdin", 43) == 0;
+}
+
 /* Every call but Start has an empty answer. */
 static void answer_calls(void)
 {
@@ -103,8 +115,12 @@ static void answer_calls(void)
 		struct str out;
 		str_init(&out, 1 << 12);
 		h2_grpc_begin(&out, id);
-		h2_message(&out, id, "", 0);
-		h2_grpc_end(&out, id, "0", "");
+		if (refuses_input && is_input(at)) {
+			h2_grpc_end(&out, id, "8", "no room for it");
+		} else {
+			h2_message(&out, id, "", 0);
+			h2_grpc_end(&out, id, "0", "");
+		}
 		h2_peer_send(&peer, out.p, out.n);
 		str_deinit(&out);
 	}
@@ -259,6 +275,21 @@ static void input_goes_through(void **state)
 	program.in = -1;
 	UNTIL(c, n_calls("WriteStdin") == 2); /* its end */
 	EXITS(c, "\x22\x02\x08\x00", 0);
+}
+
+/* The process would wait for it for ever: `echo x | sandmux run -- cat` has to end. */
+static void input_that_is_lost(void **state)
+{
+	struct cluster *c = *state;
+	refuses_input = true;
+	running(c, "run -- cmd");
+	assert_int_equal(write(program.in, "hello", 5), 5);
+	close(program.in);
+	program.in = -1;
+	UNTIL(c, was_called("SendSignal"));
+	EXITS(c, KILLED, 125);
+	assert_non_null(strstr(program.err.p, "its input could not be brought to it"));
+	assert_non_null(strstr(program.err.p, "no room for it"));
 }
 
 static void input_that_is_left_alone(void **state)
@@ -424,6 +455,7 @@ int main(void)
 		RUN(collected),
 		RUN(killed_by_another),
 		RUN(input_goes_through),
+		RUN(input_that_is_lost),
 		RUN(input_that_is_left_alone),
 		RUN(the_time_is_over),
 		RUN(the_time_is_over_for_one_that_does_not_listen),

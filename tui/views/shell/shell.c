@@ -63,7 +63,12 @@ static void flush_held(struct views_shell *shell)
 
 static void on_drained(void *arg)
 {
-	flush_held(arg);
+	struct views_shell *shell = arg;
+	const struct err *lost = runtime_process_stdin_lost(shell->process);
+	if (lost != NULL)
+		view_host_notef(shell->view.host, NOTE_WARNING,
+			"%s takes no input any more: %s", shell->name, lost->msg);
+	flush_held(shell);
 }
 
 void views_shell_send(struct views_shell *shell, const char *bytes, size_t n)

@@ -461,6 +461,22 @@ static void a_process_that_closed_its_input_is_found_out(void **state)
 	assert_false(runtime_process_write(process, slice_of("x"), &err));
 	assert_int_equal(err.code, ERR_PROC_STDIN_CLOSED);
 	assert_int_equal(n_exit, 0);
+	assert_null(runtime_process_stdin_lost(process)); /* it did not want it */
+}
+
+/* Whoever wrote learns of it, though nothing waits for room. */
+static void input_that_is_lost_is_told(void **state)
+{
+	(void)state;
+	running(0, 0);
+	assert_true(runtime_process_write(process, slice_of("x"), NULL));
+	assert_true(runtime_process_eof(process, NULL));
+	assert_null(runtime_process_stdin_lost(process));
+	TURN_UNTIL(loop, n_calls("WriteStdin") == 1);
+	answer(3, "8", "no room for it");
+	TURN_UNTIL(loop, n_drained == 1);
+	assert_non_null(strstr(runtime_process_stdin_lost(process)->msg, "no room for it"));
+	assert_int_equal(n_exit, 0);
 }
 
 /* ---- terminal */
@@ -776,6 +792,7 @@ int main(void)
 		TEST(one_write_at_a_time_in_order),
 		TEST(large_input_goes_in_growing_pieces_and_is_bounded),
 		TEST(a_process_that_closed_its_input_is_found_out),
+		TEST(input_that_is_lost_is_told),
 		TEST(the_size_is_sent_again_after_init_and_the_latest_wins),
 		TEST(output_after_a_kill_is_given_back),
 		TEST(trailers_have_a_deadline),
