@@ -33,7 +33,7 @@ PREFIX = {
     "engine/telemetry": ["telemetry"], "engine/runtime": ["runtime"], "engine/fleet": ["fleet"],
     "engine/resource": ["resource"],
     "engine/transfer": ["transfer"], "tui/term": ["term"], "tui/draw": ["draw"], "tui/widgets": ["widget"],
-    "tui/view": ["view"], "tui/views/actions": ["views_action", "views_actions"], "tui/views/list": ["views_list"],
+    "tui/view": ["view"], "tui/views": ["views"], "tui/views/actions": ["views_action", "views_actions"], "tui/views/list": ["views_list"],
     "tui/views/detail": ["views_detail"], "tui/views/files": ["views_files"], "tui/views/log": ["views_log"],
     "tui/views/transfers": ["views_transfer", "views_transfers"], "tui/views/shell": ["views_shell"],
     "tui/views/help": ["views_help"],

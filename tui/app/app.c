@@ -58,12 +58,11 @@ static void on_host_fail(struct view_host *host, const char *what, const struct 
 	app_fail(app_of(host), what, err);
 }
 
-static void on_host_open(
-	struct view_host *host, const struct view_class *class, const struct view_args *args)
+static void on_host_open(struct view_host *host, const char *name, const struct view_args *args)
 {
 	struct err err;
-	if (!app_tabs_open(app_of(host), class, args, &err))
-		view_host_failf(host, &err, "Cannot open %s", class->name);
+	if (!app_tabs_open(app_of(host), views_find(name), args, &err))
+		view_host_failf(host, &err, "Cannot open %s", name);
 }
 
 void app_close_pending(struct app *app)

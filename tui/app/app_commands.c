@@ -39,35 +39,35 @@ static bool run_filter(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static bool run_view(struct app *app, const struct view_class *class, struct err *err)
+static bool run_view(struct app *app, const char *name, struct err *err)
 {
 	struct view_args none = { 0 };
-	return app_tabs_open(app, class, &none, err);
+	return app_tabs_open(app, views_find(name), &none, err);
 }
 
 static bool run_help(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return run_view(self, &view_help, err);
+	return run_view(self, "help", err);
 }
 
 static bool run_sandboxes(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return run_view(self, &view_sandboxes, err);
+	return run_view(self, "sandboxes", err);
 }
 
 static bool run_copies(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return run_view(self, &view_copies, err);
+	return run_view(self, "copies", err);
 }
 
 static bool run_log(void *self, const char *args, struct err *err)
 {
 	struct app *app = self;
 	if (strcmp(args, "strip") != 0)
-		return run_view(app, &view_log, err);
+		return run_view(app, "log", err);
 	app->is_strip_on = !app->is_strip_on;
 	app->is_strip_focused = false;
 	app_frame_dirty(app);

@@ -15,6 +15,7 @@
 #include "tui/view/view.h"
 #include "tui/views/actions/actions.h"
 #include "tui/views/transfers/transfers.h"
+#include "tui/views/views.h"
 #include "tui/widgets/dialog.h"
 #include "tui/widgets/edit.h"
 

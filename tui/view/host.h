@@ -36,9 +36,8 @@ struct view_host_ops {
 		const char *text); /* one line, for a while */
 	/* A dialog with code, cause and next step that stays until dismissed, put as by push_dialog. what: "Cannot delete x". */
 	void (*fail)(struct view_host *host, const char *what, const struct err *err);
-	/* In a new tab; or in a split beside or below the focused pane. */
-	void (*open)(struct view_host *host, const struct view_class *class,
-		const struct view_args *args);
+	/* A view by the name of its class, in a new tab, or the one that shows that already. */
+	void (*open)(struct view_host *host, const char *name, const struct view_args *args);
 	void (*close)(struct view_host *host, struct view *view); /* at the end of the turn */
 	/* Changes with everything that the person does; for dialog_set_serial(). Never 0. */
 	uint64_t (*input_serial)(const struct view_host *host);

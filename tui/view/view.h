@@ -98,9 +98,6 @@ struct view_class {
 	int64_t (*redraw_after_ms)(const struct view *view);
 };
 
-extern const struct view_class view_sandboxes, view_detail, view_files, view_shell, view_log,
-	view_copies, view_help;
-
 static inline enum view_key_scope view_scope(const struct view *view)
 {
 	return view->class->scope(view);

@@ -29,34 +29,34 @@ static bool run_shell(void *self, const char *args, struct err *err)
 	size_t n = views_actions_split_words(copy, argv, 64);
 	char *kept = uid ? x_strdup(uid) : NULL;
 	struct view_args opts = { .uid = kept, .argv = n ? argv : NULL };
-	view->host->ops->open(view->host, &view_shell, &opts);
+	view->host->ops->open(view->host, "shell", &opts);
 	free(kept);
 	free(copy);
 	return true;
 }
 
 static bool open_on_target(
-	struct view *view, const struct view_class *class, const char *path, struct err *err)
+	struct view *view, const char *name, const char *path, struct err *err)
 {
 	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
 		return false;
 	char *kept = uid ? x_strdup(uid) : NULL;
 	struct view_args opts = { .uid = kept, .path = path };
-	view->host->ops->open(view->host, class, &opts);
+	view->host->ops->open(view->host, name, &opts);
 	free(kept);
 	return true;
 }
 
 static bool run_files(void *self, const char *args, struct err *err)
 {
-	return open_on_target(self, &view_files, *args ? args : NULL, err);
+	return open_on_target(self, "files", *args ? args : NULL, err);
 }
 
 static bool run_detail(void *self, const char *args, struct err *err)
 {
 	(void)args;
-	return open_on_target(self, &view_detail, NULL, err);
+	return open_on_target(self, "detail", NULL, err);
 }
 
 enum { TARGETS_LOOKED_AT = 64 };

@@ -9,6 +9,7 @@
 #include "engine/base/path.h"
 #include "tui/view/view.h"
 #include "tui/views/files/view.h"
+#include "tui/views/views.h"
 #include "tui/widgets/dialog.h"
 
 #include <stdio.h>

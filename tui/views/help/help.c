@@ -3,6 +3,7 @@
 #include "tui/view/keys.h"
 
 #include "engine/base/mem.h"
+#include "tui/views/views.h"
 #include "tui/widgets/cursor_motion.h"
 
 #include <stdio.h>
@@ -116,17 +117,14 @@ static void build(struct help *help)
 	struct view_host *host = help->view.host;
 	clear(help);
 	add_keys(help);
-	static const struct view_class *const classes[] = { &view_sandboxes, &view_detail,
-		&view_files, &view_shell, &view_log, &view_copies, &view_help };
-	static const enum view_key_scope scopes[] = { SCOPE_LIST, SCOPE_DETAIL, SCOPE_FILES,
-		SCOPE_SHELL, SCOPE_LOG, SCOPE_COPIES, SCOPE_HELP };
 	struct views_group group = { help, NULL, SCOPE_GLOBAL };
 	if (host->ops->each_command)
 		host->ops->each_command(host, add_command, &group);
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-		group.scope = scopes[i];
-		for (size_t k = 0; k < classes[i]->n_commands; k++)
-			add_command(&group, classes[i]->name, &classes[i]->commands[k]);
+	for (size_t i = 0; i < views_n_rows; i++) {
+		const struct view_class *class = views_rows[i].class;
+		group.scope = views_rows[i].scope;
+		for (size_t k = 0; k < class->n_commands; k++)
+			add_command(&group, class->name, &class->commands[k]);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "tui/views/views.h"
 #include "tui/widgets/cursor_motion.h"
 
 #include <stdio.h>

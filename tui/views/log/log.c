@@ -8,6 +8,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tui/view/view.h"
+#include "tui/views/views.h"
 #include "tui/widgets/cursor_motion.h"
 #include "tui/widgets/dialog.h"
 

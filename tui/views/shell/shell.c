@@ -13,6 +13,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "tui/views/views.h"
 #include "tui/widgets/dialog.h"
 
 #include <stdlib.h>

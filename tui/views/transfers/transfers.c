@@ -9,6 +9,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "tui/view/view.h"
+#include "tui/views/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>

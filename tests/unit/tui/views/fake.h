@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "tui/view/view.h"
 #include "tui/views/transfers/transfers.h"
+#include "tui/views/views.h"
 #include "tui/widgets/dialog.h"
 
 #include <locale.h>

@@ -18,9 +18,6 @@ static char *help_of(struct fake *fake, const char *filter)
 	return text;
 }
 
-static const struct view_class *const classes[] = { &view_sandboxes, &view_detail, &view_files,
-	&view_shell, &view_log, &view_copies, &view_help };
-
 static void test_everything_is_there(void **state)
 {
 	struct fake *fake = fake_new(false);
@@ -29,11 +26,13 @@ static void test_everything_is_there(void **state)
 	for (size_t i = 0; i < views_n_key_rows; i++)
 		if (!strstr(text, view_key_rows[i].help))
 			fail_msg("'%s' is not in the help", view_key_rows[i].help);
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-		for (size_t k = 0; k < classes[i]->n_commands; k++)
-			if (!strstr(text, classes[i]->commands[k].help))
-				fail_msg("%s of %s is not in the help",
-					classes[i]->commands[k].name, classes[i]->name);
+	for (size_t i = 0; i < views_n_rows; i++) {
+		const struct view_class *class = views_rows[i].class;
+		for (size_t k = 0; k < class->n_commands; k++)
+			if (!strstr(text, class->commands[k].help))
+				fail_msg("%s of %s is not in the help", class->commands[k].name,
+					class->name);
+	}
 	free(text);
 	text = help_of(fake, "no such key at all");
 	assert_non_null(strstr(text, "Nothing fits the filter."));
@@ -80,10 +79,20 @@ static void test_keys_of_these_views_bind_their_commands(void **state)
 					view_key_rows[k].command);
 }
 
+static void test_views_are_found_by_their_names(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < views_n_rows; i++)
+		assert_ptr_equal(views_find(views_rows[i].class->name), views_rows[i].class);
+	assert_null(views_find("no such view"));
+	assert_null(views_find(""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything_is_there),
+		cmocka_unit_test(test_views_are_found_by_their_names),
 		cmocka_unit_test(test_keys_of_these_views_bind_their_commands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
