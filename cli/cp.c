@@ -276,11 +276,13 @@ static void take_runtime(struct cli_copy *copy, const char *uid)
 {
 	struct err err = { 0 };
 	struct side *side = copy->from.name && !copy->from.runtime ? &copy->from : &copy->to;
-	side->runtime = engine_runtime(copy->cli->engine, uid, &err);
-	if (side->runtime == NULL)
+	struct runtime *runtime = engine_runtime(copy->cli->engine, uid, &err);
+	if (runtime == NULL) {
 		cli_finish(copy->cli, cli_fail(copy->cli, &err));
-	else
-		cli_path_start(side->runtime, side->path, on_path, copy);
+		return;
+	}
+	side->runtime = runtime_ref(runtime);
+	cli_path_start(runtime, side->path, on_path, copy);
 }
 
 static void on_resolved(void *arg, const struct err *err, const char *uid)
@@ -353,6 +355,8 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 	net_loop_timer_free(copy.deadline);
 	net_watch_fd_free(copy.answer);
 	cJSON_Delete(copy.notes);
+	runtime_unref(copy.from.runtime);
+	runtime_unref(copy.to.runtime);
 	free(copy.from.name);
 	free(copy.to.name);
 	free(copy.from.own_path);

@@ -264,7 +264,7 @@ static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct cli_files *files = arg;
 	(void)cli;
-	files->runtime = runtime;
+	files->runtime = runtime_ref(runtime);
 	cli_path_start(runtime, files->path, on_path, files);
 }
 
@@ -291,6 +291,7 @@ static int run_files(struct cli *cli, int argc, char **argv)
 				? cli_fail_usage(cli, "with --rest there is no NAME: write :%s",
 					  files.path)
 				: cli_with_runtime(cli, files.name, start_any, &files);
+		runtime_unref(files.runtime);
 		free(files.name);
 		free(files.own_path);
 		return status;

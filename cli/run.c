@@ -404,6 +404,7 @@ static void run_deinit(struct cli_run *run)
 	net_watch_signal_free(run->on_winch);
 	net_watch_fd_free(run->stdin_watch);
 	runtime_process_free(run->process);
+	runtime_unref(run->runtime);
 	cli_run_output_deinit(&run->output);
 	net_loop_timer_free(run->limit);
 	net_loop_timer_free(run->grace);
@@ -418,7 +419,7 @@ static void run_deinit(struct cli_run *run)
 static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct cli_run *run = arg;
-	run->runtime = runtime;
+	run->runtime = runtime_ref(runtime);
 	run->is_whole = !run->is_pty && !run->is_shell &&
 			!runtime_can(runtime, RUNTIME_CAN_PROCESSES) &&
 			runtime_can(runtime, RUNTIME_CAN_EXECUTE);

@@ -167,7 +167,8 @@ static void tunnel_free(struct engine_tunnel *tunnel)
 
 static void lane_free(struct engine_connection *lane)
 {
-	runtime_free(lane->runtime);
+	runtime_close(lane->runtime);
+	runtime_unref(lane->runtime);
 	while (lane->tunnels != NULL)
 		tunnel_free(lane->tunnels);
 	free(lane->address);

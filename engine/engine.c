@@ -299,7 +299,8 @@ void engine_free(struct engine *engine)
 		engine_resolve_cancel(engine->resolves);
 	engine_connections_deinit(engine);
 	engine_link_deinit(engine);
-	runtime_free(engine->direct);
+	runtime_close(engine->direct);
+	runtime_unref(engine->direct);
 	engine_gateway_free(engine->gateway);
 	engine_routers_free(engine);
 	engine_access_reviews_deinit(engine);

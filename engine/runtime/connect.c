@@ -4,6 +4,7 @@
  *   REST   down ──call──> health polled every 200 ms ──200──> up ──transport failure──> down
  *   gRPC   down ──call──> (REST up first, if there is one) ──dial──> up ──closed, GOAWAY──> down
  *
+ * Who waits is told by runtime_channel_events: nothing of operations is known here.
  * A whole attempt has connect_timeout_ms; when it ends, every waiting call ends with it. Nothing is retried for
  * a call that has begun. Liveness is asked over REST and never by HTTP/2 PING: grpc-go answers those with GOAWAY. */
 #include "engine/base/clock.h"
@@ -63,29 +64,17 @@ static void lane_failed(
 	stop_attempt(lane);
 	lane->state = LANE_DOWN;
 	lane->has_failed = true;
-	for (struct runtime_op *op = runtime->ops; op; op = op->next)
-		if (op->is_waiting && (op->lane == which || which == LANE_REST))
-			runtime_op_fail_later(op, &why);
+	runtime->channel_events->failed(runtime, which, &why);
 }
 
 static void lane_up(struct runtime *runtime, enum runtime_channel which)
 {
 	struct runtime_channel_attempt *lane = &runtime->lanes[which];
-	bool wants_grpc = false;
 
 	stop_attempt(lane);
 	lane->state = LANE_UP;
 	lane->has_failed = false;
-	for (struct runtime_op *op = runtime->ops; op; op = op->next) {
-		if (!op->is_waiting)
-			continue;
-		if (op->lane == which)
-			runtime_op_begin_waiting(op);
-		else if (op->lane == LANE_GRPC)
-			wants_grpc = true;
-	}
-	if (wants_grpc)
-		runtime_connect_start(runtime, LANE_GRPC);
+	runtime->channel_events->up(runtime, which);
 }
 
 static bool is_worth_waiting(const struct runtime_channel_attempt *lane, enum err_code code)
@@ -251,6 +240,13 @@ void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err)
 	net_http_drop_lane(runtime->http, runtime->http_lane);
 }
 
+void runtime_rest_ended(struct runtime_op *op, const struct err *err)
+{
+	op->req = NULL;
+	if (err)
+		runtime_connect_rest_failed(op->runtime, err);
+}
+
 /* ---- gRPC */
 static void on_conn_free(void *arg)
 {
@@ -366,11 +362,12 @@ static void try_grpc(struct runtime *runtime)
 }
 
 /* ---- life */
-void runtime_connect_init(struct runtime *runtime)
+void runtime_connect_init(struct runtime *runtime, const struct runtime_channel_events *events)
 {
 	static net_loop_fn *const retry[] = { on_rest_retry, on_grpc_retry };
 	static net_loop_fn *const deadline[] = { on_rest_deadline, on_grpc_deadline };
 
+	runtime->channel_events = events;
 	for (int i = 0; i < LANE_COUNT; i++) {
 		runtime->lanes[i].retry = net_loop_timer_new(runtime->loop, retry[i], runtime);
 		runtime->lanes[i].deadline =

@@ -2,7 +2,9 @@
 /* What the files of this room share: the runtime itself, its two lanes, and the base of every operation.
  *
  *   op_launch ──lane up──> begin ──> http / grpc ──> op_finish ──> complete (the caller's done)
- *        └──lane down──> waits; connect.c runs one shared attempt per lane and then begins or fails them all
+ *        └──lane down──> waits; connect.c runs one shared attempt per lane, and runtime.c begins or fails them all
+ *
+ *   process, execute, files, … ─> runtime (its life and that of operations) ─> liveness, connect ─> rest ─> route ─> address
  *
  * An operation is in runtime->ops from op_launch until it ends; it ends once. Its memory is counted: the list
  * holds one reference, each deferred call another, so a deferred call never meets freed memory. */
@@ -42,7 +44,15 @@ struct runtime_channel_attempt {
 	bool has_failed;  /* the last attempt ended in failure, or the lane broke */
 };
 
+/* What becomes of an attempt. Neither calls the people who wait. */
+struct runtime_channel_events {
+	void (*up)(struct runtime *runtime, enum runtime_channel which);
+	void (*failed)(
+		struct runtime *runtime, enum runtime_channel which, const struct err *err);
+};
+
 struct runtime_liveness {
+	void (*on_lost)(struct runtime *runtime, const struct err *err);
 	struct net_loop_timer *timer;
 	struct net_loop_wake *wake;
 	struct net_http_req *req;
@@ -52,6 +62,9 @@ struct runtime_liveness {
 };
 
 struct runtime {
+	int refs; /* of who made it, who keeps it, and each operation in ops */
+	bool is_closed;
+	struct err over; /* why nothing more begins on it; ERR_NONE: it may */
 	struct net_loop *loop;
 	struct net_http *http;
 	struct net_tls *tls;
@@ -62,6 +75,8 @@ struct runtime {
 	void *connect_arg;
 	void (*explain)(void *arg, struct err *err);
 	void *explain_arg;
+	void (*release)(void *arg);
+	void *release_arg;
 	enum runtime_kind kind;
 	struct net_http_header
 		route[RUNTIME_ROUTE_HEADERS]; /* owned values; n_route 0: no router */
@@ -76,6 +91,7 @@ struct runtime {
 	uint64_t max_download_bytes, max_upload_bytes;
 	size_t max_listing_bytes, max_execute_bytes;
 	int64_t connect_timeout_ms;
+	const struct runtime_channel_events *channel_events;
 	struct runtime_channel_attempt lanes[LANE_COUNT];
 	struct runtime_conn *conns;   /* all that are open */
 	struct runtime_conn *current; /* the one new calls use */
@@ -109,31 +125,30 @@ struct runtime_op {
 		struct runtime_op *op); /* deinits the parts of the outer struct; or NULL */
 };
 
-/* ---- op.c */
+/* ---- runtime.c */
 /* timeout_ms 0: no deadline. The op is the first member of what op_new allocated (bytes). */
 void *runtime_op_new(struct runtime *runtime, size_t bytes, enum runtime_channel lane,
 	int64_t timeout_ms, const char *span_name, const struct telemetry_span *parent);
 void runtime_op_discard(struct runtime_op *op); /* before it was launched */
 /* False: it failed at once and is freed; no callback comes. */
 bool runtime_op_launch(struct runtime_op *op, struct err *err);
-void runtime_op_begin_waiting(struct runtime_op *op); /* connect.c: its lane is up */
 void runtime_op_finish(struct runtime_op *op, const struct err *err);
 void runtime_op_fail_later(
 	struct runtime_op *op, const struct err *err); /* at the end of this turn */
 void runtime_op_end_silently(struct runtime_op *op);
 void runtime_op_unref(struct runtime_op *op);
-int64_t runtime_op_remaining_ms(
-	const struct runtime_op *op); /* of its deadline; 0 none, else at least 1 */
 /* Replaces the deadline by timeout_ms from now (0: none). */
 void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms);
 
 /* ---- connect.c */
-void runtime_connect_init(struct runtime *runtime);
+void runtime_connect_init(struct runtime *runtime, const struct runtime_channel_events *events);
 void runtime_connect_deinit(struct runtime *runtime);
 bool runtime_connect_is_up(const struct runtime *runtime, enum runtime_channel lane);
 void runtime_connect_start(struct runtime *runtime, enum runtime_channel lane);
 /* A request on the REST lane failed in transport: the next call looks at the health first. */
 void runtime_connect_rest_failed(struct runtime *runtime, const struct err *err);
+/* For the end of every REST call: op->req is forgotten, the lane is told of a broken connection. */
+void runtime_rest_ended(struct runtime_op *op, const struct err *err);
 /* Why a call that still waits for its lane ends now: the last try's reason, or time. */
 void runtime_connect_explain(const struct runtime *runtime, struct err *err);
 void runtime_connect_drop(
@@ -144,13 +159,18 @@ void runtime_liveness_on_process(struct runtime *runtime); /* one is running */
 bool runtime_liveness_is_silent(const struct runtime *runtime);
 void runtime_liveness_deinit(struct runtime *runtime);
 
-/* ---- runtime.c */
+/* ---- address.c */
+bool runtime_address_init(
+	struct runtime *runtime, const struct runtime_opts *opts, struct err *err);
+void runtime_address_deinit(struct runtime *runtime);
 /* The token that has to be found first, if there is such a one and it is not known yet. */
 bool runtime_find_token(struct runtime *runtime, struct err *err);
 /* May our token travel to that URL? Else conn.plaintext_token. */
 bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err);
 
 /* ---- rest.c */
+int64_t runtime_op_remaining_ms(
+	const struct runtime_op *op); /* of its deadline; 0 none, else at least 1 */
 /* GET /v1/health (the version's turn: /v1/metadata, with the token; the legacy runtime: /) beside all operations.
  * done's arg is the runtime. */
 struct net_http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout_ms,
@@ -161,8 +181,6 @@ struct net_http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout
 bool runtime_rest_start(struct runtime_op *op, struct net_http_opts *opts, struct err *err);
 bool runtime_rest_is_json(const struct net_http_reply *reply);
 int64_t runtime_rest_modified_s(const struct net_http_reply *reply); /* Last-Modified or -1 */
-/* For the end of every REST call: op->req is forgotten, the lane is told of a broken connection. */
-void runtime_rest_ended(struct runtime_op *op, const struct err *err);
 
 /* The first bytes of an error answer. */
 enum { REST_ERROR_BYTES = 4096 };

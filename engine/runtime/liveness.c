@@ -35,7 +35,7 @@ static void give_up(struct runtime *runtime)
 		(int)((clock_mono_ms() - runtime->liveness.answered_mono_ms) / 1000));
 	runtime->liveness.misses = 0;
 	runtime->liveness.is_on = false;
-	runtime_invalidate(runtime, &err);
+	runtime->liveness.on_lost(runtime, &err);
 }
 
 static void on_answer(

@@ -38,29 +38,6 @@ bool runtime_process_argv_check(
 	return true;
 }
 
-/* ---- calls on it */
-struct net_grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
-	char *message, size_t n, int64_t timeout_ms,
-	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
-{
-	struct net_grpc_call *call = NULL;
-	struct net_grpc_call_opts opts = {
-		.path = method,
-		.message = { message, n },
-		.is_unary = true,
-		.timeout_ms = timeout_ms,
-		.done = done,
-		.arg = arg,
-	};
-
-	if (process->op.runtime && process->conn && process->conn->runtime)
-		call = net_grpc_start(process->conn->grpc, &opts, err);
-	else
-		err_set(err, ERR_PROC_GONE, "its connection is gone");
-	free(message);
-	return call;
-}
-
 /* ---- ends */
 static void count_killing(struct runtime_process *process, bool on)
 {
@@ -337,11 +314,6 @@ void runtime_process_consumed(struct runtime_process *process, size_t bytes)
 	process->unconsumed_bytes -= bytes;
 	if (bytes && process->op.runtime && process->op.call)
 		net_grpc_consumed(process->op.call, bytes);
-}
-
-bool runtime_process_is_ended(const struct runtime_process *process)
-{
-	return process->has_exit || !process->op.runtime;
 }
 
 void runtime_process_kill(struct runtime_process *process)

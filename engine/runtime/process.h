@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inside of a running process, shared by process.c (its stream) and its controls (stdin.c, signal_resize.c). */
+/* Inside of a running process, shared by process.c (its stream), its controls (stdin.c, signal_resize.c) and
+ * what they call (process_call.c). */
 #pragma once
 
 #include "engine/runtime/internal.h"
@@ -49,7 +50,7 @@ void runtime_stdin_deinit(struct runtime_process *process);
 void runtime_signal_resize_after_init(struct runtime_process *process);
 void runtime_signal_resize_cancel(struct runtime_process *process);
 
-/* A unary call on the process's own connection; NULL if there is none. */
+/* process_call.c: a unary call on the process's own connection; NULL if there is none. */
 struct net_grpc_call *runtime_process_call(struct runtime_process *process, const char *method,
 	char *message, size_t n, int64_t timeout_ms,
 	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);

@@ -18,6 +18,14 @@ static bool on_connect(void *arg, int fd_take, struct err *err)
 	return runtime->connect(runtime->connect_arg, runtime->rest_port, fd_take, err);
 }
 
+int64_t runtime_op_remaining_ms(const struct runtime_op *op)
+{
+	if (!op->deadline_mono_ms)
+		return 0;
+	int64_t left = op->deadline_mono_ms - clock_mono_ms();
+	return left > 0 ? left : 1;
+}
+
 /* How long the router waits for the runtime; else 180 s, which is also its most. */
 static size_t add_timeout(const struct runtime_op *op, struct net_http_header *into, char *text,
 	size_t text_bytes)
@@ -77,6 +85,10 @@ struct net_http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,
 	const char *path = runtime->kind == RUNTIME_LEGACY ? "/"
 			   : runtime->is_version_next      ? "/v1/metadata"
 							   : "/v1/health";
+	if (runtime->is_closed) {
+		err_copy(err, &runtime->over);
+		return NULL;
+	}
 	char *url = x_asprintf("%s%s", runtime->rest_url, path);
 	char request_id[RUNTIME_REQUEST_ID_BYTES] = "";
 	struct net_http_header headers[RUNTIME_ROUTE_HEADERS + 2];
@@ -113,13 +125,6 @@ struct net_http_req *runtime_rest_probe(struct runtime *runtime, int64_t timeout
 	struct err *err)
 {
 	return runtime_ask(runtime, timeout_ms, done, runtime, err);
-}
-
-void runtime_rest_ended(struct runtime_op *op, const struct err *err)
-{
-	op->req = NULL;
-	if (err)
-		runtime_connect_rest_failed(op->runtime, err);
 }
 
 bool runtime_rest_is_json(const struct net_http_reply *reply)

@@ -1,209 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The runtime object: its settings, the rule about tokens in the clear, its end. */
+/* The life of a runtime and of the operations on it, which keep each other: an operation under way holds a reference,
+ * and the end of a runtime ends them all. */
+#include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
-#include "engine/base/num.h"
 #include "engine/base/settings.h"
-#include "engine/net/dial.h"
 #include "engine/runtime/internal.h"
 
-#include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
-struct runtime_address {
-	bool is_tls;
-	char host[256];
-	uint16_t port;
-};
-
-static bool parse_url(const char *url, struct runtime_address *out, struct err *err)
+/* ---- operations */
+static void on_deadline(void *arg)
 {
-	const char *rest = url;
+	struct runtime_op *op = arg;
+	struct err err = { 0 };
 
-	*out = (struct runtime_address){ .port = 80 };
-	if (strncasecmp(url, "https://", 8) == 0) {
-		out->is_tls = true;
-		out->port = 443;
-		rest += 8;
-	} else if (strncasecmp(url, "http://", 7) == 0) {
-		rest += 7;
-	} else {
-		return err_set(
-			err, ERR_ARG_INVALID, "%s: must begin with http:// or https://", url);
+	if (!op->runtime)
+		return;
+	if (op->is_waiting)
+		runtime_connect_explain(op->runtime, &err);
+	else
+		err_set(&err, ERR_OP_TIMEOUT, "%s: %s", op->runtime->label,
+			op->timeout_text ? op->timeout_text : "no answer in time");
+	runtime_op_finish(op, &err);
+}
+
+void *runtime_op_new(struct runtime *runtime, size_t bytes, enum runtime_channel lane,
+	int64_t timeout_ms, const char *span_name, const struct telemetry_span *parent)
+{
+	struct runtime_op *op = x_calloc(1, bytes);
+
+	op->runtime = runtime_ref(runtime);
+	op->refs = 1;
+	op->lane = lane;
+	if (span_name) {
+		op->span = telemetry_span_start(runtime->telemetry, span_name, parent);
+		telemetry_span_set_str(op->span, "sandbox.label", runtime->label);
 	}
-	size_t n = strcspn(rest, "/?#");
-	const char *host = rest;
-	size_t host_n = n;
-	const char *port = NULL;
-	if (n && rest[0] == '[') {
-		const char *close = memchr(rest, ']', n);
-		if (!close)
-			return err_set(
-				err, ERR_ARG_INVALID, "%s: no ']' after the address", url);
-		host = rest + 1;
-		host_n = (size_t)(close - host);
-		if (close + 1 < rest + n)
-			port = close + 1;
-	} else {
-		port = memchr(rest, ':', n);
-		if (port)
-			host_n = (size_t)(port - rest);
-	}
-	if (!host_n || host_n >= sizeof out->host || memchr(host, '@', host_n))
-		return err_set(err, ERR_ARG_INVALID, "the URL has no plain host name");
-	memcpy(out->host, host, host_n);
-	if (port) {
-		char digits[8] = "";
-		int64_t value;
-		size_t digits_n = n - (size_t)(port + 1 - rest);
-		if (*port != ':' || digits_n >= sizeof digits)
-			return err_set(err, ERR_ARG_INVALID, "%s: bad port", url);
-		memcpy(digits, port + 1, digits_n);
-		if (!num_parse_i64(digits, 1, 65535, &value))
-			return err_set(err, ERR_ARG_INVALID, "%s: bad port", url);
-		out->port = (uint16_t)value;
-	}
-	if (rest[n] == '?' || rest[n] == '#')
-		return err_set(
-			err, ERR_ARG_INVALID, "%s: query and fragment make no sense", url);
-	return true;
+	op->timer = net_loop_timer_new(runtime->loop, on_deadline, op);
+	runtime_op_set_timeout(op, timeout_ms);
+	return op;
 }
 
-static bool is_loopback(const char *host)
+void runtime_op_unref(struct runtime_op *op)
 {
-	struct in_addr v4;
-	struct in6_addr v6;
-
-	if (strcasecmp(host, "localhost") == 0)
-		return true;
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		return (ntohl(v4.s_addr) >> 24) == 127;
-	return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+	if (--op->refs > 0)
+		return;
+	if (op->release)
+		op->release(op);
+	if (op->timer)
+		net_loop_timer_free(op->timer);
+	free(op);
 }
 
-static bool check_token(const char *token, struct err *err)
+void runtime_op_discard(struct runtime_op *op)
 {
-	if (!*token)
-		return err_set(err, ERR_ARG_INVALID, "the token is empty");
-	for (const char *c = token; *c; c++)
-		if (*c <= ' ' || *c > '~')
-			return err_set(err, ERR_ARG_INVALID,
-				"the token must be printable ASCII without spaces");
-	return true;
+	struct err none = { .code = ERR_ARG_INVALID };
+	struct runtime *runtime = op->runtime;
+
+	telemetry_span_end(op->span, &none);
+	op->span = NULL;
+	net_loop_timer_disarm(op->timer);
+	op->runtime = NULL;
+	runtime_op_unref(op);
+	runtime_unref(runtime);
 }
 
-/* Whoever reads it: the router, or the daemon. */
-static const char *token_of(const struct runtime_opts *opts)
+bool runtime_op_launch(struct runtime_op *op, struct err *err)
 {
-	if (opts->router)
-		return opts->router->token;
-	return opts->kind == RUNTIME_LEGACY ? NULL : opts->token;
-}
+	struct runtime *runtime = op->runtime;
 
-/* A token in the clear is readable on the way, and a pod address may belong to a stranger by now. */
-static bool check_plaintext(
-	const struct runtime *runtime, const char *host, bool is_tls, struct err *err)
-{
-	if (!runtime->auth_header || runtime->allow_plaintext_token || runtime->connect ||
-		is_tls || is_loopback(host))
-		return true;
-	return err_set(err, ERR_CONN_PLAINTEXT_TOKEN,
-		"the token would travel unencrypted to %s", host);
-}
-
-bool runtime_is_token_safe(const struct runtime *runtime, const char *url, struct err *err)
-{
-	struct runtime_address address;
-
-	return parse_url(url, &address, err) &&
-	       check_plaintext(runtime, address.host, address.is_tls, err);
-}
-
-/* gRPC does not pass a router. */
-static bool set_token(
-	struct runtime *runtime, const char *token, bool is_for_router, struct err *err)
-{
-	if (!check_token(token, err))
+	if (runtime->over.code != ERR_NONE) {
+		err_copy(err, &runtime->over);
+		runtime_op_discard(op);
 		return false;
-	runtime->auth_header = x_asprintf("Bearer %s", token);
-	if (!is_for_router)
-		runtime->token = x_strdup(token);
-	return true;
-}
-
-static bool take_token(
-	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
-{
-	const char *token = token_of(opts);
-
-	runtime->allow_plaintext_token = opts->allow_plaintext_token;
-	runtime->find_token = opts->find_token;
-	runtime->find_token_arg = opts->find_token_arg;
-	return !token || set_token(runtime, token, opts->router != NULL, err);
-}
-
-bool runtime_find_token(struct runtime *runtime, struct err *err)
-{
-	char *token = NULL;
-
-	if (!runtime->find_token || runtime->auth_header)
-		return true;
-	bool ok = runtime->find_token(runtime->find_token_arg, &token, err) &&
-		  set_token(runtime, token, false, err);
-	x_free_secret(token);
-	if (!ok)
+	}
+	bool is_rest = op->lane == LANE_REST;
+	if (is_rest ? !runtime->rest_url : !runtime->grpc_host) {
+		err_set(err, ERR_OP_UNSUPPORTED, "%s has no address for %s", runtime->label,
+			is_rest ? "files (REST)" : "processes (gRPC)");
+		runtime_op_discard(op);
 		return false;
-	if (runtime_is_token_safe(runtime, runtime->rest_url, err) &&
-		(!runtime->grpc_host ||
-			check_plaintext(runtime, runtime->grpc_host, false, err)))
+	}
+	DL_APPEND(runtime->ops, op);
+	if (!runtime_connect_is_up(runtime, op->lane)) {
+		op->is_waiting = true;
+		runtime_connect_start(runtime, op->lane);
 		return true;
-	x_free_secret(runtime->auth_header);
-	x_free_secret(runtime->token);
-	runtime->auth_header = runtime->token = NULL;
+	}
+	struct err failure = { 0 };
+	if (op->begin(op, &failure))
+		return true;
+	err_copy(err, &failure);
+	runtime_op_end_silently(op);
 	return false;
 }
 
-static bool take_addresses(
-	struct runtime *runtime, const struct runtime_opts *opts, struct err *err)
+static void begin_waiting(struct runtime_op *op)
 {
-	if (opts->rest_url) {
-		struct runtime_address rest;
-		if (!parse_url(opts->rest_url, &rest, err) ||
-			!check_plaintext(runtime, rest.host, rest.is_tls, err))
-			return false;
-		runtime->rest_url = x_strdup(opts->rest_url);
-		for (size_t n = strlen(runtime->rest_url);
-			n && runtime->rest_url[n - 1] == '/';)
-			runtime->rest_url[--n] = 0;
-		runtime->rest_port = rest.port;
-		runtime->lanes[LANE_REST].is_loopback =
-			!opts->connect && is_loopback(rest.host);
-	}
-	if (opts->grpc_host) {
-		if (!*opts->grpc_host || !opts->grpc_port)
-			return err_set(
-				err, ERR_ARG_INVALID, "the gRPC address needs host and port");
-		if (!check_plaintext(runtime, opts->grpc_host, opts->tls != NULL, err))
-			return false;
-		runtime->grpc_host = x_strdup(opts->grpc_host);
-		runtime->grpc_port = opts->grpc_port;
-		runtime->lanes[LANE_GRPC].is_loopback =
-			!opts->connect && is_loopback(opts->grpc_host);
-		runtime->authority = strchr(opts->grpc_host, ':')
-					     ? x_asprintf("[%s]:%u", opts->grpc_host,
-						       (unsigned)opts->grpc_port)
-					     : x_asprintf("%s:%u", opts->grpc_host,
-						       (unsigned)opts->grpc_port);
-	}
-	if (opts->locate)
-		runtime->rest_url = x_strdup(""); /* until it is found */
-	if (!runtime->rest_url && !opts->grpc_host)
-		return err_set(err, ERR_ARG_INVALID, "neither a REST nor a gRPC address");
-	return true;
+	struct err err = { 0 };
+
+	op->is_waiting = false;
+	if (!op->begin(op, &err))
+		runtime_op_fail_later(op, &err);
 }
 
+static void on_channel_up(struct runtime *runtime, enum runtime_channel which)
+{
+	bool wants_grpc = false;
+
+	for (struct runtime_op *op = runtime->ops; op; op = op->next) {
+		if (!op->is_waiting)
+			continue;
+		if (op->lane == which)
+			begin_waiting(op);
+		else if (op->lane == LANE_GRPC)
+			wants_grpc = true;
+	}
+	if (wants_grpc)
+		runtime_connect_start(runtime, LANE_GRPC);
+}
+
+/* What waits for gRPC waits for REST first. */
+static void on_channel_failed(
+	struct runtime *runtime, enum runtime_channel which, const struct err *err)
+{
+	for (struct runtime_op *op = runtime->ops; op; op = op->next)
+		if (op->is_waiting && (op->lane == which || which == LANE_REST))
+			runtime_op_fail_later(op, err);
+}
+
+/* Takes the op out of everything; what is left is memory and the caller's callback. */
+static void end(struct runtime_op *op, const struct err *err)
+{
+	struct runtime *runtime = op->runtime;
+
+	DL_DELETE(runtime->ops, op);
+	net_loop_timer_disarm(op->timer);
+	if (op->detach)
+		op->detach(op);
+	net_http_cancel(op->req);
+	net_grpc_cancel(op->call);
+	op->req = NULL;
+	op->call = NULL;
+	op->is_waiting = false;
+	telemetry_span_end(op->span, err);
+	op->span = NULL;
+	op->runtime = NULL;
+	runtime_unref(runtime);
+}
+
+static void on_deferred_unref(void *arg)
+{
+	struct runtime_op *op = arg;
+
+	/* a handle that is kept may outlive the loop; its timer must not */
+	net_loop_timer_free(op->timer);
+	op->timer = NULL;
+	runtime_op_unref(op);
+}
+
+/* Memory goes at the end of the turn: the end may come from inside one of the op's own callbacks. */
+static void unref_later(struct net_loop *loop, struct runtime_op *op)
+{
+	net_loop_defer(loop, on_deferred_unref, op);
+}
+
+void runtime_op_finish(struct runtime_op *op, const struct err *err)
+{
+	if (!op->runtime)
+		return;
+	struct net_loop *loop = op->runtime->loop;
+	end(op, err);
+	unref_later(loop, op);
+	op->complete(op, err);
+}
+
+void runtime_op_end_silently(struct runtime_op *op)
+{
+	if (!op->runtime)
+		return;
+	struct net_loop *loop = op->runtime->loop;
+	struct err cancelled = { .code = ERR_OP_CANCELLED };
+	end(op, &cancelled);
+	unref_later(loop, op);
+}
+
+static void on_deferred_failure(void *arg)
+{
+	struct runtime_op *op = arg;
+
+	runtime_op_finish(op, &op->failure);
+	runtime_op_unref(op);
+}
+
+void runtime_op_fail_later(struct runtime_op *op, const struct err *err)
+{
+	if (op->failure.code != ERR_NONE)
+		return;
+	op->is_waiting = false;
+	err_copy(&op->failure, err);
+	if (op->failure.code == ERR_NONE)
+		err_set(&op->failure, ERR_INTERNAL, "failed without a reason");
+	op->refs++;
+	net_loop_defer(op->runtime->loop, on_deferred_failure, op);
+}
+
+void runtime_op_set_timeout(struct runtime_op *op, int64_t timeout_ms)
+{
+	op->deadline_mono_ms = timeout_ms > 0 ? clock_mono_ms() + timeout_ms : 0;
+	if (timeout_ms > 0)
+		net_loop_timer_arm(op->timer, timeout_ms);
+	else
+		net_loop_timer_disarm(op->timer);
+}
+
+void runtime_cancel(struct runtime_op *op)
+{
+	if (op)
+		runtime_op_end_silently(op);
+}
+
+void runtime_resume(struct runtime_op *op)
+{
+	if (op->runtime && op->req && op->resume)
+		op->resume(op);
+}
+
+/* ---- the runtime */
 static int64_t given_or(int64_t given, enum setting setting)
 {
 	return given > 0 ? given : setting_get(setting);
@@ -225,17 +249,33 @@ static void take_limits(struct runtime *runtime, const struct runtime_opts *opts
 		given_or(opts->connect_timeout_ms, SETTING_CONNECT_TIMEOUT);
 }
 
+static void free_memory(void *arg)
+{
+	struct runtime *runtime = arg;
+
+	if (runtime->tls)
+		net_tls_unref(runtime->tls);
+	runtime_route_deinit(runtime);
+	runtime_address_deinit(runtime);
+	free(runtime->label);
+	free(runtime->http_lane);
+	free(runtime);
+}
+
 struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
 	const struct runtime_opts *opts, struct err *err)
 {
 	static unsigned long serial;
+	static const struct runtime_channel_events events = { on_channel_up,
+		on_channel_failed };
 	struct runtime *runtime = x_calloc(1, sizeof *runtime);
 
+	runtime->refs = 1;
 	runtime->loop = loop;
 	runtime->http = http;
 	runtime->connect = opts->connect;
 	runtime->connect_arg = opts->connect_arg;
-	if (!take_token(runtime, opts, err) || !take_addresses(runtime, opts, err) ||
+	if (!runtime_address_init(runtime, opts, err) ||
 		!runtime_route_init(runtime, opts, err))
 		goto fail;
 	runtime->tls = opts->tls ? net_tls_ref(opts->tls) : NULL;
@@ -247,35 +287,50 @@ struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
 	runtime->explain = opts->explain;
 	runtime->explain_arg = opts->explain_arg;
 	runtime->read_only = opts->read_only;
+	runtime->release = opts->release;
+	runtime->release_arg = opts->release_arg;
+	runtime->liveness.on_lost = runtime_invalidate;
 	take_limits(runtime, opts);
-	runtime_connect_init(runtime);
+	runtime_connect_init(runtime, &events);
 	return runtime;
 fail:
-	runtime_free(runtime);
+	free_memory(runtime);
 	return NULL;
 }
 
-void runtime_free(struct runtime *runtime)
+struct runtime *runtime_ref(struct runtime *runtime)
 {
-	if (!runtime)
+	runtime->refs++;
+	return runtime;
+}
+
+void runtime_close(struct runtime *runtime)
+{
+	if (!runtime || runtime->is_closed)
 		return;
+	runtime->is_closed = true;
+	err_set(&runtime->over, ERR_OP_CLOSED, "%s has been closed", runtime->label);
+	runtime->refs++; /* ours, while the operations let go of theirs */
 	while (runtime->ops)
 		runtime_op_end_silently(runtime->ops);
+	runtime->refs--;
 	runtime_liveness_deinit(runtime);
 	runtime_connect_deinit(runtime);
-	if (runtime->http_lane)
-		net_http_drop_lane(runtime->http, runtime->http_lane);
-	if (runtime->tls)
-		net_tls_unref(runtime->tls);
-	runtime_route_deinit(runtime);
-	free(runtime->label);
-	free(runtime->rest_url);
-	free(runtime->grpc_host);
-	free(runtime->authority);
-	x_free_secret(runtime->token);
-	x_free_secret(runtime->auth_header);
-	free(runtime->http_lane);
-	free(runtime);
+	if (runtime->release)
+		runtime->release(runtime->release_arg);
+}
+
+void runtime_unref(struct runtime *runtime)
+{
+	if (!runtime || --runtime->refs > 0)
+		return;
+	if (runtime->is_closed) { /* there may be no loop any more */
+		free_memory(runtime);
+		return;
+	}
+	runtime_close(runtime);
+	/* whoever let go may be in a callback that an operation of it called */
+	net_loop_defer(runtime->loop, free_memory, runtime);
 }
 
 const char *runtime_label(const struct runtime *runtime)
@@ -305,6 +360,8 @@ void runtime_invalidate(struct runtime *runtime, const struct err *err)
 {
 	struct err none = { 0 };
 
+	if (runtime->is_closed)
+		return;
 	if (!err) {
 		err_set(&none, ERR_CONN_LOST, "the connection was given up");
 		err = &none;
@@ -319,4 +376,11 @@ void runtime_invalidate(struct runtime *runtime, const struct err *err)
 		runtime_op_fail_later(op, err);
 	}
 	runtime_connect_drop(runtime);
+}
+
+void runtime_retire(struct runtime *runtime, const struct err *err)
+{
+	if (runtime->over.code == ERR_NONE)
+		err_copy(&runtime->over, err);
+	runtime_invalidate(runtime, err);
 }

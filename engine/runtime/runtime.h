@@ -72,6 +72,9 @@ struct runtime_opts {
 	 * sandbox went with it says so in err. NULL: nobody does. */
 	void (*explain)(void *arg, struct err *err);
 	void *explain_arg;
+	/* It has ended: none of these is called any more. NULL: nobody needs to know. */
+	void (*release)(void *arg);
+	void *release_arg;
 	const char *label;           /* for messages and spans: claim or URL */
 	struct telemetry *telemetry; /* NULL: none */
 	bool read_only;              /* start, write, delete: op.read_only */
@@ -83,8 +86,13 @@ struct runtime_opts {
 };
 struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
 	const struct runtime_opts *opts, struct err *err);
-void runtime_free(struct runtime
-		*runtime); /* ends everything silently; processes die with their streams */
+/* A runtime is counted: who keeps the pointer beyond the turn in which it was given takes a reference and lets go of it;
+ * an operation and a process under way hold one each. With the last it is gone, also from inside a callback of it. */
+struct runtime *runtime_ref(struct runtime *runtime);
+void runtime_unref(struct runtime *runtime); /* NULL is fine */
+/* Ends everything silently, whoever holds it; processes die with their streams. What is left is memory, on which
+ * everything is op.closed: loop and HTTP may go. */
+void runtime_close(struct runtime *runtime);
 const char *runtime_label(const struct runtime *runtime);
 enum runtime_kind runtime_kind_of(const struct runtime *runtime);
 bool runtime_can(const struct runtime *runtime, enum runtime_feature feature);
@@ -98,8 +106,10 @@ enum runtime_state {
 enum runtime_state runtime_state_of(const struct runtime *runtime);
 /* Why it is still connecting, as far as is known; false: it is not, or nothing is known. */
 bool runtime_trouble(const struct runtime *runtime, struct err *err);
-/* The sandbox moved or went: fails everything in flight with err, stays usable for a reconnect. */
+/* The connection is lost: fails everything in flight with err, stays usable for a reconnect. */
 void runtime_invalidate(struct runtime *runtime, const struct err *err);
+/* The same for good: what begins later fails with err at once. */
+void runtime_retire(struct runtime *runtime, const struct err *err);
 
 /* Does its REST side answer? Beside everything else: nothing connects because of it, and no state changes. */
 struct net_http_req *runtime_ask(struct runtime *runtime, int64_t timeout_ms,

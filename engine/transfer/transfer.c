@@ -184,6 +184,7 @@ static void end_deinit(struct transfer_internal_end *end)
 {
 	if (end->kind == END_FD)
 		transfer_local_restore(end);
+	runtime_unref(end->runtime);
 	free(end->path);
 	free(end->root);
 	free(end->top);
@@ -438,7 +439,7 @@ void transfer_pause(struct transfer *transfer, bool paused)
 static bool take_end(
 	struct transfer_internal_end *end, const struct transfer_end *from, struct err *err)
 {
-	end->runtime = from->runtime;
+	end->runtime = from->runtime ? runtime_ref(from->runtime) : NULL;
 	end->fd = from->fd;
 	end->fd_flags = -1;
 	if (from->runtime) {

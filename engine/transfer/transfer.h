@@ -15,7 +15,7 @@ struct telemetry;
 
 struct transfer_end {
 	struct runtime *
-		runtime; /* NULL: the local disk. Must outlive the transfer, or be freed after cancel */
+		runtime; /* NULL: the local disk. The transfer holds a reference until its end */
 	const char *
 		path; /* sandbox path, or local path (relative to cwd or absolute); "-" with fd >= 0 */
 	int fd; /* stdin/stdout for "-" (borrowed, may be made non-blocking by us); else -1 */

@@ -162,7 +162,8 @@ static inline int set_up(void **state)
 	n_health_before_peer = -1;
 	rig_open(&rig, handle, NULL);
 	rig.fake.own_health = true;
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	struct runtime_opts opts = { .rest_url = rig.url,
 		.grpc_host = "127.0.0.1",
 		.grpc_port = open_door(rig.loop),
@@ -187,7 +188,8 @@ static inline int tear_down(void **state)
 	if (door)
 		evconnlistener_free(door);
 	door = NULL;
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	rig.runtime = NULL;
 	if (has_peer) {
 		bufferevent_free(ends[0]);

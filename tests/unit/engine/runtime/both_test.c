@@ -273,7 +273,8 @@ static void both_lanes_through_a_tunnel(void **state)
 	socklen_t n = sizeof in;
 	getsockname(evconnlistener_get_fd(door), (struct sockaddr *)&in, &n);
 	grpc_port = ntohs(in.sin_port);
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	struct runtime_opts opts = { .rest_url = url,
 		.grpc_host = "10.1.2.3",
 		.grpc_port = grpc_port,
@@ -292,7 +293,8 @@ static void both_lanes_through_a_tunnel(void **state)
 	assert_true(h2_peer_saw(&peer, "authorization=Bearer secret"));
 	assert_true(h2_peer_saw(&peer, ":authority=10.1.2.3:"));
 	end(1);
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	rig.runtime = NULL;
 	for (size_t i = 0; i < n_pipes; i++)
 		bufferevent_free(pipes[i]);
@@ -314,7 +316,8 @@ static void both_lanes_through_a_tunnel(void **state)
 static void a_backend_that_is_missing(void **state)
 {
 	(void)state;
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	const struct runtime_router router = { .sandbox = "box", .namespace_ = "ns" };
 	const struct runtime_opts opts = {
 		.rest_url = rig.url, .router = &router, .connect_timeout_ms = 60000

@@ -244,7 +244,8 @@ static void settings_are_checked(void **state)
 			fail_msg("case %zu: %s %s", i, err_name(&err), err.msg);
 		if (settings[i].opts.token && strlen(settings[i].opts.token) > 2)
 			assert_null(strstr(err.msg, settings[i].opts.token));
-		runtime_free(runtime);
+		runtime_close(runtime);
+		runtime_unref(runtime);
 	}
 	net_http_free(http);
 	net_loop_free(loop);

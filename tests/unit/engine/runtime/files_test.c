@@ -349,7 +349,8 @@ static void cancel_and_free_are_silent_at_any_time(void **state)
 	start_read(&rig, "slow", 0, NULL);
 	start_read(&rig, "slow", 0, NULL);
 	rig_turns(&rig, 50);
-	runtime_free(rig.runtime);
+	runtime_close(rig.runtime);
+	runtime_unref(rig.runtime);
 	rig.runtime = NULL;
 	rig_turns(&rig, 50);
 	assert_int_equal(rig.n_done, 0);

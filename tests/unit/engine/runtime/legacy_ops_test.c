@@ -387,7 +387,8 @@ static void what_it_cannot(void **state)
 	assert_true(runtime_can(runtime, RUNTIME_CAN_PROCESSES));
 	assert_false(runtime_can(runtime, RUNTIME_CAN_DELETE));
 	assert_false(runtime_can(runtime, RUNTIME_CAN_INFO));
-	runtime_free(runtime);
+	runtime_close(runtime);
+	runtime_unref(runtime);
 	opts.kind = RUNTIME_LEGACY;
 	assert_null(runtime_new(rig.loop, rig.http, &opts, &err[0]));
 	assert_int_equal(err[0].code, ERR_ARG_INVALID);

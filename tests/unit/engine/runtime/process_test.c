@@ -98,7 +98,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	runtime_free(runtime);
+	runtime_close(runtime);
+	runtime_unref(runtime);
 	if (process)
 		runtime_process_free(process);
 	net_http_free(http);
@@ -554,7 +555,8 @@ static void handles_survive_their_runtime(void **state)
 {
 	(void)state;
 	running(0, 0);
-	runtime_free(runtime);
+	runtime_close(runtime);
+	runtime_unref(runtime);
 	runtime = NULL;
 	assert_true(runtime_process_is_ended(process));
 	assert_false(runtime_process_write(process, slice_of("x"), NULL));
@@ -564,6 +566,26 @@ static void handles_survive_their_runtime(void **state)
 	runtime_process_consumed(process, 5);
 	turn_for(loop, 30);
 	assert_int_equal(n_exit, 0);
+}
+
+static void a_running_one_keeps_its_runtime(void **state)
+{
+	(void)state;
+	running(0, 0);
+	runtime_unref(runtime);
+	runtime = NULL;
+	turn_for(loop, 30);
+	assert_false(runtime_process_is_ended(process));
+	EVENT("\x12\x03hi\n");
+	TURN_UNTIL(loop, output.n > 0);
+	assert_true(runtime_process_write(process, slice_of("x"), NULL));
+	TURN_UNTIL(loop, n_calls("WriteStdin") == 1);
+	frees_in_exit = true; /* and the runtime goes with it */
+	EVENT("\x22\x00");
+	end_stream(1, "0", "");
+	TURN_UNTIL(loop, n_exit == 1);
+	assert_true(exit_ok);
+	turn_for(loop, 30);
 }
 
 static void ends_inside_callbacks(void **state)
@@ -800,6 +822,7 @@ int main(void)
 		TEST(a_kill_that_is_not_answered_resets_the_stream),
 		TEST(a_kill_before_init_signals_after_it),
 		TEST(handles_survive_their_runtime),
+		TEST(a_running_one_keeps_its_runtime),
 		TEST(ends_inside_callbacks),
 		TEST(a_larger_window_is_given_at_once),
 		TEST(unread_output_holds_the_process_back),

@@ -53,7 +53,8 @@ static inline void rig_open(struct rig *rig,
 
 static inline void rig_close(struct rig *rig)
 {
-	runtime_free(rig->runtime);
+	runtime_close(rig->runtime);
+	runtime_unref(rig->runtime);
 	net_http_free(rig->http);
 	fake_rest_close(&rig->fake);
 	net_loop_free(rig->loop);

@@ -87,7 +87,8 @@ static void headers_that_are_not_sent(void **state)
 	with.rest_url = rig.url;
 	struct runtime *runtime = runtime_new(rig.loop, rig.http, &with, NULL);
 	assert_non_null(runtime);
-	runtime_free(runtime);
+	runtime_close(runtime);
+	runtime_unref(runtime);
 	rig_close(&rig);
 }
 
@@ -199,7 +200,8 @@ static void open_located(struct rig *rig, struct runtime_opts opts)
 	struct err err = { 0 };
 
 	open_rig(rig, NULL);
-	runtime_free(rig->runtime);
+	runtime_close(rig->runtime);
+	runtime_unref(rig->runtime);
 	opts.locate = locate;
 	opts.locate_arg = &n_located;
 	if (!opts.connect_timeout_ms)

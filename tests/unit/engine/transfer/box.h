@@ -97,6 +97,7 @@ struct runtime {
 	size_t n_nodes, n_hidden;
 	struct box_fault faults[BOX_FAULTS];
 	struct runtime_op *ops;
+	int refs; /* of transfers */
 	enum runtime_kind kind;
 	bool has_no_processes, has_no_shell, knows_no_size;
 	bool is_held[BOX_CALLS];
@@ -503,6 +504,18 @@ static inline void box_step(void *arg)
 }
 
 /* ---- engine/runtime/runtime.h */
+struct runtime *runtime_ref(struct runtime *runtime)
+{
+	runtime->refs++;
+	return runtime;
+}
+
+void runtime_unref(struct runtime *runtime)
+{
+	if (runtime)
+		runtime->refs--;
+}
+
 enum runtime_kind runtime_kind_of(const struct runtime *runtime)
 {
 	return runtime->kind;
@@ -744,6 +757,7 @@ static inline void box_forget_ops(struct runtime *box)
 static inline void box_close(struct runtime *box)
 {
 	box_forget_ops(box);
+	assert_int_equal(box->refs, 0);
 	for (size_t i = 0; i < box->n_nodes; i++)
 		free(box->nodes[i].body);
 	str_deinit(&box->log);
