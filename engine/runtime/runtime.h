@@ -220,12 +220,12 @@ struct runtime_start_opts {
 };
 struct runtime_process *runtime_process_start(
 	struct runtime *runtime, const struct runtime_start_opts *opts, struct err *err);
-/* Queues bytes for stdin: exactly one WriteStdin outstanding, in pieces that grow with the round trip (32 KiB to 1 MiB), order
- * kept; also before init. False with ERR_LIMIT_UPLOAD over 2 MiB queued (take it up again in on_stdin_drained),
+/* Queues bytes for stdin: exactly one WriteStdin outstanding, in pieces that grow with the round trip (32 KiB to 3 MiB), order
+ * kept; also before init. False with ERR_LIMIT_UPLOAD over 6 MiB queued (take it up again in on_stdin_drained),
  * ERR_PROC_GONE after the exit. */
 bool runtime_process_write(
 	struct runtime_process *process, struct slice bytes, struct err *err);
-/* fn: the queue is below 1 MiB, or there will never be room: see runtime_process_stdin_lost. It may free the process. */
+/* fn: the queue is below 3 MiB, or there will never be room: see runtime_process_stdin_lost. It may free the process. */
 void runtime_process_on_drained(struct runtime_process *process, void (*fn)(void *arg));
 /* Input that was taken and did not reach a process that may still wait for it: why; NULL: nothing is lost. A process that has
  * ended, or closed its input itself, loses nothing. Borrowed. */

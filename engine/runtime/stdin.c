@@ -16,7 +16,7 @@
 
 enum {
 	MIN_PIECE_BYTES = 32 << 10,
-	MAX_PIECE_BYTES = 1 << 20, /* a message may have 4 MiB (gRPC's usual limit) */
+	MAX_PIECE_BYTES = 3 << 20, /* a message may have 4 MiB (gRPC's usual limit) */
 	SHARE = 16,
 	AT_ONCE_MS = 20, /* shorter than this is noise */
 	BLOCKED_MS = 1000,

@@ -418,7 +418,7 @@ static void one_write_at_a_time_in_order(void **state)
 
 static void large_input_goes_in_growing_pieces_and_is_bounded(void **state)
 {
-	static char block[700 << 10];
+	static char block[2300 << 10];
 	struct err err = { 0 };
 
 	(void)state;
@@ -435,7 +435,7 @@ static void large_input_goes_in_growing_pieces_and_is_bounded(void **state)
 		answer(id, "0", "");
 		turn_for(loop, 1);
 	}
-	/* 32 KiB and then twice that each time: below 1 MiB with the fourth; of 32 KiB it would be the 12th */
+	/* 32 KiB and then twice that each time: below 3 MiB with the sixth; of 32 KiB it would be the 48th */
 	assert_in_range(n_calls("WriteStdin"), 3, 10);
 	assert_int_equal(n_drained, 1);
 	/* whoever does not read gets small ones again: 1.1 s for the one under way, then 32 KiB, and their framing */
