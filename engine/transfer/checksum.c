@@ -40,7 +40,8 @@ static char *remote_path(const struct transfer_job *job)
 	return safe;
 }
 
-void transfer_checksum_add(struct transfer_job *job)
+void transfer_checksum_add(
+	struct transfer_job *job, void (*done)(struct transfer_job *job, const struct err *err))
 {
 	struct transfer *transfer = job->transfer;
 
@@ -49,6 +50,7 @@ void transfer_checksum_add(struct transfer_job *job)
 	transfer->n_active--;
 	transfer->n_verifying++;
 	job->state = JOB_VERIFYING;
+	job->on_verified = done;
 	/* the sum of a longer file is of no use */
 	if (transfer->to.kind != END_REMOTE && job->has_grown) {
 		job->is_prefix = true;
@@ -81,7 +83,7 @@ static void judge(struct transfer_job *job, struct slice hex)
 	struct err err = { 0 };
 
 	if (memcmp(hex.p, job->hex, HEX) == 0) {
-		transfer_job_verified(job, NULL);
+		job->on_verified(job, NULL);
 		return;
 	}
 	/* a source that has grown since begins with what has come, if that is right */
@@ -92,7 +94,7 @@ static void judge(struct transfer_job *job, struct slice hex)
 		return;
 	}
 	err_set(&err, ERR_FILE_VERIFY, "%s: the SHA-256 differs on the two sides", job->name);
-	transfer_job_verified(job, &err);
+	job->on_verified(job, &err);
 }
 
 /* ---- reading back */
@@ -125,7 +127,7 @@ static void on_back_read(void *arg, const struct err *err, int64_t bytes_read)
 		job->transfer->verify->n_prefixes--;
 	job->is_prefix = true; /* for the last time */
 	if (err && job->back_bytes < (uint64_t)job->bytes) {
-		transfer_job_verified(job, err);
+		job->on_verified(job, err);
 		return;
 	}
 	digest_finish_hex(job->digest, hex);
@@ -159,7 +161,7 @@ static void read_back(struct transfer_job *job)
 	}
 	if (job->is_prefix)
 		transfer->verify->n_prefixes--;
-	transfer_job_verified(job, &err);
+	job->on_verified(job, &err);
 }
 
 static void read_back_some(struct transfer *transfer)
@@ -222,7 +224,7 @@ static void on_summed(void *arg, const struct err *err, const struct runtime_res
 			(int)(result->err_out.n < 200 ? result->err_out.n : 200),
 			result->err_out.p);
 	for (size_t i = 0; i < n; i++)
-		transfer_job_verified(verify->batch[i], err ? err : &failure);
+		verify->batch[i]->on_verified(verify->batch[i], err ? err : &failure);
 }
 
 static void start_batch(struct transfer *transfer)

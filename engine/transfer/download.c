@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a sandbox to a temp file beside the target, or to a stream. The target gets its name when everything is
- * there and checked; without leave to replace, the name is taken with link(), which never replaces. */
-#include "engine/base/fatal_signal.h"
-#include "engine/base/mem.h"
+/* From a sandbox to a local target (target.c), or to a stream. */
 #include "engine/transfer/internal.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,7 +74,7 @@ static bool on_bytes(void *arg, struct slice bytes, struct err *err)
 	if (written < bytes.n)
 		return hold(job, bytes.p + written, bytes.n - written);
 	if (job->bytes - job->flushed_bytes >= TRANSFER_FLUSH_BYTES &&
-		transfer_job_replaces(job)) {
+		transfer_target_replaces(job)) {
 		transfer_local_begin_flush(
 			fd, job->flushed_bytes, job->bytes - job->flushed_bytes);
 		job->flushed_bytes = job->bytes;
@@ -113,14 +108,6 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	}
 }
 
-/* ---- start and commit */
-static bool open_temp(struct transfer_job *job, struct err *err)
-{
-	job->to_fd = transfer_temp_open(job->dir->to_fd, job->temp, &job->temp_slot, err);
-	job->has_temp = job->to_fd >= 0;
-	return job->has_temp;
-}
-
 static bool open_stream(struct transfer_job *job, struct err *err)
 {
 	struct transfer_internal_end *to = &job->transfer->to;
@@ -138,7 +125,8 @@ void transfer_download_start(struct transfer_job *job)
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
-	if (transfer->to.kind == END_FD ? !open_stream(job, &err) : !open_temp(job, &err)) {
+	if (transfer->to.kind == END_FD ? !open_stream(job, &err)
+					: !transfer_target_open(job, &err)) {
 		transfer_job_fail(job, &err);
 		return;
 	}
@@ -155,76 +143,4 @@ void transfer_download_start(struct transfer_job *job)
 	free(path);
 	if (!ok)
 		transfer_job_fail(job, &err);
-}
-
-static void forget_temp(struct transfer_job *job)
-{
-	job->has_temp = false;
-	fatal_signal_forget_file(job->temp_slot);
-}
-
-static bool replace(struct transfer_job *job, struct err *err)
-{
-	int dir = job->dir->to_fd;
-	struct stat st;
-	bool is_there = fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-
-	/* a device or a pipe that appeared meanwhile stays */
-	if (is_there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-		return err_set(err, ERR_FILE_DENIED, "%s is not a file here", job->to_name);
-	if (is_there && transfer_written_has(&job->transfer->written, &st))
-		return err_set(err, ERR_FILE_EXISTS,
-			"%s has the same name here as another file of this copy", job->to_name);
-	if (renameat(dir, job->temp, dir, job->to_name) < 0)
-		return err_set_errno(err, errno, "%s", job->to_name);
-	forget_temp(job);
-	return true;
-}
-
-/* Set while the descriptor is open: the name may mean something else by now. */
-bool transfer_download_set_attributes(struct transfer_job *job, struct err *err)
-{
-	struct transfer *transfer = job->transfer;
-	mode_t mode =
-		(job->mode >= 0 ? (mode_t)job->mode & 0777 : 0666) & ~transfer_local_umask();
-
-	if (fchmod(job->to_fd, mode) < 0)
-		return err_set_errno(err, errno, "%s", job->to_name);
-	if (transfer_keeps_times(transfer) &&
-		!transfer_local_set_times(job->to_fd, job->modified_s))
-		transfer_note_add(transfer, TRANSFER_NOTE_NOT_KEPT, job->dir, job->name,
-			"its time is not kept: %s", strerror(errno));
-	return true;
-}
-
-static bool take_name(struct transfer_job *job, struct err *err)
-{
-	int dir = job->dir->to_fd;
-	struct stat st;
-
-	if (job->may_replace)
-		return replace(job, err);
-	if (linkat(dir, job->temp, dir, job->to_name, 0) == 0) {
-		unlinkat(dir, job->temp, 0);
-		forget_temp(job);
-		return true;
-	}
-	if (errno == EEXIST)
-		return err_set(err, ERR_FILE_EXISTS, "%s appeared meanwhile", job->to_name);
-	/* a file system without hard links: look, then rename */
-	if (fstatat(dir, job->to_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return err_set(err, ERR_FILE_EXISTS, "%s appeared meanwhile", job->to_name);
-	return replace(job, err);
-}
-
-bool transfer_download_commit(struct transfer_job *job, struct err *err)
-{
-	struct transfer *transfer = job->transfer;
-	struct stat st;
-
-	if (!take_name(job, err))
-		return false;
-	if (transfer->from_stat.is_dir && fstat(job->to_fd, &st) == 0)
-		transfer_written_add(&transfer->written, &st);
-	return true;
 }

@@ -16,13 +16,13 @@ static void commit(struct transfer_job *job)
 {
 	struct err err = { 0 };
 
-	if (job->transfer->to.kind == END_LOCAL && !transfer_download_commit(job, &err))
+	if (job->transfer->to.kind == END_LOCAL && !transfer_target_commit(job, &err))
 		transfer_job_fail(job, &err);
 	else
 		transfer_job_succeed(job);
 }
 
-void transfer_job_verified(struct transfer_job *job, const struct err *err)
+static void on_verified(struct transfer_job *job, const struct err *err)
 {
 	if (err)
 		transfer_job_fail(job, err);
@@ -41,14 +41,14 @@ static void on_synced(void *arg, int error)
 		transfer_job_fail(job, &err);
 		return;
 	}
-	if (!transfer_download_set_attributes(job, &err)) {
+	if (!transfer_target_set_attributes(job, &err)) {
 		transfer_job_fail(job, &err);
 		return;
 	}
 	/* it stays open until it has its name: temp.c */
 	/* what is gone, or comes only once, cannot be compared */
 	if (job->digest && !job->is_gone && !job->transfer->from_is_stream)
-		transfer_checksum_add(job);
+		transfer_checksum_add(job, on_verified);
 	else
 		commit(job);
 }
@@ -64,12 +64,12 @@ static void sync_or_go_on(struct transfer_job *job)
 		digest_finish_hex(job->digest, job->hex);
 	if (transfer->to.kind != END_LOCAL) {
 		if (job->digest && transfer->to.kind == END_REMOTE)
-			transfer_checksum_add(job);
+			transfer_checksum_add(job, on_verified);
 		else
 			commit(job);
 		return;
 	}
-	if (!transfer_job_replaces(job)) {
+	if (!transfer_target_replaces(job)) {
 		on_synced(job, 0);
 		return;
 	}

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the files of this room share.
  *
+ *   transfer.c   turns, progress, the end; on everything else
  *   resolve.c   what are the two ends?          walk.c   a tree becomes jobs, a slice at a time
- *   job.c       one file: is something in the way?       finalize.c  what comes after its data
- *   download.c / upload.c / relay.c   its data      stream.c  the source in a sandbox: a file, or a pipe
+ *   job.c       one file: is something in the way?       look.c   broken links at the target
+ *   download.c / upload.c / relay.c   its data           finalize.c  what comes after its data
+ *   source.c    a local source: how long is it really, did it change      target.c  a local target
+ *   stream.c    the source in a sandbox: a file, or a pipe
+ *   checksum.c  SHA-256 in the sandbox, many files a process      fsync.c   fsync off the loop
+ *   job_end.c   succeeded, failed, skipped       attributes.c   modes and times
+ *   job_list.c  jobs that wait, and the others   progress.c   what is counted: under all of them
  *   directory_handles.c      local folders, opened step by step and never through a link
  *   temp.c      temporary files beside the target, and those that a killed copy left
  *   written.c   local files of this copy, which it does not replace itself
- *   source.c    a local source: how long is it really, did it change
- *   remote_stat.c  what REST does not tell: identities, kinds       look.c   broken links at the target
- *   checksum.c    SHA-256 in the sandbox, many files a process      fsync.c   fsync off the loop
- *   attributes.c   modes and times                   transfer.c  the queue, progress, the end
+ *   remote_stat.c  what REST does not tell: identities, kinds
  *
- * Everything that may start or end something asks for a turn (transfer_schedule); nothing recurses. */
+ * Each calls only what stands below it. Everything that may start or end something asks for a turn (transfer_schedule); nothing recurses. */
 #pragma once
 
 #include "engine/base/digest.h"
@@ -122,6 +125,7 @@ struct transfer_job {
 	struct event *ready;
 	struct digest *digest;
 	char hex[DIGEST_SHA256_HEX];
+	void (*on_verified)(struct transfer_job *job, const struct err *err); /* checksum.c */
 	struct transfer_fsync *sync;
 	struct err failure; /* found where no error can be returned */
 };
@@ -185,8 +189,8 @@ struct transfer {
 	size_t n_samples;
 };
 
-/* ---- transfer.c */
-void transfer_schedule(struct transfer *transfer);
+/* ---- progress.c */
+void transfer_schedule(struct transfer *transfer); /* a turn */
 /* Counts a failure; a fatal one (the connection, the disk is full) ends the whole transfer. */
 void transfer_failed(struct transfer *transfer, const struct err *err);
 void transfer_note_add(struct transfer *transfer, enum transfer_note note,
@@ -194,12 +198,28 @@ void transfer_note_add(struct transfer *transfer, enum transfer_note note,
 	__attribute__((format(printf, 5, 6)));
 /* One more entry of the tree. False: that is more than the limit. */
 bool transfer_is_over_limit(const struct transfer *transfer);
-void transfer_add_empty_dir(
-	struct transfer *transfer, struct transfer_directory *dir); /* to be made */
-void transfer_add_empty_dir_job(struct transfer *transfer, struct transfer_directory *dir);
 bool transfer_keeps_times(const struct transfer *transfer);
+void transfer_job_take_bytes(
+	struct transfer_job *job, const void *bytes, size_t n); /* digest and progress */
+void transfer_job_set_size(
+	struct transfer_job *job, int64_t bytes);       /* as the source says; -1 unknown */
+void transfer_job_drop_bytes(struct transfer_job *job); /* of what did not arrive */
+
+/* ---- job_list.c */
 struct transfer_job *transfer_add_job(struct transfer *transfer, struct transfer_directory *dir,
 	const char *name, int64_t size_bytes, int mode);
+/* A folder to be made. In a sandbox the last of all, and then all together: see attributes.c. */
+void transfer_add_empty_dir(struct transfer *transfer, struct transfer_directory *dir);
+void transfer_add_empty_dir_job(struct transfer *transfer, struct transfer_directory *dir);
+void transfer_job_leave(struct transfer_job *job);   /* the list that it is in */
+void transfer_job_requeue(struct transfer_job *job); /* as the next to begin */
+
+/* ---- job_end.c: the job is dead after each of these */
+void transfer_job_succeed(struct transfer_job *job);
+void transfer_job_fail(struct transfer_job *job, const struct err *err);
+void transfer_job_skip(struct transfer_job *job);
+void transfer_job_end(struct transfer_job *job);  /* uncounted */
+void transfer_job_free(struct transfer_job *job); /* removes its temp file */
 
 /* ---- resolve.c */
 void transfer_resolve_start(struct transfer *transfer);
@@ -236,25 +256,13 @@ char *transfer_directory_to_path(const struct transfer *transfer,
 
 /* ---- job.c */
 void transfer_job_begin(struct transfer_job *job);
-void transfer_job_answer(struct transfer_job *job, enum transfer_conflict answer);
-void transfer_job_data_done(struct transfer_job *job); /* finalize.c: all bytes are over */
-void transfer_job_verified(struct transfer_job *job, const struct err *err);
-void transfer_job_fail(struct transfer_job *job, const struct err *err);
-void transfer_job_succeed(struct transfer_job *job);
-void transfer_job_free(struct transfer_job *job); /* removes its temp file */
-void transfer_job_take_bytes(
-	struct transfer_job *job, const void *bytes, size_t n); /* digest and progress */
-void transfer_job_set_size(
-	struct transfer_job *job, int64_t bytes);       /* as the source says; -1 unknown */
-void transfer_job_drop_bytes(struct transfer_job *job); /* of what did not arrive */
-void transfer_job_look_done(struct transfer_job *job, bool is_link); /* look.c */
 void transfer_job_unpause(struct transfer_job *job);
-bool transfer_job_replaces(const struct transfer_job *job); /* a local file that is there */
+
+/* ---- finalize.c */
+void transfer_job_data_done(struct transfer_job *job); /* all bytes are over */
 
 /* ---- download.c, upload.c, relay.c, empty_dir in upload.c */
 void transfer_download_start(struct transfer_job *job);
-bool transfer_download_set_attributes(struct transfer_job *job, struct err *err);
-bool transfer_download_commit(struct transfer_job *job, struct err *err);
 void transfer_upload_start(struct transfer_job *job);
 void transfer_upload_empty_dir(struct transfer_job *job);
 void transfer_relay_start(struct transfer_job *job);
@@ -266,6 +274,12 @@ enum { SOURCE_FAILED = -1, SOURCE_WAITS = -2 };
 long transfer_source_read(struct transfer_job *job, char *into, size_t room, struct err *err);
 /* After a failed copy: true if the source says a wrong size, and the job is ready to be read to its end. */
 bool transfer_source_starts_again(struct transfer_job *job);
+
+/* ---- target.c: local targets */
+bool transfer_target_open(struct transfer_job *job, struct err *err); /* a temp file */
+bool transfer_target_replaces(const struct transfer_job *job);        /* a file that is there */
+bool transfer_target_set_attributes(struct transfer_job *job, struct err *err);
+bool transfer_target_commit(struct transfer_job *job, struct err *err); /* its name */
 
 /* ---- temp.c: all names are TRANSFER_TEMP_PREFIX and hex digits. While a file is open its lock says that it is in use.
  * *slot is for fatal_signal_forget_file(), once the file has its name or is gone. */
@@ -336,7 +350,8 @@ struct transfer_fsync *transfer_fsync_start(struct net_loop *loop, int fd,
 void transfer_fsync_cancel(struct transfer_fsync *sync);
 
 /* ---- checksum.c */
-void transfer_checksum_add(
-	struct transfer_job *job); /* job->hex against the sandbox's file(s) */
+/* job->hex against the sandbox's file(s); done may end the job. */
+void transfer_checksum_add(struct transfer_job *job,
+	void (*done)(struct transfer_job *job, const struct err *err));
 void transfer_checksum_turn(struct transfer *transfer);
 void transfer_checksum_free(struct transfer *transfer);

@@ -4,176 +4,17 @@
  *   begin ─> what is there? ─> (ask) ─> data ─> same size? unchanged? ─> (SHA-256) ─> commit
  *
  * Until the commit a local target is a temp file beside it, and a remote one is the daemon's. */
-#include "engine/base/fatal_signal.h"
-#include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/transfer/internal.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 30 * 1000, MAX_RENAMES = 1000 };
 
 static void look_at_target(struct transfer_job *job);
-
-/* ---- ends */
-static void leave(struct transfer_job *job)
-{
-	struct transfer *transfer = job->transfer;
-
-	if (job->state == JOB_QUEUED) {
-		DL_DELETE(transfer->queued, job);
-		transfer->n_queued--;
-		return;
-	}
-	DL_DELETE(transfer->jobs, job);
-	if (job->state == JOB_ACTIVE)
-		transfer->n_active--;
-	else if (job->state == JOB_LOOKING)
-		transfer->n_looking--;
-	else if (job->state == JOB_ASKING)
-		transfer->n_asking--;
-	else if (job->state == JOB_VERIFYING)
-		transfer->n_verifying--;
-}
-
-static void on_nothing(void *arg, const struct err *err)
-{
-	(void)arg;
-	(void)err;
-}
-
-/* The file that makes an empty folder in a sandbox does not stay when it is given up: nobody waits for the answer. */
-static void drop_placeholder(struct transfer_job *job)
-{
-	struct transfer *transfer = job->transfer;
-
-	if (!job->is_empty_dir || (!job->write && !job->look))
-		return;
-	char *path = transfer_directory_to_path(transfer, job->dir, job->temp);
-	runtime_delete_start(transfer->to.runtime, path, false, 0, on_nothing, NULL, NULL);
-	free(path);
-}
-
-void transfer_job_free(struct transfer_job *job)
-{
-	leave(job);
-	drop_placeholder(job);
-	if (job->size_bytes < 0)
-		job->transfer->n_unsized--;
-	transfer_stream_cancel(job);
-	runtime_cancel(job->write);
-	runtime_cancel(job->look);
-	transfer_fsync_cancel(job->sync);
-	if (job->ready)
-		event_free(job->ready);
-	if (job->from_fd >= 0)
-		close(job->from_fd);
-	if (job->to_fd >= 0)
-		close(job->to_fd);
-	if (job->has_temp) {
-		unlinkat(job->dir->to_fd, job->temp, 0);
-		fatal_signal_forget_file(job->temp_slot);
-	}
-	if (job->has_from)
-		transfer_directory_release_from(job->dir);
-	if (job->has_to)
-		transfer_directory_release_to(job->dir);
-	if (job->buffer)
-		evbuffer_free(job->buffer);
-	digest_free(job->digest);
-	transfer_directory_unref(job->dir);
-	free(job->name);
-	free(job->to_name);
-	free(job->wanted_name);
-	free(job);
-}
-
-/* ---- counting: bytes_total has the larger of what a source says and what came of it */
-void transfer_job_set_size(struct transfer_job *job, int64_t bytes)
-{
-	struct transfer *transfer = job->transfer;
-	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
-	int64_t new = bytes > job->bytes ? bytes : job->bytes;
-
-	transfer->progress.bytes_total += (uint64_t) new - (uint64_t)old;
-	transfer->n_unsized += (size_t)(bytes < 0) - (size_t)(job->size_bytes < 0);
-	job->size_bytes = bytes;
-}
-
-void transfer_job_take_bytes(struct transfer_job *job, const void *bytes, size_t n)
-{
-	struct transfer_progress *progress = &job->transfer->progress;
-	int64_t old = job->size_bytes > job->bytes ? job->size_bytes : job->bytes;
-
-	job->bytes += (int64_t)n;
-	progress->bytes_done += n;
-	if (job->bytes > old)
-		progress->bytes_total += (uint64_t)(job->bytes - old);
-	if (job->digest)
-		digest_add(job->digest, bytes, n);
-}
-
-void transfer_job_drop_bytes(struct transfer_job *job)
-{
-	int64_t size = job->size_bytes;
-
-	transfer_job_set_size(job, 0);
-	job->transfer->progress.bytes_done -= (uint64_t)job->bytes;
-	job->transfer->progress.bytes_total -= (uint64_t)job->bytes;
-	job->bytes = 0;
-	transfer_job_set_size(job, size);
-}
-
-static void end_job(struct transfer_job *job)
-{
-	struct transfer *transfer = job->transfer;
-
-	/* what will not come any more is no part of the total */
-	transfer_job_set_size(job, 0);
-	transfer_job_free(job);
-	transfer_schedule(transfer);
-}
-
-void transfer_job_fail(struct transfer_job *job, const struct err *err)
-{
-	struct err said;
-
-	err_copy(&said, err);
-	if (job->transfer->from_stat.is_dir) {
-		char *path = transfer_directory_relative(job->dir, job->name);
-		/* the runtime names remote paths itself */
-		if (*path && !strstr(said.msg, path))
-			err_prefix(&said, "%s", path);
-		free(path);
-	}
-	transfer_failed(job->transfer, &said);
-	transfer_job_drop_bytes(job);
-	end_job(job);
-}
-
-static void skip(struct transfer_job *job)
-{
-	job->transfer->progress.files_skipped++;
-	end_job(job);
-}
-
-void transfer_job_succeed(struct transfer_job *job)
-{
-	job->transfer->progress.files_done++;
-	job->transfer->n_timeouts = 0;
-	if (job->has_grown)
-		transfer_note_add(job->transfer, TRANSFER_NOTE_GREW, job->dir, job->name,
-			"it grew while it was copied; its first %lld bytes are there",
-			(long long)job->bytes);
-	transfer_attributes_add_file(job);
-	end_job(job);
-}
 
 /* ---- what is in the way */
 static void start_data(struct transfer_job *job)
@@ -230,11 +71,11 @@ static void ask(struct transfer_job *job)
 	transfer_schedule(job->transfer);
 }
 
-void transfer_job_answer(struct transfer_job *job, enum transfer_conflict answer)
+static void take_answer(struct transfer_job *job, enum transfer_conflict answer)
 {
 	switch (answer) {
 	case TRANSFER_SKIP:
-		skip(job);
+		transfer_job_skip(job);
 		break;
 	case TRANSFER_OVERWRITE:
 		/* a folder is never replaced by a file */
@@ -267,8 +108,7 @@ static void on_conflict(struct transfer_job *job, int64_t existing_bytes, bool i
 	job->existing_bytes = existing_bytes;
 	job->is_dir_in_the_way = is_dir;
 	/* once RENAME was chosen for it, the next taken name is no new question */
-	transfer_job_answer(
-		job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
+	take_answer(job, job->rename_serial ? TRANSFER_RENAME : job->transfer->conflict);
 }
 
 static void look_locally(struct transfer_job *job)
@@ -312,20 +152,6 @@ static void on_target_stat(void *arg, const struct err *err, const struct runtim
 	}
 }
 
-/* Back to the head of the queue: five hundred new files must not all start at once. */
-void transfer_job_look_done(struct transfer_job *job, bool is_link)
-{
-	struct transfer *transfer = job->transfer;
-
-	DL_DELETE(transfer->jobs, job);
-	transfer->n_looking--;
-	DL_PREPEND(transfer->queued, job);
-	transfer->n_queued++;
-	job->state = JOB_QUEUED;
-	job->has_looked = true;
-	job->is_link = is_link;
-}
-
 static void look_at_target(struct transfer_job *job)
 {
 	struct transfer *transfer = job->transfer;
@@ -362,7 +188,7 @@ void transfer_job_begin(struct transfer_job *job)
 	}
 	if (job->has_answer) {
 		job->has_answer = false;
-		transfer_job_answer(job, job->answer);
+		take_answer(job, job->answer);
 		return;
 	}
 	if (!job->to_name)
@@ -377,7 +203,7 @@ void transfer_job_begin(struct transfer_job *job)
 	job->may_replace = transfer->conflict == TRANSFER_OVERWRITE;
 	if (job->is_empty_dir) {
 		if (transfer->to.kind == END_LOCAL)
-			end_job(job);
+			transfer_job_end(job);
 		else
 			transfer_upload_empty_dir(job);
 	} else if (transfer->to.kind == END_FD ||
@@ -390,11 +216,6 @@ void transfer_job_begin(struct transfer_job *job)
 }
 
 /* ---- data */
-bool transfer_job_replaces(const struct transfer_job *job)
-{
-	return job->may_replace && job->existing_bytes >= 0;
-}
-
 void transfer_job_unpause(struct transfer_job *job)
 {
 	if (job->is_read_paused && transfer_stream_is_open(job)) {

@@ -26,6 +26,14 @@ void transfer_look_add(struct transfer_job *job)
 	transfer_schedule(transfer);
 }
 
+/* Back to the head of the queue: five hundred new files must not all start at once. */
+static void look_done(struct transfer_job *job, bool is_link)
+{
+	transfer_job_requeue(job);
+	job->has_looked = true;
+	job->is_link = is_link;
+}
+
 static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
 {
 	struct transfer *transfer = arg;
@@ -37,7 +45,7 @@ static void on_links(void *arg, const struct err *err, const bool *is_link, size
 	transfer->link_jobs = NULL;
 	transfer->n_link_jobs = 0;
 	for (size_t i = 0; i < n_jobs; i++)
-		transfer_job_look_done(jobs[i], !err && is_link[i]);
+		look_done(jobs[i], !err && is_link[i]);
 	free(jobs);
 	transfer_schedule(transfer);
 }

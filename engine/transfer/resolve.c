@@ -70,75 +70,130 @@ static void set_root(struct transfer_internal_end *end, char *root_take)
 	end->root = root_take;
 }
 
+/* The two ends cut into folder and name; "" and NULL as transfer_local_split() has them. */
+struct transfer_names {
+	char *from_dir, *base, *to_dir, *to_base;
+	bool into; /* a folder at the target, under the source's own name */
+};
+
+static void names_init(struct transfer_names *names, const struct transfer *transfer,
+	const struct transfer_kind *to_kind)
+{
+	const struct transfer_internal_end *from = &transfer->from, *to = &transfer->to;
+
+	*names = (struct transfer_names){ 0 };
+	if (from->kind == END_FD)
+		names->base = x_strdup("");
+	else
+		transfer_local_split(from->path, &names->from_dir, &names->base);
+	if (transfer->from_is_content)
+		names->base[0] = 0;
+	if (to->kind == END_FD)
+		names->to_base = x_strdup("-");
+	else
+		transfer_local_split(to->path, &names->to_dir, &names->to_base);
+	names->into = to->kind != END_FD &&
+		      (to_kind->is_dir || ends_with_slash(to->path) || !*names->to_base);
+}
+
+static void names_deinit(struct transfer_names *names)
+{
+	free(names->from_dir);
+	free(names->base);
+	free(names->to_dir);
+	free(names->to_base);
+}
+
+static bool check_names(const struct transfer *transfer, const struct transfer_names *names,
+	const struct transfer_kind *to_kind, struct err *err)
+{
+	const struct transfer_internal_end *to = &transfer->to;
+	bool is_tree = transfer->from_stat.is_dir;
+
+	if (is_tree && to->kind == END_FD)
+		return err_set(err, ERR_FILE_IS_DIR, "a folder cannot go to a stream");
+	if (is_tree && to_kind->exists && !to_kind->is_dir)
+		return err_set(err, ERR_FILE_NOT_DIR,
+			to_kind->is_link ? "%s is a link that leads nowhere" : "%s is a file",
+			to->path);
+	if (names->into && !is_tree && !*names->base)
+		return err_set(err, ERR_ARG_INVALID, "%s: name the file to write", to->path);
+	return true;
+}
+
+static void set_roots(struct transfer *transfer, const struct transfer_names *names)
+{
+	struct transfer_internal_end *from = &transfer->from, *to = &transfer->to;
+	bool into = names->into;
+
+	if (to->kind != END_FD)
+		set_root(to, x_strdup(into ? to->path : names->to_dir));
+	if (!transfer->from_stat.is_dir) {
+		if (names->from_dir)
+			set_root(from, x_strdup(names->from_dir));
+		return;
+	}
+	set_root(from, x_strdup(from->path));
+	/* "dir/." and the root have no name: their content goes in */
+	to->top = !into          ? x_strdup(names->to_base)
+		  : *names->base ? x_strdup(names->base)
+				 : NULL;
+}
+
+/* "x/" and "./x" are the same folder: one form from here on. */
+static bool normalize_remote_target(
+	struct transfer *transfer, const struct transfer_names *names, struct err *err)
+{
+	struct transfer_internal_end *to = &transfer->to;
+	const char *last = to->top                      ? to->top
+			   : transfer->from_stat.is_dir ? ""
+			   : names->into                ? names->base
+							: names->to_base;
+	char *plain = path_normalize(to->root);
+
+	free(to->root);
+	to->root = plain;
+	char *path = *last ? path_join(plain, last) : x_strdup(plain);
+	bool ok = check_not_into_itself(transfer, transfer->from.path, path, err);
+	free(path);
+	return ok;
+}
+
+static void add_only_job(struct transfer *transfer, const struct transfer_names *names,
+	const struct transfer_kind *to_kind)
+{
+	struct transfer_job *job = transfer_add_job(transfer, transfer->top, names->base,
+		transfer->from_stat.size_bytes, transfer->from_mode);
+
+	job->to_name = x_strdup(names->into ? names->base : names->to_base);
+	job->modified_s = transfer->from_modified_s;
+	if (to_kind->exists && !to_kind->is_dir)
+		job->existing_bytes = to_kind->size_bytes;
+	/* in a folder that does not exist there is nothing */
+	transfer->top->to_is_new =
+		names->into && !to_kind->exists && transfer->to.kind == END_REMOTE;
+}
+
 static bool name_ends(
 	struct transfer *transfer, const struct transfer_kind *to_kind, struct err *err)
 {
-	struct transfer_internal_end *from = &transfer->from, *to = &transfer->to;
+	struct transfer_internal_end *to = &transfer->to;
 	bool is_tree = transfer->from_stat.is_dir;
-	char *from_dir = NULL, *base = NULL, *to_dir = NULL, *to_base = NULL, *to_path = NULL;
-	bool ok = false;
+	struct transfer_names names;
 
-	if (from->kind == END_FD)
-		base = x_strdup("");
-	else
-		transfer_local_split(from->path, &from_dir, &base);
-	if (transfer->from_is_content)
-		base[0] = 0;
-	if (to->kind == END_FD)
-		to_base = x_strdup("-");
-	else
-		transfer_local_split(to->path, &to_dir, &to_base);
-	bool into = to->kind != END_FD &&
-		    (to_kind->is_dir || ends_with_slash(to->path) || !*to_base);
+	names_init(&names, transfer, to_kind);
 	to->is_new = is_tree && !to_kind->exists;
-	to->makes_root = into && !to_kind->exists;
-	if (is_tree && to->kind == END_FD) {
-		err_set(err, ERR_FILE_IS_DIR, "a folder cannot go to a stream");
-	} else if (is_tree && to_kind->exists && !to_kind->is_dir) {
-		err_set(err, ERR_FILE_NOT_DIR,
-			to_kind->is_link ? "%s is a link that leads nowhere" : "%s is a file",
-			to->path);
-	} else if (into && !is_tree && !*base) {
-		err_set(err, ERR_ARG_INVALID, "%s: name the file to write", to->path);
-	} else if (is_tree) {
-		set_root(from, x_strdup(from->path));
-		set_root(to, x_strdup(into ? to->path : to_dir));
-		/* "dir/." and the root have no name: their content goes in */
-		to->top = !into ? x_strdup(to_base) : *base ? x_strdup(base) : NULL;
-		ok = true;
-	} else {
-		if (from_dir)
-			set_root(from, x_strdup(from_dir));
-		if (to->kind != END_FD)
-			set_root(to, x_strdup(into ? to->path : to_dir));
-		ok = true;
-	}
-	if (ok && to->kind == END_REMOTE) {
-		/* "x/" and "./x" are the same folder: one form from here on */
-		char *plain = path_normalize(to->root);
-		free(to->root);
-		to->root = plain;
-		const char *last = to->top ? to->top : is_tree ? "" : into ? base : to_base;
-		to_path = *last ? path_join(plain, last) : x_strdup(plain);
-		ok = check_not_into_itself(transfer, from->path, to_path, err);
-	}
-	if (ok && into && is_tree && to->top)
+	to->makes_root = names.into && !to_kind->exists;
+	bool ok = check_names(transfer, &names, to_kind, err);
+	if (ok)
+		set_roots(transfer, &names);
+	if (ok && to->kind == END_REMOTE)
+		ok = normalize_remote_target(transfer, &names, err);
+	if (ok && names.into && is_tree && to->top)
 		to->is_new = false; /* the folder inside it may be there */
-	if (ok && !is_tree) {
-		struct transfer_job *job = transfer_add_job(transfer, transfer->top, base,
-			transfer->from_stat.size_bytes, transfer->from_mode);
-		job->to_name = x_strdup(into ? base : to_base);
-		job->modified_s = transfer->from_modified_s;
-		if (to_kind->exists && !to_kind->is_dir)
-			job->existing_bytes = to_kind->size_bytes;
-		/* in a folder that does not exist there is nothing */
-		transfer->top->to_is_new = into && !to_kind->exists && to->kind == END_REMOTE;
-	}
-	free(from_dir);
-	free(base);
-	free(to_dir);
-	free(to_base);
-	free(to_path);
+	if (ok && !is_tree)
+		add_only_job(transfer, &names, to_kind);
+	names_deinit(&names);
 	return ok;
 }
 

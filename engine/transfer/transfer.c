@@ -18,115 +18,7 @@ enum {
 	MAX_ASKING = 1000,
 	MAX_LOOKING = 1000,
 	MAX_VERIFYING = 128, /* each of a download holds its temp file open */
-	MAX_TIMEOUTS = 6,
-	NOTE_BYTES = 256,
 };
-
-const char *transfer_note_name(enum transfer_note note)
-{
-	static const char *const names[] = {
-		[TRANSFER_NOTE_GREW] = "grew",
-		[TRANSFER_NOTE_GONE] = "gone",
-		[TRANSFER_NOTE_LOOP] = "loop",
-		[TRANSFER_NOTE_KIND] = "kind",
-		[TRANSFER_NOTE_NOT_KEPT] = "notKept",
-	};
-	_Static_assert(sizeof names / sizeof *names == TRANSFER_NOTE_COUNT, "a name for each");
-	return names[note];
-}
-
-void transfer_schedule(struct transfer *transfer)
-{
-	if (!transfer->is_ended)
-		net_loop_timer_arm(transfer->kick, 0);
-}
-
-/* ---- counting */
-
-void transfer_failed(struct transfer *transfer, const struct err *err)
-{
-	transfer->progress.files_failed++;
-	if (transfer->first.code == ERR_NONE)
-		err_copy(&transfer->first, err);
-	/* one that never answers is a pipe; so many in a row are a daemon that is gone */
-	if (err->code == ERR_OP_TIMEOUT)
-		transfer->n_timeouts++;
-	if (err_code_scope(err->code) == ERR_SCOPE_ALL ||
-		transfer->n_timeouts >= MAX_TIMEOUTS) {
-		transfer->is_fatal = true;
-		/* what ended it counts more than what a single file had before */
-		err_copy(&transfer->first, err);
-	}
-}
-
-void transfer_note_add(struct transfer *transfer, enum transfer_note note,
-	const struct transfer_directory *dir, const char *name, const char *format, ...)
-{
-	char text[NOTE_BYTES];
-	va_list args;
-
-	transfer->progress.n_notes++;
-	if (!transfer->opts.on_note)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	char *path = transfer_directory_relative(dir, name);
-	if (!*path) {
-		/* the folder that was named */
-		free(path);
-		path = x_strdup(transfer->to.top ? transfer->to.top : transfer->from.path);
-	}
-	transfer->opts.on_note(transfer->opts.arg, note, path, text);
-	free(path);
-}
-
-bool transfer_is_over_limit(const struct transfer *transfer)
-{
-	return transfer->max_entries && transfer->n_entries > transfer->max_entries;
-}
-
-bool transfer_keeps_times(const struct transfer *transfer)
-{
-	return transfer->from_stat.is_dir || transfer->opts.keep_times;
-}
-
-struct transfer_job *transfer_add_job(struct transfer *transfer, struct transfer_directory *dir,
-	const char *name, int64_t size_bytes, int mode)
-{
-	struct transfer_job *job = x_calloc(1, sizeof *job);
-
-	job->transfer = transfer;
-	job->dir = transfer_directory_ref(dir);
-	job->name = x_strdup(name);
-	job->mode = mode;
-	job->existing_bytes = -1;
-	job->from_fd = job->to_fd = -1;
-	job->total_bytes = job->modified_s = -1;
-	DL_APPEND(transfer->queued, job);
-	transfer->n_queued++;
-	transfer->progress.files_total++;
-	transfer_job_set_size(job, size_bytes);
-	return job;
-}
-
-/* The last of all, and then all together: see attributes.c. */
-void transfer_add_empty_dir(struct transfer *transfer, struct transfer_directory *dir)
-{
-	if (transfer->to.kind == END_LOCAL) {
-		transfer_add_empty_dir_job(transfer, dir);
-		return;
-	}
-	array_grow(&transfer->empty_dirs, &transfer->empty_dirs_capacity,
-		transfer->n_empty_dirs + 1, sizeof(struct transfer_directory *));
-	transfer->empty_dirs[transfer->n_empty_dirs++] = transfer_directory_ref(dir);
-}
-
-void transfer_add_empty_dir_job(struct transfer *transfer, struct transfer_directory *dir)
-{
-	transfer_add_job(transfer, dir, "", 0, -1)->is_empty_dir = true;
-	transfer->progress.files_total--; /* folders are not counted as files */
-}
 
 /* ---- progress */
 static void sample_rate(struct transfer *transfer, int64_t now_ms)
@@ -390,13 +282,7 @@ static void on_resolve(void *arg)
 /* Back to the head of the queue: a thousand answered files must not all start at once. */
 static void take_answer(struct transfer_job *job, enum transfer_conflict answer)
 {
-	struct transfer *transfer = job->transfer;
-
-	DL_DELETE(transfer->jobs, job);
-	transfer->n_asking--;
-	DL_PREPEND(transfer->queued, job);
-	transfer->n_queued++;
-	job->state = JOB_QUEUED;
+	transfer_job_requeue(job);
 	job->has_answer = true;
 	job->answer = answer;
 }
