@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rm, suspend, resume, extend: each does one thing to each of its names, one after the other, and says of each what became of
  * it: done, nothing to do, or why not. The first failure decides the status, the rest goes on. */
+#include "cli/cli.h"
 #include "cli/rows.h"
 #include "cli/verbs.h"
 
@@ -148,8 +149,8 @@ static void on_done(void *arg, const struct err *err)
 	} else {
 		each->is_waiting = true;
 		net_loop_timer_arm(each->deadline,
-			opt->timeout_given ? opt->timeout_ms
-					   : setting_get(SETTING_READY_TIMEOUT));
+			opt->timeout_ms > 0 ? opt->timeout_ms
+					    : setting_get(SETTING_READY_TIMEOUT));
 	}
 }
 
@@ -302,7 +303,7 @@ static int run_resume(struct cli *cli, int argc, char **argv)
 
 static int run_extend(struct cli *cli, int argc, char **argv)
 {
-	if (!cli->opt.timeout_given)
+	if (cli->opt.timeout_ms == 0)
 		return cli_fail_usage(
 			cli, "extend needs --timeout TIME: how long it may still live");
 	struct cli_each each = {
@@ -312,11 +313,12 @@ static int run_extend(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_rm = { "rm", "NAME…", "delete claims with their sandboxes",
-	CLI_OPT_DELETE | CLI_OPT_TIMEOUT, 1, -1, run_rm };
+	CLI_OPT_DELETE | CLI_OPT_TIMEOUT, 1, -1, .run = run_rm,
+	.examples = "  sandmux ls -o name -l team=blue | xargs sandmux rm --yes\n" };
 const struct cli_verb cli_verb_suspend = { "suspend", "NAME…",
-	"stop the pod; only its volumes survive", 0, 1, -1, run_suspend };
+	"stop the pod; only its volumes survive", 0, 1, -1, .run = run_suspend };
 const struct cli_verb cli_verb_resume = { "resume", "NAME…", "start a suspended one again", 0,
-	1, -1, run_resume };
+	1, -1, .run = run_resume };
 const struct cli_verb cli_verb_extend = { "extend", "NAME…",
 	"let it live for --timeout from now; never shortens", CLI_OPT_TIMEOUT, 1, -1,
-	run_extend };
+	.run = run_extend, .examples = "  sandmux extend box --timeout 2h\n" };

@@ -4,6 +4,7 @@
  * stderr. A verb may block on its own stdout: that is the natural back-pressure of a pipeline. */
 #pragma once
 
+#include "cli/options.h"
 #include "engine/engine.h"
 
 #include <stdbool.h>
@@ -11,27 +12,8 @@
 
 struct cJSON;
 
-enum cli_output { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME, CLI_OUTPUT_COUNT };
-
-/* A growing list of borrowed arguments, NULL-terminated. */
-struct cli_list {
-	const char **items;
-	size_t n, capacity;
-};
-
-/* What was on the command line. Strings are borrowed from argv. */
-struct cli_options {
-	struct engine_opts engine;
-	enum cli_output output;
-	struct cli_list as_groups, labels, env, pod_labels, pod_annotations;
-	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
-	const char *conflict;
-	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes;
-	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
-	bool timeout_given, no_stdin, no_delete_wait;
-};
-
 struct cli {
+	const struct cli_verb *const *verbs; /* all of them, NULL-terminated */
 	struct cli_options opt;
 	struct net_loop *loop;
 	struct engine *engine;           /* after cli_open() */
@@ -43,41 +25,11 @@ struct cli {
 	void *on_signal_arg;
 };
 
-struct cli_verb {
-	const char *name;
-	const char *arguments;  /* for help: "NAME…" */
-	const char *help;       /* one line */
-	unsigned options;       /* enum cli_option_set bits */
-	int min_args, max_args; /* -1: any */
-	int (*run)(struct cli *cli, int argc, char **argv);
-};
-extern const struct cli_verb *const cli_verbs[]; /* NULL-terminated */
+/* settings.c: the user's settings.yaml, before the options. */
+bool cli_read_settings(struct err *err);
 
 /* program.c: the whole program; its exit status. */
 int cli_main(int argc, char **argv);
-
-enum cli_option_set {
-	CLI_OPT_GLOBAL = 1 << 0,  /* cluster, output, help */
-	CLI_OPT_LIST = 1 << 1,    /* -l -w */
-	CLI_OPT_CREATE = 1 << 2,  /* --pool … */
-	CLI_OPT_RUN = 1 << 3,     /* -e --cwd -t */
-	CLI_OPT_COPY = 1 << 4,    /* -r --conflict --verify */
-	CLI_OPT_DELETE = 1 << 5,  /* --yes */
-	CLI_OPT_FILES = 1 << 6,   /* -r */
-	CLI_OPT_LOCAL = 1 << 7,   /* --isolation --state-dir */
-	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse */
-	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
-};
-
-/* options.c: parses argv into opt. On success *verb_out is the verb (the dashboard without one) and argv[*first…] its
- * arguments, reordered in place. */
-/* The user's settings.yaml, before the options. */
-bool cli_read_settings(struct err *err);
-bool cli_parse(struct cli_options *opt, int argc, char **argv, const struct cli_verb **verb_out,
-	int *first, int *count, struct err *err);
-void cli_options_deinit(struct cli_options *opt);
-void cli_list_add(struct cli_list *list, const char *item);
-void cli_print_help(const struct cli_verb *verb); /* NULL: the whole program */
 
 /* session.c: engine for the context; lazy = one-shot verbs that need no watches of everything. Starts the local
  * backend if it is the context. */

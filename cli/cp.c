@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cp: files and trees between here and sandboxes, or between two sandboxes. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/clock.h"
@@ -185,7 +186,7 @@ static void on_deadline(void *arg)
 static void watch_ends(struct cli_copy *copy)
 {
 	cli_on_signal(copy->cli, on_signal, copy);
-	if (!copy->cli->opt.timeout_given)
+	if (copy->cli->opt.timeout_ms == 0)
 		return;
 	copy->deadline = net_loop_timer_new(copy->cli->loop, on_deadline, copy);
 	int64_t left_ms = copy->cli->opt.timeout_ms - (clock_mono_ms() - copy->started_ms);
@@ -366,4 +367,4 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_cp = { "cp", "[-r] SRC DST",
 	"copy; NAME:PATH on either side or both, - is stdin or stdout",
-	CLI_OPT_COPY | CLI_OPT_TIMEOUT, 2, 2, run_cp };
+	CLI_OPT_COPY | CLI_OPT_TIMEOUT, 2, 2, .run = run_cp };

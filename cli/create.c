@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* create: a claim for a sandbox, waited for. What fails or is given up takes back what it made, or says what is left. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/clock.h"
@@ -181,4 +182,4 @@ static int run_create(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_create = { "create", "[NAME]",
 	"a claim for a sandbox of a warm pool; prints its name",
-	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, run_create };
+	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, .run = run_create };

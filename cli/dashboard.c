@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* sandmux without a verb: the dashboard on this terminal. help: this program's pages. */
+/* sandmux without a verb: the dashboard on this terminal. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/safe_text.h"
 #include "local/control/control.h"
 #include "tui/app/app.h"
-#include "tui/view/keys.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -137,30 +137,5 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	return cli->status;
 }
 
-static int run_help(struct cli *cli, int argc, char **argv)
-{
-	if (argc > 0 && strcmp(argv[0], "keys") == 0) {
-		struct str page;
-		str_init(&page, 1 << 20);
-		view_keys_markdown(&page);
-		fputs(page.p, stdout);
-		str_deinit(&page);
-		return EXIT_STATUS_OK;
-	}
-	for (const struct cli_verb *const *verb = cli_verbs; argc > 0 && *verb != NULL;
-		verb++) {
-		if (strcmp((*verb)->name, argv[0]) != 0)
-			continue;
-		cli_print_help(*verb);
-		return EXIT_STATUS_OK;
-	}
-	if (argc > 0)
-		return cli_fail_usage(cli, "there is no page about '%s'", argv[0]);
-	cli_print_help(NULL);
-	return EXIT_STATUS_OK;
-}
-
 const struct cli_verb cli_verb_dashboard = { "", "", "the dashboard",
-	CLI_OPT_TUI | CLI_OPT_LIST, 0, 0, run_dashboard };
-const struct cli_verb cli_verb_help = { "help", "[VERB|keys]",
-	"what a verb takes, or the keys of the dashboard", 0, 0, 1, run_help };
+	CLI_OPT_TUI | CLI_OPT_LIST, 0, 0, .run = run_dashboard };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* probe and doctor: is the way to the sandboxes open, and if not, what mends it. */
+#include "cli/cli.h"
 #include "cli/terminal_check.h"
 #include "cli/verbs.h"
 
@@ -108,7 +109,7 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_probe = { "probe", "[TEMPLATE]",
 	"one cheap question: healthy, auth, not-served, transport or backend", 0, 0, 1,
-	run_probe };
+	.run = run_probe };
 const struct cli_verb cli_verb_doctor = { "doctor", "",
 	"checks the way to the sandboxes and prints the fix for each finding", 0, 0, 0,
-	run_doctor };
+	.run = run_doctor };

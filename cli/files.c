@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* files ls|cat|stat|rm, health, metadata: the daemon's REST side. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/clock.h"
@@ -383,8 +384,8 @@ static int run_metadata(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_files = { "files", "ls|cat|stat|rm NAME:PATH",
-	"look at and remove files in a sandbox", CLI_OPT_FILES, 2, 2, run_files };
+	"look at and remove files in a sandbox", CLI_OPT_FILES, 2, 2, .run = run_files };
 const struct cli_verb cli_verb_health = { "health", "[NAME]", "the daemon's own word",
-	CLI_OPT_TIMEOUT, 0, 1, run_health };
+	CLI_OPT_TIMEOUT, 0, 1, .run = run_health };
 const struct cli_verb cli_verb_metadata = { "metadata", "[NAME]",
-	"the variables the daemon shows", CLI_OPT_TIMEOUT, 0, 1, run_metadata };
+	"the variables the daemon shows", CLI_OPT_TIMEOUT, 0, 1, .run = run_metadata };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* get, describe, status: one sandbox. */
+#include "cli/cli.h"
 #include "cli/limits.h"
 #include "cli/rows.h"
 #include "cli/verbs.h"
@@ -293,8 +294,8 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	return cli_run_loop(cli);
 }
 
-const struct cli_verb cli_verb_get = { "get", "NAME", "one of them", 0, 1, 1, run_get };
+const struct cli_verb cli_verb_get = { "get", "NAME", "one of them", 0, 1, 1, .run = run_get };
 const struct cli_verb cli_verb_describe = { "describe", "NAME",
-	"one of them, whole, with conditions and events", 0, 1, 1, run_describe };
+	"one of them, whole, with conditions and events", 0, 1, 1, .run = run_describe };
 const struct cli_verb cli_verb_status = { "status", "NAME",
-	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, run_status };
+	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, .run = run_status };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* local up|down|status|recover|reset: the embedded backend on this machine. */
+#include "cli/cli.h"
 #include "cli/limits.h"
 #include "cli/verbs.h"
 
@@ -181,4 +182,4 @@ static int run_local(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_local = { "local", "up|down|status|recover|reset",
 	"the embedded backend on this machine", CLI_OPT_LOCAL | CLI_OPT_TIMEOUT, 1, 1,
-	run_local };
+	.run = run_local };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ls: what exists and how it is, once or as it changes. */
+#include "cli/cli.h"
 #include "cli/rows.h"
 #include "cli/verbs.h"
 
@@ -306,4 +307,4 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_ls = { "ls", "", "claims and sandboxes, joined", CLI_OPT_LIST, 0,
-	0, run_ls };
+	0, .run = run_ls };

@@ -12,33 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-const struct cli_verb *const cli_verbs[] = {
-	&cli_verb_dashboard,
-	&cli_verb_ls,
-	&cli_verb_get,
-	&cli_verb_describe,
-	&cli_verb_create,
-	&cli_verb_rm,
-	&cli_verb_suspend,
-	&cli_verb_resume,
-	&cli_verb_extend,
-	&cli_verb_run,
-	&cli_verb_sh,
-	&cli_verb_cp,
-	&cli_verb_files,
-	&cli_verb_health,
-	&cli_verb_metadata,
-	&cli_verb_status,
-	&cli_verb_local,
-	&cli_verb_probe,
-	&cli_verb_doctor,
-	&cli_verb_settings,
-	&cli_verb_completion,
-	&cli_verb_help,
-	&cli_verb_version,
-	NULL,
-};
-
 static void set_locale(void)
 {
 	setlocale(LC_ALL, "");
@@ -59,13 +32,6 @@ static void forbid_core_files(void)
 	setrlimit(RLIMIT_CORE, &limit);
 }
 
-/* A settings file that makes no sense must not stop who asks for help. */
-static bool is_about_itself(const struct cli_verb *verb)
-{
-	return verb == &cli_verb_help || verb == &cli_verb_version ||
-	       verb == &cli_verb_completion;
-}
-
 /* A full disk behind stdout is a failure, not silence; a reader that has left is silence. */
 static int flushed_status(int status)
 {
@@ -83,7 +49,7 @@ int cli_main(int argc, char **argv)
 	set_locale();
 	forbid_core_files();
 	fatal_signal_init();
-	struct cli cli = { 0 };
+	struct cli cli = { .verbs = cli_verbs };
 	struct err err = { 0 };
 	const struct cli_verb *verb = NULL;
 	int first = 0, count = 0;
@@ -100,12 +66,12 @@ int cli_main(int argc, char **argv)
 	int status;
 	struct err unreadable = { 0 };
 	bool has_settings = cli_read_settings(&unreadable);
-	if (!cli_parse(&cli.opt, argc, argv, &verb, &first, &count, &err)) {
+	if (!cli_parse(&cli.opt, argc, argv, cli_verbs, &verb, &first, &count, &err)) {
 		status = cli_fail(&cli, &err);
 	} else if (cli.opt.help) {
-		cli_print_help(verb);
+		cli_print_help(cli_verbs, verb);
 		status = EXIT_STATUS_OK;
-	} else if (!has_settings && !is_about_itself(verb)) {
+	} else if (!has_settings && !verb->needs_no_settings) {
 		status = cli_fail(&cli, &unreadable);
 	} else {
 		status = verb->run(&cli, count, argv + first);

@@ -7,6 +7,7 @@
  * How it ends, whichever comes first: its exit; a signal or the time limit, sent on as far as the daemon knows it (SIGINT,
  * SIGTERM, SIGKILL) and followed by SIGKILL after kill-grace; its connection. Returns the remote status; 124 at the time limit,
  * 125 our own failure, 126 not executable, 127 not found, 128 + n when a signal n to us ended it, 137 killed by another. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "cli/execute.h"
@@ -83,7 +84,7 @@ static int fail_overdue(struct cli_run *run)
 	bool is_begun = run->runtime == NULL || !runtime_trouble(run->runtime, &err);
 	if (is_begun)
 		err_set(&err, ERR_OP_TIMEOUT, "it did not end within %lld ms and was killed",
-			(long long)run->cli->opt.timeout_ms);
+			(long long)run->limit_ms);
 	fail(run, &err);
 	return STATUS_OVERDUE;
 }
@@ -471,8 +472,8 @@ static int run_run(struct cli *cli, int argc, char **argv)
 	if (argc <= skip)
 		return cli_fail_usage(
 			cli, "usage: sandmux run %s[OPTIONS] -- ARGV…", skip ? "NAME " : "");
-	int64_t limit_ms = cli->opt.timeout_given ? cli->opt.timeout_ms : 0;
-	cli->opt.timeout_given = false; /* it is about all of it, not about getting ready */
+	int64_t limit_ms = cli->opt.timeout_ms;
+	cli->opt.timeout_ms = 0; /* it is about all of it, not about getting ready */
 	return run_process(cli, skip ? argv[0] : NULL, rest_of(argv + skip), cli->opt.tty,
 		false, limit_ms);
 }
@@ -492,7 +493,13 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV…",
 	"a process; its status is ours; no shell is added", CLI_OPT_RUN | CLI_OPT_TIMEOUT, 0,
-	-1, run_run };
+	-1, .run = run_run,
+	.examples =
+		"  sandmux run box -- sh -c 'uname -s; exit 7'\n"
+		"  sandmux run box --timeout 30s -o json -- make test\n"
+		"  # a loop keeps its input\n"
+		"  sandmux ls -o name | while read -r name; do sandmux run --no-stdin \"$name\" -- uname -n; "
+		"done\n" };
 const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…]",
 	"an interactive shell; Enter ~ . leaves at once", CLI_OPT_RUN | CLI_OPT_TIMEOUT, 0, -1,
-	run_sh };
+	.run = run_sh };

@@ -161,8 +161,8 @@ int cli_with_runtime(struct cli *cli, const char *name, cli_runtime_fn *fn, void
 			return cli_fail(cli, &err);
 		fn(cli, runtime, arg);
 	} else {
-		int64_t wait = cli->opt.timeout_given ? cli->opt.timeout_ms
-						      : setting_get(SETTING_READY_TIMEOUT);
+		int64_t wait = cli->opt.timeout_ms > 0 ? cli->opt.timeout_ms
+						       : setting_get(SETTING_READY_TIMEOUT);
 		if (engine_resolve_start(cli->engine, name, wait, on_resolved, &with, &err) ==
 			NULL)
 			return cli_fail(cli, &err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* settings: every limit and timeout, what it is now, and where to change it. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/file.h"
@@ -82,4 +83,4 @@ static int run_settings(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_settings = { "settings", "",
-	"every limit and timeout, and how to change it", 0, 0, 0, run_settings };
+	"every limit and timeout, and how to change it", 0, 0, 0, .run = run_settings };

@@ -1,11 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rows of the verbs, each defined at the end of its file. */
+/* The verbs: one file ends in its const row (or two, where two verbs are one idea), and its name stands in CLI_VERBS. Parser,
+ * help, completion and the tests walk the table. */
 #pragma once
 
-#include "cli/cli.h"
+#include <stdbool.h>
 
-extern const struct cli_verb cli_verb_dashboard, cli_verb_ls, cli_verb_get, cli_verb_describe,
-	cli_verb_create, cli_verb_rm, cli_verb_suspend, cli_verb_resume, cli_verb_extend,
-	cli_verb_run, cli_verb_sh, cli_verb_cp, cli_verb_files, cli_verb_health,
-	cli_verb_metadata, cli_verb_status, cli_verb_local, cli_verb_probe, cli_verb_doctor,
-	cli_verb_settings, cli_verb_completion, cli_verb_help, cli_verb_version;
+struct cli;
+
+struct cli_verb {
+	const char *name;
+	const char *arguments; /* for help: "NAME…" */
+	const char *help;      /* one line */
+	unsigned options; /* enum cli_option_set bits: the rows of option_rows.c it takes */
+	int min_args, max_args; /* -1: any */
+	int (*run)(struct cli *cli, int argc, char **argv);
+	const char *examples;   /* lines for its page of help; NULL: none */
+	bool needs_no_settings; /* about the program: runs also when settings.yaml is no good */
+};
+
+/* In the order in which help names them; the first one is for a line without a verb. */
+#define CLI_VERBS(X)                                                                           \
+	X(dashboard)                                                                           \
+	X(ls)                                                                                  \
+	X(get)                                                                                 \
+	X(describe)                                                                            \
+	X(create)                                                                              \
+	X(rm)                                                                                  \
+	X(suspend)                                                                             \
+	X(resume)                                                                              \
+	X(extend)                                                                              \
+	X(run)                                                                                 \
+	X(sh)                                                                                  \
+	X(cp)                                                                                  \
+	X(files)                                                                               \
+	X(health)                                                                              \
+	X(metadata)                                                                            \
+	X(status)                                                                              \
+	X(local)                                                                               \
+	X(probe)                                                                               \
+	X(doctor)                                                                              \
+	X(settings)                                                                            \
+	X(completion)                                                                          \
+	X(help)                                                                                \
+	X(version)
+
+#define CLI_VERB_DECLARE(name) extern const struct cli_verb cli_verb_##name;
+CLI_VERBS(CLI_VERB_DECLARE)
+#undef CLI_VERB_DECLARE
+extern const struct cli_verb *const cli_verbs[]; /* NULL-terminated; struct cli has it too */
+
+/* NULL: there is none of that name. */
+const struct cli_verb *cli_verb_find(const struct cli_verb *const *verbs, const char *name);
+void cli_print_help(const struct cli_verb *const *verbs,
+	const struct cli_verb *verb); /* NULL: the whole program */

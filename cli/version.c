@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* version, completion. */
+#include "cli/cli.h"
 #include "cli/verbs.h"
 
 #include "engine/base/json.h"
@@ -34,9 +35,8 @@ static int run_completion(struct cli *cli, int argc, char **argv)
 	       "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
 	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"");
-	for (const struct cli_verb *const *verb = cli_verbs; *verb != NULL; verb++)
-		if ((*verb)->name[0] != '\0')
-			printf("%s%s", verb == cli_verbs + 1 ? "" : " ", (*verb)->name);
+	for (const struct cli_verb *const *verb = cli->verbs + 1; *verb != NULL; verb++)
+		printf("%s%s", verb == cli->verbs + 1 ? "" : " ", (*verb)->name);
 	printf("\" -- \"$word\"))\n"
 	       "\telse\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"$(sandmux ls -o name 2>/dev/null | cut -d/ -f2)\" "
@@ -47,6 +47,8 @@ static int run_completion(struct cli *cli, int argc, char **argv)
 	return EXIT_STATUS_OK;
 }
 
-const struct cli_verb cli_verb_version = { "version", "", "the version", 0, 0, 0, run_version };
+const struct cli_verb cli_verb_version = { "version", "", "the version", 0, 0, 0,
+	.run = run_version, .needs_no_settings = true };
 const struct cli_verb cli_verb_completion = { "completion", "bash|zsh",
-	"a script for the shell's completion", 0, 1, 1, run_completion };
+	"a script for the shell's completion", 0, 1, 1, .run = run_completion,
+	.needs_no_settings = true };

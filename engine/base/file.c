@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -208,5 +210,27 @@ char *file_xdg_dir(enum file_xdg kind, struct err *err)
 	if (file_make_dirs(dir, 0700, err) && (kind != FILE_RUNTIME || check_private(dir, err)))
 		return dir;
 	free(dir);
+	return NULL;
+}
+
+char *file_find_program(const char *name, struct err *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	self[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(self, '/');
+	if (slash != NULL)
+		*slash = '\0';
+	for (int i = 0; i < 2; i++) {
+		char *path =
+			x_asprintf(i == 0 ? "%s/%s" : "%s/../libexec/sandmux/%s", self, name);
+		char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
+		free(path);
+		if (real != NULL)
+			return real;
+	}
+	err_set(err, ERR_SYSTEM,
+		"%s is neither beside this program (%.200s) nor in libexec/sandmux", name,
+		self);
 	return NULL;
 }

@@ -24,3 +24,7 @@ bool file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p
 enum file_xdg { FILE_CONFIG, FILE_STATE, FILE_CACHE, FILE_RUNTIME };
 char *file_xdg_dir(enum file_xdg kind, struct err *err);
 char *file_xdg_path(enum file_xdg kind, struct err *err); /* the same, not created */
+
+/* Another program of ours: beside this one, or in ../libexec/sandmux, where an installation keeps what is not for people. Its
+ * real path, free(); NULL with ERR_SYSTEM. */
+char *file_find_program(const char *name, struct err *err);

@@ -58,6 +58,7 @@ struct setting_row {
 	int64_t initial, min,
 		max; /* in ms, bytes or as a count; min 0 of bytes: 0 is no limit */
 	const char *help;
+	const char *initial_text; /* of a text; NULL: it is a number */
 };
 
 const struct setting_row *setting_row(enum setting setting);

@@ -81,26 +81,10 @@ static void on_deadline(void *arg)
 
 char *control_state_find_locald(const char *given, struct err *err)
 {
-	char self[PATH_MAX];
-	if (given)
-		return x_strdup(given);
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	self[n > 0 ? n : 0] = '\0';
-	char *slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	char *path = path_join(self, "sandmux-locald");
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	path = path_join(self, "../libexec/sandmux/sandmux-locald");
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	err_set(err, ERR_LOCAL_NOT_RUNNING,
-		"sandmux-locald is neither beside this program (%.200s) nor in libexec/sandmux",
-		self);
-	return NULL;
+	char *found = given ? x_strdup(given) : file_find_program("sandmux-locald", err);
+	if (!found && err)
+		err->code = ERR_LOCAL_NOT_RUNNING;
+	return found;
 }
 
 /* argv has room for SCOPE_WORDS before it. Returns only if systemd-run could not be run. */

@@ -2,6 +2,7 @@
 #include "local/isolation/launch.h"
 
 #include "engine/base/err.h"
+#include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "local/isolation/cgroup.h"
 #include "local/isolation/child.h"
@@ -51,31 +52,10 @@ static int bind_at(const char *address, uint16_t port, uint16_t *bound, struct e
 	return fd;
 }
 
-/* Beside this program, or where an installation keeps what is not for people. */
-static char *find_beside(const char *name, struct err *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	self[n > 0 ? n : 0] = 0;
-	char *slash = strrchr(self, '/');
-	if (slash != NULL)
-		*slash = 0;
-	for (int i = 0; i < 2; i++) {
-		char *path =
-			x_asprintf(i == 0 ? "%s/%s" : "%s/../libexec/sandmux/%s", self, name);
-		char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
-		free(path);
-		if (real != NULL)
-			return real;
-	}
-	err_set(err, ERR_SYSTEM, "%s is not beside %s nor in libexec", name, self);
-	return NULL;
-}
-
 char *isolation_launch_find_daemon(const struct isolation_spawn_opts *opts, struct err *err)
 {
 	if (opts->daemon_path == NULL)
-		return find_beside("sandmux-sandboxd", err);
+		return file_find_program("sandmux-sandboxd", err);
 	char *real = realpath(opts->daemon_path, NULL);
 	if (real == NULL)
 		err_set_errno(err, errno, "%s", opts->daemon_path);
@@ -96,7 +76,7 @@ char *isolation_launch_find_proxy(const struct isolation_spawn_opts *opts, struc
 	if (path != NULL && access(path, X_OK) == 0)
 		return path;
 	free(path);
-	return find_beside(name, err);
+	return file_find_program(name, err);
 }
 
 static void add_env(struct isolation_launch *launch, const char *variable)

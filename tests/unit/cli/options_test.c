@@ -100,7 +100,6 @@ static void show_own(char *shown, const struct cli_options *is)
 	show_text(shown, "daemon-auth", is->daemon_auth);
 	show_text(shown, "conflict", is->conflict);
 	show_number(shown, "timeout", is->timeout_ms);
-	show_number(shown, "given", is->timeout_given);
 	show_number(shown, "shutdown", is->shutdown_after_ms);
 	show_number(shown, "output-limit", is->output_limit_bytes);
 	show_number(shown, "watch", is->watch);
@@ -130,7 +129,8 @@ static void parse(struct parsed *is, const char *line)
 		word = strtok_r(NULL, " ", &rest))
 		is->argv[argc++] = word;
 	assert_in_range(argc, 1, WORDS);
-	is->ok = cli_parse(&is->opt, argc, is->argv, &verb, &first, &count, &is->err);
+	is->ok =
+		cli_parse(&is->opt, argc, is->argv, cli_verbs, &verb, &first, &count, &is->err);
 	if (!is->ok) {
 		snprintf(is->shown, sizeof is->shown, "%s", is->err.msg);
 		assert_int_equal(is->err.code, ERR_ARG_INVALID);
@@ -200,7 +200,7 @@ static const char *const option_rows[][2] = {
 		"create pod-label=a=b pod-annotation=c=d" },
 	{ "create --shutdown-after 1h30m --no-wait --adopt",
 		"create shutdown=5400000 no-wait=1 adopt=1" },
-	{ "create --timeout 3m", "create timeout=180000 given=1" },
+	{ "create --timeout 3m", "create timeout=180000" },
 	{ "run a --cwd d -t --no-stdin --output-limit 2KiB -- b",
 		"run|a|b cwd=d output-limit=2048 tty=1 no-stdin=1" },
 	{ "cp -r --conflict overwrite --verify a b",
@@ -317,13 +317,38 @@ static void settings_are_set(void **state)
 	assert_non_null(strstr(is.shown, "nope"));
 }
 
+/* What the parser, the pages and a manual take for granted. */
+static void rows_of_the_options(void **state)
+{
+	bool letters[256] = { false };
+	size_t n = 0;
+	(void)state;
+	for (const struct cli_option *row = NULL; (row = cli_options_each(row, ~0u)) != NULL;
+		n++) {
+		bool is_switch = row->kind == CLI_OPTION_SWITCH;
+		assert_non_null(row->help);
+		assert_int_not_equal(row->sets, 0);
+		assert_int_equal(row->value == NULL, is_switch);
+		assert_int_equal(row->set != NULL, row->kind == CLI_OPTION_SETTER);
+		assert_true(row->at < sizeof(struct cli_options));
+		assert_false(row->letter && letters[(unsigned char)row->letter]);
+		letters[(unsigned char)row->letter] = true;
+		for (const struct cli_option *other = row;
+			(other = cli_options_each(other, ~0u)) != NULL;)
+			assert_string_not_equal(row->name, other->name);
+	}
+	assert_true(n > 60);
+	assert_string_equal(cli_options_each(NULL, CLI_OPT_TUI)->name, "theme");
+	assert_null(cli_options_each(NULL, 0));
+}
+
 /* ---- pages */
 
 static char *page_of(const struct cli_verb *verb)
 {
 	struct written written;
 	written_begin(&written);
-	cli_print_help(verb);
+	cli_print_help(cli_verbs, verb);
 	written_end(&written);
 	assert_string_equal(written.err, "");
 	free(written.err);
@@ -419,6 +444,7 @@ int main(void)
 		cmocka_unit_test(where_options_stand),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(settings_are_set),
+		cmocka_unit_test(rows_of_the_options),
 		cmocka_unit_test(a_verbs_page),
 		cmocka_unit_test(the_programs_page),
 		cmocka_unit_test(targets),

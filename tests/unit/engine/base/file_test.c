@@ -271,6 +271,21 @@ static void test_names_of_temp_files(void **state)
 	assert_false(file_is_temp(""));
 }
 
+static void test_our_programs(void **state)
+{
+	(void)state;
+	struct err err;
+	char *found = file_find_program("base_file_test", &err);
+	assert_non_null(found);
+	char *self = realpath("/proc/self/exe", NULL);
+	assert_string_equal(found, self);
+	free(self);
+	free(found);
+	assert_null(file_find_program("no-such-program", &err));
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.msg, "no-such-program is neither beside this program"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_make_dirs),
 		cmocka_unit_test(test_xdg_dirs),
 		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_our_programs),
 	};
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The options, one row each, in the order in which help shows them. */
+#include "cli/options.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+#include "engine/base/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values that are more than a field */
+
+static bool set_setting(struct cli_options *opt, const char *value, struct err *err)
+{
+	(void)opt;
+	const char *equals = strchr(value, '=');
+	if (equals == NULL || equals == value)
+		return err_set(err, ERR_ARG_INVALID, "--set '%s' is not NAME=VALUE", value);
+	char *name = x_strndup(value, (size_t)(equals - value));
+	bool ok = setting_set(name, equals + 1, err);
+	free(name);
+	return ok || err_prefix(err, "--set");
+}
+
+static bool set_max_entries(struct cli_options *opt, const char *value, struct err *err)
+{
+	(void)opt;
+	return setting_set("transfer-max-entries", value, err) ||
+	       err_prefix(err, "--max-entries");
+}
+
+static bool set_connectivity(struct cli_options *opt, const char *value, struct err *err)
+{
+	return engine_connectivity_parse(value, &opt->engine.connectivity) ||
+	       err_set(err, ERR_ARG_INVALID, "--connectivity '%s' is not known", value);
+}
+
+static bool set_runtime(struct cli_options *opt, const char *value, struct err *err)
+{
+	return engine_runtime_parse(value, &opt->engine.runtime) ||
+	       err_set(err, ERR_ARG_INVALID,
+		       "--runtime '%s' is not one of auto, sandboxd, legacy", value);
+}
+
+static int index_of(const char *const *names, int n, const char *text)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(text, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+static bool set_output(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "table", "wide", "json", "yaml", "name" };
+	_Static_assert(
+		sizeof names / sizeof *names == CLI_OUTPUT_COUNT, "a name for each form");
+	int found = index_of(names, CLI_OUTPUT_COUNT, value);
+	if (found < 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"-o '%s' is not one of table, wide, json, yaml, name", value);
+	opt->output = (enum cli_output)found;
+	return true;
+}
+
+static bool set_conflict(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "overwrite", "skip", "rename", "fail" };
+	if (index_of(names, sizeof names / sizeof *names, value) < 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--conflict '%s' is not one of overwrite, skip, rename, fail", value);
+	opt->conflict = value;
+	return true;
+}
+
+/* ---- the rows */
+
+/* Where the field is; does not compile when it has another type. */
+#define FIELD(type, field)                                                                     \
+	offsetof(struct cli_options, field) +                                                  \
+		0 * sizeof(_Generic(((struct cli_options *)NULL)->field, type : 1))
+#define SWITCH(field) .kind = CLI_OPTION_SWITCH, .at = FIELD(bool, field)
+#define SWITCH_OFF(field) .kind = CLI_OPTION_SWITCH_OFF, .at = FIELD(bool, field)
+#define TEXT(field) .kind = CLI_OPTION_TEXT, .at = FIELD(const char *, field)
+#define LIST(field) .kind = CLI_OPTION_LIST, .at = FIELD(struct cli_list, field)
+#define PAIRS(field) .kind = CLI_OPTION_PAIRS, .at = FIELD(struct cli_list, field)
+#define TIME(field) .kind = CLI_OPTION_TIME, .at = FIELD(int64_t, field)
+#define SIZE(field) .kind = CLI_OPTION_SIZE, .at = FIELD(int64_t, field)
+#define SETTER(function) .kind = CLI_OPTION_SETTER, .set = function
+
+static const struct cli_option rows[] = {
+	{ "namespace", 'n', "NS", CLI_OPT_GLOBAL, "namespace", TEXT(engine.namespace_) },
+	{ "all-namespaces", 'A', NULL, CLI_OPT_GLOBAL, "every namespace",
+		SWITCH(engine.all_namespaces) },
+	{ "context", 0, "NAME", CLI_OPT_GLOBAL, "context of the kubeconfig",
+		TEXT(engine.context) },
+	{ "kubeconfig", 0, "FILE", CLI_OPT_GLOBAL, "kubeconfig file", TEXT(engine.kubeconfig) },
+	{ "local", 0, NULL, CLI_OPT_GLOBAL,
+		"the embedded backend on this machine, started if needed", SWITCH(local) },
+	{ "set", 0, "NAME=VALUE", CLI_OPT_GLOBAL,
+		"another limit or timeout; `sandmux settings` lists them; may repeat",
+		SETTER(set_setting) },
+	{ "cluster", 0, "NAME", CLI_OPT_GLOBAL, "cluster of the kubeconfig",
+		TEXT(engine.cluster) },
+	{ "user", 0, "NAME", CLI_OPT_GLOBAL, "user of the kubeconfig", TEXT(engine.user) },
+	{ "server", 0, "URL", CLI_OPT_GLOBAL, "address of the API server",
+		TEXT(engine.server) },
+	{ "certificate-authority", 0, "FILE", CLI_OPT_GLOBAL,
+		"certificate authority of the API server", TEXT(engine.certificate_authority) },
+	{ "token", 0, "TOKEN", CLI_OPT_GLOBAL,
+		"bearer token; others can see it in the process list: prefer the kubeconfig",
+		TEXT(engine.token) },
+	{ "as", 0, "USER", CLI_OPT_GLOBAL, "impersonate this user", TEXT(engine.as) },
+	{ "as-group", 0, "GROUP", CLI_OPT_GLOBAL, "impersonate this group; may repeat",
+		LIST(as_groups) },
+	{ "insecure-skip-tls-verify", 0, NULL, CLI_OPT_GLOBAL,
+		"do not check the server's certificate (marked on screen)",
+		SWITCH(engine.insecure_skip_tls_verify) },
+	{ "in-cluster", 0, NULL, CLI_OPT_GLOBAL, "use the pod's service account",
+		SWITCH(engine.in_cluster) },
+	{ "request-timeout", 0, "TIME", CLI_OPT_GLOBAL, "limit of one API call",
+		TIME(engine.request_timeout_ms) },
+	{ "watch-idle", 0, "TIME", CLI_OPT_GLOBAL,
+		"a watch that is silent for so long is replaced (default 90s)",
+		TIME(engine.watch_idle_ms) },
+	{ "connectivity", 0, "MODE", CLI_OPT_GLOBAL,
+		"how to reach sandboxes: port-forward, in-cluster-service, in-cluster-pod-ip, "
+		"gateway, router",
+		SETTER(set_connectivity) },
+	{ "router-url", 0, "URL", CLI_OPT_GLOBAL, "reach sandboxes through this sandbox-router",
+		TEXT(engine.router_url) },
+	{ "router-service", 0, "NAME", CLI_OPT_GLOBAL,
+		"reach them by port-forward to this sandbox-router's Service",
+		TEXT(engine.router_service) },
+	{ "router-namespace", 0, "NS", CLI_OPT_GLOBAL,
+		"where that Service is (default: the sandbox's namespace)",
+		TEXT(engine.router_namespace) },
+	{ "router-token-file", 0, "FILE", CLI_OPT_GLOBAL,
+		"bearer token for the router's own check", TEXT(engine.router_token_file) },
+	{ "gateway", 0, "NAME", CLI_OPT_GLOBAL,
+		"reach them through this Gateway and the sandbox-router behind it",
+		TEXT(engine.gateway) },
+	{ "gateway-namespace", 0, "NAME", CLI_OPT_GLOBAL,
+		"where the Gateway is (default: default)", TEXT(engine.gateway_namespace) },
+	{ "gateway-scheme", 0, "SCHEME", CLI_OPT_GLOBAL, "http (default) or https",
+		TEXT(engine.gateway_scheme) },
+	{ "no-pod-ip-header", 0, NULL, CLI_OPT_GLOBAL, "do not tell the router the pod's IP",
+		SWITCH(engine.no_pod_ip_header) },
+	{ "runtime", 0, "KIND", CLI_OPT_GLOBAL,
+		"auto (by the pod's ports), sandboxd, or legacy: the Python runtime",
+		SETTER(set_runtime) },
+	{ "runtime-version", 0, "VERSION", CLI_OPT_GLOBAL,
+		"refuse a sandboxd that names another version", TEXT(engine.runtime_version) },
+	{ "rest", 0, "URL", CLI_OPT_GLOBAL,
+		"a daemon's files address; no cluster and no NAME then, paths are :PATH",
+		TEXT(engine.rest_url) },
+	{ "grpc", 0, "HOST:PORT", CLI_OPT_GLOBAL, "a daemon's processes address",
+		TEXT(engine.grpc_address) },
+	{ "daemon-token-file", 0, "FILE", CLI_OPT_GLOBAL, "bearer token for the daemon",
+		TEXT(engine.daemon_token_file) },
+	{ "allow-plaintext-token", 0, NULL, CLI_OPT_GLOBAL,
+		"send the daemon's token without TLS", SWITCH(engine.allow_plaintext_token) },
+	{ "read-only", 0, NULL, CLI_OPT_GLOBAL, "refuse every change",
+		SWITCH(engine.read_only) },
+	{ "output", 'o', "FORM", CLI_OPT_GLOBAL, "table, wide, json, yaml or name",
+		SETTER(set_output) },
+	{ "quiet", 'q', NULL, CLI_OPT_GLOBAL, "no remarks and no progress", SWITCH(quiet) },
+	{ "help", 'h', NULL, CLI_OPT_GLOBAL, "this text", SWITCH(help) },
+	{ "selector", 'l', "SELECTOR", CLI_OPT_LIST, "label selector",
+		TEXT(engine.label_selector) },
+	{ "watch", 'w', NULL, CLI_OPT_LIST, "go on printing changes", SWITCH(watch) },
+	{ "pool", 0, "POOL", CLI_OPT_CREATE, "the warm pool to take it from", TEXT(pool) },
+	{ "label", 0, "K=V", CLI_OPT_CREATE, "label of the claim; may repeat", PAIRS(labels) },
+	{ "pod-label", 0, "K=V", CLI_OPT_CREATE, "label of the pod; may repeat",
+		PAIRS(pod_labels) },
+	{ "pod-annotation", 0, "K=V", CLI_OPT_CREATE, "annotation of the pod; may repeat",
+		PAIRS(pod_annotations) },
+	{ "shutdown-after", 0, "TIME", CLI_OPT_CREATE, "delete it this long after now",
+		TIME(shutdown_after_ms) },
+	{ "no-wait", 0, NULL, CLI_OPT_CREATE, "do not wait until it is Ready",
+		SWITCH(no_wait) },
+	{ "adopt", 0, NULL, CLI_OPT_CREATE, "take over a claim of that name", SWITCH(adopt) },
+	{ "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE, "environment; may repeat",
+		PAIRS(env) },
+	{ "cwd", 0, "DIR", CLI_OPT_RUN, "working directory in the sandbox", TEXT(cwd) },
+	{ "tty", 't', NULL, CLI_OPT_RUN, "with a terminal", SWITCH(tty) },
+	{ "no-stdin", 0, NULL, CLI_OPT_RUN, "leave our standard input alone; its own is empty",
+		SWITCH(no_stdin) },
+	{ "output-limit", 0, "SIZE", CLI_OPT_RUN,
+		"kill it when it has written more than this, both streams together",
+		SIZE(output_limit_bytes) },
+	{ "recursive", 'r', NULL, CLI_OPT_COPY | CLI_OPT_FILES,
+		"directories with their contents", SWITCH(recursive) },
+	{ "conflict", 0, "POLICY", CLI_OPT_COPY,
+		"when the target exists: overwrite, skip, rename or fail",
+		SETTER(set_conflict) },
+	{ "verify", 0, NULL, CLI_OPT_COPY, "compare SHA-256 on both sides", SWITCH(verify) },
+	{ "max-entries", 0, "N", CLI_OPT_COPY,
+		"a tree may have so many entries without a question, or none: any number",
+		SETTER(set_max_entries) },
+	{ "yes", 'y', NULL, CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES, "do not ask",
+		SWITCH(yes) },
+	{ "wait", 0, "BOOL", CLI_OPT_DELETE,
+		"until it is gone (default true); --wait=false: only ask for it",
+		SWITCH_OFF(no_delete_wait) },
+	{ "isolation", 0, "MODE", CLI_OPT_LOCAL,
+		"bwrap, or none: programs then run as you, with your files and network",
+		TEXT(isolation) },
+	{ "state-dir", 0, "DIR", CLI_OPT_GLOBAL, "where the embedded backend keeps its state",
+		TEXT(state_dir) },
+	{ "daemon-auth", 0, "MODE", CLI_OPT_LOCAL,
+		"token, or off for clients that cannot send one", TEXT(daemon_auth) },
+	{ "theme", 0, "NAME", CLI_OPT_TUI, "colours", TEXT(theme) },
+	{ "no-mouse", 0, NULL, CLI_OPT_TUI, "leave the mouse to the terminal",
+		SWITCH(no_mouse) },
+	{ "timeout", 0, "TIME", CLI_OPT_TIMEOUT, "how long to wait: 180s, 3m",
+		TIME(timeout_ms) },
+};
+enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
+_Static_assert(ROW_COUNT <= CLI_OPTIONS_MAX, "the parser has room for all of them");
+
+const struct cli_option *cli_options_each(const struct cli_option *after, unsigned sets)
+{
+	for (const struct cli_option *row = after ? after + 1 : rows; row < rows + ROW_COUNT;
+		row++)
+		if ((row->sets & sets) != 0)
+			return row;
+	return NULL;
+}
