@@ -218,7 +218,7 @@ static const struct cli_option rows[] = {
 		TIME(timeout_ms) },
 };
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
-_Static_assert(ROW_COUNT <= CLI_OPTIONS_MAX, "the parser has room for all of them");
+_Static_assert((int)ROW_COUNT <= (int)CLI_OPTIONS_MAX, "the parser has room for all of them");
 
 const struct cli_option *cli_options_each(const struct cli_option *after, unsigned sets)
 {
