@@ -39,6 +39,11 @@ struct net_loop *net_loop_new(struct err *err)
 	}
 	struct net_loop *loop = x_calloc(1, sizeof *loop);
 	loop->base = base;
+	loop->work = net_work_pool_new(loop, err);
+	if (loop->work == NULL) {
+		net_loop_free(loop);
+		return NULL;
+	}
 	return loop;
 }
 
@@ -63,6 +68,7 @@ void net_loop_free(struct net_loop *loop)
 {
 	if (loop == NULL)
 		return;
+	net_work_pool_free(loop->work);
 	while (loop->n_queue > 0)
 		run_deferred(loop);
 	net_loop_timer_free(loop->wake_timer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What loop.c and loop_timer.c share. */
+/* What loop.c, loop_timer.c and work_pool.c share. */
 #pragma once
 
 #include "engine/base/map.h"
@@ -28,4 +28,9 @@ struct net_loop {
 	struct net_loop_timer *wake_timer; /* armed while somebody listens */
 	int64_t wall_minus_mono_ms;
 	bool is_waking;
+	struct net_work_pool *work;
 };
+
+/* work_pool.c; errors: ERR_SYSTEM and the like of err_set_errno() */
+struct net_work_pool *net_work_pool_new(struct net_loop *loop, struct err *err);
+void net_work_pool_free(struct net_work_pool *pool);

@@ -48,7 +48,7 @@ struct transfer_attributes;
 struct transfer_cat;
 struct evbuffer;
 struct event;
-struct transfer_fsync;
+struct net_work;
 struct transfer_checksum;
 struct transfer_walk;
 
@@ -126,7 +126,7 @@ struct transfer_job {
 	struct digest *digest;
 	char hex[DIGEST_SHA256_HEX];
 	void (*on_verified)(struct transfer_job *job, const struct err *err); /* checksum.c */
-	struct transfer_fsync *sync;
+	struct net_work *sync;
 	struct err failure; /* found where no error can be returned */
 };
 
@@ -344,10 +344,9 @@ void transfer_local_split(
 bool transfer_local_make_nonblocking(struct transfer_internal_end *end, struct err *err);
 void transfer_local_restore(struct transfer_internal_end *end);
 
-/* ---- fsync.c */
-struct transfer_fsync *transfer_fsync_start(struct net_loop *loop, int fd,
+/* ---- fsync.c; net_work_cancel() ends it */
+struct net_work *transfer_fsync_start(struct net_loop *loop, int fd,
 	void (*done)(void *arg, int error), void *arg, struct err *err);
-void transfer_fsync_cancel(struct transfer_fsync *sync);
 
 /* ---- checksum.c */
 /* job->hex against the sandbox's file(s); done may end the job. */

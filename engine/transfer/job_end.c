@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How a job ends: it has succeeded, failed or been skipped, and what it held goes. */
 #include "engine/base/fatal_signal.h"
+#include "engine/net/work_pool.h"
 #include "engine/transfer/internal.h"
 
 #include <event2/buffer.h>
@@ -35,7 +36,7 @@ void transfer_job_free(struct transfer_job *job)
 	transfer_stream_cancel(job);
 	runtime_cancel(job->write);
 	runtime_cancel(job->look);
-	transfer_fsync_cancel(job->sync);
+	net_work_cancel(job->sync);
 	if (job->ready)
 		event_free(job->ready);
 	if (job->from_fd >= 0)

@@ -20,7 +20,9 @@ struct err;
 struct daemon_confine_root;
 
 struct daemon_confine_root *daemon_confine_root_open(const char *dir, struct err *err);
-void daemon_confine_root_close(struct daemon_confine_root *root);
+/* Shared with work on threads, which may outlive whoever opened it. */
+struct daemon_confine_root *daemon_confine_root_ref(struct daemon_confine_root *root);
+void daemon_confine_root_unref(struct daemon_confine_root *root);
 const char *daemon_confine_root_path(
 	const struct daemon_confine_root *root); /* absolute, links resolved */
 

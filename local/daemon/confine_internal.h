@@ -4,7 +4,10 @@
 
 #include "local/daemon/confine.h"
 
+#include <stdatomic.h>
+
 struct daemon_confine_root {
+	atomic_uint refs;
 	int fd;
 	char *path;
 	char **parts; /* components of path */

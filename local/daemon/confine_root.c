@@ -29,6 +29,7 @@ struct daemon_confine_root *daemon_confine_root_open(const char *dir, struct err
 		return NULL;
 	}
 	struct daemon_confine_root *root = x_calloc(1, sizeof *root);
+	atomic_init(&root->refs, 1);
 	root->fd = fd;
 	root->path = path;
 	for (const char *p = path; *p;) {
@@ -39,9 +40,15 @@ struct daemon_confine_root *daemon_confine_root_open(const char *dir, struct err
 	return root;
 }
 
-void daemon_confine_root_close(struct daemon_confine_root *root)
+struct daemon_confine_root *daemon_confine_root_ref(struct daemon_confine_root *root)
 {
-	if (root == NULL)
+	atomic_fetch_add(&root->refs, 1);
+	return root;
+}
+
+void daemon_confine_root_unref(struct daemon_confine_root *root)
+{
+	if (root == NULL || atomic_fetch_sub(&root->refs, 1) > 1)
 		return;
 	close(root->fd);
 	for (size_t i = 0; i < root->n_parts; i++)

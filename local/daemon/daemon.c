@@ -235,7 +235,7 @@ void daemon_free(struct daemon *daemon)
 	daemon_h2_server_free(daemon->grpc);
 	daemon_service_free(daemon->service);
 	daemon_reaper_free(daemon->reaper);
-	daemon_confine_root_close(daemon->root);
+	daemon_confine_root_unref(daemon->root);
 	net_loop_timer_free(daemon->accept_retry);
 	net_loop_timer_free(daemon->grace);
 	net_loop_timer_free(daemon->limit);

@@ -8,8 +8,8 @@
 #include "engine/base/err.h"
 #include "engine/base/map.h"
 #include "engine/net/loop.h"
+#include "engine/net/work_pool.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/thread_pool.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -78,9 +78,7 @@ struct daemon_rest_server *daemon_rest_server_new(
 	struct daemon_rest_server *server = x_calloc(1, sizeof *server);
 	server->loop = loop;
 	server->opts = *opts;
-	server->pool = daemon_thread_pool_new(loop, NULL);
-	if (server->pool == NULL)
-		abort(); /* no descriptor left before the first connection */
+	net_work_keep_thread(loop); /* jobs may take the last one that the sandbox can have */
 	server->metadata = make_metadata(opts->metadata_env_prefix);
 	server->start_ms = clock_mono_ms();
 	server->is_ready = true;
@@ -100,10 +98,9 @@ void daemon_rest_server_free(struct daemon_rest_server *server)
 	if (server == NULL)
 		return;
 	server->is_idle_told = true;
-	atomic_store(&server->is_ending, true);
+	net_work_cancel(server->sweep);
 	while (server->conns != NULL)
 		daemon_rest_conn_close(server->conns);
-	daemon_thread_pool_free(server->pool);
 	net_loop_defer(server->loop, free_server, server); /* after its connections */
 }
 

@@ -12,8 +12,8 @@ struct net_loop;
 struct daemon_rest_server;
 
 struct daemon_rest_server_opts {
-	const struct daemon_confine_root *root; /* borrowed */
-	const char *metadata_env_prefix;        /* borrowed */
+	struct daemon_confine_root *root; /* borrowed */
+	const char *metadata_env_prefix;  /* borrowed */
 	int64_t idle_timeout_ms;
 	bool (*is_authorized)(void *arg, struct slice authorization);
 	bool is_open; /* no token is wanted: the Host must be one that no web page can have */

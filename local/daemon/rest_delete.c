@@ -5,8 +5,8 @@
 #include "local/daemon/rest_internal.h"
 
 #include "engine/base/mem.h"
+#include "engine/net/work_pool.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -99,9 +99,10 @@ static int remove_entry(struct daemon_removal *r, int dir_fd, const char *name, 
 	return failed(r, name, errnum);
 }
 
-static void run(void *arg)
+static void run(void *arg, const atomic_bool *is_cancelled)
 {
 	struct daemon_removal *r = arg;
+	(void)is_cancelled;
 	int dir_fd = r->target.parent_fd;
 	const char *name = r->target.name;
 	const char *path = r->target.path;
@@ -123,8 +124,9 @@ static void run(void *arg)
 	}
 }
 
-static void free_removal(struct daemon_removal *r)
+static void free_removal(void *arg)
 {
+	struct daemon_removal *r = arg;
 	daemon_confined_deinit(&r->target);
 	str_deinit(&r->walked);
 	free(r->failed_path);
@@ -149,8 +151,9 @@ static void done(void *arg)
 				r->failed_path ? r->failed_path : r->target.path,
 				daemon_quote_errno(r->errnum));
 	}
-	free_removal(r);
 }
+
+static const struct net_work_kind removals = { "removal", 4, run, done, free_removal };
 
 static void on_gone(void *handler)
 {
@@ -227,5 +230,5 @@ void daemon_rest_delete(struct daemon_rest_conn *conn)
 	conn->handler = r;
 	conn->on_gone = on_gone;
 	daemon_rest_conn_pause(conn);
-	daemon_thread_pool_start(conn->server->pool, run, done, r);
+	net_work_start(conn->server->loop, &removals, r);
 }

@@ -7,24 +7,22 @@
 #include "local/daemon/http1.h"
 #include "local/daemon/rest.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct evbuffer;
 struct event;
 struct net_loop_timer;
-struct daemon_thread_pool;
+struct net_work;
 
 struct daemon_rest_server {
 	struct net_loop *loop;
 	struct daemon_rest_server_opts opts;
-	struct daemon_thread_pool *pool;
 	struct daemon_rest_conn *conns; /* utlist */
 	char *metadata;                 /* the JSON, made at start */
 	int64_t start_ms;
 	bool is_ready, is_shutting_down, is_idle_told;
-	atomic_bool is_ending; /* for work that may take long */
+	struct net_work *sweep; /* NULL: over */
 };
 
 enum daemon_rest_state {

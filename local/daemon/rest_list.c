@@ -4,8 +4,8 @@
 #include "local/daemon/rest_internal.h"
 
 #include "engine/base/mem.h"
+#include "engine/net/work_pool.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 struct daemon_listing {
 	struct daemon_rest_conn
 		*conn; /* NULL once the connection has gone; only the loop touches it */
-	const struct daemon_confine_root *root;
+	struct daemon_confine_root *root;
 	int dir_fd; /* −1: errnum says why */
 	char *path; /* as asked for, path_n bytes */
 	size_t path_n;
@@ -96,8 +96,9 @@ static struct daemon_entry *read_names(DIR *dir, size_t *n)
 	return entries;
 }
 
-static void run(void *arg)
+static void run(void *arg, const atomic_bool *is_cancelled)
 {
+	(void)is_cancelled;
 	struct daemon_listing *l = arg;
 	int fd = l->dir_fd;
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -144,8 +145,14 @@ static void done(void *arg)
 			daemon_rest_answer(conn, 200, "application/json", "",
 				(struct slice){ l->json.p, l->json.n });
 	}
+}
+
+static void free_listing(void *arg)
+{
+	struct daemon_listing *l = arg;
 	if (l->dir_fd >= 0)
 		close(l->dir_fd);
+	daemon_confine_root_unref(l->root);
 	str_deinit(&l->json);
 	free(l->path);
 	free(l->real_path);
@@ -158,11 +165,13 @@ static void on_gone(void *handler)
 	l->conn = NULL;
 }
 
+static const struct net_work_kind listings = { "listing", 4, run, done, free_listing };
+
 void daemon_rest_list(struct daemon_rest_conn *conn, struct daemon_confined *target)
 {
 	struct daemon_listing *l = x_calloc(1, sizeof *l);
 	l->conn = conn;
-	l->root = conn->server->opts.root;
+	l->root = daemon_confine_root_ref(conn->server->opts.root);
 	/* by its name, since a folder may be readable but not searchable */
 	bool is_root = !*target->name;
 	l->dir_fd = openat(is_root ? target->fd : target->parent_fd,
@@ -176,5 +185,5 @@ void daemon_rest_list(struct daemon_rest_conn *conn, struct daemon_confined *tar
 	conn->handler = l;
 	conn->on_gone = on_gone;
 	daemon_rest_conn_pause(conn);
-	daemon_thread_pool_start(conn->server->pool, run, done, l);
+	net_work_start(conn->server->loop, &listings, l);
 }

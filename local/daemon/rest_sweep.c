@@ -4,8 +4,8 @@
 #include "local/daemon/rest_internal.h"
 
 #include "engine/base/mem.h"
+#include "engine/net/work_pool.h"
 #include "local/daemon/confine_internal.h"
-#include "local/daemon/thread_pool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,9 +19,10 @@
 enum { MAX_DEPTH = 48, MAX_ENTRIES = 500000 };
 
 struct rest_sweep {
-	int root; /* O_PATH */
+	struct daemon_rest_server *server;
+	struct daemon_confine_root *root;
 	size_t n_seen;
-	atomic_bool *is_ending;
+	const atomic_bool *is_cancelled;
 };
 
 bool daemon_rest_temp_is_name(const char *name)
@@ -74,7 +75,7 @@ static void sweep_folder(struct rest_sweep *sweep, int dir_fd, const char *name,
 					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 	while (d && (e = readdir(d)) != NULL && sweep->n_seen++ < MAX_ENTRIES &&
-		!atomic_load(sweep->is_ending))
+		!atomic_load(sweep->is_cancelled))
 		sweep_entry(sweep, fd, e, depth);
 	if (d)
 		closedir(d);
@@ -82,16 +83,32 @@ static void sweep_folder(struct rest_sweep *sweep, int dir_fd, const char *name,
 		close(fd);
 }
 
-static void run(void *arg)
+static void run(void *arg, const atomic_bool *is_cancelled)
 {
 	struct rest_sweep *sweep = arg;
-	sweep_folder(sweep, sweep->root, ".", 0);
+	sweep->is_cancelled = is_cancelled;
+	sweep_folder(sweep, sweep->root->fd, ".", 0);
 }
+
+static void done(void *arg)
+{
+	struct rest_sweep *sweep = arg;
+	sweep->server->sweep = NULL;
+}
+
+static void free_sweep(void *arg)
+{
+	struct rest_sweep *sweep = arg;
+	daemon_confine_root_unref(sweep->root);
+	free(sweep);
+}
+
+static const struct net_work_kind sweeps = { "sweep", 1, run, done, free_sweep };
 
 void daemon_rest_sweep_start(struct daemon_rest_server *server)
 {
 	struct rest_sweep *sweep = x_calloc(1, sizeof *sweep);
-	sweep->root = server->opts.root->fd;
-	sweep->is_ending = &server->is_ending;
-	daemon_thread_pool_start(server->pool, run, free, sweep);
+	sweep->server = server;
+	sweep->root = daemon_confine_root_ref(server->opts.root);
+	server->sweep = net_work_start(server->loop, &sweeps, sweep);
 }

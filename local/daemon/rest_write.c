@@ -7,9 +7,9 @@
 
 #include "engine/base/digest.h"
 #include "engine/base/mem.h"
+#include "engine/net/work_pool.h"
 #include "local/daemon/multipart.h"
 #include "local/daemon/quote.h"
-#include "local/daemon/thread_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,9 @@ struct upload {
 	int errnum;
 };
 
-static void free_upload(struct upload *up)
+static void free_upload(void *arg)
 {
+	struct upload *up = arg;
 	if (up->fd >= 0)
 		close(up->fd);
 	if (*up->temp && !up->is_renamed)
@@ -92,9 +93,10 @@ static bool sync_folders(struct upload *up)
 	return ok;
 }
 
-static void run_finish(void *arg)
+static void run_finish(void *arg, const atomic_bool *is_cancelled)
 {
 	struct upload *up = arg;
+	(void)is_cancelled;
 	if (fsync(up->fd) != 0) {
 		up->failed = "failed to sync file: sync";
 		up->errnum = errno;
@@ -130,18 +132,15 @@ static void on_finished(void *arg)
 				daemon_quote_errno(up->errnum));
 		free(path);
 	}
-	free_upload(up);
 }
+
+static const struct net_work_kind finishes = { "upload", 4, run_finish, on_finished,
+	free_upload };
 
 static void on_gone_finishing(void *handler)
 {
 	struct upload *up = handler;
 	up->conn = NULL;
-}
-
-static void on_gone(void *handler)
-{
-	free_upload(handler);
 }
 
 static bool write_all(struct upload *up, struct slice piece)
@@ -212,7 +211,7 @@ static void on_body_end(struct daemon_rest_conn *conn)
 	}
 	conn->on_gone = on_gone_finishing;
 	daemon_rest_conn_pause(conn);
-	daemon_thread_pool_start(conn->server->pool, run_finish, on_finished, up);
+	net_work_start(conn->server->loop, &finishes, up);
 }
 
 static bool parse_mode(struct daemon_rest_conn *conn, mode_t *mode)
@@ -299,7 +298,7 @@ void daemon_rest_put(struct daemon_rest_conn *conn)
 		return;
 	}
 	conn->handler = up;
-	conn->on_gone = on_gone;
+	conn->on_gone = free_upload;
 	conn->on_body = on_body;
 	conn->on_body_end = on_body_end;
 	daemon_rest_conn_read_body(conn);

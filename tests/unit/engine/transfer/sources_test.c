@@ -3,6 +3,7 @@
  * or not at all. */
 #include "tests/unit/engine/transfer/box.h"
 
+#include "engine/net/work_pool.h"
 #include "engine/transfer/internal.h"
 
 #include <signal.h>
@@ -476,8 +477,7 @@ static void what_is_synced(void **state)
 	here_fill("f=text");
 	int fd = open(here("f"), O_RDWR | O_CLOEXEC);
 	n_synced = 0;
-	struct transfer_fsync *sync =
-		transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
+	struct net_work *sync = transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
 	assert_non_null(sync);
 	assert_int_equal(n_synced, 0); /* not before it returns */
 	BOX_UNTIL(n_synced);
@@ -491,14 +491,12 @@ static void what_is_synced(void **state)
 	close(ends[1]);
 	/* nobody is told after a cancel */
 	sync = transfer_fsync_start(box_loop, fd, on_synced, &n_synced, &err);
-	transfer_fsync_cancel(sync);
-	transfer_fsync_cancel(NULL);
+	net_work_cancel(sync);
 	box_turns(10);
 	assert_int_equal(n_synced, 2);
 	/* it cannot begin */
 	assert_null(transfer_fsync_start(box_loop, -1, on_synced, &n_synced, &err));
-	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_string_equal(err.msg, "cannot sync the file: no thread for it");
+	assert_memory_equal(err.msg, "cannot sync the file: ", 22);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
 	low = old;
 	low.rlim_cur = (rlim_t)fd + 1;

@@ -85,7 +85,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int tear_down(void **state)
 {
 	(void)state;
-	daemon_confine_root_close(root);
+	daemon_confine_root_unref(root);
 	assert_int_equal(chdir("/"), 0);
 	return nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -418,8 +418,8 @@ static void the_root_of_all(void **state)
 			fail_msg("'%s': %d %s", rows[i].path, c.state, c.path ? c.path : "");
 		daemon_confined_deinit(&c);
 	}
-	daemon_confine_root_close(all);
-	daemon_confine_root_close(NULL);
+	daemon_confine_root_unref(all);
+	daemon_confine_root_unref(NULL);
 }
 
 /* A path that begins with the root's own, as a program inside would say it. */
