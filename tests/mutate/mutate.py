@@ -39,7 +39,7 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
     "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/telemetry", "engine/runtime",
-    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/draw", "tui/widgets",
+    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
     "tui/app", "cli",
 ]  # fmt: skip
@@ -60,6 +60,7 @@ LONGER = {
     "local/daemon": ["daemon", "conformance"],
     "local/server": ["local_api", "local_watch", "local_lifecycle", "local_restart", "local_store", "local_hostile"],
     "tui/term": ["tui_terminal", "terminals"],
+    "tui/session": ["tui_terminal", "tui_accidents"],
     "tui/draw": ["tui_terminal", "tui_list"],
     "tui/widgets": ["tui_accidents", "tui_list"],
     "tui/view": ["tui_terminal", "tui_list"],

@@ -443,6 +443,7 @@ struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct e
 	app_frame_init(app);
 	app->note_timer = net_loop_timer_new(loop, on_note_over, app);
 	app_lone_init(app);
+	app->host.sessions = sessions_new(opts->engine);
 	app->host.copies = views_transfers_new(&app->host);
 	app->host.actions = views_actions_new(&app->host);
 	struct view_args none = { 0 };
@@ -483,6 +484,7 @@ void app_free(struct app *app)
 	app_tabs_free(app);
 	if (app->strip)
 		app->strip->class->free(app->strip);
+	sessions_free(app->host.sessions);
 	app_frame_deinit(app);
 	net_loop_timer_free(app->note_timer);
 	app_lone_deinit(app);

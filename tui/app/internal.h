@@ -11,6 +11,7 @@
 #include "tui/draw/screen.h"
 #include "tui/draw/terminal.h"
 #include "tui/draw/theme.h"
+#include "tui/session/session.h"
 #include "tui/view/keys.h"
 #include "tui/view/view.h"
 #include "tui/views/actions/actions.h"

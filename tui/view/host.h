@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+struct session;
+struct sessions;
 struct views_actions;
 struct view_command;
 struct views_transfers;
@@ -23,6 +25,7 @@ struct view_args {
 	const char *uid;         /* row; NULL: none, or the direct runtime */
 	const char *path;        /* files: where to start */
 	const char *const *argv; /* shell: the command, NULL-terminated; NULL: a login shell */
+	struct session *session; /* shell: one that is there already; NULL: a new one */
 };
 
 struct view_host_ops {
@@ -59,6 +62,7 @@ struct view_host {
 	struct net_loop *loop;
 	struct engine *engine;
 	const struct draw_theme *theme;
+	struct sessions *sessions; /* the processes that shells show */
 	struct views_transfers *copies;
 	struct views_actions *actions;
 	const char *local_dir; /* where the local side of files begins; absolute */

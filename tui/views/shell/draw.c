@@ -14,20 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BANNER_ROWS = 2 };
+
 _Static_assert((int)TERM_COLOR_INDEXED == (int)DRAW_COLOR_INDEXED &&
 		       (int)TERM_COLOR_RGB == (int)DRAW_COLOR_RGB &&
 		       (int)TERM_COLOR_DEFAULT == (int)DRAW_COLOR_DEFAULT,
 	"colours pass from pane to surface unchanged");
-
-int views_shell_top_line(const struct views_shell *shell)
-{
-	int line, col;
-	if (!shell->is_scrolling)
-		return 0;
-	if (!term_marker_line(shell->term, shell->top, &line, &col))
-		return -term_history_rows(shell->term);
-	return line > 0 ? 0 : line;
-}
 
 static struct draw_style style_of(
 	struct views_shell *shell, const struct term_style *from, bool is_reverse)
@@ -134,7 +126,7 @@ static void draw_cursor(struct views_shell *shell, struct draw_region region, in
 	} else {
 		struct term_cursor at;
 		term_get_cursor(shell->term, &at);
-		if (!at.visible || !views_shell_is_live(shell) || shell->is_scrolling)
+		if (!at.visible || !shell_is_live(shell) || shell->is_scrolling)
 			return;
 		row = at.row;
 		col = at.col;
@@ -151,50 +143,16 @@ static void draw_cursor(struct views_shell *shell, struct draw_region region, in
 	draw_surface_set_cursor(region.surface, &cursor);
 }
 
-/* The fleet looks at the namespace that it is in. */
-static bool shell_is_watched(const struct views_shell *shell)
-{
-	const char *watched = engine_namespace(shell->view.host->engine);
-	return !*watched || !shell->namespace_ || strcmp(watched, shell->namespace_) == 0;
-}
-
-static void reason(const struct views_shell *shell, struct str *out)
-{
-	if (shell->has_err) {
-		str_addf(out, "%s (%s)", shell->err.msg, err_name(&shell->err));
-		const char *hint = err_hint(&shell->err);
-		if (*hint)
-			str_addf(out, "; %s", hint);
-	} else if (shell->exit_code < 0) {
-		str_addf(out, "%s was killed by a signal", shell->program);
-	} else {
-		str_addf(out, "%s ended with status %d", shell->program, shell->exit_code);
-	}
-	struct fleet *fleet = engine_fleet(shell->view.host->engine);
-	if (!fleet || !shell->uid)
-		return;
-	const struct fleet_row *row = fleet_find(fleet, shell->uid);
-	bool is_known = fleet_is_synced(fleet) && !view_host_is_stale(shell->view.host) &&
-			shell_is_watched(shell);
-	if (!is_known)
-		return; /* what was known of it is not why it has ended now */
-	if (!row)
-		str_add(out, "; the sandbox is gone");
-	else if (row->state != FLEET_READY)
-		str_addf(out, "; the sandbox is %s%s%s", fleet_state_name(row->state),
-			*row->why ? ": " : "", row->why);
-}
-
 static void draw_banner(struct views_shell *shell, struct draw_region region)
 {
 	struct view_host *host = shell->view.host;
 	struct draw_style bad = host_style(host, ROLE_ERROR), bar = host_style(host, ROLE_BAR);
-	bool is_well = !shell->has_err && shell->exit_code == 0;
+	bool is_well = session_ended_well(shell->session);
 	if (is_well)
 		bad = host_style(host, ROLE_DIM);
 	struct str text;
 	str_init(&text, 2048);
-	reason(shell, &text);
+	session_add_reason(shell->session, &text);
 	struct draw_region line = draw_region_sub(region, 0, region.rows - 2, region.cols, 1);
 	draw_region_fill(line, bad);
 	draw_region_text(line, 0, 0, line.cols, bad, text.p);
@@ -215,22 +173,12 @@ static void draw_scroll_mark(struct views_shell *shell, struct draw_region regio
 		host_style(shell->view.host, ROLE_GHOST), text);
 }
 
-static void fit_size(struct views_shell *shell, struct draw_region region)
-{
-	int cols = region.cols, rows = region.rows;
-	if (cols == term_cols(shell->term) && rows == term_rows(shell->term))
-		return;
-	term_resize(shell->term, cols, rows);
-	shell->is_shot_stale = true;
-	if (shell->process)
-		runtime_process_resize(shell->process, cols, rows);
-}
-
 /* What a program learns that asks whether the background is light or dark. A theme without these colours tells none. */
 static void tell_colors(struct views_shell *shell)
 {
 	struct draw_style pane = host_style(shell->view.host, ROLE_PANE);
-	if ((pane.fg & DRAW_COLOR_TAG) != DRAW_COLOR_DEFAULT &&
+	if (session_viewer_is_latest(shell->viewer) &&
+		(pane.fg & DRAW_COLOR_TAG) != DRAW_COLOR_DEFAULT &&
 		(pane.bg & DRAW_COLOR_TAG) != DRAW_COLOR_DEFAULT)
 		term_set_colors(
 			shell->term, draw_color_to_rgb(pane.fg), draw_color_to_rgb(pane.bg));
@@ -241,25 +189,23 @@ void views_shell_draw(struct view *view, struct draw_region region, bool is_focu
 	struct views_shell *shell = shell_of(view);
 	if (region.cols < 1 || region.rows < 1)
 		return;
-	shell->region = region;
 	shell->has_output = false;
-	fit_size(shell, region);
+	session_viewer_resize(shell->viewer, region.cols, region.rows);
 	tell_colors(shell);
-	views_shell_queue_start(shell);
 	take_shot(shell);
-	bool is_over = shell->state == SHELL_ENDED && shell->fed == shell->n_queue;
-	shell->banner_rows = is_over && region.rows > 3 ? 2 : 0;
+	bool has_banner = session_is_over(shell->session) && region.rows > 3;
 	/* the banner must not hide the last words: move the picture up if they would be under it */
 	struct term_cursor cursor;
 	term_get_cursor(shell->term, &cursor);
-	int up = cursor.row + shell->banner_rows + 1 - region.rows;
-	int first_row = shell->banner_rows && !shell->is_scrolling && up > 0 ? -up : 0;
+	int up = cursor.row + BANNER_ROWS + 1 - region.rows;
+	int first_row = has_banner && !shell->is_scrolling && up > 0 ? -up : 0;
 	draw_region_copy(region, first_row, 0, shell->shot);
 	draw_selection(shell, region, first_row);
-	if (shell->state == SHELL_STARTING || shell->state == SHELL_WAITING)
+	enum session_state state = session_state(shell->session);
+	if (state == SESSION_STARTING || state == SESSION_WAITING)
 		draw_region_textf(region, 0, 0, region.cols, host_style(view->host, ROLE_DIM),
-			"connecting to %s …", shell->name);
-	if (shell->banner_rows)
+			"connecting to %s …", session_name(shell->session));
+	if (has_banner)
 		draw_banner(shell, region);
 	if (shell->is_scrolling)
 		draw_scroll_mark(shell, region);

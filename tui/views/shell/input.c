@@ -63,7 +63,7 @@ void views_shell_send_key(struct term *term, const struct draw_key *key)
 bool views_shell_key(struct view *view, const struct draw_key *key)
 {
 	struct views_shell *shell = shell_of(view);
-	if (shell->state == SHELL_ENDED)
+	if (!shell_is_live(shell))
 		return false;
 	if (shell->is_scrolling)
 		views_shell_scroll_end(shell);
@@ -87,7 +87,7 @@ void views_shell_paste(struct view *view, struct slice text, bool is_cut)
 {
 	struct views_shell *shell = shell_of(view);
 	struct term_modes modes;
-	if (shell->state == SHELL_ENDED)
+	if (!shell_is_live(shell))
 		return;
 	if (shell->is_scrolling && !shell->is_peeking) {
 		view_host_notef(view->host, NOTE_WARNING,
@@ -114,7 +114,7 @@ static bool wheel(struct views_shell *shell, const struct draw_mouse *mouse)
 	int by = mouse->action == MOUSE_WHEEL_UP ? -WHEEL_LINES : WHEEL_LINES;
 	struct term_modes modes;
 	term_get_modes(shell->term, &modes);
-	if (modes.alternate_screen && views_shell_is_live(shell)) {
+	if (modes.alternate_screen && shell_is_live(shell)) {
 		/* a full-screen program has no scrollback: its own keys scroll it */
 		for (int i = 0; i < WHEEL_LINES; i++)
 			term_key_sym(shell->term, by < 0 ? TERM_KEY_UP : TERM_KEY_DOWN, 0);
@@ -135,8 +135,8 @@ static bool to_program(struct views_shell *shell, const struct draw_mouse *mouse
 {
 	struct term_modes modes;
 	term_get_modes(shell->term, &modes);
-	if (modes.mouse == TERM_MOUSE_OFF || !views_shell_is_live(shell) ||
-		shell->is_scrolling || (mouse->mods & MOD_SHIFT))
+	if (modes.mouse == TERM_MOUSE_OFF || !shell_is_live(shell) || shell->is_scrolling ||
+		(mouse->mods & MOD_SHIFT))
 		return false;
 	unsigned mods = term_mods(mouse->mods);
 	switch (mouse->action) {

@@ -10,6 +10,16 @@ static int oldest(const struct views_shell *shell)
 	return -term_history_rows(shell->term);
 }
 
+int views_shell_top_line(const struct views_shell *shell)
+{
+	int line, col;
+	if (!shell->is_scrolling)
+		return 0;
+	if (!term_marker_line(shell->term, shell->top, &line, &col))
+		return oldest(shell);
+	return line > 0 ? 0 : line;
+}
+
 static int clamp(int value, int low, int high)
 {
 	return value < low ? low : value > high ? high : value;
@@ -142,9 +152,14 @@ bool views_shell_select_copy(struct views_shell *shell)
 	return has_text;
 }
 
-/* ---- commands of the scroll mode */
+/* ---- the cursor of the scroll mode */
 
-static void follow_cursor(struct views_shell *shell, int line, int col)
+bool views_shell_scroll_cursor(const struct views_shell *shell, struct term_pos *out)
+{
+	return place_of(shell, shell->at, out);
+}
+
+void views_shell_scroll_to(struct views_shell *shell, int line, int col)
 {
 	int rows = term_rows(shell->term);
 	line = clamp(line, oldest(shell), rows - 1);
@@ -161,91 +176,3 @@ static void follow_cursor(struct views_shell *shell, int line, int col)
 		shell->has_selection = true;
 	}
 }
-
-static bool run_move(void *self, const char *args, struct err *err)
-{
-	struct views_shell *shell = self;
-	struct term_pos at = { 0, 0 };
-	int rows = term_rows(shell->term);
-	if (!shell->is_scrolling || shell->is_peeking)
-		views_shell_scroll_begin(shell, false);
-	if (!place_of(shell, shell->at, &at))
-		at.line = views_shell_top_line(shell);
-	if (strcmp(args, "up") == 0)
-		at.line--;
-	else if (strcmp(args, "down") == 0)
-		at.line++;
-	else if (strcmp(args, "left") == 0)
-		at.col--;
-	else if (strcmp(args, "right") == 0)
-		at.col++;
-	else if (strcmp(args, "page-up") == 0)
-		at.line -= rows - 1;
-	else if (strcmp(args, "page-down") == 0)
-		at.line += rows - 1;
-	else if (strcmp(args, "first") == 0)
-		at = (struct term_pos){ oldest(shell), 0 };
-	else if (strcmp(args, "last") == 0)
-		at.line = rows - 1;
-	else if (strcmp(args, "start") == 0)
-		at.col = 0;
-	else if (strcmp(args, "end") == 0)
-		at.col = term_cols(shell->term) - 1;
-	else
-		return err_set(err, ERR_ARG_INVALID,
-			"move up, down, left, right, page-up, page-down, first, last, start or end");
-	follow_cursor(shell, at.line, at.col);
-	return true;
-}
-
-static bool run_scroll(void *self, const char *args, struct err *err)
-{
-	struct views_shell *shell = self;
-	(void)args;
-	(void)err;
-	views_shell_scroll_begin(shell, false);
-	shell->is_peeking = false;
-	return true;
-}
-
-static bool run_unscroll(void *self, const char *args, struct err *err)
-{
-	(void)args;
-	(void)err;
-	views_shell_scroll_end(self);
-	return true;
-}
-
-static bool run_select(void *self, const char *args, struct err *err)
-{
-	struct views_shell *shell = self;
-	struct term_pos at;
-	if (!shell->is_scrolling)
-		views_shell_scroll_begin(shell, false);
-	if (!place_of(shell, shell->at, &at))
-		return err_set(err, ERR_OP_CLOSED, "that line is gone");
-	views_shell_select_begin(shell, at.line, at.col, strcmp(args, "block") == 0);
-	shell->has_selection = true;
-	return true;
-}
-
-static bool run_yank(void *self, const char *args, struct err *err)
-{
-	struct views_shell *shell = self;
-	(void)args;
-	if (!views_shell_select_copy(shell))
-		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
-	views_shell_scroll_end(shell);
-	return true;
-}
-
-const struct view_command views_shell_commands[SHELL_COMMANDS] = {
-	{ "scroll", "", "scroll and select in this pane", run_scroll },
-	{ "unscroll", "", "back to the program", run_unscroll },
-	{ "move", "up|down|left|right|page-up|page-down|first|last|start|end",
-		"move the cursor of the scroll mode", run_move },
-	{ "select", "[block]", "begin to select", run_select },
-	{ "yank", "", "copy the selection to the clipboard", run_yank },
-	{ "again", "", "run the ended program again", views_shell_run_again },
-	{ "clear-history", "", "forget the scrollback of this pane", views_shell_run_clear },
-};

@@ -322,7 +322,7 @@ static void test_every_motion(void **state)
 	(void)state;
 	tty_attach(tty);
 	struct views_shell *shell = rig_shell(&tty->rig);
-	shell->state = SHELL_RUNNING;
+	shell->session->state = SESSION_RUNNING;
 	term_feed(shell->term, "\033[?1003h", 8);
 	app_frame_dirty(app);
 	TTY_UNTIL(tty, app->is_every_motion);
@@ -337,7 +337,7 @@ static void test_every_motion(void **state)
 	app_frame_dirty(app);
 	TTY_UNTIL(tty, !app->is_dirty);
 	assert_false(app->is_every_motion);
-	shell->state = SHELL_WAITING;
+	shell->session->state = SESSION_WAITING;
 	tty_free(tty);
 }
 

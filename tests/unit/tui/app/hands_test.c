@@ -27,14 +27,14 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 	assert_true(shell->is_scrolling);
 	app_dispatch_paste(rig.app, slice_of("rm -rf /\r"), false);
 	assert_true(shell->is_scrolling);
-	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(shell->session->n_held, 0);
 	assert_int_equal(rig.app->n_tabs, 2);
 	assert_int_equal(rig.app->prompt.kind, PROMPT_NONE);
 	assert_false(rig.app->is_strip_on);
 	rig_key(&rig, "esc");
 	assert_false(shell->is_scrolling);
 	rig_type(&rig, "x");
-	assert_int_equal(shell->n_held, 1);
+	assert_int_equal(shell->session->n_held, 1);
 	rig_free(&rig);
 }
 
@@ -64,7 +64,7 @@ static void test_a_letter_by_itself_leaves_the_scroll_mode(void **state)
 	assert_true(shell->is_scrolling);
 	turn_for(&rig, 400);
 	assert_false(shell->is_scrolling);
-	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(shell->session->n_held, 0);
 	rig_free(&rig);
 }
 
@@ -99,16 +99,16 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	for (int64_t end = clock_mono_ms() + 10000;
-		shell->state != SHELL_ENDED && clock_mono_ms() < end;)
+		shell->session->state != SESSION_ENDED && clock_mono_ms() < end;)
 		net_loop_run_once(rig.loop, 10); /* nobody listens there */
-	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(shell->session->state, SESSION_ENDED);
 	for (char c = ' '; c < 127; c++)
 		rig_type(&rig, (char[]){ c, 0 });
 	static const char *const keys[] = { "enter", "esc", "ctrl-c", "ctrl-d", "tab", "alt-q",
 		"ctrl-z", "backspace", "F1" };
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		rig_key(&rig, keys[i]);
-	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(shell->session->state, SESSION_ENDED);
 	assert_int_equal(rig.app->n_tabs, 2);
 	assert_ptr_equal(app_focused(rig.app), &shell->view);
 	assert_int_equal(rig.app->n_dialogs, 0);
@@ -116,7 +116,7 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 	assert_false(rig.app->is_quitting);
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "r");
-	assert_int_equal(shell->state, SHELL_WAITING);
+	assert_int_equal(shell->session->state, SESSION_WAITING);
 	rig_free(&rig);
 }
 
@@ -126,20 +126,20 @@ static void test_a_letter_by_itself_in_a_pane_that_has_ended(void **state)
 	struct rig rig = rig_new(80, 24);
 	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
-	while (shell->state != SHELL_ENDED)
+	while (shell->session->state != SESSION_ENDED)
 		net_loop_run_once(rig.loop, 10);
 	rig_type(&rig, "r"); /* on its way when it ended */
 	turn_for(&rig, 400);
-	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(shell->session->state, SESSION_ENDED);
 	turn_for(&rig, 200);
 	rig_type(&rig, "er"); /* the end of a word */
 	turn_for(&rig, 600);
-	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(shell->session->state, SESSION_ENDED);
 	rig_type(&rig, "r");
-	assert_int_equal(shell->state, SHELL_ENDED);
+	assert_int_equal(shell->session->state, SESSION_ENDED);
 	turn_for(&rig, 350);
-	assert_int_not_equal(shell->state, SHELL_ENDED);
-	while (shell->state != SHELL_ENDED)
+	assert_int_not_equal(shell->session->state, SESSION_ENDED);
+	while (shell->session->state != SESSION_ENDED)
 		net_loop_run_once(rig.loop, 10);
 	turn_for(&rig, 600);
 	rig_type(&rig, "x");
@@ -167,10 +167,10 @@ static void test_a_tab_shows_name_and_title(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		char text[128];
-		free(shell->name);
-		free(shell->program);
-		shell->name = x_strdup(rows[i].name);
-		shell->program = x_strdup("sh");
+		free(shell->session->name);
+		free(shell->session->program);
+		shell->session->name = x_strdup(rows[i].name);
+		shell->session->program = x_strdup("sh");
 		snprintf(text, sizeof text, "\033]2;%s\033\\", rows[i].title);
 		term_feed(shell->term, text, strlen(text));
 		const char *frame = rig_draw(&rig);
@@ -199,10 +199,10 @@ static void test_shift_keeps_the_mouse_from_the_program(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	rig_draw(&rig);
 	term_feed(shell->term, "some words\033[?1002h\033[?1006h", 26);
-	shell->state = SHELL_RUNNING;
+	shell->session->state = SESSION_RUNNING;
 	rig_draw(&rig);
 	drag(&rig, MOD_SHIFT, 0, 5);
-	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(shell->session->n_held, 0);
 	assert_true(shell->has_selection);
 	struct term_pos from, to;
 	assert_true(views_shell_selection(shell, &from, &to));
@@ -210,15 +210,15 @@ static void test_shift_keeps_the_mouse_from_the_program(void **state)
 	assert_int_equal(to.col, 5);
 	views_shell_select_clear(shell);
 	drag(&rig, 0, 0, 5);
-	assert_true(shell->n_held > 0);
+	assert_true(shell->session->n_held > 0);
 	assert_false(shell->has_selection);
 	/* nor while it is scrolled: what is under the mouse is not what the program thinks */
-	shell->n_held = 0;
+	shell->session->n_held = 0;
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "[");
 	drag(&rig, 0, 0, 5);
-	assert_int_equal(shell->n_held, 0);
-	shell->state = SHELL_WAITING;
+	assert_int_equal(shell->session->n_held, 0);
+	shell->session->state = SESSION_WAITING;
 	rig_free(&rig);
 }
 
@@ -237,11 +237,11 @@ static void test_middle_click_never_closes_the_list(void **state)
 	struct err err = { 0 };
 	assert_true(app_run(rig.app, "split right", &err));
 	struct views_shell *shell = shell_of(app_focused(rig.app));
-	shell->state = SHELL_RUNNING;
+	shell->session->state = SESSION_RUNNING;
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
 	assert_int_equal(rig.app->n_dialogs, 0);
-	shell->state = SHELL_WAITING;
+	shell->session->state = SESSION_WAITING;
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
 	app_close_pending(rig.app);
@@ -255,7 +255,7 @@ static void test_middle_click_asks_where_something_runs(void **state)
 	int row, col;
 	struct rig rig = rig_new(80, 24);
 	struct views_shell *shell = rig_shell(&rig);
-	shell->state = SHELL_RUNNING;
+	shell->session->state = SESSION_RUNNING;
 	struct err err = { 0 };
 	rig_draw(&rig);
 	assert_true(
@@ -270,7 +270,7 @@ static void test_middle_click_asks_where_something_runs(void **state)
 	rig_key(&rig, "enter"); /* the safe button has the focus */
 	app_close_pending(rig.app);
 	assert_int_equal(rig.app->n_tabs, 2);
-	shell->state = SHELL_WAITING;
+	shell->session->state = SESSION_WAITING;
 	rig_click(&rig, 2, row, col + 1);
 	app_close_pending(rig.app);
 	assert_int_equal(rig.app->n_tabs, 1);

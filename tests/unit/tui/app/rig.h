@@ -7,6 +7,7 @@
 
 #include "engine/base/clock.h"
 #include "tui/app/internal.h"
+#include "tui/session/internal.h"
 #include "tui/views/shell/shell.h"
 
 #include <locale.h>

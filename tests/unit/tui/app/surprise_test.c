@@ -55,13 +55,14 @@ static void test_whoever_types_types_on(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, NULL);
 	for (int late = 0; late < 2; late++) {
-		size_t before = shell->n_held;
+		size_t before = shell->session->n_held;
 		type_everything(&rig);
 		rig_key(&rig, "enter");
 		rig_key(&rig, "esc");
 		rig_key(&rig, "tab");
 		assert_int_equal(n_answers, 0);
-		assert_true(shell->n_held >= before + 203); /* all of it went to the program */
+		assert_true(shell->session->n_held >=
+			    before + 203); /* all of it went to the program */
 		rig_wait_guard(&rig);
 	}
 	assert_non_null(strstr(rig_draw(&rig), "Overwrite?"));
@@ -80,13 +81,13 @@ static void test_letters_do_nothing_when_it_has_the_keyboard(void **state)
 	type_everything(&rig);
 	rig_key(&rig, "space");
 	assert_int_equal(n_answers, 0);
-	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(shell->session->n_held, 0);
 	rig_key(&rig, "left");
 	rig_key(&rig, "enter");
 	assert_int_equal(n_answers, 1);
 	assert_int_equal(answer, 0);
 	rig_type(&rig, "x"); /* and the program has the keyboard again */
-	assert_int_equal(shell->n_held, 1);
+	assert_int_equal(shell->session->n_held, 1);
 	rig_free(&rig);
 }
 
@@ -124,9 +125,9 @@ static void test_esc_never_answers(void **state)
 		rig_wait_guard(&rig);
 		rig_key(&rig, keys[i]);
 		assert_int_equal(n_answers, 0);
-		assert_int_equal(shell->n_held, i);
+		assert_int_equal(shell->session->n_held, i);
 		rig_type(&rig, "x");
-		assert_int_equal(shell->n_held, i + 1);
+		assert_int_equal(shell->session->n_held, i + 1);
 		assert_non_null(strstr(rig_draw(&rig), "Overwrite?"));
 		app_surprise_free_all(rig.app);
 	}
@@ -161,7 +162,7 @@ static void test_it_stands_where_the_cursor_is_not(void **state)
 		struct rig rig = rig_new(sizes[i].cols, sizes[i].rows);
 		struct views_shell *shell = rig_shell(&rig);
 		rig_draw(&rig);
-		shell->state = SHELL_RUNNING;
+		shell->session->state = SESSION_RUNNING;
 		pop_up(&rig, shell);
 		for (int line = 0; line < sizes[i].rows - 2; line++) {
 			char move[16];
@@ -177,7 +178,7 @@ static void test_it_stands_where_the_cursor_is_not(void **state)
 					sizes[i].rows, cursor.row);
 			assert_non_null(strstr(rig_draw(&rig), "Yes"));
 		}
-		shell->state = SHELL_WAITING;
+		shell->session->state = SESSION_WAITING;
 		rig_free(&rig);
 	}
 }
@@ -187,7 +188,7 @@ static void test_moving_begins_the_pause_anew(void **state)
 	(void)state;
 	struct rig rig = rig_new(80, 24);
 	struct views_shell *shell = rig_shell(&rig);
-	shell->state = SHELL_RUNNING;
+	shell->session->state = SESSION_RUNNING;
 	term_feed(shell->term, "\033[1;1H", 6);
 	pop_up(&rig, shell);
 	rig_wait_guard(&rig);
@@ -197,7 +198,7 @@ static void test_moving_begins_the_pause_anew(void **state)
 	term_feed(shell->term, "\033[22;1H", 7);
 	rig_draw(&rig);
 	assert_true(rig.app->surprises.since_ms > since);
-	shell->state = SHELL_WAITING;
+	shell->session->state = SESSION_WAITING;
 	rig_free(&rig);
 }
 
@@ -229,10 +230,10 @@ static void test_it_vanishes_without_letting_keys_through(void **state)
 	app_drop_dialogs(rig.app, owner);
 	rig_key(&rig, "left");
 	rig_key(&rig, "enter");
-	assert_int_equal(shell->n_held, 0);
+	assert_int_equal(shell->session->n_held, 0);
 	rig.app->surprises.hush_until_ms = 0;
 	rig_key(&rig, "enter");
-	assert_int_equal(shell->n_held, 1);
+	assert_int_equal(shell->session->n_held, 1);
 	assert_int_equal(n_answers, 0);
 	rig_free(&rig);
 }

@@ -7,6 +7,7 @@
 #include "tests/unit/tui/script/picture.h"
 #include "tui/app/internal.h"
 #include "tui/views/files/view.h"
+#include "tui/session/internal.h"
 #include "tui/views/shell/shell.h"
 
 #include "engine/fleet/fleet_internal.h"

@@ -407,14 +407,14 @@ static inline void step_until_live(struct stage *stage, char *args)
 {
 	const struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
-	STAGE_UNTIL(stage, shell->state == SHELL_RUNNING);
+	STAGE_UNTIL(stage, shell->session->state == SESSION_RUNNING);
 }
 
 /* As if a process ran in the focused pane; what is typed is told by step_typed(). */
 static inline void step_alive(struct stage *stage, char *args)
 {
 	struct views_shell *shell = shell_of(app_focused(stage->app));
-	shell->state = strcmp(args, "no") == 0 ? SHELL_WAITING : SHELL_RUNNING;
+	shell->session->state = strcmp(args, "no") == 0 ? SESSION_WAITING : SESSION_RUNNING;
 }
 
 static inline void step_typed(struct stage *stage, char *args)
@@ -422,15 +422,15 @@ static inline void step_typed(struct stage *stage, char *args)
 	struct views_shell *shell = shell_of(app_focused(stage->app));
 	(void)args;
 	str_add(stage->out, "typed \"");
-	for (size_t i = 0; i < shell->n_held; i++) {
-		unsigned char c = (unsigned char)shell->held[i];
+	for (size_t i = 0; i < shell->session->n_held; i++) {
+		unsigned char c = (unsigned char)shell->session->held[i];
 		if (c < ' ' || c == 127)
 			str_addf(stage->out, "\\x%02x", c);
 		else
 			str_add_char(stage->out, (char)c);
 	}
 	str_add(stage->out, "\"\n");
-	shell->n_held = 0;
+	shell->session->n_held = 0;
 }
 
 /* What the focused view tells about itself. */
