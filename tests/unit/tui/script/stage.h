@@ -6,18 +6,16 @@
 #include "tests/unit/engine/cluster.h"
 #include "tests/unit/tui/script/picture.h"
 #include "tui/app/internal.h"
-#include "tui/views/files/view.h"
 #include "tui/session/internal.h"
+#include "tui/views/files/view.h"
 #include "tui/views/shell/shell.h"
 
 #include "engine/fleet/fleet_internal.h"
-#include "tests/unit/local/daemon/listen.h"
+#include "tests/unit/tui/script/box_process.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 enum { STAGE_WAIT_S = 5, STAGE_ANSWERS = 32 };
@@ -25,7 +23,7 @@ enum { STAGE_WAIT_S = 5, STAGE_ANSWERS = 32 };
 struct stage {
 	struct cluster *cluster;
 	struct net_loop *loop;
-	int box, box_end; /* the daemon: its process, and what keeps it */
+	struct box box; /* the daemon */
 	struct engine *engine;
 	struct app *app;
 	struct picture picture;
@@ -118,10 +116,7 @@ static inline void isolation_stage_deinit(struct stage *stage)
 		engine_free(stage->engine);
 		net_loop_free(stage->loop);
 	}
-	if (stage->box) {
-		close(stage->box_end);
-		assert_int_equal(stage->box, waitpid(stage->box, NULL, 0));
-	}
+	box_stop(&stage->box);
 	for (size_t i = 0; i < stage->n_answers; i++)
 		free(stage->answers[i].body);
 	stage_remove(stage->dir);
@@ -245,44 +240,20 @@ static inline void stage_open_cluster(struct stage *stage)
 	stage->n_asked = cluster->api.n;
 }
 
-/* A daemon of its own, on two ports that are free (box.c). */
-static inline void stage_start_box(struct stage *stage, uint16_t *rest, uint16_t *grpc)
-{
-	int ends[2], rest_fd = listen_anywhere(rest), grpc_fd = listen_anywhere(grpc);
-	assert_int_equal(0, pipe2(ends, O_CLOEXEC));
-	char *root = x_asprintf("%s/box", stage->dir);
-	char *daemon_rest_text = x_asprintf("%d", rest_fd),
-	     *grpc_text = x_asprintf("%d", grpc_fd);
-	stage->box = fork();
-	assert_true(stage->box >= 0);
-	if (stage->box == 0) {
-		dup2(ends[0], 0);
-		fcntl(rest_fd, F_SETFD, 0);
-		fcntl(grpc_fd, F_SETFD, 0);
-		execl(STAGE_BOX, "box", root, daemon_rest_text, grpc_text, (char *)NULL);
-		_exit(127);
-	}
-	stage->box_end = ends[1];
-	close(ends[0]);
-	close(rest_fd);
-	close(grpc_fd);
-	free(root);
-	free(daemon_rest_text);
-	free(grpc_text);
-}
-
 /* One runtime by its address: a daemon, or nobody. */
 static inline void stage_open_direct(struct stage *stage, bool has_daemon)
 {
 	struct err err = { 0 };
-	uint16_t rest = 1, grpc = 1;
 	stage->loop = net_loop_new(&err);
 	assert_non_null(stage->loop);
-	if (has_daemon)
-		stage_start_box(stage, &rest, &grpc);
+	if (has_daemon) {
+		char *root = x_asprintf("%s/box", stage->dir);
+		stage->box = box_start(root);
+		free(root);
+	}
 	char url[64], address[64];
-	snprintf(url, sizeof url, "http://127.0.0.1:%d", rest);
-	snprintf(address, sizeof address, "127.0.0.1:%d", grpc);
+	snprintf(url, sizeof url, "http://127.0.0.1:%d", has_daemon ? stage->box.rest : 1);
+	snprintf(address, sizeof address, "127.0.0.1:%d", has_daemon ? stage->box.grpc : 1);
 	const struct engine_opts opts = {
 		.rest_url = url, .grpc_address = address, .read_only = stage->read_only
 	};
