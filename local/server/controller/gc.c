@@ -174,21 +174,17 @@ static void process(struct controller *c, const char *uid)
 		drop_finalizer(c, owner, OBJECTS_FINALIZER_FOREGROUND);
 }
 
-void controller_gc_run(struct controller *c)
+bool controller_gc_run(struct controller *c)
 {
 	struct controller_gc_entry *e, *next;
 	int budget = 32;
 	HASH_ITER(hh, c->gc, e, next) {
 		if (budget-- == 0)
-			return;
+			break;
 		HASH_DEL(c->gc, e);
 		process(c, e->uid);
 		free(e);
 	}
-}
-
-bool controller_gc_is_pending(const struct controller *c)
-{
 	return c->gc != NULL;
 }
 

@@ -16,8 +16,33 @@ struct controller_item;
 struct controller_run;
 struct controller_gc_entry;
 
+/* A controller: what it is about, what it makes, what else it reads. */
+struct controller_read {
+	enum store_kind kind;
+	void (*enqueue)(
+		struct controller *c, const char *ns); /* those whom a change may help */
+};
+struct controller_row {
+	const char *name;
+	enum store_kind kind;
+	/* One pass over one object. Returns after how many ms to look again, 0: only when something changes. NULL: no kind is
+	 * its own. */
+	int64_t (*reconcile)(struct controller *c, struct store_object *o);
+	enum store_kind owns[3]; /* a change of one concerns its controlling owner */
+	size_t n_owns;
+	struct controller_read reads[4]; /* the last one is empty */
+	/* each change in the store; NULL */
+	void (*on_change)(struct controller *c, const struct store_change *change);
+	/* before the keys of a turn; true: there is more to do; NULL */
+	bool (*background)(struct controller *c);
+};
+
+extern const struct controller_row
+	controller_rows[]; /* controller.c; the last one has no name */
+
 struct controller {
 	struct server *server;
+	const struct controller_row *rows; /* the last one has no name */
 	struct controller_item *queue;
 	struct net_loop_timer *timer;
 	int64_t next_ms; /* when the timer fires; 0: not armed */
@@ -32,10 +57,14 @@ struct controller {
 	void *stopped_arg;
 };
 
-/* Puts a key into the queue; delay_ms 0: at the end of this turn. */
+/* queue.c. Keys of kinds that no row reconciles are dropped. delay_ms 0: at the end of this turn. */
 void controller_enqueue(struct controller *c, enum store_kind kind, const char *ns,
 	const char *name, int64_t delay_ms);
-/* Each takes json; the object returned is borrowed from the store; NULL if it failed (logged). */
+void controller_kick(struct controller *c); /* there is something to do in this turn */
+void controller_queue_open(struct controller *c, const struct controller_row *rows);
+void controller_queue_close(struct controller *c); /* frees c itself when nothing is deferred */
+
+/* writes.c. Each takes json; the object returned is borrowed from the store; NULL if it failed (logged). */
 struct store_object *controller_update(struct controller *c, struct store_object *o,
 	cJSON *json_take, enum store_objects_part part);
 struct store_object *controller_create(struct controller *c, enum store_kind kind,
@@ -45,7 +74,6 @@ void controller_delete(
 /* The store did not take a write (a full disk): everything is looked at again in some seconds. */
 void controller_is_behind(struct controller *c);
 
-/* One pass over one object. Returns after how many ms to look again, 0: only when something changes. */
 int64_t controller_reconcile_claim(struct controller *c, struct store_object *o);
 int64_t controller_reconcile_pool(struct controller *c, struct store_object *o);
 int64_t controller_reconcile_sandbox(struct controller *c, struct store_object *o);
@@ -56,8 +84,7 @@ int64_t controller_reconcile_namespace(struct controller *c, struct store_object
 void controller_gc_on_change(struct controller *c, const struct store_change *change);
 void controller_gc_scan(
 	struct controller *c); /* after a start: owners that went while we were away */
-void controller_gc_run(struct controller *c);
-bool controller_gc_is_pending(const struct controller *c);
+bool controller_gc_run(struct controller *c); /* a slice of it; true: there is more */
 void controller_gc_close(struct controller *c);
 
 /* events.c */
@@ -79,6 +106,7 @@ void controller_pods_close(struct controller *c);
 void controller_limits_publish(struct controller *c);
 
 /* volumes.c: folders below the state directory */
+void controller_volumes_on_change(struct controller *c, const struct store_change *change);
 /* Sorts what is there against the store: deleted by name, kept, or quarantined. Sweeps our temporary files. */
 bool controller_volumes_open(struct server *s, struct err *err);
 /* "<state>/<kind>/<uid>", made if it is missing; free(). A volume that was made before and is missing now is

@@ -46,12 +46,6 @@ static void next_address(struct controller *c, char out[16])
 
 /* ---- what the daemon gets ---- */
 
-const cJSON *controller_pod_first_container(const struct store_object *pod)
-{
-	const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
-	return list ? list->child : NULL;
-}
-
 static const char *field_of(
 	const struct controller_run *r, const struct store_object *pod, const char *path)
 {
@@ -96,32 +90,6 @@ static void free_env(char **env)
 	free(env);
 }
 
-/* The volume claim that is mounted at /workspace, or NULL. */
-const struct store_object *controller_run_workspace_claim(
-	const struct controller_run *r, const struct store_object *pod)
-{
-	const cJSON *mount, *volume;
-	const char *name = NULL;
-	cJSON_ArrayForEach(
-		mount, json_get(controller_pod_first_container(pod), "volumeMounts", NULL))
-	{
-		const char *path = json_str(mount, "mountPath", NULL);
-		if (path && strcmp(path, "/workspace") == 0)
-			name = json_str(mount, "name", NULL);
-	}
-	if (!name)
-		return NULL;
-	cJSON_ArrayForEach(volume, json_get(pod->json, "spec", "volumes", NULL))
-	{
-		const char *is = json_str(volume, "name", NULL);
-		const char *claim =
-			json_str(volume, "persistentVolumeClaim", "claimName", NULL);
-		if (is && claim && strcmp(is, name) == 0)
-			return store_get(r->c->server->store, KIND_PVC, pod->ns, claim);
-	}
-	return NULL;
-}
-
 static char *workspace_of(
 	const struct controller_run *r, const struct store_object *pod, struct err *err)
 {
@@ -136,7 +104,8 @@ static char *workspace_of(
 	return folder;
 }
 
-static bool launch_at(struct controller_run *r, const struct store_object *pod, struct err *err)
+static bool launch_at(struct controller_run *r, const struct store_object *pod,
+	isolation_spawn_exit_fn *on_exit, struct err *err)
 {
 	struct server *s = r->c->server;
 	char *folder = controller_volumes_folder(s, "pods", r->uid, err);
@@ -162,8 +131,7 @@ static bool launch_at(struct controller_run *r, const struct store_object *pod, 
 			.daemon_path = s->opts.sandboxd,
 			.limits = r->limits.spawn,
 			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
-		r->daemon =
-			isolation_spawn_start(s->loop, &opts, controller_run_on_exit, r, err);
+		r->daemon = isolation_spawn_start(s->loop, &opts, on_exit, r, err);
 		free_env(env);
 	}
 	if (r->daemon) {
@@ -176,15 +144,15 @@ static bool launch_at(struct controller_run *r, const struct store_object *pod, 
 	return r->daemon != NULL;
 }
 
-bool controller_run_launch(
-	struct controller_run *r, const struct store_object *pod, struct err *err)
+bool controller_run_launch(struct controller_run *r, const struct store_object *pod,
+	isolation_spawn_exit_fn *on_exit, struct err *err)
 {
 	if (!r->address[0])
 		next_address(r->c, r->address);
-	bool ok = launch_at(r, pod, err);
+	bool ok = launch_at(r, pod, on_exit, err);
 	for (int i = 0; !ok && err->sys == EADDRINUSE && i < MAX_ADDRESSES; i++) {
 		next_address(r->c, r->address);
-		ok = launch_at(r, pod, err);
+		ok = launch_at(r, pod, on_exit, err);
 	}
 	return ok;
 }

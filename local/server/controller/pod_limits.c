@@ -18,10 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { MAX_PIDS = 1024, MAX_INODES = 1000000, MAX_TMP_INODES = 200000 };
 #define MAX_DISK_BYTES ((uint64_t)10 << 30)
+#define FLOOR_BYTES ((uint64_t)1 << 30)
+#define FLOOR_PERCENT 2
 
 static uint64_t limit_of(const struct store_object *pod, const char *what)
 {
@@ -69,6 +72,17 @@ void controller_run_limits_read(struct controller_run *r, const struct store_obj
 		.pids = (uint32_t)annotated(pod, ANNOTATION_LIMIT_PIDS, MAX_PIDS),
 	};
 	controller_run_limits_refresh(r, pod);
+}
+
+uint64_t controller_limits_disk_floor(const struct server *s)
+{
+	struct statvfs fs;
+	if (s->opts.disk_floor > 0)
+		return s->opts.disk_floor;
+	uint64_t total_bytes =
+		statvfs(s->opts.state_dir, &fs) == 0 ? (uint64_t)fs.f_blocks * fs.f_frsize : 0;
+	uint64_t share = total_bytes / 100 * FLOOR_PERCENT;
+	return share > 0 && share < FLOOR_BYTES ? share : FLOOR_BYTES;
 }
 
 /* ---- what holds ---- */
@@ -254,7 +268,7 @@ void controller_limits_publish(struct controller *c)
 		add_mount_sizes(&rows);
 	isolation_limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
 	isolation_limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
-	isolation_limits_add(&rows, "free disk", controller_usage_disk_floor(c->server),
+	isolation_limits_add(&rows, "free disk", controller_limits_disk_floor(c->server),
 		LIMIT_BYTES, LIMIT_WATCHED, "below it the sandbox that grows most is stopped");
 	char *text = print_rows(&rows);
 	char *path = path_join(c->server->opts.state_dir, "limits.json");

@@ -69,7 +69,7 @@ static void on_answer(struct controller_run *r, bool is_well)
 	drop_call(r);
 	r->probe_misses = is_well ? 0 : r->probe_misses + 1;
 	if (is_well || r->probe_misses >= MISSES)
-		controller_run_on_health(r, is_well);
+		r->probe_told(r, is_well);
 	if (!is_well && r->state == RUN_READY)
 		net_loop_timer_arm(r->probe, RETRY_MS);
 	else
@@ -167,10 +167,11 @@ static void on_probe(void *arg)
 	net_loop_timer_arm(call->deadline, DEADLINE_MS);
 }
 
-void controller_probe_start(struct controller_run *r)
+void controller_probe_start(struct controller_run *r, controller_probe_fn *told)
 {
 	if (!r->probe)
 		r->probe = net_loop_timer_new(r->c->server->loop, on_probe, r);
+	r->probe_told = told;
 	r->probe_misses = 0;
 	r->probe_delay_ms = FIRST_MS;
 	net_loop_timer_arm(r->probe, FIRST_MS);

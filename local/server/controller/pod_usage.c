@@ -32,12 +32,10 @@ enum {
 	GRACE_MS = 300000, /* for a workspace that was above its limit when it was started */
 	MAX_WALKS = 4,     /* at the same time */
 };
-#define FLOOR_BYTES ((uint64_t)1 << 30)
-#define FLOOR_PERCENT 2
 #define GROWN_BYTES ((uint64_t)1 << 20) /* less is no growth */
 
 struct space {
-	uint64_t total_bytes, free_bytes, free_inodes;
+	uint64_t free_bytes, free_inodes;
 	bool is_known;
 };
 
@@ -46,27 +44,13 @@ static struct space space_of(const char *path)
 	struct statvfs fs;
 	struct space space = { 0 };
 	if (path && statvfs(path, &fs) == 0)
-		space = (struct space){ .total_bytes = (uint64_t)fs.f_blocks * fs.f_frsize,
-			.free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize,
+		space = (struct space){ .free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize,
 			.free_inodes = fs.f_ffree,
 			.is_known = true };
 	return space;
 }
 
-uint64_t controller_usage_disk_floor(const struct server *s)
-{
-	if (s->opts.disk_floor > 0)
-		return s->opts.disk_floor;
-	uint64_t share = space_of(s->opts.state_dir).total_bytes / 100 * FLOOR_PERCENT;
-	return share > 0 && share < FLOOR_BYTES ? share : FLOOR_BYTES;
-}
-
 /* ---- verdicts ---- */
-
-bool controller_run_is_evicted(const struct controller_run *r)
-{
-	return r->stopped_for && strcmp(r->stopped_for, "Evicted") == 0;
-}
 
 void controller_run_stop_for(struct controller_run *r, const char *reason, const char *why)
 {
@@ -351,7 +335,7 @@ static void defend_floor(struct controller *c)
 		"The disk of this machine has less than %s left, and the workspace of this pod grew "
 		"most lately, by %s",
 		isolation_limit_format(
-			controller_usage_disk_floor(c->server), LIMIT_BYTES, floor),
+			controller_limits_disk_floor(c->server), LIMIT_BYTES, floor),
 		isolation_limit_format(growth_of(worst), LIMIT_BYTES, grown));
 	controller_run_stop_for(worst, "Evicted", why);
 	count_growth_from_here(c);
@@ -385,7 +369,7 @@ void controller_usage_tick(struct controller *c)
 	uint64_t available_bytes = isolation_usage_available_memory();
 	struct space own = space_of(c->server->opts.state_dir);
 	bool is_below_floor =
-		own.is_known && own.free_bytes < controller_usage_disk_floor(c->server);
+		own.is_known && own.free_bytes < controller_limits_disk_floor(c->server);
 	if (is_below_floor)
 		defend_floor(c);
 	else

@@ -24,12 +24,6 @@ enum { SCAN_MS = 2000, USAGE_MS = 1000, BACKOFF_MAX_MS = 60000, STEADY_MS = 6000
 
 static void start(struct controller_run *r);
 
-struct store_object *controller_run_pod(const struct controller_run *r)
-{
-	struct store_object *o = store_by_uid(r->c->server->store, r->uid);
-	return o && o->kind == KIND_POD ? o : NULL;
-}
-
 /* ---- one run ---- */
 
 static void wait_before_retry(struct controller_run *r, const char *reason, const char *message)
@@ -124,7 +118,7 @@ static cJSON *terminated_state(const struct controller_run *r)
 	return state;
 }
 
-void controller_run_on_exit(void *arg, int status, const char *reason)
+static void on_daemon_exit(void *arg, int status, const char *reason)
 {
 	struct controller_run *r = arg;
 	struct controller *c = r->c;
@@ -164,41 +158,6 @@ void controller_run_on_exit(void *arg, int status, const char *reason)
 	wait_before_retry(r, "CrashLoopBackOff", text);
 }
 
-static void start(struct controller_run *r)
-{
-	struct err err = { 0 };
-	struct store_object *pod = controller_run_pod(r);
-	if (!pod || r->is_stopping || r->c->is_stopping)
-		return;
-	store_object_ref(pod);
-	if (r->log)
-		controller_podlog_rotate(r->log);
-	bool ok = controller_run_launch(r, pod, &err);
-	if (ok) {
-		r->state = RUN_STARTING;
-		r->stopped_for = r->waiting = NULL;
-		r->message[0] = '\0';
-		r->started_ms = clock_mono_ms();
-		controller_now_text(r->started_at, 0);
-		controller_events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
-			"Started the daemon on %s", r->address);
-		controller_run_write_status(r);
-		controller_run_usage_begin(r);
-		controller_probe_start(r);
-	} else {
-		LOG("pods", LOG_WARN, "%s/%s: %s", pod->ns, pod->name, err.msg);
-		controller_events_record(r->c, pod, EVENT_WARNING, "Failed", "Run",
-			"cannot start the daemon: %s", err.msg);
-		wait_before_retry(r, "CreateContainerError", err.msg);
-	}
-	store_object_unref(pod);
-}
-
-static void on_retry(void *arg)
-{
-	start(arg);
-}
-
 void controller_run_on_health(struct controller_run *r, bool is_well)
 {
 	enum controller_run_state before = r->state;
@@ -215,6 +174,41 @@ void controller_run_on_health(struct controller_run *r, bool is_well)
 		controller_events_record(r->c, pod, EVENT_WARNING, "Unhealthy", "Probe",
 			"the daemon does not answer GET /v1/health");
 	controller_run_write_status(r);
+}
+
+static void start(struct controller_run *r)
+{
+	struct err err = { 0 };
+	struct store_object *pod = controller_run_pod(r);
+	if (!pod || r->is_stopping || r->c->is_stopping)
+		return;
+	store_object_ref(pod);
+	if (r->log)
+		controller_podlog_rotate(r->log);
+	bool ok = controller_run_launch(r, pod, on_daemon_exit, &err);
+	if (ok) {
+		r->state = RUN_STARTING;
+		r->stopped_for = r->waiting = NULL;
+		r->message[0] = '\0';
+		r->started_ms = clock_mono_ms();
+		controller_now_text(r->started_at, 0);
+		controller_events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
+			"Started the daemon on %s", r->address);
+		controller_run_write_status(r);
+		controller_run_usage_begin(r);
+		controller_probe_start(r, controller_run_on_health);
+	} else {
+		LOG("pods", LOG_WARN, "%s/%s: %s", pod->ns, pod->name, err.msg);
+		controller_events_record(r->c, pod, EVENT_WARNING, "Failed", "Run",
+			"cannot start the daemon: %s", err.msg);
+		wait_before_retry(r, "CreateContainerError", err.msg);
+	}
+	store_object_unref(pod);
+}
+
+static void on_retry(void *arg)
+{
+	start(arg);
 }
 
 static struct controller_run *run_new(struct controller *c, const struct store_object *pod)

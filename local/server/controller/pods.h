@@ -48,6 +48,7 @@ struct controller_run_usage {
 	uint64_t oom_kills; /* told so far */
 };
 
+typedef void controller_probe_fn(struct controller_run *r, bool is_well);
 struct controller_run {
 	UT_hash_handle hh;
 	struct controller *c;
@@ -76,29 +77,30 @@ struct controller_run {
 	struct net_loop_timer *retry;
 	/* probe */
 	struct net_loop_timer *probe;
+	controller_probe_fn *probe_told;
 	struct controller_probe_call *probe_call; /* the question under way, or NULL */
 	int probe_misses;
 	int64_t probe_delay_ms;
 	char *processes; /* names of what ran in it at the last look */
 };
 
+/* pod_run.c */
 struct store_object *controller_run_pod(
 	const struct controller_run *r); /* borrowed; NULL if it is gone */
-/* Starts the daemon: address, workspace, log, environment. False with *err. */
-bool controller_run_launch(
-	struct controller_run *r, const struct store_object *pod, struct err *err);
-void controller_run_on_exit(
-	void *run, int wait_status, const char *reason); /* a isolation_spawn_exit_fn */
-/* Writes the status of the pod from the run. */
-void controller_run_write_status(struct controller_run *r);
-
-/* pod_launch.c */
 const cJSON *controller_pod_first_container(const struct store_object *pod);
 /* The volume claim that is mounted at /workspace, or NULL. */
 const struct store_object *controller_run_workspace_claim(
 	const struct controller_run *r, const struct store_object *pod);
+bool controller_run_is_evicted(const struct controller_run *r);
+
+/* pod_launch.c. Starts the daemon: address, workspace, log, environment. False with *err. */
+bool controller_run_launch(struct controller_run *r, const struct store_object *pod,
+	isolation_spawn_exit_fn *on_exit, struct err *err);
+/* pod_status.c. Writes the status of the pod from the run. */
+void controller_run_write_status(struct controller_run *r);
 
 /* pod_limits.c */
+uint64_t controller_limits_disk_floor(const struct server *s); /* bytes left to the machine */
 void controller_run_limits_read(
 	struct controller_run *r, const struct store_object *pod); /* before a start */
 void controller_run_limits_refresh(struct controller_run *r,
@@ -108,17 +110,16 @@ void controller_run_limits_publish(
 bool controller_run_is_memory_watched(const struct controller_run *r);
 
 /* pod_usage.c */
-void controller_usage_tick(struct controller *c); /* once a second */
-uint64_t controller_usage_disk_floor(const struct server *s);
+void controller_usage_tick(struct controller *c);          /* once a second */
 void controller_run_usage_begin(struct controller_run *r); /* the daemon was started */
 void controller_run_usage_end(struct controller_run *r);   /* it has ended */
 /* Stops it: Evicted (not started again) or OOMKilled (as the restart policy says). */
-bool controller_run_is_evicted(const struct controller_run *r);
 void controller_run_stop_for(struct controller_run *r, const char *reason, const char *why);
 
-void controller_probe_start(struct controller_run *r);
+/* pod_probe.c. told: at each answer, and after misses enough. */
+void controller_probe_start(struct controller_run *r, controller_probe_fn *told);
 void controller_probe_stop(struct controller_run *r);
-/* Called by the probe. */
+/* pods.c: what the probe tells. */
 void controller_run_on_health(struct controller_run *r, bool is_well);
 
 /* pod_identity.c: the SHA-256 of the pod's token, made in its folder if there is none; "" where daemons want none. */

@@ -10,6 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+const cJSON *controller_owner_of(const cJSON *object)
+{
+	const cJSON *ref;
+	cJSON_ArrayForEach(ref, json_get(object, "metadata", "ownerReferences", NULL))
+	{
+		if (json_bool(ref, false, "controller", NULL))
+			return ref;
+	}
+	return NULL;
+}
+
 bool controller_is_owned_by(const cJSON *object, const char *uid)
 {
 	const char *owner = json_str(controller_owner_of(object), "uid", NULL);

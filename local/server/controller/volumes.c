@@ -139,6 +139,18 @@ void controller_volumes_remove(struct server *s, const char *kind, const char *u
 	str_deinit(&to);
 }
 
+void controller_volumes_on_change(struct controller *c, const struct store_change *change)
+{
+	const struct store_object *o = change->now;
+	controller_manifest_on_change(c->server, change);
+	if (change->type != CHANGE_DELETED || o->kind != KIND_PVC)
+		return;
+	char *key = x_asprintf("evicted/%s", o->uid);
+	store_meta_set(c->server->store, key, NULL, NULL);
+	free(key);
+	controller_volumes_remove(c->server, "volumes", o->uid);
+}
+
 /* ---- at the start ---- */
 
 static bool is_manifest(const char *name)

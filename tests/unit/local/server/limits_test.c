@@ -206,15 +206,15 @@ static void test_what_the_machine_can_hold(void **state)
 static void test_what_is_left_to_the_machine(void **state)
 {
 	struct world *w = *state;
-	assert_int_equal(controller_usage_disk_floor(&w->server), GI);
+	assert_int_equal(controller_limits_disk_floor(&w->server), GI);
 	own.total = 20 * GI / 4096 / 100 * 4096 * 100;
-	assert_int_equal(controller_usage_disk_floor(&w->server), own.total / 100 * 2);
+	assert_int_equal(controller_limits_disk_floor(&w->server), own.total / 100 * 2);
 	own.total = 51 * GI;
-	assert_int_equal(controller_usage_disk_floor(&w->server), GI);
+	assert_int_equal(controller_limits_disk_floor(&w->server), GI);
 	own.fails = true;
-	assert_int_equal(controller_usage_disk_floor(&w->server), GI);
+	assert_int_equal(controller_limits_disk_floor(&w->server), GI);
 	w->server.opts.disk_floor = 5;
-	assert_int_equal(controller_usage_disk_floor(&w->server), 5);
+	assert_int_equal(controller_limits_disk_floor(&w->server), 5);
 }
 
 /* ---- below the floor ---- */

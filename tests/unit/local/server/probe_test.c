@@ -79,7 +79,7 @@ static int set_up(void **state)
 	assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, 4), 0);
 	if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 8) != 0)
 		r.address[0] = '\0'; /* somebody has the port on every address */
-	controller_probe_start(&r);
+	controller_probe_start(&r, controller_run_on_health);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static void test_when_it_is_asked(void **state)
 	assert_int_equal(r.state, RUN_READY);
 	/* a new start begins anew */
 	r.probe_misses = 2;
-	controller_probe_start(&r);
+	controller_probe_start(&r, controller_run_on_health);
 	assert_int_equal(armed(), 15);
 	assert_int_equal(r.probe_misses, 0);
 }
