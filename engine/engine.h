@@ -14,6 +14,7 @@
 #include "engine/net/watch.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
+#include "engine/transfer/queue.h"
 #include "engine/transfer/transfer.h"
 
 struct engine;

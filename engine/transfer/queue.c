@@ -1,43 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of copies.
-//
-//   request → copy ── items (one for each marked file or folder) ── transfer each, a few at a time
-//   transfer asks → question → one dialog at a time → answer, for one or for all of that copy
-#include "tui/views/transfers/internal.h"
+/* The queue of copies.
+ *
+ *   request → copy ── items (one for each file or folder that was named) ── transfer each, a few at a time
+ *   transfer asks → question → one at a time is handed out → answer, for one or for all of that copy */
+#include "engine/transfer/queue_internal.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/num.h"
+#include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TICK_MS = 250, WHAT_BYTES_MAX = 256, ITEMS_MAX = 100000, ASKING_MAX = 64 };
 
-uint64_t views_transfers_revision(const struct views_transfers *copies)
-{
-	return copies->revision;
-}
-
-void views_transfers_changed(struct views_transfers *copies)
-{
-	copies->revision++;
-	host_dirty(copies->host);
-}
-
-struct views_transfer *views_transfers_find(const struct views_transfers *copies, unsigned id)
-{
-	struct views_transfer *copy;
-	DL_FOREACH(copies->list, copy)
-		if (copy->id == id)
-			return copy;
-	return NULL;
-}
-
 /* ---- one copy's memory */
 
-static void item_reset(struct views_item *item)
+static void item_reset(struct transfer_item *item)
 {
 	transfer_cancel(item->transfer);
 	item->transfer = NULL;
@@ -48,31 +28,32 @@ static void item_reset(struct views_item *item)
 	}
 }
 
-static void place_deinit(struct views_place *place)
+static void place_deinit(struct transfer_queue_end *place)
 {
 	free(place->uid);
 	free(place->name);
 }
 
-static void place_init(struct views_place *place, const struct view_host *host,
-	const struct views_transfers_place *from)
+static void place_init(struct transfer_queue_end *place, const struct transfer_queue *queue,
+	const struct transfer_place *from)
 {
+	const struct transfer_queue_opts *opts = &queue->opts;
 	place->is_local = from->is_local;
 	place->uid = from->is_local ? NULL : x_strdup(from->uid);
-	place->name = x_strdup(from->is_local ? "local" : view_host_row_name(host, from->uid));
+	place->name = x_strdup(from->is_local ? "local" : opts->name(opts->arg, from->uid));
 }
 
-static void notes_clear(struct views_transfer *copy)
+static void notes_clear(struct transfer_copy *copy)
 {
-	for (size_t i = 0; i < COPY_NOTES_KEPT; i++) {
+	for (size_t i = 0; i < TRANSFER_COPY_NOTES_KEPT; i++) {
 		free(copy->notes[i].path);
 		free(copy->notes[i].text);
-		copy->notes[i] = (struct views_note){ 0 };
+		copy->notes[i] = (struct transfer_copy_note){ 0 };
 	}
 	copy->n_notes = 0;
 }
 
-static void copy_free(struct views_transfer *copy)
+static void copy_free(struct transfer_copy *copy)
 {
 	for (size_t i = 0; i < copy->n; i++) {
 		item_reset(&copy->items[i]);
@@ -90,94 +71,53 @@ static void copy_free(struct views_transfer *copy)
 
 /* ---- running */
 
-static bool ends_of(struct views_transfer *copy, struct transfer_end *from,
+static bool runtime_of(const struct transfer_copy *copy, const struct transfer_queue_end *place,
+	struct transfer_end *end, struct err *err)
+{
+	const struct transfer_queue_opts *opts = &copy->queue->opts;
+	*end = (struct transfer_end){ .fd = -1 };
+	if (place->is_local)
+		return true;
+	end->runtime = opts->runtime(opts->arg, place->uid, err);
+	return end->runtime || err_prefix(err, "%s", place->name);
+}
+
+static bool ends_of(struct transfer_copy *copy, struct transfer_end *from,
 	struct transfer_end *to, struct err *err)
 {
-	struct engine *engine = copy->copies->host->engine;
-	*from = *to = (struct transfer_end){ .fd = -1 };
-	if (!copy->from.is_local) {
-		from->runtime = engine_runtime(engine, copy->from.uid, err);
-		if (!from->runtime)
-			return err_prefix(err, "%s", copy->from.name);
-	}
-	if (!copy->to.is_local) {
-		to->runtime = engine_runtime(engine, copy->to.uid, err);
-		if (!to->runtime)
-			return err_prefix(err, "%s", copy->to.name);
-	}
-	return true;
+	return runtime_of(copy, &copy->from, from, err) && runtime_of(copy, &copy->to, to, err);
 }
 
-bool views_transfers_has_arrived(const struct views_transfers *copies, uint64_t *seen,
-	const struct views_transfers_place *to, const char *to_dir)
+static void tell(struct transfer_copy *copy)
 {
-	bool has_arrived = false;
-	struct views_transfer *copy;
-	if (*seen == copies->last_arrival)
-		return false;
-	DL_FOREACH(copies->list, copy)
-		has_arrived = has_arrived ||
-			      (copy->arrival > *seen && copy->to.is_local == to->is_local &&
-				      (to->is_local || strcmp(copy->to.uid ? copy->to.uid : "",
-							       to->uid ? to->uid : "") == 0) &&
-				      strcmp(copy->to_dir, to_dir) == 0);
-	*seen = copies->last_arrival;
-	return has_arrived;
+	const struct transfer_queue_opts *opts = &copy->queue->opts;
+	const struct transfer_copy_info info = transfer_copy_info_of(copy);
+	opts->on_copy(opts->arg, &info);
 }
 
-static void copy_end(struct views_transfer *copy, enum views_transfer_state state)
+static void copy_end(struct transfer_copy *copy, enum transfer_copy_state state)
 {
-	struct view_host *host = copy->copies->host;
 	copy->state = state;
 	copy->elapsed_ms = copy->started_ms ? clock_mono_ms() - copy->started_ms : 0;
 	free(copy->current);
 	copy->current = NULL;
-	views_transfers_drop_questions(copy->copies, copy->id, EVERY_ITEM);
-	struct views_transfer_info info = views_transfer_info_of(copy);
-	char size[NUM_SIZE_BYTES];
-	num_format_size(info.bytes_done, size);
-	const char *path = NULL;
-	const struct err *err = NULL;
-	if (state == COPY_DONE) {
-		struct str line;
-		str_init(&line, 512);
-		if (info.files_done || !info.files_skipped)
-			str_addf(&line, "copied %s (%llu file%s, %s) to %s", copy->what,
-				(unsigned long long)info.files_done,
-				info.files_done == 1 ? "" : "s", size, info.to);
-		else
-			str_addf(&line, "nothing copied to %s", info.to);
-		if (info.files_skipped)
-			str_addf(&line, "; %llu skipped",
-				(unsigned long long)info.files_skipped);
-		const char *text = NULL;
-		if (views_transfers_note(copy->copies, copy->id, 0, &path, &text))
-			str_addf(&line, "; %s: %s%s", path, text,
-				info.n_notes > 1 ? " (more in the list of copies)" : "");
-		host->ops->note(host, NOTE_OK, line.p);
-		str_deinit(&line);
-	} else if (state == COPY_CANCELLED) {
-		view_host_notef(
-			host, NOTE_WARNING, "copy of %s cancelled after %s", copy->what, size);
-	} else if (views_transfers_failure(copy->copies, copy->id, 0, &path, &err)) {
-		view_host_failf(host, err, "Not copied to %s: %s%s", info.to, path,
-			info.files_failed > 1 ? " (more in the list of copies)" : "");
-	}
-	copy->arrival = ++copy->copies->last_arrival; /* perhaps only folders, or a part */
+	transfer_question_drop(copy, NULL, false);
+	tell(copy);
+	copy->arrival = ++copy->queue->last_arrival; /* perhaps only folders, or a part */
 }
 
-static void item_failed(struct views_item *item, const struct err *err)
+static void item_failed(struct transfer_item *item, const struct err *err)
 {
 	item->state = ITEM_FAILED;
 	item->copy->has_sums = false;
-	if (item->copy->n_kept_errors < COPY_FAILURES_KEPT) {
+	if (item->copy->n_kept_errors < TRANSFER_COPY_FAILURES_KEPT) {
 		item->err = x_malloc(sizeof *item->err);
 		*item->err = *err;
 		item->copy->n_kept_errors++;
 	}
 }
 
-static void take_progress(struct views_item *item, const struct transfer_progress *progress)
+static void take_progress(struct transfer_item *item, const struct transfer_progress *progress)
 {
 	item->copy->has_sums = false;
 	item->progress = *progress;
@@ -190,31 +130,40 @@ static void take_progress(struct views_item *item, const struct transfer_progres
 
 static void on_note(void *arg, enum transfer_note note, const char *path, const char *text)
 {
-	struct views_item *item = arg;
-	struct views_transfer *copy = item->copy;
+	struct transfer_item *item = arg;
+	struct transfer_copy *copy = item->copy;
 	(void)note;
-	if (copy->n_notes < COPY_NOTES_KEPT)
+	if (copy->n_notes < TRANSFER_COPY_NOTES_KEPT)
 		copy->notes[copy->n_notes] =
-			(struct views_note){ x_strdup(path), x_strdup(text) };
+			(struct transfer_copy_note){ x_strdup(path), x_strdup(text) };
 	copy->n_notes++;
 }
 
-static void on_step(void *arg)
+static void on_conflict(
+	void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes)
 {
-	views_transfers_step(arg);
+	transfer_question_add(arg, target, existing_bytes, new_bytes, 0);
 }
+
+static void on_limit(void *arg, uint64_t n)
+{
+	struct transfer_item *item = arg;
+	transfer_question_add(item, item->path, -1, -1, n);
+}
+
+static void on_step(void *queue);
 
 static void on_progress(void *arg, const struct transfer_progress *progress)
 {
-	struct views_item *item = arg;
+	struct transfer_item *item = arg;
 	take_progress(item, progress);
-	views_transfers_changed(item->copy->copies);
+	transfer_queue_changed(item->copy->queue);
 }
 
 static void on_done(void *arg, const struct err *err, const struct transfer_progress *progress)
 {
-	struct views_item *item = arg;
-	struct views_transfer *copy = item->copy;
+	struct transfer_item *item = arg;
+	struct transfer_copy *copy = item->copy;
 	item->transfer = NULL;
 	if (progress)
 		take_progress(item, progress);
@@ -222,25 +171,25 @@ static void on_done(void *arg, const struct err *err, const struct transfer_prog
 	copy->has_sums = false;
 	if (err)
 		item_failed(item, err);
-	views_transfers_drop_questions(copy->copies, copy->id, item - copy->items);
+	transfer_question_drop(copy, item, false);
 	copy->n_active--;
-	views_transfers_changed(copy->copies);
-	views_transfers_step(copy->copies);
+	transfer_queue_changed(copy->queue);
+	on_step(copy->queue);
 }
 
-static bool item_start(struct views_item *item, struct err *err)
+static bool item_start(struct transfer_item *item, struct err *err)
 {
-	struct views_transfer *copy = item->copy;
+	struct transfer_copy *copy = item->copy;
 	struct transfer_opts opts = {
 		.recursive = true,
 		.conflict = copy->conflict,
 		.verify = true,
 		.keep_times = true,
 		.on_note = on_note,
-		.on_limit = views_transfers_on_limit,
-		.telemetry = engine_telemetry(copy->copies->host->engine),
+		.on_limit = on_limit,
+		.telemetry = copy->queue->opts.telemetry,
 		.on_progress = on_progress,
-		.on_conflict = views_transfers_on_conflict,
+		.on_conflict = on_conflict,
 		.done = on_done,
 		.arg = item,
 	};
@@ -252,23 +201,24 @@ static bool item_start(struct views_item *item, struct err *err)
 						   : x_strdup(copy->to_dir);
 	opts.from.path = item->path;
 	opts.to.path = to;
-	item->transfer = transfer_start(copy->copies->host->loop, &opts, err);
+	item->transfer = transfer_start(copy->queue->opts.loop, &opts, err);
 	free(to);
 	return item->transfer != NULL;
 }
 
 /* Those that wait for an answer take nobody's place, as long as they are not too many. */
-static bool has_room(const struct views_transfer *copy)
+static bool has_room(const struct transfer_copy *copy)
 {
-	size_t n_asking = views_transfers_questions_of(copy->copies, copy->id);
+	size_t n_asking = copy->n_asking;
 	n_asking = n_asking < ASKING_MAX ? n_asking : ASKING_MAX;
-	return copy->n_active < COPY_ITEMS_PARALLEL + n_asking;
+	return copy->n_active < TRANSFER_COPY_ITEMS_PARALLEL + n_asking;
 }
 
-static void copy_step(struct views_transfer *copy)
+static void copy_step(struct transfer_copy *copy)
 {
-	while (copy->state == COPY_RUNNING && copy->n_begun < copy->n && has_room(copy)) {
-		struct views_item *item = &copy->items[copy->n_begun++];
+	while (copy->state == TRANSFER_COPY_RUNNING && copy->n_begun < copy->n &&
+		has_room(copy)) {
+		struct transfer_item *item = &copy->items[copy->n_begun++];
 		struct err err = { 0 };
 		if (item->state != ITEM_WAITING)
 			continue; /* a retry leaves what is done alone */
@@ -279,78 +229,120 @@ static void copy_step(struct views_transfer *copy)
 			item_failed(item, &err);
 		}
 	}
-	if (views_transfers_is_over(copy->state) || copy->n_active || copy->n_begun < copy->n)
+	if (transfer_copy_is_over(copy->state) || copy->n_active || copy->n_begun < copy->n)
 		return;
 	bool has_failed = false;
 	for (size_t i = 0; i < copy->n; i++)
 		has_failed = has_failed || copy->items[i].state == ITEM_FAILED;
-	copy_end(copy, has_failed ? COPY_FAILED : COPY_DONE);
+	copy_end(copy, has_failed ? TRANSFER_COPY_FAILED : TRANSFER_COPY_DONE);
 }
 
 static void on_tick(void *arg)
 {
-	struct views_transfers *copies = arg;
+	struct transfer_queue *queue = arg;
 	bool is_any = false;
-	struct views_transfer *copy;
-	DL_FOREACH(copies->list, copy)
-		if (copy->state == COPY_RUNNING) {
-			views_transfer_take_sample(copy);
+	struct transfer_copy *copy;
+	DL_FOREACH(queue->list, copy)
+		if (copy->state == TRANSFER_COPY_RUNNING) {
+			transfer_copy_take_sample(copy);
 			is_any = true;
 		}
 	if (!is_any) {
-		net_loop_timer_disarm(copies->tick);
-		copies->is_ticking = false;
+		net_loop_timer_disarm(queue->tick);
+		queue->is_ticking = false;
 	}
-	views_transfers_changed(copies);
+	transfer_queue_changed(queue);
 }
 
 /* The oldest ended copies go when there are many. */
-static void sweep(struct views_transfers *copies)
+static void sweep(struct transfer_queue *queue)
 {
-	struct views_transfer *copy, *after;
-	DL_FOREACH_SAFE(copies->list, copy, after) {
-		if (copies->n <= COPIES_KEPT_MAX)
+	struct transfer_copy *copy, *after;
+	DL_FOREACH_SAFE(queue->list, copy, after) {
+		if (queue->n <= TRANSFER_COPIES_KEPT_MAX)
 			break;
-		if (!views_transfers_is_over(copy->state))
+		if (!transfer_copy_is_over(copy->state))
 			continue;
-		DL_DELETE(copies->list, copy);
-		copies->n--;
+		DL_DELETE(queue->list, copy);
+		queue->n--;
 		copy_free(copy);
 	}
 }
 
-void views_transfers_step(struct views_transfers *copies)
+static void on_step(void *arg)
 {
+	struct transfer_queue *queue = arg;
 	size_t n_running = 0;
-	struct views_transfer *copy, *after;
-	DL_FOREACH(copies->list, copy)
-		n_running += copy->state == COPY_RUNNING;
-	DL_FOREACH_SAFE(copies->list, copy, after) {
-		if (copy->state == COPY_WAITING && n_running < COPIES_PARALLEL) {
-			copy->state = COPY_RUNNING;
+	struct transfer_copy *copy, *after;
+	DL_FOREACH(queue->list, copy)
+		n_running += copy->state == TRANSFER_COPY_RUNNING;
+	DL_FOREACH_SAFE(queue->list, copy, after) {
+		if (copy->state == TRANSFER_COPY_WAITING &&
+			n_running < TRANSFER_COPIES_PARALLEL) {
+			copy->state = TRANSFER_COPY_RUNNING;
 			copy->started_ms =
 				copy->started_ms ? copy->started_ms : clock_mono_ms();
 			copy->n_samples = 0;
-			views_transfer_take_sample(copy);
+			transfer_copy_take_sample(copy);
 			n_running++;
 		}
-		bool was_over = views_transfers_is_over(copy->state);
+		bool was_over = transfer_copy_is_over(copy->state);
 		copy_step(copy);
-		if (!was_over && views_transfers_is_over(copy->state)) {
+		if (!was_over && transfer_copy_is_over(copy->state)) {
 			n_running--;
-			net_loop_timer_arm(copies->step, 0);
+			net_loop_timer_arm(queue->step, 0);
 		}
 	}
-	if (n_running && !copies->is_ticking) {
-		copies->is_ticking = true;
-		net_loop_timer_arm_every(copies->tick, TICK_MS);
+	if (n_running && !queue->is_ticking) {
+		queue->is_ticking = true;
+		net_loop_timer_arm_every(queue->tick, TICK_MS);
 	}
-	views_transfers_changed(copies);
+	transfer_queue_changed(queue);
 }
 
 /* ---- hands */
 
-static char *describe(const struct views_transfers_request *request)
+static bool is_same_place(const struct transfer_place *a, const struct transfer_place *b)
+{
+	const char *a_uid = a->uid ? a->uid : "", *b_uid = b->uid ? b->uid : "";
+	return a->is_local == b->is_local && (a->is_local || strcmp(a_uid, b_uid) == 0);
+}
+
+/* The folder that it lies in; "/x" lies in "/", "x" in "". */
+static bool is_in(const char *path, const char *dir)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = slash ? (size_t)(slash - path) + (slash == path) : 0;
+	return strlen(dir) == n && strncmp(dir, path, n) == 0;
+}
+
+bool transfer_is_into_itself(const char *path, const char *to_dir)
+{
+	size_t n = strlen(path);
+	bool is_inside = strncmp(to_dir, path, n) == 0 && (!to_dir[n] || to_dir[n] == '/');
+	return is_inside || is_in(path, to_dir);
+}
+
+static bool check(const struct transfer_queue *queue, const struct transfer_request *request,
+	struct err *err)
+{
+	if (!request->n)
+		return err_set(err, ERR_ARG_INVALID, "nothing is selected to copy");
+	if (request->n > ITEMS_MAX)
+		return err_set(err, ERR_ARG_INVALID,
+			"%zu files at once are too many: copy their folder instead",
+			request->n);
+	if (is_same_place(&request->from, &request->to) &&
+		is_in(request->paths[0], request->to_dir))
+		return err_set(err, ERR_ARG_INVALID, "both sides are the same folder");
+	if (request->from.is_local && request->to.is_local)
+		return err_set(err, ERR_OP_UNSUPPORTED, "one side of a copy must be a sandbox");
+	if (!request->to.is_local && queue->opts.read_only)
+		return err_set(err, ERR_OP_READ_ONLY, "writing into sandboxes is off");
+	return true;
+}
+
+static char *describe(const struct transfer_request *request)
 {
 	const char *first = path_base(request->paths[0]);
 	if (!*first)
@@ -360,24 +352,16 @@ static char *describe(const struct views_transfers_request *request)
 	return x_asprintf("%.*s and %zu more", WHAT_BYTES_MAX, first, request->n - 1);
 }
 
-bool views_transfers_start(struct views_transfers *copies,
-	const struct views_transfers_request *request, struct err *err)
+bool transfer_queue_start(
+	struct transfer_queue *queue, const struct transfer_request *request, struct err *err)
 {
-	if (!request->n)
-		return err_set(err, ERR_ARG_INVALID, "nothing is selected to copy");
-	if (request->n > ITEMS_MAX)
-		return err_set(err, ERR_ARG_INVALID,
-			"%zu files at once are too many: copy their folder instead",
-			request->n);
-	if (request->from.is_local && request->to.is_local)
-		return err_set(err, ERR_OP_UNSUPPORTED, "one side of a copy must be a sandbox");
-	if (!request->to.is_local && engine_is_read_only(copies->host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "writing into sandboxes is off");
-	struct views_transfer *copy = x_calloc(1, sizeof *copy);
-	copy->copies = copies;
-	copy->id = ++copies->last_id;
-	place_init(&copy->from, copies->host, &request->from);
-	place_init(&copy->to, copies->host, &request->to);
+	if (!check(queue, request, err))
+		return false;
+	struct transfer_copy *copy = x_calloc(1, sizeof *copy);
+	copy->queue = queue;
+	copy->id = ++queue->last_id;
+	place_init(&copy->from, queue, &request->from);
+	place_init(&copy->to, queue, &request->to);
 	copy->to_dir = x_strdup(request->to_dir);
 	copy->what = describe(request);
 	copy->conflict = request->conflict;
@@ -393,50 +377,52 @@ bool views_transfers_start(struct views_transfers *copies,
 		copy_free(copy);
 		return false;
 	}
-	DL_APPEND(copies->list, copy);
-	copies->n++;
-	sweep(copies);
-	net_loop_timer_arm(copies->step, 0);
-	view_host_notef(
-		copies->host, NOTE_INFO, "copying %s to %s …", copy->what, copy->to.name);
-	views_transfers_changed(copies);
+	DL_APPEND(queue->list, copy);
+	queue->n++;
+	sweep(queue);
+	net_loop_timer_arm(queue->step, 0);
+	tell(copy);
+	transfer_queue_changed(queue);
 	return true;
 }
 
-void views_transfers_pause(struct views_transfers *copies, unsigned id, bool paused)
+void transfer_queue_pause(struct transfer_queue *queue, unsigned id, bool paused)
 {
-	struct views_transfer *copy = views_transfers_find(copies, id);
-	if (!copy || views_transfers_is_over(copy->state))
+	struct transfer_copy *copy = transfer_queue_find(queue, id);
+	if (!copy || transfer_copy_is_over(copy->state))
 		return;
 	for (size_t i = 0; i < copy->n; i++)
 		if (copy->items[i].transfer)
 			transfer_pause(copy->items[i].transfer, paused);
-	copy->state = paused ? COPY_PAUSED : copy->n_active ? COPY_RUNNING : COPY_WAITING;
+	copy->state = paused           ? TRANSFER_COPY_PAUSED
+		      : copy->n_active ? TRANSFER_COPY_RUNNING
+				       : TRANSFER_COPY_WAITING;
 	copy->n_samples = 0;
-	views_transfers_step(copies);
+	on_step(queue);
 }
 
-void views_transfers_cancel(struct views_transfers *copies, unsigned id)
+void transfer_queue_cancel(struct transfer_queue *queue, unsigned id)
 {
-	struct views_transfer *copy = views_transfers_find(copies, id);
-	if (!copy || views_transfers_is_over(copy->state))
+	struct transfer_copy *copy = transfer_queue_find(queue, id);
+	if (!copy || transfer_copy_is_over(copy->state))
 		return;
 	for (size_t i = 0; i < copy->n; i++) {
 		transfer_cancel(copy->items[i].transfer);
 		copy->items[i].transfer = NULL;
 	}
 	copy->n_active = 0;
-	copy_end(copy, COPY_CANCELLED);
-	views_transfers_step(copies);
+	copy_end(copy, TRANSFER_COPY_CANCELLED);
+	on_step(queue);
 }
 
-bool views_transfers_retry(struct views_transfers *copies, unsigned id, struct err *err)
+bool transfer_queue_retry(struct transfer_queue *queue, unsigned id, struct err *err)
 {
-	struct views_transfer *copy = views_transfers_find(copies, id);
-	if (!copy || (copy->state != COPY_FAILED && copy->state != COPY_CANCELLED))
+	struct transfer_copy *copy = transfer_queue_find(queue, id);
+	if (!copy ||
+		(copy->state != TRANSFER_COPY_FAILED && copy->state != TRANSFER_COPY_CANCELLED))
 		return err_set(err, ERR_ARG_INVALID, "this copy has nothing to be repeated");
 	for (size_t i = 0; i < copy->n; i++) {
-		struct views_item *item = &copy->items[i];
+		struct transfer_item *item = &copy->items[i];
 		if (item->state == ITEM_DONE)
 			continue;
 		/* what a tree has brought over already is not asked about again */
@@ -448,48 +434,87 @@ bool views_transfers_retry(struct views_transfers *copies, unsigned id, struct e
 	}
 	notes_clear(copy);
 	copy->n_begun = 0;
-	copy->state = COPY_WAITING;
+	copy->state = TRANSFER_COPY_WAITING;
 	copy->has_sums = false;
 	copy->started_ms = 0;
-	views_transfers_step(copies);
+	on_step(queue);
 	return true;
 }
 
-void views_transfers_clear(struct views_transfers *copies)
+void transfer_queue_clear(struct transfer_queue *queue)
 {
-	struct views_transfer *copy, *after;
-	DL_FOREACH_SAFE(copies->list, copy, after) {
-		if (!views_transfers_is_over(copy->state))
+	struct transfer_copy *copy, *after;
+	DL_FOREACH_SAFE(queue->list, copy, after) {
+		if (!transfer_copy_is_over(copy->state))
 			continue;
-		DL_DELETE(copies->list, copy);
-		copies->n--;
+		DL_DELETE(queue->list, copy);
+		queue->n--;
 		copy_free(copy);
 	}
-	views_transfers_changed(copies);
+	transfer_queue_changed(queue);
 }
 
-struct views_transfers *views_transfers_new(struct view_host *host)
+/* ---- answers */
+
+static enum transfer_conflict conflict_of(enum transfer_choice choice)
 {
-	struct views_transfers *copies = x_calloc(1, sizeof *copies);
-	copies->host = host;
-	copies->tick = net_loop_timer_new(host->loop, on_tick, copies);
-	copies->step = net_loop_timer_new(host->loop, on_step, copies);
-	copies->ask = net_loop_timer_new(host->loop, views_transfers_on_ask, copies);
-	return copies;
+	return choice == TRANSFER_CHOOSE_OVERWRITE ? TRANSFER_OVERWRITE
+	       : choice == TRANSFER_CHOOSE_RENAME  ? TRANSFER_RENAME
+						   : TRANSFER_SKIP;
 }
 
-void views_transfers_free(struct views_transfers *copies)
+static void answer_all(struct transfer_copy *copy, enum transfer_conflict answer)
 {
-	if (!copies)
+	copy->conflict = answer;
+	for (size_t i = 0; i < copy->n; i++)
+		if (copy->items[i].transfer)
+			transfer_answer(copy->items[i].transfer, answer, true);
+	transfer_question_drop(copy, NULL, true);
+}
+
+void transfer_queue_answer(struct transfer_queue *queue, unsigned question_id,
+	enum transfer_choice choice, bool for_all)
+{
+	bool is_limit = false;
+	struct transfer_item *item = transfer_question_take(queue, question_id, &is_limit);
+	if (queue->asked == question_id)
+		queue->asked = 0;
+	if (item && choice == TRANSFER_CHOOSE_STOP)
+		transfer_queue_cancel(queue, item->copy->id);
+	else if (item && is_limit)
+		transfer_go_on(item->transfer, true);
+	else if (item && for_all)
+		answer_all(item->copy, conflict_of(choice));
+	else if (item)
+		transfer_answer(item->transfer, conflict_of(choice), false);
+	transfer_queue_changed(queue);
+	net_loop_timer_arm(queue->ask, 0);
+}
+
+/* ---- the queue */
+
+struct transfer_queue *transfer_queue_new(const struct transfer_queue_opts *opts)
+{
+	struct transfer_queue *queue = x_calloc(1, sizeof *queue);
+	queue->opts = *opts;
+	queue->tick = net_loop_timer_new(opts->loop, on_tick, queue);
+	queue->step = net_loop_timer_new(opts->loop, on_step, queue);
+	queue->ask = net_loop_timer_new(opts->loop, transfer_question_ask, queue);
+	return queue;
+}
+
+void transfer_queue_free(struct transfer_queue *queue)
+{
+	if (!queue)
 		return;
-	struct views_transfer *copy, *after;
-	DL_FOREACH_SAFE(copies->list, copy, after) {
-		views_transfers_drop_questions(copies, copy->id, EVERY_ITEM);
-		DL_DELETE(copies->list, copy);
+	struct transfer_copy *copy, *after;
+	DL_FOREACH_SAFE(queue->list, copy, after) {
+		transfer_question_drop(copy, NULL, false);
+		DL_DELETE(queue->list, copy);
 		copy_free(copy);
 	}
-	net_loop_timer_free(copies->tick);
-	net_loop_timer_free(copies->step);
-	net_loop_timer_free(copies->ask);
-	free(copies);
+	net_loop_timer_free(queue->tick);
+	net_loop_timer_free(queue->step);
+	net_loop_timer_free(queue->ask);
+	free(queue);
 }

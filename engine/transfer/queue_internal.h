@@ -1,103 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the queue of copies share.
+/* What the files of the queue of copies share; each calls only those under it.
  *
- *   transfers_queue.c   starting, running, ending      transfers_ask.c   questions about what is there already
- *   transfer_progress.c    what people see of it          transfers.c       the view */
+ *   queue.c   starting, running, ending, answers
+ *   queue_progress.c   what people see of a copy      queue_questions.c   what is to be asked, in order */
 #pragma once
-
-#include "tui/views/transfers/transfers.h"
 
 #include "engine/base/err.h"
 #include "engine/base/map.h"
+#include "engine/net/loop.h"
+#include "engine/transfer/queue.h"
 
-enum { COPY_SAMPLES = 24 };
+enum { TRANSFER_COPY_SAMPLES = 24 };
 
-enum views_item_state { ITEM_WAITING, ITEM_RUNNING, ITEM_DONE, ITEM_FAILED };
+enum transfer_item_state { ITEM_WAITING, ITEM_RUNNING, ITEM_DONE, ITEM_FAILED };
 
-struct views_transfer;
-struct views_item {
-	struct views_transfer *copy;
+struct transfer_copy;
+struct transfer_item {
+	struct transfer_copy *copy;
 	char *path;
 	int64_t size_bytes; /* -1 unknown */
-	enum views_item_state state;
+	enum transfer_item_state state;
 	struct transfer *transfer;
 	struct transfer_progress progress; /* current is not kept here */
 	struct err *err;                   /* of a failure, while there are not too many */
 };
 
-struct views_place {
+struct transfer_queue_end {
 	bool is_local;
 	char *uid;
 	char *name; /* for people */
 };
 
-struct views_sample {
+struct transfer_copy_sample {
 	int64_t mono_ms;
 	uint64_t bytes, work;
 };
 
-struct views_note {
+struct transfer_copy_note {
 	char *path, *text;
 };
 
-struct views_transfer {
-	struct views_transfers *copies;
-	struct views_transfer *prev, *next;
+struct transfer_copy {
+	struct transfer_queue *queue;
+	struct transfer_copy *prev, *next;
 	unsigned id;
-	enum views_transfer_state state;
-	struct views_place from, to;
+	enum transfer_copy_state state;
+	struct transfer_queue_end from, to;
 	char *to_dir, *what, *current;
 	enum transfer_conflict conflict;
-	struct views_item *items;
+	struct transfer_item *items;
 	size_t n, n_begun, n_active, n_kept_errors;
+	size_t n_asking; /* questions: queue_questions.c */
 	int64_t started_ms, elapsed_ms;
-	struct views_sample samples[COPY_SAMPLES];
+	struct transfer_copy_sample samples[TRANSFER_COPY_SAMPLES];
 	size_t n_samples;
-	struct views_transfer_info sums; /* files and bytes, while they are known to be right */
+	struct transfer_copy_info sums; /* files and bytes, while they are known to be right */
 	bool has_sums;
-	struct views_note notes[COPY_NOTES_KEPT];
+	struct transfer_copy_note notes[TRANSFER_COPY_NOTES_KEPT];
 	uint64_t n_notes; /* all, kept or not */
 	uint64_t arrival; /* number of its end, if anything has arrived */
 };
 
-struct views_question {
-	struct views_question *prev, *next;
-	unsigned id; /* of the copy */
-	size_t item;
-	char *target;
+struct transfer_queue_question {
+	struct transfer_queue_question *prev, *next;
+	unsigned id;
+	struct transfer_item *item;
+	char *path;
 	int64_t existing_bytes, new_bytes;
-	uint64_t n_entries; /* not about a file: the tree has more than so many */
+	uint64_t n_entries;
 };
 
-struct views_transfers {
-	struct view_host *host;
-	struct views_transfer *list; /* oldest first */
+struct transfer_queue {
+	struct transfer_queue_opts opts;
+	struct transfer_copy *list; /* oldest first */
 	size_t n;
-	unsigned last_id;
-	struct views_question *questions;
-	bool has_dialog;
+	unsigned last_id, last_question_id;
+	struct transfer_queue_question *questions;
+	unsigned asked; /* the question that an answer is waited for; 0: none */
 	struct net_loop_timer *tick, *step,
 		*ask; /* timers and not deferred calls: they end with the queue */
 	bool is_ticking;
 	uint64_t revision, last_arrival;
 };
 
-/* ---- transfers_queue.c */
-void views_transfers_changed(struct views_transfers *copies);
-struct views_transfer *views_transfers_find(const struct views_transfers *copies, unsigned id);
-void views_transfers_step(struct views_transfers *copies);
+static inline void transfer_queue_changed(struct transfer_queue *queue)
+{
+	queue->revision++;
+	queue->opts.on_change(queue->opts.arg);
+}
 
-/* ---- transfers_ask.c */
-void views_transfers_on_ask(void *arg); /* of the timer */
-/* of a transfer */
-void views_transfers_on_conflict(
-	void *arg, const char *target, int64_t existing_bytes, int64_t new_bytes);
-void views_transfers_on_limit(void *arg, uint64_t n);
-enum { EVERY_ITEM = -1 };
-void views_transfers_drop_questions(
-	struct views_transfers *copies, unsigned id, ptrdiff_t item);
-size_t views_transfers_questions_of(const struct views_transfers *copies, unsigned id);
+/* ---- queue_questions.c */
+void transfer_question_add(struct transfer_item *item, const char *path, int64_t existing_bytes,
+	int64_t new_bytes, uint64_t n_entries);
+/* Of one item, or with NULL of the whole copy. conflicts_only: not those about large trees. */
+void transfer_question_drop(
+	struct transfer_copy *copy, const struct transfer_item *item, bool conflicts_only);
+/* It is taken out of the list. Its item; NULL: it is no more. */
+struct transfer_item *transfer_question_take(
+	struct transfer_queue *queue, unsigned id, bool *is_limit);
+void transfer_question_ask(void *queue); /* of the timer: the oldest, if none is asked */
 
-/* ---- transfer_progress.c */
-void views_transfer_take_sample(struct views_transfer *copy);
-struct views_transfer_info views_transfer_info_of(struct views_transfer *copy);
+/* ---- queue_progress.c */
+struct transfer_copy *transfer_queue_find(const struct transfer_queue *queue, unsigned id);
+void transfer_copy_take_sample(struct transfer_copy *copy);
+struct transfer_copy_info transfer_copy_info_of(struct transfer_copy *copy);

@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people see of a copy: sums over its files, rate, what is left; the names of states.
 //
-// Sizes that the browser knows stand in for the totals of items that have not begun, so that the bar tells the truth
+// Sizes that whoever asked knew stand in for the totals of items that have not begun, so that the bar tells the truth
 // from the first moment; the rate is measured over the whole copy, not over its last small file.
-#include "tui/views/transfers/internal.h"
+#include "engine/transfer/queue_internal.h"
 
 #include "engine/base/clock.h"
-#include "engine/base/num.h"
 
 #include <string.h>
 
 static const char *const state_names[] = {
-	[COPY_WAITING] = "waiting",
-	[COPY_RUNNING] = "copying",
-	[COPY_PAUSED] = "paused",
-	[COPY_DONE] = "done",
-	[COPY_FAILED] = "failed",
-	[COPY_CANCELLED] = "cancelled",
+	[TRANSFER_COPY_WAITING] = "waiting",
+	[TRANSFER_COPY_RUNNING] = "copying",
+	[TRANSFER_COPY_PAUSED] = "paused",
+	[TRANSFER_COPY_DONE] = "done",
+	[TRANSFER_COPY_FAILED] = "failed",
+	[TRANSFER_COPY_CANCELLED] = "cancelled",
 };
-_Static_assert(
-	sizeof state_names / sizeof state_names[0] == COPY_STATE_COUNT, "a name for each");
+_Static_assert(sizeof state_names / sizeof state_names[0] == TRANSFER_COPY_STATE_COUNT,
+	"a name for each");
 
-const char *views_transfer_state_name(enum views_transfer_state state)
+const char *transfer_copy_state_name(enum transfer_copy_state state)
 {
 	return state_names[state];
 }
 
-bool views_transfers_is_over(enum views_transfer_state state)
+bool transfer_copy_is_over(enum transfer_copy_state state)
 {
-	return state == COPY_DONE || state == COPY_FAILED || state == COPY_CANCELLED;
+	return state == TRANSFER_COPY_DONE || state == TRANSFER_COPY_FAILED ||
+	       state == TRANSFER_COPY_CANCELLED;
 }
 
 /* ---- sums */
 
-/* Bytes and files of a copy, from what its transfers say and from what the browser knew. */
-static void sum_up(struct views_transfer *copy)
+/* Bytes and files of a copy, from what its transfers say and from what was known before. */
+static void sum_up(struct transfer_copy *copy)
 {
-	struct views_transfer_info *out = &copy->sums;
+	struct transfer_copy_info *out = &copy->sums;
 	if (copy->has_sums)
 		return;
-	*out = (struct views_transfer_info){ .is_planned = true, .is_finishing = true };
+	*out = (struct transfer_copy_info){ .is_planned = true, .is_finishing = true };
 	copy->has_sums = true;
 	for (size_t i = 0; i < copy->n; i++) {
-		const struct views_item *item = &copy->items[i];
+		const struct transfer_item *item = &copy->items[i];
 		const struct transfer_progress *p = &item->progress;
 		bool is_over = item->state == ITEM_DONE || item->state == ITEM_FAILED;
 		out->files_done += p->files_done;
@@ -67,22 +67,22 @@ static void sum_up(struct views_transfer *copy)
 	out->work_total = transfer_work(out->bytes_total, out->files_total);
 }
 
-void views_transfer_take_sample(struct views_transfer *copy)
+void transfer_copy_take_sample(struct transfer_copy *copy)
 {
 	sum_up(copy);
-	if (copy->n_samples == COPY_SAMPLES) {
+	if (copy->n_samples == TRANSFER_COPY_SAMPLES) {
 		memmove(copy->samples, copy->samples + 1,
-			(COPY_SAMPLES - 1) * sizeof copy->samples[0]);
+			(TRANSFER_COPY_SAMPLES - 1) * sizeof copy->samples[0]);
 		copy->n_samples--;
 	}
-	copy->samples[copy->n_samples++] = (struct views_sample){ clock_mono_ms(),
+	copy->samples[copy->n_samples++] = (struct transfer_copy_sample){ clock_mono_ms(),
 		copy->sums.bytes_done, copy->sums.work_done };
 }
 
 /* Per second; what a failure takes back is no negative rate. */
-static uint64_t rate_of(const struct views_transfer *copy, uint64_t *work_per_s)
+static uint64_t rate_of(const struct transfer_copy *copy, uint64_t *work_per_s)
 {
-	const struct views_sample
+	const struct transfer_copy_sample
 		*first = &copy->samples[0],
 		*last = &copy->samples[copy->n_samples ? copy->n_samples - 1 : 0];
 	int64_t ms = last->mono_ms - first->mono_ms;
@@ -96,7 +96,7 @@ static uint64_t rate_of(const struct views_transfer *copy, uint64_t *work_per_s)
 	return (last->bytes - first->bytes) * 1000 / (uint64_t)ms;
 }
 
-static int64_t left_ms(const struct views_transfer_info *info, uint64_t work_per_s)
+static int64_t left_ms(const struct transfer_copy_info *info, uint64_t work_per_s)
 {
 	if (!work_per_s || !info->is_planned || info->is_finishing ||
 		info->work_total < info->work_done)
@@ -104,16 +104,17 @@ static int64_t left_ms(const struct views_transfer_info *info, uint64_t work_per
 	return (int64_t)((info->work_total - info->work_done) * 1000 / work_per_s);
 }
 
-unsigned views_transfers_percent(const struct views_transfer_info *info)
+unsigned transfer_copy_percent(const struct transfer_copy_info *info)
 {
-	return info->state == COPY_DONE ? 100
-					: transfer_percent(info->work_done, info->work_total);
+	return info->state == TRANSFER_COPY_DONE
+		       ? 100
+		       : transfer_percent(info->work_done, info->work_total);
 }
 
-struct views_transfer_info views_transfer_info_of(struct views_transfer *copy)
+struct transfer_copy_info transfer_copy_info_of(struct transfer_copy *copy)
 {
 	sum_up(copy);
-	struct views_transfer_info info = copy->sums;
+	struct transfer_copy_info info = copy->sums;
 	info.id = copy->id;
 	info.state = copy->state;
 	info.what = copy->what;
@@ -123,13 +124,13 @@ struct views_transfer_info views_transfer_info_of(struct views_transfer *copy)
 	info.current = copy->current ? copy->current : "";
 	info.left_ms = -1;
 	info.n_notes = copy->n_notes;
-	info.is_finishing = info.is_finishing && copy->state == COPY_RUNNING;
-	info.is_asking = views_transfers_questions_of(copy->copies, copy->id) > 0;
+	info.is_finishing = info.is_finishing && copy->state == TRANSFER_COPY_RUNNING;
+	info.is_asking = copy->n_asking > 0;
 	info.n_failures = copy->n_kept_errors;
-	info.elapsed_ms = views_transfers_is_over(copy->state) ? copy->elapsed_ms
+	info.elapsed_ms = transfer_copy_is_over(copy->state) ? copy->elapsed_ms
 			  : copy->started_ms ? clock_mono_ms() - copy->started_ms
 					     : 0;
-	if (copy->state == COPY_RUNNING) {
+	if (copy->state == TRANSFER_COPY_RUNNING) {
 		uint64_t work_per_s;
 		info.bytes_per_s = rate_of(copy, &work_per_s);
 		info.left_ms = left_ms(&info, work_per_s);
@@ -137,24 +138,39 @@ struct views_transfer_info views_transfer_info_of(struct views_transfer *copy)
 	return info;
 }
 
-size_t views_transfers_count(const struct views_transfers *copies)
+/* ---- what there is */
+
+struct transfer_copy *transfer_queue_find(const struct transfer_queue *queue, unsigned id)
 {
-	return copies->n;
+	struct transfer_copy *copy;
+	DL_FOREACH(queue->list, copy)
+		if (copy->id == id)
+			return copy;
+	return NULL;
 }
 
-struct views_transfer_info views_transfers_at(
-	const struct views_transfers *copies, size_t index)
+uint64_t transfer_queue_revision(const struct transfer_queue *queue)
 {
-	struct views_transfer *copy = copies->list ? copies->list->prev : NULL; /* the last */
+	return queue->revision;
+}
+
+size_t transfer_queue_count(const struct transfer_queue *queue)
+{
+	return queue->n;
+}
+
+struct transfer_copy_info transfer_queue_at(const struct transfer_queue *queue, size_t index)
+{
+	struct transfer_copy *copy = queue->list ? queue->list->prev : NULL; /* the last */
 	while (index-- > 0)
 		copy = copy->prev;
-	return views_transfer_info_of(copy);
+	return transfer_copy_info_of(copy);
 }
 
-bool views_transfers_failure(const struct views_transfers *copies, unsigned id, size_t index,
+bool transfer_queue_failure(const struct transfer_queue *queue, unsigned id, size_t index,
 	const char **path, const struct err **err)
 {
-	const struct views_transfer *copy = views_transfers_find(copies, id);
+	const struct transfer_copy *copy = transfer_queue_find(queue, id);
 	for (size_t i = 0; copy && i < copy->n; i++) {
 		if (!copy->items[i].err || index-- > 0)
 			continue;
@@ -165,68 +181,71 @@ bool views_transfers_failure(const struct views_transfers *copies, unsigned id, 
 	return false;
 }
 
-bool views_transfers_note(const struct views_transfers *copies, unsigned id, size_t index,
+bool transfer_queue_note(const struct transfer_queue *queue, unsigned id, size_t index,
 	const char **path, const char **text)
 {
-	const struct views_transfer *copy = views_transfers_find(copies, id);
-	if (!copy || index >= COPY_NOTES_KEPT || index >= copy->n_notes)
+	const struct transfer_copy *copy = transfer_queue_find(queue, id);
+	if (!copy || index >= TRANSFER_COPY_NOTES_KEPT || index >= copy->n_notes)
 		return false;
 	*path = copy->notes[index].path;
 	*text = copy->notes[index].text;
 	return true;
 }
 
-size_t views_transfers_running(const struct views_transfers *copies)
+size_t transfer_queue_running(const struct transfer_queue *queue)
 {
 	size_t n = 0;
-	struct views_transfer *copy;
-	DL_FOREACH(copies->list, copy)
-		n += !views_transfers_is_over(copy->state);
+	struct transfer_copy *copy;
+	DL_FOREACH(queue->list, copy)
+		n += !transfer_copy_is_over(copy->state);
 	return n;
 }
 
-bool views_transfers_summary(const struct views_transfers *copies, struct str *out)
+/* The longest time; -1: not known of one. */
+static int64_t later(int64_t a_ms, int64_t b_ms)
 {
-	size_t n = views_transfers_running(copies);
-	if (!n)
-		return false;
-	struct views_transfer_info sum = { .is_planned = true, .is_finishing = true };
-	uint64_t rate = 0;
-	int64_t left = 0; /* of the one that takes longest; -1: not known of one */
-	bool asks = false, is_paused = true;
-	struct views_transfer *copy;
-	DL_FOREACH(copies->list, copy) {
-		if (views_transfers_is_over(copy->state))
+	if (a_ms < 0 || b_ms < 0)
+		return -1;
+	return a_ms > b_ms ? a_ms : b_ms;
+}
+
+bool transfer_queue_sum(const struct transfer_queue *queue, struct transfer_copy_info *sum)
+{
+	bool is_any = false, is_paused = true;
+	struct transfer_copy *copy;
+	*sum = (struct transfer_copy_info){ .is_planned = true, .is_finishing = true };
+	DL_FOREACH(queue->list, copy) {
+		if (transfer_copy_is_over(copy->state))
 			continue;
-		struct views_transfer_info info = views_transfer_info_of(copy);
-		sum.bytes_done += info.bytes_done;
-		sum.work_done += info.work_done;
-		sum.work_total += info.work_total;
-		rate += info.bytes_per_s;
-		left = left < 0 || info.left_ms < 0 ? -1
-		       : left > info.left_ms        ? left
-						    : info.left_ms;
-		sum.is_planned = sum.is_planned && info.is_planned;
-		sum.is_finishing = sum.is_finishing && info.is_finishing;
-		asks = asks || info.is_asking;
-		is_paused = is_paused && info.state == COPY_PAUSED;
+		struct transfer_copy_info info = transfer_copy_info_of(copy);
+		sum->bytes_done += info.bytes_done;
+		sum->work_done += info.work_done;
+		sum->work_total += info.work_total;
+		sum->bytes_per_s += info.bytes_per_s;
+		sum->left_ms = later(sum->left_ms, info.left_ms);
+		sum->is_planned = sum->is_planned && info.is_planned;
+		sum->is_finishing = sum->is_finishing && info.is_finishing;
+		sum->is_asking = sum->is_asking || info.is_asking;
+		is_paused = is_paused && info.state == TRANSFER_COPY_PAUSED;
+		is_any = true;
 	}
-	char size[NUM_SIZE_BYTES], age[CLOCK_AGE_BYTES];
-	str_addf(out, "%zu cop%s", n, n == 1 ? "y" : "ies");
-	if (sum.is_planned && sum.work_total)
-		str_addf(out, " %u%%", views_transfers_percent(&sum));
-	else
-		str_addf(out, " %s", num_format_size(sum.bytes_done, size));
-	if (is_paused)
-		str_add(out, " paused");
-	else if (asks)
-		str_add(out, " asks");
-	else if (sum.is_finishing)
-		str_add(out, " finishing…");
-	else if (rate) {
-		str_addf(out, " %s/s", num_format_size(rate, size));
-		if (left > 0)
-			str_addf(out, " %s left", clock_format_age(left, age));
-	}
-	return true;
+	sum->state = is_paused ? TRANSFER_COPY_PAUSED : TRANSFER_COPY_RUNNING;
+	return is_any;
+}
+
+bool transfer_queue_has_arrived(const struct transfer_queue *queue, uint64_t *seen,
+	const struct transfer_place *to, const char *to_dir)
+{
+	bool has_arrived = false;
+	struct transfer_copy *copy;
+	if (*seen == queue->last_arrival)
+		return false;
+	DL_FOREACH(queue->list, copy)
+		has_arrived = has_arrived ||
+			      (copy->arrival > *seen && copy->to.is_local == to->is_local &&
+				      (to->is_local || strcmp(copy->to.uid ? copy->to.uid : "",
+							       to->uid ? to->uid : "") == 0) &&
+				      strcmp(copy->to_dir, to_dir) == 0);
+	*seen = queue->last_arrival;
+	return has_arrived;
 }

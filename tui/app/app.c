@@ -241,7 +241,7 @@ void app_ask_quit(struct app *app)
 {
 	struct busy_list list = { widget_dialog_new("Quit?", on_quit_answered, app, NULL), 0 };
 	app_tabs_each_view(app, add_busy, &list);
-	size_t copies = views_transfers_running(app->host.copies);
+	size_t copies = transfer_queue_running(app->host.copies);
 	size_t actions = views_actions_running(app->host.actions);
 	if (copies)
 		widget_dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
@@ -444,7 +444,7 @@ struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct e
 	app->note_timer = net_loop_timer_new(loop, on_note_over, app);
 	app_lone_init(app);
 	app->host.sessions = sessions_new(opts->engine);
-	app->host.copies = views_transfers_new(&app->host);
+	views_transfers_open(&app->host);
 	app->host.actions = views_actions_new(&app->host);
 	struct view_args none = { 0 };
 	bool ok = true;
@@ -475,7 +475,7 @@ void app_free(struct app *app)
 	engine_on_change(app->opts.engine, NULL, NULL);
 	app_detach(app);
 	app_session_free(app);
-	views_transfers_free(
+	transfer_queue_free(
 		app->host.copies); /* before the views: conflicts are told to nobody */
 	views_actions_free(app->host.actions);
 	while (app->n_dialogs)

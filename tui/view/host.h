@@ -12,7 +12,6 @@ struct session;
 struct sessions;
 struct views_actions;
 struct view_command;
-struct views_transfers;
 struct widget_dialog;
 struct view_host;
 struct view;
@@ -63,7 +62,7 @@ struct view_host {
 	struct engine *engine;
 	const struct draw_theme *theme;
 	struct sessions *sessions; /* the processes that shells show */
-	struct views_transfers *copies;
+	struct transfer_queue *copies;
 	struct views_actions *actions;
 	const char *local_dir; /* where the local side of files begins; absolute */
 };

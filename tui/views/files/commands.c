@@ -342,9 +342,6 @@ static bool run_copy(void *self, const char *args, struct err *err)
 	struct views_files *files = self;
 	struct views_files_pane *from = files_active(files), *to = files_other(files);
 	(void)args;
-	if (views_files_pane_is_same_place(from, to->is_local, to->uid) &&
-		strcmp(from->path, to->path) == 0)
-		return err_set(err, ERR_ARG_INVALID, "both sides are the same folder");
 	size_t n;
 	struct views_files_entry **chosen = views_files_pane_chosen(from, &n);
 	char **paths = x_calloc(n + 1, sizeof *paths);
@@ -353,7 +350,7 @@ static bool run_copy(void *self, const char *args, struct err *err)
 		paths[i] = views_files_pane_join(from, chosen[i]->name);
 		sizes[i] = views_files_is_folder(chosen[i]) ? -1 : chosen[i]->size_bytes;
 	}
-	struct views_transfers_request request = {
+	struct transfer_request request = {
 		.from = views_files_pane_place(from),
 		.to = views_files_pane_place(to),
 		.paths = (const char *const *)paths,
@@ -361,7 +358,7 @@ static bool run_copy(void *self, const char *args, struct err *err)
 		.n = n,
 		.to_dir = to->path,
 	};
-	bool ok = views_transfers_start(files->view.host->copies, &request, err);
+	bool ok = transfer_queue_start(files->view.host->copies, &request, err);
 	for (size_t i = 0; i < n; i++)
 		free(paths[i]);
 	free(paths);

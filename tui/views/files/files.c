@@ -271,20 +271,11 @@ static char *drop_target(struct views_files *files, const struct view_drag *drag
 		target = x_strdup(pane->path);
 	if (!views_files_pane_is_same_place(pane, drag->runtime == NULL, drag->uid))
 		return target;
-	/* not into itself, and not to where it is */
-	for (size_t i = 0; i < drag->n_paths; i++) {
-		const char *path = drag->paths[i], *slash = strrchr(path, '/');
-		size_t n = strlen(path);
-		size_t parent = slash ? (size_t)(slash - path) : 0;
-		parent += slash == path; /* "/x" lies in "/" */
-		bool is_inside =
-			strncmp(target, path, n) == 0 && (!target[n] || target[n] == '/');
-		bool is_there = strlen(target) == parent && strncmp(target, path, parent) == 0;
-		if (is_inside || is_there) {
+	for (size_t i = 0; i < drag->n_paths; i++)
+		if (transfer_is_into_itself(drag->paths[i], target)) {
 			free(target);
 			return NULL;
 		}
-	}
 	return target;
 }
 
@@ -309,7 +300,7 @@ static void drop(struct view *view, const struct view_drag *drag, int col, int r
 		drop_target(files, drag, col + files->at.col, row + files->at.row, &pane);
 	if (!target)
 		return;
-	struct views_transfers_request request = {
+	struct transfer_request request = {
 		.from = { drag->runtime == NULL, drag->uid },
 		.to = views_files_pane_place(pane),
 		.paths = (const char *const *)drag->paths,
@@ -317,7 +308,7 @@ static void drop(struct view *view, const struct view_drag *drag, int col, int r
 		.to_dir = target,
 	};
 	struct err err;
-	if (!views_transfers_start(view->host->copies, &request, &err))
+	if (!transfer_queue_start(view->host->copies, &request, &err))
 		view_host_failf(view->host, &err, "Cannot copy %s", drag->label);
 	free(target);
 }

@@ -20,9 +20,9 @@ static void set_string(char **at, const char *text)
 
 /* ---- places and paths */
 
-struct views_transfers_place views_files_pane_place(const struct views_files_pane *pane)
+struct transfer_place views_files_pane_place(const struct views_files_pane *pane)
 {
-	return (struct views_transfers_place){ pane->is_local, pane->uid };
+	return (struct transfer_place){ pane->is_local, pane->uid };
 }
 
 const char *views_files_pane_name(const struct views_files_pane *pane)
@@ -479,8 +479,8 @@ void views_files_pane_connect(
 
 void views_files_pane_poll(struct views_files_pane *pane)
 {
-	struct views_transfers_place place = views_files_pane_place(pane);
-	if (views_transfers_has_arrived(
+	struct transfer_place place = views_files_pane_place(pane);
+	if (transfer_queue_has_arrived(
 		    pane->host->copies, &pane->seen_arrivals, &place, pane->path))
 		views_files_pane_read(pane);
 }

@@ -96,7 +96,7 @@ void views_files_pane_follow(struct views_files_pane *pane);
 
 /* "local", or the sandbox's name also when it has gone. Raw foreign text, borrowed for this turn. */
 const char *views_files_pane_name(const struct views_files_pane *pane);
-struct views_transfers_place views_files_pane_place(const struct views_files_pane *pane);
+struct transfer_place views_files_pane_place(const struct views_files_pane *pane);
 bool views_files_pane_is_same_place(
 	const struct views_files_pane *pane, bool is_local, const char *uid);
 bool views_files_pane_is_root(const struct views_files_pane *pane);

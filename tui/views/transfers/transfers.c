@@ -37,35 +37,35 @@ static enum view_key_scope scope(const struct view *view)
 
 static void keep_cursor(struct copies_view *self)
 {
-	const struct views_transfers *copies = self->view.host->copies;
-	size_t n = views_transfers_count(copies);
+	const struct transfer_queue *copies = self->view.host->copies;
+	size_t n = transfer_queue_count(copies);
 	bool is_found = false;
 	for (size_t i = 0; i < n && !is_found && self->cursor; i++)
-		if (views_transfers_at(copies, i).id == self->cursor) {
+		if (transfer_queue_at(copies, i).id == self->cursor) {
 			self->cursor_at = i;
 			is_found = true;
 		}
 	if (!is_found) {
 		self->cursor_at = self->cursor_at < n ? self->cursor_at : n ? n - 1 : 0;
-		self->cursor = n ? views_transfers_at(copies, self->cursor_at).id : 0;
+		self->cursor = n ? transfer_queue_at(copies, self->cursor_at).id : 0;
 	}
 }
 
 /* ---- drawing */
 
-static enum draw_theme_role state_role(const struct views_transfer_info *info)
+static enum draw_theme_role state_role(const struct transfer_copy_info *info)
 {
 	if (info->is_asking)
 		return ROLE_WARNING;
 	switch (info->state) {
-	case COPY_DONE:
+	case TRANSFER_COPY_DONE:
 		return info->files_skipped || info->n_notes ? ROLE_WARNING : ROLE_OK;
-	case COPY_FAILED:
+	case TRANSFER_COPY_FAILED:
 		return ROLE_ERROR;
-	case COPY_RUNNING:
+	case TRANSFER_COPY_RUNNING:
 		return ROLE_BUSY;
-	case COPY_PAUSED:
-	case COPY_CANCELLED:
+	case TRANSFER_COPY_PAUSED:
+	case TRANSFER_COPY_CANCELLED:
 		return ROLE_WARNING;
 	default:
 		return ROLE_DIM;
@@ -85,12 +85,12 @@ static int draw_bar(struct view_host *host, struct draw_region r, int row, int c
 }
 
 /* The most wanted first: what does not fit is cut at the end. */
-static void numbers_of(const struct views_transfer_info *info, struct str *out)
+static void numbers_of(const struct transfer_copy_info *info, struct str *out)
 {
 	char done[NUM_SIZE_BYTES], total[NUM_SIZE_BYTES], rate[NUM_SIZE_BYTES];
 	char age[CLOCK_AGE_BYTES];
-	bool is_over = views_transfers_is_over(info->state);
-	if (info->left_ms >= 0 && info->state == COPY_RUNNING)
+	bool is_over = transfer_copy_is_over(info->state);
+	if (info->left_ms >= 0 && info->state == TRANSFER_COPY_RUNNING)
 		str_addf(out, "%s left  ", clock_format_age(info->left_ms, age));
 	if (info->bytes_per_s && !info->is_finishing)
 		str_addf(out, "%s/s  ", num_format_size(info->bytes_per_s, rate));
@@ -117,22 +117,22 @@ static void numbers_of(const struct views_transfer_info *info, struct str *out)
 }
 
 static void draw_copy(struct copies_view *self, struct draw_region r,
-	const struct views_transfer_info *info, bool is_cursor)
+	const struct transfer_copy_info *info, bool is_cursor)
 {
 	struct view_host *host = self->view.host;
 	struct draw_style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	draw_region_text(r, 0, 1, STATE_COLS - 1, host_style(host, state_role(info)),
 		info->is_asking      ? "asks"
 		: info->is_finishing ? "finishing…"
-				     : views_transfer_state_name(info->state));
+				     : transfer_copy_state_name(info->state));
 	int col = STATE_COLS;
 	col += draw_region_text(r, 0, col, (r.cols - col) / 2, text, info->what);
 	col += draw_region_textf(r, 0, col, r.cols - col, dim, "  %s → %s:%s%s", info->from,
 		info->to, *info->to_dir == '/' ? "" : "/", info->to_dir);
-	unsigned percent = views_transfers_percent(info);
+	unsigned percent = transfer_copy_percent(info);
 	int bar = r.cols / 4 < BAR_COLS_MAX ? r.cols / 4 : BAR_COLS_MAX;
 	col = STATE_COLS;
-	if (!views_transfers_is_over(info->state)) {
+	if (!transfer_copy_is_over(info->state)) {
 		col += draw_bar(host, r, 1, col, bar, percent);
 		col += draw_region_textf(r, 1, col, r.cols - col, text, " %3u%%  ", percent);
 	}
@@ -141,7 +141,7 @@ static void draw_copy(struct copies_view *self, struct draw_region r,
 	numbers_of(info, &numbers);
 	col += draw_region_text(r, 1, col, r.cols - col, dim, numbers.p);
 	str_deinit(&numbers);
-	if (*info->current && !views_transfers_is_over(info->state))
+	if (*info->current && !transfer_copy_is_over(info->state))
 		draw_region_textf(r, 1, col, r.cols - col, dim, "  %s", info->current);
 	if (is_cursor) {
 		struct draw_style mark = host_style(host, ROLE_CURSOR);
@@ -157,7 +157,7 @@ static int draw_failures_and_notes(struct copies_view *self, struct draw_region 
 	const struct err *err;
 	int row = 0;
 	for (size_t i = 0; row + 1 < r.rows &&
-			   views_transfers_failure(host->copies, self->cursor, i, &path, &err);
+			   transfer_queue_failure(host->copies, self->cursor, i, &path, &err);
 		i++) {
 		int col = draw_region_textf(r, row, STATE_COLS, (r.cols - STATE_COLS) / 2,
 			host_style(host, ROLE_TEXT), "%s", path);
@@ -169,7 +169,7 @@ static int draw_failures_and_notes(struct copies_view *self, struct draw_region 
 	}
 	const char *text;
 	for (size_t i = 0; row < r.rows &&
-			   views_transfers_note(host->copies, self->cursor, i, &path, &text);
+			   transfer_queue_note(host->copies, self->cursor, i, &path, &text);
 		i++) {
 		int col = draw_region_textf(r, row, STATE_COLS, (r.cols - STATE_COLS) / 2,
 			host_style(host, ROLE_TEXT), "%s", path);
@@ -183,7 +183,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
 	struct copies_view *self = self_of(view);
 	struct view_host *host = view->host;
-	size_t n = views_transfers_count(host->copies);
+	size_t n = transfer_queue_count(host->copies);
 	(void)is_focused;
 	keep_cursor(self);
 	self->n_shown = 0;
@@ -195,7 +195,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 		return;
 	}
 	int extra = FAILURE_ROWS_MAX < r.rows / 3 ? FAILURE_ROWS_MAX : r.rows / 3;
-	const struct views_transfer_info at = views_transfers_at(host->copies, self->cursor_at);
+	const struct transfer_copy_info at = transfer_queue_at(host->copies, self->cursor_at);
 	if (!at.n_failures && !at.n_notes)
 		extra = 0;
 	size_t room = (size_t)(r.rows - extra) / ROWS_EACH;
@@ -208,7 +208,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 		self->top = n > room ? n - room : 0;
 	int row = 0;
 	for (size_t i = self->top; i < n && i < self->top + room; i++) {
-		struct views_transfer_info info = views_transfers_at(host->copies, i);
+		struct transfer_copy_info info = transfer_queue_at(host->copies, i);
 		draw_copy(self, draw_region_sub(r, 0, row, r.cols, ROWS_EACH), &info,
 			i == self->cursor_at);
 		row += ROWS_EACH;
@@ -223,11 +223,11 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 
 static void go_to(struct copies_view *self, size_t at)
 {
-	size_t n = views_transfers_count(self->view.host->copies);
+	size_t n = transfer_queue_count(self->view.host->copies);
 	if (!n)
 		return;
 	self->cursor_at = at < n ? at : n - 1;
-	self->cursor = views_transfers_at(self->view.host->copies, self->cursor_at).id;
+	self->cursor = transfer_queue_at(self->view.host->copies, self->cursor_at).id;
 	host_dirty(self->view.host);
 }
 
@@ -250,48 +250,49 @@ static bool run_move(void *arg, const char *args, struct err *err)
 }
 
 /* The copy under the cursor. */
-static bool current(struct copies_view *self, struct views_transfer_info *info, struct err *err)
+static bool current(struct copies_view *self, struct transfer_copy_info *info, struct err *err)
 {
 	keep_cursor(self);
 	if (!self->cursor)
 		return err_set(err, ERR_ARG_INVALID, "there are no copies");
-	*info = views_transfers_at(self->view.host->copies, self->cursor_at);
+	*info = transfer_queue_at(self->view.host->copies, self->cursor_at);
 	return true;
 }
 
 static bool run_cancel(void *arg, const char *args, struct err *err)
 {
 	struct copies_view *self = arg;
-	struct views_transfer_info info;
+	struct transfer_copy_info info;
 	(void)args;
 	if (!current(self, &info, err))
 		return false;
-	if (views_transfers_is_over(info.state))
+	if (transfer_copy_is_over(info.state))
 		return err_set(err, ERR_ARG_INVALID, "this copy is over");
-	views_transfers_cancel(self->view.host->copies, info.id);
+	transfer_queue_cancel(self->view.host->copies, info.id);
 	return true;
 }
 
 static bool run_pause(void *arg, const char *args, struct err *err)
 {
 	struct copies_view *self = arg;
-	struct views_transfer_info info;
+	struct transfer_copy_info info;
 	(void)args;
 	if (!current(self, &info, err))
 		return false;
-	if (views_transfers_is_over(info.state))
+	if (transfer_copy_is_over(info.state))
 		return err_set(err, ERR_ARG_INVALID, "this copy is over");
-	views_transfers_pause(self->view.host->copies, info.id, info.state != COPY_PAUSED);
+	transfer_queue_pause(
+		self->view.host->copies, info.id, info.state != TRANSFER_COPY_PAUSED);
 	return true;
 }
 
 static bool run_retry(void *arg, const char *args, struct err *err)
 {
 	struct copies_view *self = arg;
-	struct views_transfer_info info;
+	struct transfer_copy_info info;
 	(void)args;
 	return current(self, &info, err) &&
-	       views_transfers_retry(self->view.host->copies, info.id, err);
+	       transfer_queue_retry(self->view.host->copies, info.id, err);
 }
 
 static bool run_clear(void *arg, const char *args, struct err *err)
@@ -299,7 +300,7 @@ static bool run_clear(void *arg, const char *args, struct err *err)
 	struct copies_view *self = arg;
 	(void)args;
 	(void)err;
-	views_transfers_clear(self->view.host->copies);
+	transfer_queue_clear(self->view.host->copies);
 	return true;
 }
 
@@ -326,7 +327,7 @@ static bool mouse(struct view *view, const struct draw_mouse *mouse)
 
 static void title(const struct view *view, struct str *out)
 {
-	size_t n = views_transfers_running(view->host->copies);
+	size_t n = transfer_queue_running(view->host->copies);
 	str_add(out, "copies");
 	if (n)
 		str_addf(out, " (%zu)", n);
@@ -341,7 +342,7 @@ static bool shows(const struct view *view, const struct view_args *args)
 
 static int64_t redraw_after_ms(const struct view *view)
 {
-	return views_transfers_running(view->host->copies) ? 500 : 0;
+	return transfer_queue_running(view->host->copies) ? 500 : 0;
 }
 
 static struct view *open_copies(
@@ -358,6 +359,38 @@ static struct view *open_copies(
 static void free_copies(struct view *view)
 {
 	free(self_of(view));
+}
+
+static struct runtime *runtime_of(void *arg, const char *uid, struct err *err)
+{
+	const struct view_host *host = arg;
+	return engine_runtime(host->engine, uid, err);
+}
+
+static const char *name_of(void *arg, const char *uid)
+{
+	return view_host_row_name(arg, uid);
+}
+
+static void on_change(void *arg)
+{
+	host_dirty(arg);
+}
+
+void views_transfers_open(struct view_host *host)
+{
+	const struct transfer_queue_opts opts = {
+		.loop = host->loop,
+		.telemetry = engine_telemetry(host->engine),
+		.read_only = engine_is_read_only(host->engine),
+		.runtime = runtime_of,
+		.name = name_of,
+		.on_change = on_change,
+		.on_copy = views_transfers_on_copy,
+		.on_question = views_transfers_on_question,
+		.arg = host,
+	};
+	host->copies = transfer_queue_new(&opts);
 }
 
 const struct view_class view_copies = {

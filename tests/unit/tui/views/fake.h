@@ -97,7 +97,7 @@ static inline struct fake *fake_new(bool read_only)
 	draw_theme_builtin(&fake->theme);
 	fake->host.theme = &fake->theme;
 	fake->host.local_dir = "/";
-	fake->host.copies = views_transfers_new(&fake->host);
+	views_transfers_open(&fake->host);
 	return fake;
 }
 
@@ -105,7 +105,7 @@ static inline void fake_free(struct fake *fake)
 {
 	while (fake->n_dialogs)
 		widget_dialog_free(fake->dialogs[--fake->n_dialogs]);
-	views_transfers_free(fake->host.copies);
+	transfer_queue_free(fake->host.copies);
 	engine_free(fake->host.engine);
 	net_loop_free(fake->host.loop);
 	free(fake);

@@ -358,8 +358,8 @@ static void test_where_things_may_be_dropped(void **state)
 	view->class->drag_leave(view);
 	assert_false(files->panes[1].is_hovered);
 	view->class->drop(view, &drag, 45, 2);
-	assert_int_equal(views_transfers_count(fake->host.copies), 1);
-	struct views_transfer_info info = views_transfers_at(fake->host.copies, 0);
+	assert_int_equal(transfer_queue_count(fake->host.copies), 1);
+	struct transfer_copy_info info = transfer_queue_at(fake->host.copies, 0);
 	assert_string_equal(info.what, "one");
 	assert_string_equal(info.to_dir, "sub");
 	drag_deinit(&drag);

@@ -43,16 +43,16 @@ static void test_any_size(void **state)
 	struct view_args args = { 0 };
 	struct err err;
 	const char *paths[] = { "/nonexistent/a-file-with-quite-a-long-name.txt" };
-	struct views_transfers_request request = {
+	struct transfer_request request = {
 		.from = { .is_local = true },
 		.paths = paths,
 		.n = 1,
 		.to_dir = "a/folder",
 	};
 	(void)state;
-	assert_true(views_transfers_start(fake->host.copies, &request, &err));
-	FAKE_UNTIL(fake, !views_transfers_running(fake->host.copies));
-	assert_true(views_transfers_start(fake->host.copies, &request, &err));
+	assert_true(transfer_queue_start(fake->host.copies, &request, &err));
+	FAKE_UNTIL(fake, !transfer_queue_running(fake->host.copies));
+	assert_true(transfer_queue_start(fake->host.copies, &request, &err));
 	for (size_t i = 0; i < CLASSES; i++) {
 		views[i] = classes[i]->open(&fake->host, &args, &err);
 		assert_non_null(views[i]);
