@@ -107,7 +107,7 @@ static void on_reaped(void *arg, int wait_status)
 {
 	struct daemon_execution *e = arg;
 	e->is_reaped = true;
-	e->exit_code = daemon_exit_code_of(wait_status);
+	e->exit_code = daemon_reaper_exit_code(wait_status);
 	if (e->call == NULL)
 		remove_execution(e);
 	else {

@@ -31,7 +31,7 @@ static void ended(struct daemon_output_pump *outlet)
 {
 	struct daemon_process *process = outlet->process;
 	daemon_output_pump_close(outlet);
-	daemon_process_outlet_ended(process);
+	outlet->told(process, OUTPUT_ENDED);
 }
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
@@ -51,7 +51,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		 * closing our side would hang it up while it is on its way to exit. */
 		event_del(outlet->event);
 		outlet->is_armed = false;
-		daemon_process_tty_unused(process);
+		outlet->told(process, OUTPUT_UNUSED);
 		return;
 	}
 	if (n <= 0) {
@@ -63,7 +63,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		send_chunk(outlet, bytes + i, (size_t)n - i < chunk ? (size_t)n - i : chunk);
 	if (outlet->budget >= 0)
 		outlet->budget -= n;
-	daemon_process_outlet_read(process);
+	outlet->told(process, OUTPUT_READ);
 	if (outlet->budget == 0) {
 		ended(outlet);
 	} else if (daemon_h2_call_queued(process->call) >= H2_QUEUE_HIGH) {
@@ -73,10 +73,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 }
 
 void daemon_output_pump_init(struct daemon_output_pump *outlet, struct daemon_process *process,
-	int fd, bool is_stderr)
+	daemon_output_pump_fn *told, int fd, bool is_stderr)
 {
 	*outlet = (struct daemon_output_pump){
-		.process = process, .fd = fd, .is_stderr = is_stderr, .budget = -1
+		.process = process, .told = told, .fd = fd, .is_stderr = is_stderr, .budget = -1
 	};
 	if (fd < 0)
 		return;

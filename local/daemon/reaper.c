@@ -71,3 +71,8 @@ void daemon_reaper_watch(
 	child->arg = arg;
 	HASH_ADD(hh, reaper->children, pid, sizeof child->pid, child);
 }
+
+int daemon_reaper_exit_code(int wait_status)
+{
+	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+}

@@ -17,3 +17,4 @@ void daemon_reaper_free(struct daemon_reaper *reaper);
 /* Right after the start of the child, before the loop turns. */
 void daemon_reaper_watch(
 	struct daemon_reaper *reaper, pid_t pid, daemon_reaper_fn *fn, void *arg);
+int daemon_reaper_exit_code(int wait_status); /* -1 for a signal */

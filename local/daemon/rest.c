@@ -72,20 +72,6 @@ static char *make_metadata(const char *prefix)
 	return text;
 }
 
-struct daemon_rest_server *daemon_rest_server_new(
-	struct net_loop *loop, const struct daemon_rest_server_opts *opts)
-{
-	struct daemon_rest_server *server = x_calloc(1, sizeof *server);
-	server->loop = loop;
-	server->opts = *opts;
-	net_work_keep_thread(loop); /* jobs may take the last one that the sandbox can have */
-	server->metadata = make_metadata(opts->metadata_env_prefix);
-	server->start_ms = clock_mono_ms();
-	server->is_ready = true;
-	daemon_rest_sweep_start(server);
-	return server;
-}
-
 static void free_server(void *arg)
 {
 	struct daemon_rest_server *server = arg;
@@ -123,7 +109,7 @@ static void tell_idle(void *arg)
 	server->opts.on_idle(server->opts.arg);
 }
 
-void daemon_rest_server_check_idle(struct daemon_rest_server *server)
+static void check_idle(struct daemon_rest_server *server)
 {
 	if (!server->is_shutting_down || server->conns != NULL || server->is_idle_told)
 		return;
@@ -137,7 +123,7 @@ void daemon_rest_server_shutdown(struct daemon_rest_server *server)
 	server->is_shutting_down = true;
 	DL_FOREACH_SAFE(server->conns, conn, next)
 		daemon_rest_conn_end_if_idle(conn);
-	daemon_rest_server_check_idle(server);
+	check_idle(server);
 }
 
 /* Paths. */
@@ -263,28 +249,6 @@ static void answer_metadata(struct daemon_rest_conn *conn)
 	daemon_rest_answer(conn, 200, "application/json", "", slice_of(conn->server->metadata));
 }
 
-bool daemon_rest_resolve(struct daemon_rest_conn *conn, struct daemon_confined *target)
-{
-	daemon_confine_resolve(
-		conn->server->opts.root, (struct slice){ conn->path, conn->path_n }, target);
-	if (target->state == CONFINE_ESCAPES) {
-		daemon_rest_error(conn, 403, "PERMISSION_DENIED",
-			"path traversal outside sandbox root is forbidden");
-		return false;
-	}
-	if (target->state == CONFINE_FAILED) {
-		struct str message;
-		str_init(&message, target->message_n + 64);
-		str_add(&message, "failed to evaluate symlinks: ");
-		str_add_bytes(&message, target->message, target->message_n);
-		daemon_rest_error_text(
-			conn, 500, "INTERNAL", (struct slice){ message.p, message.n });
-		str_deinit(&message);
-		return false;
-	}
-	return true;
-}
-
 struct route {
 	const char *path;
 	bool is_tree;
@@ -399,7 +363,7 @@ static void route_path(struct daemon_rest_conn *conn, const char *escaped)
 	free(cleaned);
 }
 
-void daemon_rest_route(struct daemon_rest_conn *conn)
+static void route_request(struct daemon_rest_conn *conn)
 {
 	char *target = conn->request.target;
 	if (strncasecmp(target, "http://", 7) == 0) { /* absolute form (RFC 9112, 3.2.2) */
@@ -431,4 +395,51 @@ void daemon_rest_route(struct daemon_rest_conn *conn)
 		free(escaped);
 	}
 	free(decoded);
+}
+
+/* What a connection tells. */
+
+static void refuse_bad(struct daemon_rest_conn *conn)
+{
+	int status = conn->request.bad_status;
+	char *text = status == 501 ? x_strdup("Unsupported transfer encoding")
+				   : x_asprintf("%d %s%s", status, daemon_rest_reason(status),
+					     conn->request.bad_detail);
+	conn->closes = true;
+	if (status == 417) {
+		conn->is_routed = true;
+		daemon_rest_answer(conn, status, NULL, "", (struct slice){ "", 0 });
+	} else {
+		daemon_rest_answer(
+			conn, status, "text/plain; charset=utf-8", "", slice_of(text));
+	}
+	free(text);
+}
+
+static void refuse_body(struct daemon_rest_conn *conn, const char *why)
+{
+	conn->closes = true;
+	daemon_rest_error(conn, 500, "INTERNAL", "failed to write file contents: %s", why);
+}
+
+static const struct daemon_rest_conn_calls calls = {
+	.request = route_request,
+	.bad_head = refuse_bad,
+	.bad_body = refuse_body,
+	.closed = check_idle,
+};
+
+struct daemon_rest_server *daemon_rest_server_new(
+	struct net_loop *loop, const struct daemon_rest_server_opts *opts)
+{
+	struct daemon_rest_server *server = x_calloc(1, sizeof *server);
+	server->loop = loop;
+	server->opts = *opts;
+	server->calls = &calls;
+	net_work_keep_thread(loop); /* jobs may take the last one that the sandbox can have */
+	server->metadata = make_metadata(opts->metadata_env_prefix);
+	server->start_ms = clock_mono_ms();
+	server->is_ready = true;
+	daemon_rest_sweep_start(server);
+	return server;
 }

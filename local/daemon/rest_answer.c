@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Answers of the REST server: head, body from memory or from parts of a file, and their way into the
- * socket a bounded piece at a time. */
+/* Answers of the REST server: head, and body from memory or from parts of a file. */
 #include "local/daemon/rest_internal.h"
 
 #include "engine/base/mem.h"
-#include "engine/net/loop.h"
 #include "local/daemon/quote.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <time.h>
-
-enum {
-	LINGER_MS = 1000,
-	SENDFILE_BYTES = 1 << 20,
-	SENDS_PER_TURN = 8,
-};
 
 const char *daemon_rest_reason(int status)
 {
@@ -57,11 +45,6 @@ bool daemon_rest_is_head(const struct daemon_rest_conn *conn)
 	return conn->request.method != NULL && strcmp(conn->request.method, "HEAD") == 0;
 }
 
-bool daemon_rest_conn_has_unread_body(const struct daemon_rest_conn *conn)
-{
-	return conn->request.state == HTTP1_READY && !conn->body.is_done;
-}
-
 static void begin_answer(struct daemon_rest_conn *conn, int status, const char *content_type,
 	const char *headers, int64_t length)
 {
@@ -84,23 +67,6 @@ static void begin_answer(struct daemon_rest_conn *conn, int status, const char *
 		evbuffer_add_printf(conn->out, "Content-Length: %lld\r\n", (long long)length);
 	add_date(conn->out);
 	evbuffer_add_printf(conn->out, conn->closes ? "Connection: close\r\n\r\n" : "\r\n");
-}
-
-void daemon_rest_conn_send_answer(struct daemon_rest_conn *conn)
-{
-	if (daemon_rest_conn_has_unread_body(conn) && !conn->closes) {
-		conn->state = REST_DISCARD;
-		conn->body.taken = 0;
-		net_loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
-		daemon_rest_conn_set_reading(conn, true);
-		if (conn->pending_n > 0)
-			event_active(conn->read_event, EV_READ, 0);
-		return;
-	}
-	conn->state = REST_WRITE;
-	daemon_rest_conn_set_reading(conn, false);
-	net_loop_timer_disarm(conn->timer);
-	daemon_rest_conn_write(conn);
 }
 
 void daemon_rest_answer(struct daemon_rest_conn *conn, int status, const char *content_type,
@@ -162,91 +128,4 @@ void daemon_rest_text(
 		conn, status, "text/plain; charset=utf-8", with_sniff, slice_of(line));
 	free(with_sniff);
 	free(line);
-}
-
-/* Writing. */
-
-static void finish_write(struct daemon_rest_conn *conn)
-{
-	event_del(conn->write_event);
-	if (!conn->closes) {
-		daemon_rest_conn_next(conn);
-		return;
-	}
-	if (conn->request.state == HTTP1_READY && !daemon_rest_conn_has_unread_body(conn)) {
-		daemon_rest_conn_close(conn);
-		return;
-	}
-	shutdown(conn->fd, SHUT_WR);
-	conn->state = REST_LINGER;
-	net_loop_timer_arm(conn->timer, LINGER_MS);
-	daemon_rest_conn_set_reading(conn, true);
-}
-
-/* 1: all written, 0: the socket is full, −1: connection over, 2: enough for one turn. */
-static int write_file(struct daemon_rest_conn *conn)
-{
-	for (int sends = 0; conn->part < conn->n_parts; sends++) {
-		struct daemon_rest_file_part *part = &conn->parts[conn->part];
-		if (part->before != NULL) {
-			evbuffer_add(conn->out, part->before, strlen(part->before));
-			free(part->before);
-			part->before = NULL;
-			return 2;
-		}
-		if (part->length == 0) {
-			conn->part++;
-			continue;
-		}
-		if (sends >= SENDS_PER_TURN)
-			return 2;
-		off_t at = part->start;
-		size_t want = part->length < SENDFILE_BYTES ? (size_t)part->length
-							    : (size_t)SENDFILE_BYTES;
-		ssize_t n = sendfile(conn->fd, conn->file_fd, &at, want);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -1;
-		if (n == 0)
-			return -1; /* the file has shrunk: the client must see it */
-		part->start += n;
-		part->length -= n;
-	}
-	if (conn->after_parts != NULL) {
-		evbuffer_add(conn->out, conn->after_parts, strlen(conn->after_parts));
-		free(conn->after_parts);
-		conn->after_parts = NULL;
-		return 2;
-	}
-	return 1;
-}
-
-void daemon_rest_conn_write(struct daemon_rest_conn *conn)
-{
-	while (evbuffer_get_length(conn->out) > 0) {
-		int n = evbuffer_write(conn->out, conn->fd);
-		if (n >= 0)
-			continue;
-		if (errno == EAGAIN || errno == EINTR)
-			event_add(conn->write_event, NULL);
-		else
-			daemon_rest_conn_close(conn);
-		return;
-	}
-	switch (conn->state == REST_WRITE ? write_file(conn) : 0) {
-	case 1:
-		finish_write(conn);
-		break;
-	case -1:
-		daemon_rest_conn_close(conn);
-		break;
-	case 2:
-		event_add(conn->write_event, NULL);
-		break;
-	default:
-		if (conn->state == REST_WRITE)
-			event_add(conn->write_event, NULL);
-		break;
-	}
 }

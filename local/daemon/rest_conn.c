@@ -19,12 +19,18 @@
 #include <event2/event.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
 	READ_BYTES = 256 << 10,
 	READS_PER_TURN = 8,
+	LINGER_MS = 1000,
+	SENDFILE_BYTES = 1 << 20,
+	SENDS_PER_TURN = 8,
 };
 
 static void feed(struct daemon_rest_conn *conn, const char *bytes, size_t n);
@@ -82,7 +88,7 @@ void daemon_rest_conn_close(struct daemon_rest_conn *conn)
 	end_request(conn);
 	DL_DELETE(conn->server->conns, conn);
 	net_loop_defer(conn->server->loop, free_conn, conn);
-	daemon_rest_server_check_idle(conn->server);
+	conn->server->calls->closed(conn->server);
 }
 
 void daemon_rest_conn_set_reading(struct daemon_rest_conn *conn, bool on)
@@ -111,6 +117,115 @@ void daemon_rest_conn_next(struct daemon_rest_conn *conn)
 		event_active(conn->read_event, EV_READ, 0);
 }
 
+bool daemon_rest_conn_has_unread_body(const struct daemon_rest_conn *conn)
+{
+	return conn->request.state == HTTP1_READY && !conn->body.is_done;
+}
+
+/* Writing. */
+
+static void finish_write(struct daemon_rest_conn *conn)
+{
+	event_del(conn->write_event);
+	if (!conn->closes) {
+		daemon_rest_conn_next(conn);
+		return;
+	}
+	if (conn->request.state == HTTP1_READY && !daemon_rest_conn_has_unread_body(conn)) {
+		daemon_rest_conn_close(conn);
+		return;
+	}
+	shutdown(conn->fd, SHUT_WR);
+	conn->state = REST_LINGER;
+	net_loop_timer_arm(conn->timer, LINGER_MS);
+	daemon_rest_conn_set_reading(conn, true);
+}
+
+/* 1: all written, 0: the socket is full, −1: connection over, 2: enough for one turn. */
+static int write_file(struct daemon_rest_conn *conn)
+{
+	for (int sends = 0; conn->part < conn->n_parts; sends++) {
+		struct daemon_rest_file_part *part = &conn->parts[conn->part];
+		if (part->before != NULL) {
+			evbuffer_add(conn->out, part->before, strlen(part->before));
+			free(part->before);
+			part->before = NULL;
+			return 2;
+		}
+		if (part->length == 0) {
+			conn->part++;
+			continue;
+		}
+		if (sends >= SENDS_PER_TURN)
+			return 2;
+		off_t at = part->start;
+		size_t want = part->length < SENDFILE_BYTES ? (size_t)part->length
+							    : (size_t)SENDFILE_BYTES;
+		ssize_t n = sendfile(conn->fd, conn->file_fd, &at, want);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		if (n == 0)
+			return -1; /* the file has shrunk: the client must see it */
+		part->start += n;
+		part->length -= n;
+	}
+	if (conn->after_parts != NULL) {
+		evbuffer_add(conn->out, conn->after_parts, strlen(conn->after_parts));
+		free(conn->after_parts);
+		conn->after_parts = NULL;
+		return 2;
+	}
+	return 1;
+}
+
+void daemon_rest_conn_write(struct daemon_rest_conn *conn)
+{
+	while (evbuffer_get_length(conn->out) > 0) {
+		int n = evbuffer_write(conn->out, conn->fd);
+		if (n >= 0)
+			continue;
+		if (errno == EAGAIN || errno == EINTR)
+			event_add(conn->write_event, NULL);
+		else
+			daemon_rest_conn_close(conn);
+		return;
+	}
+	switch (conn->state == REST_WRITE ? write_file(conn) : 0) {
+	case 1:
+		finish_write(conn);
+		break;
+	case -1:
+		daemon_rest_conn_close(conn);
+		break;
+	case 2:
+		event_add(conn->write_event, NULL);
+		break;
+	default:
+		if (conn->state == REST_WRITE)
+			event_add(conn->write_event, NULL);
+		break;
+	}
+}
+
+void daemon_rest_conn_send_answer(struct daemon_rest_conn *conn)
+{
+	if (daemon_rest_conn_has_unread_body(conn) && !conn->closes) {
+		conn->state = REST_DISCARD;
+		conn->body.taken = 0;
+		net_loop_timer_arm(conn->timer, REST_HEAD_TIMEOUT_MS);
+		daemon_rest_conn_set_reading(conn, true);
+		if (conn->pending_n > 0)
+			event_active(conn->read_event, EV_READ, 0);
+		return;
+	}
+	conn->state = REST_WRITE;
+	daemon_rest_conn_set_reading(conn, false);
+	net_loop_timer_disarm(conn->timer);
+	daemon_rest_conn_write(conn);
+}
+
 /* Reading. */
 
 void daemon_rest_conn_read_body(struct daemon_rest_conn *conn)
@@ -131,23 +246,6 @@ void daemon_rest_conn_pause(struct daemon_rest_conn *conn)
 	net_loop_timer_disarm(conn->timer);
 }
 
-static void refuse_bad(struct daemon_rest_conn *conn)
-{
-	int status = conn->request.bad_status;
-	char *text = status == 501 ? x_strdup("Unsupported transfer encoding")
-				   : x_asprintf("%d %s%s", status, daemon_rest_reason(status),
-					     conn->request.bad_detail);
-	conn->closes = true;
-	if (status == 417) {
-		conn->is_routed = true;
-		daemon_rest_answer(conn, status, NULL, "", (struct slice){ "", 0 });
-	} else {
-		daemon_rest_answer(
-			conn, status, "text/plain; charset=utf-8", "", slice_of(text));
-	}
-	free(text);
-}
-
 static size_t feed_head(struct daemon_rest_conn *conn, const char *bytes, size_t n)
 {
 	if (conn->request.head_bytes == 0 && conn->request.line.n == 0) {
@@ -161,11 +259,11 @@ static size_t feed_head(struct daemon_rest_conn *conn, const char *bytes, size_t
 	}
 	size_t used = daemon_http1_request_feed(&conn->request, bytes, n);
 	if (conn->request.state == HTTP1_BAD) {
-		refuse_bad(conn);
+		conn->server->calls->bad_head(conn);
 	} else if (conn->request.state == HTTP1_READY) {
 		net_loop_timer_disarm(conn->timer);
 		daemon_http1_body_init(&conn->body, &conn->request);
-		daemon_rest_route(conn);
+		conn->server->calls->request(conn);
 		if (!conn->is_dead && conn->state == REST_BODY && conn->body.is_done)
 			conn->on_body_end(conn);
 	}
@@ -188,9 +286,7 @@ static size_t feed_body(struct daemon_rest_conn *conn, const char *bytes, size_t
 	if (conn->is_dead || conn->state != REST_BODY)
 		return used;
 	if (conn->body.is_bad) {
-		conn->closes = true;
-		daemon_rest_error(conn, 500, "INTERNAL",
-			"failed to write file contents: invalid chunked encoding");
+		conn->server->calls->bad_body(conn, "invalid chunked encoding");
 	} else if (conn->body.is_done) {
 		conn->on_body_end(conn);
 	}
@@ -236,9 +332,7 @@ static void on_gone_peer(struct daemon_rest_conn *conn)
 {
 	if (conn->state == REST_BODY) {
 		/* half closed in the middle of the body: it may still listen */
-		conn->closes = true;
-		daemon_rest_error(
-			conn, 500, "INTERNAL", "failed to write file contents: unexpected EOF");
+		conn->server->calls->bad_body(conn, "unexpected EOF");
 		return;
 	}
 	daemon_rest_conn_close(conn);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared by rest.c (routes), rest_conn.c (one connection), daemon_rest_answer.c, rest_read.c, daemon_rest_list.c, rest_write.c and
- * daemon_rest_delete.c (one endpoint each). */
+/* Shared by the files of the REST server. rest.c (routes) calls the endpoints, rest_read.c, rest_list.c, rest_write.c and
+ * rest_delete.c; they call rest_target.c and rest_answer.c, and these rest_conn.c, which tells rest.c by its calls. */
 #pragma once
 
 #include "local/daemon/confine.h"
@@ -15,8 +15,21 @@ struct event;
 struct net_loop_timer;
 struct net_work;
 
+struct daemon_rest_conn;
+struct daemon_rest_server;
+
+/* What a connection tells: of a request, it answers or takes over conn->on_body and what is beside it. */
+struct daemon_rest_conn_calls {
+	void (*request)(struct daemon_rest_conn *conn);  /* its head is there */
+	void (*bad_head)(struct daemon_rest_conn *conn); /* conn->request.bad_status */
+	void (*bad_body)(struct daemon_rest_conn *conn,
+		const char *why);                          /* of an endpoint that reads it */
+	void (*closed)(struct daemon_rest_server *server); /* one of its connections */
+};
+
 struct daemon_rest_server {
 	struct net_loop *loop;
+	const struct daemon_rest_conn_calls *calls;
 	struct daemon_rest_server_opts opts;
 	struct daemon_rest_conn *conns; /* utlist */
 	char *metadata;                 /* the JSON, made at start */
@@ -89,11 +102,12 @@ void daemon_rest_conn_release(
 void daemon_rest_conn_next(
 	struct daemon_rest_conn *conn); /* the answer is out: on to the next request */
 
-/* daemon_rest_answer.c */
 void daemon_rest_conn_write(struct daemon_rest_conn *conn); /* goes on writing */
 void daemon_rest_conn_send_answer(
 	struct daemon_rest_conn *conn); /* begins to, when the body allows it */
 bool daemon_rest_conn_has_unread_body(const struct daemon_rest_conn *conn);
+
+/* rest_answer.c */
 const char *daemon_rest_reason(int status);
 /* The answer. content_type may be NULL. headers: whole lines with CRLF, or "". HEAD drops the body. */
 void daemon_rest_answer(struct daemon_rest_conn *conn, int status, const char *content_type,
@@ -110,17 +124,13 @@ void daemon_rest_text(
 	struct daemon_rest_conn *conn, int status, const char *headers, const char *text);
 bool daemon_rest_is_head(const struct daemon_rest_conn *conn);
 
-/* rest.c */
-void daemon_rest_route(struct daemon_rest_conn *conn);
-void daemon_rest_server_check_idle(struct daemon_rest_server *server);
-
-/* Resolves conn->path, or answers. False: answered. Always daemon_confined_deinit(). */
+/* rest_target.c. Resolves conn->path, or answers. False: answered. Always daemon_confined_deinit(). */
 bool daemon_rest_resolve(struct daemon_rest_conn *conn, struct daemon_confined *target);
 
 void daemon_rest_get(struct daemon_rest_conn *conn);    /* rest_read.c */
 void daemon_rest_put(struct daemon_rest_conn *conn);    /* rest_write.c */
-void daemon_rest_delete(struct daemon_rest_conn *conn); /* daemon_rest_delete.c */
-/* daemon_rest_list.c; takes what it needs out of target */
+void daemon_rest_delete(struct daemon_rest_conn *conn); /* rest_delete.c */
+/* rest_list.c; takes what it needs out of target */
 void daemon_rest_list(struct daemon_rest_conn *conn, struct daemon_confined *target);
 
 /* rest_sweep.c: temporary files of uploads */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The registry of processes and the calls that act on one of them. */
+/* The methods of the process service, and its beginning and end. */
 #include "local/daemon/service_internal.h"
 
 #include "engine/base/map.h"
 #include "engine/net/loop.h"
-#include "local/daemon/pb_check.h"
 #include "local/daemon/quote.h"
 
 #include <errno.h>
@@ -14,48 +13,6 @@
 
 const char daemon_service_name[] = "process.v1.ProcessService";
 
-void *daemon_rpc_unpack(struct daemon_h2_call *call, const ProtobufCMessageDescriptor *type,
-	struct slice message, const char **nul_in)
-{
-	const char *why = NULL;
-	void *request = daemon_pb_unpack(
-		type, (const unsigned char *)message.p, message.n, nul_in, &why);
-	if (request == NULL)
-		daemon_h2_call_finish(
-			call, RPC_INTERNAL, "grpc: error unmarshalling request: %s", why);
-	return request;
-}
-
-void daemon_rpc_send(struct daemon_h2_call *call, const ProtobufCMessage *message)
-{
-	unsigned char small[CHUNK_BYTES + 64];
-	size_t n = protobuf_c_message_get_packed_size(message);
-	unsigned char *bytes = n <= sizeof small ? small : x_malloc(n);
-	protobuf_c_message_pack(message, bytes);
-	daemon_h2_call_send(call, bytes, n);
-	if (bytes != small)
-		free(bytes);
-}
-
-void daemon_rpc_reply(struct daemon_h2_call *call, const ProtobufCMessage *message)
-{
-	daemon_rpc_send(call, message);
-	daemon_h2_call_finish(call, RPC_OK, "%s", "");
-}
-
-/* Finds it or refuses the call. */
-static struct daemon_process *find(
-	struct daemon_service *service, struct daemon_h2_call *call, int32_t id)
-{
-	struct daemon_process *process;
-	DL_FOREACH(service->processes, process) {
-		if (process->id == id)
-			return process;
-	}
-	daemon_h2_call_finish(call, RPC_NOT_FOUND, "process %d not found", id);
-	return NULL;
-}
-
 static void rpc_write_stdin(void *arg, struct daemon_h2_call *call, struct slice message)
 {
 	const char *nul_in;
@@ -63,7 +20,7 @@ static void rpc_write_stdin(void *arg, struct daemon_h2_call *call, struct slice
 		call, &process__v1__write_stdin_request__descriptor, message, &nul_in);
 	if (request == NULL)
 		return;
-	struct daemon_process *process = find(arg, call, request->process_id);
+	struct daemon_process *process = daemon_service_find(arg, call, request->process_id);
 	if (process != NULL) {
 		if (request->data_case == PROCESS__V1__WRITE_STDIN_REQUEST__DATA_EOF)
 			daemon_stdin_end(&process->in, call);
@@ -85,7 +42,7 @@ static void rpc_send_signal(void *arg, struct daemon_h2_call *call, struct slice
 	if (request == NULL)
 		return;
 	int number = (int)request->signal;
-	struct daemon_process *process = find(arg, call, request->process_id);
+	struct daemon_process *process = daemon_service_find(arg, call, request->process_id);
 	process__v1__send_signal_request__free_unpacked(request, NULL);
 	if (process == NULL)
 		return;
@@ -114,7 +71,7 @@ static void rpc_resize_tty(void *arg, struct daemon_h2_call *call, struct slice 
 		return;
 	struct winsize size = { .ws_col = (unsigned short)request->cols,
 		.ws_row = (unsigned short)request->rows };
-	struct daemon_process *process = find(arg, call, request->process_id);
+	struct daemon_process *process = daemon_service_find(arg, call, request->process_id);
 	process__v1__resize_ttyrequest__free_unpacked(request, NULL);
 	if (process == NULL)
 		return;
@@ -160,23 +117,6 @@ void daemon_service_signal_all(struct daemon_service *service, int signal_number
 	DL_FOREACH(service->processes, process)
 		daemon_process_signal(process, signal_number);
 	daemon_execution_signal_all(service, signal_number);
-}
-
-bool daemon_service_is_idle(const struct daemon_service *service)
-{
-	return service->processes == NULL && service->executions == NULL;
-}
-
-void daemon_service_on_idle(struct daemon_service *service, void (*fn)(void *arg), void *arg)
-{
-	service->on_idle = fn;
-	service->on_idle_arg = arg;
-}
-
-void daemon_service_check_idle(struct daemon_service *service)
-{
-	if (service->on_idle != NULL && daemon_service_is_idle(service))
-		net_loop_defer(service->loop, service->on_idle, service->on_idle_arg);
 }
 
 void daemon_service_free(struct daemon_service *service)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared by service.c (registry, control calls), command.c (what to run), start.c and output_pump.c
- * (streams), execute.c, stdin.c. */
+/* Shared by the files of the process service. service.c (methods) calls start.c, execute.c and stdin.c; start.c calls
+ * output_pump.c and stdin.c; all of them command.c (what to run), registry.c and rpc.c. */
 #pragma once
 
 #include "local/daemon/confine.h"
@@ -34,7 +34,10 @@ struct daemon_service {
 	void *on_idle_arg;
 };
 
+/* registry.c */
 void daemon_service_check_idle(struct daemon_service *service);
+struct daemon_process *daemon_service_find(struct daemon_service *service,
+	struct daemon_h2_call *call, int32_t id); /* or refuses the call */
 
 /* command.c: a ProcessConfig made ready to run. */
 struct daemon_command {
@@ -73,15 +76,23 @@ void daemon_stdin_deinit(
 	struct daemon_stdin_channel *channel); /* fails what waits; closes fd unless a tty */
 
 /* output_pump.c: one descriptor read into a call's queue as fast as the client takes it. */
+enum daemon_output_event {
+	OUTPUT_READ,   /* some of it */
+	OUTPUT_ENDED,  /* there is no more */
+	OUTPUT_UNUSED, /* nobody has the terminal open just now */
+};
+typedef void daemon_output_pump_fn(
+	struct daemon_process *process, enum daemon_output_event event);
 struct daemon_output_pump {
 	struct daemon_process *process;
+	daemon_output_pump_fn *told;
 	int fd; /* -1: at its end */
 	bool is_stderr, is_armed;
 	int64_t budget; /* bytes still to be read; -1: until the end */
 	struct event *event;
 };
 void daemon_output_pump_init(struct daemon_output_pump *outlet, struct daemon_process *process,
-	int fd, bool is_stderr);
+	daemon_output_pump_fn *told, int fd, bool is_stderr);
 void daemon_output_pump_close(struct daemon_output_pump *outlet); /* closes fd */
 void daemon_output_pump_resume(struct daemon_output_pump *outlet);
 void daemon_output_pump_limit(
@@ -100,20 +111,15 @@ struct daemon_process {
 	struct net_loop_timer *drain, *quiet;
 	struct daemon_process *prev, *next;
 };
-void daemon_process_outlet_ended(struct daemon_process *process);
-void daemon_process_tty_unused(struct daemon_process *process); /* look again a little later */
-void daemon_process_outlet_read(struct daemon_process *process);
 void daemon_process_abandon(struct daemon_process *process); /* after the reaper is gone */
 bool daemon_process_signal(struct daemon_process *process, int signal_number);
-
-int daemon_exit_code_of(int wait_status); /* −1 for a signal */
 
 void daemon_rpc_start(void *arg, struct daemon_h2_call *call, struct slice message);
 void daemon_rpc_execute(void *arg, struct daemon_h2_call *call, struct slice message);
 void daemon_execution_signal_all(struct daemon_service *service, int signal_number);
 void daemon_execution_free_all(struct daemon_service *service);
 
-/* Unpacks or refuses the call. */
+/* rpc.c. Unpacks or refuses the call. */
 void *daemon_rpc_unpack(struct daemon_h2_call *call, const ProtobufCMessageDescriptor *type,
 	struct slice message, const char **nul_in);
 void daemon_rpc_reply(struct daemon_h2_call *call, const ProtobufCMessage *message);

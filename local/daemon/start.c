@@ -74,11 +74,6 @@ static bool make_tty(struct ends *ends, const Process__V1__PTY *size)
 	return true;
 }
 
-int daemon_exit_code_of(int wait_status)
-{
-	return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
-}
-
 static void close_io(struct daemon_process *process)
 {
 	/* a terminal is one descriptor for both directions: the outlet owns it */
@@ -132,14 +127,11 @@ static void check_end(struct daemon_process *process)
 		complete(process);
 }
 
-void daemon_process_outlet_ended(struct daemon_process *process)
+static void on_output(struct daemon_process *process, enum daemon_output_event event)
 {
-	check_end(process);
-}
-
-void daemon_process_outlet_read(struct daemon_process *process)
-{
-	if (process->is_tty && process->is_reaped)
+	if (event == OUTPUT_ENDED)
+		check_end(process);
+	else if (event == OUTPUT_UNUSED || (process->is_tty && process->is_reaped))
 		net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 }
 
@@ -149,11 +141,6 @@ static void on_drain_over(void *arg)
 	daemon_output_pump_limit(&process->outlets[0]);
 	daemon_output_pump_limit(&process->outlets[1]);
 	check_end(process);
-}
-
-void daemon_process_tty_unused(struct daemon_process *process)
-{
-	net_loop_timer_arm(process->quiet, TTY_QUIET_MS);
 }
 
 static void on_quiet(void *arg)
@@ -175,7 +162,7 @@ static void on_reaped(void *arg, int wait_status)
 {
 	struct daemon_process *process = arg;
 	process->is_reaped = true;
-	process->exit_code = daemon_exit_code_of(wait_status);
+	process->exit_code = daemon_reaper_exit_code(wait_status);
 	if (process->call == NULL) {
 		remove_process(process);
 		return;
@@ -250,10 +237,10 @@ static void run(struct daemon_service *service, struct daemon_h2_call *call,
 	daemon_rpc_send(call, &response.base);
 
 	daemon_stdin_init(&process->in, service->loop, ends->ours[0], is_tty);
+	daemon_output_pump_init(&process->outlets[0], process, on_output,
+		is_tty ? ends->ours[0] : ends->ours[1], false);
 	daemon_output_pump_init(
-		&process->outlets[0], process, is_tty ? ends->ours[0] : ends->ours[1], false);
-	daemon_output_pump_init(
-		&process->outlets[1], process, is_tty ? -1 : ends->ours[2], true);
+		&process->outlets[1], process, on_output, is_tty ? -1 : ends->ours[2], true);
 }
 
 void daemon_rpc_start(void *arg, struct daemon_h2_call *call, struct slice message)

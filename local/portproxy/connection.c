@@ -100,7 +100,6 @@ static void kill_connection(struct portproxy_connection *c)
 	c->next = proxy->dead;
 	proxy->dead = c;
 	proxy->n_connections--;
-	portproxy_proxy_listen(proxy, true);
 }
 
 /* Reads into the pipe. False: nothing more now. */

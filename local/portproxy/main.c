@@ -77,7 +77,8 @@ static void watch_listener(
 		fail("epoll_ctl");
 }
 
-void portproxy_proxy_listen(struct portproxy_proxy *proxy, bool is_on)
+/* Accepting goes on while there is room, and stops while there is none. */
+static void set_listening(struct portproxy_proxy *proxy, bool is_on)
 {
 	if (is_on && proxy->n_connections >= proxy->max_connections)
 		return;
@@ -95,7 +96,7 @@ static void on_listener(struct portproxy_watched *watched, uint32_t events)
 	(void)events;
 	for (int i = 0; i < 16; i++) {
 		if (proxy->n_connections >= proxy->max_connections) {
-			portproxy_proxy_listen(proxy, false);
+			set_listening(proxy, false);
 			return;
 		}
 		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -162,6 +163,7 @@ static void serve(struct portproxy_proxy *proxy)
 			watched->ready(watched, events[i].events);
 		}
 		wait_ms = portproxy_connection_turn(proxy);
+		set_listening(proxy, true); /* connections may have ended */
 	}
 }
 

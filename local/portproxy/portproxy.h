@@ -49,9 +49,6 @@ struct portproxy_proxy {
 	int n_spare;
 };
 
-/* Accepting goes on while there is room, and stops while there is none. */
-void portproxy_proxy_listen(struct portproxy_proxy *proxy, bool is_on);
-
 /* Takes the accepted descriptor; refuses it (reset) when the daemon cannot be reached. */
 void portproxy_connection_open_take(
 	struct portproxy_proxy *proxy, const struct portproxy_listener *listener, int fd);
