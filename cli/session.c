@@ -97,6 +97,7 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 	if (cli->signals == NULL)
 		return false;
 	cli->opt.engine.no_fleet = lazy;
+	cli->opt.engine.telemetry_file = getenv("SANDMUX_TELEMETRY_FILE");
 	if (cli->opt.engine.on_plugin == NULL) { /* the dashboard has said otherwise */
 		cli->opt.engine.plugins_may_ask = true;
 		cli->opt.engine.on_plugin = on_plugin;

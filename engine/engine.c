@@ -14,13 +14,16 @@
 #include "engine/kube/client.h"
 #include "engine/kube/config.h"
 #include "engine/net/http.h"
+#include "engine/telemetry/file_sink.h"
+#include "engine/telemetry/sink.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	MAX_SPANS = 4096,
+	MAX_RECORDS = 4096,
+	MAX_RECORD_BYTES = 4 << 20,
 	MAX_TOKEN_BYTES = 16 << 10,
 };
 
@@ -246,10 +249,14 @@ struct engine *engine_new(
 	engine->runtime = opts->runtime;
 	engine->runtime_version = x_strdup(opts->runtime_version);
 	engine->no_pod_ip_header = opts->no_pod_ip_header;
-	engine->telemetry = telemetry_new(MAX_SPANS);
+	engine->telemetry = telemetry_new(MAX_RECORDS, MAX_RECORD_BYTES);
+	telemetry_add_log(engine->telemetry);
 	engine_connections_init(engine);
 	engine_access_reviews_init(engine);
 	if (!engine_connectivity_validate(opts, err))
+		goto fail;
+	if (opts->telemetry_file != NULL &&
+		!telemetry_file_sink_add(engine->telemetry, opts->telemetry_file, err))
 		goto fail;
 	engine->http = net_http_new(loop, err);
 	if (engine->http == NULL)
@@ -309,6 +316,7 @@ void engine_free(struct engine *engine)
 	if (engine->config != NULL)
 		kube_config_unref(engine->config);
 	net_http_free(engine->http);
+	telemetry_flush(engine->telemetry);
 	telemetry_free(engine->telemetry);
 	free(engine->namespace_);
 	free(engine->label_selector);

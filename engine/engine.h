@@ -64,6 +64,8 @@ struct engine_opts {
 	const char *daemon_token_file;       /* bearer token for the daemon */
 	bool allow_plaintext_token;
 	bool read_only;
+	const char *
+		telemetry_file; /* records go there too (engine/telemetry/file_sink.h); NULL: nowhere */
 	/* Exec credential plugins (struct kube_plugin_host of engine/kube/config.h): may they ask on our terminal, and who is told what
 	 * is being waited for. */
 	bool plugins_may_ask;

@@ -36,8 +36,9 @@ void digest_add(struct digest *d, const void *bytes, size_t n)
 		abort();
 }
 
-static void to_hex(const unsigned char *bytes, size_t n, char *out)
+void digest_hex(const void *from, size_t n, char *out)
 {
+	const unsigned char *bytes = from;
 	for (size_t i = 0; i < n; i++) {
 		out[2 * i] = hex_digits_of[bytes[i] >> 4];
 		out[2 * i + 1] = hex_digits_of[bytes[i] & 15];
@@ -51,7 +52,7 @@ void digest_finish_hex(struct digest *d, char hex[DIGEST_SHA256_HEX])
 	unsigned n = 0;
 	if (EVP_DigestFinal_ex(d->ctx, bytes, &n) != 1 || n != DIGEST_SHA256_BYTES)
 		abort();
-	to_hex(bytes, n, hex);
+	digest_hex(bytes, n, hex);
 }
 
 void digest_random(void *out, size_t n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The log: a level for each module, a file, and a ring of the last lines. */
+/* The log: a level for each module, a file, and receivers; what was said before there is one is kept for it. */
 #include "engine/base/log.h"
 
 #include "engine/base/clock.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MODULE_BYTES = 24, MAX_MODULES = 32, RING_LINES = 500, LINE_BYTES = 4096 };
+enum { MODULE_BYTES = 24, MAX_MODULES = 32, EARLY_LINES = 500, LINE_BYTES = 4096 };
 
 static const char *const level_names[] = { "error", "warn", "info", "debug", "trace" };
 _Static_assert(sizeof level_names / sizeof level_names[0] == LOG_LEVEL_COUNT, "a name a level");
@@ -32,13 +32,17 @@ static struct levels levels = { .base = LOG_INFO };
 static bool to_stderr;
 static int log_fd = -1;
 
-static struct ring_line {
-	int64_t wall_ms;
+static struct log_receiver *receivers;
+
+/* What nobody has received yet. */
+static struct early_line {
+	int64_t wall_ns;
 	enum log_level level;
 	char module[MODULE_BYTES];
-	char *text;
-} ring[RING_LINES];
-static uint64_t written; /* lines so far; the next goes to ring[written % RING_LINES] */
+	struct slice text;
+} early[EARLY_LINES];
+static size_t
+	n_early; /* since the last receiver; the next goes to early[n_early % EARLY_LINES] */
 
 static bool parse_level(struct slice name, enum log_level *level)
 {
@@ -108,15 +112,35 @@ bool log_is_on(const char *module, enum log_level level)
 	return level <= levels.base;
 }
 
-static void write_line(int fd, const struct ring_line *line)
+static void write_line(int fd, const struct log_line *line)
 {
 	struct str out;
 	str_init(&out, LINE_BYTES + 128);
+	char *text = safe_text_dup(line->text.p, LINE_BYTES);
 	str_addf(&out, "%lld %-5s %s: %s\n", (long long)clock_mono_ms(),
-		level_names[line->level], line->module, line->text);
+		level_names[line->level], line->module, text);
 	ssize_t put = write(fd, out.p, out.n); /* a log that cannot be written is lost */
 	(void)put;
+	free(text);
 	str_deinit(&out);
+}
+
+static void forget_early(struct early_line *line)
+{
+	char *text;
+	memcpy(&text, &line->text.p, sizeof text);
+	free(text);
+	line->text = (struct slice){ 0 };
+}
+
+static void keep_early(const struct log_line *line)
+{
+	struct early_line *to = &early[n_early++ % EARLY_LINES];
+	forget_early(to);
+	to->wall_ns = line->wall_ns;
+	to->level = line->level;
+	snprintf(to->module, sizeof to->module, "%s", line->module);
+	to->text = (struct slice){ x_strdup(line->text.p), line->text.n };
 }
 
 void log_write(const char *module, enum log_level level, const char *format, ...)
@@ -128,30 +152,39 @@ void log_write(const char *module, enum log_level level, const char *format, ...
 	str_vaddf(&raw, format, args);
 	va_end(args);
 
-	struct ring_line *line = &ring[written++ % RING_LINES];
-	free(line->text);
-	line->text = safe_text_dup(raw.p, LINE_BYTES);
-	line->wall_ms = clock_wall_ms();
-	line->level = level;
-	snprintf(line->module, sizeof line->module, "%s", module);
-	str_deinit(&raw);
+	const struct log_line line = { clock_wall_ns(), level, module, { raw.p, raw.n } };
+	if (receivers == NULL)
+		keep_early(&line);
+	for (struct log_receiver *to = receivers; to != NULL; to = to->next)
+		to->fn(to->arg, &line);
 	if (log_fd >= 0)
-		write_line(log_fd, line);
+		write_line(log_fd, &line);
 	if (to_stderr)
-		write_line(STDERR_FILENO, line);
+		write_line(STDERR_FILENO, &line);
+	str_deinit(&raw);
 }
 
-void log_each(log_each_fn *fn, void *arg)
+void log_add_receiver(struct log_receiver *receiver)
 {
-	uint64_t first = written > RING_LINES ? written - RING_LINES : 0;
-	for (uint64_t i = first; i < written; i++) {
-		const struct ring_line *line = &ring[i % RING_LINES];
-		struct log_line out = { line->wall_ms, line->level, line->module, line->text };
-		fn(arg, &out);
+	receiver->next = receivers;
+	receivers = receiver;
+	size_t i = n_early > EARLY_LINES ? n_early - EARLY_LINES : 0, n = n_early;
+	n_early = 0;
+	for (; i < n; i++) {
+		struct early_line *from = &early[i % EARLY_LINES];
+		const struct log_line line = { from->wall_ns, from->level, from->module,
+			from->text };
+		receiver->fn(receiver->arg, &line);
+		forget_early(from);
 	}
 }
 
-uint64_t log_revision(void)
+void log_remove_receiver(struct log_receiver *receiver)
 {
-	return written;
+	for (struct log_receiver **at = &receivers; *at != NULL; at = &(*at)->next) {
+		if (*at != receiver)
+			continue;
+		*at = receiver->next;
+		return;
+	}
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Levels per module, switched at run time ("info,kube:debug,h2:trace"). Nothing is formatted when
- * off. Lines go to a file, and the last few hundred stay in memory for the log view; never to
- * stderr while a terminal interface owns the tty (log_set_sink). Outside bytes in a line pass
- * safe_text here. Single thread. */
+ * off. Lines go to a file, and to receivers (the store of records that the log view reads); never to
+ * stderr while a terminal interface owns the tty (log_set_stderr). Outside bytes in a line pass
+ * safe_text on their way to the file and to stderr; receivers get them raw. Single thread. */
 #pragma once
+
+#include "engine/base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,13 +27,20 @@ void log_write(const char *module, enum log_level level, const char *format, ...
 			log_write(module, level, __VA_ARGS__);                                 \
 	} while (0)
 
-/* The lines kept in memory, newest last. fn may not log. */
+/* Who else gets the lines, at their level, beside file and stderr: a store of records. */
 struct log_line {
-	int64_t wall_ms;
+	int64_t wall_ns;
 	enum log_level level;
 	const char *module;
-	const char *text;
+	struct slice
+		text; /* raw, foreign bytes and all; NUL-terminated; borrowed for the call */
 };
-typedef void log_each_fn(void *arg, const struct log_line *line);
-void log_each(log_each_fn *fn, void *arg);
-uint64_t log_revision(void); /* rises with every line */
+struct log_receiver {
+	void (*fn)(void *arg, const struct log_line *line);
+	void *arg;
+	struct log_receiver *next; /* of the log */
+};
+/* The receiver stays with the caller, who takes it out before it goes. Lines of the time before the first one (the last
+ * few hundred) are handed over at once. */
+void log_add_receiver(struct log_receiver *receiver);
+void log_remove_receiver(struct log_receiver *receiver);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A ring of spans: open ones are kept until they end, finished ones until the ring is full and they are
- * the oldest. A record owns its strings; the names and attribute keys are copied, so callers may build them.
- *
- *   telemetry_span_start ─> open (in the list) ─> telemetry_span_end ─> finished (same place) ─> dropped, oldest first
- */
+/* A span owns its strings until it ends; then the store has a copy. */
 #include "engine/telemetry/span.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
-#include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/telemetry/internal.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,70 +18,31 @@ enum {
 };
 
 struct telemetry_span {
+	struct telemetry_open open; /* first: its address is the span's */
 	struct telemetry *telemetry;
-	struct telemetry_span *prev, *next;
-	struct telemetry_span_record record;
-	struct telemetry_span_attr attrs[MAX_ATTRS];
-	char *name;
+	struct telemetry_attr attrs[MAX_ATTRS];
+	char *texts[2 * MAX_ATTRS + 1]; /* what is to be freed */
+	size_t n_texts;
 	int64_t start_mono_ns;
-	bool open;
 };
 
-struct telemetry {
-	struct telemetry_span *spans; /* oldest first */
-	size_t count, max;            /* the newest stays, even with max 0 */
-	uint64_t revision, dropped, sequence;
-	bool paths;
-};
-
-static void span_free(struct telemetry_span *span)
+static const char *keep(struct telemetry_span *span, char *text)
 {
-	for (size_t i = 0; i < span->record.n_attrs; i++) {
-		char *key, *value;
-		memcpy(&key, &span->attrs[i].key, sizeof key);
-		memcpy(&value, &span->attrs[i].value, sizeof value);
-		free(key);
-		free(value);
-	}
-	free(span->name);
+	return span->texts[span->n_texts++] = text;
+}
+
+static void free_open(struct telemetry_open *open)
+{
+	struct telemetry_span *span = (struct telemetry_span *)open;
+	for (size_t i = 0; i < span->n_texts; i++)
+		free(span->texts[i]);
 	free(span);
-}
-
-struct telemetry *telemetry_new(size_t max_spans)
-{
-	struct telemetry *telemetry = x_calloc(1, sizeof *telemetry);
-	telemetry->max = max_spans;
-	return telemetry;
-}
-
-void telemetry_free(struct telemetry *telemetry)
-{
-	if (telemetry == NULL)
-		return;
-	struct telemetry_span *span, *after;
-	DL_FOREACH_SAFE(telemetry->spans, span, after)
-		span_free(span);
-	free(telemetry);
 }
 
 void telemetry_set_paths(struct telemetry *telemetry, bool on)
 {
 	if (telemetry != NULL)
-		telemetry->paths = on;
-}
-
-static void drop_oldest_finished(struct telemetry *telemetry)
-{
-	struct telemetry_span *span;
-	DL_FOREACH(telemetry->spans, span) {
-		if (span->open)
-			continue;
-		DL_DELETE(telemetry->spans, span);
-		span_free(span);
-		telemetry->count--;
-		telemetry->dropped++;
-		return;
-	}
+		telemetry->with_paths = on;
 }
 
 struct telemetry_span *telemetry_span_start(
@@ -94,99 +50,99 @@ struct telemetry_span *telemetry_span_start(
 {
 	if (telemetry == NULL)
 		return NULL;
-	if (telemetry->count >= telemetry->max)
-		drop_oldest_finished(telemetry);
 	struct telemetry_span *span = x_calloc(1, sizeof *span);
-	struct telemetry_span_record *record = &span->record;
+	struct telemetry_record *record = &span->open.record;
+	span->open.free = free_open;
 	span->telemetry = telemetry;
-	span->open = true;
-	span->name = x_asprintf("sandmux.%s", name);
 	span->start_mono_ns = clock_mono_ns();
-	record->name = span->name;
-	record->sequence = ++telemetry->sequence;
-	record->start_wall_ns = clock_wall_ns();
-	record->duration_ns = -1;
-	record->error_code = "";
-	record->attrs = span->attrs;
-	digest_random_hex(record->span_id, 16);
+	*record = (struct telemetry_record){
+		.kind = TELEMETRY_SPAN,
+		.span_kind = TELEMETRY_SPAN_INTERNAL,
+		.name = keep(span, x_asprintf("sandmux.%s", name)),
+		.scope = "",
+		.service = "",
+		.status_text = "",
+		.body = { "", 0 },
+		.wall_ns = clock_wall_ns(),
+		.duration_ns = -1,
+		.attrs = span->attrs,
+	};
+	digest_random(record->span_id, sizeof record->span_id);
 	if (parent != NULL) {
-		memcpy(record->trace_id, parent->record.trace_id, sizeof record->trace_id);
-		memcpy(record->parent_id, parent->record.span_id, sizeof record->parent_id);
+		const struct telemetry_record *above = &parent->open.record;
+		memcpy(record->trace_id, above->trace_id, sizeof record->trace_id);
+		memcpy(record->parent_id, above->span_id, sizeof record->parent_id);
 	} else {
-		digest_random_hex(record->trace_id, 32);
+		digest_random(record->trace_id, sizeof record->trace_id);
 	}
-	DL_APPEND(telemetry->spans, span);
-	telemetry->count++;
-	telemetry->revision++;
+	telemetry_open_begin(telemetry, &span->open);
 	return span;
+}
+
+static struct telemetry_attr *add_attr(struct telemetry_span *span, const char *key)
+{
+	struct telemetry_record *record = &span->open.record;
+	if (record->n_attrs == MAX_ATTRS) {
+		record->n_dropped_attrs++;
+		return NULL;
+	}
+	struct telemetry_attr *attr = &span->attrs[record->n_attrs++];
+	attr->key = keep(span, x_strdup(key));
+	span->telemetry->revision++;
+	return attr;
 }
 
 void telemetry_span_set_str(struct telemetry_span *span, const char *key, const char *value)
 {
-	if (span == NULL || !span->open || span->record.n_attrs == MAX_ATTRS || value == NULL)
+	struct telemetry_attr *attr =
+		span != NULL && value != NULL ? add_attr(span, key) : NULL;
+	if (attr == NULL)
 		return;
-	struct telemetry_span_attr *attr = &span->attrs[span->record.n_attrs++];
-	attr->key = x_strdup(key);
-	attr->value = x_strndup(value, MAX_VALUE_BYTES);
-	span->telemetry->revision++;
+	attr->type = TELEMETRY_STRING;
+	attr->string = slice_of(keep(span, x_strndup(value, MAX_VALUE_BYTES)));
 }
 
 void telemetry_span_set_int(struct telemetry_span *span, const char *key, int64_t value)
 {
-	char text[24];
-	snprintf(text, sizeof text, "%" PRId64, value);
-	telemetry_span_set_str(span, key, text);
+	struct telemetry_attr *attr = span != NULL ? add_attr(span, key) : NULL;
+	if (attr == NULL)
+		return;
+	attr->type = TELEMETRY_INT;
+	attr->integer = value;
 }
 
 void telemetry_span_set_path(struct telemetry_span *span, const char *key, const char *path)
 {
-	if (span != NULL && span->telemetry->paths)
+	if (span != NULL && span->telemetry->with_paths)
 		telemetry_span_set_str(span, key, path);
 }
 
 void telemetry_span_end(struct telemetry_span *span, const struct err *err)
 {
-	if (span == NULL || !span->open)
+	if (span == NULL)
 		return;
+	struct telemetry_record *record = &span->open.record;
+	record->status = TELEMETRY_STATUS_OK;
 	if (err != NULL) {
 		/* the static name: err_name() may be a passing buffer */
-		span->record.failed = true;
 		telemetry_span_set_str(span, "sandbox.error.code", err_name(err));
-		span->record.error_code = err_code_name(err->code);
+		record->status = TELEMETRY_STATUS_ERROR;
+		record->status_text = err_code_name(err->code);
 	}
-	span->record.duration_ns = clock_mono_ns() - span->start_mono_ns;
-	span->open = false;
-	span->telemetry->revision++;
+	record->duration_ns = clock_mono_ns() - span->start_mono_ns;
+	telemetry_open_end(span->telemetry, &span->open);
+	free_open(&span->open);
 }
 
 const char *telemetry_span_traceparent(
 	const struct telemetry_span *span, char out[SPAN_TRACEPARENT_BYTES])
 {
+	char trace[2 * TELEMETRY_TRACE_ID_BYTES + 1], id[2 * TELEMETRY_SPAN_ID_BYTES + 1];
 	out[0] = '\0';
-	if (span != NULL)
-		snprintf(out, SPAN_TRACEPARENT_BYTES, "00-%s-%s-01", span->record.trace_id,
-			span->record.span_id);
+	if (span == NULL)
+		return out;
+	digest_hex(span->open.record.trace_id, TELEMETRY_TRACE_ID_BYTES, trace);
+	digest_hex(span->open.record.span_id, TELEMETRY_SPAN_ID_BYTES, id);
+	snprintf(out, SPAN_TRACEPARENT_BYTES, "00-%s-%s-01", trace, id);
 	return out;
-}
-
-void telemetry_each(const struct telemetry *telemetry,
-	bool (*fn)(void *arg, const struct telemetry_span_record *record), void *arg)
-{
-	if (telemetry == NULL || telemetry->spans == NULL)
-		return;
-	struct telemetry_span *newest =
-		telemetry->spans->prev; /* utlist: head->prev is the tail */
-	for (struct telemetry_span *span = newest;
-		fn(arg, &span->record) && span != telemetry->spans; span = span->prev)
-		;
-}
-
-uint64_t telemetry_revision(const struct telemetry *telemetry)
-{
-	return telemetry ? telemetry->revision : 0;
-}
-
-uint64_t telemetry_dropped(const struct telemetry *telemetry)
-{
-	return telemetry ? telemetry->dropped : 0;
 }

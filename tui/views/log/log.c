@@ -31,7 +31,7 @@ enum {
 struct log {
 	struct view view;
 	struct views_log_snapshot picture;
-	uint64_t spans_seen, lines_seen; /* revisions of the picture */
+	uint64_t revision_seen; /* of the store, in the picture */
 	int64_t taken_mono_ms;
 	bool is_following, is_errors_first, is_stale;
 	char filter[FILTER_BYTES];
@@ -52,17 +52,15 @@ static enum view_key_scope scope(const struct view *view)
 
 static bool is_news(const struct log *log)
 {
-	const struct telemetry *telemetry = engine_telemetry(log->view.host->engine);
-	return (telemetry && telemetry_revision(telemetry) != log->spans_seen) ||
-	       log_revision() != log->lines_seen;
+	return telemetry_revision(engine_telemetry(log->view.host->engine)) !=
+	       log->revision_seen;
 }
 
 static void take(struct log *log)
 {
 	const struct telemetry *telemetry = engine_telemetry(log->view.host->engine);
 	views_log_snapshot_take(&log->picture, telemetry, log->filter, log->is_errors_first);
-	log->spans_seen = telemetry ? telemetry_revision(telemetry) : 0;
-	log->lines_seen = log_revision();
+	log->revision_seen = telemetry_revision(telemetry);
 	log->taken_mono_ms = clock_mono_ms();
 	log->is_stale = false;
 	if (log->is_following || log->cursor >= log->picture.n)
@@ -157,7 +155,6 @@ static void draw_head(struct log *log, struct draw_region r)
 {
 	struct view_host *host = log->view.host;
 	struct draw_style dim = host_style(host, ROLE_DIM);
-	struct telemetry *telemetry = engine_telemetry(host->engine);
 	int col = draw_region_textf(
 		r, 0, 0, r.cols, host_style(host, ROLE_ACCENT), "%zu lines", log->picture.n);
 	col += draw_region_textf(
@@ -165,7 +162,7 @@ static void draw_head(struct log *log, struct draw_region r)
 	if (log->picture.n_failed)
 		col += draw_region_textf(r, 0, col, r.cols - col, host_style(host, ROLE_ERROR),
 			"  %zu failed", log->picture.n_failed);
-	uint64_t dropped = telemetry ? telemetry_dropped(telemetry) : 0;
+	uint64_t dropped = telemetry_dropped(engine_telemetry(host->engine));
 	if (dropped)
 		col += draw_region_textf(r, 0, col, r.cols - col, dim,
 			"  %llu older ones dropped", (unsigned long long)dropped);

@@ -2,6 +2,7 @@
 // Spans and log lines, merged by time. A child is indented under its parent if that is in the picture too.
 #include "tui/views/log/snapshot.h"
 
+#include "engine/base/digest.h"
 #include "engine/base/map.h"
 #include "engine/base/str.h"
 
@@ -36,43 +37,48 @@ static struct views_log_snapshot_row *add(struct views_log_snapshot *rows)
 	return row;
 }
 
-static bool on_span(void *arg, const struct telemetry_span_record *record)
+static void take_span(struct views_log_snapshot *rows, struct views_log_snapshot_row *row,
+	const struct telemetry_record *record)
+{
+
+	struct str text;
+	str_init(&text, TEXT_BYTES);
+	for (size_t i = 0; i < record->n_attrs; i++) {
+		str_addf(&text, "%s%s=", i ? " " : "", record->attrs[i].key);
+		telemetry_attr_add_text(&text, &record->attrs[i]);
+	}
+	row->is_span = true;
+	row->duration_ns = record->duration_ns;
+	row->is_open = record->duration_ns < 0;
+	row->has_failed = record->status == TELEMETRY_STATUS_ERROR;
+	row->name = x_strdup(record->name);
+	row->code = x_strdup(record->status_text);
+	row->text = str_take(&text);
+	digest_hex(record->span_id, sizeof record->span_id, row->id);
+	if (telemetry_id_is_set(record->parent_id, sizeof record->parent_id))
+		digest_hex(record->parent_id, sizeof record->parent_id, row->parent);
+	rows->n_spans++;
+	rows->n_failed += row->has_failed;
+	str_deinit(&text);
+}
+
+static bool on_record(void *arg, const struct telemetry_record *record)
 {
 	struct views_log_snapshot *rows = arg;
-	struct str text;
 	if (rows->n >= ROWS_MAX)
 		return false;
 	struct views_log_snapshot_row *row = add(rows);
-	str_init(&text, TEXT_BYTES);
-	for (size_t i = 0; i < record->n_attrs; i++)
-		str_addf(&text, "%s%s=%s", i ? " " : "", record->attrs[i].key,
-			record->attrs[i].value);
-	row->is_span = true;
-	row->wall_ns = record->start_wall_ns;
-	row->duration_ns = record->duration_ns;
-	row->is_open = record->duration_ns < 0;
-	row->has_failed = record->failed;
-	row->name = x_strdup(record->name);
-	row->code = x_strdup(record->error_code ? record->error_code : "");
-	row->text = str_take(&text);
+	row->wall_ns = record->wall_ns;
 	row->sequence = record->sequence;
-	snprintf(row->id, sizeof row->id, "%s", record->span_id);
-	snprintf(row->parent, sizeof row->parent, "%s", record->parent_id);
-	rows->n_spans++;
-	rows->n_failed += record->failed;
-	str_deinit(&text);
-	return true;
-}
-
-static void on_line(void *arg, const struct log_line *line)
-{
-	struct views_log_snapshot *rows = arg;
-	struct views_log_snapshot_row *row = add(rows);
-	row->wall_ns = line->wall_ms * 1000000;
-	row->level = line->level;
-	row->name = x_strdup(line->module);
+	if (record->kind == TELEMETRY_SPAN) {
+		take_span(rows, row, record);
+		return true;
+	}
+	row->level = telemetry_severity_log_level(record->severity);
+	row->name = x_strdup(record->kind == TELEMETRY_EVENT ? record->name : record->scope);
 	row->code = x_strdup("");
-	row->text = x_strdup(line->text);
+	row->text = x_strndup(record->body.p, record->body.n);
+	return true;
 }
 
 static int by_time(const void *a, const void *b)
@@ -80,6 +86,8 @@ static int by_time(const void *a, const void *b)
 	const struct views_log_snapshot_row *x = a, *y = b;
 	if (x->wall_ns != y->wall_ns)
 		return x->wall_ns < y->wall_ns ? -1 : 1;
+	if (x->is_span != y->is_span)
+		return x->is_span ? 1 : -1;
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
@@ -149,9 +157,7 @@ void views_log_snapshot_take(struct views_log_snapshot *rows, const struct telem
 	const char *filter, bool errors_first)
 {
 	views_log_snapshot_clear(rows);
-	if (telemetry)
-		telemetry_each(telemetry, on_span, rows);
-	log_each(on_line, rows);
+	telemetry_each(telemetry, on_record, rows);
 	if (*filter)
 		keep_fitting(rows, filter);
 	if (rows->n)

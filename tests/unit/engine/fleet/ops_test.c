@@ -431,7 +431,7 @@ static int setup(void **state)
 	n_others = 0;
 	memset(others, 0, sizeof others);
 	api_start(&t->api, NULL, handle, t);
-	t->telemetry = telemetry_new(100);
+	t->telemetry = telemetry_new(100, 1 << 20);
 	*state = t;
 	return 0;
 }
@@ -448,7 +448,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static bool find_span(void *arg, const struct telemetry_span_record *record)
+static bool find_span(void *arg, const struct telemetry_record *record)
 {
 	const char **wanted = arg;
 	if (strstr(record->name, *wanted) != NULL && record->duration_ns >= 0)

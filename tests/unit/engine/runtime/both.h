@@ -152,7 +152,7 @@ static inline int set_up(void **state)
 
 	(void)state;
 	str_init(&waits, 4096);
-	telemetry = telemetry_new(50);
+	telemetry = telemetry_new(50, 1 << 20);
 	passed_ms = 0;
 	is_quick = false;
 	health = ANSWERS;

@@ -122,15 +122,20 @@ static void the_same_of_a_command(void **state)
 /* ---- what is remembered, and told along */
 static char record_text[500];
 
-static bool on_record(void *arg, const struct telemetry_span_record *record)
+static bool on_record(void *arg, const struct telemetry_record *record)
 {
 	int n = snprintf(record_text, sizeof record_text, "%s %s", record->name,
-		record->duration_ns < 0 ? "open" : record->error_code);
+		record->duration_ns < 0 ? "open" : record->status_text);
 
 	(void)arg;
-	for (size_t i = 0; i < record->n_attrs; i++)
-		n += snprintf(record_text + n, sizeof record_text - (size_t)n, " %s=%s",
-			record->attrs[i].key, record->attrs[i].value);
+	struct str attrs;
+	str_init(&attrs, sizeof record_text);
+	for (size_t i = 0; i < record->n_attrs; i++) {
+		str_addf(&attrs, " %s=", record->attrs[i].key);
+		telemetry_attr_add_text(&attrs, &record->attrs[i]);
+	}
+	snprintf(record_text + n, sizeof record_text - (size_t)n, "%s", attrs.p);
+	str_deinit(&attrs);
 	return false;
 }
 

@@ -7,16 +7,22 @@
 static struct telemetry *telemetry;
 static char record_text[1000];
 
-static bool on_record(void *arg, const struct telemetry_span_record *record)
+static bool on_record(void *arg, const struct telemetry_record *record)
 {
 	(void)arg;
 	int n = snprintf(record_text, sizeof record_text, "%s%s%s",
-		record->name + strlen("sandmux."), record->failed ? " !" : "",
-		record->error_code);
-	for (size_t i = 0; i < record->n_attrs; i++)
-		if (strcmp(record->attrs[i].key, "sandbox.error.code") != 0)
-			n += snprintf(record_text + n, sizeof record_text - (size_t)n, " %s=%s",
-				record->attrs[i].key, record->attrs[i].value);
+		record->name + strlen("sandmux."),
+		record->status == TELEMETRY_STATUS_ERROR ? " !" : "", record->status_text);
+	struct str attrs;
+	str_init(&attrs, sizeof record_text);
+	for (size_t i = 0; i < record->n_attrs; i++) {
+		if (strcmp(record->attrs[i].key, "sandbox.error.code") == 0)
+			continue;
+		str_addf(&attrs, " %s=", record->attrs[i].key);
+		telemetry_attr_add_text(&attrs, &record->attrs[i]);
+	}
+	snprintf(record_text + n, sizeof record_text - (size_t)n, "%s", attrs.p);
+	str_deinit(&attrs);
 	assert_true(record->duration_ns >= 0);
 	return false;
 }
@@ -104,7 +110,7 @@ static void wait_for(struct rig *rig, struct runtime_op *op)
 
 static void open_with(struct rig *rig, struct runtime_opts opts, bool with_paths)
 {
-	telemetry = telemetry_new(100);
+	telemetry = telemetry_new(100, 1 << 20);
 	telemetry_set_paths(telemetry, with_paths);
 	opts.telemetry = telemetry;
 	opts.label = "the-box";

@@ -9,7 +9,7 @@
 
 static struct telemetry *some_spans(void)
 {
-	struct telemetry *telemetry = telemetry_new(100);
+	struct telemetry *telemetry = telemetry_new(100, 1 << 20);
 	struct err err;
 	err_set(&err, ERR_FILE_DENIED, "no");
 	struct telemetry_span *parent = telemetry_span_start(telemetry, "first", NULL);
