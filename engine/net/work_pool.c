@@ -8,6 +8,7 @@
  * of the loop and the threads. */
 #include "engine/net/work_pool.h"
 
+#include "engine/base/err.h"
 #include "engine/base/map.h"
 #include "engine/net/loop_internal.h"
 

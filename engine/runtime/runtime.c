@@ -5,6 +5,7 @@
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
+#include "engine/net/dial.h"
 #include "engine/runtime/internal.h"
 
 #include <stdlib.h>

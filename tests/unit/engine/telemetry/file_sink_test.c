@@ -54,7 +54,7 @@ static const struct telemetry_record span = {
 	.n_links = 1,
 	.n_dropped_links = 7,
 };
-static const struct telemetry_record log = {
+static const struct telemetry_record line = {
 	.kind = TELEMETRY_LOG,
 	.wall_ns = 5,
 	.severity = TELEMETRY_SEVERITY_WARN,
@@ -101,7 +101,7 @@ static void lines(void **state)
 	struct telemetry *telemetry = telemetry_new(100, 1 << 20);
 	assert_true(telemetry_file_sink_add(telemetry, path, &err));
 	telemetry_add(telemetry, &span);
-	telemetry_add(telemetry, &log);
+	telemetry_add(telemetry, &line);
 	telemetry_add(telemetry, &happening);
 	assert_true(telemetry_flush(telemetry));
 	telemetry_free(telemetry);
