@@ -5,8 +5,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
+#include "engine/k8s/status.h"
 #include "engine/kube/managed_fields.h"
-#include "engine/kube/status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static bool on_page_rest(void *arg, struct slice value, struct err *err)
 static bool take_error(struct kube_reflector *reflector, const cJSON *object, struct err *err)
 {
 	reflector->event_status = (int)json_int(object, 500, "code", NULL);
-	kube_status_to_err(reflector->event_status, object, (struct slice){ "", 0 },
+	k8s_status_to_err(reflector->event_status, object, (struct slice){ "", 0 },
 		&reflector->event_err);
 	err_copy(err, &reflector->event_err);
 	return false; /* the server ends the stream too */

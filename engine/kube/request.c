@@ -9,6 +9,7 @@
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/map.h"
+#include "engine/k8s/status.h"
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config_internal.h"
@@ -135,7 +136,7 @@ static void on_done(
 	cJSON *object = json_parse(answer.body, NULL);
 	answer.object = object;
 	answer.retry_after_ms = kube_retry_after_ms(reply, object);
-	kube_status_to_err(status, object, answer.body, &why);
+	k8s_status_to_err(status, object, answer.body, &why);
 	if (status == 401)
 		err_set(&why, ERR_KUBE_UNAUTHORIZED,
 			kube_config_tls(client->config) != NULL

@@ -8,11 +8,11 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/render.h"
 #include "local/server/server.h"
 #include "local/server/store/objects.h"
 #include "local/server/store/patch.h"
-#include "local/server/store/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +59,12 @@ static cJSON *apply(struct api_request *req, const struct api_target *t, const c
 	if (validation && strcmp(validation, "Strict") == 0)
 		how.validation = OBJECTS_STRICT;
 	if (name && strcmp(name, t->name) != 0)
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"the name of the object (%.253s) does not match the name"
 			" on the URL (%s)",
 			name, t->name);
 	if (json_get(body, "metadata", "managedFields", NULL))
-		return store_status_bad_request("metadata.managedFields must be nil");
+		return k8s_status_bad_request("metadata.managedFields must be nil");
 	if (!o) {
 		*code = 201;
 		status = store_objects_create(s, t->r, t->r->api->is_namespaced ? t->ns : "",
@@ -91,13 +91,13 @@ void api_apply(struct api_request *req, const struct api_target *t)
 	int code = 200;
 	cJSON *status = NULL, *body = NULL;
 	if (!manager || !*manager)
-		status = store_status_bad_request("fieldManager is required for apply patch");
+		status = k8s_status_bad_request("fieldManager is required for apply patch");
 	else if (t->r->is_view)
-		status = store_status_bad_request("events cannot be applied");
+		status = k8s_status_bad_request("events cannot be applied");
 	else
 		body = api_request_parse_body(req, false, &status);
 	if (body && !cJSON_IsObject(body))
-		status = store_status_bad_request("the body of an apply must be an object");
+		status = k8s_status_bad_request("the body of an apply must be an object");
 	if (!status)
 		status = apply(req, t, manager, body, &out, &code);
 	cJSON_Delete(body);

@@ -5,12 +5,12 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/num.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/render.h"
 #include "local/server/server.h"
 #include "local/server/store/objects.h"
 #include "local/server/store/patch.h"
 #include "local/server/store/schema.h"
-#include "local/server/store/status.h"
 
 #include <event2/buffer.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static struct store_object *find(struct api_request *req, const struct api_targe
 	struct store_object *o = store_get(
 		req->server->store, t->r->kind, t->r->api->is_namespaced ? t->ns : "", t->name);
 	if (!o)
-		api_request_fail_take(req, store_status_not_found(t->r, t->name));
+		api_request_fail_take(req, k8s_status_not_found(t->r->api, t->name));
 	return o;
 }
 
@@ -36,11 +36,10 @@ static cJSON *parse_how(struct api_request *req, struct store_objects_how *how)
 	else if (validation && strcmp(validation, "Ignore") == 0)
 		how->validation = OBJECTS_IGNORE;
 	else if (validation && *validation && strcmp(validation, "Warn") != 0)
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"fieldValidation: Unsupported value: \"%.40s\"", validation);
 	if (dry_run && *dry_run && strcmp(dry_run, "All") != 0)
-		return store_status_bad_request(
-			"dryRun: Unsupported value: \"%.40s\"", dry_run);
+		return k8s_status_bad_request("dryRun: Unsupported value: \"%.40s\"", dry_run);
 	how->dry_run = dry_run && *dry_run;
 	return NULL;
 }
@@ -57,7 +56,7 @@ static cJSON *parse_object(struct api_request *req, const struct api_target *t, 
 {
 	cJSON *body = api_request_parse_body(req, false, status);
 	if (body && !cJSON_IsObject(body)) {
-		*status = store_status_bad_request("the body of the request must be an object");
+		*status = k8s_status_bad_request("the body of the request must be an object");
 		cJSON_Delete(body);
 		return NULL;
 	}
@@ -121,7 +120,7 @@ void api_update(struct api_request *req, const struct api_target *t)
 
 static cJSON *unsupported_patch(const struct api_target *t, const char *type)
 {
-	return store_status_new(415, "UnsupportedMediaType",
+	return k8s_status_new(K8S_UNSUPPORTED_MEDIA_TYPE,
 		"the body of the request was in an unknown format - accepted media types include:"
 		" application/json-patch+json, application/merge-patch+json,"
 		" application/apply-patch+yaml%s (got %.100s)",
@@ -167,20 +166,19 @@ static cJSON *patched(struct api_request *req, const struct api_target *t,
 		tree = cJSON_Duplicate(tree, true);
 	if (is_json && !store_patch_json(&tree, patch, &err))
 		*status = err.code == ERR_KUBE_INVALID
-				  ? store_status_about(
-					    store_status_new(422, "Invalid", "%s", err.msg),
-					    t->r, o->name)
-				  : store_status_bad_request("%s", err.msg);
+				  ? k8s_status_about(k8s_status_new(K8S_INVALID, "%s", err.msg),
+					    t->r->api, o->name)
+				  : k8s_status_bad_request("%s", err.msg);
 	else if (!is_json && !cJSON_IsObject(patch))
-		*status = store_status_bad_request("a merge patch must be an object");
+		*status = k8s_status_bad_request("a merge patch must be an object");
 	else if (is_strategic && has_directive(patch))
-		*status = store_status_bad_request(
+		*status = k8s_status_bad_request(
 			"this server does not know $-directives of strategic merge patches");
 	else if (!is_json)
 		tree = store_patch_merge(tree, patch);
 	cJSON_Delete(patch);
 	if (!*status && !cJSON_IsObject(tree))
-		*status = store_status_bad_request("the patched object is not an object");
+		*status = k8s_status_bad_request("the patched object is not an object");
 	if (*status) {
 		cJSON_Delete(tree);
 		return NULL;
@@ -229,13 +227,13 @@ static cJSON *parse_delete(
 	else if (policy && strcmp(policy, "Orphan") == 0)
 		how->policy = OBJECTS_ORPHAN;
 	else if (policy && strcmp(policy, "Background") != 0)
-		return store_status_new(422, "Invalid",
+		return k8s_status_new(K8S_INVALID,
 			"DeleteOptions is invalid: propagationPolicy: Unsupported value: \"%.40s\"",
 			policy);
 	how->uid = json_str(body, "preconditions", "uid", NULL);
 	how->resource_version = json_str(body, "preconditions", "resourceVersion", NULL);
 	if (grace && !num_parse_i64(grace, 0, INT32_MAX, &how->grace_seconds))
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"gracePeriodSeconds: Invalid value: \"%.40s\"", grace);
 	how->grace_seconds = json_int(body, how->grace_seconds, "gracePeriodSeconds", NULL);
 	how->dry_run = (dry_run && *dry_run) || json_get(body, "dryRun", NULL);
@@ -244,17 +242,8 @@ static cJSON *parse_delete(
 
 static cJSON *success_about(const struct store_resource *r, const char *name, const char *uid)
 {
-	cJSON *s = cJSON_CreateObject();
-	cJSON_AddStringToObject(s, "kind", "Status");
-	cJSON_AddStringToObject(s, "apiVersion", "v1");
-	cJSON_AddObjectToObject(s, "metadata");
-	cJSON_AddStringToObject(s, "status", "Success");
-	cJSON *details = cJSON_AddObjectToObject(s, "details");
-	cJSON_AddStringToObject(details, "name", name);
-	if (*r->api->group)
-		cJSON_AddStringToObject(details, "group", r->api->group);
-	cJSON_AddStringToObject(details, "kind", r->api->plural);
-	cJSON_AddStringToObject(details, "uid", uid);
+	cJSON *s = k8s_status_about(k8s_status_success(), r->api, name);
+	cJSON_AddStringToObject(cJSON_GetObjectItemCaseSensitive(s, "details"), "uid", uid);
 	return s;
 }
 
@@ -312,12 +301,7 @@ void api_delete_collection(struct api_request *req, const struct api_target *t)
 		api_request_fail_take(req, status);
 		return;
 	}
-	cJSON *done = cJSON_CreateObject();
-	cJSON_AddStringToObject(done, "kind", "Status");
-	cJSON_AddStringToObject(done, "apiVersion", "v1");
-	cJSON_AddObjectToObject(done, "metadata");
-	cJSON_AddStringToObject(done, "status", "Success");
-	api_request_reply_json_take(req, 200, done);
+	api_request_reply_json_take(req, 200, k8s_status_success());
 }
 
 static cJSON *scale_of(const struct store_object *pool)
@@ -357,7 +341,7 @@ static cJSON *scale_write(struct api_request *req, const struct api_target *t,
 	store_schema_check(&check, "Scale", scale);
 	const char *rv = json_str(scale, "metadata", "resourceVersion", NULL);
 	if (check.causes->child) {
-		status = store_status_invalid(t->r, o->name, check.causes);
+		status = k8s_status_invalid(t->r->api, o->name, check.causes);
 		check.causes = NULL;
 	} else {
 		cJSON *pool = cJSON_Duplicate(o->json, true);

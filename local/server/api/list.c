@@ -11,10 +11,10 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/render.h"
 #include "local/server/server.h"
 #include "local/server/store/selector.h"
-#include "local/server/store/status.h"
 
 #include <event2/buffer.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ bool api_filter_init(struct api_filter *f, const struct api_request *req,
 	if (ok)
 		return true;
 	api_filter_deinit(f);
-	*status = store_status_bad_request("%s", err.msg);
+	*status = k8s_status_bad_request("%s", err.msg);
 	return false;
 }
 
@@ -61,7 +61,7 @@ bool api_filter_matches(const struct api_filter *f, const struct store_object *o
 
 cJSON *api_status_expired(int64_t asked, int64_t oldest)
 {
-	return store_status_new(410, "Expired", "too old resource version: %lld (%lld)",
+	return k8s_status_new(K8S_EXPIRED, "too old resource version: %lld (%lld)",
 		(long long)asked, (long long)oldest);
 }
 
@@ -98,7 +98,7 @@ static cJSON *parse_token(struct server *s, struct page *page, const char *token
 	cJSON *status = NULL;
 	free(text);
 	if (!after || !strchr(after, '/') || rv < 0) {
-		status = store_status_bad_request("continue key is not valid");
+		status = k8s_status_bad_request("continue key is not valid");
 	} else {
 		page->after = x_strdup(after);
 		page->rv = rv > 0 ? rv : store_revision(s->store);
@@ -112,7 +112,7 @@ static cJSON *token_expired(const struct page *page)
 	char *slash = strchr(page->after, '/');
 	*slash = '\0';
 	char *token = make_token(0, page->after, slash + 1);
-	cJSON *status = store_status_new(410, "Expired",
+	cJSON *status = k8s_status_new(K8S_EXPIRED,
 		"The provided continue parameter is too old to display a consistent list result."
 		" You can start a new list without the continue parameter, or use the continue"
 		" token in this response to retrieve the remainder of the results. Continuing"
@@ -127,12 +127,12 @@ static cJSON *token_expired(const struct page *page)
 
 static cJSON *too_new(int64_t asked, int64_t current)
 {
-	cJSON *status = store_status_new(504, "Timeout",
-		"Too large resource version: %lld, current: %lld", (long long)asked,
-		(long long)current);
+	cJSON *status =
+		k8s_status_new(K8S_TIMEOUT, "Too large resource version: %lld, current: %lld",
+			(long long)asked, (long long)current);
 	cJSON *details = cJSON_AddObjectToObject(status, "details");
 	cJSON *causes = cJSON_AddArrayToObject(details, "causes");
-	store_status_add_cause(
+	k8s_status_add_cause(
 		causes, "ResourceVersionTooLarge", "", "Too large resource version");
 	cJSON_AddNumberToObject(details, "retryAfterSeconds", 1);
 	return status;
@@ -152,27 +152,26 @@ static cJSON *choose_revision(
 	if (match && *match) {
 		cJSON *causes = cJSON_CreateArray();
 		if (!has_rv)
-			store_status_add_cause(causes, "FieldValueForbidden",
+			k8s_status_add_cause(causes, "FieldValueForbidden",
 				"resourceVersionMatch",
 				"Forbidden: resourceVersionMatch is forbidden unless resourceVersion"
 				" is provided");
 		else if (!is_exact && strcmp(match, "NotOlderThan") != 0)
-			store_status_add_cause(causes, "FieldValueNotSupported",
+			k8s_status_add_cause(causes, "FieldValueNotSupported",
 				"resourceVersionMatch", "Unsupported value: \"%.40s\"", match);
 		else if (is_exact && strcmp(rv, "0") == 0)
-			store_status_add_cause(causes, "FieldValueForbidden",
+			k8s_status_add_cause(causes, "FieldValueForbidden",
 				"resourceVersionMatch",
 				"Forbidden: resourceVersionMatch \"Exact\" is forbidden for"
 				" resourceVersion \"0\"");
 		if (causes->child)
-			return store_status_invalid(t->r, "", causes);
+			return k8s_status_invalid(t->r->api, "", causes);
 		cJSON_Delete(causes);
 	}
 	if (!has_rv)
 		return NULL;
 	if (!num_parse_i64(rv, 0, INT64_MAX, &asked))
-		return store_status_bad_request(
-			"resourceVersion: Invalid value: \"%.40s\"", rv);
+		return k8s_status_bad_request("resourceVersion: Invalid value: \"%.40s\"", rv);
 	if (asked == 0) {
 		page->limit = 0; /* as a watch cache does: everything in one answer */
 		return NULL;
@@ -191,11 +190,11 @@ static cJSON *page_init(struct page *page, struct api_request *req, const struct
 	const char *rv = api_request_query(req, "resourceVersion");
 	*page = (struct page){ 0 };
 	if (limit && *limit && !num_parse_i64(limit, 0, INT32_MAX, &page->limit))
-		return store_status_bad_request("limit: Invalid value: \"%.40s\"", limit);
+		return k8s_status_bad_request("limit: Invalid value: \"%.40s\"", limit);
 	if (!token || !*token)
 		return choose_revision(req, t, page);
 	if (rv && *rv && strcmp(rv, "0") != 0)
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"specifying resource version is not allowed when using continue");
 	return parse_token(req->server, page, token);
 }

@@ -7,9 +7,9 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/stream.h"
 #include "local/server/server.h"
-#include "local/server/store/status.h"
 
 #include <event2/buffer.h>
 #include <fcntl.h>
@@ -48,16 +48,15 @@ static cJSON *parse_opts(struct api_request *req, struct log_opts *o)
 	o->follow = api_request_query_bool(req, "follow");
 	o->previous = api_request_query_bool(req, "previous");
 	if (tail && !num_parse_i64(tail, 0, INT32_MAX, &o->tail_lines))
-		return store_status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
+		return k8s_status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
 	if (limit && !num_parse_i64(limit, 1, INT64_MAX, &o->limit_bytes))
-		return store_status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
+		return k8s_status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
 	if (since && !num_parse_i64(since, 1, INT32_MAX, &seconds))
-		return store_status_bad_request(
-			"sinceSeconds: Invalid value: \"%.40s\"", since);
+		return k8s_status_bad_request("sinceSeconds: Invalid value: \"%.40s\"", since);
 	if (since)
 		o->since_ns = clock_wall_ns() - seconds * 1000000000;
 	if (since_time && !clock_parse_rfc3339(since_time, &o->since_ns))
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"sinceTime: Invalid value: \"%.40s\"", since_time);
 	return NULL;
 }
@@ -209,7 +208,7 @@ static cJSON *check_container(struct api_request *req, const struct store_object
 			return NULL;
 	}
 	first = wanted ? wanted : "";
-	return store_status_bad_request(
+	return k8s_status_bad_request(
 		"container %.63s is not valid for pod %s", first, pod->name);
 }
 
@@ -219,7 +218,7 @@ void api_pod_log(struct api_request *req, const struct api_target *t)
 	struct server *s = req->server;
 	struct store_object *pod = store_get(s->store, KIND_POD, t->ns, t->name);
 	struct log_opts opts;
-	cJSON *status = pod ? parse_opts(req, &opts) : store_status_not_found(t->r, t->name);
+	cJSON *status = pod ? parse_opts(req, &opts) : k8s_status_not_found(t->r->api, t->name);
 	if (!status)
 		status = check_container(req, pod);
 	if (status) {
@@ -238,11 +237,11 @@ void api_pod_log(struct api_request *req, const struct api_target *t)
 		const cJSON *list = json_get(pod->json, "spec", "containers", NULL);
 		const char *name = json_str(list ? list->child : NULL, "name", NULL);
 		api_request_fail_take(
-			req, opts.previous ? store_status_bad_request(
+			req, opts.previous ? k8s_status_bad_request(
 						     "previous terminated container \"%s\" in"
 						     " pod \"%s\" not found",
 						     name ? name : "", pod->name)
-					   : store_status_bad_request(
+					   : k8s_status_bad_request(
 						     "container \"%s\" in pod \"%s\" is waiting"
 						     " to start: ContainerCreating",
 						     name ? name : "", pod->name));

@@ -7,8 +7,8 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/yaml.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/protobuf.h"
-#include "local/server/store/status.h"
 
 #include <ctype.h>
 #include <event2/buffer.h>
@@ -152,7 +152,7 @@ cJSON *api_request_parse_body(const struct api_request *req, bool may_be_empty, 
 	*status = NULL;
 	if (req->body.n == 0) {
 		if (!may_be_empty)
-			*status = store_status_bad_request("the body of the request is empty");
+			*status = k8s_status_bad_request("the body of the request is empty");
 		return NULL;
 	}
 	api_request_content_type(req, type);
@@ -162,7 +162,7 @@ cJSON *api_request_parse_body(const struct api_request *req, bool may_be_empty, 
 			return body;
 	}
 	if (strstr(type, "protobuf") || strstr(type, "cbor")) {
-		*status = store_status_new(415, "UnsupportedMediaType",
+		*status = k8s_status_new(K8S_UNSUPPORTED_MEDIA_TYPE,
 			"the body of the request was in an unknown format - accepted media types"
 			" include: application/json, application/yaml");
 		return NULL;
@@ -176,7 +176,7 @@ cJSON *api_request_parse_body(const struct api_request *req, bool may_be_empty, 
 	}
 	body = is_json ? json_parse(req->body, &err) : yaml_parse(req->body, &err);
 	if (!body)
-		*status = store_status_bad_request(
+		*status = k8s_status_bad_request(
 			"the body of the request cannot be read: %s", err.msg);
 	return body;
 }
@@ -253,7 +253,7 @@ void api_request_reply_json_take(struct api_request *req, int code, cJSON *json)
 
 void api_request_fail_take(struct api_request *req, cJSON *status)
 {
-	int code = store_status_code(status);
+	int code = k8s_status_code(status);
 	int64_t retry = json_int(status, 0, "details", "retryAfterSeconds", NULL);
 	if (retry > 0) {
 		char text[24];

@@ -5,7 +5,7 @@
 #include "local/server/api/api.h"
 
 #include "engine/base/json.h"
-#include "local/server/store/status.h"
+#include "engine/k8s/status.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static cJSON *read_question(struct api_request *req, cJSON **status)
 	*status = NULL;
 	if (strcmp(type, "application/vnd.kubernetes.protobuf") == 0) {
 		if (req->body.n < 4 || memcmp(req->body.p, "k8s\0", 4) != 0)
-			*status = store_status_bad_request("not a Kubernetes protobuf message");
+			*status = k8s_status_bad_request("not a Kubernetes protobuf message");
 		return cJSON_CreateObject();
 	}
 	return api_request_parse_body(req, false, status);
@@ -63,7 +63,7 @@ bool api_review(struct api_request *req, const char *group, const char *resource
 		return false;
 	if (req->method != EVHTTP_REQ_POST) {
 		api_request_fail_take(req,
-			store_status_new(405, "MethodNotAllowed",
+			k8s_status_new(K8S_METHOD_NOT_ALLOWED,
 				"the server does not allow this method on the requested resource"));
 		return true;
 	}

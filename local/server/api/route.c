@@ -5,9 +5,9 @@
 
 #include "engine/base/json.h"
 #include "engine/base/log.h"
+#include "engine/k8s/status.h"
 #include "local/server/api/guard.h"
 #include "local/server/server.h"
-#include "local/server/store/status.h"
 
 #include <event2/bufferevent.h>
 #include <netinet/in.h>
@@ -33,7 +33,7 @@ static bool is_authorized(const struct api_request *req)
 static void method_not_allowed(struct api_request *req)
 {
 	api_request_fail_take(req,
-		store_status_new(405, "MethodNotAllowed",
+		k8s_status_new(K8S_METHOD_NOT_ALLOWED,
 			"the server does not allow this method on the requested resource"));
 }
 
@@ -62,7 +62,7 @@ static void on_subresource(struct api_request *req, const struct api_target *t)
 			method_not_allowed(req);
 	} else {
 		api_request_fail_take(
-			req, store_status_new(404, "NotFound",
+			req, k8s_status_new(K8S_NOT_FOUND,
 				     "the server could not find the requested resource"));
 	}
 }
@@ -72,7 +72,7 @@ static void on_resource(struct api_request *req, const struct api_target *t)
 	if (req->accept == ACCEPT_NONE || req->accept == ACCEPT_DISCOVERY) {
 		if (!t->sub || strcmp(t->sub, "log") != 0) {
 			api_request_fail_take(
-				req, store_status_new(406, "NotAcceptable",
+				req, k8s_status_new(K8S_NOT_ACCEPTABLE,
 					     "only the following media types are accepted:"
 					     " application/json"));
 			return;
@@ -198,7 +198,7 @@ static void route(struct api_request *req)
 	size_t n = req->n_segments;
 	if (!api_guard_is_host(api_request_header(req, "Host"))) {
 		api_request_fail_take(
-			req, store_status_new(421, "Invalid",
+			req, k8s_status_new(K8S_MISDIRECTED,
 				     "this server answers to 127.0.0.1 and localhost only"));
 		return;
 	}
@@ -207,15 +207,14 @@ static void route(struct api_request *req)
 		return;
 	}
 	if (!is_authorized(req)) {
-		api_request_fail_take(
-			req, store_status_new(401, "Unauthorized", "Unauthorized"));
+		api_request_fail_take(req, k8s_status_new(K8S_UNAUTHORIZED, "Unauthorized"));
 		return;
 	}
 	api_guard_know(req->ev);
 	if (req->body.n > REQUEST_MAX_BODY) {
 		api_request_fail_take(req,
-			store_status_new(413, "RequestEntityTooLarge",
-				"Request entity too large: limit is %d", REQUEST_MAX_BODY));
+			k8s_status_new(K8S_TOO_LARGE, "Request entity too large: limit is %d",
+				REQUEST_MAX_BODY));
 		return;
 	}
 	if (n == 0)
@@ -259,7 +258,7 @@ void api_handle(struct evhttp_request *ev, void *arg)
 		route(&req);
 		store_set_durable(req.server->store, false);
 	} else {
-		api_request_fail_take(&req, store_status_bad_request("the URL cannot be read"));
+		api_request_fail_take(&req, k8s_status_bad_request("the URL cannot be read"));
 	}
 	api_request_deinit(&req);
 }

@@ -10,12 +10,12 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/k8s/status.h"
 #include "engine/net/loop.h"
 #include "local/server/api/render.h"
 #include "local/server/api/stream.h"
 #include "local/server/server.h"
 #include "local/server/store/selector.h"
-#include "local/server/store/status.h"
 
 #include <event2/buffer.h>
 #include <stdlib.h>
@@ -181,18 +181,18 @@ static cJSON *choose_start(struct watch *w, struct api_request *req)
 	int64_t asked = 0;
 	cJSON *causes = cJSON_CreateArray();
 	if (send && (!match || strcmp(match, "NotOlderThan") != 0))
-		store_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+		k8s_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
 			"Forbidden: sendInitialEvents requires setting resourceVersionMatch to"
 			" NotOlderThan");
 	else if (!send && match && *match)
-		store_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
+		k8s_status_add_cause(causes, "FieldValueForbidden", "resourceVersionMatch",
 			"Forbidden: resourceVersionMatch is forbidden for watch unless"
 			" sendInitialEvents is provided");
 	if (causes->child)
-		return store_status_invalid(w->view.r, "", causes);
+		return k8s_status_invalid(w->view.r->api, "", causes);
 	cJSON_Delete(causes);
 	if (rv && *rv && !num_parse_i64(rv, 0, INT64_MAX, &asked))
-		return store_status_new(500, "InternalError",
+		return k8s_status_new(K8S_INTERNAL_ERROR,
 			"Internal error occurred: resourceVersion: Invalid value: \"%.40s\"",
 			rv);
 	w->cursor = asked;

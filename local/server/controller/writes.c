@@ -5,8 +5,8 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/log.h"
+#include "engine/k8s/status.h"
 #include "engine/net/loop.h"
-#include "local/server/store/status.h"
 
 enum { BEHIND_MS = 5000 };
 
@@ -23,7 +23,7 @@ static struct store_object *finish_write(
 		store_object_unref(out); /* the store holds it */
 		return out;
 	}
-	if (store_status_code(status) >= 500)
+	if (k8s_status_code(status) >= 500)
 		controller_is_behind(c);
 	LOG("controller", LOG_WARN, "%s: %s", what, json_str(status, "message", NULL));
 	cJSON_Delete(status);

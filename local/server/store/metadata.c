@@ -4,7 +4,7 @@
 
 #include "engine/base/json.h"
 #include "engine/k8s/name.h"
-#include "local/server/store/status.h"
+#include "engine/k8s/status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static const cJSON *map_of(const cJSON *metadata, const char *name, cJSON *cause
 		return cJSON_IsObject(map) ? map : NULL;
 	char field[64];
 	snprintf(field, sizeof field, "metadata.%s", name);
-	store_status_add_cause(causes, "FieldValueInvalid", field,
+	k8s_status_add_cause(causes, "FieldValueInvalid", field,
 		"Invalid value: must be an object whose values are strings");
 	return NULL;
 }
@@ -38,14 +38,14 @@ static void check_labels(const cJSON *labels, cJSON *causes)
 	cJSON_ArrayForEach(label, labels)
 	{
 		if (!is_key(label->string))
-			store_status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
+			k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
 				"Invalid value: \"%.100s\": name part must consist of alphanumeric"
 				" characters, '-', '_' or '.', and must start and end with an"
 				" alphanumeric character",
 				label->string);
 		if (cJSON_IsString(label) &&
 			!k8s_is_label_value(label->valuestring, strlen(label->valuestring)))
-			store_status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
+			k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.labels",
 				"Invalid value: \"%.100s\": a valid label must be an empty string or"
 				" consist of alphanumeric characters, '-', '_' or '.', and must start"
 				" and end with an alphanumeric character, at most 63 of them",
@@ -62,12 +62,12 @@ static void check_annotations(const cJSON *annotations, cJSON *causes)
 		total += strlen(a->string);
 		total += cJSON_IsString(a) ? strlen(a->valuestring) : 0;
 		if (!is_key(a->string))
-			store_status_add_cause(causes, "FieldValueInvalid",
+			k8s_status_add_cause(causes, "FieldValueInvalid",
 				"metadata.annotations",
 				"Invalid value: \"%.100s\": not a qualified name", a->string);
 	}
 	if (total > MAX_ANNOTATIONS_BYTES)
-		store_status_add_cause(causes, "FieldValueTooLong", "metadata.annotations",
+		k8s_status_add_cause(causes, "FieldValueTooLong", "metadata.annotations",
 			"Too long: may not be more than %d bytes", MAX_ANNOTATIONS_BYTES);
 }
 
@@ -82,13 +82,12 @@ void store_metadata_check(const cJSON *object, cJSON *causes)
 		controllers += json_bool(item, false, "controller", NULL);
 	}
 	if (controllers > 1)
-		store_status_add_cause(causes, "FieldValueInvalid", "metadata.ownerReferences",
+		k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.ownerReferences",
 			"Invalid value: only one reference can have controller set to true");
 	cJSON_ArrayForEach(item, json_get(metadata, "finalizers", NULL))
 	{
 		if (cJSON_IsString(item) && !is_key(item->valuestring))
-			store_status_add_cause(causes, "FieldValueInvalid",
-				"metadata.finalizers",
+			k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.finalizers",
 				"Invalid value: \"%.100s\": name is not a qualified name",
 				item->valuestring);
 	}

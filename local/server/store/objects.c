@@ -9,9 +9,9 @@
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
 #include "engine/k8s/name.h"
+#include "engine/k8s/status.h"
 #include "local/server/store/metadata.h"
 #include "local/server/store/schema.h"
-#include "local/server/store/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static cJSON *check_type(const struct store_resource *r, cJSON *body)
 	k8s_api_version(r->api, wanted);
 	if ((kind && strcmp(kind, r->api->kind) != 0) ||
 		(version && strcmp(version, wanted) != 0))
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"the object provided is unrecognized (must be of type %s): it says %.100s,"
 			" Kind=%.100s",
 			r->api->kind, version ? version : "", kind ? kind : "");
@@ -98,10 +98,10 @@ static cJSON *report_unknown(const struct store_resource *r,
 		}
 	}
 	if (how->validation == OBJECTS_STRICT)
-		status = store_status_bad_request(
-			"%s in version \"%s\" cannot be handled as a %s:"
-			" strict decoding error: %s",
-			r->api->kind, r->api->version, r->api->kind, text.p);
+		status =
+			k8s_status_bad_request("%s in version \"%s\" cannot be handled as a %s:"
+					       " strict decoding error: %s",
+				r->api->kind, r->api->version, r->api->kind, text.p);
 	str_deinit(&text);
 	return status;
 }
@@ -114,7 +114,7 @@ static void check_rules(
 		const cJSON *was = json_get(old, "spec", "volumeClaimTemplates", NULL);
 		const cJSON *is = json_get(body, "spec", "volumeClaimTemplates", NULL);
 		if ((was == NULL) != (is == NULL) || (was && !cJSON_Compare(was, is, true)))
-			store_status_add_cause(causes, "FieldValueInvalid", "spec",
+			k8s_status_add_cause(causes, "FieldValueInvalid", "spec",
 				"Invalid value: volumeClaimTemplates is immutable");
 	}
 }
@@ -132,7 +132,7 @@ static cJSON *validate(const struct store_resource *r, const cJSON *old, cJSON *
 		check_rules(r, old, body, check.causes);
 		name = json_str(body, "metadata", "name", NULL);
 		if (check.causes->child) {
-			status = store_status_invalid(r, name ? name : "", check.causes);
+			status = k8s_status_invalid(r->api, name ? name : "", check.causes);
 			check.causes = NULL;
 		}
 	}
@@ -143,13 +143,12 @@ static cJSON *validate(const struct store_resource *r, const cJSON *old, cJSON *
 cJSON *store_objects_system_status(const struct err *err)
 {
 	if (err->code == ERR_KUBE_QUOTA)
-		return store_status_new(
-			403, "Forbidden", "exceeded quota: objects, %s", err->msg);
+		return k8s_status_new(K8S_FORBIDDEN, "exceeded quota: objects, %s", err->msg);
 	if (err->code == ERR_KUBE_INVALID)
-		return store_status_new(422, "Invalid", "%s", err->msg);
+		return k8s_status_new(K8S_INVALID, "%s", err->msg);
 	if (err->code == ERR_KUBE_TOO_LARGE)
-		return store_status_new(413, "RequestEntityTooLarge", "%s", err->msg);
-	return store_status_new(500, "InternalError", "Internal error occurred: %s", err->msg);
+		return k8s_status_new(K8S_TOO_LARGE, "%s", err->msg);
+	return k8s_status_new(K8S_INTERNAL_ERROR, "Internal error occurred: %s", err->msg);
 }
 
 static struct store_object *unstored(const struct store_resource *r, cJSON *json, int64_t rv)
@@ -192,18 +191,18 @@ static cJSON *check_namespace(
 		return NULL;
 	struct store_object *o = store_get(s, KIND_NAMESPACE, "", ns);
 	if (!o)
-		return store_status_not_found(store_resource_of(KIND_NAMESPACE), ns);
+		return k8s_status_not_found(store_resource_of(KIND_NAMESPACE)->api, ns);
 	if (!store_objects_is_terminating(o))
 		return NULL;
-	cJSON *status = store_status_about(
-		store_status_new(403, "Forbidden",
+	cJSON *status = k8s_status_about(
+		k8s_status_new(K8S_FORBIDDEN,
 			"%s \"%s\" is forbidden: unable to create new content in namespace %s"
 			" because it is being terminated",
 			r->api->plural, name, ns),
-		r, name);
+		r->api, name);
 	cJSON *causes = cJSON_AddArrayToObject(
 		cJSON_GetObjectItemCaseSensitive(status, "details"), "causes");
-	store_status_add_cause(causes, "NamespaceTerminating", "metadata.namespace",
+	k8s_status_add_cause(causes, "NamespaceTerminating", "metadata.namespace",
 		"namespace %s is being terminated", ns);
 	return status;
 }
@@ -245,16 +244,16 @@ static cJSON *check_name(
 		}
 	}
 	if (!name || !*name)
-		store_status_add_cause(causes, "FieldValueRequired", "metadata.name",
+		k8s_status_add_cause(causes, "FieldValueRequired", "metadata.name",
 			"Required value: name or generateName is required");
 	else if (!k8s_is_dns_subdomain(name, strlen(name)))
-		store_status_add_cause(causes, "FieldValueInvalid", "metadata.name",
+		k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.name",
 			"Invalid value: \"%.253s\": a lowercase RFC 1123 subdomain must consist of"
 			" lower case alphanumeric characters, '-' or '.', and must start and end"
 			" with an alphanumeric character",
 			name);
 	if (causes->child)
-		return store_status_invalid(r, name ? name : "", causes);
+		return k8s_status_invalid(r->api, name ? name : "", causes);
 	cJSON_Delete(causes);
 	return NULL;
 }
@@ -268,14 +267,14 @@ cJSON *store_objects_create(struct store *s, const struct store_resource *r, con
 	cJSON *status = check_type(r, body);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
 	if (!status && metadata && !cJSON_IsObject(metadata))
-		status = store_status_bad_request("metadata must be an object");
+		status = k8s_status_bad_request("metadata must be an object");
 	if (status)
 		goto fail;
 	if (!metadata)
 		metadata = cJSON_AddObjectToObject(body, "metadata");
 	given = json_str(metadata, "namespace", NULL);
 	if (r->api->is_namespaced && given && *given && strcmp(given, ns) != 0) {
-		status = store_status_bad_request(
+		status = k8s_status_bad_request(
 			"the namespace of the provided object does not match"
 			" the namespace sent on the request");
 		goto fail;
@@ -283,7 +282,7 @@ cJSON *store_objects_create(struct store *s, const struct store_resource *r, con
 	store_objects_set_string(metadata, "namespace", r->api->is_namespaced ? ns : NULL);
 	given = json_str(metadata, "resourceVersion", NULL);
 	if (given && *given && strcmp(given, "0") != 0) {
-		status = store_status_new(400, "BadRequest",
+		status = k8s_status_new(K8S_BAD_REQUEST,
 			"resourceVersion should not be set on objects to be created");
 		goto fail;
 	}
@@ -304,7 +303,8 @@ cJSON *store_objects_create(struct store *s, const struct store_resource *r, con
 		goto fail;
 	struct store_object *old = store_get(s, r->kind, ns, json_str(metadata, "name", NULL));
 	if (old) {
-		status = store_status_exists(r, old->name, store_objects_is_terminating(old));
+		status =
+			k8s_status_exists(r->api, old->name, store_objects_is_terminating(old));
 		goto fail;
 	}
 	new_uid(uid);
@@ -328,27 +328,27 @@ static cJSON *check_identity(const struct store_resource *r, const struct store_
 	const char *rv = json_str(body, "metadata", "resourceVersion", NULL);
 	const char *current = json_str(old->json, "metadata", "resourceVersion", NULL);
 	if (name && strcmp(name, old->name) != 0)
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"the name of the object (%.253s) does not match the name"
 			" on the URL (%s)",
 			name, old->name);
 	if (ns && *ns && strcmp(ns, old->ns) != 0)
-		return store_status_bad_request(
+		return k8s_status_bad_request(
 			"the namespace of the object (%.253s) does not match"
 			" the namespace on the URL (%s)",
 			ns, old->ns);
 	if (uid && *uid && strcmp(uid, old->uid) != 0)
-		return store_status_conflict(r, old->name,
+		return k8s_status_conflict(r->api, old->name,
 			"Precondition failed: UID in precondition differs from UID in object meta");
 	if (rv && *rv && strcmp(rv, current) != 0)
-		return store_status_conflict(r, old->name,
+		return k8s_status_conflict(r->api, old->name,
 			"the object has been modified; please apply your changes to the latest"
 			" version and try again");
 	if (needs_rv && (!rv || !*rv)) {
 		cJSON *causes = cJSON_CreateArray();
-		store_status_add_cause(causes, "FieldValueInvalid", "metadata.resourceVersion",
+		k8s_status_add_cause(causes, "FieldValueInvalid", "metadata.resourceVersion",
 			"Invalid value: 0: must be specified for an update");
-		return store_status_invalid(r, old->name, causes);
+		return k8s_status_invalid(r->api, old->name, causes);
 	}
 	return NULL;
 }

@@ -6,7 +6,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
-#include "local/server/store/status.h"
+#include "engine/k8s/status.h"
 
 #include <string.h>
 
@@ -60,7 +60,7 @@ static cJSON *check_preconditions(const struct store_resource *r, const struct s
 			" ResourceVersion in record (%s). The object might have been modified",
 			how->resource_version, rv);
 	if (why.n > 0)
-		status = store_status_conflict(r, o->name, why.p);
+		status = k8s_status_conflict(r->api, o->name, why.p);
 	str_deinit(&why);
 	return status;
 }
@@ -75,11 +75,11 @@ cJSON *store_objects_delete(struct store *s, const struct store_resource *r,
 	if (status || how->dry_run)
 		return status;
 	if (r->kind == KIND_NAMESPACE && strcmp(o->name, "default") == 0)
-		return store_status_about(
-			store_status_new(403, "Forbidden",
+		return k8s_status_about(
+			k8s_status_new(K8S_FORBIDDEN,
 				"namespaces \"default\" is forbidden: this namespace may"
 				" not be deleted"),
-			r, o->name);
+			r->api, o->name);
 	cJSON *body = cJSON_Duplicate(o->json, true);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(body, "metadata");
 	if (how->policy == OBJECTS_FOREGROUND)

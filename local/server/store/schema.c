@@ -5,7 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
-#include "local/server/store/status.h"
+#include "engine/k8s/status.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static bool is_room(const cJSON *list)
 static void complain(struct store_walk *w, const char *reason, const char *what)
 {
 	if (is_room(w->out->causes))
-		store_status_add_cause(w->out->causes, reason, w->path.p, "%s", what);
+		k8s_status_add_cause(w->out->causes, reason, w->path.p, "%s", what);
 }
 
 static void complain_type(struct store_walk *w, const cJSON *value, const char *wanted)

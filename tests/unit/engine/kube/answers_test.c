@@ -5,6 +5,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/k8s/resource.h"
+#include "engine/k8s/status.h"
 #include "engine/kube/client.h"
 #include "engine/kube/config_internal.h"
 #include "engine/kube/exec.h"
@@ -71,13 +72,13 @@ static void what_a_status_becomes(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct err err = { 0 };
 		cJSON *object = json_parse(slice_of(rows[i].body), NULL);
-		assert_false(kube_status_to_err(
+		assert_false(k8s_status_to_err(
 			rows[i].status, object, slice_of(rows[i].body), &err));
 		if (err.code != rows[i].code || err.sys != rows[i].sys ||
 			strcmp(err.msg, rows[i].message) != 0)
 			fail_msg("%d %s: %s %d '%s'", rows[i].status, rows[i].body,
 				err_name(&err), err.sys, err.msg);
-		assert_false(kube_status_to_err(
+		assert_false(k8s_status_to_err(
 			rows[i].status, object, slice_of(rows[i].body), NULL));
 		cJSON_Delete(object);
 	}
@@ -91,7 +92,7 @@ static void only_the_beginning_of_a_text_is_shown(void **state)
 	memset(text, 'x', sizeof text);
 	for (size_t n = 199; n <= 201; n++) {
 		struct err err = { 0 };
-		kube_status_to_err(500, NULL, (struct slice){ text, n }, &err);
+		k8s_status_to_err(500, NULL, (struct slice){ text, n }, &err);
 		assert_int_equal(strlen(err.msg), n < 200 ? n : 200);
 	}
 }

@@ -3,7 +3,7 @@
 #include "api.h"
 
 #include "engine/k8s/resource.h"
-#include "engine/kube/status.h"
+#include "engine/k8s/status.h"
 
 #include <sys/stat.h>
 
@@ -151,7 +151,7 @@ static void status_codes(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct err err = { 0 };
 		cJSON *object = json_parse(slice_of(rows[i].body), NULL);
-		assert_false(kube_status_to_err(
+		assert_false(k8s_status_to_err(
 			rows[i].status, object, slice_of(rows[i].body), &err));
 		if (err.code != rows[i].is)
 			fail_msg("%d %s: %s", rows[i].status, rows[i].body, err_name(&err));
