@@ -7,7 +7,7 @@
  * xterm.cjs takes the same commands and prints the same form, so that equal pictures are equal bytes:
  * row,col,behind-the-last-column,alternate; then each row: 1 if it goes on in the next, and its cells, each ended
  * by 0x1f (a second half: 0x1c), a style in front wherever it changes (between 0x1d); a row ends with 0x1e. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Text of a part of the screen and scrollback. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include "engine/base/mem.h"
 

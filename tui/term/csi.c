@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Control sequences: each one that is known is written anew for libvterm with its numbers brought
  * into the screen, or done here. docs/terminal.md is the list; what is not in it is swallowed. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Escape sequences without parameters, the saved cursor and the resets.
  * The saved cursor is ours: libvterm's is not brought inside when the screen shrinks. There is one
  * for each screen, as in xterm. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the user does, encoded for the process: keys (special ones by libvterm), mouse reports
  * (XTerm Control Sequences, "Mouse Tracking"), pasted text, focus. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <stdio.h>
 #include <string.h>

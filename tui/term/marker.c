@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Places that follow their content: the number of a logical line and a cell in it. Lines are counted
  * from the first one ever; those on the screen have the numbers that they will have in the scrollback. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Modes (SM, RM, DECSET, DECRST) and what DECRQM answers about them. libvterm is told about the ones
  * that change where characters go; the others live here. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include "engine/base/clock.h"
 

@@ -2,7 +2,7 @@
 /* Control strings. Known: titles (OSC 0, 2), the directory (7), questions for two colours (10, 11), clipboard
  * writes (52), shell marks (133), and DECRQSS. Hyperlinks (8), other colours, images and everything else is swallowed;
  * nothing here ever sends back text that the program chose. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/mem.h"

@@ -7,7 +7,7 @@
  *      │                └─ ] P _ ^ X ──→ STRING ── BEL (OSC only) or ESC \ ──→ GROUND
  *      └ runs of text: ASCII as it is, UTF-8 checked, 8-bit and UTF-8 C1 never executed
  */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include "engine/base/mem.h"
 

@@ -2,7 +2,7 @@
 /* The parser between sequences: runs of text, checked and classified, and single controls. A run goes
  * on to text.c as it is; combining marks, other character sets and what is not UTF-8 interrupt it. */
 #include "engine/base/width.h"
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <string.h>
 

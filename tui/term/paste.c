@@ -3,7 +3,7 @@
  * embedded end marker nor an escape sequence can leave bracketed paste. Markers are removed whole,
  * so that their tails do not appear as text. C1 controls go too, as a program in 8-bit mode would take
  * U+009B for the beginning of a marker; so does what is not UTF-8. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* SGR: the style of the characters that follow (ECMA-48 8.3.117, ITU T.416 colours, and the
  * underline extensions 4:n and 58). Done here and not by libvterm, whose pen has no faint, conceal,
  * overline or underline colour in the releases we support. */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <stdio.h>
 #include <string.h>

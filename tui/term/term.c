@@ -3,7 +3,7 @@
 #include "tui/term/term.h"
 
 #include "engine/base/mem.h"
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <limits.h>
 #include <stdarg.h>

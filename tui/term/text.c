@@ -3,7 +3,7 @@
  * it is decided here, widths by the program's one table; libvterm sees none of it. Runs of ASCII and of
  * other characters are written as runs; tests/fuzz/term compares that with writing each character by itself. */
 #include "engine/base/width.h"
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 enum {
 	BS = 0x08,

@@ -3,7 +3,7 @@
  * Only input that parser.c has understood gets here. Facts this file relies on (0.1.4 to 0.3):
  *  - it never sees text, REP, saved cursors, SGR, or screen switches
  *  - rows and columns it names may lie outside: each is checked */
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

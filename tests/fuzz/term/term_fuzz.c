@@ -8,7 +8,7 @@
  * Two terminals get the same: one writes ASCII in runs, the other each character by itself.
  * They must agree, and each must keep the rules of the header. */
 #include "engine/base/mem.h"
-#include "tui/term/internal.h"
+#include "tui/term/state.h"
 
 #include <locale.h>
 #include <stdio.h>

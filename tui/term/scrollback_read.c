@@ -2,7 +2,7 @@
 /* Finding rows in the scrollback at the present width, and reading them. How many rows a chunk takes
  * is counted once for each width; the line that was read last is remembered, because the next row
  * asked for is mostly its neighbour. */
-#include "tui/term/history_internal.h"
+#include "tui/term/scrollback_internal.h"
 
 #include <limits.h>
 
@@ -12,8 +12,8 @@ uint64_t term_scrollback_chunk_rows(const struct term_scrollback *h, struct term
 		return chunk->rows;
 	chunk->rows = 0;
 	for (uint32_t i = 0; i < chunk->line_count; i++) {
-		struct term_scrollback_codec_line line = line_of(chunk, i);
-		chunk->rows += term_scrollback_codec_rows(&line, h->cols);
+		struct term_packed_line line = line_of(chunk, i);
+		chunk->rows += term_packed_rows(&line, h->cols);
 	}
 	chunk->rows_cols = h->cols;
 	return chunk->rows;
@@ -23,11 +23,11 @@ uint32_t term_scrollback_open_rows(struct term_scrollback *h)
 {
 	if (!h->is_open)
 		return 0;
-	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+	struct term_packed_line line = term_packed_built(&h->open);
 	if (h->open_walk.cols != h->cols)
-		h->open_walk.row = (struct term_scrollback_codec_row){ 0 };
+		h->open_walk.row = (struct term_packed_row){ 0 };
 	if (h->open_walk.cols != h->cols || h->open_walk.cells != line.head.cells) {
-		h->open_walk.rows = term_scrollback_codec_rows(&line, h->cols);
+		h->open_walk.rows = term_packed_rows(&line, h->cols);
 		h->open_walk.cells = line.head.cells;
 		h->open_walk.cols = h->cols;
 	}
@@ -45,13 +45,13 @@ int term_scrollback_rows(struct term_scrollback *h)
 static void set_recent(
 	struct term_scrollback *h, size_t chunk, uint32_t line, uint64_t rows_after)
 {
-	struct term_scrollback_codec_line found = line_of(h->chunks[h->first + chunk], line);
+	struct term_packed_line found = line_of(h->chunks[h->first + chunk], line);
 	h->recent.valid = true;
 	h->recent.chunk = chunk;
 	h->recent.line = line;
-	h->recent.row_count = term_scrollback_codec_rows(&found, h->cols);
+	h->recent.row_count = term_packed_rows(&found, h->cols);
 	h->recent.rows_after = rows_after;
-	h->recent.row = (struct term_scrollback_codec_row){ 0 };
+	h->recent.row = (struct term_packed_row){ 0 };
 }
 
 static bool step_newer(struct term_scrollback *h)
@@ -126,14 +126,13 @@ bool term_scrollback_find(
 	uint32_t rows = term_scrollback_open_rows(h);
 	if (left <= rows) {
 		*pos = (struct term_scrollback_pos){
-			.line = term_scrollback_codec_built(&h->open),
+			.line = term_packed_built(&h->open),
 			.line_id = h->next_id,
 			.row = rows - (uint32_t)left,
 			.row_count = rows,
 			.open = true,
 		};
-		term_scrollback_codec_seek_row(
-			&pos->line, h->cols, pos->row, &h->open_walk.row);
+		term_packed_seek_row(&pos->line, h->cols, pos->row, &h->open_walk.row);
 		pos->start = h->open_walk.row.start;
 		return true;
 	}
@@ -146,7 +145,7 @@ bool term_scrollback_find(
 		.row = h->recent.row_count - (uint32_t)(left - h->recent.rows_after),
 		.row_count = h->recent.row_count,
 	};
-	term_scrollback_codec_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
+	term_packed_seek_row(&pos->line, h->cols, pos->row, &h->recent.row);
 	pos->start = h->recent.row.start;
 	return true;
 }
@@ -154,18 +153,18 @@ bool term_scrollback_find(
 size_t term_scrollback_read(struct term_scrollback *h, const struct term_scrollback_pos *pos,
 	struct term_cell *cells, size_t max_cells)
 {
-	struct term_scrollback_codec_row row = { 0 };
+	struct term_packed_row row = { 0 };
 	/* left there by term_scrollback_find() */
 	if (pos->open && h->open_walk.cols == h->cols)
 		row = h->open_walk.row;
 	else if (!pos->open && h->recent.valid)
 		row = h->recent.row;
-	term_scrollback_codec_seek_row(&pos->line, h->cols, pos->row, &row);
-	struct term_scrollback_codec_reader reader;
-	term_scrollback_codec_read_row(&reader, &pos->line, &row);
+	term_packed_seek_row(&pos->line, h->cols, pos->row, &row);
+	struct term_packed_reader reader;
+	term_packed_read_row(&reader, &pos->line, &row);
 	size_t n = 0;
 	while (n < row.cells && n < max_cells &&
-		term_scrollback_codec_read(&reader, h->tables, &cells[n]))
+		term_packed_read(&reader, h->tables, &cells[n]))
 		n++;
 	/* the second half fell outside (a screen of one column, or a short buffer) */
 	if (n > 0 && n == max_cells && (cells[n - 1].text & CELL_WIDE))
@@ -173,16 +172,16 @@ size_t term_scrollback_read(struct term_scrollback *h, const struct term_scrollb
 	return n;
 }
 
-static void locate_in_line(const struct term_scrollback *h,
-	const struct term_scrollback_codec_line *line, uint32_t cell, uint32_t *row, int *col)
+static void locate_in_line(const struct term_scrollback *h, const struct term_packed_line *line,
+	uint32_t cell, uint32_t *row, int *col)
 {
-	struct term_scrollback_codec_row at = { 0 };
-	uint32_t rows = term_scrollback_codec_rows(line, h->cols);
+	struct term_packed_row at = { 0 };
+	uint32_t rows = term_packed_rows(line, h->cols);
 	uint32_t next = line->head.flags & PACK_PLAIN ? cell / (uint32_t)h->cols : 0;
 	if (next >= rows)
 		next = rows - 1;
 	do
-		term_scrollback_codec_seek_row(line, h->cols, next, &at);
+		term_packed_seek_row(line, h->cols, next, &at);
 	while (cell >= at.start + at.cells && ++next < rows);
 	*row = at.row;
 	uint32_t offset = cell > at.start ? cell - at.start : 0;
@@ -195,7 +194,7 @@ bool term_scrollback_locate(struct term_scrollback *h, uint64_t line_id, uint32_
 	uint32_t row;
 	uint64_t after = term_scrollback_open_rows(h);
 	if (h->is_open && line_id == h->next_id) {
-		struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+		struct term_packed_line line = term_packed_built(&h->open);
 		locate_in_line(h, &line, cell, &row, col);
 		*rows_from_end = (int)(after - row);
 		return true;
@@ -209,8 +208,8 @@ bool term_scrollback_locate(struct term_scrollback *h, uint64_t line_id, uint32_
 		if (line_id >= chunk->first_id + chunk->line_count)
 			return false;
 		for (uint32_t j = chunk->line_count; j > 0; j--) {
-			struct term_scrollback_codec_line line = line_of(chunk, j - 1);
-			after += term_scrollback_codec_rows(&line, h->cols);
+			struct term_packed_line line = line_of(chunk, j - 1);
+			after += term_packed_rows(&line, h->cols);
 			if (chunk->first_id + j - 1 != line_id)
 				continue;
 			locate_in_line(h, &line, cell, &row, col);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Packing and unpacking of scrollback lines, and where they break at a given width. */
-#include "tui/term/scrollback_codec.h"
+#include "tui/term/packed_line.h"
 
 #include "engine/base/mem.h"
 
@@ -13,29 +13,29 @@ enum {
 	MARK_WIDE_CLUSTER = 0x03,
 };
 
-void term_scrollback_codec_init(struct term_scrollback_codec_builder *builder)
+void term_packed_init(struct term_packed_builder *builder)
 {
 	memset(builder, 0, sizeof *builder);
 	builder->head.flags = PACK_PLAIN;
 }
 
-void term_scrollback_codec_deinit(struct term_scrollback_codec_builder *builder)
+void term_packed_deinit(struct term_packed_builder *builder)
 {
 	free(builder->runs);
 	free(builder->text);
 	memset(builder, 0, sizeof *builder);
 }
 
-void term_scrollback_codec_clear(struct term_scrollback_codec_builder *builder)
+void term_packed_clear(struct term_packed_builder *builder)
 {
-	builder->head = (struct term_scrollback_codec_head){ .flags = PACK_PLAIN };
+	builder->head = (struct term_packed_head){ .flags = PACK_PLAIN };
 }
 
 /* A run of the default style at the start is only written down when another style follows. */
-static void add_to_run(struct term_scrollback_codec_builder *builder,
+static void add_to_run(struct term_packed_builder *builder,
 	const struct term_cell_tables *tables, uint32_t style)
 {
-	struct term_scrollback_codec_head *head = &builder->head;
+	struct term_packed_head *head = &builder->head;
 	if (head->run_count > 0 && builder->runs[head->run_count - 1].style == style) {
 		builder->runs[head->run_count - 1].cells++;
 		return;
@@ -45,13 +45,12 @@ static void add_to_run(struct term_scrollback_codec_builder *builder,
 	array_grow(&builder->runs, &builder->run_capacity, head->run_count + 2u,
 		sizeof *builder->runs);
 	if (head->run_count == 0 && head->cells > 0)
-		builder->runs[head->run_count++] =
-			(struct term_scrollback_codec_run){ 0, head->cells };
-	builder->runs[head->run_count++] = (struct term_scrollback_codec_run){ style, 1 };
+		builder->runs[head->run_count++] = (struct term_packed_run){ 0, head->cells };
+	builder->runs[head->run_count++] = (struct term_packed_run){ style, 1 };
 	term_string_pool_ref(tables->styles, style);
 }
 
-static void append_special(struct term_scrollback_codec_builder *builder,
+static void append_special(struct term_packed_builder *builder,
 	const struct term_cell_tables *tables, struct term_cell cell)
 {
 	char text[TERM_CELL_TEXT_BYTES];
@@ -74,9 +73,9 @@ static void append_special(struct term_scrollback_codec_builder *builder,
 
 /* ASCII in one style, as far as it goes: most lines are nothing else. */
 static size_t plain_run(
-	struct term_scrollback_codec_builder *builder, const struct term_cell *cells, size_t n)
+	struct term_packed_builder *builder, const struct term_cell *cells, size_t n)
 {
-	struct term_scrollback_codec_head *head = &builder->head;
+	struct term_packed_head *head = &builder->head;
 	uint32_t style = 0;
 	if (head->run_count > 0)
 		style = builder->runs[head->run_count - 1].style;
@@ -96,10 +95,10 @@ static size_t plain_run(
 	return i;
 }
 
-void term_scrollback_codec_append(struct term_scrollback_codec_builder *builder,
+void term_packed_append(struct term_packed_builder *builder,
 	const struct term_cell_tables *tables, const struct term_cell *cells, size_t n)
 {
-	struct term_scrollback_codec_head *head = &builder->head;
+	struct term_packed_head *head = &builder->head;
 	for (size_t i = 0; i < n; i++) {
 		/* room for one cell of any kind, asked for only now and then */
 		if (builder->text_capacity - head->text_bytes < TERM_CELL_TEXT_BYTES + 2)
@@ -130,21 +129,19 @@ void term_scrollback_codec_append(struct term_scrollback_codec_builder *builder,
 	}
 }
 
-struct term_scrollback_codec_line term_scrollback_codec_built(
-	const struct term_scrollback_codec_builder *builder)
+struct term_packed_line term_packed_built(const struct term_packed_builder *builder)
 {
-	return (struct term_scrollback_codec_line){ builder->head, builder->runs,
-		builder->text };
+	return (struct term_packed_line){ builder->head, builder->runs, builder->text };
 }
 
-size_t term_scrollback_codec_bytes(const struct term_scrollback_codec_line *line)
+size_t term_packed_bytes(const struct term_packed_line *line)
 {
 	size_t bytes = sizeof line->head + line->head.run_count * sizeof *line->runs +
 		       line->head.text_bytes;
 	return (bytes + 3) & ~(size_t)3;
 }
 
-void term_scrollback_codec_store(const struct term_scrollback_codec_line *line, void *out)
+void term_packed_store(const struct term_packed_line *line, void *out)
 {
 	char *p = out;
 	size_t run_bytes = line->head.run_count * sizeof *line->runs;
@@ -155,36 +152,35 @@ void term_scrollback_codec_store(const struct term_scrollback_codec_line *line, 
 		memcpy(p + sizeof line->head + run_bytes, line->text, line->head.text_bytes);
 }
 
-struct term_scrollback_codec_line term_scrollback_codec_load(const void *stored)
+struct term_packed_line term_packed_load(const void *stored)
 {
 	const char *p = stored;
-	struct term_scrollback_codec_line line;
+	struct term_packed_line line;
 	memcpy(&line.head, p, sizeof line.head);
 	/* stored at multiples of 4, which is all that a run needs */
-	line.runs =
-		(const struct term_scrollback_codec_run *)(const void *)(p + sizeof line.head);
+	line.runs = (const struct term_packed_run *)(const void *)(p + sizeof line.head);
 	line.text = p + sizeof line.head + line.head.run_count * sizeof *line.runs;
 	return line;
 }
 
-void term_scrollback_codec_unref_styles(
-	const struct term_scrollback_codec_line *line, const struct term_cell_tables *tables)
+void term_packed_unref_styles(
+	const struct term_packed_line *line, const struct term_cell_tables *tables)
 {
 	for (uint32_t i = 0; i < line->head.run_count; i++)
 		term_string_pool_unref(tables->styles, line->runs[i].style);
 }
 
-void term_scrollback_codec_read_start(struct term_scrollback_codec_reader *reader,
-	const struct term_scrollback_codec_line *line)
+void term_packed_read_start(
+	struct term_packed_reader *reader, const struct term_packed_line *line)
 {
-	*reader = (struct term_scrollback_codec_reader){ .line = *line };
+	*reader = (struct term_packed_reader){ .line = *line };
 	if (line->head.run_count > 0)
 		reader->run_left = line->runs[0].cells;
 }
 
-static uint32_t read_style(struct term_scrollback_codec_reader *reader)
+static uint32_t read_style(struct term_packed_reader *reader)
 {
-	const struct term_scrollback_codec_line *line = &reader->line;
+	const struct term_packed_line *line = &reader->line;
 	if (line->head.run_count == 0)
 		return 0;
 	while (reader->run_left == 0 && reader->run_at + 1 < line->head.run_count)
@@ -196,7 +192,7 @@ static uint32_t read_style(struct term_scrollback_codec_reader *reader)
 
 /* The next stored character: its kind and where its UTF-8 lies. False at the end. */
 static bool next_text(
-	struct term_scrollback_codec_reader *reader, bool *wide, const char **text, size_t *n)
+	struct term_packed_reader *reader, bool *wide, const char **text, size_t *n)
 {
 	uint32_t left = reader->line.head.text_bytes - reader->text_at;
 	if (left == 0)
@@ -217,8 +213,8 @@ static bool next_text(
 	return true;
 }
 
-bool term_scrollback_codec_read(struct term_scrollback_codec_reader *reader,
-	struct term_cell_tables *tables, struct term_cell *cell)
+bool term_packed_read(struct term_packed_reader *reader, struct term_cell_tables *tables,
+	struct term_cell *cell)
 {
 	if (reader->tail) {
 		reader->tail = false;
@@ -237,7 +233,7 @@ bool term_scrollback_codec_read(struct term_scrollback_codec_reader *reader,
 }
 
 /* Walks the rows of a line that is not plain: a wide character is never split. */
-static bool next_row(struct term_scrollback_codec_reader *reader, int cols, uint32_t *cells)
+static bool next_row(struct term_packed_reader *reader, int cols, uint32_t *cells)
 {
 	uint32_t row_cells = 0;
 	for (;;) {
@@ -258,13 +254,13 @@ static bool next_row(struct term_scrollback_codec_reader *reader, int cols, uint
 	return row_cells > 0;
 }
 
-uint32_t term_scrollback_codec_rows(const struct term_scrollback_codec_line *line, int cols)
+uint32_t term_packed_rows(const struct term_packed_line *line, int cols)
 {
 	if (line->head.cells == 0)
 		return 1;
 	if (!(line->head.flags & PACK_WIDE))
 		return (line->head.cells + (uint32_t)cols - 1) / (uint32_t)cols;
-	struct term_scrollback_codec_reader reader = { .line = *line };
+	struct term_packed_reader reader = { .line = *line };
 	uint32_t rows = 0;
 	uint32_t cells;
 	while (next_row(&reader, cols, &cells))
@@ -272,21 +268,21 @@ uint32_t term_scrollback_codec_rows(const struct term_scrollback_codec_line *lin
 	return rows;
 }
 
-void term_scrollback_codec_seek_row(const struct term_scrollback_codec_line *line, int cols,
-	uint32_t row, struct term_scrollback_codec_row *at)
+void term_packed_seek_row(
+	const struct term_packed_line *line, int cols, uint32_t row, struct term_packed_row *at)
 {
 	if (line->head.flags & PACK_PLAIN) {
 		uint64_t start = (uint64_t)row * (uint32_t)cols;
 		if (start > line->head.cells)
 			start = line->head.cells;
 		uint32_t left = line->head.cells - (uint32_t)start;
-		*at = (struct term_scrollback_codec_row){ row, (uint32_t)start,
+		*at = (struct term_packed_row){ row, (uint32_t)start,
 			left < (uint32_t)cols ? left : (uint32_t)cols, (uint32_t)start };
 		return;
 	}
 	if (at->row > row)
-		*at = (struct term_scrollback_codec_row){ 0 };
-	struct term_scrollback_codec_reader reader = { .line = *line, .text_at = at->text_at };
+		*at = (struct term_packed_row){ 0 };
+	struct term_packed_reader reader = { .line = *line, .text_at = at->text_at };
 	for (;;) {
 		next_row(&reader, cols, &at->cells);
 		if (at->row == row || at->cells == 0)
@@ -297,11 +293,10 @@ void term_scrollback_codec_seek_row(const struct term_scrollback_codec_line *lin
 	}
 }
 
-void term_scrollback_codec_read_row(struct term_scrollback_codec_reader *reader,
-	const struct term_scrollback_codec_line *line,
-	const struct term_scrollback_codec_row *at)
+void term_packed_read_row(struct term_packed_reader *reader,
+	const struct term_packed_line *line, const struct term_packed_row *at)
 {
-	term_scrollback_codec_read_start(reader, line);
+	term_packed_read_start(reader, line);
 	reader->text_at = at->text_at;
 	uint32_t skip = at->start;
 	while (skip > 0 && line->head.run_count > 0) {

@@ -11,7 +11,7 @@
 
 #include "tui/term/cell.h"
 #include "tui/term/grid.h"
-#include "tui/term/history.h"
+#include "tui/term/scrollback.h"
 #include "tui/term/term.h"
 
 #include <vterm.h>

@@ -4,10 +4,10 @@
  *   chunks[first] … chunks[first + count - 1]   oldest … newest, sealed lines
  *   open                                        the line that screen row 0 continues
  *
- * history.c keeps them, term_scrollback_read.c finds rows in them. */
+ * scrollback.c keeps them, scrollback_read.c finds rows in them. */
 #pragma once
 
-#include "tui/term/history.h"
+#include "tui/term/scrollback.h"
 
 #include <string.h>
 
@@ -31,14 +31,14 @@ struct term_scrollback {
 	size_t count;
 	size_t capacity;
 	uint64_t next_id;
-	struct term_scrollback_codec_builder open;
+	struct term_packed_builder open;
 	bool is_open;
 	/* what is known of the open line at this width; bytes are only ever added to it, so the rows before stay */
 	struct {
 		int cols;       /* 0: nothing */
 		uint32_t cells; /* that it had when its rows were counted */
 		uint32_t rows;
-		struct term_scrollback_codec_row row; /* how far it has been walked */
+		struct term_packed_row row; /* how far it has been walked */
 	} open_walk;
 	int cols;
 	/* the sealed line that was read last; the next one asked for is mostly it or a neighbour */
@@ -47,8 +47,8 @@ struct term_scrollback {
 		size_t chunk; /* index from first */
 		uint32_t line;
 		uint32_t row_count;
-		uint64_t rows_after;                  /* of newer lines */
-		struct term_scrollback_codec_row row; /* how far it has been walked */
+		uint64_t rows_after;        /* of newer lines */
+		struct term_packed_row row; /* how far it has been walked */
 	} recent;
 };
 
@@ -59,10 +59,9 @@ static inline uint32_t offset_of(const struct term_chunk *chunk, uint32_t index)
 	return offset;
 }
 
-static inline struct term_scrollback_codec_line line_of(
-	const struct term_chunk *chunk, uint32_t index)
+static inline struct term_packed_line line_of(const struct term_chunk *chunk, uint32_t index)
 {
-	return term_scrollback_codec_load(chunk->data + offset_of(chunk, index));
+	return term_packed_load(chunk->data + offset_of(chunk, index));
 }
 
 uint64_t term_scrollback_chunk_rows(const struct term_scrollback *h, struct term_chunk *chunk);

@@ -5,7 +5,7 @@
  * resize costs nothing here. */
 #pragma once
 
-#include "tui/term/scrollback_codec.h"
+#include "tui/term/packed_line.h"
 
 struct term_scrollback;
 
@@ -32,7 +32,7 @@ uint64_t term_scrollback_next_id(
 
 /* A row of the scrollback: 1 is the newest, term_scrollback_rows() the oldest. */
 struct term_scrollback_pos {
-	struct term_scrollback_codec_line line;
+	struct term_packed_line line;
 	uint64_t line_id;
 	uint32_t row;       /* in the line, from 0 */
 	uint32_t row_count; /* rows of the line */

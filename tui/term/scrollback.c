@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Keeping lines: packed, sealed into chunks, the oldest chunk dropped when the cap is reached. */
-#include "tui/term/history_internal.h"
+#include "tui/term/scrollback_internal.h"
 
 #include "engine/base/mem.h"
 
@@ -22,7 +22,7 @@ struct term_scrollback *term_scrollback_new(size_t cap_bytes, struct term_cell_t
 	if (h->chunk_bytes > CHUNK_BYTES_MAX)
 		h->chunk_bytes = CHUNK_BYTES_MAX;
 	h->cols = 1;
-	term_scrollback_codec_init(&h->open);
+	term_packed_init(&h->open);
 	return h;
 }
 
@@ -30,8 +30,8 @@ static void drop_chunk(struct term_scrollback *h, struct term_chunk *chunk)
 {
 	h->recent.valid = false;
 	for (uint32_t i = 0; i < chunk->line_count; i++) {
-		struct term_scrollback_codec_line line = line_of(chunk, i);
-		term_scrollback_codec_unref_styles(&line, h->tables);
+		struct term_packed_line line = line_of(chunk, i);
+		term_packed_unref_styles(&line, h->tables);
 	}
 	h->bytes -= sizeof *chunk + chunk->size;
 	free(chunk);
@@ -48,9 +48,9 @@ static void drop_oldest(struct term_scrollback *h)
 
 static void drop_open(struct term_scrollback *h)
 {
-	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
-	term_scrollback_codec_unref_styles(&line, h->tables);
-	term_scrollback_codec_clear(&h->open);
+	struct term_packed_line line = term_packed_built(&h->open);
+	term_packed_unref_styles(&line, h->tables);
+	term_packed_clear(&h->open);
 	h->is_open = false;
 	h->open_walk.cols = 0;
 }
@@ -69,7 +69,7 @@ void term_scrollback_free(struct term_scrollback *h)
 	if (h == NULL)
 		return;
 	term_scrollback_clear(h);
-	term_scrollback_codec_deinit(&h->open);
+	term_packed_deinit(&h->open);
 	free(h->chunks);
 	free(h);
 }
@@ -116,8 +116,8 @@ static struct term_chunk *chunk_with_room(struct term_scrollback *h, size_t need
 
 static void seal(struct term_scrollback *h)
 {
-	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
-	size_t bytes = term_scrollback_codec_bytes(&line);
+	struct term_packed_line line = term_packed_built(&h->open);
+	size_t bytes = term_packed_bytes(&line);
 	struct term_chunk *chunk = chunk_with_room(h, bytes);
 	h->is_open = false;
 	h->next_id++;
@@ -128,7 +128,7 @@ static void seal(struct term_scrollback *h)
 		drop_open(h);
 		return;
 	}
-	term_scrollback_codec_store(&line, chunk->data + chunk->used);
+	term_packed_store(&line, chunk->data + chunk->used);
 	uint32_t offset = chunk->used;
 	memcpy(chunk->data + chunk->size - (chunk->line_count + 1) * sizeof offset, &offset,
 		sizeof offset);
@@ -136,10 +136,10 @@ static void seal(struct term_scrollback *h)
 	chunk->used += (uint32_t)bytes;
 	h->open_walk.cols = 0;
 	if (chunk->rows_cols == h->cols)
-		chunk->rows += term_scrollback_codec_rows(&line, h->cols);
+		chunk->rows += term_packed_rows(&line, h->cols);
 	else
 		chunk->rows_cols = 0;
-	term_scrollback_codec_clear(&h->open);
+	term_packed_clear(&h->open);
 }
 
 void term_scrollback_push(struct term_scrollback *h, const struct term_cell *cells, size_t n,
@@ -150,11 +150,11 @@ void term_scrollback_push(struct term_scrollback *h, const struct term_cell *cel
 	h->is_open = true;
 	h->recent.valid = false;
 	h->open.head.marks |= marks;
-	term_scrollback_codec_append(&h->open, h->tables, cells, n);
-	struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+	term_packed_append(&h->open, h->tables, cells, n);
+	struct term_packed_line line = term_packed_built(&h->open);
 	size_t limit =
 		h->cap_bytes / 2 < HISTORY_LINE_BYTES ? h->cap_bytes / 2 : HISTORY_LINE_BYTES;
-	bool cut = wrapped && term_scrollback_codec_bytes(&line) >= limit;
+	bool cut = wrapped && term_packed_bytes(&line) >= limit;
 	if (cut)
 		h->open.head.flags |= PACK_CONTINUES;
 	if (!wrapped || cut)
@@ -186,16 +186,16 @@ uint64_t term_scrollback_next_id(const struct term_scrollback *h)
 	return h->next_id;
 }
 
-static void unpack(struct term_scrollback *h, const struct term_scrollback_codec_line *line,
+static void unpack(struct term_scrollback *h, const struct term_packed_line *line,
 	struct term_scrollback_line *out)
 {
 	out->cells = x_malloc((line->head.cells + 1u) * sizeof *out->cells);
 	out->n = 0;
 	out->marks = line->head.marks;
-	struct term_scrollback_codec_reader reader;
-	term_scrollback_codec_read_start(&reader, line);
+	struct term_packed_reader reader;
+	term_packed_read_start(&reader, line);
 	while (out->n < line->head.cells &&
-		term_scrollback_codec_read(&reader, h->tables, &out->cells[out->n]))
+		term_packed_read(&reader, h->tables, &out->cells[out->n]))
 		out->n++;
 }
 
@@ -203,7 +203,7 @@ bool term_scrollback_pop(struct term_scrollback *h, struct term_scrollback_line 
 {
 	h->recent.valid = false;
 	if (h->is_open) {
-		struct term_scrollback_codec_line line = term_scrollback_codec_built(&h->open);
+		struct term_packed_line line = term_packed_built(&h->open);
 		unpack(h, &line, out);
 		out->continues = true;
 		drop_open(h);
@@ -212,14 +212,14 @@ bool term_scrollback_pop(struct term_scrollback *h, struct term_scrollback_line 
 	struct term_chunk *chunk = newest(h);
 	if (chunk == NULL)
 		return false;
-	struct term_scrollback_codec_line line = line_of(chunk, chunk->line_count - 1);
+	struct term_packed_line line = line_of(chunk, chunk->line_count - 1);
 	unpack(h, &line, out);
 	out->continues = line.head.flags & PACK_CONTINUES;
 	if (chunk->rows_cols == h->cols)
-		chunk->rows -= term_scrollback_codec_rows(&line, h->cols);
+		chunk->rows -= term_packed_rows(&line, h->cols);
 	else
 		chunk->rows_cols = 0;
-	term_scrollback_codec_unref_styles(&line, h->tables);
+	term_packed_unref_styles(&line, h->tables);
 	chunk->line_count--;
 	chunk->used = offset_of(chunk, chunk->line_count);
 	h->next_id--;
