@@ -85,7 +85,8 @@ static void print_picture(void)
 {
 	struct term_cursor cursor;
 	term_get_cursor(t, &cursor);
-	printf("%d,%d,%d,%d ", cursor.row, cursor.col, t->at_end, t->modes.alternate_screen);
+	printf("%d,%d,%d,%d ", cursor.row, cursor.col, t->place.at_end,
+		t->modes.alternate_screen);
 	for (int row = 0; row < term_rows(t); row++)
 		print_line(row, row == term_rows(t) - 1);
 	putchar('\n');

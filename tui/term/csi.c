@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Control sequences: each one that is known is written anew for libvterm with its numbers brought
- * into the screen, or done here. docs/terminal.md is the list; what is not in it is swallowed. */
-#include "tui/term/state.h"
-
-#include <string.h>
-
-#define KEY(leader, intermediate, final) ((leader) << 16 | (intermediate) << 8 | (final))
-
-int term_csi_param(const struct term_csi *csi, int index, int missing)
-{
-	return index < csi->count && csi->params[index] >= 0 ? csi->params[index] : missing;
-}
+/* Control sequences: each one that is known, with its numbers brought into the screen. What editing by lines, erasing,
+ * scrolling and tab stops do is libvterm's (vterm_adapter.h). docs/terminal.md is the list; what is not in it is swallowed. */
+#include "tui/term/interpreter.h"
 
 /* A count: missing and 0 are 1, and nothing needs more than the screen has. */
 static int count_of(const struct term *t, const struct term_csi *csi)
@@ -26,15 +17,14 @@ static int place_of(const struct term_csi *csi, int index, int max)
 	return n < 1 ? 1 : n > max ? max : n;
 }
 
-/* IL, DL, SU, SD and the tabs are libvterm's. */
-static void pass_count(struct term *t, const struct term_csi *csi)
+static void run(struct term *t, enum term_vterm_op op, int count)
 {
-	term_vterm_writef(t, "\x1b[%d%c", count_of(t, csi), csi->final);
+	term_vterm_run(t->vterm, &t->place, op, count);
 }
 
 static bool is_between_margins(const struct term *t)
 {
-	return t->col >= t->region.left && t->col < t->region.right;
+	return t->place.col >= t->place.region.left && t->place.col < t->place.region.right;
 }
 
 /* ICH and DCH: up to the right margin, in any row; only the side margins bind them. */
@@ -43,89 +33,141 @@ static void edit_characters(struct term *t, const struct term_csi *csi)
 	int n = count_of(t, csi);
 	if (!is_between_margins(t))
 		return;
-	struct term_grid_rect rest = { t->row, t->row + 1, t->col, t->region.right };
+	struct term_grid_rect rest = { t->place.row, t->place.row + 1, t->place.col,
+		t->place.region.right };
 	term_grid_scroll_cols(
-		t->grid, rest, csi->final == 'P' ? n : -n, term_vterm_erase_id(t), t->revision);
-	t->at_end = false;
+		t->grid, rest, csi->final == 'P' ? n : -n, term_state_erase_id(t), t->revision);
+	t->place.at_end = false;
 }
 
 static void erase_characters(struct term *t, const struct term_csi *csi)
 {
-	int end = t->col + count_of(t, csi);
-	term_vterm_fill(t, (struct term_grid_rect){ t->row, t->row + 1, t->col, end },
-		cell_blank(term_vterm_erase_id(t)));
-	t->at_end = false;
+	int end = t->place.col + count_of(t, csi);
+	term_state_fill(t,
+		(struct term_grid_rect){ t->place.row, t->place.row + 1, t->place.col, end },
+		cell_blank(term_state_erase_id(t)));
+	t->place.at_end = false;
 }
 
 /* IL and DL: within the margins only, and the cursor goes to the left one (as in a VT510). Lines that a program
  * deletes did not scroll away: they are no history. */
 static void edit_lines(struct term *t, const struct term_csi *csi)
 {
-	if (t->row < t->region.top || t->row >= t->region.bottom || !is_between_margins(t))
+	if (t->place.row < t->place.region.top || t->place.row >= t->place.region.bottom ||
+		!is_between_margins(t))
 		return;
 	t->history_pause = true;
-	pass_count(t, csi);
+	run(t, csi->final == 'L' ? TERM_VTERM_INSERT_LINES : TERM_VTERM_DELETE_LINES,
+		count_of(t, csi));
 	t->history_pause = false;
-	term_vterm_move(t, t->row, t->region.left);
+	term_state_move(t, t->place.row, t->place.region.left);
 }
 
 /* CHT, CBT. Behind the last column there is no stop, and what waits there keeps waiting. */
 static void move_tabs(struct term *t, const struct term_csi *csi)
 {
-	if (t->at_end && csi->final == 'I')
+	if (t->place.at_end && csi->final == 'I')
 		return;
-	pass_count(t, csi);
-	t->at_end = false;
+	run(t, csi->final == 'I' ? TERM_VTERM_TAB_FORWARD : TERM_VTERM_TAB_BACK,
+		count_of(t, csi));
+	/* libvterm knows no origin mode, in which the margins hold the cursor */
+	term_state_move(t, t->place.row, t->place.col);
 }
 
 /* CUU, CUD, CNL, CPL stop at the scrolling region when they start inside (VT510 manual). */
 static void move_rows(struct term *t, const struct term_csi *csi)
 {
-	int row;
-	int col;
 	int n = count_of(t, csi);
-	term_vterm_cursor(t, &row, &col);
+	int row = t->place.row;
+	int col = t->place.col;
 	if (csi->final == 'A' || csi->final == 'F') {
-		int room = row >= t->region.top ? row - t->region.top : row;
+		int room = row >= t->place.region.top ? row - t->place.region.top : row;
 		row -= n < room ? n : room;
 	} else {
-		int end = row < t->region.bottom ? t->region.bottom : t->grid->rows;
+		int end = row < t->place.region.bottom ? t->place.region.bottom : t->grid->rows;
 		int room = end - 1 - row;
 		row += n < room ? n : room;
 	}
-	term_vterm_move(t, row, csi->final == 'E' || csi->final == 'F' ? 0 : col);
+	term_state_move(t, row, csi->final == 'E' || csi->final == 'F' ? 0 : col);
 }
 
-static void move_by(struct term *t, int rows, int cols)
+static void move_right(struct term *t, const struct term_csi *csi)
 {
-	int row;
-	int col;
-	term_vterm_cursor(t, &row, &col);
-	term_vterm_move(t, row + rows, col + cols);
+	term_state_move(t, t->place.row, t->place.col + count_of(t, csi));
+}
+
+static void move_left(struct term *t, const struct term_csi *csi)
+{
+	term_state_move(t, t->place.row, t->place.col - count_of(t, csi));
+}
+
+static void move_down(struct term *t, const struct term_csi *csi)
+{
+	term_state_move(t, t->place.row + count_of(t, csi), t->place.col);
+}
+
+static void move_up(struct term *t, const struct term_csi *csi)
+{
+	term_state_move(t, t->place.row - count_of(t, csi), t->place.col);
 }
 
 /* CUP, HVP, VPA, CHA: -1 keeps the row or column; the rest counts from the origin. */
 static void move_to(struct term *t, int row, int col, bool keep_origin_col)
 {
-	int old_row;
-	int old_col;
-	term_vterm_cursor(t, &old_row, &old_col);
 	if (row >= 0 && t->modes.origin)
-		row += t->region.top;
+		row += t->place.region.top;
 	if (col >= 0 && t->modes.origin && t->margins_mode && keep_origin_col)
-		col += t->region.left;
-	term_vterm_move(t, row < 0 ? old_row : row, col < 0 ? old_col : col);
+		col += t->place.region.left;
+	term_state_move(t, row < 0 ? t->place.row : row, col < 0 ? t->place.col : col);
+}
+
+static void scroll_up(struct term *t, const struct term_csi *csi)
+{
+	run(t, TERM_VTERM_SCROLL_UP, count_of(t, csi));
+}
+
+/* With more numbers it is xterm's mouse highlighting. */
+static void scroll_down(struct term *t, const struct term_csi *csi)
+{
+	if (csi->count == 1)
+		run(t, TERM_VTERM_SCROLL_DOWN, count_of(t, csi));
+}
+
+static void edit_columns(struct term *t, const struct term_csi *csi)
+{
+	run(t, csi->final == '}' ? TERM_VTERM_INSERT_COLUMNS : TERM_VTERM_DELETE_COLUMNS,
+		count_of(t, csi));
+	t->place.at_end = false;
 }
 
 static void erase_display(struct term *t, const struct term_csi *csi)
 {
 	int kind = term_csi_param(csi, 0, 0);
 	if (kind <= 2) {
-		term_vterm_writef(t, "\x1b[%s%dJ", csi->leader == '?' ? "?" : "", kind);
-		t->at_end = false;
+		run(t,
+			csi->leader == '?' ? TERM_VTERM_ERASE_DISPLAY_SELECTIVE
+					   : TERM_VTERM_ERASE_DISPLAY,
+			kind);
+		t->place.at_end = false;
 	} else if (kind == 3 && csi->leader == 0) {
-		term_history_clear(t);
+		term_scrollback_clear(t->history);
 	}
+}
+
+static void move_to_column(struct term *t, const struct term_csi *csi)
+{
+	move_to(t, -1, place_of(csi, 0, t->grid->cols) - 1, false);
+}
+
+static void move_to_row(struct term *t, const struct term_csi *csi)
+{
+	move_to(t, place_of(csi, 0, t->grid->rows) - 1, -1, false);
+}
+
+static void move_to_place(struct term *t, const struct term_csi *csi)
+{
+	move_to(t, place_of(csi, 0, t->grid->rows) - 1, place_of(csi, 1, t->grid->cols) - 1,
+		true);
 }
 
 static void erase_line(struct term *t, const struct term_csi *csi)
@@ -133,8 +175,9 @@ static void erase_line(struct term *t, const struct term_csi *csi)
 	int kind = term_csi_param(csi, 0, 0);
 	if (kind > 2)
 		return;
-	term_vterm_writef(t, "\x1b[%s%dK", csi->leader == '?' ? "?" : "", kind);
-	t->at_end = false;
+	run(t, csi->leader == '?' ? TERM_VTERM_ERASE_LINE_SELECTIVE : TERM_VTERM_ERASE_LINE,
+		kind);
+	t->place.at_end = false;
 }
 
 static void set_scroll_region(struct term *t, const struct term_csi *csi)
@@ -146,9 +189,8 @@ static void set_scroll_region(struct term *t, const struct term_csi *csi)
 		bottom = rows;
 	if (top >= bottom)
 		return;
-	term_vterm_writef(t, "\x1b[%d;%dr", top, bottom);
-	t->region.top = top - 1;
-	t->region.bottom = bottom;
+	t->place.region.top = top - 1;
+	t->place.region.bottom = bottom;
 	move_to(t, 0, 0, true);
 }
 
@@ -161,20 +203,18 @@ static void set_side_margins(struct term *t, const struct term_csi *csi)
 		right = cols;
 	if (left >= right)
 		return;
-	term_vterm_writef(t, "\x1b[%d;%ds", left, right);
-	t->region.left = left - 1;
-	t->region.right = right;
+	t->place.region.left = left - 1;
+	t->place.region.right = right;
 	move_to(t, 0, 0, true);
 }
 
 static void report_cursor(struct term *t, const char *mark)
 {
-	int row;
-	int col;
-	term_vterm_cursor(t, &row, &col);
+	int row = t->place.row;
+	int col = t->place.col;
 	if (t->modes.origin) {
-		row -= t->region.top;
-		col -= t->margins_mode ? t->region.left : 0;
+		row -= t->place.region.top;
+		col -= t->margins_mode ? t->place.region.left : 0;
 	}
 	term_replyf(t, "\x1b[%s%d;%dR", mark, row + 1, col + 1);
 }
@@ -200,21 +240,25 @@ static void report_mode(struct term *t, const struct term_csi *csi)
 	bool private_mode = csi->leader == '?';
 	int number = term_csi_param(csi, 0, 0);
 	term_replyf(t, "\x1b[%s%d;%d$y", private_mode ? "?" : "", number,
-		term_mode_get(t, private_mode, number));
+		term_mode_report(t, private_mode, number));
 }
 
 static void clear_tab_stops(struct term *t, const struct term_csi *csi)
 {
 	int kind = term_csi_param(csi, 0, 0);
 	if (kind == 0 || kind == 3)
-		term_vterm_writef(t, "\x1b[%dg", kind);
+		run(t, TERM_VTERM_TAB_CLEAR, kind);
 }
 
 static void set_cursor_shape(struct term *t, const struct term_csi *csi)
 {
 	int kind = term_csi_param(csi, 0, 0);
-	if (kind <= 6)
-		term_vterm_writef(t, "\x1b[%d q", kind);
+	if (kind > 6)
+		return;
+	t->cursor_look.blink = kind % 2 == 1 || kind == 0;
+	t->cursor_look.shape = kind <= 2   ? TERM_CURSOR_BLOCK
+			       : kind <= 4 ? TERM_CURSOR_UNDERLINE
+					   : TERM_CURSOR_BAR;
 }
 
 static void protect(struct term *t, const struct term_csi *csi)
@@ -238,157 +282,133 @@ static void window_operation(struct term *t, const struct term_csi *csi)
 		term_string_pop_title(t);
 }
 
-/* Sequences without leader and intermediate bytes. */
-static void handle_plain(struct term *t, const struct term_csi *csi)
+static void repeat(struct term *t, const struct term_csi *csi)
 {
-	switch (csi->final) {
-	case '@': /* ICH */
-	case 'P': /* DCH */
-		edit_characters(t, csi);
-		break;
-	case 'X': /* ECH */
-		erase_characters(t, csi);
-		break;
-	case 'L': /* IL */
-	case 'M': /* DL */
-		edit_lines(t, csi);
-		break;
-	case 'I': /* CHT */
-	case 'Z': /* CBT */
-		move_tabs(t, csi);
-		break;
-	case 'S': /* SU */
-		pass_count(t, csi);
-		break;
-	case 'C': /* CUF */
-	case 'a': /* HPR */
-		move_by(t, 0, count_of(t, csi));
-		break;
-	case 'D': /* CUB */
-	case 'j': /* HPB */
-		move_by(t, 0, -count_of(t, csi));
-		break;
-	case 'e': /* VPR */
-		move_by(t, count_of(t, csi), 0);
-		break;
-	case 'k': /* VPB */
-		move_by(t, -count_of(t, csi), 0);
-		break;
-	case 'T': /* SD; with more numbers it is xterm's mouse highlighting */
-		if (csi->count == 1)
-			pass_count(t, csi);
-		break;
-	case 'A':
-	case 'B':
-	case 'E':
-	case 'F':
-		move_rows(t, csi);
-		break;
-	case 'G': /* CHA */
-	case '`': /* HPA */
-		move_to(t, -1, place_of(csi, 0, t->grid->cols) - 1, false);
-		break;
-	case 'd': /* VPA */
-		move_to(t, place_of(csi, 0, t->grid->rows) - 1, -1, false);
-		break;
-	case 'H': /* CUP */
-	case 'f': /* HVP */
-		move_to(t, place_of(csi, 0, t->grid->rows) - 1,
-			place_of(csi, 1, t->grid->cols) - 1, true);
-		break;
-	case 'J':
-		erase_display(t, csi);
-		break;
-	case 'K':
-		erase_line(t, csi);
-		break;
-	case 'b': /* REP */
-		term_parser_text_repeat(
-			t, term_csi_param(csi, 0, 1) < 1 ? 1 : term_csi_param(csi, 0, 1));
-		break;
-	case 'c': /* DA: a VT220 with colours */
-		if (term_csi_param(csi, 0, 0) == 0)
-			term_replyf(t, "\x1b[?62;22c");
-		break;
-	case 'g':
-		clear_tab_stops(t, csi);
-		break;
-	case 'h':
-	case 'l':
-		set_modes(t, csi);
-		break;
-	case 'n':
-		report_status(t, csi);
-		break;
-	case 'r':
-		set_scroll_region(t, csi);
-		break;
-	case 's':
-		if (t->margins_mode)
-			set_side_margins(t, csi);
-		else if (csi->count == 1 && csi->params[0] < 0)
-			term_esc_save_cursor(t);
-		break;
-	case 'u':
-		term_esc_restore_cursor(t);
-		break;
-	case 't':
-		window_operation(t, csi);
-		break;
-	default: /* not known: swallowed */
-		break;
+	int count = term_csi_param(csi, 0, 1);
+	term_text_repeat(t, count < 1 ? 1 : count);
+}
+
+/* A VT220 with colours. */
+static void report_device(struct term *t, const struct term_csi *csi)
+{
+	if (term_csi_param(csi, 0, 0) == 0)
+		term_replyf(t, "\x1b[?62;22c");
+}
+
+/* What libvterm says; vim knows it by this. */
+static void report_version(struct term *t, const struct term_csi *csi)
+{
+	if (term_csi_param(csi, 0, 0) == 0)
+		term_replyf(t, "\x1b[>0;100;0c");
+}
+
+static void set_margins_or_save(struct term *t, const struct term_csi *csi)
+{
+	if (t->margins_mode)
+		set_side_margins(t, csi);
+	else if (csi->count == 1 && csi->params[0] < 0)
+		term_state_save_cursor(t);
+}
+
+static void restore_cursor(struct term *t, const struct term_csi *csi)
+{
+	(void)csi;
+	term_state_restore_cursor(t);
+}
+
+static void soft_reset(struct term *t, const struct term_csi *csi)
+{
+	(void)csi;
+	term_esc_soft_reset(t);
+}
+
+typedef void (*csi_fn)(struct term *t, const struct term_csi *csi);
+
+/* Sequences without leader and intermediate bytes, by their final byte. SGR is not among them: it changes nothing that
+ * is seen. */
+static const csi_fn plain[] = {
+	['@'] = edit_characters,     /* ICH */
+	['A'] = move_rows,           /* CUU */
+	['B'] = move_rows,           /* CUD */
+	['C'] = move_right,          /* CUF */
+	['D'] = move_left,           /* CUB */
+	['E'] = move_rows,           /* CNL */
+	['F'] = move_rows,           /* CPL */
+	['G'] = move_to_column,      /* CHA */
+	['H'] = move_to_place,       /* CUP */
+	['I'] = move_tabs,           /* CHT */
+	['J'] = erase_display,       /* ED */
+	['K'] = erase_line,          /* EL */
+	['L'] = edit_lines,          /* IL */
+	['M'] = edit_lines,          /* DL */
+	['P'] = edit_characters,     /* DCH */
+	['S'] = scroll_up,           /* SU */
+	['T'] = scroll_down,         /* SD */
+	['X'] = erase_characters,    /* ECH */
+	['Z'] = move_tabs,           /* CBT */
+	['`'] = move_to_column,      /* HPA */
+	['a'] = move_right,          /* HPR */
+	['b'] = repeat,              /* REP */
+	['c'] = report_device,       /* DA */
+	['d'] = move_to_row,         /* VPA */
+	['e'] = move_down,           /* VPR */
+	['f'] = move_to_place,       /* HVP */
+	['g'] = clear_tab_stops,     /* TBC */
+	['h'] = set_modes,           /* SM */
+	['j'] = move_left,           /* HPB */
+	['k'] = move_up,             /* VPB */
+	['l'] = set_modes,           /* RM */
+	['n'] = report_status,       /* DSR */
+	['r'] = set_scroll_region,   /* DECSTBM */
+	['s'] = set_margins_or_save, /* DECSLRM, SCOSC */
+	['t'] = window_operation,    /* XTWINOPS */
+	['u'] = restore_cursor,      /* SCORC */
+};
+
+static const struct {
+	char leader;
+	char intermediate;
+	char final;
+	csi_fn handle;
+} marked[] = {
+	{ '?', 0, 'J', erase_display },                                  /* DECSED */
+	{ '?', 0, 'K', erase_line },                                     /* DECSEL */
+	{ '?', 0, 'h', set_modes },                                      /* DECSET */
+	{ '?', 0, 'l', set_modes },                                      /* DECRST */
+	{ '?', 0, 'n', report_status }, { '>', 0, 'c', report_version }, /* DA2 */
+	{ 0, '$', 'p', report_mode },                                    /* DECRQM */
+	{ '?', '$', 'p', report_mode }, { 0, '!', 'p', soft_reset },     /* DECSTR */
+	{ 0, ' ', 'q', set_cursor_shape },                               /* DECSCUSR */
+	{ 0, '"', 'q', protect },                                        /* DECSCA */
+	{ 0, '\'', '}', edit_columns },                                  /* DECIC */
+	{ 0, '\'', '~', edit_columns },                                  /* DECDC */
+};
+
+static csi_fn handler_of(const struct term_csi *csi)
+{
+	if (csi->leader == 0 && csi->intermediate == 0) {
+		size_t at = (unsigned char)csi->final;
+		return at < sizeof plain / sizeof plain[0] ? plain[at] : NULL;
 	}
+	for (size_t i = 0; i < sizeof marked / sizeof marked[0]; i++)
+		if (marked[i].leader == csi->leader &&
+			marked[i].intermediate == csi->intermediate &&
+			marked[i].final == csi->final)
+			return marked[i].handle;
+	return NULL;
 }
 
 void term_csi_handle(struct term *t, const struct term_csi *csi)
 {
-	if (csi->leader == 0 && csi->intermediate == 0) {
-		if (csi->final == 'm') {
-			term_sgr_handle(t, csi);
-			return;
-		}
-		t->changed = true;
-		handle_plain(t, csi);
+	if (csi->leader == 0 && csi->intermediate == 0 && csi->final == 'm') {
+		term_sgr_apply(&t->pen, csi);
+		t->pen_changed = true;
 		return;
 	}
 	t->changed = true;
-	switch (KEY(csi->leader, csi->intermediate, csi->final)) {
-	case KEY('?', 0, 'J'): /* DECSED */
-		erase_display(t, csi);
-		break;
-	case KEY('?', 0, 'K'): /* DECSEL */
-		erase_line(t, csi);
-		break;
-	case KEY('?', 0, 'h'):
-	case KEY('?', 0, 'l'):
-		set_modes(t, csi);
-		break;
-	case KEY('?', 0, 'n'):
-		report_status(t, csi);
-		break;
-	case KEY('>', 0, 'c'): /* DA2: what libvterm says; vim knows it by this */
-		if (term_csi_param(csi, 0, 0) == 0)
-			term_replyf(t, "\x1b[>0;100;0c");
-		break;
-	case KEY(0, '$', 'p'): /* DECRQM */
-	case KEY('?', '$', 'p'):
-		report_mode(t, csi);
-		break;
-	case KEY(0, '!', 'p'): /* DECSTR */
-		term_esc_soft_reset(t);
-		break;
-	case KEY(0, ' ', 'q'): /* DECSCUSR */
-		set_cursor_shape(t, csi);
-		break;
-	case KEY(0, '"', 'q'): /* DECSCA */
-		protect(t, csi);
-		break;
-	case KEY(0, '\'', '}'): /* DECIC */
-	case KEY(0, '\'', '~'): /* DECDC */
-		term_vterm_writef(t, "\x1b[%d'%c", count_of(t, csi), csi->final);
-		t->at_end = false;
-		break;
-	default:
-		break;
-	}
+	csi_fn handle = handler_of(csi);
+	if (handle != NULL)
+		handle(t, csi);
+	if (csi->final != 'm' && csi->final != 'b')
+		t->last_char = 0;
 }

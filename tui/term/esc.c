@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Escape sequences without parameters, the saved cursor and the resets.
- * The saved cursor is ours: libvterm's is not brought inside when the screen shrinks. There is one
- * for each screen, as in xterm. */
-#include "tui/term/state.h"
+/* Escape sequences without parameters, and the resets. */
+#include "tui/term/interpreter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct term_saved_cursor *saved_of(struct term *t)
-{
-	return &t->saved[t->modes.alternate_screen ? 1 : 0];
-}
-
-void term_esc_save_cursor(struct term *t)
-{
-	struct term_saved_cursor *saved = saved_of(t);
-	term_vterm_cursor(t, &saved->row, &saved->col);
-	saved->valid = true;
-	saved->at_end = t->at_end;
-	saved->origin = t->modes.origin;
-	saved->pen = t->pen;
-	saved->charsets = t->charsets;
-}
-
-void term_esc_restore_cursor(struct term *t)
-{
-	const struct term_saved_cursor *saved = saved_of(t);
-	if (saved->origin != t->modes.origin)
-		term_mode_set(t, true, 6, saved->origin);
-	term_vterm_move(t, saved->row, saved->col);
-	t->at_end = saved->at_end && t->col == saved->col;
-	t->pen = saved->pen;
-	t->pen_changed = true;
-	t->charsets = saved->charsets;
-	term_touch(t);
-}
-
 static void reset_common(struct term *t)
 {
-	memset(&t->pen, 0, sizeof t->pen);
-	t->pen_changed = true;
+	term_mode_init(t);
+	term_state_clear_pen(t);
+	term_state_clear_region(t);
 	t->charsets = (struct term_charsets){ 0 };
 	memset(t->saved, 0, sizeof t->saved);
-	t->region = (struct term_grid_rect){ 0, t->grid->rows, 0, t->grid->cols };
+	t->cursor_look.visible = true;
 	term_touch(t);
 }
 
@@ -50,36 +20,20 @@ static void reset_common(struct term *t)
  * cannot leave them on: `reset` and `tput rs1` send this. */
 void term_esc_soft_reset(struct term *t)
 {
-	int row = t->row;
-	int col = t->col;
-	bool at_end = t->at_end;
-	term_vterm_writef(t,
-		"\x1b[?6l\x1b[?1l\x1b[4l\x1b[?7h\x1b[?25h\x1b>\x1b[0\"q\x1b[?69l\x1b[r\x1b[s");
-	term_mode_init(t);
 	reset_common(t);
-	term_vterm_move(t, row, col);
-	t->at_end = at_end;
 }
 
 /* RIS. The scrollback stays: only ED 3 and the user remove it. */
-void term_reset(struct term *t)
+void term_esc_full_reset(struct term *t)
 {
-	term_mode_init(t);
-	term_mode_switch_screen(t, false, false);
-	memset(&t->pen, 0, sizeof t->pen);
-	t->pen_changed = true;
-	term_grid_fill(t->screens[1],
-		(struct term_grid_rect){ 0, t->grid->rows, 0, t->grid->cols }, cell_blank(0),
-		t->revision);
-	vterm_state_reset(t->vt_state, 1); /* erases the main screen */
-	t->row = 0;
-	t->col = 0;
-	t->at_end = false;
-	t->vt_behind = false;
-	t->modes.reverse_screen = false;
-	term_vterm_writef(t, "\x1b[?5l");
 	reset_common(t);
-	term_parser_reset(&t->filter);
+	t->cursor_look.blink = true;
+	t->cursor_look.shape = TERM_CURSOR_BLOCK;
+	for (int alternate = 1; alternate >= 0; alternate--)
+		term_state_switch_screen(t, alternate == 1, true);
+	term_vterm_reset(t->vterm);
+	term_state_move(t, 0, 0);
+	t->last_char = 0;
 	while (t->title_count > 0)
 		free(t->titles[--t->title_count]);
 }
@@ -87,11 +41,11 @@ void term_reset(struct term *t)
 /* DECALN: the alignment pattern. By us, because libvterm writes it glyph by glyph. */
 static void fill_with_e(struct term *t)
 {
-	struct term_grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
-	term_mode_set(t, true, 6, false);
-	term_vterm_clear_region(t);
-	term_vterm_fill(t, all, (struct term_cell){ 'E', 0 });
-	term_vterm_move(t, 0, 0);
+	t->modes.origin = false;
+	term_state_clear_region(t);
+	term_state_fill(t, term_state_screen(t), (struct term_cell){ 'E', 0 });
+	term_state_move(t, 0, 0);
+	term_touch(t);
 }
 
 static void designate(struct term *t, int slot, char final)
@@ -104,23 +58,33 @@ static void designate(struct term *t, int slot, char final)
 	t->charsets.g[slot] = set;
 }
 
+static void move(struct term *t, enum term_vterm_op op)
+{
+	term_vterm_run(t->vterm, &t->place, op, 0);
+	t->place.at_end = false;
+	term_touch(t);
+}
+
 static void handle_plain(struct term *t, char final)
 {
 	switch (final) {
 	case '7':
-		term_esc_save_cursor(t);
+		term_state_save_cursor(t);
 		break;
 	case '8':
-		term_esc_restore_cursor(t);
+		term_state_restore_cursor(t);
 		break;
 	case 'D': /* IND */
+		move(t, TERM_VTERM_INDEX);
+		break;
 	case 'E': /* NEL */
+		move(t, TERM_VTERM_NEXT_LINE);
+		break;
 	case 'H': /* HTS */
+		term_vterm_run(t->vterm, &t->place, TERM_VTERM_TAB_SET, 0);
+		break;
 	case 'M': /* RI */
-		term_vterm_writef(t, "\x1b%c", final);
-		if (final != 'H')
-			t->at_end = false;
-		term_touch(t);
+		move(t, TERM_VTERM_REVERSE_INDEX);
 		break;
 	case 'N': /* SS2 */
 		t->charsets.single = 2;
@@ -137,11 +101,10 @@ static void handle_plain(struct term *t, char final)
 	case '=': /* DECKPAM */
 	case '>': /* DECKPNM */
 		t->modes.app_keypad = final == '=';
-		term_vterm_writef(t, "\x1b%c", final);
 		term_touch(t);
 		break;
 	case 'c':
-		term_reset(t);
+		term_esc_full_reset(t);
 		break;
 	default:
 		break;
@@ -150,6 +113,7 @@ static void handle_plain(struct term *t, char final)
 
 void term_esc_handle(struct term *t, char intermediate, char final)
 {
+	t->last_char = 0;
 	switch (intermediate) {
 	case 0:
 		handle_plain(t, final);

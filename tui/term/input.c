@@ -120,35 +120,6 @@ static void send_begin(struct term *t, unsigned mods)
 	term_send(t, out, (size_t)n);
 }
 
-static VTermKey vterm_key_of(enum term_key key)
-{
-	static const VTermKey named[] = {
-		[TERM_KEY_UP] = VTERM_KEY_UP,
-		[TERM_KEY_DOWN] = VTERM_KEY_DOWN,
-		[TERM_KEY_LEFT] = VTERM_KEY_LEFT,
-		[TERM_KEY_RIGHT] = VTERM_KEY_RIGHT,
-		[TERM_KEY_INSERT] = VTERM_KEY_INS,
-		[TERM_KEY_DELETE] = VTERM_KEY_DEL,
-		[TERM_KEY_HOME] = VTERM_KEY_HOME,
-		[TERM_KEY_END] = VTERM_KEY_END,
-		[TERM_KEY_PAGE_UP] = VTERM_KEY_PAGEUP,
-		[TERM_KEY_PAGE_DOWN] = VTERM_KEY_PAGEDOWN,
-		[TERM_KEY_KP_MULTIPLY] = VTERM_KEY_KP_MULT,
-		[TERM_KEY_KP_PLUS] = VTERM_KEY_KP_PLUS,
-		[TERM_KEY_KP_COMMA] = VTERM_KEY_KP_COMMA,
-		[TERM_KEY_KP_MINUS] = VTERM_KEY_KP_MINUS,
-		[TERM_KEY_KP_PERIOD] = VTERM_KEY_KP_PERIOD,
-		[TERM_KEY_KP_DIVIDE] = VTERM_KEY_KP_DIVIDE,
-		[TERM_KEY_KP_ENTER] = VTERM_KEY_KP_ENTER,
-		[TERM_KEY_KP_EQUAL] = VTERM_KEY_KP_EQUAL,
-	};
-	if (key >= TERM_KEY_KP_0 && key <= TERM_KEY_KP_9)
-		return (VTermKey)(VTERM_KEY_KP_0 + (int)(key - TERM_KEY_KP_0));
-	if (key >= TERM_KEY_F1 && key <= TERM_KEY_F24)
-		return (VTermKey)VTERM_KEY_FUNCTION(1 + (int)(key - TERM_KEY_F1));
-	return (size_t)key < sizeof named / sizeof named[0] ? named[key] : VTERM_KEY_NONE;
-}
-
 void term_key_sym(struct term *t, enum term_key key, unsigned mods)
 {
 	mods &= TERM_MOD_SHIFT | TERM_MOD_ALT | TERM_MOD_CTRL;
@@ -167,8 +138,7 @@ void term_key_sym(struct term *t, enum term_key key, unsigned mods)
 	}
 	if (keypad && !t->modes.app_keypad)
 		mods &= TERM_MOD_ALT; /* a digit is a digit */
-	/* the modifier bits are the same */
-	vterm_keyboard_key(t->vt, vterm_key_of(key), (VTermModifier)mods);
+	term_vterm_key(t->vterm, key, mods, t->modes.app_cursor, t->modes.app_keypad);
 }
 
 void term_focus(struct term *t, bool in)

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Modes (SM, RM, DECSET, DECRST) and what DECRQM answers about them. libvterm is told about the ones
- * that change where characters go; the others live here. */
-#include "tui/term/state.h"
+/* Modes (SM, RM, DECSET, DECRST) and what DECRQM answers about them: one row each. libvterm is told of none. */
+#include "tui/term/interpreter.h"
 
 #include "engine/base/clock.h"
 
+#include <stddef.h>
 #include <string.h>
 
 enum {
 	REPORT_UNKNOWN = 0,
 	REPORT_SET = 1,
 	REPORT_RESET = 2,
+	PRIVATE = 1 << 16, /* numbers are 65535 at most */
 };
 
 void term_mode_init(struct term *t)
@@ -25,41 +26,60 @@ void term_mode_init(struct term *t)
 	t->sync_since_ms = -1;
 }
 
-void term_mode_switch_screen(struct term *t, bool alternate, bool clear)
+/* --- setting ------------------------------------------------------------------------------ */
+
+static void set_origin(struct term *t, int number, bool on)
 {
-	struct term_grid *from = t->grid;
-	t->grid = t->screens[alternate ? 1 : 0];
-	t->modes.alternate_screen = alternate;
-	struct term_grid_rect all = { 0, t->grid->rows, 0, t->grid->cols };
-	if (clear)
-		term_vterm_fill(t, all, cell_blank(term_vterm_erase_id(t)));
-	if (from != t->grid)
-		for (int r = 0; r < t->grid->rows; r++)
-			grid_row(t->grid, r)->revision = t->revision;
-	term_touch(t);
+	(void)number;
+	t->modes.origin = on;
+	term_state_move(t, on ? t->place.region.top : 0, on ? t->place.region.left : 0);
 }
 
 static void set_alternate(struct term *t, int number, bool on)
 {
 	bool is_on = t->modes.alternate_screen;
 	if (number == 1049 && on) {
-		term_esc_save_cursor(t);
-		term_mode_switch_screen(t, true, true);
+		term_state_save_cursor(t);
+		term_state_switch_screen(t, true, true);
 	} else if (on) {
 		if (!is_on)
-			term_mode_switch_screen(t, true, false);
+			term_state_switch_screen(t, true, false);
 	} else if (is_on) {
 		/* 1047 clears on the way out; on 1049 nobody can see the difference */
 		if (number == 1047)
-			term_mode_switch_screen(t, true, true);
-		term_mode_switch_screen(t, false, false);
+			term_state_switch_screen(t, true, true);
+		term_state_switch_screen(t, false, false);
 	}
 	if (number == 1049 && !on)
-		term_esc_restore_cursor(t);
+		term_state_restore_cursor(t);
 }
 
-static void set_mouse(struct term *t, enum term_mouse_mode mode, bool on)
+static void set_saved_cursor(struct term *t, int number, bool on)
 {
+	(void)number;
+	if (on)
+		term_state_save_cursor(t);
+	else
+		term_state_restore_cursor(t);
+}
+
+static enum term_mouse_mode mouse_mode_of(int number)
+{
+	switch (number) {
+	case 9:
+		return TERM_MOUSE_X10;
+	case 1000:
+		return TERM_MOUSE_CLICK;
+	case 1002:
+		return TERM_MOUSE_DRAG;
+	default:
+		return TERM_MOUSE_MOTION;
+	}
+}
+
+static void set_mouse(struct term *t, int number, bool on)
+{
+	enum term_mouse_mode mode = mouse_mode_of(number);
 	if (on)
 		t->modes.mouse = mode;
 	else if (t->modes.mouse == mode)
@@ -69,161 +89,109 @@ static void set_mouse(struct term *t, enum term_mouse_mode mode, bool on)
 	t->mouse_button = 0;
 }
 
-static void set_margins_mode(struct term *t, bool on)
+static bool is_mouse_set(const struct term *t, int number)
 {
-	/* either way the margins start as the whole width, and the cursor stays (libvterm moves it) */
-	int row = t->row;
-	int col = t->col;
-	term_vterm_writef(t, "\x1b[s\x1b[?69%c", on ? 'h' : 'l');
-	t->row = row;
-	t->col = col;
-	t->vt_behind = true;
-	t->region.left = 0;
-	t->region.right = t->grid->cols;
+	return t->modes.mouse == mouse_mode_of(number);
+}
+
+/* Either way the margins start as the whole width, and the cursor stays. */
+static void set_margins_mode(struct term *t, int number, bool on)
+{
+	(void)number;
+	t->place.region.left = 0;
+	t->place.region.right = t->grid->cols;
 	t->margins_mode = on;
 }
 
-static void set_sync(struct term *t, bool on)
+static void set_sync(struct term *t, int number, bool on)
 {
+	(void)number;
 	int64_t now = clock_mono_ms();
 	if (!on)
 		t->sync_since_ms = -1;
 	else if (!term_sync_active(t, now))
 		t->sync_since_ms =
 			now; /* while it is active, asking again does not make it longer */
+}
+
+static bool is_sync_set(const struct term *t, int number)
+{
+	(void)number;
+	return term_sync_active(t, clock_mono_ms());
+}
+
+int64_t term_sync_left_ms(const struct term *t, int64_t now_mono_ms)
+{
+	if (t->sync_since_ms < 0)
+		return 0;
+	int64_t left = t->sync_since_ms + TERM_SYNC_TIMEOUT_MS - now_mono_ms;
+	return left < 0 ? 0 : left > TERM_SYNC_TIMEOUT_MS ? TERM_SYNC_TIMEOUT_MS : left;
+}
+
+bool term_sync_active(const struct term *t, int64_t now_mono_ms)
+{
+	return term_sync_left_ms(t, now_mono_ms) > 0;
+}
+
+/* --- the table ---------------------------------------------------------------------------- */
+
+#define FLAG(member) offsetof(struct term, member)
+enum { NO_FLAG = 0 }; /* callbacks stand there */
+
+static const struct mode_row {
+	int number;
+	size_t flag;                                      /* a bool of struct term */
+	void (*set)(struct term *t, int number, bool on); /* NULL: sets the flag */
+	bool (*is_set)(const struct term *t, int number); /* NULL: asks the flag */
+} rows[] = {
+	{ 4, FLAG(modes.insert), NULL, NULL },
+	{ 20, FLAG(newline_mode), NULL, NULL },
+	{ PRIVATE | 1, FLAG(modes.app_cursor), NULL, NULL },
+	{ PRIVATE | 5, FLAG(modes.reverse_screen), NULL, NULL },
+	{ PRIVATE | 6, FLAG(modes.origin), set_origin, NULL },
+	{ PRIVATE | 7, FLAG(modes.autowrap), NULL, NULL },
+	{ PRIVATE | 9, NO_FLAG, set_mouse, is_mouse_set },
+	{ PRIVATE | 12, FLAG(cursor_look.blink), NULL, NULL },
+	{ PRIVATE | 25, FLAG(cursor_look.visible), NULL, NULL },
+	{ PRIVATE | 47, FLAG(modes.alternate_screen), set_alternate, NULL },
+	{ PRIVATE | 69, FLAG(margins_mode), set_margins_mode, NULL },
+	{ PRIVATE | 1000, NO_FLAG, set_mouse, is_mouse_set },
+	{ PRIVATE | 1002, NO_FLAG, set_mouse, is_mouse_set },
+	{ PRIVATE | 1003, NO_FLAG, set_mouse, is_mouse_set },
+	{ PRIVATE | 1004, FLAG(modes.focus_reports), NULL, NULL },
+	{ PRIVATE | 1006, FLAG(modes.mouse_sgr), NULL, NULL },
+	{ PRIVATE | 1007, FLAG(modes.alternate_scroll), NULL, NULL },
+	{ PRIVATE | 1047, FLAG(modes.alternate_screen), set_alternate, NULL },
+	{ PRIVATE | 1048, NO_FLAG, set_saved_cursor, NULL }, /* not a state: not reported */
+	{ PRIVATE | 1049, FLAG(modes.alternate_screen), set_alternate, NULL },
+	{ PRIVATE | 2004, FLAG(modes.bracketed_paste), NULL, NULL },
+	{ PRIVATE | 2026, NO_FLAG, set_sync, is_sync_set },
+};
+
+static const struct mode_row *find(bool is_private, int number)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].number == (is_private ? PRIVATE | number : number))
+			return &rows[i];
+	return NULL;
+}
+
+void term_mode_set(struct term *t, bool is_private, int number, bool on)
+{
+	const struct mode_row *row = find(is_private, number);
+	if (row != NULL && row->set != NULL)
+		row->set(t, number, on);
+	else if (row != NULL)
+		*(bool *)((char *)t + row->flag) = on;
 	term_touch(t);
 }
 
-static void set_private(struct term *t, int number, bool on)
+int term_mode_report(const struct term *t, bool is_private, int number)
 {
-	char final = on ? 'h' : 'l';
-	switch (number) {
-	case 1:
-		t->modes.app_cursor = on;
-		term_vterm_writef(t, "\x1b[?1%c", final);
-		break;
-	case 5:
-	case 12:
-	case 25:
-		term_vterm_writef(t, "\x1b[?%d%c", number, final);
-		break;
-	case 6:
-		term_vterm_writef(t, "\x1b[?6%c", final);
-		t->modes.origin = on;
-		term_vterm_move(t, on ? t->region.top : 0, on ? t->region.left : 0);
-		break;
-	case 7:
-		t->modes.autowrap = on;
-		break;
-	case 9:
-		set_mouse(t, TERM_MOUSE_X10, on);
-		break;
-	case 69:
-		set_margins_mode(t, on);
-		break;
-	case 1000:
-		set_mouse(t, TERM_MOUSE_CLICK, on);
-		break;
-	case 1002:
-		set_mouse(t, TERM_MOUSE_DRAG, on);
-		break;
-	case 1003:
-		set_mouse(t, TERM_MOUSE_MOTION, on);
-		break;
-	case 1004:
-		t->modes.focus_reports = on;
-		break;
-	case 1006:
-		t->modes.mouse_sgr = on;
-		break;
-	case 1007:
-		t->modes.alternate_scroll = on;
-		break;
-	case 47:
-	case 1047:
-	case 1049:
-		set_alternate(t, number, on);
-		break;
-	case 1048:
-		if (on)
-			term_esc_save_cursor(t);
-		else
-			term_esc_restore_cursor(t);
-		break;
-	case 2004:
-		t->modes.bracketed_paste = on;
-		break;
-	case 2026:
-		set_sync(t, on);
-		break;
-	default:
-		break;
-	}
-}
-
-void term_mode_set(struct term *t, bool private_mode, int number, bool on)
-{
-	if (private_mode) {
-		set_private(t, number, on);
-	} else if (number == 4) {
-		t->modes.insert = on;
-		term_vterm_writef(t, "\x1b[4%c", on ? 'h' : 'l');
-	} else if (number == 20) {
-		t->newline_mode = on;
-		term_vterm_writef(t, "\x1b[20%c", on ? 'h' : 'l');
-	}
-	term_touch(t);
-}
-
-static int report(bool on)
-{
-	return on ? REPORT_SET : REPORT_RESET;
-}
-
-int term_mode_get(const struct term *t, bool private_mode, int number)
-{
-	if (!private_mode)
-		return number == 4    ? report(t->modes.insert)
-		       : number == 20 ? report(t->newline_mode)
-				      : REPORT_UNKNOWN;
-	switch (number) {
-	case 1:
-		return report(t->modes.app_cursor);
-	case 5:
-		return report(t->modes.reverse_screen);
-	case 6:
-		return report(t->modes.origin);
-	case 7:
-		return report(t->modes.autowrap);
-	case 9:
-		return report(t->modes.mouse == TERM_MOUSE_X10);
-	case 12:
-		return report(t->cursor_look.blink);
-	case 25:
-		return report(t->cursor_look.visible);
-	case 47:
-	case 1047:
-	case 1049:
-		return report(t->modes.alternate_screen);
-	case 69:
-		return report(t->margins_mode);
-	case 1000:
-		return report(t->modes.mouse == TERM_MOUSE_CLICK);
-	case 1002:
-		return report(t->modes.mouse == TERM_MOUSE_DRAG);
-	case 1003:
-		return report(t->modes.mouse == TERM_MOUSE_MOTION);
-	case 1004:
-		return report(t->modes.focus_reports);
-	case 1006:
-		return report(t->modes.mouse_sgr);
-	case 1007:
-		return report(t->modes.alternate_scroll);
-	case 2004:
-		return report(t->modes.bracketed_paste);
-	case 2026:
-		return report(term_sync_active(t, clock_mono_ms()));
-	default:
+	const struct mode_row *row = find(is_private, number);
+	if (row == NULL || (row->is_set == NULL && row->flag == NO_FLAG))
 		return REPORT_UNKNOWN;
-	}
+	bool on = row->is_set != NULL ? row->is_set(t, number)
+				      : *(const bool *)((const char *)t + row->flag);
+	return on ? REPORT_SET : REPORT_RESET;
 }

@@ -2,7 +2,7 @@
 /* Control strings. Known: titles (OSC 0, 2), the directory (7), questions for two colours (10, 11), clipboard
  * writes (52), shell marks (133), and DECRQSS. Hyperlinks (8), other colours, images and everything else is swallowed;
  * nothing here ever sends back text that the program chose. */
-#include "tui/term/state.h"
+#include "tui/term/interpreter.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/mem.h"
@@ -10,18 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-size_t term_string_limit(const struct term_parser *f)
-{
-	static const char clipboard[] = "52;";
-	if (f->string_kind == 'P')
-		return DCS_BYTES;
-	if (f->string_kind != ']')
-		return 0; /* APC, PM, SOS: nothing is kept */
-	bool is_clipboard = f->string_n >= sizeof clipboard - 1 &&
-			    memcmp(f->string, clipboard, sizeof clipboard - 1) == 0;
-	return is_clipboard ? OSC_CLIPBOARD_BYTES : OSC_BYTES;
-}
 
 static void take_title(struct term *t, char *title)
 {
@@ -56,7 +44,7 @@ void term_string_pop_title(struct term *t)
 
 /* OSC 10 and 11: "?" asks for the colour of text and background, and for the next one with each ';'. The answer is the
  * theme's, whatever a program has set. */
-static void report_colors(struct term *t, int number, const char *text)
+static void report_colors(struct term *t, int number, const char *text, bool bell)
 {
 	for (; number <= 11; number++) {
 		size_t n = strcspn(text, ";");
@@ -64,7 +52,7 @@ static void report_colors(struct term *t, int number, const char *text)
 		if (n == 1 && text[0] == '?' && t->has_colors)
 			term_replyf(t, "\x1b]%d;rgb:%02x%02x/%02x%02x/%02x%02x%s", number,
 				c >> 16, c >> 16, c >> 8 & 0xff, c >> 8 & 0xff, c & 0xff,
-				c & 0xff, t->filter.string_bell ? "\a" : "\x1b\\");
+				c & 0xff, bell ? "\a" : "\x1b\\");
 		if (text[n] == '\0')
 			return;
 		text += n + 1;
@@ -132,10 +120,7 @@ static void set_mark(struct term *t, const char *text)
 	char kind = text[0];
 	if (kind < 'A' || kind > 'D' || (text[1] != '\0' && text[1] != ';'))
 		return;
-	int row;
-	int col;
-	term_vterm_cursor(t, &row, &col);
-	grid_row(t->grid, row)->marks |= (uint8_t)(1u << (kind - 'A'));
+	grid_row(t->grid, t->place.row)->marks |= (uint8_t)(1u << (kind - 'A'));
 	int status = -1;
 	if (kind == 'D' && text[1] == ';' && text[2] >= '0' && text[2] <= '9') {
 		status = 0;
@@ -146,7 +131,7 @@ static void set_mark(struct term *t, const char *text)
 		t->callbacks.on_mark(kind, status, t->arg);
 }
 
-static void handle_osc(struct term *t, char *text, size_t n)
+static void handle_osc(struct term *t, char *text, size_t n, bool bell)
 {
 	size_t digits = strspn(text, "0123456789");
 	if (digits == 0 || digits > 4)
@@ -167,7 +152,7 @@ static void handle_osc(struct term *t, char *text, size_t n)
 		break;
 	case 10:
 	case 11:
-		report_colors(t, number, rest);
+		report_colors(t, number, rest, bell);
 		break;
 	case 52:
 		write_clipboard(t, rest, n - (size_t)(rest - text));
@@ -191,9 +176,11 @@ static void report_setting(struct term *t, const char *what)
 		term_sgr_format(&t->pen, style, sizeof style);
 		term_replyf(t, "\x1bP1$r%sm\x1b\\", style);
 	} else if (strcmp(what, "r") == 0) {
-		term_replyf(t, "\x1bP1$r%d;%dr\x1b\\", t->region.top + 1, t->region.bottom);
+		term_replyf(t, "\x1bP1$r%d;%dr\x1b\\", t->place.region.top + 1,
+			t->place.region.bottom);
 	} else if (strcmp(what, "s") == 0) {
-		term_replyf(t, "\x1bP1$r%d;%ds\x1b\\", t->region.left + 1, t->region.right);
+		term_replyf(t, "\x1bP1$r%d;%ds\x1b\\", t->place.region.left + 1,
+			t->place.region.right);
 	} else if (strcmp(what, " q") == 0) {
 		term_replyf(t, "\x1bP1$r%d q\x1b\\", t->cursor_look.blink ? shape - 1 : shape);
 	} else if (strcmp(what, "\"q") == 0) {
@@ -203,12 +190,12 @@ static void report_setting(struct term *t, const char *what)
 	}
 }
 
-void term_string_handle(struct term *t, char kind, char *text, size_t n)
+void term_string_handle(struct term *t, char kind, char *text, size_t n, bool bell)
 {
 	if (memchr(text, '\0', n) != NULL)
 		return;
 	if (kind == ']')
-		handle_osc(t, text, n);
+		handle_osc(t, text, n, bell);
 	else if (kind == 'P' && strncmp(text, "$q", 2) == 0)
 		report_setting(t, text + 2);
 }

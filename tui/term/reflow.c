@@ -3,7 +3,7 @@
  * the line that goes on in the scrollback is taken back for it. What does not fit on top becomes
  * scrollback; a screen that was full is filled from it. The scrollback itself is not touched: it
  * breaks its lines when they are read. */
-#include "tui/term/state.h"
+#include "tui/term/reflow.h"
 
 #include "engine/base/mem.h"
 

@@ -2,7 +2,7 @@
 /* SGR: the style of the characters that follow (ECMA-48 8.3.117, ITU T.416 colours, and the
  * underline extensions 4:n and 58). Done here and not by libvterm, whose pen has no faint, conceal,
  * overline or underline colour in the releases we support. */
-#include "tui/term/state.h"
+#include "tui/term/interpreter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,10 +101,8 @@ static void set_simple(struct term_style *pen, int number)
 						attributes[i].set);
 }
 
-void term_sgr_handle(struct term *t, const struct term_csi *csi)
+void term_sgr_apply(struct term_style *pen, const struct term_csi *csi)
 {
-	struct term_style *pen = &t->pen;
-	t->pen_changed = true;
 	for (int i = 0; i < csi->count;) {
 		int number = term_csi_param(csi, i, 0);
 		if (number == 38)

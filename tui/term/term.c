@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The terminal as its users see it: life, feeding, state, damage, reading. */
+/* The terminal as its users see it: life, feeding, state, damage, reading. Owns the parts and wires them: events of the
+ * parser to the interpreters, what libvterm says to the grid. */
 #include "tui/term/term.h"
 
 #include "engine/base/mem.h"
-#include "tui/term/state.h"
+#include "tui/term/interpreter.h"
+#include "tui/term/reflow.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,70 @@ static int clamp(int value, int min, int max)
 {
 	return value < min ? min : value > max ? max : value;
 }
+
+/* --- wiring ------------------------------------------------------------------------------- */
+
+static void on_text(const unsigned char *bytes, size_t n, void *arg)
+{
+	term_text_put(arg, bytes, n);
+}
+
+static void on_mark(uint32_t codepoint, void *arg)
+{
+	term_text_mark(arg, codepoint);
+}
+
+static void on_control(unsigned char c, void *arg)
+{
+	term_text_control(arg, c);
+}
+
+static void on_esc(char intermediate, char final, void *arg)
+{
+	term_esc_handle(arg, intermediate, final);
+}
+
+static void on_csi(const struct term_csi *csi, void *arg)
+{
+	term_csi_handle(arg, csi);
+}
+
+static void on_string(char kind, char *text, size_t n, bool bell, void *arg)
+{
+	term_string_handle(arg, kind, text, n, bell);
+}
+
+static const struct term_parser_events parser_events = {
+	.on_text = on_text,
+	.on_mark = on_mark,
+	.on_control = on_control,
+	.on_esc = on_esc,
+	.on_csi = on_csi,
+	.on_string = on_string,
+};
+
+static void on_erase(struct term_grid_rect rect, bool selective, void *arg)
+{
+	term_state_erase(arg, rect, selective);
+}
+
+static void on_scroll(struct term_grid_rect rect, int up, int left, void *arg)
+{
+	term_state_scroll(arg, rect, up, left);
+}
+
+static void on_output(const char *bytes, size_t n, void *arg)
+{
+	term_send(arg, bytes, n);
+}
+
+static const struct term_vterm_callbacks vterm_callbacks = {
+	.on_erase = on_erase,
+	.on_scroll = on_scroll,
+	.on_output = on_output,
+};
+
+/* --- life --------------------------------------------------------------------------------- */
 
 struct term *term_new(const struct term_opts *opts)
 {
@@ -32,7 +97,8 @@ struct term *term_new(const struct term_opts *opts)
 	t->grid = t->screens[0];
 	t->history = term_scrollback_new(opts->history_bytes, &t->tables);
 	term_scrollback_set_cols(t->history, cols);
-	t->region = (struct term_grid_rect){ 0, rows, 0, cols };
+	term_state_clear_region(t);
+	t->cursor_look = (struct term_cursor){ .visible = true, .blink = true };
 	t->title = x_strdup("");
 	t->cwd = x_strdup("");
 	t->mouse_col = -1;
@@ -40,7 +106,9 @@ struct term *term_new(const struct term_opts *opts)
 	t->revision = 1;
 	t->direct = true;
 	term_mode_init(t);
-	term_vterm_start(t, cols, rows);
+	term_parser_init(&t->parser, &parser_events, t);
+	t->vterm = term_vterm_new(cols, rows, &vterm_callbacks, t);
+	term_state_erase(t, term_state_screen(t), false); /* all rows are new to a view */
 	return t;
 }
 
@@ -48,13 +116,13 @@ void term_free(struct term *t)
 {
 	if (t == NULL)
 		return;
-	vterm_free(t->vt);
+	term_vterm_free(t->vterm);
+	term_parser_deinit(&t->parser);
 	term_scrollback_free(t->history);
 	term_grid_free(t->screens[0]);
 	term_grid_free(t->screens[1]);
 	term_string_pool_free(t->tables.styles);
 	term_string_pool_free(t->tables.clusters);
-	free(t->filter.string);
 	free(t->title);
 	while (t->title_count > 0)
 		free(t->titles[--t->title_count]);
@@ -64,11 +132,6 @@ void term_free(struct term *t)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-void term_touch(struct term *t)
-{
-	t->changed = true;
-}
-
 static void begin_change(struct term *t)
 {
 	t->revision++;
@@ -77,8 +140,24 @@ static void begin_change(struct term *t)
 	t->reply_bytes = 0;
 }
 
+/* What ours and libvterm's both hold must be the same after every input. */
+static void check_adapter(struct term *t)
+{
+#ifdef SANDMUX_TERM_CHECK
+	const char *difference = term_vterm_check(t->vterm, &t->place);
+	if (difference != NULL) {
+		fprintf(stderr, "tui/term: %s (row %d, column %d of %d x %d)\n", difference,
+			t->place.row, t->place.col, t->grid->cols, t->grid->rows);
+		abort();
+	}
+#else
+	(void)t;
+#endif
+}
+
 static void end_change(struct term *t)
 {
+	check_adapter(t);
 	if (t->bell && t->callbacks.on_bell != NULL)
 		t->callbacks.on_bell(t->arg);
 	if (t->changed && t->callbacks.on_damage != NULL)
@@ -118,7 +197,7 @@ void term_feed(struct term *t, const void *bytes, size_t n)
 	begin_change(t);
 	while (n > 0) {
 		size_t piece = n < FEED_BYTES ? n : FEED_BYTES;
-		term_parser_feed(t, p, piece);
+		term_parser_feed(&t->parser, p, piece);
 		sweep_if_due(t);
 		p += piece;
 		n -= piece;
@@ -133,27 +212,21 @@ void term_resize(struct term *t, int cols, int rows)
 	if (cols == t->grid->cols && rows == t->grid->rows)
 		return;
 	begin_change(t);
-	int row;
-	int col;
-	term_vterm_cursor(t, &row, &col);
+	int row = t->place.row;
+	int col = t->place.col;
 	bool alternate = t->modes.alternate_screen;
 	int main_row = row;
-	int main_col = t->at_end ? col + 1 : col;
+	int main_col = t->place.at_end ? col + 1 : col;
 	bool main_at_end = false;
 	if (alternate) {
 		/* where the main screen was left; 47 and 1047 do not say */
 		main_row = t->saved[0].valid ? t->saved[0].row : t->grid->rows - 1;
 		main_col = t->saved[0].valid ? t->saved[0].col + t->saved[0].at_end : 0;
 	}
-	/* libvterm would keep region and margins that reach outside */
-	term_vterm_clear_region(t);
-	t->resizing = true;
-	vterm_set_size(t->vt, rows, cols);
-	t->resizing = false;
-
+	term_vterm_resize(t->vterm, cols, rows);
 	term_reflow_main(t, cols, rows, &main_row, &main_col, &main_at_end);
 	term_grid_crop(t->screens[1], cols, rows, t->revision);
-	t->region = (struct term_grid_rect){ 0, rows, 0, cols };
+	term_state_clear_region(t);
 	for (int i = 0; i < 2; i++) {
 		t->saved[i].row = clamp(t->saved[i].row, 0, rows - 1);
 		t->saved[i].at_end &= t->saved[i].col == cols - 1;
@@ -163,10 +236,10 @@ void term_resize(struct term *t, int cols, int rows)
 		t->saved[0].row = main_row;
 		t->saved[0].col = main_col;
 		t->saved[0].at_end = main_at_end;
-		term_vterm_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
+		term_state_move(t, clamp(row, 0, rows - 1), clamp(col, 0, cols - 1));
 	} else {
-		term_vterm_move(t, main_row, main_col);
-		t->at_end = main_at_end;
+		term_state_move(t, main_row, main_col);
+		t->place.at_end = main_at_end;
 	}
 	sweep_if_due(t);
 	t->changed = true;
@@ -180,31 +253,11 @@ void term_set_colors(struct term *t, uint32_t text, uint32_t background)
 	t->background_color = background & 0xffffff;
 }
 
-/* --- output ------------------------------------------------------------------------------- */
-
-void term_send(struct term *t, const char *bytes, size_t n)
+void term_reset(struct term *t)
 {
-	if (n > 0 && t->callbacks.on_output != NULL)
-		t->callbacks.on_output(bytes, n, t->arg);
-}
-
-void term_reply(struct term *t, const char *bytes, size_t n)
-{
-	if (n > TERM_REPLY_BYTES - t->reply_bytes)
-		return;
-	t->reply_bytes += n;
-	term_send(t, bytes, n);
-}
-
-void term_replyf(struct term *t, const char *format, ...)
-{
-	char text[256];
-	va_list args;
-	va_start(args, format);
-	int n = vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	if (n > 0 && (size_t)n < sizeof text)
-		term_reply(t, text, (size_t)n);
+	term_esc_full_reset(t);
+	term_parser_reset(&t->parser);
+	check_adapter(t);
 }
 
 /* --- state -------------------------------------------------------------------------------- */
@@ -222,7 +275,8 @@ int term_rows(const struct term *t)
 void term_get_cursor(const struct term *t, struct term_cursor *out)
 {
 	*out = t->cursor_look;
-	term_vterm_cursor(t, &out->row, &out->col);
+	out->row = t->place.row;
+	out->col = t->place.col;
 }
 
 void term_get_modes(const struct term *t, struct term_modes *out)
@@ -249,19 +303,6 @@ bool term_row_changed(const struct term *t, int row, uint64_t since_revision)
 {
 	return row >= 0 && row < t->grid->rows &&
 	       grid_row(t->grid, row)->revision > since_revision;
-}
-
-int64_t term_sync_left_ms(const struct term *t, int64_t now_mono_ms)
-{
-	if (t->sync_since_ms < 0)
-		return 0;
-	int64_t left = t->sync_since_ms + TERM_SYNC_TIMEOUT_MS - now_mono_ms;
-	return left < 0 ? 0 : left > TERM_SYNC_TIMEOUT_MS ? TERM_SYNC_TIMEOUT_MS : left;
-}
-
-bool term_sync_active(const struct term *t, int64_t now_mono_ms)
-{
-	return term_sync_left_ms(t, now_mono_ms) > 0;
 }
 
 /* --- reading ------------------------------------------------------------------------------ */

@@ -2,60 +2,67 @@
 /* Text on its way to the grid: what a character does to the cursor, the margins and the row it stands in. All of
  * it is decided here, widths by the program's one table; libvterm sees none of it. Runs of ASCII and of
  * other characters are written as runs; tests/fuzz/term compares that with writing each character by itself. */
+#include "tui/term/interpreter.h"
+
 #include "engine/base/width.h"
-#include "tui/term/state.h"
+
+#include <string.h>
 
 enum {
+	BEL = 0x07,
 	BS = 0x08,
 	HT = 0x09,
 	CR = 0x0d,
+	SHIFT_OUT = 0x0e,
+	SHIFT_IN = 0x0f,
 	REPLACEMENT = 0xfffd,
 };
 
 /* The column that text may not reach from here: the right margin's, or the end when it stands outside. */
 static int right_edge(const struct term *t)
 {
-	return t->col < t->region.right ? t->region.right : t->grid->cols;
+	return t->place.col < t->place.region.right ? t->place.region.right : t->grid->cols;
 }
 
 static int left_edge(const struct term *t)
 {
-	return t->col >= t->region.left ? t->region.left : 0;
+	return t->place.col >= t->place.region.left ? t->place.region.left : 0;
 }
 
 /* Down, and at the end of the region it scrolls, unless the cursor stands beside the margins. True if it did. */
 static bool line_feed(struct term *t)
 {
-	if (t->row == t->region.bottom - 1) {
-		if (t->col < t->region.left || t->col >= t->region.right)
+	if (t->place.row == t->place.region.bottom - 1) {
+		if (t->place.col < t->place.region.left ||
+			t->place.col >= t->place.region.right)
 			return false;
-		term_vterm_scroll_up(t, t->region, 1);
+		term_state_scroll(t, t->place.region, 1, 0);
 		return true;
 	}
-	if (t->row < t->grid->rows - 1)
-		t->row++;
+	if (t->place.row < t->grid->rows - 1)
+		t->place.row++;
 	return false;
 }
 
-void term_text_control(struct term *t, unsigned char c)
+/* BS … CR */
+static void format_effector(struct term *t, unsigned char c)
 {
 	t->changed = true;
 	if (c == HT) {
-		if (!t->at_end) /* behind the last column there is no stop, and no way back */
-			term_vterm_write(t, "\t", 1);
+		if (!t->place.at_end) /* behind the last column there is no stop, and no way back */
+			term_vterm_run(t->vterm, &t->place, TERM_VTERM_TAB_FORWARD, 1);
 		return;
 	}
 	if (c == CR) {
-		t->col = t->modes.origin ? t->region.left : left_edge(t);
+		t->place.col = t->modes.origin ? t->place.region.left : left_edge(t);
 	} else if (c == BS) {
-		t->col -= t->col > left_edge(t);
+		t->place.col -= t->place.col > left_edge(t);
 	} else {
 		line_feed(t);
 		if (t->newline_mode)
-			t->col = left_edge(t);
+			t->place.col = left_edge(t);
 	}
-	t->at_end = false;
-	t->vt_behind = true;
+	t->place.at_end = false;
 }
 
 /* The first part of what a character does that finds no room in its row (is_short: it is wide, and one empty
@@ -63,46 +70,47 @@ void term_text_control(struct term *t, unsigned char c)
  * what lost its neighbour. */
 static void wrap(struct term *t, bool is_short)
 {
-	int old_row = t->row;
+	int old_row = t->place.row;
 	bool is_line = right_edge(t) == t->grid->cols && left_edge(t) == 0;
-	bool moves = old_row == t->region.bottom - 1 || old_row < t->grid->rows - 1;
+	bool moves = old_row == t->place.region.bottom - 1 || old_row < t->grid->rows - 1;
 	if (is_line && moves) {
 		struct term_grid_row *before = grid_row(t->grid, old_row);
 		before->wrapped = true;
 		before->wrap_short = is_short;
 	}
 	bool has_scrolled = line_feed(t);
-	if (is_line && (has_scrolled ? t->row > t->region.top : t->row > old_row)) {
-		struct term_grid_row *before = grid_row(t->grid, t->row - 1);
+	if (is_line &&
+		(has_scrolled ? t->place.row > t->place.region.top : t->place.row > old_row)) {
+		struct term_grid_row *before = grid_row(t->grid, t->place.row - 1);
 		before->wrapped = true;
 		before->wrap_short = is_short;
 	}
-	t->col = left_edge(t);
-	t->at_end = false;
+	t->place.col = left_edge(t);
+	t->place.at_end = false;
 }
 
 /* After text up to a column. */
 static void advance_cursor(struct term *t, int edge, int end)
 {
-	t->at_end = end >= edge;
-	t->col = t->at_end ? edge - 1 : end;
-	t->vt_behind = true;
+	t->place.at_end = end >= edge;
+	t->place.col = t->place.at_end ? edge - 1 : end;
 }
 
 static void put_cells(struct term *t, uint32_t c, int width)
 {
-	struct term_grid_row *row = grid_row(t->grid, t->row);
+	struct term_grid_row *row = grid_row(t->grid, t->place.row);
 	int edge = right_edge(t);
-	int end = t->col + width;
+	int end = t->place.col + width;
 	if (t->modes.insert) {
-		struct term_grid_rect rest = { t->row, t->row + 1, t->col, edge };
+		struct term_grid_rect rest = { t->place.row, t->place.row + 1, t->place.col,
+			edge };
 		term_grid_scroll_cols(t->grid, rest, -width, 0, t->revision);
 	}
-	if (row->used > t->col)
-		term_grid_split_pairs(row, t->grid->cols, t->col, width);
-	uint32_t style = term_vterm_pen_id(t);
+	if (row->used > t->place.col)
+		term_grid_split_pairs(row, t->grid->cols, t->place.col, width);
+	uint32_t style = term_state_pen_id(t);
 	uint32_t flags = t->protect ? CELL_PROTECTED : 0;
-	struct term_cell *cell = &row->cells[t->col];
+	struct term_cell *cell = &row->cells[t->place.col];
 	cell[0] = (struct term_cell){ c | flags, style };
 	if (width == 2) {
 		cell[0].text |= CELL_WIDE;
@@ -118,17 +126,17 @@ static void put_cells(struct term *t, uint32_t c, int width)
 
 static void put_char(struct term *t, uint32_t c, int width)
 {
-	if (t->at_end && t->modes.autowrap)
+	if (t->place.at_end && t->modes.autowrap)
 		wrap(t, false);
 	int edge = right_edge(t);
 	if (width == 2 && edge - left_edge(t) < 2) { /* it fits nowhere */
 		c = REPLACEMENT;
 		width = 1;
 	}
-	if (width == 2 && t->col + 2 > edge) {
+	if (width == 2 && t->place.col + 2 > edge) {
 		if (!t->modes.autowrap)
 			return; /* as in tmux */
-		wrap(t, grid_row(t->grid, t->row)->cells[t->col].text == 0);
+		wrap(t, grid_row(t->grid, t->place.row)->cells[t->place.col].text == 0);
 	}
 	put_cells(t, c, width);
 }
@@ -136,27 +144,27 @@ static void put_char(struct term *t, uint32_t c, int width)
 static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 {
 	const int cols = t->grid->cols;
-	const uint32_t style = term_vterm_pen_id(t);
+	const uint32_t style = term_state_pen_id(t);
 	const uint32_t flags = t->protect ? CELL_PROTECTED : 0;
 	while (n > 0) {
-		if (t->at_end && t->modes.autowrap)
+		if (t->place.at_end && t->modes.autowrap)
 			wrap(t, false);
-		if (!t->modes.autowrap && t->col == cols - 1) {
+		if (!t->modes.autowrap && t->place.col == cols - 1) {
 			p += n - 1; /* all on the last column: the last one stays */
 			n = 1;
 		}
-		int count = cols - t->col;
+		int count = cols - t->place.col;
 		if ((size_t)count > n)
 			count = (int)n;
-		struct term_grid_row *row = grid_row(t->grid, t->row);
-		if (row->used > t->col)
-			term_grid_split_pairs(row, cols, t->col, count);
-		struct term_cell *cell = row->cells + t->col;
+		struct term_grid_row *row = grid_row(t->grid, t->place.row);
+		if (row->used > t->place.col)
+			term_grid_split_pairs(row, cols, t->place.col, count);
+		struct term_cell *cell = row->cells + t->place.col;
 		for (int i = 0; i < count; i++)
 			cell[i] = (struct term_cell){ p[i] | flags, style };
 		p += count;
 		n -= (size_t)count;
-		int end = t->col + count;
+		int end = t->place.col + count;
 		if (end > row->used)
 			row->used = end;
 		if (end >= cols)
@@ -171,12 +179,12 @@ static void put_ascii(struct term *t, const unsigned char *p, size_t n)
 static size_t put_others(struct term *t, const unsigned char *p, size_t n)
 {
 	const int cols = t->grid->cols;
-	const uint32_t style = term_vterm_pen_id(t);
+	const uint32_t style = term_state_pen_id(t);
 	const uint32_t flags = t->protect ? CELL_PROTECTED : 0;
-	struct term_grid_row *row = grid_row(t->grid, t->row);
-	int col = t->col;
+	struct term_grid_row *row = grid_row(t->grid, t->place.row);
+	int col = t->place.col;
 	size_t taken = 0;
-	if (t->at_end)
+	if (t->place.at_end)
 		return 0;
 	while (taken < n && p[taken] >= 0x80) {
 		uint32_t c;
@@ -211,7 +219,7 @@ static bool is_ascii(unsigned char c)
 	return c >= 0x20 && c < 0x7f;
 }
 
-void term_text_put(struct term *t, const unsigned char *p, size_t n)
+static void put_run(struct term *t, const unsigned char *p, size_t n)
 {
 	bool direct = t->direct && !t->modes.insert && !t->margins_mode;
 	size_t i = 0;
@@ -224,7 +232,7 @@ void term_text_put(struct term *t, const unsigned char *p, size_t n)
 			continue;
 		}
 		if (p[i] < 0x20) {
-			term_text_control(t, p[i++]);
+			format_effector(t, p[i++]);
 			continue;
 		}
 		if (direct)
@@ -235,5 +243,122 @@ void term_text_put(struct term *t, const unsigned char *p, size_t n)
 			put_char(t, c, width_of(c) == 2 ? 2 : 1);
 		}
 	}
+	t->changed = true;
+}
+
+/* --- what the parser says ----------------------------------------------------------------- */
+
+static uint32_t last_of(const unsigned char *p, size_t n)
+{
+	size_t at = n - 1;
+	while (at > 0 && (p[at] & 0xc0) == 0x80)
+		at--;
+	uint32_t codepoint;
+	if (p[at] < 0x20)
+		return 0;
+	term_cell_decode_utf8((const char *)p + at, n - at, &codepoint);
+	return codepoint;
+}
+
+static void remember_and_put(struct term *t, const unsigned char *p, size_t n)
+{
+	t->last_char = last_of(p, n);
+	put_run(t, p, n);
+}
+
+/* DEC special graphics, 0x5f … 0x7e. */
+static const uint16_t dec_graphics[] = { 0x00a0, 0x25c6, 0x2592, 0x2409, 0x240c, 0x240d, 0x240a,
+	0x00b0, 0x00b1, 0x2424, 0x240b, 0x2518, 0x2510, 0x250c, 0x2514, 0x253c, 0x23ba, 0x23bb,
+	0x2500, 0x23bc, 0x23bd, 0x251c, 0x2524, 0x2534, 0x252c, 0x2502, 0x2264, 0x2265, 0x03c0,
+	0x2260, 0x00a3, 0x00b7 };
+_Static_assert(
+	sizeof dec_graphics / sizeof dec_graphics[0] == 0x7f - 0x5f, "one for each code");
+
+/* Text while another character set than ASCII is in use; rare, so one character at a time. */
+static void put_translated(struct term *t, unsigned char c)
+{
+	enum term_charset set = t->charsets.g[t->charsets.gl];
+	if (t->charsets.single != 0)
+		set = t->charsets.g[t->charsets.single];
+	t->charsets.single = 0;
+	uint32_t codepoint = c;
+	if (set == CHARSET_DEC_GRAPHICS && c >= 0x5f)
+		codepoint = dec_graphics[c - 0x5f];
+	else if (set == CHARSET_UK && c == '#')
+		codepoint = 0x00a3;
+	char utf8[4];
+	size_t n = term_cell_encode_utf8(codepoint, utf8);
+	remember_and_put(t, (const unsigned char *)utf8, n);
+}
+
+static bool is_translating(const struct term *t)
+{
+	return t->charsets.single != 0 || t->charsets.g[t->charsets.gl] != CHARSET_ASCII;
+}
+
+void term_text_put(struct term *t, const unsigned char *p, size_t n)
+{
+	while (n > 0 && is_translating(t)) {
+		size_t i = 0;
+		while (i < n && !is_ascii(p[i]))
+			i++;
+		if (i > 0) {
+			remember_and_put(t, p, i);
+		} else {
+			put_translated(t, p[0]);
+			i = 1;
+		}
+		p += i;
+		n -= i;
+	}
+	if (n > 0)
+		remember_and_put(t, p, n);
+}
+
+void term_text_repeat(struct term *t, int count)
+{
+	uint32_t c = t->last_char;
+	if (c == 0)
+		return;
+	/* a line at most: seven bytes must not cost a screen of work each time */
+	if (count > t->grid->cols)
+		count = t->grid->cols;
+	char utf8[4];
+	size_t n = term_cell_encode_utf8(c, utf8);
+	char text[4 * 64];
+	while (count > 0) {
+		int piece = count < 64 ? count : 64;
+		for (int i = 0; i < piece; i++)
+			memcpy(text + (size_t)i * n, utf8, n);
+		put_run(t, (const unsigned char *)text, (size_t)piece * n);
+		count -= piece;
+	}
+}
+
+void term_text_control(struct term *t, unsigned char c)
+{
+	if (c == BEL) {
+		t->bell = true;
+	} else if (c == SHIFT_OUT || c == SHIFT_IN) {
+		t->charsets.gl = c == SHIFT_OUT ? 1 : 0;
+	} else if (c >= BS && c <= CR) {
+		format_effector(t, c);
+		t->last_char = 0;
+	}
+}
+
+void term_text_mark(struct term *t, uint32_t codepoint)
+{
+	int col = t->place.at_end ? t->place.col : t->place.col - 1;
+	if (col < 0)
+		return;
+	struct term_grid_row *row = grid_row(t->grid, t->place.row);
+	if ((row->cells[col].text & CELL_TAIL) && col > 0)
+		col--;
+	struct term_cell *cell = &row->cells[col];
+	if ((cell->text & CELL_VALUE) == 0 || (cell->text & CELL_TAIL))
+		return;
+	*cell = term_cell_add_mark(&t->tables, *cell, codepoint);
+	row->revision = t->revision;
 	t->changed = true;
 }

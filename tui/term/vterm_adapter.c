@@ -1,119 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libvterm's state layer: it keeps tab stops, and decides what lines, erasing and scrolling change.
- * Only input that parser.c has understood gets here. Facts this file relies on (0.1.4 to 0.3):
- *  - it never sees text, REP, saved cursors, SGR, or screen switches
- *  - rows and columns it names may lie outside: each is checked */
-#include "tui/term/state.h"
+/* The only file that includes vterm.h or prints a sequence into libvterm (tests/lint/lint.py sees to it). The contract
+ * is in the header. */
+#include "tui/term/vterm_adapter.h"
 
-#include <stdarg.h>
+#include "engine/base/mem.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <vterm.h>
 
-static uint32_t intern_style(struct term *t, const struct term_style *style)
+struct keys {
+	char bytes[16];
+	size_t n;
+};
+
+struct term_vterm {
+	VTerm *vt;
+	VTermState *state;
+	struct term_vterm_callbacks callbacks;
+	void *arg;
+	int cols;
+	int rows;
+	/* what libvterm was told last; it cannot be asked for these in a cheap way */
+	struct term_grid_rect told_region;
+	bool told_app_cursor;
+	bool told_app_keypad;
+
+	/* While it is set nothing is passed on: a reset erases, and term_vterm_check() asks. What came is counted. */
+	bool muted;
+	int muted_changes;
+	int glyphs;
+	VTermPos glyph_at;
+	struct keys keys;
+};
+
+/* --- what libvterm says ------------------------------------------------------------------- */
+
+static struct term_grid_rect rect_of(VTermRect r)
 {
-	static const struct term_style plain;
-	if (memcmp(style, &plain, sizeof plain) == 0)
-		return 0;
-	return term_string_pool_add(t->tables.styles, style);
+	return (struct term_grid_rect){ r.start_row, r.end_row, r.start_col, r.end_col };
 }
 
-static void resolve_pen(struct term *t)
+static int on_scrollrect(VTermRect rect, int downward, int rightward, void *user)
 {
-	struct term_style erase = { .bg = t->pen.bg };
-	t->pen_id = intern_style(t, &t->pen);
-	t->erase_id = intern_style(t, &erase);
-	t->pen_changed = false;
-}
-
-uint32_t term_vterm_pen_id(struct term *t)
-{
-	if (t->pen_changed)
-		resolve_pen(t);
-	return t->pen_id;
-}
-
-uint32_t term_vterm_erase_id(struct term *t)
-{
-	if (t->pen_changed)
-		resolve_pen(t);
-	return t->erase_id;
-}
-
-static bool take_rect(const struct term *t, VTermRect from, struct term_grid_rect *to)
-{
-	*to = (struct term_grid_rect){ from.start_row, from.end_row, from.start_col,
-		from.end_col };
-	return !t->resizing && term_grid_clip(t->grid, to);
-}
-
-static void push_history(struct term *t, int count)
-{
-	for (int r = 0; r < count; r++) {
-		const struct term_grid_row *row = grid_row(t->grid, r);
-		term_scrollback_push(t->history, row->cells,
-			(size_t)term_grid_row_length(t->grid, row), row->wrapped, row->marks);
-	}
-}
-
-/* Whole rows of the screen leave at the top of a region. */
-void term_vterm_scroll_up(struct term *t, struct term_grid_rect rect, int rows)
-{
-	bool whole = rect.left == 0 && rect.right == t->grid->cols;
-	int height = rect.bottom - rect.top;
-	if (rows > 0 && whole && rect.top == 0 && t->grid == t->screens[0] && !t->history_pause)
-		push_history(t, rows < height ? rows : height);
-	term_grid_scroll_rows(t->grid, rect, rows, term_vterm_erase_id(t), t->revision);
-}
-
-static int on_scrollrect(VTermRect vt_rect, int downward, int rightward, void *user)
-{
-	struct term *t = user;
-	struct term_grid_rect rect;
-	if (!take_rect(t, vt_rect, &rect))
-		return 1;
-	if (rightward != 0)
-		term_grid_scroll_cols(
-			t->grid, rect, rightward, term_vterm_erase_id(t), t->revision);
+	struct term_vterm *v = user;
+	if (v->muted)
+		v->muted_changes++;
 	else
-		term_vterm_scroll_up(t, rect, downward);
+		v->callbacks.on_scroll(rect_of(rect), downward, rightward, v->arg);
 	return 1;
 }
 
-static int on_erase(VTermRect vt_rect, int selective, void *user)
+static int on_erase(VTermRect rect, int selective, void *user)
 {
-	struct term *t = user;
-	struct term_grid_rect rect;
-	if (!take_rect(t, vt_rect, &rect))
-		return 1;
-	if (selective)
-		term_grid_erase_selective(t->grid, rect, term_vterm_erase_id(t), t->revision);
+	struct term_vterm *v = user;
+	if (v->muted)
+		v->muted_changes++;
 	else
-		term_grid_fill(t->grid, rect, cell_blank(term_vterm_erase_id(t)), t->revision);
+		v->callbacks.on_erase(rect_of(rect), selective != 0, v->arg);
 	return 1;
 }
 
-static int on_settermprop(VTermProp prop, VTermValue *val, void *user)
+static int on_putglyph(VTermGlyphInfo *info, VTermPos pos, void *user)
 {
-	struct term *t = user;
-	switch (prop) {
-	case VTERM_PROP_CURSORVISIBLE:
-		t->cursor_look.visible = val->boolean;
-		break;
-	case VTERM_PROP_CURSORBLINK:
-		t->cursor_look.blink = val->boolean;
-		break;
-	case VTERM_PROP_CURSORSHAPE:
-		t->cursor_look.shape =
-			val->number == VTERM_PROP_CURSORSHAPE_UNDERLINE  ? TERM_CURSOR_UNDERLINE
-			: val->number == VTERM_PROP_CURSORSHAPE_BAR_LEFT ? TERM_CURSOR_BAR
-									 : TERM_CURSOR_BLOCK;
-		break;
-	case VTERM_PROP_REVERSE:
-		t->modes.reverse_screen = val->boolean;
-		break;
-	default:
-		return 0;
-	}
+	struct term_vterm *v = user;
+	(void)info;
+	v->glyphs++;
+	v->glyph_at = pos;
 	return 1;
 }
 
@@ -127,116 +81,325 @@ static int on_setlineinfo(
 	return 0; /* no double-width or double-height lines */
 }
 
-static const VTermStateCallbacks callbacks = {
+static const VTermStateCallbacks state_callbacks = {
+	.putglyph = on_putglyph,
 	.scrollrect = on_scrollrect,
 	.erase = on_erase,
-	.settermprop = on_settermprop,
 	.setlineinfo = on_setlineinfo,
 };
 
-/* Only encoded keys come out here: queries are answered in csi.c and osc.c. */
+/* Only encoded keys come out here: no query gets in. */
 static void on_output(const char *bytes, size_t n, void *user)
 {
-	term_send(user, bytes, n);
-}
-
-void term_vterm_start(struct term *t, int cols, int rows)
-{
-	t->vt = vterm_new(rows, cols);
-	vterm_set_utf8(t->vt, 1);
-	vterm_output_set_callback(t->vt, on_output, t);
-	t->vt_state = vterm_obtain_state(t->vt);
-	vterm_state_set_callbacks(t->vt_state, &callbacks, t);
-	vterm_state_reset(t->vt_state, 1);
-}
-
-/* Tells libvterm where the cursor is, if others have moved it. */
-static void catch_up(struct term *t)
-{
-	if (!t->vt_behind)
-		return;
-	int row = t->row;
-	int col = t->col;
-	if (t->modes.origin) {
-		row -= t->region.top;
-		col -= t->margins_mode ? t->region.left : 0;
+	struct term_vterm *v = user;
+	if (!v->muted) {
+		v->callbacks.on_output(bytes, n, v->arg);
+	} else if (n <= sizeof v->keys.bytes - v->keys.n) {
+		memcpy(v->keys.bytes + v->keys.n, bytes, n);
+		v->keys.n += n;
 	}
-	char text[32];
-	int n = snprintf(
-		text, sizeof text, "\x1b[%d;%dH", row < 0 ? 1 : row + 1, col < 0 ? 1 : col + 1);
-	vterm_input_write(t->vt, text, (size_t)n);
 }
 
-static int inside(int value, int start, int end)
+/* --- what libvterm is told ---------------------------------------------------------------- */
+
+static void print(struct term_vterm *v, const char *text)
 {
-	return value < start ? start : value >= end ? end - 1 : value;
+	vterm_input_write(v->vt, text, strlen(text));
 }
 
-void term_vterm_write(struct term *t, const char *bytes, size_t n)
+static void tell_cursor(struct term_vterm *v, int row, int col)
 {
-	catch_up(t);
-	vterm_input_write(t->vt, bytes, n);
 	VTermPos pos;
-	vterm_state_get_cursorpos(t->vt_state, &pos);
-	t->row = inside(pos.row, 0, t->grid->rows);
-	t->col = inside(pos.col, 0, t->grid->cols);
-	t->vt_behind = t->row != pos.row || t->col != pos.col;
-}
-
-void term_vterm_writef(struct term *t, const char *format, ...)
-{
-	char text[128];
-	va_list args;
-	va_start(args, format);
-	int n = vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	if (n > 0 && (size_t)n < sizeof text)
-		term_vterm_write(t, text, (size_t)n);
-}
-
-void term_vterm_cursor(const struct term *t, int *row, int *col)
-{
-	*row = t->row;
-	*col = t->col;
-}
-
-void term_vterm_move(struct term *t, int row, int col)
-{
-	bool origin = t->modes.origin;
-	bool margins = origin && t->margins_mode;
-	t->row = inside(
-		row, origin ? t->region.top : 0, origin ? t->region.bottom : t->grid->rows);
-	t->col = inside(
-		col, margins ? t->region.left : 0, margins ? t->region.right : t->grid->cols);
-	t->vt_behind = true;
-	t->at_end = false;
-}
-
-void term_vterm_add_mark(struct term *t, uint32_t codepoint)
-{
-	int col = t->at_end ? t->col : t->col - 1;
-	if (col < 0)
+	char text[32];
+	vterm_state_get_cursorpos(v->state, &pos);
+	if (pos.row == row && pos.col == col)
 		return;
-	struct term_grid_row *row = grid_row(t->grid, t->row);
-	if ((row->cells[col].text & CELL_TAIL) && col > 0)
-		col--;
-	struct term_cell *cell = &row->cells[col];
-	if ((cell->text & CELL_VALUE) == 0 || (cell->text & CELL_TAIL))
+	snprintf(text, sizeof text, "\x1b[%d;%dH", row + 1, col + 1);
+	print(v, text);
+}
+
+static bool is_same_region(struct term_grid_rect a, struct term_grid_rect b)
+{
+	return a.top == b.top && a.bottom == b.bottom && a.left == b.left && a.right == b.right;
+}
+
+/* Moves libvterm's cursor, so it comes before tell_cursor(). */
+static void tell_region(struct term_vterm *v, struct term_grid_rect region)
+{
+	char text[64];
+	if (is_same_region(region, v->told_region))
 		return;
-	*cell = term_cell_add_mark(&t->tables, *cell, codepoint);
-	row->revision = t->revision;
-	t->changed = true;
+	snprintf(text, sizeof text, "\x1b[%d;%dr\x1b[%d;%ds", region.top + 1, region.bottom,
+		region.left + 1, region.right);
+	print(v, text);
+	v->told_region = region;
 }
 
-void term_vterm_clear_region(struct term *t)
+static void tell_keys(struct term_vterm *v, bool app_cursor, bool app_keypad)
 {
-	/* libvterm keeps the margins when their mode is off, and takes them at any time */
-	term_vterm_writef(t, "\x1b[r\x1b[s");
-	t->region = (struct term_grid_rect){ 0, t->grid->rows, 0, t->grid->cols };
+	if (app_cursor != v->told_app_cursor)
+		print(v, app_cursor ? "\x1b[?1h" : "\x1b[?1l");
+	if (app_keypad != v->told_app_keypad)
+		print(v, app_keypad ? "\x1b=" : "\x1b>");
+	v->told_app_cursor = app_cursor;
+	v->told_app_keypad = app_keypad;
 }
 
-void term_vterm_fill(struct term *t, struct term_grid_rect rect, struct term_cell cell)
+static struct term_grid_rect whole(const struct term_vterm *v)
 {
-	if (term_grid_clip(t->grid, &rect))
-		term_grid_fill(t->grid, rect, cell, t->revision);
+	return (struct term_grid_rect){ 0, v->rows, 0, v->cols };
+}
+
+/* --- life --------------------------------------------------------------------------------- */
+
+static void reset(struct term_vterm *v)
+{
+	v->muted = true;
+	vterm_state_reset(v->state, 1);
+	/* side margins always count for it: without them ours are the whole width */
+	print(v, "\x1b[?69h");
+	v->muted = false;
+	v->told_region = whole(v);
+	v->told_app_cursor = false;
+	v->told_app_keypad = false;
+}
+
+struct term_vterm *term_vterm_new(
+	int cols, int rows, const struct term_vterm_callbacks *callbacks, void *arg)
+{
+	struct term_vterm *v = x_calloc(1, sizeof *v);
+	v->callbacks = *callbacks;
+	v->arg = arg;
+	v->cols = cols;
+	v->rows = rows;
+	/* Made as high as a screen can get, and then shrunk: 0.3.3 never enlarges what it keeps for each line when the
+	 * state layer stands alone (on_resize() compares the new height with itself), and would write behind it. */
+	v->vt = vterm_new(TERM_ROWS_MAX, cols);
+	vterm_set_utf8(v->vt, 1);
+	vterm_output_set_callback(v->vt, on_output, v);
+	v->state = vterm_obtain_state(v->vt);
+	vterm_state_set_callbacks(v->state, &state_callbacks, v);
+	reset(v);
+	vterm_set_size(v->vt, rows, cols);
+	return v;
+}
+
+void term_vterm_free(struct term_vterm *v)
+{
+	if (v == NULL)
+		return;
+	vterm_free(v->vt);
+	free(v);
+}
+
+void term_vterm_resize(struct term_vterm *v, int cols, int rows)
+{
+	/* libvterm would keep a region that reaches outside; a whole one it remembers as "up to the end" */
+	tell_region(v, whole(v));
+	vterm_set_size(v->vt, rows, cols);
+	v->cols = cols;
+	v->rows = rows;
+	v->told_region = whole(v);
+}
+
+void term_vterm_reset(struct term_vterm *v)
+{
+	reset(v);
+}
+
+/* --- operations --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *begin;
+	const char *end;   /* after the count; NULL: there is none */
+	bool is_in_region; /* looks at region and margins */
+} ops[] = {
+	[TERM_VTERM_TAB_FORWARD] = { "\x1b[", "I", false },
+	[TERM_VTERM_TAB_BACK] = { "\x1b[", "Z", false },
+	[TERM_VTERM_TAB_SET] = { "\x1bH", NULL, false },
+	[TERM_VTERM_TAB_CLEAR] = { "\x1b[", "g", false },
+	[TERM_VTERM_INDEX] = { "\x1b"
+			       "D",
+		NULL, true },
+	[TERM_VTERM_NEXT_LINE] = { "\x1b"
+				   "E",
+		NULL, true },
+	[TERM_VTERM_REVERSE_INDEX] = { "\x1bM", NULL, true },
+	[TERM_VTERM_INSERT_LINES] = { "\x1b[", "L", true },
+	[TERM_VTERM_DELETE_LINES] = { "\x1b[", "M", true },
+	[TERM_VTERM_SCROLL_UP] = { "\x1b[", "S", true },
+	[TERM_VTERM_SCROLL_DOWN] = { "\x1b[", "T", true },
+	[TERM_VTERM_INSERT_COLUMNS] = { "\x1b[", "'}", true },
+	[TERM_VTERM_DELETE_COLUMNS] = { "\x1b[", "'~", true },
+	[TERM_VTERM_ERASE_DISPLAY] = { "\x1b[", "J", false },
+	[TERM_VTERM_ERASE_DISPLAY_SELECTIVE] = { "\x1b[?", "J", false },
+	[TERM_VTERM_ERASE_LINE] = { "\x1b[", "K", false },
+	[TERM_VTERM_ERASE_LINE_SELECTIVE] = { "\x1b[?", "K", false },
+};
+_Static_assert(sizeof ops / sizeof ops[0] == TERM_VTERM_OP_COUNT, "one row each");
+
+static int inside(int value, int end)
+{
+	return value < 0 ? 0 : value >= end ? end - 1 : value;
+}
+
+void term_vterm_run(
+	struct term_vterm *v, struct term_place *place, enum term_vterm_op op, int count)
+{
+	char text[32];
+	VTermPos pos;
+	if (ops[op].is_in_region)
+		tell_region(v, place->region);
+	tell_cursor(v, place->row, place->col);
+	if (ops[op].end != NULL) {
+		snprintf(text, sizeof text, "%s%d%s", ops[op].begin, count, ops[op].end);
+		print(v, text);
+	} else {
+		print(v, ops[op].begin);
+	}
+	vterm_state_get_cursorpos(v->state, &pos);
+	place->row = inside(pos.row, v->rows);
+	place->col = inside(pos.col, v->cols);
+}
+
+/* --- keys --------------------------------------------------------------------------------- */
+
+static VTermKey vterm_key_of(enum term_key key)
+{
+	static const VTermKey named[] = {
+		[TERM_KEY_UP] = VTERM_KEY_UP,
+		[TERM_KEY_DOWN] = VTERM_KEY_DOWN,
+		[TERM_KEY_LEFT] = VTERM_KEY_LEFT,
+		[TERM_KEY_RIGHT] = VTERM_KEY_RIGHT,
+		[TERM_KEY_INSERT] = VTERM_KEY_INS,
+		[TERM_KEY_DELETE] = VTERM_KEY_DEL,
+		[TERM_KEY_HOME] = VTERM_KEY_HOME,
+		[TERM_KEY_END] = VTERM_KEY_END,
+		[TERM_KEY_PAGE_UP] = VTERM_KEY_PAGEUP,
+		[TERM_KEY_PAGE_DOWN] = VTERM_KEY_PAGEDOWN,
+		[TERM_KEY_KP_MULTIPLY] = VTERM_KEY_KP_MULT,
+		[TERM_KEY_KP_PLUS] = VTERM_KEY_KP_PLUS,
+		[TERM_KEY_KP_COMMA] = VTERM_KEY_KP_COMMA,
+		[TERM_KEY_KP_MINUS] = VTERM_KEY_KP_MINUS,
+		[TERM_KEY_KP_PERIOD] = VTERM_KEY_KP_PERIOD,
+		[TERM_KEY_KP_DIVIDE] = VTERM_KEY_KP_DIVIDE,
+		[TERM_KEY_KP_ENTER] = VTERM_KEY_KP_ENTER,
+		[TERM_KEY_KP_EQUAL] = VTERM_KEY_KP_EQUAL,
+	};
+	if (key >= TERM_KEY_KP_0 && key <= TERM_KEY_KP_9)
+		return (VTermKey)(VTERM_KEY_KP_0 + (int)(key - TERM_KEY_KP_0));
+	if (key >= TERM_KEY_F1 && key <= TERM_KEY_F24)
+		return (VTermKey)VTERM_KEY_FUNCTION(1 + (int)(key - TERM_KEY_F1));
+	return (size_t)key < sizeof named / sizeof named[0] ? named[key] : VTERM_KEY_NONE;
+}
+
+_Static_assert((int)TERM_MOD_SHIFT == (int)VTERM_MOD_SHIFT &&
+		       (int)TERM_MOD_ALT == (int)VTERM_MOD_ALT &&
+		       (int)TERM_MOD_CTRL == (int)VTERM_MOD_CTRL,
+	"the modifier bits are the same");
+
+void term_vterm_key(struct term_vterm *v, enum term_key key, unsigned mods, bool app_cursor,
+	bool app_keypad)
+{
+	tell_keys(v, app_cursor, app_keypad);
+	vterm_keyboard_key(v->vt, vterm_key_of(key), (VTermModifier)mods);
+}
+
+/* --- comparing ---------------------------------------------------------------------------- */
+
+/* The places where libvterm's cursor can go. */
+static struct term_grid_rect reach(struct term_vterm *v)
+{
+	VTermPos first;
+	VTermPos last;
+	print(v, "\x1b[1;1H");
+	vterm_state_get_cursorpos(v->state, &first);
+	print(v, "\x1b[9999;9999H");
+	vterm_state_get_cursorpos(v->state, &last);
+	return (struct term_grid_rect){ first.row, last.row + 1, first.col, last.col + 1 };
+}
+
+/* In origin mode these are its region and margins. */
+static struct term_grid_rect region_of(struct term_vterm *v)
+{
+	print(v, "\x1b[?6h");
+	struct term_grid_rect region = reach(v);
+	print(v, "\x1b[?6l");
+	return region;
+}
+
+static bool key_is(struct term_vterm *v, VTermKey key, const char *expected)
+{
+	v->keys.n = 0;
+	vterm_keyboard_key(v->vt, key, VTERM_MOD_NONE);
+	return v->keys.n == strlen(expected) && memcmp(v->keys.bytes, expected, v->keys.n) == 0;
+}
+
+static bool is_plain_pen(const struct term_vterm *v)
+{
+	static const VTermAttr flags[] = { VTERM_ATTR_BOLD, VTERM_ATTR_ITALIC, VTERM_ATTR_BLINK,
+		VTERM_ATTR_REVERSE, VTERM_ATTR_STRIKE };
+	VTermValue value;
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (!vterm_state_get_penattr(v->state, flags[i], &value) || value.boolean)
+			return false;
+	return vterm_state_get_penattr(v->state, VTERM_ATTR_UNDERLINE, &value) &&
+	       value.number == 0 &&
+	       vterm_state_get_penattr(v->state, VTERM_ATTR_FOREGROUND, &value) &&
+	       VTERM_COLOR_IS_DEFAULT_FG(&value.color) &&
+	       vterm_state_get_penattr(v->state, VTERM_ATTR_BACKGROUND, &value) &&
+	       VTERM_COLOR_IS_DEFAULT_BG(&value.color);
+}
+
+/* A character where the cursor stands: after a pending wrap it would come to the next line, in insert mode
+ * others would move. */
+static bool takes_text_at(struct term_vterm *v, VTermPos at)
+{
+	v->muted_changes = 0;
+	print(v, "x");
+	v->glyphs--;
+	return v->muted_changes == 0 && v->glyph_at.row == at.row && v->glyph_at.col == at.col;
+}
+
+static const char *find_difference(
+	struct term_vterm *v, const struct term_place *place, VTermPos cursor)
+{
+	VTermPos pos;
+	if (v->glyphs != 0)
+		return "text: libvterm was given some";
+	if (!takes_text_at(v, cursor))
+		return "pending wrap or insert mode: libvterm has one";
+	if (!is_plain_pen(v))
+		return "pen: libvterm has one";
+	if (!is_same_region(reach(v), whole(v)))
+		return "size or origin mode: libvterm's cursor goes elsewhere than to the corners";
+	if (!is_same_region(region_of(v), v->told_region))
+		return "region and margins: libvterm's are not those it was told";
+	if (!key_is(v, VTERM_KEY_UP, v->told_app_cursor ? "\x1bOA" : "\x1b[A"))
+		return "DECCKM: libvterm's is not what it was told";
+	if (!key_is(v, (VTermKey)VTERM_KEY_KP_0, v->told_app_keypad ? "\x1bOp" : "0"))
+		return "DECKPAM: libvterm's is not what it was told";
+	/* what the next operation would see */
+	tell_region(v, place->region);
+	if (!is_same_region(region_of(v), place->region))
+		return "region and margins: libvterm does not take ours";
+	tell_cursor(v, place->row, place->col);
+	vterm_state_get_cursorpos(v->state, &pos);
+	if (pos.row != place->row || pos.col != place->col)
+		return "cursor: libvterm does not take ours";
+	return NULL;
+}
+
+const char *term_vterm_check(struct term_vterm *v, const struct term_place *place)
+{
+	struct term_grid_rect told = v->told_region;
+	VTermPos cursor;
+	vterm_state_get_cursorpos(v->state, &cursor);
+	v->muted = true;
+	const char *difference = find_difference(v, place, cursor);
+	/* as before, so that looking hides no missing call */
+	tell_region(v, told);
+	tell_cursor(v, cursor.row, cursor.col);
+	v->muted = false;
+	return difference;
 }

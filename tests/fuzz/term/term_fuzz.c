@@ -5,8 +5,8 @@
  * operation: 'r' cols rows, 'k' key mods, 'c' char mods, 'm' event button col row mods, 'p' n bytes…,
  * 'f' in, 's' (feed byte by byte from here on, or whole again), 'x' (read everything), 0xff (itself).
  *
- * Two terminals get the same: one writes ASCII in runs, the other each character by itself.
- * They must agree, and each must keep the rules of the header. */
+ * Two terminals get the same: one writes ASCII in runs, the other each character by itself. They must agree, each
+ * must keep the rules of the header, and what it and libvterm both hold must be the same after every input. */
 #include "engine/base/mem.h"
 #include "tui/term/state.h"
 
@@ -215,6 +215,9 @@ static size_t run_op(const uint8_t *data, size_t size, size_t at, bool *single)
 			break;
 		}
 	}
+	/* the room itself looks after bytes and resizes; keys tell libvterm something too */
+	for (int i = 0; i < TERMS; i++)
+		CHECK(term_vterm_check(terms[i]->vterm, &terms[i]->place) == NULL);
 	if (op == 's')
 		*single = !*single;
 	if (op == 'x')
