@@ -8,7 +8,7 @@
 #include "engine/base/err.h"
 #include "engine/doctor.h"
 #include "engine/fleet/fleet.h"
-#include "engine/fleet/kind.h"
+#include "engine/fleet/source.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"

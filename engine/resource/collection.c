@@ -132,7 +132,7 @@ static bool wanted(const struct resource_collection *collection, const void *row
 	const struct resource_kind *kind = collection->kind;
 	if (kind->is_aside && !collection->shows_aside && kind->is_aside(row))
 		return false;
-	if (*collection->namespace_ &&
+	if (*collection->namespace_ && kind->namespace_column != RESOURCE_NONE &&
 		strcmp(collection->namespace_,
 			text_of(collection, kind->namespace_column, row)) != 0)
 		return false;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *resource_text(const struct resource_column *column, const void *row, int64_t now_ms,
 	char buffer[RESOURCE_CELL_BYTES])
@@ -44,6 +45,25 @@ bool resource_is_right(const struct resource_column *column)
 enum resource_tone resource_tone(const struct resource_column *column, const void *row)
 {
 	return column->tone ? column->tone(row) : RESOURCE_PLAIN;
+}
+
+bool resource_is_called(const struct resource_kind *kind, const char *name)
+{
+	if (strcasecmp(kind->name, name) == 0)
+		return true;
+	for (const char *const *alias = kind->aliases; alias && *alias; alias++)
+		if (strcasecmp(*alias, name) == 0)
+			return true;
+	return false;
+}
+
+const struct resource_action *resource_find_action(
+	const struct resource_kind *kind, const char *name)
+{
+	for (const struct resource_action *a = kind->actions; a && a->name; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
+	return NULL;
 }
 
 int resource_find_column(const struct resource_kind *kind, const char *name)

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A kind of thing that is listed, as one const row: its columns, and which of them stand where. Lists, sorting, filters,
- * tables of the command line and -o json read it, so that a column is one row and a kind one table. It knows nothing of
- * where rows come from: a row is whatever the kind's own functions take. */
+/* A kind of thing that is listed, as one const row: its names, where it is listed and watched, how an object becomes a
+ * row, its columns and which of them stand where, what a page about one says, what it belongs to, what can be done to it.
+ * Lists, sorting, filters, tables of the command line, -o json and completion read it, so that a column is one row and a
+ * kind one table. A row is whatever the kind's own functions take: lists never look into one. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct cJSON;
+struct err;
+struct k8s_resource; /* engine/k8s/resource.h: a row of it is only passed on here */
+
 enum {
+	RESOURCE_UID_BYTES = 64,
 	RESOURCE_CELL_BYTES = 64,
 	RESOURCE_COLUMNS_MAX = 32,
 	RESOURCE_NONE = -1, /* ends a list of columns */
@@ -63,7 +69,62 @@ struct resource_column {
 	enum resource_tone (*tone)(const void *row); /* NULL: plain */
 };
 
+/* Where lines about one object go: a view, or the command line. Texts are foreign bytes, and taken over or shown before
+ * the call returns. */
+struct resource_lines {
+	void (*title)(void *arg, const char *title);
+	/* when_ms: wall clock, since when it is so; 0: not said */
+	void (*line)(void *arg, const char *label, enum resource_tone tone, const char *text,
+		int64_t when_ms);
+	void *arg;
+};
+
+/* A part of the page about one object, after its columns. One that adds no line has no title either. */
+struct resource_section {
+	const char *title;
+	void (*add)(const struct resource_lines *lines, const void *row,
+		const struct cJSON *object);
+};
+
+/* What else an object leads to. */
+enum resource_relation_by {
+	RESOURCE_BY_OWNER,    /* its metadata.ownerReferences of that kind */
+	RESOURCE_BY_FIELD,    /* named in one of its fields */
+	RESOURCE_BY_SELECTOR, /* those whose labels fit the map in one of its fields */
+};
+struct resource_relation {
+	enum resource_relation_by by;
+	const char *kind; /* the other's, as the API says it: "Sandbox" */
+	const char *path; /* of the field: "spec.volumeName"; NULL for owners */
+};
+
+/* A call to the API that changes one object. */
+struct resource_request {
+	const char *method;       /* "DELETE", "PATCH", … */
+	const char *content_type; /* NULL: application/json */
+	struct cJSON *body;       /* the receiver's to delete; NULL: none */
+};
+struct resource_action {
+	const char *name;     /* the command, in lists and on pages of that kind */
+	const char *help;     /* one line */
+	const char *question; /* asked before it is done: "Delete %s? …"; NULL: not asked */
+	const char *verb, *subresource; /* the right that it needs; subresource "" = none */
+	/* False with *err: not with these arguments. */
+	bool (*request)(const void *row, const char *args, struct resource_request *out,
+		struct err *err);
+};
+
 struct resource_kind {
+	const char *name;           /* in commands, as the API's plural: "sandboxes" */
+	const char *const *aliases; /* the same, shorter; ends with NULL; NULL: none */
+	/* What is listed and watched; NULL: whoever has the rows joins them from several. The next three are then NULL too. */
+	const struct k8s_resource *resource;
+	size_t row_bytes;
+	/* Fills what the kind has beyond a struct kinds_object (engine/kinds/object.h), which begins its rows and is filled
+	 * already; anything may be missing in the object, or be of another type. skew_ms: the server's clock minus ours. */
+	void (*project)(void *row, const struct cJSON *object, int64_t skew_ms);
+	void (*drop)(void *row); /* frees what project() has made; NULL: nothing to free */
+
 	const char *list_kind; /* "SandboxList" */
 	const struct resource_column *columns;
 	int n_columns;
@@ -72,7 +133,16 @@ struct resource_kind {
 	const int *screen; /* which columns in which order; each list ends with RESOURCE_NONE */
 	const int *table, *wide;           /* the same for the command line */
 	bool (*is_aside)(const void *row); /* shown only when asked for; NULL: none */
+
+	/* Each ends with a row of NULL; NULL: there are none. */
+	const struct resource_section *sections;
+	const struct resource_relation *relations;
+	const struct resource_action *actions;
 };
+
+bool resource_is_called(const struct resource_kind *kind, const char *name); /* or an alias */
+const struct resource_action *resource_find_action(
+	const struct resource_kind *kind, const char *name); /* NULL: it has none */
 
 /* Each column of such a list, in its order: i is an int. */
 #define RESOURCE_EACH(i, columns)                                                              \

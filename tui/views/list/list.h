@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sandbox list: what its files share. list.c follows the fleet and takes keys and mouse, views_list_draw.c draws. */
+/* What lists of rows have in common, whatever their kind: a view begins with a struct views_list. list.c follows a source
+ * of rows and takes keys and mouse, draw.c draws the table; neither knows what the rows are or what stands around them. */
 #pragma once
 
-#include "engine/resource/collection.h"
+#include "engine/resource/source.h"
 #include "tui/view/view.h"
 
 enum {
@@ -18,12 +19,13 @@ enum views_list_dark {
 };
 
 struct views_list {
-	struct view view;
+	struct view view; /* first */
+	const struct resource_kind *kind;
+	/* Asked anew each time: what holds the rows may be replaced between two turns. */
+	struct resource_source (*source)(const struct views_list *list);
+	struct resource_follower follower;
 	struct resource_collection *rows;
-	const struct fleet
-		*fleet;    /* whose rows these are: another namespace brings another one */
-	uint64_t revision; /* of the fleet, as last taken over */
-	char cursor[FLEET_UID_BYTES];
+	char cursor[RESOURCE_UID_BYTES];
 	size_t cursor_at, top;
 	int64_t slipped_ms; /* its row went, and another one came under it: monotonic; 0: never */
 	int rows_shown, first_row; /* of the last draw */
@@ -31,7 +33,6 @@ struct views_list {
 	int column_at[RESOURCE_COLUMNS_MAX],
 		column_cols[RESOURCE_COLUMNS_MAX]; /* -1: not shown */
 	enum views_list_dark is_dark[RESOURCE_COLUMNS_MAX];
-	bool is_rebuilding;
 	bool shows_seconds, is_stale; /* stale: drawn dim */
 };
 
@@ -40,22 +41,47 @@ static inline struct views_list *list_of(const struct view *view)
 	return (struct views_list *)(uintptr_t)view;
 }
 
-static inline const struct resource_column *list_column(int i)
+static inline const void *views_list_find(const struct views_list *list, const char *uid)
 {
-	return &fleet_sandbox_kind.columns[i];
+	const struct resource_source source = list->source(list);
+	return resource_source_find(&source, uid);
 }
 
-static inline struct fleet *list_fleet(const struct views_list *list)
-{
-	return engine_fleet(list->view.host->engine);
-}
+/* ---- list.c */
 
-/* list.c */
-void views_list_follow(struct view *view); /* takes over what the fleet has changed */
-void views_list_keep_cursor(struct views_list *list);
+void views_list_init(struct views_list *list, struct view_host *host,
+	const struct view_class *class, const struct resource_kind *kind,
+	struct resource_source (*source)(const struct views_list *list));
+void views_list_deinit(struct views_list *list);
+bool views_list_is_behind(const struct views_list *list);
+/* Takes over what the source has changed; the cursor stays on its row. */
+void views_list_follow(struct views_list *list);
+void views_list_keep_cursor(
+	struct views_list *list); /* after the order or the filter changed */
+/* The row under the cursor; NULL: there is none, or another one has just come under it. */
+const void *views_list_row(const struct views_list *list);
+size_t views_list_marked_or_cursor(
+	const struct views_list *list, const char **uids, size_t max);
+bool views_list_clear_marks(struct views_list *list); /* false: there were none */
 
-/* list_head.c: what stands above the table; its rows. */
-int views_list_draw_head(struct views_list *list, struct draw_region region);
+/* Commands of a view that begins with a struct views_list. */
+bool views_list_move(void *self, const char *args, struct err *err);
+bool views_list_mark(void *self, const char *args, struct err *err);
+bool views_list_sort(void *self, const char *args, struct err *err);
+/* Functions of its class. */
+bool views_list_mouse(struct view *view, const struct draw_mouse *mouse);
+void views_list_filter(struct view *view, const char *text);
+const char *views_list_filter_text(const struct view *view);
+int64_t views_list_redraw_after_ms(const struct view *view);
 
-/* views_list_draw.c */
-void views_list_draw(struct view *view, struct draw_region region, bool is_focused);
+/* ---- draw.c */
+
+/* The header and the rows, from row `head` of the region on; false: there are no rows, and what is below the header
+ * (first_row) is free. is_all: of all namespaces. */
+bool views_list_draw(struct views_list *list, struct draw_region region, int head, bool is_all,
+	bool is_focused);
+/* As of earlier: no colour of a state, which speaks of now. */
+struct draw_style views_list_dimmed(const struct views_list *list, struct draw_style style);
+/* "data 3s old", at the right of the first row; returns its columns. */
+int views_list_draw_age(
+	struct views_list *list, struct draw_region r, int64_t age_ms, bool is_bad);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands above the table of the sandbox list: counters, how fresh the data is, what is wrong with it, and what may
 // not be read.
-#include "tui/views/list/list.h"
+#include "tui/views/sandboxes/sandboxes.h"
 
-#include "engine/base/clock.h"
 #include "tui/widgets/wrap.h"
 
 #include <stdio.h>
@@ -18,15 +17,15 @@ enum {
 static void draw_counters(struct views_list *list, struct draw_region r)
 {
 	struct view_host *host = list->view.host;
-	struct fleet_counters counters = fleet_counters_of(list_fleet(list));
+	struct fleet_counters counters = fleet_counters_of(sandboxes_fleet(list));
 	struct draw_style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	struct draw_style accent = list->is_stale ? dim : host_style(host, ROLE_ACCENT);
 	size_t shown = resource_collection_count(list->rows),
 	       total = resource_collection_total(list->rows);
 	if (!resource_collection_shows_aside(list->rows))
 		total -= counters.by_state[FLEET_WARM];
-	if (!total &&
-		!fleet_is_synced(list_fleet(list))) { /* nobody has said that there are none */
+	if (!total && !fleet_is_synced(sandboxes_fleet(
+			      list))) { /* nobody has said that there are none */
 		draw_region_text(r, 0, 0, r.cols, dim, "sandboxes: no answer yet");
 		return;
 	}
@@ -57,25 +56,6 @@ static void draw_counters(struct views_list *list, struct draw_region r)
 		draw_region_textf(r, 0, col, r.cols - col, text, "  /%s", filter);
 }
 
-/* "data 3s old", at the right; returns its columns. */
-static int draw_age(struct views_list *list, struct draw_region r, int64_t age_ms, bool is_bad)
-{
-	char text[CLOCK_AGE_BYTES], label[CLOCK_AGE_BYTES + 16];
-	if (!fleet_is_synced(list_fleet(list)) ||
-		list->is_stale) /* the row under the tabs says when */
-		return 0;
-	/* while all is well, steps of five seconds tell as much and wake the machine less often */
-	if (!is_bad)
-		age_ms -= age_ms % LIST_AGE_STEP_MS;
-	else
-		list->shows_seconds = true;
-	snprintf(label, sizeof label, "data %s old", clock_format_age(age_ms, text));
-	int cols = draw_text_cols(label);
-	draw_region_text(r, 0, r.cols - cols, cols,
-		host_style(list->view.host, is_bad ? ROLE_WARNING : ROLE_DIM), label);
-	return cols + 2;
-}
-
 /* How fresh the data is, and what is wrong with it. Returns the columns that are free at the left: 0 while something is
  * said there. */
 static int draw_freshness(struct views_list *list, struct draw_region r)
@@ -83,7 +63,7 @@ static int draw_freshness(struct views_list *list, struct draw_region r)
 	struct view_host *host = list->view.host;
 	struct draw_style warning = host_style(host, ROLE_WARNING);
 	struct fleet_informer_state sources[SOURCES_MAX];
-	size_t n = fleet_informers(list_fleet(list), sources, SOURCES_MAX);
+	size_t n = fleet_informers(sandboxes_fleet(list), sources, SOURCES_MAX);
 	struct str trouble;
 	int64_t age = 0;
 	str_init(&trouble, 4096);
@@ -103,11 +83,13 @@ static int draw_freshness(struct views_list *list, struct draw_region r)
 		if (s->error && *s->error)
 			str_addf(&trouble, ": %s", s->error);
 	}
-	int age_cols = draw_age(list, r, age, trouble.n > 0);
+	int age_cols = fleet_is_synced(sandboxes_fleet(list))
+			       ? views_list_draw_age(list, r, age, trouble.n > 0)
+			       : 0;
 	int free_cols = 0;
 	if (trouble.n)
 		draw_region_text(r, 0, 0, r.cols - age_cols, warning, trouble.p);
-	else if (!fleet_is_synced(list_fleet(list)))
+	else if (!fleet_is_synced(sandboxes_fleet(list)))
 		draw_region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY), "asking %s …",
 			engine_server(host->engine));
 	else
@@ -149,7 +131,7 @@ static int draw_forbidden(struct views_list *list, struct draw_region r, int fre
 	return has_any ? row - HEAD_ROWS : 0;
 }
 
-int views_list_draw_head(struct views_list *list, struct draw_region r)
+int views_sandboxes_draw_head(struct views_list *list, struct draw_region r)
 {
 	draw_counters(list, draw_region_sub(r, 0, 0, r.cols, 1));
 	int free_cols = draw_freshness(list, draw_region_sub(r, 0, 1, r.cols, 1));

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sandbox list as a view.
+#include "tui/views/sandboxes/sandboxes.h"
+
+#include "engine/base/mem.h"
+#include "tui/views/actions/actions.h"
+#include "tui/views/views.h"
+
+#include <stdlib.h>
+
+static enum view_key_scope scope(const struct view *view)
+{
+	(void)view;
+	return SCOPE_LIST;
+}
+
+/* Another namespace brings another fleet. */
+static struct resource_source source(const struct views_list *list)
+{
+	return fleet_source(sandboxes_fleet(list));
+}
+
+/* ---- drawing */
+
+static bool is_hidden(const struct views_list *list, enum fleet_kind kind)
+{
+	return fleet_forbidden(sandboxes_fleet(list), kind) != NULL;
+}
+
+static enum views_list_dark dark_of(const struct views_list *list, enum fleet_kind kind)
+{
+	return is_hidden(list, kind)                           ? LIST_HIDDEN
+	       : !fleet_is_listed(sandboxes_fleet(list), kind) ? LIST_WAITED_FOR
+							       : LIST_KNOWN;
+}
+
+static enum views_list_dark worse(enum views_list_dark a, enum views_list_dark b)
+{
+	return a > b ? a : b;
+}
+
+/* Columns that tell nothing, or less, because their source may not be read, or has not been yet: that is not that there
+ * is nothing. */
+static enum views_list_dark column_dark(const struct views_list *list, int column)
+{
+	enum views_list_dark dark = LIST_KNOWN;
+	for (int kind = 0; kind < FLEET_KIND_COUNT; kind++)
+		if (list->kind->columns[column].sources & FLEET_SOURCE_BIT(kind))
+			dark = worse(dark, dark_of(list, (enum fleet_kind)kind));
+	return dark;
+}
+
+static void draw_empty(struct views_list *list, struct draw_region r)
+{
+	struct view_host *host = list->view.host;
+	struct draw_style dim = host_style(host, ROLE_DIM);
+	if (!fleet_is_synced(sandboxes_fleet(list))) {
+		draw_region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
+		return;
+	}
+	if (*resource_collection_filter_text(list->rows)) {
+		draw_region_text(
+			r, 1, 2, r.cols - 2, dim, "Nothing fits the filter. Esc clears it.");
+		return;
+	}
+	const char *namespace_ = host->ops->namespace_(host);
+	if (is_hidden(list, FLEET_CLAIMS)) {
+		draw_region_text(r, 1, 2, r.cols - 2, dim,
+			is_hidden(list, FLEET_SANDBOXES)
+				? "Neither sandboxclaims nor sandboxes may be listed here."
+				: "There are no Sandboxes; sandboxclaims may not be listed here.");
+		return;
+	}
+	if (*namespace_)
+		draw_region_textf(
+			r, 1, 2, r.cols - 2, dim, "No sandboxes in namespace %s.", namespace_);
+	else
+		draw_region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
+	struct err why;
+	bool can = views_actions_row_command_can(&list->view, "create", &why);
+	draw_region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
+}
+
+static void draw_direct(struct views_list *list, struct draw_region r, bool is_focused)
+{
+	struct view_host *host = list->view.host;
+	struct draw_style style =
+		host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
+	if (list->is_stale)
+		style = views_list_dimmed(list, style);
+	draw_region_text(r, 0, 0, r.cols,
+		host_style(host, list->is_stale ? ROLE_DIM : ROLE_ACCENT),
+		"one sandbox, by its address");
+	draw_region_text(r, 1, 2, r.cols - 2, host_style(host, ROLE_HEADER), "ADDRESS");
+	draw_region_fill(draw_region_sub(r, 0, 2, r.cols, 1), style);
+	draw_region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
+	struct draw_style dim = host_style(host, ROLE_DIM);
+	struct err why;
+	bool can = views_actions_row_command_can(&list->view, "shell", &why);
+	draw_region_text(r, 4, 2, r.cols - 2, dim,
+		can ? "s shell   f files   d health and metadata" : "f files");
+	if (!can)
+		draw_region_text(r, 5, 2, r.cols - 2, host_style(host, ROLE_DISABLED), why.msg);
+}
+
+static void draw(struct view *view, struct draw_region r, bool is_focused)
+{
+	struct views_list *list = list_of(view);
+	list->shows_seconds = false;
+	list->is_stale = view_host_is_stale(view->host);
+	list->rows_shown = 0;
+	if (!sandboxes_fleet(list)) {
+		list->first_row = 2;
+		draw_direct(list, r, is_focused);
+		return;
+	}
+	const char *namespace_ = view->host->ops->namespace_(view->host);
+	views_list_follow(list);
+	resource_collection_namespace(list->rows, namespace_);
+	views_list_keep_cursor(list);
+	int column, head = views_sandboxes_draw_head(list, r);
+	RESOURCE_EACH(column, list->kind->screen)
+		list->is_dark[column] = column_dark(list, column);
+	if (!views_list_draw(list, r, head, !*namespace_, is_focused))
+		draw_empty(list, draw_region_sub(r, 0, list->first_row, r.cols,
+					 r.rows - list->first_row));
+}
+
+static void changed(struct view *view)
+{
+	if (views_list_is_behind(list_of(view)))
+		host_dirty(view->host);
+}
+
+/* ---- hands */
+
+static bool run_warm(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	(void)args;
+	(void)err;
+	resource_collection_show_aside(
+		list->rows, !resource_collection_shows_aside(list->rows));
+	views_list_keep_cursor(list);
+	host_dirty(list->view.host);
+	return true;
+}
+
+static const struct view_command commands[] = {
+	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", views_list_move },
+	{ "mark", "[all|none]", "mark a sandbox, all that are shown, or none",
+		views_list_mark },
+	{ "sort", "COLUMN", "sort by a column; the same again reverses", views_list_sort },
+	{ "warm", "", "show or hide the warm sandboxes of the pools", run_warm },
+};
+
+static bool mouse(struct view *view, const struct draw_mouse *mouse)
+{
+	if (sandboxes_fleet(list_of(view)))
+		return views_list_mouse(view, mouse);
+	if (mouse->action == MOUSE_PRESS && mouse->button == 1 && mouse->clicks == 2 &&
+		mouse->row == list_of(view)->first_row)
+		view->host->ops->run(view->host, "detail");
+	return true;
+}
+
+static size_t targets(const struct view *view, const char **uids, size_t max)
+{
+	return views_list_marked_or_cursor(list_of(view), uids, max);
+}
+
+static void title(const struct view *view, struct str *out)
+{
+	(void)view;
+	str_add(out, "sandboxes");
+}
+
+static bool shows(const struct view *view, const struct view_args *args)
+{
+	(void)view;
+	(void)args;
+	return true;
+}
+
+static struct view *open_list(
+	struct view_host *host, const struct view_args *args, struct err *err)
+{
+	struct views_list *list = x_calloc(1, sizeof *list);
+	(void)args;
+	(void)err;
+	views_list_init(list, host, &view_sandboxes, &fleet_sandbox_kind, source);
+	return &list->view;
+}
+
+static void free_list(struct view *view)
+{
+	views_list_deinit(list_of(view));
+	free(view);
+}
+
+const struct view_class view_sandboxes = {
+	.name = "sandboxes",
+	.scope = scope,
+	.commands = commands,
+	.n_commands = sizeof commands / sizeof commands[0],
+	.open = open_list,
+	.free = free_list,
+	.title = title,
+	.draw = draw,
+	.mouse = mouse,
+	.changed = changed,
+	.targets = targets,
+	.filter = views_list_filter,
+	.filter_text = views_list_filter_text,
+	.shows = shows,
+	.redraw_after_ms = views_list_redraw_after_ms,
+};
