@@ -11,6 +11,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/kinds/informers.h"
 #include "engine/kube/client.h"
 #include "engine/kube/config.h"
 #include "engine/net/http.h"
@@ -312,6 +313,7 @@ void engine_free(struct engine *engine)
 	engine_routers_free(engine);
 	engine_access_reviews_deinit(engine);
 	fleet_free(engine->fleet);
+	kinds_informers_free(engine->kinds);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)
 		kube_config_unref(engine->config);

@@ -9,6 +9,7 @@
 #include "engine/doctor.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/source.h"
+#include "engine/kinds.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"

@@ -12,7 +12,10 @@ struct engine_tunnel;         /* connections.c */
 struct engine_gateway;        /* gateway.c */
 struct engine_router;         /* router.c */
 struct engine_access_reviews; /* access_review.c */
-struct engine_link_monitor;   /* link.c */
+struct engine_link_monitor;   /* kinds.c: as fleet_hurry() */
+void engine_kinds_hurry(struct engine *engine, bool is_lane_dead);
+
+/* link.c */
 struct cJSON;
 struct str;
 
@@ -61,6 +64,7 @@ struct engine {
 	struct engine_router *routers;
 	struct engine_gateway *gateway;
 	struct engine_access_reviews *rights;
+	struct kinds_informers *kinds;    /* kinds.c; NULL: nobody has looked yet */
 	struct engine_link_monitor *link; /* NULL for a daemon without REST */
 	bool no_pod_ip_header;
 	bool read_only, allow_plaintext_token, is_local;

@@ -38,7 +38,7 @@ WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
-    "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/telemetry", "engine/runtime",
+    "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/telemetry", "engine/runtime",
     "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
     "tui/app", "cli",
@@ -49,6 +49,7 @@ LONGER = {
     "engine/net": ["transports_router", "local_cli"],
     "engine/k8s": ["local_cli"],
     "engine/resource": ["tui_list", "local_cli"],
+    "engine/kinds": ["local_cli", "tui_list"],
     "engine/kube": ["transports_router", "tui_plugins", "local_cli"],
     "engine/telemetry": ["local_cli"],
     "engine/runtime": ["transports_legacy", "local_cli"],

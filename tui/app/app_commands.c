@@ -302,6 +302,7 @@ static bool run_resync(void *self, const char *args, struct err *err)
 	if (!fleet)
 		return err_set(err, ERR_OP_UNSUPPORTED, "there is nothing to list");
 	fleet_resync(fleet);
+	engine_kinds_resync(app->host.engine);
 	engine_access_reviews_forget(app->host.engine);
 	view_host_notef(&app->host, NOTE_INFO, "listing everything again");
 	return true;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kinds.h"
+
+#include "engine/base/json.h"
+#include "engine/fleet/kind.h"
+#include "engine/internal.h"
+#include "engine/k8s/resource.h"
+#include "engine/kinds/informers.h"
+#include "engine/kinds/object.h"
+#include "engine/kube/client.h"
+
+/* A kind is a file in engine/kinds and a row here. */
+#define KINDS(X)
+
+#define X(kind) extern const struct resource_kind kind;
+KINDS(X)
+#undef X
+#define X(kind) &kind,
+const struct resource_kind *const engine_kinds[] = { &fleet_sandbox_kind, KINDS(X) NULL };
+#undef X
+
+const struct resource_kind *engine_kind_find(const char *name)
+{
+	for (size_t i = 0; engine_kinds[i]; i++)
+		if (resource_is_called(engine_kinds[i], name))
+			return engine_kinds[i];
+	return NULL;
+}
+
+/* ---- looking at one */
+
+static void on_kinds_change(void *arg)
+{
+	struct engine *engine = arg;
+	if (engine->on_change)
+		engine->on_change(engine->on_change_arg);
+}
+
+struct kinds_informer *engine_watch_kind(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *label_selector,
+	struct err *err)
+{
+	const struct kinds_informer_opts opts = {
+		.kind = kind,
+		.namespace_ = namespace_,
+		.label_selector = label_selector,
+	};
+	if (!engine->kube || !kind->resource) {
+		err_set(err, ERR_OP_UNSUPPORTED, "there is no list of %s %s", kind->name,
+			engine->kube ? "of its own" : "behind a direct URL");
+		return NULL;
+	}
+	if (!engine->kinds)
+		engine->kinds = kinds_informers_new(
+			engine->loop, engine->kube, on_kinds_change, engine);
+	return kinds_informers_open(engine->kinds, &opts, err);
+}
+
+void engine_unwatch_kind(struct engine *engine, struct kinds_informer *informer)
+{
+	if (informer)
+		kinds_informers_close(engine->kinds, informer);
+}
+
+void engine_kinds_resync(struct engine *engine)
+{
+	if (engine->kinds)
+		kinds_informers_resync(engine->kinds);
+}
+
+void engine_kinds_hurry(struct engine *engine, bool is_lane_dead)
+{
+	if (engine->kinds)
+		kinds_informers_hurry(engine->kinds, is_lane_dead);
+}
+
+/* ---- one object */
+
+/* The call of the API client under a name of ours: front ends know nothing of that one. */
+struct engine_object_call {
+	struct kube_call *call;
+	engine_object_fn *done;
+	void *arg;
+};
+
+static void on_done(void *arg, const struct err *err, const cJSON *object)
+{
+	struct engine_object_call *call = arg;
+	engine_object_fn *done = call->done;
+	void *to = call->arg;
+	free(call);
+	done(to, err, err ? NULL : object);
+}
+
+static struct engine_object_call *start(struct engine *engine,
+	const struct kube_call_opts *opts, engine_object_fn *done, void *arg, struct err *err)
+{
+	if (!engine->kube) {
+		err_set(err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
+		return NULL;
+	}
+	struct engine_object_call *call = x_calloc(1, sizeof *call);
+	struct kube_call_opts own = *opts;
+	call->done = done;
+	call->arg = arg;
+	own.done = on_done;
+	own.arg = call;
+	call->call = kube_call_start(engine->kube, &own, err);
+	if (call->call)
+		return call;
+	free(call);
+	return NULL;
+}
+
+struct engine_object_call *engine_object_start(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *name,
+	engine_object_fn *done, void *arg, struct err *err)
+{
+	char *path = kube_path(kind->resource, namespace_, name, NULL);
+	const struct kube_call_opts opts = { .method = "GET", .path = path };
+	struct engine_object_call *call = start(engine, &opts, done, arg, err);
+	free(path);
+	return call;
+}
+
+struct engine_object_call *engine_object_act(struct engine *engine,
+	const struct resource_kind *kind, const struct resource_action *action, const void *row,
+	const char *args, engine_object_fn *done, void *arg, struct err *err)
+{
+	const struct kinds_object *object = row;
+	struct resource_request request = { 0 };
+	if (!action->request(row, args, &request, err))
+		return NULL;
+	char *path = kube_path(kind->resource, object->namespace_, object->name,
+		action->subresource[0] ? action->subresource : NULL);
+	char *body = request.body ? cJSON_PrintUnformatted(request.body) : NULL;
+	const struct kube_call_opts opts = {
+		.method = request.method,
+		.path = path,
+		.content_type = request.content_type,
+		.body = body ? slice_of(body) : (struct slice){ 0 },
+	};
+	struct engine_object_call *call = start(engine, &opts, done, arg, err);
+	free(body);
+	free(path);
+	cJSON_Delete(request.body);
+	return call;
+}
+
+void engine_object_cancel(struct engine_object_call *call)
+{
+	if (!call)
+		return;
+	kube_call_cancel(call->call);
+	free(call);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every kind that can be listed, by name, and looking at one. Part of the one door. */
+#pragma once
+
+#include "engine/kinds/informer.h"
+#include "engine/kinds/page.h"
+
+struct engine;
+struct engine_object_call;
+
+/* The sandboxes are the first; ends with NULL. */
+extern const struct resource_kind *const engine_kinds[];
+/* By name or alias, in any case; NULL: there is none. */
+const struct resource_kind *engine_kind_find(const char *name);
+
+/* Rows of a kind that has a resource, of one namespace ("" = all): listed and watched while anybody looks. Changes are
+ * told by engine_on_change(). NULL with *err: op.unsupported without a cluster, arg.invalid for a selector that is none
+ * (NULL: none). Ends with engine_unwatch_kind(), before the engine is freed. */
+struct kinds_informer *engine_watch_kind(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *label_selector,
+	struct err *err);
+void engine_unwatch_kind(
+	struct engine *engine, struct kinds_informer *informer); /* NULL is fine */
+
+void engine_kinds_resync(struct engine *engine); /* a person asked */
+
+/* One object as it is now. done: exactly once; object NULL with err (kube.*), borrowed for the call. */
+typedef void engine_object_fn(void *arg, const struct err *err, const struct cJSON *object);
+struct engine_object_call *engine_object_start(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *name,
+	engine_object_fn *done, void *arg, struct err *err);
+/* An action of the kind on the object of a row. args: what the action is told, "" for none; *err: what its request()
+ * refuses. */
+struct engine_object_call *engine_object_act(struct engine *engine,
+	const struct resource_kind *kind, const struct resource_action *action, const void *row,
+	const char *args, engine_object_fn *done, void *arg, struct err *err);
+void engine_object_cancel(struct engine_object_call *call); /* NULL is fine */

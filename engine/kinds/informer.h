@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rows of one kind, of one namespace or all, kept equal to the server's by a reflector: listed and watched from the start
+ * until the stop. It keeps the rows and no objects; at most KINDS_ROWS_MAX of them. */
+#pragma once
+
+#include "engine/resource/source.h"
+
+struct err;
+struct kube_client;
+struct str;
+struct kinds_informer;
+
+enum { KINDS_ROWS_MAX = 300000 };
+
+struct kinds_informer_opts {
+	const struct resource_kind *kind; /* with a resource */
+	const char *namespace_;     /* "" or NULL: all; of no matter where the kind has none */
+	const char *label_selector; /* NULL: none */
+	/* Something has changed: for each change, while the reflector is at work; may not stop the informer. */
+	void (*on_change)(void *arg);
+	void *arg;
+};
+/* NULL with *err: what the client refuses at once (a label selector: arg.invalid). */
+struct kinds_informer *kinds_informer_start(
+	struct kube_client *client, const struct kinds_informer_opts *opts, struct err *err);
+void kinds_informer_stop(struct kinds_informer *informer); /* frees; NULL is fine */
+
+/* Its rows; as long-lived as the informer. */
+struct resource_source kinds_informer_source(const struct kinds_informer *informer);
+const struct resource_kind *kinds_informer_kind(const struct kinds_informer *informer);
+const char *kinds_informer_namespace(const struct kinds_informer *informer); /* "" = all */
+
+struct kinds_informer_state {
+	const char *name; /* of the reflector's state: "live", "retrying", … */
+	bool is_synced; /* listed at least once: before that, that there is nothing is not known */
+	bool is_live; /* nothing is wrong: live, or listed again and again (see is_polled) */
+	bool is_forbidden;     /* may not be listed: asked again every few minutes */
+	bool is_polled;        /* may be listed and not watched */
+	int64_t age_ms;        /* of the data */
+	size_t n_dropped;      /* objects over KINDS_ROWS_MAX */
+	const struct err *err; /* the last failure; NULL: none; borrowed for this turn */
+};
+struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer *informer);
+/* Where something may not be read: which verb on which resource ("not allowed: list persistentvolumeclaims in namespace
+ * x"), and the rule that a Role needs for it. Nothing is added where all may. */
+void kinds_informer_forbidden_format(
+	const struct kinds_informer *informer, struct str *what, struct str *fix);
+
+void kinds_informer_resync(struct kinds_informer *informer); /* a person asked */
+/* The server answers again; see kube_reflector_hurry(). */
+void kinds_informer_hurry(struct kinds_informer *informer, bool is_lane_dead);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/kinds/object.h"
+
+#include "engine/base/clock.h"
+#include "engine/base/json.h"
+#include "engine/base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_WORD_BYTES = 128 };
+
+/* Most texts of most rows are empty: one for all. */
+static const char none[] = "";
+
+void kinds_text_drop(const char **slot)
+{
+	if (*slot && *slot != none)
+		free((void *)(uintptr_t)*slot);
+	*slot = none;
+}
+
+void kinds_text_set(const char **slot, const char *text)
+{
+	const char *made = text && *text ? x_strndup(text, KINDS_TEXT_BYTES) : none;
+	kinds_text_drop(slot);
+	*slot = made;
+}
+
+int64_t kinds_time(const char *text, int64_t skew_ms)
+{
+	int64_t ns;
+	return text && clock_parse_rfc3339(text, &ns) ? ns / 1000000 - skew_ms : 0;
+}
+
+const cJSON *kinds_at(const cJSON *object, const char *path)
+{
+	char word[PATH_WORD_BYTES];
+	while (object && *path) {
+		size_t n = strcspn(path, ".");
+		if (n >= sizeof word || !cJSON_IsObject(object))
+			return NULL;
+		memcpy(word, path, n);
+		word[n] = 0;
+		object = cJSON_GetObjectItemCaseSensitive(object, word);
+		path += n + (path[n] == '.');
+	}
+	return object;
+}
+
+const char *kinds_text_at(const cJSON *object, const char *path)
+{
+	return cJSON_GetStringValue(kinds_at(object, path));
+}
+
+struct resource_value kinds_text_value(const char *text)
+{
+	return (struct resource_value){ .text = text, .is_known = *text != 0 };
+}
+
+struct resource_value kinds_time_value(int64_t wall_ms)
+{
+	return (struct resource_value){
+		.text = "", .number = wall_ms, .is_known = wall_ms != 0
+	};
+}
+
+static const struct kinds_object *of(const void *row)
+{
+	return row;
+}
+
+struct resource_value kinds_uid(const void *row)
+{
+	return kinds_text_value(of(row)->uid);
+}
+
+struct resource_value kinds_name(const void *row)
+{
+	return kinds_text_value(of(row)->name);
+}
+
+struct resource_value kinds_namespace(const void *row)
+{
+	return kinds_text_value(of(row)->namespace_);
+}
+
+struct resource_value kinds_created(const void *row)
+{
+	return kinds_time_value(of(row)->created_ms);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What rows of every kind in this folder have: metadata of the object (meta/v1 ObjectMeta), the columns that show it, and
+ * texts of their own. A kind's row begins with a struct kinds_object and has more behind it. */
+#pragma once
+
+#include "engine/resource/kind.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { KINDS_TEXT_BYTES = 256 }; /* of a text in a row: what is longer is cut */
+
+/* Texts are never NULL, foreign bytes, as long-lived as the row. Times: our wall clock, ms, 0: none. */
+struct kinds_object {
+	const char *uid, *name, *namespace_;
+	int64_t created_ms, deleted_ms;
+};
+
+/* *slot becomes a copy of that text ("" for NULL), cut at KINDS_TEXT_BYTES; what it was is freed. */
+void kinds_text_set(const char **slot, const char *text);
+void kinds_text_drop(const char **slot);
+
+/* A date of the server's by our clock; 0: there is none, or it is not one. text may be NULL. */
+int64_t kinds_time(const char *text, int64_t skew_ms);
+/* The text at "spec.volumeName"; NULL: there is none. Borrowed from the object. */
+const struct cJSON *kinds_at(const struct cJSON *object, const char *path);
+const char *kinds_text_at(const struct cJSON *object, const char *path);
+
+/* Values of columns. */
+struct resource_value kinds_text_value(const char *text);
+struct resource_value kinds_time_value(int64_t wall_ms);
+
+/* Rows of a table of columns. */
+struct resource_value kinds_uid(const void *row);
+struct resource_value kinds_name(const void *row);
+struct resource_value kinds_namespace(const void *row);
+struct resource_value kinds_created(const void *row);
+#define KINDS_COLUMN_UID                                                                       \
+	{                                                                                      \
+		.field = "uid", .value = kinds_uid                                             \
+	}
+#define KINDS_COLUMN_NAMESPACE                                                                 \
+	{                                                                                      \
+		.title = "NAMESPACE", .name = "namespace", .alias = "ns",                      \
+		.field = "namespace", .cols = 14, .rank = 5, .is_searched = true,              \
+		.value = kinds_namespace                                                       \
+	}
+#define KINDS_COLUMN_NAME                                                                      \
+	{                                                                                      \
+		.title = "NAME", .name = "name", .field = "name", .is_searched = true,         \
+		.value = kinds_name                                                            \
+	}
+#define KINDS_COLUMN_CREATED                                                                   \
+	{                                                                                      \
+		.field = "createdAt", .format = RESOURCE_TIME, .value = kinds_created          \
+	}
+#define KINDS_COLUMN_AGE                                                                       \
+	{                                                                                      \
+		.title = "AGE", .name = "age", .format = RESOURCE_AGE, .cols = 6, .rank = 2,   \
+		.value = kinds_created                                                         \
+	}
