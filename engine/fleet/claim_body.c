@@ -6,6 +6,7 @@
 #include "engine/fleet/op_create.h"
 #include "engine/k8s/name.h"
 #include "engine/k8s/selector.h"
+#include "engine/k8s/time.h"
 
 #include <string.h>
 
@@ -94,7 +95,7 @@ static bool add_metadata(cJSON *claim, const struct fleet_create_opts *opts,
 	cJSON_AddStringToObject(labels, CREATE_REQUEST_ID, request_id);
 	cJSON *annotations = cJSON_AddObjectToObject(metadata, "annotations");
 	cJSON_AddStringToObject(annotations, "agents.x-k8s.io/client-first-requested-at",
-		clock_format_rfc3339(now_ns, 9, date));
+		k8s_time_format(now_ns, K8S_NANO_TIME, date));
 	if (traceparent[0]) {
 		char *context = x_asprintf("{\"traceparent\":\"%s\"}", traceparent);
 		cJSON_AddStringToObject(annotations, "opentelemetry.io/trace-context", context);
@@ -157,7 +158,7 @@ cJSON *fleet_create_body(const struct fleet_create_opts *opts, const char *reque
 		char date[CLOCK_RFC3339_BYTES];
 		cJSON *lifecycle = cJSON_AddObjectToObject(spec, "lifecycle");
 		cJSON_AddStringToObject(lifecycle, "shutdownTime",
-			clock_format_rfc3339(at_s * 1000000000, 0, date));
+			k8s_time_format(at_s * 1000000000, K8S_TIME, date));
 		cJSON_AddStringToObject(lifecycle, "shutdownPolicy", "Delete");
 	}
 	char limit[SETTING_TEXT_BYTES];

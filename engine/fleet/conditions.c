@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Conditions, and the small readers that all facts use. */
-#include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/fleet/projection.h"
 #include "engine/k8s/condition.h"
+#include "engine/k8s/time.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +23,6 @@ void fleet_projection_drop_text(struct fleet_store *store, const char **slot)
 {
 	fleet_string_pool_unref(&store->texts, *slot);
 	*slot = NULL;
-}
-
-int64_t fleet_projection_date_ms(const char *text)
-{
-	int64_t ns;
-	return text != NULL && clock_parse_rfc3339(text, &ns) ? ns / 1000000 : 0;
 }
 
 static uint8_t reason_code(const char *reason)
@@ -56,8 +50,7 @@ void fleet_condition_read(struct fleet_store *store, struct fleet_condition *con
 			    : strcmp(status, "False") == 0  ? CONDITION_FALSE
 							    : CONDITION_UNKNOWN;
 	condition->code = reason_code(reason);
-	int64_t since_ms =
-		fleet_projection_date_ms(json_str(found, "lastTransitionTime", NULL));
+	int64_t since_ms = k8s_time_ms(json_str(found, "lastTransitionTime", NULL));
 	condition->since_s =
 		since_ms > 0 && since_ms / 1000 <= UINT32_MAX ? (uint32_t)(since_ms / 1000) : 0;
 	fleet_projection_set_name(store, &condition->reason, reason);

@@ -2,10 +2,10 @@
 /* Events about our objects (core/v1 view), newest first by object, kept after they expire on the server. Bounded: so
  * many by object, so many in all; the objects unheard of for longest go first. Events about objects that we do not hold
  * (other pods of the namespace, or a pod whose own watch is a moment behind) have a small room of their own. */
-#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/fleet/store.h"
+#include "engine/k8s/time.h"
 
 #include <string.h>
 
@@ -101,7 +101,7 @@ static int64_t when_of(const cJSON *object)
 	};
 	for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
 		int64_t ns;
-		if (dates[i] != NULL && clock_parse_rfc3339(dates[i], &ns))
+		if (k8s_time_parse(dates[i], &ns))
 			return ns / 1000000;
 	}
 	return 0;

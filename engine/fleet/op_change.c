@@ -5,6 +5,7 @@
 #include "engine/base/settings.h"
 #include "engine/fleet/fleet_internal.h"
 #include "engine/k8s/resource.h"
+#include "engine/k8s/time.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
@@ -223,7 +224,7 @@ static bool has_expired(
 					      strcmp(reason, "SandboxExpired") == 0))
 			return true;
 	}
-	return clock_parse_rfc3339(stored, stored_ns) && *stored_ns <= now_ns;
+	return k8s_time_parse(stored, stored_ns) && *stored_ns <= now_ns;
 }
 
 /* Moving the time of a claim that has already expired and was retained would revive it with a new, empty sandbox: so
@@ -263,7 +264,7 @@ static void on_time_read(void *arg, const struct err *err, const cJSON *object)
 		return;
 	}
 	char date[CLOCK_RFC3339_BYTES];
-	clock_format_rfc3339(wanted_s * 1000000000, 0, date);
+	k8s_time_format(wanted_s * 1000000000, K8S_TIME, date);
 	cJSON *patch = cJSON_CreateObject();
 	cJSON_AddStringToObject(
 		cJSON_AddObjectToObject(patch, "metadata"), "resourceVersion", revision);

@@ -2,10 +2,10 @@
 /* Objects of the API (Agent Sandbox v1beta1, core/v1) to the facts that rows show. Foreign bytes: any field may be
  * missing or of another type. */
 #include "engine/fleet/projection.h"
-#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/k8s/time.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static int64_t deletion_ms(const cJSON *object)
 	const char *text = json_str(object, "metadata", "deletionTimestamp", NULL);
 	if (text == NULL)
 		return 0;
-	int64_t ms = fleet_projection_date_ms(text);
+	int64_t ms = k8s_time_ms(text);
 	return ms != 0 ? ms : 1; /* a date we cannot read is a deletion all the same */
 }
 
@@ -117,18 +117,18 @@ void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, cons
 	fleet_projection_set_name(
 		store, &claim->created_by, label(object, PREFIX "created-by"));
 	read_finalizers(store, &claim->finalizers, object);
-	claim->created_ms = fleet_projection_date_ms(
-		json_str(object, "metadata", "creationTimestamp", NULL));
+	claim->created_ms =
+		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	claim->deleted_ms = deletion_ms(object);
-	claim->shutdown_ms = fleet_projection_date_ms(
-		json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
+	claim->shutdown_ms =
+		k8s_time_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
 	claim->revision = fleet_revision_of(object);
 	fleet_condition_read(store, &claim->ready, object, "Ready");
 	fleet_condition_read_rare(store, &claim->finished, object, "Finished", false);
 	/* up to v0.5.6 it carries the Sandbox's generation: no gate */
 	claim->ready.is_current = true;
-	claim->had_first_ready = fleet_projection_date_ms(annotation(
-					 object, PREFIX "claim-first-ready-at")) != 0;
+	claim->had_first_ready =
+		k8s_time_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
 }
 
 void fleet_claim_drop(struct fleet_store *store, struct fleet_claim *claim)
@@ -199,11 +199,10 @@ void fleet_sandbox_read(
 		store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
 	read_finalizers(store, &sandbox->finalizers, object);
 	read_owner(store, sandbox, object);
-	sandbox->created_ms = fleet_projection_date_ms(
-		json_str(object, "metadata", "creationTimestamp", NULL));
+	sandbox->created_ms =
+		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	sandbox->deleted_ms = deletion_ms(object);
-	sandbox->shutdown_ms =
-		fleet_projection_date_ms(json_str(object, "spec", "shutdownTime", NULL));
+	sandbox->shutdown_ms = k8s_time_ms(json_str(object, "spec", "shutdownTime", NULL));
 	sandbox->revision = fleet_revision_of(object);
 	fleet_condition_read(store, &sandbox->ready, object, "Ready");
 	fleet_condition_read(store, &sandbox->suspended, object, "Suspended");
@@ -328,8 +327,7 @@ void fleet_pod_read(struct fleet_store *store, struct fleet_pod *pod, const cJSO
 	fleet_projection_set_name(
 		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
 	pod->runtime = fleet_projection_runtime(json_get(object, "spec", NULL));
-	pod->created_ms = fleet_projection_date_ms(
-		json_str(object, "metadata", "creationTimestamp", NULL));
+	pod->created_ms = k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	pod->deleted_ms = deletion_ms(object);
 	pod->revision = fleet_revision_of(object);
 	pod->phase =

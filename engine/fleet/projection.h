@@ -9,7 +9,6 @@ void fleet_projection_set_name(struct fleet_store *store, const char **slot, con
 void fleet_projection_set_message(
 	struct fleet_store *store, const char **slot, const char *text);
 void fleet_projection_drop_text(struct fleet_store *store, const char **slot);
-int64_t fleet_projection_date_ms(const char *text);      /* 0: none, or not a date */
 uint8_t fleet_projection_runtime(const cJSON *pod_spec); /* enum fleet_declared, by its ports */
 
 void fleet_condition_read(struct fleet_store *store, struct fleet_condition *condition,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What an exec plugin wrote: an ExecCredential of the version that was asked for. Never quoted in an error. */
-#include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/k8s/time.h"
 #include "engine/kube/exec.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ bool kube_exec_parse(const struct kube_exec_spec *spec, struct slice output,
 	} else if (token != NULL && (!kube_is_header_value(token) || strchr(token, ' '))) {
 		kube_exec_bad(
 			spec, err, "its token contains characters that a header cannot carry");
-	} else if (expires != NULL && !clock_parse_rfc3339(expires, &expires_ns)) {
+	} else if (expires != NULL && !k8s_time_parse(expires, &expires_ns)) {
 		kube_exec_bad(spec, err, "its expirationTimestamp is not an RFC 3339 date");
 	} else {
 		answer->token = token && token[0] ? x_strdup(token) : NULL;

@@ -13,6 +13,7 @@
 #include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "engine/base/str.h"
+#include "engine/k8s/time.h"
 #include "local/control/remove.h"
 #include "local/server/controller/controller.h"
 #include "local/server/controller/manifest.h"
@@ -83,7 +84,7 @@ static char *new_aside(const struct recovery *r, struct err *err)
 {
 	char date[CLOCK_RFC3339_BYTES];
 	char *path = NULL;
-	clock_format_rfc3339(clock_wall_ns(), 0, date);
+	k8s_time_now(K8S_TIME, date);
 	for (int i = 1; i < 100; i++) {
 		free(path);
 		path = x_asprintf("%s/quarantine/store-%s.%d", r->state_dir, date, i);

@@ -8,6 +8,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
 #include "engine/k8s/status.h"
+#include "engine/k8s/time.h"
 #include "local/server/api/stream.h"
 #include "local/server/server.h"
 
@@ -55,7 +56,7 @@ static cJSON *parse_opts(struct api_request *req, struct log_opts *o)
 		return k8s_status_bad_request("sinceSeconds: Invalid value: \"%.40s\"", since);
 	if (since)
 		o->since_ns = clock_wall_ns() - seconds * 1000000000;
-	if (since_time && !clock_parse_rfc3339(since_time, &o->since_ns))
+	if (since_time && !k8s_time_parse(since_time, &o->since_ns))
 		return k8s_status_bad_request(
 			"sinceTime: Invalid value: \"%.40s\"", since_time);
 	return NULL;

@@ -10,6 +10,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ enum { MESSAGE_BYTES = 512, WARM_WAIT_MS = 2000, WARM_LOOK_MS = 500, RECHECK_MS 
 static int64_t ms_since(const char *date)
 {
 	int64_t ns;
-	if (!date || !clock_parse_rfc3339(date, &ns))
+	if (!k8s_time_parse(date, &ns))
 		return 0;
 	return (clock_wall_ns() - ns) / 1000000;
 }
@@ -82,7 +83,7 @@ static struct store_object *note_first_ready(struct controller *c, struct store_
 	if (!o || !k8s_condition_is_true(o->json, "Ready") ||
 		controller_unstructured_annotation(o->json, ANNOTATION_FIRST_READY))
 		return o;
-	return annotate(c, o, ANNOTATION_FIRST_READY, controller_now_text(now, 9));
+	return annotate(c, o, ANNOTATION_FIRST_READY, k8s_time_now(K8S_NANO_TIME, now));
 }
 
 /* ---- binding ---- */
@@ -269,12 +270,12 @@ static int64_t ms_left(const struct store_object *o)
 	const char *date = json_str(o->json, "spec", "lifecycle", "shutdownTime", NULL);
 	int64_t ttl =
 		json_int(o->json, -1, "spec", "lifecycle", "ttlSecondsAfterFinished", NULL);
-	if (date && clock_parse_rfc3339(date, &ns))
+	if (k8s_time_parse(date, &ns))
 		left = (ns - now) / 1000000 + 1;
 	if (ttl >= 0 && k8s_condition_is_true(o->json, "Finished")) {
 		date = json_str(
 			k8s_condition_find(o->json, "Finished"), "lastTransitionTime", NULL);
-		if (date && clock_parse_rfc3339(date, &ns)) {
+		if (k8s_time_parse(date, &ns)) {
 			int64_t after = (ns - now) / 1000000 + ttl * 1000 + 1;
 			left = after < left ? after : left;
 		}
@@ -316,7 +317,7 @@ int64_t controller_reconcile_claim(struct controller *c, struct store_object *o)
 	if (store_objects_is_terminating(o))
 		return 0;
 	if (!controller_unstructured_annotation(o->json, ANNOTATION_FIRST_OBSERVED)) {
-		o = annotate(c, o, ANNOTATION_FIRST_OBSERVED, controller_now_text(now, 9));
+		o = annotate(c, o, ANNOTATION_FIRST_OBSERVED, k8s_time_now(K8S_NANO_TIME, now));
 		if (!o)
 			return 0;
 	}

@@ -7,6 +7,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,10 +41,11 @@ static bool count_again(struct controller *c, const char *ns, const char *name)
 	cJSON *json = cJSON_Duplicate(old->json, true);
 	int64_t count = json_int(json, 1, "count", NULL) + 1;
 	controller_unstructured_set_number(json, "count", (double)count);
-	controller_unstructured_set(json, "lastTimestamp", controller_now_text(now, 0));
+	controller_unstructured_set(json, "lastTimestamp", k8s_time_now(K8S_TIME, now));
 	cJSON *series = controller_unstructured_object(json, "series");
 	controller_unstructured_set_number(series, "count", (double)count);
-	controller_unstructured_set(series, "lastObservedTime", controller_now_text(now, 6));
+	controller_unstructured_set(
+		series, "lastObservedTime", k8s_time_now(K8S_MICRO_TIME, now));
 	controller_update(c, old, json, OBJECTS_MAIN);
 	return true;
 }
@@ -73,12 +75,12 @@ void controller_events_record(struct controller *c, const struct store_object *a
 		controller_unstructured_set(e, "message", note.p);
 		controller_unstructured_set(controller_unstructured_object(e, "source"),
 			"component", "sandmux-locald");
-		controller_unstructured_set(e, "firstTimestamp", controller_now_text(now, 0));
+		controller_unstructured_set(e, "firstTimestamp", k8s_time_now(K8S_TIME, now));
 		controller_unstructured_set(e, "lastTimestamp", now);
 		controller_unstructured_set_number(e, "count", 1);
 		controller_unstructured_set(
 			e, "type", type == EVENT_WARNING ? "Warning" : "Normal");
-		controller_unstructured_set(e, "eventTime", controller_now_text(now, 6));
+		controller_unstructured_set(e, "eventTime", k8s_time_now(K8S_MICRO_TIME, now));
 		controller_unstructured_set(e, "action", action);
 		controller_unstructured_set(e, "reportingComponent", "sandmux-locald");
 		controller_unstructured_set(e, "reportingInstance", "sandmux-locald");
@@ -98,8 +100,7 @@ static int64_t last_seen_ns(const struct store_object *o)
 		text = json_str(o->json, "lastTimestamp", NULL);
 	if (!text)
 		text = json_str(o->json, "metadata", "creationTimestamp", NULL);
-	if (text)
-		clock_parse_rfc3339(text, &ns);
+	k8s_time_parse(text, &ns);
 	return ns;
 }
 

@@ -132,7 +132,6 @@ const char *controller_unstructured_label(const cJSON *object, const char *key);
 void controller_unstructured_set_owner(cJSON *object, const struct store_object *owner);
 enum { HASH8_BYTES = 9 };
 const char *controller_hash8(const char *text, char out[HASH8_BYTES]);
-const char *controller_now_text(char out[40], int digits);
 
 /* conditions of a status; lastTransitionTime moves only when status changes */
 void controller_condition_set(cJSON *status, const char *type, const char *value,

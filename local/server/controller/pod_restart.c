@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static void note_one(struct controller *c, struct store_object *pod, bool was_cl
 		controller_unstructured_set_number(t, "exitCode", was_clean ? 143 : 137);
 		controller_unstructured_set(t, "reason", "BackendRestarted");
 		controller_unstructured_set(t, "message", message);
-		controller_unstructured_set(t, "finishedAt", controller_now_text(now, 0));
+		controller_unstructured_set(t, "finishedAt", k8s_time_now(K8S_TIME, now));
 		controller_unstructured_set_number(container, "restartCount",
 			(double)json_int(container, 0, "restartCount", NULL) + 1);
 		controller_unstructured_set_item(container, "lastState", state);

@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/num.h"
+#include "engine/k8s/time.h"
 #include "engine/net/loop.h"
 
 #include <signal.h>
@@ -114,7 +115,7 @@ static cJSON *terminated_state(const struct controller_run *r)
 				    : "Error");
 	controller_unstructured_set(t, "message", r->stopped_for ? r->stopped_why : NULL);
 	controller_unstructured_set(t, "startedAt", r->started_at);
-	controller_unstructured_set(t, "finishedAt", controller_now_text(now, 0));
+	controller_unstructured_set(t, "finishedAt", k8s_time_now(K8S_TIME, now));
 	return state;
 }
 
@@ -191,7 +192,7 @@ static void start(struct controller_run *r)
 		r->stopped_for = r->waiting = NULL;
 		r->message[0] = '\0';
 		r->started_ms = clock_mono_ms();
-		controller_now_text(r->started_at, 0);
+		k8s_time_now(K8S_TIME, r->started_at);
 		controller_events_record(r->c, pod, EVENT_NORMAL, "Started", "Run",
 			"Started the daemon on %s", r->address);
 		controller_run_write_status(r);

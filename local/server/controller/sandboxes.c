@@ -7,6 +7,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,7 +406,7 @@ static void write_status(struct controller_view *v)
 static int64_t ms_until(const char *date)
 {
 	int64_t ns;
-	if (!date || !clock_parse_rfc3339(date, &ns))
+	if (!k8s_time_parse(date, &ns))
 		return INT64_MAX;
 	int64_t left = (ns - clock_wall_ns()) / 1000000;
 	return left > 0 ? left + 1 : 0;

@@ -6,6 +6,7 @@
 #include "engine/base/digest.h"
 #include "engine/base/json.h"
 #include "engine/k8s/condition.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,11 +113,6 @@ const char *controller_hash8(const char *text, char out[HASH8_BYTES])
 	return out;
 }
 
-const char *controller_now_text(char out[40], int digits)
-{
-	return clock_format_rfc3339(clock_wall_ns(), digits, out);
-}
-
 /* ---- conditions ---- */
 
 static cJSON *find_or_add(cJSON *status, const char *type)
@@ -145,7 +141,7 @@ void controller_condition_set(cJSON *status, const char *type, const char *value
 	controller_unstructured_set(c, "message", message);
 	if (!is_same)
 		controller_unstructured_set(
-			c, "lastTransitionTime", controller_now_text(now, 0));
+			c, "lastTransitionTime", k8s_time_now(K8S_TIME, now));
 	if (observed_generation > 0)
 		controller_unstructured_set_number(
 			c, "observedGeneration", (double)observed_generation);

@@ -10,6 +10,7 @@
 #include "engine/base/str.h"
 #include "engine/k8s/name.h"
 #include "engine/k8s/status.h"
+#include "engine/k8s/time.h"
 #include "local/server/store/metadata.h"
 #include "local/server/store/schema.h"
 
@@ -34,7 +35,7 @@ void store_objects_set_string(cJSON *object, const char *key, const char *value)
 static void set_now(cJSON *metadata, const char *key)
 {
 	char date[CLOCK_RFC3339_BYTES];
-	store_objects_set_string(metadata, key, clock_format_rfc3339(clock_wall_ns(), 0, date));
+	store_objects_set_string(metadata, key, k8s_time_now(K8S_TIME, date));
 }
 
 static void keep_item(cJSON *into, const cJSON *from, const char *key)

@@ -7,6 +7,7 @@
 #include "engine/base/json.h"
 #include "engine/base/str.h"
 #include "engine/k8s/status.h"
+#include "engine/k8s/time.h"
 
 #include <string.h>
 
@@ -101,7 +102,7 @@ cJSON *store_objects_delete(struct store *s, const struct store_resource *r,
 					: 0;
 		char date[CLOCK_RFC3339_BYTES];
 		store_objects_set_string(metadata, "deletionTimestamp",
-			clock_format_rfc3339(clock_wall_ns() + grace * 1000000000, 0, date));
+			k8s_time_format(clock_wall_ns() + grace * 1000000000, K8S_TIME, date));
 		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "deletionGracePeriodSeconds");
 		cJSON_AddNumberToObject(metadata, "deletionGracePeriodSeconds", (double)grace);
 		if (r->kind == KIND_NAMESPACE) {

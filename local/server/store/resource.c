@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/k8s/condition.h"
+#include "engine/k8s/time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void add_age_since(cJSON *cells, const char *date)
 {
 	int64_t then;
 	char age[CLOCK_AGE_BYTES];
-	if (!date || !clock_parse_rfc3339(date, &then)) {
+	if (!k8s_time_parse(date, &then)) {
 		add(cells, "<unknown>");
 		return;
 	}

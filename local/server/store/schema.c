@@ -2,10 +2,10 @@
 /* One walk over object and schema together. Depth is bounded by the JSON reader. */
 #include "local/server/store/schema.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
 #include "engine/k8s/status.h"
+#include "engine/k8s/time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,15 +69,6 @@ static void complain_type(struct store_walk *w, const cJSON *value, const char *
 	str_deinit(&text);
 }
 
-static bool is_micro_time(const char *text)
-{
-	int64_t ns;
-	const char *dot = strchr(text, '.');
-	if (!dot || !clock_parse_rfc3339(text, &ns))
-		return false;
-	return strspn(dot + 1, "0123456789") == 6;
-}
-
 static void check_string(struct store_walk *w, const cJSON *schema, const cJSON *value)
 {
 	const cJSON *choices = json_get(schema, "enum", NULL), *choice;
@@ -106,8 +97,9 @@ static void check_string(struct store_walk *w, const cJSON *schema, const cJSON 
 			text, w->path.p, (long long)json_int(schema, 0, "minLength", NULL));
 		complain(w, "FieldValueInvalid", message.p);
 	}
-	if (format && ((strcmp(format, "date-time") == 0 && !clock_parse_rfc3339(text, &ns)) ||
-			      (strcmp(format, "micro-time") == 0 && !is_micro_time(text)))) {
+	if (format &&
+		((strcmp(format, "date-time") == 0 && !k8s_time_parse(text, &ns)) ||
+			(strcmp(format, "micro-time") == 0 && !k8s_time_is_micro(text)))) {
 		str_clear(&message);
 		str_addf(&message,
 			"Invalid value: \"%.100s\": %s in body must be of type"

@@ -167,9 +167,6 @@ static void runtimes_by_their_ports(void **state)
 		cJSON_Delete(spec);
 	}
 	assert_int_equal(fleet_projection_runtime(NULL), DECLARED_NOTHING);
-	assert_int_equal(fleet_projection_date_ms(NULL), 0);
-	assert_int_equal(fleet_projection_date_ms("never"), 0);
-	assert_int_equal(fleet_projection_date_ms("1970-01-01T00:00:02.5Z"), 2500);
 }
 
 /* ---- conditions */
