@@ -41,7 +41,7 @@ ROOMS = [
     "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/telemetry", "engine/runtime",
     "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
-    "tui/app", "cli",
+    "tui/workspace", "tui/client", "tui/app", "cli",
 ]  # fmt: skip
 # Longer tests, tried in this order after the unit tests.
 LONGER = {
@@ -66,7 +66,9 @@ LONGER = {
     "tui/widgets": ["tui_accidents", "tui_list"],
     "tui/view": ["tui_terminal", "tui_list"],
     "tui/views": ["tui_list", "tui_files", "tui_accidents"],
-    "tui/app": ["tui_list", "tui_terminal", "tui_files", "tui_accidents"],
+    "tui/workspace": ["tui_list", "tui_terminal", "tui_files", "tui_accidents"],
+    "tui/client": ["tui_list", "tui_terminal", "tui_files", "tui_accidents"],
+    "tui/app": ["tui_list", "tui_terminal", "tui_attach"],
     "cli": ["local_cli", "local_verbs", "tui_signals"],
 }
 UNIT_LIMIT_S = 60

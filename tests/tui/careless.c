@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// careless REST GRPC: the dashboard without the guard of surprise.c. What nobody asked for pops up as a dialog that takes
+// careless REST GRPC: the dashboard without the queue of surprises. What nobody asked for pops up as a dialog that takes
 // the keyboard at once, as if it had been asked for; the control of the tests that type through it.
 #include "engine/engine.h"
 #include "tui/app/internal.h"
+#include "tui/workspace/internal.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 
-void __wrap_app_surprise_push(struct app *app, struct widget_dialog *dialog);
+void __wrap_workspace_surprise_push(struct workspace *workspace, struct widget_dialog *dialog);
 
-void __wrap_app_surprise_push(struct app *app, struct widget_dialog *dialog)
+void __wrap_workspace_surprise_push(struct workspace *workspace, struct widget_dialog *dialog)
 {
-	app->n_handling++;
-	app_push_dialog(app, dialog);
-	app->n_handling--;
+	workspace->n_handling++;
+	workspace_push_dialog(workspace, dialog);
+	workspace->n_handling--;
 }
 
 static void on_quit(void *arg)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The dashboard. It is given an engine, two descriptors and a TERM, never stdin or stdout by assumption. The
- * terminal may be taken away and another one given: engine, panes and copies live on meanwhile. This is the seam
- * of the session host. */
+/* The dashboard: a workspace (tui/workspace) and one client (tui/client) of it. It is given an engine, two descriptors and a
+ * TERM, never stdin or stdout by assumption. The terminal may be taken away and another one given: the workspace lives on
+ * meanwhile. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,8 +44,8 @@ void app_detach(struct app *app); /* restores it; the rest goes on */
 bool app_is_attached(const struct app *app);
 void app_resized(struct app *app); /* SIGWINCH does this by itself */
 
-/* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT. Stopped by app_free(). A session host does not
- * call this. At those that end it (net_watch_fatal_new() of engine/net/watch.h) the program calls app_free(). */
+/* The signals of a program that owns its terminal: SIGWINCH, SIGTSTP, SIGCONT. Stopped by app_free(). At those that end it
+ * (net_watch_fatal_new() of engine/net/watch.h) the program calls app_free(). */
 bool app_handle_signals(struct app *app, struct err *err);
 
 /* Runs a command line as if typed: "shell", "files", "namespace all". For start options and tests. */

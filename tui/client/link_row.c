@@ -6,7 +6,7 @@
 //
 // The offer is taken by R where nobody types, by the prefix and R anywhere, or by a click, half a second after it has
 // appeared at the earliest.
-#include "tui/app/internal.h"
+#include "tui/client/internal.h"
 
 #include "engine/base/clock.h"
 #include "tui/view/keys.h"
@@ -15,34 +15,24 @@
 #include <string.h>
 #include <time.h>
 
-static bool is_shown(const struct app *app, struct engine_link *link)
-{
-	return engine_link_of(app->host.engine, link) && link->state != ENGINE_LINK_LIVE &&
-	       link->state != ENGINE_LINK_WAITING;
-}
-
-int app_link_row_rows(const struct app *app)
+int client_link_row_rows(const struct client *client)
 {
 	struct engine_link link;
-	return is_shown(app, &link) ? 1 : 0;
+	return workspace_link_is_bad(client->workspace, &link) ? 1 : 0;
 }
 
-static bool can_start(const struct app *app, const struct engine_link *link)
-{
-	return link->state == ENGINE_LINK_DOWN && link->is_refused && app->opts.start_backend &&
-	       engine_is_local(app->host.engine) && !app->is_backend_starting;
-}
-
-bool app_link_row_offers(const struct app *app)
+bool client_link_row_offers(const struct client *client)
 {
 	struct engine_link link;
-	return is_shown(app, &link) && can_start(app, &link) &&
+	return workspace_link_is_bad(client->workspace, &link) &&
+	       workspace_can_start_backend(client->workspace, &link) &&
 	       clock_mono_ms() - link.since_ms >= SURPRISE_GUARD_MS;
 }
 
-static void add_as_of(const struct app *app, struct str *out, const struct engine_link *link)
+static void add_as_of(
+	const struct client *client, struct str *out, const struct engine_link *link)
 {
-	bool is_daemon = engine_fleet(app->host.engine) == NULL; /* which shows no rows */
+	bool is_daemon = engine_fleet(client->engine) == NULL; /* which shows no rows */
 	time_t seconds = (time_t)(link->as_of_wall_ms / 1000);
 	struct tm tm;
 	char text[16];
@@ -56,25 +46,26 @@ static void add_as_of(const struct app *app, struct str *out, const struct engin
 }
 
 /* What a person can do with of a reason that begins with the address. */
-static const char *short_reason(const struct app *app, const struct engine_link *link)
+static const char *short_reason(const struct client *client, const struct engine_link *link)
 {
-	const char *server = engine_server(app->host.engine), *text = link->reason;
+	const char *server = engine_server(client->engine), *text = link->reason;
 	size_t n = strlen(server);
 	if (strncmp(text, server, n) == 0 && text[n] == ':')
 		text += n + 1 + strspn(text + n + 1, " ");
 	return text;
 }
 
-void app_link_row_text(const struct app *app, const struct engine_link *link, struct str *out)
+static void link_text(
+	const struct client *client, const struct engine_link *link, struct str *out)
 {
-	bool is_local = engine_is_local(app->host.engine);
-	const char *who = is_local                                 ? "Backend"
-			  : engine_fleet(app->host.engine) == NULL ? "Daemon"
-								   : "API server";
+	bool is_local = engine_is_local(client->engine);
+	const char *who = is_local                               ? "Backend"
+			  : engine_fleet(client->engine) == NULL ? "Daemon"
+								 : "API server";
 	char age[CLOCK_AGE_BYTES];
 	int64_t for_ms = clock_mono_ms() - link->since_ms;
 	clock_format_age(for_ms > 0 ? for_ms : 0, age);
-	if (app->is_backend_starting)
+	if (workspace_backend_is_starting(client->workspace))
 		str_addf(out, "%s is being started …", who);
 	else if (link->state == ENGINE_LINK_SLOW)
 		str_addf(out, "%s is slow: its last answer took %s", who,
@@ -88,9 +79,10 @@ void app_link_row_text(const struct app *app, const struct engine_link *link, st
 		str_addf(out, "%s refuses connections for %s", who, age);
 	else
 		str_addf(out, "%s is out of reach for %s", who, age);
-	add_as_of(app, out, link);
-	if (link->state == ENGINE_LINK_DOWN && !app->is_backend_starting && !link->is_refused)
-		str_addf(out, " %s", short_reason(app, link));
+	add_as_of(client, out, link);
+	if (link->state == ENGINE_LINK_DOWN &&
+		!workspace_backend_is_starting(client->workspace) && !link->is_refused)
+		str_addf(out, " %s", short_reason(client, link));
 }
 
 /* Begun seconds count: it is never "in 0 s". */
@@ -100,33 +92,35 @@ static long long seconds_until(int64_t then_ms)
 	return left_ms > 0 ? (left_ms + 999) / 1000 : 1;
 }
 
-void app_link_row_draw(struct app *app, struct draw_region row)
+void client_link_row_draw(struct client *client, struct draw_region row)
 {
 	struct engine_link link;
 	struct str text;
 	char offer[64] = "";
-	if (!is_shown(app, &link))
+	if (!workspace_link_is_bad(client->workspace, &link))
 		return;
 	struct draw_style style = theme_style(
-		&app->theme, link.state == ENGINE_LINK_SLOW ? ROLE_WARNING : ROLE_ERROR);
+		&client->theme, link.state == ENGINE_LINK_SLOW ? ROLE_WARNING : ROLE_ERROR);
 	style.attrs |= DRAW_REVERSE | DRAW_BOLD;
 	draw_region_fill(row, style);
 	str_init(&text, 4096);
-	app_link_row_text(app, &link, &text);
-	enum view_key_scope scope = view_scope(app_focused(app));
+	link_text(client, &link, &text);
+	enum view_key_scope scope = view_scope(client_focused(client));
 	bool is_plain = scope != SCOPE_SHELL && scope != SCOPE_TYPING &&
 			scope != SCOPE_SCROLL && scope != SCOPE_DEAD;
-	if (can_start(app, &link) && is_plain)
+	if (workspace_can_start_backend(client->workspace, &link) && is_plain)
 		snprintf(offer, sizeof offer, "[R] start it");
-	else if (can_start(app, &link))
+	else if (workspace_can_start_backend(client->workspace, &link))
 		snprintf(offer, sizeof offer, "[%s R] start it", view_key_prefix_name());
 	else if (link.next_try_ms > 0)
 		snprintf(offer, sizeof offer, "retry in %lld s",
 			seconds_until(link.next_try_ms));
-	else if (link.state == ENGINE_LINK_DOWN && !app->is_backend_starting)
+	else if (link.state == ENGINE_LINK_DOWN &&
+		 !workspace_backend_is_starting(client->workspace))
 		snprintf(offer, sizeof offer, "asked twice a second");
 	int room = row.cols - 2, cols = draw_text_cols(offer);
-	bool is_news = can_start(app, &link) || link.next_try_ms > 0;
+	bool is_news =
+		workspace_can_start_backend(client->workspace, &link) || link.next_try_ms > 0;
 	bool has_offer = cols > 0 && (is_news || draw_text_cols(text.p) + cols + 2 <= room);
 	draw_region_text(row, 0, 1, has_offer ? room - cols - 2 : room, style, text.p);
 	if (has_offer)
@@ -134,34 +128,7 @@ void app_link_row_draw(struct app *app, struct draw_region row)
 	str_deinit(&text);
 }
 
-int64_t app_link_row_redraw_after_ms(const struct app *app)
+int64_t client_link_row_redraw_after_ms(const struct client *client)
 {
-	return app_link_row_rows(app) ? 1000 : 0;
-}
-
-static void on_started(void *arg, const struct err *err)
-{
-	struct app *app = arg;
-	app->is_backend_starting = false;
-	if (err)
-		view_host_failf(&app->host, err, "Cannot start the backend");
-	else
-		engine_link_try(app->host.engine);
-	app_frame_dirty(app);
-}
-
-bool app_link_row_start(struct app *app, struct err *err)
-{
-	struct engine_link link;
-	if (!app->opts.start_backend || !engine_is_local(app->host.engine))
-		return err_set(err, ERR_OP_UNSUPPORTED,
-			"only the backend on this machine can be started from here");
-	if (app->is_backend_starting || !is_shown(app, &link) || !can_start(app, &link))
-		return err_set(err, ERR_OP_BUSY, "the backend %s",
-			app->is_backend_starting ? "is being started" : "runs");
-	if (!app->opts.start_backend(app->opts.arg, on_started, app, err))
-		return false;
-	app->is_backend_starting = true;
-	app_frame_dirty(app);
-	return true;
+	return client_link_row_rows(client) ? 1000 : 0;
 }

@@ -2,7 +2,7 @@
 // Letters that leave the scroll mode, or end or begin something in a pane whose process has ended. Whoever types a word
 // there believes to be somewhere else, and the rest of the word must not reach a program or a list. So such a letter counts
 // only if no key follows it at once, and in a dead pane also only if none came shortly before it, nor its end.
-#include "tui/app/internal.h"
+#include "tui/client/internal.h"
 
 #include "engine/base/clock.h"
 
@@ -19,25 +19,25 @@ static bool needs_care(const char *command)
 	return false;
 }
 
-void app_lone_note_key(struct app *app)
+void client_lone_note_key(struct client *client)
 {
-	struct app_lone *lone = &app->lone;
+	struct client_lone *lone = &client->lone;
 	net_loop_timer_disarm(lone->timer);
 	lone->before_ms = lone->at_ms;
 	lone->at_ms = clock_mono_ms();
 }
 
-static bool is_early(const struct app_lone *lone, const struct view *view)
+static bool is_early(const struct client_lone *lone, const struct view *view)
 {
 	return lone->at_ms - lone->before_ms < SURPRISE_GUARD_MS ||
 	       lone->at_ms - view->ended_ms < SURPRISE_GUARD_MS;
 }
 
-bool app_lone_key(struct app *app, enum view_key_scope scope, const struct draw_key *key,
-	const char *command)
+bool client_lone_key(struct client *client, enum view_key_scope scope,
+	const struct draw_key *key, const char *command)
 {
-	struct app_lone *lone = &app->lone;
-	struct view *view = app_focused(app);
+	struct client_lone *lone = &client->lone;
+	struct view *view = client_focused(client);
 	if (key->sym != KEY_NONE || key->mods || !needs_care(command))
 		return false;
 	if (scope == SCOPE_DEAD && is_early(lone, view))
@@ -51,23 +51,24 @@ bool app_lone_key(struct app *app, enum view_key_scope scope, const struct draw_
 
 static void on_alone(void *arg)
 {
-	struct app *app = arg;
-	const struct app_lone *lone = &app->lone;
-	bool is_free = !app->n_dialogs && app->prompt.kind == PROMPT_NONE && !app->is_prefix &&
-		       !app_surprise_has_keys(app);
-	if (!is_free || app_focused(app) != lone->view || view_scope(lone->view) != lone->scope)
+	struct client *client = arg;
+	const struct client_lone *lone = &client->lone;
+	bool is_free = !client->n_dialogs && client->prompt.kind == PROMPT_NONE &&
+		       !client->is_prefix && !client_surprise_has_keys(client);
+	if (!is_free || client_focused(client) != lone->view ||
+		view_scope(lone->view) != lone->scope)
 		return;
-	app->n_handling++;
-	app_command_try(app, lone->command);
-	app->n_handling--;
+	workspace_begin_input(&client->place, false);
+	workspace_command_try(client->workspace, lone->command);
+	workspace_end_input(client->workspace);
 }
 
-void app_lone_init(struct app *app)
+void client_lone_init(struct client *client)
 {
-	app->lone.timer = net_loop_timer_new(app->loop, on_alone, app);
+	client->lone.timer = net_loop_timer_new(client->loop, on_alone, client);
 }
 
-void app_lone_deinit(struct app *app)
+void client_lone_deinit(struct client *client)
 {
-	net_loop_timer_free(app->lone.timer);
+	net_loop_timer_free(client->lone.timer);
 }

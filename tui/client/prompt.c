@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line at the bottom: ':' with completions above it, and '/' that filters while it is typed.
-#include "tui/app/internal.h"
+#include "tui/client/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MATCHES_MAX = 64, SHOWN_MAX = 8 };
 
-void app_prompt_open(struct app *app, enum app_prompt_kind kind)
+void client_prompt_init(struct client *client)
 {
-	struct app_prompt *p = &app->prompt;
+	widget_edit_init(&client->prompt.edit, "");
+}
+
+void client_prompt_deinit(struct client *client)
+{
+	struct client_prompt *p = &client->prompt;
+	widget_edit_deinit(&p->edit);
+	free(p->before);
+	for (size_t i = 0; i < p->n_history; i++)
+		free(p->history[i]);
+}
+
+void client_prompt_open(struct client *client, enum client_prompt_kind kind)
+{
+	struct client_prompt *p = &client->prompt;
 	p->kind = kind;
 	p->choice = -1;
 	p->at_history = p->n_history;
@@ -17,30 +31,30 @@ void app_prompt_open(struct app *app, enum app_prompt_kind kind)
 	p->before = NULL;
 	widget_edit_set(&p->edit, "");
 	if (kind == PROMPT_FILTER) {
-		struct view *view = app_focused(app);
+		struct view *view = client_focused(client);
 		const char *text =
 			view->class->filter_text ? view->class->filter_text(view) : "";
 		p->before = x_strdup(text);
 		widget_edit_set(&p->edit, text);
 	}
-	app_frame_dirty(app);
+	client_dirty(client);
 }
 
-void app_prompt_close(struct app *app)
+void client_prompt_close(struct client *client)
 {
-	app->prompt.kind = PROMPT_NONE;
-	app_frame_dirty(app);
+	client->prompt.kind = PROMPT_NONE;
+	client_dirty(client);
 }
 
-static size_t completions(const struct app *app, const struct view_command **out)
+static size_t completions(const struct client *client, const struct view_command **out)
 {
-	const struct app_prompt *p = &app->prompt;
+	const struct client_prompt *p = &client->prompt;
 	if (p->kind != PROMPT_COMMAND || strchr(p->edit.text.p, ' '))
 		return 0;
-	return app_command_complete(app, p->edit.text.p, out, MATCHES_MAX);
+	return workspace_command_complete(client->workspace, p->edit.text.p, out, MATCHES_MAX);
 }
 
-static void remember(struct app_prompt *p)
+static void remember(struct client_prompt *p)
 {
 	if (!p->edit.text.n ||
 		(p->n_history && strcmp(p->history[p->n_history - 1], p->edit.text.p) == 0))
@@ -53,46 +67,46 @@ static void remember(struct app_prompt *p)
 	p->history[p->n_history++] = x_strdup(p->edit.text.p);
 }
 
-static void apply_filter(struct app *app)
+static void apply_filter(struct client *client)
 {
-	struct view *view = app_focused(app);
-	if (app->prompt.kind == PROMPT_FILTER && view->class->filter)
-		view->class->filter(view, app->prompt.edit.text.p);
+	struct view *view = client_focused(client);
+	if (client->prompt.kind == PROMPT_FILTER && view->class->filter)
+		view->class->filter(view, client->prompt.edit.text.p);
 }
 
-static void enter(struct app *app)
+static void enter(struct client *client)
 {
-	struct app_prompt *p = &app->prompt;
+	struct client_prompt *p = &client->prompt;
 	if (p->kind == PROMPT_FILTER) {
-		app_prompt_close(app);
+		client_prompt_close(client);
 		return;
 	}
 	const struct view_command *matches[MATCHES_MAX];
-	size_t n = completions(app, matches);
+	size_t n = completions(client, matches);
 	if (p->choice >= 0 && (size_t)p->choice < n)
 		widget_edit_set(&p->edit, matches[p->choice]->name);
 	else if (n == 1) /* the beginning of only one command is enough */
 		widget_edit_set(&p->edit, matches[0]->name);
 	remember(p);
 	char *line = x_strdup(p->edit.text.p);
-	app_prompt_close(app);
-	app_command_try(app, line);
+	client_prompt_close(client);
+	workspace_command_try(client->workspace, line);
 	free(line);
 }
 
-static void cancel(struct app *app)
+static void cancel(struct client *client)
 {
-	struct view *view = app_focused(app);
-	if (app->prompt.kind == PROMPT_FILTER && view->class->filter)
-		view->class->filter(view, app->prompt.before);
-	app_prompt_close(app);
+	struct view *view = client_focused(client);
+	if (client->prompt.kind == PROMPT_FILTER && view->class->filter)
+		view->class->filter(view, client->prompt.before);
+	client_prompt_close(client);
 }
 
-static void complete(struct app *app, int by)
+static void complete(struct client *client, int by)
 {
-	struct app_prompt *p = &app->prompt;
+	struct client_prompt *p = &client->prompt;
 	const struct view_command *matches[MATCHES_MAX];
-	int n = (int)completions(app, matches);
+	int n = (int)completions(client, matches);
 	if (!n)
 		return;
 	if (n == 1) {
@@ -104,7 +118,7 @@ static void complete(struct app *app, int by)
 	p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
 }
 
-static void walk_history(struct app_prompt *p, int by)
+static void walk_history(struct client_prompt *p, int by)
 {
 	size_t at = p->at_history;
 	if (by < 0 && at > 0)
@@ -115,49 +129,49 @@ static void walk_history(struct app_prompt *p, int by)
 	widget_edit_set(&p->edit, at < p->n_history ? p->history[at] : "");
 }
 
-void app_prompt_key(struct app *app, const struct draw_key *key)
+void client_prompt_key(struct client *client, const struct draw_key *key)
 {
-	struct app_prompt *p = &app->prompt;
+	struct client_prompt *p = &client->prompt;
 	bool is_ctrl_c = key->sym == KEY_NONE && key->mods == MOD_CTRL && key->codepoint == 'c';
-	app_frame_dirty(app);
+	client_dirty(client);
 	if (key->sym == KEY_SYM_ESCAPE || is_ctrl_c) {
-		cancel(app);
+		cancel(client);
 	} else if (key->sym == KEY_SYM_ENTER) {
-		enter(app);
+		enter(client);
 	} else if (key->sym == KEY_SYM_TAB) {
-		complete(app, key->mods & MOD_SHIFT ? -1 : 1);
+		complete(client, key->mods & MOD_SHIFT ? -1 : 1);
 	} else if (key->sym == KEY_SYM_BACKSPACE && !p->edit.text.n) {
-		cancel(app);
+		cancel(client);
 	} else if (p->kind == PROMPT_COMMAND &&
 		   (key->sym == KEY_SYM_UP || key->sym == KEY_SYM_DOWN)) {
 		int by = key->sym == KEY_SYM_UP ? -1 : 1;
 		if (p->choice >= 0 || (by > 0 && p->at_history >= p->n_history))
-			complete(app, by);
+			complete(client, by);
 		else
 			walk_history(p, by);
 	} else if (widget_edit_key(&p->edit, key)) {
 		p->choice = -1;
-		apply_filter(app);
+		apply_filter(client);
 	}
 }
 
-void app_prompt_paste(struct app *app, struct slice text)
+void client_prompt_paste(struct client *client, struct slice text)
 {
-	widget_edit_insert(&app->prompt.edit, text);
-	apply_filter(app);
-	app_frame_dirty(app);
+	widget_edit_insert(&client->prompt.edit, text);
+	apply_filter(client);
+	client_dirty(client);
 }
 
-void app_prompt_draw(struct app *app, struct draw_region screen)
+void client_prompt_draw(struct client *client, struct draw_region screen)
 {
-	struct app_prompt *p = &app->prompt;
-	struct draw_style input = theme_style(&app->theme, ROLE_INPUT);
+	struct client_prompt *p = &client->prompt;
+	struct draw_style input = theme_style(&client->theme, ROLE_INPUT);
 	struct draw_region line = draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1);
 	draw_region_fill(line, input);
 	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
 	widget_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
 	const struct view_command *matches[MATCHES_MAX];
-	int n = (int)completions(app, matches);
+	int n = (int)completions(client, matches);
 	int shown = n < SHOWN_MAX ? n : SHOWN_MAX;
 	if (shown > screen.rows - 4)
 		shown = screen.rows - 4;
@@ -167,11 +181,12 @@ void app_prompt_draw(struct app *app, struct draw_region screen)
 		struct draw_region row =
 			draw_region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
 		struct err why;
-		bool can = app_command_can(app, app_focused(app), command->name, &why);
-		struct draw_style style = theme_style(
-			&app->theme, first + i == p->choice ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
+		bool can = workspace_command_can(
+			client->workspace, client_focused(client), command->name, &why);
+		struct draw_style style = theme_style(&client->theme,
+			first + i == p->choice ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
 		if (!can && first + i != p->choice)
-			style.fg = theme_style(&app->theme, ROLE_DISABLED).fg;
+			style.fg = theme_style(&client->theme, ROLE_DISABLED).fg;
 		draw_region_fill(row, style);
 		int col = 1 + draw_region_text(row, 0, 1, 16, style, command->name);
 		col += 1 +

@@ -10,35 +10,31 @@
 #pragma once
 
 #include "engine/base/str.h"
+#include "tui/workspace/workspace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct app;
-struct widget_dialog;
+struct client;
 struct draw_key;
 struct draw_mouse;
 struct draw_region;
 
-enum { SURPRISE_GUARD_MS = 500, SURPRISES_MAX = 32 };
+enum { SURPRISE_GUARD_MS = 500 };
 
-void app_surprise_push(struct app *app, struct widget_dialog *dialog_take);
-/* Those of an owner that goes are thrown away unanswered. */
-void app_surprise_drop(struct app *app, const void *owner);
-void app_surprise_free_all(struct app *app);
+/* The first one is another one. */
+void client_surprise_event(struct client *client, enum workspace_surprise_event event);
 /* The terminal is another one: the pause begins anew. */
-void app_surprise_hide(struct app *app);
+void client_surprise_hide(struct client *client);
 
 /* After everything else of the frame, since it looks where the cursor is. */
-void app_surprise_draw(struct app *app, struct draw_region screen);
+void client_surprise_draw(struct client *client, struct draw_region screen);
 /* When the picture changes by itself (the pause is over), ms; 0: it does not. */
-int64_t app_surprise_redraw_after_ms(const struct app *app);
-/* The keyboard goes to the one that is shown; false: there is none. */
-bool app_surprise_turn_to(struct app *app);
+int64_t client_surprise_redraw_after_ms(const struct client *client);
 /* True: it was for the surprise, or is swallowed. */
-bool app_surprise_key(struct app *app, const struct draw_key *key);
-bool app_surprise_has_keys(const struct app *app);
-bool app_surprise_paste(struct app *app, struct slice text);
-bool app_surprise_mouse(struct app *app, const struct draw_mouse *mouse);
+bool client_surprise_key(struct client *client, const struct draw_key *key);
+bool client_surprise_has_keys(const struct client *client);
+bool client_surprise_paste(struct client *client, struct slice text);
+bool client_surprise_mouse(struct client *client, const struct draw_mouse *mouse);
 /* Esc where nobody types closes what only says something. */
-bool app_surprise_dismiss(struct app *app);
+bool client_surprise_dismiss(struct client *client);

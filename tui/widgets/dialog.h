@@ -44,7 +44,7 @@ void widget_dialog_set_check(struct widget_dialog *dialog, widget_dialog_check_f
 const char *widget_dialog_field(const struct widget_dialog *dialog, int field);
 bool widget_dialog_switch(const struct widget_dialog *dialog, int field);
 
-/* ---- questions that the person did not ask for (tui/app/surprise.c shows them). Their text says who asks. */
+/* ---- questions that the person did not ask for (tui/client/surprise.c shows them). Their text says who asks. */
 
 /* A question that takes a while to be put is asked for all the same when the person has touched nothing meanwhile: what
  * host_input_serial() was when they gave the command. */

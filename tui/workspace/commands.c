@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command lines: the words of the focused view, of rows, and of the application, in that order. Keys, palette,
 // mouse and app_run() all end here.
-#include "tui/app/internal.h"
+#include "tui/workspace/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +44,11 @@ static const char *read_name(const char *line, char name[NAME_BYTES])
 	return line + n;
 }
 
-bool app_command_can(
-	const struct app *app, const struct view *view, const char *line, struct err *err)
+bool workspace_command_can(
+	const struct workspace *ws, const struct view *view, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
-	(void)app;
+	(void)ws;
 	read_name(line, name);
 	if (find(view->class->commands, view->class->n_commands, name))
 		return !view->class->can || view->class->can(view, name, err);
@@ -71,29 +71,30 @@ static void look_for_scope(void *arg, struct view *view)
 		find->found = view;
 }
 
-bool app_command_can_in(
+bool workspace_command_can_in(
 	const struct view_host *host, int scope, const char *line, struct err *err)
 {
-	struct app *app = app_of(host);
-	struct app_tab *from = app_tab(app)->opener ? app_tab(app)->opener : app->tabs[0];
-	struct view *view = app_layout_data(from->focus);
+	struct workspace *ws = workspace_of(host);
+	struct workspace_tab *from =
+		workspace_tab(ws)->opener ? workspace_tab(ws)->opener : ws->tabs[0];
+	struct view *view = workspace_layout_data(from->focus);
 	bool is_any = scope == SCOPE_GLOBAL || scope == SCOPE_PREFIX;
 	if (!is_any && view_scope(view) != (enum view_key_scope)scope) {
 		struct find_scope other = { (enum view_key_scope)scope, NULL };
-		app_tabs_each_view(app, look_for_scope, &other);
+		workspace_tabs_each_view(ws, look_for_scope, &other);
 		view = other.found;
 	}
-	return !view || app_command_can(app, view, line, err);
+	return !view || workspace_command_can(ws, view, line, err);
 }
 
-bool app_command_run(struct app *app, const char *line, struct err *err)
+bool workspace_command_run(struct workspace *ws, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
 	const char *args = read_name(line, name);
 	if (!name[0])
 		return true;
-	struct view *view = app_focused(app);
-	if (!app_command_can(app, view, line, err))
+	struct view *view = workspace_focused(ws);
+	if (!workspace_command_can(ws, view, line, err))
 		return false;
 	args += strspn(args, " ");
 	char *trimmed = x_strdup(args);
@@ -104,9 +105,9 @@ bool app_command_run(struct app *app, const char *line, struct err *err)
 		find(view->class->commands, view->class->n_commands, name);
 	if (!command && view->class->targets)
 		command = find(views_row_commands, views_n_row_commands, name);
-	if (!command) {
-		command = find(app_commands, app_n_app_commands, name);
-		self = app;
+	if (!command && ws->latest) {
+		command = find(ws->opts.commands, ws->opts.n_commands, name);
+		self = ws->latest;
 	}
 	bool ok =
 		command ? command->run(self, trimmed, err)
@@ -115,17 +116,17 @@ bool app_command_run(struct app *app, const char *line, struct err *err)
 	return ok;
 }
 
-void app_command_try(struct app *app, const char *line)
+void workspace_command_try(struct workspace *ws, const char *line)
 {
 	struct err err;
-	if (app_command_run(app, line, &err))
+	if (workspace_command_run(ws, line, &err))
 		return;
 	/* what a person mistyped is no reason for a dialog */
 	if (err.code == ERR_ARG_INVALID || err.code == ERR_OP_UNSUPPORTED ||
 		err.code == ERR_OP_BUSY || err.code == ERR_CLAIM_UNCHANGED)
-		view_host_notef(&app->host, NOTE_WARNING, "%s", err.msg);
+		view_host_notef(&ws->host, NOTE_WARNING, "%s", err.msg);
 	else
-		view_host_failf(&app->host, &err, "Cannot %s", line);
+		view_host_failf(&ws->host, &err, "Cannot %s", line);
 }
 
 static size_t match(const struct view_command *table, size_t n_table, const char *prefix,
@@ -141,22 +142,22 @@ static size_t match(const struct view_command *table, size_t n_table, const char
 	return n;
 }
 
-size_t app_command_complete(
-	const struct app *app, const char *prefix, const struct view_command **out, size_t max)
+size_t workspace_command_complete(const struct workspace *ws, const char *prefix,
+	const struct view_command **out, size_t max)
 {
-	const struct view *view = app_focused(app);
+	const struct view *view = workspace_focused(ws);
 	size_t n = match(view->class->commands, view->class->n_commands, prefix, out, 0, max);
 	if (view->class->targets)
 		n = match(views_row_commands, views_n_row_commands, prefix, out, n, max);
-	return match(app_commands, app_n_app_commands, prefix, out, n, max);
+	return match(ws->opts.commands, ws->opts.n_commands, prefix, out, n, max);
 }
 
-void app_command_each(struct view_host *host,
+void workspace_command_each(struct view_host *host,
 	void (*fn)(void *arg, const char *group, const struct view_command *command), void *arg)
 {
-	(void)host;
-	for (size_t i = 0; i < app_n_app_commands; i++)
-		fn(arg, "Everywhere", &app_commands[i]);
+	const struct workspace *ws = workspace_of(host);
+	for (size_t i = 0; i < ws->opts.n_commands; i++)
+		fn(arg, "Everywhere", &ws->opts.commands[i]);
 	for (size_t i = 0; i < views_n_row_commands; i++)
 		fn(arg, "On sandboxes", &views_row_commands[i]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of panes. A split keeps a share in thousandths, so a resize of the terminal keeps proportions.
-#include "tui/app/layout.h"
+#include "tui/workspace/layout.h"
 
 #include "engine/base/mem.h"
 
@@ -8,51 +8,52 @@
 
 enum { SHARE_WHOLE = 1000 };
 
-struct app_layout {
-	struct app_layout *parent, *first, *second; /* children of a split */
-	bool is_columns;                            /* side by side */
-	int share;                                  /* of the first child */
+struct workspace_layout {
+	struct workspace_layout *parent, *first, *second; /* children of a split */
+	bool is_columns;                                  /* side by side */
+	int share;                                        /* of the first child */
 	void *data;
-	struct app_rect rect;
+	struct workspace_rect rect;
 };
 
-struct app_layout *app_layout_new(void *data)
+struct workspace_layout *workspace_layout_new(void *data)
 {
-	struct app_layout *leaf = x_calloc(1, sizeof *leaf);
+	struct workspace_layout *leaf = x_calloc(1, sizeof *leaf);
 	leaf->data = data;
 	return leaf;
 }
 
-void app_layout_free(struct app_layout *root)
+void workspace_layout_free(struct workspace_layout *root)
 {
 	if (!root)
 		return;
-	app_layout_free(root->first);
-	app_layout_free(root->second);
+	workspace_layout_free(root->first);
+	workspace_layout_free(root->second);
 	free(root);
 }
 
-bool app_layout_is_leaf(const struct app_layout *node)
+bool workspace_layout_is_leaf(const struct workspace_layout *node)
 {
 	return !node->first;
 }
 
-void *app_layout_data(const struct app_layout *leaf)
+void *workspace_layout_data(const struct workspace_layout *leaf)
 {
 	return leaf->data;
 }
 
-void app_layout_set_data(struct app_layout *leaf, void *data)
+void workspace_layout_set_data(struct workspace_layout *leaf, void *data)
 {
 	leaf->data = data;
 }
 
-struct app_rect app_layout_rect(const struct app_layout *node)
+struct workspace_rect workspace_layout_rect(const struct workspace_layout *node)
 {
 	return node->rect;
 }
 
-static void replace(struct app_layout **root, struct app_layout *old, struct app_layout *new)
+static void replace(struct workspace_layout **root, struct workspace_layout *old,
+	struct workspace_layout *new)
 {
 	new->parent = old->parent;
 	if (!old->parent)
@@ -63,49 +64,50 @@ static void replace(struct app_layout **root, struct app_layout *old, struct app
 		old->parent->second = new;
 }
 
-struct app_layout *app_layout_split(
-	struct app_layout **root, struct app_layout *leaf, enum app_layout_way way, void *data)
+struct workspace_layout *workspace_layout_split(struct workspace_layout **root,
+	struct workspace_layout *leaf, enum workspace_layout_way way, void *data)
 {
-	struct app_layout *split = x_calloc(1, sizeof *split);
+	struct workspace_layout *split = x_calloc(1, sizeof *split);
 	replace(root, leaf, split);
 	split->is_columns = way == LAYOUT_RIGHT || way == LAYOUT_LEFT;
 	split->share = SHARE_WHOLE / 2;
 	split->first = leaf;
-	split->second = app_layout_new(data);
+	split->second = workspace_layout_new(data);
 	leaf->parent = split->second->parent = split;
 	return split->second;
 }
 
-static struct app_layout *first_leaf(struct app_layout *node)
+static struct workspace_layout *first_leaf(struct workspace_layout *node)
 {
 	while (node->first)
 		node = node->first;
 	return node;
 }
 
-static struct app_layout *last_leaf(struct app_layout *node)
+static struct workspace_layout *last_leaf(struct workspace_layout *node)
 {
 	while (node->first)
 		node = node->second;
 	return node;
 }
 
-struct app_layout *app_layout_remove(struct app_layout **root, struct app_layout *leaf)
+struct workspace_layout *workspace_layout_remove(
+	struct workspace_layout **root, struct workspace_layout *leaf)
 {
-	struct app_layout *split = leaf->parent;
+	struct workspace_layout *split = leaf->parent;
 	if (!split) {
 		*root = NULL;
 		free(leaf);
 		return NULL;
 	}
-	struct app_layout *rest = split->first == leaf ? split->second : split->first;
+	struct workspace_layout *rest = split->first == leaf ? split->second : split->first;
 	replace(root, split, rest);
 	free(leaf);
 	free(split);
 	return first_leaf(rest);
 }
 
-static int first_size(const struct app_layout *split, int whole, int least)
+static int first_size(const struct workspace_layout *split, int whole, int least)
 {
 	int size = whole * split->share / SHARE_WHOLE;
 	if (size > whole - least)
@@ -113,12 +115,12 @@ static int first_size(const struct app_layout *split, int whole, int least)
 	return size < least ? least : size;
 }
 
-void app_layout_place(struct app_layout *node, struct app_rect rect)
+void workspace_layout_place(struct workspace_layout *node, struct workspace_rect rect)
 {
 	node->rect = rect;
 	if (!node->first)
 		return;
-	struct app_rect a = rect, b = rect;
+	struct workspace_rect a = rect, b = rect;
 	if (node->is_columns) {
 		a.cols = first_size(node, rect.cols - 1, LAYOUT_COLS_MIN);
 		b.col = rect.col + a.cols + 1;
@@ -132,23 +134,24 @@ void app_layout_place(struct app_layout *node, struct app_rect rect)
 		b.cols = 0;
 	if (b.rows < 0)
 		b.rows = 0;
-	app_layout_place(node->first, a);
-	app_layout_place(node->second, b);
+	workspace_layout_place(node->first, a);
+	workspace_layout_place(node->second, b);
 }
 
-static bool inside(struct app_rect rect, int col, int row)
+static bool inside(struct workspace_rect rect, int col, int row)
 {
 	return col >= rect.col && row >= rect.row && col < rect.col + rect.cols &&
 	       row < rect.row + rect.rows;
 }
 
-struct app_layout *app_layout_at(struct app_layout *node, int col, int row, bool *is_border)
+struct workspace_layout *workspace_layout_at(
+	struct workspace_layout *node, int col, int row, bool *is_border)
 {
 	*is_border = false;
 	if (!inside(node->rect, col, row))
 		return NULL;
 	while (node->first) {
-		struct app_rect second = node->second->rect;
+		struct workspace_rect second = node->second->rect;
 		bool on_border = node->is_columns ? col == second.col - 1
 						  : row == second.row && second.rows > 0;
 		if (on_border) {
@@ -162,7 +165,7 @@ struct app_layout *app_layout_at(struct app_layout *node, int col, int row, bool
 	return node;
 }
 
-void app_layout_drag(struct app_layout *split, int col, int row)
+void workspace_layout_drag(struct workspace_layout *split, int col, int row)
 {
 	int whole = split->is_columns ? split->rect.cols - 1 : split->rect.rows;
 	int size = split->is_columns ? col - split->rect.col : row - split->rect.row;
@@ -177,31 +180,32 @@ void app_layout_drag(struct app_layout *split, int col, int row)
 	split->share = (size * SHARE_WHOLE + whole - 1) / whole;
 }
 
-bool app_layout_grow(
-	struct app_layout *root, struct app_layout *leaf, enum app_layout_way way, int by)
+bool workspace_layout_grow(struct workspace_layout *root, struct workspace_layout *leaf,
+	enum workspace_layout_way way, int by)
 {
 	bool is_columns = way == LAYOUT_LEFT || way == LAYOUT_RIGHT;
 	(void)root;
-	struct app_layout *split = leaf->parent;
+	struct workspace_layout *split = leaf->parent;
 	while (split && split->is_columns != is_columns)
 		split = split->parent;
 	if (!split)
 		return false;
-	struct app_rect second = split->second->rect;
+	struct workspace_rect second = split->second->rect;
 	int sign = way == LAYOUT_RIGHT || way == LAYOUT_DOWN ? by : -by;
 	if (is_columns)
-		app_layout_drag(split, second.col - 1 + sign, second.row);
+		workspace_layout_drag(split, second.col - 1 + sign, second.row);
 	else
-		app_layout_drag(split, second.col, second.row + sign);
+		workspace_layout_drag(split, second.col, second.row + sign);
 	return true;
 }
 
-struct app_layout *app_layout_next(
-	struct app_layout *root, struct app_layout *leaf, bool forward)
+struct workspace_layout *workspace_layout_next(
+	struct workspace_layout *root, struct workspace_layout *leaf, bool forward)
 {
-	struct app_layout *node = leaf;
+	struct workspace_layout *node = leaf;
 	while (node->parent) {
-		struct app_layout *other = forward ? node->parent->second : node->parent->first;
+		struct workspace_layout *other =
+			forward ? node->parent->second : node->parent->first;
 		if (other != node)
 			return forward ? first_leaf(other) : last_leaf(other);
 		node = node->parent;
@@ -209,10 +213,10 @@ struct app_layout *app_layout_next(
 	return forward ? first_leaf(root) : last_leaf(root);
 }
 
-struct app_layout *app_layout_toward(
-	struct app_layout *root, struct app_layout *leaf, enum app_layout_way way)
+struct workspace_layout *workspace_layout_toward(struct workspace_layout *root,
+	struct workspace_layout *leaf, enum workspace_layout_way way)
 {
-	struct app_rect r = leaf->rect;
+	struct workspace_rect r = leaf->rect;
 	int col = r.col + r.cols / 2, row = r.row + r.rows / 2;
 	switch (way) {
 	case LAYOUT_LEFT:
@@ -229,28 +233,28 @@ struct app_layout *app_layout_toward(
 		break;
 	}
 	bool is_border;
-	struct app_layout *there = app_layout_at(root, col, row, &is_border);
+	struct workspace_layout *there = workspace_layout_at(root, col, row, &is_border);
 	return there && !is_border ? there : NULL;
 }
 
-void app_layout_each(
-	struct app_layout *node, void (*fn)(void *arg, struct app_layout *leaf), void *arg)
+void workspace_layout_each(struct workspace_layout *node,
+	void (*fn)(void *arg, struct workspace_layout *leaf), void *arg)
 {
 	if (!node->first) {
 		fn(arg, node);
 		return;
 	}
-	app_layout_each(node->first, fn, arg);
-	app_layout_each(node->second, fn, arg);
+	workspace_layout_each(node->first, fn, arg);
+	workspace_layout_each(node->second, fn, arg);
 }
 
-void app_layout_lines(
-	struct app_layout *node, void (*fn)(void *arg, int col, int row, int rows), void *arg)
+void workspace_layout_lines(struct workspace_layout *node,
+	void (*fn)(void *arg, int col, int row, int rows), void *arg)
 {
 	if (!node->first)
 		return;
 	if (node->is_columns)
 		fn(arg, node->second->rect.col - 1, node->rect.row, node->rect.rows);
-	app_layout_lines(node->first, fn, arg);
-	app_layout_lines(node->second, fn, arg);
+	workspace_layout_lines(node->first, fn, arg);
+	workspace_layout_lines(node->second, fn, arg);
 }

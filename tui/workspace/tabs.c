@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tabs and the panes in them: opening, splitting, closing, focus.
-#include "tui/app/internal.h"
+#include "tui/workspace/internal.h"
+
+#include "engine/base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,216 +15,216 @@ static void tell_focus(struct view *view, bool in)
 		view->class->focus(view, in);
 }
 
-static void free_leaf_view(void *arg, struct app_layout *leaf)
+static void free_leaf_view(void *arg, struct workspace_layout *leaf)
 {
-	struct view *view = app_layout_data(leaf);
+	struct view *view = workspace_layout_data(leaf);
 	(void)arg;
 	view->class->free(view);
 }
 
-struct app_each {
+struct each {
 	void (*fn)(void *arg, struct view *view);
 	void *arg;
 };
 
-static void each_leaf(void *arg, struct app_layout *leaf)
+static void each_leaf(void *arg, struct workspace_layout *leaf)
 {
-	struct app_each *each = arg;
-	each->fn(each->arg, app_layout_data(leaf));
+	struct each *each = arg;
+	each->fn(each->arg, workspace_layout_data(leaf));
 }
 
-void app_tabs_each_view(struct app *app, void (*fn)(void *arg, struct view *view), void *arg)
+void workspace_tabs_each_view(
+	struct workspace *ws, void (*fn)(void *arg, struct view *view), void *arg)
 {
-	struct app_each each = { fn, arg };
-	for (size_t i = 0; i < app->n_tabs; i++)
-		app_layout_each(app->tabs[i]->root, each_leaf, &each);
-	if (app->strip)
-		fn(arg, app->strip);
+	struct each each = { fn, arg };
+	for (size_t i = 0; i < ws->n_tabs; i++)
+		workspace_layout_each(ws->tabs[i]->root, each_leaf, &each);
+	if (ws->strip)
+		fn(arg, ws->strip);
 }
 
-static void tell_changed(void *arg, struct app_layout *leaf)
+static void tell_changed(void *arg, struct workspace_layout *leaf)
 {
-	struct view *view = app_layout_data(leaf);
+	struct view *view = workspace_layout_data(leaf);
 	(void)arg;
 	if (view->class->changed)
 		view->class->changed(view);
 }
 
 /* Only what is visible hears of it: a storm of changes behind a shell costs no frames. */
-void app_tabs_tell_changed(struct app *app)
+void workspace_tabs_tell_changed(struct workspace *ws)
 {
-	struct app_tab *tab = app_tab(app);
+	struct workspace_tab *tab = workspace_tab(ws);
 	if (tab->is_zoomed)
 		tell_changed(NULL, tab->focus);
 	else
-		app_layout_each(tab->root, tell_changed, NULL);
+		workspace_layout_each(tab->root, tell_changed, NULL);
 }
 
-void app_tabs_select(struct app *app, size_t index)
+void workspace_tabs_select(struct workspace *ws, size_t index)
 {
-	if (index >= app->n_tabs)
+	if (index >= ws->n_tabs)
 		return;
-	if (app->n_tabs && app->current < app->n_tabs)
-		tell_focus(app_focused(app), false);
-	app->current = index;
-	app->is_strip_focused = false;
-	app_tabs_tell_changed(app); /* it may have missed some */
-	tell_focus(app_focused(app), true);
-	app_frame_dirty(app);
+	if (ws->n_tabs && ws->current < ws->n_tabs)
+		tell_focus(workspace_focused(ws), false);
+	ws->current = index;
+	ws->is_strip_focused = false;
+	workspace_tabs_tell_changed(ws); /* it may have missed some */
+	tell_focus(workspace_focused(ws), true);
+	workspace_dirty(ws);
 }
 
-void app_tabs_focus(struct app *app, struct app_layout *leaf)
+static void focus_leaf(struct workspace *ws, struct workspace_layout *leaf)
 {
-	struct app_tab *tab = app_tab(app);
-	if (tab->focus == leaf && !app->is_strip_focused)
+	struct workspace_tab *tab = workspace_tab(ws);
+	if (tab->focus == leaf && !ws->is_strip_focused)
 		return;
-	tell_focus(app_focused(app), false);
+	tell_focus(workspace_focused(ws), false);
 	tab->focus = leaf;
-	app->is_strip_focused = false;
-	tell_focus(app_focused(app), true);
-	app_frame_dirty(app);
+	ws->is_strip_focused = false;
+	tell_focus(workspace_focused(ws), true);
+	workspace_dirty(ws);
 }
 
 struct search {
 	const struct view_class *class;
 	const struct view_args *args;
-	struct app_layout *found;
+	struct workspace_layout *found;
 };
 
-static void look(void *arg, struct app_layout *leaf)
+static void look(void *arg, struct workspace_layout *leaf)
 {
 	struct search *search = arg;
-	struct view *view = app_layout_data(leaf);
+	struct view *view = workspace_layout_data(leaf);
 	if (!search->found && view->class == search->class && view->class->shows &&
 		view->class->shows(view, search->args))
 		search->found = leaf;
 }
 
-bool app_tabs_open(struct app *app, const struct view_class *class,
+bool workspace_tabs_open(struct workspace *ws, const struct view_class *class,
 	const struct view_args *args, struct err *err)
 {
-	for (size_t i = 0; i < app->n_tabs; i++) {
+	for (size_t i = 0; i < ws->n_tabs; i++) {
 		struct search search = { class, args, NULL };
-		app_layout_each(app->tabs[i]->root, look, &search);
+		workspace_layout_each(ws->tabs[i]->root, look, &search);
 		if (search.found) {
-			app_tabs_select(app, i);
-			app_tabs_focus(app, search.found);
+			workspace_tabs_select(ws, i);
+			focus_leaf(ws, search.found);
 			return true;
 		}
 	}
-	if (app->n_tabs == TABS_MAX)
-		return err_set(err, ERR_OP_BUSY, "%d tabs are open: close one", TABS_MAX);
-	struct view *view = class->open(&app->host, args, err);
+	if (ws->n_tabs == WORKSPACE_TABS_MAX)
+		return err_set(
+			err, ERR_OP_BUSY, "%d tabs are open: close one", WORKSPACE_TABS_MAX);
+	struct view *view = class->open(&ws->host, args, err);
 	if (!view)
 		return false;
-	struct app_tab *tab = x_calloc(1, sizeof *tab);
-	tab->root = tab->focus = app_layout_new(view);
-	tab->opener = app->n_tabs ? app_tab(app) : NULL;
-	app->tabs[app->n_tabs++] = tab;
-	app_tabs_select(app, app->n_tabs - 1);
+	struct workspace_tab *tab = x_calloc(1, sizeof *tab);
+	tab->root = tab->focus = workspace_layout_new(view);
+	tab->opener = ws->n_tabs ? workspace_tab(ws) : NULL;
+	ws->tabs[ws->n_tabs++] = tab;
+	workspace_tabs_select(ws, ws->n_tabs - 1);
 	return true;
 }
 
-bool app_tabs_split(struct app *app, enum app_layout_way way, const struct view_class *class,
-	const struct view_args *args, struct err *err)
+bool workspace_tabs_split(struct workspace *ws, enum workspace_layout_way way,
+	const struct view_class *class, const struct view_args *args, struct err *err)
 {
-	struct app_tab *tab = app_tab(app);
-	struct app_rect rect = app_layout_rect(tab->focus);
+	struct workspace_tab *tab = workspace_tab(ws);
+	struct workspace_rect rect = workspace_layout_rect(tab->focus);
 	bool fits = way == LAYOUT_RIGHT ? rect.cols > 2 * LAYOUT_COLS_MIN
 					: rect.rows > 2 * LAYOUT_ROWS_MIN;
 	if (!fits)
 		return err_set(err, ERR_OP_BUSY, "this pane is too small to be split");
-	struct view *view = class->open(&app->host, args, err);
+	struct view *view = class->open(&ws->host, args, err);
 	if (!view)
 		return false;
-	tell_focus(app_focused(app), false);
-	tab->focus = app_layout_split(&tab->root, tab->focus, way, view);
+	tell_focus(workspace_focused(ws), false);
+	tab->focus = workspace_layout_split(&tab->root, tab->focus, way, view);
 	tab->is_zoomed = false;
-	app->is_strip_focused = false;
+	ws->is_strip_focused = false;
 	tell_focus(view, true);
-	app_frame_dirty(app);
+	workspace_dirty(ws);
 	return true;
 }
 
 struct find_view {
 	const void *view;
-	struct app_layout *leaf;
+	struct workspace_layout *leaf;
 };
 
-static void find_leaf(void *arg, struct app_layout *leaf)
+static void find_leaf(void *arg, struct workspace_layout *leaf)
 {
 	struct find_view *find = arg;
-	if (app_layout_data(leaf) == find->view)
+	if (workspace_layout_data(leaf) == find->view)
 		find->leaf = leaf;
 }
 
-static void forget_tab(struct app *app, size_t index)
+static void forget_tab(struct workspace *ws, size_t index)
 {
-	struct app_tab *tab = app->tabs[index];
+	struct workspace_tab *tab = ws->tabs[index];
 	size_t next = 0;
-	bool was_current = index == app->current;
-	memmove(app->tabs + index, app->tabs + index + 1,
-		(app->n_tabs - index - 1) * sizeof *app->tabs);
-	app->n_tabs--;
-	for (size_t i = 0; i < app->n_tabs; i++) {
-		if (app->tabs[i] == tab->opener)
+	bool was_current = index == ws->current;
+	memmove(ws->tabs + index, ws->tabs + index + 1,
+		(ws->n_tabs - index - 1) * sizeof *ws->tabs);
+	ws->n_tabs--;
+	for (size_t i = 0; i < ws->n_tabs; i++) {
+		if (ws->tabs[i] == tab->opener)
 			next = i;
-		if (app->tabs[i]->opener == tab)
-			app->tabs[i]->opener = tab->opener;
+		if (ws->tabs[i]->opener == tab)
+			ws->tabs[i]->opener = tab->opener;
 	}
 	if (!was_current)
-		next = app->current > index ? app->current - 1 : app->current;
+		next = ws->current > index ? ws->current - 1 : ws->current;
 	free(tab);
-	app->current = next;
-	if (!app->n_tabs)
+	ws->current = next;
+	if (!ws->n_tabs)
 		return;
-	app_tabs_tell_changed(app);
-	tell_focus(app_focused(app), true);
+	workspace_tabs_tell_changed(ws);
+	tell_focus(workspace_focused(ws), true);
 }
 
-void app_tabs_close_view(struct app *app, struct view *view)
+void workspace_tabs_close_view(struct workspace *ws, struct view *view)
 {
-	if (view == app->strip) {
-		app->is_strip_on = app->is_strip_focused = false;
-		app_frame_dirty(app);
+	if (view == ws->strip) {
+		ws->is_strip_on = ws->is_strip_focused = false;
+		workspace_dirty(ws);
 		return;
 	}
-	if (app->mouse_view == view)
-		app->mouse_view = NULL;
-	if (app->drag && (app->drag->from == view || app->drag_over == view))
-		app_drag_end(app, false);
-	app->border = NULL;
-	app_drop_dialogs(app, view);
-	for (size_t i = 0; i < app->n_tabs; i++) {
-		struct app_tab *tab = app->tabs[i];
+	struct workspace_client *client;
+	DL_FOREACH(ws->clients, client)
+		client->ops->view_gone(client, view);
+	workspace_drop_dialogs(ws, view);
+	for (size_t i = 0; i < ws->n_tabs; i++) {
+		struct workspace_tab *tab = ws->tabs[i];
 		struct find_view find = { view, NULL };
-		app_layout_each(tab->root, find_leaf, &find);
+		workspace_layout_each(tab->root, find_leaf, &find);
 		if (!find.leaf)
 			continue;
 		bool was_focus = tab->focus == find.leaf;
-		struct app_layout *next = app_layout_remove(&tab->root, find.leaf);
+		struct workspace_layout *next = workspace_layout_remove(&tab->root, find.leaf);
 		tab->is_zoomed = false;
 		if (was_focus)
 			tab->focus = next;
 		view->class->free(view);
 		if (!next)
-			forget_tab(app, i);
-		else if (was_focus && i == app->current)
-			tell_focus(app_layout_data(next), true);
+			forget_tab(ws, i);
+		else if (was_focus && i == ws->current)
+			tell_focus(workspace_layout_data(next), true);
 		break;
 	}
-	if (!app->n_tabs) {
+	if (!ws->n_tabs) {
 		struct view_args none = { 0 };
-		app_tabs_open(app, &view_sandboxes, &none, NULL);
+		workspace_tabs_open(ws, &view_sandboxes, &none, NULL);
 	}
-	app_frame_dirty(app);
+	workspace_dirty(ws);
 }
 
-size_t app_tabs_number_of(struct app *app, const void *view)
+size_t workspace_tabs_number_of(const struct workspace *ws, const void *view)
 {
-	for (size_t i = 0; i < app->n_tabs; i++) {
+	for (size_t i = 0; i < ws->n_tabs; i++) {
 		struct find_view find = { view, NULL };
-		app_layout_each(app->tabs[i]->root, find_leaf, &find);
+		workspace_layout_each(ws->tabs[i]->root, find_leaf, &find);
 		if (find.leaf)
 			return i + 1;
 	}
@@ -237,7 +239,7 @@ static void on_close_answered(void *arg, struct widget_dialog *dialog, int butto
 		view->host->ops->close(view->host, view);
 }
 
-void app_tabs_ask_close(struct app *app, struct view *view)
+void workspace_tabs_ask_close(struct workspace *ws, struct view *view)
 {
 	struct str text;
 	str_init(&text, 256);
@@ -250,9 +252,9 @@ void app_tabs_ask_close(struct app *app, struct view *view)
 		widget_dialog_add_button(dialog, "&Keep");
 		widget_dialog_focus_button(dialog, 0);
 		widget_dialog_set_owner(dialog, view);
-		app_push_dialog(app, dialog);
+		workspace_push_dialog(ws, dialog);
 	} else {
-		app->host.ops->close(&app->host, view);
+		ws->host.ops->close(&ws->host, view);
 	}
 	str_deinit(&text);
 }
@@ -264,10 +266,10 @@ struct closing {
 	struct widget_dialog *dialog;
 };
 
-static void look_before_closing(void *arg, struct app_layout *leaf)
+static void look_before_closing(void *arg, struct workspace_layout *leaf)
 {
 	struct closing *closing = arg;
-	struct view *view = app_layout_data(leaf);
+	struct view *view = workspace_layout_data(leaf);
 	struct str text;
 	str_init(&text, 256);
 	const char *why = view->class->busy ? view->class->busy(view, &text) : NULL;
@@ -282,47 +284,145 @@ static void look_before_closing(void *arg, struct app_layout *leaf)
 
 static void on_close_all_answered(void *arg, struct widget_dialog *dialog, int button)
 {
-	struct app *app = arg;
+	struct workspace *ws = arg;
 	const struct view *any = widget_dialog_owner(dialog);
-	size_t number = app_tabs_number_of(app, any);
+	size_t number = workspace_tabs_number_of(ws, any);
 	if (button != 0 || !number)
 		return;
 	struct closing closing = { .dialog = dialog };
-	app_layout_each(app->tabs[number - 1]->root, look_before_closing, &closing);
+	workspace_layout_each(ws->tabs[number - 1]->root, look_before_closing, &closing);
 	while (closing.n)
-		app->host.ops->close(&app->host, closing.views[--closing.n]);
+		ws->host.ops->close(&ws->host, closing.views[--closing.n]);
 }
 
-void app_tabs_ask_close_all(struct app *app, size_t index)
+void workspace_tabs_ask_close_all(struct workspace *ws, size_t index)
 {
-	struct app_tab *tab = app->tabs[index];
+	struct workspace_tab *tab = ws->tabs[index];
 	struct closing closing = { .dialog = widget_dialog_new("Close this tab?",
-					   on_close_all_answered, app, NULL) };
-	app_layout_each(tab->root, look_before_closing, &closing);
+					   on_close_all_answered, ws, NULL) };
+	workspace_layout_each(tab->root, look_before_closing, &closing);
 	if (closing.has_list || !closing.n_busy) {
 		widget_dialog_free(closing.dialog);
 		if (closing.has_list)
 			view_host_notef(
-				&app->host, NOTE_INFO, "the list stays; q leaves sandmux");
+				&ws->host, NOTE_INFO, "the list stays; q leaves sandmux");
 		while (!closing.has_list && closing.n)
-			app->host.ops->close(&app->host, closing.views[--closing.n]);
+			ws->host.ops->close(&ws->host, closing.views[--closing.n]);
 		return;
 	}
-	app_tabs_select(app, index);
+	workspace_tabs_select(ws, index);
 	widget_dialog_add_text(closing.dialog, "Closing ends it.");
 	widget_dialog_add_button(closing.dialog, "&Close");
 	widget_dialog_add_button(closing.dialog, "&Keep");
 	widget_dialog_focus_button(closing.dialog, 1);
-	widget_dialog_set_owner(closing.dialog, app_layout_data(tab->focus));
-	app_push_dialog(app, closing.dialog);
+	widget_dialog_set_owner(closing.dialog, workspace_layout_data(tab->focus));
+	workspace_push_dialog(ws, closing.dialog);
 }
 
-void app_tabs_free(struct app *app)
+/* ---- focus */
+
+void workspace_focus_view(struct workspace *ws, struct view *view)
 {
-	while (app->n_tabs) {
-		struct app_tab *tab = app->tabs[--app->n_tabs];
-		app_layout_each(tab->root, free_leaf_view, NULL);
-		app_layout_free(tab->root);
+	struct find_view find = { view, NULL };
+	if (view != ws->strip) {
+		workspace_layout_each(workspace_tab(ws)->root, find_leaf, &find);
+		focus_leaf(ws, find.leaf);
+		return;
+	}
+	if (ws->is_strip_focused)
+		return;
+	ws->is_strip_focused = true;
+	workspace_dirty(ws);
+}
+
+void workspace_focus_next(struct workspace *ws, bool forward)
+{
+	struct workspace_tab *tab = workspace_tab(ws);
+	/* the strip is the last pane of every tab */
+	struct workspace_layout *next = workspace_layout_next(tab->root, tab->focus, forward);
+	bool wraps = next == workspace_layout_next(tab->root, tab->root, forward) ||
+		     next == tab->focus;
+	if (ws->is_strip_on && wraps && !ws->is_strip_focused)
+		workspace_focus_view(ws, ws->strip);
+	else
+		focus_leaf(ws, next);
+}
+
+void workspace_focus_toward(struct workspace *ws, enum workspace_layout_way way)
+{
+	struct workspace_tab *tab = workspace_tab(ws);
+	struct workspace_layout *leaf = workspace_layout_toward(tab->root, tab->focus, way);
+	if (leaf)
+		focus_leaf(ws, leaf);
+}
+
+/* ---- room */
+
+void workspace_grow(struct workspace *ws, enum workspace_layout_way way)
+{
+	enum { STEP_CELLS = 2 };
+	workspace_layout_grow(
+		workspace_tab(ws)->root, workspace_tab(ws)->focus, way, STEP_CELLS);
+	workspace_dirty(ws);
+}
+
+void workspace_zoom(struct workspace *ws)
+{
+	workspace_tab(ws)->is_zoomed = !workspace_tab(ws)->is_zoomed;
+	workspace_tabs_tell_changed(ws);
+	workspace_dirty(ws);
+}
+
+void workspace_show_strip(struct workspace *ws)
+{
+	ws->is_strip_on = !ws->is_strip_on;
+	ws->is_strip_focused = false;
+	workspace_dirty(ws);
+}
+
+/* ---- for the tab bar */
+
+size_t workspace_n_tabs(const struct workspace *ws)
+{
+	return ws->n_tabs;
+}
+
+size_t workspace_current(const struct workspace *ws)
+{
+	return ws->current;
+}
+
+const void *workspace_tab_id(const struct workspace *ws, size_t index)
+{
+	return ws->tabs[index];
+}
+
+struct view *workspace_tab_view(const struct workspace *ws, size_t index)
+{
+	return workspace_layout_data(ws->tabs[index]->focus);
+}
+
+static void add_marks(void *arg, struct workspace_layout *leaf)
+{
+	const struct view *view = workspace_layout_data(leaf);
+	unsigned *marks = arg;
+	if (view->class->marks)
+		*marks |= view->class->marks(view);
+}
+
+unsigned workspace_tab_marks(const struct workspace *ws, size_t index)
+{
+	unsigned marks = 0;
+	workspace_layout_each(ws->tabs[index]->root, add_marks, &marks);
+	return marks;
+}
+
+void workspace_tabs_free(struct workspace *ws)
+{
+	while (ws->n_tabs) {
+		struct workspace_tab *tab = ws->tabs[--ws->n_tabs];
+		workspace_layout_each(tab->root, free_leaf_view, NULL);
+		workspace_layout_free(tab->root);
 		free(tab);
 	}
 }

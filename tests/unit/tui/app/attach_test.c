@@ -144,37 +144,38 @@ static void test_taken_and_given_back(void **state)
 	struct tty *tty = tty_new();
 	struct app *app = tty->rig.app;
 	(void)state;
-	app->is_focused = false;
-	app->is_every_motion = true;
+	app->client->is_focused = false;
+	app->client->is_every_motion = true;
 	assert_false(app_is_attached(app));
 	tty_attach(tty);
 	assert_true(app_is_attached(app));
-	assert_true(app->is_focused);
-	assert_false(app->is_every_motion);
-	assert_int_equal(draw_surface_cols(app->surface), 100);
-	assert_int_equal(draw_surface_rows(app->surface), 30);
-	assert_int_equal(app->bar_rect.row, 29); /* laid out at once, before any frame */
+	assert_true(app->client->is_focused);
+	assert_false(app->client->is_every_motion);
+	assert_int_equal(draw_surface_cols(app->client->surface), 100);
+	assert_int_equal(draw_surface_rows(app->client->surface), 30);
+	assert_int_equal(workspace_body(app->workspace).rows,
+		28); /* laid out at once, before any frame */
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
-	const char *begin = draw_screen_begin_bytes(app->screen);
+	const char *begin = draw_screen_begin_bytes(app->client->screen);
 	assert_int_equal(strncmp(tty->out, begin, strlen(begin)), 0);
-	assert_true(tty_has(tty, draw_screen_mouse_bytes(app->screen, true, false)));
-	char *end = x_strdup(draw_screen_end_bytes(app->screen));
+	assert_true(tty_has(tty, draw_screen_mouse_bytes(app->client->screen, true, false)));
+	char *end = x_strdup(draw_screen_end_bytes(app->client->screen));
 	tty_forget(tty);
 	app_detach(app);
 	assert_false(app_is_attached(app));
-	assert_null(app->input);
-	assert_null(app->screen);
+	assert_null(app->client->input);
+	assert_null(app->client->screen);
 	assert_true(tty_has(tty, end));
 	free(end);
 	/* nobody looks: nothing is drawn */
-	app_frame_dirty(app);
-	assert_false(app->is_dirty);
+	client_dirty(app->client);
+	assert_false(app->client->is_dirty);
 	app_resized(app);
 	app_detach(app);
 	/* and another one */
 	cli_tty_size(tty, 50, 12);
 	tty_attach(tty);
-	assert_int_equal(draw_surface_cols(app->surface), 50);
+	assert_int_equal(draw_surface_cols(app->client->surface), 50);
 	TTY_UNTIL(tty, tty_has(tty, "one sandbox, by its address"));
 	tty_free(tty);
 }
@@ -184,7 +185,7 @@ static void test_the_mouse_is_left_alone(void **state)
 	struct tty *tty = tty_new();
 	struct err err;
 	(void)state;
-	tty->rig.app->is_mouse_on = false;
+	tty->rig.app->client->is_mouse_on = false;
 	tty_attach(tty);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	assert_false(tty_has(tty, "\033[?1002h"));
@@ -205,7 +206,7 @@ static void test_what_is_no_terminal(void **state)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	assert_false(app_attach(app, null, null, "xterm-256color", NULL, &err));
 	assert_int_equal(err.code, ERR_TTY_NONE);
-	assert_null(app->screen);
+	assert_null(app->client->screen);
 	assert_false(app_is_attached(app));
 	const struct app_opts opts = { .engine = tty->rig.engine,
 		.in_fd = null,
@@ -227,10 +228,10 @@ static void test_without_colours(void **state)
 	struct app *app = tty->rig.app;
 	(void)state;
 	tty_attach(tty);
-	assert_string_equal(app->theme.name, "default");
-	app->opts.no_color = true;
+	assert_string_equal(app->client->theme.name, "default");
+	app->client->opts.no_color = true;
 	tty_attach(tty);
-	assert_string_equal(app->theme.name, "mono");
+	assert_string_equal(app->client->theme.name, "mono");
 	tty_free(tty);
 }
 
@@ -242,21 +243,21 @@ static void test_bytes_are_keys(void **state)
 	tty_attach(tty);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
-	app->last_input_ms = 0;
+	app->client->last_input_ms = 0;
 	tty_type(tty, ":hel");
 	TTY_UNTIL(tty, tty_has(tty, "all keys and commands"));
-	assert_int_equal(app->prompt.kind, PROMPT_COMMAND);
-	assert_true(clock_mono_ms() - app->last_input_ms < 10000);
+	assert_int_equal(app->client->prompt.kind, PROMPT_COMMAND);
+	assert_true(clock_mono_ms() - app->client->last_input_ms < 10000);
 	cli_tty_size(tty, 60, 20);
 	app_resized(app);
-	assert_int_equal(draw_surface_cols(app->surface), 60);
-	assert_int_equal(draw_surface_rows(app->surface), 20);
-	app->drag = x_calloc(1, sizeof *app->drag);
+	assert_int_equal(draw_surface_cols(app->client->surface), 60);
+	assert_int_equal(draw_surface_rows(app->client->surface), 20);
+	app->client->drag = x_calloc(1, sizeof *app->client->drag);
 	app_resized(app); /* the same size: what is held stays held */
-	assert_non_null(app->drag);
+	assert_non_null(app->client->drag);
 	cli_tty_size(tty, 61, 20);
 	app_resized(app);
-	assert_null(app->drag);
+	assert_null(app->client->drag);
 	tty_free(tty);
 }
 
@@ -294,7 +295,7 @@ static void test_the_clipboard(void **state)
 		{ "~?>", "\033]52;c;fj8+\a" },
 	};
 	struct tty *tty = tty_new();
-	struct view_host *host = &tty->rig.app->host;
+	struct view_host *host = &tty->rig.app->workspace->host;
 	(void)state;
 	host->ops->copy_text(host, slice_of("nobody is there"));
 	tty_attach(tty);
@@ -306,8 +307,8 @@ static void test_the_clipboard(void **state)
 	char *large = x_calloc(1, 75001);
 	tty_forget(tty);
 	host->ops->copy_text(host, (struct slice){ large, 75001 });
-	assert_string_equal(
-		tty->rig.app->note, "75001 bytes are more than a terminal's clipboard takes");
+	assert_string_equal(tty->rig.app->workspace->note,
+		"75001 bytes are more than a terminal's clipboard takes");
 	assert_false(tty_has(tty, "\033]52"));
 	host->ops->copy_text(host, (struct slice){ large, 75000 });
 	TTY_UNTIL(tty, tty_has(tty, "AAAA\a"));
@@ -324,19 +325,19 @@ static void test_every_motion(void **state)
 	struct views_shell *shell = rig_shell(&tty->rig);
 	shell->session->state = SESSION_RUNNING;
 	term_feed(shell->term, "\033[?1003h", 8);
-	app_frame_dirty(app);
-	TTY_UNTIL(tty, app->is_every_motion);
-	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->screen, true, true)));
+	client_dirty(app->client);
+	TTY_UNTIL(tty, app->client->is_every_motion);
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->client->screen, true, true)));
 	tty_forget(tty);
-	app_tabs_select(app, 0);
-	TTY_UNTIL(tty, !app->is_every_motion);
-	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->screen, true, false)));
-	app->is_mouse_on = false;
-	app_tabs_select(app, 1);
+	workspace_tabs_select(app->workspace, 0);
+	TTY_UNTIL(tty, !app->client->is_every_motion);
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_mouse_bytes(app->client->screen, true, false)));
+	app->client->is_mouse_on = false;
+	workspace_tabs_select(app->workspace, 1);
 	tty_forget(tty);
-	app_frame_dirty(app);
-	TTY_UNTIL(tty, !app->is_dirty);
-	assert_false(app->is_every_motion);
+	client_dirty(app->client);
+	TTY_UNTIL(tty, !app->client->is_dirty);
+	assert_false(app->client->is_every_motion);
 	shell->session->state = SESSION_WAITING;
 	tty_free(tty);
 }
@@ -351,17 +352,17 @@ static void test_a_slow_terminal(void **state)
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	char *flood = x_calloc(1, 200000);
 	memset(flood, ' ', 200000);
-	draw_terminal_send(app->tty, (struct slice){ flood, 200000 });
+	draw_terminal_send(app->client->tty, (struct slice){ flood, 200000 });
 	free(flood);
-	assert_true(draw_terminal_is_sending(app->tty));
-	app_frame_dirty(app);
-	TTY_UNTIL(tty, app->is_frame_due);
-	assert_true(app->is_dirty);
-	app->last_frame_ms = 0;
+	assert_true(draw_terminal_is_sending(app->client->tty));
+	client_dirty(app->client);
+	TTY_UNTIL(tty, app->client->is_frame_due);
+	assert_true(app->client->is_dirty);
+	app->client->last_frame_ms = 0;
 	tty_forget(tty);
-	TTY_UNTIL(tty, (tty_forget(tty), app->last_frame_ms != 0));
-	assert_false(app->is_dirty);
-	assert_false(app->is_frame_due);
+	TTY_UNTIL(tty, (tty_forget(tty), app->client->last_frame_ms != 0));
+	assert_false(app->client->is_dirty);
+	assert_false(app->client->is_frame_due);
 	tty_free(tty);
 }
 
@@ -395,20 +396,20 @@ static void test_when_a_frame_is_due(void **state)
 	(void)state;
 	tty_attach(tty);
 	clock_set_for_tests(now * 1000000, -1);
-	watched = app->frame_timer;
+	watched = app->client->frame_timer;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		app_frame_stop(app);
+		client_frame_stop(app->client);
 		assert_int_equal(armed, DISARMED);
 		armed = NOT_ARMED;
-		app->is_dirty = rows[i].since_dirty >= 0;
-		app->dirty_since_ms = now - rows[i].since_dirty;
-		app->last_input_ms = now - rows[i].since_input;
-		app->last_frame_ms = now - rows[i].since_frame;
-		app->is_engine_telling = rows[i].is_telling;
-		app_frame_dirty(app);
+		app->client->is_dirty = rows[i].since_dirty >= 0;
+		app->client->dirty_since_ms = now - rows[i].since_dirty;
+		app->client->last_input_ms = now - rows[i].since_input;
+		app->client->last_frame_ms = now - rows[i].since_frame;
+		app->workspace->is_engine_telling = rows[i].is_telling;
+		workspace_dirty(app->workspace);
 		if (armed != rows[i].want)
 			fail_msg("row %zu: %d", i, (int)armed);
-		assert_true(app->is_dirty);
+		assert_true(app->client->is_dirty);
 	}
 	tty_free(tty);
 }
@@ -419,7 +420,7 @@ static void test_when_the_next_one_is(void **state)
 	struct rig rig = rig_new(80, 24);
 	struct err err;
 	(void)state;
-	watched = rig.app->tick_timer;
+	watched = rig.app->client->tick_timer;
 	rig_draw(&rig);
 	assert_int_equal(armed, LIST_AGE_STEP_MS);
 	assert_true(app_run(rig.app, "log strip", &err));
@@ -453,16 +454,16 @@ static void test_job_control(void **state)
 	tty_attach(tty);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
-	app->is_every_motion = true;
+	app->client->is_every_motion = true;
 	assert_true(app_run(app, "stop", &err));
 	assert_int_equal(stops, 1);
-	assert_false(app->is_every_motion);
+	assert_false(app->client->is_every_motion);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux")); /* all of it is painted again */
-	const char *end = memmem(tty->out, tty->n, draw_screen_end_bytes(app->screen),
-		strlen(draw_screen_end_bytes(app->screen)));
+	const char *end = memmem(tty->out, tty->n, draw_screen_end_bytes(app->client->screen),
+		strlen(draw_screen_end_bytes(app->client->screen)));
 	assert_non_null(end);
-	assert_non_null(strstr(end, draw_screen_begin_bytes(app->screen)));
-	assert_non_null(strstr(end, draw_screen_mouse_bytes(app->screen, true, false)));
+	assert_non_null(strstr(end, draw_screen_begin_bytes(app->client->screen)));
+	assert_non_null(strstr(end, draw_screen_mouse_bytes(app->client->screen, true, false)));
 	tty_free(tty);
 }
 
@@ -477,7 +478,7 @@ static void test_signals(void **state)
 	assert_true(app_handle_signals(app, &err));
 	cli_tty_size(tty, 70, 20);
 	raise(SIGWINCH);
-	TTY_UNTIL(tty, draw_surface_cols(app->surface) == 70);
+	TTY_UNTIL(tty, draw_surface_cols(app->client->surface) == 70);
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
 	raise(SIGTSTP);
@@ -485,18 +486,18 @@ static void test_signals(void **state)
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	tty_forget(tty);
 	cli_tty_size(tty, 71, 20);
-	app->is_mouse_on = false;
+	app->client->is_mouse_on = false;
 	raise(SIGCONT); /* the shell has set its own modes meanwhile */
-	TTY_UNTIL(tty, tty_has(tty, draw_screen_begin_bytes(app->screen)));
+	TTY_UNTIL(tty, tty_has(tty, draw_screen_begin_bytes(app->client->screen)));
 	TTY_UNTIL(tty, tty_has(tty, "sandmux"));
 	assert_false(tty_has(tty, "\033[?1002h"));
-	assert_int_equal(draw_surface_cols(app->surface), 71);
+	assert_int_equal(draw_surface_cols(app->client->surface), 71);
 	app_detach(app);
 	raise(SIGCONT);
 	for (int i = 0; i < 3; i++)
 		net_loop_run_once(tty->rig.loop, 0);
-	app_session_free(app);
-	assert_null(app->signals[0]);
+	client_job_control_deinit(app->client);
+	assert_null(app->client->signals[0]);
 	tty_free(tty);
 }
 
@@ -514,25 +515,25 @@ static void test_dialogs_have_an_end(void **state)
 	struct app *app = rig.app;
 	int answers[DIALOGS_MAX + 1], owner, other;
 	(void)state;
-	app->n_handling = 1;
-	app->is_prefix = true;
+	app->workspace->n_handling = 1;
+	app->client->is_prefix = true;
 	for (int i = 0; i <= DIALOGS_MAX; i++) {
 		answers[i] = 77;
 		struct widget_dialog *dialog =
 			widget_dialog_new("Q", on_answer, &answers[i], NULL);
 		widget_dialog_set_owner(dialog, i % 2 ? &owner : &other);
 		widget_dialog_add_button(dialog, "&OK");
-		app_push_dialog(app, dialog);
+		workspace_push_dialog(app->workspace, dialog);
 	}
-	assert_false(app->is_prefix);
-	assert_int_equal(app->n_dialogs, DIALOGS_MAX);
+	assert_false(app->client->is_prefix);
+	assert_int_equal(app->client->n_dialogs, DIALOGS_MAX);
 	assert_int_equal(answers[DIALOGS_MAX], DIALOG_CANCELLED);
 	assert_int_equal(answers[DIALOGS_MAX - 1], 77);
-	app_drop_dialogs(app, &owner);
-	assert_int_equal(app->n_dialogs, DIALOGS_MAX / 2);
-	for (size_t i = 0; i < app->n_dialogs; i++)
-		assert_ptr_equal(widget_dialog_owner(app->dialogs[i]), &other);
-	app->n_handling = 0;
+	workspace_drop_dialogs(app->workspace, &owner);
+	assert_int_equal(app->client->n_dialogs, DIALOGS_MAX / 2);
+	for (size_t i = 0; i < app->client->n_dialogs; i++)
+		assert_ptr_equal(widget_dialog_owner(app->client->dialogs[i]), &other);
+	app->workspace->n_handling = 0;
 	/* what a person still waits for is no surprise; what they have turned from is one */
 	const int64_t now = 5000000;
 	clock_set_for_tests(now * 1000000, -1);
@@ -542,14 +543,14 @@ static void test_dialogs_have_an_end(void **state)
 		bool is_asked;
 	} rows[] = { { 1999, 9, true }, { 2000, 9, false }, { 0, 8, false }, { 0, 0, false } };
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		app->input_serial = 9;
-		app->last_input_ms = now - rows[i].since_input;
+		app->workspace->input_serial = 9;
+		app->client->last_input_ms = now - rows[i].since_input;
 		struct widget_dialog *dialog = widget_dialog_new("Late", NULL, NULL, NULL);
 		widget_dialog_set_serial(dialog, rows[i].serial);
 		widget_dialog_add_button(dialog, "&OK");
-		size_t before = app->n_dialogs;
-		app_push_dialog(app, dialog);
-		assert_int_equal(app->n_dialogs - before, rows[i].is_asked);
+		size_t before = app->client->n_dialogs;
+		workspace_push_dialog(app->workspace, dialog);
+		assert_int_equal(app->client->n_dialogs - before, rows[i].is_asked);
 	}
 	clock_set_for_tests(-1, -1);
 	rig_free(&rig);

@@ -3,6 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "tui/app/internal.h"
+#include "tui/client/internal.h"
+#include "tui/workspace/internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,8 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_DEAD] = &view_shell,
 	[SCOPE_SHELL] = &view_shell,
 };
+
+static struct workspace words; /* with nothing but the table of words */
 
 struct look {
 	const char *name;
@@ -45,7 +49,7 @@ static bool exists(enum view_key_scope scope, const char *line)
 		if (strcmp(view_shell.commands[i].name, name) == 0)
 			return true;
 	struct look look = { name, !class || class->targets, false };
-	app_command_each(NULL, look_at, &look);
+	workspace_command_each(&words.host, look_at, &look);
 	return look.found;
 }
 
@@ -72,7 +76,7 @@ static void check_command(void *arg, const char *group, const struct view_comman
 static void test_every_command_says_what_it_does(void **state)
 {
 	(void)state;
-	app_command_each(NULL, check_command, NULL);
+	workspace_command_each(&words.host, check_command, NULL);
 	for (int scope = 0; scope < SCOPE_COUNT; scope++)
 		for (size_t i = 0;
 			class_of_scope[scope] && i < class_of_scope[scope]->n_commands; i++)
@@ -82,6 +86,8 @@ static void test_every_command_says_what_it_does(void **state)
 
 int main(void)
 {
+	words.opts.commands = app_commands;
+	words.opts.n_commands = app_n_commands;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_has_its_command),
 		cmocka_unit_test(test_every_command_says_what_it_does),

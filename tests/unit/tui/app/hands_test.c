@@ -5,7 +5,7 @@
 static void open_tabs(struct rig *rig, size_t n)
 {
 	struct err err = { 0 };
-	while (rig->app->n_tabs < n)
+	while (rig->app->workspace->n_tabs < n)
 		assert_true(app_run(rig->app, "shell", &err));
 }
 
@@ -25,12 +25,12 @@ static void test_letters_in_scroll_mode_stay_in_it(void **state)
 	rig_type(&rig, "vgyqY:?CLlo/");
 	rig_key(&rig, "F5");
 	assert_true(shell->is_scrolling);
-	app_dispatch_paste(rig.app, slice_of("rm -rf /\r"), false);
+	client_dispatch_paste(rig.app->client, slice_of("rm -rf /\r"), false);
 	assert_true(shell->is_scrolling);
 	assert_int_equal(shell->session->n_held, 0);
-	assert_int_equal(rig.app->n_tabs, 2);
-	assert_int_equal(rig.app->prompt.kind, PROMPT_NONE);
-	assert_false(rig.app->is_strip_on);
+	assert_int_equal(rig.app->workspace->n_tabs, 2);
+	assert_int_equal(rig.app->client->prompt.kind, PROMPT_NONE);
+	assert_false(rig.app->workspace->is_strip_on);
 	rig_key(&rig, "esc");
 	assert_false(shell->is_scrolling);
 	rig_type(&rig, "x");
@@ -57,7 +57,7 @@ static void test_a_letter_by_itself_leaves_the_scroll_mode(void **state)
 	turn_for(&rig, 400);
 	assert_true(shell->is_scrolling);
 	rig_type(&rig, "q");
-	app_dispatch_paste(rig.app, slice_of("uit\r"), false);
+	client_dispatch_paste(rig.app->client, slice_of("uit\r"), false);
 	turn_for(&rig, 400);
 	assert_true(shell->is_scrolling);
 	rig_type(&rig, "q");
@@ -75,20 +75,20 @@ static void test_alt_in_a_form_loses_nothing(void **state)
 	struct widget_dialog *dialog = widget_dialog_new("Form", NULL, NULL, NULL);
 	widget_dialog_add_field(dialog, "name", "");
 	widget_dialog_add_button(dialog, "&OK");
-	rig.app->n_handling++;
-	app_push_dialog(rig.app, dialog);
-	rig.app->n_handling--;
+	rig.app->workspace->n_handling++;
+	workspace_push_dialog(rig.app->workspace, dialog);
+	rig.app->workspace->n_handling--;
 	rig_type(&rig, "abc");
 	rig_key(&rig, "alt-b");
-	assert_int_equal(rig.app->n_dialogs, 1);
+	assert_int_equal(rig.app->client->n_dialogs, 1);
 	assert_string_equal(widget_dialog_field(dialog, 0), "abc");
 	rig_key(&rig, "esc");
-	assert_int_equal(rig.app->n_dialogs, 0);
+	assert_int_equal(rig.app->client->n_dialogs, 0);
 	rig_type(&rig, ":hel");
 	rig_key(&rig, "alt-b");
-	assert_string_equal(rig.app->prompt.edit.text.p, "hel");
+	assert_string_equal(rig.app->client->prompt.edit.text.p, "hel");
 	rig_click(&rig, 1, 5, 5);
-	assert_int_equal(rig.app->prompt.kind, PROMPT_COMMAND);
+	assert_int_equal(rig.app->client->prompt.kind, PROMPT_COMMAND);
 	rig_free(&rig);
 }
 
@@ -109,11 +109,11 @@ static void test_a_pane_that_has_ended_takes_no_letters(void **state)
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		rig_key(&rig, keys[i]);
 	assert_int_equal(shell->session->state, SESSION_ENDED);
-	assert_int_equal(rig.app->n_tabs, 2);
-	assert_ptr_equal(app_focused(rig.app), &shell->view);
-	assert_int_equal(rig.app->n_dialogs, 0);
-	assert_int_equal(rig.app->prompt.kind, PROMPT_NONE);
-	assert_false(rig.app->is_quitting);
+	assert_int_equal(rig.app->workspace->n_tabs, 2);
+	assert_ptr_equal(workspace_focused(rig.app->workspace), &shell->view);
+	assert_int_equal(rig.app->client->n_dialogs, 0);
+	assert_int_equal(rig.app->client->prompt.kind, PROMPT_NONE);
+	assert_false(rig.app->workspace->is_quitting);
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "r");
 	assert_int_equal(shell->session->state, SESSION_WAITING);
@@ -144,8 +144,8 @@ static void test_a_letter_by_itself_in_a_pane_that_has_ended(void **state)
 	turn_for(&rig, 600);
 	rig_type(&rig, "x");
 	turn_for(&rig, 400);
-	app_close_pending(rig.app);
-	assert_int_equal(rig.app->n_tabs, 1);
+	workspace_close_pending(rig.app->workspace);
+	assert_int_equal(rig.app->workspace->n_tabs, 1);
 	rig_free(&rig);
 }
 
@@ -183,12 +183,12 @@ static void test_a_tab_shows_name_and_title(void **state)
 static void drag(struct rig *rig, unsigned mods, int from_col, int to_col)
 {
 	struct draw_mouse mouse = { MOUSE_PRESS, 1, from_col, 1, mods, 1 };
-	app_dispatch_mouse(rig->app, &mouse);
+	client_dispatch_mouse(rig->app->client, &mouse);
 	mouse.action = MOUSE_DRAG;
 	mouse.col = to_col;
-	app_dispatch_mouse(rig->app, &mouse);
+	client_dispatch_mouse(rig->app->client, &mouse);
 	mouse.action = MOUSE_RELEASE;
-	app_dispatch_mouse(rig->app, &mouse);
+	client_dispatch_mouse(rig->app->client, &mouse);
 }
 
 /* A program that asks for the mouse gets it, and Shift keeps it for us. */
@@ -227,25 +227,25 @@ static void test_middle_click_never_closes_the_list(void **state)
 	(void)state;
 	int row, col;
 	struct rig rig = rig_new(80, 24);
-	struct view *list = app_focused(rig.app);
+	struct view *list = workspace_focused(rig.app->workspace);
 	assert_true(rig_find(rig_draw(&rig), "1 sandboxes", &row, &col));
 	rig_click(&rig, 2, row, col);
-	app_close_pending(rig.app);
-	assert_ptr_equal(app_focused(rig.app), list);
+	workspace_close_pending(rig.app->workspace);
+	assert_ptr_equal(workspace_focused(rig.app->workspace), list);
 	assert_non_null(strstr(rig_draw(&rig), "the list stays"));
 	/* nor beside something that runs: there is nothing to ask */
 	struct err err = { 0 };
 	assert_true(app_run(rig.app, "split right", &err));
-	struct views_shell *shell = shell_of(app_focused(rig.app));
+	struct views_shell *shell = shell_of(workspace_focused(rig.app->workspace));
 	shell->session->state = SESSION_RUNNING;
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
-	assert_int_equal(rig.app->n_dialogs, 0);
+	assert_int_equal(rig.app->client->n_dialogs, 0);
 	shell->session->state = SESSION_WAITING;
 	rig_draw(&rig);
 	rig_click(&rig, 2, 0, col);
-	app_close_pending(rig.app);
-	assert_int_equal(app_tabs_number_of(rig.app, list), 1);
+	workspace_close_pending(rig.app->workspace);
+	assert_int_equal(workspace_tabs_number_of(rig.app->workspace, list), 1);
 	rig_free(&rig);
 }
 
@@ -264,16 +264,16 @@ static void test_middle_click_asks_where_something_runs(void **state)
 	rig_type(&rig, "d");
 	assert_true(rig_find(rig_draw(&rig), " 2 ", &row, &col));
 	rig_click(&rig, 2, row, col + 1);
-	app_close_pending(rig.app);
-	assert_int_equal(rig.app->n_tabs, 2);
+	workspace_close_pending(rig.app->workspace);
+	assert_int_equal(rig.app->workspace->n_tabs, 2);
 	assert_non_null(strstr(rig_draw(&rig), "Close this tab?"));
 	rig_key(&rig, "enter"); /* the safe button has the focus */
-	app_close_pending(rig.app);
-	assert_int_equal(rig.app->n_tabs, 2);
+	workspace_close_pending(rig.app->workspace);
+	assert_int_equal(rig.app->workspace->n_tabs, 2);
 	shell->session->state = SESSION_WAITING;
 	rig_click(&rig, 2, row, col + 1);
-	app_close_pending(rig.app);
-	assert_int_equal(rig.app->n_tabs, 1);
+	workspace_close_pending(rig.app->workspace);
+	assert_int_equal(rig.app->workspace->n_tabs, 1);
 	rig_free(&rig);
 }
 
@@ -287,17 +287,17 @@ static void test_numbers_shown_are_the_numbers_pressed(void **state)
 		int row, col;
 		snprintf(label, sizeof label, " %d ", i);
 		snprintf(key, sizeof key, "alt-%d", i);
-		app_tabs_select(rig.app, 0);
+		workspace_tabs_select(rig.app->workspace, 0);
 		rig_key(&rig, key);
-		assert_int_equal(rig.app->current, i - 1);
+		assert_int_equal(rig.app->workspace->current, i - 1);
 		if (rig_find(rig_draw(&rig), label, &row, &col) && row == 0)
-			assert_int_equal(app_tab_bar_at(rig.app, col + 1), i - 1);
-		app_tabs_select(rig.app, 11);
+			assert_int_equal(client_tab_bar_at(rig.app->client, col + 1), i - 1);
+		workspace_tabs_select(rig.app->workspace, 11);
 		rig_key(&rig, "ctrl-]");
 		rig_key(&rig, key + 4);
-		assert_int_equal(rig.app->current, i - 1);
+		assert_int_equal(rig.app->workspace->current, i - 1);
 	}
-	app_tabs_select(rig.app, 11);
+	workspace_tabs_select(rig.app->workspace, 11);
 	const char *frame = rig_draw(&rig);
 	char *bar = x_strndup(frame, strcspn(frame, "\n"));
 	assert_null(strstr(bar, " 10 ")); /* no key is called that */
@@ -313,25 +313,27 @@ static void test_tabs_without_room_are_counted_with_their_marks(void **state)
 	open_tabs(&rig, 9);
 	for (size_t at = 0; at < 9;
 		at++) { /* each is shown when it is the current one, and all others are counted */
-		app_tabs_select(rig.app, at);
+		workspace_tabs_select(rig.app->workspace, at);
 		rig_draw(&rig);
-		assert_true(rig.app->tabs[at]->cols > 0);
+		assert_true(rig.app->client->tab_places[at].cols > 0);
 		size_t n_shown = 0;
 		for (size_t i = 0; i < 9; i++)
-			n_shown += rig.app->tabs[i]->cols > 0;
-		assert_int_equal(n_shown + rig.app->before.n + rig.app->after.n, 9);
+			n_shown += rig.app->client->tab_places[i].cols > 0;
+		assert_int_equal(
+			n_shown + rig.app->client->before.n + rig.app->client->after.n, 9);
 	}
-	app_tabs_select(rig.app, 0);
+	workspace_tabs_select(rig.app->workspace, 0);
 	rig_draw(&rig);
-	size_t hidden = rig.app->after.nearest + 1;
-	struct views_shell *shell = shell_of(app_layout_data(rig.app->tabs[hidden]->focus));
+	size_t hidden = rig.app->client->after.nearest + 1;
+	struct views_shell *shell =
+		shell_of(workspace_layout_data(rig.app->workspace->tabs[hidden]->focus));
 	term_feed(shell->term, "\a", 1);
 	char counter[16];
-	snprintf(counter, sizeof counter, "›%zu♪", rig.app->after.n);
+	snprintf(counter, sizeof counter, "›%zu♪", rig.app->client->after.n);
 	assert_true(rig_find(rig_draw(&rig), counter, &row, &col));
 	rig_click(&rig, 1, 0, col);
-	assert_int_equal(rig.app->current, hidden - 1);
-	app_tabs_select(rig.app, hidden);
+	assert_int_equal(rig.app->workspace->current, hidden - 1);
+	workspace_tabs_select(rig.app->workspace, hidden);
 	assert_null(strstr(rig_draw(&rig), "♪"));
 	rig_free(&rig);
 }
@@ -344,24 +346,24 @@ static void test_bells_and_output_tell_the_truth(void **state)
 	rig_draw(&rig);
 	term_feed(shell->term, "\a", 1);
 	assert_null(strstr(rig_draw(&rig), "♪")); /* it rang under the eyes */
-	app_dispatch_focus(rig.app, false);
+	client_dispatch_focus(rig.app->client, false);
 	term_feed(shell->term, "\a", 1);
 	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
-	app_dispatch_focus(rig.app, true);
+	client_dispatch_focus(rig.app->client, true);
 	assert_null(strstr(rig_draw(&rig), "♪"));
-	app_tabs_select(rig.app, 0);
+	workspace_tabs_select(rig.app->workspace, 0);
 	rig_draw(&rig);
 	shell->has_output = true;
 	assert_non_null(strstr(rig_draw(&rig), "2 ● "));
-	app_tabs_select(rig.app, 1);
+	workspace_tabs_select(rig.app->workspace, 1);
 	rig_draw(&rig);
-	app_tabs_select(rig.app, 0);
+	workspace_tabs_select(rig.app->workspace, 0);
 	assert_null(strstr(rig_draw(&rig), "●"));
 	/* of a pane that is not the focused one of its tab */
-	app_tabs_select(rig.app, 1);
+	workspace_tabs_select(rig.app->workspace, 1);
 	struct err err = { 0 };
 	assert_true(app_run(rig.app, "split right", &err));
-	app_tabs_select(rig.app, 0);
+	workspace_tabs_select(rig.app->workspace, 0);
 	term_feed(shell->term, "\a", 1);
 	assert_non_null(strstr(rig_draw(&rig), "2 ♪ "));
 	rig_free(&rig);

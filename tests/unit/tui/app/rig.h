@@ -7,8 +7,10 @@
 
 #include "engine/base/clock.h"
 #include "tui/app/internal.h"
+#include "tui/client/internal.h"
 #include "tui/session/internal.h"
 #include "tui/views/shell/shell.h"
+#include "tui/workspace/internal.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -35,8 +37,8 @@ static inline struct rig rig_new(int cols, int rows)
 	const struct app_opts opts = { .engine = rig.engine, .in_fd = -1, .out_fd = -1 };
 	rig.app = app_new(rig.loop, &opts, &err);
 	assert_non_null(rig.app);
-	draw_surface_resize(rig.app->surface, cols, rows);
-	app_frame_compose(rig.app);
+	draw_surface_resize(rig.app->client->surface, cols, rows);
+	client_compose(rig.app->client);
 	return rig;
 }
 
@@ -54,9 +56,9 @@ static inline const char *rig_draw(struct rig *rig)
 	static char text[64 << 10];
 	struct str out;
 	str_init(&out, sizeof text);
-	app_close_pending(rig->app);
-	app_frame_compose(rig->app);
-	draw_surface_text(rig->app->surface, &out);
+	workspace_close_pending(rig->app->workspace);
+	client_compose(rig->app->client);
+	draw_surface_text(rig->app->client->surface, &out);
 	snprintf(text, sizeof text, "%s", out.p);
 	str_deinit(&out);
 	return text;
@@ -66,23 +68,23 @@ static inline void rig_key(struct rig *rig, const char *name)
 {
 	struct draw_key key;
 	assert_true(draw_key_parse(name, &key));
-	app_dispatch_key(rig->app, &key);
+	client_dispatch_key(rig->app->client, &key);
 }
 
 static inline void rig_type(struct rig *rig, const char *letters)
 {
 	for (; *letters; letters++) {
 		struct draw_key key = { .codepoint = (unsigned char)*letters };
-		app_dispatch_key(rig->app, &key);
+		client_dispatch_key(rig->app->client, &key);
 	}
 }
 
 static inline void rig_click(struct rig *rig, int button, int row, int col)
 {
 	struct draw_mouse mouse = { MOUSE_PRESS, button, col, row, 0, 1 };
-	app_dispatch_mouse(rig->app, &mouse);
+	client_dispatch_mouse(rig->app->client, &mouse);
 	mouse.action = MOUSE_RELEASE;
-	app_dispatch_mouse(rig->app, &mouse);
+	client_dispatch_mouse(rig->app->client, &mouse);
 }
 
 /* Where a text stands on the last frame. */
@@ -103,13 +105,13 @@ static inline bool rig_find(const char *frame, const char *text, int *row, int *
 /* As if the pause after its appearance were over. */
 static inline void rig_wait_guard(struct rig *rig)
 {
-	rig->app->surprises.since_ms -= SURPRISE_GUARD_MS;
+	rig->app->client->surprise.since_ms -= SURPRISE_GUARD_MS;
 }
 
 static inline struct views_shell *rig_shell(struct rig *rig)
 {
 	struct err err = { 0 };
 	assert_true(app_run(rig->app, "shell", &err));
-	assert_ptr_equal(app_focused(rig->app)->class, &view_shell);
-	return shell_of(app_focused(rig->app));
+	assert_ptr_equal(workspace_focused(rig->app->workspace)->class, &view_shell);
+	return shell_of(workspace_focused(rig->app->workspace));
 }

@@ -29,13 +29,13 @@ static void pop_up(struct rig *rig, const void *owner)
 {
 	n_answers = 0;
 	answer = 99;
-	rig->app->host.ops->push_dialog(&rig->app->host, question(owner));
+	rig->app->workspace->host.ops->push_dialog(&rig->app->workspace->host, question(owner));
 	assert_non_null(strstr(rig_draw(rig), "Overwrite?"));
 }
 
 static void pop_up_behind(struct rig *rig)
 {
-	rig->app->host.ops->push_dialog(&rig->app->host, question(NULL));
+	rig->app->workspace->host.ops->push_dialog(&rig->app->workspace->host, question(NULL));
 }
 
 static void type_everything(struct rig *rig)
@@ -129,7 +129,7 @@ static void test_esc_never_answers(void **state)
 		rig_type(&rig, "x");
 		assert_int_equal(shell->session->n_held, i + 1);
 		assert_non_null(strstr(rig_draw(&rig), "Overwrite?"));
-		app_surprise_free_all(rig.app);
+		workspace_surprises_free(rig.app->workspace);
 	}
 	rig_free(&rig);
 }
@@ -141,14 +141,14 @@ static void test_it_says_in_which_tab_and_how_many_wait(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, shell);
 	assert_non_null(strstr(rig_draw(&rig), "Overwrite? · tab 2"));
-	rig.app->host.ops->push_dialog(&rig.app->host, question(NULL));
+	rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, question(NULL));
 	assert_non_null(strstr(rig_draw(&rig), "· 1 of 2"));
 	rig_free(&rig);
 }
 
 static bool is_on_row(struct rig *rig, int row)
 {
-	struct draw_region at = widget_dialog_place(rig->app->surprises.queue[0]);
+	struct draw_region at = widget_dialog_place(rig->app->workspace->surprises[0]);
 	return row >= at.row && row < at.row + at.rows;
 }
 
@@ -170,7 +170,7 @@ static void test_it_stands_where_the_cursor_is_not(void **state)
 			term_feed(shell->term, move, strlen(move));
 			rig_draw(&rig);
 			struct draw_surface_cursor cursor =
-				draw_surface_cursor_of(rig.app->surface);
+				draw_surface_cursor_of(rig.app->client->surface);
 			assert_int_equal(cursor.row, line + 1);
 			assert_int_not_equal(cursor.shape, CURSOR_HIDDEN);
 			if (is_on_row(&rig, cursor.row))
@@ -192,12 +192,12 @@ static void test_moving_begins_the_pause_anew(void **state)
 	term_feed(shell->term, "\033[1;1H", 6);
 	pop_up(&rig, shell);
 	rig_wait_guard(&rig);
-	int64_t since = rig.app->surprises.since_ms;
+	int64_t since = rig.app->client->surprise.since_ms;
 	rig_draw(&rig);
-	assert_int_equal(rig.app->surprises.since_ms, since);
+	assert_int_equal(rig.app->client->surprise.since_ms, since);
 	term_feed(shell->term, "\033[22;1H", 7);
 	rig_draw(&rig);
-	assert_true(rig.app->surprises.since_ms > since);
+	assert_true(rig.app->client->surprise.since_ms > since);
 	shell->session->state = SESSION_WAITING;
 	rig_free(&rig);
 }
@@ -208,10 +208,10 @@ static void test_it_waits_behind_a_dialog_and_the_prompt(void **state)
 	struct rig rig = rig_new(80, 24);
 	rig_type(&rig, ":");
 	n_answers = 0;
-	rig.app->host.ops->push_dialog(&rig.app->host, question(NULL));
+	rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, question(NULL));
 	assert_null(strstr(rig_draw(&rig), "Overwrite?"));
 	rig_type(&rig, "hel");
-	assert_string_equal(rig.app->prompt.edit.text.p, "hel");
+	assert_string_equal(rig.app->client->prompt.edit.text.p, "hel");
 	rig_key(&rig, "esc");
 	assert_non_null(strstr(rig_draw(&rig), "Overwrite?"));
 	rig_free(&rig);
@@ -226,12 +226,12 @@ static void test_it_vanishes_without_letting_keys_through(void **state)
 	rig_key(&rig, "ctrl-]");
 	rig_type(&rig, "a");
 	rig_wait_guard(&rig);
-	const void *owner = widget_dialog_owner(rig.app->surprises.queue[0]);
-	app_drop_dialogs(rig.app, owner);
+	const void *owner = widget_dialog_owner(rig.app->workspace->surprises[0]);
+	workspace_drop_dialogs(rig.app->workspace, owner);
 	rig_key(&rig, "left");
 	rig_key(&rig, "enter");
 	assert_int_equal(shell->session->n_held, 0);
-	rig.app->surprises.hush_until_ms = 0;
+	rig.app->client->surprise.hush_until_ms = 0;
 	rig_key(&rig, "enter");
 	assert_int_equal(shell->session->n_held, 1);
 	assert_int_equal(n_answers, 0);
@@ -242,15 +242,15 @@ static void test_what_was_asked_for_has_the_keyboard_at_once(void **state)
 {
 	(void)state;
 	struct rig rig = rig_new(80, 24);
-	rig.app->last_input_ms = clock_mono_ms();
+	rig.app->client->last_input_ms = clock_mono_ms();
 	rig_type(&rig, "x"); /* the command */
 	for (int is_late = 0; is_late < 2; is_late++) {
 		struct widget_dialog *dialog = question(NULL);
-		widget_dialog_set_serial(dialog, host_input_serial(&rig.app->host));
+		widget_dialog_set_serial(dialog, host_input_serial(&rig.app->workspace->host));
 		n_answers = 0;
 		if (is_late)
 			rig_type(&rig, "x"); /* something else meanwhile */
-		rig.app->host.ops->push_dialog(&rig.app->host, dialog);
+		rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, dialog);
 		rig_draw(&rig);
 		rig_type(&rig, "y");
 		assert_int_equal(n_answers, !is_late);
@@ -264,7 +264,7 @@ static void test_a_failure_that_comes_later_stays_until_it_is_closed(void **stat
 	struct err err = { 0 };
 	struct rig rig = rig_new(80, 24);
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
-	view_host_failf(&rig.app->host, &err, "Cannot create");
+	view_host_failf(&rig.app->workspace->host, &err, "Cannot create");
 	assert_non_null(strstr(rig_draw(&rig), "Cannot create"));
 	rig_type(&rig, "o");
 	rig_key(&rig, "esc"); /* too early: it was for something else */
@@ -282,8 +282,10 @@ static void test_the_next_of_the_same_asker_keeps_the_keyboard(void **state)
 	(void)state;
 	struct rig rig = rig_new(80, 24);
 	for (int i = 0; i < 2; i++)
-		rig.app->host.ops->push_dialog(&rig.app->host, question(&rig));
-	rig.app->host.ops->push_dialog(&rig.app->host, question(&rig.app));
+		rig.app->workspace->host.ops->push_dialog(
+			&rig.app->workspace->host, question(&rig));
+	rig.app->workspace->host.ops->push_dialog(
+		&rig.app->workspace->host, question(&rig.app));
 	rig_draw(&rig);
 	n_answers = 0;
 	rig_key(&rig, "ctrl-]");
@@ -301,7 +303,7 @@ static void test_the_next_of_the_same_asker_keeps_the_keyboard(void **state)
 	rig_type(&rig, "x");
 	rig_key(&rig, "tab"); /* somebody else asks: it has to be turned to */
 	assert_int_equal(n_answers, 2);
-	assert_false(app_surprise_has_keys(rig.app));
+	assert_false(client_surprise_has_keys(rig.app->client));
 	rig_free(&rig);
 }
 
@@ -312,15 +314,15 @@ static void test_so_many_failures_answer_no_question(void **state)
 	struct rig rig = rig_new(80, 24);
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
 	n_answers = 0;
-	for (int i = 0; i < 2 * SURPRISES_MAX; i++)
-		view_host_failf(&rig.app->host, &err, "Failure %d", i);
+	for (int i = 0; i < 2 * WORKSPACE_SURPRISES_MAX; i++)
+		view_host_failf(&rig.app->workspace->host, &err, "Failure %d", i);
 	pop_up_behind(&rig);
 	assert_int_equal(n_answers, 0);
-	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);
+	assert_int_equal(rig.app->workspace->n_surprises, WORKSPACE_SURPRISES_MAX);
 	assert_non_null(strstr(rig_draw(&rig), "Failure 0")); /* the one that is read stays */
-	for (int i = 0; i < SURPRISES_MAX; i++)
+	for (int i = 0; i < WORKSPACE_SURPRISES_MAX; i++)
 		pop_up_behind(&rig);
-	assert_int_equal(rig.app->surprises.n, SURPRISES_MAX);
+	assert_int_equal(rig.app->workspace->n_surprises, WORKSPACE_SURPRISES_MAX);
 	assert_int_equal(
 		n_answers, 2); /* of questions alone: the newest are taken as cancelled */
 	assert_int_equal(answer, DIALOG_CANCELLED);

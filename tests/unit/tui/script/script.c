@@ -24,7 +24,7 @@ static void run_step(void *self, const char *line, bool is_shown)
 	free(copy);
 	if (stage->app && is_shown) {
 		stage_compose(stage);
-		picture_add(&stage->picture, stage->app->surface, stage->out);
+		picture_add(&stage->picture, stage->app->client->surface, stage->out);
 	}
 }
 

@@ -6,9 +6,11 @@
 #include "tests/unit/engine/cluster.h"
 #include "tests/unit/tui/script/picture.h"
 #include "tui/app/internal.h"
+#include "tui/client/internal.h"
 #include "tui/session/internal.h"
 #include "tui/views/files/view.h"
 #include "tui/views/shell/shell.h"
+#include "tui/workspace/internal.h"
 
 #include "engine/fleet/fleet_internal.h"
 #include "tests/unit/tui/script/box_process.h"
@@ -172,9 +174,9 @@ static inline void stage_open_app(struct stage *stage)
 	stage->app = app_new(stage->loop, &opts, &err);
 	if (!stage->app)
 		fail_msg("%s", err.msg);
-	picture_theme(&stage->app->theme);
-	draw_surface_resize(stage->app->surface, stage->cols, stage->rows);
-	app_frame_compose(stage->app);
+	picture_theme(&stage->app->client->theme);
+	draw_surface_resize(stage->app->client->surface, stage->cols, stage->rows);
+	client_compose(stage->app->client);
 }
 
 static inline struct cluster *stage_cluster(struct stage *stage)
@@ -265,13 +267,13 @@ static inline void stage_open_direct(struct stage *stage, bool has_daemon)
 /* The person has touched a key or the mouse. */
 static inline void stage_touch(const struct stage *stage)
 {
-	stage->app->last_input_ms = stage->mono_ms;
+	stage->app->client->last_input_ms = stage->mono_ms;
 }
 
 static inline void stage_compose(struct stage *stage)
 {
-	app_close_pending(stage->app);
-	app_frame_compose(stage->app);
+	workspace_close_pending(stage->app->workspace);
+	client_compose(stage->app->client);
 }
 
 static inline bool stage_shows(struct stage *stage, const char *text)
@@ -279,7 +281,7 @@ static inline bool stage_shows(struct stage *stage, const char *text)
 	struct str frame;
 	str_init(&frame, 1 << 20);
 	stage_compose(stage);
-	draw_surface_text(stage->app->surface, &frame);
+	draw_surface_text(stage->app->client->surface, &frame);
 	bool found = strstr(frame.p, text) != NULL;
 	str_deinit(&frame);
 	return found;
@@ -290,7 +292,7 @@ static inline bool stage_find(struct stage *stage, const char *text, int *row, i
 {
 	struct str frame;
 	str_init(&frame, 1 << 20);
-	draw_surface_text(stage->app->surface, &frame);
+	draw_surface_text(stage->app->client->surface, &frame);
 	const char *at = strstr(frame.p, text), *line = frame.p;
 	*row = 0;
 	if (at) {

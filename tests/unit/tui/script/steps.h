@@ -9,7 +9,7 @@ static inline void step_size(struct stage *stage, char *args)
 	if (sscanf(args, "%d %d", &stage->cols, &stage->rows) != 2)
 		fail_msg("%s: COLS ROWS", stage->where);
 	if (stage->app)
-		draw_surface_resize(stage->app->surface, stage->cols, stage->rows);
+		draw_surface_resize(stage->app->client->surface, stage->cols, stage->rows);
 }
 
 static inline void step_open(struct stage *stage, char *args)
@@ -155,7 +155,7 @@ static inline void step_key(struct stage *stage, char *args)
 		if (!draw_key_parse(name, &key))
 			fail_msg("%s: no key %s", stage->where, name);
 		stage_touch(stage);
-		app_dispatch_key(stage->app, &key);
+		client_dispatch_key(stage->app->client, &key);
 	}
 }
 
@@ -164,7 +164,7 @@ static inline void step_type(struct stage *stage, char *args)
 	stage_touch(stage);
 	for (; *args; args++) {
 		struct draw_key key = { .codepoint = (unsigned char)*args };
-		app_dispatch_key(stage->app, &key);
+		client_dispatch_key(stage->app->client, &key);
 	}
 }
 
@@ -185,7 +185,7 @@ static inline size_t step_unescape(char *text)
 static inline void step_paste(struct stage *stage, char *args)
 {
 	size_t n = step_unescape(args);
-	app_dispatch_paste(stage->app, (struct slice){ args, n }, false);
+	client_dispatch_paste(stage->app->client, (struct slice){ args, n }, false);
 }
 
 static inline void step_run(struct stage *stage, char *args)
@@ -225,7 +225,7 @@ static inline void step_mouse(struct stage *stage, enum draw_mouse_action action
 	struct draw_mouse mouse = { action, button, 0, 0, mods, clicks };
 	step_place(stage, args, &mouse.row, &mouse.col);
 	stage_touch(stage);
-	app_dispatch_mouse(stage->app, &mouse);
+	client_dispatch_mouse(stage->app->client, &mouse);
 }
 
 static inline void step_click(struct stage *stage, char *args)
@@ -250,7 +250,7 @@ STEP_MOUSE(wheel_down, MOUSE_WHEEL_DOWN)
 
 static inline void step_focus(struct stage *stage, char *args)
 {
-	app_dispatch_focus(stage->app, strcmp(args, "in") == 0);
+	client_dispatch_focus(stage->app->client, strcmp(args, "in") == 0);
 }
 
 /* ---- time */
@@ -273,7 +273,7 @@ static inline void step_look_for_reading(void *arg, struct view *view)
 static inline bool step_is_reading(struct stage *stage)
 {
 	bool is_reading = false;
-	app_tabs_each_view(stage->app, step_look_for_reading, &is_reading);
+	workspace_tabs_each_view(stage->app->workspace, step_look_for_reading, &is_reading);
 	return is_reading;
 }
 
@@ -311,7 +311,7 @@ static inline void step_until_asked(struct stage *stage, char *args)
 static inline void step_until_idle(struct stage *stage, char *args)
 {
 	size_t n = (size_t)strtol(args, NULL, 10);
-	STAGE_UNTIL(stage, views_actions_running(stage->app->host.actions) == n);
+	STAGE_UNTIL(stage, views_actions_running(stage->app->workspace->host.actions) == n);
 }
 
 /* ---- what is there */
@@ -373,7 +373,7 @@ static inline void step_write(struct stage *stage, char *args)
 /* What a program in the focused pane writes. */
 static inline void step_feed(struct stage *stage, char *args)
 {
-	struct view *view = app_focused(stage->app);
+	struct view *view = workspace_focused(stage->app->workspace);
 	assert_ptr_equal(view->class, &view_shell);
 	size_t n = step_unescape(args);
 	term_feed(shell_of(view)->term, args, n);
@@ -393,7 +393,7 @@ static void step_feed_tab(void *arg, struct view *view)
 static inline void step_feed_first(struct stage *stage, char *args)
 {
 	step_unescape(args);
-	app_tabs_each_view(stage->app, step_feed_tab, &args);
+	workspace_tabs_each_view(stage->app->workspace, step_feed_tab, &args);
 }
 
 /* Every collection has been read, or refused. */
@@ -405,7 +405,7 @@ static inline void step_until_listed(struct stage *stage, char *args)
 
 static inline void step_until_live(struct stage *stage, char *args)
 {
-	const struct views_shell *shell = shell_of(app_focused(stage->app));
+	const struct views_shell *shell = shell_of(workspace_focused(stage->app->workspace));
 	(void)args;
 	STAGE_UNTIL(stage, shell->session->state == SESSION_RUNNING);
 }
@@ -413,13 +413,13 @@ static inline void step_until_live(struct stage *stage, char *args)
 /* As if a process ran in the focused pane; what is typed is told by step_typed(). */
 static inline void step_alive(struct stage *stage, char *args)
 {
-	struct views_shell *shell = shell_of(app_focused(stage->app));
+	struct views_shell *shell = shell_of(workspace_focused(stage->app->workspace));
 	shell->session->state = strcmp(args, "no") == 0 ? SESSION_WAITING : SESSION_RUNNING;
 }
 
 static inline void step_typed(struct stage *stage, char *args)
 {
-	struct views_shell *shell = shell_of(app_focused(stage->app));
+	struct views_shell *shell = shell_of(workspace_focused(stage->app->workspace));
 	(void)args;
 	str_add(stage->out, "typed \"");
 	for (size_t i = 0; i < shell->session->n_held; i++) {
@@ -436,7 +436,7 @@ static inline void step_typed(struct stage *stage, char *args)
 /* What the focused view tells about itself. */
 static inline void step_tells(struct stage *stage, char *args)
 {
-	struct view *view = app_focused(stage->app);
+	struct view *view = workspace_focused(stage->app->workspace);
 	const struct view_class *class = view->class;
 	struct str text;
 	(void)args;
@@ -491,7 +491,7 @@ static inline void step_surprise(struct stage *stage, char *args)
 	widget_dialog_add_button(dialog, "&Yes");
 	widget_dialog_add_button(dialog, "&No");
 	widget_dialog_focus_button(dialog, 1);
-	app_push_dialog(stage->app, dialog);
+	workspace_push_dialog(stage->app->workspace, dialog);
 }
 
 static inline void step_draw(struct stage *stage, char *args)

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is on a frame, from below to above: bars, panes, the line at the bottom, prompt or dialog, a surprise, what is carried.
+// Hidden views are not drawn.
+#include "tui/client/internal.h"
+
+#include "tui/views/transfers/transfers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BARS_ROWS = 2 };
+
+static struct draw_style role(const struct client *client, enum draw_theme_role which)
+{
+	return theme_style(&client->theme, which);
+}
+
+static void draw_hints(struct client *client, struct draw_region bar)
+{
+	struct draw_style plain = role(client, ROLE_BAR), key = role(client, ROLE_BAR_KEY);
+	struct draw_style disabled = role(client, ROLE_BAR_DISABLED);
+	enum view_key_scope scope =
+		client->is_prefix ? SCOPE_PREFIX : view_scope(client_focused(client));
+	int col = 1;
+	if (scope == SCOPE_SHELL) {
+		col += draw_region_textf(
+			bar, 0, col, bar.cols - col, key, "%s", view_key_prefix_names());
+		draw_region_text(
+			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
+		return;
+	}
+	if (scope == SCOPE_TYPING) {
+		draw_region_text(bar, 0, col, bar.cols - col, plain,
+			"the name; ↓ goes to the next one, Enter and Esc end it");
+		return;
+	}
+	bool is_alone = scope == SCOPE_PREFIX || scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
+	for (int pass = 0; pass < (is_alone ? 1 : 2); pass++)
+		for (size_t i = 0; i < views_n_key_rows; i++) {
+			const struct view_key_row *row = &view_key_rows[i];
+			enum view_key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
+			if (row->scope != want || !row->hint)
+				continue;
+			bool can = workspace_command_can(
+				client->workspace, client_focused(client), row->command, NULL);
+			int cols = draw_text_cols(row->key) + draw_text_cols(row->hint) +
+				   (can ? 3 : 5);
+			if (col + cols > bar.cols)
+				return;
+			if (!can) { /* not by its colour alone */
+				col += 2 + draw_region_textf(bar, 0, col, bar.cols - col,
+						   disabled, "(%s %s)", row->key, row->hint);
+				continue;
+			}
+			col += draw_region_text(bar, 0, col, bar.cols - col, key, row->key) + 1;
+			col += draw_region_text(bar, 0, col, bar.cols - col, plain, row->hint) +
+			       2;
+		}
+}
+
+static void draw_status(struct client *client, struct draw_region bar)
+{
+	struct draw_style plain = role(client, ROLE_BAR);
+	draw_region_fill(bar, plain);
+	enum view_note_level level;
+	const char *note = workspace_note(client->workspace, &level);
+	if (*note && !client->is_prefix) {
+		struct draw_style style = plain;
+		if (level == NOTE_WARNING)
+			style.attrs |= DRAW_BOLD;
+		const char *mark = level == NOTE_WARNING ? "! " : level == NOTE_OK ? "✓ " : "";
+		int col = 1 + draw_region_text(bar, 0, 1, bar.cols - 1, style, mark);
+		draw_region_text(bar, 0, col, bar.cols - col, style, note);
+		return;
+	}
+	draw_hints(client, bar);
+}
+
+static void draw_view(
+	struct client *client, struct draw_region region, struct view *view, bool has_title)
+{
+	bool is_focused = view == client_focused(client) && !client->n_dialogs;
+	if (has_title) {
+		struct draw_region bar = draw_region_sub(region, 0, 0, region.cols, 1);
+		struct draw_style style =
+			role(client, is_focused ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
+		draw_region_hline(
+			bar, 0, role(client, is_focused ? ROLE_BORDER_FOCUSED : ROLE_BORDER));
+		struct str title;
+		str_init(&title, 256);
+		view->class->title(view, &title);
+		draw_region_text(bar, 0, 1, 1, style, " ");
+		int used = draw_region_text(bar, 0, 2, bar.cols - 4, style, title.p);
+		draw_region_text(bar, 0, 2 + used, 1, style, " ");
+		str_deinit(&title);
+		region = draw_region_sub(region, 0, 1, region.cols, region.rows - 1);
+	}
+	if (region.cols > 0 && region.rows > 0)
+		view->class->draw(view, region, is_focused);
+}
+
+static void draw_copies(struct client *client, struct draw_region bar, const char *text)
+{
+	struct draw_style style = role(client, ROLE_PROGRESS);
+	draw_region_fill(bar, style);
+	draw_region_text(bar, 0, 1, bar.cols - 2, style, text);
+	const char *key = "C shows them";
+	if (draw_text_cols(text) + (int)strlen(key) + 4 < bar.cols)
+		draw_region_text_right(bar, 0, 0, bar.cols - 1, style, key);
+}
+
+struct panes {
+	struct client *client;
+	struct draw_region screen; /* as large as the layout */
+	int64_t redraw_after_ms;   /* of the first that wants it; 0: none */
+};
+
+static void earlier(int64_t *least, int64_t ms)
+{
+	if (ms && (!*least || ms < *least))
+		*least = ms;
+}
+
+static void draw_pane(void *arg, struct view *view, struct workspace_rect r, bool has_title)
+{
+	struct panes *panes = arg;
+	draw_view(panes->client, draw_region_sub(panes->screen, r.col, r.row, r.cols, r.rows),
+		view, has_title);
+	if (view->class->redraw_after_ms)
+		earlier(&panes->redraw_after_ms, view->class->redraw_after_ms(view));
+}
+
+static void draw_line(void *arg, int col, int row, int rows)
+{
+	struct panes *panes = arg;
+	draw_region_vline(draw_region_sub(panes->screen, col, row, 1, rows), 0,
+		role(panes->client, ROLE_BORDER));
+}
+
+static void draw_ghost(struct client *client, struct draw_region screen)
+{
+	if (!client->drag)
+		return;
+	struct draw_style style = role(client, client->drag_ok ? ROLE_DROP : ROLE_GHOST);
+	char label[96];
+	snprintf(label, sizeof label, " %s %s ", client->drag_ok ? "→" : "·",
+		client->drag->label);
+	int cols = draw_text_cols(label);
+	cols = cols < screen.cols ? cols : screen.cols;
+	int col = client->mouse_col + 1, row = client->mouse_row + 1;
+	if (col + cols > screen.cols)
+		col = screen.cols - cols;
+	if (row >= screen.rows)
+		row = client->mouse_row - 1;
+	draw_region_text(screen, row, col, cols, style, label);
+}
+
+static void draw_too_small(struct client *client, struct draw_region screen)
+{
+	struct draw_style style = role(client, ROLE_WARNING);
+	int row = screen.rows / 2 - 1;
+	row = row < 0 ? 0 : row;
+	char line[80];
+	snprintf(line, sizeof line, "%d×%d is too small", screen.cols, screen.rows);
+	draw_region_text(screen, row, 0, screen.cols, style, line);
+	snprintf(line, sizeof line, "sandmux needs %d×%d", CLIENT_COLS_MIN, CLIENT_ROWS_MIN);
+	draw_region_text(screen, row + 1, 0, screen.cols, style, line);
+	if (screen.rows > 3)
+		draw_region_text(screen, row + 2, 0, screen.cols, role(client, ROLE_DIM),
+			"everything goes on meanwhile");
+}
+
+/* The rows between the bars. */
+static struct workspace_rect between(
+	struct client *client, struct draw_region screen, int copy_rows)
+{
+	int rows = screen.rows - BARS_ROWS - copy_rows - client->link_rows;
+	return (struct workspace_rect){ 0, 1 + client->link_rows, screen.cols, rows };
+}
+
+/* The panes as large as the latest client has them, and of these what fits here. */
+static int64_t draw_panes(
+	struct client *client, struct draw_region screen, struct workspace_rect area)
+{
+	struct workspace *workspace = client->workspace;
+	struct panes panes = { client, screen, 0 };
+	bool is_latest = workspace_latest(workspace) == &client->place;
+	if (is_latest)
+		workspace_place(workspace, area);
+	struct workspace_rect body = workspace_body(workspace),
+			      strip = workspace_strip(workspace);
+	int cols = body.col + body.cols, rows = body.row + body.rows + strip.rows;
+	if (!is_latest) {
+		struct draw_surface_cursor hidden = { 0 };
+		if (!client->canvas)
+			client->canvas = draw_surface_new(1, 1);
+		draw_surface_resize(client->canvas, cols > 1 ? cols : 1, rows > 1 ? rows : 1);
+		draw_surface_set_cursor(client->canvas, &hidden);
+		panes.screen = draw_region_whole(client->canvas);
+		draw_region_fill(panes.screen, role(client, ROLE_TEXT));
+	}
+	workspace_each_pane(workspace, draw_pane, &panes);
+	workspace_each_line(workspace, draw_line, &panes);
+	if (is_latest)
+		return panes.redraw_after_ms;
+	struct draw_region here =
+		draw_region_sub(screen, area.col, area.row, area.cols, area.rows);
+	draw_region_copy(here, -body.row, -body.col, client->canvas);
+	struct draw_surface_cursor cursor = draw_surface_cursor_of(client->canvas);
+	cursor.row += area.row - body.row;
+	if (cursor.shape != CURSOR_HIDDEN && draw_region_contains(here, cursor.col, cursor.row))
+		draw_surface_set_cursor(client->surface, &cursor);
+	return panes.redraw_after_ms;
+}
+
+static void draw_over(struct client *client, struct draw_region screen)
+{
+	if (client->prompt.kind != PROMPT_NONE && !client->n_dialogs)
+		client_prompt_draw(client, screen);
+	if (client->n_dialogs)
+		widget_dialog_draw(
+			client->dialogs[client->n_dialogs - 1], screen, &client->theme);
+	client_surprise_draw(client, screen);
+	draw_ghost(client, screen);
+}
+
+bool client_is_too_small(const struct client *client)
+{
+	return draw_surface_cols(client->surface) < CLIENT_COLS_MIN ||
+	       draw_surface_rows(client->surface) < CLIENT_ROWS_MIN;
+}
+
+void client_compose(struct client *client)
+{
+	struct draw_region screen = draw_region_whole(client->surface);
+	struct draw_surface_cursor hidden = { 0 };
+	workspace_set_theme(client->workspace, &client->theme);
+	draw_region_fill(screen, role(client, ROLE_TEXT));
+	draw_surface_set_cursor(client->surface, &hidden);
+	if (client_is_too_small(client)) {
+		draw_too_small(client, screen);
+		return;
+	}
+	struct str copies;
+	str_init(&copies, 256);
+	int copy_rows = views_transfers_summary(client_host(client)->copies, &copies);
+	client->link_rows = client_link_row_rows(client);
+	client_tab_bar_draw(client, draw_region_sub(screen, 0, 0, screen.cols, 1));
+	client_link_row_draw(
+		client, draw_region_sub(screen, 0, 1, screen.cols, client->link_rows));
+	int64_t redraw_ms = draw_panes(client, screen, between(client, screen, copy_rows));
+	if (copy_rows)
+		draw_copies(client, draw_region_sub(screen, 0, screen.rows - 2, screen.cols, 1),
+			copies.p);
+	str_deinit(&copies);
+	draw_status(client, draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
+	draw_over(client, screen);
+	/* ages grow while nothing happens: only what is visible asks for it */
+	earlier(&redraw_ms, client_surprise_redraw_after_ms(client));
+	earlier(&redraw_ms, client_link_row_redraw_after_ms(client));
+	client_frame_tick(client, redraw_ms);
+}
+
+/* A program that asks for every motion of the mouse gets it, while its pane has the focus. */
+static void follow_motion(struct client *client)
+{
+	struct view *view = client_focused(client);
+	bool wants = view->class->wants_motion && view->class->wants_motion(view);
+	if (!client->is_mouse_on || wants == client->is_every_motion)
+		return;
+	client->is_every_motion = wants;
+	str_add(&client->frame, draw_screen_mouse_bytes(client->screen, true, wants));
+}
+
+void client_paint(struct client *client)
+{
+	client_compose(client);
+	str_clear(&client->frame);
+	follow_motion(client);
+	draw_screen_paint(client->screen, client->surface, &client->frame);
+	draw_terminal_send(client->tty, (struct slice){ client->frame.p, client->frame.n });
+}

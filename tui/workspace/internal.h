@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of a workspace share: clients.c who shows it, surprises.c and dialogs.c what a person is told, tabs.c and
+ * place.c the panes, commands.c the words, host.c what views ask for, backend.c the way to the server, quit.c its end,
+ * workspace.c its life. Nobody else includes this. */
+#pragma once
+
+#include "engine/base/mem.h"
+#include "tui/session/session.h"
+#include "tui/views/actions/actions.h"
+#include "tui/views/transfers/transfers.h"
+#include "tui/views/views.h"
+#include "tui/widgets/dialog.h"
+#include "tui/workspace/workspace.h"
+
+struct workspace_tab {
+	struct workspace_layout *root, *focus; /* leaves hold struct view */
+	bool is_zoomed;
+	struct workspace_tab *opener; /* where closing goes back to; NULL: the first */
+};
+
+struct workspace {
+	struct view_host host; /* first: views hand it back */
+	struct net_loop *loop;
+	struct workspace_opts opts;
+	struct draw_theme theme; /* as long as no client draws */
+	char *local_dir;
+	struct workspace_client *clients, *latest;
+	/* tabs */
+	struct workspace_tab *tabs[WORKSPACE_TABS_MAX];
+	size_t n_tabs, current;
+	struct view *strip; /* the log below everything */
+	bool is_strip_on, is_strip_focused;
+	int strip_rows;
+	struct workspace_rect body, strip_rect;
+	char namespace_[WORKSPACE_NAMESPACE_BYTES];
+	/* what a person is told */
+	char note[512];
+	enum view_note_level note_level;
+	struct net_loop_timer *note_timer;
+	struct widget_dialog *surprises[WORKSPACE_SURPRISES_MAX]; /* the first one is shown */
+	size_t n_surprises;
+	/* what a person does */
+	int n_handling;        /* over 0: a key, a click or a command is being handled */
+	uint64_t input_serial; /* counts it */
+	/* the engine */
+	uint64_t rights_revision, link_revision; /* last seen */
+	bool is_engine_telling, is_backend_starting;
+	/* at the end of the turn */
+	struct view *closing[16];
+	size_t n_closing;
+	bool is_closing_deferred, is_quitting;
+};
+
+static inline struct workspace *workspace_of(const struct view_host *host)
+{
+	return (struct workspace *)(uintptr_t)host;
+}
+
+static inline struct workspace_tab *workspace_tab(const struct workspace *workspace)
+{
+	return workspace->tabs[workspace->current];
+}
+
+/* clients.c */
+void workspace_set_note(
+	struct workspace *workspace, enum view_note_level level, const char *text);
+
+/* surprises.c */
+void workspace_surprise_push(struct workspace *workspace, struct widget_dialog *dialog_take);
+/* Those of an owner that goes are thrown away unanswered. */
+void workspace_surprise_drop(struct workspace *workspace, const void *owner);
+
+void workspace_surprises_free(struct workspace *workspace);
+
+/* tabs.c */
+void workspace_tabs_free(struct workspace *workspace);
+void workspace_tabs_close_view(struct workspace *workspace, struct view *view);
+void workspace_tabs_tell_changed(struct workspace *workspace); /* the fleet has changed */
+
+/* host.c */
+extern const struct view_host_ops workspace_host_ops;
+
+/* commands.c: for host_ops */
+bool workspace_command_can_in(
+	const struct view_host *host, int scope, const char *line, struct err *err);
+void workspace_command_each(struct view_host *host,
+	void (*fn)(void *arg, const char *group, const struct view_command *command),
+	void *arg);
