@@ -8,6 +8,8 @@
 #include "engine/kinds/object.h"
 #include "engine/kinds/page.h"
 
+#include <stdlib.h>
+
 static void on_title(void *arg, const char *title)
 {
 	str_addf(arg, "[%s]\n", title);
