@@ -172,51 +172,72 @@ size_t term_scrollback_read(struct term_scrollback *h, const struct term_scrollb
 	return n;
 }
 
-static void locate_in_line(const struct term_scrollback *h, const struct term_packed_line *line,
-	uint32_t cell, uint32_t *row, int *col)
+static uint64_t recent_id(const struct term_scrollback *h)
 {
-	struct term_packed_row at = { 0 };
-	uint32_t rows = term_packed_rows(line, h->cols);
-	uint32_t next = line->head.flags & PACK_PLAIN ? cell / (uint32_t)h->cols : 0;
-	if (next >= rows)
-		next = rows - 1;
-	do
-		term_packed_seek_row(line, h->cols, next, &at);
-	while (cell >= at.start + at.cells && ++next < rows);
-	*row = at.row;
-	uint32_t offset = cell > at.start ? cell - at.start : 0;
-	*col = offset < (uint32_t)h->cols ? (int)offset : h->cols - 1;
+	return h->chunks[h->first + h->recent.chunk]->first_id + h->recent.line;
 }
 
-bool term_scrollback_locate(struct term_scrollback *h, uint64_t line_id, uint32_t cell,
-	int *rows_from_end, int *col)
+/* Makes a sealed line the recent one; false if it is gone. */
+static bool seek_line(struct term_scrollback *h, uint64_t line_id)
 {
-	uint32_t row;
-	uint64_t after = term_scrollback_open_rows(h);
-	if (h->is_open && line_id == h->next_id) {
-		struct term_packed_line line = term_packed_built(&h->open);
-		locate_in_line(h, &line, cell, &row, col);
-		*rows_from_end = (int)(after - row);
-		return true;
+	for (int steps = 0; h->recent.valid && steps < 4; steps++) {
+		if (recent_id(h) == line_id)
+			return true;
+		if (line_id > recent_id(h) ? !step_newer(h) : !step_older(h))
+			return false;
 	}
+	uint64_t after = term_scrollback_open_rows(h);
 	for (size_t i = h->count; i > 0; i--) {
 		struct term_chunk *chunk = h->chunks[h->first + i - 1];
 		if (line_id < chunk->first_id) {
 			after += term_scrollback_chunk_rows(h, chunk);
 			continue;
 		}
-		if (line_id >= chunk->first_id + chunk->line_count)
+		uint64_t index = line_id - chunk->first_id;
+		if (index >= chunk->line_count)
 			return false;
-		for (uint32_t j = chunk->line_count; j > 0; j--) {
-			struct term_packed_line line = line_of(chunk, j - 1);
+		for (uint32_t j = chunk->line_count - 1; j > index; j--) {
+			struct term_packed_line line = line_of(chunk, j);
 			after += term_packed_rows(&line, h->cols);
-			if (chunk->first_id + j - 1 != line_id)
-				continue;
-			locate_in_line(h, &line, cell, &row, col);
-			after -= row;
-			*rows_from_end = after > INT_MAX ? INT_MAX : (int)after;
-			return true;
 		}
+		set_recent(h, i - 1, (uint32_t)index, after);
+		return true;
 	}
 	return false;
+}
+
+/* The row that holds a cell. *at is where the line was left: going on from there is cheap. */
+static int locate_in_line(const struct term_scrollback *h, const struct term_packed_line *line,
+	uint32_t row_count, uint32_t cell, struct term_packed_row *at)
+{
+	uint32_t next = line->head.flags & PACK_PLAIN ? cell / (uint32_t)h->cols
+			: cell < at->start            ? 0
+						      : at->row;
+	if (next >= row_count)
+		next = row_count - 1;
+	do
+		term_packed_seek_row(line, h->cols, next, at);
+	while (cell >= at->start + at->cells && ++next < row_count);
+	uint32_t offset = cell > at->start ? cell - at->start : 0;
+	return offset < (uint32_t)h->cols ? (int)offset : h->cols - 1;
+}
+
+bool term_scrollback_locate(struct term_scrollback *h, uint64_t line_id, uint32_t cell,
+	int *rows_from_end, int *col)
+{
+	uint32_t rows = term_scrollback_open_rows(h);
+	if (h->is_open && line_id == h->next_id) {
+		struct term_packed_line line = term_packed_built(&h->open);
+		*col = locate_in_line(h, &line, rows, cell, &h->open_walk.row);
+		*rows_from_end = (int)(rows - h->open_walk.row.row);
+		return true;
+	}
+	if (!seek_line(h, line_id))
+		return false;
+	struct term_packed_line line =
+		line_of(h->chunks[h->first + h->recent.chunk], h->recent.line);
+	*col = locate_in_line(h, &line, h->recent.row_count, cell, &h->recent.row);
+	uint64_t from_end = h->recent.rows_after + h->recent.row_count - h->recent.row.row;
+	*rows_from_end = from_end > INT_MAX ? INT_MAX : (int)from_end;
+	return true;
 }
