@@ -30,6 +30,7 @@ struct term_vterm {
 	/* While it is set nothing is passed on: a reset erases, and term_vterm_check() asks. What came is counted. */
 	bool muted;
 	int muted_changes;
+	struct term_grid_rect muted_scroll; /* the last */
 	int glyphs;
 	VTermPos glyph_at;
 	struct keys keys;
@@ -45,10 +46,12 @@ static struct term_grid_rect rect_of(VTermRect r)
 static int on_scrollrect(VTermRect rect, int downward, int rightward, void *user)
 {
 	struct term_vterm *v = user;
-	if (v->muted)
-		v->muted_changes++;
-	else
+	if (!v->muted) {
 		v->callbacks.on_scroll(rect_of(rect), downward, rightward, v->arg);
+		return 1;
+	}
+	v->muted_changes++;
+	v->muted_scroll = rect_of(rect);
 	return 1;
 }
 
@@ -319,13 +322,12 @@ static struct term_grid_rect reach(struct term_vterm *v)
 	return (struct term_grid_rect){ first.row, last.row + 1, first.col, last.col + 1 };
 }
 
-/* In origin mode these are its region and margins. */
+/* What it would scroll. */
 static struct term_grid_rect region_of(struct term_vterm *v)
 {
-	print(v, "\x1b[?6h");
-	struct term_grid_rect region = reach(v);
-	print(v, "\x1b[?6l");
-	return region;
+	v->muted_scroll = (struct term_grid_rect){ 0 };
+	print(v, "\x1b[S");
+	return v->muted_scroll;
 }
 
 static bool key_is(struct term_vterm *v, VTermKey key, const char *expected)
@@ -361,6 +363,19 @@ static bool takes_text_at(struct term_vterm *v, VTermPos at)
 	return v->muted_changes == 0 && v->glyph_at.row == at.row && v->glyph_at.col == at.col;
 }
 
+/* Origin mode keeps the cursor within a region, and margins need their mode: neither is seen while the region is the
+ * whole screen. On a screen of one row and column there is nothing to see. */
+static const char *find_hidden_mode(struct term_vterm *v)
+{
+	struct term_grid_rect smaller = { v->rows > 1, v->rows, v->cols > 1, v->cols };
+	tell_region(v, smaller);
+	if (!is_same_region(region_of(v), smaller))
+		return "region and margins: libvterm does not take them";
+	if (!is_same_region(reach(v), whole(v)))
+		return "origin mode: libvterm has one";
+	return NULL;
+}
+
 static const char *find_difference(
 	struct term_vterm *v, const struct term_place *place, VTermPos cursor)
 {
@@ -375,6 +390,9 @@ static const char *find_difference(
 		return "size or origin mode: libvterm's cursor goes elsewhere than to the corners";
 	if (!is_same_region(region_of(v), v->told_region))
 		return "region and margins: libvterm's are not those it was told";
+	const char *hidden = find_hidden_mode(v);
+	if (hidden != NULL)
+		return hidden;
 	if (!key_is(v, VTERM_KEY_UP, v->told_app_cursor ? "\x1bOA" : "\x1b[A"))
 		return "DECCKM: libvterm's is not what it was told";
 	if (!key_is(v, (VTermKey)VTERM_KEY_KP_0, v->told_app_keypad ? "\x1bOp" : "0"))
