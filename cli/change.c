@@ -187,14 +187,18 @@ static void each_next(struct cli_each *each)
 		each_fail(each, &err);
 }
 
-static int run_each(struct cli *cli, struct cli_each *each)
+/* what: its outcome, start and is_done */
+static int run_each(struct cli *cli, int argc, char **argv, struct cli_each what)
 {
 	struct err err = { 0 };
+	struct cli_each *each = &what;
+	each->cli = cli;
+	each->names = argv;
+	each->n = argc;
 	if (cli_is_direct(cli))
 		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
-	each->cli = cli;
 	each->deadline = net_loop_timer_new(cli->loop, on_deadline, each);
 	engine_on_change(cli->engine, on_change, each);
 	each_next(each);
@@ -275,30 +279,23 @@ static int run_rm(struct cli *cli, int argc, char **argv)
 	struct err err = { 0 };
 	if (!confirm(cli, argc, argv, &err))
 		return cli_fail(cli, &err);
-	struct cli_each each = {
-		.names = argv, .n = argc, .outcome = DELETED, .start = start_delete
-	};
-	return run_each(cli, &each);
+	return run_each(cli, argc, argv,
+		(struct cli_each){ .outcome = DELETED, .start = start_delete });
 }
 
 static int run_suspend(struct cli *cli, int argc, char **argv)
 {
-	struct cli_each each = { .names = argv,
-		.n = argc,
-		.outcome = SUSPENDED,
-		.is_done = is_suspended,
-		.start = start_suspend };
-	return run_each(cli, &each);
+	return run_each(cli, argc, argv,
+		(struct cli_each){ .outcome = SUSPENDED,
+			.is_done = is_suspended,
+			.start = start_suspend });
 }
 
 static int run_resume(struct cli *cli, int argc, char **argv)
 {
-	struct cli_each each = { .names = argv,
-		.n = argc,
-		.outcome = RESUMED,
-		.is_done = is_running,
-		.start = start_resume };
-	return run_each(cli, &each);
+	return run_each(cli, argc, argv,
+		(struct cli_each){
+			.outcome = RESUMED, .is_done = is_running, .start = start_resume });
 }
 
 static int run_extend(struct cli *cli, int argc, char **argv)
@@ -306,10 +303,8 @@ static int run_extend(struct cli *cli, int argc, char **argv)
 	if (cli->opt.timeout_ms == 0)
 		return cli_fail_usage(
 			cli, "extend needs --timeout TIME: how long it may still live");
-	struct cli_each each = {
-		.names = argv, .n = argc, .outcome = EXTENDED, .start = start_extend
-	};
-	return run_each(cli, &each);
+	return run_each(cli, argc, argv,
+		(struct cli_each){ .outcome = EXTENDED, .start = start_extend });
 }
 
 const struct cli_verb cli_verb_rm = { "rm", "NAME…", "delete claims with their sandboxes",

@@ -6,38 +6,46 @@
 #include <stdio.h>
 #include <string.h>
 
+struct escape {
+	char c;
+	const char *text;
+};
+
+/* The text that stands for code, or NULL; the last row is empty. */
+static const char *escape_of(const struct escape *rows, uint32_t code)
+{
+	for (; rows->text != NULL; rows++)
+		if ((uint32_t)(unsigned char)rows->c == code)
+			return rows->text;
+	return NULL;
+}
+
 static void add_json_char(struct str *out, uint32_t code, const char *raw, size_t n)
 {
-	switch (code) {
-	case '"':
-		str_add(out, "\\\"");
-		return;
-	case '\\':
-		str_add(out, "\\\\");
-		return;
-	case '\n':
-		str_add(out, "\\n");
-		return;
-	case '\r':
-		str_add(out, "\\r");
-		return;
-	case '\t':
-		str_add(out, "\\t");
-		return;
-	case '\b':
-		str_add(out, "\\b");
-		return;
-	case '\f':
-		str_add(out, "\\f");
-		return;
-	default:
-		break;
-	}
-	if (code < 0x20 || code == '<' || code == '>' || code == '&' || code == 0x2028 ||
-		code == 0x2029)
+	static const struct escape rows[] = { { '"', "\\\"" }, { '\\', "\\\\" },
+		{ '\n', "\\n" }, { '\r', "\\r" }, { '\t', "\\t" }, { '\b', "\\b" },
+		{ '\f', "\\f" }, { 0, NULL } };
+	const char *text = escape_of(rows, code);
+	if (text != NULL)
+		str_add(out, text);
+	else if (code < 0x20 || code == '<' || code == '>' || code == '&' || code == 0x2028 ||
+		 code == 0x2029)
 		str_addf(out, "\\u%04x", code);
 	else
 		str_add_bytes(out, raw, n);
+}
+
+void daemon_quote_html(struct str *out, const char *text)
+{
+	static const struct escape rows[] = { { '&', "&amp;" }, { '<', "&lt;" },
+		{ '>', "&gt;" }, { '"', "&#34;" }, { '\'', "&#39;" }, { 0, NULL } };
+	for (; *text; text++) {
+		const char *escaped = escape_of(rows, (unsigned char)*text);
+		if (escaped != NULL)
+			str_add(out, escaped);
+		else
+			str_add_char(out, *text);
+	}
 }
 
 void daemon_quote_json(struct str *out, struct slice text)

@@ -8,5 +8,6 @@
 void daemon_quote_json(struct str *out, struct slice text); /* with the quotes */
 void daemon_quote_plain(
 	struct str *out, struct slice text); /* "…" with \x, \u and \" escapes */
+void daemon_quote_html(struct str *out, const char *text); /* text between tags or in quotes */
 /* Valid until the next call of this thread. */
 const char *daemon_quote_errno(int errnum);

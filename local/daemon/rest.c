@@ -181,31 +181,6 @@ static char *escape_path(struct slice path)
 	return text;
 }
 
-static void add_html(struct str *out, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			str_add(out, "&amp;");
-			break;
-		case '<':
-			str_add(out, "&lt;");
-			break;
-		case '>':
-			str_add(out, "&gt;");
-			break;
-		case '"':
-			str_add(out, "&#34;");
-			break;
-		case '\'':
-			str_add(out, "&#39;");
-			break;
-		default:
-			str_add_char(out, *text);
-		}
-	}
-}
-
 /* The path given is escaped once more, as sandboxd does. */
 static void redirect(struct daemon_rest_conn *conn, const char *path)
 {
@@ -218,7 +193,7 @@ static void redirect(struct daemon_rest_conn *conn, const char *path)
 	str_init(&body, strlen(url) * 5 + 64);
 	if (is_get) {
 		str_add(&body, "<a href=\"");
-		add_html(&body, url);
+		daemon_quote_html(&body, url);
 		str_add(&body, "\">Temporary Redirect</a>.\n\n");
 	}
 	daemon_rest_answer(conn, 307,

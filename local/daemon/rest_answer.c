@@ -119,6 +119,16 @@ void daemon_rest_error(
 	str_deinit(&message);
 }
 
+void daemon_rest_error_argument(
+	struct daemon_rest_conn *conn, const char *name, const char *value, const char *rule)
+{
+	struct str quoted;
+	str_init(&quoted, 8 << 10);
+	daemon_quote_plain(&quoted, slice_of(value));
+	daemon_rest_error(conn, 400, "INVALID_ARGUMENT", "%s %s %s", name, quoted.p, rule);
+	str_deinit(&quoted);
+}
+
 void daemon_rest_text(
 	struct daemon_rest_conn *conn, int status, const char *headers, const char *text)
 {

@@ -181,14 +181,9 @@ static bool parse_recursive(struct daemon_rest_conn *conn, bool *is_recursive)
 		ok = strcmp(text, no[i]) == 0;
 	for (size_t i = 0; !ok && i < sizeof yes / sizeof yes[0]; i++)
 		ok = *is_recursive = strcmp(text, yes[i]) == 0;
-	if (!ok) {
-		struct str quoted;
-		str_init(&quoted, 8 << 10);
-		daemon_quote_plain(&quoted, slice_of(text));
-		daemon_rest_error(conn, 400, "INVALID_ARGUMENT",
-			"recursive %s must be a boolean", quoted.p);
-		str_deinit(&quoted);
-	}
+	if (!ok)
+		daemon_rest_error_argument(conn, "recursive", text, "must be a boolean");
+
 	free(text);
 	return ok;
 }

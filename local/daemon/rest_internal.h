@@ -120,6 +120,9 @@ void daemon_rest_error(struct daemon_rest_conn *conn, int status, const char *co
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 void daemon_rest_error_text(
 	struct daemon_rest_conn *conn, int status, const char *code, struct slice message);
+/* 400: a value of the query that is refused, quoted. */
+void daemon_rest_error_argument(
+	struct daemon_rest_conn *conn, const char *name, const char *value, const char *rule);
 void daemon_rest_text(
 	struct daemon_rest_conn *conn, int status, const char *headers, const char *text);
 bool daemon_rest_is_head(const struct daemon_rest_conn *conn);

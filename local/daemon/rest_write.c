@@ -224,14 +224,9 @@ static bool parse_mode(struct daemon_rest_conn *conn, mode_t *mode)
 		if (ok)
 			*mode = (mode_t)strtoul(text, NULL, 8);
 	}
-	if (!ok) {
-		struct str quoted;
-		str_init(&quoted, 8 << 10);
-		daemon_quote_plain(&quoted, slice_of(text));
-		daemon_rest_error(conn, 400, "INVALID_ARGUMENT",
-			"mode %s must match ^0[0-7]{3}$", quoted.p);
-		str_deinit(&quoted);
-	}
+	if (!ok)
+		daemon_rest_error_argument(conn, "mode", text, "must match ^0[0-7]{3}$");
+
 	free(text);
 	return ok;
 }

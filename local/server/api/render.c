@@ -118,7 +118,7 @@ static cJSON *table_row(struct api_render *v, const struct store_object *o)
 	cJSON *cells = cJSON_AddArrayToObject(row, "cells");
 	bool owned;
 	for (size_t i = 0; i < v->r->n_columns; i++)
-		v->r->columns[i].cell(o->json, cells);
+		store_column_add(&v->r->columns[i], o->json, cells);
 	if (v->include_object && strcmp(v->include_object, "None") == 0)
 		return row;
 	cJSON *tree = api_render_tree(v->r, o, &owned);

@@ -96,28 +96,14 @@ static cJSON *container_for(const cJSON *pod_spec, const cJSON *variable)
 {
 	const char *wanted = json_str(variable, "containerName", NULL);
 	const cJSON *containers = json_get(pod_spec, "containers", NULL);
-	cJSON *c;
 	if (!wanted || !*wanted)
 		return containers ? containers->child : NULL;
-	cJSON_ArrayForEach(c, containers)
-	{
-		const char *name = json_str(c, "name", NULL);
-		if (name && strcmp(name, wanted) == 0)
-			return c;
-	}
-	return NULL;
+	return controller_unstructured_named(containers, wanted);
 }
 
 static cJSON *find_variable(const cJSON *container, const char *name)
 {
-	cJSON *v;
-	cJSON_ArrayForEach(v, json_get(container, "env", NULL))
-	{
-		const char *is = json_str(v, "name", NULL);
-		if (is && strcmp(is, name) == 0)
-			return v;
-	}
-	return NULL;
+	return controller_unstructured_named(json_get(container, "env", NULL), name);
 }
 
 const char *controller_claim_check_env(
@@ -164,12 +150,10 @@ static bool apply_env(const cJSON *claim, cJSON *sandbox, char *message, size_t 
 		}
 		cJSON *old = find_variable(container, name);
 		if (!old) {
-			cJSON *list = cJSON_GetObjectItemCaseSensitive(container, "env");
-			if (!list)
-				list = cJSON_AddArrayToObject(container, "env");
 			old = cJSON_CreateObject();
 			controller_unstructured_set(old, "name", name);
-			cJSON_AddItemToArray(list, old);
+			cJSON_AddItemToArray(
+				controller_unstructured_array(container, "env"), old);
 		}
 		controller_unstructured_drop(old, "valueFrom");
 		controller_unstructured_set(old, "value", value);

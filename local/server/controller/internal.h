@@ -120,6 +120,9 @@ void controller_volumes_remove(struct server *s, const char *kind, const char *u
 const cJSON *controller_owner_of(const cJSON *object); /* the controller reference, or NULL */
 bool controller_is_owned_by(const cJSON *object, const char *uid);
 cJSON *controller_unstructured_object(cJSON *parent, const char *key); /* gets or adds */
+cJSON *controller_unstructured_array(cJSON *parent, const char *key);  /* gets or adds */
+/* The item of a list that is named so; NULL. */
+cJSON *controller_unstructured_named(const cJSON *list, const char *name);
 void controller_unstructured_set(cJSON *parent, const char *key, const char *value);
 void controller_unstructured_set_number(cJSON *parent, const char *key, double value);
 void controller_unstructured_set_item(cJSON *parent, const char *key, cJSON *value_take);

@@ -37,6 +37,24 @@ cJSON *controller_unstructured_object(cJSON *parent, const char *key)
 	return cJSON_AddObjectToObject(parent, key);
 }
 
+cJSON *controller_unstructured_array(cJSON *parent, const char *key)
+{
+	cJSON *child = cJSON_GetObjectItemCaseSensitive(parent, key);
+	return child ? child : cJSON_AddArrayToObject(parent, key);
+}
+
+cJSON *controller_unstructured_named(const cJSON *list, const char *name)
+{
+	cJSON *item;
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *is = json_str(item, "name", NULL);
+		if (is && name && strcmp(is, name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
 void controller_unstructured_set_item(cJSON *parent, const char *key, cJSON *value)
 {
 	if (cJSON_GetObjectItemCaseSensitive(parent, key))
@@ -120,12 +138,9 @@ static cJSON *find_or_add(cJSON *status, const char *type)
 	cJSON *c = k8s_condition_in(status, type);
 	if (c)
 		return c;
-	cJSON *list = cJSON_GetObjectItemCaseSensitive(status, "conditions");
-	if (!list)
-		list = cJSON_AddArrayToObject(status, "conditions");
 	c = cJSON_CreateObject();
 	cJSON_AddStringToObject(c, "type", type);
-	cJSON_AddItemToArray(list, c);
+	cJSON_AddItemToArray(controller_unstructured_array(status, "conditions"), c);
 	return c;
 }
 

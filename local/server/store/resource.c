@@ -27,11 +27,6 @@ static void add_age_since(cJSON *cells, const char *date)
 	add(cells, clock_format_age(ms < 0 ? 0 : ms, age));
 }
 
-static void cell_name(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "metadata", "name", NULL));
-}
-
 static void cell_age(const cJSON *o, cJSON *cells)
 {
 	add_age_since(cells, json_str(o, "metadata", "creationTimestamp", NULL));
@@ -50,23 +45,6 @@ static void cell_ready(const cJSON *o, cJSON *cells)
 static void cell_reason(const cJSON *o, cJSON *cells)
 {
 	add(cells, json_str(ready_condition(o), "reason", NULL));
-}
-
-static void cell_claim_sandbox(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "status", "sandbox", "name", NULL));
-}
-
-static void cell_pool_ready(const cJSON *o, cJSON *cells)
-{
-	cJSON_AddItemToArray(cells,
-		cJSON_CreateNumber((double)json_int(o, 0, "status", "readyReplicas", NULL)));
-}
-
-static void cell_pool_desired(const cJSON *o, cJSON *cells)
-{
-	cJSON_AddItemToArray(
-		cells, cJSON_CreateNumber((double)json_int(o, 0, "spec", "replicas", NULL)));
 }
 
 static void cell_pod_ready(const cJSON *o, cJSON *cells)
@@ -117,36 +95,6 @@ static void cell_pod_restarts(const cJSON *o, cJSON *cells)
 	add(cells, text);
 }
 
-static void cell_pod_ip(const cJSON *o, cJSON *cells)
-{
-	const char *ip = json_str(o, "status", "podIP", NULL);
-	add(cells, ip ? ip : "<none>");
-}
-
-static void cell_pod_node(const cJSON *o, cJSON *cells)
-{
-	const char *node = json_str(o, "spec", "nodeName", NULL);
-	add(cells, node ? node : "<none>");
-}
-
-static void cell_service_type(const cJSON *o, cJSON *cells)
-{
-	const char *type = json_str(o, "spec", "type", NULL);
-	add(cells, type ? type : "ClusterIP");
-}
-
-static void cell_service_ip(const cJSON *o, cJSON *cells)
-{
-	const char *ip = json_str(o, "spec", "clusterIP", NULL);
-	add(cells, ip ? ip : "<none>");
-}
-
-static void cell_none(const cJSON *o, cJSON *cells)
-{
-	(void)o;
-	add(cells, "<none>");
-}
-
 static void cell_service_ports(const cJSON *o, cJSON *cells)
 {
 	const cJSON *port;
@@ -167,21 +115,6 @@ static void cell_service_ports(const cJSON *o, cJSON *cells)
 	add(cells, n ? text : "<none>");
 }
 
-static void cell_phase(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "status", "phase", NULL));
-}
-
-static void cell_pvc_volume(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "spec", "volumeName", NULL));
-}
-
-static void cell_pvc_capacity(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "status", "capacity", "storage", NULL));
-}
-
 static void cell_event_last_seen(const cJSON *o, cJSON *cells)
 {
 	const char *when = json_str(o, "series", "lastObservedTime", NULL);
@@ -192,16 +125,6 @@ static void cell_event_last_seen(const cJSON *o, cJSON *cells)
 	if (!when)
 		when = json_str(o, "metadata", "creationTimestamp", NULL);
 	add_age_since(cells, when);
-}
-
-static void cell_event_type(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "type", NULL));
-}
-
-static void cell_event_reason(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "reason", NULL));
 }
 
 static void cell_event_object(const cJSON *o, cJSON *cells)
@@ -217,65 +140,83 @@ static void cell_event_object(const cJSON *o, cJSON *cells)
 	add(cells, text);
 }
 
-static void cell_event_message(const cJSON *o, cJSON *cells)
+void store_column_add(const struct store_column *column, const cJSON *o, cJSON *cells)
 {
-	add(cells, json_str(o, "message", NULL));
-}
-
-static void cell_lease_holder(const cJSON *o, cJSON *cells)
-{
-	add(cells, json_str(o, "spec", "holderIdentity", NULL));
+	const char *const *path = column->path;
+	if (column->cell) {
+		column->cell(o, cells);
+	} else if (strcmp(column->type, "integer") == 0) {
+		int64_t n = json_int(o, 0, path[0], path[1], path[2], NULL);
+		cJSON_AddItemToArray(cells, cJSON_CreateNumber((double)n));
+	} else {
+		const char *text =
+			path[0] ? json_str(o, path[0], path[1], path[2], NULL) : NULL;
+		add(cells, text ? text : column->otherwise);
+	}
 }
 
 #define NAME                                                                                   \
 	{                                                                                      \
-		"Name", "string", "Name must be unique within a namespace.", 0, cell_name      \
+		"Name", "string", "Name must be unique within a namespace.", 0, .path = {      \
+			"metadata",                                                            \
+			"name"                                                                 \
+		}                                                                              \
 	}
 #define AGE                                                                                    \
 	{                                                                                      \
-		"Age", "string", "Time since the creation of the object.", 0, cell_age         \
+		"Age", "string", "Time since the creation of the object.", 0, .cell = cell_age \
 	}
 
 static const struct store_column claim_columns[] = { NAME,
-	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
-	{ "Sandbox", "string", "The bound Sandbox.", 0, cell_claim_sandbox },
-	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
+	{ "Ready", "string", "Status of the Ready condition.", 0, .cell = cell_ready },
+	{ "Sandbox", "string", "The bound Sandbox.", 0,
+		.path = { "status", "sandbox", "name" } },
+	{ "Reason", "string", "Reason of the Ready condition.", 0, .cell = cell_reason }, AGE };
 static const struct store_column template_columns[] = { NAME, AGE };
 static const struct store_column pool_columns[] = { NAME,
-	{ "Ready", "integer", "Sandboxes that are ready.", 0, cell_pool_ready },
-	{ "Desired", "integer", "Sandboxes wanted.", 0, cell_pool_desired }, AGE };
+	{ "Ready", "integer", "Sandboxes that are ready.", 0,
+		.path = { "status", "readyReplicas" } },
+	{ "Desired", "integer", "Sandboxes wanted.", 0, .path = { "spec", "replicas" } }, AGE };
 static const struct store_column sandbox_columns[] = { NAME,
-	{ "Ready", "string", "Status of the Ready condition.", 0, cell_ready },
-	{ "Reason", "string", "Reason of the Ready condition.", 0, cell_reason }, AGE };
+	{ "Ready", "string", "Status of the Ready condition.", 0, .cell = cell_ready },
+	{ "Reason", "string", "Reason of the Ready condition.", 0, .cell = cell_reason }, AGE };
 static const struct store_column pod_columns[] = { NAME,
-	{ "Ready", "string", "Ready containers of all.", 0, cell_pod_ready },
-	{ "Status", "string", "Phase, or the reason of a container.", 0, cell_pod_status },
-	{ "Restarts", "string", "Restarts of all containers.", 0, cell_pod_restarts }, AGE,
-	{ "IP", "string", "Address of the pod.", 1, cell_pod_ip },
-	{ "Node", "string", "Where it runs.", 1, cell_pod_node },
-	{ "Nominated Node", "string", "Always none.", 1, cell_none },
-	{ "Readiness Gates", "string", "Always none.", 1, cell_none } };
+	{ "Ready", "string", "Ready containers of all.", 0, .cell = cell_pod_ready },
+	{ "Status", "string", "Phase, or the reason of a container.", 0,
+		.cell = cell_pod_status },
+	{ "Restarts", "string", "Restarts of all containers.", 0, .cell = cell_pod_restarts },
+	AGE,
+	{ "IP", "string", "Address of the pod.", 1, .path = { "status", "podIP" },
+		.otherwise = "<none>" },
+	{ "Node", "string", "Where it runs.", 1, .path = { "spec", "nodeName" },
+		.otherwise = "<none>" },
+	{ "Nominated Node", "string", "Always none.", 1, .otherwise = "<none>" },
+	{ "Readiness Gates", "string", "Always none.", 1, .otherwise = "<none>" } };
 static const struct store_column service_columns[] = { NAME,
-	{ "Type", "string", "Type of the service.", 0, cell_service_type },
-	{ "Cluster-IP", "string", "Cluster address.", 0, cell_service_ip },
-	{ "External-IP", "string", "Always none.", 0, cell_none },
-	{ "Port(s)", "string", "Ports.", 0, cell_service_ports }, AGE };
+	{ "Type", "string", "Type of the service.", 0, .path = { "spec", "type" },
+		.otherwise = "ClusterIP" },
+	{ "Cluster-IP", "string", "Cluster address.", 0, .path = { "spec", "clusterIP" },
+		.otherwise = "<none>" },
+	{ "External-IP", "string", "Always none.", 0, .otherwise = "<none>" },
+	{ "Port(s)", "string", "Ports.", 0, .cell = cell_service_ports }, AGE };
 static const struct store_column pvc_columns[] = { NAME,
-	{ "Status", "string", "Phase.", 0, cell_phase },
-	{ "Volume", "string", "Folder that backs it.", 0, cell_pvc_volume },
-	{ "Capacity", "string", "Size asked for.", 0, cell_pvc_capacity }, AGE };
+	{ "Status", "string", "Phase.", 0, .path = { "status", "phase" } },
+	{ "Volume", "string", "Folder that backs it.", 0, .path = { "spec", "volumeName" } },
+	{ "Capacity", "string", "Size asked for.", 0,
+		.path = { "status", "capacity", "storage" } },
+	AGE };
 static const struct store_column namespace_columns[] = { NAME,
-	{ "Status", "string", "Phase.", 0, cell_phase }, AGE };
-static const struct store_column event_columns[] = {
-	{ "Last Seen", "string", "Age of the last occurrence.", 0, cell_event_last_seen },
-	{ "Type", "string", "Normal or Warning.", 0, cell_event_type },
-	{ "Reason", "string", "Why.", 0, cell_event_reason },
-	{ "Object", "string", "What it is about.", 0, cell_event_object },
-	{ "Message", "string", "In words.", 0, cell_event_message },
-	{ "Name", "string", "Name of the event.", 1, cell_name }
-};
+	{ "Status", "string", "Phase.", 0, .path = { "status", "phase" } }, AGE };
+static const struct store_column event_columns[] = { { "Last Seen", "string",
+							     "Age of the last occurrence.", 0,
+							     .cell = cell_event_last_seen },
+	{ "Type", "string", "Normal or Warning.", 0, .path = { "type" } },
+	{ "Reason", "string", "Why.", 0, .path = { "reason" } },
+	{ "Object", "string", "What it is about.", 0, .cell = cell_event_object },
+	{ "Message", "string", "In words.", 0, .path = { "message" } },
+	{ "Name", "string", "Name of the event.", 1, .path = { "metadata", "name" } } };
 static const struct store_column lease_columns[] = { NAME,
-	{ "Holder", "string", "Who holds it.", 0, cell_lease_holder }, AGE };
+	{ "Holder", "string", "Who holds it.", 0, .path = { "spec", "holderIdentity" } }, AGE };
 
 #define COLUMNS(c) .columns = c, .n_columns = sizeof c / sizeof c[0]
 

@@ -31,9 +31,12 @@ struct store_column {
 	const char *name;
 	const char *type; /* string, integer, date */
 	const char *description;
-	int priority; /* 0 always, 1 with -o wide */
-	store_column_fn *cell;
+	int priority;          /* 0 always, 1 with -o wide */
+	store_column_fn *cell; /* NULL: what is at path, */
+	const char *path[3];   /* as far as it is not NULL, */
+	const char *otherwise; /* or this text; NULL: "" */
 };
+void store_column_add(const struct store_column *column, const cJSON *object, cJSON *cells);
 
 struct store_resource {
 	enum store_kind kind;

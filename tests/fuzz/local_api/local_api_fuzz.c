@@ -72,7 +72,7 @@ static void schemas(struct slice text)
 		store_metadata_check(o, check.causes);
 		for (size_t c = 0; c < store_resource_table[i].n_columns; c++) {
 			cJSON *cells = cJSON_CreateArray();
-			store_resource_table[i].columns[c].cell(o, cells);
+			store_column_add(&store_resource_table[i].columns[c], o, cells);
 			if (cJSON_GetArraySize(cells) != 1)
 				abort();
 			cJSON_Delete(cells);

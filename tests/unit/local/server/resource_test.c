@@ -61,7 +61,7 @@ static void test_cells(void **state)
 		cJSON *o = cJSON_Parse(cases[i].object), *cells = cJSON_CreateArray();
 		assert_non_null(o);
 		for (size_t c = 0; c < r->n_columns; c++)
-			r->columns[c].cell(o, cells);
+			store_column_add(&r->columns[c], o, cells);
 		assert_int_equal(cJSON_GetArraySize(cells), r->n_columns);
 		char *text = cJSON_PrintUnformatted(cells);
 		assert_string_equal(text, cases[i].cells);
@@ -133,9 +133,8 @@ static void test_one_cell(void **state)
 	for (size_t i = 0; i < COUNT(single_cells); i++) {
 		cJSON *o = cJSON_Parse(single_cells[i].object), *cells = cJSON_CreateArray();
 		assert_non_null(o);
-		store_resource_of(single_cells[i].kind)
-			->columns[single_cells[i].column]
-			.cell(o, cells);
+		const struct store_resource *r = store_resource_of(single_cells[i].kind);
+		store_column_add(&r->columns[single_cells[i].column], o, cells);
 		char *text = cJSON_PrintUnformatted(cells->child);
 		if (strcmp(text, single_cells[i].cell) != 0)
 			fail_msg("row %zu: %s", i, text);
@@ -157,7 +156,7 @@ static void test_many_ports(void **state)
 		cJSON_AddItemToArray(
 			cJSON_GetObjectItem(cJSON_GetObjectItem(o, "spec"), "ports"), port);
 	}
-	store_resource_of(KIND_SERVICE)->columns[4].cell(o, cells);
+	store_column_add(&store_resource_of(KIND_SERVICE)->columns[4], o, cells);
 	const char *text = cells->child->valuestring;
 	assert_int_equal(strlen(text), 8 + 27 * 9);
 	assert_string_equal(text + strlen(text) - 9, ",1027/TCP");
