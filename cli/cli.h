@@ -58,11 +58,6 @@ int cli_fail_usage(struct cli *cli, const char *format, ...)
  * ":path" is the sandbox and name is "". */
 bool cli_split_target(const char *text, char **name, const char **path);
 
-/* paths.c: a path in the sandbox as the daemon takes it, relative to its root; an absolute one must lie under that. Calls
- * done at once where there is nothing to ask. path is borrowed, also by done's caller. */
-typedef void cli_path_fn(void *arg, const struct err *err, const char *path);
-void cli_path_start(struct runtime *runtime, const char *path, cli_path_fn *done, void *arg);
-
 /* output.c */
 struct cli_table;
 struct cli_table *cli_table_new(size_t columns, const char *const *titles);

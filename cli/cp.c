@@ -36,6 +36,7 @@ enum {
 struct cli_copy {
 	struct cli *cli;
 	struct side from, to;
+	struct files_op *look; /* where the sandbox's files are */
 	struct transfer *transfer;
 	struct net_loop_timer *deadline;
 	struct net_watch_fd *answer; /* the terminal, while there is a question */
@@ -265,6 +266,7 @@ static void on_path(void *arg, const struct err *err, const char *path)
 	struct cli_copy *copy = arg;
 	struct side *side =
 		copy->from.runtime && !copy->from.own_path ? &copy->from : &copy->to;
+	copy->look = NULL;
 	if (err != NULL) {
 		cli_finish(copy->cli, cli_fail(copy->cli, err));
 		return;
@@ -283,7 +285,7 @@ static void take_runtime(struct cli_copy *copy, const char *uid)
 		return;
 	}
 	side->runtime = runtime_ref(runtime);
-	cli_path_start(runtime, side->path, on_path, copy);
+	copy->look = files_path_start(copy->cli->loop, runtime, side->path, on_path, copy);
 }
 
 static void on_resolved(void *arg, const struct err *err, const char *uid)
@@ -353,6 +355,7 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 		cli_run_loop(cli);
 	}
 	cli_on_signal(cli, NULL, NULL);
+	files_cancel(copy.look);
 	net_loop_timer_free(copy.deadline);
 	net_watch_fd_free(copy.answer);
 	cJSON_Delete(copy.notes);

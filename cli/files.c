@@ -6,7 +6,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "engine/base/path.h"
 #include "engine/base/safe_text.h"
 
 #include <errno.h>
@@ -20,8 +19,9 @@ struct cli_files {
 	struct cli *cli;
 	const char *path;
 	char *name, *own_path;
-	struct runtime *runtime;
-	cli_runtime_fn *start;
+	struct files_place place;
+	struct files_op *op;
+	void (*start)(struct cli_files *files);
 };
 
 static void ended(struct cli *cli, const struct err *err)
@@ -31,12 +31,17 @@ static void ended(struct cli *cli, const struct err *err)
 
 /* ---- ls */
 
-static cJSON *entry_json(const struct runtime_entry *entry)
+static bool is_dir(const struct files_entry *entry)
+{
+	return entry->kind == FILES_FOLDER;
+}
+
+static cJSON *entry_json(const struct files_entry *entry)
 {
 	char text[CLOCK_RFC3339_BYTES];
 	cJSON *object = cJSON_CreateObject();
 	cli_json_text(object, "name", entry->name);
-	cJSON_AddStringToObject(object, "type", entry->is_dir ? "directory" : "file");
+	cJSON_AddStringToObject(object, "type", is_dir(entry) ? "directory" : "file");
 	cJSON_AddNumberToObject(object, "size", (double)entry->size_bytes);
 	if (entry->modified_s >= 0)
 		cJSON_AddStringToObject(object, "modifiedAt",
@@ -48,14 +53,14 @@ static cJSON *entry_json(const struct runtime_entry *entry)
 	return object;
 }
 
-static void print_entries(const struct cli *cli, const struct runtime_entry *entries, size_t n)
+static void print_entries(const struct cli *cli, const struct files_entry *entries, size_t n)
 {
 	static const char *const titles[] = { "MODE", "SIZE", "MODIFIED", "NAME" };
 	struct cli_table *table = cli_table_new(4, titles);
 	for (size_t i = 0; i < n; i++) {
 		char text[CLOCK_RFC3339_BYTES];
-		const struct runtime_entry *entry = &entries[i];
-		snprintf(text, sizeof text, "%s%04o", entry->is_dir ? "d" : "-",
+		const struct files_entry *entry = &entries[i];
+		snprintf(text, sizeof text, "%s%04o", is_dir(entry) ? "d" : "-",
 			(unsigned)(entry->mode >= 0 ? entry->mode : 0));
 		cli_table_cell(table, text);
 		snprintf(text, sizeof text, "%" PRId64, entry->size_bytes);
@@ -65,18 +70,20 @@ static void print_entries(const struct cli *cli, const struct runtime_entry *ent
 				       ? ""
 				       : clock_format_rfc3339(
 						 entry->modified_s * 1000000000, 0, text));
-		char *name = x_asprintf("%s%s", entry->name, entry->is_dir ? "/" : "");
+		char *name = x_asprintf("%s%s", entry->name, is_dir(entry) ? "/" : "");
 		cli_table_cell(table, name);
 		free(name);
 	}
 	cli_table_print(table, cli->opt.output == CLI_WIDE);
 }
 
-static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
-	size_t n, size_t n_hidden)
+static void on_listed(void *arg, const struct err *err, struct files_listing *listing)
 {
 	struct cli_files *files = arg;
 	struct cli *cli = files->cli;
+	const struct files_entry *entries = listing->entries;
+	size_t n = listing->n, n_hidden = listing->n_hidden;
+	files->op = NULL;
 	if (err != NULL) {
 		ended(cli, err);
 		return;
@@ -104,21 +111,20 @@ static void on_listed(void *arg, const struct err *err, const struct runtime_ent
 	ended(cli, NULL);
 }
 
-static void start_ls(struct cli *cli, struct runtime *runtime, void *arg)
+static void start_ls(struct cli_files *files)
 {
-	struct cli_files *files = arg;
-	struct err err = { 0 };
-	if (runtime_list_start(runtime, files->path, 0, on_listed, files, &err) == NULL)
-		ended(cli, &err);
+	files->op = files_list_start(
+		files->cli->loop, &files->place, files->path, NULL, on_listed, files);
 }
 
 /* ---- stat */
 
-static void on_stat(void *arg, const struct err *err, const struct runtime_stat *st)
+static void on_stat(void *arg, const struct err *err, const struct files_entry *st)
 {
 	struct cli_files *files = arg;
 	struct cli *cli = files->cli;
 	char text[CLOCK_RFC3339_BYTES] = "";
+	files->op = NULL;
 	if (err != NULL) {
 		ended(cli, err);
 		return;
@@ -128,12 +134,12 @@ static void on_stat(void *arg, const struct err *err, const struct runtime_stat 
 	if (cli_is_structured(cli)) {
 		cJSON *object = cJSON_CreateObject();
 		cli_json_text(object, "path", files->path);
-		cJSON_AddStringToObject(object, "type", st->is_dir ? "directory" : "file");
+		cJSON_AddStringToObject(object, "type", is_dir(st) ? "directory" : "file");
 		cJSON_AddNumberToObject(object, "size", (double)st->size_bytes);
 		cJSON_AddStringToObject(object, "modifiedAt", text);
 		cli_print_object(cli, object);
 		cJSON_Delete(object);
-	} else if (st->is_dir) {
+	} else if (is_dir(st)) {
 		printf("directory\n");
 	} else {
 		printf("file\t%" PRId64 "\t%s\n", st->size_bytes, text);
@@ -141,81 +147,35 @@ static void on_stat(void *arg, const struct err *err, const struct runtime_stat 
 	ended(cli, NULL);
 }
 
-static void start_stat(struct cli *cli, struct runtime *runtime, void *arg)
+static void start_stat(struct cli_files *files)
 {
-	struct cli_files *files = arg;
-	struct err err = { 0 };
-	if (runtime_stat_start(runtime, files->path, 0, on_stat, files, &err) == NULL)
-		ended(cli, &err);
+	files->op =
+		files_stat_start(files->cli->loop, &files->place, files->path, on_stat, files);
 }
 
-/* ---- rm: a link is removed itself, never what it points to (the daemon's own delete follows it) */
+/* ---- rm */
 
 static void on_removed(void *arg, const struct err *err)
 {
 	struct cli_files *files = arg;
+	files->op = NULL;
 	if (err == NULL)
 		cli_note(files->cli, "%s is deleted", files->path);
 	ended(files->cli, err);
 }
 
-static void delete_by_daemon(struct cli_files *files)
-{
-	struct err err = { 0 };
-	if (runtime_delete_start(files->runtime, files->path, files->cli->opt.recursive, 0,
-		    on_removed, files, &err) == NULL)
-		ended(files->cli, &err);
-}
-
-static void on_link_removed(
-	void *arg, const struct err *err, const struct runtime_result *result)
+static void on_unseen(void *arg, const struct err *why)
 {
 	struct cli_files *files = arg;
-	struct err own = { 0 };
-	if (err == NULL && result->exit_code != 0) {
-		err_set(&own, ERR_FILE_SERVER, "rm in the sandbox: %.*s",
-			(int)result->err_out.n, result->err_out.p);
-		err = &own;
-	}
-	on_removed(files, err);
+	cli_note(files->cli,
+		"cannot see whether it is a link (%s): a link's target would be deleted",
+		err_name(why));
 }
 
-static void on_links(void *arg, const struct err *err, const bool *is_link, size_t n)
+static void start_rm(struct cli_files *files)
 {
-	struct cli_files *files = arg;
-	struct err own = { 0 };
-	if (err != NULL) {
-		cli_note(files->cli,
-			"cannot see whether it is a link (%s): a link's target would be deleted",
-			err_name(err));
-		delete_by_daemon(files);
-		return;
-	}
-	if (n == 0 || !is_link[0]) {
-		delete_by_daemon(files);
-		return;
-	}
-	char *path = x_asprintf("./%s", files->path);
-	const char *const argv[] = { "rm", "-f", "--", path, NULL };
-	if (runtime_execute_start(
-		    files->runtime, argv, NULL, NULL, 0, on_link_removed, files, &own) == NULL)
-		ended(files->cli, &own);
-	free(path);
-}
-
-static void start_rm(struct cli *cli, struct runtime *runtime, void *arg)
-{
-	struct cli_files *files = arg;
-	struct err err = { 0 };
-	if (!path_check(files->path, PATH_WRITE, &err)) {
-		ended(cli, &err);
-		return;
-	}
-	const char *const paths[] = { files->path };
-	if (engine_is_read_only(cli->engine) ||
-		runtime_links_start(runtime, paths, 1, 0, on_links, files, NULL) == NULL)
-		delete_by_daemon(
-			files); /* no processes here, or it is refused with the reason */
+	files->op = files_remove_path_start(files->cli->loop, files->place.runtime, files->path,
+		files->cli->opt.recursive, on_unseen, on_removed, files);
 }
 
 /* ---- cat: straight to stdout, whatever the bytes are; a terminal is warned off by the user's own cat too */
@@ -235,9 +195,8 @@ static void on_read(void *arg, const struct err *err, int64_t bytes_read)
 	ended(files->cli, err);
 }
 
-static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
+static void start_cat(struct cli_files *files)
 {
-	struct cli_files *files = arg;
 	struct err err = { 0 };
 	const struct runtime_read_opts opts = {
 		.path = files->path,
@@ -246,34 +205,34 @@ static void start_cat(struct cli *cli, struct runtime *runtime, void *arg)
 		.done = on_read,
 		.arg = files,
 	};
-	if (runtime_read_start(runtime, &opts, &err) == NULL)
-		ended(cli, &err);
+	if (runtime_read_start(files->place.runtime, &opts, &err) == NULL)
+		ended(files->cli, &err);
 }
 
 static void on_path(void *arg, const struct err *err, const char *path)
 {
 	struct cli_files *files = arg;
+	files->op = NULL;
 	if (err != NULL) {
 		ended(files->cli, err);
 		return;
 	}
 	files->path = files->own_path = x_strdup(path);
-	files->start(files->cli, files->runtime, files);
+	files->start(files);
 }
 
 static void start_any(struct cli *cli, struct runtime *runtime, void *arg)
 {
 	struct cli_files *files = arg;
-	(void)cli;
-	files->runtime = runtime_ref(runtime);
-	cli_path_start(runtime, files->path, on_path, files);
+	files->place.runtime = runtime_ref(runtime);
+	files->op = files_path_start(cli->loop, runtime, files->path, on_path, files);
 }
 
 static int run_files(struct cli *cli, int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		cli_runtime_fn *start;
+		void (*start)(struct cli_files *files);
 	} verbs[] = {
 		{ "ls", start_ls },
 		{ "cat", start_cat },
@@ -292,7 +251,8 @@ static int run_files(struct cli *cli, int argc, char **argv)
 				? cli_fail_usage(cli, "with --rest there is no NAME: write :%s",
 					  files.path)
 				: cli_with_runtime(cli, files.name, start_any, &files);
-		runtime_unref(files.runtime);
+		files_cancel(files.op);
+		runtime_unref(files.place.runtime);
 		free(files.name);
 		free(files.own_path);
 		return status;

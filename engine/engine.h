@@ -7,6 +7,8 @@
 #include "engine/access_review.h"
 #include "engine/base/err.h"
 #include "engine/doctor.h"
+#include "engine/files/files.h"
+#include "engine/files/removal.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/source.h"
 #include "engine/kinds.h"

@@ -1,44 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders, read. Names go into blocks: 100,000 of them cost a few hundred allocations.
-#include "tui/views/files/read.h"
+/* Folders, read: a local one on a thread, one in a sandbox by the listing of its daemon. Names go into blocks: 100,000 of
+ * them cost a few hundred allocations. */
+#include "engine/files/internal.h"
 
-#include "engine/base/clock.h"
-#include "engine/base/mem.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 16 << 10, LIST_MS = 30 * 1000 };
+enum { BLOCK_BYTES = 16 << 10, PROGRESS_MS = 100, READS_AT_ONCE = 4 };
 
-struct views_name_block {
-	struct views_name_block *next;
+struct files_name_block {
+	struct files_name_block *next;
 	size_t n, capacity;
 	char bytes[];
 };
 
-void views_files_listing_clear(struct views_files_listing *listing)
+void files_listing_clear(struct files_listing *listing)
 {
 	while (listing->blocks) {
-		struct views_name_block *block = listing->blocks;
+		struct files_name_block *block = listing->blocks;
 		listing->blocks = block->next;
 		free(block);
 	}
 	free(listing->entries);
-	*listing = (struct views_files_listing){ 0 };
+	*listing = (struct files_listing){ 0 };
 }
 
-static const char *keep_name(struct views_files_listing *listing, const char *name)
+static const char *keep_name(struct files_listing *listing, const char *name)
 {
 	size_t n = strlen(name) + 1;
-	struct views_name_block *block = listing->blocks;
+	struct files_name_block *block = listing->blocks;
 	if (!block || block->capacity - block->n < n) {
 		size_t capacity = n > BLOCK_BYTES ? n : BLOCK_BYTES;
 		block = x_malloc(sizeof *block + capacity);
-		*block = (struct views_name_block){ listing->blocks, 0, capacity };
+		*block = (struct files_name_block){ listing->blocks, 0, capacity };
 		listing->blocks = block;
 	}
 	char *at = block->bytes + block->n;
@@ -47,13 +45,36 @@ static const char *keep_name(struct views_files_listing *listing, const char *na
 	return at;
 }
 
-void views_files_listing_add(
-	struct views_files_listing *listing, const struct views_files_entry *entry)
+void files_listing_add(struct files_listing *listing, const struct files_entry *entry)
 {
 	array_grow(&listing->entries, &listing->capacity, listing->n + 1, sizeof *entry);
-	struct views_files_entry *to = &listing->entries[listing->n++];
+	struct files_entry *to = &listing->entries[listing->n++];
 	*to = *entry;
 	to->name = keep_name(listing, entry->name);
+}
+
+struct folder_read;
+struct files_list {
+	struct files_op op;             /* first */
+	const struct folder_read *read; /* local, while its work is under way */
+	struct net_loop_timer *tick;
+	struct err err; /* at the start */
+	void (*progress)(void *arg, size_t n);
+	void (*done)(void *arg, const struct err *err, struct files_listing *listing_take);
+	void *arg;
+};
+
+static void list_deinit(struct files_op *op)
+{
+	net_loop_timer_free(((struct files_list *)op)->tick);
+}
+
+static void list_end(
+	struct files_list *list, const struct err *err, struct files_listing *listing)
+{
+	net_loop_timer_disarm(list->tick);
+	files_op_end(&list->op);
+	list->done(list->arg, err, listing);
 }
 
 /* ---- a sandbox */
@@ -61,49 +82,62 @@ void views_files_listing_add(
 static void on_listed(void *arg, const struct err *err, const struct runtime_entry *entries,
 	size_t n, size_t n_hidden)
 {
-	struct views_files_pane *pane = arg;
-	pane->op = NULL;
+	struct files_list *list = arg;
+	struct files_listing listing = { .n_hidden = n_hidden };
+	list->op.call = NULL;
 	for (size_t i = 0; !err && i < n; i++) {
-		struct views_files_entry entry = {
+		struct files_entry entry = {
 			.name = entries[i].name,
 			.size_bytes = entries[i].size_bytes,
 			.modified_s = entries[i].modified_s,
 			.mode = entries[i].mode,
-			.kind = entries[i].is_dir ? FILE_FOLDER : FILE_PLAIN,
+			.kind = entries[i].is_dir ? FILES_FOLDER : FILES_PLAIN,
 		};
-		views_files_listing_add(&pane->next, &entry);
+		files_listing_add(&listing, &entry);
 	}
-	pane->next.n_hidden = n_hidden;
-	if (err)
-		engine_refused(pane->host->engine, ENGINE_FILES, pane->uid, NULL, err);
-	pane->on_read(pane, err);
+	list_end(list, err, &listing);
+	files_listing_clear(&listing);
 }
 
-/* ---- the local disk */
+static void on_refused(void *arg)
+{
+	struct files_list *list = arg;
+	struct files_listing none = { 0 };
+	list_end(list, &list->err, &none);
+}
 
-static enum views_files_kind kind_of(int dir_fd, const char *name, const struct stat *st)
+/* ---- the local disk, on a thread */
+
+struct folder_read {
+	struct files_list *list; /* only the loop's thread looks there */
+	char *path;
+	struct files_listing listing;
+	atomic_size_t n;
+	struct err err;
+};
+
+static enum files_kind kind_of(int dir_fd, const char *name, const struct stat *st)
 {
 	struct stat target;
 	if (S_ISDIR(st->st_mode))
-		return FILE_FOLDER;
+		return FILES_FOLDER;
 	if (S_ISREG(st->st_mode))
-		return FILE_PLAIN;
+		return FILES_PLAIN;
 	if (S_ISFIFO(st->st_mode))
-		return FILE_FIFO;
+		return FILES_FIFO;
 	if (S_ISSOCK(st->st_mode))
-		return FILE_SOCKET;
+		return FILES_SOCKET;
 	if (!S_ISLNK(st->st_mode))
-		return FILE_DEVICE;
+		return FILES_DEVICE;
 	if (fstatat(dir_fd, name, &target, 0) < 0)
-		return FILE_LINK_BROKEN;
-	return S_ISDIR(target.st_mode) ? FILE_LINK_FOLDER : FILE_LINK;
+		return FILES_LINK_BROKEN;
+	return S_ISDIR(target.st_mode) ? FILES_LINK_FOLDER : FILES_LINK;
 }
 
-static void add_local(struct views_files_pane *pane, const char *name)
+static void add_local(struct folder_read *read, int dir_fd, const char *name)
 {
 	struct stat st;
-	struct views_files_entry entry = { name, -1, -1, -1, FILE_PLAIN, false };
-	int dir_fd = dirfd(pane->dir);
+	struct files_entry entry = { name, -1, -1, -1, FILES_PLAIN, false };
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno == ENOENT)
 			return; /* gone meanwhile */
@@ -113,95 +147,100 @@ static void add_local(struct views_files_pane *pane, const char *name)
 		entry.mode = (int)(st.st_mode & 07777);
 		entry.kind = kind_of(dir_fd, name, &st);
 	}
-	views_files_listing_add(&pane->next, &entry);
+	files_listing_add(&read->listing, &entry);
+	atomic_store_explicit(&read->n, read->listing.n, memory_order_relaxed);
 }
 
-static void close_local(struct views_files_pane *pane)
+static void read_entries(struct folder_read *read, DIR *dir, const atomic_bool *is_cancelled)
 {
-	if (pane->dir)
-		closedir(pane->dir);
-	pane->dir = NULL;
-}
-
-static void on_slice(void *arg)
-{
-	struct views_files_pane *pane = arg;
-	int64_t end_ms = clock_mono_ms() + FILES_SLICE_MS;
-	struct err err = { 0 };
-	bool is_over = false;
-	if (!pane->dir) { /* it could not be opened: told from here, never from the start */
-		err = pane->err;
-		pane->on_read(pane, &err);
-		return;
-	}
-	for (int i = 1; !is_over; i++) {
+	while (!atomic_load(is_cancelled)) {
 		errno = 0;
-		const struct dirent *entry = readdir(pane->dir);
-		if (!entry && errno) {
-			err_set_errno(&err, errno, "%s", pane->path);
-			is_over = true;
-		} else if (!entry) {
-			is_over = true;
-		} else if (pane->next.n >= FILES_ENTRIES_MAX) {
-			err_set(&err, ERR_LIMIT_RESPONSE, "%s has more than %d entries",
-				pane->path, FILES_ENTRIES_MAX);
-			is_over = true;
-		} else if (strcmp(entry->d_name, ".") != 0 &&
-			   strcmp(entry->d_name, "..") != 0) {
-			add_local(pane, entry->d_name);
+		const struct dirent *entry = readdir(dir);
+		if (!entry && errno)
+			err_set_errno(&read->err, errno, "%s", read->path);
+		if (!entry)
+			return;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (read->listing.n >= FILES_ENTRIES_MAX) {
+			err_set(&read->err, ERR_LIMIT_RESPONSE, "%s has more than %d entries",
+				read->path, FILES_ENTRIES_MAX);
+			return;
 		}
-		if (i % FILES_SLICE_ENTRIES == 0 && clock_mono_ms() >= end_ms)
-			break;
+		add_local(read, dirfd(dir), entry->d_name);
 	}
-	if (is_over) {
-		close_local(pane);
-		pane->on_read(pane, err.code == ERR_NONE ? NULL : &err);
+}
+
+static void read_run(void *arg, const atomic_bool *is_cancelled)
+{
+	struct folder_read *read = arg;
+	int fd = open(read->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (dir) {
+		read_entries(read, dir, is_cancelled);
+		closedir(dir);
 		return;
 	}
-	host_dirty(pane->host);
-	net_loop_timer_arm(pane->slice, 0);
+	err_set_errno(&read->err, errno, "%s", read->path);
+	if (fd >= 0)
+		close(fd);
 }
 
-static void start_local(struct views_files_pane *pane)
+static void read_done(void *arg)
 {
-	int fd = open(pane->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-	pane->dir = fd >= 0 ? fdopendir(fd) : NULL;
-	if (!pane->dir) {
-		err_set_errno(&pane->err, errno, "%s", pane->path);
-		if (fd >= 0)
-			close(fd);
+	struct folder_read *read = arg;
+	struct files_list *list = read->list;
+	list->op.work = NULL;
+	list->read = NULL;
+	list_end(list, read->err.code == ERR_NONE ? NULL : &read->err, &read->listing);
+}
+
+static void read_free(void *arg)
+{
+	struct folder_read *read = arg;
+	files_listing_clear(&read->listing);
+	free(read->path);
+	free(read);
+}
+
+static const struct net_work_kind reads = { "folder", READS_AT_ONCE, read_run, read_done,
+	read_free };
+
+static void on_tick(void *arg)
+{
+	struct files_list *list = arg;
+	list->progress(list->arg, atomic_load_explicit(&list->read->n, memory_order_relaxed));
+}
+
+static void start_local(struct files_list *list, const char *path)
+{
+	struct folder_read *read = x_calloc(1, sizeof *read);
+	read->list = list;
+	read->path = x_strdup(path);
+	list->read = read;
+	list->op.work = net_work_start(list->op.loop, &reads, read);
+	if (!list->progress)
+		return;
+	list->tick = net_loop_timer_new(list->op.loop, on_tick, list);
+	net_loop_timer_arm_every(list->tick, PROGRESS_MS);
+}
+
+struct files_op *files_list_start(struct net_loop *loop, const struct files_place *place,
+	const char *path, void (*progress)(void *arg, size_t n),
+	void (*done)(void *arg, const struct err *err, struct files_listing *listing_take),
+	void *arg)
+{
+	struct files_list *list = files_op_new(sizeof *list, loop, place->runtime, list_deinit);
+	list->progress = progress;
+	list->done = done;
+	list->arg = arg;
+	if (!place->runtime) {
+		start_local(list, path);
+		return &list->op;
 	}
-}
-
-void views_files_read_start(struct views_files_pane *pane,
-	void (*done)(struct views_files_pane *pane, const struct err *err))
-{
-	pane->on_read = done;
-	views_files_read_stop(pane);
-	pane->is_reading = true;
-	if (pane->is_local) {
-		start_local(pane);
-	} else {
-		struct runtime *runtime =
-			engine_runtime(pane->host->engine, pane->uid, &pane->err);
-		if (runtime)
-			pane->op = runtime_list_start(
-				runtime, pane->path, LIST_MS, on_listed, pane, &pane->err);
-		if (pane->op)
-			return;
-	}
-	if (!pane->slice)
-		pane->slice = net_loop_timer_new(pane->host->loop, on_slice, pane);
-	net_loop_timer_arm(pane->slice, 0);
-}
-
-void views_files_read_stop(struct views_files_pane *pane)
-{
-	runtime_cancel(pane->op);
-	pane->op = NULL;
-	close_local(pane);
-	if (pane->slice)
-		net_loop_timer_disarm(pane->slice);
-	views_files_listing_clear(&pane->next);
-	pane->is_reading = false;
+	list->op.call = runtime_list_start(
+		place->runtime, path, place->timeout_ms, on_listed, list, &list->err);
+	if (!list->op.call)
+		files_op_later(&list->op, on_refused);
+	return &list->op;
 }

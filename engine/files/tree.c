@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local trees, counted or deleted.
-//
-// A stack of open folders; a slice takes entries from the one on top, opens what is a folder and is not a link
-// (O_NOFOLLOW under the folder's own descriptor: nobody can swap a path under us), and removes it when it is empty.
-#include "tui/views/files/tree.h"
+/* Local trees, counted or deleted.
+ *
+ * A stack of open folders; a step takes an entry from the one on top, opens what is a folder and is not a link (O_NOFOLLOW
+ * under the folder's own descriptor: nobody can swap a path under us), and removes it when it is empty. */
+#include "engine/files/tree.h"
 
-#include "engine/base/clock.h"
-#include "engine/base/err.h"
-#include "engine/base/mem.h"
 #include "engine/base/path.h"
-#include "engine/engine.h"
+#include "engine/files/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 4, SLICE_CHECK = 32 };
+enum { TREES_AT_ONCE = 2 };
 
 struct level {
 	DIR *dir;
@@ -27,63 +23,48 @@ struct level {
 	bool was_read_again;
 };
 
-struct views_tree {
-	struct net_loop *loop;
-	struct net_loop_timer *slice;
+struct tree {
+	struct files_tree *handle; /* only the loop's thread looks there */
 	bool is_deleting;
+	char *dir;
 	int base_fd;
 	char **names;
 	size_t n, at;
-	struct level levels[TREE_DEPTH_MAX];
+	struct level levels[FILES_TREE_DEPTH_MAX];
 	size_t depth;
-	struct views_files_tree_totals totals;
+	struct files_totals totals;
+	atomic_uint_fast64_t n_passed;
 	struct err first;
-	void (*done)(
-		void *arg, const struct err *err, const struct views_files_tree_totals *totals);
+};
+
+struct files_tree {
+	struct files_op op; /* first */
+	const struct tree *tree;
+	void (*done)(void *arg, const struct err *err, const struct files_totals *totals);
 	void *arg;
 };
 
-static void pop(struct views_tree *tree)
+static void pop(struct tree *tree)
 {
 	struct level *level = &tree->levels[--tree->depth];
 	closedir(level->dir);
 	free(level->name);
 }
 
-void views_files_tree_cancel(struct views_tree *tree)
-{
-	if (!tree)
-		return;
-	while (tree->depth)
-		pop(tree);
-	net_loop_timer_free(tree->slice);
-	if (tree->base_fd >= 0)
-		close(tree->base_fd);
-	for (size_t i = 0; i < tree->n; i++)
-		free(tree->names[i]);
-	free(tree->names);
-	free(tree);
-}
-
-static void free_later(void *arg)
-{
-	views_files_tree_cancel(arg);
-}
-
-static void failed(struct views_tree *tree, int errnum, const char *what, const char *name)
+static void failed(struct tree *tree, int errnum, const char *what, const char *name)
 {
 	if (tree->totals.failed++ == 0)
 		err_set_errno(&tree->first, errnum, "%s %s", what, name);
 }
 
-static int fd_on_top(const struct views_tree *tree)
+static int fd_on_top(const struct tree *tree)
 {
 	return tree->depth ? dirfd(tree->levels[tree->depth - 1].dir) : tree->base_fd;
 }
 
-static void enter(struct views_tree *tree, const char *name)
+static void enter(struct tree *tree, const char *name)
 {
-	if (tree->depth == TREE_DEPTH_MAX) {
+	if (tree->depth == FILES_TREE_DEPTH_MAX) {
 		failed(tree, ELOOP, "too deep:", name);
 		return;
 	}
@@ -99,7 +80,7 @@ static void enter(struct views_tree *tree, const char *name)
 	tree->levels[tree->depth++] = (struct level){ dir, x_strdup(name), false };
 }
 
-static void take(struct views_tree *tree, const char *name)
+static void take(struct tree *tree, const char *name)
 {
 	struct stat st;
 	int fd = fd_on_top(tree);
@@ -121,12 +102,13 @@ static void take(struct views_tree *tree, const char *name)
 		tree->totals.links++;
 	else
 		tree->totals.files++;
+	atomic_fetch_add(&tree->n_passed, 1);
 	if (S_ISREG(st.st_mode))
 		tree->totals.bytes += (uint64_t)st.st_size;
 }
 
 /* The folder on top has no more entries. */
-static void leave(struct views_tree *tree)
+static void leave(struct tree *tree)
 {
 	struct level *level = &tree->levels[tree->depth - 1];
 	char *name = x_strdup(level->name);
@@ -140,6 +122,7 @@ static void leave(struct views_tree *tree)
 	int below = tree->depth > 1 ? dirfd(tree->levels[tree->depth - 2].dir) : tree->base_fd;
 	if (unlinkat(below, name, AT_REMOVEDIR) == 0 || errno == ENOENT) {
 		tree->totals.folders++;
+		atomic_fetch_add(&tree->n_passed, 1);
 		pop(tree);
 	} else if ((errno == ENOTEMPTY || errno == EEXIST) && !was_read_again &&
 		   !failed_before) {
@@ -154,10 +137,10 @@ static void leave(struct views_tree *tree)
 }
 
 /* False: everything is done. */
-static bool take_step(struct views_tree *tree)
+static bool take_step(struct tree *tree)
 {
-	const struct views_files_tree_totals *t = &tree->totals;
-	if (!tree->is_deleting && t->files + t->folders + t->links >= TREE_COUNT_MAX) {
+	const struct files_totals *t = &tree->totals;
+	if (!tree->is_deleting && t->files + t->folders + t->links >= FILES_TREE_COUNT_MAX) {
 		tree->totals.is_cut = true;
 		return false;
 	}
@@ -180,24 +163,54 @@ static bool take_step(struct views_tree *tree)
 	return true;
 }
 
-static void on_slice(void *arg)
+static void run(void *arg, const atomic_bool *is_cancelled)
 {
-	struct views_tree *tree = arg;
-	int64_t end_ms = clock_mono_ms() + SLICE_MS;
-	for (int i = 1; take_step(tree); i++) {
-		if (i % SLICE_CHECK || clock_mono_ms() < end_ms)
-			continue;
-		net_loop_timer_arm(tree->slice, 0);
+	struct tree *tree = arg;
+	tree->base_fd = open(tree->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tree->base_fd < 0) {
+		tree->totals.failed = 1;
+		err_set_errno(&tree->first, errno, "%s", tree->dir);
 		return;
 	}
-	tree->done(tree->arg, tree->totals.failed ? &tree->first : NULL, &tree->totals);
-	net_loop_defer(tree->loop, free_later, tree);
+	while (!atomic_load(is_cancelled) && take_step(tree)) {
+	}
 }
 
-struct views_tree *views_files_tree_start(struct net_loop *loop, const char *dir,
+static void tell(void *arg)
+{
+	struct tree *tree = arg;
+	struct files_tree *handle = tree->handle;
+	handle->op.work = NULL;
+	handle->tree = NULL;
+	files_op_end(&handle->op);
+	handle->done(handle->arg, tree->totals.failed ? &tree->first : NULL, &tree->totals);
+}
+
+static void free_tree(void *arg)
+{
+	struct tree *tree = arg;
+	while (tree->depth)
+		pop(tree);
+	if (tree->base_fd >= 0)
+		close(tree->base_fd);
+	for (size_t i = 0; i < tree->n; i++)
+		free(tree->names[i]);
+	free(tree->names);
+	free(tree->dir);
+	free(tree);
+}
+
+static const struct net_work_kind trees = { "tree", TREES_AT_ONCE, run, tell, free_tree };
+
+uint64_t files_tree_n_passed(const struct files_op *op)
+{
+	const struct files_tree *handle = (const struct files_tree *)op;
+	return handle->tree ? atomic_load(&handle->tree->n_passed) : 0;
+}
+
+struct files_op *files_tree_start(struct net_loop *loop, const char *dir,
 	const char *const *names, size_t n, bool is_deleting,
-	void (*done)(
-		void *arg, const struct err *err, const struct views_files_tree_totals *totals),
+	void (*done)(void *arg, const struct err *err, const struct files_totals *totals),
 	void *arg, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
@@ -205,22 +218,19 @@ struct views_tree *views_files_tree_start(struct net_loop *loop, const char *dir
 			err_set(err, ERR_ARG_PATH, "'%s' is no entry of a folder", names[i]);
 			return NULL;
 		}
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		err_set_errno(err, errno, "%s", dir);
-		return NULL;
-	}
-	struct views_tree *tree = x_calloc(1, sizeof *tree);
-	tree->loop = loop;
-	tree->base_fd = fd;
+	struct files_tree *handle = files_op_new(sizeof *handle, loop, NULL, NULL);
+	struct tree *tree = x_calloc(1, sizeof *tree);
+	handle->done = done;
+	handle->arg = arg;
+	handle->tree = tree;
+	tree->handle = handle;
+	tree->base_fd = -1;
+	tree->dir = x_strdup(dir);
 	tree->is_deleting = is_deleting;
 	tree->names = x_calloc(n + 1, sizeof *tree->names);
 	tree->n = n;
 	for (size_t i = 0; i < n; i++)
 		tree->names[i] = x_strdup(names[i]);
-	tree->done = done;
-	tree->arg = arg;
-	tree->slice = net_loop_timer_new(loop, on_slice, tree);
-	net_loop_timer_arm(tree->slice, 0);
-	return tree;
+	handle->op.work = net_work_start(loop, &trees, tree);
+	return &handle->op;
 }

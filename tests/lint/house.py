@@ -32,7 +32,7 @@ PREFIX = {
     "engine": ["engine"], "engine/net": ["net"], "engine/kube": ["kube"], "engine/k8s": ["k8s"],
     "engine/telemetry": ["telemetry"], "engine/runtime": ["runtime"], "engine/fleet": ["fleet"],
     "engine/resource": ["resource"], "engine/kinds": ["kinds"],
-    "engine/transfer": ["transfer"], "tui/term": ["term"], "tui/session": ["session", "sessions"], "tui/draw": ["draw"], "tui/widgets": ["widget"],
+    "engine/files": ["files"], "engine/transfer": ["transfer"], "tui/term": ["term"], "tui/session": ["session", "sessions"], "tui/draw": ["draw"], "tui/widgets": ["widget"],
     "tui/view": ["view"], "tui/views": ["views"], "tui/views/actions": ["views_action", "views_actions"], "tui/views/list": ["views_list"], "tui/views/sandboxes": ["views_sandboxes"],
     "tui/views/resources": ["views_resources"],
     "tui/views/detail": ["views_detail"], "tui/views/files": ["views_files"], "tui/views/log": ["views_log"],

@@ -23,7 +23,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
-          "engine/fleet", "engine/transfer", "engine/resource", "engine/kinds"]
+          "engine/fleet", "engine/files", "engine/transfer", "engine/resource", "engine/kinds"]
 
 # room -> prefixes of what it may include from the project. The longest matching room decides.
 ALLOWED = {
@@ -37,7 +37,8 @@ ALLOWED = {
     "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/kinds"],
     "engine/fleet": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry",
                      "engine/runtime", "engine/resource", "engine/fleet"],
-    "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime",
+    "engine/files": ["engine/base", "engine/net", "engine/runtime", "engine/files"],
+    "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "engine/files",
                         "engine/transfer"],
     "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/doctor.h", "engine/access_review.h", "engine/link.h", "engine/internal.h"],
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],

@@ -39,7 +39,7 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
     "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/telemetry", "engine/runtime",
-    "engine/fleet", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
+    "engine/fleet", "engine/files", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
     "tui/workspace", "tui/client", "tui/app", "cli",
 ]  # fmt: skip
@@ -54,6 +54,7 @@ LONGER = {
     "engine/telemetry": ["local_cli"],
     "engine/runtime": ["transports_legacy", "local_cli"],
     "engine/fleet": ["local_cli", "tui_list", "tui_faults"],
+    "engine/files": ["tui_files", "local_cli"],
     "engine/transfer": ["local_copies", "tui_files"],
     "engine": ["transports_router", "transports_legacy", "local_cli", "tui_rights"],
     "local/control": ["local_lifecycle", "local_cli"],

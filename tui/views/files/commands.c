@@ -14,9 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { NAMES_IN_QUESTION = 8, MKDIR_MS = 15 * 1000 };
+enum { NAMES_IN_QUESTION = 8 };
 
 /* A dialog's hold on the view: either may go first. */
 struct views_files_ask {
@@ -94,7 +93,7 @@ static void leave(struct views_files_pane *pane)
 	free(name);
 }
 
-static void show_entry(struct views_files *files, const struct views_files_entry *entry)
+static void show_entry(struct views_files *files, const struct files_entry *entry)
 {
 	struct views_files_pane *pane = files_active(files);
 	char *path = views_files_pane_join(pane, entry->name);
@@ -119,7 +118,7 @@ static void show_entry(struct views_files *files, const struct views_files_entry
 void views_files_enter(struct views_files *files)
 {
 	struct views_files_pane *pane = files_active(files);
-	const struct views_files_entry *entry = views_files_pane_at(pane, pane->cursor);
+	const struct files_entry *entry = views_files_pane_at(pane, pane->cursor);
 	if (views_files_pane_is_parent_row(pane, pane->cursor)) {
 		leave(pane);
 	} else if (entry && views_files_is_folder(entry)) {
@@ -190,7 +189,7 @@ static bool run_mark(void *self, const char *args, struct err *err)
 	} else if (strcmp(args, "none") == 0) {
 		views_files_pane_mark_all(pane, false);
 	} else {
-		const struct views_files_entry *entry = views_files_pane_at(pane, pane->cursor);
+		const struct files_entry *entry = views_files_pane_at(pane, pane->cursor);
 		if (entry)
 			views_files_pane_mark(pane, pane->cursor, !entry->is_marked);
 		views_files_pane_move(pane, pane->cursor + 1);
@@ -343,7 +342,7 @@ static bool run_copy(void *self, const char *args, struct err *err)
 	struct views_files_pane *from = files_active(files), *to = files_other(files);
 	(void)args;
 	size_t n;
-	struct views_files_entry **chosen = views_files_pane_chosen(from, &n);
+	struct files_entry **chosen = views_files_pane_chosen(from, &n);
 	char **paths = x_calloc(n + 1, sizeof *paths);
 	int64_t *sizes = x_calloc(n + 1, sizeof *sizes);
 	for (size_t i = 0; i < n; i++) {
@@ -387,52 +386,57 @@ static bool run_delete(void *self, const char *args, struct err *err)
 	return files->deletion != NULL;
 }
 
-static void on_made(void *arg, const struct err *err, const struct runtime_result *result)
+static void on_made(void *arg, const struct err *err)
 {
 	struct views_files *files = arg;
-	struct err mine = { 0 };
-	files->op = NULL;
-	if (!err && result->exit_code != 0) {
-		err_set(&mine, ERR_FILE_SERVER, "%.*s",
-			(int)(result->err_out.n < 300 ? result->err_out.n : 300),
-			result->err_out.n ? result->err_out.p : "");
-		err = &mine;
-	}
+	struct views_files_pane *pane = &files->panes[files->making_in];
+	files->making = NULL;
 	if (err)
 		view_host_failf(files->view.host, err, "Cannot make the folder");
-	run_refresh(files, "", NULL);
+	else if (pane->is_local && strcmp(pane->path, files->made_dir) == 0)
+		views_files_pane_go(pane, pane->path, files->made_name);
+	if (err || !pane->is_local)
+		run_refresh(files, "", NULL);
+}
+
+/* What can be seen to be there is refused while the question is still open. */
+static bool check_name(const struct views_files_pane *pane, const char *name, const char *path,
+	struct err *err)
+{
+	if (!path_is_safe_name(name, strlen(name)))
+		return err_set(err, ERR_ARG_INVALID, "'%s' is no name for a folder", name);
+	for (size_t i = 0; pane->is_local && i < pane->listing.n; i++)
+		if (strcmp(pane->listing.entries[i].name, name) == 0)
+			return err_set_errno(err, EEXIST, "%s", path);
+	return true;
+}
+
+static void keep_made(struct views_files *files, const char *dir, const char *name)
+{
+	free(files->made_dir);
+	free(files->made_name);
+	files->made_dir = x_strdup(dir);
+	files->made_name = x_strdup(name);
+	files->making_in = files->active;
 }
 
 static bool make_folder(struct views_files *files, const char *name, struct err *err)
 {
 	struct views_files_pane *pane = files_active(files);
-	struct view_host *host = files->view.host;
+	struct files_place place;
 	if (!views_files_pane_may(pane, ENGINE_MAKE_FOLDER, err))
 		return false;
-	if (!path_is_safe_name(name, strlen(name)))
-		return err_set(err, ERR_ARG_INVALID, "'%s' is no name for a folder", name);
 	char *path = views_files_pane_join(pane, name);
-	bool ok = false;
-	if (pane->is_local) {
-		ok = mkdir(path, 0777) == 0 || err_set_errno(err, errno, "%s", path);
-		if (ok)
-			views_files_pane_go(pane, pane->path, name);
-	} else if (files->op) {
-		err_set(err, ERR_OP_BUSY, "still making another folder");
-	} else {
-		char *dotted = x_asprintf("./%s", path);
-		const char *const argv[] = { "mkdir", "--", dotted, NULL };
-		struct runtime *runtime = engine_runtime(host->engine, pane->uid, err);
-		/* the legacy runtime runs commands in the folder that its paths begin from, and its / is another */
-		bool is_legacy = runtime && runtime_kind_of(runtime) == RUNTIME_LEGACY;
-		if (runtime)
-			files->op = runtime_execute_start(runtime, argv, NULL,
-				is_legacy ? NULL : "/", MKDIR_MS, on_made, files, err);
-		free(dotted);
-		ok = files->op != NULL;
+	bool ok = check_name(pane, name, path, err);
+	if (ok && files->making)
+		ok = err_set(err, ERR_OP_BUSY, "still making another folder");
+	if (ok && views_files_pane_place_now(pane, &place, err)) {
+		keep_made(files, pane->path, name);
+		files->making = files_mkdir_start(
+			files->view.host->loop, &place, path, on_made, files, err);
 	}
 	free(path);
-	return ok;
+	return ok && files->making;
 }
 
 static bool run_mkdir(void *self, const char *args, struct err *err)

@@ -32,16 +32,16 @@ static const struct {
 _Static_assert(
 	sizeof columns / sizeof columns[0] == FILES_COLUMN_COUNT, "a row for each column");
 
-const char *views_files_size_text(const struct views_files_entry *entry, char out[16])
+const char *views_files_size_text(const struct files_entry *entry, char out[16])
 {
 	if (views_files_is_folder(entry))
 		return "DIR";
 	switch (entry->kind) {
-	case FILE_FIFO:
+	case FILES_FIFO:
 		return "FIFO";
-	case FILE_SOCKET:
+	case FILES_SOCKET:
 		return "SOCKET";
-	case FILE_DEVICE:
+	case FILES_DEVICE:
 		return "DEVICE";
 	default:
 		if (entry->size_bytes < 0)
@@ -146,22 +146,22 @@ static void draw_header(struct views_files_pane *pane, struct draw_region r)
 }
 
 static struct draw_style entry_style(
-	const struct views_files_pane *pane, const struct views_files_entry *entry)
+	const struct views_files_pane *pane, const struct files_entry *entry)
 {
 	const struct view_host *host = pane->host;
 	if (entry->is_marked)
 		return host_style(host, ROLE_MARKED);
 	switch (entry->kind) {
-	case FILE_FOLDER:
+	case FILES_FOLDER:
 		return host_style(host, ROLE_DIRECTORY);
-	case FILE_LINK:
-	case FILE_LINK_FOLDER:
+	case FILES_LINK:
+	case FILES_LINK_FOLDER:
 		return host_style(host, ROLE_LINK);
-	case FILE_LINK_BROKEN:
+	case FILES_LINK_BROKEN:
 		return host_style(host, ROLE_ERROR);
-	case FILE_FIFO:
-	case FILE_SOCKET:
-	case FILE_DEVICE:
+	case FILES_FIFO:
+	case FILES_SOCKET:
+	case FILES_DEVICE:
 		return host_style(host, ROLE_WARNING);
 	default:
 		return host_style(host,
@@ -173,7 +173,7 @@ static void draw_entry(
 	struct views_files_pane *pane, struct draw_region r, int at, size_t row, bool is_active)
 {
 	struct view_host *host = pane->host;
-	const struct views_files_entry *entry = views_files_pane_at(pane, row);
+	const struct files_entry *entry = views_files_pane_at(pane, row);
 	struct draw_style style =
 		entry ? entry_style(pane, entry) : host_style(host, ROLE_DIRECTORY);
 	bool is_cursor = row == pane->cursor;
@@ -192,7 +192,7 @@ static void draw_entry(
 	char buffer[32];
 	if (entry->is_marked)
 		draw_region_put(r, at, 0, style, "*", 1, 1);
-	static const char *const tails[FILE_KIND_COUNT] = { "", "/", "@", "@/", "@!", "|", "=",
+	static const char *const tails[FILES_KIND_COUNT] = { "", "/", "@", "@/", "@!", "|", "=",
 		"%" };
 	int col = pane->column_at[FILES_NAME], cols = pane->column_cols[FILES_NAME];
 	int tail = (int)strlen(tails[entry->kind]);
@@ -248,9 +248,9 @@ static void draw_sums(struct views_files_pane *pane, struct draw_region r)
 			bytes += (uint64_t)pane->shown[i]->size_bytes;
 	int col = 0;
 	if (pane->is_reading)
-		col += pane->next.n
+		col += pane->n_read
 			       ? draw_region_textf(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
-					 "reading … %zu  ", pane->next.n)
+					 "reading … %zu  ", pane->n_read)
 			       : draw_region_text(r, 0, 0, r.cols, host_style(host, ROLE_BUSY),
 					 "reading …  ");
 	if (pane->n_marked)

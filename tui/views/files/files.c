@@ -151,7 +151,7 @@ static void press(struct views_files *files, struct views_files_pane *pane,
 	} else if (mouse->button == 1 && row == pane->at.row + HEADER_ROW) {
 		press_header(pane, col);
 	} else if (views_files_pane_row_at(pane, col, row, &at)) {
-		const struct views_files_entry *entry = views_files_pane_at(pane, at);
+		const struct files_entry *entry = views_files_pane_at(pane, at);
 		views_files_pane_move(pane, at);
 		if (mouse->button == 3 || mouse->mods & MOD_CTRL) {
 			files->is_sweep_on = entry && !entry->is_marked;
@@ -207,10 +207,10 @@ static bool drag_begin(struct view *view, int col, int row, struct view_drag *dr
 	struct views_files_pane *pane = pane_at(files, col, row);
 	if (!pane || !views_files_pane_row_at(pane, col, row, &at))
 		return false;
-	struct views_files_entry *entry = views_files_pane_at(pane, at);
+	struct files_entry *entry = views_files_pane_at(pane, at);
 	if (!entry)
 		return false;
-	struct views_files_entry **chosen = views_files_pane_chosen(pane, &n);
+	struct files_entry **chosen = views_files_pane_chosen(pane, &n);
 	if (!entry->is_marked) { /* what is held, not what is marked elsewhere */
 		chosen[0] = entry;
 		n = 1;
@@ -259,7 +259,7 @@ static char *drop_target(struct views_files *files, const struct view_drag *drag
 	pane->hover_row = (size_t)HOVER_WHOLE;
 	char *target = NULL;
 	if (views_files_pane_row_at(pane, col, row, &at)) {
-		const struct views_files_entry *entry = views_files_pane_at(pane, at);
+		const struct files_entry *entry = views_files_pane_at(pane, at);
 		if (!entry)
 			target = views_files_pane_parent(pane);
 		else if (views_files_is_folder(entry))
@@ -401,7 +401,9 @@ static void free_files(struct view *view)
 {
 	struct views_files *files = files_of(view);
 	views_files_delete_cancel(files->deletion);
-	runtime_cancel(files->op);
+	files_cancel(files->making);
+	free(files->made_dir);
+	free(files->made_name);
 	views_files_asks_forget(files);
 	for (int i = 0; i < 2; i++)
 		views_files_pane_deinit(&files->panes[i]);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pane of the file browser: order, cursor, marks, names. Reading is in files_read.c.
+// One pane of the file browser: order, cursor, marks, names.
 #include "tui/views/files/pane.h"
 
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
-#include "tui/views/files/read.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+enum { LIST_MS = 30 * 1000 };
 
 static void set_string(char **at, const char *text)
 {
@@ -48,6 +48,15 @@ bool views_files_pane_is_root(const struct views_files_pane *pane)
 char *views_files_pane_join(const struct views_files_pane *pane, const char *name)
 {
 	return *pane->path ? path_join(pane->path, name) : x_strdup(name);
+}
+
+bool views_files_pane_place_now(
+	const struct views_files_pane *pane, struct files_place *place, struct err *err)
+{
+	*place = (struct files_place){ .timeout_ms = LIST_MS };
+	if (!pane->is_local)
+		place->runtime = engine_runtime(pane->host->engine, pane->uid, err);
+	return pane->is_local || place->runtime;
 }
 
 bool views_files_pane_may(
@@ -120,17 +129,17 @@ char *views_files_pane_resolve(
 
 /* ---- order */
 
-bool views_files_is_folder(const struct views_files_entry *entry)
+bool views_files_is_folder(const struct files_entry *entry)
 {
-	return entry->kind == FILE_FOLDER || entry->kind == FILE_LINK_FOLDER;
+	return entry->kind == FILES_FOLDER || entry->kind == FILES_LINK_FOLDER;
 }
 
-static const struct views_files_entry *entry_of(const void *at)
+static const struct files_entry *entry_of(const void *at)
 {
-	return *(const struct views_files_entry *const *)at;
+	return *(const struct files_entry *const *)at;
 }
 
-static int by_folder(const struct views_files_entry *a, const struct views_files_entry *b)
+static int by_folder(const struct files_entry *a, const struct files_entry *b)
 {
 	return (int)views_files_is_folder(b) - (int)views_files_is_folder(a);
 }
@@ -173,10 +182,10 @@ static int (*const orders[])(const void *, const void *) = {
 _Static_assert(
 	sizeof orders / sizeof orders[0] == FILES_COLUMN_COUNT, "an order for each column");
 
-static void turn_round(struct views_files_entry **entries, size_t n)
+static void turn_round(struct files_entry **entries, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {
-		struct views_files_entry *kept = entries[i];
+		struct files_entry *kept = entries[i];
 		entries[i] = entries[n - 1 - i];
 		entries[n - 1 - i] = kept;
 	}
@@ -191,7 +200,7 @@ static bool has_text(const char *name, const char *text)
 	return n == 0;
 }
 
-static bool is_shown(const struct views_files_pane *pane, const struct views_files_entry *entry)
+static bool is_shown(const struct views_files_pane *pane, const struct files_entry *entry)
 {
 	return (pane->shows_hidden || entry->name[0] != '.') &&
 	       has_text(entry->name, pane->filter);
@@ -200,20 +209,19 @@ static bool is_shown(const struct views_files_pane *pane, const struct views_fil
 /* Everything that is shown, in order; the cursor goes to `name` if it is there. */
 static void arrange(struct views_files_pane *pane, const char *name)
 {
-	struct views_files_listing *listing = &pane->listing;
+	struct files_listing *listing = &pane->listing;
 	free(pane->shown);
-	pane->shown = x_calloc(listing->n + 1, sizeof(struct views_files_entry *));
+	pane->shown = x_calloc(listing->n + 1, sizeof(struct files_entry *));
 	pane->n_shown = pane->n_marked = 0;
 	for (size_t i = 0; i < listing->n; i++) {
-		struct views_files_entry *entry = &listing->entries[i];
+		struct files_entry *entry = &listing->entries[i];
 		if (is_shown(pane, entry))
 			pane->shown[pane->n_shown++] = entry;
 		else
 			entry->is_marked = false; /* nothing is marked that cannot be seen */
 		pane->n_marked += entry->is_marked;
 	}
-	qsort(pane->shown, pane->n_shown, sizeof(struct views_files_entry *),
-		orders[pane->sort]);
+	qsort(pane->shown, pane->n_shown, sizeof(struct files_entry *), orders[pane->sort]);
 	size_t n_folders = 0;
 	while (n_folders < pane->n_shown && views_files_is_folder(pane->shown[n_folders]))
 		n_folders++;
@@ -229,7 +237,7 @@ static void arrange(struct views_files_pane *pane, const char *name)
 
 static char *cursor_name(const struct views_files_pane *pane)
 {
-	const struct views_files_entry *entry = views_files_pane_at(pane, pane->cursor);
+	const struct files_entry *entry = views_files_pane_at(pane, pane->cursor);
 	return entry ? x_strdup(entry->name) : NULL;
 }
 
@@ -272,7 +280,7 @@ size_t views_files_pane_rows(const struct views_files_pane *pane)
 	return pane->n_shown + !views_files_pane_is_root(pane);
 }
 
-struct views_files_entry *views_files_pane_at(const struct views_files_pane *pane, size_t row)
+struct files_entry *views_files_pane_at(const struct views_files_pane *pane, size_t row)
 {
 	if (views_files_pane_is_parent_row(pane, row))
 		return NULL;
@@ -289,7 +297,7 @@ void views_files_pane_move(struct views_files_pane *pane, size_t row)
 
 void views_files_pane_mark(struct views_files_pane *pane, size_t row, bool on)
 {
-	struct views_files_entry *entry = views_files_pane_at(pane, row);
+	struct files_entry *entry = views_files_pane_at(pane, row);
 	if (!entry || entry->is_marked == on)
 		return;
 	entry->is_marked = on;
@@ -312,7 +320,7 @@ size_t views_files_pane_search(
 	for (int anywhere = 0; anywhere < 2; anywhere++)
 		for (size_t i = 0; i < n; i++) {
 			size_t row = (from + i) % n;
-			const struct views_files_entry *entry = views_files_pane_at(pane, row);
+			const struct files_entry *entry = views_files_pane_at(pane, row);
 			if (entry && (anywhere ? has_text(entry->name, text)
 					       : strncasecmp(entry->name, text, length) == 0))
 				return row;
@@ -320,12 +328,11 @@ size_t views_files_pane_search(
 	return (size_t)-1;
 }
 
-struct views_files_entry **views_files_pane_chosen(
-	const struct views_files_pane *pane, size_t *n)
+struct files_entry **views_files_pane_chosen(const struct views_files_pane *pane, size_t *n)
 {
-	struct views_files_entry **chosen =
-		x_calloc(pane->n_marked + 1, sizeof(struct views_files_entry *));
-	struct views_files_entry *under = views_files_pane_at(pane, pane->cursor);
+	struct files_entry **chosen =
+		x_calloc(pane->n_marked + 1, sizeof(struct files_entry *));
+	struct files_entry *under = views_files_pane_at(pane, pane->cursor);
 	*n = 0;
 	for (size_t i = 0; i < pane->n_shown && *n < pane->n_marked; i++)
 		if (pane->shown[i]->is_marked)
@@ -343,13 +350,13 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Marks belong to names. Mostly the folder is as it was and the names are in the same places. */
-static void keep_marks(const struct views_files_pane *pane, struct views_files_listing *next)
+static void keep_marks(const struct views_files_pane *pane, struct files_listing *next)
 {
-	const struct views_files_listing *old = &pane->listing;
+	const struct files_listing *old = &pane->listing;
 	const char **names = NULL;
 	size_t n = 0;
 	for (size_t i = 0; pane->n_marked && i < next->n; i++) {
-		struct views_files_entry *entry = &next->entries[i];
+		struct files_entry *entry = &next->entries[i];
 		if (i < old->n && strcmp(old->entries[i].name, entry->name) == 0) {
 			entry->is_marked = old->entries[i].is_marked;
 			continue;
@@ -367,27 +374,61 @@ static void keep_marks(const struct views_files_pane *pane, struct views_files_l
 	free(names);
 }
 
-static void read_done(struct views_files_pane *pane, const struct err *err)
+static void read_stop(struct views_files_pane *pane)
 {
+	files_cancel(pane->read);
+	net_loop_timer_disarm(pane->unreachable);
+	pane->read = NULL;
 	pane->is_reading = false;
+	pane->n_read = 0;
+}
+
+void views_files_pane_take(struct views_files_pane *pane, const struct err *err,
+	struct files_listing *listing_take)
+{
+	read_stop(pane);
 	if (err) {
 		pane->err = *err;
-		views_files_listing_clear(&pane->next);
-		views_files_listing_clear(&pane->listing);
+		files_listing_clear(&pane->listing);
 		arrange(pane, NULL);
 		pane->is_complete = false;
 	} else {
 		char *name = pane->wanted ? pane->wanted : cursor_name(pane);
 		pane->wanted = NULL;
-		keep_marks(pane, &pane->next);
-		views_files_listing_clear(&pane->listing);
-		pane->listing = pane->next;
-		pane->next = (struct views_files_listing){ 0 };
+		keep_marks(pane, listing_take);
+		files_listing_clear(&pane->listing);
+		pane->err.code = ERR_NONE;
+		pane->listing = *listing_take;
+		*listing_take = (struct files_listing){ 0 };
 		pane->is_complete = true;
 		arrange(pane, name);
 		free(name);
 	}
 	host_dirty(pane->host);
+}
+
+static void on_read(void *arg, const struct err *err, struct files_listing *listing)
+{
+	struct views_files_pane *pane = arg;
+	pane->read = NULL;
+	if (err && !pane->is_local)
+		engine_refused(pane->host->engine, ENGINE_FILES, pane->uid, NULL, err);
+	views_files_pane_take(pane, err, listing);
+}
+
+static void on_reading(void *arg, size_t n)
+{
+	struct views_files_pane *pane = arg;
+	pane->n_read = n;
+	host_dirty(pane->host);
+}
+
+/* There is no runtime to ask: told in a turn of its own. */
+static void on_unreachable(void *arg)
+{
+	struct views_files_pane *pane = arg;
+	struct err err = pane->err;
+	views_files_pane_take(pane, &err, NULL);
 }
 
 static const struct fleet_row *row_of(const struct views_files_pane *pane)
@@ -412,8 +453,16 @@ void views_files_pane_read(struct views_files_pane *pane)
 	}
 	pane->was_suspended = row && is_suspended(row);
 	pane->was_ready = row && row->state == FLEET_READY;
-	pane->err.code = ERR_NONE;
-	views_files_read_start(pane, read_done);
+	if (!pane->is_local) /* here what was wrong stays on screen until it is known to be better */
+		pane->err.code = ERR_NONE;
+	read_stop(pane);
+	pane->is_reading = true;
+	struct files_place place;
+	if (views_files_pane_place_now(pane, &place, &pane->err))
+		pane->read = files_list_start(
+			pane->host->loop, &place, pane->path, on_reading, on_read, pane);
+	else
+		net_loop_timer_arm(pane->unreachable, 0);
 	host_dirty(pane->host);
 }
 
@@ -429,8 +478,7 @@ void views_files_pane_follow(struct views_files_pane *pane)
 	if (!row && fleet_is_synced(fleet) && pane->err.code != ERR_SANDBOX_DELETED) {
 		struct err err;
 		err_set(&err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
-		views_files_read_stop(pane);
-		read_done(pane, &err);
+		views_files_pane_take(pane, &err, NULL);
 		return;
 	}
 	if (!row)
@@ -448,8 +496,8 @@ void views_files_pane_go(struct views_files_pane *pane, const char *path, const 
 {
 	char *name = x_strdup(wanted);
 	char *where = x_strdup(path); /* it may be our own */
-	views_files_read_stop(pane);
-	views_files_listing_clear(&pane->listing);
+	read_stop(pane);
+	files_listing_clear(&pane->listing);
 	free(pane->path);
 	pane->path = where;
 	free(pane->wanted);
@@ -457,6 +505,7 @@ void views_files_pane_go(struct views_files_pane *pane, const char *path, const 
 	set_string(&pane->filter, "");
 	pane->cursor = pane->top = 0;
 	pane->is_complete = false;
+	pane->err.code = ERR_NONE;
 	arrange(pane, NULL);
 	views_files_pane_read(pane);
 }
@@ -465,7 +514,7 @@ void views_files_pane_connect(
 	struct views_files_pane *pane, bool is_local, const char *uid, const char *path)
 {
 	char *kept = is_local ? NULL : x_strdup(uid);
-	views_files_read_stop(pane);
+	read_stop(pane);
 	free(pane->uid);
 	free(pane->name);
 	free(pane->namespace_);
@@ -489,6 +538,7 @@ void views_files_pane_init(struct views_files_pane *pane, struct view_host *host
 	const char *uid, const char *path)
 {
 	*pane = (struct views_files_pane){ .host = host };
+	pane->unreachable = net_loop_timer_new(host->loop, on_unreachable, pane);
 	pane->path = x_strdup("");
 	pane->filter = x_strdup("");
 	views_files_pane_connect(pane, is_local, uid, path);
@@ -496,9 +546,9 @@ void views_files_pane_init(struct views_files_pane *pane, struct view_host *host
 
 void views_files_pane_deinit(struct views_files_pane *pane)
 {
-	views_files_read_stop(pane);
-	net_loop_timer_free(pane->slice);
-	views_files_listing_clear(&pane->listing);
+	read_stop(pane);
+	net_loop_timer_free(pane->unreachable);
+	files_listing_clear(&pane->listing);
 	free(pane->shown);
 	free(pane->uid);
 	free(pane->name);

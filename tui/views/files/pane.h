@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One pane of the file browser: a folder of the local disk or of a sandbox, its entries, their order, marks and
- * cursor. Folders are read in slices; what was there stays on screen until the new picture is complete, and cursor
+ * cursor. Folders are read by engine/files; what was there stays on screen until the new picture is complete, and cursor
  * and marks are kept by name. */
 #pragma once
 
@@ -8,36 +8,6 @@
 
 #include "engine/base/err.h"
 #include "tui/draw/input.h"
-
-#include <dirent.h>
-
-enum views_files_kind {
-	FILE_PLAIN,
-	FILE_FOLDER,
-	FILE_LINK, /* to anything but a folder */
-	FILE_LINK_FOLDER,
-	FILE_LINK_BROKEN,
-	FILE_FIFO,
-	FILE_SOCKET,
-	FILE_DEVICE,
-	FILE_KIND_COUNT,
-};
-
-struct views_files_entry {
-	const char *name;               /* in the listing's blocks */
-	int64_t size_bytes, modified_s; /* -1 unknown */
-	int mode;                       /* permission bits, -1 unknown */
-	enum views_files_kind kind;
-	bool is_marked;
-};
-
-struct views_name_block;
-struct views_files_listing {
-	struct views_files_entry *entries;
-	size_t n, capacity;
-	struct views_name_block *blocks;
-	size_t n_hidden; /* left out: names that are not safe */
-};
 
 enum views_files_column { FILES_NAME, FILES_SIZE, FILES_TIME, FILES_MODE, FILES_COLUMN_COUNT };
 
@@ -47,8 +17,8 @@ struct views_files_pane {
 	char *uid;  /* of a sandbox; NULL: the direct one */
 	char *path; /* local: absolute; in a sandbox: from its root, "" is that */
 
-	struct views_files_listing listing;
-	struct views_files_entry **shown; /* in order, without what is filtered out */
+	struct files_listing listing;
+	struct files_entry **shown; /* in order, without what is filtered out */
 	size_t n_shown;
 	size_t n_marked;
 	enum views_files_column sort;
@@ -60,11 +30,9 @@ struct views_files_pane {
 
 	bool is_reading, is_complete; /* complete: read to the end once, with no error */
 	struct err err;               /* code NONE: none */
-	void (*on_read)(struct views_files_pane *pane, const struct err *err);
-	struct views_files_listing next;
-	DIR *dir;
-	struct runtime_op *op;
-	struct net_loop_timer *slice;
+	struct files_op *read;
+	struct net_loop_timer *unreachable;
+	size_t n_read; /* of the folder that is being read */
 	uint64_t seen_arrivals;
 	char *name, *namespace_;       /* of the sandbox, as last seen; NULL: never */
 	char pod_uid[FLEET_UID_BYTES]; /* of the sandbox when it was read */
@@ -89,6 +57,9 @@ void views_files_pane_connect(
 	struct views_files_pane *pane, bool is_local, const char *uid, const char *path);
 void views_files_pane_go(struct views_files_pane *pane, const char *path, const char *wanted);
 void views_files_pane_read(struct views_files_pane *pane); /* again */
+/* What has been read; what was being read is dropped. err: why it could not be. */
+void views_files_pane_take(struct views_files_pane *pane, const struct err *err,
+	struct files_listing *listing_take);
 void views_files_pane_poll(
 	struct views_files_pane *pane); /* reads again if a copy has arrived here */
 /* The fleet has changed: a sandbox that has gone, moved, or been suspended is not shown as if nothing were. */
@@ -109,9 +80,9 @@ char *views_files_pane_resolve(
 
 size_t views_files_pane_rows(const struct views_files_pane *pane);
 /* NULL: the row of "..", or none. */
-struct views_files_entry *views_files_pane_at(const struct views_files_pane *pane, size_t row);
+struct files_entry *views_files_pane_at(const struct views_files_pane *pane, size_t row);
 bool views_files_pane_is_parent_row(const struct views_files_pane *pane, size_t row);
-bool views_files_is_folder(const struct views_files_entry *entry);
+bool views_files_is_folder(const struct files_entry *entry);
 void views_files_pane_move(struct views_files_pane *pane, size_t row); /* the cursor, clamped */
 void views_files_pane_sort(
 	struct views_files_pane *pane, enum views_files_column column); /* again: reversed */
@@ -124,9 +95,11 @@ void views_files_pane_mark_all(struct views_files_pane *pane, bool on); /* what 
 size_t views_files_pane_search(
 	const struct views_files_pane *pane, size_t from, const char *text);
 /* The marked entries, else the one under the cursor: a new array, free() it, not what is in it. */
-struct views_files_entry **views_files_pane_chosen(
-	const struct views_files_pane *pane, size_t *n);
+struct files_entry **views_files_pane_chosen(const struct views_files_pane *pane, size_t *n);
 
+/* For an operation of engine/files that begins now. False with *err: its sandbox cannot be reached. */
+bool views_files_pane_place_now(
+	const struct views_files_pane *pane, struct files_place *place, struct err *err);
 /* engine_may() of an action on files, for either side. */
 bool views_files_pane_may(
 	const struct views_files_pane *pane, enum engine_action action, struct err *err);
@@ -137,4 +110,4 @@ void views_files_pane_draw(
 /* The row at a place of the last draw; false: it is none. */
 bool views_files_pane_row_at(
 	const struct views_files_pane *pane, int col, int row, size_t *out);
-const char *views_files_size_text(const struct views_files_entry *entry, char out[16]);
+const char *views_files_size_text(const struct files_entry *entry, char out[16]);

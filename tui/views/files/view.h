@@ -17,7 +17,9 @@ struct views_files {
 	struct widget_edit search;
 	bool is_sweep_on; /* what the right button does to rows it passes */
 	struct views_files_delete *deletion;
-	struct runtime_op *op;        /* making a folder */
+	struct files_op *making; /* a folder */
+	int making_in;           /* a pane */
+	char *made_dir, *made_name;
 	struct views_files_ask *asks; /* dialogs that may outlive us */
 };
 

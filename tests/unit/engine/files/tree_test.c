@@ -4,8 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
+#include "engine/files/tree.h"
 #include "engine/net/loop.h"
-#include "tui/views/files/tree.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct bed {
 	char dir[64];
 	bool is_done, has_failed;
 	struct err err;
-	struct views_files_tree_totals totals;
+	struct files_totals totals;
 };
 
 static char *at(const struct bed *bed, const char *name)
@@ -42,7 +42,7 @@ static int setup(void **state)
 	struct bed *bed = calloc(1, sizeof *bed);
 	struct err err;
 	bed->loop = net_loop_new(&err);
-	snprintf(bed->dir, sizeof bed->dir, "/tmp/views-tree-XXXXXX");
+	snprintf(bed->dir, sizeof bed->dir, "/tmp/files-tree-XXXXXX");
 	*state = bed;
 	return mkdtemp(bed->dir) == NULL;
 }
@@ -60,8 +60,7 @@ static int teardown(void **state)
 	return left; /* a test that leaves more than it should fails here */
 }
 
-static void on_done(
-	void *arg, const struct err *err, const struct views_files_tree_totals *totals)
+static void on_done(void *arg, const struct err *err, const struct files_totals *totals)
 {
 	struct bed *bed = arg;
 	assert_false(bed->is_done);
@@ -77,7 +76,7 @@ static void run(struct bed *bed, const char *name, bool is_deleting)
 	struct err err;
 	const char *names[] = { name };
 	bed->is_done = false;
-	assert_non_null(views_files_tree_start(
+	assert_non_null(files_tree_start(
 		bed->loop, bed->dir, names, 1, is_deleting, on_done, bed, &err));
 	assert_false(bed->is_done);
 	int64_t end = clock_mono_ms() + 10000;
@@ -140,7 +139,7 @@ static void test_only_entries(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct err err;
 		const char *names[] = { bad[i] };
-		assert_null(views_files_tree_start(
+		assert_null(files_tree_start(
 			bed->loop, bed->dir, names, 1, true, on_done, bed, &err));
 		assert_int_equal(err.code, ERR_ARG_PATH);
 	}
@@ -150,7 +149,7 @@ static void test_too_deep_is_said(void **state)
 {
 	struct bed *bed = *state;
 	int fd = open(bed->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; i < TREE_DEPTH_MAX + 2; i++) {
+	for (int i = 0; i < FILES_TREE_DEPTH_MAX + 2; i++) {
 		assert_int_equal(mkdirat(fd, "d", 0755), 0);
 		int below = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		close(fd);
@@ -161,7 +160,7 @@ static void test_too_deep_is_said(void **state)
 	assert_true(bed->has_failed);
 	assert_non_null(strstr(bed->err.msg, "too deep"));
 	/* take it away from the bottom */
-	for (int depth = TREE_DEPTH_MAX + 2; depth > 0; depth--) {
+	for (int depth = FILES_TREE_DEPTH_MAX + 2; depth > 0; depth--) {
 		char path[4096];
 		size_t n = (size_t)snprintf(path, sizeof path, "%s", bed->dir);
 		for (int i = 0; i < depth; i++)
@@ -176,13 +175,22 @@ static void test_cancel_is_silent(void **state)
 	struct err err;
 	const char *names[] = { "t" };
 	make_tree(bed);
-	struct views_tree *tree =
-		views_files_tree_start(bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
-	views_files_tree_cancel(tree);
-	net_loop_run_once(bed->loop, 10);
-	assert_false(bed->is_done);
-	assert_int_equal(access(at(bed, "t/a"), F_OK), 0);
+	/* as far as it got it got; nothing outside is touched, and nobody is told */
+	for (int turns = 0; turns < 3; turns++) {
+		struct files_op *tree = files_tree_start(
+			bed->loop, bed->dir, names, 1, true, on_done, bed, &err);
+		for (int i = 0; i < turns && !bed->is_done; i++)
+			net_loop_run_once(bed->loop, 0);
+		if (!bed->is_done)
+			files_cancel(tree);
+		bool was_done = bed->is_done;
+		net_loop_run_once(bed->loop, 10);
+		assert_int_equal(bed->is_done, was_done);
+		bed->is_done = false;
+	}
+	assert_int_equal(access(at(bed, "outside/kept"), F_OK), 0);
 	run(bed, "t", true);
+	assert_int_equal(access(at(bed, "t"), F_OK), -1);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

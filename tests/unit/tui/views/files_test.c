@@ -3,7 +3,6 @@
 // errors in place, where things may be dropped.
 #include "tests/unit/tui/views/fake.h"
 
-#include "tui/views/files/read.h"
 #include "tui/views/files/view.h"
 
 #include <dirent.h>
@@ -165,7 +164,7 @@ static void test_hostile_names(void **state)
 
 static const char *name_at(const struct views_files_pane *pane, size_t row)
 {
-	const struct views_files_entry *entry = views_files_pane_at(pane, row);
+	const struct files_entry *entry = views_files_pane_at(pane, row);
 	return entry ? entry->name : "(none)";
 }
 
@@ -214,7 +213,7 @@ static void test_cursor_and_marks_are_kept_by_name(void **state)
 	assert_string_equal(name_at(&pane, pane.cursor), "d");
 	assert_int_equal(pane.n_marked, 1);
 	size_t n;
-	struct views_files_entry **chosen = views_files_pane_chosen(&pane, &n);
+	struct files_entry **chosen = views_files_pane_chosen(&pane, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(chosen[0]->name, "b");
 	free(chosen);
@@ -316,13 +315,13 @@ static struct view *open_view(struct fake *fake)
 /* As if the sandbox had answered. */
 static void answer_listing(struct views_files_pane *pane)
 {
-	struct views_files_entry folder = { "sub", 0, 0, 0755, FILE_FOLDER, false };
-	struct views_files_entry file = { "r.txt", 5, 0, 0644, FILE_PLAIN, false };
-	views_files_read_stop(pane);
+	struct files_entry folder = { "sub", 0, 0, 0755, FILES_FOLDER, false };
+	struct files_entry file = { "r.txt", 5, 0, 0644, FILES_PLAIN, false };
+	struct files_listing listing = { 0 };
 	pane->err.code = ERR_NONE;
-	views_files_listing_add(&pane->next, &folder);
-	views_files_listing_add(&pane->next, &file);
-	pane->on_read(pane, NULL);
+	files_listing_add(&listing, &folder);
+	files_listing_add(&listing, &file);
+	views_files_pane_take(pane, NULL, &listing);
 }
 
 static void drag_deinit(struct view_drag *drag)
@@ -553,7 +552,7 @@ static void test_make_a_folder(void **state)
 	struct views_files *files = (struct views_files *)view;
 	files->active = 0;
 	assert_true(fake_command(view, "mkdir", "made", &err));
-	FAKE_UNTIL(fake, !files->panes[0].is_reading);
+	FAKE_UNTIL(fake, !files->making && !files->panes[0].is_reading);
 	assert_string_equal(name_at(&files->panes[0], files->panes[0].cursor), "made");
 	static const char *const bad[] = { "..", "a/b", "." };
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -579,7 +578,7 @@ static void test_a_large_folder_is_read_in_slices(void **state)
 		1000000000, -1); /* no time passes: a slice never ends by the clock … */
 	views_files_pane_init(&pane, &fake->host, true, NULL, dir);
 	assert_true(pane.is_reading); /* … but never from inside the call that starts it */
-	assert_int_equal(pane.next.n, 0);
+	assert_int_equal(pane.n_read, 0);
 	clock_set_for_tests(-1, -1);
 	FAKE_UNTIL(fake, !pane.is_reading);
 	assert_int_equal(pane.n_shown, 3000);
