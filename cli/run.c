@@ -326,6 +326,8 @@ static bool start_stdin(struct cli_run *run, struct err *err)
 	run->stdin_watch = net_watch_fd_new(run->cli->loop, STDIN_FILENO, on_stdin, run, err);
 	if (run->stdin_watch == NULL)
 		return false;
+	if (run->is_pty)
+		net_watch_fd_set_urgent(run->stdin_watch);
 	runtime_process_on_drained(run->process, on_drained);
 	/* without -t a terminal is not read: a script run from a shell must not eat its input */
 	bool is_wanted = run->is_pty || !isatty(STDIN_FILENO);

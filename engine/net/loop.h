@@ -9,7 +9,12 @@
  *   invalid once the completion has begun: forget it there.
  * - x_cancel(handle) ends it early: no callback comes after it returns. NULL is fine. Allowed anywhere,
  *   its own progress callbacks included.
- * - Nothing is freed inside its own callback: net_loop_defer() does it at the end of the turn. */
+ * - Nothing is freed inside its own callback: net_loop_defer() does it at the end of the turn.
+ *
+ * Priorities: what a person feels (the terminal's input and output, its size, the timer of a frame) is urgent, everything
+ * else is bulk: sockets, watches, files, output of processes, ends of work. After a few callbacks of bulk the loop looks
+ * for what is urgent and does that first. An urgent descriptor that is always ready (a large paste) queues up with bulk after
+ * some callbacks, so bulk goes on. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +24,8 @@ struct event_base;
 struct err;
 struct net_loop;
 
-struct net_loop *net_loop_new(struct err *err);
-void net_loop_free(struct net_loop *loop); /* runs what is still deferred */
+struct net_loop *net_loop_new(struct err *err); /* Errors: ERR_SYSTEM. */
+void net_loop_free(struct net_loop *loop);      /* runs what is still deferred */
 struct event_base *net_loop_base(struct net_loop *loop);
 struct evdns_base *net_loop_dns(
 	struct net_loop *loop);           /* asynchronous resolver, made on first use */
@@ -29,7 +34,8 @@ void net_loop_run_once(struct net_loop *loop, int64_t timeout_ms); /* one turn; 
 void net_loop_stop(struct net_loop *loop);
 
 typedef void net_loop_fn(void *arg);
-/* Calls fn once, at the end of the current turn, after every callback of that turn. In order. */
+/* Calls fn once, at the end of the current turn, when no callback is on the stack. In order. A turn ends after what was ready
+ * when it was called; called from something urgent, before any more bulk. */
 void net_loop_defer(struct net_loop *loop, net_loop_fn *fn, void *arg);
 
 /* A timer. One-shot unless period_ms > 0. Delays are on the monotonic clock: a one-shot timer fires some milliseconds
@@ -40,6 +46,7 @@ struct net_loop_timer *net_loop_timer_new(struct net_loop *loop, net_loop_fn *fn
 void net_loop_timer_arm(
 	struct net_loop_timer *timer, int64_t delay_ms); /* replaces a pending one */
 void net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms);
+void net_loop_timer_set_urgent(struct net_loop_timer *timer); /* before it is armed */
 void net_loop_timer_disarm(struct net_loop_timer *timer);
 void net_loop_timer_free(struct net_loop_timer *timer);
 

@@ -15,9 +15,10 @@ enum {
 };
 
 struct net_loop_timer {
+	struct net_loop *loop;
 	struct event *event;
 	int64_t due_ms; /* monotonic; of a one-shot timer */
-	bool is_periodic;
+	bool is_periodic, is_urgent;
 	net_loop_fn *fn;
 	void *arg;
 };
@@ -39,6 +40,14 @@ static void add(struct net_loop_timer *timer, int64_t delay_ms)
 		abort();
 }
 
+static void call(struct net_loop_timer *timer)
+{
+	struct net_loop *loop = timer->loop;
+	loop->is_in_urgent = timer->is_urgent;
+	timer->fn(timer->arg);
+	loop->is_in_urgent = false;
+}
+
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
@@ -48,12 +57,13 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 	if (!timer->is_periodic && left_ms > 0)
 		add(timer, left_ms);
 	else
-		timer->fn(timer->arg); /* may free the timer */
+		call(timer); /* may free the timer */
 }
 
 struct net_loop_timer *net_loop_timer_new(struct net_loop *loop, net_loop_fn *fn, void *arg)
 {
 	struct net_loop_timer *timer = x_calloc(1, sizeof *timer);
+	timer->loop = loop;
 	timer->fn = fn;
 	timer->arg = arg;
 	timer->event = event_new(loop->base, -1, 0, on_timeout, timer);
@@ -68,6 +78,8 @@ static void arm(struct net_loop_timer *timer, int64_t delay_ms, bool is_periodic
 	if (event_assign(timer->event, event_get_base(timer->event), -1,
 		    is_periodic ? EV_PERSIST : 0, on_timeout, timer) != 0)
 		abort();
+	if (timer->is_urgent)
+		event_priority_set(timer->event, LOOP_URGENT);
 	timer->is_periodic = is_periodic;
 	add(timer, delay_ms);
 }
@@ -83,6 +95,11 @@ void net_loop_timer_arm(struct net_loop_timer *timer, int64_t delay_ms)
 void net_loop_timer_arm_every(struct net_loop_timer *timer, int64_t period_ms)
 {
 	arm(timer, period_ms > 0 ? period_ms : 1, true);
+}
+
+void net_loop_timer_set_urgent(struct net_loop_timer *timer)
+{
+	timer->is_urgent = timer->loop->has_priorities; /* from the next time it is armed */
 }
 
 void net_loop_timer_disarm(struct net_loop_timer *timer)

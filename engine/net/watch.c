@@ -4,7 +4,7 @@
 #include "engine/base/err.h"
 #include "engine/base/fatal_signal.h"
 #include "engine/base/mem.h"
-#include "engine/net/loop.h"
+#include "engine/net/loop_internal.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -20,13 +20,44 @@ struct net_watch_fd {
 	struct event *read_event, *write_event; /* NULL for a regular file */
 	struct net_loop_timer *always;          /* for a regular file */
 	bool wants_read, wants_write;
+	bool is_urgent;
+	uint64_t turn; /* that urgent_calls counts in */
+	int urgent_calls;
 };
+
+enum { MAX_URGENT_CALLS = 8 };
+
+static void set_priority(struct net_watch_fd *watch, int priority)
+{
+	event_priority_set(watch->read_event, priority);
+	event_priority_set(watch->write_event, priority);
+}
+
+/* One that is always ready would have the loop for itself: for the rest of the turn it is bulk. */
+static void count_urgent_call(struct net_watch_fd *watch)
+{
+	struct net_loop *loop = watch->loop;
+	if (watch->turn != loop->turn) {
+		watch->turn = loop->turn;
+		watch->urgent_calls = 0;
+		set_priority(watch, LOOP_URGENT);
+	}
+	if (++watch->urgent_calls != MAX_URGENT_CALLS)
+		return;
+	set_priority(watch, LOOP_BULK);
+	net_loop_end_turn(loop);
+}
 
 static void on_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct net_watch_fd *watch = arg;
 	(void)fd;
+	struct net_loop *loop = watch->loop;
+	if (watch->is_urgent)
+		count_urgent_call(watch);
+	loop->is_in_urgent = watch->is_urgent && watch->urgent_calls < MAX_URGENT_CALLS;
 	watch->fn(watch->arg, (what & EV_READ) != 0, (what & EV_WRITE) != 0);
+	loop->is_in_urgent = false;
 }
 
 static void on_turn(void *arg)
@@ -58,6 +89,13 @@ struct net_watch_fd *net_watch_fd_new(
 	watch->write_event =
 		event_new(net_loop_base(loop), fd, EV_WRITE | EV_PERSIST, on_ready, watch);
 	return watch;
+}
+
+void net_watch_fd_set_urgent(struct net_watch_fd *watch)
+{
+	watch->is_urgent = watch->loop->has_priorities && watch->read_event != NULL;
+	if (watch->is_urgent)
+		set_priority(watch, LOOP_URGENT);
 }
 
 static bool set_event(struct event *event, bool wanted)
@@ -119,6 +157,8 @@ struct net_watch_signal *net_watch_signal_new(struct net_loop *loop, int signal_
 	watch->fn = fn;
 	watch->arg = arg;
 	watch->event = evsignal_new(net_loop_base(loop), signal_number, on_signal, watch);
+	if (watch->event != NULL && loop->has_priorities)
+		event_priority_set(watch->event, LOOP_URGENT);
 	if (watch->event == NULL || event_add(watch->event, NULL) != 0) {
 		err_set(err, ERR_INTERNAL, "cannot watch signal %d", signal_number);
 		net_watch_signal_free(watch);
@@ -169,6 +209,7 @@ struct net_watch_fatal *net_watch_fatal_new(struct net_loop *loop, int patience,
 		net_watch_fatal_free(watch);
 		return NULL;
 	}
+	net_watch_fd_set_urgent(watch->fd);
 	net_watch_fd_want(watch->fd, true, false);
 	fatal_signal_catch(watch->pipe[1], patience);
 	return watch;

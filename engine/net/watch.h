@@ -15,15 +15,16 @@ struct net_watch_fd *net_watch_fd_new(
 	struct net_loop *loop, int fd, net_watch_fd_fn *fn, void *arg, struct err *err);
 void net_watch_fd_want(
 	struct net_watch_fd *watch, bool read, bool write); /* nothing at first */
+void net_watch_fd_set_urgent(struct net_watch_fd *watch);   /* engine/net/loop.h */
 void net_watch_fd_free(struct net_watch_fd *watch);
 
-/* A signal as a loop event, until freed; the old disposition comes back then. */
+/* A signal as an urgent loop event, until freed; the old disposition comes back then. */
 struct net_watch_signal;
 struct net_watch_signal *net_watch_signal_new(struct net_loop *loop, int signal_number,
 	void (*fn)(void *arg), void *arg, struct err *err);
 void net_watch_signal_free(struct net_watch_signal *watch);
 
-/* Signals that end a process (engine/base/fatal_signal.h) as loop events, and crashes guarded; until freed. One at a time in
+/* Signals that end a process (engine/base/fatal_signal.h) as urgent loop events, and crashes guarded; until freed. One at a time in
  * a process. fn is told the number of each of the first `patience` signals. */
 struct net_watch_fatal;
 struct net_watch_fatal *net_watch_fatal_new(struct net_loop *loop, int patience,

@@ -84,6 +84,8 @@ void client_frame_init(struct client *client)
 {
 	client->frame_timer = net_loop_timer_new(client->loop, on_frame, client);
 	client->tick_timer = net_loop_timer_new(client->loop, on_tick, client);
+	net_loop_timer_set_urgent(client->frame_timer);
+	net_loop_timer_set_urgent(client->tick_timer);
 }
 
 void client_frame_deinit(struct client *client)

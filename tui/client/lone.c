@@ -66,6 +66,7 @@ static void on_alone(void *arg)
 void client_lone_init(struct client *client)
 {
 	client->lone.timer = net_loop_timer_new(client->loop, on_alone, client);
+	net_loop_timer_set_urgent(client->lone.timer);
 }
 
 void client_lone_deinit(struct client *client)

@@ -461,6 +461,7 @@ struct draw_input *draw_input_new(
 	struct draw_input *in = x_calloc(1, sizeof *in);
 	in->callbacks = *callbacks;
 	in->timer = net_loop_timer_new(loop, on_quiet, in);
+	net_loop_timer_set_urgent(in->timer);
 	in->termkey = make_termkey(term ? term : "xterm");
 	if (!in->termkey)
 		in->termkey = make_termkey("xterm");

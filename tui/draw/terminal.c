@@ -165,6 +165,8 @@ struct draw_terminal *draw_terminal_open(
 		free(terminal);
 		return NULL;
 	}
+	net_watch_fd_set_urgent(terminal->in_watch);
+	net_watch_fd_set_urgent(terminal->out_watch);
 	terminal->has_modes = tcgetattr(terminal->in.fd, &terminal->old_modes) == 0;
 	arm_crash(terminal);
 	set_raw(terminal);
