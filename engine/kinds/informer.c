@@ -257,6 +257,7 @@ struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer 
 		.name = kube_reflector_state_name(informer->state),
 		.is_synced = informer->is_synced,
 		.is_live = informer->state == KUBE_REFLECTOR_LIVE ||
+			   informer->state == KUBE_REFLECTOR_STARTING ||
 			   informer->state == KUBE_REFLECTOR_POLLED,
 		.is_forbidden = informer->state == KUBE_REFLECTOR_FORBIDDEN,
 		.is_polled = informer->state == KUBE_REFLECTOR_POLLED,

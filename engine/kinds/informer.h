@@ -33,7 +33,7 @@ const char *kinds_informer_namespace(const struct kinds_informer *informer); /* 
 struct kinds_informer_state {
 	const char *name; /* of the reflector's state: "live", "retrying", … */
 	bool is_synced; /* listed at least once: before that, that there is nothing is not known */
-	bool is_live; /* nothing is wrong: live, or listed again and again (see is_polled) */
+	bool is_live;          /* nothing is wrong: live, not so far yet, or is_polled */
 	bool is_forbidden;     /* may not be listed: asked again every few minutes */
 	bool is_polled;        /* may be listed and not watched */
 	int64_t age_ms;        /* of the data */

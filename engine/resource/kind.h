@@ -105,9 +105,10 @@ struct resource_request {
 	struct cJSON *body;       /* the receiver's to delete; NULL: none */
 };
 struct resource_action {
-	const char *name;     /* the command, in lists and on pages of that kind */
-	const char *help;     /* one line */
-	const char *question; /* asked before it is done: "Delete %s? …"; NULL: not asked */
+	const char *name; /* the command, in lists and on pages of that kind */
+	const char *help; /* one line */
+	const char *
+		question; /* what it means, for the question before it is done; NULL: not asked */
 	const char *verb, *subresource; /* the right that it needs; subresource "" = none */
 	/* False with *err: not with these arguments. */
 	bool (*request)(const void *row, const char *args, struct resource_request *out,

@@ -103,6 +103,8 @@ static bool run_escape(void *self, const char *args, struct err *err)
 		view->class->filter(view, "");
 		return true;
 	}
+	if (view->class->escape && view->class->escape(view))
+		return true;
 	if (view->class == &view_sandboxes) {
 		if (view->class->targets(view, uids, 2) > 1)
 			return workspace_command_run(ws, "mark none", err);

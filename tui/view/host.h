@@ -21,8 +21,10 @@ enum view_note_level { NOTE_INFO, NOTE_OK, NOTE_WARNING };
 
 /* What a view is opened with; borrowed for the call. */
 struct view_args {
-	const char *uid;         /* row; NULL: none, or the direct runtime */
-	const char *path;        /* files: where to start */
+	const char *uid;                  /* row; NULL: none, or the direct runtime */
+	const struct resource_kind *kind; /* resources, resource: what is listed */
+	const char *namespace_, *name;    /* resource: which one */
+	const char *path;                 /* files: where to start */
 	const char *const *argv; /* shell: the command, NULL-terminated; NULL: a login shell */
 	struct session *session; /* shell: one that is there already; NULL: a new one */
 };

@@ -15,11 +15,13 @@ enum view_key_scope {
 	SCOPE_LOG,
 	SCOPE_COPIES,
 	SCOPE_HELP,
-	SCOPE_SCROLL, /* a shell pane in scroll mode */
-	SCOPE_DEAD,   /* a shell pane whose process has ended */
-	SCOPE_SHELL,  /* a live shell pane: keys go to the process */
-	SCOPE_TYPING, /* a text is typed in a view (quick search): keys go to the view */
-	SCOPE_PREFIX, /* after the prefix key, everywhere */
+	SCOPE_SCROLL,    /* a shell pane in scroll mode */
+	SCOPE_DEAD,      /* a shell pane whose process has ended */
+	SCOPE_SHELL,     /* a live shell pane: keys go to the process */
+	SCOPE_TYPING,    /* a text is typed in a view (quick search): keys go to the view */
+	SCOPE_PREFIX,    /* after the prefix key, everywhere */
+	SCOPE_RESOURCES, /* a list of another kind than sandboxes */
+	SCOPE_RESOURCE,  /* the page about one of these */
 	SCOPE_COUNT,
 };
 
@@ -87,6 +89,8 @@ struct view_class {
 	bool (*drag_hover)(struct view *view, const struct view_drag *drag, int col, int row);
 	void (*drag_leave)(struct view *view);
 	void (*drop)(struct view *view, const struct view_drag *drag, int col, int row);
+	/* Esc: true if there was something to take back, such as marks. */
+	bool (*escape)(struct view *view);
 	/* Non-NULL: why closing it loses something ("bash is running in x"), for the question. */
 	const char *(*busy)(const struct view *view, struct str *into);
 	/* The same thing is asked for again: true if this view shows it. */

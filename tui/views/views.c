@@ -11,6 +11,8 @@ const struct views_row views_rows[] = {
 	{ &view_log, SCOPE_LOG },
 	{ &view_copies, SCOPE_COPIES },
 	{ &view_help, SCOPE_HELP },
+	{ &view_resources, SCOPE_RESOURCES },
+	{ &view_resource, SCOPE_RESOURCE },
 };
 const size_t views_n_rows = sizeof views_rows / sizeof views_rows[0];
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 32 };
+enum { NAME_BYTES = 32, KINDS_MAX = 64 };
 
 /* What fingers from elsewhere type. */
 static const struct {
@@ -16,8 +16,6 @@ static const struct {
 	{ "q", "quit" },
 	{ "q!", "quit" },
 	{ "ns", "namespace" },
-	{ "sb", "sandboxes" },
-	{ "sandbox", "sandboxes" },
 	{ "sh", "shell" },
 	{ "describe", "detail" },
 	{ "rm", "delete" },
@@ -87,6 +85,32 @@ bool workspace_command_can_in(
 	return !view || workspace_command_can(ws, view, line, err);
 }
 
+/* A kind by its name: its list. */
+static bool run_kind(void *self, const char *name, struct err *err)
+{
+	struct workspace *ws = self;
+	const struct resource_kind *kind = engine_kind_find(name);
+	const struct view_args args = { .kind = kind };
+	if (!kind)
+		return err_set(err, ERR_ARG_INVALID, "there is no command '%s' here", name);
+	return workspace_tabs_open(
+		ws, views_find(kind->resource ? "resources" : kind->name), &args, err);
+}
+
+/* Kinds as commands, for help and completion: those that have a list of their own as a command already are not among
+ * them. */
+static const struct view_command *kind_commands(size_t *n)
+{
+	static struct view_command rows[KINDS_MAX];
+	size_t count = 0;
+	for (size_t i = 0; engine_kinds[i] && count < KINDS_MAX; i++)
+		if (engine_kinds[i]->resource)
+			rows[count++] = (struct view_command){ engine_kinds[i]->name, "",
+				"the list of these", run_kind };
+	*n = count;
+	return rows;
+}
+
 bool workspace_command_run(struct workspace *ws, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
@@ -109,9 +133,7 @@ bool workspace_command_run(struct workspace *ws, const char *line, struct err *e
 		command = find(ws->opts.commands, ws->opts.n_commands, name);
 		self = ws->latest;
 	}
-	bool ok =
-		command ? command->run(self, trimmed, err)
-			: err_set(err, ERR_ARG_INVALID, "there is no command '%s' here", name);
+	bool ok = command ? command->run(self, trimmed, err) : run_kind(ws, name, err);
 	free(trimmed);
 	return ok;
 }
@@ -149,7 +171,10 @@ size_t workspace_command_complete(const struct workspace *ws, const char *prefix
 	size_t n = match(view->class->commands, view->class->n_commands, prefix, out, 0, max);
 	if (view->class->targets)
 		n = match(views_row_commands, views_n_row_commands, prefix, out, n, max);
-	return match(ws->opts.commands, ws->opts.n_commands, prefix, out, n, max);
+	n = match(ws->opts.commands, ws->opts.n_commands, prefix, out, n, max);
+	size_t n_kinds;
+	const struct view_command *kinds = kind_commands(&n_kinds);
+	return match(kinds, n_kinds, prefix, out, n, max);
 }
 
 void workspace_command_each(struct view_host *host,
@@ -158,6 +183,10 @@ void workspace_command_each(struct view_host *host,
 	const struct workspace *ws = workspace_of(host);
 	for (size_t i = 0; i < ws->opts.n_commands; i++)
 		fn(arg, "Everywhere", &ws->opts.commands[i]);
+	size_t n_kinds;
+	const struct view_command *kinds = kind_commands(&n_kinds);
+	for (size_t i = 0; i < n_kinds; i++)
+		fn(arg, "Everywhere", &kinds[i]);
 	for (size_t i = 0; i < views_n_row_commands; i++)
 		fn(arg, "On sandboxes", &views_row_commands[i]);
 }

@@ -4,13 +4,12 @@
 //   row and events: from the store, as they are drawn
 //   objects:        fetched when it opens and when the row changes, at most every FETCH_MS
 //   daemon:         asked when it opens and every ASK_MS while it is looked at
-#include "tui/views/detail/lines.h"
+#include "tui/views/detail/page.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tui/view/view.h"
 #include "tui/views/views.h"
-#include "tui/widgets/cursor_motion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,21 +20,20 @@ enum {
 	ASK_MS = 10 * 1000,
 	ASK_TIMEOUT_MS = 5000,
 	EVENTS_MAX = 100,
-	WHEEL_ROWS = 3
 };
 
 struct views_detail {
 	struct view view;
 	char *uid; /* NULL: the direct runtime */
 	char *name;
-	struct views_detail_lines objects, health, metadata, all;
+	struct views_detail_lines objects, health, metadata;
+	struct views_detail_page page;
 	struct fleet_op *fetch;
 	struct runtime_op *health_op, *metadata_op;
 	uint64_t fetched_revision;              /* of the row */
 	int64_t fetched_mono_ms, asked_mono_ms; /* 0: never */
 	char asked_pod[FLEET_UID_BYTES];        /* whose daemon that was */
 	bool is_gone;
-	int top, rows, rows_in_all;
 };
 
 static struct views_detail *detail_of(const struct view *view)
@@ -262,29 +260,29 @@ static void add_events(struct views_detail *detail)
 	struct fleet_event *events = x_calloc(EVENTS_MAX, sizeof *events);
 	size_t n = fleet_events(fleet, detail->uid, events, EVENTS_MAX);
 	const struct err *hidden = fleet_forbidden(fleet, FLEET_EVENTS);
-	views_detail_title(&detail->all, "Events");
+	views_detail_title(&detail->page.lines, "Events");
 	const struct err *failure = fleet_failure(fleet, FLEET_EVENTS);
 	bool is_listed = fleet_is_listed(fleet, FLEET_EVENTS);
 	if (hidden)
-		views_detail_addf(&detail->all, "", ROLE_DISABLED, 0,
+		views_detail_addf(&detail->page.lines, "", ROLE_DISABLED, 0,
 			"– events may not be read here: %s", hidden->msg);
 	else if (failure)
-		views_detail_addf(&detail->all, "", ROLE_WARNING, 0, "? %s: %s",
+		views_detail_addf(&detail->page.lines, "", ROLE_WARNING, 0, "? %s: %s",
 			is_listed ? "they cannot be read any more" : "they cannot be read",
 			failure->msg);
 	else if (!is_listed)
-		views_detail_add(&detail->all, "", ROLE_DIM, "? no answer yet", 0);
+		views_detail_add(&detail->page.lines, "", ROLE_DIM, "? no answer yet", 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct fleet_event *e = &events[i];
 		char count[24] = "";
 		if (e->count > 1)
 			snprintf(count, sizeof count, " ×%d", e->count);
-		views_detail_addf(&detail->all, e->reason,
+		views_detail_addf(&detail->page.lines, e->reason,
 			e->is_warning ? ROLE_WARNING : ROLE_TEXT, e->wall_ms, "%s  (%s%s)",
 			e->message, e->object, count);
 	}
 	if (!n && !hidden && !failure && is_listed)
-		views_detail_add(&detail->all, "", ROLE_DIM, "none", 0);
+		views_detail_add(&detail->page.lines, "", ROLE_DIM, "none", 0);
 	free(events);
 }
 
@@ -292,7 +290,7 @@ static void build(struct views_detail *detail)
 {
 	struct view_host *host = detail->view.host;
 	const struct fleet_row *row = row_of(detail);
-	struct views_detail_lines *all = &detail->all;
+	struct views_detail_lines *all = &detail->page.lines;
 	bool is_direct = !engine_fleet(host->engine);
 	views_detail_clear(all);
 	if (row) {
@@ -325,55 +323,20 @@ static void build(struct views_detail *detail)
 		add_events(detail);
 }
 
-static int draw_all(struct views_detail *detail, struct draw_region r)
-{
-	int row = -detail->top;
-	for (size_t i = 0; i < detail->all.n; i++) {
-		const struct views_detail_line *line = &detail->all.lines[i];
-		if (line->is_title && i)
-			row++;
-		row += views_detail_line_draw(detail->view.host, r, row, line);
-	}
-	return row + detail->top;
-}
-
 static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
 	struct views_detail *detail = detail_of(view);
 	(void)is_focused;
 	build(detail);
-	detail->rows = r.rows;
-	if (r.cols < 8)
-		return;
-	detail->rows_in_all = draw_all(detail, r);
-	int last = detail->rows_in_all > r.rows ? detail->rows_in_all - r.rows : 0;
-	if (detail->top > last) { /* it has become shorter */
-		detail->top = last;
-		draw_region_fill(r, host_style(view->host, ROLE_TEXT));
-		draw_all(detail, r);
-	}
-	if (detail->top < last)
-		draw_region_text(
-			r, r.rows - 1, r.cols - 1, 1, host_style(view->host, ROLE_DIM), "↓");
+	views_detail_page_draw(view->host, &detail->page, r);
 }
 
 /* ---- hands */
 
-static void scroll_to(struct views_detail *detail, int top)
-{
-	int last = detail->rows_in_all > detail->rows ? detail->rows_in_all - detail->rows : 0;
-	detail->top = top < 0 ? 0 : top < last ? top : last;
-	host_dirty(detail->view.host);
-}
-
 static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct views_detail *detail = self;
-	size_t top = detail->top > 0 ? (size_t)detail->top : 0;
-	if (!widget_cursor_motion(args, detail->rows, (size_t)detail->rows_in_all, &top, err))
-		return false;
-	scroll_to(detail, (int)top);
-	return true;
+	return views_detail_page_move(detail->view.host, &detail->page, args, err);
 }
 
 static bool run_refresh(void *self, const char *args, struct err *err)
@@ -396,11 +359,7 @@ static const struct view_command commands[] = {
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
-	struct views_detail *detail = detail_of(view);
-	if (mouse->action == MOUSE_WHEEL_UP)
-		scroll_to(detail, detail->top - WHEEL_ROWS);
-	else if (mouse->action == MOUSE_WHEEL_DOWN)
-		scroll_to(detail, detail->top + WHEEL_ROWS);
+	views_detail_page_wheel(view->host, &detail_of(view)->page, mouse);
 	return true;
 }
 
@@ -459,7 +418,7 @@ static void free_detail(struct view *view)
 	views_detail_clear(&detail->objects);
 	views_detail_clear(&detail->health);
 	views_detail_clear(&detail->metadata);
-	views_detail_clear(&detail->all);
+	views_detail_clear(&detail->page.lines);
 	free(detail->uid);
 	free(detail->name);
 	free(detail);

@@ -19,6 +19,8 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_SCROLL] = &view_shell,
 	[SCOPE_DEAD] = &view_shell,
 	[SCOPE_SHELL] = &view_shell,
+	[SCOPE_RESOURCES] = &view_resources,
+	[SCOPE_RESOURCE] = &view_resource,
 };
 
 static struct workspace words; /* with nothing but the table of words */

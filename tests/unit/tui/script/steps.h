@@ -33,6 +33,16 @@ static inline void step_add(struct stage *stage, char *args)
 	cluster_add(stage_cluster(stage), args, "%s", json);
 }
 
+/* COLLECTION TYPE JSON: an event of its latest watch */
+static inline void step_tell(struct stage *stage, char *args)
+{
+	char *type = strchr(args, ' '), *json = type ? strchr(type + 1, ' ') : NULL;
+	assert_non_null(json);
+	*type++ = 0;
+	*json++ = 0;
+	cluster_tell(stage_cluster(stage), args, type, "%s", json);
+}
+
 static inline void step_apply_change(struct stage *stage, char *args, enum kube_change change)
 {
 	static const char *const names[] = { "claim", "sandbox", "pod", "pool", "template",
@@ -515,6 +525,7 @@ static const struct step {
 	{ "size", step_size },
 	{ "open", step_open },
 	{ "add", step_add },
+	{ "tell", step_tell },
 	{ "apply", step_apply },
 	{ "gone", step_gone },
 	{ "ready", step_ready },

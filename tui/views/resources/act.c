@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects are looked up when their turn comes: one that has gone since needs nothing more. The first failure is shown
+// whole, the others are counted.
+#include "tui/views/resources/act.h"
+
+#include "engine/base/err.h"
+#include "engine/base/mem.h"
+#include "tui/widgets/dialog.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARALLEL = 8, NAMES_SHOWN = 8, NAME_BYTES = 32 };
+
+struct views_resources_task {
+	struct views_resources_act *act;
+	char *uid, *name;
+	struct engine_object_call *call;
+};
+
+struct views_resources_act {
+	struct view_host *host;
+	struct views_resources_act **slot; /* the view's */
+	struct kinds_informer *informer;   /* kept while it is at work */
+	const struct resource_kind *kind;
+	const struct resource_action *action;
+	char *args;
+	struct views_resources_task *tasks;
+	size_t n, n_started, n_running, n_ok, n_failed;
+	struct err first_err;
+	char *first_name;
+};
+
+void views_resources_act_cancel(struct views_resources_act *act)
+{
+	if (!act)
+		return;
+	for (size_t i = 0; i < act->n; i++) {
+		engine_object_cancel(act->tasks[i].call);
+		free(act->tasks[i].uid);
+		free(act->tasks[i].name);
+	}
+	if (act->slot && *act->slot == act)
+		*act->slot = NULL;
+	engine_unwatch_kind(act->host->engine, act->informer);
+	free(act->tasks);
+	free(act->args);
+	free(act->first_name);
+	free(act);
+}
+
+void views_resources_act_format(const struct views_resources_act *act, struct str *out)
+{
+	str_addf(out, "%s of %zu %s is under way", act->action->name, act->n, act->kind->name);
+}
+
+/* ---- at work */
+
+static void act_end(struct views_resources_act *act)
+{
+	struct view_host *host = act->host;
+	if (act->n_ok)
+		view_host_notef(host, NOTE_OK, "%s: done with %zu %s", act->action->name,
+			act->n_ok, act->kind->name);
+	if (act->n_failed > 1)
+		view_host_failf(host, &act->first_err, "Cannot %s %s and %zu more",
+			act->action->name, act->first_name, act->n_failed - 1);
+	else if (act->n_failed)
+		view_host_failf(host, &act->first_err, "Cannot %s %s", act->action->name,
+			act->first_name);
+	host_dirty(host);
+	views_resources_act_cancel(act);
+}
+
+static void task_failed(struct views_resources_task *task, const struct err *err)
+{
+	struct views_resources_act *act = task->act;
+	if (!act->n_failed++) {
+		act->first_err = *err;
+		act->first_name = x_strdup(task->name);
+	}
+}
+
+static void go_on(struct views_resources_act *act);
+
+static void on_done(void *arg, const struct err *err, const struct cJSON *object)
+{
+	struct views_resources_task *task = arg;
+	struct views_resources_act *act = task->act;
+	(void)object;
+	task->call = NULL;
+	act->n_running--;
+	/* gone is as good as deleted */
+	if (!err ||
+		(err->code == ERR_KUBE_NOT_FOUND && strcmp(act->action->name, "delete") == 0))
+		act->n_ok++;
+	else
+		task_failed(task, err);
+	go_on(act);
+}
+
+static void go_on(struct views_resources_act *act)
+{
+	struct resource_source source = kinds_informer_source(act->informer);
+	while (act->n_running < PARALLEL && act->n_started < act->n) {
+		struct views_resources_task *task = &act->tasks[act->n_started++];
+		const void *row = resource_source_find(&source, task->uid);
+		struct err err = { 0 };
+		if (!row)
+			continue; /* it went by itself */
+		task->call = engine_object_act(act->host->engine, act->kind, act->action, row,
+			act->args, on_done, task, &err);
+		if (task->call)
+			act->n_running++;
+		else
+			task_failed(task, &err);
+	}
+	if (!act->n_running)
+		act_end(act);
+}
+
+/* ---- the question */
+
+struct views_resources_question {
+	struct views_resources_act *act; /* NULL: it has begun */
+	struct views_resources_act **slot;
+};
+
+static void begin(struct views_resources_act *act, struct views_resources_act **slot)
+{
+	act->slot = slot;
+	*slot = act;
+	go_on(act);
+}
+
+static void on_answered(void *arg, struct widget_dialog *dialog, int button)
+{
+	struct views_resources_question *question = arg;
+	struct views_resources_act *act = question->act;
+	(void)dialog;
+	if (button != 0)
+		return;
+	question->act = NULL;
+	begin(act, question->slot);
+}
+
+static void question_free(void *arg)
+{
+	struct views_resources_question *question = arg;
+	views_resources_act_cancel(question->act);
+	free(question);
+}
+
+static void ask(
+	struct view *view, struct views_resources_act *act, struct views_resources_act **slot)
+{
+	char title[128];
+	struct views_resources_question *question = x_calloc(1, sizeof *question);
+	question->act = act;
+	question->slot = slot;
+	if (act->n == 1)
+		snprintf(title, sizeof title, "%s this?", act->action->name);
+	else
+		snprintf(title, sizeof title, "%s %zu %s?", act->action->name, act->n,
+			act->kind->name);
+	title[0] = (char)toupper((unsigned char)title[0]);
+	struct widget_dialog *dialog =
+		widget_dialog_new(title, on_answered, question, question_free);
+	for (size_t i = 0; i < act->n && i < NAMES_SHOWN; i++)
+		widget_dialog_add_textf(dialog, "  %s", act->tasks[i].name);
+	if (act->n > NAMES_SHOWN)
+		widget_dialog_add_textf(dialog, "  and %zu more", act->n - NAMES_SHOWN);
+	widget_dialog_add_text(dialog, act->action->question);
+	widget_dialog_add_button(dialog, "&Yes");
+	widget_dialog_add_button(dialog, "&Cancel");
+	widget_dialog_focus_button(dialog, 1);
+	widget_dialog_set_owner(dialog, view);
+	view->host->ops->push_dialog(view->host, dialog);
+}
+
+/* ---- from outside */
+
+/* The action that a line names, and what it is told. */
+static const struct resource_action *read_line(
+	const struct resource_kind *kind, const char *line, const char **args, struct err *err)
+{
+	char name[NAME_BYTES];
+	size_t n = strcspn(line, " ");
+	snprintf(name, sizeof name, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
+	*args = line + n + strspn(line + n, " ");
+	const struct resource_action *action = resource_find_action(kind, name);
+	if (!action)
+		err_set(err, ERR_OP_UNSUPPORTED, "there is no %s of %s", name, kind->name);
+	return action;
+}
+
+bool views_resources_act_can(const struct view_host *host, const struct resource_kind *kind,
+	const char *line, struct err *err)
+{
+	const char *args;
+	const struct resource_action *action = read_line(kind, line, &args, err);
+	if (!action)
+		return false;
+	if (engine_is_read_only(host->engine))
+		return err_set(err, ERR_OP_READ_ONLY, "%s is off", action->name);
+	return true;
+}
+
+bool views_resources_act_start(struct view *view, struct views_resources_act **slot,
+	const struct resource_kind *kind, const char *namespace_, const char *line,
+	const char *const *uids, size_t n, struct err *err)
+{
+	const char *args;
+	const struct resource_action *action = read_line(kind, line, &args, err);
+	if (!action)
+		return false;
+	if (*slot)
+		return err_set(err, ERR_OP_BUSY, "%s is under way", (*slot)->action->name);
+	if (!n)
+		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
+	struct kinds_informer *informer =
+		engine_watch_kind(view->host->engine, kind, namespace_, NULL, err);
+	if (!informer)
+		return false;
+	struct views_resources_act *act = x_calloc(1, sizeof *act);
+	*act = (struct views_resources_act){ .host = view->host,
+		.informer = informer,
+		.kind = kind,
+		.action = action,
+		.args = x_strdup(args),
+		.n = n };
+	act->tasks = x_calloc(n, sizeof *act->tasks);
+	struct resource_source source = kinds_informer_source(informer);
+	const struct resource_column *name = &kind->columns[kind->name_column];
+	for (size_t i = 0; i < n; i++) {
+		const void *row = resource_source_find(&source, uids[i]);
+		act->tasks[i].act = act;
+		act->tasks[i].uid = x_strdup(uids[i]);
+		act->tasks[i].name = x_strdup(row ? name->value(row).text : uids[i]);
+	}
+	if (action->question)
+		ask(view, act, slot);
+	else
+		begin(act, slot);
+	return true;
+}
