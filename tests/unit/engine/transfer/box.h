@@ -579,9 +579,8 @@ struct runtime_op *runtime_delete_start(struct runtime *runtime, const char *pat
 {
 	struct runtime_op *op = box_op(runtime, BOX_DELETE, path, sizeof *op, err);
 
-	assert_int_equal(timeout_ms, 0); /* the default */
-	assert_false(recursive);
-	box_log(runtime, "delete %s", path);
+	assert_true(timeout_ms == 0 || timeout_ms >= 60000); /* 0: the default */
+	box_log(runtime, "delete %s%s", path, recursive ? " and all in it" : "");
 	if (!op)
 		return NULL;
 	op->on_done = done;
@@ -637,8 +636,8 @@ struct runtime_op *runtime_execute_start(struct runtime *runtime, const char *co
 	void *arg, struct err *err)
 {
 	assert_null(env);
-	assert_null(cwd);
-	assert_true(timeout_ms >= 60000);
+	assert_true(!cwd || strcmp(cwd, "/") == 0);
+	assert_true(timeout_ms == 0 || timeout_ms >= 5000);
 	if (runtime->has_no_processes) {
 		err_set(err, ERR_OP_UNSUPPORTED, "no processes");
 		return NULL;
