@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* help: the pages of the program and of its verbs, made of the rows of the verbs and of the options. */
 #include "cli/cli.h"
+#include "cli/manual.h"
 #include "cli/verbs.h"
 
 #include "engine/base/str.h"
@@ -49,16 +50,27 @@ void cli_print_help(const struct cli_verb *const *verbs, const struct cli_verb *
 	       "found, 137 killed.\n");
 }
 
+/* Pages of the documentation that are made here; "man" and "codes" are for scripts/manual.py. */
+static bool print_page(const struct cli *cli, const char *name)
+{
+	struct str page;
+	str_init(&page, CLI_MANUAL_BYTES_MAX);
+	if (strcmp(name, "keys") == 0)
+		view_keys_markdown(&page);
+	else if (strcmp(name, "man") == 0)
+		cli_manual_add_page(&page, cli->verbs);
+	else if (strcmp(name, "codes") == 0)
+		cli_manual_add_codes(&page);
+	bool is_known = page.n != 0;
+	fputs(page.p, stdout);
+	str_deinit(&page);
+	return is_known;
+}
+
 static int run_help(struct cli *cli, int argc, char **argv)
 {
-	if (argc > 0 && strcmp(argv[0], "keys") == 0) {
-		struct str page;
-		str_init(&page, 1 << 20);
-		view_keys_markdown(&page);
-		fputs(page.p, stdout);
-		str_deinit(&page);
+	if (argc > 0 && print_page(cli, argv[0]))
 		return EXIT_STATUS_OK;
-	}
 	const struct cli_verb *verb = argc > 0 ? cli_verb_find(cli->verbs, argv[0]) : NULL;
 	if (argc > 0 && verb == NULL)
 		return cli_fail_usage(cli, "there is no page about '%s'", argv[0]);

@@ -134,6 +134,15 @@ enum err_exit err_exit_status(const struct err *err)
 	return table[err->code].exit;
 }
 
+const char *err_exit_meaning(enum err_exit status)
+{
+	static const char *const meanings[] = { "done", "failed", "wrong usage", "not found",
+		"not allowed", "timed out", "unreachable",
+		"refused by a rule of ours (read-only, path, limit)", "verification failed" };
+	_Static_assert(sizeof meanings / sizeof *meanings == EXIT_STATUS_COUNT, "one for each");
+	return meanings[status];
+}
+
 enum err_retry err_retry(const struct err *err)
 {
 	if (err->code == ERR_HTTP_STATUS && err->sys >= 500)

@@ -32,6 +32,7 @@ enum err_exit {
 	EXIT_STATUS_UNREACHABLE = 6,
 	EXIT_STATUS_REFUSED = 7,
 	EXIT_STATUS_VERIFY = 8,
+	EXIT_STATUS_COUNT,
 };
 
 /* What of a larger work ends with it: one file of a tree, or the tree. */
@@ -228,6 +229,7 @@ void err_copy(struct err *to, const struct err *from); /* both may be NULL */
 const char *err_name(const struct err *err);
 const char *err_code_name(enum err_code code);
 enum err_exit err_exit_status(const struct err *err);
+const char *err_exit_meaning(enum err_exit status); /* "timed out"; static */
 enum err_retry err_retry(const struct err *err);
 enum err_scope err_code_scope(enum err_code code);
 /* One of the codes that a gRPC status itself has. */

@@ -11,12 +11,14 @@ tests     each file of tests is a test
 hardening the programs are as cmake/hardening.cmake says
 scripts   who asks a script for help gets it, and a wrong word is refused, before anything is installed, built or written
 keys      docs/keys.md is what the program prints from its key table
+manual    docs/sandmux.1 and the codes in docs/cli.md are what the program prints, and groff has nothing to say about the page
 all       everything
 """
 import concurrent.futures
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -211,6 +213,22 @@ def check_keys() -> list[str]:
     return []
 
 
+def check_manual() -> list[str]:
+    run = subprocess.run([sys.executable, "scripts/manual.py"], cwd=ROOT, text=True, capture_output=True, check=False)
+    bad = [] if run.returncode == 0 else [run.stderr.strip()[-300:]]
+    page = (ROOT / "docs/sandmux.1").read_text()
+    for path in tracked(".c"):
+        if room_of(path) is None:
+            continue
+        for name in re.findall(r'getenv\("(SANDMUX_\w+)"\)', path.read_text(errors="replace")):
+            if name not in page:
+                bad.append(f"{path.relative_to(ROOT)}: {name} is not in cli/manual.c")
+    if shutil.which("groff"):
+        said = subprocess.run(["groff", "-man", "-ww", "-z", "docs/sandmux.1"], cwd=ROOT, text=True, capture_output=True, check=False)
+        bad += said.stderr.splitlines() + ([f"groff: status {said.returncode}"] if said.returncode else [])
+    return bad
+
+
 def check_hardening() -> list[str]:
     """Position independent, relocations read-only and bound at start, no executable stack, the stack guarded; and the
     checked functions of the C library, which a build with sanitizers does without."""
@@ -277,7 +295,7 @@ def check_scripts() -> list[str]:
 
 
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
-          "headers": check_headers, "text": check_text, "keys": check_keys, "hardening": check_hardening,
+          "headers": check_headers, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
           "scripts": check_scripts, "tests": check_tests}
 
 

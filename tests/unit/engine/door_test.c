@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What an engine is opened with, and the questions of probe and doctor. */
+#include "engine/base/file.h"
+#include "engine/base/log.h"
 #include "engine/base/settings.h"
 #include "tests/unit/engine/cluster.h"
 
@@ -331,6 +333,29 @@ static void a_doctor_can_be_sent_away(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* Spans and the log, for whoever collects them; what was said before there was an engine too. */
+static void telemetry_goes_to_a_file(void **state)
+{
+	struct cluster *c = *state;
+	struct err err = { 0 };
+	char *path = x_asprintf("%s/telemetry", c->api.dir);
+	struct engine_opts opts = { .rest_url = "http://127.0.0.1:1", .telemetry_file = path };
+	LOG("early", LOG_ERROR, "before the door");
+	struct engine *engine = engine_new(c->api.loop, &opts, &err);
+	assert_non_null(engine);
+	telemetry_span_end(telemetry_span_start(engine_telemetry(engine), "x", NULL), NULL);
+	engine_free(engine);
+	char *text = file_read(path, 1 << 16, NULL, &err);
+	assert_non_null(strstr(text, "{\"stringValue\":\"before the door\"}"));
+	assert_non_null(strstr(text, "\"name\":\"sandmux.x\""));
+	free(text);
+	unlink(path);
+	free(path);
+	opts.telemetry_file = "/nonexistent/x";
+	assert_null(engine_new(c->api.loop, &opts, &err));
+	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +363,7 @@ int main(void)
 		TEST(tokens),
 		TEST(direct_addresses),
 		TEST(another_namespace),
+		TEST(telemetry_goes_to_a_file),
 		TEST(probes),
 		TEST(doctor_of_a_sound_cluster),
 		TEST(doctor_of_a_sick_cluster),
