@@ -96,6 +96,7 @@ struct client *client_new(struct net_loop *loop, struct workspace *workspace,
 	client->place.ops = &ops;
 	client->is_mouse_on = !opts->no_mouse;
 	client->paint = client_paint;
+	client->surprise.is_at_bottom = true;
 	client->theme_name = x_strdup(opts->theme ? opts->theme : "default");
 	str_init(&client->frame, FRAME_BYTES_MAX);
 	client->surface = draw_surface_new(80, 24);

@@ -27,6 +27,7 @@ enum { FRAME_BYTES_MAX = 32 << 20, CELL_CHARS = 5, NUMBERS = 64 /* a power of tw
 
 struct draw_screen {
 	SCREEN *curses;
+	TERMINAL *entry; /* of terminfo; the screen's */
 	FILE *out, *in;
 	struct draw_surface *last;
 	bool is_repaint;
@@ -41,6 +42,12 @@ struct draw_screen {
 	int shape_sent;
 	char begin[SCREEN_BRACKET_BYTES], end[SCREEN_BRACKET_BYTES];
 };
+
+/* delscreen() frees the windows of all screens (ncurses 6.4): what ncurses keeps of one that goes is freed with the last. */
+static struct {
+	size_t n_alive, n_dead, capacity;
+	SCREEN **dead;
+} screens;
 
 static FILE *memory_file(void)
 {
@@ -80,6 +87,8 @@ static bool try_term(struct draw_screen *s, const char *term)
 	if (!can_move)
 		return false;
 	s->curses = open_term(s, term);
+	s->entry = cur_term;
+	screens.n_alive += s->curses != NULL;
 	return s->curses != NULL;
 }
 
@@ -212,19 +221,52 @@ struct draw_screen *draw_screen_new(const struct draw_screen_opts *opts, struct 
 	return s;
 }
 
+/* ncurses works on its current screen: each function that needs it begins with this. setupterm() for a later one has given
+ * the entry that it tried to the screen that was current then. */
+static void make_current(const struct draw_screen *s)
+{
+	set_term(s->curses);
+	set_curterm(s->entry);
+}
+
+/* resize_term() for another screen changes the windows of all. */
+static void mend_windows(struct draw_screen *s)
+{
+	int rows = draw_surface_rows(s->last), cols = draw_surface_cols(s->last);
+	if (getmaxy(curscr) == rows && getmaxx(curscr) == cols)
+		return;
+	WINDOW *const windows[] = { curscr, newscr, stdscr };
+	for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++)
+		wresize(windows[i], rows, cols);
+	s->is_repaint = true;
+}
+
+static void free_curses(struct draw_screen *s)
+{
+	struct sigaction old[N_GUARDED];
+	for (int i = 0; i < N_GUARDED; i++)
+		sigaction(guarded_signals[i], NULL, &old[i]);
+	make_current(s);
+	endwin();
+	array_grow(&screens.dead, &screens.capacity, screens.n_dead + 1, sizeof *screens.dead);
+	screens.dead[screens.n_dead++] = s->curses;
+	if (!--screens.n_alive) {
+		while (screens.n_dead)
+			delscreen(screens.dead[--screens.n_dead]);
+		free(screens.dead);
+		screens.dead = NULL;
+		screens.capacity = 0;
+	}
+	for (int i = 0; i < N_GUARDED; i++)
+		sigaction(guarded_signals[i], &old[i], NULL);
+}
+
 void draw_screen_free(struct draw_screen *s)
 {
 	if (!s)
 		return;
-	if (s->curses) {
-		struct sigaction old[N_GUARDED];
-		for (int i = 0; i < N_GUARDED; i++)
-			sigaction(guarded_signals[i], NULL, &old[i]);
-		endwin();
-		delscreen(s->curses);
-		for (int i = 0; i < N_GUARDED; i++)
-			sigaction(guarded_signals[i], &old[i], NULL);
-	}
+	if (s->curses)
+		free_curses(s);
 	if (s->out)
 		fclose(s->out);
 	if (s->in)
@@ -235,8 +277,10 @@ void draw_screen_free(struct draw_screen *s)
 
 void draw_screen_resize(struct draw_screen *s, int cols, int rows)
 {
+	make_current(s);
 	draw_surface_resize(s->last, cols, rows);
 	resize_term(draw_surface_rows(s->last), draw_surface_cols(s->last));
+	mend_windows(s);
 	s->is_repaint = true;
 }
 
@@ -398,6 +442,8 @@ static void add_shape(
 void draw_screen_paint(
 	struct draw_screen *s, const struct draw_surface *surface, struct str *out)
 {
+	make_current(s);
+	mend_windows(s);
 	if (draw_surface_cols(surface) != draw_surface_cols(s->last) ||
 		draw_surface_rows(surface) != draw_surface_rows(s->last))
 		draw_screen_resize(s, draw_surface_cols(surface), draw_surface_rows(surface));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Surfaces to terminal bytes. The only place with ncurses, which is given a memory file and never the tty
  * (measured: given the tty, ncurses 6.4 sleeps in write or burns a core when nobody reads). The caller takes
- * the finished frame and sends it in its own time. One screen at a time: ncurses has a current one. */
+ * the finished frame and sends it in its own time. There may be several, of one thread;
+ * ncurses' own part of one that goes is kept until the last one goes. */
 #pragma once
 
 #include "tui/draw/surface.h"
