@@ -48,6 +48,12 @@ SEEDS = {
     "history_reflow": b"".join(b"%d " % i * 30 + b"\r\n" for i in range(80)) + OP + b"r\x09\x05" + OP + b"x" + OP + b"r\x60\x30" + OP + b"x",
     "one_by_one": OP + b"s" + "é你\u0301\x1b[38;5;9mx\x1b]2;t\x1b\\\x1bP$qm\x1b\\😀".encode(),
     "input": b"\x1b[?1;1003;1006;1004;2004h\x1b=" + OP + b"k\x04\x00" + OP + b"k\x20\x07" + OP + b"k\x30\x05" + OP + b"c\x69\x04" + OP + b"m\x00\x01\x05\x05\x07" + OP + b"m\x02\x01\x06\x05\x00" + OP + b"m\x01\x01\x06\x05\x00" + OP + b"m\x00\x04\x01\x01\x00" + OP + b"f\x01" + OP + b"p\x10a\x1b[201~\x1b[20\x1b[201~1~" + OP + b"k\x2e\x01",
+    # what libvterm is told before an operation, and nothing else may have told it
+    "told_region": OP + b"s" + b"1\r\n2\r\n3\r\n4\r\n5\r\n6\x1b[2;4r\x1b[3;1H\x1b[L\x1b[r\x1b[3;2H\x1b[M\x1b[2;5r\x1bM\x1b[5;1H\x1bD\x1bE\x1b[S\x1b[T",
+    "told_margins": OP + b"s" + b"0123456789\r\n" * 4 + b"\x1b[?69h\x1b[3;7s\x1b[2;4H\x1b[2'}\x1b['~\x1b[L\x1b[?69l\x1b[M\x1b[S",
+    "told_cursor": OP + b"s" + b"0123456789\r\n" * 5 + b"\x1b[2;4H\x1b[K\x1b[3;4H\x1b[1K\x1b[4;2H\x1b[J\x1b[1;3Hxy\x1b[?K\x1b[1;1Hx\tz\r\x1b[I\x1b[Zq",
+    "told_tabs": OP + b"s" + b"\x1b[3g\x1b[1;4H\x1bH\x1b[1;7H\x1bH\x1b[1;1H\ta\tb\x1b[1;4H\x1b[g\r\tc",
+    "told_keys": b"\x1b[?1h\x1b=" + OP + b"k\x04\x00" + OP + b"k\x10\x00" + b"\x1bc" + OP + b"k\x04\x00" + b"\x1b[?1h" + OP + b"k\x04\x00" + OP + b"r\x20\x10" + b"\x1b[!p" + OP + b"k\x04\x00",
     # found by this target: the two ways of writing did not agree, or rows were counted wrong
     "found_one_column": (b"\x00\x05", b"qm\x03" + "😀".encode()),
     "found_wide_at_edge": (b"\x05\x1b", b"[;9H" + "你".encode() + b"\x1b\xe4K"),

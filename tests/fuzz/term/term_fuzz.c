@@ -5,9 +5,12 @@
  * operation: 'r' cols rows, 'k' key mods, 'c' char mods, 'm' event button col row mods, 'p' n bytes…,
  * 'f' in, 's' (feed byte by byte from here on, or whole again), 'x' (read everything), 0xff (itself).
  *
- * Two terminals get the same: one writes ASCII in runs, the other each character by itself. They must agree, each
- * must keep the rules of the header, and what it and libvterm both hold must be the same after every input. */
-#include "engine/base/mem.h"
+ * Two terminals get the same: one writes ASCII in runs, the other each character by itself, and its libvterm is told
+ * cursor and region after every piece and not only when an operation asks. They must agree, each must keep the rules of
+ * the header, and what it and libvterm both hold must be the same after every input. The adapter's source is included
+ * to have those two calls. */
+#include "tui/term/vterm_adapter.c"
+
 #include "tui/term/state.h"
 
 #include <locale.h>
@@ -33,7 +36,7 @@ static size_t output_bytes[TERMS];
 		}                                                                              \
 	} while (0)
 
-static void on_output(const char *bytes, size_t n, void *arg)
+static void on_sent(const char *bytes, size_t n, void *arg)
 {
 	volatile char sum = 0;
 	for (size_t i = 0; i < n; i++)
@@ -63,7 +66,7 @@ static struct term *make(int which, int cols, int rows)
 		.cols = cols,
 		.rows = rows,
 		.history_bytes = 24 * 1024,
-		.callbacks = { .on_output = on_output,
+		.callbacks = { .on_output = on_sent,
 			.on_title = on_text,
 			.on_clipboard_write = on_clipboard },
 		.arg = &output_bytes[which],
@@ -225,12 +228,21 @@ static size_t run_op(const uint8_t *data, size_t size, size_t at, bool *single)
 	return used;
 }
 
+static void tell_reference(void)
+{
+	const struct term_place *place = &terms[REFERENCE]->place;
+	tell_region(terms[REFERENCE]->vterm, place->region);
+	tell_cursor(terms[REFERENCE]->vterm, place->row, place->col);
+}
+
 static void feed(const uint8_t *bytes, size_t n, bool single)
 {
 	size_t step = single ? 1 : n;
-	for (size_t at = 0; at < n; at += step)
+	for (size_t at = 0; at < n; at += step) {
 		for (int i = 0; i < TERMS; i++)
 			term_feed(terms[i], bytes + at, step);
+		tell_reference();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

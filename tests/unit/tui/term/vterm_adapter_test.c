@@ -165,8 +165,10 @@ static void test_keys_follow_the_modes_they_are_given(void **state)
 	term_vterm_key(v, TERM_KEY_DELETE, TERM_MOD_SHIFT, true, true);
 	assert_null(term_vterm_check(v, &place));
 	term_vterm_reset(v);
-	term_vterm_key(v, TERM_KEY_UP, 0, false, false);
-	assert_string_equal(said, "\x1b[A\x1bOA\x1b[1;5A0\x1bOp\x1b[3;2~\x1b[A");
+	assert_null(term_vterm_check(v, &place));
+	term_vterm_key(v, TERM_KEY_UP, 0, true, false);
+	term_vterm_key(v, TERM_KEY_KP_0, 0, true, true);
+	assert_string_equal(said, "\x1b[A\x1bOA\x1b[1;5A0\x1bOp\x1b[3;2~\x1bOA\x1bOp");
 }
 
 static const struct {
