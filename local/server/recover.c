@@ -15,8 +15,8 @@
 #include "engine/base/str.h"
 #include "engine/k8s/time.h"
 #include "local/control/remove.h"
-#include "local/server/controller/controller.h"
-#include "local/server/controller/manifest.h"
+#include "local/server/kubelet/manifest.h"
+#include "local/server/kubelet/volumes.h"
 #include "local/server/store/salvage.h"
 #include "local/server/store/store.h"
 
@@ -232,8 +232,8 @@ static bool owners_are_known(const struct recovery *r, const cJSON *o)
 static void remake_from(struct recovery *r, const char *uid)
 {
 	cJSON *manifest = NULL;
-	const cJSON *objects = controller_manifest_objects(
-			    r->state_dir, "volumes", uid, &manifest),
+	const cJSON *objects =
+			    kubelet_manifest_objects(r->state_dir, "volumes", uid, &manifest),
 		    *o;
 	bool ok = objects != NULL;
 	for (o = objects ? objects->child : NULL; ok && o; o = o->next) {
@@ -358,7 +358,7 @@ bool server_recover_run(const char *state_dir, struct str *report, struct err *e
 	char *db = path_join(state_dir, parts[0]);
 	struct store_opts opts = {
 		.path = db,
-		.must_exist = controller_volumes_are_there(state_dir),
+		.must_exist = kubelet_volumes_are_there(state_dir),
 	};
 	struct store *s = store_open(&opts, &why);
 	free(db);

@@ -7,7 +7,7 @@
  *   token, kubeconfig   0600
  *   pods/UID/        workspace without a claim, the daemon's log and token
  *   volumes/UID/     what volumeClaimTemplates asked for
- *   limits.json      what holds the limits of sandboxes (controller/pod_limits.c)
+ *   limits.json      what holds the limits of sandboxes (kubelet/limits.c)
  *   …/UID.json       whose folder this is (manifest.c)
  *   quarantine/      files whose object is not known
  *   trash/           on its way out */
@@ -25,8 +25,9 @@
 #include "local/server/api/api.h"
 #include "local/server/api/guard.h"
 #include "local/server/api/stream.h"
-#include "local/server/controller/controller.h"
 #include "local/server/defaults.h"
+#include "local/server/kubelet/volumes.h"
+#include "local/server/manager/manager.h"
 #include "local/server/token.h"
 
 #include <arpa/inet.h>
@@ -194,13 +195,13 @@ struct server *server_start(
 		.path = db,
 		.history_max = opts->history_max,
 		.history_ms = opts->history_ms,
-		.must_exist = controller_volumes_are_there(opts->state_dir),
+		.must_exist = kubelet_volumes_are_there(opts->state_dir),
 	};
 	bool ok = file_make_dirs(opts->state_dir, 0700, err) &&
 		  (s->store = store_open(&store_opts, err)) != NULL &&
 		  server_local_tls_open(&s->tls, tls_dir, err) && tokens_open(s, err) &&
 		  server_defaults_create(s, err) &&
-		  (s->controller = controller_start(s, err)) != NULL && http_open(s, err) &&
+		  (s->controller = manager_start(s, err)) != NULL && http_open(s, err) &&
 		  kubeconfig_write(s, err);
 	free(db);
 	free(tls_dir);
@@ -213,7 +214,7 @@ struct server *server_start(
 void server_stop(struct server *s, void (*done)(void *arg), void *arg)
 {
 	api_stream_finish_all(s);
-	controller_stop(s->controller, done, arg);
+	manager_stop(s->controller, done, arg);
 }
 
 void server_free(struct server *s)
@@ -221,7 +222,7 @@ void server_free(struct server *s)
 	if (!s)
 		return;
 	api_stream_finish_all(s);
-	controller_free(s->controller);
+	manager_free(s->controller);
 	if (s->http)
 		evhttp_free(s->http);
 	api_guard_free(s->guard);

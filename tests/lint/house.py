@@ -41,6 +41,7 @@ PREFIX = {
     "tui/workspace": ["workspace"], "tui/client": ["client"], "tui/app": ["app"], "cli": ["cli"], "local/control": ["control"], "local/isolation": ["isolation"],
     "local/daemon": ["daemon"], "local/daemon/program": ["daemon"], "local/server": ["server"],
     "local/server/api": ["api"], "local/server/store": ["store"], "local/server/controller": ["controller"],
+    "local/server/kubelet": ["kubelet"], "local/server/manager": ["manager"],
     "local/server/main": ["locald"], "local/portproxy": ["portproxy"],
 }
 BASE_WORDS = {"mem": ["x", "array"], "json_split": ["json"], "safe_text": ["safe"], "fatal_signal": ["fatal"],
@@ -149,7 +150,8 @@ def programs() -> dict[str, set]:
         folders = {folder_of(part) for part in parts if part.endswith(".a")}
         folders |= {re.sub(r"/CMakeFiles/.*", "", part) for part in parts if part.endswith(".o")}
         if any(folder == "local/server" for folder in folders):
-            folders |= {"local/server/api", "local/server/store", "local/server/controller", "local/server/main"}
+            folders |= {"local/server/api", "local/server/store", "local/server/controller",
+                        "local/server/kubelet", "local/server/manager", "local/server/main"}
         out[program] = folders
     return out
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The log subresource of pods: the daemon's output as controller/podlog.c wrote it, each line with its time
+/* The log subresource of pods: the daemon's output as kubelet/podlog.c wrote it, each line with its time
  * in front. A followed log ends when the daemon's run ends, as with a real kubelet. */
 #include "local/server/api/api.h"
 

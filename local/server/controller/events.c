@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Events by the controllers, stored as core/v1. The same thing about the same object within its life raises
  * a count instead of adding an object. Kept for an hour, at most 5,000. */
-#include "local/server/controller/internal.h"
+#include "local/server/controller/controller.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"

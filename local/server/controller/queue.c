@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The work queue. A key that is due is reconciled once, by the row of its kind, against the state of that moment, however
  * often it was put in. */
-#include "local/server/controller/internal.h"
+#include "local/server/controller/controller.h"
 
 #include "engine/base/clock.h"
 #include "engine/net/loop.h"

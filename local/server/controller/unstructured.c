@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Helpers on object trees, and conditions. */
-#include "local/server/controller/internal.h"
+#include "local/server/controller/controller.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes of the controllers to the store: what it refuses is logged, and what it could not take is done again later. */
-#include "local/server/controller/internal.h"
+#include "local/server/controller/controller.h"
 
 #include "engine/base/err.h"
 #include "engine/base/json.h"

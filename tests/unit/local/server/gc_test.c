@@ -106,9 +106,9 @@ static void test_what_lost_its_owner_while_we_were_away(void **state)
 	world_change(w, KIND_LEASE, "ending", OBJECTS_MAIN,
 		"{'metadata':{'finalizers':['foregroundDeletion']}}");
 	world_delete(w, KIND_LEASE, "ending", OBJECTS_BACKGROUND);
-	controller_gc_close(w->c); /* as if it had not been seen */
+	manager_gc_close(w->c); /* as if it had not been seen */
 	assert_null(w->c->gc);
-	controller_gc_scan(w->c);
+	manager_gc_scan(w->c);
 	world_collect_garbage(w);
 	assert_null(get(w, "lost"));
 	assert_null(get(w, "ending"));
@@ -126,7 +126,7 @@ static void test_more_than_one_round(void **state)
 		lease(w, name, OWNED_BY("root"));
 	}
 	world_delete(w, KIND_LEASE, "root", OBJECTS_BACKGROUND);
-	assert_true(controller_gc_run(w->c));
+	assert_true(manager_gc_run(w->c));
 	assert_int_equal(store_count(w->server.store, KIND_LEASE), 0);
 	assert_non_null(w->c->gc); /* 71 went, 32 a round are looked after */
 	world_collect_garbage(w);

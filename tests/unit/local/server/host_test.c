@@ -7,7 +7,7 @@
 #include "engine/base/file.h"
 #include "local/control/remove.h"
 #include "local/isolation/owner.h"
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 #include "local/server/token.h"
 
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static const char *at(const char *name)
 static void expect_next(struct world *w, const char *kept, uid_t uid, const char *then)
 {
 	assert_true(store_meta_set(w->server.store, "next-host-uid", kept, NULL));
-	assert_int_equal(controller_pod_host_uid(&w->server, at("none")), uid);
+	assert_int_equal(kubelet_pod_host_uid(&w->server, at("none")), uid);
 	char *now = store_meta_get(w->server.store, "next-host-uid");
 	assert_string_equal(now, then);
 	free(now);
@@ -77,7 +77,7 @@ static void test_each_sandbox_is_a_user(void **state)
 	for (size_t i = 0; i < COUNT(odd); i++) {
 		char text[16];
 		assert_true(store_meta_set(w->server.store, "next-host-uid", odd[i], NULL));
-		uid_t uid = controller_pod_host_uid(&w->server, at("none"));
+		uid_t uid = kubelet_pod_host_uid(&w->server, at("none"));
 		assert_true(isolation_owner_is_ours(uid));
 		assert_int_equal((uid - OWNER_FIRST) & 0xffff, 0);
 		char *now = store_meta_get(w->server.store, "next-host-uid");
@@ -88,15 +88,15 @@ static void test_each_sandbox_is_a_user(void **state)
 	/* the workspace says who it was */
 	assert_int_equal(mkdir(at("ws"), 0700), 0);
 	assert_int_equal(chown(at("ws"), OWNER_FIRST + 77, 0), 0);
-	assert_int_equal(controller_pod_host_uid(&w->server, at("ws")), OWNER_FIRST + 77);
+	assert_int_equal(kubelet_pod_host_uid(&w->server, at("ws")), OWNER_FIRST + 77);
 	assert_int_equal(symlink(at("ws"), at("link")), 0);
 	expect_next(w, "9", OWNER_FIRST + 9, "10");
-	assert_int_not_equal(controller_pod_host_uid(&w->server, at("link")), OWNER_FIRST + 77);
+	assert_int_not_equal(kubelet_pod_host_uid(&w->server, at("link")), OWNER_FIRST + 77);
 	assert_int_equal(chown(at("ws"), 0, 0), 0);
 	assert_true(store_meta_set(w->server.store, "next-host-uid", "30", NULL));
-	assert_int_equal(controller_pod_host_uid(&w->server, at("ws")), OWNER_FIRST + 30);
+	assert_int_equal(kubelet_pod_host_uid(&w->server, at("ws")), OWNER_FIRST + 30);
 	w->server.opts.is_isolated = false;
-	assert_int_equal(controller_pod_host_uid(&w->server, at("ws")), 0);
+	assert_int_equal(kubelet_pod_host_uid(&w->server, at("ws")), 0);
 }
 
 static void test_the_token_of_a_daemon(void **state)
@@ -106,11 +106,11 @@ static void test_the_token_of_a_daemon(void **state)
 	struct stat st;
 	size_t n;
 	char hex[DIGEST_SHA256_HEX] = "x", again[DIGEST_SHA256_HEX], wanted[DIGEST_SHA256_HEX];
-	assert_true(controller_pod_token_hash(&w->server, folder, hex, &err));
+	assert_true(kubelet_pod_token_hash(&w->server, folder, hex, &err));
 	assert_string_equal(hex, "");
 	assert_int_not_equal(access(at("daemon-token"), F_OK), 0);
 	w->server.opts.daemon_auth = true;
-	assert_true(controller_pod_token_hash(&w->server, folder, hex, &err));
+	assert_true(kubelet_pod_token_hash(&w->server, folder, hex, &err));
 	assert_int_equal(stat(at("daemon-token"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	char *token = file_read(at("daemon-token"), 1000, &n, &err);
@@ -123,9 +123,9 @@ static void test_the_token_of_a_daemon(void **state)
 	free(token);
 	assert_string_equal(hex, wanted);
 	/* it lives as long as the pod */
-	assert_true(controller_pod_token_hash(&w->server, folder, again, &err));
+	assert_true(kubelet_pod_token_hash(&w->server, folder, again, &err));
 	assert_string_equal(again, hex);
-	assert_false(controller_pod_token_hash(&w->server, at("nowhere"), hex, &err));
+	assert_false(kubelet_pod_token_hash(&w->server, at("nowhere"), hex, &err));
 	assert_string_equal(hex, "");
 	assert_int_not_equal(err.code, ERR_NONE);
 }
@@ -197,7 +197,7 @@ static void test_what_runs_below(void **state)
 	(void)state;
 	if (access("/proc/self/task", F_OK) != 0)
 		skip();
-	char *none = controller_procs_below(getpid());
+	char *none = kubelet_procs_below(getpid());
 	assert_string_equal(none, "");
 	free(none);
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -205,7 +205,7 @@ static void test_what_runs_below(void **state)
 		pids[i] = start_named(rows[i].name, rows[i].child, fds[1]);
 		assert_int_equal(read(fds[0], &byte, 1), 1);
 	}
-	char *names = controller_procs_below(getpid());
+	char *names = kubelet_procs_below(getpid());
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
@@ -226,7 +226,7 @@ static void test_temporary_files_are_swept(void **state)
 	assert_int_equal(mkdir(at("tls"), 0700), 0);
 	assert_int_equal(mkdir(at("quarantine"), 0700), 0);
 	assert_int_equal(mkdir(at("elsewhere"), 0700), 0);
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	for (size_t i = 0; i < COUNT(places); i++) {
 		snprintf(name, sizeof name, "%sx.tmp-0123456789ab", places[i]);
 		close(open(at(name), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -234,7 +234,7 @@ static void test_temporary_files_are_swept(void **state)
 	}
 	close(open(at("x.tmp-0123456789ag"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	close(open(at("elsewhere/x.tmp-0123456789ab"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	for (size_t i = 0; i < COUNT(places); i++) {
 		snprintf(name, sizeof name, "%sx.tmp-0123456789ab", places[i]);
 		if (access(at(name), F_OK) == 0)
@@ -245,26 +245,26 @@ static void test_temporary_files_are_swept(void **state)
 	/* where a folder cannot be made it does not start */
 	assert_int_equal(rmdir(at("trash")), 0);
 	close(open(at("trash"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_false(controller_volumes_open(&w->server, &err));
+	assert_false(kubelet_volumes_open(&w->server, &err));
 	assert_int_not_equal(err.code, ERR_NONE);
 }
 
 static void test_whether_anything_is_there(void **state)
 {
 	(void)state;
-	assert_false(controller_volumes_are_there(folder));
+	assert_false(kubelet_volumes_are_there(folder));
 	assert_int_equal(mkdir(at("volumes"), 0700), 0);
 	assert_int_equal(mkdir(at("pods"), 0700), 0);
 	assert_int_equal(mkdir(at("volumes/.hidden"), 0700), 0);
 	close(open(at("volumes/v.json"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_false(controller_volumes_are_there(folder));
+	assert_false(kubelet_volumes_are_there(folder));
 	assert_int_equal(mkdir(at("pods/p"), 0700), 0);
-	assert_true(controller_volumes_are_there(folder));
+	assert_true(kubelet_volumes_are_there(folder));
 	assert_int_equal(rmdir(at("pods/p")), 0);
 	assert_int_equal(mkdir(at("volumes/.json"), 0700), 0);
-	assert_false(controller_volumes_are_there(folder));
+	assert_false(kubelet_volumes_are_there(folder));
 	assert_int_equal(mkdir(at("volumes/v"), 0700), 0);
-	assert_true(controller_volumes_are_there(folder));
+	assert_true(kubelet_volumes_are_there(folder));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -7,8 +7,8 @@
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
-#include "local/server/controller/manifest.h"
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/manifest.h"
+#include "local/server/kubelet/run.h"
 #include "tests/unit/engine/net/turns.h"
 
 #include <dirent.h>
@@ -51,9 +51,9 @@ static struct store_object *put_pod(
 		metadata, container, more);
 }
 
-static struct controller_run run_of(struct world *w)
+static struct kubelet_run run_of(struct world *w)
 {
-	struct controller_run r = {
+	struct kubelet_run r = {
 		.c = w->c, .ns = (char[]){ "default" }, .name = (char[]){ "p" }
 	};
 	snprintf(r.uid, sizeof r.uid, "pod-1");
@@ -95,8 +95,8 @@ static void test_quantities(void **state)
 		snprintf(resources, sizeof resources,
 			",'resources':{'limits':{'cpu':%s,'memory':%s}}", rows[i].cpu,
 			rows[i].memory);
-		struct controller_run r = run_of(w);
-		controller_run_limits_read(&r, put_pod(w, "", resources, ""));
+		struct kubelet_run r = run_of(w);
+		kubelet_run_limits_read(&r, put_pod(w, "", resources, ""));
 		if (r.limits.spawn.cpu_milli != rows[i].milli ||
 			r.limits.is_memory_default != (rows[i].bytes == 0) ||
 			(rows[i].bytes != 0 && r.limits.spawn.memory_bytes != rows[i].bytes) ||
@@ -105,8 +105,8 @@ static void test_quantities(void **state)
 				(unsigned long long)r.limits.spawn.memory_bytes);
 	}
 	/* half: pages of the machine, by two */
-	struct controller_run r = run_of(w);
-	controller_run_limits_read(&r, put_pod(w, "", "", ""));
+	struct kubelet_run r = run_of(w);
+	kubelet_run_limits_read(&r, put_pod(w, "", "", ""));
 	assert_int_equal(r.limits.spawn.memory_bytes,
 		(uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2);
 }
@@ -128,8 +128,8 @@ static void test_counts_that_are_annotated(void **state)
 			"':'%s','" ANNOTATION_LIMIT_INODES
 			"':'%s','" ANNOTATION_LIMIT_TMP_INODES "':'%s'}",
 			rows[i].text, rows[i].text, rows[i].text);
-		struct controller_run r = run_of(w);
-		controller_run_limits_read(&r, put_pod(w, metadata, "", ""));
+		struct kubelet_run r = run_of(w);
+		kubelet_run_limits_read(&r, put_pod(w, metadata, "", ""));
 		assert_int_equal(r.limits.spawn.pids, rows[i].pids);
 		assert_int_equal(r.limits.disk_inodes, rows[i].inodes);
 		assert_int_equal(r.limits.tmp_inodes, rows[i].tmp_inodes);
@@ -171,8 +171,8 @@ static void test_the_disk(void **state)
 		"{'metadata':{'name':'claim','uid':'pvc-1'},'spec':{'resources':{'requests':{"
 		"'storage':'3Mi'}}}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct controller_run r = run_of(w);
-		controller_run_limits_read(&r, put_pod(w, "", rows[i].container, rows[i].more));
+		struct kubelet_run r = run_of(w);
+		kubelet_run_limits_read(&r, put_pod(w, "", rows[i].container, rows[i].more));
 		if (r.limits.disk_bytes != rows[i].bytes)
 			fail_msg("row %zu: %llu", i, (unsigned long long)r.limits.disk_bytes);
 	}
@@ -188,7 +188,7 @@ static const cJSON *status_of(struct world *w)
 static void test_phases(void **state)
 {
 	static const struct {
-		enum controller_run_state state;
+		enum kubelet_run_state state;
 		int restarts, exit_code;
 		bool is_evicted, is_stopping;
 		const char *phase, *shown; /* of the container's state */
@@ -207,7 +207,7 @@ static void test_phases(void **state)
 	struct world *w = *state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		put_pod(w, "", "", "");
-		struct controller_run r = run_of(w);
+		struct kubelet_run r = run_of(w);
 		r.state = rows[i].state;
 		r.restarts = rows[i].restarts;
 		r.exit_code = rows[i].exit_code;
@@ -219,7 +219,7 @@ static void test_phases(void **state)
 		snprintf(r.address, sizeof r.address, "127.1.2.3");
 		snprintf(r.started_at, sizeof r.started_at, "2026-01-01T00:00:00Z");
 		r.last_state = world_json("{'terminated':{'exitCode':%d}}", rows[i].exit_code);
-		controller_run_write_status(&r);
+		kubelet_run_write_status(&r);
 		const cJSON *status = status_of(w);
 		const cJSON *c = json_get(status, "containerStatuses", NULL)->child;
 		assert_string_equal(json_str(status, "phase", NULL), rows[i].phase);
@@ -271,12 +271,12 @@ static void test_phases(void **state)
 		}
 		/* the first start stays */
 		snprintf(r.started_at, sizeof r.started_at, "2027-01-01T00:00:00Z");
-		controller_run_write_status(&r);
+		kubelet_run_write_status(&r);
 		assert_string_equal(
 			json_str(status_of(w), "startTime", NULL), "2026-01-01T00:00:00Z");
 		cJSON_Delete(r.last_state);
 		world_remove(w, KIND_POD, "p");
-		controller_run_write_status(&r); /* it is gone: nothing to say */
+		kubelet_run_write_status(&r); /* it is gone: nothing to say */
 	}
 }
 
@@ -300,9 +300,9 @@ static void test_classes_of_service(void **state)
 		char container[200];
 		snprintf(container, sizeof container, ",'resources':%s", rows[i].resources);
 		put_pod(w, "", container, "");
-		struct controller_run r = run_of(w);
+		struct kubelet_run r = run_of(w);
 		r.state = RUN_STARTING;
-		controller_run_write_status(&r);
+		kubelet_run_write_status(&r);
 		assert_string_equal(json_str(status_of(w), "qosClass", NULL), rows[i].class);
 		/* no address yet, and no start */
 		assert_null(json_str(status_of(w), "podIP", NULL));
@@ -340,7 +340,7 @@ static void test_what_a_start_says_of_the_pods_it_finds(void **state)
 			"'Running','containerStatuses':[{'name':'c','restartCount':2,'ready':true}]}}");
 		store_meta_set(s, "clean-stop", rows[i].is_clean ? "1" : NULL, NULL);
 		store_meta_set(s, "procs/pod-1", rows[i].processes, NULL);
-		controller_pods_note_restart(w->c);
+		kubelet_note_restart(w->c);
 		const cJSON *c = json_get(status_of(w), "containerStatuses", NULL)->child;
 		const cJSON *t = json_get(c, "lastState", "terminated", NULL);
 		assert_string_equal(json_str(t, "message", NULL), rows[i].message);
@@ -373,7 +373,7 @@ static void test_of_which_pods_it_says_nothing(void **state)
 	struct world *w = *state;
 	for (size_t i = 0; i < COUNT(pods); i++) {
 		world_put(w, KIND_POD, "%s", pods[i]);
-		controller_pods_note_restart(w->c);
+		kubelet_note_restart(w->c);
 		assert_int_equal(world_events(w, "p", "BackendRestarted"), 0);
 		world_remove(w, KIND_POD, "p");
 	}
@@ -382,7 +382,7 @@ static void test_of_which_pods_it_says_nothing(void **state)
 	world_put(w, KIND_POD,
 		"{'metadata':{'name':'p','uid':'4','ownerReferences':[{'uid':'box','name':'s',"
 		"'kind':'Sandbox','controller':true}]},'status':{'phase':'Pending'}}");
-	controller_pods_note_restart(w->c);
+	kubelet_note_restart(w->c);
 	assert_int_equal(world_events(w, "p", "BackendRestarted"), 1);
 	assert_int_equal(world_events(w, "s", "BackendRestarted"), 1);
 	assert_string_equal(world_condition(w, KIND_POD, "p", "Ready"), "");
@@ -435,7 +435,7 @@ static void expect_folder(struct world *w, const char *kind, const char *uid)
 	struct err err = { 0 };
 	struct stat st;
 	char name[100];
-	char *path = controller_volumes_folder(&w->server, kind, uid, &err);
+	char *path = kubelet_volumes_folder(&w->server, kind, uid, &err);
 	if (!path)
 		fail_msg("%s", err.msg);
 	snprintf(name, sizeof name, "%s/%s", kind, uid);
@@ -449,7 +449,7 @@ static void test_folders_are_made_and_removed(void **state)
 {
 	struct world *w = *state;
 	struct err err = { 0 };
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	world_put(w, KIND_PVC, "{'metadata':{'name':'v','uid':'vol-1'},'spec':{}}");
 	expect_folder(w, "pods", "pod-1");
 	expect_folder(w, "pods", "pod-1");
@@ -462,7 +462,7 @@ static void test_folders_are_made_and_removed(void **state)
 	assert_false(is_there("pods/pod-1.json"));
 	/* a volume that vanished is not made anew, a pod's folder is */
 	assert_int_equal(rmdir(at("volumes/vol-1")), 0);
-	assert_null(controller_volumes_folder(&w->server, "volumes", "vol-1", &err));
+	assert_null(kubelet_volumes_folder(&w->server, "volumes", "vol-1", &err));
 	assert_int_equal(err.code, ERR_FILE_NOT_FOUND);
 	assert_non_null(strstr(err.msg, "is gone: put it back, or delete the claim"));
 	assert_false(is_there("volumes/vol-1"));
@@ -472,16 +472,16 @@ static void test_folders_are_made_and_removed(void **state)
 	expect_folder(w, "volumes", "vol-1");
 	/* once removed it may be made again */
 	put_file("volumes/vol-1/file");
-	controller_volumes_remove(&w->server, "volumes", "vol-1");
+	kubelet_volumes_remove(&w->server, "volumes", "vol-1");
 	assert_false(is_there("volumes/vol-1"));
 	assert_false(is_there("volumes/vol-1.json"));
 	TURN_UNTIL(w->server.loop, is_empty("trash"));
 	expect_folder(w, "volumes", "vol-1");
-	controller_volumes_remove(&w->server, "pods", "never");
+	kubelet_volumes_remove(&w->server, "pods", "never");
 	char uid[5000];
 	memset(uid, 'a', sizeof uid - 1);
 	uid[sizeof uid - 1] = '\0';
-	assert_null(controller_volumes_folder(&w->server, "pods", uid, &err));
+	assert_null(kubelet_volumes_folder(&w->server, "pods", uid, &err));
 	assert_int_equal(err.code, ERR_ARG_INVALID);
 }
 
@@ -508,7 +508,7 @@ static void test_strays_are_sorted(void **state)
 	put_dir("pods/empty-pod/workspace");
 	put_dir("trash/old");
 	put_file("trash/old/file");
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	assert_true(is_there("volumes/known"));
 	assert_true(is_there("volumes/known.json"));
 	assert_true(is_there("volumes/.hidden"));
@@ -524,7 +524,7 @@ static void test_strays_are_sorted(void **state)
 	assert_true(is_empty("pods"));
 	TURN_UNTIL(w->server.loop, is_empty("trash"));
 	/* and once more: nothing is left to do */
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	assert_true(is_there("quarantine/volumes-lost/file"));
 	assert_true(is_there("volumes/known"));
 }
@@ -545,7 +545,7 @@ static void test_a_folder_says_whose_it_is(void **state)
 	struct world *w = *state;
 	struct err err = { 0 };
 	cJSON *manifest;
-	assert_true(controller_volumes_open(&w->server, &err));
+	assert_true(kubelet_volumes_open(&w->server, &err));
 	struct store_object *claim = world_put(w, KIND_CLAIM,
 		"{'metadata':{'name':'c','uid':'claim-1','generation':1},'spec':{}}");
 	world_put(w, KIND_SANDBOX,
@@ -559,8 +559,7 @@ static void test_a_folder_says_whose_it_is(void **state)
 			"Sandbox", "s", "box-1") "},'spec':{}}");
 	expect_folder(w, "volumes", "vol-1");
 	expect_folder(w, "pods", "pod-1");
-	const cJSON *objects =
-		controller_manifest_objects(folder, "volumes", "vol-1", &manifest);
+	const cJSON *objects = kubelet_manifest_objects(folder, "volumes", "vol-1", &manifest);
 	static const char *const kinds[] = { "c", "s", "v" };
 	assert_int_equal(cJSON_GetArraySize(objects), 3);
 	for (int i = 0; i < 3; i++)
@@ -576,11 +575,11 @@ static void test_a_folder_says_whose_it_is(void **state)
 	assert_string_not_equal(manifest_str(manifest, "written"), "none");
 	cJSON_Delete(manifest);
 	/* a pod is made anew by its Sandbox: its objects are not kept */
-	assert_null(controller_manifest_objects(folder, "pods", "pod-1", &manifest));
+	assert_null(kubelet_manifest_objects(folder, "pods", "pod-1", &manifest));
 	assert_string_equal(manifest_str(manifest, "folder"), "pods");
 	assert_string_equal(manifest_str(manifest, "claim"), "c");
 	cJSON_Delete(manifest);
-	assert_null(controller_manifest_objects(folder, "pods", "none", &manifest));
+	assert_null(kubelet_manifest_objects(folder, "pods", "none", &manifest));
 	assert_null(manifest);
 	/* it follows its owners, when their spec or owner changes and only then */
 	struct store_object *before = store_object_ref(claim);
@@ -590,24 +589,24 @@ static void test_a_folder_says_whose_it_is(void **state)
 	struct store_change change = {
 		.type = CHANGE_MODIFIED, .now = claim, .before = before
 	};
-	controller_manifest_on_change(&w->server, &change);
-	objects = controller_manifest_objects(folder, "volumes", "vol-1", &manifest);
+	kubelet_manifest_on_change(&w->server, &change);
+	objects = kubelet_manifest_objects(folder, "volumes", "vol-1", &manifest);
 	assert_null(json_get(objects->child, "metadata", "labels", NULL));
 	cJSON_Delete(manifest);
 	claim = world_put(w, KIND_CLAIM,
 		"{'metadata':{'name':'c','uid':'claim-1','generation':2,'labels':{'new':'1'}},"
 		"'spec':{}}");
 	change.now = claim;
-	controller_manifest_on_change(&w->server, &change);
-	objects = controller_manifest_objects(folder, "volumes", "vol-1", &manifest);
+	kubelet_manifest_on_change(&w->server, &change);
+	objects = kubelet_manifest_objects(folder, "volumes", "vol-1", &manifest);
 	assert_non_null(json_get(objects->child, "metadata", "labels", NULL));
 	cJSON_Delete(manifest);
 	/* not where there is none */
-	controller_manifest_remove(folder, "volumes", "vol-1");
-	controller_manifest_on_change(&w->server, &change);
+	kubelet_manifest_remove(folder, "volumes", "vol-1");
+	kubelet_manifest_on_change(&w->server, &change);
 	assert_false(is_there("volumes/vol-1.json"));
 	store_object_unref(before);
-	assert_null(controller_manifest_kind_of(KIND_CLAIM));
+	assert_null(kubelet_manifest_kind_of(KIND_CLAIM));
 }
 
 /* ---- the log */
@@ -657,18 +656,18 @@ static void test_a_log_has_a_time_in_each_line(void **state)
 	memset(longest, 'x', sizeof longest - 1);
 	put_file("log");
 	put_file("output"); /* of a daemon that was killed */
-	struct controller_podlog *log = controller_podlog_open(&w->server, folder, &err);
+	struct kubelet_podlog *log = kubelet_podlog_open(&w->server, folder, &err);
 	assert_non_null(log);
-	assert_string_equal(controller_podlog_path(log), at("output"));
+	assert_string_equal(kubelet_podlog_path(log), at("output"));
 	assert_true(is_there("log.1"));
-	int fd = open(controller_podlog_path(log), O_WRONLY | O_CLOEXEC);
+	int fd = open(kubelet_podlog_path(log), O_WRONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, "one\n\ntwo\npart", 13), 13);
 	TURN_UNTIL(loop, lines_of("log") == 3);
 	expect_lines("log", first, 3);
 	/* a new run: what had no end is the last line of the old one */
 	net_loop_run_once(loop, 0);
-	controller_podlog_rotate(log);
+	kubelet_podlog_rotate(log);
 	const char *const old[] = { "one", "", "two", "part" };
 	expect_lines("log.1", old, 4);
 	assert_int_equal(lines_of("log"), 0);
@@ -680,9 +679,9 @@ static void test_a_log_has_a_time_in_each_line(void **state)
 	TURN_UNTIL(loop, lines_of("log") == 2);
 	const char *const cut[] = { longest, rest };
 	expect_lines("log", cut, 2);
-	controller_podlog_close(log);
-	controller_podlog_close(NULL);
-	assert_null(controller_podlog_open(&w->server, at("nowhere"), &err));
+	kubelet_podlog_close(log);
+	kubelet_podlog_close(NULL);
+	assert_null(kubelet_podlog_open(&w->server, at("nowhere"), &err));
 	assert_int_equal(err.sys, ENOENT);
 }
 

@@ -6,7 +6,7 @@
 #include "engine/base/err.h"
 #include "engine/base/file.h"
 #include "local/control/remove.h"
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { LINE = 1000, STAMPED = 31 + LINE + 1, A_SECOND = 508, IN_A_FILE = 4064 };
 
 static char folder[64];
 static struct world *world;
-static struct controller_podlog *podlog;
+static struct kubelet_podlog *podlog;
 static int fifo;
 static int64_t now_ms;
 
@@ -35,9 +35,9 @@ static int set_up(void **state)
 	snprintf(folder, sizeof folder, "/tmp/sandmux-podlog-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	at_ms(50000);
-	podlog = controller_podlog_open(&world->server, folder, &err);
+	podlog = kubelet_podlog_open(&world->server, folder, &err);
 	assert_non_null(podlog);
-	fifo = open(controller_podlog_path(podlog), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	fifo = open(kubelet_podlog_path(podlog), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fifo >= 0);
 	return 0;
 }
@@ -45,7 +45,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	clock_set_for_tests(-1, -1);
-	controller_podlog_close(podlog);
+	kubelet_podlog_close(podlog);
 	close(fifo);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY);
 	assert_true(control_remove_content(fd, NULL));
@@ -151,7 +151,7 @@ static void test_so_much_a_line(void **state)
 	assert_int_equal(text[31 + 16383], '\n');
 	free(text);
 	/* a line without an end is one when the run is over */
-	controller_podlog_rotate(podlog);
+	kubelet_podlog_rotate(podlog);
 	size_t older;
 	text = content("log.1", &older);
 	assert_int_equal(older, n + 33);

@@ -2,7 +2,7 @@
 /* Is the daemon well? A daemon that the test plays is asked, by timers that fire when the test says so. */
 #include "tests/unit/local/server/world.h"
 
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 #include "tests/unit/engine/net/turns.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ static struct fake {
 } timers[MAX_TIMERS];
 static int n_timers, listener;
 static struct world *world;
-static struct controller_run r;
+static struct kubelet_run r;
 
 struct net_loop_timer *__real_net_loop_timer_new(
 	struct net_loop *loop, net_loop_fn *fn, void *arg);
@@ -66,7 +66,7 @@ static int set_up(void **state)
 	world_set_up(state);
 	world = *state;
 	n_timers = 0;
-	r = (struct controller_run){
+	r = (struct kubelet_run){
 		.c = world->c, .ns = ns, .name = name, .daemon = (struct isolation_spawn *)&r
 	};
 	snprintf(r.uid, sizeof r.uid, "pod-1");
@@ -79,13 +79,13 @@ static int set_up(void **state)
 	assert_int_equal(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, 4), 0);
 	if (bind(listener, (struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 8) != 0)
 		r.address[0] = '\0'; /* somebody has the port on every address */
-	controller_probe_start(&r, controller_run_on_health);
+	kubelet_probe_start(&r, kubelet_run_on_health);
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	controller_probe_stop(&r);
+	kubelet_probe_stop(&r);
 	assert_null(r.probe_call);
 	net_loop_run_once(world->server.loop, 0);
 	net_loop_timer_free(r.probe);
@@ -198,7 +198,7 @@ static void test_when_it_is_asked(void **state)
 	assert_int_equal(r.state, RUN_READY);
 	/* a new start begins anew */
 	r.probe_misses = 2;
-	controller_probe_start(&r, controller_run_on_health);
+	kubelet_probe_start(&r, kubelet_run_on_health);
 	assert_int_equal(armed(), 15);
 	assert_int_equal(r.probe_misses, 0);
 }
@@ -216,12 +216,12 @@ static void test_one_that_says_nothing(void **state)
 	assert_int_equal(r.probe_misses, 1);
 	assert_int_equal(armed(), 22);
 	fire(&timers[0]);
-	struct controller_probe_call *first = r.probe_call;
+	struct kubelet_probe_call *first = r.probe_call;
 	fire(&timers[0]);
 	assert_ptr_not_equal(r.probe_call, first);
 	assert_int_equal(r.probe_misses, 1);
 	/* nobody listens any more */
-	controller_probe_stop(&r);
+	kubelet_probe_stop(&r);
 	net_loop_run_once(world->server.loop, 0);
 	close(listener);
 	listener = -1;
@@ -234,13 +234,13 @@ static void test_who_is_not_told(void **state)
 {
 	(void)state;
 	r.daemon = NULL;
-	controller_run_on_health(&r, true);
+	kubelet_run_on_health(&r, true);
 	assert_int_equal(r.state, RUN_STARTING);
 	r.daemon = (struct isolation_spawn *)&r;
-	controller_run_on_health(&r, false);
+	kubelet_run_on_health(&r, false);
 	assert_int_equal(r.state, RUN_STARTING);
 	world_remove(world, KIND_POD, "p");
-	controller_run_on_health(&r, true);
+	kubelet_run_on_health(&r, true);
 	assert_int_equal(r.state, RUN_STARTING);
 }
 

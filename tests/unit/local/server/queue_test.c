@@ -6,6 +6,7 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "local/control/remove.h"
+#include "local/server/kubelet/volumes.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -69,20 +70,19 @@ static int64_t turn_of(const char *kind, const struct store_object *o)
 	return again_ms;
 }
 
-#define RECONCILER(kind)                                                                       \
-	int64_t __wrap_controller_reconcile_##kind(                                            \
+#define RECONCILER(room, kind)                                                                 \
+	int64_t __wrap_##room##_reconcile_##kind(                                              \
 		struct controller *c, struct store_object *o);                                 \
-	int64_t __wrap_controller_reconcile_##kind(                                            \
-		struct controller *c, struct store_object *o)                                  \
+	int64_t __wrap_##room##_reconcile_##kind(struct controller *c, struct store_object *o) \
 	{                                                                                      \
 		assert_non_null(c);                                                            \
 		return turn_of(#kind, o);                                                      \
 	}
-RECONCILER(claim)
-RECONCILER(pool)
-RECONCILER(sandbox)
-RECONCILER(pod)
-RECONCILER(namespace)
+RECONCILER(manager, claim)
+RECONCILER(manager, pool)
+RECONCILER(manager, sandbox)
+RECONCILER(kubelet, pod)
+RECONCILER(manager, namespace)
 
 static void at_ms(int64_t ms)
 {
@@ -115,7 +115,7 @@ static int set_up(void **state)
 	w->server.opts.state_dir = folder;
 	world_make(w, KIND_NAMESPACE, "{'metadata':{'name':'default'}}");
 	world_put(w, KIND_LEASE, "{'metadata':{'name':'l','uid':'l'},'spec':{}}");
-	w->c = controller_start(&w->server, &err);
+	w->c = manager_start(&w->server, &err);
 	assert_non_null(w->c);
 	expect_turns(w, "namespace/default ");
 	*state = w;
@@ -203,7 +203,7 @@ static void test_a_pass_that_wants_another(void **state)
 	controller_enqueue(w->c, KIND_LEASE, "default", "l", 0);
 	controller_enqueue(w->c, KIND_CLAIM, "other", "a", 0);
 	expect_turns(w, "");
-	controller_stop(w->c, NULL, NULL);
+	manager_stop(w->c, NULL, NULL);
 	controller_enqueue(w->c, KIND_CLAIM, "default", "a", 0);
 	expect_turns(w, "");
 }
@@ -281,7 +281,7 @@ static void test_a_volume_that_goes(void **state)
 	world_put(w, KIND_PVC, "{'metadata':{'name':'v','uid':'vol'},'spec':{}}");
 	assert_true(store_meta_set(w->server.store, "evicted/vol", "1 2", NULL));
 	snprintf(path, sizeof path, "%s/volumes/vol", folder);
-	char *made = controller_volumes_folder(&w->server, "volumes", "vol", NULL);
+	char *made = kubelet_volumes_folder(&w->server, "volumes", "vol", NULL);
 	assert_string_equal(made, path);
 	free(made);
 	world_put(w, KIND_PVC, "{'metadata':{'name':'v','uid':'vol'},'spec':{'x':1}}");

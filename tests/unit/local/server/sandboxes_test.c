@@ -308,7 +308,7 @@ static void test_from_a_template(void **state)
 		"{'metadata':{'name':'t','labels':{'x':'y'}},'spec':{'service':true,"
 		"'envVarsInjectionPolicy':'Allowed','podTemplate':{'spec':{'containers':"
 		"[{'name':'c'}]}},'volumeClaimTemplates':[{'metadata':{'name':'v'},'spec':{}}]}}");
-	cJSON *json = controller_sandbox_from_template(t);
+	cJSON *json = manager_sandbox_from_template(t);
 	assert_true(json_bool(json, false, "spec", "service", NULL));
 	assert_non_null(json_get(json, "spec", "volumeClaimTemplates", NULL));
 	assert_null(json_get(json, "spec", "envVarsInjectionPolicy", NULL));
@@ -322,7 +322,7 @@ static void test_from_a_template(void **state)
 	cJSON_Delete(json);
 	world_change(w, KIND_TEMPLATE, "t", OBJECTS_MAIN,
 		"{'spec':{'podTemplate':{'spec':{'automountServiceAccountToken':true}}}}");
-	json = controller_sandbox_from_template(world_get(w, KIND_TEMPLATE, "t"));
+	json = manager_sandbox_from_template(world_get(w, KIND_TEMPLATE, "t"));
 	assert_true(json_bool(json, false, "spec", "podTemplate", "spec",
 		"automountServiceAccountToken", NULL));
 	cJSON_Delete(json);

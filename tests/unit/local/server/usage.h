@@ -9,7 +9,7 @@
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "local/isolation/cgroup.h"
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static struct asked {
 static int n_asked;
 static bool is_refused;
 
-static struct controller_run runs[MAX_RUNS];
+static struct kubelet_run runs[MAX_RUNS];
 
 int __wrap_statvfs(const char *path, struct statvfs *fs);
 int __wrap_statvfs(const char *path, struct statvfs *fs)
@@ -166,7 +166,7 @@ static inline const char *looks_from(int i)
 	static char text[500];
 	text[0] = '\0';
 	for (; i < n_asked; i++) {
-		const struct controller_run_look *look = asked[i].arg;
+		const struct kubelet_run_look *look = asked[i].arg;
 		size_t n = strlen(text);
 		snprintf(text + n, sizeof text - n, "%s %s ",
 			asked[i].what == USAGE_TREE     ? "tree"
@@ -178,34 +178,34 @@ static inline const char *looks_from(int i)
 }
 
 /* A pod that runs; container and metadata as put into its JSON. Its memory is held unless a test says otherwise. */
-static inline struct controller_run *add_run(
+static inline struct kubelet_run *add_run(
 	struct world *w, int i, const char *metadata, const char *container)
 {
 	static char ns[] = "default", names[MAX_RUNS][8], spaces[MAX_RUNS][32];
-	struct controller_run *r = &runs[i];
+	struct kubelet_run *r = &runs[i];
 	snprintf(names[i], sizeof names[i], "p%d", i);
 	snprintf(spaces[i], sizeof spaces[i], "/state/volumes/vol-%d", i);
 	world_put(w, KIND_POD,
 		"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p%d','uid':'pod-%d'%s},"
 		"'spec':{'containers':[{'name':'c','image':'i'%s}]}}",
 		i, i, metadata, container);
-	*r = (struct controller_run){ .c = w->c,
+	*r = (struct kubelet_run){ .c = w->c,
 		.ns = ns,
 		.name = names[i],
 		.workspace = spaces[i],
 		.daemon = (struct isolation_spawn *)r,
 		.started_ms = now_ms };
 	snprintf(r->uid, sizeof r->uid, "pod-%d", i);
-	controller_run_limits_read(r, world_get(w, KIND_POD, names[i]));
-	HASH_ADD_STR(w->c->runs, uid, r);
+	kubelet_run_limits_read(r, world_get(w, KIND_POD, names[i]));
+	HASH_ADD_STR(w->c->kubelet->runs, uid, r);
 	return r;
 }
 
 static inline void clear_runs(struct world *w)
 {
-	struct controller_run *r, *next;
-	HASH_ITER(hh, w->c->runs, r, next) {
-		HASH_DEL(w->c->runs, r);
+	struct kubelet_run *r, *next;
+	HASH_ITER(hh, w->c->kubelet->runs, r, next) {
+		HASH_DEL(w->c->kubelet->runs, r);
 	}
 }
 

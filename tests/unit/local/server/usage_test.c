@@ -6,10 +6,10 @@ static void test_the_first_look(void **state)
 {
 	struct world *w = *state;
 	has_group[CGROUP_MEMORY] = false;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'77'}",
 			",'resources':{'limits':{'memory':'1Gi'}}");
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "memory p0 tree p0 ");
 	for (int i = 0; i < 2; i++) {
 		assert_string_equal(asked[i].where.workspace, "/state/volumes/vol-0");
@@ -25,12 +25,12 @@ static void test_the_first_look(void **state)
 	at_ms(now_ms + 1000000);
 	ws.free = 0;
 	available = 0;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 2);
 	assert_int_equal(r->usage.available_bytes, 8 * GI);
-	controller_run_usage_end(r);
+	kubelet_run_usage_end(r);
 	assert_false(asked[0].is_open || asked[1].is_open);
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 4);
 }
 
@@ -43,14 +43,14 @@ static void test_who_is_not_looked_at(void **state)
 	add_run(w, 2, "", "")->daemon = NULL;
 	add_run(w, 3, "", "");
 	world_remove(w, KIND_POD, "p3");
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 0);
 	add_run(w, 4, "", "");
 	daemon_pid = 0; /* not known yet */
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 0);
 	daemon_pid = 1;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "memory p4 tree p4 ");
 }
 
@@ -59,16 +59,16 @@ static void test_few_walks_at_the_same_time(void **state)
 	struct world *w = *state;
 	for (int i = 0; i < 6; i++)
 		add_run(w, i, "", "");
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(0), "tree p0 tree p1 tree p2 tree p3 ");
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 4);
 	found(1, (struct isolation_usage){ 0 });
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(4), "tree p4 ");
 	found(0, (struct isolation_usage){ 0 });
 	found(2, (struct isolation_usage){ 0 });
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(5), "tree p5 ");
 }
 
@@ -76,18 +76,18 @@ static void test_a_look_that_fails(void **state)
 {
 	struct world *w = *state;
 	struct err err = { 0 };
-	struct controller_run *r = add_run(w, 0, "", "");
+	struct kubelet_run *r = add_run(w, 0, "", "");
 	is_refused = true;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_null(r->usage.looks[LOOK_TREE].look);
 	is_refused = false;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	err_set(&err, ERR_SYSTEM, "killed");
 	asked[0].done(asked[0].arg, NULL, &err);
 	assert_false(r->usage.is_tree_known);
 	assert_null(r->stopped_for);
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(1), "tree p0 ");
 }
 
@@ -96,9 +96,8 @@ static void test_what_is_kept_of_a_look(void **state)
 {
 	struct world *w = *state;
 	has_group[CGROUP_MEMORY] = false;
-	struct controller_run *r =
-		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
-	controller_usage_tick(w->c);
+	struct kubelet_run *r = add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
+	kubelet_usage_tick(w->c);
 	found(1, (struct isolation_usage){
 			 .bytes = 5, .inodes = 6, .memory_bytes = 7, .took_ms = 8 });
 	assert_int_equal(r->usage.last.memory_bytes, 0);
@@ -119,7 +118,7 @@ static void test_what_is_kept_of_a_look(void **state)
 	assert_int_equal(last->mounts[USAGE_TMP].inodes, 3);
 	at_ms(now_ms + 30000);
 	ws.free -= BLOCK;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_string_equal(looks_from(2), "memory p0 tree p0 ");
 	found(3, (struct isolation_usage){ .bytes = 9, .memory_bytes = 1 });
 	assert_int_equal(last->bytes, 9);
@@ -166,12 +165,12 @@ static void test_when_a_workspace_is_looked_at(void **state)
 		{ .since = 1000, .is_full = true, .took = 1001 },
 	};
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
 			",'resources':{'limits':{'ephemeral-storage':'4096000'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		n_asked = 0;
-		r->usage = (struct controller_run_usage){
+		r->usage = (struct kubelet_run_usage){
 			.is_tree_known = true, .free_bytes = 100 * GI, .free_inodes = 1000000
 		};
 		r->usage.last.bytes = (uint64_t)rows[i].used * BLOCK;
@@ -183,7 +182,7 @@ static void test_when_a_workspace_is_looked_at(void **state)
 			(uint64_t)((int64_t)(100 * GI) - rows[i].taken * BLOCK),
 			(uint64_t)(1000000 - rows[i].inodes_taken), rows[i].is_unknown };
 		own.free = rows[i].is_full ? GI - BLOCK : GI;
-		controller_usage_tick(w->c);
+		kubelet_usage_tick(w->c);
 		assert_int_equal(r->limits.disk_bytes, LIMIT);
 		if ((n_asked == 1) != rows[i].is_due)
 			fail_msg("row %zu", i);
@@ -208,31 +207,31 @@ static void test_when_memory_is_looked_at(void **state)
 		{ 5000, 1000, 0, true, false },
 	};
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1000Mi'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		n_asked = 0;
 		has_group[CGROUP_MEMORY] = rows[i].is_held;
-		r->usage = (struct controller_run_usage){ .is_tree_known = true,
+		r->usage = (struct kubelet_run_usage){ .is_tree_known = true,
 			.free_bytes = ws.free,
 			.free_inodes = ws.inodes,
 			.available_bytes = 8 * GI };
 		r->usage.last.memory_bytes = rows[i].used * MI;
 		r->usage.looks[LOOK_MEMORY].ended_ms = now_ms - rows[i].since;
 		available = 8 * GI - rows[i].taken * MI;
-		controller_usage_tick(w->c);
+		kubelet_usage_tick(w->c);
 		if ((n_asked == 1) != rows[i].is_due)
 			fail_msg("row %zu", i);
 	}
 	r->limits.spawn.memory_bytes = 0;
-	assert_false(controller_run_is_memory_watched(r));
+	assert_false(kubelet_run_is_memory_watched(r));
 }
 
 /* ---- verdicts ---- */
 
 /* The tree and the memory of p0 are looked at, and this is found. */
 static void judge(
-	struct world *w, struct controller_run *r, bool is_memory, struct isolation_usage usage)
+	struct world *w, struct kubelet_run *r, bool is_memory, struct isolation_usage usage)
 {
 	r->usage.looks[LOOK_TREE].ended_ms = r->usage.looks[LOOK_MEMORY].ended_ms = 0;
 	r->usage.is_tree_known = is_memory;
@@ -240,13 +239,13 @@ static void judge(
 	r->usage.free_inodes = ws.inodes;
 	has_group[CGROUP_MEMORY] = !is_memory;
 	n_asked = 0;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	found(0, usage);
 }
 
 /* A later look of the same run, long after, when its file system has changed. */
-static void judge_again(struct world *w, struct controller_run *r, struct isolation_usage usage)
+static void judge_again(struct world *w, struct kubelet_run *r, struct isolation_usage usage)
 {
 	r->usage.looks[LOOK_TREE].ended_ms = now_ms - 3600000;
 	r->usage.is_tree_known = true;
@@ -254,7 +253,7 @@ static void judge_again(struct world *w, struct controller_run *r, struct isolat
 	r->usage.free_inodes = ws.inodes + 1;
 	has_group[CGROUP_MEMORY] = true;
 	n_asked = 0;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(n_asked, 1);
 	found(0, usage);
 }
@@ -281,7 +280,7 @@ static void test_verdicts_on_a_workspace(void **state)
 		{ { .memory_bytes = 100 * GI }, NULL },
 	};
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
 			",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
 	int events = 0;
@@ -293,7 +292,7 @@ static void test_verdicts_on_a_workspace(void **state)
 		if (strcmp(r->stopped_why, rows[i].why ? rows[i].why : "") != 0)
 			fail_msg("row %zu: %s", i, r->stopped_why);
 		assert_int_equal(n_stopped, rows[i].why != NULL);
-		assert_int_equal(controller_run_is_evicted(r), rows[i].why != NULL);
+		assert_int_equal(kubelet_run_is_evicted(r), rows[i].why != NULL);
 		events += rows[i].why != NULL;
 		assert_int_equal(world_events(w, "p0", "Evicted"), events);
 	}
@@ -321,7 +320,7 @@ static void test_verdicts_on_memory(void **state)
 		{ { .bytes = 10 * GI, .inodes = 5000 }, NULL, "" },
 	};
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/tmp-inodes':'50'}",
 			",'resources':{'limits':{'ephemeral-storage':'1000','memory':'1Gi'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -360,18 +359,18 @@ static void test_time_to_mend(void **state)
 		{ "10000000", { .bytes = 1001 }, 0, true },
 	};
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
 			",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		r->stopped_for = NULL;
 		assert_true(
 			store_meta_set(w->server.store, "evicted/vol-0", rows[i].kept, NULL));
-		controller_run_usage_begin(r);
+		kubelet_run_usage_begin(r);
 		r->started_ms = now_ms - rows[i].after_ms;
 		judge(w, r, false, (struct isolation_usage){ .bytes = 10 });
 		judge_again(w, r, rows[i].usage);
-		if (controller_run_is_evicted(r) != rows[i].is_evicted)
+		if (kubelet_run_is_evicted(r) != rows[i].is_evicted)
 			fail_msg("row %zu", i);
 	}
 }
@@ -380,18 +379,18 @@ static void test_time_to_mend(void **state)
 static void test_what_was_written_until_it_stopped(void **state)
 {
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, ",'annotations':{'limits.sandmux.local/inodes':'100'}",
 			",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	assert_true(store_meta_set(w->server.store, "evicted/vol-0", "2000 110", NULL));
-	controller_run_usage_begin(r);
+	kubelet_run_usage_begin(r);
 	r->started_ms = now_ms;
 	judge(w, r, false, (struct isolation_usage){ .bytes = 30 * MI, .inodes = 150 });
-	assert_false(controller_run_is_evicted(r));
+	assert_false(kubelet_run_is_evicted(r));
 	judge_again(w, r, (struct isolation_usage){ .bytes = 31 * MI, .inodes = 150 });
-	assert_false(controller_run_is_evicted(r));
+	assert_false(kubelet_run_is_evicted(r));
 	judge_again(w, r, (struct isolation_usage){ .bytes = 31 * MI + 1, .inodes = 150 });
-	assert_true(controller_run_is_evicted(r));
+	assert_true(kubelet_run_is_evicted(r));
 }
 
 /* The folder of a pod without a volume has the same name in each. */
@@ -399,44 +398,44 @@ static void test_whose_eviction_it_was(void **state)
 {
 	char of_pod[] = "/state/pods/pod-0/workspace", other[] = "other";
 	struct world *w = *state;
-	struct controller_run *r =
+	struct kubelet_run *r =
 		add_run(w, 0, "", ",'resources':{'limits':{'ephemeral-storage':'1000'}}");
 	r->workspace = of_pod;
 	judge(w, r, false, (struct isolation_usage){ .bytes = 2000, .inodes = 3 });
 	char *kept = store_meta_get(w->server.store, "evicted/pod-0");
 	assert_string_equal(kept, "2000 3");
 	free(kept);
-	controller_run_usage_begin(r);
+	kubelet_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 2000);
 	assert_int_equal(r->usage.known_inodes, 3);
 	r->workspace = other;
-	controller_run_usage_begin(r);
+	kubelet_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 0);
 	assert_true(store_meta_set(w->server.store, "evicted/other", "5 6", NULL));
-	controller_run_usage_begin(r);
+	kubelet_run_usage_begin(r);
 	assert_int_equal(r->usage.known_bytes, 5);
 }
 
 static void test_who_is_stopped_once(void **state)
 {
 	struct world *w = *state;
-	struct controller_run *r = add_run(w, 0, "", "");
-	controller_run_stop_for(r, "Evicted", "first");
-	controller_run_stop_for(r, "OOMKilled", "second");
+	struct kubelet_run *r = add_run(w, 0, "", "");
+	kubelet_run_stop_for(r, "Evicted", "first");
+	kubelet_run_stop_for(r, "OOMKilled", "second");
 	assert_string_equal(r->stopped_for, "Evicted");
 	assert_string_equal(r->stopped_why, "first");
 	assert_int_equal(n_stopped, 1);
-	assert_true(controller_run_is_evicted(r));
+	assert_true(kubelet_run_is_evicted(r));
 	r->stopped_for = NULL;
 	r->is_stopping = true;
-	controller_run_stop_for(r, "OOMKilled", "third");
+	kubelet_run_stop_for(r, "OOMKilled", "third");
 	r->is_stopping = false;
 	r->daemon = NULL;
-	controller_run_stop_for(r, "OOMKilled", "third");
+	kubelet_run_stop_for(r, "OOMKilled", "third");
 	assert_null(r->stopped_for);
-	assert_false(controller_run_is_evicted(r));
+	assert_false(kubelet_run_is_evicted(r));
 	r->stopped_for = "OOMKilled";
-	assert_false(controller_run_is_evicted(r));
+	assert_false(kubelet_run_is_evicted(r));
 	assert_int_equal(n_stopped, 1);
 	assert_int_equal(world_events(w, "p0", "Evicted"), 1);
 }
@@ -444,17 +443,16 @@ static void test_who_is_stopped_once(void **state)
 static void test_kills_of_the_kernel(void **state)
 {
 	struct world *w = *state;
-	struct controller_run *r =
-		add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
-	controller_usage_tick(w->c);
+	struct kubelet_run *r = add_run(w, 0, "", ",'resources':{'limits':{'memory':'1Gi'}}");
+	kubelet_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 0);
 	oom_kills = 2;
-	controller_usage_tick(w->c);
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 1);
 	assert_int_equal(r->usage.oom_kills, 2);
 	oom_kills = 3;
-	controller_usage_tick(w->c);
+	kubelet_usage_tick(w->c);
 	assert_int_equal(world_events(w, "p0", "OOMKilling"), 2);
 	const struct store_object *e = store_at(w->server.store, KIND_EVENT, 0);
 	assert_string_equal(json_str(e->json, "message", NULL),

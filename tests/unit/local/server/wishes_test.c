@@ -38,7 +38,7 @@ static void test_metadata(void **state)
 			world_json("{'spec':{'additionalPodMetadata':%s}}", rows[i].wish);
 		message[0] = '\0';
 		const char *reason =
-			controller_claim_check_metadata(claim, message, sizeof message);
+			manager_claim_check_metadata(claim, message, sizeof message);
 		if ((reason == NULL) != (rows[i].reason == NULL))
 			fail_msg("%s: %s", rows[i].wish, reason ? message : "taken");
 		assert_int_equal(message[0] != '\0', reason != NULL);
@@ -77,7 +77,7 @@ static void test_env_policies(void **state)
 		cJSON *claim = world_json("{'spec':{'env':%s}}", rows[i].env);
 		cJSON *template = world_json("%s", rows[i].template);
 		const char *reason =
-			controller_claim_check_env(claim, template, message, sizeof message);
+			manager_claim_check_env(claim, template, message, sizeof message);
 		if ((reason != NULL) != rows[i].is_refused)
 			fail_msg("%s with %s", rows[i].env, rows[i].template);
 		cJSON_Delete(claim);
@@ -111,8 +111,8 @@ static void test_volume_policies(void **state)
 		cJSON *claim =
 			world_json("{'spec':{'volumeClaimTemplates':%s}}", rows[i].wanted);
 		cJSON *template = world_json("%s", rows[i].template);
-		const char *reason = controller_claim_check_volumes(
-			claim, template, message, sizeof message);
+		const char *reason =
+			manager_claim_check_volumes(claim, template, message, sizeof message);
 		if ((reason != NULL) != rows[i].is_refused)
 			fail_msg("%s with %s", rows[i].wanted, rows[i].template);
 		cJSON_Delete(claim);
@@ -133,9 +133,9 @@ static struct store_object *template(struct world *w, const char *policy)
 static bool apply(struct store_object *t, const char *wishes, cJSON **sandbox)
 {
 	cJSON *claim = world_json("{'spec':{%s}}", wishes);
-	*sandbox = controller_sandbox_from_template(t);
+	*sandbox = manager_sandbox_from_template(t);
 	message[0] = '\0';
-	bool ok = controller_claim_apply_overrides(claim, t, *sandbox, message, sizeof message);
+	bool ok = manager_claim_apply_overrides(claim, t, *sandbox, message, sizeof message);
 	cJSON_Delete(claim);
 	return ok;
 }

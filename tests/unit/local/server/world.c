@@ -3,6 +3,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "local/server/kubelet/run.h"
 #include "local/server/store/patch.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 static void on_change(void *arg, const struct store_change *change)
 {
 	struct world *w = arg;
-	controller_gc_on_change(w->c, change);
+	manager_gc_on_change(w->c, change);
 }
 
 int world_set_up(void **state)
@@ -25,7 +26,8 @@ int world_set_up(void **state)
 	assert_non_null(w->server.store);
 	w->c = x_calloc(1, sizeof *w->c);
 	w->c->server = &w->server;
-	w->c->rows = controller_rows;
+	w->c->kubelet = x_calloc(1, sizeof *w->c->kubelet);
+	w->c->rows = manager_rows;
 	w->c->is_stopping = true; /* the queue is filled, and never run */
 	store_listen(w->server.store, on_change, w);
 	world_make(w, KIND_NAMESPACE, "{'metadata':{'name':'default'}}");
@@ -36,7 +38,7 @@ int world_set_up(void **state)
 int world_tear_down(void **state)
 {
 	struct world *w = *state;
-	controller_free(w->c);
+	manager_free(w->c);
 	store_close(w->server.store);
 	net_loop_free(w->server.loop);
 	free(w);
@@ -152,13 +154,13 @@ int64_t world_pass(struct world *w, enum store_kind kind, const char *name)
 	assert_non_null(o);
 	store_object_ref(o);
 	if (kind == KIND_CLAIM)
-		again = controller_reconcile_claim(w->c, o);
+		again = manager_reconcile_claim(w->c, o);
 	else if (kind == KIND_POOL)
-		again = controller_reconcile_pool(w->c, o);
+		again = manager_reconcile_pool(w->c, o);
 	else if (kind == KIND_SANDBOX)
-		again = controller_reconcile_sandbox(w->c, o);
+		again = manager_reconcile_sandbox(w->c, o);
 	else if (kind == KIND_NAMESPACE)
-		again = controller_reconcile_namespace(w->c, o);
+		again = manager_reconcile_namespace(w->c, o);
 	store_object_unref(o);
 	return again;
 }
@@ -167,7 +169,7 @@ void world_collect_garbage(struct world *w)
 {
 	for (int rounds = 0; w->c->gc != NULL; rounds++) {
 		assert_true(rounds < 100);
-		controller_gc_run(w->c);
+		manager_gc_run(w->c);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "engine/base/json.h"
 #include "engine/net/loop.h"
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 #include "local/server/store/objects.h"
 
 #include <stdio.h>

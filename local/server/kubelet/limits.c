@@ -2,7 +2,7 @@
 /* What a pod may use, as the kubelet reads it: limits of the first container, and the request of the volume claim that is
  * its workspace. Where nothing is asked for, what protects the machine is limited all the same. And what of it holds,
  * said where clients find it. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/err.h"
 #include "engine/base/file.h"
@@ -28,8 +28,8 @@ enum { MAX_PIDS = 1024, MAX_INODES = 1000000, MAX_TMP_INODES = 200000 };
 
 static uint64_t limit_of(const struct store_object *pod, const char *what)
 {
-	return k8s_quantity_milli_of(json_get(
-		controller_pod_first_container(pod), "resources", "limits", what, NULL));
+	return k8s_quantity_milli_of(
+		json_get(kubelet_pod_first_container(pod), "resources", "limits", what, NULL));
 }
 
 static uint64_t annotated(const struct store_object *pod, const char *key, uint64_t otherwise)
@@ -45,25 +45,25 @@ static uint64_t half_of_memory(void)
 	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
 }
 
-static uint64_t disk_limit(const struct controller_run *r, const struct store_object *pod)
+static uint64_t disk_limit(const struct kubelet_run *r, const struct store_object *pod)
 {
-	const struct store_object *claim = controller_run_workspace_claim(r, pod);
+	const struct store_object *claim = kubelet_run_workspace_claim(r, pod);
 	uint64_t asked = claim ? k8s_quantity_milli_of(json_get(claim->json, "spec",
 					 "resources", "requests", "storage", NULL))
 			       : limit_of(pod, "ephemeral-storage");
 	return asked / 1000 > 0 ? asked / 1000 : MAX_DISK_BYTES;
 }
 
-void controller_run_limits_refresh(struct controller_run *r, const struct store_object *pod)
+void kubelet_run_limits_refresh(struct kubelet_run *r, const struct store_object *pod)
 {
 	r->limits.disk_bytes = disk_limit(r, pod);
 	r->limits.disk_inodes = annotated(pod, ANNOTATION_LIMIT_INODES, MAX_INODES);
 	r->limits.tmp_inodes = annotated(pod, ANNOTATION_LIMIT_TMP_INODES, MAX_TMP_INODES);
 }
 
-void controller_run_limits_read(struct controller_run *r, const struct store_object *pod)
+void kubelet_run_limits_read(struct kubelet_run *r, const struct store_object *pod)
 {
-	struct controller_run_limits *limits = &r->limits;
+	struct kubelet_run_limits *limits = &r->limits;
 	uint64_t memory = limit_of(pod, "memory") / 1000, cpu = limit_of(pod, "cpu");
 	limits->is_memory_default = memory == 0;
 	limits->spawn = (struct isolation_spawn_limits){
@@ -71,10 +71,10 @@ void controller_run_limits_read(struct controller_run *r, const struct store_obj
 		.memory_bytes = memory > 0 ? memory : half_of_memory(),
 		.pids = (uint32_t)annotated(pod, ANNOTATION_LIMIT_PIDS, MAX_PIDS),
 	};
-	controller_run_limits_refresh(r, pod);
+	kubelet_run_limits_refresh(r, pod);
 }
 
-uint64_t controller_limits_disk_floor(const struct server *s)
+uint64_t kubelet_limits_disk_floor(const struct server *s)
 {
 	struct statvfs fs;
 	if (s->opts.disk_floor > 0)
@@ -90,7 +90,7 @@ uint64_t controller_limits_disk_floor(const struct server *s)
 static const char memory_watched[] =
 	"looked at when the machine's memory falls, else every 5 s; each process by RLIMIT_DATA besides";
 
-static bool is_held(const struct controller_run *r, enum isolation_cgroup_controller controller)
+static bool is_held(const struct kubelet_run *r, enum isolation_cgroup_controller controller)
 {
 	const struct isolation_cgroup *cgroup = isolation_spawn_cgroup(r->daemon);
 	return isolation_cgroup_has(cgroup, controller) &&
@@ -98,7 +98,7 @@ static bool is_held(const struct controller_run *r, enum isolation_cgroup_contro
 		       cgroup, controller, isolation_spawn_daemon_pid(r->daemon));
 }
 
-bool controller_run_is_memory_watched(const struct controller_run *r)
+bool kubelet_run_is_memory_watched(const struct kubelet_run *r)
 {
 	return r->limits.spawn.memory_bytes > 0 &&
 	       !isolation_cgroup_has(isolation_spawn_cgroup(r->daemon), CGROUP_MEMORY);
@@ -124,15 +124,15 @@ static const char *why_not(enum isolation_cgroup_controller controller)
 	return place->dir ? "the cgroup could not be set, or not be entered" : place->why;
 }
 
-static void add_memory(const struct controller_run *r, struct isolation_limits *out)
+static void add_memory(const struct kubelet_run *r, struct isolation_limits *out)
 {
-	const struct controller_run_limits *l = &r->limits;
+	const struct kubelet_run_limits *l = &r->limits;
 	const char *whose =
 		l->is_memory_default ? "half of this machine's, as none was asked for" : "";
 	if (is_held(r, CGROUP_MEMORY))
 		isolation_limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES,
 			LIMIT_CGROUP, "%s", whose);
-	else if (controller_run_is_memory_watched(r))
+	else if (kubelet_run_is_memory_watched(r))
 		isolation_limits_add(out, "memory", l->spawn.memory_bytes, LIMIT_BYTES,
 			LIMIT_WATCHED, "%s (%s)%s%s", memory_watched, why_not(CGROUP_MEMORY),
 			*whose ? "; " : "", whose);
@@ -141,7 +141,7 @@ static void add_memory(const struct controller_run *r, struct isolation_limits *
 			LIMIT_NONE, "%s", why_not(CGROUP_MEMORY));
 }
 
-static void add_cpu(const struct controller_run *r, struct isolation_limits *out)
+static void add_cpu(const struct kubelet_run *r, struct isolation_limits *out)
 {
 	uint64_t milli = r->limits.spawn.cpu_milli;
 	if (milli > 0 && is_held(r, CGROUP_CPU))
@@ -151,7 +151,7 @@ static void add_cpu(const struct controller_run *r, struct isolation_limits *out
 			milli > 0 ? why_not(CGROUP_CPU) : "none was asked for");
 }
 
-static void add_processes(const struct controller_run *r, struct isolation_limits *out)
+static void add_processes(const struct kubelet_run *r, struct isolation_limits *out)
 {
 	uint64_t pids = r->limits.spawn.pids;
 	if (is_held(r, CGROUP_PIDS))
@@ -166,7 +166,7 @@ static void add_processes(const struct controller_run *r, struct isolation_limit
 				: "without isolation all processes of this user count");
 }
 
-static void add_mounts(const struct controller_run *r, struct isolation_limits *out)
+static void add_mounts(const struct kubelet_run *r, struct isolation_limits *out)
 {
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++)
 		if (r->usage.last.mounts[i].size_bytes > 0)
@@ -183,7 +183,7 @@ static void add_mounts(const struct controller_run *r, struct isolation_limits *
 			LIMIT_WATCHED, "in each of /tmp, /dev/shm and /run");
 }
 
-static void add_disk(const struct controller_run *r, struct isolation_limits *out)
+static void add_disk(const struct kubelet_run *r, struct isolation_limits *out)
 {
 	const struct isolation_usage *u = &r->usage.last;
 	bool is_partly = u->closed_folders > 0;
@@ -215,7 +215,7 @@ static void annotate(struct controller *c, struct store_object *o, const char *t
 	controller_update(c, o, json, OBJECTS_MAIN);
 }
 
-void controller_run_limits_publish(struct controller_run *r)
+void kubelet_run_limits_publish(struct kubelet_run *r)
 {
 	struct isolation_limits rows = { .n = 0 };
 	if (!r->daemon)
@@ -226,7 +226,7 @@ void controller_run_limits_publish(struct controller_run *r)
 	add_disk(r, &rows);
 	add_mounts(r, &rows);
 	char *text = print_rows(&rows);
-	annotate(r->c, controller_run_pod(r), text);
+	annotate(r->c, kubelet_run_pod(r), text);
 	free(text);
 }
 
@@ -246,7 +246,7 @@ static void add_mount_sizes(struct isolation_limits *out)
 	}
 }
 
-void controller_limits_publish(struct controller *c)
+void kubelet_limits_publish(struct controller *c)
 {
 	static const char *const whats[] = {
 		[CGROUP_MEMORY] = "memory", [CGROUP_PIDS] = "processes", [CGROUP_CPU] = "cpu"
@@ -268,7 +268,7 @@ void controller_limits_publish(struct controller *c)
 		add_mount_sizes(&rows);
 	isolation_limits_add(&rows, "workspace", 0, LIMIT_BYTES, LIMIT_WATCHED, NULL);
 	isolation_limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
-	isolation_limits_add(&rows, "free disk", controller_limits_disk_floor(c->server),
+	isolation_limits_add(&rows, "free disk", kubelet_limits_disk_floor(c->server),
 		LIMIT_BYTES, LIMIT_WATCHED, "below it the sandbox that grows most is stopped");
 	char *text = print_rows(&rows);
 	char *path = path_join(c->server->opts.state_dir, "limits.json");

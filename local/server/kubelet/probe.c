@@ -5,7 +5,7 @@
  * Who answers is as hostile as what runs in the sandbox. Only the status line counts, RFC 9112 section 4: it
  * must come within HEAD_BYTES and DEADLINE_MS, counted from the connect and not from the last byte; what
  * comes after it is never read. No token is sent, health needs none. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/mem.h"
 #include "engine/net/loop.h"
@@ -24,8 +24,8 @@ enum { FIRST_MS = 15, SLOWEST_START_MS = 500, STEADY_MS = 10000, RETRY_MS = 500,
 enum { REST_PORT = 8080, DEADLINE_MS = 2000, HEAD_BYTES = 512 };
 
 /* One question. */
-struct controller_probe_call {
-	struct controller_run *run;
+struct kubelet_probe_call {
+	struct kubelet_run *run;
 	int fd;
 	struct net_watch_fd *watch;
 	struct net_loop_timer *deadline;
@@ -33,7 +33,7 @@ struct controller_probe_call {
 	size_t n_request, n_sent, n_head;
 };
 
-static void schedule(struct controller_run *r)
+static void schedule(struct kubelet_run *r)
 {
 	if (r->state == RUN_READY)
 		r->probe_delay_ms = STEADY_MS;
@@ -44,7 +44,7 @@ static void schedule(struct controller_run *r)
 
 static void call_free(void *arg)
 {
-	struct controller_probe_call *call = arg;
+	struct kubelet_probe_call *call = arg;
 	net_watch_fd_free(call->watch);
 	net_loop_timer_free(call->deadline);
 	close(call->fd);
@@ -52,9 +52,9 @@ static void call_free(void *arg)
 }
 
 /* Ends the question under way, if there is one; freed at the end of the turn. */
-static void drop_call(struct controller_run *r)
+static void drop_call(struct kubelet_run *r)
 {
-	struct controller_probe_call *call = r->probe_call;
+	struct kubelet_probe_call *call = r->probe_call;
 	if (!call)
 		return;
 	r->probe_call = NULL;
@@ -64,7 +64,7 @@ static void drop_call(struct controller_run *r)
 	net_loop_defer(r->c->server->loop, call_free, call);
 }
 
-static void on_answer(struct controller_run *r, bool is_well)
+static void on_answer(struct kubelet_run *r, bool is_well)
 {
 	drop_call(r);
 	r->probe_misses = is_well ? 0 : r->probe_misses + 1;
@@ -78,12 +78,12 @@ static void on_answer(struct controller_run *r, bool is_well)
 
 static void on_deadline(void *arg)
 {
-	struct controller_probe_call *call = arg;
+	struct kubelet_probe_call *call = arg;
 	on_answer(call->run, false);
 }
 
 /* "HTTP/1.1 200 …": whole as soon as the status code and the space after it are there. */
-static bool is_status_ok(const struct controller_probe_call *call)
+static bool is_status_ok(const struct kubelet_probe_call *call)
 {
 	static const char start[] = "HTTP/1.";
 	const char *p = call->head;
@@ -93,7 +93,7 @@ static bool is_status_ok(const struct controller_probe_call *call)
 	       (p[n + 5] == ' ' || p[n + 5] == '\r');
 }
 
-static void send_more(struct controller_probe_call *call)
+static void send_more(struct kubelet_probe_call *call)
 {
 	ssize_t n = send(call->fd, call->request + call->n_sent, call->n_request - call->n_sent,
 		MSG_NOSIGNAL);
@@ -106,7 +106,7 @@ static void send_more(struct controller_probe_call *call)
 		net_watch_fd_want(call->watch, true, false);
 }
 
-static void receive_more(struct controller_probe_call *call)
+static void receive_more(struct kubelet_probe_call *call)
 {
 	ssize_t n = recv(call->fd, call->head + call->n_head, HEAD_BYTES - call->n_head, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -119,7 +119,7 @@ static void receive_more(struct controller_probe_call *call)
 
 static void on_ready(void *arg, bool is_readable, bool is_writable)
 {
-	struct controller_probe_call *call = arg;
+	struct kubelet_probe_call *call = arg;
 	if (call->run->probe_call != call)
 		return;
 	if (call->n_sent < call->n_request && is_writable)
@@ -143,7 +143,7 @@ static int connect_to(const char *address)
 
 static void on_probe(void *arg)
 {
-	struct controller_run *r = arg;
+	struct kubelet_run *r = arg;
 	drop_call(r);
 	int fd = connect_to(r->address);
 	if (fd < 0) {
@@ -151,7 +151,7 @@ static void on_probe(void *arg)
 		return;
 	}
 	struct net_loop *loop = r->c->server->loop;
-	struct controller_probe_call *call = x_calloc(1, sizeof *call);
+	struct kubelet_probe_call *call = x_calloc(1, sizeof *call);
 	call->run = r;
 	call->fd = fd;
 	call->n_request = (size_t)snprintf(call->request, sizeof call->request,
@@ -167,7 +167,7 @@ static void on_probe(void *arg)
 	net_loop_timer_arm(call->deadline, DEADLINE_MS);
 }
 
-void controller_probe_start(struct controller_run *r, controller_probe_fn *told)
+void kubelet_probe_start(struct kubelet_run *r, kubelet_probe_fn *told)
 {
 	if (!r->probe)
 		r->probe = net_loop_timer_new(r->c->server->loop, on_probe, r);
@@ -177,7 +177,7 @@ void controller_probe_start(struct controller_run *r, controller_probe_fn *told)
 	net_loop_timer_arm(r->probe, FIRST_MS);
 }
 
-void controller_probe_stop(struct controller_run *r)
+void kubelet_probe_stop(struct kubelet_run *r)
 {
 	if (r->probe)
 		net_loop_timer_disarm(r->probe);

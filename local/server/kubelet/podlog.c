@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The daemon writes into a FIFO; each line gets its time and goes to the file. Our end stays open while the
  * daemon is away, so that nothing is lost in between. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
@@ -23,7 +23,7 @@ enum { MAX_FILE_BYTES = 4 << 20, MAX_LINE_BYTES = 16384, READ_BYTES = 16384 };
  * never stops, which would stop the daemon at its next line. */
 enum { RATE_BYTES = 512 << 10, RATE_MS = 1000 };
 
-struct controller_podlog {
+struct kubelet_podlog {
 	struct server *server;
 	char *path, *older, *fifo;
 	int file;
@@ -34,7 +34,7 @@ struct controller_podlog {
 	struct event *readable;
 };
 
-static bool open_file(struct controller_podlog *log, struct err *err)
+static bool open_file(struct kubelet_podlog *log, struct err *err)
 {
 	rename(log->path, log->older);
 	log->written = 0;
@@ -43,7 +43,7 @@ static bool open_file(struct controller_podlog *log, struct err *err)
 	return log->file >= 0 || err_set_errno(err, errno, "%s", log->path);
 }
 
-static void put_line(struct controller_podlog *log, const char *line, size_t n)
+static void put_line(struct kubelet_podlog *log, const char *line, size_t n)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	struct str text;
@@ -62,7 +62,7 @@ static void put_line(struct controller_podlog *log, const char *line, size_t n)
 	str_deinit(&text);
 }
 
-static void write_line(struct controller_podlog *log)
+static void write_line(struct kubelet_podlog *log)
 {
 	int64_t now = clock_mono_ms();
 	if (now - log->window_ms >= RATE_MS) {
@@ -84,7 +84,7 @@ static void write_line(struct controller_podlog *log)
 
 static void on_readable(evutil_socket_t fd, short events, void *arg)
 {
-	struct controller_podlog *log = arg;
+	struct kubelet_podlog *log = arg;
 	char bytes[READ_BYTES];
 	ssize_t n = read(fd, bytes, sizeof bytes);
 	(void)events;
@@ -105,10 +105,10 @@ static void on_readable(evutil_socket_t fd, short events, void *arg)
 	server_tell(log->server);
 }
 
-struct controller_podlog *controller_podlog_open(
+struct kubelet_podlog *kubelet_podlog_open(
 	struct server *s, const char *folder, struct err *err)
 {
-	struct controller_podlog *log = x_calloc(1, sizeof *log);
+	struct kubelet_podlog *log = x_calloc(1, sizeof *log);
 	log->server = s;
 	log->path = path_join(folder, "log");
 	log->older = path_join(folder, "log.1");
@@ -130,11 +130,11 @@ struct controller_podlog *controller_podlog_open(
 	event_add(log->readable, NULL);
 	return log;
 fail:
-	controller_podlog_close(log);
+	kubelet_podlog_close(log);
 	return NULL;
 }
 
-void controller_podlog_rotate(struct controller_podlog *log)
+void kubelet_podlog_rotate(struct kubelet_podlog *log)
 {
 	if (log->line.n > 0)
 		write_line(log);
@@ -143,12 +143,12 @@ void controller_podlog_rotate(struct controller_podlog *log)
 	open_file(log, NULL);
 }
 
-const char *controller_podlog_path(const struct controller_podlog *log)
+const char *kubelet_podlog_path(const struct kubelet_podlog *log)
 {
 	return log->fifo;
 }
 
-void controller_podlog_close(struct controller_podlog *log)
+void kubelet_podlog_close(struct kubelet_podlog *log)
 {
 	if (!log)
 		return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Sandbox controller: keeps one Pod (and Service, and volume claims) as the spec wants them, and writes
  * down what it sees. Reasons and messages are those of the Agent Sandbox controller v0.5. */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/str.h"
 #include "engine/k8s/time.h"
+#include "local/server/kubelet/kubelet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 enum { MESSAGE_BYTES = 512 };
 
 /* What one pass found out. */
-struct controller_view {
+struct manager_view {
 	struct controller *c;
 	struct store_object *o;
 	struct store_object *pod;     /* ours, or NULL */
@@ -26,7 +27,7 @@ struct controller_view {
 	char error[MESSAGE_BYTES]; /* not empty: ReconcilerError */
 };
 
-cJSON *controller_sandbox_from_template(const struct store_object *t)
+cJSON *manager_sandbox_from_template(const struct store_object *t)
 {
 	static const char *const copied[] = { "podTemplate", "volumeClaimTemplates",
 		"service" };
@@ -62,7 +63,7 @@ static bool is_adoptable(const struct store_object *o)
 
 /* An object of this name that is ours, or that lets us take it over; else an error. */
 static struct store_object *find_child(
-	struct controller_view *v, enum store_kind kind, const char *name)
+	struct manager_view *v, enum store_kind kind, const char *name)
 {
 	struct store_object *child = store_get(v->c->server->store, kind, v->o->ns, name);
 	if (!child || controller_is_owned_by(child->json, v->o->uid))
@@ -79,7 +80,7 @@ static struct store_object *find_child(
 	return NULL;
 }
 
-static void set_child_basics(const struct controller_view *v, cJSON *child, const char *name)
+static void set_child_basics(const struct manager_view *v, cJSON *child, const char *name)
 {
 	char hash[HASH8_BYTES];
 	controller_unstructured_set(
@@ -90,7 +91,7 @@ static void set_child_basics(const struct controller_view *v, cJSON *child, cons
 }
 
 /* Labels and annotations of the pod template, and lists of what came from there. */
-static void propagate(const struct controller_view *v, cJSON *pod)
+static void propagate(const struct manager_view *v, cJSON *pod)
 {
 	static const char *const maps[][2] = { { "labels", ANNOTATION_PROPAGATED_LABELS },
 		{ "annotations", ANNOTATION_PROPAGATED_ANNOTATIONS } };
@@ -121,14 +122,14 @@ static void propagate(const struct controller_view *v, cJSON *pod)
 		controller_unstructured_set_label(pod, LABEL_TEMPLATE_REF, template_hash);
 }
 
-static void claim_name(const struct controller_view *v, const cJSON *template, struct str *out)
+static void claim_name(const struct manager_view *v, const cJSON *template, struct str *out)
 {
 	const char *name = json_str(template, "metadata", "name", NULL);
 	str_addf(out, "%s-%s", name ? name : "volume", v->o->name);
 }
 
 /* A volume claim per template; they outlive the pod and go with the Sandbox. */
-static void ensure_volumes(struct controller_view *v)
+static void ensure_volumes(struct manager_view *v)
 {
 	const cJSON *t;
 	cJSON_ArrayForEach(t, json_get(v->o->json, "spec", "volumeClaimTemplates", NULL))
@@ -156,7 +157,7 @@ static void ensure_volumes(struct controller_view *v)
 	}
 }
 
-static void ensure_service(struct controller_view *v)
+static void ensure_service(struct manager_view *v)
 {
 	const cJSON *wanted = json_get(v->o->json, "spec", "service", NULL), *container, *port;
 	v->service = find_child(v, KIND_SERVICE, v->o->name);
@@ -195,7 +196,7 @@ static void ensure_service(struct controller_view *v)
 	v->service = controller_create(v->c, KIND_SERVICE, v->o->ns, service, NULL);
 }
 
-static void create_pod(struct controller_view *v)
+static void create_pod(struct manager_view *v)
 {
 	struct err err = { 0 };
 	const cJSON *t;
@@ -237,7 +238,7 @@ static void create_pod(struct controller_view *v)
 }
 
 /* A claim that adopted this Sandbox may have brought labels for the running pod. */
-static void sync_pod_metadata(struct controller_view *v)
+static void sync_pod_metadata(struct manager_view *v)
 {
 	cJSON *json = cJSON_Duplicate(v->pod->json, true);
 	propagate(v, json);
@@ -273,7 +274,7 @@ static void say_why_failed(const struct store_object *pod, struct str *message)
 }
 
 /* Reason and message of Ready; true if it is ready. */
-static bool judge(const struct controller_view *v, const char **reason, struct str *message)
+static bool judge(const struct manager_view *v, const char **reason, struct str *message)
 {
 	const cJSON *wanted = json_get(v->o->json, "spec", "service", NULL);
 	bool is_ready = false;
@@ -323,7 +324,7 @@ static bool judge(const struct controller_view *v, const char **reason, struct s
 	return is_ready;
 }
 
-static void set_suspended(const struct controller_view *v, cJSON *status, int64_t generation)
+static void set_suspended(const struct manager_view *v, cJSON *status, int64_t generation)
 {
 	if (!v->is_suspended)
 		controller_condition_set(status, "Suspended", "False", "NotSuspended",
@@ -336,7 +337,7 @@ static void set_suspended(const struct controller_view *v, cJSON *status, int64_
 			"Pod has been terminated", generation);
 }
 
-static void set_addresses(const struct controller_view *v, cJSON *status)
+static void set_addresses(const struct manager_view *v, cJSON *status)
 {
 	char hash[HASH8_BYTES];
 	struct str text;
@@ -365,7 +366,7 @@ static void set_addresses(const struct controller_view *v, cJSON *status)
 	str_deinit(&text);
 }
 
-static void write_status(struct controller_view *v)
+static void write_status(struct manager_view *v)
 {
 	cJSON *json = cJSON_Duplicate(v->o->json, true);
 	cJSON *status = controller_unstructured_object(json, "status");
@@ -412,16 +413,16 @@ static int64_t ms_until(const char *date)
 	return left > 0 ? left + 1 : 0;
 }
 
-static void remove_pod(struct controller_view *v)
+static void remove_pod(struct manager_view *v)
 {
 	if (v->pod)
 		controller_delete(v->c, v->pod, OBJECTS_BACKGROUND);
 	v->pod = store_get(v->c->server->store, KIND_POD, v->o->ns, pod_name(v->o));
 }
 
-int64_t controller_reconcile_sandbox(struct controller *c, struct store_object *o)
+int64_t manager_reconcile_sandbox(struct controller *c, struct store_object *o)
 {
-	struct controller_view v = { .c = c, .o = o };
+	struct manager_view v = { .c = c, .o = o };
 	const char *mode = json_str(o->json, "spec", "operatingMode", NULL);
 	const char *policy = json_str(o->json, "spec", "shutdownPolicy", NULL);
 	int64_t left = ms_until(json_str(o->json, "spec", "shutdownTime", NULL));

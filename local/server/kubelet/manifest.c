@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/server/controller/manifest.h"
+#include "local/server/kubelet/manifest.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
@@ -7,14 +7,14 @@
 #include "engine/base/json.h"
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
-#include "local/server/controller/internal.h"
+#include "local/server/controller/controller.h"
 #include "local/server/server.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char *controller_manifest_kind_of(enum store_kind kind)
+const char *kubelet_manifest_kind_of(enum store_kind kind)
 {
 	return kind == KIND_PVC ? "volumes" : kind == KIND_POD ? "pods" : NULL;
 }
@@ -42,7 +42,7 @@ static char *make_text(struct server *s, const struct store_object *o)
 	char now[CLOCK_RFC3339_BYTES];
 	cJSON *json = cJSON_CreateObject(), *objects = cJSON_CreateArray();
 	const struct store_object *sandbox = owner(s, o, KIND_SANDBOX);
-	cJSON_AddStringToObject(json, "folder", controller_manifest_kind_of(o->kind));
+	cJSON_AddStringToObject(json, "folder", kubelet_manifest_kind_of(o->kind));
 	cJSON_AddStringToObject(json, "uid", o->uid);
 	cJSON_AddStringToObject(json, "namespace", o->ns);
 	cJSON_AddStringToObject(json, "name", o->name);
@@ -66,9 +66,9 @@ static char *path_of(const char *state_dir, const char *kind, const char *uid)
 	return x_asprintf("%s/%s/%s.json", state_dir, kind, uid);
 }
 
-void controller_manifest_write(struct server *s, const struct store_object *o)
+void kubelet_manifest_write(struct server *s, const struct store_object *o)
 {
-	char *path = path_of(s->opts.state_dir, controller_manifest_kind_of(o->kind), o->uid);
+	char *path = path_of(s->opts.state_dir, kubelet_manifest_kind_of(o->kind), o->uid);
 	char *text = make_text(s, o);
 	struct err err = { 0 };
 	/* not synced: this is in the way of every create */
@@ -88,7 +88,7 @@ static bool is_same(const struct store_object *a, const struct store_object *b)
 	       strcmp(was ? was : "", is ? is : "") == 0;
 }
 
-void controller_manifest_on_change(struct server *s, const struct store_change *change)
+void kubelet_manifest_on_change(struct server *s, const struct store_change *change)
 {
 	const struct store_object *o = change->now;
 	if ((o->kind != KIND_SANDBOX && o->kind != KIND_CLAIM) ||
@@ -101,19 +101,19 @@ void controller_manifest_on_change(struct server *s, const struct store_change *
 			continue;
 		char *path = path_of(s->opts.state_dir, "volumes", volume->uid);
 		if (access(path, F_OK) == 0)
-			controller_manifest_write(s, volume);
+			kubelet_manifest_write(s, volume);
 		free(path);
 	}
 }
 
-void controller_manifest_remove(const char *state_dir, const char *kind, const char *uid)
+void kubelet_manifest_remove(const char *state_dir, const char *kind, const char *uid)
 {
 	char *path = path_of(state_dir, kind, uid);
 	unlink(path);
 	free(path);
 }
 
-const cJSON *controller_manifest_objects(
+const cJSON *kubelet_manifest_objects(
 	const char *state_dir, const char *kind, const char *uid, cJSON **manifest_out)
 {
 	size_t n;

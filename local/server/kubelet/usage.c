@@ -5,7 +5,7 @@
  * A walk over a workspace is started when so much less is free on its file system that the workspace could be above its
  * limit, at the latest half a minute after anything has changed there, and then for no more than a tenth of the time.
  * Memory that no cgroup limits is looked at in the same manner. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
@@ -52,9 +52,9 @@ static struct space space_of(const char *path)
 
 /* ---- verdicts ---- */
 
-void controller_run_stop_for(struct controller_run *r, const char *reason, const char *why)
+void kubelet_run_stop_for(struct kubelet_run *r, const char *reason, const char *why)
 {
-	struct store_object *pod = controller_run_pod(r);
+	struct store_object *pod = kubelet_run_pod(r);
 	if (!r->daemon || r->is_stopping || r->stopped_for)
 		return;
 	r->stopped_for = reason;
@@ -67,20 +67,20 @@ void controller_run_stop_for(struct controller_run *r, const char *reason, const
 
 /* It was evicted for that before, and started again: time to mend it, as long as it does not grow. */
 static bool is_in_grace(
-	const struct controller_run *r, uint64_t used, uint64_t known, uint64_t step)
+	const struct kubelet_run *r, uint64_t used, uint64_t known, uint64_t step)
 {
 	return known > 0 && used <= known + step && clock_mono_ms() - r->started_ms < GRACE_MS;
 }
 
 /* What a volume had when its pod was evicted outlives the pod. */
-static char *eviction_key(const struct controller_run *r)
+static char *eviction_key(const struct kubelet_run *r)
 {
 	const char *slash = strrchr(r->workspace, '/');
 	const char *uid = slash ? slash + 1 : r->workspace;
 	return x_asprintf("evicted/%s", strcmp(uid, "workspace") == 0 ? r->uid : uid);
 }
 
-static void remember_eviction(const struct controller_run *r)
+static void remember_eviction(const struct kubelet_run *r)
 {
 	char *key = eviction_key(r);
 	char *text =
@@ -90,7 +90,7 @@ static void remember_eviction(const struct controller_run *r)
 	free(key);
 }
 
-static void recall_eviction(struct controller_run *r)
+static void recall_eviction(struct kubelet_run *r)
 {
 	char *key = eviction_key(r);
 	char *text = store_meta_get(r->c->server->store, key);
@@ -105,10 +105,10 @@ static void recall_eviction(struct controller_run *r)
 	free(key);
 }
 
-static bool is_disk_above(const struct controller_run *r, char *why, size_t n)
+static bool is_disk_above(const struct kubelet_run *r, char *why, size_t n)
 {
 	const struct isolation_usage *u = &r->usage.last;
-	const struct controller_run_limits *l = &r->limits;
+	const struct kubelet_run_limits *l = &r->limits;
 	char used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
 	if (u->is_too_deep && !is_in_grace(r, u->inodes, r->usage.known_inodes, 0)) {
 		snprintf(why, n,
@@ -138,7 +138,7 @@ static bool is_disk_above(const struct controller_run *r, char *why, size_t n)
 	return false;
 }
 
-static bool is_tmp_above(const struct controller_run *r, char *why, size_t n)
+static bool is_tmp_above(const struct kubelet_run *r, char *why, size_t n)
 {
 	for (int i = 0; i < USAGE_MOUNT_COUNT; i++) {
 		if (r->usage.last.mounts[i].inodes <= r->limits.tmp_inodes)
@@ -153,21 +153,21 @@ static bool is_tmp_above(const struct controller_run *r, char *why, size_t n)
 	return false;
 }
 
-static void judge(struct controller_run *r, enum controller_run_look_kind kind)
+static void judge(struct kubelet_run *r, enum kubelet_run_look_kind kind)
 {
 	char why[sizeof r->stopped_why], used[LIMIT_TEXT_BYTES], limit[LIMIT_TEXT_BYTES];
 	const struct isolation_usage *u = &r->usage.last;
 	if (kind == LOOK_TREE && is_disk_above(r, why, sizeof why)) {
 		remember_eviction(r);
-		controller_run_stop_for(r, "Evicted", why);
+		kubelet_run_stop_for(r, "Evicted", why);
 	} else if (kind == LOOK_MEMORY && is_tmp_above(r, why, sizeof why)) {
-		controller_run_stop_for(r, "Evicted", why);
+		kubelet_run_stop_for(r, "Evicted", why);
 	} else if (kind == LOOK_MEMORY && u->memory_bytes > r->limits.spawn.memory_bytes) {
 		snprintf(why, sizeof why, "out of memory: this pod uses %s, its limit is %s",
 			isolation_limit_format(u->memory_bytes, LIMIT_BYTES, used),
 			isolation_limit_format(
 				r->limits.spawn.memory_bytes, LIMIT_BYTES, limit));
-		controller_run_stop_for(r, "OOMKilled", why);
+		kubelet_run_stop_for(r, "OOMKilled", why);
 	}
 }
 
@@ -175,7 +175,7 @@ static void judge(struct controller_run *r, enum controller_run_look_kind kind)
 
 /* A job writes on until its pod has stopped: more may have been kept than was found. */
 static void count_from_what_was_kept(
-	struct controller_run_usage *mine, const struct isolation_usage *now)
+	struct kubelet_run_usage *mine, const struct isolation_usage *now)
 {
 	mine->floor_bytes = now->bytes;
 	if (mine->known_bytes > 0 && now->bytes > mine->known_bytes)
@@ -185,7 +185,7 @@ static void count_from_what_was_kept(
 }
 
 /* What a look did not ask for stays as it was. */
-static void keep(struct controller_run_usage *mine, enum controller_run_look_kind kind,
+static void keep(struct kubelet_run_usage *mine, enum kubelet_run_look_kind kind,
 	const struct isolation_usage *now)
 {
 	struct isolation_usage *last = &mine->last;
@@ -205,10 +205,10 @@ static void keep(struct controller_run_usage *mine, enum controller_run_look_kin
 
 static void on_look(void *arg, const struct isolation_usage *usage, const struct err *err)
 {
-	struct controller_run_look *look = arg;
-	struct controller_run *r = look->run;
-	struct controller_run_usage *mine = &r->usage;
-	enum controller_run_look_kind kind =
+	struct kubelet_run_look *look = arg;
+	struct kubelet_run *r = look->run;
+	struct kubelet_run_usage *mine = &r->usage;
+	enum kubelet_run_look_kind kind =
 		look == &mine->looks[LOOK_TREE] ? LOOK_TREE : LOOK_MEMORY;
 	bool is_first = kind == LOOK_TREE && !mine->is_tree_known;
 	bool was_closed = mine->last.closed_folders > 0;
@@ -220,18 +220,18 @@ static void on_look(void *arg, const struct isolation_usage *usage, const struct
 	}
 	keep(mine, kind, usage);
 	if (is_first || was_closed != (mine->last.closed_folders > 0))
-		controller_run_limits_publish(r);
+		kubelet_run_limits_publish(r);
 	judge(r, kind);
 }
 
-static void look(struct controller_run *r, enum controller_run_look_kind kind,
+static void look(struct kubelet_run *r, enum kubelet_run_look_kind kind,
 	const struct space *space, uint64_t available_bytes)
 {
 	static const unsigned whats[] = {
 		[LOOK_TREE] = USAGE_TREE, [LOOK_MEMORY] = USAGE_MEMORY
 	};
 	struct err err = { 0 };
-	struct controller_run_look *mine = &r->usage.looks[kind];
+	struct kubelet_run_look *mine = &r->usage.looks[kind];
 	const struct isolation_usage_where where = {
 		.workspace = r->workspace,
 		.daemon = isolation_spawn_daemon_pid(r->daemon),
@@ -261,9 +261,9 @@ static bool is_worrying(uint64_t free_then, uint64_t free_now, uint64_t used, ui
 }
 
 static bool is_tree_due(
-	const struct controller_run *r, const struct space *space, bool is_below_floor)
+	const struct kubelet_run *r, const struct space *space, bool is_below_floor)
 {
-	const struct controller_run_usage *mine = &r->usage;
+	const struct kubelet_run_usage *mine = &r->usage;
 	int64_t since = clock_mono_ms() - mine->looks[LOOK_TREE].ended_ms;
 	int64_t took = mine->last.took_ms;
 	if (mine->looks[LOOK_TREE].look)
@@ -285,9 +285,9 @@ static bool is_tree_due(
 }
 
 /* A job that the kernel killed at the limit leaves no other trace than its signal. */
-static void tell_oom_kills(struct controller_run *r)
+static void tell_oom_kills(struct kubelet_run *r)
 {
-	struct store_object *pod = controller_run_pod(r);
+	struct store_object *pod = kubelet_run_pod(r);
 	char limit[LIMIT_TEXT_BYTES];
 	uint64_t now = isolation_cgroup_oom_kills(isolation_spawn_cgroup(r->daemon));
 	if (!pod || now <= r->usage.oom_kills)
@@ -300,16 +300,16 @@ static void tell_oom_kills(struct controller_run *r)
 
 static void count_growth_from_here(struct controller *c)
 {
-	struct controller_run *r, *next;
-	c->floor_since_ms = clock_mono_ms();
-	HASH_ITER(hh, c->runs, r, next) {
+	struct kubelet_run *r, *next;
+	c->kubelet->floor_since_ms = clock_mono_ms();
+	HASH_ITER(hh, c->kubelet->runs, r, next) {
 		r->usage.floor_bytes = r->usage.last.bytes;
 	}
 }
 
-static uint64_t growth_of(const struct controller_run *r)
+static uint64_t growth_of(const struct kubelet_run *r)
 {
-	const struct controller_run_usage *u = &r->usage;
+	const struct kubelet_run_usage *u = &r->usage;
 	return u->last.bytes > u->floor_bytes ? u->last.bytes - u->floor_bytes : 0;
 }
 
@@ -317,14 +317,14 @@ static uint64_t growth_of(const struct controller_run *r)
  * files are kept: then whoever grows on. */
 static void defend_floor(struct controller *c)
 {
-	struct controller_run *r, *next, *worst = NULL;
+	struct kubelet_run *r, *next, *worst = NULL;
 	char floor[LIMIT_TEXT_BYTES], grown[LIMIT_TEXT_BYTES], why[sizeof r->stopped_why];
-	if (c->floor_since_ms == 0)
+	if (c->kubelet->floor_since_ms == 0)
 		count_growth_from_here(c);
-	HASH_ITER(hh, c->runs, r, next) {
+	HASH_ITER(hh, c->kubelet->runs, r, next) {
 		if (!r->daemon || r->is_stopping || r->stopped_for || !r->usage.is_tree_known)
 			continue;
-		if (r->usage.looks[LOOK_TREE].ended_ms <= c->floor_since_ms)
+		if (r->usage.looks[LOOK_TREE].ended_ms <= c->kubelet->floor_since_ms)
 			return; /* not looked at since: first that */
 		if (!worst || growth_of(r) > growth_of(worst))
 			worst = r;
@@ -335,17 +335,17 @@ static void defend_floor(struct controller *c)
 		"The disk of this machine has less than %s left, and the workspace of this pod grew "
 		"most lately, by %s",
 		isolation_limit_format(
-			controller_limits_disk_floor(c->server), LIMIT_BYTES, floor),
+			kubelet_limits_disk_floor(c->server), LIMIT_BYTES, floor),
 		isolation_limit_format(growth_of(worst), LIMIT_BYTES, grown));
-	controller_run_stop_for(worst, "Evicted", why);
+	kubelet_run_stop_for(worst, "Evicted", why);
 	count_growth_from_here(c);
 }
 
-static bool is_memory_due(const struct controller_run *r, uint64_t available_bytes)
+static bool is_memory_due(const struct kubelet_run *r, uint64_t available_bytes)
 {
-	const struct controller_run_look *mine = &r->usage.looks[LOOK_MEMORY];
+	const struct kubelet_run_look *mine = &r->usage.looks[LOOK_MEMORY];
 	int64_t since = clock_mono_ms() - mine->ended_ms;
-	if (mine->look || !controller_run_is_memory_watched(r) || since < LEAST_MS / 2)
+	if (mine->look || !kubelet_run_is_memory_watched(r) || since < LEAST_MS / 2)
 		return false;
 	return since >= LAZY_MEMORY_MS ||
 	       is_worrying(r->usage.available_bytes, available_bytes,
@@ -354,33 +354,33 @@ static bool is_memory_due(const struct controller_run *r, uint64_t available_byt
 
 static size_t count_walks(struct controller *c)
 {
-	struct controller_run *r, *next;
+	struct kubelet_run *r, *next;
 	size_t n = 0;
-	HASH_ITER(hh, c->runs, r, next) {
+	HASH_ITER(hh, c->kubelet->runs, r, next) {
 		n += r->usage.looks[LOOK_TREE].look != NULL;
 	}
 	return n;
 }
 
-void controller_usage_tick(struct controller *c)
+void kubelet_usage_tick(struct controller *c)
 {
-	struct controller_run *r, *next;
+	struct kubelet_run *r, *next;
 	size_t n_walks = count_walks(c);
 	uint64_t available_bytes = isolation_usage_available_memory();
 	struct space own = space_of(c->server->opts.state_dir);
 	bool is_below_floor =
-		own.is_known && own.free_bytes < controller_limits_disk_floor(c->server);
+		own.is_known && own.free_bytes < kubelet_limits_disk_floor(c->server);
 	if (is_below_floor)
 		defend_floor(c);
 	else
-		c->floor_since_ms = 0;
-	HASH_ITER(hh, c->runs, r, next) {
-		struct store_object *pod = controller_run_pod(r);
+		c->kubelet->floor_since_ms = 0;
+	HASH_ITER(hh, c->kubelet->runs, r, next) {
+		struct store_object *pod = kubelet_run_pod(r);
 		if (!r->daemon || r->is_stopping || r->stopped_for || !pod ||
 			isolation_spawn_daemon_pid(r->daemon) <= 0)
 			continue;
 		struct space space = space_of(r->workspace);
-		controller_run_limits_refresh(r, pod);
+		kubelet_run_limits_refresh(r, pod);
 		tell_oom_kills(r);
 		if (is_memory_due(r, available_bytes))
 			look(r, LOOK_MEMORY, &space, available_bytes);
@@ -391,14 +391,14 @@ void controller_usage_tick(struct controller *c)
 	}
 }
 
-void controller_run_usage_begin(struct controller_run *r)
+void kubelet_run_usage_begin(struct kubelet_run *r)
 {
-	controller_run_usage_end(r);
-	r->usage = (struct controller_run_usage){ 0 };
+	kubelet_run_usage_end(r);
+	r->usage = (struct kubelet_run_usage){ 0 };
 	recall_eviction(r);
 }
 
-void controller_run_usage_end(struct controller_run *r)
+void kubelet_run_usage_end(struct kubelet_run *r)
 {
 	for (int i = 0; i < LOOK_COUNT; i++) {
 		isolation_usage_look_cancel(r->usage.looks[i].look);

@@ -6,7 +6,7 @@
  *
  * A backend that root started runs each sandbox as a host user of its own. Which one is written where it matters, as the
  * owner of the workspace: a volume keeps its user when its sandbox is suspended and resumed. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
@@ -23,7 +23,7 @@
 
 /* ---- the token */
 
-bool controller_pod_token_hash(struct server *s, const char *folder,
+bool kubelet_pod_token_hash(struct server *s, const char *folder,
 	char hex[static DIGEST_SHA256_HEX], struct err *err)
 {
 	hex[0] = '\0';
@@ -62,7 +62,7 @@ static uid_t next_uid(struct server *s)
 	return OWNER_FIRST + (uid_t)next;
 }
 
-uid_t controller_pod_host_uid(struct server *s, const char *workspace)
+uid_t kubelet_pod_host_uid(struct server *s, const char *workspace)
 {
 	struct stat st;
 	if (geteuid() != 0 || !s->opts.is_isolated)

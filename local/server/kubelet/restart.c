@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a new start of the backend says about the pods that it finds. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
@@ -66,7 +66,7 @@ static void note_one(struct controller *c, struct store_object *pod, bool was_cl
 	free(key);
 }
 
-void controller_pods_note_restart(struct controller *c)
+void kubelet_note_restart(struct controller *c)
 {
 	struct store *s = c->server->store;
 	size_t n;

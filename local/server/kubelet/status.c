@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The status of a pod, made from its run. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/json.h"
 
@@ -14,7 +14,7 @@ static void set_pod_condition(
 	controller_condition_set(status, type, value ? "True" : "False", reason, message, 0);
 }
 
-static cJSON *current_state(const struct controller_run *r)
+static cJSON *current_state(const struct kubelet_run *r)
 {
 	cJSON *state = cJSON_CreateObject(), *detail;
 	switch (r->state) {
@@ -36,7 +36,7 @@ static cJSON *current_state(const struct controller_run *r)
 	return state;
 }
 
-static cJSON *container_status(const struct controller_run *r, const struct store_object *pod)
+static cJSON *container_status(const struct kubelet_run *r, const struct store_object *pod)
 {
 	const cJSON *containers = json_get(pod->json, "spec", "containers", NULL);
 	const cJSON *container = containers ? containers->child : NULL;
@@ -61,19 +61,17 @@ static cJSON *container_status(const struct controller_run *r, const struct stor
 	return c;
 }
 
-static const char *phase_of(const struct controller_run *r)
+static const char *phase_of(const struct kubelet_run *r)
 {
 	if (r->state == RUN_ENDED)
-		return r->exit_code == 0 && !controller_run_is_evicted(r) ? "Succeeded"
-									  : "Failed";
+		return r->exit_code == 0 && !kubelet_run_is_evicted(r) ? "Succeeded" : "Failed";
 	return r->state == RUN_WAITING && r->restarts == 0 ? "Pending" : "Running";
 }
 
 /* As the kubelet has it for one container; a limit without a request is a request too. */
 static const char *qos_of(const struct store_object *pod)
 {
-	const cJSON *resources =
-		json_get(controller_pod_first_container(pod), "resources", NULL);
+	const cJSON *resources = json_get(kubelet_pod_first_container(pod), "resources", NULL);
 	const cJSON *limits = json_get(resources, "limits", NULL);
 	const cJSON *requests = json_get(resources, "requests", NULL);
 	static const char *const names[] = { "cpu", "memory" };
@@ -87,9 +85,9 @@ static const char *qos_of(const struct store_object *pod)
 	return n_equal == 2 ? "Guaranteed" : n_asked > 0 ? "Burstable" : "BestEffort";
 }
 
-void controller_run_write_status(struct controller_run *r)
+void kubelet_run_write_status(struct kubelet_run *r)
 {
-	struct store_object *pod = controller_run_pod(r);
+	struct store_object *pod = kubelet_run_pod(r);
 	if (!pod)
 		return;
 	cJSON *json = cJSON_Duplicate(pod->json, true);
@@ -97,7 +95,7 @@ void controller_run_write_status(struct controller_run *r)
 	bool is_ready = r->state == RUN_READY && !r->is_stopping;
 	const char *reason = is_ready ? NULL : "ContainersNotReady";
 	controller_unstructured_set(status, "phase", phase_of(r));
-	if (controller_run_is_evicted(r)) {
+	if (kubelet_run_is_evicted(r)) {
 		controller_unstructured_set(status, "reason", r->stopped_for);
 		controller_unstructured_set(status, "message", r->stopped_why);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a claim may ask for beyond its template: pod metadata, environment, volumes. */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/json.h"
 #include "engine/k8s/name.h"
@@ -19,7 +19,7 @@ static bool ends_with_domain(const char *key, const char *domain)
 	return n == m || key[n - m - 1] == '.';
 }
 
-const char *controller_claim_check_metadata(const cJSON *claim, char *message, size_t n)
+const char *manager_claim_check_metadata(const cJSON *claim, char *message, size_t n)
 {
 	static const char *const closed[] = { "kubernetes.io", "k8s.io", "agents.x-k8s.io" };
 	const cJSON *wishes = json_get(claim, "spec", "additionalPodMetadata", NULL), *e;
@@ -55,8 +55,7 @@ const char *controller_claim_check_metadata(const cJSON *claim, char *message, s
 	return NULL;
 }
 
-bool controller_claim_apply_metadata(
-	const cJSON *claim, cJSON *sandbox, char *message, size_t n)
+bool manager_claim_apply_metadata(const cJSON *claim, cJSON *sandbox, char *message, size_t n)
 {
 	static const char *const maps[] = { "labels", "annotations" };
 	cJSON *template = controller_unstructured_object(
@@ -106,7 +105,7 @@ static cJSON *find_variable(const cJSON *container, const char *name)
 	return controller_unstructured_named(json_get(container, "env", NULL), name);
 }
 
-const char *controller_claim_check_env(
+const char *manager_claim_check_env(
 	const cJSON *claim, const cJSON *template_spec, char *message, size_t n)
 {
 	static const char reason[] = "EnvVarsInjectionRejected";
@@ -198,7 +197,7 @@ static bool has_volume(const cJSON *list, const char *name)
 	return false;
 }
 
-const char *controller_claim_check_volumes(
+const char *manager_claim_check_volumes(
 	const cJSON *claim, const cJSON *template_spec, char *message, size_t n)
 {
 	static const char reason[] = "VolumeClaimTemplatesError";
@@ -248,14 +247,14 @@ static void apply_volumes(const cJSON *claim, cJSON *sandbox)
 	}
 }
 
-bool controller_claim_apply_overrides(const cJSON *claim, const struct store_object *template,
+bool manager_claim_apply_overrides(const cJSON *claim, const struct store_object *template,
 	cJSON *sandbox, char *message, size_t n)
 {
 	const char *policy =
 		policy_of(json_get(template->json, "spec", NULL), "envVarsInjectionPolicy");
 	bool ok = check_overrides(claim, sandbox, policy, message, n) &&
 		  apply_env(claim, sandbox, message, n) &&
-		  controller_claim_apply_metadata(claim, sandbox, message, n);
+		  manager_claim_apply_metadata(claim, sandbox, message, n);
 	if (ok)
 		apply_volumes(claim, sandbox);
 	return ok;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the daemon of a pod gets: an address, an environment, limits, a workspace and a log. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
@@ -36,18 +36,18 @@ static void next_address(struct controller *c, char out[16])
 	const char *dir = c->server->opts.state_dir;
 	uint32_t base = digest_fnv1a32(dir, strlen(dir));
 	do {
-		uint32_t n = c->next_address++ % (254u * 256u);
+		uint32_t n = c->kubelet->next_address++ % (254u * 256u);
 		snprintf(out, 16, "127.%u.%u.%u", 64 + base % 128, (base / 128 + n / 254) % 256,
 			1 + n % 254);
 	} while (is_used(c, out));
-	snprintf(text, sizeof text, "%u", c->next_address);
+	snprintf(text, sizeof text, "%u", c->kubelet->next_address);
 	store_meta_set(c->server->store, "next-address", text, NULL);
 }
 
 /* ---- what the daemon gets ---- */
 
 static const char *field_of(
-	const struct controller_run *r, const struct store_object *pod, const char *path)
+	const struct kubelet_run *r, const struct store_object *pod, const char *path)
 {
 	if (!path)
 		return NULL;
@@ -65,12 +65,12 @@ static const char *field_of(
 }
 
 /* "K=V" strings of the first container; free each and the array. */
-static char **make_env(const struct controller_run *r, const struct store_object *pod)
+static char **make_env(const struct kubelet_run *r, const struct store_object *pod)
 {
 	const cJSON *v;
 	size_t n = 0;
 	char **env = x_calloc(MAX_ENV + 1, sizeof *env);
-	cJSON_ArrayForEach(v, json_get(controller_pod_first_container(pod), "env", NULL))
+	cJSON_ArrayForEach(v, json_get(kubelet_pod_first_container(pod), "env", NULL))
 	{
 		const char *name = json_str(v, "name", NULL);
 		const char *value = json_str(v, "value", NULL);
@@ -91,33 +91,33 @@ static void free_env(char **env)
 }
 
 static char *workspace_of(
-	const struct controller_run *r, const struct store_object *pod, struct err *err)
+	const struct kubelet_run *r, const struct store_object *pod, struct err *err)
 {
-	const struct store_object *claim = controller_run_workspace_claim(r, pod);
+	const struct store_object *claim = kubelet_run_workspace_claim(r, pod);
 	if (claim)
-		return controller_volumes_folder(r->c->server, "volumes", claim->uid, err);
-	char *folder = controller_volumes_folder(r->c->server, "pods", r->uid, err);
+		return kubelet_volumes_folder(r->c->server, "volumes", claim->uid, err);
+	char *folder = kubelet_volumes_folder(r->c->server, "pods", r->uid, err);
 	char *path = folder ? path_join(r->uid, "workspace") : NULL;
 	free(folder);
-	folder = path ? controller_volumes_folder(r->c->server, "pods", path, err) : NULL;
+	folder = path ? kubelet_volumes_folder(r->c->server, "pods", path, err) : NULL;
 	free(path);
 	return folder;
 }
 
-static bool launch_at(struct controller_run *r, const struct store_object *pod,
+static bool launch_at(struct kubelet_run *r, const struct store_object *pod,
 	isolation_spawn_exit_fn *on_exit, struct err *err)
 {
 	struct server *s = r->c->server;
-	char *folder = controller_volumes_folder(s, "pods", r->uid, err);
+	char *folder = kubelet_volumes_folder(s, "pods", r->uid, err);
 	char *workspace = folder ? workspace_of(r, pod, err) : NULL;
 	if (workspace && !r->log)
-		r->log = controller_podlog_open(s, folder, err);
+		r->log = kubelet_podlog_open(s, folder, err);
 	char token_sha256[DIGEST_SHA256_HEX];
-	if (workspace && r->log && controller_pod_token_hash(s, folder, token_sha256, err)) {
+	if (workspace && r->log && kubelet_pod_token_hash(s, folder, token_sha256, err)) {
 		char **env = make_env(r, pod);
 		char host[HOST_NAME_BYTES];
 		snprintf(host, sizeof host, "%s", pod->name);
-		controller_run_limits_read(r, pod);
+		kubelet_run_limits_read(r, pod);
 		struct isolation_spawn_opts opts = { .name = host,
 			.uid = pod->uid,
 			.workspace = workspace,
@@ -125,9 +125,9 @@ static bool launch_at(struct controller_run *r, const struct store_object *pod,
 			.rest_port = REST_PORT,
 			.grpc_port = GRPC_PORT,
 			.token_sha256 = token_sha256[0] ? token_sha256 : NULL,
-			.host_uid = controller_pod_host_uid(s, workspace),
+			.host_uid = kubelet_pod_host_uid(s, workspace),
 			.env = (const char *const *)env,
-			.log_path = controller_podlog_path(r->log),
+			.log_path = kubelet_podlog_path(r->log),
 			.daemon_path = s->opts.sandboxd,
 			.limits = r->limits.spawn,
 			.mode = s->opts.is_isolated ? ISOLATION_BWRAP : ISOLATION_NONE };
@@ -144,7 +144,7 @@ static bool launch_at(struct controller_run *r, const struct store_object *pod,
 	return r->daemon != NULL;
 }
 
-bool controller_run_launch(struct controller_run *r, const struct store_object *pod,
+bool kubelet_run_launch(struct kubelet_run *r, const struct store_object *pod,
 	isolation_spawn_exit_fn *on_exit, struct err *err)
 {
 	if (!r->address[0])

@@ -4,7 +4,7 @@
  *
  * Nothing is removed because it is unknown: only what the store says was deleted by name. The rest goes to the
  * quarantine. */
-#include "local/server/controller/internal.h"
+#include "local/server/kubelet/volumes.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
@@ -15,7 +15,7 @@
 #include "engine/base/str.h"
 #include "local/control/quarantine.h"
 #include "local/control/remove.h"
-#include "local/server/controller/manifest.h"
+#include "local/server/kubelet/manifest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -56,9 +56,9 @@ static void empty_trash(struct server *s)
 static void note_owner(struct server *s, const char *kind, const char *uid)
 {
 	const struct store_object *o = store_by_uid(s->store, uid);
-	const char *expected = o ? controller_manifest_kind_of(o->kind) : NULL;
+	const char *expected = o ? kubelet_manifest_kind_of(o->kind) : NULL;
 	if (expected && strcmp(expected, kind) == 0)
-		controller_manifest_write(s, o);
+		kubelet_manifest_write(s, o);
 }
 
 /* A volume is made once. If it is not there the second time, its files are elsewhere: on a disk that is not mounted, or
@@ -86,7 +86,7 @@ static bool make_volume(struct server *s, const char *path, const char *uid, str
 	return ok;
 }
 
-char *controller_volumes_folder(
+char *kubelet_volumes_folder(
 	struct server *s, const char *kind, const char *uid, struct err *err)
 {
 	struct str path;
@@ -118,7 +118,7 @@ static bool is_trash_left(struct server *s)
 	return found;
 }
 
-void controller_volumes_remove(struct server *s, const char *kind, const char *uid)
+void kubelet_volumes_remove(struct server *s, const char *kind, const char *uid)
 {
 	struct str from, to;
 	char random[17];
@@ -130,7 +130,7 @@ void controller_volumes_remove(struct server *s, const char *kind, const char *u
 	char *key = x_asprintf("folder/%s", uid);
 	store_meta_set(s->store, key, NULL, NULL);
 	free(key);
-	controller_manifest_remove(s->opts.state_dir, kind, uid);
+	kubelet_manifest_remove(s->opts.state_dir, kind, uid);
 	if (rename(from.p, to.p) == 0)
 		empty_trash(s);
 	else if (errno != ENOENT)
@@ -139,16 +139,16 @@ void controller_volumes_remove(struct server *s, const char *kind, const char *u
 	str_deinit(&to);
 }
 
-void controller_volumes_on_change(struct controller *c, const struct store_change *change)
+void kubelet_volumes_on_change(struct controller *c, const struct store_change *change)
 {
 	const struct store_object *o = change->now;
-	controller_manifest_on_change(c->server, change);
+	kubelet_manifest_on_change(c->server, change);
 	if (change->type != CHANGE_DELETED || o->kind != KIND_PVC)
 		return;
 	char *key = x_asprintf("evicted/%s", o->uid);
 	store_meta_set(c->server->store, key, NULL, NULL);
 	free(key);
-	controller_volumes_remove(c->server, "volumes", o->uid);
+	kubelet_volumes_remove(c->server, "volumes", o->uid);
 }
 
 /* ---- at the start ---- */
@@ -181,7 +181,7 @@ static void sort_stray(struct server *s, const char *kind, const char *uid)
 	struct err err = { 0 };
 	const char *state_dir = s->opts.state_dir;
 	if (store_was_deleted(s->store, uid) || !has_files(state_dir, kind, uid)) {
-		controller_volumes_remove(s, kind, uid);
+		kubelet_volumes_remove(s, kind, uid);
 		return;
 	}
 	LOG("volumes", LOG_WARN, "%s/%s has no object: it goes to the quarantine", kind, uid);
@@ -207,7 +207,7 @@ static void sort_strays(struct server *s, const char *kind)
 		}
 		char *uid = x_strndup(e->d_name, strlen(e->d_name) - 5);
 		if (faccessat(dirfd(d), uid, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-			controller_manifest_remove(s->opts.state_dir, kind, uid);
+			kubelet_manifest_remove(s->opts.state_dir, kind, uid);
 		free(uid);
 	}
 	if (d)
@@ -229,7 +229,7 @@ static void sweep_temps(const char *state_dir, const char *folder)
 	free(path);
 }
 
-bool controller_volumes_are_there(const char *state_dir)
+bool kubelet_volumes_are_there(const char *state_dir)
 {
 	static const char *const kinds[] = { "pods", "volumes" };
 	bool found = false;
@@ -305,7 +305,7 @@ static void forget_deleted(struct server *s)
 	}
 }
 
-bool controller_volumes_open(struct server *s, struct err *err)
+bool kubelet_volumes_open(struct server *s, struct err *err)
 {
 	static const char *const kinds[] = { "pods", "volumes", "trash" };
 	static const char *const swept[] = { "", "tls", "pods", "volumes", "quarantine" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The warm pool controller: as many unclaimed Sandboxes as spec.replicas says. */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
@@ -13,7 +13,7 @@
 
 enum { MAX_BURST = 10 }; /* Sandboxes made in one pass */
 
-struct controller_pool {
+struct manager_pool {
 	struct controller *c;
 	struct store_object *o;
 	struct store_object *template;
@@ -37,7 +37,7 @@ static int by_worth(const void *a, const void *b)
 	return ready ? ready : strcmp(ty ? ty : "", tx ? tx : "");
 }
 
-static void collect(struct controller_pool *p)
+static void collect(struct manager_pool *p)
 {
 	struct store *s = p->c->server->store;
 	size_t capacity = 0;
@@ -61,12 +61,12 @@ static void template_hash(const struct store_object *t, char out[HASH8_BYTES])
 	free(text);
 }
 
-static void create_one(struct controller_pool *p)
+static void create_one(struct manager_pool *p)
 {
 	char hash[HASH8_BYTES];
 	struct str prefix;
 	struct err err = { 0 };
-	cJSON *json = controller_sandbox_from_template(p->template);
+	cJSON *json = manager_sandbox_from_template(p->template);
 	str_init(&prefix, 256);
 	str_addf(&prefix, "%s-", p->o->name);
 	controller_unstructured_set(
@@ -84,7 +84,7 @@ static void create_one(struct controller_pool *p)
 			"Create", "cannot create a Sandbox: %s", err.msg);
 }
 
-static void delete_at(struct controller_pool *p, size_t i)
+static void delete_at(struct manager_pool *p, size_t i)
 {
 	struct store_object *o =
 		store_get(p->c->server->store, KIND_SANDBOX, p->v[i]->ns, p->v[i]->name);
@@ -93,7 +93,7 @@ static void delete_at(struct controller_pool *p, size_t i)
 }
 
 /* updateStrategy Recreate: Sandboxes of an older template go at once. */
-static void drop_outdated(struct controller_pool *p)
+static void drop_outdated(struct manager_pool *p)
 {
 	char hash[HASH8_BYTES];
 	const char *strategy = json_str(p->o->json, "spec", "updateStrategy", "type", NULL);
@@ -115,7 +115,7 @@ static void drop_outdated(struct controller_pool *p)
 	p->n = kept;
 }
 
-static void write_status(struct controller_pool *p, size_t total, size_t ready)
+static void write_status(struct manager_pool *p, size_t total, size_t ready)
 {
 	char hash[HASH8_BYTES];
 	struct str selector;
@@ -136,9 +136,9 @@ static void write_status(struct controller_pool *p, size_t total, size_t ready)
 	controller_update(p->c, p->o, json, OBJECTS_STATUS);
 }
 
-int64_t controller_reconcile_pool(struct controller *c, struct store_object *o)
+int64_t manager_reconcile_pool(struct controller *c, struct store_object *o)
 {
-	struct controller_pool p = { .c = c, .o = o };
+	struct manager_pool p = { .c = c, .o = o };
 	const char *name = json_str(o->json, "spec", "sandboxTemplateRef", "name", NULL);
 	size_t wanted = (size_t)json_int(o->json, 0, "spec", "replicas", NULL), made = 0;
 	if (store_objects_is_terminating(o))

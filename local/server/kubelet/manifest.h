@@ -11,12 +11,12 @@
 struct server;
 
 /* "volumes" or "pods"; NULL for kinds without a folder. */
-const char *controller_manifest_kind_of(enum store_kind kind);
-void controller_manifest_write(struct server *s, const struct store_object *o);
+const char *kubelet_manifest_kind_of(enum store_kind kind);
+void kubelet_manifest_write(struct server *s, const struct store_object *o);
 /* Writes again those that name what has changed: a sandbox found its claim, or another spec. */
-void controller_manifest_on_change(struct server *s, const struct store_change *change);
-void controller_manifest_remove(const char *state_dir, const char *kind, const char *uid);
+void kubelet_manifest_on_change(struct server *s, const struct store_change *change);
+void kubelet_manifest_remove(const char *state_dir, const char *kind, const char *uid);
 /* The objects in it (borrowed from *manifest_out, which the caller deletes): claim, Sandbox and volume claim, in this
  * order, as far as they are there. NULL if there is no manifest that can be read. */
-const cJSON *controller_manifest_objects(
+const cJSON *kubelet_manifest_objects(
 	const char *state_dir, const char *kind, const char *uid, cJSON **manifest_out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What happens to the dependents of an object, by ownerReferences: gone owner = gone dependents; foreground
  * deletion waits for them; orphan deletion cuts the reference. And the emptying of namespaces. */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct controller_gc_entry {
+struct manager_gc_entry {
 	UT_hash_handle hh;
 	char uid[];
 };
@@ -31,7 +31,7 @@ static bool may_collect(struct store *s, const struct store_object *o, const cha
 
 static void push(struct controller *c, const char *uid)
 {
-	struct controller_gc_entry *e;
+	struct manager_gc_entry *e;
 	size_t n = strlen(uid);
 	HASH_FIND(hh, c->gc, uid, n, e);
 	if (e || n == 0)
@@ -41,7 +41,7 @@ static void push(struct controller *c, const char *uid)
 	HASH_ADD(hh, c->gc, uid, n, e);
 }
 
-void controller_gc_on_change(struct controller *c, const struct store_change *change)
+void manager_gc_on_change(struct controller *c, const struct store_change *change)
 {
 	const cJSON *ref;
 	const struct store_object *o = change->now;
@@ -60,7 +60,7 @@ void controller_gc_on_change(struct controller *c, const struct store_change *ch
 	}
 }
 
-void controller_gc_scan(struct controller *c)
+void manager_gc_scan(struct controller *c)
 {
 	struct store *s = c->server->store;
 	const cJSON *ref;
@@ -174,9 +174,9 @@ static void process(struct controller *c, const char *uid)
 		drop_finalizer(c, owner, OBJECTS_FINALIZER_FOREGROUND);
 }
 
-bool controller_gc_run(struct controller *c)
+bool manager_gc_run(struct controller *c)
 {
-	struct controller_gc_entry *e, *next;
+	struct manager_gc_entry *e, *next;
 	int budget = 32;
 	HASH_ITER(hh, c->gc, e, next) {
 		if (budget-- == 0)
@@ -188,9 +188,9 @@ bool controller_gc_run(struct controller *c)
 	return c->gc != NULL;
 }
 
-void controller_gc_close(struct controller *c)
+void manager_gc_close(struct controller *c)
 {
-	struct controller_gc_entry *e, *next;
+	struct manager_gc_entry *e, *next;
 	HASH_ITER(hh, c->gc, e, next) {
 		HASH_DEL(c->gc, e);
 		free(e);
@@ -198,7 +198,7 @@ void controller_gc_close(struct controller *c)
 }
 
 /* A terminating namespace goes when nothing is left in it. */
-int64_t controller_reconcile_namespace(struct controller *c, struct store_object *ns)
+int64_t manager_reconcile_namespace(struct controller *c, struct store_object *ns)
 {
 	struct store *s = c->server->store;
 	size_t left = 0, n;

@@ -3,11 +3,13 @@
  *
  *   store change ──> on_change: whose keys does this concern? ──> queue ──> reconcile of the row ──> writes
  *                                                                   ^─── not before (a time) ──────────┘ */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/net/loop.h"
+#include "local/server/kubelet/kubelet.h"
+#include "local/server/kubelet/volumes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +55,16 @@ static void enqueue_pools(struct controller *c, const char *ns)
 	}
 }
 
-const struct controller_row controller_rows[] = {
+const struct controller_row manager_rows[] = {
 	{ .name = "pools",
 		.kind = KIND_POOL,
-		.reconcile = controller_reconcile_pool,
+		.reconcile = manager_reconcile_pool,
 		.owns = { KIND_SANDBOX },
 		.n_owns = 1,
 		.reads = { { KIND_TEMPLATE, enqueue_pools } } },
 	{ .name = "claims",
 		.kind = KIND_CLAIM,
-		.reconcile = controller_reconcile_claim,
+		.reconcile = manager_reconcile_claim,
 		.owns = { KIND_SANDBOX },
 		.n_owns = 1,
 		.reads = { { KIND_SANDBOX, enqueue_unbound_claims },
@@ -70,16 +72,16 @@ const struct controller_row controller_rows[] = {
 			{ KIND_TEMPLATE, enqueue_unbound_claims } } },
 	{ .name = "sandboxes",
 		.kind = KIND_SANDBOX,
-		.reconcile = controller_reconcile_sandbox,
+		.reconcile = manager_reconcile_sandbox,
 		.owns = { KIND_POD, KIND_SERVICE, KIND_PVC },
 		.n_owns = 3 },
-	{ .name = "pods", .kind = KIND_POD, .reconcile = controller_reconcile_pod },
+	{ .name = "pods", .kind = KIND_POD, .reconcile = kubelet_reconcile_pod },
 	{ .name = "gc",
 		.kind = KIND_NAMESPACE,
-		.reconcile = controller_reconcile_namespace,
-		.on_change = controller_gc_on_change,
-		.background = controller_gc_run },
-	{ .name = "volumes", .on_change = controller_volumes_on_change },
+		.reconcile = manager_reconcile_namespace,
+		.on_change = manager_gc_on_change,
+		.background = manager_gc_run },
+	{ .name = "volumes", .on_change = kubelet_volumes_on_change },
 	{ NULL },
 };
 
@@ -107,9 +109,9 @@ static void on_change(void *arg, const struct store_change *change)
 	if (o->kind == KIND_EVENT)
 		return;
 	controller_enqueue(c, o->kind, o->ns, o->name, 0);
-	for (const struct controller_row *row = controller_rows; row->name; row++)
+	for (const struct controller_row *row = manager_rows; row->name; row++)
 		ask_row(c, row, change);
-	for (const struct controller_row *row = controller_rows; row->name; row++)
+	for (const struct controller_row *row = manager_rows; row->name; row++)
 		if (row->on_change)
 			row->on_change(c, change);
 	controller_kick(c);
@@ -143,47 +145,47 @@ static void on_behind(void *arg)
 	struct controller *c = arg;
 	if (c->is_stopping)
 		return;
-	controller_pods_write_again(c);
-	controller_gc_scan(c);
+	kubelet_write_again(c);
+	manager_gc_scan(c);
 	enqueue_all(c);
 }
 
-struct controller *controller_start(struct server *s, struct err *err)
+struct controller *manager_start(struct server *s, struct err *err)
 {
 	struct controller *c = x_calloc(1, sizeof *c);
 	c->server = s;
-	controller_queue_open(c, controller_rows);
+	controller_queue_open(c, manager_rows);
 	c->behind_timer = net_loop_timer_new(s->loop, on_behind, c);
-	if (!controller_volumes_open(s, err) || !controller_pods_open(c, err)) {
-		controller_free(c);
+	if (!kubelet_volumes_open(s, err) || !kubelet_open(c, err)) {
+		manager_free(c);
 		return NULL;
 	}
-	controller_pods_note_restart(c);
+	kubelet_note_restart(c);
 	c->wake = net_loop_wake_add(s->loop, on_wake, c);
 	c->prune_timer = net_loop_timer_new(s->loop, on_prune, c);
 	net_loop_timer_arm_every(c->prune_timer, PRUNE_MS);
-	controller_limits_publish(c);
+	kubelet_limits_publish(c);
 	store_listen(s->store, on_change, c);
-	controller_gc_scan(c);
+	manager_gc_scan(c);
 	controller_events_prune(c);
 	enqueue_all(c);
 	return c;
 }
 
-void controller_stop(struct controller *c, void (*done)(void *arg), void *arg)
+void manager_stop(struct controller *c, void (*done)(void *arg), void *arg)
 {
 	c->is_stopping = true;
 	store_meta_set(c->server->store, "clean-stop", "1", NULL);
-	controller_pods_stop_all(c, done, arg);
+	kubelet_stop(c, done, arg);
 }
 
-void controller_free(struct controller *c)
+void manager_free(struct controller *c)
 {
 	if (!c)
 		return;
 	c->is_stopping = true;
-	controller_pods_close(c);
-	controller_gc_close(c);
+	kubelet_close(c);
+	manager_gc_close(c);
 	net_loop_timer_free(c->prune_timer);
 	net_loop_timer_free(c->behind_timer);
 	if (c->wake)

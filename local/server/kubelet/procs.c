@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of the processes of a sandbox, seen from outside: the descendants of the launched process in /proc
  * (proc(5): /proc/PID/task/TID/children), less what is ours. Only names (comm): arguments may hold secrets. */
-#include "local/server/controller/pods.h"
+#include "local/server/kubelet/run.h"
 
 #include "engine/base/num.h"
 #include "engine/base/str.h"
@@ -80,7 +80,7 @@ static void walk(struct names *out, long pid, int depth)
 	closedir(tasks);
 }
 
-char *controller_procs_below(pid_t pid)
+char *kubelet_procs_below(pid_t pid)
 {
 	struct names names = { .n = 0 };
 	str_init(&names.text, NAMES_BYTES);

@@ -4,7 +4,7 @@
  *   new ─> checks (pool, template, metadata, env, volumes) ─┬─> adopt a warm Sandbox ─┐
  *           └── fails: Ready False with the reason          └─> make one (cold) ──────┴─> forward its state
  *   expiry (shutdownTime, ttlSecondsAfterFinished) ─> Delete, DeleteForeground or Retain */
-#include "local/server/controller/internal.h"
+#include "local/server/manager/internal.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
@@ -152,7 +152,7 @@ static struct store_object *adopt(struct controller *c, struct store_object *cla
 	struct store_object *warm, char *message, size_t n)
 {
 	cJSON *json = cJSON_Duplicate(warm->json, true);
-	if (!controller_claim_apply_metadata(claim->json, json, message, n)) {
+	if (!manager_claim_apply_metadata(claim->json, json, message, n)) {
 		cJSON_Delete(json);
 		return NULL;
 	}
@@ -171,8 +171,8 @@ static struct store_object *make_cold(struct controller *c, struct store_object 
 	const struct store_object *template, char *message, size_t n)
 {
 	struct err err = { 0 };
-	cJSON *json = controller_sandbox_from_template(template);
-	if (!controller_claim_apply_overrides(claim->json, template, json, message, n)) {
+	cJSON *json = manager_sandbox_from_template(template);
+	if (!manager_claim_apply_overrides(claim->json, template, json, message, n)) {
 		cJSON_Delete(json);
 		return NULL;
 	}
@@ -202,11 +202,11 @@ static const char *refuse(const struct store_object *claim, const struct store_o
 	char *message, size_t n)
 {
 	const cJSON *spec = json_get(template->json, "spec", NULL);
-	const char *reason = controller_claim_check_metadata(claim->json, message, n);
+	const char *reason = manager_claim_check_metadata(claim->json, message, n);
 	if (!reason)
-		reason = controller_claim_check_env(claim->json, spec, message, n);
+		reason = manager_claim_check_env(claim->json, spec, message, n);
 	if (!reason)
-		reason = controller_claim_check_volumes(claim->json, spec, message, n);
+		reason = manager_claim_check_volumes(claim->json, spec, message, n);
 	return reason;
 }
 
@@ -309,7 +309,7 @@ static void expire(struct controller *c, struct store_object *o)
 	controller_update(c, o, json, OBJECTS_STATUS);
 }
 
-int64_t controller_reconcile_claim(struct controller *c, struct store_object *o)
+int64_t manager_reconcile_claim(struct controller *c, struct store_object *o)
 {
 	char now[CLOCK_RFC3339_BYTES];
 	const char *assigned;
