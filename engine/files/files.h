@@ -63,28 +63,29 @@ enum { FILES_ENTRIES_MAX = 2000000 };
 
 /* Everything in a folder, in no order, without "." and "..". Never fails at once. progress (may be NULL): so many have been
  * read, now and then. done: *listing_take may be taken over by a copy of the struct; what is left in it then is zeroed by
- * the taker. err: ERR_FILE_* , ERR_LIMIT_RESPONSE (more than FILES_ENTRIES_MAX), and those of the runtime. */
+ * the taker. Errors: ERR_FILE_NOT_FOUND, ERR_FILE_NOT_DIR, ERR_FILE_DENIED, ERR_LIMIT_RESPONSE (more than FILES_ENTRIES_MAX),
+ * others of the local disk (err_set_errno) and of the runtime. */
 struct files_op *files_list_start(struct net_loop *loop, const struct files_place *place,
 	const char *path, void (*progress)(void *arg, size_t n),
 	void (*done)(void *arg, const struct err *err, struct files_listing *listing_take),
 	void *arg);
 
 /* ---- one entry; links are followed. name is NULL, and kind is PLAIN, FOLDER, FIFO, SOCKET or DEVICE: a sandbox knows the
- * first two. Never fails at once. err: ERR_FILE_NOT_FOUND and other ERR_FILE_*, and those of the runtime. */
+ * first two. Never fails at once. Errors: ERR_FILE_NOT_FOUND, ERR_FILE_DENIED, others of the local disk and of the runtime. */
 struct files_op *files_stat_start(struct net_loop *loop, const struct files_place *place,
 	const char *path,
 	void (*done)(void *arg, const struct err *err, const struct files_entry *entry),
 	void *arg);
 
-/* ---- a new folder in one that is there. err: ERR_FILE_EXISTS and other ERR_FILE_* (in a sandbox ERR_FILE_SERVER, with what
- * its mkdir says), ERR_OP_READ_ONLY, ERR_OP_UNSUPPORTED, and others of the runtime. */
+/* ---- a new folder in one that is there. Errors: ERR_FILE_EXISTS, ERR_FILE_NOT_FOUND, ERR_FILE_DENIED (in a sandbox
+ * ERR_FILE_SERVER, with what its mkdir says), ERR_OP_READ_ONLY, ERR_OP_UNSUPPORTED, and others of the runtime. */
 struct files_op *files_mkdir_start(struct net_loop *loop, const struct files_place *place,
 	const char *path, void (*done)(void *arg, const struct err *err), void *arg,
 	struct err *err);
 
 /* ---- a path as people and programs in a sandbox say it: absolute ones lead from its / and become what the daemon takes.
  * The root of its files is asked for by `pwd` there; of a runtime that cannot be asked it is /workspace. path: borrowed for
- * the call. Never fails at once. err: ERR_ARG_PATH (it is not among the sandbox's files). */
+ * the call. Never fails at once. Errors: ERR_ARG_PATH (it is not among the sandbox's files). */
 struct files_op *files_path_start(struct net_loop *loop, struct runtime *runtime,
 	const char *path, void (*done)(void *arg, const struct err *err, const char *path),
 	void *arg);

@@ -29,14 +29,15 @@ struct files_plan {
 
 struct files_result {
 	size_t n_removed, n_failed; /* of the targets */
-	struct err first;           /* failure */
+	struct err
+		first; /* failure: ERR_FILE_DENIED, ERR_FILE_SERVER, of the local disk, of the runtime */
 };
 
 enum { FILES_TARGETS_MAX = 1000000 };
 
 struct files_removal;
-/* entries of the folder dir are copied. planned comes once; with err (of the runtime) there is nothing to be removed. Errors
- * at the start: ERR_ARG_INVALID (none, too many), ERR_ARG_PATH (a name that is none), and those of the runtime. */
+/* entries of the folder dir are copied. planned comes once; with err (of the runtime) there is nothing to be removed.
+ * Errors: ERR_ARG_INVALID (none, too many), ERR_ARG_PATH (a name that is none), and those of the runtime. */
 struct files_removal *files_removal_plan_start(struct net_loop *loop,
 	const struct files_place *place, const char *dir,
 	const struct files_entry *const *entries, size_t n,
@@ -51,8 +52,8 @@ uint64_t files_removal_n_gone(const struct files_removal *removal);
 void files_removal_free(struct files_removal *removal);
 
 /* One path in a sandbox, without a plan. A link is looked for first, and goes itself; unseen: that could not be done (why), and
- * the daemon deletes, which follows links. recursive: a folder too. Never fails at once. err: ERR_ARG_PATH, ERR_FILE_*,
- * ERR_OP_READ_ONLY, and those of the runtime. */
+ * the daemon deletes, which follows links. recursive: a folder too. Never fails at once. Errors: ERR_ARG_PATH,
+ * ERR_FILE_SERVER (what its rm says), and those of the runtime. */
 struct files_op *files_remove_path_start(struct net_loop *loop, struct runtime *runtime,
 	const char *path, bool recursive, void (*unseen)(void *arg, const struct err *why),
 	void (*done)(void *arg, const struct err *err), void *arg);

@@ -7,8 +7,8 @@
 
 enum { FILES_TREE_DEPTH_MAX = 200, FILES_TREE_COUNT_MAX = 1000000 };
 
-/* names: entries of dir, copied. done: err is the first failure (the others are counted). Errors at the start: ERR_ARG_PATH;
- * later ERR_FILE_*. */
+/* names: entries of dir, copied. done: err is the first failure (the others are counted). Errors: ERR_ARG_PATH;
+ * later those of the local disk. */
 struct files_op *files_tree_start(struct net_loop *loop, const char *dir,
 	const char *const *names, size_t n, bool is_deleting,
 	void (*done)(void *arg, const struct err *err, const struct files_totals *totals),

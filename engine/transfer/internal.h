@@ -151,7 +151,8 @@ struct transfer {
 	struct transfer_directory *top;
 	struct transfer_walk *walk;
 	struct transfer_checksum *verify;
-	struct runtime_op *look; /* resolve.c */
+	struct runtime_op *look;     /* resolve.c */
+	struct files_op *local_look; /* the same */
 	bool is_resolved;
 	struct runtime_stat from_stat;
 	/* resolve.c: a look that takes long is at a pipe, perhaps; then the sandbox is asked another way */

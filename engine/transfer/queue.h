@@ -103,7 +103,8 @@ struct transfer_request {
 	const char *to_dir;              /* a folder at `to`; "" is a sandbox's root */
 	enum transfer_conflict conflict; /* TRANSFER_ASK: by on_question */
 };
-/* Borrows everything. Errors: ERR_ARG_INVALID (nothing to copy, too many, to where they are), ERR_OP_UNSUPPORTED (neither end is in a
+/* Borrows everything.
+ * Errors: ERR_ARG_INVALID (nothing to copy, too many, to where they are), ERR_OP_UNSUPPORTED (neither end is in a
  * sandbox), ERR_OP_READ_ONLY, those of opts.runtime. */
 bool transfer_queue_start(
 	struct transfer_queue *queue, const struct transfer_request *request, struct err *err);

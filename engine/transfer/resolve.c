@@ -4,6 +4,7 @@
  * target is asked for by HEAD. */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/files/files.h"
 #include "engine/transfer/internal.h"
 
 #include <errno.h>
@@ -279,45 +280,48 @@ static void names_known(struct transfer *transfer, const struct transfer_kind *t
 }
 
 /* ---- local ends */
-static bool look_locally(
-	const char *path, struct transfer_kind *kind, bool is_source, struct err *err)
+static bool take_local_kind(const char *path, const struct err *err,
+	const struct files_entry *entry, struct transfer_kind *kind, bool is_source,
+	struct err *failure)
 {
-	struct stat st;
-
 	*kind = (struct transfer_kind){ .size_bytes = -1, .mode = -1, .modified_s = -1 };
-	if (stat(path, &st) < 0) {
-		if (errno == ENOENT)
-			return true;
-		return err_set_errno(err, errno, "%s", path);
+	if (err && err->sys == ENOENT)
+		return true;
+	if (err) {
+		err_copy(failure, err);
+		return false;
 	}
-	bool is_file = S_ISREG(st.st_mode), is_dir = S_ISDIR(st.st_mode);
+	bool is_file = entry->kind == FILES_PLAIN, is_dir = entry->kind == FILES_FOLDER;
 	/* what is read to its end when it is named: a pipe, standard input by its name, an empty device */
-	bool is_stream = S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode);
+	bool is_stream = entry->kind == FILES_FIFO || entry->kind == FILES_DEVICE;
 	if (!is_file && !is_dir && !(is_source && is_stream))
-		return err_set(err, ERR_FILE_DENIED, "%s is neither a file nor a folder", path);
+		return err_set(
+			failure, ERR_FILE_DENIED, "%s is neither a file nor a folder", path);
 	kind->exists = true;
 	kind->is_dir = is_dir;
 	if (is_file)
-		kind->size_bytes = (int64_t)st.st_size;
+		kind->size_bytes = entry->size_bytes;
 	if (is_file || is_dir) {
-		kind->mode = (int)(st.st_mode & 0777);
-		kind->modified_s = (int64_t)st.st_mtime;
+		kind->mode = entry->mode & 0777;
+		kind->modified_s = entry->modified_s;
 	}
 	return true;
 }
 
-static void look_at_local_from(struct transfer *transfer)
+static void on_local_from(void *arg, const struct err *err, const struct files_entry *entry)
 {
+	struct transfer *transfer = arg;
 	struct transfer_kind kind;
-	struct err err = { 0 };
+	struct err failure = { 0 };
 
-	if (!look_locally(transfer->from.path, &kind, true, &err)) {
-		fail(transfer, &err);
+	transfer->local_look = NULL;
+	if (!take_local_kind(transfer->from.path, err, entry, &kind, true, &failure)) {
+		fail(transfer, &failure);
 		return;
 	}
 	if (!kind.exists) {
-		err_set(&err, ERR_FILE_NOT_FOUND, "%s does not exist", transfer->from.path);
-		fail(transfer, &err);
+		err_set(&failure, ERR_FILE_NOT_FOUND, "%s does not exist", transfer->from.path);
+		fail(transfer, &failure);
 		return;
 	}
 	transfer->from_stat.is_dir = kind.is_dir;
@@ -327,15 +331,25 @@ static void look_at_local_from(struct transfer *transfer)
 	check_tree_wanted(transfer);
 }
 
-static void look_at_local_to(struct transfer *transfer)
+static void on_local_to(void *arg, const struct err *err, const struct files_entry *entry)
 {
+	struct transfer *transfer = arg;
 	struct transfer_kind kind;
-	struct err err = { 0 };
+	struct err failure = { 0 };
 
-	if (look_locally(transfer->to.path, &kind, false, &err))
+	transfer->local_look = NULL;
+	if (take_local_kind(transfer->to.path, err, entry, &kind, false, &failure))
 		names_known(transfer, &kind);
 	else
-		fail(transfer, &err);
+		fail(transfer, &failure);
+}
+
+static void look_locally(struct transfer *transfer, const char *path,
+	void (*done)(void *arg, const struct err *err, const struct files_entry *entry))
+{
+	static const struct files_place local = { 0 };
+
+	transfer->local_look = files_stat_start(transfer->loop, &local, path, done, transfer);
 }
 
 /* ---- remote ends */
@@ -447,7 +461,9 @@ void transfer_resolve_cancel(struct transfer *transfer)
 {
 	stop_slow_look(transfer);
 	runtime_cancel(transfer->look);
+	files_cancel(transfer->local_look);
 	transfer->look = NULL;
+	transfer->local_look = NULL;
 }
 
 static void on_kind(void *arg, const struct transfer_remote_stat *stats, bool is_unavailable)
@@ -519,7 +535,7 @@ static void check_tree_wanted(struct transfer *transfer)
 	} else if (transfer->to.kind == END_FD) {
 		names_known(transfer, &stream);
 	} else if (transfer->to.kind == END_LOCAL) {
-		look_at_local_to(transfer);
+		look_locally(transfer, transfer->to.path, on_local_to);
 	} else {
 		look_remotely(transfer, &transfer->to, on_to_stat);
 	}
@@ -552,7 +568,7 @@ void transfer_resolve_start(struct transfer *transfer)
 		check_tree_wanted(transfer);
 		break;
 	case END_LOCAL:
-		look_at_local_from(transfer);
+		look_locally(transfer, transfer->from.path, on_local_from);
 		break;
 	case END_REMOTE: {
 		/* one form for joining and comparing; but "dir/." means what is in it */

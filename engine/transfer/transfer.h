@@ -88,13 +88,16 @@ struct transfer_opts {
 	void (*on_limit)(void *arg, uint64_t n);
 	/* path: of the tree, or the name of a single file; foreign bytes, borrowed. It must not cancel. NULL: only counted. */
 	void (*on_note)(void *arg, enum transfer_note note, const char *path, const char *text);
-	/* err: the first failure (others are counted in progress). */
+	/* err: the first failure (others are counted in progress), or what ended all. Errors: ERR_ARG_INVALID, ERR_FILE_NOT_FOUND,
+	 * ERR_FILE_DENIED, ERR_FILE_IS_DIR, ERR_FILE_NOT_DIR, ERR_FILE_EXISTS, ERR_FILE_CHANGED, ERR_FILE_VERIFY, ERR_FILE_LOOP,
+	 * ERR_LIMIT_ENTRIES, ERR_LIMIT_DOWNLOAD, those of the local disk (err_set_errno) and of the runtime. */
 	void (*done)(
 		void *arg, const struct err *err, const struct transfer_progress *progress);
 	void *arg;
 };
 struct transfer;
-/* As cp does it: if `to` is an existing directory or ends in '/', the copy goes into it under its own base name. */
+/* Errors: ERR_ARG_PATH, ERR_ARG_INVALID (an empty path), ERR_OP_UNSUPPORTED (neither end is in a sandbox).
+ * As cp does it: if `to` is an existing directory or ends in '/', the copy goes into it under its own base name. */
 struct transfer *transfer_start(
 	struct net_loop *loop, const struct transfer_opts *opts, struct err *err);
 void transfer_cancel(struct transfer *transfer); /* silent; temp files are removed */
