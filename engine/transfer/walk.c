@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Turns a tree into jobs: one folder after the other, newest first, so that few are open at a time. A local folder
- * is read some entries a turn; a sandbox is asked for one listing at a time, and then what its folders and empty files
+ * is read some entries at a time, off the loop; a sandbox is asked for one listing at a time, and then what its folders and empty files
  * really are. It rests while many jobs wait, and when the tree has more entries than the limit.
  * Links on the local side are not followed (a tree may come from a stranger) and are counted as skipped, as are
  * sockets, devices and pipes on both. In a sandbox links look like what they lead to; one that leads back to a folder it is
@@ -9,16 +9,13 @@
  *   pop ─> (is it at the target?) ─> list ─> (kinds and identities) ─> jobs, folders to come */
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/files/folder.h"
 #include "engine/transfer/internal.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { ENTRIES_A_TURN = 256, LIST_MS = 60 * 1000, LOOK_MS = 30 * 1000 };
+enum { LIST_MS = 60 * 1000, LOOK_MS = 30 * 1000 };
 
 struct transfer_pending {
 	struct transfer_directory *dir;
@@ -36,7 +33,11 @@ struct unclear {
 struct transfer_walk {
 	struct transfer_pending *stack;
 	struct transfer_directory *dir; /* being read */
-	DIR *stream;                    /* local */
+	/* local: entries that have been read, and are taken while the tree is not too large */
+	struct files_folder *folder;
+	const struct files_folder_entry *entries;
+	size_t n_entries, at;
+	bool is_reading, is_last;
 	struct runtime_op *list;
 	struct runtime_op *look; /* is this folder at the target? */
 	struct transfer_remote_stats *stats;
@@ -79,10 +80,12 @@ void transfer_walk_start(struct transfer *transfer)
 
 static void close_dir(struct transfer_walk *walk)
 {
-	if (walk->stream) {
-		closedir(walk->stream);
+	if (walk->folder) {
+		files_folder_free(walk->folder);
 		transfer_directory_release_from(walk->dir);
-		walk->stream = NULL;
+		walk->folder = NULL;
+		walk->is_reading = false;
+		walk->n_entries = walk->at = 0;
 	}
 	transfer_directory_unref(walk->dir);
 	walk->dir = NULL;
@@ -195,44 +198,63 @@ static void end_dir(struct transfer *transfer)
 }
 
 /* ---- local */
-static void take_local_entry(struct transfer *transfer, const char *name)
+static void take_local_entry(struct transfer *transfer, const struct files_folder_entry *entry)
 {
 	struct transfer_walk *walk = transfer->walk;
-	struct stat st;
+	const struct stat *st = &entry->st;
 	struct err err = { 0 };
 
 	transfer->n_entries++;
-	if (fstatat(dirfd(walk->stream), name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		err_set_errno(&err, errno, "cannot look at it");
-		fail_at(transfer, name, &err);
-	} else if (S_ISDIR(st.st_mode)) {
-		struct transfer_directory *dir = transfer_directory_new(walk->dir, name);
-		dir->mode = (int)(st.st_mode & 0777);
-		dir->modified_s = (int64_t)st.st_mtime;
+	if (entry->error) {
+		err_set_errno(&err, entry->error, "cannot look at it");
+		fail_at(transfer, entry->name, &err);
+	} else if (S_ISDIR(st->st_mode)) {
+		struct transfer_directory *dir = transfer_directory_new(walk->dir, entry->name);
+		dir->mode = (int)(st->st_mode & 0777);
+		dir->modified_s = (int64_t)st->st_mtime;
 		add_dir(transfer, dir);
-	} else if (S_ISREG(st.st_mode)) {
+	} else if (S_ISREG(st->st_mode)) {
 		walk->n_made++;
-		transfer_add_job(transfer, walk->dir, name, (int64_t)st.st_size,
-			(int)(st.st_mode & 0777));
+		transfer_add_job(transfer, walk->dir, entry->name, (int64_t)st->st_size,
+			(int)(st->st_mode & 0777));
 	} else {
-		skip(transfer, TRANSFER_NOTE_KIND, walk->dir, name, kind_of(st.st_mode));
+		skip(transfer, TRANSFER_NOTE_KIND, walk->dir, entry->name,
+			kind_of(st->st_mode));
 	}
 }
 
-static void read_local(struct transfer *transfer)
+static void on_entries(void *arg, const struct err *err,
+	const struct files_folder_entry *entries, size_t n, bool is_last)
+{
+	struct transfer *transfer = arg;
+	struct transfer_walk *walk = transfer->walk;
+
+	walk->is_reading = false;
+	walk->entries = entries;
+	walk->n_entries = n;
+	walk->at = 0;
+	walk->is_last = is_last;
+	if (err) {
+		fail_at(transfer, NULL, err);
+		close_dir(walk);
+	}
+	transfer_schedule(transfer);
+}
+
+static void take_local(struct transfer *transfer)
 {
 	struct transfer_walk *walk = transfer->walk;
 
-	for (int i = 0; i < ENTRIES_A_TURN && !transfer_is_over_limit(transfer); i++) {
-		errno = 0;
-		struct dirent *entry = readdir(walk->stream);
-		if (!entry) {
-			end_dir(transfer);
-			return;
-		}
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			take_local_entry(transfer, entry->d_name);
+	while (walk->at < walk->n_entries && !transfer_is_over_limit(transfer))
+		take_local_entry(transfer, &walk->entries[walk->at++]);
+	if (walk->at < walk->n_entries)
+		return;
+	if (walk->is_last) {
+		end_dir(transfer);
+		return;
 	}
+	walk->is_reading = true;
+	files_folder_next(walk->folder, on_entries, transfer);
 }
 
 static void open_local(struct transfer *transfer)
@@ -242,14 +264,10 @@ static void open_local(struct transfer *transfer)
 	int fd = transfer_directory_use_from(transfer, walk->dir, &err);
 
 	if (fd >= 0) {
-		/* an own description, since reading moves it */
-		int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		walk->stream = own >= 0 ? fdopendir(own) : NULL;
-		if (walk->stream)
+		walk->is_last = false;
+		walk->folder = files_folder_new(transfer->loop, fd, &err);
+		if (walk->folder)
 			return;
-		err_set_errno(&err, errno, "cannot read the folder");
-		if (own >= 0)
-			close(own);
 		transfer_directory_release_from(walk->dir);
 	}
 	fail_at(transfer, NULL, &err);
@@ -448,8 +466,8 @@ void transfer_walk_turn(struct transfer *transfer)
 	struct transfer_walk *walk = transfer->walk;
 
 	if (transfer_walk_is_done(transfer) || walk->list || walk->look || walk->stats ||
-		transfer->n_queued >= TRANSFER_MAX_QUEUED || transfer->is_paused ||
-		transfer_is_over_limit(transfer))
+		walk->is_reading || transfer->n_queued >= TRANSFER_MAX_QUEUED ||
+		transfer->is_paused || transfer_is_over_limit(transfer))
 		return;
 	if (!walk->dir) {
 		struct transfer_pending *pending = walk->stack;
@@ -460,8 +478,8 @@ void transfer_walk_turn(struct transfer *transfer)
 		if (!looks_at_target(transfer))
 			read_dir(transfer);
 	}
-	if (walk->stream)
-		read_local(transfer);
-	if (!walk->list && !walk->look && !walk->stats)
+	if (walk->folder)
+		take_local(transfer);
+	if (!walk->list && !walk->look && !walk->stats && !walk->is_reading)
 		transfer_schedule(transfer);
 }

@@ -4,6 +4,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/files/files.h"
+#include "engine/files/folder.h"
 #include "engine/files/removal.h"
 
 static const struct files_place local = { 0 };
@@ -260,6 +261,80 @@ static void what_cannot_be_removed(void **state)
 	assert_string_equal(here_text(), "e/ e/t/ e/t/a=1");
 }
 
+/* ---- a folder, some entries at a time */
+static struct walked {
+	int n_calls;
+	size_t n, most;
+	bool is_last;
+	enum err_code code;
+	bool is_there[600];
+} walked;
+
+static void on_entries(void *arg, const struct err *err,
+	const struct files_folder_entry *entries, size_t n, bool is_last)
+{
+	assert_ptr_equal(arg, &walked);
+	walked.n_calls++;
+	walked.code = err ? err->code : ERR_NONE;
+	walked.is_last = is_last;
+	walked.most = n > walked.most ? n : walked.most;
+	for (size_t i = 0; i < n; i++) {
+		int number = (int)strtol(entries[i].name, NULL, 10);
+		assert_int_equal(entries[i].error, 0);
+		assert_int_equal(entries[i].st.st_size, number % 3);
+		assert_false(walked.is_there[number]);
+		walked.is_there[number] = true;
+	}
+	walked.n += n;
+}
+
+static struct files_folder *open_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	struct files_folder *folder = files_folder_new(box_loop, fd, NULL);
+	close(fd); /* it has its own */
+	walked = (struct walked){ 0 };
+	return folder;
+}
+
+static void some_entries_at_a_time(void **state)
+{
+	static const char *const text[] = { "", "1", "12" };
+	char name[20];
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		snprintf(name, sizeof name, "%d", i);
+		here_put(name, text[i % 3]);
+	}
+	struct files_folder *folder = open_folder(here(""));
+	while (!walked.is_last) {
+		int before = walked.n_calls;
+		files_folder_next(folder, on_entries, &walked);
+		assert_int_equal(walked.n_calls, before);
+		BOX_UNTIL(walked.n_calls > before);
+	}
+	assert_int_equal(walked.n, 600);
+	assert_true(walked.n_calls > 2 && walked.most < 600);
+	files_folder_free(folder);
+	/* given up between calls, and in one */
+	folder = open_folder(here(""));
+	files_folder_next(folder, on_entries, &walked);
+	BOX_UNTIL(walked.n_calls == 1);
+	files_folder_free(folder);
+	folder = open_folder(here(""));
+	files_folder_next(folder, on_entries, &walked);
+	files_folder_free(folder);
+	box_turns(3);
+	assert_int_equal(walked.n_calls, 0);
+	folder = open_folder(here("0"));
+	files_folder_next(folder, on_entries, &walked);
+	BOX_UNTIL(walked.n_calls == 1);
+	assert_int_equal(walked.code, ERR_FILE_NOT_DIR);
+	assert_true(walked.is_last);
+	files_folder_free(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +344,7 @@ int main(void)
 		BOX_TEST(a_new_folder),
 		BOX_TEST(planned_and_removed),
 		BOX_TEST(what_cannot_be_removed),
+		BOX_TEST(some_entries_at_a_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
