@@ -82,4 +82,5 @@ void cli_print_json_line(const struct cJSON *value); /* on one line */
 /* Nobody reads our stdout any more: this ends in silence, with the status of a program that died of it. */
 bool cli_is_reader_gone(void);
 int cli_closed_status(void);
-struct cJSON *cli_row_json(const struct fleet_row *row); /* stable schema, docs/cli.md */
+/* Stable schema, docs/cli.md. */
+struct cJSON *cli_row_json(const struct resource_kind *kind, const void *row);

@@ -112,7 +112,8 @@ static void on_created(
 		return;
 	}
 	if (cli_is_structured(cli)) {
-		cJSON *object = row ? cli_row_json(row) : cJSON_CreateObject();
+		cJSON *object =
+			row ? cli_row_json(&fleet_sandbox_kind, row) : cJSON_CreateObject();
 		if (row == NULL)
 			cJSON_AddStringToObject(object, "claim", name);
 		cli_print_object(cli, object);

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
 
@@ -138,7 +139,7 @@ static void on_detail(void *arg, const struct err *err, const struct fleet_detai
 		return;
 	}
 	if (cli_is_structured(cli)) {
-		cJSON *object = cli_row_json(row);
+		cJSON *object = cli_row_json(&fleet_sandbox_kind, row);
 		const cJSON *parts[] = { detail->claim, detail->sandbox, detail->pod };
 		static const char *const keys[] = { "claimObject", "sandboxObject",
 			"podObject" };
@@ -169,7 +170,8 @@ static void show_one(struct cli_one *one)
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "it is gone");
 		cli_finish(cli, cli_fail(cli, &err));
 	} else if (!one->describe && !cli_is_structured(cli)) {
-		cli_rows_print(cli, &row, 1);
+		const void *rows[] = { row };
+		cli_rows_print(cli, &fleet_sandbox_kind, rows, 1);
 		cli_finish(cli, EXIT_STATUS_OK);
 	} else if (fleet_detail_start(fleet, one->uid, on_detail, one, &err) == NULL) {
 		cli_finish(cli, cli_fail(cli, &err));
@@ -233,16 +235,104 @@ static int run_one(struct cli *cli, char **argv, bool is_describe)
 	return cli->status;
 }
 
+/* ---- an object of another kind */
+
+struct cli_object {
+	struct cli *cli;
+	const struct resource_kind *kind;
+	bool describe;
+};
+
+static void on_title(void *arg, const char *title)
+{
+	(void)arg;
+	printf("%s\n", title);
+}
+
+static void on_line(void *arg, const char *label, enum resource_tone tone, const char *text,
+	int64_t when_ms)
+{
+	(void)arg;
+	(void)tone;
+	(void)when_ms;
+	fputs("  ", stdout);
+	cli_put_safe(label);
+	fputs(": ", stdout);
+	cli_put_safe(text);
+	putchar('\n');
+}
+
+static void on_object(void *arg, const struct err *err, const cJSON *object)
+{
+	struct cli_object *one = arg;
+	struct cli *cli = one->cli;
+	const struct resource_lines lines = { on_title, on_line, NULL };
+	if (err != NULL) {
+		cli_finish(cli, cli_fail(cli, err));
+		return;
+	}
+	void *row = engine_object_row(cli->engine, one->kind, object);
+	const void *rows[] = { row };
+	if (cli_is_structured(cli)) {
+		cJSON *whole = cli_row_json(one->kind, row);
+		cJSON_AddItemToObject(whole, "object", cJSON_Duplicate(object, true));
+		cli_print_object(cli, whole);
+		cJSON_Delete(whole);
+	} else if (one->describe) {
+		cli_put_safe(cli_row_name(one->kind, row));
+		putchar('\n');
+		kinds_page(one->kind, row, object, &lines);
+	} else {
+		cli_rows_print(cli, one->kind, rows, 1);
+	}
+	engine_object_row_free(one->kind, row);
+	cli_finish(cli, EXIT_STATUS_OK);
+}
+
+static int run_object(
+	struct cli *cli, const struct resource_kind *kind, const char *name, bool is_describe)
+{
+	struct err err = { 0 };
+	struct cli_object one = { cli, kind, is_describe };
+	if (cli_is_direct(cli))
+		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
+	if (name[0] == '\0' || strchr(name, '/') != NULL)
+		return cli_fail_usage(cli, "'%s' is no name", name);
+	if (!cli_open(cli, true, &err))
+		return cli_fail(cli, &err);
+	if (engine_object_start(cli->engine, kind, engine_namespace(cli->engine), name,
+		    on_object, &one, &err) == NULL)
+		return cli_fail(cli, &err);
+	return cli_run_loop(cli);
+}
+
+/* NAME is a sandbox; KIND/NAME and KIND NAME are what the kind says. */
+static int run_either(struct cli *cli, int argc, char **argv, bool is_describe)
+{
+	char prefix[64];
+	const char *slash = strchr(argv[0], '/');
+	const struct resource_kind *kind = NULL;
+	if (argc == 2) {
+		kind = engine_kind_find(argv[0]);
+		if (kind == NULL)
+			return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
+	} else if (slash != NULL) {
+		snprintf(prefix, sizeof prefix, "%.*s", (int)(slash - argv[0]), argv[0]);
+		kind = engine_kind_find(prefix);
+	}
+	if (kind == NULL || kind->resource == NULL)
+		return run_one(cli, argv + argc - 1, is_describe);
+	return run_object(cli, kind, argc == 2 ? argv[1] : slash + 1, is_describe);
+}
+
 static int run_get(struct cli *cli, int argc, char **argv)
 {
-	(void)argc;
-	return run_one(cli, argv, false);
+	return run_either(cli, argc, argv, false);
 }
 
 static int run_describe(struct cli *cli, int argc, char **argv)
 {
-	(void)argc;
-	return run_one(cli, argv, true);
+	return run_either(cli, argc, argv, true);
 }
 
 /* ---- status: the three words of the client references, for scripts */
@@ -294,8 +384,9 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	return cli_run_loop(cli);
 }
 
-const struct cli_verb cli_verb_get = { "get", "NAME", "one of them", 0, 1, 1, .run = run_get };
-const struct cli_verb cli_verb_describe = { "describe", "NAME",
-	"one of them, whole, with conditions and events", 0, 1, 1, .run = run_describe };
+const struct cli_verb cli_verb_get = { "get", "[KIND] NAME", "one of them", 0, 1, 2,
+	.run = run_get };
+const struct cli_verb cli_verb_describe = { "describe", "[KIND] NAME",
+	"one of them, whole, with conditions and events", 0, 1, 2, .run = run_describe };
 const struct cli_verb cli_verb_status = { "status", "NAME",
 	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, .run = run_status };

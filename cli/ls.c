@@ -16,6 +16,8 @@ enum { LIST_TIMEOUT_MS = 30000 };
 
 struct cli_ls_list {
 	struct cli *cli;
+	const struct resource_kind *kind;
+	struct kinds_informer *informer; /* NULL: the fleet has the rows */
 	struct net_loop_timer *deadline;
 	uint64_t printed; /* revision */
 	bool is_first_done, is_unwatched_told;
@@ -24,22 +26,28 @@ struct cli_ls_list {
 
 /* A row that has been printed, and how: only what looks otherwise is printed again, and only what was shown can go. */
 struct shown {
-	char uid[FLEET_UID_BYTES];
-	char *look;
+	char uid[RESOURCE_UID_BYTES];
+	char *name, *look;
 	UT_hash_handle hh;
 };
 
+static struct resource_source source_of(const struct cli_ls_list *list)
+{
+	return list->informer ? kinds_informer_source(list->informer)
+			      : fleet_source(engine_fleet(list->cli->engine));
+}
+
 /* One JSON object a line, or one YAML document: what scripts read. */
 static void print_event(
-	const struct cli *cli, const char *type, const char *uid, const struct fleet_row *row)
+	const struct cli_ls_list *list, const char *type, const char *uid, const void *row)
 {
 	cJSON *change = cJSON_CreateObject();
 	cJSON_AddStringToObject(change, "type", type);
 	if (row != NULL)
-		cJSON_AddItemToObject(change, "object", cli_row_json(row));
+		cJSON_AddItemToObject(change, "object", cli_row_json(list->kind, row));
 	else if (uid != NULL)
 		cJSON_AddStringToObject(change, "uid", uid);
-	if (cli->opt.output == CLI_YAML) {
+	if (list->cli->opt.output == CLI_YAML) {
 		puts("---");
 		cli_print_yaml(change);
 	} else {
@@ -49,46 +57,35 @@ static void print_event(
 }
 
 /* Everything that is printed of a row but its age. */
-static char *look_of(const struct cli *cli, const struct fleet_row *row)
+static char *look_of(const struct cli_ls_list *list, const void *row)
 {
-	cJSON *object = cli_row_json(row);
-	if (cli->opt.output == CLI_NAME) { /* said once */
-		char *name = x_strdup(fleet_row_name(row));
-		cJSON_Delete(object);
-		return name;
-	}
-	if (!cli_is_structured(cli)) {
-		static const char *const unseen[] = { "whySince", "createdAt", "expiresAt",
-			"createdBy", "warmStart" };
-		static const char *const wide[] = { "podIP", "pod", "node", "template",
-			"restarts" };
-		for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++)
-			cJSON_DeleteItemFromObject(object, unseen[i]);
-		for (size_t i = 0; cli->opt.output != CLI_WIDE && i < 5; i++)
-			cJSON_DeleteItemFromObject(object, wide[i]);
-	}
+	if (list->cli->opt.output == CLI_NAME) /* said once */
+		return x_strdup(cli_row_name(list->kind, row));
+	cJSON *object = cli_row_shown(list->cli, list->kind, row);
 	char *look = cJSON_PrintUnformatted(object);
 	cJSON_Delete(object);
 	return look;
 }
 
 /* True if it has to be printed. */
-static bool note_shown(struct cli_ls_list *list, const struct fleet_row *row)
+static bool note_shown(struct cli_ls_list *list, const char *uid, const void *row)
 {
 	struct shown *shown;
-	HASH_FIND_STR(list->shown, row->uid, shown);
-	char *look = look_of(list->cli, row);
+	HASH_FIND_STR(list->shown, uid, shown);
+	char *look = look_of(list, row);
 	if (shown != NULL && strcmp(shown->look, look) == 0) {
 		free(look);
 		return false;
 	}
 	if (shown == NULL) {
 		shown = x_calloc(1, sizeof *shown);
-		snprintf(shown->uid, sizeof shown->uid, "%s", row->uid);
+		snprintf(shown->uid, sizeof shown->uid, "%s", uid);
 		HASH_ADD_STR(list->shown, uid, shown);
 	}
 	free(shown->look);
+	free(shown->name);
 	shown->look = look;
+	shown->name = x_strdup(cli_row_name(list->kind, row));
 	return true;
 }
 
@@ -96,6 +93,7 @@ static void forget(struct cli_ls_list *list, struct shown *shown)
 {
 	HASH_DEL(list->shown, shown);
 	free(shown->look);
+	free(shown->name);
 	free(shown);
 }
 
@@ -106,12 +104,6 @@ static void forget_all(struct cli_ls_list *list)
 		forget(list, shown);
 }
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-	const char *text = json_str(object, key, NULL);
-	return text ? text : "";
-}
-
 /* A row as it was last shown, and that it is gone. */
 static void print_gone(struct cli_ls_list *list, struct shown *shown)
 {
@@ -119,59 +111,61 @@ static void print_gone(struct cli_ls_list *list, struct shown *shown)
 	if (cli->opt.output == CLI_NAME)
 		return; /* a name there means one that exists */
 	if (cli_is_structured(cli)) {
-		print_event(cli, "DELETED", shown->uid, NULL);
+		print_event(list, "DELETED", shown->uid, NULL);
 		return;
 	}
 	cJSON *last = json_parse(slice_of(shown->look), NULL);
-	const char *claim = text_of(last, "claim");
-	const char *name = claim[0] ? claim : text_of(last, "sandbox");
-	struct cli_table *table = cli_rows_table(cli);
-	cli_rows_add_gone(table, cli,
-		&(struct cli_gone){ .namespace_ = text_of(last, "namespace"),
-			.name = name,
-			.sandbox = text_of(last, "sandbox"),
-			.pool = text_of(last, "pool") });
+	struct cli_table *table = cli_rows_table(cli, list->kind);
+	cli_rows_add_gone(table, cli, list->kind, shown->name, last);
 	cli_table_print(table, false);
 	cJSON_Delete(last);
+}
+
+static void note_first(void *arg, const char *uid, const void *row)
+{
+	struct cli_ls_list *list = arg;
+	if (cli_row_is_listed(list->cli, list->kind, row))
+		note_shown(list, uid, row);
 }
 
 static void print_all(struct cli_ls_list *list)
 {
 	const struct cli *cli = list->cli;
+	const struct resource_source source = source_of(list);
 	size_t n;
-	const struct fleet_row **rows = cli_rows_sorted(cli, &n);
-	for (size_t i = 0; cli->opt.watch && i < n; i++)
-		note_shown(list, rows[i]);
+	const void **rows = cli_rows_sorted(cli, list->kind, &source, &n);
+	if (cli->opt.watch)
+		source.ops->each(source.self, note_first, list);
 	if (cli->opt.watch && cli_is_structured(cli)) {
 		for (size_t i = 0; i < n; i++)
-			print_event(cli, "CHANGED", NULL, rows[i]);
+			print_event(list, "CHANGED", NULL, rows[i]);
 		fflush(stdout);
 	} else if (n > 0 || cli_is_structured(cli)) {
-		cli_rows_print(cli, rows, n);
+		cli_rows_print(cli, list->kind, rows, n);
 	} else if (cli->opt.engine.all_namespaces) {
-		cli_note(cli, "No sandboxes found.");
+		cli_note(cli, "No %s found.", list->kind->name);
 	} else {
-		cli_note(cli, "No sandboxes found in namespace %s.",
+		cli_note(cli, "No %s found in namespace %s.", list->kind->name,
 			engine_namespace(cli->engine));
 	}
 	free(rows);
 }
 
-static void print_change(void *arg, const char *uid, const struct fleet_row *row)
+static void print_change(void *arg, const char *uid, const void *row)
 {
 	struct cli_ls_list *list = arg;
 	struct cli *cli = list->cli;
 	if (uid == NULL) { /* more changes than are remembered: all anew */
 		if (cli_is_structured(cli))
-			print_event(cli, "RESET", NULL, NULL);
+			print_event(list, "RESET", NULL, NULL);
 		forget_all(list);
 		print_all(list);
 		return;
 	}
 	struct shown *shown;
 	HASH_FIND_STR(list->shown, uid, shown);
-	bool is_listed = row != NULL && cli_row_is_listed(cli, row);
-	if (is_listed && !note_shown(list, row))
+	bool is_listed = row != NULL && cli_row_is_listed(cli, list->kind, row);
+	if (is_listed && !note_shown(list, uid, row))
 		return;
 	if (!is_listed && shown == NULL)
 		return;
@@ -179,18 +173,20 @@ static void print_change(void *arg, const char *uid, const struct fleet_row *row
 		print_gone(list, shown);
 		forget(list, shown);
 	} else if (cli_is_structured(cli)) {
-		print_event(cli, "CHANGED", NULL, row);
+		print_event(list, "CHANGED", NULL, row);
 	} else if (cli->opt.output == CLI_NAME) {
-		cli_rows_print(cli, &row, 1);
+		cli_rows_print(cli, list->kind, &row, 1);
 	} else {
-		struct cli_table *table = cli_rows_table(cli);
-		cli_rows_add(table, cli, row);
+		struct cli_table *table = cli_rows_table(cli, list->kind);
+		cli_rows_add(table, cli, list->kind, row);
 		cli_table_print(table, false);
 	}
 	fflush(stdout);
 	if (ferror(stdout)) /* main() says why */
 		cli_finish(cli, EXIT_STATUS_OK);
 }
+
+/* ---- the fleet */
 
 /* One of the two may not be read: what the other tells is still worth a list. */
 static bool is_one_hidden(const struct cli *cli)
@@ -242,33 +238,86 @@ static void note_hidden(const struct cli *cli)
 		cli_note(cli, "Only claims are listed: %s", sandboxes->msg);
 }
 
+/* False with *status: it cannot be listed; true: *is_settled says whether all has been read. */
+static bool look_at_fleet(const struct cli_ls_list *list, bool *is_settled, int *status)
+{
+	struct cli *cli = list->cli;
+	const struct err *failure = engine_source_failure(cli->engine);
+	*is_settled = fleet_is_synced(engine_fleet(cli->engine));
+	/* forbidden: the other one decides */
+	bool waits = failure != NULL && failure->code == ERR_KUBE_FORBIDDEN &&
+		     (!*is_settled || is_one_hidden(cli));
+	if (failure == NULL || waits)
+		return true;
+	*status = cli_fail(cli, failure);
+	return false;
+}
+
+/* ---- other kinds */
+
+static bool look_at_informer(const struct cli_ls_list *list, bool *is_settled, int *status)
+{
+	struct kinds_informer_state state = kinds_informer_state_of(list->informer);
+	struct str what, fix;
+	*is_settled = state.is_synced;
+	if (!state.is_forbidden && (state.is_synced || state.err == NULL))
+		return true;
+	struct err err = { 0 };
+	str_init(&what, 512);
+	str_init(&fix, 1024);
+	kinds_informer_forbidden_format(list->informer, &what, &fix);
+	if (state.is_forbidden)
+		err_set(&err, ERR_KUBE_FORBIDDEN, "%s; %s", what.p, fix.p);
+	*status = cli_fail(list->cli, state.is_forbidden ? &err : state.err);
+	str_deinit(&what);
+	str_deinit(&fix);
+	return false;
+}
+
+static void note_polled(struct cli_ls_list *list)
+{
+	struct str what, fix;
+	if (list->is_unwatched_told || !kinds_informer_state_of(list->informer).is_polled)
+		return;
+	str_init(&what, 512);
+	str_init(&fix, 1024);
+	kinds_informer_forbidden_format(list->informer, &what, &fix);
+	cli_note(list->cli, "%s; %s", what.p, fix.p);
+	list->is_unwatched_told = true;
+	str_deinit(&what);
+	str_deinit(&fix);
+}
+
+/* ---- either */
+
 static void on_list_change(void *arg)
 {
 	struct cli_ls_list *list = arg;
 	struct cli *cli = list->cli;
-	struct fleet *fleet = engine_fleet(cli->engine);
+	const struct resource_source source = source_of(list);
+	bool is_settled;
+	int status;
 	if (list->is_first_done) {
-		note_unwatched(list);
-		fleet_changes(fleet, list->printed, print_change, list);
-		list->printed = fleet_revision(fleet);
+		if (list->informer)
+			note_polled(list);
+		else
+			note_unwatched(list);
+		source.ops->changes(source.self, list->printed, print_change, list);
+		list->printed = resource_source_revision(&source);
 		return;
 	}
-	const struct err *failure = engine_source_failure(cli->engine);
-	bool is_settled = fleet_is_synced(fleet);
-	/* forbidden: the other one decides */
-	bool waits = failure != NULL && failure->code == ERR_KUBE_FORBIDDEN &&
-		     (!is_settled || is_one_hidden(cli));
-	if (failure != NULL && !waits) {
-		cli_finish(cli, cli_fail(cli, failure));
+	if (!(list->informer ? look_at_informer : look_at_fleet)(list, &is_settled, &status)) {
+		cli_finish(cli, status);
 		return;
 	}
 	if (!is_settled)
 		return;
 	net_loop_timer_disarm(list->deadline);
 	list->is_first_done = true;
-	list->printed = fleet_revision(fleet);
+	list->printed = resource_source_revision(&source);
 	print_all(list);
-	note_hidden(cli);
+	if (!list->informer)
+		note_hidden(cli);
 	if (!cli->opt.watch)
 		cli_finish(cli, EXIT_STATUS_OK);
 }
@@ -288,23 +337,33 @@ static void on_list_deadline(void *arg)
 
 static int run_ls(struct cli *cli, int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
 	struct err err = { 0 };
+	struct cli_ls_list list = { .cli = cli,
+		.kind = argc > 0 ? engine_kind_find(argv[0]) : &fleet_sandbox_kind };
 	if (cli_is_direct(cli))
 		return cli_fail_usage(cli, "ls needs a cluster, not --rest/--grpc");
-	if (!cli_open(cli, false, &err))
+	if (list.kind == NULL)
+		return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
+	bool is_fleet = list.kind == &fleet_sandbox_kind;
+	if (!cli_open(cli, !is_fleet, &err))
 		return cli_fail(cli, &err);
-	struct cli_ls_list list = { .cli = cli };
+	if (!is_fleet) {
+		list.informer = engine_watch_kind(cli->engine, list.kind,
+			engine_namespace(cli->engine), cli->opt.engine.label_selector, &err);
+		if (list.informer == NULL)
+			return cli_fail(cli, &err);
+	}
 	list.deadline = net_loop_timer_new(cli->loop, on_list_deadline, &list);
 	net_loop_timer_arm(list.deadline, LIST_TIMEOUT_MS);
 	engine_on_change(cli->engine, on_list_change, &list);
 	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
+	engine_unwatch_kind(cli->engine, list.informer);
 	net_loop_timer_free(list.deadline);
 	forget_all(&list);
 	return cli->status;
 }
 
-const struct cli_verb cli_verb_ls = { "ls", "", "claims and sandboxes, joined", CLI_OPT_LIST, 0,
-	0, .run = run_ls };
+const struct cli_verb cli_verb_ls = { "ls", "[KIND]",
+	"claims and sandboxes, joined; or all of another kind", CLI_OPT_LIST, 0, 1,
+	.run = run_ls };

@@ -9,32 +9,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cli_row_is_listed(const struct cli *cli, const struct fleet_row *row)
+bool cli_row_is_listed(const struct cli *cli, const struct resource_kind *kind, const void *row)
 {
-	/* unclaimed warm sandboxes are the pool's business: only in the wide form */
-	return row->state != FLEET_WARM || cli->opt.output == CLI_WIDE;
+	/* those set aside (unclaimed warm sandboxes are the pool's business): only in the wide form */
+	return cli->opt.output == CLI_WIDE || !kind->is_aside || !kind->is_aside(row);
 }
+
+const char *cli_row_name(const struct resource_kind *kind, const void *row)
+{
+	return kind->columns[kind->name_column].value(row).text;
+}
+
+static const char *namespace_of(const struct resource_kind *kind, const void *row)
+{
+	return kind->namespace_column == RESOURCE_NONE
+		       ? ""
+		       : kind->columns[kind->namespace_column].value(row).text;
+}
+
+static const struct resource_kind *sorting; /* qsort has no argument for it */
 
 static int compare_rows(const void *left, const void *right)
 {
-	const struct fleet_row *const *a = left, *const *b = right;
-	int order = strcmp((*a)->namespace_, (*b)->namespace_);
-	return order ? order : strcmp(fleet_row_name(*a), fleet_row_name(*b));
+	const void *const *a = left, *const *b = right;
+	int order = strcmp(namespace_of(sorting, *a), namespace_of(sorting, *b));
+	return order ? order : strcmp(cli_row_name(sorting, *a), cli_row_name(sorting, *b));
 }
 
-const struct fleet_row **cli_rows_sorted(const struct cli *cli, size_t *n)
+struct collecting {
+	const struct cli *cli;
+	const struct resource_kind *kind;
+	const void **rows;
+	size_t n, capacity;
+};
+
+static void collect(void *arg, const char *uid, const void *row)
 {
-	struct fleet *fleet = engine_fleet(cli->engine);
-	size_t count = fleet_count(fleet);
-	const struct fleet_row **rows = x_calloc(count, sizeof *rows);
-	*n = 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct fleet_row *row = fleet_at(fleet, i);
-		if (cli_row_is_listed(cli, row))
-			rows[(*n)++] = row;
-	}
-	qsort(rows, *n, sizeof *rows, compare_rows);
-	return rows;
+	struct collecting *all = arg;
+	(void)uid;
+	if (!cli_row_is_listed(all->cli, all->kind, row))
+		return;
+	array_grow(&all->rows, &all->capacity, all->n + 1, sizeof *all->rows);
+	all->rows[all->n++] = row;
+}
+
+const void **cli_rows_sorted(const struct cli *cli, const struct resource_kind *kind,
+	const struct resource_source *source, size_t *n)
+{
+	struct collecting all = { .cli = cli, .kind = kind };
+	source->ops->each(source->self, collect, &all);
+	sorting = kind;
+	if (all.n)
+		qsort(all.rows, all.n, sizeof *all.rows, compare_rows);
+	*n = all.n;
+	return all.rows;
 }
 
 void cli_table_age(struct cli_table *table, int64_t since_ms)
@@ -46,9 +74,9 @@ void cli_table_age(struct cli_table *table, int64_t since_ms)
 }
 
 /* The columns of the form that was asked for. */
-static size_t columns_of(const struct cli *cli, int columns[RESOURCE_COLUMNS_MAX])
+static size_t columns_of(const struct cli *cli, const struct resource_kind *kind,
+	int columns[RESOURCE_COLUMNS_MAX])
 {
-	const struct resource_kind *kind = &fleet_sandbox_kind;
 	int i;
 	size_t n = 0;
 	RESOURCE_EACH(i, cli->opt.output == CLI_WIDE ? kind->wide : kind->table)
@@ -57,50 +85,54 @@ static size_t columns_of(const struct cli *cli, int columns[RESOURCE_COLUMNS_MAX
 	return n;
 }
 
-void cli_rows_add(struct cli_table *table, const struct cli *cli, const struct fleet_row *row)
+void cli_rows_add(struct cli_table *table, const struct cli *cli,
+	const struct resource_kind *kind, const void *row)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
 	char cell[RESOURCE_CELL_BYTES];
-	size_t n = columns_of(cli, columns);
+	size_t n = columns_of(cli, kind, columns);
 	for (size_t i = 0; i < n; i++)
-		cli_table_cell(table, resource_text(&fleet_sandbox_kind.columns[columns[i]],
-					      row, clock_wall_ms(), cell));
+		cli_table_cell(table,
+			resource_text(&kind->columns[columns[i]], row, clock_wall_ms(), cell));
 }
 
-/* What is still known of it, and its end for a state. */
-static const char *gone_text(const struct cli_gone *gone, const struct resource_column *column)
+/* What stays true of it, and its end for a state. */
+static const char *gone_text(
+	const struct resource_column *column, const char *name, const cJSON *last)
 {
-	const struct {
-		const char *name, *text;
-	} known[] = {
-		{ "namespace", gone->namespace_ },
-		{ "name", gone->name },
-		{ "state", "Deleted" },
-		{ "sandbox", gone->sandbox },
-		{ "pool", gone->pool },
-	};
-	for (size_t i = 0; column->name && i < sizeof known / sizeof *known; i++)
-		if (strcmp(known[i].name, column->name) == 0)
-			return known[i].text;
+	static const char *const states[] = { "state", "status" };
+	static const char *const kept[] = { "namespace", "sandbox", "pool" };
+	if (!column->name)
+		return "";
+	if (strcmp(column->name, "name") == 0)
+		return name;
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (strcmp(states[i], column->name) == 0)
+			return "Deleted";
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		if (strcmp(kept[i], column->name) == 0) {
+			const char *text = json_str(last, column->field, NULL);
+			return text ? text : "";
+		}
 	return "";
 }
 
-void cli_rows_add_gone(
-	struct cli_table *table, const struct cli *cli, const struct cli_gone *gone)
+void cli_rows_add_gone(struct cli_table *table, const struct cli *cli,
+	const struct resource_kind *kind, const char *name, const cJSON *last)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
-	size_t n = columns_of(cli, columns);
+	size_t n = columns_of(cli, kind, columns);
 	for (size_t i = 0; i < n; i++)
-		cli_table_cell(table, gone_text(gone, &fleet_sandbox_kind.columns[columns[i]]));
+		cli_table_cell(table, gone_text(&kind->columns[columns[i]], name, last));
 }
 
-struct cli_table *cli_rows_table(const struct cli *cli)
+struct cli_table *cli_rows_table(const struct cli *cli, const struct resource_kind *kind)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
 	const char *titles[RESOURCE_COLUMNS_MAX];
-	size_t n = columns_of(cli, columns);
+	size_t n = columns_of(cli, kind, columns);
 	for (size_t i = 0; i < n; i++)
-		titles[i] = fleet_sandbox_kind.columns[columns[i]].title;
+		titles[i] = kind->columns[columns[i]].title;
 	return cli_table_new(n, titles);
 }
 
@@ -119,44 +151,59 @@ static void add_field(cJSON *object, const struct resource_column *column, const
 		cli_json_text(object, column->field, resource_text(column, row, 0, text));
 }
 
-cJSON *cli_row_json(const struct fleet_row *row)
+cJSON *cli_row_json(const struct resource_kind *kind, const void *row)
 {
 	cJSON *object = cJSON_CreateObject();
-	for (int i = 0; i < fleet_sandbox_kind.n_columns; i++)
-		if (fleet_sandbox_kind.columns[i].field)
-			add_field(object, &fleet_sandbox_kind.columns[i], row);
+	for (int i = 0; i < kind->n_columns; i++)
+		if (kind->columns[i].field)
+			add_field(object, &kind->columns[i], row);
 	return object;
 }
 
-static void print_names(const struct fleet_row *const *rows, size_t n)
+cJSON *cli_row_shown(const struct cli *cli, const struct resource_kind *kind, const void *row)
+{
+	int i;
+	if (cli_is_structured(cli))
+		return cli_row_json(kind, row);
+	cJSON *object = cJSON_CreateObject();
+	RESOURCE_EACH(i, cli->opt.output == CLI_WIDE ? kind->wide : kind->table)
+		if (kind->columns[i].field)
+			add_field(object, &kind->columns[i], row);
+	return object;
+}
+
+static void print_names(const struct resource_kind *kind, const void *const *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		fputs(rows[i]->claim[0] ? "sandboxclaim/" : "sandbox/", stdout);
-		cli_put_safe(fleet_row_name(rows[i]));
+		bool is_claim = kind == &fleet_sandbox_kind &&
+				((const struct fleet_row *)rows[i])->claim[0];
+		printf("%s/", is_claim ? "sandboxclaim" : kind->singular);
+		cli_put_safe(cli_row_name(kind, rows[i]));
 		putchar('\n');
 	}
 	fflush(stdout);
 }
 
-void cli_rows_print(const struct cli *cli, const struct fleet_row *const *rows, size_t n)
+void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
+	const void *const *rows, size_t n)
 {
 	if (cli->opt.output == CLI_NAME) {
-		print_names(rows, n);
+		print_names(kind, rows, n);
 		return;
 	}
 	if (!cli_is_structured(cli)) {
-		struct cli_table *table = cli_rows_table(cli);
+		struct cli_table *table = cli_rows_table(cli, kind);
 		for (size_t i = 0; i < n; i++)
-			cli_rows_add(table, cli, rows[i]);
+			cli_rows_add(table, cli, kind, rows[i]);
 		cli_table_print(table, true);
 		return;
 	}
 	cJSON *list = cJSON_CreateObject();
 	cJSON_AddStringToObject(list, "apiVersion", "sandmux/v1");
-	cJSON_AddStringToObject(list, "kind", fleet_sandbox_kind.list_kind);
+	cJSON_AddStringToObject(list, "kind", kind->list_kind);
 	cJSON *items = cJSON_AddArrayToObject(list, "items");
 	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(items, cli_row_json(rows[i]));
+		cJSON_AddItemToArray(items, cli_row_json(kind, rows[i]));
 	cli_print_object(cli, list);
 	cJSON_Delete(list);
 }

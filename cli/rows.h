@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How rows of the fleet are printed: as a table, as names, as JSON or YAML. Which columns there are, is
- * engine/fleet/kind.c. */
+/* How rows of a kind are printed: as a table, as names, as JSON or YAML. Which columns there are, is the kind's business. */
 #pragma once
 
 #include "cli/cli.h"
 
-bool cli_row_is_listed(const struct cli *cli, const struct fleet_row *row);
+bool cli_row_is_listed(
+	const struct cli *cli, const struct resource_kind *kind, const void *row);
 /* Those that are listed, by namespace and name. The array is the caller's to free, the rows live for this turn. */
-const struct fleet_row **cli_rows_sorted(const struct cli *cli, size_t *n);
-void cli_rows_print(const struct cli *cli, const struct fleet_row *const *rows, size_t n);
+const void **cli_rows_sorted(const struct cli *cli, const struct resource_kind *kind,
+	const struct resource_source *source, size_t *n);
+void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
+	const void *const *rows, size_t n);
 /* A table row by row, for what comes later. */
-struct cli_table *cli_rows_table(const struct cli *cli);
-void cli_rows_add(struct cli_table *table, const struct cli *cli, const struct fleet_row *row);
-/* One that is no more, as far as it is known. */
-struct cli_gone {
-	const char *namespace_, *name, *sandbox, *pool;
-};
-void cli_rows_add_gone(
-	struct cli_table *table, const struct cli *cli, const struct cli_gone *gone);
+struct cli_table *cli_rows_table(const struct cli *cli, const struct resource_kind *kind);
+void cli_rows_add(struct cli_table *table, const struct cli *cli,
+	const struct resource_kind *kind, const void *row);
+/* One that is no more: what it is called, and as it was printed last. */
+void cli_rows_add_gone(struct cli_table *table, const struct cli *cli,
+	const struct resource_kind *kind, const char *name, const struct cJSON *last);
+/* Everything that the form shows of a row but its age, as JSON. */
+struct cJSON *cli_row_shown(
+	const struct cli *cli, const struct resource_kind *kind, const void *row);
+const char *cli_row_name(const struct resource_kind *kind, const void *row); /* borrowed */
 /* How long ago, in short; empty for 0. Wall clock ms. */
 void cli_table_age(struct cli_table *table, int64_t since_ms);

@@ -23,7 +23,18 @@ static int run_version(struct cli *cli, int argc, char **argv)
 	return EXIT_STATUS_OK;
 }
 
-/* The verbs come from their rows; names of sandboxes are asked from the program itself. */
+/* Their names, and what is shorter. */
+static void print_kinds(void)
+{
+	for (size_t i = 0; engine_kinds[i] != NULL; i++) {
+		printf("%s%s", i > 0 ? " " : "", engine_kinds[i]->name);
+		for (const char *const *alias = engine_kinds[i]->aliases; alias && *alias;
+			alias++)
+			printf(" %s", *alias);
+	}
+}
+
+/* Verbs and kinds come from their rows; names are asked from the program itself. */
 static int run_completion(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
@@ -32,15 +43,23 @@ static int run_completion(struct cli *cli, int argc, char **argv)
 	if (strcmp(argv[0], "zsh") == 0)
 		printf("autoload -U +X bashcompinit && bashcompinit\n");
 	printf("_sandmux() {\n"
-	       "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
+	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} kinds=\"");
+	print_kinds();
+	printf("\"\n"
 	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W \"");
 	for (const struct cli_verb *const *verb = cli->verbs + 1; *verb != NULL; verb++)
 		printf("%s%s", verb == cli->verbs + 1 ? "" : " ", (*verb)->name);
 	printf("\" -- \"$word\"))\n"
+	       "\telif [ \"$COMP_CWORD $verb\" = \"2 ls\" ]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$kinds\" -- \"$word\"))\n"
+	       "\telif [ \"$COMP_CWORD\" -eq 3 ] && [[ \" $kinds \" == *\" ${COMP_WORDS[2]} \"* ]]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$(sandmux ls \"${COMP_WORDS[2]}\" -o name 2>/dev/null "
+	       "| cut -d/ -f2)\" -- \"$word\"))\n"
 	       "\telse\n"
-	       "\t\tCOMPREPLY=($(compgen -W \"$(sandmux ls -o name 2>/dev/null | cut -d/ -f2)\" "
-	       "-- \"$word\"))\n"
+	       "\t\tlocal names=$(sandmux ls -o name 2>/dev/null | cut -d/ -f2)\n"
+	       "\t\tcase \"$COMP_CWORD $verb\" in \"2 get\" | \"2 describe\") names=\"$kinds $names\" ;; esac\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$names\" -- \"$word\"))\n"
 	       "\tfi\n"
 	       "}\n"
 	       "complete -o default -F _sandmux sandmux\n");

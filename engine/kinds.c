@@ -147,6 +147,26 @@ struct engine_object_call *engine_object_act(struct engine *engine,
 	return call;
 }
 
+void *engine_object_row(
+	const struct engine *engine, const struct resource_kind *kind, const cJSON *object)
+{
+	struct kinds_object *row = x_calloc(1, kind->row_bytes);
+	int64_t skew_ms = kube_client_clock_skew_ms(engine->kube);
+	kinds_object_read(row, object, skew_ms);
+	kind->project(row, object, skew_ms);
+	return row;
+}
+
+void engine_object_row_free(const struct resource_kind *kind, void *row)
+{
+	if (!row)
+		return;
+	if (kind->drop)
+		kind->drop(row);
+	kinds_object_drop(row);
+	free(row);
+}
+
 void engine_object_cancel(struct engine_object_call *call)
 {
 	if (!call)

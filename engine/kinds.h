@@ -10,7 +10,7 @@ struct engine_object_call;
 
 /* The sandboxes are the first; ends with NULL. */
 extern const struct resource_kind *const engine_kinds[];
-/* By name or alias, in any case; NULL: there is none. */
+/* By name, singular or alias, in any case; NULL: there is none. */
 const struct resource_kind *engine_kind_find(const char *name);
 
 /* Rows of a kind that has a resource, of one namespace ("" = all): listed and watched while anybody looks. Changes are
@@ -34,4 +34,8 @@ struct engine_object_call *engine_object_start(struct engine *engine,
 struct engine_object_call *engine_object_act(struct engine *engine,
 	const struct resource_kind *kind, const struct resource_action *action, const void *row,
 	const char *args, engine_object_fn *done, void *arg, struct err *err);
+/* The row of an object that has been read so, for its columns. Free with engine_object_row_free(). */
+void *engine_object_row(const struct engine *engine, const struct resource_kind *kind,
+	const struct cJSON *object);
+void engine_object_row_free(const struct resource_kind *kind, void *row);
 void engine_object_cancel(struct engine_object_call *call); /* NULL is fine */

@@ -264,10 +264,11 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.value = expires },
 };
 
-static const char *const aliases[] = { "sandbox", "sb", NULL };
+static const char *const aliases[] = { "sb", NULL };
 
 const struct resource_kind fleet_sandbox_kind = {
 	.name = "sandboxes",
+	.singular = "sandbox",
 	.aliases = aliases,
 	.list_kind = "SandboxList",
 	.columns = columns,

@@ -64,8 +64,7 @@ static void entry_free(struct kinds_informer *informer, struct kinds_entry *entr
 	DL_DELETE(informer->by_revision, entry);
 	if (informer->kind->drop)
 		informer->kind->drop(&entry->row);
-	kinds_text_drop(&entry->row.name);
-	kinds_text_drop(&entry->row.namespace_);
+	kinds_object_drop(&entry->row);
 	free(entry);
 }
 
@@ -90,15 +89,8 @@ static void entry_read(
 	struct kinds_informer *informer, struct kinds_entry *entry, const cJSON *object)
 {
 	int64_t skew_ms = kube_client_clock_skew_ms(informer->client);
-	struct kinds_object *row = &entry->row;
-	row->uid = entry->uid;
-	kinds_text_set(&row->name, kinds_text_at(object, "metadata.name"));
-	kinds_text_set(&row->namespace_, kinds_text_at(object, "metadata.namespace"));
-	row->created_ms =
-		kinds_time(kinds_text_at(object, "metadata.creationTimestamp"), skew_ms);
-	row->deleted_ms =
-		kinds_time(kinds_text_at(object, "metadata.deletionTimestamp"), skew_ms);
-	informer->kind->project(row, object, skew_ms);
+	kinds_object_read(&entry->row, object, skew_ms);
+	informer->kind->project(&entry->row, object, skew_ms);
 	entry->revision = ++informer->revision;
 	DL_APPEND(informer->by_revision, entry);
 	note_change(informer);

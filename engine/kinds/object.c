@@ -27,6 +27,24 @@ void kinds_text_set(const char **slot, const char *text)
 	*slot = made;
 }
 
+void kinds_object_read(struct kinds_object *row, const cJSON *object, int64_t skew_ms)
+{
+	kinds_text_set(&row->uid, kinds_text_at(object, "metadata.uid"));
+	kinds_text_set(&row->name, kinds_text_at(object, "metadata.name"));
+	kinds_text_set(&row->namespace_, kinds_text_at(object, "metadata.namespace"));
+	row->created_ms =
+		kinds_time(kinds_text_at(object, "metadata.creationTimestamp"), skew_ms);
+	row->deleted_ms =
+		kinds_time(kinds_text_at(object, "metadata.deletionTimestamp"), skew_ms);
+}
+
+void kinds_object_drop(struct kinds_object *row)
+{
+	kinds_text_drop(&row->uid);
+	kinds_text_drop(&row->name);
+	kinds_text_drop(&row->namespace_);
+}
+
 int64_t kinds_time(const char *text, int64_t skew_ms)
 {
 	int64_t ns;

@@ -16,6 +16,10 @@ struct kinds_object {
 	int64_t created_ms, deleted_ms;
 };
 
+/* What every object has; the kind's project() comes after it. */
+void kinds_object_read(struct kinds_object *row, const struct cJSON *object, int64_t skew_ms);
+void kinds_object_drop(struct kinds_object *row);
+
 /* *slot becomes a copy of that text ("" for NULL), cut at KINDS_TEXT_BYTES; what it was is freed. */
 void kinds_text_set(const char **slot, const char *text);
 void kinds_text_drop(const char **slot);

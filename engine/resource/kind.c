@@ -49,7 +49,7 @@ enum resource_tone resource_tone(const struct resource_column *column, const voi
 
 bool resource_is_called(const struct resource_kind *kind, const char *name)
 {
-	if (strcasecmp(kind->name, name) == 0)
+	if (strcasecmp(kind->name, name) == 0 || strcasecmp(kind->singular, name) == 0)
 		return true;
 	for (const char *const *alias = kind->aliases; alias && *alias; alias++)
 		if (strcasecmp(*alias, name) == 0)

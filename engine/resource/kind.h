@@ -117,7 +117,8 @@ struct resource_action {
 
 struct resource_kind {
 	const char *name;           /* in commands, as the API's plural: "sandboxes" */
-	const char *const *aliases; /* the same, shorter; ends with NULL; NULL: none */
+	const char *singular;       /* of one: "sandbox"; as kubectl says it before a slash */
+	const char *const *aliases; /* either, shorter; ends with NULL; NULL: none */
 	/* What is listed and watched; NULL: whoever has the rows joins them from several. The next three are then NULL too. */
 	const struct k8s_resource *resource;
 	size_t row_bytes;
@@ -141,7 +142,8 @@ struct resource_kind {
 	const struct resource_action *actions;
 };
 
-bool resource_is_called(const struct resource_kind *kind, const char *name); /* or an alias */
+/* By its name, its singular or an alias, in any case. */
+bool resource_is_called(const struct resource_kind *kind, const char *name);
 const struct resource_action *resource_find_action(
 	const struct resource_kind *kind, const char *name); /* NULL: it has none */
 

@@ -33,15 +33,20 @@ static void about_itself(void **state)
 			"such as sandmux ls; run it in a terminal\n" },
 		{ "help nope", 2, "",
 			"sandmux: arg.invalid: there is no page about 'nope'" SEE_HELP },
-		{ "help ls", 0, "~sandmux ls \n\nclaims and sandboxes, joined.\n", "" },
-		{ "ls -h", 0, "~sandmux ls \n\nclaims and sandboxes, joined.\n", "" },
+		{ "help ls", 0,
+			"~sandmux ls [KIND]\n\nclaims and sandboxes, joined; or all of another kind.\n",
+			"" },
+		{ "ls -h", 0,
+			"~sandmux ls [KIND]\n\nclaims and sandboxes, joined; or all of another kind.\n",
+			"" },
 		{ "help", 0, "~  sandmux [OPTIONS] ", "" },
 		{ "help keys", 0, "~# Keys\n\nThis page is made from", "" },
 		{ "version", 0, "sandmux " SANDMUX_VERSION "\n", "" },
 		{ "version -o json", 0, "{\n\t\"version\":\t\"" SANDMUX_VERSION "\"\n}\n", "" },
 		{ "version -o yaml", 0, "version: " SANDMUX_VERSION "\n", "" },
 		{ "completion bash", 0,
-			"~_sandmux() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]}\n"
+			"~_sandmux() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]} "
+			"verb=${COMP_WORDS[1]} kinds=\"sandboxes sb\"\n"
 			"\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 			"\t\tCOMPREPLY=($(compgen -W \"ls get describe ",
 			"" },
@@ -88,7 +93,7 @@ static void settings_files(void **state)
 		{ "ls", 2, "", "~sandmux: config.file: " },
 		{ "settings", 2, "", "~sandmux: config.file: " },
 		{ "help", 0, "~  sandmux [OPTIONS] ", "" },
-		{ "ls --help", 0, "~sandmux ls \n", "" },
+		{ "ls --help", 0, "~sandmux ls [KIND]\n", "" },
 		{ "version", 0, "sandmux " SANDMUX_VERSION "\n", "" },
 		{ "completion bash", 0, "~_sandmux() {\n", "" },
 	};

@@ -251,10 +251,10 @@ static void what_is_refused(void **state)
 		{ "cx", "unknown verb 'cx'" },
 		{ "crx", "unknown verb 'crx'; did you mean 'create'?" },
 		{ "", "-" },
-		{ "get", "usage: sandmux get NAME" },
-		{ "get a b", "usage: sandmux get NAME" },
+		{ "get", "usage: sandmux get [KIND] NAME" },
+		{ "get a b c", "usage: sandmux get [KIND] NAME" },
 		{ "rm", "usage: sandmux rm NAME…" },
-		{ "ls a", "usage: sandmux ls " },
+		{ "ls a b", "usage: sandmux ls [KIND]" },
 		{ "cp a", "usage: sandmux cp [-r] SRC DST" },
 		{ "cp a b c", "usage: sandmux cp [-r] SRC DST" },
 		{ "create a b", "usage: sandmux create [NAME]" },
@@ -361,7 +361,7 @@ static void a_verbs_page(void **state)
 	char *page = page_of(&cli_verb_ls);
 	assert_int_equal(
 		strncmp(page,
-			"sandmux ls \n\nclaims and sandboxes, joined.\n\nOptions:\n"
+			"sandmux ls [KIND]\n\nclaims and sandboxes, joined; or all of another kind.\n\nOptions:\n"
 			"  -l, --selector SELECTOR            label selector\n"
 			"  -w, --watch                        go on printing changes\n"
 			"\nEverywhere:\n"

@@ -226,7 +226,7 @@ static void a_row(void **state)
 		.restarts = 3,
 		.is_warm_start = true };
 	(void)state;
-	cJSON *object = cli_row_json(&row);
+	cJSON *object = cli_row_json(&fleet_sandbox_kind, &row);
 	char *text = cJSON_PrintUnformatted(object);
 	assert_string_equal(text,
 		"{\"uid\":\"u\",\"namespace\":\"n\",\"claim\":\"c\",\"sandbox\":\"s\","
@@ -238,7 +238,7 @@ static void a_row(void **state)
 	cJSON_Delete(object);
 	snprintf(row.pod_uid, sizeof row.pod_uid, "p");
 	row.is_warm_start = false;
-	object = cli_row_json(&row);
+	object = cli_row_json(&fleet_sandbox_kind, &row);
 	assert_int_equal(json_get(object, "restarts", NULL)->valueint, 3);
 	assert_true(cJSON_IsFalse(json_get(object, "warmStart", NULL)));
 	cJSON_Delete(object);

@@ -48,6 +48,7 @@ static const struct resource_action actions[] = {
 	{ NULL },
 };
 static const struct resource_kind kind = { .name = "services",
+	.singular = "service",
 	.resource = &k8s_services,
 	.row_bytes = sizeof(struct service),
 	.project = project,

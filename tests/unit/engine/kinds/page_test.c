@@ -41,6 +41,7 @@ static const struct resource_relation relations[] = {
 	{ 0 },
 };
 static const struct resource_kind kind = { .name = "things",
+	.singular = "thing",
 	.columns = columns,
 	.n_columns = 3,
 	.name_column = 1,

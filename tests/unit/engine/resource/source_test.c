@@ -30,6 +30,7 @@ static const struct resource_column columns[] = {
 };
 static const int shown[] = { 0, RESOURCE_NONE };
 static const struct resource_kind kind = { .name = "things",
+	.singular = "thing",
 	.columns = columns,
 	.n_columns = 1,
 	.name_column = 0,
