@@ -18,8 +18,6 @@
 #include <string.h>
 
 enum {
-	FORBIDDEN_MIN_MS = 150 * 1000,
-	FORBIDDEN_MAX_MS = 210 * 1000,
 	POLL_ONE_MS = 2 * 1000, /* a single object, on which somebody waits */
 	LIVED_MS = 1000,
 	MAX_INTERNAL_ERRORS = 3,
@@ -27,55 +25,11 @@ enum {
 	REVISION_MAX_BYTES = 256,
 };
 
-static const char *const state_names[] = {
-	[KUBE_REFLECTOR_STARTING] = "starting",
-	[KUBE_REFLECTOR_LIVE] = "live",
-	[KUBE_REFLECTOR_RETRYING] = "retrying",
-	[KUBE_REFLECTOR_DEAF] = "deaf",
-	[KUBE_REFLECTOR_RELISTING] = "relisting",
-	[KUBE_REFLECTOR_FORBIDDEN] = "forbidden",
-	[KUBE_REFLECTOR_POLLED] = "polled",
-};
-_Static_assert(sizeof state_names / sizeof *state_names == KUBE_REFLECTOR_STATE_COUNT,
-	"a name for each state");
-
-const char *kube_reflector_state_name(enum kube_reflector_state state)
-{
-	return state_names[state];
-}
-
-void kube_reflector_set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
-	const struct err *err)
-{
-	if (err == NULL && state == reflector->state && reflector->err.code == ERR_NONE)
-		return;
-	reflector->state = state;
-	if (err != NULL)
-		reflector->err = *err;
-	else
-		reflector->err.code = ERR_NONE;
-	if (reflector->opts.on_state != NULL)
-		reflector->opts.on_state(
-			reflector->opts.arg, state, err != NULL ? &reflector->err : NULL);
-}
-
-void kube_reflector_go_on(struct kube_reflector *reflector, int64_t delay_ms)
-{
-	if (!reflector->is_dead)
-		net_loop_timer_arm(reflector->next, delay_ms);
-}
-
 /* ---- endings */
 
 static enum kube_reflector_state waiting_state(const struct kube_reflector *reflector)
 {
 	return reflector->has_listed ? KUBE_REFLECTOR_RETRYING : KUBE_REFLECTOR_STARTING;
-}
-
-void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err *err)
-{
-	kube_reflector_set_state(reflector, KUBE_REFLECTOR_FORBIDDEN, err);
-	kube_reflector_relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
 }
 
 /* The right to watch alone may be missing: only a list tells. */
@@ -94,27 +48,10 @@ static void watch_forbidden(struct kube_reflector *reflector, const struct err *
 	kube_reflector_relist(reflector, kube_jitter_ms(interval, interval + interval / 4));
 }
 
-void kube_reflector_retry(struct kube_reflector *reflector, const struct err *err,
-	const struct kube_answer *answer, bool at_once)
-{
-	reflector->stats.retries++;
-	int64_t delay = 0;
-	if (!at_once)
-		delay = kube_backoff_next_ms(&reflector->backoff);
-	if (answer->retry_after_ms >= 0 && answer->retry_after_ms > delay)
-		delay = answer->retry_after_ms;
-	reflector->not_before_ms =
-		answer->retry_after_ms >= 0 ? clock_mono_ms() + answer->retry_after_ms : 0;
-	/* that this user may not read it stays the reason, whatever else happens meanwhile */
-	if (reflector->state != KUBE_REFLECTOR_FORBIDDEN)
-		kube_reflector_set_state(reflector, KUBE_REFLECTOR_RETRYING, err);
-	kube_reflector_go_on(reflector, delay);
-}
-
-void kube_reflector_not_served(struct kube_reflector *reflector, const struct err *err)
+static void on_not_served(void *arg, const struct err *err)
 {
 	const struct kube_answer answer = { .status = 404, .retry_after_ms = -1 };
-	kube_reflector_retry(reflector, err, &answer, false);
+	kube_reflector_retry(arg, err, &answer, false);
 }
 
 static void watch_failed(struct kube_reflector *reflector, const struct err *err,
@@ -173,7 +110,7 @@ static void watch_ended(struct kube_reflector *reflector, const struct err *err,
 	kube_reflector_retry(reflector, &why, answer, false);
 }
 
-void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
+static void ended(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer)
 {
 	net_loop_timer_disarm(reflector->idle);
@@ -189,31 +126,25 @@ void kube_reflector_ended(struct kube_reflector *reflector, const struct err *er
 		kube_reflector_page_ended(reflector);
 }
 
-static int64_t read_idle_ms(const struct kube_reflector *reflector)
-{
-	if (reflector->opts.read_idle_ms > 0)
-		return reflector->opts.read_idle_ms;
-	int64_t of_client = kube_client_watch_idle_ms(reflector->client);
-	return of_client > 0 ? of_client : setting_get(SETTING_WATCH_IDLE);
-}
-
-void kube_reflector_began(struct kube_reflector *reflector)
+static void began(struct kube_reflector *reflector)
 {
 	if (reflector->phase == REFLECTOR_INITIAL)
 		kube_reflector_watch_pace(reflector);
-	if (reflector->phase != REFLECTOR_WATCH)
-		return;
-	reflector->is_fresh = false;
-	net_loop_timer_arm(reflector->idle, read_idle_ms(reflector));
-	kube_reflector_set_state(reflector, KUBE_REFLECTOR_LIVE, NULL);
+	if (reflector->phase == REFLECTOR_WATCH)
+		kube_reflector_watch_began(reflector);
 }
+
+static const struct kube_reflector_events events = {
+	.began = began, .initial_ended = kube_reflector_initial_ended, .ended = ended
+};
 
 /* ---- timers */
 
 static void on_next(void *arg)
 {
 	struct kube_reflector *reflector = arg;
-	if (reflector->request != NULL || reflector->discovery != NULL || reflector->is_dead)
+	if (reflector->request != NULL || reflector->versions.call != NULL ||
+		reflector->is_dead)
 		return;
 	if (reflector->revision.n > 0 && !reflector->wants_list) {
 		kube_reflector_start_watch(reflector);
@@ -241,8 +172,8 @@ static void on_idle(void *arg)
 		return;
 	}
 	int64_t silent = clock_mono_ms() - reflector->last_byte_ms;
-	if (silent < read_idle_ms(reflector)) {
-		net_loop_timer_arm(reflector->idle, read_idle_ms(reflector) - silent);
+	if (silent < kube_reflector_idle_ms(reflector)) {
+		net_loop_timer_arm(reflector->idle, kube_reflector_idle_ms(reflector) - silent);
 		return;
 	}
 	struct err err;
@@ -297,7 +228,11 @@ struct kube_reflector *kube_reflector_start(
 	str_init(&reflector->scratch, JSON_MAX_BYTES);
 	reflector->next = net_loop_timer_new(loop, on_next, reflector);
 	reflector->idle = net_loop_timer_new(loop, on_idle, reflector);
-	kube_work_queue_init(reflector, loop);
+	reflector->events = &events;
+	reflector->versions = (struct kube_version_question){
+		.resource = opts->resource, .done = on_not_served, .arg = reflector
+	};
+	kube_reflector_stream_init(reflector, loop);
 	reflector->wake = net_loop_wake_add(loop, on_wake, reflector);
 	net_loop_timer_arm(reflector->next, 0);
 	return reflector;
@@ -308,8 +243,7 @@ static void reflector_free(void *arg)
 	struct kube_reflector *reflector = arg;
 	net_loop_timer_free(reflector->next);
 	net_loop_timer_free(reflector->idle);
-	kube_work_queue_deinit(reflector);
-	json_split_free(reflector->split);
+	kube_reflector_stream_deinit(reflector);
 	str_deinit(&reflector->revision);
 	str_deinit(&reflector->list_revision);
 	str_deinit(&reflector->token);
@@ -350,7 +284,7 @@ int64_t kube_reflector_age_ms(const struct kube_reflector *reflector)
 
 void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead)
 {
-	bool is_waiting = reflector->request == NULL && reflector->discovery == NULL;
+	bool is_waiting = reflector->request == NULL && reflector->versions.call == NULL;
 	bool is_paused = reflector->state == KUBE_REFLECTOR_RETRYING ||
 			 (reflector->state == KUBE_REFLECTOR_STARTING &&
 				 reflector->err.code != ERR_NONE);
@@ -368,7 +302,7 @@ void kube_reflector_hurry(struct kube_reflector *reflector, bool is_lane_dead)
 
 int64_t kube_reflector_not_before_ms(const struct kube_reflector *reflector)
 {
-	bool is_waiting = reflector->request == NULL && reflector->discovery == NULL;
+	bool is_waiting = reflector->request == NULL && reflector->versions.call == NULL;
 	return is_waiting && reflector->not_before_ms > clock_mono_ms()
 		       ? reflector->not_before_ms
 		       : 0;

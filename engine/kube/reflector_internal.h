@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reflector's inside, shared by reflector.c (states, timers, watches), reflector_list.c (decisions about lists)
- * and reflector_stream.c (requests and what their bytes mean). */
+/* The reflector's inside. Each of its files calls only those under it:
+ *
+ *   reflector.c         the handle, timers, how a watch ends
+ *   reflector_list.c    decisions about lists
+ *   reflector_stream.c  requests and what their bytes mean
+ *   reflector_state.c, reflector_versions.c, work_queue.c */
 #pragma once
 
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/kube/backoff.h"
 #include "engine/kube/reflector.h"
+#include "engine/kube/reflector_versions.h"
 #include "engine/kube/request.h"
+#include "engine/kube/work_queue.h"
 
 enum kube_reflector_phase {
 	REFLECTOR_PAGE,
@@ -23,12 +29,10 @@ struct kube_reflector {
 	struct err err; /* code ERR_NONE: none */
 	enum kube_reflector_phase phase;
 	struct kube_request *request;
-	struct kube_call *discovery; /* which versions the group has, after a 404 */
+	struct kube_version_question versions; /* after a 404 */
 	struct json_split *split;
-	/* work_queue.c */
-	struct evbuffer *backlog;
-	struct net_loop_timer *turn;
-	bool waits_for_turn, is_feeding, is_abandoned;
+	const struct kube_reflector_events *events;
+	struct kube_work_queue queue;
 	struct str scratch;          /* an object without its managedFields */
 	struct net_loop_timer *next; /* starts the next request */
 	struct net_loop_timer *idle; /* notices a deaf watch */
@@ -64,13 +68,29 @@ struct kube_reflector {
 	bool is_dead;
 };
 
-/* Each starts one request; its end comes as kube_reflector_ended(). */
+/* reflector_stream.c: requests and what their bytes mean. What came of them is told by reflector->events. */
+struct kube_reflector_events {
+	void (*began)(struct kube_reflector *reflector); /* a success status line */
+	/* The initial events are in: from here on it is a watch. False: *err, or the reflector is dead. */
+	bool (*initial_ended)(
+		struct kube_reflector *reflector, const char *revision, struct err *err);
+	/* err NULL: whole and well-formed. event_status etc. say more. */
+	void (*ended)(struct kube_reflector *reflector, const struct err *err,
+		const struct kube_answer *answer);
+};
+void kube_reflector_stream_init(struct kube_reflector *reflector, struct net_loop *loop);
+void kube_reflector_stream_deinit(struct kube_reflector *reflector);
+/* Each starts one request. */
 void kube_reflector_start_page(struct kube_reflector *reflector);
 void kube_reflector_start_streaming_list(struct kube_reflector *reflector);
 void kube_reflector_start_watch(struct kube_reflector *reflector);
 void kube_reflector_drop_request(struct kube_reflector *reflector);
+/* What the bytes of a request go through; on their own for the fuzz target. */
+struct json_split *kube_reflector_split_new(
+	struct kube_reflector *reflector, enum kube_reflector_phase phase);
+bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
 
-/* Decisions about lists. */
+/* reflector_list.c: decisions about lists. */
 bool kube_reflector_is_single(
 	const struct kube_reflector *reflector); /* one object by its name */
 void kube_reflector_begin_list(struct kube_reflector *reflector);
@@ -86,31 +106,12 @@ void kube_reflector_initial_failed(struct kube_reflector *reflector, const struc
 void kube_reflector_watch_pace(struct kube_reflector *reflector);
 void kube_reflector_look_at_pace(struct kube_reflector *reflector);
 
-/* States, and the pause before the next request. */
+/* reflector_state.c: the state, and the pause before the next request. */
 void kube_reflector_set_state(struct kube_reflector *reflector, enum kube_reflector_state state,
 	const struct err *err);
 void kube_reflector_go_on(struct kube_reflector *reflector, int64_t delay_ms);
 void kube_reflector_retry(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer, bool at_once);
-void kube_reflector_forbidden(struct kube_reflector *reflector, const struct err *err);
-
-/* What the bytes of a request go through; on their own for the fuzz target. */
-struct json_split *kube_reflector_split_new(
-	struct kube_reflector *reflector, enum kube_reflector_phase phase);
-bool kube_reflector_feed(struct kube_reflector *reflector, struct slice bytes, struct err *err);
-
-/* work_queue.c: the same, a slice at a time. False: *err, or the reflector is dead. */
-void kube_work_queue_init(struct kube_reflector *reflector, struct net_loop *loop);
-void kube_work_queue_deinit(struct kube_reflector *reflector);
-bool kube_work_queue_add(struct kube_reflector *reflector, struct slice bytes, struct err *err);
-bool kube_work_queue_finish(struct kube_reflector *reflector, struct err *err);
-void kube_work_queue_clear(struct kube_reflector *reflector);
-
-void kube_reflector_began(struct kube_reflector *reflector); /* a success status line */
-/* err NULL: whole and well-formed. event_status etc. say more. */
-void kube_reflector_ended(struct kube_reflector *reflector, const struct err *err,
-	const struct kube_answer *answer);
-/* After a 404 of the path itself: asks which versions the group has, then comes as kube_reflector_not_served(). False: not
- * asked. */
-bool kube_reflector_ask_versions(struct kube_reflector *reflector);
-void kube_reflector_not_served(struct kube_reflector *reflector, const struct err *err);
+int64_t kube_reflector_idle_ms(
+	const struct kube_reflector *reflector); /* after which a watch is deaf */
+void kube_reflector_watch_began(struct kube_reflector *reflector);

@@ -20,6 +20,8 @@ enum {
 	MIN_BYTES_PER_SECOND = 512 << 10, /* objects compress about tenfold */
 	STREAM_TIMEOUT_MS = 5 * 60 * 1000,
 	ASK_AGAIN_MS = 10 * 60 * 1000,
+	FORBIDDEN_MIN_MS = 150 * 1000,
+	FORBIDDEN_MAX_MS = 210 * 1000,
 };
 
 bool kube_reflector_is_single(const struct kube_reflector *reflector)
@@ -49,6 +51,12 @@ void kube_reflector_relist(struct kube_reflector *reflector, int64_t delay_ms)
 	str_clear(&reflector->revision);
 	reflector->is_listing = false;
 	kube_reflector_go_on(reflector, delay_ms);
+}
+
+static void forbidden(struct kube_reflector *reflector, const struct err *err)
+{
+	kube_reflector_set_state(reflector, KUBE_REFLECTOR_FORBIDDEN, err);
+	kube_reflector_relist(reflector, kube_jitter_ms(FORBIDDEN_MIN_MS, FORBIDDEN_MAX_MS));
 }
 
 static void list_is_complete(struct kube_reflector *reflector)
@@ -103,14 +111,15 @@ static void token_expired(struct kube_reflector *reflector, const struct kube_an
 void kube_reflector_page_failed(struct kube_reflector *reflector, const struct err *err,
 	const struct kube_answer *answer)
 {
-	if (err->code == ERR_KUBE_NOT_SERVED && kube_reflector_ask_versions(reflector))
+	if (err->code == ERR_KUBE_NOT_SERVED &&
+		kube_version_question_ask(&reflector->versions, reflector->client))
 		return;
 	if (err->code == ERR_KUBE_EXPIRED && reflector->token.n > 0) {
 		token_expired(reflector, answer);
 		return;
 	}
 	if (answer->status == 403) {
-		kube_reflector_forbidden(reflector, err);
+		forbidden(reflector, err);
 		return;
 	}
 	/* the page is asked for again with its own token; a bad token starts over */
@@ -137,7 +146,7 @@ bool kube_reflector_initial_ended(
 	list_is_complete(reflector);
 	if (reflector->is_dead)
 		return false;
-	kube_reflector_began(reflector);
+	kube_reflector_watch_began(reflector);
 	return !reflector->is_dead;
 }
 
@@ -177,7 +186,7 @@ void kube_reflector_initial_failed(struct kube_reflector *reflector, const struc
 		err_set(&cause, ERR_KUBE_TRANSPORT, "the list ended early");
 	reflector->is_listing = false;
 	if (!is_event && cause.code == ERR_KUBE_NOT_SERVED &&
-		kube_reflector_ask_versions(reflector))
+		kube_version_question_ask(&reflector->versions, reflector->client))
 		return;
 	int64_t refused_ms = refused_for(status, is_event, cause.code);
 	if (refused_ms >= 0) {

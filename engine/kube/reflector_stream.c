@@ -106,7 +106,7 @@ static bool take_initial(struct kube_reflector *reflector, bool is_bookmark,
 	if (!ends_initial_events(object))
 		return protocol(err, "the API server does not mark the end of initial events");
 	const char *revision = json_str(object, "metadata", "resourceVersion", NULL);
-	return kube_reflector_initial_ended(reflector, revision, err);
+	return reflector->events->initial_ended(reflector, revision, err);
 }
 
 static bool take_event(struct kube_reflector *reflector, const cJSON *event, struct err *err)
@@ -160,7 +160,7 @@ static void on_begin(void *arg)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	kube_reflector_began(reflector);
+	reflector->events->began(reflector);
 }
 
 struct json_split *kube_reflector_split_new(
@@ -196,7 +196,7 @@ static bool on_body(void *arg, struct slice bytes, struct err *err)
 {
 	struct kube_reflector *reflector = arg;
 	reflector->last_byte_ms = clock_mono_ms();
-	return kube_work_queue_add(reflector, bytes, err);
+	return kube_work_queue_add(&reflector->queue, bytes, err);
 }
 
 static void on_done(void *arg, const struct err *err, const struct kube_answer *answer)
@@ -204,7 +204,7 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 	struct kube_reflector *reflector = arg;
 	struct err why = { 0 };
 	reflector->request = NULL;
-	if (!kube_work_queue_finish(reflector, &why)) {
+	if (!kube_work_queue_finish(&reflector->queue, &why)) {
 		if (reflector->is_dead)
 			return;
 		err = &why;
@@ -217,7 +217,7 @@ static void on_done(void *arg, const struct err *err, const struct kube_answer *
 		protocol(&why, "the answer is not a list");
 		err = &why;
 	}
-	kube_reflector_ended(reflector, err, answer);
+	reflector->events->ended(reflector, err, answer);
 }
 
 static void start(struct kube_reflector *reflector, struct kube_request_opts *opts)
@@ -239,7 +239,7 @@ static void start(struct kube_reflector *reflector, struct kube_request_opts *op
 	reflector->request = kube_request_start(reflector->client, opts, &err);
 	if (reflector->request == NULL) {
 		const struct kube_answer none = { .retry_after_ms = -1 };
-		kube_reflector_ended(reflector, &err, &none);
+		reflector->events->ended(reflector, &err, &none);
 	}
 }
 
@@ -333,8 +333,36 @@ void kube_reflector_start_watch(struct kube_reflector *reflector)
 void kube_reflector_drop_request(struct kube_reflector *reflector)
 {
 	kube_request_cancel(reflector->request);
-	kube_work_queue_clear(reflector);
-	kube_call_cancel(reflector->discovery);
+	kube_work_queue_clear(&reflector->queue);
+	kube_version_question_cancel(&reflector->versions);
 	reflector->request = NULL;
-	reflector->discovery = NULL;
+}
+
+static bool on_piece(void *arg, struct slice bytes, struct err *err)
+{
+	return kube_reflector_feed(arg, bytes, err);
+}
+
+/* Outside of the request: it ends here as it would have from inside. */
+static void on_piece_failed(void *arg, const struct err *err)
+{
+	struct kube_reflector *reflector = arg;
+	const struct kube_answer answer = { .status = 200, .retry_after_ms = -1 };
+	kube_reflector_drop_request(reflector);
+	reflector->events->ended(reflector, err, &answer);
+}
+
+void kube_reflector_stream_init(struct kube_reflector *reflector, struct net_loop *loop)
+{
+	reflector->queue = (struct kube_work_queue){ .feed = on_piece,
+		.failed = on_piece_failed,
+		.arg = reflector,
+		.is_dead = &reflector->is_dead };
+	kube_work_queue_init(&reflector->queue, loop);
+}
+
+void kube_reflector_stream_deinit(struct kube_reflector *reflector)
+{
+	kube_work_queue_deinit(&reflector->queue);
+	json_split_free(reflector->split);
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What to say when a collection is not served: the group's discovery document knows whether it is missing or has other
- * versions only. */
-#include "engine/kube/reflector_internal.h"
+#include "engine/kube/reflector_versions.h"
 
+#include "engine/base/err.h"
+#include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/k8s/resource.h"
+#include "engine/kube/client.h"
 
 #include <stdlib.h>
 
 /* The path is not served: say whether the group is missing or has other versions only. */
 static void on_group(void *arg, const struct err *err, const cJSON *group)
 {
-	struct kube_reflector *reflector = arg;
-	const struct k8s_resource *resource = reflector->opts.resource;
+	struct kube_version_question *question = arg;
+	const struct k8s_resource *resource = question->resource;
 	struct err why = { 0 };
 	struct str versions;
 	const cJSON *item, *list = err == NULL ? json_get(group, "versions", NULL) : NULL;
-	reflector->discovery = NULL;
+	question->call = NULL;
 	str_init(&versions, 200);
 	cJSON_ArrayForEach(item, list)
 	{
@@ -33,12 +34,13 @@ static void on_group(void *arg, const struct err *err, const cJSON *group)
 			resource->plural, resource->group);
 	why.sys = 404;
 	str_deinit(&versions);
-	kube_reflector_not_served(reflector, &why);
+	question->done(question->arg, &why);
 }
 
-bool kube_reflector_ask_versions(struct kube_reflector *reflector)
+bool kube_version_question_ask(
+	struct kube_version_question *question, struct kube_client *client)
 {
-	const char *group = reflector->opts.resource->group;
+	const char *group = question->resource->group;
 	if (!group[0])
 		return false;
 	char *path = x_asprintf("/apis/%s", group);
@@ -46,9 +48,15 @@ bool kube_reflector_ask_versions(struct kube_reflector *reflector)
 		.method = "GET",
 		.path = path,
 		.done = on_group,
-		.arg = reflector,
+		.arg = question,
 	};
-	reflector->discovery = kube_call_start(reflector->client, &opts, NULL);
+	question->call = kube_call_start(client, &opts, NULL);
 	free(path);
-	return reflector->discovery != NULL;
+	return question->call != NULL;
+}
+
+void kube_version_question_cancel(struct kube_version_question *question)
+{
+	kube_call_cancel(question->call);
+	question->call = NULL;
 }

@@ -159,6 +159,9 @@ static void play(struct feed *feed, const char *p, size_t n)
 	play_body(feed, phase, line + 1, n - (size_t)(line + 1 - p));
 }
 
+static const struct kube_reflector_events events = { .initial_ended =
+							     kube_reflector_initial_ended };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -170,6 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	clock_set_for_tests(1000000000, (int64_t)1767225600 * 1000000000);
 	fleet_store_init(&feed->store, on_change, feed);
 	feed->reflector.idle = net_loop_timer_new(loop, on_timer, feed);
+	feed->reflector.events = &events;
 	feed->reflector.opts.read_idle_ms = IDLE_MS;
 	feed->reflector.opts.on_object = on_object;
 	feed->reflector.opts.on_sync = on_sync;
