@@ -116,6 +116,11 @@ class Recipes(Case):
         scr.stop()
 
     def check_command(self, program):
+        for typed in ("T", ":plaything\r"):
+            scr = self.dashboard(program)
+            scr.type(typed)
+            scr.wait_for("a toy of a view")
+            scr.stop()
         scr = self.dashboard(program)
         scr.type("?")
         scr.wait_for("all keys and commands")

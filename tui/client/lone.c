@@ -6,17 +6,13 @@
 
 #include "engine/base/clock.h"
 
-#include <string.h>
-
 enum { FOLLOWED_MS = 300 };
 
-static bool needs_care(const char *command)
+static bool needs_care(const struct client *client, const char *line)
 {
-	static const char *const commands[] = { "unscroll", "yank", "again", "close" };
-	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-		if (strcmp(command, commands[i]) == 0)
-			return true;
-	return false;
+	const struct view_command *command =
+		workspace_command_find(client->workspace, client_focused(client), line);
+	return command && command->is_lone;
 }
 
 void client_lone_note_key(struct client *client)
@@ -38,7 +34,7 @@ bool client_lone_key(struct client *client, enum view_key_scope scope,
 {
 	struct client_lone *lone = &client->lone;
 	struct view *view = client_focused(client);
-	if (key->sym != KEY_NONE || key->mods || !needs_care(command))
+	if (key->sym != KEY_NONE || key->mods || !needs_care(client, command))
 		return false;
 	if (scope == SCOPE_DEAD && is_early(lone, view))
 		return true;

@@ -25,12 +25,20 @@ enum view_key_scope {
 	SCOPE_COUNT,
 };
 
+/* A command is one row: of a view's table, of those on rows (views/actions), or of the application's. Palette, completion,
+ * help and hints read it there. A key binds a command line (keys.h): one command may have several, with other arguments. */
 struct view_command {
 	const char *name;
 	const char *args; /* "" or "NAME", "[PROGRAM ARG…]": for help and completion */
 	const char *help; /* one line */
-	/* self: the view, or the application. args: the rest of the line, "" if none. */
+	/* self: the view, or the client (struct workspace_client). args: the rest of the line, "" if none. */
 	bool (*run)(void *self, const char *args, struct err *err);
+	/* What most do without. */
+	const char *aliases; /* with spaces between them: what fingers from elsewhere type */
+	bool has_right;      /* then it is greyed, and refused, where all its targets lack: */
+	enum engine_action right; /* of commands on rows; a view's own ask its can() */
+	/* A bare letter that is bound to it in a pane that scrolls or has ended counts only if none follows (client/lone.c). */
+	bool is_lone;
 };
 
 struct view_drag { /* something held by the mouse */

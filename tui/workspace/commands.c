@@ -9,18 +9,6 @@
 
 enum { NAME_BYTES = 32, KINDS_MAX = 64 };
 
-/* What fingers from elsewhere type. */
-static const struct {
-	const char *typed, *meant;
-} aliases[] = {
-	{ "q", "quit" },
-	{ "q!", "quit" },
-	{ "ns", "namespace" },
-	{ "sh", "shell" },
-	{ "describe", "detail" },
-	{ "rm", "delete" },
-};
-
 static const struct view_command *find(
 	const struct view_command *table, size_t n, const char *name)
 {
@@ -30,31 +18,81 @@ static const struct view_command *find(
 	return NULL;
 }
 
+static bool has_alias(const struct view_command *command, const char *typed)
+{
+	size_t n = strlen(typed);
+	for (const char *at = command->aliases; at && *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+		if (length == n && memcmp(at, typed, n) == 0)
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+static const char *meant(const struct view_command *table, size_t n, const char *typed)
+{
+	for (size_t i = 0; i < n; i++)
+		if (has_alias(&table[i], typed))
+			return table[i].name;
+	return NULL;
+}
+
 /* The command's name, what was typed for it translated; what follows it in the line. */
-static const char *read_name(const char *line, char name[NAME_BYTES])
+static const char *read_name(
+	const struct workspace *ws, const char *line, char name[NAME_BYTES])
 {
 	line += strspn(line, " ");
 	size_t n = strcspn(line, " ");
 	snprintf(name, NAME_BYTES, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
-	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
-		if (strcmp(name, aliases[i].typed) == 0)
-			snprintf(name, NAME_BYTES, "%s", aliases[i].meant);
+	const char *other = meant(ws->opts.commands, ws->opts.n_commands, name);
+	if (!other)
+		other = meant(views_row_commands, views_n_row_commands, name);
+	if (other)
+		snprintf(name, NAME_BYTES, "%s", other);
 	return line + n;
+}
+
+enum whose { OF_VIEW, OF_ROWS, OF_ALL };
+
+static const struct view_command *find_in(const struct workspace *ws, const struct view *view,
+	const char *name, enum whose *whose)
+{
+	const struct view_command *command =
+		find(view->class->commands, view->class->n_commands, name);
+	*whose = OF_VIEW;
+	if (!command && view->class->targets) {
+		command = find(views_row_commands, views_n_row_commands, name);
+		*whose = OF_ROWS;
+	}
+	if (!command) {
+		command = find(ws->opts.commands, ws->opts.n_commands, name);
+		*whose = OF_ALL;
+	}
+	return command;
+}
+
+const struct view_command *workspace_command_find(
+	const struct workspace *ws, const struct view *view, const char *line)
+{
+	char name[NAME_BYTES];
+	enum whose whose;
+	read_name(ws, line, name);
+	return find_in(ws, view, name, &whose);
 }
 
 bool workspace_command_can(
 	const struct workspace *ws, const struct view *view, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
-	(void)ws;
-	read_name(line, name);
-	if (find(view->class->commands, view->class->n_commands, name))
+	enum whose whose;
+	read_name(ws, line, name);
+	const struct view_command *command = find_in(ws, view, name, &whose);
+	if (command && whose == OF_VIEW)
 		return !view->class->can || view->class->can(view, name, err);
-	if (!view->class->targets)
+	if (!command || !command->has_right || !view->class->targets)
 		return true;
-	/* a split is another shell */
-	return views_actions_row_command_can(
-		view, strcmp(name, "split") == 0 ? "shell" : name, err);
+	return views_actions_may(view, command->right, err);
 }
 
 struct find_scope {
@@ -106,7 +144,7 @@ static const struct view_command *kind_commands(size_t *n)
 	for (size_t i = 0; engine_kinds[i] && count < KINDS_MAX; i++)
 		if (engine_kinds[i]->resource)
 			rows[count++] = (struct view_command){ engine_kinds[i]->name, "",
-				"the list of these", run_kind };
+				"the list of these", .run = run_kind };
 	*n = count;
 	return rows;
 }
@@ -114,7 +152,7 @@ static const struct view_command *kind_commands(size_t *n)
 bool workspace_command_run(struct workspace *ws, const char *line, struct err *err)
 {
 	char name[NAME_BYTES];
-	const char *args = read_name(line, name);
+	const char *args = read_name(ws, line, name);
 	if (!name[0])
 		return true;
 	struct view *view = workspace_focused(ws);
@@ -124,16 +162,10 @@ bool workspace_command_run(struct workspace *ws, const char *line, struct err *e
 	char *trimmed = x_strdup(args);
 	for (size_t end = strlen(trimmed); end && trimmed[end - 1] == ' ';)
 		trimmed[--end] = 0;
-	void *self = view;
-	const struct view_command *command =
-		find(view->class->commands, view->class->n_commands, name);
-	if (!command && view->class->targets)
-		command = find(views_row_commands, views_n_row_commands, name);
-	if (!command && ws->latest) {
-		command = find(ws->opts.commands, ws->opts.n_commands, name);
-		self = ws->latest;
-	}
-	bool ok = command ? command->run(self, trimmed, err) : run_kind(ws, name, err);
+	enum whose whose;
+	const struct view_command *command = find_in(ws, view, name, &whose);
+	void *self = whose == OF_ALL ? (void *)ws->latest : (void *)view;
+	bool ok = command && self ? command->run(self, trimmed, err) : run_kind(ws, name, err);
 	free(trimmed);
 	return ok;
 }

@@ -176,6 +176,9 @@ bool workspace_start_backend(struct workspace *workspace, struct err *err);
 bool workspace_command_run(struct workspace *workspace, const char *line, struct err *err);
 void workspace_command_try(
 	struct workspace *workspace, const char *line); /* shows the failure */
+/* With that view in the focus; NULL: there is none. */
+const struct view_command *workspace_command_find(
+	const struct workspace *workspace, const struct view *view, const char *line);
 /* False with *err: why it would be refused now, with that view in the focus. */
 bool workspace_command_can(const struct workspace *workspace, const struct view *view,
 	const char *line, struct err *err);

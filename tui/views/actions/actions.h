@@ -12,6 +12,5 @@ size_t views_actions_running(const struct views_actions *actions);
 
 extern const struct view_command views_row_commands[]; /* self: the focused view */
 extern const size_t views_n_row_commands;
-/* False with *err: why that one would be refused on all rows that it is for. */
-bool views_actions_row_command_can(
-	const struct view *view, const char *command, struct err *err);
+/* False with *err: why that would be refused on all rows that a command of this view is for. */
+bool views_actions_may(const struct view *view, enum engine_action action, struct err *err);

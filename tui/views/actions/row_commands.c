@@ -59,33 +59,31 @@ static bool run_detail(void *self, const char *args, struct err *err)
 	return open_on_target(self, "detail", NULL, err);
 }
 
-enum { TARGETS_LOOKED_AT = 64 };
-
-static const struct {
-	const char *command;
-	enum engine_action action;
-} actions[] = {
-	{ "shell", ENGINE_SHELL },
-	{ "files", ENGINE_FILES },
-	{ "create", ENGINE_CREATE },
-	{ "delete", ENGINE_DELETE },
-	{ "suspend", ENGINE_SUSPEND },
-	{ "resume", ENGINE_SUSPEND },
-	{ "extend", ENGINE_EXTEND },
+const struct view_command views_row_commands[] = {
+	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
+		.run = run_shell, .has_right = true, .right = ENGINE_SHELL, .aliases = "sh" },
+	{ "files", "[PATH]", "its files beside yours", .run = run_files, .has_right = true,
+		.right = ENGINE_FILES },
+	{ "detail", "", "status, conditions, health, metadata, labels, events",
+		.run = run_detail, .aliases = "describe" },
+	{ "create", "[POOL]", "create a sandbox", .run = views_action_create, .has_right = true,
+		.right = ENGINE_CREATE },
+	{ "delete", "", "delete the sandboxes selected (asks)", .run = views_action_delete,
+		.has_right = true, .right = ENGINE_DELETE, .aliases = "rm" },
+	{ "suspend", "", "suspend the sandboxes selected (asks)", .run = views_action_suspend,
+		.has_right = true, .right = ENGINE_SUSPEND },
+	{ "resume", "", "resume the sandboxes selected", .run = views_action_resume,
+		.has_right = true, .right = ENGINE_SUSPEND },
+	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
+		.run = views_action_extend, .has_right = true, .right = ENGINE_EXTEND },
 };
+const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];
 
-bool views_actions_row_command_can(
-	const struct view *view, const char *command, struct err *err)
+bool views_actions_may(const struct view *view, enum engine_action action, struct err *err)
 {
+	enum { TARGETS_LOOKED_AT = 64 };
 	struct view_host *host = view->host;
 	const char *uids[TARGETS_LOOKED_AT];
-	size_t at = 0;
-	while (at < sizeof actions / sizeof actions[0] &&
-		strcmp(actions[at].command, command) != 0)
-		at++;
-	if (at == sizeof actions / sizeof actions[0])
-		return true;
-	enum engine_action action = actions[at].action;
 	size_t n = 0;
 	if (action != ENGINE_CREATE && view->class->targets)
 		n = view->class->targets(view, uids, TARGETS_LOOKED_AT);
@@ -96,16 +94,3 @@ bool views_actions_row_command_can(
 			return true;
 	return false;
 }
-
-const struct view_command views_row_commands[] = {
-	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
-		run_shell },
-	{ "files", "[PATH]", "its files beside yours", run_files },
-	{ "detail", "", "status, conditions, health, metadata, labels, events", run_detail },
-	{ "create", "[POOL]", "create a sandbox", views_action_create },
-	{ "delete", "", "delete the sandboxes selected (asks)", views_action_delete },
-	{ "suspend", "", "suspend the sandboxes selected (asks)", views_action_suspend },
-	{ "resume", "", "resume the sandboxes selected", views_action_resume },
-	{ "extend", "[TIME]", "their end of life becomes now plus TIME", views_action_extend },
-};
-const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];

@@ -353,8 +353,8 @@ static bool run_refresh(void *self, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "scroll", run_move },
-	{ "refresh", "", "fetch everything again", run_refresh },
+	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
+	{ "refresh", "", "fetch everything again", .run = run_refresh },
 };
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

@@ -193,7 +193,7 @@ static bool run_move(void *self, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "scroll", run_move },
+	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
 };
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

@@ -286,10 +286,10 @@ static bool run_show(void *self, const char *args, struct err *err)
 
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move; at the end it follows",
-		run_move },
-	{ "pause", "", "stand still, or follow the newest", run_pause },
-	{ "errors", "", "gather what has failed at the end, or by time", run_errors },
-	{ "show", "", "everything about this line", run_show },
+		.run = run_move },
+	{ "pause", "", "stand still, or follow the newest", .run = run_pause },
+	{ "errors", "", "gather what has failed at the end, or by time", .run = run_errors },
+	{ "show", "", "everything about this line", .run = run_show },
 };
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

@@ -240,12 +240,15 @@ static bool run_delete(void *self, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", views_list_move },
-	{ "mark", "[all|none]", "mark one, all that are shown, or none", views_list_mark },
-	{ "sort", "COLUMN", "sort by a column; the same again reverses", views_list_sort },
-	{ "detail", "", "everything about the one under the cursor", run_detail },
-	{ "delete", "", "delete what is selected (asks)", run_delete },
-	{ "action", "NAME [ARG…]", "what its kind can do besides", run_action },
+	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
+		.run = views_list_move },
+	{ "mark", "[all|none]", "mark one, all that are shown, or none",
+		.run = views_list_mark },
+	{ "sort", "COLUMN", "sort by a column; the same again reverses",
+		.run = views_list_sort },
+	{ "detail", "", "everything about the one under the cursor", .run = run_detail },
+	{ "delete", "", "delete what is selected (asks)", .run = run_delete },
+	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };
 
 static bool can(const struct view *view, const char *command, struct err *err)

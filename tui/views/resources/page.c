@@ -165,10 +165,10 @@ static bool run_delete(void *self, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "scroll", run_move },
-	{ "refresh", "", "fetch the object again", run_refresh },
-	{ "delete", "", "delete it (asks)", run_delete },
-	{ "action", "NAME [ARG…]", "what its kind can do besides", run_action },
+	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
+	{ "refresh", "", "fetch the object again", .run = run_refresh },
+	{ "delete", "", "delete it (asks)", .run = run_delete },
+	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };
 
 static bool can(const struct view *view, const char *command, struct err *err)

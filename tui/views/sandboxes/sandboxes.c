@@ -77,7 +77,7 @@ static void draw_empty(struct views_list *list, struct draw_region r)
 	else
 		draw_region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
 	struct err why;
-	bool can = views_actions_row_command_can(&list->view, "create", &why);
+	bool can = views_actions_may(&list->view, ENGINE_CREATE, &why);
 	draw_region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
 }
 
@@ -96,7 +96,7 @@ static void draw_direct(struct views_list *list, struct draw_region r, bool is_f
 	draw_region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
 	struct draw_style dim = host_style(host, ROLE_DIM);
 	struct err why;
-	bool can = views_actions_row_command_can(&list->view, "shell", &why);
+	bool can = views_actions_may(&list->view, ENGINE_SHELL, &why);
 	draw_region_text(r, 4, 2, r.cols - 2, dim,
 		can ? "s shell   f files   d health and metadata" : "f files");
 	if (!can)
@@ -147,11 +147,13 @@ static bool run_warm(void *self, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|page-up|page-down|first|last", "move the cursor", views_list_move },
+	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
+		.run = views_list_move },
 	{ "mark", "[all|none]", "mark a sandbox, all that are shown, or none",
-		views_list_mark },
-	{ "sort", "COLUMN", "sort by a column; the same again reverses", views_list_sort },
-	{ "warm", "", "show or hide the warm sandboxes of the pools", run_warm },
+		.run = views_list_mark },
+	{ "sort", "COLUMN", "sort by a column; the same again reverses",
+		.run = views_list_sort },
+	{ "warm", "", "show or hide the warm sandboxes of the pools", .run = run_warm },
 };
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

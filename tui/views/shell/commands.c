@@ -100,12 +100,12 @@ static bool run_clear(void *self, const char *args, struct err *err)
 }
 
 const struct view_command views_shell_commands[SHELL_COMMANDS] = {
-	{ "scroll", "", "scroll and select in this pane", run_scroll },
-	{ "unscroll", "", "back to the program", run_unscroll },
+	{ "scroll", "", "scroll and select in this pane", .run = run_scroll },
+	{ "unscroll", "", "back to the program", .run = run_unscroll, .is_lone = true },
 	{ "move", "up|down|left|right|page-up|page-down|first|last|start|end",
-		"move the cursor of the scroll mode", run_move },
-	{ "select", "[block]", "begin to select", run_select },
-	{ "yank", "", "copy the selection to the clipboard", run_yank },
-	{ "again", "", "run the ended program again", run_again },
-	{ "clear-history", "", "forget the scrollback of this pane", run_clear },
+		"move the cursor of the scroll mode", .run = run_move },
+	{ "select", "[block]", "begin to select", .run = run_select },
+	{ "yank", "", "copy the selection to the clipboard", .run = run_yank, .is_lone = true },
+	{ "again", "", "run the ended program again", .run = run_again, .is_lone = true },
+	{ "clear-history", "", "forget the scrollback of this pane", .run = run_clear },
 };

@@ -305,11 +305,11 @@ static bool run_clear(void *arg, const char *args, struct err *err)
 }
 
 static const struct view_command commands[] = {
-	{ "move", "up|down|first|last", "move the cursor", run_move },
-	{ "cancel", "", "cancel this copy; what has arrived stays", run_cancel },
-	{ "pause", "", "pause this copy, or go on", run_pause },
-	{ "retry", "", "copy again what has failed or was cancelled", run_retry },
-	{ "clear", "", "forget the copies that are over", run_clear },
+	{ "move", "up|down|first|last", "move the cursor", .run = run_move },
+	{ "cancel", "", "cancel this copy; what has arrived stays", .run = run_cancel },
+	{ "pause", "", "pause this copy, or go on", .run = run_pause },
+	{ "retry", "", "copy again what has failed or was cancelled", .run = run_retry },
+	{ "clear", "", "forget the copies that are over", .run = run_clear },
 };
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

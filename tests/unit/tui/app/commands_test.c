@@ -86,6 +86,76 @@ static void test_every_command_says_what_it_does(void **state)
 				&class_of_scope[scope]->commands[i]);
 }
 
+/* ---- what else a row says */
+
+struct taken {
+	const char *word;
+	size_t n;
+};
+
+static void count_word(void *arg, const char *group, const struct view_command *command)
+{
+	struct taken *taken = arg;
+	(void)group;
+	taken->n += strcmp(command->name, taken->word) == 0;
+	const char *at = command->aliases ? strstr(command->aliases, taken->word) : NULL;
+	size_t n = strlen(taken->word);
+	for (; at; at = strstr(at + 1, taken->word))
+		taken->n += (at == command->aliases || at[-1] == ' ') &&
+			    (at[n] == 0 || at[n] == ' ');
+}
+
+static void check_aliases(void *arg, const char *group, const struct view_command *command)
+{
+	(void)arg;
+	(void)group;
+	char word[32];
+	for (const char *at = command->aliases; at && *at; at += strspn(at, " ")) {
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
+		at += strlen(word);
+		struct taken taken = { word, 0 };
+		workspace_command_each(&words.host, count_word, &taken);
+		if (taken.n != 1)
+			fail_msg("'%s' means %zu commands", word, taken.n);
+	}
+}
+
+static void test_another_name_means_one_command(void **state)
+{
+	(void)state;
+	struct taken taken = { "rm", 0 };
+	workspace_command_each(&words.host, count_word, &taken);
+	assert_int_equal(taken.n, 1);
+	workspace_command_each(&words.host, check_aliases, NULL);
+}
+
+/* Where people type: a letter that leads away from there is one of those that have to stand alone. */
+static void test_letters_of_panes_that_take_text(void **state)
+{
+	(void)state;
+	size_t n = 0;
+	for (size_t i = 0; i < views_n_key_rows; i++) {
+		const struct view_key_row *row = &view_key_rows[i];
+		if ((row->scope != SCOPE_SCROLL && row->scope != SCOPE_DEAD) || row->key[1])
+			continue;
+		char name[64];
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(row->command, " "),
+			row->command);
+		bool is_lone = false,
+		     only_moves = !strcmp(name, "move") || !strcmp(name, "select");
+		for (size_t k = 0; k < view_shell.n_commands; k++)
+			if (strcmp(view_shell.commands[k].name, name) == 0)
+				is_lone = view_shell.commands[k].is_lone;
+		for (size_t k = 0; k < app_n_commands; k++)
+			if (strcmp(app_commands[k].name, name) == 0)
+				is_lone = app_commands[k].is_lone;
+		if (is_lone == only_moves)
+			fail_msg("'%s' runs '%s'", row->key, row->command);
+		n += is_lone;
+	}
+	assert_int_equal(n, 4); /* y and q, r and x */
+}
+
 int main(void)
 {
 	words.opts.commands = app_commands;
@@ -93,6 +163,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_has_its_command),
 		cmocka_unit_test(test_every_command_says_what_it_does),
+		cmocka_unit_test(test_another_name_means_one_command),
+		cmocka_unit_test(test_letters_of_panes_that_take_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
