@@ -167,6 +167,12 @@ static const struct row_case cases[] = {
 	{ "CHA", "abc\x1b[Gx\x1b[5Gy", "xbc y", "", 0, 5 },
 	{ "CUP", "\x1b[3;4Hx\x1b[;2Hy\x1b[Hz", "zy||   x", "", 0, 1 },
 	{ "CUP", "\x1b[99;99Hx", "|||||                   x", "", 5, 19 },
+	/* in origin mode the margins hold the cursor, but erasing does not bring it back */
+	{ "CHT", "\x1b[?69h\x1b[3;9s\x1b[?6h\x1b[2I", "", "", 0, 8 },
+	{ "EL",
+		"\x1b[?69h\x1b[3;9s\x1b[?6h\x1b"
+		"E\x1b[K",
+		"", "", 1, 0 },
 	{ "CHT", "01234567890123456789\x1b[IX", "01234567890123456789|X", "", 1, 1 },
 	{ "CHT", "\x1b[2Ix", "                x", "", 0, 17 },
 	{ "ED", "01234567890123456789\x1b[3JX", "01234567890123456789|X", "", 1, 1 },
