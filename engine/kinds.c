@@ -10,7 +10,7 @@
 #include "engine/kube/client.h"
 
 /* A kind is a file in engine/kinds and a row here. */
-#define KINDS(X)
+#define KINDS(X) X(kinds_pvc)
 
 #define X(kind) extern const struct resource_kind kind;
 KINDS(X)

@@ -319,5 +319,16 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
         self.assertIn("Ready", self.sandmux("--local", "describe", "box", check=0).out)
         self.assertEqual(self.sandmux("--local", "status", "box", check=0).out, "SandboxReady\n")
 
+    def test_other_kinds(self):
+        sandbox = json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"][0]["sandbox"]
+        volumes = json.loads(self.sandmux("--local", "ls", "pvc", "-o", "json", check=0).out)
+        self.assertEqual(volumes["kind"], "PersistentVolumeClaimList")
+        name = f"workspace-{sandbox}"
+        self.assertEqual([v["sandbox"] for v in volumes["items"] if v["name"] == name], [sandbox])
+        self.assertIn(f"persistentvolumeclaim/{name}\n", self.sandmux("--local", "ls", "persistentvolumeclaims", "-o", "name", check=0).out)
+        self.assertRegex(self.sandmux("--local", "get", "pvc", name, check=0).out, rf"^NAME +STATUS .*\n{name} +\S")
+        self.assertIn(f"Sandbox: {sandbox}", self.sandmux("--local", "describe", f"pvc/{name}", check=0).out)
+        self.assertEqual(self.sandmux("--local", "get", "pvc/none").code, 3)
+
 
 main()

@@ -7,7 +7,7 @@ import threading
 import time
 
 from harness import Case, main
-from harness.scripted_api import ScriptedApi, claim, sandbox
+from harness.scripted_api import ScriptedApi, claim, metadata, sandbox
 
 
 class List(Case):
@@ -266,6 +266,34 @@ class List(Case):
             self.listed(scr, 4)
             scr.golden(f"tui/list-{cols}x{rows}", masks)
             scr.stop()
+
+    def test_a_list_of_another_kind(self):
+        """Watched from when it is opened until it is closed."""
+        def volume(n, phase):
+            return {"kind": "PersistentVolumeClaim", "metadata": metadata(7, n, f"data-{n:05d}", api.rv, labels={"n": str(n)}),
+                    "spec": {"resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": phase}}
+        api = self.api(2)
+        api.objects["persistentvolumeclaims"] = [volume(n, "Bound") for n in range(3000)]
+        scr = self.open(api)
+        self.listed(scr, 2)
+        self.assertNotIn("persistentvolumeclaims", api.watchers)
+        scr.type(":pvc\r")
+        scr.wait_for("3000 persistentvolumeclaims", timeout=60)
+        scr.wait_for(re.compile(r"data-00000 +Bound +1Gi"))
+        scr.wait_for(lambda s: api.watchers.get("persistentvolumeclaims"))
+        api.emit("persistentvolumeclaims", "MODIFIED", volume(2, "Lost"))
+        scr.wait_for(re.compile(r"data-00002 +Lost"))
+        scr.type("/2999\r")
+        scr.wait_for("1 of 3000 persistentvolumeclaims")
+        scr.type("d")
+        scr.wait_for("asked for")
+        scr.type("q")
+        scr.wait_gone("asked for")
+        scr.type("\x1b")
+        scr.wait_for("3000 persistentvolumeclaims")
+        scr.type("q")
+        scr.wait_for("2 sandboxes")
+        scr.wait_gone("persistentvolumeclaims")
 
     def test_ten_thousand(self):
         api = self.api(10000)
