@@ -6,6 +6,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/connect/check.h"
 #include "engine/internal.h"
 #include "engine/k8s/condition.h"
 #include "engine/k8s/resource.h"
@@ -24,8 +25,7 @@ enum {
 	ROUTE_TIMEOUT_MS = 30000,
 };
 
-#define EXTENSIONS "extensions.agents.x-k8s.io"
-static const char *const groups[] = { EXTENSIONS, "agents.x-k8s.io" };
+static const char *const groups[] = { K8S_GROUP_EXTENSIONS, K8S_GROUP_AGENTS };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
 enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIMITS, STEP_LIST, STEP_END };
@@ -39,7 +39,7 @@ struct engine_doctor {
 	size_t at; /* within the step */
 	struct kube_call *call;
 	struct engine_resolve *resolve;
-	struct engine_connectivity_check *routes;
+	struct connect_check *routes;
 	struct net_loop_timer *start;
 };
 
@@ -56,7 +56,7 @@ static void doctor_free(struct engine_doctor *doctor)
 {
 	kube_call_cancel(doctor->call);
 	engine_resolve_cancel(doctor->resolve);
-	engine_connectivity_check_cancel(doctor->routes);
+	connect_check_cancel(doctor->routes);
 	net_loop_timer_free(doctor->start);
 	free(doctor);
 }
@@ -189,14 +189,14 @@ static void on_group(void *arg, const struct err *err, const struct cJSON *objec
 static void on_right(void *arg, const struct err *err, const struct cJSON *object)
 {
 	struct engine_doctor *doctor = arg;
-	const struct engine_access_review *right = &engine_access_review_rows[doctor->at];
+	const struct access_right *right = &access_rights[doctor->at];
 	doctor->call = NULL;
-	char *check = x_asprintf("right to %s %s%s%s", right->verb, right->resource,
+	char *check = x_asprintf("right to %s %s%s%s", right->verb, right->resource->plural,
 		right->subresource[0] ? "/" : "", right->subresource);
 	char *fix = x_asprintf("needed for %s: ask for it in a Role", right->needed_for);
 	if (err != NULL)
 		report(doctor, ENGINE_SKIPPED, check, err->msg, "");
-	else if (engine_access_review_is_allowed(object))
+	else if (access_review_is_allowed(object))
 		report(doctor, ENGINE_OK, check, "yes", "");
 	else
 		report(doctor, ENGINE_WARNING, check, "no", fix);
@@ -209,9 +209,10 @@ static void on_right(void *arg, const struct err *err, const struct cJSON *objec
 static bool ask_right(struct engine_doctor *doctor)
 {
 	struct err err = { 0 };
-	doctor->call = engine_access_review_ask(doctor->engine,
-		kube_config_namespace(doctor->engine->config),
-		(enum engine_access_review_id)doctor->at, on_right, doctor, &err);
+	const struct access_attributes about =
+		access_right_attributes(&access_rights[doctor->at]);
+	doctor->call = access_review_start(doctor->engine->kube,
+		kube_config_namespace(doctor->engine->config), &about, on_right, doctor, &err);
 	if (doctor->call == NULL)
 		report(doctor, ENGINE_FAILURE, "rights", err.msg, err_hint(&err));
 	return doctor->call != NULL;
@@ -272,7 +273,7 @@ static void on_limits(void *arg, const struct err *err, const struct cJSON *obje
 static void route_result(struct engine_doctor *doctor, const struct err *err, const char *found)
 {
 	char *check = x_asprintf("route to a sandbox by %s",
-		engine_connectivity_name(engine_connectivity_of(doctor->engine)));
+		connect_mode_name(engine_connect_mode(doctor->engine)));
 	if (err != NULL)
 		report(doctor, ENGINE_FAILURE, check, err->msg, err_hint(err));
 	else
@@ -291,14 +292,14 @@ static void no_route(struct engine_doctor *doctor, const struct err *err)
 
 /* That another way is closed is no fault: that is how this place lies to the cluster. */
 static void on_route(
-	void *arg, enum engine_connectivity mode, const struct err *err, const char *found)
+	void *arg, enum connect_mode mode, const struct err *err, const char *found)
 {
 	struct engine_doctor *doctor = arg;
-	if (mode == engine_connectivity_of(doctor->engine)) {
+	if (mode == engine_connect_mode(doctor->engine)) {
 		route_result(doctor, err, found);
 		return;
 	}
-	char *check = x_asprintf("also by %s", engine_connectivity_name(mode));
+	char *check = x_asprintf("also by %s", connect_mode_name(mode));
 	char *why = err ? x_asprintf("not from here: %s; %s", err->msg, err_hint(err)) : NULL;
 	report(doctor, err ? ENGINE_SKIPPED : ENGINE_OK, check, err ? why : found, "");
 	free(why);
@@ -320,8 +321,8 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 	if (err != NULL)
 		no_route(doctor, err);
 	else
-		doctor->routes = engine_connectivity_check_start(
-			doctor->engine, uid, on_route, on_routes, doctor);
+		doctor->routes = connect_check_start(
+			doctor->engine->connect, uid, on_route, on_routes, doctor);
 }
 
 static void on_claims(void *arg, const struct err *err, const struct cJSON *object)
@@ -373,7 +374,7 @@ static bool begin_step(struct engine_doctor *doctor)
 		snprintf(path, sizeof path, "/apis/%s", groups[doctor->at]);
 		return ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_group);
 	case STEP_RIGHTS:
-		return doctor->at < RIGHT_COUNT && ask_right(doctor);
+		return doctor->at < access_n_rights && ask_right(doctor);
 	case STEP_LIMITS:
 		return doctor->at == 0 && engine_is_local(doctor->engine) &&
 		       ask(doctor, "GET", LIMITS_PATH, NULL, (struct slice){ 0 }, on_limits);
@@ -422,4 +423,18 @@ struct engine_doctor *engine_doctor_start(struct engine *engine,
 	doctor->start = net_loop_timer_new(engine->loop, on_start, doctor);
 	net_loop_timer_arm(doctor->start, 0);
 	return doctor;
+}
+
+/* ---- the probe */
+
+struct connect_probe *engine_probe_start(struct engine *engine, const char *template_name,
+	void (*done)(void *arg, const struct err *err, const char *reason), void *arg,
+	struct err *err)
+{
+	if (engine->kube == NULL) {
+		err_set(err, ERR_ARG_INVALID, "probe needs a cluster, not --rest/--grpc");
+		return NULL;
+	}
+	return connect_probe_start(engine->kube, engine_connect_mode(engine),
+		kube_config_namespace(engine->config), template_name, done, arg, err);
 }

@@ -21,19 +21,17 @@ struct engine_finding {
 	const char *found; /* foreign text is possible */
 	const char *fix;   /* "" when all is well */
 };
-/* Asks one thing after the other; on_finding for each, then done once. Borrowed for the call. */
+/* Asks one thing after the other; on_finding for each, then done once. Borrowed for the call. Errors: ERR_ARG_INVALID (no
+ * cluster); what fails later is a finding. */
 struct engine_doctor;
 struct engine_doctor *engine_doctor_start(struct engine *engine,
 	void (*on_finding)(void *arg, const struct engine_finding *finding),
 	void (*done)(void *arg), void *arg, struct err *err);
 void engine_doctor_cancel(struct engine_doctor *doctor);
 
-/* One GET of a SandboxTemplate (or, name NULL, a list of one): settles reachability, the credential, and whether the
- * namespace holds what a create needs. reason: "healthy", "auth", "not-served", "transport", "backend" (the words
- * of the client references); err NULL if healthy. A template that runs under gVisor or Kata with port-forward is
- * ERR_PORTFWD_RUNTIME: that pair cannot work. */
-struct engine_probe;
-struct engine_probe *engine_probe_start(struct engine *engine, const char *template_name,
+/* connect_probe_start() in the namespace of the context; cancel with connect_probe_cancel(). Also ERR_ARG_INVALID: there is
+ * no cluster. */
+struct connect_probe;
+struct connect_probe *engine_probe_start(struct engine *engine, const char *template_name,
 	void (*done)(void *arg, const struct err *err, const char *reason), void *arg,
 	struct err *err);
-void engine_probe_cancel(struct engine_probe *probe);

@@ -4,8 +4,10 @@
  * engine/base headers. */
 #pragma once
 
-#include "engine/access_review.h"
+#include "engine/action.h"
 #include "engine/base/err.h"
+#include "engine/connect/connectivity.h"
+#include "engine/connect/probe.h"
 #include "engine/doctor.h"
 #include "engine/files/files.h"
 #include "engine/files/removal.h"
@@ -22,24 +24,6 @@
 
 struct engine;
 
-enum engine_connectivity {
-	ENGINE_CONNECTIVITY_DEFAULT, /* the context's extension, else port-forward */
-	ENGINE_PORT_FORWARD,
-	ENGINE_IN_CLUSTER_SERVICE,
-	ENGINE_IN_CLUSTER_POD_IP,
-	ENGINE_GATEWAY,
-	ENGINE_ROUTER,
-	ENGINE_DIRECT, /* --rest and --grpc: no cluster at all */
-	ENGINE_CONNECTIVITY_COUNT,
-};
-
-enum engine_runtime {
-	ENGINE_RUNTIME_AUTO, /* by the ports that the pod declares, else sandboxd */
-	ENGINE_RUNTIME_SANDBOXD,
-	ENGINE_RUNTIME_LEGACY, /* the Python runtime */
-	ENGINE_RUNTIME_COUNT,
-};
-
 struct engine_opts {
 	/* the cluster; all NULL = kubeconfig rules */
 	const char *kubeconfig, *context, *cluster, *user, *server, *certificate_authority,
@@ -52,20 +36,7 @@ struct engine_opts {
 	const char *namespace_;     /* NULL: the context's */
 	bool all_namespaces;
 	const char *label_selector;
-	enum engine_connectivity connectivity;
-	/* router, gateway: through a sandbox-router */
-	const char *router_url;
-	/* its Service, reached by port-forward to a ready pod; namespace NULL: the sandbox's own */
-	const char *router_service, *router_namespace;
-	const char *router_token_file; /* bearer token for the router's own check */
-	const char *gateway, *gateway_namespace, *gateway_scheme; /* NULL: "default", "http" */
-	bool no_pod_ip_header;
-	enum engine_runtime runtime;
-	const char *runtime_version; /* of sandboxd; another one is refused */
-	/* direct */
-	const char *rest_url, *grpc_address; /* HOST:PORT */
-	const char *daemon_token_file;       /* bearer token for the daemon */
-	bool allow_plaintext_token;
+	struct connect_opts connect; /* how sandboxes are reached */
 	bool read_only;
 	const char *
 		telemetry_file; /* records go there too (engine/telemetry/file_sink.h); NULL: nowhere */
@@ -77,7 +48,9 @@ struct engine_opts {
 	bool no_fleet; /* one-shot verbs that need no watches: fleet is still there, its reflectors start on use */
 };
 
-/* Options that contradict each other are refused. Does no I/O to the network: the first paint comes before the first answer. */
+/* Options that contradict each other are refused. Does no I/O to the network: the first paint comes before the first answer.
+ * Errors: ERR_ARG_INVALID, ERR_CONFIG_*, ERR_FILE_* and ERR_SYSTEM of the files it reads, ERR_KUBE_TLS,
+ * ERR_CONN_PLAINTEXT_TOKEN. */
 struct engine *engine_new(
 	struct net_loop *loop, const struct engine_opts *opts, struct err *err);
 void engine_free(struct engine *engine);
@@ -95,21 +68,19 @@ const char *engine_server(const struct engine *engine);
 bool engine_is_insecure(const struct engine *engine);
 bool engine_is_read_only(const struct engine *engine);
 bool engine_is_local(const struct engine *engine); /* the embedded backend's context */
-const char *engine_connectivity_name(enum engine_connectivity connectivity);
-bool engine_connectivity_parse(const char *text, enum engine_connectivity *out);
-bool engine_runtime_parse(
-	const char *text, enum engine_runtime *out); /* auto, sandboxd, legacy */
-enum engine_connectivity engine_connectivity_of(const struct engine *engine);
+enum connect_mode engine_connect_mode(const struct engine *engine); /* never CONNECT_DEFAULT */
 
 /* Looks at another namespace ("" = all) from now on: a new fleet, empty until its first answer, in the place of the old
- * one. What was held of the old one (rows, operations) is dead: cancel operations first. Runtimes in use live on. */
+ * one. What was held of the old one (rows, operations) is dead: cancel operations first. Runtimes in use live on. Errors:
+ * ERR_OP_UNSUPPORTED (direct mode), those of fleet_new(). */
 bool engine_watch_namespace(struct engine *engine, const char *namespace_, struct err *err);
 
 /* Called when the fleet changed, at most once a loop turn. */
 void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg);
 
-/* The runtime of a row, made on first use and kept; borrowed until the row goes, its pod changes, or engine_free().
- * uid NULL: the direct one. Errors: sandbox.suspended, sandbox.no_address, sandbox.no_service, portfwd.runtime … */
+/* The runtime of a row, made on first use and kept while its pod stays; borrowed for this turn: runtime_ref() keeps it. When
+ * the pod moved it fails everything with the reason, and is gone when nobody holds it. Errors: see connect_get().
+ * uid NULL: the direct one. */
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err);
 
 /* What a program that leaves would cut off: rollbacks of creates and kills of processes under way. It may turn the loop until

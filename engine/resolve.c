@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
+#include "engine/kube/client.h"
 #include "engine/kube/config.h"
 
 #include <stdio.h>
@@ -163,8 +164,8 @@ static void on_resolve_deadline(void *arg)
 {
 	struct engine_resolve *resolve = arg;
 	struct err err = { 0 };
-	if (engine_is_logging_in(
-		    resolve->engine)) { /* a person takes the time that a person takes */
+	if (kube_client_is_logging_in(
+		    resolve->engine->kube)) { /* a person takes the time that a person takes */
 		net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
 		return;
 	}

@@ -1,39 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What would be refused, known before it is tried: what this user may do, by the server's own access reviews, and what
- * the runtime of a sandbox can do. Part of the one door. */
+/* The rights that what people do here needs, as rows: what the doctor asks about, what an action needs, and the words for
+ * what is refused. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "engine/access/access.h"
 
-struct engine;
-struct err;
-
-enum engine_action {
-	ENGINE_CREATE,
-	ENGINE_DELETE,
-	ENGINE_SUSPEND, /* and resume */
-	ENGINE_EXTEND,
-	ENGINE_SHELL,
-	ENGINE_FILES,
-	ENGINE_MAKE_FOLDER,
-	ENGINE_DELETE_FILES,
-	ENGINE_ACTION_COUNT,
-};
-
-/* False with *err: why not. True also while nothing is known, and where the server answers no reviews: whoever tries
- * is told then. uid: the row, NULL for the direct runtime; a create is about namespace_ instead ("" = all). The first
- * question about a namespace sends its reviews, once the lists are in; engine_access_reviews_revision() grows with each
- * answer, and engine_on_change() tells. A "no" is asked about again after some minutes. */
-bool engine_may(struct engine *engine, enum engine_action action, const char *uid,
-	const char *namespace_, struct err *err);
-/* The server refused that: a "no" from now on, if err says that the right is what was missing. */
-void engine_refused(struct engine *engine, enum engine_action action, const char *uid,
-	const char *namespace_, const struct err *err);
-uint64_t engine_access_reviews_revision(const struct engine *engine);
-void engine_access_reviews_forget(struct engine *engine); /* everything is asked again */
-
-/* Which collections may not be read ("not allowed: list pods in namespace x"), and the rules that a Role needs for them;
- * nothing is added where all may. */
+struct k8s_resource;
 struct str;
-void engine_forbidden_format(const struct engine *engine, struct str *out, struct str *fix);
+
+enum access_action {
+	ACCESS_CREATE,
+	ACCESS_DELETE,
+	ACCESS_SUSPEND, /* and resume */
+	ACCESS_EXTEND,
+	ACCESS_SHELL,
+	ACCESS_FILES,
+	ACCESS_MAKE_FOLDER,
+	ACCESS_DELETE_FILES,
+	ACCESS_ACTION_COUNT,
+};
+/* It changes what is in the cluster; the others go into a sandbox. */
+bool access_is_cluster_change(enum access_action action);
+
+/* A right, and what it is needed for. */
+struct access_right {
+	const char *verb;
+	const struct k8s_resource *resource;
+	const char *subresource; /* "" = none */
+	const char *needed_for;
+};
+extern const struct access_right access_rights[];
+extern const size_t access_n_rights;
+struct access_attributes access_right_attributes(const struct access_right *right);
+
+/* access_opts.first: what the commands of a person need; the others show by themselves in the watches. False: no more. */
+bool access_first(size_t i, struct access_attributes *out);
+
+/* False in read-only mode: ERR_OP_READ_ONLY. */
+bool access_check_read_only(
+	const struct access *access, enum access_action action, struct err *err);
+/* Errors: ERR_KUBE_FORBIDDEN, ERR_PORTFWD_DENIED, with err->denied. */
+struct access_target {
+	const char *namespace_;
+	bool is_sandbox;   /* a Sandbox without claim */
+	bool is_tunnelled; /* reached by port-forward */
+};
+bool access_check_rights(struct access *access, enum access_action action,
+	const struct access_target *target, struct err *err);
+
+/* What may not be read: "not allowed: list pods in namespace x", and the rules that a Role needs for it. Nothing is added where
+ * there is nothing. namespace_ "" = all. */
+struct access_refusal {
+	const struct k8s_resource *resource;
+	const struct err *err; /* NULL: it may be read */
+	bool is_polled;        /* it may be listed, and is listed again and again */
+};
+void access_refusals_format(const struct access_refusal *refusals, size_t n,
+	const char *namespace_, struct str *out, struct str *fix);

@@ -30,6 +30,7 @@ bool err_vset(struct err *err, enum err_code code, const char *format, va_list a
 	vsnprintf(msg, sizeof msg, format, args);
 	err->code = code;
 	err->sys = 0;
+	err->denied.verb[0] = '\0';
 	memcpy(err->msg, msg, sizeof msg);
 	return false;
 }
@@ -106,6 +107,31 @@ bool err_prefix(struct err *err, const char *format, ...)
 	snprintf(msg + used, sizeof msg - used, ": %s", err->msg);
 	msg[ERR_MESSAGE_BYTES - 1] = '\0'; /* the cause comes last: what is cut is its end */
 	memcpy(err->msg, msg, ERR_MESSAGE_BYTES);
+	return false;
+}
+
+static bool fits(char *into, size_t bytes, const char *text)
+{
+	size_t n = strlen(text);
+	if (n >= bytes)
+		return false;
+	memcpy(into, text, n + 1);
+	return true;
+}
+
+bool err_set_denied(struct err *err, const char *verb, const char *group, const char *resource,
+	const char *subresource, const char *namespace_)
+{
+	if (err == NULL)
+		return false;
+	struct err_denied *denied = &err->denied;
+	*denied = (struct err_denied){ 0 };
+	if (!fits(denied->group, sizeof denied->group, group) ||
+		!fits(denied->resource, sizeof denied->resource, resource) ||
+		!fits(denied->subresource, sizeof denied->subresource, subresource) ||
+		!fits(denied->namespace_, sizeof denied->namespace_, namespace_) ||
+		!fits(denied->verb, sizeof denied->verb, verb))
+		*denied = (struct err_denied){ 0 };
 	return false;
 }
 

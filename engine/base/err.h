@@ -206,9 +206,16 @@ enum err_code {
 		ERR_CODE_COUNT,
 };
 
+/* The right that is missing, as fields (authorization.k8s.io/v1 ResourceAttributes), where a server said which: of
+ * kube.forbidden and portfwd.denied. verb "": it did not. namespace_ "": in all, or the resource has none. */
+struct err_denied {
+	char verb[24], group[128], resource[64], subresource[32], namespace_[64];
+};
+
 struct err {
 	enum err_code code;
 	int sys; /* errno, HTTP status or gRPC status that caused it; 0 if none */
+	struct err_denied denied;
 	char msg[ERR_MESSAGE_BYTES];
 };
 
@@ -222,6 +229,9 @@ bool err_set_errno(struct err *err, int errnum, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Puts "<text>: " before the message: context, added on the way up. */
 bool err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* After err_set(). A name that does not fit leaves denied empty: half a name is another right. */
+bool err_set_denied(struct err *err, const char *verb, const char *group, const char *resource,
+	const char *subresource, const char *namespace_);
 void err_copy(struct err *to, const struct err *from); /* both may be NULL */
 
 /* The stable name, e.g. "kube.forbidden"; for ERR_HTTP_STATUS "http.<sys>". Borrowed: static, or

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ways to a sandbox, tried on demand: the chosen one and then the others, each asked for the daemon's health. */
-#include "engine/internal.h"
+#include "engine/connect/check.h"
 
+#include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/connect/connections.h"
+#include "engine/net/loop.h"
 
 #include <stdlib.h>
 
 enum { CHOSEN_MS = 30000, TRY_MS = 5000 };
 
 /* A router and a Gateway need an address that nobody gave. */
-static const enum engine_connectivity ways[] = { ENGINE_PORT_FORWARD, ENGINE_IN_CLUSTER_SERVICE,
-	ENGINE_IN_CLUSTER_POD_IP };
+static const enum connect_mode ways[] = { CONNECT_PORT_FORWARD, CONNECT_IN_CLUSTER_SERVICE,
+	CONNECT_IN_CLUSTER_POD_IP };
 enum { WAY_COUNT = sizeof ways / sizeof ways[0] };
 
-struct engine_connectivity_check {
-	struct engine *engine;
+struct connect_check {
+	struct connect *connect;
 	char *uid;
-	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,
-		const char *found);
+	void (*on_route)(
+		void *arg, enum connect_mode mode, const struct err *err, const char *found);
 	void (*done)(void *arg);
 	void *arg;
 	bool is_chosen_tried;
@@ -26,30 +28,29 @@ struct engine_connectivity_check {
 	struct net_loop_timer *next;
 };
 
-static void routes_free(struct engine_connectivity_check *routes)
+static void free_check(struct connect_check *check)
 {
-	runtime_cancel(routes->op);
-	net_loop_timer_free(routes->next);
-	free(routes->uid);
-	free(routes);
+	runtime_cancel(check->op);
+	net_loop_timer_free(check->next);
+	free(check->uid);
+	free(check);
 }
 
-void engine_connectivity_check_cancel(struct engine_connectivity_check *routes)
+void connect_check_cancel(struct connect_check *check)
 {
-	if (routes != NULL)
-		routes_free(routes);
+	if (check != NULL)
+		free_check(check);
 }
 
-static void answered(
-	struct engine_connectivity_check *routes, const struct err *err, const char *found)
+static void answered(struct connect_check *check, const struct err *err, const char *found)
 {
-	enum engine_connectivity mode = routes->is_chosen_tried
-						? ways[routes->at++]
-						: engine_connectivity_of(routes->engine);
-	routes->op = NULL;
-	routes->is_chosen_tried = true;
-	net_loop_timer_arm(routes->next, 0);
-	routes->on_route(routes->arg, mode, err, found);
+	enum connect_mode mode = check->is_chosen_tried
+					 ? ways[check->at++]
+					 : connect_settings_of(check->connect)->mode;
+	check->op = NULL;
+	check->is_chosen_tried = true;
+	net_loop_timer_arm(check->next, 0);
+	check->on_route(check->arg, mode, err, found);
 }
 
 static void on_health(void *arg, const struct err *err, const struct runtime_health *health)
@@ -64,53 +65,53 @@ static void on_root(void *arg, const struct err *err, const struct runtime_stat 
 	answered(arg, err, err ? NULL : "the legacy runtime answers");
 }
 
-static void ask(
-	struct engine_connectivity_check *routes, struct runtime *runtime, struct err *err)
+static void ask(struct connect_check *check, struct runtime *runtime, struct err *err)
 {
-	int64_t timeout_ms = routes->is_chosen_tried ? TRY_MS : CHOSEN_MS;
+	int64_t timeout_ms = check->is_chosen_tried ? TRY_MS : CHOSEN_MS;
 	if (runtime != NULL && runtime_can(runtime, RUNTIME_CAN_INFO))
-		routes->op = runtime_health_start(runtime, timeout_ms, on_health, routes, err);
+		check->op = runtime_health_start(runtime, timeout_ms, on_health, check, err);
 	else if (runtime != NULL)
-		routes->op = runtime_stat_start(runtime, "", timeout_ms, on_root, routes, err);
-	if (routes->op == NULL)
-		answered(routes, err, NULL);
+		check->op = runtime_stat_start(runtime, "", timeout_ms, on_root, check, err);
+	if (check->op == NULL)
+		answered(check, err, NULL);
 }
 
 static void on_next(void *arg)
 {
-	struct engine_connectivity_check *routes = arg;
-	struct engine *engine = routes->engine;
+	struct connect_check *check = arg;
+	enum connect_mode chosen = connect_settings_of(check->connect)->mode;
 	struct err err = { 0 };
-	if (!routes->is_chosen_tried) {
-		ask(routes, engine_runtime(engine, routes->uid, &err), &err);
+	if (!check->is_chosen_tried) {
+		ask(check, connect_get(check->connect, check->uid, &err), &err);
 		return;
 	}
-	while (routes->at < WAY_COUNT && ways[routes->at] == engine->connectivity)
-		routes->at++;
-	if (routes->at < WAY_COUNT) {
-		ask(routes, engine_connections_try(engine, routes->uid, ways[routes->at], &err),
-			&err);
+	while (check->at < WAY_COUNT && ways[check->at] == chosen)
+		check->at++;
+	if (check->at < WAY_COUNT) {
+		struct runtime *tried =
+			connect_try(check->connect, check->uid, ways[check->at], &err);
+		ask(check, tried, &err);
+		runtime_unref(tried); /* the question holds it */
 		return;
 	}
-	void (*done)(void *) = routes->done;
-	void *done_arg = routes->arg;
-	routes_free(routes);
+	void (*done)(void *) = check->done;
+	void *done_arg = check->arg;
+	free_check(check);
 	done(done_arg);
 }
 
-struct engine_connectivity_check *engine_connectivity_check_start(struct engine *engine,
-	const char *uid,
-	void (*on_route)(void *arg, enum engine_connectivity mode, const struct err *err,
-		const char *found),
+struct connect_check *connect_check_start(struct connect *connect, const char *uid,
+	void (*on_route)(
+		void *arg, enum connect_mode mode, const struct err *err, const char *found),
 	void (*done)(void *arg), void *arg)
 {
-	struct engine_connectivity_check *routes = x_calloc(1, sizeof *routes);
-	routes->engine = engine;
-	routes->uid = x_strdup(uid);
-	routes->on_route = on_route;
-	routes->done = done;
-	routes->arg = arg;
-	routes->next = net_loop_timer_new(engine->loop, on_next, routes);
-	net_loop_timer_arm(routes->next, 0);
-	return routes;
+	struct connect_check *check = x_calloc(1, sizeof *check);
+	check->connect = connect;
+	check->uid = x_strdup(uid);
+	check->on_route = on_route;
+	check->done = done;
+	check->arg = arg;
+	check->next = net_loop_timer_new(connect_loop(connect), on_next, check);
+	net_loop_timer_arm(check->next, 0);
+	return check;
 }

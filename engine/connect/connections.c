@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A runtime per sandbox in use, each tied to the pod it was made for.
- *
- *   engine_runtime(uid) ── row ─ address by connectivity ─ lane {runtime, tunnels}, kept while pod uid and address stay
- *   fleet change ── pod moved or gone: the lane retires, its runtime is invalidated with the reason
+/*   connect_get(uid) ── row ─ address by mode ─ connection {runtime, tunnels}, kept while pod uid and address stay
+ *   fleet change ── pod moved or gone: its runtime is retired with the reason, and our reference to it goes
+ *   the last reference ── runtime_opts.release ── the connection and its tunnels go
  */
-#include "engine/internal.h"
+#include "engine/connect/internal.h"
 
+#include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
+#include "engine/connect/gateway.h"
+#include "engine/connect/router.h"
+#include "engine/fleet/fleet.h"
 #include "engine/kube/portforward.h"
+#include "engine/net/loop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,173 +24,191 @@ enum {
 	LEGACY_PORT = 8888, /* of the Python runtime */
 };
 
-/* One tunnelled connection of a lane. */
-struct engine_tunnel {
-	struct engine_connection *lane;
+/* One tunnelled connection of a connection. */
+struct connect_tunnel {
+	struct connect_connection *connection;
 	struct kube_portforward *forward;
 	bool is_closed; /* freed by the next sweep */
-	struct engine_tunnel *prev, *next;
+	struct connect_tunnel *prev, *next;
 };
 
-static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err);
-static void lane_explain(void *arg, struct err *err);
+static bool on_connect(void *arg, uint16_t port, int fd_take, struct err *err);
+static void on_explain(void *arg, struct err *err);
+static void on_release(void *arg);
 
 static struct runtime_opts common_opts(
-	const struct engine *engine, const struct fleet_row *row, const char *label)
+	const struct connect *connect, const struct fleet_row *row, const char *label)
 {
-	enum runtime_kind kind = engine_connectivity_runtime(engine, row);
-	bool takes_token = kind == RUNTIME_SANDBOXD && !engine_connectivity_is_routed(engine);
+	const struct connect_settings *settings = &connect->settings;
+	enum runtime_kind kind = connect_runtime_kind(settings, row);
+	bool takes_token = kind == RUNTIME_SANDBOXD && !connect_is_routed(settings);
 	return (struct runtime_opts){
 		.kind = kind,
-		.required_version = engine->runtime_version,
-		.token = takes_token ? engine->token : NULL,
-		.allow_plaintext_token = engine->allow_plaintext_token,
+		.required_version = settings->runtime_version,
+		.token = takes_token ? settings->token : NULL,
+		.allow_plaintext_token = settings->allow_plaintext_token,
 		.label = label,
-		.telemetry = engine->telemetry,
-		.read_only = engine->read_only,
+		.telemetry = connect->parts.telemetry,
+		.read_only = connect->parts.read_only,
 	};
 }
 
-struct runtime *engine_make_direct(struct engine *engine, const char *rest_url,
-	const char *grpc_host, uint16_t grpc_port, const char *label, struct err *err)
+static struct runtime *open_runtime(
+	const struct connect *connect, const struct runtime_opts *opts, struct err *err)
 {
-	struct runtime_opts opts = common_opts(engine, NULL, label);
-	opts.rest_url = rest_url;
-	opts.grpc_host = grpc_host;
-	opts.grpc_port = grpc_port;
-	return runtime_new(engine->loop, engine->http, &opts, err);
+	return runtime_new(connect->parts.loop, connect->parts.http, opts, err);
+}
+
+static struct connect_router *router_of(struct connect *connect, const char *namespace_)
+{
+	const struct connect_settings *settings = &connect->settings;
+	const char *where =
+		settings->router_namespace ? settings->router_namespace : namespace_;
+	struct connect_routers *at = connect->routers;
+	while (at != NULL && strcmp(connect_router_namespace(at->router), where) != 0)
+		at = at->next;
+	if (at != NULL)
+		return at->router;
+	at = x_calloc(1, sizeof *at);
+	at->router = connect_router_new(connect->parts.kube, settings->router_service, where);
+	LL_PREPEND(connect->routers, at);
+	return at->router;
 }
 
 /* Through a sandbox-router: files alone, for gRPC does not pass it. */
-static struct runtime *make_routed(struct engine *engine, const struct fleet_row *row,
-	struct engine_connection *lane, struct runtime_opts *opts, uint16_t port,
+static struct runtime *make_routed(const struct fleet_row *row,
+	struct connect_connection *connection, struct runtime_opts *opts, uint16_t port,
 	struct err *err)
 {
+	struct connect *connect = connection->connect;
+	const struct connect_settings *settings = &connect->settings;
 	const struct runtime_router router = {
 		.sandbox = row->sandbox,
 		.namespace_ = row->namespace_,
 		.port = port,
-		.pod_ip = engine->no_pod_ip_header ? NULL : row->pod_ip,
+		.pod_ip = settings->no_pod_ip_header ? NULL : row->pod_ip,
 		.uid = row->sandbox_uid,
-		.token = engine->router_token,
+		.token = settings->router_token,
 	};
 	opts->router = &router;
-	opts->rest_url = engine->router_url;
-	if (engine->router_service != NULL) {
-		lane->router = engine_router_of(engine, row->namespace_);
-		opts->locate = engine_router_locate;
-		opts->locate_arg = lane->router;
-		opts->connect = lane_connect;
-		opts->connect_arg = lane;
+	opts->rest_url = settings->router_url;
+	if (settings->router_service != NULL) {
+		connection->router = router_of(connect, row->namespace_);
+		opts->locate = connect_router_locate;
+		opts->locate_arg = connection->router;
+		opts->connect = on_connect;
+		opts->connect_arg = connection;
 	}
-	if (engine->gateway != NULL) {
-		opts->locate = engine_gateway_locate;
-		opts->locate_arg = engine->gateway;
+	if (connect->gateway != NULL) {
+		opts->locate = connect_gateway_locate;
+		opts->locate_arg = connect->gateway;
 		opts->connect_timeout_ms = setting_get(SETTING_GATEWAY_TIMEOUT);
 	}
-	return runtime_new(engine->loop, engine->http, opts, err);
+	return open_runtime(connect, opts, err);
 }
 
 /* The token of one pod's daemon. A UID comes from the API server and goes into a path: only what UIDs are made of. */
 static char *read_pod_token(
-	const struct engine *engine, const struct fleet_row *row, struct err *err)
+	const struct connect *connect, const struct fleet_row *row, struct err *err)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
-	const char *at = strstr(engine->token_of_pod, ENGINE_TOKEN_POD);
+	const char *at = strstr(connect->settings.token_of_pod, CONNECT_TOKEN_POD);
 	if (row->pod_uid[0] == '\0' || strspn(row->pod_uid, letters) != strlen(row->pod_uid)) {
-		bool is_read = fleet_is_listed(engine->fleet, FLEET_PODS);
+		bool is_read = fleet_is_listed(connect->fleet, FLEET_PODS);
 		err_set(err, ERR_SANDBOX_NOT_READY,
 			is_read ? "sandbox %s has no pod yet"
 				: "the pod of sandbox %s has not been read yet",
 			row->sandbox);
 		return NULL;
 	}
-	char *path = x_asprintf("%.*s%s%s", (int)(at - engine->token_of_pod),
-		engine->token_of_pod, row->pod_uid, at + strlen(ENGINE_TOKEN_POD));
-	char *token = engine_read_token(path, "daemon", err);
+	char *path = x_asprintf("%.*s%s%s", (int)(at - connect->settings.token_of_pod),
+		connect->settings.token_of_pod, row->pod_uid, at + strlen(CONNECT_TOKEN_POD));
+	char *token = connect_read_token(path, "daemon", err);
 	free(path);
 	return token;
 }
 
-static bool lane_find_token(void *arg, char **token, struct err *err)
+static bool on_find_token(void *arg, char **token, struct err *err)
 {
-	const struct engine_connection *lane = arg;
-	const struct fleet_row *row = fleet_find(lane->engine->fleet, lane->uid);
+	const struct connect_connection *connection = arg;
+	const struct fleet_row *row = fleet_find(connection->connect->fleet, connection->uid);
 	if (row == NULL)
 		return err_set(err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
-	*token = read_pod_token(lane->engine, row, err);
+	*token = read_pod_token(connection->connect, row, err);
 	return *token != NULL;
 }
 
 /* Tunnelled, or dialled at the pod or its Service. */
-static struct runtime *make_runtime(struct engine *engine, const struct fleet_row *row,
-	struct engine_connection *lane, struct err *err)
+static struct runtime *make_runtime(
+	const struct fleet_row *row, struct connect_connection *connection, struct err *err)
 {
+	const struct connect *connect = connection->connect;
 	struct runtime_opts opts =
-		common_opts(engine, row, row->claim[0] ? row->claim : row->sandbox);
+		common_opts(connect, row, row->claim[0] ? row->claim : row->sandbox);
 	bool is_legacy = opts.kind == RUNTIME_LEGACY;
-	bool is_tunnel = lane->mode == ENGINE_PORT_FORWARD;
+	bool is_tunnel = connection->mode == CONNECT_PORT_FORWARD;
 	uint16_t port = is_legacy ? LEGACY_PORT : DAEMON_REST_PORT;
-	opts.explain = lane_explain;
-	opts.explain_arg = lane;
-	if (lane->mode == engine->connectivity && engine_connectivity_is_routed(engine))
-		return make_routed(engine, row, lane, &opts, port, err);
+	opts.explain = on_explain;
+	opts.explain_arg = connection;
+	opts.release = on_release;
+	opts.release_arg = connection;
+	if (connection->mode == connect->settings.mode && connect_is_routed(&connect->settings))
+		return make_routed(row, connection, &opts, port, err);
 	char *pod_token = NULL;
-	if (engine->token_of_pod != NULL && !is_legacy && row->pod_uid[0] == '\0') {
+	if (connect->settings.token_of_pod != NULL && !is_legacy && row->pod_uid[0] == '\0') {
 		/* the row is Ready a moment before its pod has been listed */
-		opts.find_token = lane_find_token;
-		opts.find_token_arg = lane;
-	} else if (engine->token_of_pod != NULL && !is_legacy) {
-		pod_token = read_pod_token(engine, row, err);
+		opts.find_token = on_find_token;
+		opts.find_token_arg = connection;
+	} else if (connect->settings.token_of_pod != NULL && !is_legacy) {
+		pod_token = read_pod_token(connect, row, err);
 		if (pod_token == NULL)
 			return NULL;
 		opts.token = pod_token;
 	}
 	const char *host =
-		is_tunnel ? "127.0.0.1" : lane->address; /* of a tunnel: only a name */
+		is_tunnel ? "127.0.0.1" : connection->address; /* of a tunnel: only a name */
 	char *rest =
 		x_asprintf(strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d", host, port);
-	opts.connect = is_tunnel ? lane_connect : NULL;
-	opts.connect_arg = lane;
+	opts.connect = is_tunnel ? on_connect : NULL;
+	opts.connect_arg = connection;
 	opts.rest_url = rest;
 	opts.grpc_host = is_legacy ? NULL : host;
 	opts.grpc_port = is_legacy ? 0 : DAEMON_GRPC_PORT;
-	struct runtime *runtime = runtime_new(engine->loop, engine->http, &opts, err);
+	struct runtime *runtime = open_runtime(connect, &opts, err);
 	x_free_secret(pod_token);
 	free(rest);
 	return runtime;
 }
 
-static void tunnel_free(struct engine_tunnel *tunnel)
+static void tunnel_free(struct connect_tunnel *tunnel)
 {
-	DL_DELETE(tunnel->lane->tunnels, tunnel);
+	DL_DELETE(tunnel->connection->tunnels, tunnel);
 	kube_portforward_free(tunnel->forward);
 	free(tunnel);
 }
 
-static void lane_free(struct engine_connection *lane)
+static void connection_free(struct connect_connection *connection)
 {
-	runtime_close(lane->runtime);
-	runtime_unref(lane->runtime);
-	while (lane->tunnels != NULL)
-		tunnel_free(lane->tunnels);
-	free(lane->address);
-	free(lane->namespace_);
-	free(lane);
+	while (connection->tunnels != NULL)
+		tunnel_free(connection->tunnels);
+	net_loop_timer_free(connection->sweep);
+	free(connection->address);
+	free(connection->namespace_);
+	free(connection);
 }
 
-/* A runtime class whose workload does not listen in the pod's host-side network namespace. */
-bool engine_is_other_kernel(const char *runtime_class)
+static void on_release(void *arg)
 {
-	return strstr(runtime_class, "gvisor") || strstr(runtime_class, "runsc") ||
-	       strstr(runtime_class, "kata");
+	struct connect_connection *connection = arg;
+	DL_DELETE(connection->connect->all, connection);
+	connection_free(connection);
 }
 
 /* The pod to tunnel to; its name is the Sandbox's where the pods cannot be read. Borrowed. */
 static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
 {
-	if (!engine_is_other_kernel(row->runtime_class))
+	if (!connect_is_other_kernel(row->runtime_class))
 		return row->pod[0] ? row->pod : row->sandbox;
 	err_set(err, ERR_PORTFWD_RUNTIME,
 		"sandbox %s runs under %s, where a port-forward cannot reach the daemon",
@@ -196,7 +218,7 @@ static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
 
 /* The address of a row by the chosen mode; exactly one, no mode falls back to another. Borrowed. */
 static const char *row_address(
-	enum engine_connectivity mode, const struct fleet_row *row, struct err *err)
+	enum connect_mode mode, const struct fleet_row *row, struct err *err)
 {
 	if (row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING) {
 		err_set(err, ERR_SANDBOX_SUSPENDED, "sandbox %s is suspended", row->sandbox);
@@ -207,14 +229,14 @@ static const char *row_address(
 		return NULL;
 	}
 	switch (mode) {
-	case ENGINE_PORT_FORWARD:
+	case CONNECT_PORT_FORWARD:
 		return row_tunnel_pod(row, err);
-	case ENGINE_IN_CLUSTER_POD_IP:
+	case CONNECT_IN_CLUSTER_POD_IP:
 		if (row->pod_ip[0] != '\0')
 			return row->pod_ip;
 		err_set(err, ERR_SANDBOX_NO_ADDRESS, "sandbox %s has no pod IP", row->sandbox);
 		return NULL;
-	case ENGINE_IN_CLUSTER_SERVICE:
+	case CONNECT_IN_CLUSTER_SERVICE:
 		if (row->service_fqdn[0] != '\0')
 			return row->service_fqdn;
 		err_set(err, ERR_SANDBOX_NO_SERVICE, "sandbox %s has no Service", row->sandbox);
@@ -224,47 +246,37 @@ static const char *row_address(
 	}
 }
 
-static void sweep_lane(struct engine_connection *lane)
+static void on_sweep(void *arg)
 {
-	struct engine_tunnel *tunnel, *after;
-	DL_FOREACH_SAFE(lane->tunnels, tunnel, after)
+	struct connect_connection *connection = arg;
+	struct connect_tunnel *tunnel, *after;
+	DL_FOREACH_SAFE(connection->tunnels, tunnel, after)
 		if (tunnel->is_closed)
 			tunnel_free(tunnel);
 }
 
-static void on_sweep(void *arg)
-{
-	struct engine *engine = arg;
-	struct engine_connection *lane, *after;
-	HASH_ITER(hh, engine->lanes, lane, after)
-		sweep_lane(lane);
-	for (lane = engine->retired; lane != NULL; lane = lane->next)
-		sweep_lane(lane);
-}
-
 static void on_tunnel_closed(void *arg, const struct err *err)
 {
-	struct engine_tunnel *tunnel = arg;
-	struct runtime *runtime = tunnel->lane->runtime;
+	struct connect_tunnel *tunnel = arg;
+	struct runtime *runtime = tunnel->connection->runtime;
 	/* While it is connecting, a refusal may be a daemon that still starts: the health poll goes on. The rest
 	 * is told to every call in flight, with the tunnel's own words. */
 	bool is_starting = runtime_state_of(runtime) == RUNTIME_CONNECTING;
 	if (err != NULL && !(is_starting && err_retry(err) == ERR_RETRY_SAME))
 		runtime_invalidate(runtime, err);
 	tunnel->is_closed = true;
-	net_loop_timer_arm(tunnel->lane->engine->sweep, 0);
+	net_loop_timer_arm(tunnel->connection->sweep, 0);
 }
 
-static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err)
+static bool on_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 {
-	struct engine_connection *lane = arg;
-	if (lane->is_retired)
-		return err_set(err, ERR_SANDBOX_MOVED, "the pod is gone");
-	const char *namespace_ = lane->namespace_, *pod = lane->address;
-	if (lane->router != NULL && !engine_router_pod(lane->router, &namespace_, &pod, &port))
+	struct connect_connection *connection = arg;
+	const char *namespace_ = connection->namespace_, *pod = connection->address;
+	if (connection->router != NULL &&
+		!connect_router_pod(connection->router, &namespace_, &pod, &port))
 		return err_set(err, ERR_ROUTER_BACKEND, "the router has no ready pod");
-	struct engine_tunnel *tunnel = x_calloc(1, sizeof *tunnel);
-	tunnel->lane = lane;
+	struct connect_tunnel *tunnel = x_calloc(1, sizeof *tunnel);
+	tunnel->connection = connection;
 	const struct kube_portforward_opts opts = {
 		.namespace_ = namespace_,
 		.pod = pod,
@@ -272,24 +284,25 @@ static bool lane_connect(void *arg, uint16_t port, int fd_take, struct err *err)
 		.on_closed = on_tunnel_closed,
 		.arg = tunnel,
 	};
-	tunnel->forward = kube_portforward_open(lane->engine->kube, &opts, fd_take, err);
+	tunnel->forward =
+		kube_portforward_open(connection->connect->parts.kube, &opts, fd_take, err);
 	if (tunnel->forward == NULL) {
 		free(tunnel);
 		return false;
 	}
-	DL_APPEND(lane->tunnels, tunnel);
+	DL_APPEND(connection->tunnels, tunnel);
 	return true;
 }
 
 /* A process that ended with its pod: what the fleet knows of that pod is the reason. */
-static void lane_explain(void *arg, struct err *err)
+static void on_explain(void *arg, struct err *err)
 {
-	const struct engine_connection *lane = arg;
-	const struct fleet_row *row = fleet_find(lane->engine->fleet, lane->uid);
+	const struct connect_connection *connection = arg;
+	const struct fleet_row *row = fleet_find(connection->connect->fleet, connection->uid);
 	if (row == NULL)
 		err_set(err, ERR_SANDBOX_DELETED, "the sandbox was deleted");
-	else if (row->pod_uid[0] && lane->pod_uid[0] &&
-		 strcmp(row->pod_uid, lane->pod_uid) != 0)
+	else if (row->pod_uid[0] && connection->pod_uid[0] &&
+		 strcmp(row->pod_uid, connection->pod_uid) != 0)
 		err_set(err, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
 			row->sandbox);
 	else if (row->is_pod_ending)
@@ -299,147 +312,228 @@ static void lane_explain(void *arg, struct err *err)
 			row->sandbox, row->why);
 }
 
-static void retire(struct engine *engine, struct engine_connection *lane, const struct err *why)
-{
-	HASH_DEL(engine->lanes, lane);
-	lane->is_retired = true;
-	lane->next = engine->retired;
-	engine->retired = lane;
-	runtime_invalidate(lane->runtime, why);
-}
+/* ---- connections */
 
-static struct engine_connection *make_lane(struct engine *engine, const struct fleet_row *row,
-	enum engine_connectivity mode, struct err *err)
+static struct connect_connection *make(struct connect *connect, const struct fleet_row *row,
+	enum connect_mode mode, struct err *err)
 {
 	const char *address = row_address(mode, row, err);
 	if (address == NULL)
 		return NULL;
-	struct engine_connection *lane = x_calloc(1, sizeof *lane);
-	lane->engine = engine;
-	lane->mode = mode;
-	memcpy(lane->uid, row->uid, sizeof lane->uid);
-	memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
-	lane->address = x_strdup(address);
-	lane->namespace_ = x_strdup(row->namespace_);
-	lane->runtime = make_runtime(engine, row, lane, err);
-	if (lane->runtime == NULL) {
-		lane_free(lane);
+	struct connect_connection *connection = x_calloc(1, sizeof *connection);
+	connection->connect = connect;
+	connection->mode = mode;
+	memcpy(connection->uid, row->uid, sizeof connection->uid);
+	memcpy(connection->pod_uid, row->pod_uid, sizeof connection->pod_uid);
+	connection->address = x_strdup(address);
+	connection->namespace_ = x_strdup(row->namespace_);
+	connection->sweep = net_loop_timer_new(connect->parts.loop, on_sweep, connection);
+	connection->runtime = make_runtime(row, connection, err);
+	if (connection->runtime == NULL) {
+		connection_free(connection);
 		return NULL;
 	}
-	return lane;
+	DL_APPEND(connect->all, connection);
+	return connection;
 }
 
-struct runtime *engine_connections_try(
-	struct engine *engine, const char *uid, enum engine_connectivity mode, struct err *err)
+/* It goes with our reference, unless somebody holds its runtime. */
+static void retire(struct connect_connection *connection, const struct err *why)
 {
-	const struct fleet_row *row = fleet_find(engine->fleet, uid);
+	struct runtime *runtime = connection->runtime;
+	HASH_DEL(connection->connect->current, connection);
+	connection->is_current = false;
+	runtime_retire(runtime, why);
+	runtime_unref(runtime);
+}
+
+struct runtime *connect_try(
+	struct connect *connect, const char *uid, enum connect_mode mode, struct err *err)
+{
+	const struct fleet_row *row = fleet_find(connect->fleet, uid);
 	if (row == NULL) {
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
 		return NULL;
 	}
-	struct engine_connection *lane = make_lane(engine, row, mode, err);
-	if (lane == NULL)
-		return NULL;
-	lane->next = engine->retired; /* so that nobody else finds it */
-	engine->retired = lane;
-	return lane->runtime;
+	struct connect_connection *connection = make(connect, row, mode, err);
+	return connection != NULL ? connection->runtime : NULL;
 }
 
 /* False: the fleet looks elsewhere, or has not listed yet, so that a missing row means nothing. */
-static bool is_watched(const struct engine *engine, const struct engine_connection *lane)
+static bool is_watched(
+	const struct connect *connect, const struct connect_connection *connection)
 {
-	return fleet_is_synced(engine->fleet) &&
-	       (engine->namespace_[0] == '\0' ||
-		       strcmp(engine->namespace_, lane->namespace_) == 0);
+	return fleet_is_synced(connect->fleet) &&
+	       (connect->namespace_[0] == '\0' ||
+		       strcmp(connect->namespace_, connection->namespace_) == 0);
 }
 
-struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)
+struct runtime *connect_get(struct connect *connect, const char *uid, struct err *err)
 {
-	if (uid == NULL || engine->fleet == NULL) {
-		if (engine->direct == NULL)
+	if (uid == NULL || connect->fleet == NULL) {
+		if (connect->direct == NULL)
 			err_set(err, ERR_ARG_INVALID, "no sandbox named");
-		return engine->direct;
+		return connect->direct;
 	}
-	const struct fleet_row *row = fleet_find(engine->fleet, uid);
-	struct engine_connection *lane;
-	HASH_FIND_STR(engine->lanes, uid, lane);
-	if (row == NULL && lane != NULL && !is_watched(engine, lane))
-		return lane->runtime;
+	const struct fleet_row *row = fleet_find(connect->fleet, uid);
+	struct connect_connection *connection;
+	HASH_FIND_STR(connect->current, uid, connection);
+	if (row == NULL && connection != NULL && !is_watched(connect, connection))
+		return connection->runtime;
 	if (row == NULL) {
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "the sandbox is gone");
 		return NULL;
 	}
-	if (lane != NULL)
-		return row_address(lane->mode, row, err) ? lane->runtime : NULL;
-	lane = make_lane(engine, row, engine->connectivity, err);
-	if (lane == NULL)
+	if (connection != NULL)
+		return row_address(connection->mode, row, err) ? connection->runtime : NULL;
+	connection = make(connect, row, connect->settings.mode, err);
+	if (connection == NULL)
 		return NULL;
-	HASH_ADD_STR(engine->lanes, uid, lane);
-	return lane->runtime;
+	connection->is_current = true;
+	HASH_ADD_STR(connect->current, uid, connection);
+	return connection->runtime;
 }
 
-void engine_connections_invalidate(struct engine *engine, const struct err *why)
+/* Is its pod still there, where it was? Else why not. */
+static bool is_in_place(
+	struct connect_connection *connection, const struct fleet_row *row, struct err *why)
 {
-	struct engine_connection *lane, *after;
-	HASH_ITER(hh, engine->lanes, lane, after)
-		runtime_invalidate(lane->runtime, why);
+	if (row == NULL)
+		return err_set(why, ERR_SANDBOX_DELETED, "the sandbox was deleted");
+	if (connection->pod_uid[0] == '\0')
+		memcpy(connection->pod_uid, row->pod_uid, sizeof connection->pod_uid);
+	bool is_same_pod =
+		row->pod_uid[0] == '\0' || strcmp(row->pod_uid, connection->pod_uid) == 0;
+	const char *address = row_address(connection->mode, row, why);
+	if (address != NULL && is_same_pod && strcmp(address, connection->address) == 0)
+		return true;
+	/* a pod being replaced has no address for a moment: not a reason by itself */
+	if (address == NULL && why->code == ERR_SANDBOX_NO_ADDRESS && is_same_pod)
+		return true;
+	if (address != NULL)
+		err_set(why, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
+			row->sandbox);
+	return false;
 }
 
-void engine_connections_check(struct engine *engine)
+void connect_fleet_changed(struct connect *connect)
 {
-	struct engine_connection *lane, *after;
-	HASH_ITER(hh, engine->lanes, lane, after) {
-		const struct fleet_row *row = fleet_find(engine->fleet, lane->uid);
+	struct connect_connection *connection, *after;
+	HASH_ITER(hh, connect->current, connection, after) {
+		const struct fleet_row *row = fleet_find(connect->fleet, connection->uid);
 		struct err why = { 0 };
-		if (row == NULL && !is_watched(engine, lane))
+		if (row == NULL && !is_watched(connect, connection))
 			continue;
-		if (row == NULL) {
-			err_set(&why, ERR_SANDBOX_DELETED, "the sandbox was deleted");
-			retire(engine, lane, &why);
-			continue;
-		}
-		if (lane->pod_uid[0] == '\0')
-			memcpy(lane->pod_uid, row->pod_uid, sizeof lane->pod_uid);
-		bool is_same_pod =
-			row->pod_uid[0] == '\0' || strcmp(row->pod_uid, lane->pod_uid) == 0;
-		const char *address = row_address(lane->mode, row, &why);
-		if (address != NULL && is_same_pod && strcmp(address, lane->address) == 0)
-			continue;
-		/* a pod being replaced has no address for a moment: not a reason by itself */
-		if (address == NULL && why.code == ERR_SANDBOX_NO_ADDRESS && is_same_pod)
-			continue;
-		if (address != NULL)
-			err_set(&why, ERR_SANDBOX_MOVED, "the pod of sandbox %s was replaced",
-				row->sandbox);
-		retire(engine, lane, &why);
+		if (!is_in_place(connection, row, &why))
+			retire(connection, &why);
 	}
 }
 
-void engine_connections_init(struct engine *engine)
+/* ---- life */
+
+static void on_gateway_lost(void *arg, const struct err *why)
 {
-	engine->sweep = net_loop_timer_new(engine->loop, on_sweep, engine);
+	struct connect *connect = arg;
+	struct connect_connection *connection;
+	DL_FOREACH(connect->all, connection)
+		runtime_invalidate(connection->runtime, why);
 }
 
-size_t engine_connections_killing(const struct engine *engine)
+static bool open_direct(struct connect *connect, struct err *err)
 {
-	size_t n = 0;
-	for (const struct engine_connection *lane = engine->lanes; lane != NULL;
-		lane = lane->hh.next)
-		n += lane->runtime != NULL ? runtime_n_killing(lane->runtime) : 0;
+	const struct connect_settings *settings = &connect->settings;
+	struct runtime_opts opts = common_opts(connect, NULL, NULL);
+	opts.rest_url = settings->rest_url;
+	opts.grpc_host = settings->grpc_host;
+	opts.grpc_port = settings->grpc_port;
+	connect->direct = open_runtime(connect, &opts, err);
+	return connect->direct != NULL;
+}
+
+struct connect *connect_new(const struct connect_parts *parts,
+	struct connect_settings *settings_take, struct err *err)
+{
+	struct connect *connect = x_calloc(1, sizeof *connect);
+	connect->parts = *parts;
+	connect->settings = *settings_take;
+	*settings_take = (struct connect_settings){ 0 };
+	connect->namespace_ = x_strdup("");
+	const struct connect_settings *settings = &connect->settings;
+	if (settings->gateway != NULL)
+		connect->gateway = connect_gateway_new(parts->kube, settings->gateway,
+			settings->gateway_namespace, settings->gateway_scheme, on_gateway_lost,
+			connect);
+	if (settings->mode != CONNECT_DIRECT || open_direct(connect, err))
+		return connect;
+	connect_free(connect);
+	return NULL;
+}
+
+void connect_free(struct connect *connect)
+{
+	if (connect == NULL)
+		return;
+	HASH_CLEAR(hh, connect->current);
+	while (connect->all != NULL) {
+		struct connect_connection *connection = connect->all;
+		struct runtime *runtime = connection->runtime,
+			       *ours = connection->is_current ? runtime : NULL;
+		runtime_close(runtime); /* the connection goes here */
+		runtime_unref(ours);
+	}
+	runtime_close(connect->direct);
+	runtime_unref(connect->direct);
+	connect_gateway_free(connect->gateway);
+	while (connect->routers != NULL) {
+		struct connect_routers *first = connect->routers;
+		connect->routers = first->next;
+		connect_router_free(first->router);
+		free(first);
+	}
+	connect_settings_deinit(&connect->settings);
+	free(connect->namespace_);
+	free(connect);
+}
+
+void connect_set_fleet(struct connect *connect, struct fleet *fleet, const char *namespace_)
+{
+	char *old = connect->namespace_;
+	connect->fleet = fleet;
+	connect->namespace_ = x_strdup(namespace_);
+	free(old);
+}
+
+const struct connect_settings *connect_settings_of(const struct connect *connect)
+{
+	return &connect->settings;
+}
+
+struct net_loop *connect_loop(const struct connect *connect)
+{
+	return connect->parts.loop;
+}
+
+struct runtime *connect_direct(const struct connect *connect)
+{
+	return connect->direct;
+}
+
+bool connect_can(const struct connect *connect, const struct fleet_row *row,
+	enum runtime_feature feature)
+{
+	if (row == NULL)
+		return connect->direct == NULL || runtime_can(connect->direct, feature);
+	if (connect_runtime_kind(&connect->settings, row) == RUNTIME_LEGACY)
+		return feature == RUNTIME_CAN_EXECUTE;
+	return !connect_is_routed(&connect->settings) || feature == RUNTIME_CAN_DELETE ||
+	       feature == RUNTIME_CAN_INFO;
+}
+
+size_t connect_n_killing(const struct connect *connect)
+{
+	const struct connect_connection *connection;
+	size_t n = connect->direct != NULL ? runtime_n_killing(connect->direct) : 0;
+	DL_FOREACH(connect->all, connection)
+		n += runtime_n_killing(connection->runtime);
 	return n;
-}
-
-void engine_connections_deinit(struct engine *engine)
-{
-	struct engine_connection *lane, *after;
-	HASH_ITER(hh, engine->lanes, lane, after) {
-		HASH_DEL(engine->lanes, lane);
-		lane_free(lane);
-	}
-	while (engine->retired != NULL) {
-		lane = engine->retired;
-		engine->retired = lane->next;
-		lane_free(lane);
-	}
-	net_loop_timer_free(engine->sweep);
 }

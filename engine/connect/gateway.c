@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The address of a Gateway (gateway.networking.k8s.io/v1), kept by a watch that begins when it is first asked for.
- * Whoever connects asks again and again until there is one: see locate in engine/runtime/runtime.h. */
-#include "engine/internal.h"
+#include "engine/connect/gateway.h"
 
+#include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
@@ -12,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct engine_gateway {
-	struct engine *engine;
+struct connect_gateway {
+	struct kube_client *kube;
+	void (*on_lost)(void *arg, const struct err *why);
+	void *arg;
 	struct kube_reflector *reflector; /* NULL until first asked */
 	char *name, *namespace_, *scheme;
 	char *address; /* NULL: none */
@@ -21,18 +22,21 @@ struct engine_gateway {
 	struct err failure; /* of the watch */
 };
 
-struct engine_gateway *engine_gateway_new(
-	struct engine *engine, const char *name, const char *namespace_, const char *scheme)
+struct connect_gateway *connect_gateway_new(struct kube_client *kube, const char *name,
+	const char *namespace_, const char *scheme,
+	void (*on_lost)(void *arg, const struct err *why), void *arg)
 {
-	struct engine_gateway *gateway = x_calloc(1, sizeof *gateway);
-	gateway->engine = engine;
+	struct connect_gateway *gateway = x_calloc(1, sizeof *gateway);
+	gateway->kube = kube;
+	gateway->on_lost = on_lost;
+	gateway->arg = arg;
 	gateway->name = x_strdup(name);
 	gateway->namespace_ = x_strdup(namespace_);
 	gateway->scheme = x_strdup(scheme);
 	return gateway;
 }
 
-void engine_gateway_free(struct engine_gateway *gateway)
+void connect_gateway_free(struct connect_gateway *gateway)
 {
 	if (gateway == NULL)
 		return;
@@ -55,7 +59,7 @@ static bool is_address(const char *text)
 	return n > 0 && n < 254;
 }
 
-static void take_address(struct engine_gateway *gateway, const cJSON *object)
+static void take_address(struct connect_gateway *gateway, const cJSON *object)
 {
 	const cJSON *first =
 		cJSON_GetArrayItem(json_get(object, "status", "addresses", NULL), 0);
@@ -72,12 +76,12 @@ static void take_address(struct engine_gateway *gateway, const cJSON *object)
 		struct err why = { 0 };
 		err_set(&why, ERR_CONN_LOST, "gateway %s has another address now",
 			gateway->name);
-		engine_connections_invalidate(gateway->engine, &why);
+		gateway->on_lost(gateway->arg, &why);
 	}
 	free(old);
 }
 
-static void gone(struct engine_gateway *gateway)
+static void gone(struct connect_gateway *gateway)
 {
 	struct err why = { 0 };
 	if (!gateway->is_there)
@@ -87,12 +91,12 @@ static void gone(struct engine_gateway *gateway)
 	gateway->address = NULL;
 	err_set(&why, ERR_GATEWAY_DELETED, "gateway %s/%s was deleted", gateway->namespace_,
 		gateway->name);
-	engine_connections_invalidate(gateway->engine, &why);
+	gateway->on_lost(gateway->arg, &why);
 }
 
 static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
-	struct engine_gateway *gateway = arg;
+	struct connect_gateway *gateway = arg;
 	const char *name = json_str(object, "metadata", "name", NULL);
 	if (name == NULL || strcmp(name, gateway->name) != 0)
 		return;
@@ -107,7 +111,7 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 
 static void on_sync(void *arg, bool begin)
 {
-	struct engine_gateway *gateway = arg;
+	struct connect_gateway *gateway = arg;
 	if (begin)
 		gateway->is_seen = false;
 	else if (!gateway->is_seen)
@@ -116,12 +120,12 @@ static void on_sync(void *arg, bool begin)
 
 static void on_state(void *arg, enum kube_reflector_state state, const struct err *err)
 {
-	struct engine_gateway *gateway = arg;
+	struct connect_gateway *gateway = arg;
 	(void)state;
 	gateway->failure = err ? *err : (struct err){ 0 };
 }
 
-static bool start(struct engine_gateway *gateway, struct err *err)
+static bool start(struct connect_gateway *gateway, struct err *err)
 {
 	char *selector = x_asprintf("metadata.name=%s", gateway->name);
 	const struct kube_reflector_opts opts = {
@@ -133,14 +137,14 @@ static bool start(struct engine_gateway *gateway, struct err *err)
 		.on_state = on_state,
 		.arg = gateway,
 	};
-	gateway->reflector = kube_reflector_start(gateway->engine->kube, &opts, err);
+	gateway->reflector = kube_reflector_start(gateway->kube, &opts, err);
 	free(selector);
 	return gateway->reflector != NULL;
 }
 
-bool engine_gateway_locate(void *arg, struct str *url, struct err *err)
+bool connect_gateway_locate(void *arg, struct str *url, struct err *err)
 {
-	struct engine_gateway *gateway = arg;
+	struct connect_gateway *gateway = arg;
 	if (gateway->reflector == NULL && !start(gateway, err))
 		return false;
 	if (gateway->address != NULL) {

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The probe: one cheap question. */
-#include "engine/doctor.h"
+#include "engine/connect/probe.h"
 
+#include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "engine/internal.h"
 #include "engine/k8s/resource.h"
 #include "engine/kube/client.h"
-#include "engine/kube/config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct engine_probe {
-	struct engine *engine;
+struct connect_probe {
+	enum connect_mode mode;
 	struct kube_call *call;
 	void (*done)(void *arg, const struct err *err, const char *reason);
 	void *arg;
@@ -41,7 +39,7 @@ static const char *reason_of(const struct err *err)
 
 static void on_probed(void *arg, const struct err *err, const struct cJSON *object)
 {
-	struct engine_probe *probe = arg;
+	struct connect_probe *probe = arg;
 	struct err own = { 0 };
 	const char *class =
 		json_str(object, "spec", "podTemplate", "spec", "runtimeClassName", NULL);
@@ -49,8 +47,8 @@ static void on_probed(void *arg, const struct err *err, const struct cJSON *obje
 		own = *err;
 		if (own.code == ERR_KUBE_NOT_FOUND)
 			own.code = ERR_TEMPLATE_NOT_FOUND;
-	} else if (class != NULL && engine_is_other_kernel(class) &&
-		   probe->engine->connectivity == ENGINE_PORT_FORWARD) {
+	} else if (class != NULL && connect_is_other_kernel(class) &&
+		   probe->mode == CONNECT_PORT_FORWARD) {
 		err_set(&own, ERR_PORTFWD_RUNTIME,
 			"the template runs under %s, where a port-forward cannot reach the daemon",
 			class);
@@ -64,17 +62,13 @@ static void on_probed(void *arg, const struct err *err, const struct cJSON *obje
 		done(done_arg, &own, reason_of(&own));
 }
 
-struct engine_probe *engine_probe_start(struct engine *engine, const char *template_name,
+struct connect_probe *connect_probe_start(struct kube_client *kube, enum connect_mode mode,
+	const char *namespace_, const char *template_name,
 	void (*done)(void *arg, const struct err *err, const char *reason), void *arg,
 	struct err *err)
 {
-	if (engine->kube == NULL) {
-		err_set(err, ERR_ARG_INVALID, "probe needs a cluster, not --rest/--grpc");
-		return NULL;
-	}
-	struct engine_probe *probe = x_calloc(1, sizeof *probe);
-	char *path = kube_path(&k8s_sandboxtemplates, kube_config_namespace(engine->config),
-		template_name, NULL);
+	struct connect_probe *probe = x_calloc(1, sizeof *probe);
+	char *path = kube_path(&k8s_sandboxtemplates, namespace_, template_name, NULL);
 	const struct kube_call_opts opts = {
 		.method = "GET",
 		.path = path,
@@ -82,10 +76,10 @@ struct engine_probe *engine_probe_start(struct engine *engine, const char *templ
 		.done = on_probed,
 		.arg = probe,
 	};
-	probe->engine = engine;
+	probe->mode = mode;
 	probe->done = done;
 	probe->arg = arg;
-	probe->call = kube_call_start(engine->kube, &opts, err);
+	probe->call = kube_call_start(kube, &opts, err);
 	free(path);
 	if (probe->call != NULL)
 		return probe;
@@ -93,7 +87,7 @@ struct engine_probe *engine_probe_start(struct engine *engine, const char *templ
 	return NULL;
 }
 
-void engine_probe_cancel(struct engine_probe *probe)
+void connect_probe_cancel(struct connect_probe *probe)
 {
 	if (probe == NULL)
 		return;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pods behind a sandbox-router's Service (EndpointSlices, discovery.k8s.io/v1), one watch for each namespace, begun
- * when it is first asked for. Whoever connects asks again until there is one: see locate in engine/runtime/runtime.h. */
-#include "engine/internal.h"
+#include "engine/connect/router.h"
 
+#include "engine/base/err.h"
 #include "engine/base/json.h"
+#include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
 #include "engine/k8s/resource.h"
@@ -22,52 +22,49 @@ struct slice_row {
 	struct slice_row *prev, *next;
 };
 
-struct engine_router {
-	struct engine *engine;
+struct connect_router {
+	struct kube_client *kube;
 	char *service, *namespace_;
 	struct kube_reflector *reflector; /* NULL until first asked */
 	struct slice_row *slices;
 	size_t n_slices;
 	bool is_listed;
 	struct err failure; /* of the watch */
-	struct engine_router *next;
 };
 
-struct engine_router *engine_router_of(struct engine *engine, const char *namespace_)
+struct connect_router *connect_router_new(
+	struct kube_client *kube, const char *service, const char *namespace_)
 {
-	struct engine_router *router;
-	const char *where = engine->router_namespace ? engine->router_namespace : namespace_;
-	LL_FOREACH(engine->routers, router)
-	if (strcmp(router->namespace_, where) == 0)
-		return router;
-	router = x_calloc(1, sizeof *router);
-	router->engine = engine;
-	router->service = x_strdup(engine->router_service);
-	router->namespace_ = x_strdup(where);
-	LL_PREPEND(engine->routers, router);
+	struct connect_router *router = x_calloc(1, sizeof *router);
+	router->kube = kube;
+	router->service = x_strdup(service);
+	router->namespace_ = x_strdup(namespace_);
 	return router;
 }
 
-static void forget(struct engine_router *router, struct slice_row *row)
+static void forget(struct connect_router *router, struct slice_row *row)
 {
 	DL_DELETE(router->slices, row);
 	router->n_slices--;
 	free(row);
 }
 
-void engine_routers_free(struct engine *engine)
+void connect_router_free(struct connect_router *router)
 {
-	while (engine->routers != NULL) {
-		struct engine_router *router = engine->routers;
-		engine->routers = router->next;
-		if (router->reflector != NULL)
-			kube_reflector_stop(router->reflector);
-		while (router->slices != NULL)
-			forget(router, router->slices);
-		free(router->service);
-		free(router->namespace_);
-		free(router);
-	}
+	if (router == NULL)
+		return;
+	if (router->reflector != NULL)
+		kube_reflector_stop(router->reflector);
+	while (router->slices != NULL)
+		forget(router, router->slices);
+	free(router->service);
+	free(router->namespace_);
+	free(router);
+}
+
+const char *connect_router_namespace(const struct connect_router *router)
+{
+	return router->namespace_;
 }
 
 /* ---- what the watch says */
@@ -113,7 +110,7 @@ static uint16_t find_port(const cJSON *object)
 
 static void on_object(void *arg, enum kube_change change, const cJSON *object)
 {
-	struct engine_router *router = arg;
+	struct connect_router *router = arg;
 	struct slice_row *row, found = { .is_seen = true };
 	if (!copy_name(found.name, json_str(object, "metadata", "name", NULL)))
 		return;
@@ -141,7 +138,7 @@ static void on_object(void *arg, enum kube_change change, const cJSON *object)
 
 static void on_sync(void *arg, bool begin)
 {
-	struct engine_router *router = arg;
+	struct connect_router *router = arg;
 	struct slice_row *row, *after;
 	DL_FOREACH_SAFE(router->slices, row, after) {
 		if (begin)
@@ -154,12 +151,12 @@ static void on_sync(void *arg, bool begin)
 
 static void on_state(void *arg, enum kube_reflector_state state, const struct err *err)
 {
-	struct engine_router *router = arg;
+	struct connect_router *router = arg;
 	(void)state;
 	router->failure = err ? *err : (struct err){ 0 };
 }
 
-static bool start(struct engine_router *router, struct err *err)
+static bool start(struct connect_router *router, struct err *err)
 {
 	char *selector = x_asprintf("kubernetes.io/service-name=%s", router->service);
 	const struct kube_reflector_opts opts = {
@@ -171,15 +168,15 @@ static bool start(struct engine_router *router, struct err *err)
 		.on_state = on_state,
 		.arg = router,
 	};
-	router->reflector = kube_reflector_start(router->engine->kube, &opts, err);
+	router->reflector = kube_reflector_start(router->kube, &opts, err);
 	free(selector);
 	return router->reflector != NULL;
 }
 
 /* ---- what is asked */
 
-bool engine_router_pod(
-	struct engine_router *router, const char **namespace_, const char **pod, uint16_t *port)
+bool connect_router_pod(struct connect_router *router, const char **namespace_,
+	const char **pod, uint16_t *port)
 {
 	if (router->slices == NULL)
 		return false;
@@ -189,9 +186,9 @@ bool engine_router_pod(
 	return true;
 }
 
-bool engine_router_locate(void *arg, struct str *url, struct err *err)
+bool connect_router_locate(void *arg, struct str *url, struct err *err)
 {
-	struct engine_router *router = arg;
+	struct connect_router *router = arg;
 	if (router->reflector == NULL && !start(router, err))
 		return false;
 	if (router->slices != NULL) {

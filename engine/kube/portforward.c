@@ -16,6 +16,7 @@
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config.h"
+#include "engine/kube/denied.h"
 #include "engine/kube/portforward_error.h"
 #include "engine/kube/portforward_wire.h"
 #include "engine/net/dial.h"
@@ -48,6 +49,7 @@ struct kube_portforward {
 	struct kube_client *client;
 	char *pod;
 	char *path;
+	size_t prefix_n; /* of path: before the API's own */
 	char *host, *host_header;
 	uint16_t server_port, port;
 	struct kube_auth_wait *wait;
@@ -240,9 +242,13 @@ static void on_ws_closed(void *arg, const struct err *err, int close_code)
 	(void)close_code;
 	if (forward->is_over)
 		return;
+	/* a WebSocket is a GET, and newer servers want the right to create as well */
+	static const char *const verbs[] = { "create", "get", NULL };
 	struct err own;
 	if (err != NULL)
 		kube_portforward_error(&own, forward->pod, forward->is_open, err);
+	if (err != NULL && own.code == ERR_PORTFWD_DENIED)
+		kube_denied_of_verbs(&own, verbs, forward->path + forward->prefix_n);
 	end(forward, err != NULL ? &own : NULL); /* NULL: the pod closed its connection */
 }
 
@@ -335,6 +341,7 @@ static bool parse_server(struct kube_portforward *forward, struct err *err)
 		x_asprintf(!in_brackets && strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
 			forward->server_port);
 	char *path = forward->path;
+	forward->prefix_n = prefix ? strlen(prefix) : 0;
 	forward->path = x_asprintf("%s%s?ports=%u", prefix ? prefix : "", path, forward->port);
 	free(path);
 	evhttp_uri_free(uri);

@@ -13,6 +13,7 @@
 #include "engine/kube/auth.h"
 #include "engine/kube/client_internal.h"
 #include "engine/kube/config_internal.h"
+#include "engine/kube/denied.h"
 #include "engine/kube/status.h"
 #include "engine/net/http.h"
 #include "engine/net/loop.h"
@@ -137,6 +138,8 @@ static void on_done(
 	answer.object = object;
 	answer.retry_after_ms = kube_retry_after_ms(reply, object);
 	k8s_status_to_err(status, object, answer.body, &why);
+	if (why.code == ERR_KUBE_FORBIDDEN)
+		kube_denied_of_request(&why, request->method, request->path, request->query);
 	if (status == 401)
 		err_set(&why, ERR_KUBE_UNAUTHORIZED,
 			kube_config_tls(client->config) != NULL
