@@ -32,13 +32,13 @@ static bool set_max_entries(struct cli_options *opt, const char *value, struct e
 
 static bool set_connectivity(struct cli_options *opt, const char *value, struct err *err)
 {
-	return engine_connectivity_parse(value, &opt->engine.connectivity) ||
+	return connect_mode_parse(value, &opt->engine.connect.mode) ||
 	       err_set(err, ERR_ARG_INVALID, "--connectivity '%s' is not known", value);
 }
 
 static bool set_runtime(struct cli_options *opt, const char *value, struct err *err)
 {
-	return engine_runtime_parse(value, &opt->engine.runtime) ||
+	return connect_runtime_parse(value, &opt->engine.connect.runtime) ||
 	       err_set(err, ERR_ARG_INVALID,
 		       "--runtime '%s' is not one of auto, sandboxd, legacy", value);
 }
@@ -129,38 +129,42 @@ static const struct cli_option rows[] = {
 		"gateway, router",
 		SETTER(set_connectivity) },
 	{ "router-url", 0, "URL", CLI_OPT_GLOBAL, "reach sandboxes through this sandbox-router",
-		TEXT(engine.router_url) },
+		TEXT(engine.connect.router_url) },
 	{ "router-service", 0, "NAME", CLI_OPT_GLOBAL,
 		"reach them by port-forward to this sandbox-router's Service",
-		TEXT(engine.router_service) },
+		TEXT(engine.connect.router_service) },
 	{ "router-namespace", 0, "NS", CLI_OPT_GLOBAL,
 		"where that Service is (default: the sandbox's namespace)",
-		TEXT(engine.router_namespace) },
+		TEXT(engine.connect.router_namespace) },
 	{ "router-token-file", 0, "FILE", CLI_OPT_GLOBAL,
-		"bearer token for the router's own check", TEXT(engine.router_token_file) },
+		"bearer token for the router's own check",
+		TEXT(engine.connect.router_token_file) },
 	{ "gateway", 0, "NAME", CLI_OPT_GLOBAL,
 		"reach them through this Gateway and the sandbox-router behind it",
-		TEXT(engine.gateway) },
+		TEXT(engine.connect.gateway) },
 	{ "gateway-namespace", 0, "NAME", CLI_OPT_GLOBAL,
-		"where the Gateway is (default: default)", TEXT(engine.gateway_namespace) },
+		"where the Gateway is (default: default)",
+		TEXT(engine.connect.gateway_namespace) },
 	{ "gateway-scheme", 0, "SCHEME", CLI_OPT_GLOBAL, "http (default) or https",
-		TEXT(engine.gateway_scheme) },
+		TEXT(engine.connect.gateway_scheme) },
 	{ "no-pod-ip-header", 0, NULL, CLI_OPT_GLOBAL, "do not tell the router the pod's IP",
-		SWITCH(engine.no_pod_ip_header) },
+		SWITCH(engine.connect.no_pod_ip_header) },
 	{ "runtime", 0, "KIND", CLI_OPT_GLOBAL,
 		"auto (by the pod's ports), sandboxd, or legacy: the Python runtime",
 		SETTER(set_runtime) },
 	{ "runtime-version", 0, "VERSION", CLI_OPT_GLOBAL,
-		"refuse a sandboxd that names another version", TEXT(engine.runtime_version) },
+		"refuse a sandboxd that names another version",
+		TEXT(engine.connect.runtime_version) },
 	{ "rest", 0, "URL", CLI_OPT_GLOBAL,
 		"a daemon's files address; no cluster and no NAME then, paths are :PATH",
-		TEXT(engine.rest_url) },
+		TEXT(engine.connect.rest_url) },
 	{ "grpc", 0, "HOST:PORT", CLI_OPT_GLOBAL, "a daemon's processes address",
-		TEXT(engine.grpc_address) },
+		TEXT(engine.connect.grpc_address) },
 	{ "daemon-token-file", 0, "FILE", CLI_OPT_GLOBAL, "bearer token for the daemon",
-		TEXT(engine.daemon_token_file) },
+		TEXT(engine.connect.daemon_token_file) },
 	{ "allow-plaintext-token", 0, NULL, CLI_OPT_GLOBAL,
-		"send the daemon's token without TLS", SWITCH(engine.allow_plaintext_token) },
+		"send the daemon's token without TLS",
+		SWITCH(engine.connect.allow_plaintext_token) },
 	{ "read-only", 0, NULL, CLI_OPT_GLOBAL, "refuse every change",
 		SWITCH(engine.read_only) },
 	{ "output", 'o', "FORM", CLI_OPT_GLOBAL, "table, wide, json, yaml or name",

@@ -17,7 +17,7 @@ enum { SETTLE_MS = 5000 };
 
 bool cli_is_direct(const struct cli *cli)
 {
-	return cli->opt.engine.rest_url != NULL || cli->opt.engine.grpc_address != NULL;
+	return connect_is_direct(&cli->opt.engine.connect);
 }
 
 static bool is_configured(const struct engine_opts *opts)

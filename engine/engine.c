@@ -39,8 +39,7 @@ static void on_fleet_change(void *arg)
 
 /* ---- construction */
 
-static bool open_connect(
-	struct engine *engine, const struct engine_opts *opts, struct err *err)
+static bool open_connect(struct engine *engine, const struct engine_opts *opts, struct err *err)
 {
 	const struct connect_parts parts = { engine->loop, engine->http, engine->telemetry,
 		engine->kube, opts->read_only };

@@ -258,8 +258,8 @@ static void ask(struct engine_link_monitor *link)
 	if (!link->unanswered_ms)
 		link->unanswered_ms = link->asked_ms;
 	if (kube == NULL) {
-		link->of_daemon = runtime_ask(
-			connect_direct(link->engine->connect), QUESTION_MS, on_daemon, link, &link->err);
+		link->of_daemon = runtime_ask(connect_direct(link->engine->connect),
+			QUESTION_MS, on_daemon, link, &link->err);
 	} else {
 		link->pool_key = kube_client_lane_number(kube);
 		link->question = kube_request_start(kube, &opts, &link->err);

@@ -317,6 +317,7 @@ void runtime_close(struct runtime *runtime)
 	runtime->refs--;
 	runtime_liveness_deinit(runtime);
 	runtime_connect_deinit(runtime);
+	runtime->telemetry = NULL; /* spans of those who try all the same */
 	if (runtime->release)
 		runtime->release(runtime->release_arg);
 }

@@ -25,7 +25,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
-          "engine/fleet", "engine/files", "engine/transfer", "engine/resource", "engine/kinds"]
+          "engine/access", "engine/fleet", "engine/connect", "engine/files", "engine/transfer",
+          "engine/resource", "engine/kinds"]
 
 # room -> prefixes of what it may include from the project. The longest matching room decides.
 ALLOWED = {
@@ -36,13 +37,17 @@ ALLOWED = {
     "engine/telemetry": ["engine/base", "engine/net", "engine/telemetry"],
     "engine/runtime": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "proto"],
     "engine/resource": ["engine/base", "engine/resource"],
-    "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/kinds"],
+    "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/access",
+                     "engine/kinds"],
+    "engine/access": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/access"],
+    "engine/connect": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/runtime", "engine/fleet",
+                       "engine/connect"],
     "engine/fleet": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry",
-                     "engine/runtime", "engine/resource", "engine/fleet"],
+                     "engine/runtime", "engine/resource", "engine/access", "engine/fleet"],
     "engine/files": ["engine/base", "engine/net", "engine/runtime", "engine/files"],
     "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "engine/files",
                         "engine/transfer"],
-    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/doctor.h", "engine/access_review.h", "engine/link.h", "engine/internal.h"],
+    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/doctor.h", "engine/action.h", "engine/link.h", "engine/internal.h"],
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],

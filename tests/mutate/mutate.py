@@ -39,7 +39,7 @@ TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
     "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/telemetry", "engine/runtime",
-    "engine/fleet", "engine/files", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
+    "engine/access", "engine/fleet", "engine/connect", "engine/files", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
     "tui/workspace", "tui/client", "tui/app", "cli",
 ]  # fmt: skip
@@ -52,6 +52,8 @@ LONGER = {
     "engine/kinds": ["local_cli", "tui_list"],
     "engine/kube": ["transports_router", "tui_plugins", "local_cli"],
     "engine/telemetry": ["local_cli"],
+    "engine/access": ["tui_rights"],
+    "engine/connect": ["transports_router", "transports_legacy", "local_cli"],
     "engine/runtime": ["transports_legacy", "local_cli"],
     "engine/fleet": ["local_cli", "tui_list", "tui_faults"],
     "engine/files": ["tui_files", "local_cli"],

@@ -58,9 +58,9 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return 2;
 	host.loop = net_loop_new(&err);
-	struct engine_opts engine_opts = {
-		.rest_url = argv[1], .grpc_address = argv[2], .connectivity = ENGINE_DIRECT
-	};
+	struct engine_opts engine_opts = { .connect.rest_url = argv[1],
+		.connect.grpc_address = argv[2],
+		.connect.mode = CONNECT_DIRECT };
 	struct engine *engine = engine_new(host.loop, &engine_opts, &err);
 	struct app_opts opts = { .engine = engine,
 		.in_fd = STDIN_FILENO,

@@ -30,9 +30,9 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	struct net_loop *loop = net_loop_new(&err);
-	const struct engine_opts engine_opts = {
-		.rest_url = argv[1], .grpc_address = argv[2], .connectivity = ENGINE_DIRECT
-	};
+	const struct engine_opts engine_opts = { .connect.rest_url = argv[1],
+		.connect.grpc_address = argv[2],
+		.connect.mode = CONNECT_DIRECT };
 	struct engine *engine = engine_new(loop, &engine_opts, &err);
 	const struct app_opts opts = { .engine = engine,
 		.in_fd = STDIN_FILENO,

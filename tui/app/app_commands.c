@@ -270,7 +270,7 @@ static bool run_resync(void *self, const char *args, struct err *err)
 		return err_set(err, ERR_OP_UNSUPPORTED, "there is nothing to list");
 	fleet_resync(fleet);
 	engine_kinds_resync(workspace_host(ws)->engine);
-	engine_access_reviews_forget(workspace_host(ws)->engine);
+	engine_access_forget(workspace_host(ws)->engine);
 	view_host_notef(workspace_host(ws), NOTE_INFO, "listing everything again");
 	return true;
 }
@@ -333,7 +333,7 @@ const struct view_command app_commands[] = {
 	{ "filter", "[TEXT]", "show only what has these words", .run = run_filter },
 	{ "palette", "", "type a command", .run = run_palette },
 	{ "split", "right|down", "another shell in the same sandbox, beside or below",
-		.run = run_split, .has_right = true, .right = ENGINE_SHELL },
+		.run = run_split, .has_right = true, .right = ACCESS_SHELL },
 	{ "zoom", "", "this pane alone, or all again", .run = run_zoom },
 	{ "close", "", "close this pane", .run = run_close, .is_lone = true },
 	{ "back", "", "close this view; in the list: quit", .run = run_back },

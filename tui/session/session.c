@@ -147,7 +147,7 @@ static void on_exit_status(void *arg, const struct err *err, int exit_code)
 	session->has_err = err != NULL;
 	if (err) {
 		err_copy(&session->err, err);
-		engine_refused(session->engine, ENGINE_SHELL, session->uid, NULL, err);
+		engine_refused(session->engine, err);
 	}
 	if (session->process)
 		net_loop_defer(session->loop, free_process, session->process);

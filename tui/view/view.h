@@ -36,7 +36,7 @@ struct view_command {
 	/* What most do without. */
 	const char *aliases; /* with spaces between them: what fingers from elsewhere type */
 	bool has_right;      /* then it is greyed, and refused, where all its targets lack: */
-	enum engine_action right; /* of commands on rows; a view's own ask its can() */
+	enum access_action right; /* of commands on rows; a view's own ask its can() */
 	/* A bare letter that is bound to it in a pane that scrolls or has ended counts only if none follows (client/lone.c). */
 	bool is_lone;
 };

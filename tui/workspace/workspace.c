@@ -12,7 +12,7 @@ enum { STRIP_ROWS = 6 };
 static void on_engine_change(void *arg)
 {
 	struct workspace *ws = arg;
-	uint64_t revision = engine_access_reviews_revision(ws->host.engine);
+	uint64_t revision = engine_access_revision(ws->host.engine);
 	if (revision != ws->rights_revision) /* hints and help show what may be done */
 		workspace_dirty(ws);
 	ws->rights_revision = revision;

@@ -66,21 +66,21 @@ static void show_engine(char *shown, const struct engine_opts *is)
 	show_number(shown, "in-cluster", is->in_cluster);
 	show_number(shown, "request", is->request_timeout_ms);
 	show_number(shown, "idle", is->watch_idle_ms);
-	show_number(shown, "connectivity", is->connectivity);
-	show_text(shown, "router", is->router_url);
-	show_text(shown, "router-service", is->router_service);
-	show_text(shown, "router-namespace", is->router_namespace);
-	show_text(shown, "router-token", is->router_token_file);
-	show_text(shown, "gateway", is->gateway);
-	show_text(shown, "gateway-namespace", is->gateway_namespace);
-	show_text(shown, "gateway-scheme", is->gateway_scheme);
-	show_number(shown, "no-pod-ip", is->no_pod_ip_header);
-	show_number(shown, "runtime", is->runtime);
-	show_text(shown, "runtime-version", is->runtime_version);
-	show_text(shown, "rest", is->rest_url);
-	show_text(shown, "grpc", is->grpc_address);
-	show_text(shown, "daemon-token", is->daemon_token_file);
-	show_number(shown, "plaintext", is->allow_plaintext_token);
+	show_number(shown, "connectivity", is->connect.mode);
+	show_text(shown, "router", is->connect.router_url);
+	show_text(shown, "router-service", is->connect.router_service);
+	show_text(shown, "router-namespace", is->connect.router_namespace);
+	show_text(shown, "router-token", is->connect.router_token_file);
+	show_text(shown, "gateway", is->connect.gateway);
+	show_text(shown, "gateway-namespace", is->connect.gateway_namespace);
+	show_text(shown, "gateway-scheme", is->connect.gateway_scheme);
+	show_number(shown, "no-pod-ip", is->connect.no_pod_ip_header);
+	show_number(shown, "runtime", is->connect.runtime);
+	show_text(shown, "runtime-version", is->connect.runtime_version);
+	show_text(shown, "rest", is->connect.rest_url);
+	show_text(shown, "grpc", is->connect.grpc_address);
+	show_text(shown, "daemon-token", is->connect.daemon_token_file);
+	show_number(shown, "plaintext", is->connect.allow_plaintext_token);
 	show_number(shown, "read-only", is->read_only);
 }
 

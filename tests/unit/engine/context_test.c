@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a context itself says about the way to its sandboxes, tokens of pods, and what ends a way. */
+#include "engine/connect/gateway.h"
+#include "engine/connect/internal.h"
 #include "tests/unit/engine/cluster.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -55,19 +57,19 @@ static void what_a_context_says(void **state)
 {
 	static const struct {
 		const char *extension;
-		enum engine_connectivity mode;
+		enum connect_mode mode;
 		bool is_local;
-		enum engine_runtime runtime;
+		enum connect_runtime runtime;
 	} rows[] = {
-		{ "", ENGINE_PORT_FORWARD, false, ENGINE_RUNTIME_AUTO },
-		{ "local: true", ENGINE_PORT_FORWARD, true, ENGINE_RUNTIME_AUTO },
-		{ "connectivity: in-cluster-pod-ip", ENGINE_IN_CLUSTER_POD_IP, false,
-			ENGINE_RUNTIME_AUTO },
-		{ "connectivity: router, router-url: 'http://r'", ENGINE_ROUTER, false,
-			ENGINE_RUNTIME_AUTO },
-		{ "connectivity: gateway, gateway: g, runtime: legacy", ENGINE_GATEWAY, false,
-			ENGINE_RUNTIME_LEGACY },
-		{ "runtime: sandboxd", ENGINE_PORT_FORWARD, false, ENGINE_RUNTIME_SANDBOXD },
+		{ "", CONNECT_PORT_FORWARD, false, CONNECT_RUNTIME_AUTO },
+		{ "local: true", CONNECT_PORT_FORWARD, true, CONNECT_RUNTIME_AUTO },
+		{ "connectivity: in-cluster-pod-ip", CONNECT_IN_CLUSTER_POD_IP, false,
+			CONNECT_RUNTIME_AUTO },
+		{ "connectivity: router, router-url: 'http://r'", CONNECT_ROUTER, false,
+			CONNECT_RUNTIME_AUTO },
+		{ "connectivity: gateway, gateway: g, runtime: legacy", CONNECT_GATEWAY, false,
+			CONNECT_RUNTIME_LEGACY },
+		{ "runtime: sandboxd", CONNECT_PORT_FORWARD, false, CONNECT_RUNTIME_SANDBOXD },
 	};
 	struct cluster *c = *state;
 	struct err err;
@@ -76,22 +78,24 @@ static void what_a_context_says(void **state)
 			open_context(c, rows[i].extension, (struct engine_opts){ 0 }, &err);
 		if (engine == NULL)
 			fail_msg("row %zu: %s", i, err.msg);
-		assert_int_equal(engine_connectivity_of(engine), rows[i].mode);
+		assert_int_equal(engine_connect_mode(engine), rows[i].mode);
 		assert_int_equal(engine_is_local(engine), rows[i].is_local);
-		assert_int_equal(engine->runtime, rows[i].runtime);
+		assert_int_equal(
+			connect_settings_of(engine->connect)->runtime, rows[i].runtime);
 		engine_free(engine);
 	}
 	/* the command line beats it */
 	struct engine *engine = open_context(c, "connectivity: router, router-url: 'http://r'",
-		(struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_SERVICE }, &err);
+		(struct engine_opts){ .connect.mode = CONNECT_IN_CLUSTER_SERVICE }, &err);
 	assert_non_null(engine);
-	assert_int_equal(engine_connectivity_of(engine), ENGINE_IN_CLUSTER_SERVICE);
-	assert_null(engine->router_url);
+	assert_int_equal(engine_connect_mode(engine), CONNECT_IN_CLUSTER_SERVICE);
+	assert_null(connect_settings_of(engine->connect)->router_url);
 	engine_free(engine);
 	engine = open_context(c, "runtime: legacy",
-		(struct engine_opts){ .runtime = ENGINE_RUNTIME_SANDBOXD }, &err);
+		(struct engine_opts){ .connect.runtime = CONNECT_RUNTIME_SANDBOXD }, &err);
 	assert_non_null(engine);
-	assert_int_equal(engine->runtime, ENGINE_RUNTIME_SANDBOXD);
+	assert_int_equal(
+		connect_settings_of(engine->connect)->runtime, CONNECT_RUNTIME_SANDBOXD);
 	engine_free(engine);
 }
 
@@ -108,9 +112,9 @@ static void words_of_a_way(void **state)
 	struct engine *engine = open_context(c, extension, (struct engine_opts){ 0 }, &err);
 	if (engine == NULL)
 		fail_msg("%s", err.msg);
-	assert_string_equal(engine->router_service, "r");
-	assert_string_equal(engine->router_namespace, "s");
-	assert_string_equal(engine->router_token, "r0uter");
+	assert_string_equal(connect_settings_of(engine->connect)->router_service, "r");
+	assert_string_equal(connect_settings_of(engine->connect)->router_namespace, "s");
+	assert_string_equal(connect_settings_of(engine->connect)->router_token, "r0uter");
 	engine_free(engine);
 	free(extension);
 	/* a scheme needs a gateway, and is one of two */
@@ -156,26 +160,28 @@ static void tokens_of_a_context(void **state)
 	struct err err;
 	char *one = x_asprintf("daemon-token-file: %s/token", c->api.dir);
 	char *each =
-		x_asprintf("daemon-token-file: '%s/token-%s'", c->api.dir, ENGINE_TOKEN_POD);
+		x_asprintf("daemon-token-file: '%s/token-%s'", c->api.dir, CONNECT_TOKEN_POD);
 	api_write(&c->api, "token", "s3cret\n");
 	struct engine *engine = open_context(c, one, (struct engine_opts){ 0 }, &err);
 	assert_non_null(engine);
-	assert_string_equal(engine->token, "s3cret");
-	assert_null(engine->token_of_pod);
+	assert_string_equal(connect_settings_of(engine->connect)->token, "s3cret");
+	assert_null(connect_settings_of(engine->connect)->token_of_pod);
 	engine_free(engine);
 	/* one for each pod is read when the pod is known */
 	engine = open_context(c, each, (struct engine_opts){ 0 }, &err);
 	assert_non_null(engine);
-	assert_null(engine->token);
-	assert_non_null(strstr(engine->token_of_pod, "/token-" ENGINE_TOKEN_POD));
+	assert_null(connect_settings_of(engine->connect)->token);
+	assert_non_null(strstr(connect_settings_of(engine->connect)->token_of_pod,
+		"/token-" CONNECT_TOKEN_POD));
 	engine_free(engine);
 	/* the command line's is used instead */
 	char *path = x_asprintf("%s/count", c->api.dir);
 	api_write(&c->api, "count", "other");
-	engine = open_context(c, each, (struct engine_opts){ .daemon_token_file = path }, &err);
+	engine = open_context(
+		c, each, (struct engine_opts){ .connect.daemon_token_file = path }, &err);
 	assert_non_null(engine);
-	assert_string_equal(engine->token, "other");
-	assert_null(engine->token_of_pod);
+	assert_string_equal(connect_settings_of(engine->connect)->token, "other");
+	assert_null(connect_settings_of(engine->connect)->token_of_pod);
 	engine_free(engine);
 	free(path);
 	free(one);
@@ -194,8 +200,9 @@ static void open_with_pod(struct cluster *c, const char *uid)
 		"'name':'a','uid':'sandbox-a','controller':true}]},'spec':{},'status':{'phase':"
 		"'Running','podIP':'127.0.0.9','conditions':[{'type':'Ready','status':'True'}]}}",
 		uid);
-	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
-	c->engine->token_of_pod = x_asprintf("%s/token-%s.x", c->api.dir, ENGINE_TOKEN_POD);
+	cluster_open(c, (struct engine_opts){ .connect.mode = CONNECT_IN_CLUSTER_POD_IP });
+	c->engine->connect->settings.token_of_pod =
+		x_asprintf("%s/token-%s.x", c->api.dir, CONNECT_TOKEN_POD);
 	cluster_sync(c);
 	API_UNTIL(&c->api,
 		fleet_find(engine_fleet(c->engine), "claim-a") != NULL &&
@@ -240,22 +247,25 @@ static void rows_without_an_address(void **state)
 		"{'metadata':{'name':'a','namespace':'demo','uid':'sandbox-a','generation':1,"
 		"'resourceVersion':'9RV','labels':{'agents.x-k8s.io/claim-uid':'claim-a'}},"
 		"'spec':{},'status':{}}");
-	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+	cluster_open(c, (struct engine_opts){ .connect.mode = CONNECT_IN_CLUSTER_POD_IP });
 	cluster_sync(c);
 	API_UNTIL(&c->api, fleet_find(engine_fleet(c->engine), "claim-a") != NULL, 5000);
 	assert_null(engine_runtime(c->engine, "claim-a", &err));
 	assert_int_equal(err.code, ERR_SANDBOX_NO_ADDRESS);
 	assert_string_equal(err.msg, "sandbox a has no pod IP");
 	assert_null(
-		engine_connections_try(c->engine, "claim-a", ENGINE_IN_CLUSTER_SERVICE, &err));
+		connect_try(c->engine->connect, "claim-a", CONNECT_IN_CLUSTER_SERVICE, &err));
 	assert_int_equal(err.code, ERR_SANDBOX_NO_SERVICE);
-	assert_null(engine_connections_try(c->engine, "nope", ENGINE_PORT_FORWARD, &err));
+	assert_null(connect_try(c->engine->connect, "nope", CONNECT_PORT_FORWARD, &err));
 	assert_int_equal(err.code, ERR_SANDBOX_NOT_FOUND);
 	/* one that is tried is found by nobody else */
 	struct runtime *tried =
-		engine_connections_try(c->engine, "claim-a", ENGINE_PORT_FORWARD, &err);
+		connect_try(c->engine->connect, "claim-a", CONNECT_PORT_FORWARD, &err);
 	assert_non_null(tried);
 	assert_null(engine_runtime(c->engine, "claim-a", &err));
+	assert_non_null(c->engine->connect->all);
+	runtime_unref(tried);
+	assert_null(c->engine->connect->all);
 	assert_null(engine_runtime(c->engine, NULL, &err));
 	assert_string_equal(err.msg, "no sandbox named");
 	assert_int_equal(engine_unfinished(c->engine), 0);
@@ -274,7 +284,7 @@ static void the_address_of_a_gateway_moves(void **state)
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", CLUSTER_SANDBOX("a", "", "'127.0.0.9'", "True"));
 	cluster_add(c, "gateways", GATEWAY("127.0.0.1"));
-	cluster_open(c, (struct engine_opts){ .gateway = "g" });
+	cluster_open(c, (struct engine_opts){ .connect.gateway = "g" });
 	cluster_sync(c);
 	API_UNTIL(&c->api, fleet_find(engine_fleet(c->engine), "claim-a") != NULL, 5000);
 	struct runtime *runtime = engine_runtime(c->engine, "claim-a", &err);
@@ -282,7 +292,8 @@ static void the_address_of_a_gateway_moves(void **state)
 	assert_non_null(runtime_stat_start(runtime, "", 60000, on_stat, &n_health, &err));
 	struct str url;
 	str_init(&url, 200);
-	API_UNTIL(&c->api, engine_gateway_locate(c->engine->gateway, &url, &err), 9000);
+	API_UNTIL(
+		&c->api, connect_gateway_locate(c->engine->connect->gateway, &url, &err), 9000);
 	str_deinit(&url);
 	API_FOR(&c->api, 60); /* nobody listens there: it is tried again and again */
 	assert_int_equal(n_health, 0);
@@ -302,8 +313,8 @@ static void calls_are_told_why(void **state)
 	struct cluster *c = *state;
 	struct err err = { 0 };
 	open_with_pod(c, "pod-1");
-	free(c->engine->token_of_pod);
-	c->engine->token_of_pod = NULL;
+	free(c->engine->connect->settings.token_of_pod);
+	c->engine->connect->settings.token_of_pod = NULL;
 	struct runtime *runtime = engine_runtime(c->engine, "claim-a", &err);
 	assert_non_null(runtime);
 	assert_non_null(runtime_health_start(runtime, 60000, on_health, &n_health, &err));

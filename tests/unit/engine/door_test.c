@@ -7,15 +7,14 @@
 
 static void names_of_modes(void **state)
 {
-	enum engine_connectivity mode;
+	enum connect_mode mode;
 	(void)state;
-	for (int i = ENGINE_PORT_FORWARD; i < ENGINE_CONNECTIVITY_COUNT; i++) {
-		assert_true(engine_connectivity_parse(
-			engine_connectivity_name((enum engine_connectivity)i), &mode));
+	for (int i = CONNECT_PORT_FORWARD; i < CONNECT_MODE_COUNT; i++) {
+		assert_true(connect_mode_parse(connect_mode_name((enum connect_mode)i), &mode));
 		assert_int_equal(mode, i);
 	}
-	assert_false(engine_connectivity_parse("default", &mode)); /* not a choice */
-	assert_false(engine_connectivity_parse("", &mode));
+	assert_false(connect_mode_parse("default", &mode)); /* not a choice */
+	assert_false(connect_mode_parse("", &mode));
 }
 
 static void tokens(void **state)
@@ -30,7 +29,7 @@ static void tokens(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct err err = { 0 };
 		api_write(&c->api, "token", rows[i].text);
-		char *token = engine_read_token(path, "daemon", &err);
+		char *token = connect_read_token(path, "daemon", &err);
 		if ((token == NULL) != (rows[i].token == NULL) ||
 			(token != NULL && strcmp(token, rows[i].token) != 0))
 			fail_msg("row %zu", i);
@@ -39,7 +38,7 @@ static void tokens(void **state)
 		free(token);
 	}
 	struct err err = { 0 };
-	assert_null(engine_read_token("/nonexistent/token", "router", &err));
+	assert_null(connect_read_token("/nonexistent/token", "router", &err));
 	assert_non_null(strstr(err.msg, "router token"));
 	free(path);
 }
@@ -66,15 +65,15 @@ static void direct_addresses(void **state)
 	struct cluster *c = *state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct err err = { 0 };
-		struct engine_opts opts = { .rest_url = rows[i].rest,
-			.grpc_address = rows[i].grpc };
+		struct engine_opts opts = { .connect.rest_url = rows[i].rest,
+			.connect.grpc_address = rows[i].grpc };
 		struct engine *engine = engine_new(c->api.loop, &opts, &err);
 		if ((engine == NULL) != (rows[i].words != NULL))
 			fail_msg("row %zu: %s", i, engine ? "taken" : err.msg);
 		if (engine == NULL && strstr(err.msg, rows[i].words) == NULL)
 			fail_msg("row %zu: %s", i, err.msg);
 		if (engine != NULL) {
-			assert_int_equal(engine_connectivity_of(engine), ENGINE_DIRECT);
+			assert_int_equal(engine_connect_mode(engine), CONNECT_DIRECT);
 			assert_null(engine_fleet(engine));
 			assert_string_equal(engine_namespace(engine), "");
 			assert_non_null(engine_runtime(engine, NULL, &err));
@@ -92,7 +91,7 @@ static void another_namespace(void **state)
 	struct cluster *c = *state;
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", CLUSTER_CLAIM("a"));
-	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+	cluster_open(c, (struct engine_opts){ .connect.mode = CONNECT_IN_CLUSTER_POD_IP });
 	assert_string_equal(engine_namespace(c->engine), "demo");
 	assert_false(engine_is_read_only(c->engine));
 	assert_false(engine_is_local(c->engine));
@@ -133,21 +132,21 @@ static void probes(void **state)
 		int code;
 		const char *body, *reason;
 		enum err_code err;
-		enum engine_connectivity mode;
+		enum connect_mode mode;
 	} rows[] = {
-		{ 200, "{'spec':{}}", "healthy", ERR_NONE, ENGINE_PORT_FORWARD },
-		{ 200, RUNS_UNDER("runc"), "healthy", ERR_NONE, ENGINE_PORT_FORWARD },
+		{ 200, "{'spec':{}}", "healthy", ERR_NONE, CONNECT_PORT_FORWARD },
+		{ 200, RUNS_UNDER("runc"), "healthy", ERR_NONE, CONNECT_PORT_FORWARD },
 		{ 200, RUNS_UNDER("gvisor"), "backend", ERR_PORTFWD_RUNTIME,
-			ENGINE_PORT_FORWARD },
-		{ 200, RUNS_UNDER("gvisor"), "healthy", ERR_NONE, ENGINE_IN_CLUSTER_POD_IP },
+			CONNECT_PORT_FORWARD },
+		{ 200, RUNS_UNDER("gvisor"), "healthy", ERR_NONE, CONNECT_IN_CLUSTER_POD_IP },
 		{ 401, STATUS("Unauthorized", 401), "auth", ERR_KUBE_UNAUTHORIZED,
-			ENGINE_PORT_FORWARD },
+			CONNECT_PORT_FORWARD },
 		{ 403, STATUS("Forbidden", 403), "auth", ERR_KUBE_FORBIDDEN,
-			ENGINE_PORT_FORWARD },
+			CONNECT_PORT_FORWARD },
 		{ 404, STATUS("NotFound", 404), "not-served", ERR_TEMPLATE_NOT_FOUND,
-			ENGINE_PORT_FORWARD },
+			CONNECT_PORT_FORWARD },
 		{ 400, STATUS("BadRequest", 400), "backend", ERR_KUBE_BAD_REQUEST,
-			ENGINE_PORT_FORWARD },
+			CONNECT_PORT_FORWARD },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct cluster *c = *state;
@@ -156,7 +155,7 @@ static void probes(void **state)
 		probe_err = (struct err){ 0 };
 		cluster_can(c, "/sandboxtemplates/t", rows[i].code, "%s", rows[i].body);
 		cluster_open(c,
-			(struct engine_opts){ .connectivity = rows[i].mode, .no_fleet = true });
+			(struct engine_opts){ .connect.mode = rows[i].mode, .no_fleet = true });
 		assert_non_null(engine_probe_start(c->engine, "t", on_probe, c, &err));
 		API_UNTIL(&c->api, n_probed, 9000);
 		if (strcmp(probe_reason, rows[i].reason) != 0 || probe_err.code != rows[i].err)
@@ -168,8 +167,8 @@ static void probes(void **state)
 	struct err err = { 0 };
 	n_probed = 0;
 	cluster_open(c,
-		(struct engine_opts){ .connectivity = ENGINE_PORT_FORWARD, .no_fleet = true });
-	engine_probe_cancel(engine_probe_start(c->engine, "t", on_probe, c, &err));
+		(struct engine_opts){ .connect.mode = CONNECT_PORT_FORWARD, .no_fleet = true });
+	connect_probe_cancel(engine_probe_start(c->engine, "t", on_probe, c, &err));
 	assert_non_null(engine_probe_start(c->engine, NULL, on_probe, c, &err));
 	API_UNTIL(&c->api, n_probed, 5000);
 	assert_string_equal(probe_reason, "healthy");
@@ -202,7 +201,7 @@ static void doctor(struct cluster *c)
 	n_doctored = 0;
 	str_clear(&findings);
 	cluster_open(c, (struct engine_opts){
-				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .no_fleet = true });
+				.connect.mode = CONNECT_IN_CLUSTER_POD_IP, .no_fleet = true });
 	assert_non_null(engine_doctor_start(c->engine, on_finding, on_doctored, c, &err));
 	API_UNTIL(&c->api, n_doctored, 20000);
 }
@@ -246,7 +245,7 @@ static void doctor_of_a_sound_cluster(void **state)
 	expect_finding("+ right to create pods/portforward: yes\n");
 	expect_finding(
 		"- route to a sandbox by in-cluster-pod-ip: there is no Ready sandbox to try\n");
-	assert_int_equal(c->reviews, RIGHT_COUNT);
+	assert_int_equal(c->reviews, (int)access_n_rights);
 }
 
 static void doctor_of_a_sick_cluster(void **state)
@@ -305,7 +304,7 @@ static void doctor_of_the_limits(void **state)
 	struct err err = { 0 };
 	n_doctored = 0;
 	cluster_open(c, (struct engine_opts){
-				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .no_fleet = true });
+				.connect.mode = CONNECT_IN_CLUSTER_POD_IP, .no_fleet = true });
 	c->engine->is_local = true;
 	assert_non_null(engine_doctor_start(c->engine, on_finding, on_doctored, c, &err));
 	API_UNTIL(&c->api, n_doctored, 20000);
@@ -321,7 +320,7 @@ static void a_doctor_can_be_sent_away(void **state)
 	struct err err = { 0 };
 	add_server(c);
 	cluster_open(c, (struct engine_opts){
-				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .no_fleet = true });
+				.connect.mode = CONNECT_IN_CLUSTER_POD_IP, .no_fleet = true });
 	n_doctored = 0;
 	struct engine_doctor *is =
 		engine_doctor_start(c->engine, on_finding, on_doctored, c, &err);

@@ -227,7 +227,8 @@ static void a_pause_that_is_asked_for_is_made(void **state)
 static void open_direct(struct cluster *c, const char *rest_url, const char *grpc_address)
 {
 	struct err err;
-	const struct engine_opts opts = { .rest_url = rest_url, .grpc_address = grpc_address };
+	const struct engine_opts opts = { .connect.rest_url = rest_url,
+		.connect.grpc_address = grpc_address };
 	c->engine = engine_new(c->api.loop, &opts, &err);
 	assert_non_null(c->engine);
 	engine_look(c->engine, true);

@@ -26,7 +26,7 @@ static int set_up(void **state)
 static void open_lazily(struct cluster *c)
 {
 	cluster_open(c, (struct engine_opts){
-				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .no_fleet = true });
+				.connect.mode = CONNECT_IN_CLUSTER_POD_IP, .no_fleet = true });
 }
 
 static struct engine_resolve *begin(struct cluster *c, const char *name, int64_t wait_ready_ms)
@@ -257,7 +257,7 @@ static void a_direct_url_has_no_names(void **state)
 {
 	struct cluster *c = *state;
 	struct err err = { 0 };
-	struct engine_opts opts = { .rest_url = "http://127.0.0.1:1" };
+	struct engine_opts opts = { .connect.rest_url = "http://127.0.0.1:1" };
 	c->engine = engine_new(c->api.loop, &opts, &err);
 	assert_non_null(c->engine);
 	assert_null(engine_resolve_start(c->engine, "a", 0, on_done, c, &err));

@@ -24,12 +24,12 @@ enum {
 enum verb { VERB_DELETE, VERB_SUSPEND, VERB_RESUME, VERB_EXTEND };
 static const struct {
 	const char *ask, *doing, *done;
-	enum engine_action action;
+	enum access_action action;
 } verbs[] = {
-	[VERB_DELETE] = { "Delete", "deleting", "deleted", ENGINE_DELETE },
-	[VERB_SUSPEND] = { "Suspend", "suspending", "suspended", ENGINE_SUSPEND },
-	[VERB_RESUME] = { "Resume", "resuming", "resumed", ENGINE_SUSPEND },
-	[VERB_EXTEND] = { "Extend", "extending", "extended", ENGINE_EXTEND },
+	[VERB_DELETE] = { "Delete", "deleting", "deleted", ACCESS_DELETE },
+	[VERB_SUSPEND] = { "Suspend", "suspending", "suspended", ACCESS_SUSPEND },
+	[VERB_RESUME] = { "Resume", "resuming", "resumed", ACCESS_SUSPEND },
+	[VERB_EXTEND] = { "Extend", "extending", "extended", ACCESS_EXTEND },
 };
 
 struct views_batch;
@@ -170,8 +170,7 @@ static void on_task_done(void *arg, const struct err *err)
 	task->batch->n_running--;
 	if (err) {
 		task_failed(task, err);
-		engine_refused(task->batch->actions->host->engine,
-			verbs[task->batch->verb].action, task->uid, NULL, err);
+		engine_refused(task->batch->actions->host->engine, err);
 	} else {
 		task->is_ok = true;
 		task->batch->n_ok++;

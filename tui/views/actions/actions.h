@@ -13,4 +13,4 @@ size_t views_actions_running(const struct views_actions *actions);
 extern const struct view_command views_row_commands[]; /* self: the focused view */
 extern const size_t views_n_row_commands;
 /* False with *err: why that would be refused on all rows that a command of this view is for. */
-bool views_actions_may(const struct view *view, enum engine_action action, struct err *err);
+bool views_actions_may(const struct view *view, enum access_action action, struct err *err);

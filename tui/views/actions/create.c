@@ -78,8 +78,7 @@ static void on_created(
 	(void)row;
 	creation->op = NULL;
 	if (err)
-		engine_refused(
-			actions->host->engine, ENGINE_CREATE, NULL, creation->namespace_, err);
+		engine_refused(actions->host->engine, err);
 	if (err)
 		fail(creation, err);
 	else

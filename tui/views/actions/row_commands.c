@@ -61,31 +61,31 @@ static bool run_detail(void *self, const char *args, struct err *err)
 
 const struct view_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
-		.run = run_shell, .has_right = true, .right = ENGINE_SHELL, .aliases = "sh" },
+		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh" },
 	{ "files", "[PATH]", "its files beside yours", .run = run_files, .has_right = true,
-		.right = ENGINE_FILES },
+		.right = ACCESS_FILES },
 	{ "detail", "", "status, conditions, health, metadata, labels, events",
 		.run = run_detail, .aliases = "describe" },
 	{ "create", "[POOL]", "create a sandbox", .run = views_action_create, .has_right = true,
-		.right = ENGINE_CREATE },
+		.right = ACCESS_CREATE },
 	{ "delete", "", "delete the sandboxes selected (asks)", .run = views_action_delete,
-		.has_right = true, .right = ENGINE_DELETE, .aliases = "rm" },
+		.has_right = true, .right = ACCESS_DELETE, .aliases = "rm" },
 	{ "suspend", "", "suspend the sandboxes selected (asks)", .run = views_action_suspend,
-		.has_right = true, .right = ENGINE_SUSPEND },
+		.has_right = true, .right = ACCESS_SUSPEND },
 	{ "resume", "", "resume the sandboxes selected", .run = views_action_resume,
-		.has_right = true, .right = ENGINE_SUSPEND },
+		.has_right = true, .right = ACCESS_SUSPEND },
 	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
-		.run = views_action_extend, .has_right = true, .right = ENGINE_EXTEND },
+		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND },
 };
 const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];
 
-bool views_actions_may(const struct view *view, enum engine_action action, struct err *err)
+bool views_actions_may(const struct view *view, enum access_action action, struct err *err)
 {
 	enum { TARGETS_LOOKED_AT = 64 };
 	struct view_host *host = view->host;
 	const char *uids[TARGETS_LOOKED_AT];
 	size_t n = 0;
-	if (action != ENGINE_CREATE && view->class->targets)
+	if (action != ACCESS_CREATE && view->class->targets)
 		n = view->class->targets(view, uids, TARGETS_LOOKED_AT);
 	if (!n)
 		return engine_may(host->engine, action, NULL, host->ops->namespace_(host), err);

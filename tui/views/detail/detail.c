@@ -79,7 +79,7 @@ static void on_health(void *arg, const struct err *err, const struct runtime_hea
 	detail->health_op = NULL;
 	views_detail_clear(&detail->health);
 	if (err) {
-		engine_refused(detail->view.host->engine, ENGINE_FILES, detail->uid, NULL, err);
+		engine_refused(detail->view.host->engine, err);
 		add_error(&detail->health, "health", err);
 	} else
 		views_detail_addf(&detail->health, "health",
@@ -115,7 +115,7 @@ static void ask_daemon(struct views_detail *detail)
 		return;
 	struct engine *engine = detail->view.host->engine;
 	struct runtime *runtime = NULL;
-	if (engine_may(engine, ENGINE_FILES, detail->uid, "", &err))
+	if (engine_may(engine, ACCESS_FILES, detail->uid, "", &err))
 		runtime = engine_runtime(engine, detail->uid, &err);
 	if (runtime)
 		detail->health_op =

@@ -424,7 +424,7 @@ static bool make_folder(struct views_files *files, const char *name, struct err 
 {
 	struct views_files_pane *pane = files_active(files);
 	struct files_place place;
-	if (!views_files_pane_may(pane, ENGINE_MAKE_FOLDER, err))
+	if (!views_files_pane_may(pane, ACCESS_MAKE_FOLDER, err))
 		return false;
 	char *path = views_files_pane_join(pane, name);
 	bool ok = check_name(pane, name, path, err);
@@ -454,9 +454,9 @@ bool views_files_can(const struct view *view, const char *command, struct err *e
 {
 	const struct views_files_pane *pane = files_active((const struct views_files *)view);
 	if (strcmp(command, "delete") == 0)
-		return views_files_pane_may(pane, ENGINE_DELETE_FILES, err);
+		return views_files_pane_may(pane, ACCESS_DELETE_FILES, err);
 	return strcmp(command, "mkdir") != 0 ||
-	       views_files_pane_may(pane, ENGINE_MAKE_FOLDER, err);
+	       views_files_pane_may(pane, ACCESS_MAKE_FOLDER, err);
 }
 
 const struct view_command views_files_commands[FILES_COMMANDS] = {

@@ -212,7 +212,7 @@ struct views_files_delete *views_files_delete_start(struct views_files_pane *pan
 	void (*done)(void *arg, size_t n_deleted), void *arg, struct err *err)
 {
 	/* a runtime that cannot delete must not be sent an rm either: its / is not where its paths begin */
-	if (!views_files_pane_may(pane, ENGINE_DELETE_FILES, err))
+	if (!views_files_pane_may(pane, ACCESS_DELETE_FILES, err))
 		return NULL;
 	struct views_files_delete *job = x_calloc(1, sizeof *job);
 	job->host = pane->host;

@@ -60,14 +60,14 @@ bool views_files_pane_place_now(
 }
 
 bool views_files_pane_may(
-	const struct views_files_pane *pane, enum engine_action action, struct err *err)
+	const struct views_files_pane *pane, enum access_action action, struct err *err)
 {
 	struct engine *engine = pane->host->engine;
 	if (!pane->is_local)
 		return engine_may(engine, action, pane->uid, "", err);
 	return !engine_is_read_only(engine) ||
 	       err_set(err, ERR_OP_READ_ONLY, "%s is off",
-		       action == ENGINE_DELETE_FILES ? "deleting" : "making folders");
+		       action == ACCESS_DELETE_FILES ? "deleting" : "making folders");
 }
 
 char *views_files_pane_parent(const struct views_files_pane *pane)
@@ -412,7 +412,7 @@ static void on_read(void *arg, const struct err *err, struct files_listing *list
 	struct views_files_pane *pane = arg;
 	pane->read = NULL;
 	if (err && !pane->is_local)
-		engine_refused(pane->host->engine, ENGINE_FILES, pane->uid, NULL, err);
+		engine_refused(pane->host->engine, err);
 	views_files_pane_take(pane, err, listing);
 }
 

@@ -102,7 +102,7 @@ bool views_files_pane_place_now(
 	const struct views_files_pane *pane, struct files_place *place, struct err *err);
 /* engine_may() of an action on files, for either side. */
 bool views_files_pane_may(
-	const struct views_files_pane *pane, enum engine_action action, struct err *err);
+	const struct views_files_pane *pane, enum access_action action, struct err *err);
 
 /* ---- files_draw.c */
 void views_files_pane_draw(

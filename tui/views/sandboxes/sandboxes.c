@@ -77,7 +77,7 @@ static void draw_empty(struct views_list *list, struct draw_region r)
 	else
 		draw_region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
 	struct err why;
-	bool can = views_actions_may(&list->view, ENGINE_CREATE, &why);
+	bool can = views_actions_may(&list->view, ACCESS_CREATE, &why);
 	draw_region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
 }
 
@@ -96,7 +96,7 @@ static void draw_direct(struct views_list *list, struct draw_region r, bool is_f
 	draw_region_text(r, 2, 2, r.cols - 2, style, engine_context(host->engine));
 	struct draw_style dim = host_style(host, ROLE_DIM);
 	struct err why;
-	bool can = views_actions_may(&list->view, ENGINE_SHELL, &why);
+	bool can = views_actions_may(&list->view, ACCESS_SHELL, &why);
 	draw_region_text(r, 4, 2, r.cols - 2, dim,
 		can ? "s shell   f files   d health and metadata" : "f files");
 	if (!can)

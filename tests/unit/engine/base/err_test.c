@@ -183,6 +183,33 @@ static void test_copies(void **state)
 	assert_string_equal(err_code_name((enum err_code)ERR_CODE_COUNT), "internal");
 }
 
+/* The right that is missing goes where its error goes, and not further. */
+static void test_denied(void **state)
+{
+	struct err one = { 0 }, two = { 0 };
+	char longest[200];
+	(void)state;
+	err_set(&one, ERR_KUBE_FORBIDDEN, "no");
+	assert_false(err_set_denied(&one, "get", "apps", "pods", "log", "demo"));
+	err_prefix(&one, "why");
+	err_copy(&two, &one);
+	assert_string_equal(two.denied.verb, "get");
+	assert_string_equal(two.denied.group, "apps");
+	assert_string_equal(two.denied.resource, "pods");
+	assert_string_equal(two.denied.subresource, "log");
+	assert_string_equal(two.denied.namespace_, "demo");
+	err_set(&two, ERR_KUBE_NOT_FOUND, "another");
+	assert_string_equal(two.denied.verb, "");
+	/* half a name would be another right */
+	memset(longest, 'x', sizeof longest - 1);
+	longest[sizeof longest - 1] = '\0';
+	err_set_denied(&one, "get", longest, "pods", "", "");
+	assert_string_equal(one.denied.verb, "");
+	err_set_denied(&one, longest, "", "pods", "", "");
+	assert_string_equal(one.denied.verb, "");
+	assert_false(err_set_denied(NULL, "get", "", "pods", "", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_http_and_grpc_codes),
 		cmocka_unit_test(test_every_errno),
 		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_denied),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "engine/base/err.h"
-#include "engine/internal.h"
+#include "engine/connect/connectivity.h"
+#include "engine/fleet/row.h"
 
 #include <string.h>
 
@@ -11,98 +12,96 @@ static void options_that_contradict_each_other(void **state)
 {
 	static const struct {
 		const char *name;
-		struct engine_opts opts;
+		struct connect_opts opts;
 		const char *words; /* NULL: taken */
-		enum engine_connectivity mode;
+		enum connect_mode mode;
 	} rows[] = {
-		{ "nothing", { 0 }, NULL, ENGINE_CONNECTIVITY_DEFAULT },
-		{ "forward", { .connectivity = ENGINE_PORT_FORWARD }, NULL,
-			ENGINE_PORT_FORWARD },
-		{ "rest", { .rest_url = "http://x" }, NULL, ENGINE_DIRECT },
-		{ "grpc", { .grpc_address = "x:1" }, NULL, ENGINE_DIRECT },
-		{ "rest and its mode",
-			{ .rest_url = "http://x", .connectivity = ENGINE_DIRECT }, NULL,
-			ENGINE_DIRECT },
+		{ "nothing", { 0 }, NULL, CONNECT_PORT_FORWARD },
+		{ "forward", { .mode = CONNECT_PORT_FORWARD }, NULL, CONNECT_PORT_FORWARD },
+		{ "rest", { .rest_url = "http://x" }, NULL, CONNECT_DIRECT },
+		{ "grpc", { .grpc_address = "x:1" }, NULL, CONNECT_DIRECT },
+		{ "rest and its mode", { .rest_url = "http://x", .mode = CONNECT_DIRECT }, NULL,
+			CONNECT_DIRECT },
 		{ "rest and another mode",
-			{ .rest_url = "http://x", .connectivity = ENGINE_PORT_FORWARD },
-			"contradict", ENGINE_PORT_FORWARD },
-		{ "a mode without its address", { .connectivity = ENGINE_ROUTER },
-			"needs --router-url or --router-service", ENGINE_ROUTER },
-		{ "direct without", { .connectivity = ENGINE_DIRECT }, "needs --rest or --grpc",
-			ENGINE_DIRECT },
-		{ "gateway without", { .connectivity = ENGINE_GATEWAY }, "needs --gateway",
-			ENGINE_GATEWAY },
-		{ "router", { .router_url = "http://r" }, NULL, ENGINE_ROUTER },
-		{ "router, capitals", { .router_url = "HTTPS://r" }, NULL, ENGINE_ROUTER },
+			{ .rest_url = "http://x", .mode = CONNECT_PORT_FORWARD }, "contradict",
+			CONNECT_PORT_FORWARD },
+		{ "a mode without its address", { .mode = CONNECT_ROUTER },
+			"needs --router-url or --router-service", CONNECT_ROUTER },
+		{ "direct without", { .mode = CONNECT_DIRECT }, "needs --rest or --grpc",
+			CONNECT_DIRECT },
+		{ "gateway without", { .mode = CONNECT_GATEWAY }, "needs --gateway",
+			CONNECT_GATEWAY },
+		{ "router", { .router_url = "http://r" }, NULL, CONNECT_ROUTER },
+		{ "router, capitals", { .router_url = "HTTPS://r" }, NULL, CONNECT_ROUTER },
 		{ "router without a scheme", { .router_url = "r:80" }, "is not an http://",
-			ENGINE_ROUTER },
+			CONNECT_ROUTER },
 		{ "router twice", { .router_url = "http://r", .router_service = "r" },
-			"--router-url and --router-service contradict", ENGINE_ROUTER },
+			"--router-url and --router-service contradict", CONNECT_ROUTER },
 		{ "router and gateway", { .router_url = "http://r", .gateway = "g" },
-			"--router-url and --gateway contradict", ENGINE_ROUTER },
+			"--router-url and --gateway contradict", CONNECT_ROUTER },
 		{ "rest and gateway", { .rest_url = "http://r", .gateway = "g" },
-			"--rest or --grpc and --gateway contradict", ENGINE_DIRECT },
+			"--rest or --grpc and --gateway contradict", CONNECT_DIRECT },
 		{ "service", { .router_service = "r.a", .router_namespace = "n" }, NULL,
-			ENGINE_ROUTER },
+			CONNECT_ROUTER },
 		{ "no name of a service", { .router_service = "R_" },
-			"not the name of a Service", ENGINE_ROUTER },
+			"not the name of a Service", CONNECT_ROUTER },
 		{ "a namespace of nothing", { .router_namespace = "n" },
-			"needs --router-service", ENGINE_CONNECTIVITY_DEFAULT },
+			"needs --router-service", CONNECT_DEFAULT },
 		{ "a token of nothing", { .router_token_file = "t" },
-			"--router-token-file needs", ENGINE_CONNECTIVITY_DEFAULT },
+			"--router-token-file needs", CONNECT_DEFAULT },
 		{ "a router's token", { .router_url = "http://r", .router_token_file = "t" },
-			NULL, ENGINE_ROUTER },
+			NULL, CONNECT_ROUTER },
 		{ "a gateway's token", { .gateway = "g", .router_token_file = "t" }, NULL,
-			ENGINE_GATEWAY },
+			CONNECT_GATEWAY },
 		{ "a scheme of nothing", { .gateway_scheme = "http" }, "need --gateway",
-			ENGINE_CONNECTIVITY_DEFAULT },
+			CONNECT_DEFAULT },
 		{ "a gateway's namespace of nothing", { .gateway_namespace = "n" },
-			"need --gateway", ENGINE_CONNECTIVITY_DEFAULT },
+			"need --gateway", CONNECT_DEFAULT },
 		{ "schemes", { .gateway = "g", .gateway_scheme = "https" }, NULL,
-			ENGINE_GATEWAY },
+			CONNECT_GATEWAY },
 		{ "scheme http", { .gateway = "g", .gateway_scheme = "http" }, NULL,
-			ENGINE_GATEWAY },
+			CONNECT_GATEWAY },
 		{ "a scheme of its own", { .gateway = "g", .gateway_scheme = "ftp" },
-			"is http or https", ENGINE_GATEWAY },
+			"is http or https", CONNECT_GATEWAY },
 		{ "gateway and sandboxd",
-			{ .gateway = "g", .runtime = ENGINE_RUNTIME_SANDBOXD },
-			"--gateway and --runtime sandboxd", ENGINE_GATEWAY },
-		{ "gateway and legacy", { .gateway = "g", .runtime = ENGINE_RUNTIME_LEGACY },
-			NULL, ENGINE_GATEWAY },
+			{ .gateway = "g", .runtime = CONNECT_RUNTIME_SANDBOXD },
+			"--gateway and --runtime sandboxd", CONNECT_GATEWAY },
+		{ "gateway and legacy", { .gateway = "g", .runtime = CONNECT_RUNTIME_LEGACY },
+			NULL, CONNECT_GATEWAY },
 		{ "router and sandboxd",
-			{ .router_url = "http://r", .runtime = ENGINE_RUNTIME_SANDBOXD }, NULL,
-			ENGINE_ROUTER },
+			{ .router_url = "http://r", .runtime = CONNECT_RUNTIME_SANDBOXD }, NULL,
+			CONNECT_ROUTER },
 		{ "no header of nothing", { .no_pod_ip_header = true },
-			"--no-pod-ip-header needs", ENGINE_CONNECTIVITY_DEFAULT },
+			"--no-pod-ip-header needs", CONNECT_DEFAULT },
 		{ "no header", { .router_url = "http://r", .no_pod_ip_header = true }, NULL,
-			ENGINE_ROUTER },
+			CONNECT_ROUTER },
 		{ "the daemon's token on a router",
 			{ .router_url = "http://r", .daemon_token_file = "t" },
-			"removes the daemon's token", ENGINE_ROUTER },
+			"removes the daemon's token", CONNECT_ROUTER },
 		{ "the daemon's token", { .rest_url = "http://r", .daemon_token_file = "t" },
-			NULL, ENGINE_DIRECT },
+			NULL, CONNECT_DIRECT },
 		{ "the daemon's token and legacy",
-			{ .runtime = ENGINE_RUNTIME_LEGACY, .daemon_token_file = "t" },
-			"knows no token", ENGINE_CONNECTIVITY_DEFAULT },
+			{ .runtime = CONNECT_RUNTIME_LEGACY, .daemon_token_file = "t" },
+			"knows no token", CONNECT_DEFAULT },
 		{ "grpc and legacy",
-			{ .runtime = ENGINE_RUNTIME_LEGACY, .grpc_address = "x:1" },
-			"--runtime legacy and --grpc", ENGINE_DIRECT },
-		{ "a version", { .runtime_version = "1" }, NULL, ENGINE_CONNECTIVITY_DEFAULT },
+			{ .runtime = CONNECT_RUNTIME_LEGACY, .grpc_address = "x:1" },
+			"--runtime legacy and --grpc", CONNECT_DIRECT },
+		{ "a version", { .runtime_version = "1" }, NULL, CONNECT_PORT_FORWARD },
 		{ "a version of legacy",
-			{ .runtime = ENGINE_RUNTIME_LEGACY, .runtime_version = "1" },
-			"tells its version", ENGINE_CONNECTIVITY_DEFAULT },
+			{ .runtime = CONNECT_RUNTIME_LEGACY, .runtime_version = "1" },
+			"tells its version", CONNECT_DEFAULT },
 		{ "a version by grpc alone", { .grpc_address = "x:1", .runtime_version = "1" },
-			"tells its version", ENGINE_DIRECT },
+			"tells its version", CONNECT_DIRECT },
 		{ "a version by rest",
 			{ .grpc_address = "x:1",
 				.rest_url = "http://x",
 				.runtime_version = "1" },
-			NULL, ENGINE_DIRECT },
+			NULL, CONNECT_DIRECT },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct err err = { 0 };
-		bool ok = engine_connectivity_validate(&rows[i].opts, &err);
+		bool ok = connect_validate(&rows[i].opts, &err);
 		if (ok != (rows[i].words == NULL))
 			fail_msg("%s: %s", rows[i].name, ok ? "taken" : err.msg);
 		if (!ok) {
@@ -110,52 +109,60 @@ static void options_that_contradict_each_other(void **state)
 			if (strstr(err.msg, rows[i].words) == NULL)
 				fail_msg("%s: %s", rows[i].name, err.msg);
 		}
-		if (engine_connectivity_configured(&rows[i].opts) != rows[i].mode)
+		struct connect_opts opts = rows[i].opts;
+		opts.router_token_file = opts.daemon_token_file =
+			NULL; /* nothing is read here */
+		struct connect_settings settings;
+		if (ok && !connect_settings_init(&settings, &opts, "x", NULL, &err))
+			fail_msg("%s: %s", rows[i].name, err.msg);
+		if (ok && settings.mode != rows[i].mode)
 			fail_msg("%s: another way", rows[i].name);
+		if (ok)
+			connect_settings_deinit(&settings);
 	}
 }
 
 static void what_listens_at_the_end(void **state)
 {
 	static const struct {
-		enum engine_runtime runtime;
-		enum engine_connectivity mode;
+		enum connect_runtime runtime;
+		enum connect_mode mode;
 		bool is_legacy_row;
 		enum runtime_kind kind;
 	} rows[] = {
-		{ ENGINE_RUNTIME_AUTO, ENGINE_PORT_FORWARD, false, RUNTIME_SANDBOXD },
-		{ ENGINE_RUNTIME_AUTO, ENGINE_PORT_FORWARD, true, RUNTIME_LEGACY },
-		{ ENGINE_RUNTIME_AUTO, ENGINE_GATEWAY, false, RUNTIME_LEGACY },
-		{ ENGINE_RUNTIME_AUTO, ENGINE_ROUTER, false, RUNTIME_SANDBOXD },
-		{ ENGINE_RUNTIME_SANDBOXD, ENGINE_PORT_FORWARD, true, RUNTIME_SANDBOXD },
-		{ ENGINE_RUNTIME_LEGACY, ENGINE_PORT_FORWARD, false, RUNTIME_LEGACY },
+		{ CONNECT_RUNTIME_AUTO, CONNECT_PORT_FORWARD, false, RUNTIME_SANDBOXD },
+		{ CONNECT_RUNTIME_AUTO, CONNECT_PORT_FORWARD, true, RUNTIME_LEGACY },
+		{ CONNECT_RUNTIME_AUTO, CONNECT_GATEWAY, false, RUNTIME_LEGACY },
+		{ CONNECT_RUNTIME_AUTO, CONNECT_ROUTER, false, RUNTIME_SANDBOXD },
+		{ CONNECT_RUNTIME_SANDBOXD, CONNECT_PORT_FORWARD, true, RUNTIME_SANDBOXD },
+		{ CONNECT_RUNTIME_LEGACY, CONNECT_PORT_FORWARD, false, RUNTIME_LEGACY },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct engine engine = { .runtime = rows[i].runtime,
-			.connectivity = rows[i].mode };
+		const struct connect_settings settings = { .runtime = rows[i].runtime,
+			.mode = rows[i].mode };
 		struct fleet_row row = { .is_legacy = rows[i].is_legacy_row };
-		assert_int_equal(engine_connectivity_runtime(&engine, &row), rows[i].kind);
-		assert_int_equal(engine_connectivity_is_routed(&engine),
-			rows[i].mode == ENGINE_GATEWAY || rows[i].mode == ENGINE_ROUTER);
+		assert_int_equal(connect_runtime_kind(&settings, &row), rows[i].kind);
+		assert_int_equal(connect_is_routed(&settings),
+			rows[i].mode == CONNECT_GATEWAY || rows[i].mode == CONNECT_ROUTER);
 		row.is_legacy = false;
-		if (rows[i].is_legacy_row && rows[i].runtime == ENGINE_RUNTIME_AUTO)
+		if (rows[i].is_legacy_row && rows[i].runtime == CONNECT_RUNTIME_AUTO)
 			assert_int_equal(
-				engine_connectivity_runtime(&engine, NULL), RUNTIME_SANDBOXD);
+				connect_runtime_kind(&settings, NULL), RUNTIME_SANDBOXD);
 	}
 }
 
 static void names_of_runtimes(void **state)
 {
-	enum engine_runtime runtime = ENGINE_RUNTIME_COUNT;
+	enum connect_runtime runtime = CONNECT_RUNTIME_COUNT;
 	(void)state;
-	assert_true(engine_runtime_parse("auto", &runtime) && runtime == ENGINE_RUNTIME_AUTO);
-	assert_true(engine_runtime_parse("sandboxd", &runtime) &&
-		    runtime == ENGINE_RUNTIME_SANDBOXD);
+	assert_true(connect_runtime_parse("auto", &runtime) && runtime == CONNECT_RUNTIME_AUTO);
+	assert_true(connect_runtime_parse("sandboxd", &runtime) &&
+		    runtime == CONNECT_RUNTIME_SANDBOXD);
 	assert_true(
-		engine_runtime_parse("legacy", &runtime) && runtime == ENGINE_RUNTIME_LEGACY);
-	assert_false(engine_runtime_parse("", &runtime));
-	assert_false(engine_runtime_parse("legacy2", &runtime));
+		connect_runtime_parse("legacy", &runtime) && runtime == CONNECT_RUNTIME_LEGACY);
+	assert_false(connect_runtime_parse("", &runtime));
+	assert_false(connect_runtime_parse("legacy2", &runtime));
 }
 
 int main(void)

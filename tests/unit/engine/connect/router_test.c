@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The pod behind a router's Service, and the address of a Gateway, as their watches tell. */
+#include "engine/connect/gateway.h"
+#include "engine/connect/internal.h"
+#include "engine/connect/router.h"
 #include "tests/unit/engine/cluster.h"
 
 #define SLICE(name, ports, endpoints)                                                          \
@@ -9,6 +12,7 @@
 	"{'targetRef':{'kind':'Pod','name':'" name "'},'conditions':{" conditions "}}"
 
 static struct str url;
+static struct connect_router *router_of_test;
 static struct err err;
 
 static bool locate(bool (*fn)(void *arg, struct str *url, struct err *err), void *arg)
@@ -27,16 +31,17 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	str_deinit(&url);
+	connect_router_free(router_of_test);
+	router_of_test = NULL;
 	return cluster_tear_down(state);
 }
 
-static struct engine_router *open_router(struct cluster *c)
+static struct connect_router *open_router(struct cluster *c)
 {
-	cluster_open(c, (struct engine_opts){ .router_service = "r" });
-	struct engine_router *router = engine_router_of(c->engine, "demo");
-	assert_ptr_equal(engine_router_of(c->engine, "demo"), router);
-	assert_ptr_not_equal(engine_router_of(c->engine, "other"), router);
-	return router;
+	cluster_open(c, (struct engine_opts){ 0 });
+	router_of_test = connect_router_new(c->engine->kube, "r", "demo");
+	assert_string_equal(connect_router_namespace(router_of_test), "demo");
+	return router_of_test;
 }
 
 static void pods_come_and_go(void **state)
@@ -44,22 +49,23 @@ static void pods_come_and_go(void **state)
 	struct cluster *c = *state;
 	const char *namespace_, *pod;
 	uint16_t port;
-	struct engine_router *router = open_router(c);
-	assert_false(locate(engine_router_locate, router));
+	struct connect_router *router = open_router(c);
+	assert_false(locate(connect_router_locate, router));
 	assert_int_equal(err.code, ERR_ROUTER_BACKEND);
 	assert_non_null(strstr(err.msg, "the Service demo/r has not been looked up yet"));
 	API_UNTIL(&c->api,
-		!locate(engine_router_locate, router) && strstr(err.msg, "no ready pod"), 5000);
-	assert_false(engine_router_pod(router, &namespace_, &pod, &port));
+		!locate(connect_router_locate, router) && strstr(err.msg, "no ready pod"),
+		5000);
+	assert_false(connect_router_pod(router, &namespace_, &pod, &port));
 	cluster_tell(c, "endpointslices", "ADDED",
 		SLICE("s1", "{'port':9000},{'port':9001}", POD("not-ready", "'ready':false")));
 	cluster_tell(c, "endpointslices", "ADDED",
 		SLICE("s2", "{'port':9000},{'port':9001}",
 			"{'targetRef':{'kind':'Node','name':'n'}}," POD(
 				"no", "'ready':false") "," POD("yes", "'ready':true")));
-	API_UNTIL(&c->api, locate(engine_router_locate, router), 5000);
+	API_UNTIL(&c->api, locate(connect_router_locate, router), 5000);
 	assert_string_equal(url.p, "http://127.0.0.1:9000"); /* the first port */
-	assert_true(engine_router_pod(router, &namespace_, &pod, &port));
+	assert_true(connect_router_pod(router, &namespace_, &pod, &port));
 	assert_string_equal(namespace_, "demo");
 	assert_string_equal(pod, "yes");
 	assert_int_equal(port, 9000);
@@ -70,35 +76,24 @@ static void pods_come_and_go(void **state)
 	cluster_tell(
 		c, "endpointslices", "MODIFIED", SLICE("s2", "", POD("yes", "'ready':false")));
 	API_UNTIL(&c->api,
-		engine_router_pod(router, &namespace_, &pod, &port) &&
+		connect_router_pod(router, &namespace_, &pod, &port) &&
 			strcmp(pod, "other") == 0,
 		5000);
 	assert_int_equal(port, 8080); /* the router's own port wins */
 	cluster_tell(c, "endpointslices", "DELETED", SLICE("s1", "", POD("other", "")));
-	API_UNTIL(&c->api, !engine_router_pod(router, &namespace_, &pod, &port), 5000);
+	API_UNTIL(&c->api, !connect_router_pod(router, &namespace_, &pod, &port), 5000);
 	cluster_tell(c, "endpointslices", "ADDED", SLICE("s3", "{'port':70000}", POD("p", "")));
-	API_UNTIL(&c->api, engine_router_pod(router, &namespace_, &pod, &port), 5000);
+	API_UNTIL(&c->api, connect_router_pod(router, &namespace_, &pod, &port), 5000);
 	assert_int_equal(port, 8080); /* none that could be one */
-}
-
-static void another_namespace(void **state)
-{
-	struct cluster *c = *state;
-	cluster_open(
-		c, (struct engine_opts){ .router_service = "r", .router_namespace = "system" });
-	struct engine_router *router = engine_router_of(c->engine, "demo");
-	assert_ptr_equal(engine_router_of(c->engine, "other"), router);
-	assert_false(locate(engine_router_locate, router));
-	assert_non_null(strstr(err.msg, "system/r"));
 }
 
 static void a_refusal_is_told(void **state)
 {
 	struct cluster *c = *state;
 	cluster_collection(c, "endpointslices")->is_forbidden = true;
-	struct engine_router *router = open_router(c);
+	struct connect_router *router = open_router(c);
 	API_UNTIL(&c->api,
-		!locate(engine_router_locate, router) && err.code == ERR_KUBE_FORBIDDEN, 5000);
+		!locate(connect_router_locate, router) && err.code == ERR_KUBE_FORBIDDEN, 5000);
 	assert_memory_equal(err.msg, "router demo/r", 13);
 }
 
@@ -108,32 +103,33 @@ static void a_refusal_is_told(void **state)
 	"{'metadata':{'name':'" name "','namespace':'default','uid':'u-" name                  \
 	"','resourceVersion':'9RV'},'status':{'addresses':[" addresses "]}}"
 
-static struct engine_gateway *open_gateway(struct cluster *c, const char *scheme)
+static struct connect_gateway *open_gateway(struct cluster *c, const char *scheme)
 {
-	cluster_open(c, (struct engine_opts){ .gateway = "g", .gateway_scheme = scheme });
-	assert_non_null(c->engine->gateway);
-	return c->engine->gateway;
+	cluster_open(c, (struct engine_opts){
+				.connect.gateway = "g", .connect.gateway_scheme = scheme });
+	assert_non_null(c->engine->connect->gateway);
+	return c->engine->connect->gateway;
 }
 
 static void a_gateway_and_its_addresses(void **state)
 {
 	struct cluster *c = *state;
-	struct engine_gateway *gateway = open_gateway(c, NULL);
-	assert_false(locate(engine_gateway_locate, gateway));
+	struct connect_gateway *gateway = open_gateway(c, NULL);
+	assert_false(locate(connect_gateway_locate, gateway));
 	assert_int_equal(err.code, ERR_GATEWAY_NO_ADDRESS);
 	assert_non_null(strstr(err.msg, "gateway default/g is not there"));
 	cluster_tell(c, "gateways", "ADDED", GATEWAY("other", "{'value':'1.1.1.1'}"));
 	cluster_tell(c, "gateways", "ADDED", GATEWAY("g", ""));
 	API_UNTIL(&c->api,
-		!locate(engine_gateway_locate, gateway) && strstr(err.msg, "has no address"),
+		!locate(connect_gateway_locate, gateway) && strstr(err.msg, "has no address"),
 		5000);
 	cluster_tell(c, "gateways", "MODIFIED",
 		GATEWAY("g", "{'value':'10.0.0.1'},{'value':'10.0.0.2'}"));
-	API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
+	API_UNTIL(&c->api, locate(connect_gateway_locate, gateway), 5000);
 	assert_string_equal(url.p, "http://10.0.0.1");
 	cluster_tell(c, "gateways", "MODIFIED", GATEWAY("g", "{'value':'fd00::1'}"));
 	API_UNTIL(&c->api,
-		locate(engine_gateway_locate, gateway) &&
+		locate(connect_gateway_locate, gateway) &&
 			strcmp(url.p, "http://[fd00::1]") == 0,
 		5000);
 	/* an address that would change the URL is none */
@@ -141,27 +137,27 @@ static void a_gateway_and_its_addresses(void **state)
 		"a[b" };
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		cluster_tell(c, "gateways", "MODIFIED", GATEWAY("g", "{'value':'ok.example'}"));
-		API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
+		API_UNTIL(&c->api, locate(connect_gateway_locate, gateway), 5000);
 		cluster_tell(c, "gateways", "MODIFIED",
 			"{'metadata':{'name':'g','namespace':'default','uid':'u-g','resourceVersion':"
 			"'9RV'},'status':{'addresses':[{'value':'%s'}]}}",
 			bad[i]);
-		API_UNTIL(&c->api, !locate(engine_gateway_locate, gateway), 5000);
+		API_UNTIL(&c->api, !locate(connect_gateway_locate, gateway), 5000);
 	}
 	cluster_tell(c, "gateways", "DELETED", GATEWAY("g", ""));
 	API_UNTIL(&c->api,
-		!locate(engine_gateway_locate, gateway) && err.code == ERR_GATEWAY_DELETED,
+		!locate(connect_gateway_locate, gateway) && err.code == ERR_GATEWAY_DELETED,
 		5000);
 	cluster_tell(c, "gateways", "ADDED", GATEWAY("g", "{'value':'10.0.0.3'}"));
-	API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
+	API_UNTIL(&c->api, locate(connect_gateway_locate, gateway), 5000);
 }
 
 static void another_scheme(void **state)
 {
 	struct cluster *c = *state;
 	cluster_add(c, "gateways", GATEWAY("g", "{'value':'gw.example'}"));
-	struct engine_gateway *gateway = open_gateway(c, "https");
-	API_UNTIL(&c->api, locate(engine_gateway_locate, gateway), 5000);
+	struct connect_gateway *gateway = open_gateway(c, "https");
+	API_UNTIL(&c->api, locate(connect_gateway_locate, gateway), 5000);
 	assert_string_equal(url.p, "https://gw.example");
 }
 
@@ -169,9 +165,9 @@ static void a_gateway_that_may_not_be_read(void **state)
 {
 	struct cluster *c = *state;
 	cluster_collection(c, "gateways")->is_forbidden = true;
-	struct engine_gateway *gateway = open_gateway(c, NULL);
+	struct connect_gateway *gateway = open_gateway(c, NULL);
 	API_UNTIL(&c->api,
-		!locate(engine_gateway_locate, gateway) && err.code == ERR_KUBE_FORBIDDEN,
+		!locate(connect_gateway_locate, gateway) && err.code == ERR_KUBE_FORBIDDEN,
 		5000);
 	assert_memory_equal(err.msg, "gateway default/g", 17);
 }
@@ -182,7 +178,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(pods_come_and_go),
-		TEST(another_namespace),
 		TEST(a_refusal_is_told),
 		TEST(a_gateway_and_its_addresses),
 		TEST(another_scheme),

@@ -48,7 +48,7 @@ static struct fleet *open_all(struct cluster *c)
 {
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	cluster_add(c, "sandboxes", RUNNING);
-	cluster_open(c, (struct engine_opts){ .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+	cluster_open(c, (struct engine_opts){ .connect.mode = CONNECT_IN_CLUSTER_POD_IP });
 	cluster_sync(c);
 	return engine_fleet(c->engine);
 }
@@ -161,7 +161,7 @@ static void nothing_is_written_read_only(void **state)
 	struct err err = { 0 };
 	cluster_add(c, "sandboxclaims", "%s", CLUSTER_CLAIM("a"));
 	cluster_open(c, (struct engine_opts){
-				.connectivity = ENGINE_IN_CLUSTER_POD_IP, .read_only = true });
+				.connect.mode = CONNECT_IN_CLUSTER_POD_IP, .read_only = true });
 	cluster_sync(c);
 	struct fleet *fleet = engine_fleet(c->engine);
 	assert_null(fleet_delete_start(fleet, "claim-a", on_done, &n_done, &err));

@@ -26,8 +26,8 @@ struct rig {
 static inline struct rig rig_new(int cols, int rows)
 {
 	struct err err = { 0 };
-	const struct engine_opts engine_opts = { .rest_url = "http://127.0.0.1:1",
-		.grpc_address = "127.0.0.1:1" };
+	const struct engine_opts engine_opts = { .connect.rest_url = "http://127.0.0.1:1",
+		.connect.grpc_address = "127.0.0.1:1" };
 	struct rig rig = { 0 };
 	setlocale(LC_CTYPE, "C.UTF-8");
 	rig.loop = net_loop_new(&err);

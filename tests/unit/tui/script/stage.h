@@ -233,7 +233,7 @@ static inline void stage_open_cluster(struct stage *stage)
 	cluster->api.handle = stage_handle;
 	stage->loop = cluster->api.loop;
 	cluster_open(cluster, (struct engine_opts){ .read_only = stage->read_only,
-				      .connectivity = ENGINE_IN_CLUSTER_POD_IP });
+				      .connect.mode = CONNECT_IN_CLUSTER_POD_IP });
 	stage->engine = cluster->engine;
 	stage_open_app(stage);
 	STAGE_UNTIL(stage, stage_is_listed(stage));
@@ -256,9 +256,9 @@ static inline void stage_open_direct(struct stage *stage, bool has_daemon)
 	char url[64], address[64];
 	snprintf(url, sizeof url, "http://127.0.0.1:%d", has_daemon ? stage->box.rest : 1);
 	snprintf(address, sizeof address, "127.0.0.1:%d", has_daemon ? stage->box.grpc : 1);
-	const struct engine_opts opts = {
-		.rest_url = url, .grpc_address = address, .read_only = stage->read_only
-	};
+	const struct engine_opts opts = { .connect.rest_url = url,
+		.connect.grpc_address = address,
+		.read_only = stage->read_only };
 	stage->engine = engine_new(stage->loop, &opts, &err);
 	assert_non_null(stage->engine);
 	stage_open_app(stage);

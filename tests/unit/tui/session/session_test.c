@@ -29,7 +29,7 @@ static struct bench bench_new(bool has_daemon, bool read_only)
 	snprintf(url, sizeof url, "http://127.0.0.1:%d", has_daemon ? bench.box.rest : 1);
 	snprintf(address, sizeof address, "127.0.0.1:%d", has_daemon ? bench.box.grpc : 1);
 	const struct engine_opts opts = {
-		.rest_url = url, .grpc_address = address, .read_only = read_only
+		.connect.rest_url = url, .connect.grpc_address = address, .read_only = read_only
 	};
 	bench.engine = engine_new(bench.loop, &opts, &err);
 	assert_non_null(bench.engine);

@@ -84,8 +84,8 @@ static inline struct fake *fake_new(bool read_only)
 	struct fake *fake = x_calloc(1, sizeof *fake);
 	struct err err = { 0 };
 	struct engine_opts opts = {
-		.rest_url = "http://127.0.0.1:1",
-		.grpc_address = "127.0.0.1:1",
+		.connect.rest_url = "http://127.0.0.1:1",
+		.connect.grpc_address = "127.0.0.1:1",
 		.read_only = read_only,
 	};
 	setlocale(LC_CTYPE, "C.UTF-8");
