@@ -43,9 +43,9 @@ struct view_command {
 
 struct view_drag { /* something held by the mouse */
 	struct view *from;
-	struct runtime *runtime; /* where the files are; NULL: the local disk */
-	char *uid;               /* of that runtime's row; NULL: direct or local */
-	char **paths;            /* full paths there */
+	bool is_local; /* the files are on this machine's disk */
+	char *uid;     /* else the row whose they are; NULL: the direct runtime */
+	char **paths;  /* full paths there */
 	size_t n_paths;
 	char label[64]; /* what the ghost shows; raw */
 };

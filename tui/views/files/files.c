@@ -216,10 +216,8 @@ static bool drag_begin(struct view *view, int col, int row, struct view_drag *dr
 		n = 1;
 	}
 	struct err err;
-	drag->runtime = NULL;
-	if (!pane->is_local)
-		drag->runtime = engine_runtime(view->host->engine, pane->uid, &err);
-	if (!pane->is_local && !drag->runtime) {
+	drag->is_local = pane->is_local;
+	if (!pane->is_local && !engine_runtime(view->host->engine, pane->uid, &err)) {
 		view_host_failf(view->host, &err, "Cannot take %s", entry->name);
 		free(chosen);
 		return false;
@@ -253,7 +251,7 @@ static char *drop_target(struct views_files *files, const struct view_drag *drag
 	struct views_files_pane *pane = pane_at(files, col, row);
 	size_t at;
 	if (!pane || (!pane->is_complete && !pane->is_reading) ||
-		(pane->is_local && !drag->runtime))
+		(pane->is_local && drag->is_local))
 		return NULL;
 	*pane_out = pane;
 	pane->hover_row = (size_t)HOVER_WHOLE;
@@ -269,7 +267,7 @@ static char *drop_target(struct views_files *files, const struct view_drag *drag
 	}
 	if (!target)
 		target = x_strdup(pane->path);
-	if (!views_files_pane_is_same_place(pane, drag->runtime == NULL, drag->uid))
+	if (!views_files_pane_is_same_place(pane, drag->is_local, drag->uid))
 		return target;
 	for (size_t i = 0; i < drag->n_paths; i++)
 		if (transfer_is_into_itself(drag->paths[i], target)) {
@@ -301,7 +299,7 @@ static void drop(struct view *view, const struct view_drag *drag, int col, int r
 	if (!target)
 		return;
 	struct transfer_request request = {
-		.from = { drag->runtime == NULL, drag->uid },
+		.from = { drag->is_local, drag->uid },
 		.to = views_files_pane_place(pane),
 		.paths = (const char *const *)drag->paths,
 		.n = drag->n_paths,

@@ -347,7 +347,7 @@ static void test_where_things_may_be_dropped(void **state)
 	assert_true(view->class->drag_begin(view, 5, 4, &drag));
 	assert_string_equal(drag.label, "one");
 	assert_int_equal(drag.n_paths, 1);
-	assert_null(drag.runtime);
+	assert_true(drag.is_local);
 	assert_false(view->class->drag_hover(view, &drag, 5, 3)); /* local to local */
 	assert_true(view->class->drag_hover(view, &drag, 45, 8)); /* the other pane, whole */
 	assert_true(files->panes[1].is_hovered);
@@ -365,7 +365,7 @@ static void test_where_things_may_be_dropped(void **state)
 	/* out of the sandbox: not into itself, not to where it is, but home */
 	memset(&drag, 0, sizeof drag);
 	assert_true(view->class->drag_begin(view, 45, 2, &drag));
-	assert_non_null(drag.runtime);
+	assert_false(drag.is_local);
 	assert_false(view->class->drag_hover(view, &drag, 45, 2));
 	assert_false(view->class->drag_hover(view, &drag, 45, 8));
 	assert_true(view->class->drag_hover(view, &drag, 5, 8));
