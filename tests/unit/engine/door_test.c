@@ -338,7 +338,8 @@ static void telemetry_goes_to_a_file(void **state)
 	struct cluster *c = *state;
 	struct err err = { 0 };
 	char *path = x_asprintf("%s/telemetry", c->api.dir);
-	struct engine_opts opts = { .rest_url = "http://127.0.0.1:1", .telemetry_file = path };
+	struct engine_opts opts = { .connect.rest_url = "http://127.0.0.1:1",
+		.telemetry_file = path };
 	LOG("early", LOG_ERROR, "before the door");
 	struct engine *engine = engine_new(c->api.loop, &opts, &err);
 	assert_non_null(engine);

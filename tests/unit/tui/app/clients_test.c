@@ -90,8 +90,8 @@ static struct room *room_new(void)
 {
 	struct room *room = x_calloc(1, sizeof *room);
 	struct err err = { 0 };
-	const struct engine_opts engine = { .rest_url = "http://127.0.0.1:1",
-		.grpc_address = "127.0.0.1:1" };
+	const struct engine_opts engine = { .connect.rest_url = "http://127.0.0.1:1",
+		.connect.grpc_address = "127.0.0.1:1" };
 	setlocale(LC_CTYPE, "C.UTF-8");
 	room->loop = net_loop_new(&err);
 	assert_non_null(room->loop);
