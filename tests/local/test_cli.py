@@ -277,12 +277,13 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.addCleanup(ours.close)
         theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        script = "echo up; until [ -e go ]; do sleep 0.02; done; head -c 600000 /dev/zero; touch done"
+        script = "echo up; sleep 0.2; echo on; until [ -e go ]; do sleep 0.02; done; head -c 600000 /dev/zero; touch done"
         p = subprocess.Popen([BIN, *self.where, "run", "box", "--no-stdin", "--", "sh", "-c", script], stdout=theirs, env={**terminal_env(), **home_env(self.tmp)})
         self.addCleanup(p.kill)
         theirs.close()
         ours.settimeout(30)
         self.assertEqual(ours.recv(1 << 20), b"up\n")
+        self.assertEqual(ours.recv(1 << 20), b"on\n")  # so the turn of the first is over, and the daemon was given room for all
         p.send_signal(signal.SIGSTOP)
         self.verb("run", "--", "touch", "go", check=0)
         self.verb("run", "--", "sh", "-c", "until [ -e done ]; do sleep 0.02; done", timeout=30, check=0)
