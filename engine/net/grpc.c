@@ -57,21 +57,6 @@ static void close_conn(struct net_grpc_conn *conn, const struct err *err)
 	net_grpc_conn_settle(conn);
 }
 
-static void tell_closed(void *arg)
-{
-	struct net_grpc_conn *conn = arg;
-	if (!conn->is_dead && conn->on_closed != NULL)
-		conn->on_closed(conn->arg, &conn->closed_err);
-}
-
-void net_grpc_conn_settle(struct net_grpc_conn *conn)
-{
-	if (!conn->is_going_away || conn->calls != NULL || conn->has_told || conn->is_dead)
-		return;
-	conn->has_told = true;
-	net_loop_defer(conn->loop, tell_closed, conn);
-}
-
 /* --- writing --- */
 
 static void protocol_error(struct net_grpc_conn *conn, const char *why)
@@ -106,21 +91,6 @@ static void flush(struct net_grpc_conn *conn)
 	if (!nghttp2_session_want_read(conn->session) &&
 		!nghttp2_session_want_write(conn->session))
 		protocol_error(conn, "a protocol error");
-}
-
-static void on_flush(void *arg)
-{
-	struct net_grpc_conn *conn = arg;
-	conn->is_flush_due = false;
-	flush(conn);
-}
-
-void net_grpc_conn_flush_later(struct net_grpc_conn *conn)
-{
-	if (conn->is_flush_due || conn->is_closed || conn->is_dead)
-		return;
-	conn->is_flush_due = true;
-	net_loop_defer(conn->loop, on_flush, conn);
 }
 
 static void on_writable(struct bufferevent *bev, void *arg)
@@ -369,6 +339,7 @@ struct net_grpc_conn *net_grpc_conn_new_take(struct net_loop *loop, struct buffe
 	struct net_grpc_conn *conn = x_calloc(1, sizeof *conn);
 	conn->loop = loop;
 	conn->bev = bev;
+	conn->flush = flush;
 	conn->authority = x_strdup(opts->authority ? opts->authority : "localhost");
 	if (opts->token != NULL)
 		conn->authorization = x_asprintf("Bearer %s", opts->token);
@@ -404,10 +375,4 @@ void net_grpc_conn_free(struct net_grpc_conn *conn)
 	stop_bytes(conn);
 	/* what was deferred before runs before, and we may be inside the session */
 	net_loop_defer(conn->loop, destroy, conn);
-}
-
-bool net_grpc_conn_is_usable(const struct net_grpc_conn *conn)
-{
-	return !conn->is_dead && !conn->is_closed && !conn->is_going_away &&
-	       nghttp2_session_check_request_allowed(conn->session);
 }

@@ -115,6 +115,13 @@ void net_grpc_call_remote_done(struct net_grpc_call *call)
 		reset(call, NGHTTP2_NO_ERROR);
 }
 
+void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code)
+{
+	struct err err;
+	net_grpc_call_complete(
+		call, net_grpc_status_is_ok(call, error_code, &err) ? NULL : &err);
+}
+
 /* --- messages --- */
 
 static void give_window(struct net_grpc_call *call, size_t n)

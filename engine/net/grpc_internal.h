@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the parts of the gRPC client share: grpc.c (connection, bytes, HTTP/2 events), grpc_call.c
- * (one call and its messages) and grpc_status.c (what it ends with). */
+/* What the parts of the gRPC client share. Each calls only those under it:
+ *   grpc.c         the connection: bytes, HTTP/2 events
+ *   grpc_call.c    one call and its messages
+ *   grpc_conn.c    what a call asks of its connection      grpc_status.c  what it ends with */
 #pragma once
 
 #include "engine/base/err.h"
@@ -77,6 +79,7 @@ struct net_grpc_conn {
 	uint32_t stream_window_bytes;
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
+	void (*flush)(struct net_grpc_conn *conn); /* writes what is due; may close it */
 
 	struct net_grpc_call *calls; /* by stream id */
 	bool is_dead;                /* freed by its owner */
@@ -89,7 +92,7 @@ struct net_grpc_conn {
 	struct err closed_err;
 };
 
-/* grpc.c */
+/* grpc_conn.c */
 void net_grpc_conn_flush_later(struct net_grpc_conn *conn);
 void net_grpc_conn_settle(
 	struct net_grpc_conn *conn); /* tells on_closed once no call is left */
@@ -99,7 +102,10 @@ void net_grpc_call_data(struct net_grpc_call *call, const uint8_t *bytes, size_t
 void net_grpc_call_remote_done(struct net_grpc_call *call); /* END_STREAM has come */
 void net_grpc_call_complete(struct net_grpc_call *call, const struct err *err);
 void net_grpc_call_discard(struct net_grpc_call *call); /* without a callback */
+void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code);
 /* grpc_status.c */
+/* How a call whose stream has closed has ended. False: *err. */
+bool net_grpc_status_is_ok(
+	const struct net_grpc_call *call, uint32_t error_code, struct err *err);
 void net_grpc_call_header(struct net_grpc_call *call, struct slice name, struct slice value);
 void net_grpc_call_begin_headers(struct net_grpc_call *call);
-void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code);

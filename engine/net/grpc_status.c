@@ -68,55 +68,50 @@ static int status_of_reset(uint32_t error_code)
 	}
 }
 
-static void complete_status(struct net_grpc_call *call, int status, const char *text)
+static bool failed(struct err *err, int status, const char *text)
 {
-	struct err err;
-	err_set(&err, code_of_status(status), "%s", text);
-	err.sys = status;
-	net_grpc_call_complete(call, &err);
+	err_set(err, code_of_status(status), "%s", text);
+	err->sys = status;
+	return false;
 }
 
 /* The answer is whole and its status is OK: is it what was asked for? */
-static void complete_ok(struct net_grpc_call *call)
+static bool is_complete(const struct net_grpc_call *call, struct err *err)
 {
 	if (call->prefix_bytes > 0)
-		complete_status(call, STATUS_INTERNAL, "the answer ends inside a message");
-	else if (call->is_unary && call->n_messages != 1)
-		complete_status(
-			call, STATUS_INTERNAL, "the answer has not exactly one message");
-	else
-		net_grpc_call_complete(call, NULL);
+		return failed(err, STATUS_INTERNAL, "the answer ends inside a message");
+	if (call->is_unary && call->n_messages != 1)
+		return failed(err, STATUS_INTERNAL, "the answer has not exactly one message");
+	return true;
 }
 
-void net_grpc_call_stream_closed(struct net_grpc_call *call, uint32_t error_code)
+bool net_grpc_status_is_ok(
+	const struct net_grpc_call *call, uint32_t error_code, struct err *err)
 {
 	char text[128];
-	if (!call->conn->has_settings) { /* they come first in HTTP/2 */
-		struct err err;
-		err_set(&err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
+	if (!call->conn->has_settings) /* they come first in HTTP/2 */
+		return err_set(err, ERR_RUNTIME_PROTOCOL, "%s does not speak HTTP/2",
 			call->conn->authority);
-		net_grpc_call_complete(call, &err);
-	} else if (!call->is_remote_done) {
-		int status = status_of_reset(error_code);
+	if (!call->is_remote_done) {
 		snprintf(text, sizeof text, "the server reset the call (%s)",
 			nghttp2_http2_strerror(error_code));
-		complete_status(call, status, text);
-	} else if (call->grpc_status == STATUS_OK) {
-		complete_ok(call);
-	} else if (call->grpc_status > STATUS_OK) {
-		complete_status(call, call->grpc_status,
-			call->status_text.n > 0 ? call->status_text.p : "no message");
-	} else if (call->http_status != 200) {
-		snprintf(text, sizeof text, "HTTP status %d", call->http_status);
-		complete_status(call, status_of_http(call->http_status), text);
-	} else if (!call->is_grpc) {
-		struct err err;
-		err_set(&err, ERR_RUNTIME_PROTOCOL, "the answer is not gRPC");
-		err.sys = STATUS_UNKNOWN;
-		net_grpc_call_complete(call, &err);
-	} else {
-		complete_status(call, STATUS_UNKNOWN, "the answer ends without a status");
+		return failed(err, status_of_reset(error_code), text);
 	}
+	if (call->grpc_status == STATUS_OK)
+		return is_complete(call, err);
+	if (call->grpc_status > STATUS_OK)
+		return failed(err, call->grpc_status,
+			call->status_text.n > 0 ? call->status_text.p : "no message");
+	if (call->http_status != 200) {
+		snprintf(text, sizeof text, "HTTP status %d", call->http_status);
+		return failed(err, status_of_http(call->http_status), text);
+	}
+	if (!call->is_grpc) {
+		err_set(err, ERR_RUNTIME_PROTOCOL, "the answer is not gRPC");
+		err->sys = STATUS_UNKNOWN;
+		return false;
+	}
+	return failed(err, STATUS_UNKNOWN, "the answer ends without a status");
 }
 
 /* --- headers --- */

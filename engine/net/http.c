@@ -55,7 +55,7 @@ static void complete(struct net_http_req *req, const struct err *err)
 	req_free(req);
 }
 
-void net_http_req_fail(struct net_http_req *req, const struct err *err)
+static void fail(struct net_http_req *req, const struct err *err)
 {
 	struct err copy;
 	err_copy(&copy, err);
@@ -377,7 +377,7 @@ void net_http_free(struct net_http *http)
 	curl_global_cleanup();
 }
 
-bool net_http_req_add(struct net_http_req *req, struct err *err)
+static bool add(struct net_http_req *req, struct err *err)
 {
 	if (req->resolved != NULL)
 		curl_easy_setopt(req->easy, CURLOPT_RESOLVE, req->resolved);
@@ -386,6 +386,15 @@ bool net_http_req_add(struct net_http_req *req, struct err *err)
 		return err_set(err, ERR_INTERNAL, "libcurl: %s", curl_multi_strerror(code));
 	req->is_added = true;
 	return true;
+}
+
+static void on_resolved(struct net_http_req *req, const struct err *err)
+{
+	struct err why;
+	if (err != NULL)
+		fail(req, err);
+	else if (!add(req, &why))
+		fail(req, &why);
 }
 
 struct net_http_req *net_http_start(
@@ -400,14 +409,13 @@ struct net_http_req *net_http_start(
 		abort();
 	str_init(&req->body,
 		opts->max_body_bytes ? opts->max_body_bytes : HTTP_DEFAULT_BODY_BYTES);
-	if (!net_http_setup(req, opts, err) ||
-		(net_http_names_find(req) && !net_http_req_add(req, err))) {
+	if (!net_http_setup(req, opts, err) || (net_http_names_find(req) && !add(req, err))) {
 		req_free(req);
 		return NULL;
 	}
 	if (!req->is_added)
-		net_http_names_ask(req);
-	net_http_wait_start(req);
+		net_http_names_ask(req, on_resolved);
+	net_http_wait_start(req, fail);
 	return req;
 }
 

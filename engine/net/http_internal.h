@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the parts of the HTTP client share:
+/* What the parts of the HTTP client share. Each calls only those under it:
  *   http.c        lanes (one curl multi handle each) on the loop, start, cancel, resume, end
  *   net_http_setup.c  options of a request -> options of a curl easy handle
  *   http_bytes.c  what comes and goes while a request runs: headers, bodies, their limits
@@ -91,14 +91,12 @@ struct net_http_req {
 	struct net_loop_timer *deadline;
 	int64_t start_ms, last_byte_ms, last_sent_ms;
 	bool is_connected;
+	void (*on_late)(struct net_http_req *req, const struct err *err);     /* http_wait.c */
+	void (*on_resolved)(struct net_http_req *req, const struct err *err); /* http_names.c */
 	unsigned attempts; /* times that the request was about to be sent */
 	struct net_http_req *prev, *next;
 };
 
-/* http.c */
-bool net_http_req_add(struct net_http_req *req, struct err *err);
-void net_http_req_fail(
-	struct net_http_req *req, const struct err *err); /* outside libcurl only */
 /* net_http_setup.c */
 bool net_http_setup(
 	struct net_http_req *req, const struct net_http_opts *opts, struct err *err);
@@ -111,9 +109,13 @@ size_t net_http_on_body(char *bytes, size_t size, size_t n, void *arg);
 size_t net_http_on_upload(char *into, size_t size, size_t n, void *arg);
 void net_http_reply_clear(struct net_http_req *req);
 /* http_wait.c */
-void net_http_wait_start(struct net_http_req *req);
+/* on_late: outside libcurl, once; it ends the request. */
+void net_http_wait_start(struct net_http_req *req,
+	void (*on_late)(struct net_http_req *req, const struct err *err));
 void net_http_wait_update(struct net_http_req *req);
 /* http_names.c */
 bool net_http_names_find(struct net_http_req *req); /* true: nothing to wait for */
-void net_http_names_ask(struct net_http_req *req);
+/* done: once, unless req->resolve is cancelled; err NULL: libcurl can be given the request. */
+void net_http_names_ask(struct net_http_req *req,
+	void (*done)(struct net_http_req *req, const struct err *err));
 void net_http_names_free(struct net_http *http);

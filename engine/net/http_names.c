@@ -58,7 +58,7 @@ static void on_resolved(void *arg, const struct err *err, const struct evutil_ad
 	struct net_http_req *req = arg;
 	req->resolve = NULL;
 	if (err != NULL) {
-		net_http_req_fail(req, err);
+		req->on_resolved(req, err);
 		return;
 	}
 	struct str addresses;
@@ -74,13 +74,13 @@ static void on_resolved(void *arg, const struct err *err, const struct evutil_ad
 	set_resolved(req, addresses.p);
 	keep(req->lane->http, req->host, addresses.p);
 	str_deinit(&addresses);
-	struct err add_err;
-	if (!net_http_req_add(req, &add_err))
-		net_http_req_fail(req, &add_err);
+	req->on_resolved(req, NULL);
 }
 
-void net_http_names_ask(struct net_http_req *req)
+void net_http_names_ask(
+	struct net_http_req *req, void (*done)(struct net_http_req *req, const struct err *err))
 {
+	req->on_resolved = done;
 	req->resolve = net_resolve_start(
 		req->lane->http->loop, req->host, req->port, on_resolved, req);
 }

@@ -54,7 +54,7 @@ static void on_deadline(void *arg)
 	}
 	struct err err;
 	err_set(&err, ERR_OP_TIMEOUT, "%s", nearest.what);
-	net_http_req_fail(req, &err);
+	req->on_late(req, &err);
 }
 
 void net_http_wait_update(struct net_http_req *req)
@@ -66,8 +66,10 @@ void net_http_wait_update(struct net_http_req *req)
 		net_loop_timer_arm(req->deadline, nearest.at_ms - clock_mono_ms());
 }
 
-void net_http_wait_start(struct net_http_req *req)
+void net_http_wait_start(struct net_http_req *req,
+	void (*on_late)(struct net_http_req *req, const struct err *err))
 {
+	req->on_late = on_late;
 	req->start_ms = req->last_byte_ms = req->last_sent_ms = clock_mono_ms();
 	req->deadline = net_loop_timer_new(req->lane->http->loop, on_deadline, req);
 	net_http_wait_update(req);

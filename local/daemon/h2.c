@@ -29,8 +29,6 @@ enum {
 	CONNECTION_WINDOW = 1 << 20,
 };
 
-static void flush_session(struct daemon_h2_conn *conn);
-
 static void free_conn(void *arg)
 {
 	struct daemon_h2_conn *conn = arg;
@@ -89,23 +87,6 @@ static void flush_session(struct daemon_h2_conn *conn)
 	if (!nghttp2_session_want_read(conn->session) &&
 		!nghttp2_session_want_write(conn->session) && output_bytes(conn) == 0)
 		kill_conn(conn);
-}
-
-static void on_flush(void *arg)
-{
-	struct daemon_h2_conn *conn = arg;
-	conn->is_flush_planned = false;
-	if (!conn->is_dead)
-		flush_session(conn);
-}
-
-void daemon_h2_conn_plan_flush(struct daemon_h2_conn *conn)
-{
-	/* the flush is planned before the death, so it runs before the memory goes */
-	if (conn->is_flush_planned || conn->is_dead)
-		return;
-	conn->is_flush_planned = true;
-	net_loop_defer(conn->server->loop, on_flush, conn);
 }
 
 static void on_readable(struct bufferevent *bev, void *arg)
@@ -277,6 +258,7 @@ void daemon_h2_server_accept_take(struct daemon_h2_server *server, int fd)
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 	struct daemon_h2_conn *conn = x_calloc(1, sizeof *conn);
 	conn->server = server;
+	conn->flush = flush_session;
 	conn->bev =
 		bufferevent_socket_new(net_loop_base(server->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (conn->bev == NULL || !make_session(conn)) {

@@ -22,6 +22,23 @@ static nghttp2_nv header(const char *name, const char *value)
 	return (nghttp2_nv){ n.out, v.out, strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE };
 }
 
+static void on_flush(void *arg)
+{
+	struct daemon_h2_conn *conn = arg;
+	conn->is_flush_planned = false;
+	if (!conn->is_dead)
+		conn->flush(conn);
+}
+
+void daemon_h2_conn_plan_flush(struct daemon_h2_conn *conn)
+{
+	/* the flush is planned before the death, so it runs before the memory goes */
+	if (conn->is_flush_planned || conn->is_dead)
+		return;
+	conn->is_flush_planned = true;
+	net_loop_defer(conn->server->loop, on_flush, conn);
+}
+
 struct daemon_h2_call *daemon_h2_call_new(struct daemon_h2_conn *conn, int32_t stream_id)
 {
 	struct daemon_h2_call *call = x_calloc(1, sizeof *call);

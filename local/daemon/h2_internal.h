@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared by h2.c (connections), h2_call.c (one call) and h2_request.c (what arrives). */
+/* Shared by h2.c (connections), h2_request.c (what arrives) and h2_call.c (one call). Each calls only those after it. */
 #pragma once
 
 #include "local/daemon/frame.h"
@@ -23,8 +23,10 @@ struct daemon_h2_conn {
 	struct daemon_h2_server *server;
 	struct bufferevent *bev;
 	nghttp2_session *session;
-	struct daemon_h2_call *calls; /* utlist */
-	size_t request_bytes;         /* of messages not yet whole, all calls */
+	void (*flush)(
+		struct daemon_h2_conn *conn); /* writes what the session has; may end it */
+	struct daemon_h2_call *calls;         /* utlist */
+	size_t request_bytes;                 /* of messages not yet whole, all calls */
 	bool is_flush_planned, is_dead, is_in_session;
 	struct daemon_h2_conn *prev, *next;
 };
@@ -59,10 +61,8 @@ struct daemon_h2_call {
 	struct daemon_h2_call *prev, *next;
 };
 
-/* h2.c */
-void daemon_h2_conn_plan_flush(struct daemon_h2_conn *conn);
-
 /* h2_call.c */
+void daemon_h2_conn_plan_flush(struct daemon_h2_conn *conn); /* at the end of the turn */
 struct daemon_h2_call *daemon_h2_call_new(struct daemon_h2_conn *conn, int32_t stream_id);
 void daemon_h2_call_free(
 	struct daemon_h2_call *call); /* tells the owner if there still is one */
