@@ -104,7 +104,7 @@ bool views_files_pane_place_now(
 bool views_files_pane_may(
 	const struct views_files_pane *pane, enum access_action action, struct err *err);
 
-/* ---- files_draw.c */
+/* ---- draw.c */
 void views_files_pane_draw(
 	struct views_files_pane *pane, struct draw_region region, bool is_active);
 /* The row at a place of the last draw; false: it is none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the file browser share: files.c (drawing, mouse, drag) and views_files_commands.c. */
+/* What the files of the file browser share: files.c (drawing, mouse, drag) and commands.c. */
 #pragma once
 
 #include "tui/view/view.h"
@@ -33,7 +33,7 @@ static inline struct views_files_pane *files_other(const struct views_files *fil
 	return (struct views_files_pane *)(uintptr_t)&files->panes[!files->active];
 }
 
-/* ---- views_files_commands.c */
+/* ---- commands.c */
 enum { FILES_COMMANDS = 14 };
 extern const struct view_command views_files_commands[FILES_COMMANDS];
 void views_files_search_begin(struct views_files *files);
