@@ -39,14 +39,15 @@ void workspace_use(struct workspace_client *client)
 void workspace_attached(struct workspace_client *client, bool is_attached)
 {
 	struct workspace *workspace = client->workspace;
-	const struct workspace_client *other;
-	bool is_seen = false;
+	struct workspace_client *other, *seen = NULL;
 	client->is_attached = is_attached;
 	DL_FOREACH(workspace->clients, other)
-		is_seen = is_seen || other->is_attached;
-	engine_look(workspace->host.engine, is_seen);
+		seen = !seen && other->is_attached ? other : seen;
+	engine_look(workspace->host.engine, seen != NULL);
 	if (is_attached)
 		workspace_use(client);
+	else if (seen && workspace->latest == client) /* nobody is small for one who has gone */
+		workspace_use(seen);
 }
 
 struct workspace_client *workspace_latest(const struct workspace *workspace)

@@ -44,8 +44,8 @@ void workspace_set_theme(struct workspace *workspace, const struct draw_theme *t
 
 /* ---- clients */
 
-/* A place at the workspace, embedded in a client. The functions are called on the loop, in no callback of the client's
- * own making that it could not bear. */
+/* A place at the workspace, embedded in a client. The functions are called on the loop, also from inside of what the client
+ * calls here; they free neither. */
 struct workspace_client {
 	const struct workspace_client_ops *ops;
 	struct workspace *workspace;
@@ -73,7 +73,7 @@ struct workspace_client_ops {
 void workspace_join(struct workspace *workspace, struct workspace_client *client);
 void workspace_leave(struct workspace_client *client);
 void workspace_use(struct workspace_client *client); /* it is the latest from now on */
-/* It has a terminal, or none any more: while one has, the engine looks at what may be seen. */
+/* It has a terminal, or none any more: while one has, the engine looks at what may be seen, and the latest is one of these. */
 void workspace_attached(struct workspace_client *client, bool is_attached);
 struct workspace_client *workspace_latest(const struct workspace *workspace); /* or NULL */
 /* Around the handling of a key, a click or a command: what comes meanwhile was asked for. is_new: a person did something. */

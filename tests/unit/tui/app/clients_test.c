@@ -296,9 +296,11 @@ static void test_one_goes_and_the_other_stays(void **state)
 	struct room *room = room_new();
 	UNTIL(room, sees(&room->a, "sandmux") && sees(&room->b, "sandmux"));
 	assert_int_equal(workspace_body(room->workspace).cols, 60);
-	get_up(&room->b);
+	client_detach(room->b.client);
 	UNTIL(room, workspace_body(room->workspace).cols == 100);
+	assert_ptr_equal(workspace_latest(room->workspace), &room->a.client->place);
 	assert_ptr_equal(workspace_host(room->workspace)->theme, &room->a.client->theme);
+	get_up(&room->b);
 	type(&room->a, ":help\r");
 	UNTIL(room, sees(&room->a, "Everywhere"));
 	/* its terminal goes, the work does not */
