@@ -195,8 +195,6 @@ static int run_each(struct cli *cli, int argc, char **argv, struct cli_each what
 	each->cli = cli;
 	each->names = argv;
 	each->n = argc;
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	each->deadline = net_loop_timer_new(cli->loop, on_deadline, each);
@@ -309,11 +307,14 @@ static int run_extend(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_rm = { "rm", "NAME…", "delete claims with their sandboxes",
 	CLI_OPT_DELETE | CLI_OPT_TIMEOUT, 1, -1, .run = run_rm,
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER,
 	.examples = "  sandmux ls -o name -l team=blue | xargs sandmux rm --yes\n" };
 const struct cli_verb cli_verb_suspend = { "suspend", "NAME…",
-	"stop the pod; only its volumes survive", 0, 1, -1, .run = run_suspend };
+	"stop the pod; only its volumes survive", 0, 1, -1, .run = run_suspend,
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER };
 const struct cli_verb cli_verb_resume = { "resume", "NAME…", "start a suspended one again", 0,
-	1, -1, .run = run_resume };
+	1, -1, .run = run_resume, .only_cluster = CLI_NAME_NEEDS_CLUSTER };
 const struct cli_verb cli_verb_extend = { "extend", "NAME…",
 	"let it live for --timeout from now; never shortens", CLI_OPT_TIMEOUT, 1, -1,
-	.run = run_extend, .examples = "  sandmux extend box --timeout 2h\n" };
+	.run = run_extend, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	.examples = "  sandmux extend box --timeout 2h\n" };

@@ -139,8 +139,6 @@ static int run_create(struct cli *cli, int argc, char **argv)
 {
 	struct err err = { 0 };
 	struct cli_options *opt = &cli->opt;
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "create needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	if (opt->engine.all_namespaces)
@@ -183,4 +181,5 @@ static int run_create(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_create = { "create", "[NAME]",
 	"a claim for a sandbox of a warm pool; prints its name",
-	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, .run = run_create };
+	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, .run = run_create,
+	.only_cluster = "create needs a cluster, not --rest/--grpc" };

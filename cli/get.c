@@ -222,8 +222,6 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 static int run_one(struct cli *cli, char **argv, bool is_describe)
 {
 	struct err err = { 0 };
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	struct cli_one one = { .cli = cli, .describe = is_describe };
@@ -294,8 +292,6 @@ static int run_object(
 {
 	struct err err = { 0 };
 	struct cli_object one = { cli, kind, is_describe };
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "a name needs a cluster, not --rest/--grpc");
 	if (name[0] == '\0' || strchr(name, '/') != NULL)
 		return cli_fail_usage(cli, "'%s' is no name", name);
 	if (!cli_open(cli, true, &err))
@@ -374,8 +370,6 @@ static int run_status(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	struct err err = { 0 };
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "status is the cluster's word: see health");
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_status_resolved, cli, &err) ==
@@ -385,8 +379,10 @@ static int run_status(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_get = { "get", "[KIND] NAME", "one of them", 0, 1, 2,
-	.run = run_get };
+	.run = run_get, .only_cluster = CLI_NAME_NEEDS_CLUSTER };
 const struct cli_verb cli_verb_describe = { "describe", "[KIND] NAME",
-	"one of them, whole, with conditions and events", 0, 1, 2, .run = run_describe };
+	"one of them, whole, with conditions and events", 0, 1, 2, .run = run_describe,
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER };
 const struct cli_verb cli_verb_status = { "status", "NAME",
-	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, .run = run_status };
+	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, .run = run_status,
+	.only_cluster = "status is the cluster's word: see health" };

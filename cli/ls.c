@@ -340,8 +340,6 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	struct err err = { 0 };
 	struct cli_ls_list list = { .cli = cli,
 		.kind = argc > 0 ? engine_kind_find(argv[0]) : &fleet_sandbox_kind };
-	if (cli_is_direct(cli))
-		return cli_fail_usage(cli, "ls needs a cluster, not --rest/--grpc");
 	if (list.kind == NULL)
 		return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
 	bool is_fleet = list.kind == &fleet_sandbox_kind;
@@ -366,4 +364,4 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_ls = { "ls", "[KIND]",
 	"claims and sandboxes, joined; or all of another kind", CLI_OPT_LIST, 0, 1,
-	.run = run_ls };
+	.run = run_ls, .only_cluster = "ls needs a cluster, not --rest/--grpc" };

@@ -73,6 +73,8 @@ int cli_main(int argc, char **argv)
 		status = EXIT_STATUS_OK;
 	} else if (!has_settings && !verb->needs_no_settings) {
 		status = cli_fail(&cli, &unreadable);
+	} else if (verb->only_cluster != NULL && cli_is_direct(&cli)) {
+		status = cli_fail_usage(&cli, "%s", verb->only_cluster);
 	} else {
 		status = verb->run(&cli, count, argv + first);
 	}

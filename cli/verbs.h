@@ -14,9 +14,12 @@ struct cli_verb {
 	unsigned options; /* enum cli_option_set bits: the rows of option_rows.c it takes */
 	int min_args, max_args; /* -1: any */
 	int (*run)(struct cli *cli, int argc, char **argv);
-	const char *examples;   /* lines for its page of help; NULL: none */
+	const char *examples;     /* lines for its page of help; NULL: none */
+	const char *only_cluster; /* why it does not go with --rest and --grpc; NULL: it does */
 	bool needs_no_settings; /* about the program: runs also when settings.yaml is no good */
 };
+
+#define CLI_NAME_NEEDS_CLUSTER "a name needs a cluster, not --rest/--grpc"
 
 /* In the order in which help names them; the first one is for a line without a verb. */
 #define CLI_VERBS(X)                                                                           \

@@ -9,6 +9,7 @@
 
 #include <getopt.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,27 +48,7 @@ bool daemon_arguments_refuse(const char *format, ...)
 	return false;
 }
 
-static bool take_number(const char *name, const char *text, int64_t max, int64_t *out)
-{
-	return num_parse_i64(text, 0, max, out) ||
-	       daemon_arguments_refuse("--%s wants a number from 0 to %lld, not '%s'", name,
-		       (long long)max, text);
-}
-
-static bool take_limit(const char *name, const char *text, uint64_t *out)
-{
-	int64_t value;
-	if (!take_number(name, text, INT64_MAX, &value))
-		return false;
-	*out = (uint64_t)value;
-	return true;
-}
-
-static bool take_duration(const char *name, const char *text, int64_t *out)
-{
-	return clock_parse_duration(text, out) ||
-	       daemon_arguments_refuse("--%s wants a time like 10s, not '%s'", name, text);
-}
+/* ---- values that are more than a field */
 
 static bool take_hash(struct daemon_arguments *args, const char *text)
 {
@@ -98,134 +79,117 @@ static bool take_token_file(struct daemon_arguments *args, const char *path)
 	return ok || daemon_arguments_refuse("--auth-token-file: %s is empty", path);
 }
 
-enum daemon_option_id {
-	OPT_HELP = 1,
-	OPT_VERSION,
-	OPT_ROOT,
-	OPT_REST_FD,
-	OPT_GRPC_FD,
-	OPT_HOST,
-	OPT_REST_PORT,
-	OPT_GRPC_PORT,
-	OPT_TOKEN_SHA256,
-	OPT_TOKEN_FILE,
-	OPT_PREFIX,
-	OPT_SHUTDOWN,
-	OPT_IDLE,
-	OPT_CHUNK,
-	OPT_PROCESSES,
-	OPT_OPEN_FILES,
-	OPT_FILE_SIZE,
-	OPT_ADDRESS_SPACE,
-	OPT_SOCKET_DIR,
-	OPT_READY_FD,
-	OPT_FILTER_FD,
-	OPT_LANDLOCK,
-	OPT_OWN_USERNS,
-	OPT_CLOSED,
-	OPT_DATA,
+static bool take_prefix(struct daemon_arguments *args, const char *text)
+{
+	args->daemon.metadata_env_prefix = *text ? text : "SANDBOX_";
+	return true;
+}
+
+/* ---- the rows */
+
+enum daemon_option_kind {
+	OPTION_SWITCH, /* bool */
+	OPTION_TEXT,   /* const char * */
+	OPTION_NUMBER, /* int64_t, up to max */
+	OPTION_LIMIT,  /* uint64_t */
+	OPTION_TIME,   /* int64_t, ms */
+	OPTION_TAKE,   /* a function of its own */
 };
 
-static const struct option options[] = {
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "root-dir", required_argument, NULL, OPT_ROOT },
-	{ "rest-fd", required_argument, NULL, OPT_REST_FD },
-	{ "grpc-fd", required_argument, NULL, OPT_GRPC_FD },
-	{ "listen-host", required_argument, NULL, OPT_HOST },
-	{ "rest-port", required_argument, NULL, OPT_REST_PORT },
-	{ "grpc-port", required_argument, NULL, OPT_GRPC_PORT },
-	{ "auth-token-sha256", required_argument, NULL, OPT_TOKEN_SHA256 },
-	{ "auth-token-file", required_argument, NULL, OPT_TOKEN_FILE },
-	{ "metadata-env-prefix", required_argument, NULL, OPT_PREFIX },
-	{ "shutdown-timeout", required_argument, NULL, OPT_SHUTDOWN },
-	{ "http-idle-timeout", required_argument, NULL, OPT_IDLE },
-	{ "stream-chunk-size", required_argument, NULL, OPT_CHUNK },
-	{ "limit-processes", required_argument, NULL, OPT_PROCESSES },
-	{ "limit-open-files", required_argument, NULL, OPT_OPEN_FILES },
-	{ "limit-file-size", required_argument, NULL, OPT_FILE_SIZE },
-	{ "limit-address-space", required_argument, NULL, OPT_ADDRESS_SPACE },
-	{ "socket-dir", required_argument, NULL, OPT_SOCKET_DIR },
-	{ "ready-fd", required_argument, NULL, OPT_READY_FD },
-	{ "filter-fd", required_argument, NULL, OPT_FILTER_FD },
-	{ "landlock", no_argument, NULL, OPT_LANDLOCK },
-	{ "own-userns", no_argument, NULL, OPT_OWN_USERNS },
-	{ "closed", no_argument, NULL, OPT_CLOSED },
-	{ "limit-data", required_argument, NULL, OPT_DATA },
-	{ NULL, 0, NULL, 0 },
+struct daemon_option {
+	const char *name;
+	enum daemon_option_kind kind;
+	size_t at; /* of the field in struct daemon_arguments */
+	int64_t max;
+	bool (*take)(struct daemon_arguments *args, const char *text);
 };
 
 enum { MAX_FD = 1 << 20, MAX_CHUNK = 1 << 20 };
 
-static bool take_jail_option(
-	struct daemon_arguments *args, int id, const char *name, const char *value)
+/* Where the field is; does not compile when it has another type. */
+#define FIELD(type, field)                                                                     \
+	.at = offsetof(struct daemon_arguments, field) +                                       \
+	      0 * sizeof(_Generic(((struct daemon_arguments *)NULL)->field, type : 1))
+#define SWITCH(field) .kind = OPTION_SWITCH, FIELD(bool, field)
+#define TEXT(field) .kind = OPTION_TEXT, FIELD(const char *, field)
+#define NUMBER(field, most) .kind = OPTION_NUMBER, .max = most, FIELD(int64_t, field)
+#define LIMIT(field) .kind = OPTION_LIMIT, .max = INT64_MAX, FIELD(uint64_t, field)
+#define TIME(field) .kind = OPTION_TIME, FIELD(int64_t, field)
+#define TAKE(function) .kind = OPTION_TAKE, .take = function
+
+static const struct daemon_option rows[] = {
+	{ "root-dir", TEXT(daemon.root_dir) },
+	{ "socket-dir", TEXT(socket_dir) },
+	{ "rest-fd", NUMBER(rest_fd, MAX_FD) },
+	{ "grpc-fd", NUMBER(grpc_fd, MAX_FD) },
+	{ "listen-host", TEXT(host) },
+	{ "rest-port", NUMBER(rest_port, 65535) },
+	{ "grpc-port", NUMBER(grpc_port, 65535) },
+	{ "auth-token-sha256", TAKE(take_hash) },
+	{ "auth-token-file", TAKE(take_token_file) },
+	{ "metadata-env-prefix", TAKE(take_prefix) },
+	{ "shutdown-timeout", TIME(daemon.shutdown_timeout_ms) },
+	{ "http-idle-timeout", TIME(daemon.idle_timeout_ms) },
+	{ "stream-chunk-size", NUMBER(chunk_bytes, MAX_CHUNK) },
+	{ "limit-processes", LIMIT(daemon.limits.processes) },
+	{ "limit-open-files", LIMIT(daemon.limits.open_files) },
+	{ "limit-file-size", LIMIT(daemon.limits.file_bytes) },
+	{ "limit-address-space", LIMIT(daemon.limits.address_space_bytes) },
+	{ "limit-data", LIMIT(daemon.limits.data_bytes) },
+	{ "ready-fd", NUMBER(ready_fd, MAX_FD) },
+	{ "filter-fd", NUMBER(filter_fd, MAX_FD) },
+	{ "landlock", SWITCH(jail.has_landlock) },
+	{ "own-userns", SWITCH(jail.has_own_userns) },
+	{ "closed", SWITCH(jail.is_closed) },
+};
+enum { ROW_COUNT = sizeof rows / sizeof rows[0], OPT_HELP = 256, OPT_VERSION };
+_Static_assert(ROW_COUNT < '?', "getopt's own answer is no row");
+
+static bool take_number(const struct daemon_option *row, const char *text, int64_t *out)
 {
-	switch (id) {
-	case OPT_SOCKET_DIR:
-		args->socket_dir = value;
-		return true;
-	case OPT_READY_FD:
-		return take_number(name, value, MAX_FD, &args->ready_fd);
-	case OPT_FILTER_FD:
-		return take_number(name, value, MAX_FD, &args->filter_fd);
-	case OPT_LANDLOCK:
-		args->jail.has_landlock = true;
-		return true;
-	case OPT_OWN_USERNS:
-		args->jail.has_own_userns = true;
-		return true;
-	case OPT_CLOSED:
-		args->jail.is_closed = true;
-		return true;
-	default:
-		return daemon_arguments_refuse("see --help");
-	}
+	return num_parse_i64(text, 0, row->max, out) ||
+	       daemon_arguments_refuse("--%s wants a number from 0 to %lld, not '%s'",
+		       row->name, (long long)row->max, text);
 }
 
 static bool take_option(
-	struct daemon_arguments *args, int id, const char *name, const char *value)
+	struct daemon_arguments *args, const struct daemon_option *row, const char *text)
 {
-	switch (id) {
-	case OPT_ROOT:
-		args->daemon.root_dir = value;
+	void *field = (char *)args + row->at;
+	int64_t n;
+	switch (row->kind) {
+	case OPTION_SWITCH:
+		*(bool *)field = true;
 		return true;
-	case OPT_REST_FD:
-		return take_number(name, value, MAX_FD, &args->rest_fd);
-	case OPT_GRPC_FD:
-		return take_number(name, value, MAX_FD, &args->grpc_fd);
-	case OPT_HOST:
-		args->host = value;
+	case OPTION_TEXT:
+		*(const char **)field = text;
 		return true;
-	case OPT_REST_PORT:
-		return take_number(name, value, 65535, &args->rest_port);
-	case OPT_GRPC_PORT:
-		return take_number(name, value, 65535, &args->grpc_port);
-	case OPT_TOKEN_SHA256:
-		return take_hash(args, value);
-	case OPT_TOKEN_FILE:
-		return take_token_file(args, value);
-	case OPT_PREFIX:
-		args->daemon.metadata_env_prefix = *value ? value : "SANDBOX_";
+	case OPTION_NUMBER:
+		return take_number(row, text, field);
+	case OPTION_LIMIT:
+		if (!take_number(row, text, &n))
+			return false;
+		*(uint64_t *)field = (uint64_t)n;
 		return true;
-	case OPT_SHUTDOWN:
-		return take_duration(name, value, &args->daemon.shutdown_timeout_ms);
-	case OPT_IDLE:
-		return take_duration(name, value, &args->daemon.idle_timeout_ms);
-	case OPT_CHUNK:
-		return take_number(name, value, MAX_CHUNK, &args->chunk_bytes);
-	case OPT_PROCESSES:
-		return take_limit(name, value, &args->daemon.limits.processes);
-	case OPT_OPEN_FILES:
-		return take_limit(name, value, &args->daemon.limits.open_files);
-	case OPT_FILE_SIZE:
-		return take_limit(name, value, &args->daemon.limits.file_bytes);
-	case OPT_ADDRESS_SPACE:
-		return take_limit(name, value, &args->daemon.limits.address_space_bytes);
-	case OPT_DATA:
-		return take_limit(name, value, &args->daemon.limits.data_bytes);
-	default:
-		return take_jail_option(args, id, name, value);
+	case OPTION_TIME:
+		return clock_parse_duration(text, field) ||
+		       daemon_arguments_refuse(
+			       "--%s wants a time like 10s, not '%s'", row->name, text);
+	case OPTION_TAKE:
+		return row->take(args, text);
 	}
+	return false;
+}
+
+static void fill_options(struct option options[static ROW_COUNT + 3])
+{
+	for (int i = 0; i < ROW_COUNT; i++)
+		options[i] = (struct option){ rows[i].name,
+			rows[i].kind == OPTION_SWITCH ? no_argument : required_argument, NULL,
+			i };
+	options[ROW_COUNT] = (struct option){ "help", no_argument, NULL, OPT_HELP };
+	options[ROW_COUNT + 1] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
+	options[ROW_COUNT + 2] = (struct option){ 0 };
 }
 
 int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
@@ -241,8 +205,10 @@ int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
 			.metadata_env_prefix = "SANDBOX_",
 			.shutdown_timeout_ms = 10000,
 			.idle_timeout_ms = 60000 } };
-	int id, index = 0;
-	while ((id = getopt_long(argc, argv, "", options, &index)) != -1) {
+	struct option options[ROW_COUNT + 3];
+	int id;
+	fill_options(options);
+	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (id == OPT_HELP) {
 			fputs(usage, stdout);
 			return 0;
@@ -251,7 +217,11 @@ int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
 			puts("sandmux-sandboxd " SANDMUX_VERSION);
 			return 0;
 		}
-		if (!take_option(args, id, id == '?' ? "" : options[index].name, optarg))
+		if (id == '?') {
+			daemon_arguments_refuse("see --help");
+			return 2;
+		}
+		if (!take_option(args, &rows[id], optarg))
 			return 2;
 	}
 	if (optind < argc) {

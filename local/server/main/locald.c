@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,86 +61,124 @@ static int fail_usage(const char *what, const char *value)
 	return EXIT_STATUS_USAGE;
 }
 
-static bool take_option(struct locald_program *p, const char *name, const char *value, bool *ok)
+/* ---- options */
+
+/* What the options fill in, before it is put where it belongs. */
+struct locald_arguments {
+	int64_t port, warm, history_max, history_ms, bookmark_ms, ready_fd;
+	uint64_t disk_floor;
+	const char *state_dir, *sandboxd, *log;
+	bool daemon_auth, is_isolated, is_stderr, is_recovery;
+};
+
+struct locald_option {
+	const char *name;
+	enum { LOCALD_SWITCH, LOCALD_TEXT, LOCALD_NUMBER, LOCALD_SIZE, LOCALD_CHOICE } kind;
+	size_t at;
+	int64_t min, max, unit; /* of a number */
+	const char *on, *off;   /* of a choice */
+};
+
+#define FIELD(type, field)                                                                     \
+	.at = offsetof(struct locald_arguments, field) +                                       \
+	      0 * sizeof(_Generic(((struct locald_arguments *)NULL)->field, type : 1))
+#define SWITCH(field) .kind = LOCALD_SWITCH, FIELD(bool, field)
+#define TEXT(field) .kind = LOCALD_TEXT, FIELD(const char *, field)
+#define SIZE(field) .kind = LOCALD_SIZE, FIELD(uint64_t, field)
+#define NUMBER(field, least, most, times)                                                      \
+	.kind = LOCALD_NUMBER, .min = least, .max = most, .unit = times, FIELD(int64_t, field)
+#define CHOICE(field, yes, no) .kind = LOCALD_CHOICE, .on = yes, .off = no, FIELD(bool, field)
+
+static const struct locald_option rows[] = {
+	{ "state-dir", TEXT(state_dir) },
+	{ "port", NUMBER(port, 0, 65535, 1) },
+	{ "daemon-auth", CHOICE(daemon_auth, "token", "off") },
+	{ "isolation", CHOICE(is_isolated, "bwrap", "none") },
+	{ "sandboxd", TEXT(sandboxd) },
+	{ "warm", NUMBER(warm, 0, 100, 1) },
+	{ "history-max", NUMBER(history_max, 1, 1000000, 1) },
+	{ "history-seconds", NUMBER(history_ms, 1, 86400, 1000) },
+	{ "bookmark-seconds", NUMBER(bookmark_ms, 1, 86400, 1000) },
+	{ "disk-floor", SIZE(disk_floor) },
+	{ "log", TEXT(log) },
+	{ "stderr", SWITCH(is_stderr) },
+	{ "ready-fd", NUMBER(ready_fd, 0, 65535, 1) },
+	{ "recover", SWITCH(is_recovery) },
+};
+enum { ROW_COUNT = sizeof rows / sizeof rows[0], OPT_HELP = 256, OPT_VERSION };
+_Static_assert(ROW_COUNT < '?', "getopt's own answer is no row");
+
+static bool take_option(
+	struct locald_arguments *args, const struct locald_option *row, const char *value)
 {
-	int64_t n = 0;
-	*ok = true;
-	if (strcmp(name, "state-dir") == 0) {
-		free(p->state_dir);
-		p->state_dir = x_strdup(value);
-	} else if (strcmp(name, "port") == 0) {
-		*ok = num_parse_i64(value, 0, 65535, &n);
-		p->opts.port = (uint16_t)n;
-	} else if (strcmp(name, "daemon-auth") == 0) {
-		p->opts.daemon_auth = strcmp(value, "token") == 0;
-		*ok = p->opts.daemon_auth || strcmp(value, "off") == 0;
-	} else if (strcmp(name, "isolation") == 0) {
-		p->opts.is_isolated = strcmp(value, "bwrap") == 0;
-		*ok = p->opts.is_isolated || strcmp(value, "none") == 0;
-	} else if (strcmp(name, "sandboxd") == 0) {
-		p->opts.sandboxd = value;
-	} else if (strcmp(name, "warm") == 0) {
-		*ok = num_parse_i64(value, 0, 100, &n);
-		p->opts.warm_replicas = (int)n;
-	} else if (strcmp(name, "history-max") == 0) {
-		*ok = num_parse_i64(value, 1, 1000000, &n);
-		p->opts.history_max = (size_t)n;
-	} else if (strcmp(name, "history-seconds") == 0) {
-		*ok = num_parse_i64(value, 1, 86400, &n);
-		p->opts.history_ms = n * 1000;
-	} else if (strcmp(name, "bookmark-seconds") == 0) {
-		*ok = num_parse_i64(value, 1, 86400, &n);
-		p->opts.bookmark_ms = n * 1000;
-	} else if (strcmp(name, "disk-floor") == 0) {
-		*ok = num_parse_size(value, UINT64_MAX, &p->opts.disk_floor);
-	} else if (strcmp(name, "ready-fd") == 0) {
-		*ok = num_parse_i64(value, 0, 65535, &n);
-		p->ready_fd = (int)n;
-	} else if (strcmp(name, "log") == 0) {
-		*ok = log_configure(value, NULL);
-	} else {
-		return false;
+	void *field = (char *)args + row->at;
+	int64_t n;
+	switch (row->kind) {
+	case LOCALD_SWITCH:
+		*(bool *)field = true;
+		return true;
+	case LOCALD_TEXT:
+		*(const char **)field = value;
+		return true;
+	case LOCALD_NUMBER:
+		if (!num_parse_i64(value, row->min, row->max, &n))
+			return false;
+		*(int64_t *)field = n * row->unit;
+		return true;
+	case LOCALD_SIZE:
+		return num_parse_size(value, UINT64_MAX, field);
+	case LOCALD_CHOICE:
+		*(bool *)field = strcmp(value, row->on) == 0;
+		return *(bool *)field || strcmp(value, row->off) == 0;
 	}
-	return true;
+	return false;
 }
 
-static int parse(struct locald_program *p, int argc, char **argv)
+static int parse(struct locald_arguments *args, int argc, char **argv)
 {
-	static const struct option options[] = { { "state-dir", required_argument, NULL, 'o' },
-		{ "port", required_argument, NULL, 'o' },
-		{ "daemon-auth", required_argument, NULL, 'o' },
-		{ "isolation", required_argument, NULL, 'o' },
-		{ "sandboxd", required_argument, NULL, 'o' },
-		{ "warm", required_argument, NULL, 'o' },
-		{ "history-max", required_argument, NULL, 'o' },
-		{ "history-seconds", required_argument, NULL, 'o' },
-		{ "bookmark-seconds", required_argument, NULL, 'o' },
-		{ "disk-floor", required_argument, NULL, 'o' },
-		{ "ready-fd", required_argument, NULL, 'o' },
-		{ "log", required_argument, NULL, 'o' }, { "stderr", no_argument, NULL, 'e' },
-		{ "recover", no_argument, NULL, 'r' }, { "version", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' }, { 0 } };
-	int c, index = 0;
-	bool ok;
-	while ((c = getopt_long(argc, argv, "", options, &index)) != -1) {
-		if (c == 'e') {
-			log_set_stderr(true);
-		} else if (c == 'r') {
-			p->is_recovery = true;
-		} else if (c == 'v') {
+	struct option options[ROW_COUNT + 3] = { 0 };
+	int id;
+	for (int i = 0; i < ROW_COUNT; i++)
+		options[i] = (struct option){ rows[i].name,
+			rows[i].kind == LOCALD_SWITCH ? no_argument : required_argument, NULL,
+			i };
+	options[ROW_COUNT] = (struct option){ "help", no_argument, NULL, OPT_HELP };
+	options[ROW_COUNT + 1] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
+	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (id == OPT_VERSION) {
 			puts("sandmux-locald " SANDMUX_VERSION);
 			exit(0);
-		} else if (c == 'h') {
+		} else if (id == OPT_HELP) {
 			fputs(usage, stdout);
 			exit(0);
-		} else if (c != 'o') {
+		} else if (id == '?') {
 			fputs(usage, stderr);
 			return EXIT_STATUS_USAGE;
-		} else if (!take_option(p, options[index].name, optarg, &ok) || !ok) {
-			return fail_usage(options[index].name, optarg);
+		} else if (!take_option(args, &rows[id], optarg)) {
+			return fail_usage(rows[id].name, optarg);
 		}
 	}
+	if (args->log != NULL && !log_configure(args->log, NULL))
+		return fail_usage("log", args->log);
 	return optind < argc ? fail_usage("unexpected argument", argv[optind]) : 0;
+}
+
+static void use_arguments(struct locald_program *p, const struct locald_arguments *args)
+{
+	p->state_dir = x_strdup(args->state_dir);
+	p->ready_fd = (int)args->ready_fd;
+	p->is_recovery = args->is_recovery;
+	p->opts = (struct server_opts){ .port = (uint16_t)args->port,
+		.daemon_auth = args->daemon_auth,
+		.is_isolated = args->is_isolated,
+		.sandboxd = args->sandboxd,
+		.history_max = (size_t)args->history_max,
+		.history_ms = args->history_ms,
+		.bookmark_ms = args->bookmark_ms,
+		.warm_replicas = (int)args->warm,
+		.disk_floor = args->disk_floor };
+	if (args->is_stderr)
+		log_set_stderr(true);
 }
 
 /* "PID", and " PORT" once we serve. */
@@ -263,15 +302,17 @@ static bool run(struct locald_program *p, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct locald_program p = { .ready_fd = -1,
-		.lock_fd = -1,
-		.opts = { .daemon_auth = true, .is_isolated = true, .warm_replicas = 2 } };
+	struct locald_arguments args = {
+		.daemon_auth = true, .is_isolated = true, .warm = 2, .ready_fd = -1
+	};
+	struct locald_program p = { .lock_fd = -1 };
 	struct err err = { 0 };
 	const char *dir = getenv("SANDMUX_LOCAL_DIR");
-	p.state_dir = dir && *dir ? x_strdup(dir) : NULL;
+	args.state_dir = dir && *dir ? dir : NULL;
 	umask(077);
 	signal(SIGPIPE, SIG_IGN);
-	int status = parse(&p, argc, argv);
+	int status = parse(&args, argc, argv);
+	use_arguments(&p, &args);
 	if (status == 0 && !run(&p, &err)) {
 		char *text =
 			x_asprintf("%s: %s; %s\n", err_name(&err), err.msg, err_hint(&err));
