@@ -78,6 +78,7 @@ void engine_kinds_hurry(struct engine *engine, bool is_lane_dead)
 
 /* The call of the API client under a name of ours: front ends know nothing of that one. */
 struct engine_object_call {
+	struct engine *engine;
 	struct kube_call *call;
 	engine_object_fn *done;
 	void *arg;
@@ -88,6 +89,8 @@ static void on_done(void *arg, const struct err *err, const cJSON *object)
 	struct engine_object_call *call = arg;
 	engine_object_fn *done = call->done;
 	void *to = call->arg;
+	if (err)
+		engine_refused(call->engine, err);
 	free(call);
 	done(to, err, err ? NULL : object);
 }
@@ -101,6 +104,7 @@ static struct engine_object_call *start(struct engine *engine,
 	}
 	struct engine_object_call *call = x_calloc(1, sizeof *call);
 	struct kube_call_opts own = *opts;
+	call->engine = engine;
 	call->done = done;
 	call->arg = arg;
 	own.done = on_done;
@@ -123,13 +127,22 @@ struct engine_object_call *engine_object_start(struct engine *engine,
 	return call;
 }
 
+bool engine_may_act(struct engine *engine, const struct resource_kind *kind,
+	const struct resource_action *action, const char *namespace_, struct err *err)
+{
+	const struct access_attributes about = { action->verb, kind->resource->group,
+		kind->resource->plural, action->subresource };
+	return engine_may_verb(engine, &about, namespace_, err);
+}
+
 struct engine_object_call *engine_object_act(struct engine *engine,
 	const struct resource_kind *kind, const struct resource_action *action, const void *row,
 	const char *args, engine_object_fn *done, void *arg, struct err *err)
 {
 	const struct kinds_object *object = row;
 	struct resource_request request = { 0 };
-	if (!action->request(row, args, &request, err))
+	if (!engine_may_act(engine, kind, action, object->namespace_, err) ||
+		!action->request(row, args, &request, err))
 		return NULL;
 	char *path = kube_path(kind->resource, object->namespace_, object->name,
 		action->subresource[0] ? action->subresource : NULL);

@@ -29,7 +29,11 @@ typedef void engine_object_fn(void *arg, const struct err *err, const struct cJS
 struct engine_object_call *engine_object_start(struct engine *engine,
 	const struct resource_kind *kind, const char *namespace_, const char *name,
 	engine_object_fn *done, void *arg, struct err *err);
-/* An action of the kind on the object of a row. args: what the action is told, "" for none; *err: what its request()
+/* Is that action of the kind refused there, as far as is known? See engine_may(): ERR_OP_READ_ONLY, ERR_KUBE_FORBIDDEN.
+ * namespace_ "": all, or it has none. */
+bool engine_may_act(struct engine *engine, const struct resource_kind *kind,
+	const struct resource_action *action, const char *namespace_, struct err *err);
+/* An action of the kind on the object of a row, if it may be done. args: what the action is told, "" for none; *err: what its request()
  * refuses. */
 struct engine_object_call *engine_object_act(struct engine *engine,
 	const struct resource_kind *kind, const struct resource_action *action, const void *row,
