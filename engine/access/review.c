@@ -3,6 +3,7 @@
 
 #include "engine/base/json.h"
 #include "engine/base/str.h"
+#include "engine/k8s/resource.h"
 #include "engine/kube/client.h"
 
 #include <stdlib.h>
@@ -12,9 +13,11 @@ struct kube_call *access_review_start(struct kube_client *kube, const char *name
 	void (*done)(void *arg, const struct err *err, const cJSON *object), void *arg,
 	struct err *err)
 {
+	const struct k8s_resource *resource = &k8s_selfsubjectaccessreviews;
+	char version[K8S_API_VERSION_BYTES];
 	cJSON *review = cJSON_CreateObject();
-	cJSON_AddStringToObject(review, "apiVersion", "authorization.k8s.io/v1");
-	cJSON_AddStringToObject(review, "kind", "SelfSubjectAccessReview");
+	cJSON_AddStringToObject(review, "apiVersion", k8s_api_version(resource, version));
+	cJSON_AddStringToObject(review, "kind", resource->kind);
 	cJSON *spec = cJSON_AddObjectToObject(review, "spec");
 	cJSON *attributes = cJSON_AddObjectToObject(spec, "resourceAttributes");
 	if (namespace_[0])
@@ -25,15 +28,17 @@ struct kube_call *access_review_start(struct kube_client *kube, const char *name
 	if (about->subresource[0])
 		cJSON_AddStringToObject(attributes, "subresource", about->subresource);
 	char *body = cJSON_PrintUnformatted(review);
+	char *path = kube_path(resource, NULL, NULL, NULL);
 	const struct kube_call_opts opts = {
 		.method = "POST",
-		.path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		.path = path,
 		.body = slice_of(body),
 		.done = done,
 		.arg = arg,
 	};
 	struct kube_call *call = kube_call_start(kube, &opts, err);
 	free(body);
+	free(path);
 	cJSON_Delete(review);
 	return call;
 }

@@ -24,6 +24,8 @@ ROW(persistentvolumeclaims, "", "v1", "persistentvolumeclaims", "PersistentVolum
 ROW(namespaces, "", "v1", "namespaces", "Namespace", false)
 ROW(leases, "coordination.k8s.io", "v1", "leases", "Lease", true)
 ROW(endpointslices, "discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true)
+ROW(selfsubjectaccessreviews, "authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+	"SelfSubjectAccessReview", false)
 ROW(gateways, "gateway.networking.k8s.io", "v1", "gateways", "Gateway", true)
 
 const char *k8s_api_version(
