@@ -63,7 +63,8 @@ bool engine_may(struct engine *engine, enum access_action action, const char *ui
 	const struct access_target target = {
 		.namespace_ = namespace_,
 		.is_sandbox = row != NULL && row->claim[0] == '\0',
-		.is_tunnelled = engine_connect_mode(engine) == CONNECT_PORT_FORWARD,
+		.is_tunnelled =
+			connect_settings_of(engine->connect)->mode == CONNECT_PORT_FORWARD,
 	};
 	return access_check_rights(engine->access, action, &target, err);
 }

@@ -88,8 +88,8 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 size_t engine_unfinished(const struct engine *engine);
 
 /* Resolves NAME of the command line (also as `-o name` prints it) with a fresh look at the cluster (list by name, then wait for Ready when
- * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. Errors: ERR_ARG_INVALID (no cluster, or the
- * name fits two), ERR_CLAIM_NOT_FOUND, ERR_SANDBOX_NOT_FOUND, ERR_SANDBOX_NOT_READY, ERR_SANDBOX_SUSPENDED, ERR_SANDBOX_FINISHED, ERR_CLAIM_FAILED,
+ * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. Errors: ERR_ARG_INVALID (no
+ * cluster), ERR_CLAIM_NOT_FOUND, ERR_SANDBOX_NOT_FOUND, ERR_SANDBOX_NOT_READY, ERR_SANDBOX_SUSPENDED, ERR_SANDBOX_FINISHED, ERR_CLAIM_FAILED,
  * ERR_CLAIM_EXPIRED, ERR_CLAIM_TERMINATING, ERR_OP_TIMEOUT, and kube.* where the lists cannot be read. */
 struct engine_resolve;
 struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,
