@@ -18,7 +18,7 @@ struct kube_auth *kube_auth_new(struct net_loop *loop, struct kube_config *confi
 void kube_auth_free(struct kube_auth *auth);
 
 /* Waits until credentials are at hand. kube_auth_is_ready() saves the wait where it can. done comes once, never from
- * inside; err: config.exec_plugin. */
+ * inside. Errors: ERR_CONFIG_EXEC_PLUGIN. */
 bool kube_auth_is_logging_in(const struct kube_auth *auth); /* a plugin is at work */
 int64_t kube_auth_login_ms(const struct kube_auth *auth);   /* it has been, in all */
 bool kube_auth_is_ready(const struct kube_auth *auth);

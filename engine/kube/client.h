@@ -23,6 +23,7 @@ struct kube_client_opts {
 	const char *user_agent; /* "sandmux/<version>" */
 	int64_t watch_idle_ms; /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
 };
+/* Errors: ERR_INTERNAL (no configuration). */
 struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http,
 	const struct kube_client_opts *opts, struct err *err);
 bool kube_client_is_logging_in(
@@ -44,11 +45,12 @@ struct kube_call_opts {
 	struct slice body;        /* copied */
 	int64_t timeout_ms;       /* 0: 10 s */
 	const char *traceparent;
-	/* err: kube.*; object is the decoded answer (also a Status on failure), borrowed, may be NULL. */
+	/* Errors: ERR_KUBE_*, ERR_OP_TIMEOUT, ERR_CONFIG_EXEC_PLUGIN; object is the decoded answer (also a Status on failure), borrowed, may be NULL. */
 	void (*done)(void *arg, const struct err *err, const struct cJSON *object);
 	void *arg;
 };
 struct kube_call;
+/* Errors: ERR_OP_READ_ONLY. */
 struct kube_call *kube_call_start(
 	struct kube_client *client, const struct kube_call_opts *opts, struct err *err);
 void kube_call_cancel(struct kube_call *call);

@@ -41,7 +41,8 @@ struct kube_config_opts {
 };
 
 struct kube_config;
-/* ERR_CONFIG_NONE when there is no configuration at all, ERR_CONFIG_KUBECONFIG names file and field. */
+/* Errors: ERR_CONFIG_NONE (no configuration at all), ERR_CONFIG_KUBECONFIG (names file and field), ERR_ARG_INVALID (an
+ * option). */
 struct kube_config *kube_config_load(const struct kube_config_opts *opts, struct err *err);
 /* Reads its files again: true if the server has another address there, all else (context, certificates, credentials) being
  * the same: then it has it here too. For a backend that may choose its port anew when it starts. */

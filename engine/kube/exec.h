@@ -28,10 +28,10 @@ bool kube_exec_is_running(const struct kube_exec *exec);
 /* The server rejected the answer: forget it. */
 void kube_exec_forget(struct kube_exec *exec);
 /* Runs the plugin unless it is running already; ready(arg, err) is called once at its end, never from
- * inside. One listener: kube_auth fans out. */
+ * inside. One listener: kube_auth fans out. Errors: ERR_CONFIG_EXEC_PLUGIN, at once and at the end. */
 bool kube_exec_run(struct kube_exec *exec, void (*ready)(void *arg, const struct err *err),
 	void *arg, struct err *err);
-/* Exposed for the fuzz target and tests: what a plugin wrote to an answer. */
+/* Exposed for the fuzz target and tests: what a plugin wrote to an answer. Errors: ERR_CONFIG_EXEC_PLUGIN. */
 bool kube_exec_parse(const struct kube_exec_spec *spec, struct slice output,
 	struct kube_exec_answer *answer, struct err *err);
 void kube_exec_answer_deinit(struct kube_exec_answer *answer);

@@ -33,10 +33,12 @@ struct kube_reflector_opts {
 	/* A list has begun (begin = true; again if it starts over), or ended: whatever was not seen since it last began
 	 * is gone. */
 	void (*on_sync)(void *arg, bool begin);
+	/* Errors: ERR_KUBE_*, ERR_OP_TIMEOUT, ERR_CONFIG_EXEC_PLUGIN. */
 	void (*on_state)(void *arg, enum kube_reflector_state state, const struct err *err);
 	void *arg;
 };
 struct kube_reflector;
+/* Errors: ERR_ARG_INVALID (a selector). */
 struct kube_reflector *kube_reflector_start(
 	struct kube_client *client, const struct kube_reflector_opts *opts, struct err *err);
 void kube_reflector_stop(struct kube_reflector *reflector); /* frees; no callback comes after */

@@ -41,10 +41,12 @@ struct kube_request_opts {
 	/* Streamed success: NULL on_body = buffered. on_begin: the status line of a success is here; may be NULL. */
 	void (*on_begin)(void *arg);
 	bool (*on_body)(void *arg, struct slice bytes, struct err *err);
-	/* err NULL: a 2xx, whole. Borrowed for the call. */
+	/* err NULL: a 2xx, whole. Borrowed for the call. Errors: ERR_KUBE_*, ERR_OP_TIMEOUT, ERR_CONFIG_EXEC_PLUGIN,
+	 * ERR_LIMIT_RESPONSE, or what on_body set. */
 	void (*done)(void *arg, const struct err *err, const struct kube_answer *answer);
 	void *arg;
 };
+/* Errors: ERR_OP_READ_ONLY. */
 struct kube_request *kube_request_start(
 	struct kube_client *client, const struct kube_request_opts *opts, struct err *err);
 void kube_request_cancel(struct kube_request *request);

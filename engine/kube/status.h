@@ -8,8 +8,8 @@ struct cJSON;
 struct err;
 struct net_http_reply;
 
-/* Errors of the transport as the API's: conn.* to kube.transport or kube.tls, runtime.protocol to
- * kube.protocol; others stay. */
+/* Errors of the transport as the API's: ERR_CONN_* to ERR_KUBE_TRANSPORT or ERR_KUBE_TLS, ERR_RUNTIME_PROTOCOL to
+ * ERR_KUBE_PROTOCOL; others stay. */
 void kube_transport_err(const struct err *from, const char *server, struct err *to);
 /* Retry-After (seconds or a date) or details.retryAfterSeconds, in ms; -1 if neither. At most 5 min. */
 int64_t kube_retry_after_ms(const struct net_http_reply *reply, const struct cJSON *object);

@@ -20,6 +20,7 @@ struct net_tls_opts {
 	const char *server_name; /* SNI and verified name; NULL: the host dialled */
 	bool insecure;           /* no verification: the caller shows a permanent mark */
 };
+/* Errors: ERR_CONN_TLS (a certificate or key that cannot be read). */
 struct net_tls *net_tls_new(const struct net_tls_opts *opts, struct err *err);
 struct net_tls *net_tls_ref(struct net_tls *tls);
 void net_tls_unref(struct net_tls *tls);
@@ -33,9 +34,11 @@ struct net_dial_opts {
 	const char *alpn;    /* "h2", "http/1.1" or NULL */
 	int64_t timeout_ms;  /* connect + handshake; > 0 */
 };
-/* On success *bev is handed over to the callback: connected, disabled, without callbacks. */
+/* On success *bev is handed over to the callback: connected, disabled, without callbacks. Errors: ERR_CONN_DNS,
+ * ERR_CONN_REFUSED, ERR_CONN_LOST, ERR_CONN_TLS, ERR_OP_TIMEOUT, ERR_INTERNAL (no memory for a stream). */
 typedef void net_dial_done_fn(void *arg, const struct err *err, struct bufferevent *bev);
 struct net_dial;
+/* Errors: ERR_ARG_INVALID. */
 struct net_dial *net_dial_start(struct net_loop *loop, const struct net_dial_opts *opts,
 	net_dial_done_fn *done, void *arg, struct err *err);
 void net_dial_cancel(struct net_dial *dial);

@@ -28,7 +28,7 @@ struct net_grpc_conn_opts {
 	void (*on_closed)(void *arg, const struct err *err);
 	void *arg;
 };
-/* Takes over bev, also on failure. */
+/* Takes over bev, also on failure. Errors: ERR_INTERNAL; of on_closed: ERR_CONN_LOST, ERR_RUNTIME_PROTOCOL (no HTTP/2). */
 struct net_grpc_conn *net_grpc_conn_new_take(struct net_loop *loop, struct bufferevent *bev,
 	const struct net_grpc_conn_opts *opts, struct err *err);
 void net_grpc_conn_free(struct net_grpc_conn *conn); /* ends calls silently */
@@ -45,12 +45,13 @@ struct net_grpc_call_opts {
 	 * manual_window the consumer calls grpc_consumed() with the n of bytes it has used up. */
 	void (*on_message)(void *arg, struct slice message);
 	bool manual_window;
-	/* err: rpc.<name> with the decoded grpc-message, op.timeout, conn.lost, limit.response,
-	 * op.closed, runtime.protocol (not gRPC, not HTTP/2); sys = gRPC status number if there was one.
+	/* Errors: ERR_RPC_* with the decoded grpc-message, ERR_OP_TIMEOUT, ERR_CONN_LOST, ERR_LIMIT_RESPONSE,
+	 * ERR_RUNTIME_PROTOCOL (not gRPC, not HTTP/2); sys = gRPC status number if there was one.
 	 * The server's DEADLINE_EXCEEDED is op.timeout too, its UNAVAILABLE conn.lost. */
 	void (*done)(void *arg, const struct err *err);
 	void *arg;
 };
+/* Errors: ERR_OP_CLOSED (the connection), ERR_LIMIT_UPLOAD (over 4 GiB), ERR_INTERNAL. */
 struct net_grpc_call *net_grpc_start(
 	struct net_grpc_conn *conn, const struct net_grpc_call_opts *opts, struct err *err);
 void net_grpc_cancel(struct net_grpc_call *call); /* RST_STREAM CANCEL; no callback comes */

@@ -16,7 +16,8 @@ struct net_loop;
 struct net_tls;
 struct net_http; /* one per process is enough: connection cache + curl multi */
 
-struct net_http *net_http_new(struct net_loop *loop, struct err *err);
+struct net_http *net_http_new(struct net_loop *loop,
+	struct err *err);                  /* Errors: ERR_INTERNAL (libcurl cannot start). */
 void net_http_free(struct net_http *http); /* cancels what is running */
 
 struct net_http_header {
@@ -82,8 +83,9 @@ struct net_http_opts {
 enum { HTTP_BODY_PAUSE = -1, HTTP_BODY_ABORT = -2 };
 
 struct net_http_req;
-/* err codes of the completion: conn.refused, conn.lost, conn.dns, conn.tls, op.timeout, limit.response,
- * runtime.protocol, or what a callback set. */
+/* Errors: ERR_ARG_INVALID (method, URL, header, proxy), ERR_CONN_TLS (a certificate that libcurl cannot use), ERR_INTERNAL.
+ * Of the completion: ERR_CONN_REFUSED, ERR_CONN_LOST, ERR_CONN_DNS, ERR_CONN_TLS, ERR_OP_TIMEOUT, ERR_LIMIT_RESPONSE,
+ * ERR_RUNTIME_PROTOCOL, ERR_INTERNAL, or what a callback set. */
 struct net_http_req *net_http_start(
 	struct net_http *http, const struct net_http_opts *opts, struct err *err);
 void net_http_cancel(struct net_http_req *req);

@@ -11,7 +11,7 @@ struct err;
 struct net_loop;
 struct net_resolve;
 
-/* err: conn.dns. list is borrowed for the call, in the order in which to try, and never empty on success. */
+/* Errors: ERR_CONN_DNS. list is borrowed for the call, in the order in which to try, and never empty on success. */
 typedef void net_resolve_done_fn(
 	void *arg, const struct err *err, const struct evutil_addrinfo *list);
 struct net_resolve *net_resolve_start(struct net_loop *loop, const char *host, uint16_t port,

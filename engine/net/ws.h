@@ -28,12 +28,13 @@ struct net_ws_opts {
 	void (*on_open)(void *arg);
 	void (*on_message)(void *arg, struct slice bytes);
 	void (*on_writable)(void *arg); /* the send queue has drained below the low mark */
-	/* Once. err NULL: closed by the peer with close_code. Handshake refusals: ERR_HTTP_STATUS with
-	 * sys = status and the body's first bytes in msg. */
+	/* Once. err NULL: closed by the peer with close_code. Errors: ERR_HTTP_STATUS (the handshake was refused: sys = status,
+	 * the body's first bytes in msg), ERR_OP_TIMEOUT, ERR_CONN_LOST, ERR_PORTFWD_PROTOCOL (no WebSocket, or a
+	 * frame that may not come). */
 	void (*on_closed)(void *arg, const struct err *err, int close_code);
 	void *arg;
 };
-/* Takes over bev, also on failure. */
+/* Takes over bev, also on failure. Errors: ERR_ARG_INVALID (a header). */
 struct net_ws *net_ws_new_take(struct net_loop *loop, struct bufferevent *bev,
 	const struct net_ws_opts *opts, struct err *err);
 const char *net_ws_protocol(const struct net_ws *ws); /* the one chosen; "" if none */

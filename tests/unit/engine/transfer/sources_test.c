@@ -7,6 +7,7 @@
 #include "engine/transfer/internal.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 static void appends(void)
@@ -511,6 +512,58 @@ static void what_is_synced(void **state)
 	close(fd);
 }
 
+/* A disk that hangs: fsync waits for a byte in the gate, and none ever comes. */
+static int gate[2] = { -1, -1 };
+static atomic_int n_in_fsync;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	char byte;
+
+	if (gate[0] < 0)
+		return __real_fsync(fd);
+	n_in_fsync++;
+	return read(gate[0], &byte, 1) == 1 ? __real_fsync(fd) : -1;
+}
+
+static void on_tick(void *arg)
+{
+	++*(int *)arg;
+}
+
+static void a_disk_that_hangs_stops_nothing_else(void **state)
+{
+	int n_ticks = 0;
+
+	(void)state;
+	box_put(&box, "f", "new");
+	box_put(&box, "g", "other");
+	here_fill("f=old");
+	assert_int_equal(pipe(gate), 0);
+	n_in_fsync = 0;
+	struct transfer_opts opts = copy_opts(&box, "f", NULL, here("f"));
+	opts.conflict = TRANSFER_OVERWRITE;
+	copy_begin(&opts);
+	BOX_UNTIL(n_in_fsync == 1);
+	struct transfer *hung = copy.transfer;
+	/* the loop goes on, and so does a copy that needs no sync */
+	struct net_loop_timer *ticks = net_loop_timer_new(box_loop, on_tick, &n_ticks);
+	net_loop_timer_arm_every(ticks, 1);
+	opts = copy_opts(&box, "g", NULL, here("g"));
+	copy_run(&opts);
+	assert_int_equal(copy.code, ERR_NONE);
+	BOX_UNTIL(n_ticks >= 20);
+	net_loop_timer_free(ticks);
+	/* given up it ends at once, and leaves what was there; the end of the loop and of the program do not wait for it */
+	transfer_cancel(hung);
+	box_turns(5);
+	assert_string_equal(here_text(), "f=old g=other");
+	assert_int_equal(n_in_fsync, 1);
+}
+
 /* While a large file replaces another the disk begins early; nothing of it shows in what comes. */
 static void a_large_file_replaces_another(void **state)
 {
@@ -551,6 +604,7 @@ int main(void)
 		BOX_TEST(a_file_that_is_too_large_here),
 		BOX_TEST(what_is_synced),
 		BOX_TEST(a_large_file_replaces_another),
+		BOX_TEST(a_disk_that_hangs_stops_nothing_else),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
