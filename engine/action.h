@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What would be refused, known before it is tried: by read-only mode, by the runtime, because it is out of sight, for want of
- * a right; in that order. And which collections may not be read. Part of the one door. */
+ * a right; in that order. And which collections may not be read. Part of the one door.
+ * Errors: ERR_KUBE_FORBIDDEN, ERR_OP_UNSUPPORTED, those of engine/access/access.h, those of engine/access/policy.h. */
 #pragma once
 
 #include "engine/access/policy.h"

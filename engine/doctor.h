@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Questions about the way to a cluster and its sandboxes, each answered with what was found and the fix; and the
- * probe, the cheapest question of all. Part of the one door. */
+ * probe, the cheapest question of all. Part of the one door.
+ * Errors: ERR_ARG_INVALID. */
 #pragma once
 
 #include <stdbool.h>

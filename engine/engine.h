@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The one door to the engine for tui/ and cli/. It bundles loop, HTTP, cluster, fleet and telemetry of one
  * context, and makes runtimes for rows. Including this is enough; front ends include nothing below it except
- * engine/base headers. */
+ * engine/base headers.
+ * Errors: ERR_ARG_INVALID, ERR_CLAIM_EXPIRED, ERR_CLAIM_FAILED, ERR_CLAIM_TERMINATING, ERR_CONFIG_KUBECONFIG,
+ * ERR_CONN_LOST, ERR_GATEWAY_DELETED, ERR_GATEWAY_NO_ADDRESS, ERR_KUBE_FORBIDDEN, ERR_OP_READ_ONLY, ERR_OP_TIMEOUT,
+ * ERR_OP_UNSUPPORTED, ERR_PORTFWD_DENIED, ERR_PORTFWD_RUNTIME, ERR_PROC_LOST, ERR_ROUTER_BACKEND,
+ * ERR_RUNTIME_UNAVAILABLE, ERR_SANDBOX_DELETED, ERR_SANDBOX_FINISHED, ERR_SANDBOX_MOVED, ERR_SANDBOX_NOT_FOUND,
+ * ERR_SANDBOX_NOT_READY, ERR_SANDBOX_NO_ADDRESS, ERR_SANDBOX_NO_SERVICE, ERR_SANDBOX_SUSPENDED,
+ * ERR_TEMPLATE_NOT_FOUND, those of engine/base/file.h, those of engine/fleet/fleet.h, those of engine/kube/client.h,
+ * those of engine/kube/config.h, those of engine/kube/portforward.h, those of engine/kube/reflector.h, those of
+ * engine/net/http.h, those of engine/runtime/runtime.h, those of engine/telemetry/file_sink.h. */
 #pragma once
 
 #include "engine/action.h"

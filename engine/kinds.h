@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every kind that can be listed, by name, and looking at one. Part of the one door. */
+/* Every kind that can be listed, by name, and looking at one. Part of the one door.
+ * Errors: ERR_OP_UNSUPPORTED, those of engine/kinds/informers.h, those of engine/kube/client.h. */
 #pragma once
 
 #include "engine/kinds/informer.h"

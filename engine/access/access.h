@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* May this user do that? By read-only mode, and by the server's own access reviews, whose verdicts are kept for each
- * namespace and any resource; a "no" is asked about again after some minutes. Also what a refusal taught. */
+ * namespace and any resource; a "no" is asked about again after some minutes. Also what a refusal taught.
+ * Errors: ERR_KUBE_FORBIDDEN, ERR_OP_READ_ONLY. */
 #pragma once
 
 #include "engine/access/review.h"

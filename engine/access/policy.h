@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rights that what people do here needs, as rows: what the doctor asks about, what an action needs, and the words for
- * what is refused. */
+ * what is refused.
+ * Errors: ERR_OP_READ_ONLY. */
 #pragma once
 
 #include "engine/access/access.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One SelfSubjectAccessReview (authorization.k8s.io/v1): the only question that every authorizer answers (a
- * SelfSubjectRulesReview knows RBAC alone). */
+ * SelfSubjectRulesReview knows RBAC alone).
+ * Errors: those of engine/kube/client.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Small local files, whole: read with a limit, write atomically (temp file in the same folder, fsync,
- * rename). XDG folders. */
+ * rename). XDG folders.
+ * Errors: ERR_CONFIG_FILE, ERR_FILE_DENIED, ERR_FILE_NOT_DIR, ERR_LIMIT_RESPONSE, ERR_SYSTEM, errno. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* cJSON with limits, typed look-ups that never crash on a wrong type, and a splitter that cuts the
  * elements out of a JSON stream as bytes arrive, so that a list of any length is parsed one element
- * at a time. Depth limit 64, element limit 4 MiB (the API server takes 3 MiB). */
+ * at a time. Depth limit 64, element limit 4 MiB (the API server takes 3 MiB).
+ * Errors: ERR_LIMIT_RESPONSE, ERR_RUNTIME_PROTOCOL. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -2,7 +2,8 @@
 /* Levels per module, switched at run time ("info,kube:debug,h2:trace"). Nothing is formatted when
  * off. Lines go to a file, and to receivers (the store of records that the log view reads); never to
  * stderr while a terminal interface owns the tty (log_set_stderr). Outside bytes in a line pass
- * safe_text on their way to the file and to stderr; receivers get them raw. Single thread. */
+ * safe_text on their way to the file and to stderr; receivers get them raw. Single thread.
+ * Errors: ERR_ARG_INVALID, errno. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rules for paths inside a sandbox (as sandboxd v0.5.6 reads them) and for names that a sandbox sends.
- * A sandbox path is relative to the sandbox root, bytes without NUL, '/' between segments. */
+ * A sandbox path is relative to the sandbox root, bytes without NUL, '/' between segments.
+ * Errors: ERR_ARG_PATH. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Limits and timeouts, one row each, with the defaults of the client references or ours. They are set before the engine
- * opens (a file, then the command line) and only read afterwards; one thread. */
+ * opens (a file, then the command line) and only read afterwards; one thread.
+ * Errors: ERR_ARG_INVALID, ERR_CONFIG_FILE, those of engine/base/yaml.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,8 @@
 /* YAML read into the same tree as JSON (one document; no anchors beyond 1,000 nodes of expansion, depth
  * 64, 1 MiB), so that kubeconfig, settings and themes share the look-ups of json.h. Scalars: quoted =
  * string; plain true/false/null and numbers typed as YAML 1.2 core; !!binary is the text that it encodes (bytes that are no
- * text are an error); everything else string. */
+ * text are an error); everything else string.
+ * Errors: ERR_CONFIG_FILE, those of engine/base/file.h. */
 #pragma once
 
 #include "engine/base/json.h"

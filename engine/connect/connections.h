@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A runtime per sandbox in use, each tied to the pod it was made for: when that is replaced or gone, it is retired with the
- * reason, and lives on only as long as somebody holds it (runtime_ref()). */
+ * reason, and lives on only as long as somebody holds it (runtime_ref()).
+ * Errors: ERR_PROC_LOST, ERR_ROUTER_BACKEND, ERR_SANDBOX_DELETED, ERR_SANDBOX_MOVED. */
 #pragma once
 
 #include "engine/connect/connectivity.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The address of a Gateway (gateway.networking.k8s.io/v1), kept by a watch that begins when it is first asked for.
- * Whoever connects asks again and again until there is one: see locate in engine/runtime/runtime.h. */
+ * Whoever connects asks again and again until there is one: see locate in engine/runtime/runtime.h.
+ * Errors: ERR_CONN_LOST. */
 #pragma once
 
 #include <stdbool.h>

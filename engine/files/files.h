@@ -8,7 +8,8 @@
  * Paths are bytes up to a NUL. Local ones are absolute or relative to the current folder; those in a sandbox begin at its
  * root and follow engine/base/path.h.
  *
- * Async as engine/net/loop.h has it. An operation holds a reference to its runtime. Loop thread only. */
+ * Async as engine/net/loop.h has it. An operation holds a reference to its runtime. Loop thread only.
+ * Errors: ERR_ARG_PATH, ERR_FILE_SERVER, ERR_LIMIT_RESPONSE, errno, those of engine/runtime/runtime.h. */
 #pragma once
 
 #include <stdbool.h>

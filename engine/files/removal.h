@@ -2,7 +2,9 @@
 /* Removing: first what would go, for the question of whoever asks, then it goes, with everything in it.
  *
  * A link goes itself, never what it points to: on the local disk by unlinkat, in a sandbox by its own rm. The daemon's DELETE
- * follows links, so it is used only where there is no rm, and the plan says so. */
+ * follows links, so it is used only where there is no rm, and the plan says so.
+ * Errors: ERR_ARG_INVALID, ERR_FILE_DENIED, ERR_FILE_SERVER, those of engine/files/tree.h, those of
+ * engine/runtime/runtime.h. */
 #pragma once
 
 #include "engine/base/err.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Walks some entries of one local folder with everything in them, on a thread, and counts or deletes. Links are never
- * followed: a link is deleted, not what it points to; folders are opened step by step below the one before. */
+ * followed: a link is deleted, not what it points to; folders are opened step by step below the one before.
+ * Errors: ERR_ARG_PATH, errno. */
 #pragma once
 
 #include "engine/files/removal.h"

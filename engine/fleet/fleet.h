@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The model: watches claims, Sandboxes, pods, templates, pools and events of one namespace or all, joins them
  * into rows, derives states, and runs lifecycle operations. Single writer, revision number, change notification
- * batched per loop turn. Costs well under 1 KiB a row. */
+ * batched per loop turn. Costs well under 1 KiB a row.
+ * Errors: ERR_ARG_INVALID, ERR_CLAIM_EXPIRED, ERR_CLAIM_FAILED, ERR_CLAIM_NOT_FOUND, ERR_CLAIM_ORPHANED,
+ * ERR_CLAIM_REJECTED, ERR_CLAIM_REPLACED, ERR_CLAIM_UNCHANGED, ERR_OP_CANCELLED, ERR_OP_READ_ONLY, ERR_OP_TIMEOUT,
+ * ERR_POOL_NOT_FOUND, ERR_SANDBOX_DELETED, ERR_SANDBOX_FINISHED, ERR_SANDBOX_NOT_FOUND, ERR_SANDBOX_NOT_READY,
+ * ERR_TEMPLATE_NOT_FOUND, those of engine/k8s/selector.h, those of engine/kube/client.h. */
 #pragma once
 
 #include "engine/fleet/row.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_confirmation.c, the
- * claim's body in claim_body.c. */
+ * claim's body in claim_body.c.
+ * Errors: ERR_CLAIM_ADOPT_MISMATCH, ERR_CLAIM_EXISTS, ERR_CLAIM_NOT_FOUND, ERR_CLAIM_ORPHANED, ERR_CLAIM_REPLACED,
+ * ERR_CLAIM_TERMINATING, ERR_KUBE_PROTOCOL, ERR_OP_TIMEOUT, ERR_SANDBOX_NOT_READY. */
 #pragma once
 
 #include "engine/base/digest.h"

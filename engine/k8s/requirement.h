@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The inside of a selector, for the two parsers that fill one (not for use outside of this folder). */
+/* The inside of a selector, for the two parsers that fill one (not for use outside of this folder).
+ * Errors: ERR_ARG_INVALID. */
 #pragma once
 
 #include "engine/k8s/selector.h"

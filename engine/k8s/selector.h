@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Selectors: a list of requirements that all must hold. Label selectors (label_selector.c) and field selectors
- * (field_selector.c) are read from text of their own and matched alike; how a key finds its value is the caller's. */
+ * (field_selector.c) are read from text of their own and matched alike; how a key finds its value is the caller's.
+ * Errors: ERR_ARG_INVALID. */
 #pragma once
 
 #include <stdbool.h>

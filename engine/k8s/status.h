@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Status of the Kubernetes API (meta/v1): what a failed call is answered with. A client reads it into one of our codes, a
- * server writes it. */
+ * server writes it.
+ * Errors: ERR_KUBE_BAD_REQUEST, ERR_KUBE_CONFLICT, ERR_KUBE_EXISTS, ERR_KUBE_EXPIRED, ERR_KUBE_FORBIDDEN,
+ * ERR_KUBE_INVALID, ERR_KUBE_NAMESPACE_TERMINATING, ERR_KUBE_NOT_FOUND, ERR_KUBE_NOT_SERVED, ERR_KUBE_PROTOCOL,
+ * ERR_KUBE_QUOTA, ERR_KUBE_SERVER, ERR_KUBE_THROTTLED, ERR_KUBE_TOO_LARGE, ERR_KUBE_UNAUTHORIZED. */
 #pragma once
 
 #include "engine/base/err.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows of one kind, of one namespace or all, kept equal to the server's by a reflector: listed and watched from the start
- * until the stop. It keeps the rows and no objects; at most KINDS_ROWS_MAX of them. */
+ * until the stop. It keeps the rows and no objects; at most KINDS_ROWS_MAX of them.
+ * Errors: those of engine/kube/reflector.h. */
 #pragma once
 
 #include "engine/resource/source.h"

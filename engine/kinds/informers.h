@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The informers of one API server, shared by all who look at the same: one starts when somebody first looks, and stops
- * when nobody does any more. */
+ * when nobody does any more.
+ * Errors: those of engine/kinds/informer.h. */
 #pragma once
 
 #include "engine/kinds/informer.h"

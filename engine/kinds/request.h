@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests that actions of several kinds make. */
+/* Requests that actions of several kinds make.
+ * Errors: none. */
 #pragma once
 
 #include "engine/resource/kind.h"

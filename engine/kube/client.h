@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Calls to the Kubernetes API server: credentials, JSON, Status errors (kube.* codes), retries of reads,
- * clock skew. Knows nothing about sandboxes. */
+ * clock skew. Knows nothing about sandboxes.
+ * Errors: ERR_CONFIG_EXEC_PLUGIN, ERR_INTERNAL, ERR_KUBE_PROTOCOL, ERR_OP_READ_ONLY, those of engine/k8s/status.h,
+ * those of engine/kube/request.h, those of engine/kube/status.h, those of engine/net/dial.h. */
 #pragma once
 
 #include "engine/base/str.h"

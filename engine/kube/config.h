@@ -2,7 +2,9 @@
 /* Where the cluster is and who we are: kubeconfig files and the in-cluster service account, read once
  * and frozen (a reload is an action). Sources and precedence: KUBECONFIG (list, merged: the first file that
  * defines a name wins), else ~/.kube/config, else in-cluster; flags override. Source: Kubernetes
- * client-go clientcmd v1 Config. */
+ * client-go clientcmd v1 Config.
+ * Errors: ERR_ARG_INVALID, ERR_CONFIG_KUBECONFIG, ERR_CONFIG_NONE, those of engine/base/file.h, those of
+ * engine/net/dial.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,8 @@
 /* Exec credential plugins (client.authentication.k8s.io v1 and v1beta1), run on the loop: nothing blocks.
  * One run is shared by all who wait; the answer is kept until it expires. What the plugin writes is never put in
  * an error; its stderr goes to the debug log and, line by line, to
- * whoever waits (kube_plugin_host), or to the terminal itself where it may ask there. */
+ * whoever waits (kube_plugin_host), or to the terminal itself where it may ask there.
+ * Errors: ERR_CONFIG_EXEC_PLUGIN, errno, those of engine/net/watch.h. */
 #pragma once
 
 #include "engine/kube/config_internal.h"

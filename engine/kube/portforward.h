@@ -3,7 +3,9 @@
  * pods/portforward). The user holds the other end of a socket pair; no listening socket is ever
  * opened, so nobody else on the machine can ride it. Needs the verbs get and create on pods/portforward.
  *
- * Wire: portforward_wire.h. Flow control is TCP's: a reader that stops stops the API server's socket. */
+ * Wire: portforward_wire.h. Flow control is TCP's: a reader that stops stops the API server's socket.
+ * Errors: ERR_CONFIG_KUBECONFIG, ERR_KUBE_TLS, ERR_KUBE_TRANSPORT, ERR_PORTFWD_LOST, ERR_PORTFWD_PROTOCOL,
+ * ERR_PORTFWD_REFUSED. */
 #pragma once
 
 #include <stdint.h>

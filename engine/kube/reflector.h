@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Keeps a caller's copy of one collection equal to the server's: lists (one stream that goes on as the watch, or pages
  * and then a watch), resumes, relists when it must, backs off with jitter, and notices a deaf watch. It holds no
- * objects itself: each object is parsed, handed over, dropped. */
+ * objects itself: each object is parsed, handed over, dropped.
+ * Errors: ERR_KUBE_NOT_SERVED, ERR_KUBE_PROTOCOL, ERR_KUBE_TRANSPORT, those of engine/base/json.h, those of
+ * engine/k8s/selector.h. */
 #pragma once
 
 #include "engine/kube/client.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One attempt of one request to the API server, with credentials (a 401 is repeated once when new ones can be
  * had), rate limits and errors as kube.* codes; buffered or streamed. kube_call (client.h) adds retries and
- * JSON; the reflector and log streams are built on this. */
+ * JSON; the reflector and log streams are built on this.
+ * Errors: ERR_KUBE_UNAUTHORIZED. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a failed call says beside the Status in its answer (engine/k8s/status.h): that there was none, and when to come again. */
+/* What a failed call says beside the Status in its answer (engine/k8s/status.h): that there was none, and when to come again.
+ * Errors: ERR_KUBE_PROTOCOL, ERR_KUBE_TLS, ERR_KUBE_TRANSPORT. */
 #pragma once
 
 #include <stdint.h>

@@ -2,7 +2,8 @@
 /* Bytes wait here for their turn: a burst of events is parsed in slices of a few milliseconds, one in a turn of the loop,
  * so that a key is answered between them. A backlog that grows is parsed at once instead: memory stays bounded.
  *
- * Whoever owns the queue and dies in feed() says so in *is_dead, and frees the queue later: nothing of it is touched then. */
+ * Whoever owns the queue and dies in feed() says so in *is_dead, and frees the queue later: nothing of it is touched then.
+ * Errors: those of feed(). */
 #pragma once
 
 #include "engine/base/str.h"

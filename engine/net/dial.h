@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Opens a byte stream and yields a bufferevent: TCP, TLS over TCP, or a Unix socket. Names are
  * resolved asynchronously. Every transport of the engine (these, and a port-forward channel) hands its user a
- * bufferevent, so nghttp2 and the WebSocket code see no difference. */
+ * bufferevent, so nghttp2 and the WebSocket code see no difference.
+ * Errors: ERR_ARG_INVALID, ERR_CONN_LOST, ERR_CONN_REFUSED. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,7 +2,9 @@
 /* gRPC over HTTP/2 with prior knowledge (nghttp2) on any bufferevent: unary and server-streaming
  * calls (gRPC "PROTOCOL-HTTP2"). No HTTP/2 PING is ever sent on a timer (the server answers with GOAWAY).
  * The connection window is replenished on arrival; a stream's window is opened only by
- * net_grpc_consumed(), so a slow consumer stops its own process and nobody else. */
+ * net_grpc_consumed(), so a slow consumer stops its own process and nobody else.
+ * Errors: ERR_CONN_LOST, ERR_INTERNAL, ERR_LIMIT_UPLOAD, ERR_OP_CLOSED, ERR_OP_TIMEOUT, ERR_RUNTIME_PROTOCOL,
+ * ERR_RPC_* (the status of a call). */
 #pragma once
 
 #include "engine/base/str.h"

@@ -2,7 +2,9 @@
 /* HTTP/1.1 and HTTP/2 requests over libcurl's multi interface, driven by the loop.
  * Redirects are never followed. Bodies stream both ways with back-pressure; the buffered form is
  * for small answers and has a limit enforced while bytes arrive. Proxies come from the options only (the
- * caller decides about the environment). */
+ * caller decides about the environment).
+ * Errors: ERR_ARG_INVALID, ERR_CONN_DNS, ERR_CONN_LOST, ERR_CONN_REFUSED, ERR_CONN_TLS, ERR_INTERNAL,
+ * ERR_LIMIT_RESPONSE, ERR_OP_CANCELLED, ERR_OP_TIMEOUT, ERR_RUNTIME_PROTOCOL, errno. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -14,7 +14,8 @@
  * Priorities: what a person feels (the terminal's input and output, its size, the timer of a frame) is urgent, everything
  * else is bulk: sockets, watches, files, output of processes, ends of work. After a few callbacks of bulk the loop looks
  * for what is urgent and does that first. An urgent descriptor that is always ready (a large paste) queues up with bulk after
- * some callbacks, so bulk goes on. */
+ * some callbacks, so bulk goes on.
+ * Errors: ERR_CONN_DNS, ERR_CONN_TLS, ERR_SYSTEM, errno. */
 #pragma once
 
 #include <stdbool.h>

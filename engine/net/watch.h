@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* File descriptors and signals on the loop, for front ends (a terminal, stdin, stdout). */
+/* File descriptors and signals on the loop, for front ends (a terminal, stdin, stdout).
+ * Errors: ERR_INTERNAL, errno. */
 #pragma once
 
 #include <stdbool.h>

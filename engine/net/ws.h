@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* WebSocket client (RFC 6455) over a connected bufferevent: handshake with subprotocol, binary messages,
- * ping. Messages are never fragmented (the Kubernetes API server reads a frame as a message); frames are masked. */
+ * ping. Messages are never fragmented (the Kubernetes API server reads a frame as a message); frames are masked.
+ * Errors: ERR_ARG_INVALID, ERR_CONN_LOST, ERR_HTTP_STATUS, ERR_PORTFWD_PROTOCOL. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -2,7 +2,8 @@
 /* A kind of thing that is listed, as one const row: its names, where it is listed and watched, how an object becomes a
  * row, its columns and which of them stand where, what a page about one says, what it belongs to, what can be done to it.
  * Lists, sorting, filters, tables of the command line, -o json and completion read it, so that a column is one row and a
- * kind one table. A row is whatever the kind's own functions take: lists never look into one. */
+ * kind one table. A row is whatever the kind's own functions take: lists never look into one.
+ * Errors: ERR_ARG_INVALID. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,7 +8,9 @@
  *   GET /download|list|exists/ENC
  *
  * It splits the command like a shell does, without a shell: so ours is always /bin/sh -c '…'. It decodes ENC
- * twice: once as every URL is, once more itself. */
+ * twice: once as every URL is, once more itself.
+ * Errors: ERR_ARG_INVALID, ERR_ARG_PATH, ERR_FILE_NOT_FOUND, ERR_LIMIT_OUTPUT, ERR_OP_READ_ONLY, ERR_RUNTIME_PROTOCOL,
+ * those of engine/base/json.h, those of engine/base/path.h. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A directory listing of sandboxd, parsed while its bytes arrive: pure, no entry is looked at twice, and only the
- * entries stay in memory. Names are hostile: what is not one safe file name is counted and left out. */
+ * entries stay in memory. Names are hostile: what is not one safe file name is counted and left out.
+ * Errors: ERR_LIMIT_RESPONSE, ERR_RUNTIME_PROTOCOL, those of engine/base/json.h. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Messages of process.v1 to and from bytes. Pure; everything received is checked here. */
+/* Messages of process.v1 to and from bytes. Pure; everything received is checked here.
+ * Errors: ERR_PROC_PROTOCOL. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Inside of a running process, shared by process.c (its stream), its controls (stdin.c, signal_resize.c) and
- * what they call (process_call.c). */
+ * what they call (process_call.c).
+ * Errors: ERR_ARG_INVALID, ERR_OP_READ_ONLY, ERR_PROC_GONE, ERR_PROC_NO_CWD, ERR_PROC_PROTOCOL, those of
+ * engine/net/grpc.h. */
 #pragma once
 
 #include "engine/runtime/internal.h"

@@ -2,7 +2,14 @@
 /* One sandbox's daemon (sandboxd v0.5.6: REST for files, health, metadata; gRPC for processes) over one
  * transport. Lazy: the first call connects (health polled every 200 ms until 200, within 30 s); concurrent first
  * calls share one attempt. A transport failure fails every call in flight; the next call reconnects; nothing is
- * replayed or retried. No mode falls back to another. */
+ * replayed or retried. No mode falls back to another.
+ * Errors: ERR_ARG_INVALID, ERR_CONN_LOST, ERR_CONN_PLAINTEXT_TOKEN, ERR_FILE_CHANGED, ERR_FILE_IS_DIR,
+ * ERR_FILE_NOT_DIR, ERR_INTERNAL, ERR_LIMIT_DOWNLOAD, ERR_LIMIT_UPLOAD, ERR_OP_BUSY, ERR_OP_CANCELLED, ERR_OP_CLOSED,
+ * ERR_OP_READ_ONLY, ERR_OP_TIMEOUT, ERR_OP_UNSUPPORTED, ERR_PROC_EOF_ON_PTY, ERR_PROC_GONE, ERR_PROC_NO_CWD,
+ * ERR_PROC_PROTOCOL, ERR_PROC_STDIN_CLOSED, ERR_RUNTIME_PROTOCOL, ERR_RUNTIME_VERSION, errno, those of
+ * engine/base/json.h, those of engine/base/path.h, those of engine/net/grpc.h, those of engine/net/http.h, those of
+ * engine/runtime/errors.h, those of engine/runtime/legacy.h, those of engine/runtime/listing.h, those of
+ * engine/runtime/process.h. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A sink that appends each record to a file, as one line of OTLP JSON (the form of OpenTelemetry's file exporter,
  * opentelemetry.io/docs/specs/otel/protocol/file-exporter, which a collector's otlpjsonfile receiver reads).
- * A pipe that nobody empties makes it busy, a full disk makes it fail: neither costs the store anything. */
+ * A pipe that nobody empties makes it busy, a full disk makes it fail: neither costs the store anything.
+ * Errors: errno. */
 #pragma once
 
 #include <stdbool.h>

@@ -105,7 +105,7 @@ struct transfer_request {
 };
 /* Borrows everything.
  * Errors: ERR_ARG_INVALID (nothing to copy, too many, to where they are), ERR_OP_UNSUPPORTED (neither end is in a
- * sandbox), ERR_OP_READ_ONLY, those of opts.runtime. */
+ * sandbox), ERR_OP_READ_ONLY, those of engine/runtime/runtime.h. */
 bool transfer_queue_start(
 	struct transfer_queue *queue, const struct transfer_request *request, struct err *err);
 /* Would this copy go nowhere: into itself, or to where it is? Both paths at the same place. */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Copies files and trees between the local disk and sandboxes (either way, or sandbox to sandbox without touching
  * the disk). Flat memory, progress, cancel, conflict policy; nothing is ever half-written: the target is the old
- * file or the new one, whole. Names from a sandbox are hostile: a download never leaves its target folder. */
+ * file or the new one, whole. Names from a sandbox are hostile: a download never leaves its target folder.
+ * Errors: ERR_ARG_INVALID, ERR_FILE_CHANGED, ERR_FILE_DENIED, ERR_FILE_EXISTS, ERR_FILE_IS_DIR, ERR_FILE_LOOP,
+ * ERR_FILE_NOT_DIR, ERR_FILE_NOT_FOUND, ERR_FILE_SERVER, ERR_FILE_VERIFY, ERR_LIMIT_DOWNLOAD, ERR_LIMIT_ENTRIES,
+ * ERR_OP_CANCELLED, ERR_OP_UNSUPPORTED, ERR_SYSTEM, errno, those of engine/base/path.h, those of
+ * engine/runtime/runtime.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,7 +3,9 @@
  *
  * The functions without a loop may block, up to their deadline: they are for the command line. A running
  * backend is known by its lock on "<state>/lock", which no crash leaves behind; "<state>/pid" then says
- * which process it is and, once it serves, on which port. */
+ * which process it is and, once it serves, on which port.
+ * Errors: ERR_ARG_INVALID, ERR_LOCAL_NOT_RUNNING, ERR_OP_BUSY, ERR_OP_TIMEOUT, ERR_SYSTEM, errno, those of
+ * engine/base/file.h, those of engine/net/loop.h, those of local/control/state.h. */
 #pragma once
 
 #include <limits.h>

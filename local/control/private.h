@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The state folder is trusted: its token opens the API, its pid file says whom to signal, its database whom to run. So
- * it must be ours alone, or nothing in it is read. */
+ * it must be ours alone, or nothing in it is read.
+ * Errors: ERR_FILE_DENIED, errno. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Files whose object is not known. They are never deleted, only moved: "<state>/quarantine/<kind>-<UID>", and a manifest
- * "….json" beside it says whose they were, where they were and why they were moved. */
+ * "….json" beside it says whose they were, where they were and why they were moved.
+ * Errors: errno, those of engine/base/file.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The state directory as seen from outside (not for use outside of this folder). */
+/* The state directory as seen from outside (not for use outside of this folder).
+ * Errors: ERR_ARG_INVALID, ERR_SYSTEM, those of engine/base/file.h. */
 #pragma once
 
 #include "local/control/control.h"

@@ -5,6 +5,7 @@ format    clang-format
 includes  a room includes only itself and the rooms under it (docs/architecture.md)
 banned    functions that lose bounds or errors; in a front end, those that work on files or run programs in a sandbox
 headers   every header compiles alone
+errors    headers name the codes that their functions give (Errors: ERR_X, ERR_Y.), each is in the table, none that is set is missing
 text      SPDX lines, no machine paths, no registry hosts
 files     docs/architecture.md has one line for each file
 tests     each file of tests is a test
@@ -304,8 +305,87 @@ def check_scripts() -> list[str]:
     return bad
 
 
+# ---- what a header says about errors
+
+ERROR_ROOMS = ("engine/", "tui/term/", "tui/draw/", "local/control/")
+# `Errors: ERR_X (why), ERR_Y, errno, those of engine/net/http.h.` at the head of a header or by a function: codes, a family
+# (ERR_RPC_*), errno for what err_set_errno makes of it, and whose others are passed on; `none` where it is only taken along.
+ERRORS_LINE = re.compile(r"\bErrors\b[^:.]{0,30}:(.*?)\.(?=\s|\*/|$)", re.S)
+ERRNO = re.compile(r"\berrno\b|\blocal disk\b|ERR_FILE_\*")
+
+
+def errors_lines(text: str) -> str:
+    """What all Errors: lines of a header say; empty without one."""
+    lines = []
+    for comment in re.findall(r"/\*.*?\*/|(?://[^\n]*\n)+", text, re.S):
+        plain = re.sub(r"\n\s*(?:\*(?!/)|//) ?", " ", comment)
+        lines += ERRORS_LINE.findall(plain)
+    return "\n".join(lines)
+
+
+def second_argument(text: str, start: int) -> str:
+    """Of the call whose opening bracket is before start."""
+    depth, at, begin = 1, start, None
+    while at < len(text) and depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if text[at] == "," and depth == 1:
+            if begin is not None:
+                break
+            begin = at + 1
+        at += 1
+    return text[begin:at] if begin is not None else ""
+
+
+def errors_set(text: str) -> set[str]:
+    """The codes that a source sets itself, and errno where it goes by that."""
+    text = without_comments(text)
+    codes = {code for found in re.finditer(r"\berr_v?set\(", text)
+             for code in re.findall(r"\bERR_[A-Z_]+\b", second_argument(text, found.end()))}
+    for found in re.findall(r"\breturn\b[^;]*;|\bcode = [^;,}]*[;,}]", text):
+        codes |= set(re.findall(r"(?<![!=]= )\bERR_[A-Z_]+\b", found))
+    return codes - {"ERR_NONE"} | ({"errno"} if re.search(r"\berr_set_errno\(", text) else set())
+
+
+def is_public(name: str) -> bool:
+    return not re.search(r"(^|[/_])internal\.h$", name)
+
+
+def check_errors() -> list[str]:
+    table = (ROOT / "engine/base/err.h").read_text()
+    codes = {f"ERR_{code}" for code in re.findall(r"\bX\((\w+),", table)}
+    words = set(re.findall(r"\bERR_\w+", table))
+    bad, named = [], {}
+    for path in tracked(".h"):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(ERROR_ROOMS) or name == "engine/base/err.h":
+            continue
+        text = path.read_text(errors="replace")
+        said = errors_lines(text)
+        named[name] = set(re.findall(r"\bERR_[A-Z_]+[A-Z]\b", said)) | ({"errno"} if ERRNO.search(said) else set())
+        for family in re.findall(r"\b(ERR_[A-Z]+_)\*", said):
+            named[name] |= {code for code in codes if code.startswith(family)}
+        bad += [f"{name}: Errors: there is no {other}" for other in re.findall(r"\bthose of (\S+\.h)\b", said) if not (ROOT / other).is_file()]
+        for code in sorted(set(re.findall(r"\bERR_[A-Z_]+[A-Z]\b", text)) - codes - words):
+            bad.append(f"{name}: {code} is not in the table of codes")
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+        if is_public(name) and not said and re.search(r"(?<!const )\bstruct err \*\s*\w*\s*\)", code):
+            bad.append(f"{name}: takes a struct err * and has no line `Errors: ERR_X, ERR_Y.`")
+    for path in tracked(".c"):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(ERROR_ROOMS) or name == "engine/base/err.c":
+            continue
+        own = named.get(name[:-2] + ".h")
+        folder = name.rsplit("/", 1)[0] + "/"
+        known = own or set().union(*(items for header, items in named.items()
+                                     if header.startswith(folder) and "/" not in header[len(folder):]))
+        for code in sorted(errors_set(path.read_text(errors="replace")) - known):
+            where = name[:-2] + ".h" if own else f"a header of {folder[:-1]}"
+            bad.append(f"{name} sets {code}, which no Errors: line of {where} names")
+    return bad
+
+
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
-          "headers": check_headers, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
+          "headers": check_headers, "errors": check_errors, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
           "scripts": check_scripts, "tests": check_tests}
 
 

@@ -2,7 +2,8 @@
 /* Surfaces to terminal bytes. The only place with ncurses, which is given a memory file and never the tty
  * (measured: given the tty, ncurses 6.4 sleeps in write or burns a core when nobody reads). The caller takes
  * the finished frame and sends it in its own time. There may be several, of one thread;
- * ncurses' own part of one that goes is kept until the last one goes. */
+ * ncurses' own part of one that goes is kept until the last one goes.
+ * Errors: ERR_SYSTEM, ERR_TTY_NONE. */
 #pragma once
 
 #include "tui/draw/surface.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The two descriptors of a terminal on the loop: raw mode, bytes in, frames out without ever blocking, and the
- * terminal restored on every way out (a crash: engine/base/fatal_signal.h). Nothing here knows what the bytes mean. */
+ * terminal restored on every way out (a crash: engine/base/fatal_signal.h). Nothing here knows what the bytes mean.
+ * Errors: ERR_TTY_NONE, those of engine/net/watch.h. */
 #pragma once
 
 #include "engine/base/str.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Roles that views draw with, and the themes (YAML) that give them colours. A theme that cannot be read leaves
- * the built-in one in place. */
+ * the built-in one in place.
+ * Errors: ERR_CONFIG_FILE, ERR_FILE_NOT_FOUND, those of engine/base/yaml.h. */
 #pragma once
 
 #include "tui/draw/surface.h"
