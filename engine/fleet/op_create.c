@@ -93,7 +93,7 @@ static void on_rolled_back(void *arg, const struct err *err)
 	create_finish(op, &why);
 }
 
-void fleet_create_fail(struct fleet_op *op, const struct err *err)
+static void create_fail(struct fleet_op *op, const struct err *err)
 {
 	struct fleet_create *create = op->create;
 	op->look = NULL;
@@ -141,7 +141,7 @@ static void on_deadline(void *arg)
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "the API server did not answer within %lld s",
 			(long long)(create->timeout_ms / 1000));
-	fleet_create_fail(op, &err);
+	create_fail(op, &err);
 }
 
 /* ---- waiting */
@@ -157,7 +157,7 @@ static void say(struct fleet_op *op, const char *stage)
 	create->on_progress(create->arg, create->stage);
 }
 
-void fleet_create_look(struct fleet_op *op)
+static void create_look(struct fleet_op *op)
 {
 	struct fleet_create *create = op->create;
 	const struct fleet_row *row = fleet_find(op->fleet, create->uid);
@@ -169,13 +169,13 @@ void fleet_create_look(struct fleet_op *op)
 	if (row->state == FLEET_TERMINATING) {
 		err_set(&err, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
 		create->is_made = false;
-		fleet_create_fail(op, &err);
+		create_fail(op, &err);
 		return;
 	}
 	if (fleet_op_is_hopeless(op->fleet, row, &err)) {
 		const char *doubt = fleet_create_confirms(op, &err);
 		if (doubt == NULL)
-			fleet_create_fail(op, &err);
+			create_fail(op, &err);
 		else
 			say(op, doubt);
 		return;
@@ -191,6 +191,14 @@ void fleet_create_look(struct fleet_op *op)
 		say(op, "waiting for the Sandbox");
 	else
 		say(op, fleet_state_name(row->state));
+}
+
+static void create_settle(struct fleet_op *op, const struct err *err)
+{
+	if (err != NULL)
+		create_fail(op, err);
+	else
+		create_look(op);
 }
 
 static void on_first_look(void *arg)
@@ -209,7 +217,7 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	const char *uid = json_str(claim, "metadata", "uid", NULL);
 	if (name == NULL || uid == NULL || strlen(uid) >= sizeof create->uid) {
 		err_set(&err, ERR_KUBE_PROTOCOL, "the claim has no name or uid");
-		fleet_create_fail(op, &err);
+		create_fail(op, &err);
 		return;
 	}
 	free(op->name);
@@ -232,7 +240,7 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	/* shown at once, before the watch brings it */
 	fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
 	fleet_single_watch(op->fleet, op->namespace_, op->name);
-	op->look = fleet_create_look;
+	op->look = create_look;
 	op->kick = net_loop_timer_new(op->fleet->loop, on_first_look, op);
 	net_loop_timer_arm(op->kick, 0);
 }
@@ -246,9 +254,9 @@ static void post_again(struct fleet_op *op, const struct err *cause)
 	struct err err = { 0 };
 	struct err kept = *cause;
 	if (op->create->posts >= MAX_POSTS)
-		fleet_create_fail(op, &kept);
+		create_fail(op, &kept);
 	else if (!post(op, &err))
-		fleet_create_fail(op, &err);
+		create_fail(op, &err);
 }
 
 static bool is_ours(const struct fleet_create *create, const cJSON *claim)
@@ -268,7 +276,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 		return;
 	}
 	if (err != NULL) {
-		fleet_create_fail(op, err);
+		create_fail(op, err);
 		return;
 	}
 	if (is_ours(create, object)) { /* the answer to our own POST was lost */
@@ -285,7 +293,7 @@ static void on_existing(void *arg, const struct err *err, const cJSON *object)
 		err_set(&why, ERR_CLAIM_ADOPT_MISMATCH, "claim %s uses warm pool %s, not %s",
 			op->name, pool ? pool : "(none)", create->pool);
 	if (why.code != ERR_NONE) {
-		fleet_create_fail(op, &why);
+		create_fail(op, &why);
 		return;
 	}
 	create->is_adopted = true;
@@ -296,7 +304,7 @@ static void look_at_existing(struct fleet_op *op)
 {
 	struct err err = { 0 };
 	if (!fleet_create_get(op, &k8s_sandboxclaims, op->name, on_existing, &err))
-		fleet_create_fail(op, &err);
+		create_fail(op, &err);
 }
 
 static void on_found(void *arg, const struct err *err, const cJSON *object)
@@ -306,7 +314,7 @@ static void on_found(void *arg, const struct err *err, const cJSON *object)
 	op->call = NULL;
 	if (err != NULL) {
 		struct err cause = create->err;
-		fleet_create_fail(op, &cause);
+		create_fail(op, &cause);
 		return;
 	}
 	const cJSON *item = cJSON_GetArrayItem(json_get(object, "items", NULL), 0);
@@ -333,7 +341,7 @@ static void look_for_ours(struct fleet_op *op)
 	free(selector);
 	str_deinit(&query);
 	if (op->call == NULL)
-		fleet_create_fail(op, &err);
+		create_fail(op, &err);
 }
 
 static void on_posted(void *arg, const struct err *err, const cJSON *object)
@@ -358,18 +366,18 @@ static void on_posted(void *arg, const struct err *err, const cJSON *object)
 	case ERR_KUBE_EXISTS:
 		create->is_posting = false;
 		if (!create->is_named) {
-			fleet_create_fail(op, err);
+			create_fail(op, err);
 		} else if (strncmp(err->msg, "object is being deleted", 23) == 0) {
 			err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted",
 				op->name);
-			fleet_create_fail(op, &why);
+			create_fail(op, &why);
 		} else {
 			look_at_existing(op);
 		}
 		return;
 	default:
 		create->is_posting = false;
-		fleet_create_fail(op, err);
+		create_fail(op, err);
 	}
 }
 
@@ -409,6 +417,7 @@ struct fleet_op *fleet_create_start(
 	op->stage_span = telemetry_span_start(fleet->telemetry, "create_claim", op->span);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
 	digest_random_hex(create->request_id, sizeof create->request_id - 1);
+	create->settle = create_settle;
 	create->body = fleet_create_body(opts, create->request_id,
 		telemetry_span_traceparent(op->stage_span, traceparent),
 		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);

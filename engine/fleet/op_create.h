@@ -25,6 +25,8 @@ struct fleet_create {
 	struct err err;       /* the failure that a rollback follows, or that is doubted */
 	enum err_code exists; /* what was said not to be there, and is */
 	struct fleet_orphan *rollback;
+	/* What was asked while it waits (op_create_confirmation.c) is answered: NULL: go on, else the end. */
+	void (*settle)(struct fleet_op *op, const struct err *err);
 	void (*on_progress)(void *arg, const char *stage);
 	void (*on_left)(void *arg, const char *name, const char *uid);
 	void (*done)(void *arg, const struct err *err, const char *name,
@@ -32,8 +34,6 @@ struct fleet_create {
 	void *arg;
 };
 
-void fleet_create_look(struct fleet_op *op);
-void fleet_create_fail(struct fleet_op *op, const struct err *err);
 /* op_create_confirmation.c. Sets op->call; false: *err. */
 bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),

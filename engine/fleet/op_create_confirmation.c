@@ -26,13 +26,13 @@ bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 static void gives_up(struct fleet_op *op)
 {
 	struct err err = op->create->err;
-	fleet_create_fail(op, &err);
+	op->create->settle(op, &err);
 }
 
 static void exists(struct fleet_op *op)
 {
 	op->create->exists = op->create->err.code;
-	fleet_create_look(op);
+	op->create->settle(op, NULL);
 }
 
 static void on_template(void *arg, const struct err *err, const cJSON *object)
@@ -89,7 +89,7 @@ static void gone(struct fleet_op *op, bool is_replaced)
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "claim %s was deleted while waiting",
 			op->name);
 	create->is_made = false; /* nothing to roll back */
-	fleet_create_fail(op, &err);
+	create->settle(op, &err);
 }
 
 static void on_who_is_there(void *arg, const struct err *err, const cJSON *object)
