@@ -265,7 +265,7 @@ static bool look_at_informer(const struct cli_ls_list *list, bool *is_settled, i
 	struct err err = { 0 };
 	str_init(&what, 512);
 	str_init(&fix, 1024);
-	kinds_informer_forbidden_format(list->informer, &what, &fix);
+	engine_kind_forbidden_format(list->informer, &what, &fix);
 	if (state.is_forbidden)
 		err_set(&err, ERR_KUBE_FORBIDDEN, "%s; %s", what.p, fix.p);
 	*status = cli_fail(list->cli, state.is_forbidden ? &err : state.err);
@@ -281,7 +281,7 @@ static void note_polled(struct cli_ls_list *list)
 		return;
 	str_init(&what, 512);
 	str_init(&fix, 1024);
-	kinds_informer_forbidden_format(list->informer, &what, &fix);
+	engine_kind_forbidden_format(list->informer, &what, &fix);
 	cli_note(list->cli, "%s; %s", what.p, fix.p);
 	list->is_unwatched_told = true;
 	str_deinit(&what);

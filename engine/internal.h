@@ -35,9 +35,6 @@ struct engine {
 	void *on_change_arg;
 };
 
-/* kinds.c: as fleet_hurry() */
-void engine_kinds_hurry(struct engine *engine, bool is_lane_dead);
-
 /* link.c */
 void engine_link_init(struct engine *engine);
 void engine_link_deinit(struct engine *engine);

@@ -62,16 +62,22 @@ void engine_unwatch_kind(struct engine *engine, struct kinds_informer *informer)
 		kinds_informers_close(engine->kinds, informer);
 }
 
+void engine_kind_forbidden_format(
+	const struct kinds_informer *informer, struct str *what, struct str *fix)
+{
+	struct kinds_informer_state state = kinds_informer_state_of(informer);
+	const struct access_refusal refusal = {
+		.resource = kinds_informer_kind(informer)->resource,
+		.err = state.is_forbidden || state.is_polled ? state.err : NULL,
+		.is_polled = state.is_polled,
+	};
+	access_refusals_format(&refusal, 1, kinds_informer_namespace(informer), what, fix);
+}
+
 void engine_kinds_resync(struct engine *engine)
 {
 	if (engine->kinds)
 		kinds_informers_resync(engine->kinds);
-}
-
-void engine_kinds_hurry(struct engine *engine, bool is_lane_dead)
-{
-	if (engine->kinds)
-		kinds_informers_hurry(engine->kinds, is_lane_dead);
 }
 
 /* ---- one object */
@@ -158,6 +164,14 @@ struct engine_object_call *engine_object_act(struct engine *engine,
 	free(path);
 	cJSON_Delete(request.body);
 	return call;
+}
+
+bool engine_object_may(struct engine *engine, const struct resource_kind *kind,
+	const struct resource_action *action, const char *namespace_, struct err *err)
+{
+	const struct access_attributes about = { action->verb, kind->resource->group,
+		kind->resource->plural, action->subresource };
+	return engine_may_verb(engine, &about, namespace_, err);
 }
 
 void *engine_object_row(

@@ -23,6 +23,11 @@ struct kinds_informer *engine_watch_kind(struct engine *engine,
 void engine_unwatch_kind(
 	struct engine *engine, struct kinds_informer *informer); /* NULL is fine */
 
+/* Where it may not be read: which verb on which resource ("not allowed: list persistentvolumeclaims in namespace x"), and the
+ * rule that a Role needs for it. Nothing is added where it may. */
+struct str;
+void engine_kind_forbidden_format(
+	const struct kinds_informer *informer, struct str *what, struct str *fix);
 void engine_kinds_resync(struct engine *engine); /* a person asked */
 
 /* One object as it is now. done: exactly once; object NULL with err (kube.*), borrowed for the call. */
@@ -43,4 +48,7 @@ struct engine_object_call *engine_object_act(struct engine *engine,
 void *engine_object_row(const struct engine *engine, const struct resource_kind *kind,
 	const struct cJSON *object);
 void engine_object_row_free(const struct resource_kind *kind, void *row);
+/* As engine_may(), for an action of a kind in that namespace ("" = all). */
+bool engine_object_may(struct engine *engine, const struct resource_kind *kind,
+	const struct resource_action *action, const char *namespace_, struct err *err);
 void engine_object_cancel(struct engine_object_call *call); /* NULL is fine */

@@ -13,6 +13,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/internal.h"
+#include "engine/kinds/informers.h"
 #include "engine/kube/client.h"
 #include "engine/kube/config.h"
 #include "engine/kube/reflector.h"
@@ -205,7 +206,8 @@ static void answered(struct engine_link_monitor *link, bool is_good, const struc
 		link->is_lane_dead = false;
 		if (link->engine->fleet != NULL)
 			fleet_hurry(link->engine->fleet, is_stuck);
-		engine_kinds_hurry(link->engine, is_stuck);
+		if (link->engine->kinds != NULL)
+			kinds_informers_hurry(link->engine->kinds, is_stuck);
 	} else if (is_timeout) { /* silent as before; perhaps it is the connection */
 		if (link->engine->kube != NULL)
 			kube_client_reset_connections(link->engine->kube, link->pool_key);

@@ -11,8 +11,6 @@
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 #include "engine/base/num.h"
-#include "engine/base/settings.h"
-#include "engine/base/str.h"
 #include "engine/k8s/resource.h"
 #include "engine/k8s/selector.h"
 #include "engine/kinds/object.h"
@@ -257,30 +255,6 @@ struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer 
 		.n_dropped = informer->n_dropped,
 		.err = informer->err.code == ERR_NONE ? NULL : &informer->err,
 	};
-}
-
-void kinds_informer_forbidden_format(
-	const struct kinds_informer *informer, struct str *what, struct str *fix)
-{
-	char interval[SETTING_TEXT_BYTES];
-	const struct k8s_resource *resource = informer->kind->resource;
-	bool is_polled = informer->state == KUBE_REFLECTOR_POLLED;
-	if (!is_polled && informer->state != KUBE_REFLECTOR_FORBIDDEN)
-		return;
-	/* the verb that the server named: list, or watch where the list is allowed */
-	bool is_watch = is_polled || strstr(informer->err.msg, "cannot watch ") != NULL;
-	str_addf(what, "not allowed: %s %s", is_watch ? "watch" : "list", resource->plural);
-	bool is_cluster = !resource->is_namespaced || !informer->namespace_[0];
-	if (informer->namespace_[0])
-		str_addf(what, " in namespace %s", informer->namespace_);
-	else if (resource->is_namespaced)
-		str_add(what, " in all namespaces");
-	if (is_polled)
-		str_addf(fix, "it is listed every %s instead; ",
-			setting_format(SETTING_POLL_INTERVAL,
-				setting_get(SETTING_POLL_INTERVAL), interval));
-	str_addf(fix, "a %sRole needs: get, list, watch on %s%s%s", is_cluster ? "Cluster" : "",
-		resource->plural, resource->group[0] ? "." : "", resource->group);
 }
 
 /* ---- life */

@@ -8,7 +8,6 @@
 
 struct err;
 struct kube_client;
-struct str;
 struct kinds_informer;
 
 enum { KINDS_ROWS_MAX = 300000 };
@@ -42,11 +41,6 @@ struct kinds_informer_state {
 	const struct err *err; /* the last failure; NULL: none; borrowed for this turn */
 };
 struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer *informer);
-/* Where something may not be read: which verb on which resource ("not allowed: list persistentvolumeclaims in namespace
- * x"), and the rule that a Role needs for it. Nothing is added where all may. */
-void kinds_informer_forbidden_format(
-	const struct kinds_informer *informer, struct str *what, struct str *fix);
-
 void kinds_informer_resync(struct kinds_informer *informer); /* a person asked */
 /* The server answers again; see kube_reflector_hurry(). */
 void kinds_informer_hurry(struct kinds_informer *informer, bool is_lane_dead);

@@ -197,15 +197,20 @@ static const struct resource_action *read_line(
 }
 
 bool views_resources_act_can(const struct view_host *host, const struct resource_kind *kind,
-	const char *line, struct err *err)
+	const char *line, const void *row, struct err *err)
 {
 	const char *args;
 	const struct resource_action *action = read_line(kind, line, &args, err);
 	if (!action)
 		return false;
-	if (engine_is_read_only(host->engine))
-		return err_set(err, ERR_OP_READ_ONLY, "%s is off", action->name);
-	return true;
+	bool has_any = kind->namespace_column != RESOURCE_NONE;
+	const char *namespace_ = !has_any ? ""
+				 : row ? kind->columns[kind->namespace_column].value(row).text
+				       : host->ops->namespace_(host);
+	/* a right in one namespace is enough where none is chosen */
+	if (has_any && !*namespace_ && !engine_is_read_only(host->engine))
+		return true;
+	return engine_object_may(host->engine, kind, action, namespace_, err);
 }
 
 bool views_resources_act_start(struct view *view, struct views_resources_act **slot,

@@ -14,6 +14,6 @@ bool views_resources_act_start(struct view *view, struct views_resources_act **s
 void views_resources_act_cancel(struct views_resources_act *act); /* frees; NULL is fine */
 /* "delete of 3 persistentvolumeclaims is under way" */
 void views_resources_act_format(const struct views_resources_act *act, struct str *out);
-/* False with *err: an action of that name would be refused now. */
+/* False with *err: an action of that name would be refused now. row: one of those it would be done to; NULL: none yet. */
 bool views_resources_act_can(const struct view_host *host, const struct resource_kind *kind,
-	const char *line, struct err *err);
+	const char *line, const void *row, struct err *err);

@@ -99,7 +99,7 @@ static int draw_forbidden(struct views_resources *self, struct draw_region r, in
 	int taken = 0, room = r.rows / FORBIDDEN_SHARE;
 	str_init(&what, 512);
 	str_init(&fix, 1024);
-	kinds_informer_forbidden_format(self->informer, &what, &fix);
+	engine_kind_forbidden_format(self->informer, &what, &fix);
 	if (what.n) {
 		int used = draw_region_text(
 			r, row, 0, cols, host_style(host, ROLE_WARNING), what.p);
@@ -254,7 +254,8 @@ static const struct view_command commands[] = {
 static bool can(const struct view *view, const char *command, struct err *err)
 {
 	return strcmp(command, "delete") != 0 ||
-	       views_resources_act_can(view->host, list_of(view)->kind, command, err);
+	       views_resources_act_can(view->host, list_of(view)->kind, command,
+		       views_list_row(list_of(view)), err);
 }
 
 static bool escape(struct view *view)

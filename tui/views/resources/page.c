@@ -173,8 +173,11 @@ static const struct view_command commands[] = {
 
 static bool can(const struct view *view, const char *command, struct err *err)
 {
+	const struct views_resource *self = resource_of(view);
+	const struct resource_source source = kinds_informer_source(self->informer);
 	return strcmp(command, "delete") != 0 ||
-	       views_resources_act_can(view->host, resource_of(view)->kind, command, err);
+	       views_resources_act_can(view->host, self->kind, command,
+		       resource_source_find(&source, self->uid), err);
 }
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)

@@ -253,12 +253,12 @@ static void what_may_not_be_read_is_said(void **state)
 		5000);
 	str_init(&what, 500);
 	str_init(&fix, 500);
-	kinds_informer_forbidden_format(all, &what, &fix);
+	engine_kind_forbidden_format(all, &what, &fix);
 	assert_string_equal(what.p, "not allowed: list services in all namespaces");
 	assert_string_equal(fix.p, "a ClusterRole needs: get, list, watch on services");
 	str_clear(&what);
 	str_clear(&fix);
-	kinds_informer_forbidden_format(one, &what, &fix);
+	engine_kind_forbidden_format(one, &what, &fix);
 	assert_string_equal(what.p, "not allowed: list services in namespace demo");
 	assert_string_equal(fix.p, "a Role needs: get, list, watch on services");
 	assert_int_equal(kinds_informer_state_of(one).err->code, ERR_KUBE_FORBIDDEN);
@@ -268,7 +268,7 @@ static void what_may_not_be_read_is_said(void **state)
 	str_clear(&what);
 	one = watch(c, "demo");
 	wait_synced(c, one);
-	kinds_informer_forbidden_format(one, &what, &fix);
+	engine_kind_forbidden_format(one, &what, &fix);
 	assert_string_equal(what.p, "");
 	str_deinit(&what);
 	str_deinit(&fix);
