@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { PICTURE_ROWS = 128 };
 
@@ -114,8 +115,25 @@ static inline void picture_settle_ids(char *text)
 	}
 }
 
+/* Folders that are made while a script runs carry the day of the run: it is written as the day of the pictures. A run may
+ * go over midnight. */
+static inline void picture_settle_day(char *text)
+{
+	static const char day_of_pictures[] = "Nov 30  2026";
+	for (int back = 0; back < 2; back++) {
+		time_t seconds = time(NULL) - back * 24 * 60 * 60;
+		struct tm tm;
+		char day[32];
+		gmtime_r(&seconds, &tm);
+		strftime(day, sizeof day, "%b %e  %Y", &tm);
+		for (char *at = text; (at = strstr(at, day)); at += strlen(day))
+			memcpy(at, day_of_pictures, strlen(day));
+	}
+}
+
 static inline void picture_settle_names(char *text)
 {
+	picture_settle_day(text);
 	picture_settle_ids(text);
 	picture_settle(text, "cript.", 6, 'X');
 	picture_settle(text, "127.0.0.1:", 5, '1');
