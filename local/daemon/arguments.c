@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "local/daemon/arguments.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/digest.h"
 #include "engine/base/err.h"
 #include "engine/base/file.h"
-#include "engine/base/num.h"
+#include "engine/base/flags.h"
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -50,8 +49,9 @@ bool daemon_arguments_refuse(const char *format, ...)
 
 /* ---- values that are more than a field */
 
-static bool take_hash(struct daemon_arguments *args, const char *text)
+static bool take_hash(void *into, const char *text)
 {
+	struct daemon_arguments *args = into;
 	if (strlen(text) != 64 || strspn(text, "0123456789abcdefABCDEF") != 64)
 		return daemon_arguments_refuse("--auth-token-sha256 wants 64 hex digits");
 	memcpy(args->token_hex, text, 65);
@@ -59,8 +59,9 @@ static bool take_hash(struct daemon_arguments *args, const char *text)
 	return true;
 }
 
-static bool take_token_file(struct daemon_arguments *args, const char *path)
+static bool take_token_file(void *into, const char *path)
 {
+	struct daemon_arguments *args = into;
 	struct err err;
 	size_t n;
 	char *token = file_read(path, 64 << 10, &n, &err);
@@ -79,45 +80,27 @@ static bool take_token_file(struct daemon_arguments *args, const char *path)
 	return ok || daemon_arguments_refuse("--auth-token-file: %s is empty", path);
 }
 
-static bool take_prefix(struct daemon_arguments *args, const char *text)
+static bool take_prefix(void *into, const char *text)
 {
+	struct daemon_arguments *args = into;
 	args->daemon.metadata_env_prefix = *text ? text : "SANDBOX_";
 	return true;
 }
 
 /* ---- the rows */
 
-enum daemon_option_kind {
-	OPTION_SWITCH, /* bool */
-	OPTION_TEXT,   /* const char * */
-	OPTION_NUMBER, /* int64_t, up to max */
-	OPTION_LIMIT,  /* uint64_t */
-	OPTION_TIME,   /* int64_t, ms */
-	OPTION_TAKE,   /* a function of its own */
-};
-
-struct daemon_option {
-	const char *name;
-	enum daemon_option_kind kind;
-	size_t at; /* of the field in struct daemon_arguments */
-	int64_t max;
-	bool (*take)(struct daemon_arguments *args, const char *text);
-};
-
 enum { MAX_FD = 1 << 20, MAX_CHUNK = 1 << 20 };
 
-/* Where the field is; does not compile when it has another type. */
-#define FIELD(type, field)                                                                     \
-	.at = offsetof(struct daemon_arguments, field) +                                       \
-	      0 * sizeof(_Generic(((struct daemon_arguments *)NULL)->field, type : 1))
-#define SWITCH(field) .kind = OPTION_SWITCH, FIELD(bool, field)
-#define TEXT(field) .kind = OPTION_TEXT, FIELD(const char *, field)
-#define NUMBER(field, most) .kind = OPTION_NUMBER, .max = most, FIELD(int64_t, field)
-#define LIMIT(field) .kind = OPTION_LIMIT, .max = INT64_MAX, FIELD(uint64_t, field)
-#define TIME(field) .kind = OPTION_TIME, FIELD(int64_t, field)
-#define TAKE(function) .kind = OPTION_TAKE, .take = function
+#define SWITCH(field) FLAG_SWITCH, FLAG_FIELD(bool, daemon_arguments, field)
+#define TEXT(field) FLAG_TEXT, FLAG_FIELD(const char *, daemon_arguments, field)
+#define NUMBER(field, most)                                                                    \
+	FLAG_NUMBER, FLAG_FIELD(int64_t, daemon_arguments, field), .max = most, .unit = 1
+#define LIMIT(field)                                                                           \
+	FLAG_NUMBER, FLAG_FIELD(uint64_t, daemon_arguments, field), .max = INT64_MAX, .unit = 1
+#define TIME(field) FLAG_TIME, FLAG_FIELD(int64_t, daemon_arguments, field)
+#define TAKE(function) FLAG_TAKE, .take = function
 
-static const struct daemon_option rows[] = {
+static const struct flag rows[] = {
 	{ "root-dir", TEXT(daemon.root_dir) },
 	{ "socket-dir", TEXT(socket_dir) },
 	{ "rest-fd", NUMBER(rest_fd, MAX_FD) },
@@ -145,51 +128,20 @@ static const struct daemon_option rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], OPT_HELP = 256, OPT_VERSION };
 _Static_assert(ROW_COUNT < '?', "getopt's own answer is no row");
 
-static bool take_number(const struct daemon_option *row, const char *text, int64_t *out)
-{
-	return num_parse_i64(text, 0, row->max, out) ||
-	       daemon_arguments_refuse("--%s wants a number from 0 to %lld, not '%s'",
-		       row->name, (long long)row->max, text);
-}
+static const struct option last[] = { { "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION }, { 0 } };
 
-static bool take_option(
-	struct daemon_arguments *args, const struct daemon_option *row, const char *text)
+static bool take_option(struct daemon_arguments *args, const struct flag *row, const char *text)
 {
-	void *field = (char *)args + row->at;
-	int64_t n;
-	switch (row->kind) {
-	case OPTION_SWITCH:
-		*(bool *)field = true;
+	if (flags_set(row, args, text))
 		return true;
-	case OPTION_TEXT:
-		*(const char **)field = text;
-		return true;
-	case OPTION_NUMBER:
-		return take_number(row, text, field);
-	case OPTION_LIMIT:
-		if (!take_number(row, text, &n))
-			return false;
-		*(uint64_t *)field = (uint64_t)n;
-		return true;
-	case OPTION_TIME:
-		return clock_parse_duration(text, field) ||
-		       daemon_arguments_refuse(
-			       "--%s wants a time like 10s, not '%s'", row->name, text);
-	case OPTION_TAKE:
-		return row->take(args, text);
-	}
+	if (row->kind == FLAG_NUMBER)
+		daemon_arguments_refuse("--%s wants a number from 0 to %lld, not '%s'",
+			row->name, (long long)row->max, text);
+	else if (row->kind == FLAG_TIME)
+		daemon_arguments_refuse(
+			"--%s wants a time like 10s, not '%s'", row->name, text);
 	return false;
-}
-
-static void fill_options(struct option options[static ROW_COUNT + 3])
-{
-	for (int i = 0; i < ROW_COUNT; i++)
-		options[i] = (struct option){ rows[i].name,
-			rows[i].kind == OPTION_SWITCH ? no_argument : required_argument, NULL,
-			i };
-	options[ROW_COUNT] = (struct option){ "help", no_argument, NULL, OPT_HELP };
-	options[ROW_COUNT + 1] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
-	options[ROW_COUNT + 2] = (struct option){ 0 };
 }
 
 int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
@@ -207,7 +159,7 @@ int daemon_arguments_parse(struct daemon_arguments *args, int argc, char **argv)
 			.idle_timeout_ms = 60000 } };
 	struct option options[ROW_COUNT + 3];
 	int id;
-	fill_options(options);
+	flags_options(rows, ROW_COUNT, last, options);
 	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (id == OPT_HELP) {
 			fputs(usage, stdout);

@@ -2,9 +2,9 @@
 /* sandmux-locald: the embedded backend as a process. Started by `sandmux local up`, or by hand. */
 #include "engine/base/err.h"
 #include "engine/base/file.h"
+#include "engine/base/flags.h"
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
-#include "engine/base/num.h"
 #include "engine/base/path.h"
 #include "engine/base/safe_text.h"
 #include "engine/net/loop.h"
@@ -71,25 +71,16 @@ struct locald_arguments {
 	bool daemon_auth, is_isolated, is_stderr, is_recovery;
 };
 
-struct locald_option {
-	const char *name;
-	enum { LOCALD_SWITCH, LOCALD_TEXT, LOCALD_NUMBER, LOCALD_SIZE, LOCALD_CHOICE } kind;
-	size_t at;
-	int64_t min, max, unit; /* of a number */
-	const char *on, *off;   /* of a choice */
-};
-
-#define FIELD(type, field)                                                                     \
-	.at = offsetof(struct locald_arguments, field) +                                       \
-	      0 * sizeof(_Generic(((struct locald_arguments *)NULL)->field, type : 1))
-#define SWITCH(field) .kind = LOCALD_SWITCH, FIELD(bool, field)
-#define TEXT(field) .kind = LOCALD_TEXT, FIELD(const char *, field)
-#define SIZE(field) .kind = LOCALD_SIZE, FIELD(uint64_t, field)
+#define SWITCH(field) FLAG_SWITCH, FLAG_FIELD(bool, locald_arguments, field)
+#define TEXT(field) FLAG_TEXT, FLAG_FIELD(const char *, locald_arguments, field)
+#define SIZE(field) FLAG_SIZE, FLAG_FIELD(uint64_t, locald_arguments, field)
 #define NUMBER(field, least, most, times)                                                      \
-	.kind = LOCALD_NUMBER, .min = least, .max = most, .unit = times, FIELD(int64_t, field)
-#define CHOICE(field, yes, no) .kind = LOCALD_CHOICE, .on = yes, .off = no, FIELD(bool, field)
+	FLAG_NUMBER, FLAG_FIELD(int64_t, locald_arguments, field), .min = least, .max = most,  \
+								   .unit = times
+#define CHOICE(field, yes, no)                                                                 \
+	FLAG_CHOICE, FLAG_FIELD(bool, locald_arguments, field), .on = yes, .off = no
 
-static const struct locald_option rows[] = {
+static const struct flag rows[] = {
 	{ "state-dir", TEXT(state_dir) },
 	{ "port", NUMBER(port, 0, 65535, 1) },
 	{ "daemon-auth", CHOICE(daemon_auth, "token", "off") },
@@ -108,42 +99,14 @@ static const struct locald_option rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], OPT_HELP = 256, OPT_VERSION };
 _Static_assert(ROW_COUNT < '?', "getopt's own answer is no row");
 
-static bool take_option(
-	struct locald_arguments *args, const struct locald_option *row, const char *value)
-{
-	void *field = (char *)args + row->at;
-	int64_t n;
-	switch (row->kind) {
-	case LOCALD_SWITCH:
-		*(bool *)field = true;
-		return true;
-	case LOCALD_TEXT:
-		*(const char **)field = value;
-		return true;
-	case LOCALD_NUMBER:
-		if (!num_parse_i64(value, row->min, row->max, &n))
-			return false;
-		*(int64_t *)field = n * row->unit;
-		return true;
-	case LOCALD_SIZE:
-		return num_parse_size(value, UINT64_MAX, field);
-	case LOCALD_CHOICE:
-		*(bool *)field = strcmp(value, row->on) == 0;
-		return *(bool *)field || strcmp(value, row->off) == 0;
-	}
-	return false;
-}
+static const struct option last[] = { { "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION }, { 0 } };
 
 static int parse(struct locald_arguments *args, int argc, char **argv)
 {
-	struct option options[ROW_COUNT + 3] = { 0 };
+	struct option options[ROW_COUNT + 3];
 	int id;
-	for (int i = 0; i < ROW_COUNT; i++)
-		options[i] = (struct option){ rows[i].name,
-			rows[i].kind == LOCALD_SWITCH ? no_argument : required_argument, NULL,
-			i };
-	options[ROW_COUNT] = (struct option){ "help", no_argument, NULL, OPT_HELP };
-	options[ROW_COUNT + 1] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
+	flags_options(rows, ROW_COUNT, last, options);
 	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (id == OPT_VERSION) {
 			puts("sandmux-locald " SANDMUX_VERSION);
@@ -154,7 +117,7 @@ static int parse(struct locald_arguments *args, int argc, char **argv)
 		} else if (id == '?') {
 			fputs(usage, stderr);
 			return EXIT_STATUS_USAGE;
-		} else if (!take_option(args, &rows[id], optarg)) {
+		} else if (!flags_set(&rows[id], args, optarg)) {
 			return fail_usage(rows[id].name, optarg);
 		}
 	}
