@@ -111,33 +111,13 @@ static int64_t when_of(const cJSON *object)
 static bool row_about(const struct fleet_store *store, const struct fleet_uid *uid,
 	struct fleet_store_row **row)
 {
-	size_t cursor = INDEX_FIRST;
-	uint32_t hash = fleet_uid_hash(uid);
-	const struct fleet_claim *claim;
-	const struct fleet_sandbox *sandbox;
-	const struct fleet_pod *pod;
-	*row = NULL;
-	while ((pod = fleet_index_next(&store->pods, hash, &cursor)) != NULL) {
-		if (fleet_uid_equals(&pod->uid, uid)) {
-			*row = pod->sandbox ? pod->sandbox->row : NULL;
-			return true;
-		}
-	}
-	cursor = INDEX_FIRST;
-	while ((sandbox = fleet_index_next(&store->sandboxes, hash, &cursor)) != NULL) {
-		if (fleet_uid_equals(&sandbox->uid, uid)) {
-			*row = sandbox->row;
-			return true;
-		}
-	}
-	cursor = INDEX_FIRST;
-	while ((claim = fleet_index_next(&store->claims, hash, &cursor)) != NULL) {
-		if (fleet_uid_equals(&claim->uid, uid)) {
-			*row = claim->row;
-			return true;
-		}
-	}
-	return false;
+	const struct fleet_pod *pod = fleet_pod_of_uid(store, uid);
+	const struct fleet_sandbox *sandbox =
+		pod ? pod->sandbox : fleet_sandbox_of_uid(store, uid);
+	const struct fleet_claim *claim =
+		pod || sandbox ? NULL : fleet_claim_of_uid(store, uid);
+	*row = sandbox ? sandbox->row : claim ? claim->row : NULL;
+	return pod != NULL || sandbox != NULL || claim != NULL;
 }
 
 static bool is_our_kind(const char *kind)
@@ -214,7 +194,7 @@ static void make_room(struct fleet_store *store, const struct fleet_event_list *
 	}
 }
 
-void fleet_events_apply(struct fleet_store *store, const cJSON *object)
+struct fleet_store_row *fleet_events_apply(struct fleet_store *store, const cJSON *object)
 {
 	const char *kind = json_str(object, "involvedObject", "kind", NULL);
 	const char *name = json_str(object, "involvedObject", "name", NULL);
@@ -222,7 +202,7 @@ void fleet_events_apply(struct fleet_store *store, const cJSON *object)
 	const char *own_uid = json_str(object, "metadata", "uid", NULL);
 	if (kind == NULL || name == NULL || about_uid == NULL || own_uid == NULL ||
 		!is_our_kind(kind) || !about_uid[0] || !own_uid[0])
-		return;
+		return NULL;
 	struct fleet_uid about = fleet_uid_parse(store, about_uid),
 			 own = fleet_uid_parse(store, own_uid);
 	struct fleet_store_row *row;
@@ -246,6 +226,5 @@ void fleet_events_apply(struct fleet_store *store, const cJSON *object)
 	make_room(store, list);
 	fleet_uid_drop(store, &about);
 	fleet_uid_drop(store, &own);
-	if (row != NULL && row->shown.state != FLEET_READY)
-		fleet_row_refresh(store, row);
+	return row;
 }

@@ -69,7 +69,7 @@ struct fleet {
 	size_t expiring;
 };
 
-void fleet_note_change(struct fleet *fleet);
+void fleet_note_change(struct fleet *fleet); /* notice.c */
 
 /* informers.c */
 void fleet_informers_start_whole(struct fleet *fleet);

@@ -68,10 +68,10 @@ void fleet_op_finish(struct fleet_op *op, const struct err *err)
 
 const struct fleet_row *fleet_op_row(struct fleet *fleet, const char *uid, struct err *err)
 {
-	const struct fleet_row *row = fleet_find(fleet, uid);
+	const struct fleet_store_row *row = fleet_store_find(&fleet->store, uid);
 	if (row == NULL)
 		err_set(err, ERR_CLAIM_NOT_FOUND, "it is gone");
-	return row;
+	return row ? &row->shown : NULL;
 }
 
 bool fleet_op_may_write(const struct fleet *fleet, const char *verb, struct err *err)

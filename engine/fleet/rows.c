@@ -9,21 +9,6 @@
 
 enum { OLD_MS = 60000 };
 
-static struct fleet_claim *claim_of_uid(
-	const struct fleet_store *store, const struct fleet_uid *uid)
-{
-	size_t cursor = INDEX_FIRST;
-	struct fleet_claim *claim;
-	if (fleet_uid_is_none(uid))
-		return NULL;
-	while ((claim = fleet_index_next(&store->claims, fleet_uid_hash(uid), &cursor)) !=
-		NULL) {
-		if (fleet_uid_equals(&claim->uid, uid))
-			return claim;
-	}
-	return NULL;
-}
-
 static struct fleet_claim *claim_naming(
 	const struct fleet_store *store, const struct fleet_sandbox *sandbox)
 {
@@ -134,7 +119,7 @@ static bool is_orphan(const struct fleet_store *store, struct fleet_sandbox *san
 void fleet_rows_join_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox)
 {
 	struct fleet_store_row *old = sandbox->row;
-	struct fleet_claim *claim = claim_of_uid(store, &sandbox->claim_uid);
+	struct fleet_claim *claim = fleet_claim_of_uid(store, &sandbox->claim_uid);
 	if (claim == NULL && fleet_uid_is_none(&sandbox->claim_uid) &&
 		sandbox->owner == OWNER_NONE)
 		claim = claim_naming(store, sandbox);
@@ -190,21 +175,6 @@ void fleet_rows_leave_sandbox(struct fleet_store *store, struct fleet_sandbox *s
 
 /* ---- pods */
 
-static struct fleet_sandbox *sandbox_of_uid(
-	const struct fleet_store *store, const struct fleet_uid *uid)
-{
-	size_t cursor = INDEX_FIRST;
-	struct fleet_sandbox *sandbox;
-	if (fleet_uid_is_none(uid))
-		return NULL;
-	while ((sandbox = fleet_index_next(&store->sandboxes, fleet_uid_hash(uid), &cursor)) !=
-		NULL) {
-		if (fleet_uid_equals(&sandbox->uid, uid))
-			return sandbox;
-	}
-	return NULL;
-}
-
 /* The pod that lives; of two, the newer (a resumed Sandbox has a new pod of the same name). */
 static void choose_pod(const struct fleet_store *store, struct fleet_sandbox *sandbox,
 	const struct fleet_pod *not_this)
@@ -233,7 +203,7 @@ static void choose_pod(const struct fleet_store *store, struct fleet_sandbox *sa
 
 void fleet_rows_join_pod(struct fleet_store *store, struct fleet_pod *pod)
 {
-	struct fleet_sandbox *sandbox = sandbox_of_uid(store, &pod->owner_uid);
+	struct fleet_sandbox *sandbox = fleet_sandbox_of_uid(store, &pod->owner_uid);
 	if (pod->sandbox != NULL && pod->sandbox != sandbox)
 		fleet_rows_leave_pod(store, pod);
 	if (sandbox == NULL)

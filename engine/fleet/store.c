@@ -2,88 +2,12 @@
 /* Objects by uid: found, made, read anew, removed. */
 #include "engine/fleet/store.h"
 
-#include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/map.h"
 
 #include <string.h>
 
-void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), void *arg)
-{
-	memset(store, 0, sizeof *store);
-	store->on_change = on_change;
-	store->arg = arg;
-	store->removals = x_calloc(STORE_REMOVALS, sizeof *store->removals);
-}
-
-/* ---- look-ups */
-
-#define FIND_BY_UID(type, index_, uid_)                                                        \
-	do {                                                                                   \
-		size_t cursor = INDEX_FIRST;                                                   \
-		type *item;                                                                    \
-		while ((item = fleet_index_next((index_), fleet_uid_hash(uid_), &cursor)) !=   \
-			NULL) {                                                                \
-			if (fleet_uid_equals(&item->uid, (uid_)))                              \
-				return item;                                                   \
-		}                                                                              \
-		return NULL;                                                                   \
-	} while (0)
-
-static struct fleet_claim *find_claim(
-	const struct fleet_store *store, const struct fleet_uid *uid)
-{
-	FIND_BY_UID(struct fleet_claim, &store->claims, uid);
-}
-
-static struct fleet_sandbox *find_sandbox(
-	const struct fleet_store *store, const struct fleet_uid *uid)
-{
-	FIND_BY_UID(struct fleet_sandbox, &store->sandboxes, uid);
-}
-
-static struct fleet_pod *find_pod(const struct fleet_store *store, const struct fleet_uid *uid)
-{
-	FIND_BY_UID(struct fleet_pod, &store->pods, uid);
-}
-
-struct fleet_store_row *fleet_store_find(const struct fleet_store *store, const char *uid)
-{
-	/* the store is not changed by a look-up, but odd uids are interned for its length */
-	union {
-		const struct fleet_store *borrowed;
-		struct fleet_store *owned;
-	} access = { store };
-	struct fleet_uid key = fleet_uid_parse(access.owned, uid);
-	struct fleet_claim *claim = find_claim(store, &key);
-	struct fleet_sandbox *sandbox = claim ? NULL : find_sandbox(store, &key);
-	fleet_uid_drop(access.owned, &key);
-	if (claim != NULL)
-		return claim->row;
-	return sandbox != NULL && sandbox->row != NULL && sandbox->row->claim == NULL
-		       ? sandbox->row
-		       : NULL;
-}
-
 /* ---- one object */
-
-/* Nothing new: the same version, or (outside a list) an older one that a slower watch brings after we saw the
- * answer of our own write. */
-bool fleet_store_is_old(const struct fleet_store *store, enum fleet_store_kind kind,
-	uint64_t known, uint64_t revision)
-{
-	if (known == 0 || revision == 0)
-		return false;
-	return known == revision || (!store->is_listing[kind] && revision < known);
-}
-
-bool fleet_store_is_full(struct fleet_store *store, const struct fleet_index *index)
-{
-	if (index->n < STORE_MAX_OBJECTS)
-		return false;
-	store->n_dropped++;
-	return true;
-}
 
 static void claim_index(struct fleet_store *store, struct fleet_claim *claim, bool add)
 {
@@ -108,7 +32,7 @@ void fleet_store_remove_claim(struct fleet_store *store, struct fleet_claim *cla
 static void apply_claim(
 	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct fleet_claim *claim = find_claim(store, uid);
+	struct fleet_claim *claim = fleet_claim_of_uid(store, uid);
 	if (is_gone) {
 		if (claim != NULL)
 			fleet_store_remove_claim(store, claim);
@@ -117,7 +41,7 @@ static void apply_claim(
 	if (claim == NULL) {
 		/* a uid is unique over all kinds: rows rely on it, a broken server may not */
 		if (fleet_store_is_full(store, &store->claims) ||
-			find_sandbox(store, uid) != NULL)
+			fleet_sandbox_of_uid(store, uid) != NULL)
 			return;
 		claim = x_calloc(1, sizeof *claim);
 		claim->uid = *uid;
@@ -179,7 +103,7 @@ static void find_pods(struct fleet_store *store, const struct fleet_sandbox *san
 static void apply_sandbox(
 	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct fleet_sandbox *sandbox = find_sandbox(store, uid);
+	struct fleet_sandbox *sandbox = fleet_sandbox_of_uid(store, uid);
 	bool is_new = sandbox == NULL;
 	if (is_gone) {
 		if (sandbox != NULL)
@@ -188,7 +112,7 @@ static void apply_sandbox(
 	}
 	if (is_new) {
 		if (fleet_store_is_full(store, &store->sandboxes) ||
-			find_claim(store, uid) != NULL)
+			fleet_claim_of_uid(store, uid) != NULL)
 			return;
 		sandbox = x_calloc(1, sizeof *sandbox);
 		sandbox->uid = *uid;
@@ -232,7 +156,7 @@ void fleet_store_remove_pod(struct fleet_store *store, struct fleet_pod *pod)
 static void apply_pod(
 	struct fleet_store *store, struct fleet_uid *uid, bool is_gone, const cJSON *object)
 {
-	struct fleet_pod *pod = find_pod(store, uid);
+	struct fleet_pod *pod = fleet_pod_of_uid(store, uid);
 	if (is_gone) {
 		if (pod != NULL)
 			fleet_store_remove_pod(store, pod);
@@ -256,6 +180,14 @@ static void apply_pod(
 	fleet_rows_join_pod(store, pod);
 }
 
+/* It may be why a row is not Ready. */
+static void apply_event(struct fleet_store *store, const cJSON *object)
+{
+	struct fleet_store_row *row = fleet_events_apply(store, object);
+	if (row != NULL && row->shown.state != FLEET_READY)
+		fleet_row_refresh(store, row);
+}
+
 /* ---- all kinds */
 
 void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
@@ -273,7 +205,7 @@ void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
 	const char *name = json_str(object, "metadata", "name", NULL);
 	if (kind == STORE_EVENTS) {
 		if (change != KUBE_DELETED) /* events outlive their hour on the server */
-			fleet_events_apply(store, object);
+			apply_event(store, object);
 		return;
 	}
 	if (text == NULL || !text[0] || name == NULL || !name[0])
@@ -290,29 +222,9 @@ void fleet_store_apply_answer(
 	if (text == NULL || !text[0])
 		return;
 	struct fleet_uid uid = fleet_uid_parse(store, text);
-	bool is_known = kind == STORE_CLAIMS ? find_claim(store, &uid) != NULL
-					     : find_sandbox(store, &uid) != NULL;
+	bool is_known = kind == STORE_CLAIMS ? fleet_claim_of_uid(store, &uid) != NULL
+					     : fleet_sandbox_of_uid(store, &uid) != NULL;
 	fleet_uid_drop(store, &uid);
 	if (is_known)
 		fleet_store_apply(store, kind, KUBE_MODIFIED, object);
-}
-
-void fleet_store_deinit(struct fleet_store *store)
-{
-	fleet_store_forget_all(store);
-	fleet_events_deinit(store);
-	fleet_index_deinit(&store->claims);
-	fleet_index_deinit(&store->claims_by_sandbox);
-	fleet_index_deinit(&store->sandboxes);
-	fleet_index_deinit(&store->sandboxes_by_claim);
-	fleet_index_deinit(&store->sandboxes_by_name);
-	fleet_index_deinit(&store->pods);
-	fleet_index_deinit(&store->pods_by_owner);
-	fleet_index_deinit(&store->pools);
-	fleet_index_deinit(&store->templates);
-	free(store->pool_list);
-	free(store->rows);
-	free(store->removals);
-	fleet_string_pool_deinit(&store->texts);
-	memset(store, 0, sizeof *store);
 }

@@ -243,11 +243,23 @@ void fleet_store_changes(const struct fleet_store *store, uint64_t since,
 
 /* ---- inside, by file */
 
-/* store.c, store_pools.c, relist.c */
+/* store_find.c: NULL: there is none of that uid, or name. */
+struct fleet_claim *fleet_claim_of_uid(
+	const struct fleet_store *store, const struct fleet_uid *uid);
+struct fleet_sandbox *fleet_sandbox_of_uid(
+	const struct fleet_store *store, const struct fleet_uid *uid);
+struct fleet_pod *fleet_pod_of_uid(
+	const struct fleet_store *store, const struct fleet_uid *uid);
+const struct fleet_store_pool *fleet_store_pool(
+	const struct fleet_store *store, const char *namespace_, const char *name);
+const struct fleet_template *fleet_store_template(
+	const struct fleet_store *store, const char *namespace_, const char *name);
 bool fleet_store_is_old(const struct fleet_store *store, enum fleet_store_kind kind,
 	uint64_t known, uint64_t revision);
 /* Counts what it turns away. */
 bool fleet_store_is_full(struct fleet_store *store, const struct fleet_index *index);
+
+/* store.c, store_pools.c, relist.c */
 void fleet_store_remove_claim(struct fleet_store *store, struct fleet_claim *claim);
 void fleet_store_remove_sandbox(struct fleet_store *store, struct fleet_sandbox *sandbox);
 void fleet_store_remove_pod(struct fleet_store *store, struct fleet_pod *pod);
@@ -321,13 +333,10 @@ void fleet_rows_leave_pod(struct fleet_store *store, struct fleet_pod *pod);
 void fleet_rows_of_pool(struct fleet_store *store, const char *namespace_, const char *pool);
 void fleet_rows_of_template(
 	struct fleet_store *store, const char *namespace_, const char *template_);
-const struct fleet_store_pool *fleet_store_pool(
-	const struct fleet_store *store, const char *namespace_, const char *name);
-const struct fleet_template *fleet_store_template(
-	const struct fleet_store *store, const char *namespace_, const char *name);
-
 /* events.c */
-void fleet_events_apply(struct fleet_store *store, const struct cJSON *object);
+/* The row that it may explain; NULL: none. */
+struct fleet_store_row *fleet_events_apply(
+	struct fleet_store *store, const struct cJSON *object);
 void fleet_events_deinit(struct fleet_store *store);
 const struct fleet_event_list *fleet_events_about(
 	const struct fleet_store *store, const struct fleet_uid *uid);

@@ -6,36 +6,6 @@
 
 #include <string.h>
 
-const struct fleet_store_pool *fleet_store_pool(
-	const struct fleet_store *store, const char *namespace_, const char *name)
-{
-	size_t cursor = INDEX_FIRST;
-	struct fleet_store_pool *pool;
-	if (!name[0])
-		return NULL;
-	while ((pool = fleet_index_next(
-			&store->pools, fleet_name_hash(namespace_, name), &cursor)) != NULL) {
-		if (pool->namespace_ == namespace_ && pool->name == name)
-			return pool;
-	}
-	return NULL;
-}
-
-const struct fleet_template *fleet_store_template(
-	const struct fleet_store *store, const char *namespace_, const char *name)
-{
-	size_t cursor = INDEX_FIRST;
-	struct fleet_template *found;
-	if (!name[0])
-		return NULL;
-	while ((found = fleet_index_next(&store->templates, fleet_name_hash(namespace_, name),
-			&cursor)) != NULL) {
-		if (found->namespace_ == namespace_ && found->name == name)
-			return found;
-	}
-	return NULL;
-}
-
 static struct fleet_store_pool *find_pool(
 	const struct fleet_store *store, const struct fleet_uid *uid)
 {
