@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recipes of docs/architecture.md ("How to add"), followed: all of them go into a copy of the tree, which is built, and
 what was added is used. Prints what each costs: new files, and lines in the files that were there."""
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from harness import Case, main
 from harness.sandmux import REPO
-from harness.scripted_api import ScriptedApi
+from harness.scripted_api import ScriptedApi, metadata
 
 PAGE = "docs/architecture.md"
 
@@ -92,11 +93,13 @@ class Recipes(Case):
         return r.stdout + r.stderr
 
     def test_each_recipe(self):
-        checks = {"A view": self.check_view, "A command": self.check_command, "A verb of the command line": self.check_verb,
+        checks = {"A resource kind": self.check_kind, "A view": self.check_view, "A command": self.check_command, "A verb of the command line": self.check_verb,
                   "A setting": self.check_setting, "An error": self.check_error, "A record": self.check_record}
         self.assertEqual([r.title for r in self.recipes], list(checks))
         program = self.build()
         api = ScriptedApi(3)
+        api.objects["configmaps"] = [{"apiVersion": "v1", "kind": "ConfigMap", "data": {f"k{i}": "" for i in range(n)},
+                                      "metadata": metadata(5, n, f"map-{n}", 1)} for n in range(4)]
         self.addCleanup(api.stop)
         self.config = api.kubeconfig(self.tmp / "kubeconfig")
         for title, check in checks.items():
@@ -108,6 +111,20 @@ class Recipes(Case):
                           env={"HOME": str(self.tmp), "XDG_CONFIG_HOME": str(self.tmp / "config")})
         scr.wait_for("3 sandboxes")
         return scr
+
+    def check_kind(self, program):
+        recipe = next(r for r in self.recipes if r.title == "A resource kind")
+        self.assertLessEqual((recipe.new_files, recipe.lines), (1, 3))
+        said = self.run_program(program, "--kubeconfig", self.config, "ls", "cm")
+        self.assertRegex(said, r"NAME +VALUES +AGE")
+        self.assertRegex(said, r"map-3 +3 ")
+        said = self.run_program(program, "--kubeconfig", self.config, "get", "configmap/map-2", "-o", "json")
+        self.assertEqual(json.loads(said)["values"], "2")
+        scr = self.dashboard(program)
+        scr.type(":cm\r")
+        scr.wait_for("4 configmaps")
+        scr.wait_for(lambda s: re.search(r"map-1 +1 ", s.text()))
+        scr.stop()
 
     def check_view(self, program):
         scr = self.dashboard(program)
