@@ -5,15 +5,6 @@
 
 #include "cli/cli.h"
 
-/* Statuses of run and sh, as of env(1) and timeout(1). */
-enum {
-	STATUS_OVERDUE = 124,
-	STATUS_OWN_FAILURE = 125,
-	STATUS_NOT_EXECUTABLE = 126,
-	STATUS_NOT_FOUND = 127,
-	STATUS_KILLED = 137,
-};
-
 /* Ends the loop with the remote status, or with 125 to 127 and the error printed. timeout_ms: 0 = the setting's. */
 void cli_execute(
 	struct cli *cli, struct runtime *runtime, const char *const *argv, int64_t timeout_ms);

@@ -9,6 +9,8 @@
  * outside may be put in as it is: whoever shows it passes it through safe_text. */
 #pragma once
 
+#include "engine/base/exit_status.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,20 +21,6 @@ enum err_retry {
 	ERR_RETRY_NO,    /* repeating unchanged cannot help */
 	ERR_RETRY_SAME,  /* repeating unchanged can help */
 	ERR_RETRY_AFTER, /* repeating can help after the change that the hint names */
-};
-
-/* Exit status of the command line (a contract: values are never reused). */
-enum err_exit {
-	EXIT_STATUS_OK = 0,
-	EXIT_STATUS_FAILED = 1,
-	EXIT_STATUS_USAGE = 2,
-	EXIT_STATUS_NOT_FOUND = 3,
-	EXIT_STATUS_DENIED = 4,
-	EXIT_STATUS_TIMEOUT = 5,
-	EXIT_STATUS_UNREACHABLE = 6,
-	EXIT_STATUS_REFUSED = 7,
-	EXIT_STATUS_VERIFY = 8,
-	EXIT_STATUS_COUNT,
 };
 
 /* What of a larger work ends with it: one file of a tree, or the tree. */

@@ -8,7 +8,7 @@
 #include "local/isolation/child.h"
 #include "local/isolation/libs.h"
 #include "local/isolation/owner.h"
-#include "local/isolation/syscalls.h"
+#include "local/isolation/seccomp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -11,6 +11,7 @@ files     docs/architecture.md has one line for each file
 tests     each file of tests is a test
 hardening the programs are as cmake/hardening.cmake says
 scripts   who asks a script for help gets it, and a wrong word is refused, before anything is installed, built or written
+where     docs/architecture.md says where things are, and the names of the files alone would too
 keys      docs/keys.md is what the program prints from its key table
 manual    docs/sandmux.1 and the codes in docs/cli.md are what the program prints, and groff has nothing to say about the page
 all       everything
@@ -266,6 +267,22 @@ def check_files() -> list[str]:
     return [] if run.returncode == 0 else [run.stdout.strip()]
 
 
+def check_where() -> list[str]:
+    page = (ROOT / "docs/architecture.md").read_text()
+    rows = re.search(r"^## Where is …$.*?^\|---\|---\|---\|\n(.*?)\n\n", page, re.M | re.S)
+    modules = {str(path.relative_to(ROOT).with_suffix("")) for path in tracked(*SOURCES)}
+    modules = {name for name in modules if not name.startswith("tests/")}
+    found = []
+    for row in rows.group(1).splitlines() if rows else ():
+        question, word, file = (cell.strip() for cell in row.strip("|").split("|"))
+        named = sorted(name for name in modules if word in name)
+        if not (ROOT / file).is_file():
+            found.append(f"docs/architecture.md: {question}: there is no {file}")
+        elif word not in file or len(named) > 8:
+            found.append(f"docs/architecture.md: {question}: '{word}' leads to {' '.join(named)}")
+    return found if rows else ["docs/architecture.md: no table of where things are"]
+
+
 def check_tests() -> list[str]:
     """One that nobody runs holds nothing."""
     folder = pathlib.Path(os.environ.get("SANDMUX_BIN", str(ROOT / "build/debug/bin/sandmux"))).parents[1]
@@ -386,7 +403,7 @@ def check_errors() -> list[str]:
 
 CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
           "headers": check_headers, "errors": check_errors, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
-          "scripts": check_scripts, "tests": check_tests}
+          "scripts": check_scripts, "where": check_where, "tests": check_tests}
 
 
 def main() -> None:

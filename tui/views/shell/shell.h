@@ -65,6 +65,10 @@ bool views_shell_select_copy(struct views_shell *shell); /* false if there is no
 bool views_shell_selection(
 	const struct views_shell *shell, struct term_pos *from, struct term_pos *to);
 
+/* clipboard.c */
+/* session_events.on_clipboard of a pane. */
+void views_shell_clipboard_ask(void *arg, struct slice bytes);
+
 /* draw.c */
 void views_shell_draw(struct view *view, struct draw_region region, bool is_focused);
 

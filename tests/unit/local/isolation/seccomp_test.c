@@ -2,7 +2,7 @@
 /* The table of system calls, walked: each row is tried in a process under the filter with arguments that it names, and
  * what it does not name is tried too. Without the filter the same calls must get other answers, or the walk says
  * nothing. Arguments are such that no call does anything where it is let through. */
-#include "local/isolation/syscalls.h"
+#include "local/isolation/seccomp.h"
 
 #include "engine/base/err.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "local/isolation/syscalls.h"
+#include "local/isolation/seccomp.h"
 
 #include "engine/base/err.h"
 
