@@ -7,6 +7,9 @@
 #include "engine/base/str.h"
 #include "engine/kinds/object.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 extern const struct resource_kind kinds_pvc;
 
 static char *table_of(void *row, const char *json)

@@ -49,17 +49,18 @@ static void a_request_and_its_refusal(void **state)
 			{ "deletecollection", "agents.x-k8s.io", "sandboxes", "", "demo" } },
 		/* not the right to do that, or no right at all */
 		{ "DELETE", AGENTS NS "/sandboxes/a", NULL,
-			"admission webhook \"x\" denied the request", { "" } },
+			"admission webhook \"x\" denied the request", { .verb = "" } },
 		{ "DELETE", AGENTS NS "/sandboxes/a", NULL,
 			"users \"v\" is forbidden: User \"u\" cannot impersonate resource \"users\"",
-			{ "" } },
+			{ .verb = "" } },
 		{ "GET", "/api/v1" NS "/pods/a/log", NULL, CANNOT("get resource \"pods\""),
-			{ "" } },
-		{ "GET", "/version", NULL, "User \"u\" cannot get path \"/version\"", { "" } },
+			{ .verb = "" } },
+		{ "GET", "/version", NULL, "User \"u\" cannot get path \"/version\"",
+			{ .verb = "" } },
 		{ "GET", "/apis/agents.x-k8s.io", NULL, "User \"u\" cannot get path \"x\"",
-			{ "" } },
-		{ "GET", "/", NULL, "", { "" } },
-		{ "GET", "", NULL, "", { "" } },
+			{ .verb = "" } },
+		{ "GET", "/", NULL, "", { .verb = "" } },
+		{ "GET", "", NULL, "", { .verb = "" } },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
