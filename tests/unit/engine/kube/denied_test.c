@@ -5,6 +5,8 @@
 #include "engine/base/err.h"
 #include "engine/kube/denied.h"
 
+#include <string.h>
+
 #define NS "/namespaces/demo"
 #define AGENTS "/apis/agents.x-k8s.io/v1beta1"
 #define CANNOT(what) "x is forbidden: User \"u\" cannot " what " in API group \"\""
