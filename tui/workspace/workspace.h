@@ -107,6 +107,7 @@ unsigned workspace_tab_marks(const struct workspace *workspace, size_t index); /
 /* In a new tab, or the one that shows it already. ERR_OP_BUSY: too many. */
 bool workspace_tabs_open(struct workspace *workspace, const struct view_class *class,
 	const struct view_args *args, struct err *err);
+/* ERR_OP_BUSY: no room. */
 bool workspace_tabs_split(struct workspace *workspace, enum workspace_layout_way way,
 	const struct view_class *class, const struct view_args *args, struct err *err);
 void workspace_tabs_select(struct workspace *workspace, size_t index);

@@ -68,7 +68,10 @@ static void take_shot(struct views_shell *shell)
 {
 	struct term *term = shell->term;
 	int cols = term_cols(term), rows = term_rows(term);
-	bool is_all = shell->is_shot_stale || shell->is_scrolling;
+	/* another theme, or another client with its own */
+	struct draw_style text = host_style(shell->view.host, ROLE_TEXT);
+	bool is_recoloured = text.fg != shell->shot_fg || text.bg != shell->shot_bg;
+	bool is_all = shell->is_shot_stale || shell->is_scrolling || is_recoloured;
 	if (draw_surface_cols(shell->shot) != cols || draw_surface_rows(shell->shot) != rows) {
 		draw_surface_resize(shell->shot, cols, rows);
 		is_all = true;
@@ -86,6 +89,8 @@ static void take_shot(struct views_shell *shell)
 		if (is_all || term_row_changed(term, row, shell->revision))
 			draw_line(shell, shot, row, top + row, modes.reverse_screen);
 	shell->revision = revision;
+	shell->shot_fg = text.fg;
+	shell->shot_bg = text.bg;
 	shell->is_shot_stale = shell->is_scrolling; /* back to the live screen: all of it */
 }
 

@@ -27,6 +27,7 @@ struct views_shell {
 	struct draw_surface *shot;
 	uint64_t revision;
 	bool is_shot_stale;
+	draw_color shot_fg, shot_bg; /* of text without colours of its own */
 	/* scrolling */
 	bool is_scrolling,
 		is_peeking;         /* peeking: by the wheel; a key goes back to the program */

@@ -144,6 +144,30 @@ static void test_closing_one_ends_nothing(void **state)
 	pair_free(&pair);
 }
 
+static draw_color background(struct view *view)
+{
+	struct draw_surface *surface = draw_surface_new(40, 10);
+	view_shell.draw(view, draw_region_whole(surface), true);
+	draw_color bg = draw_surface_row(surface, 0)[0].bg;
+	draw_surface_free(surface);
+	return bg;
+}
+
+/* A program that is silent: its text has the colours of the theme that is shown. */
+static void test_another_theme(void **state)
+{
+	(void)state;
+	struct pair pair = pair_new();
+	assert_true(draws(pair.a, 40, 10, ""));
+	shell_of(pair.a)->session->state = SESSION_RUNNING;
+	feed_lines(&pair, 3);
+	assert_int_equal(background(pair.a), pair.fake->theme.roles[ROLE_TEXT].bg);
+	pair.fake->theme.roles[ROLE_TEXT].bg = DRAW_COLOR_RGB | 0x123456;
+	assert_int_equal(background(pair.a), DRAW_COLOR_RGB | 0x123456);
+	shell_of(pair.a)->session->state = SESSION_WAITING;
+	pair_free(&pair);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_one_size),
 		cmocka_unit_test(test_a_bell_is_for_who_does_not_look),
 		cmocka_unit_test(test_closing_one_ends_nothing),
+		cmocka_unit_test(test_another_theme),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
