@@ -18,6 +18,7 @@ enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
 
 struct cli_one {
 	struct cli *cli;
+	const char *name; /* as typed */
 	bool describe;
 	struct net_loop_timer *settle;
 	char uid[FLEET_UID_BYTES];
@@ -207,7 +208,11 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
-		cli_finish(cli, cli_fail(cli, err));
+		const struct resource_kind *kind = engine_kind_find(one->name);
+		int status = cli_fail(cli, err);
+		if (status == EXIT_STATUS_NOT_FOUND && kind != NULL && kind->resource != NULL)
+			cli_note(cli, "There is a kind of that name: sandmux ls %s", one->name);
+		cli_finish(cli, status);
 		return;
 	}
 	snprintf(one->uid, sizeof one->uid, "%s", uid);
@@ -224,7 +229,7 @@ static int run_one(struct cli *cli, char **argv, bool is_describe)
 	struct err err = { 0 };
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
-	struct cli_one one = { .cli = cli, .describe = is_describe };
+	struct cli_one one = { .cli = cli, .name = argv[0], .describe = is_describe };
 	one.settle = net_loop_timer_new(cli->loop, on_settle_deadline, &one);
 	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
 		cli_finish(cli, cli_fail(cli, &err));

@@ -98,6 +98,7 @@ static void one(void **state)
 		{ "get pvc/", 2, "", "sandmux: arg.invalid: '' is no name" SEE_HELP },
 		/* a sandbox of that name */
 		{ "get pvc", 3, "", "~sandmux: claim.not_found: " },
+		{ "get pvc", 3, "", "~\nThere is a kind of that name: sandmux ls pvc\n" },
 	};
 	struct cluster *c = *state;
 	fill(c);
