@@ -21,7 +21,7 @@ static void on_libevent_log(int severity, const char *text)
 	LOG("loop", severity >= EVENT_LOG_WARN ? LOG_DEBUG : LOG_TRACE, "libevent: %s", text);
 }
 
-/* Between two looks for what is urgent. One callback takes 256 KiB from a socket at most. */
+/* Between two looks for what is urgent. */
 enum { BULK_CALLBACKS = 4, BULK_US = 1000 };
 
 static void on_break(evutil_socket_t fd, short what, void *arg)

@@ -77,7 +77,9 @@ static void unref_pool(struct net_work_pool *pool)
 		return;
 	struct net_work_places *places, *next;
 	LL_FOREACH_SAFE(pool->places, places, next)
-	free(places);
+	{
+		free(places);
+	}
 	close(pool->wake_write_fd);
 	pthread_cond_destroy(&pool->has_ready);
 	pthread_mutex_destroy(&pool->lock);
