@@ -133,21 +133,13 @@ struct engine_object_call *engine_object_start(struct engine *engine,
 	return call;
 }
 
-bool engine_may_act(struct engine *engine, const struct resource_kind *kind,
-	const struct resource_action *action, const char *namespace_, struct err *err)
-{
-	const struct access_attributes about = { action->verb, kind->resource->group,
-		kind->resource->plural, action->subresource };
-	return engine_may_verb(engine, &about, namespace_, err);
-}
-
 struct engine_object_call *engine_object_act(struct engine *engine,
 	const struct resource_kind *kind, const struct resource_action *action, const void *row,
 	const char *args, engine_object_fn *done, void *arg, struct err *err)
 {
 	const struct kinds_object *object = row;
 	struct resource_request request = { 0 };
-	if (!engine_may_act(engine, kind, action, object->namespace_, err) ||
+	if (!engine_object_may(engine, kind, action, object->namespace_, err) ||
 		!action->request(row, args, &request, err))
 		return NULL;
 	char *path = kube_path(kind->resource, object->namespace_, object->name,

@@ -35,10 +35,6 @@ typedef void engine_object_fn(void *arg, const struct err *err, const struct cJS
 struct engine_object_call *engine_object_start(struct engine *engine,
 	const struct resource_kind *kind, const char *namespace_, const char *name,
 	engine_object_fn *done, void *arg, struct err *err);
-/* Is that action of the kind refused there, as far as is known? See engine_may(): ERR_OP_READ_ONLY, ERR_KUBE_FORBIDDEN.
- * namespace_ "": all, or it has none. */
-bool engine_may_act(struct engine *engine, const struct resource_kind *kind,
-	const struct resource_action *action, const char *namespace_, struct err *err);
 /* An action of the kind on the object of a row, if it may be done. args: what the action is told, "" for none; *err: what its request()
  * refuses. */
 struct engine_object_call *engine_object_act(struct engine *engine,
@@ -48,7 +44,7 @@ struct engine_object_call *engine_object_act(struct engine *engine,
 void *engine_object_row(const struct engine *engine, const struct resource_kind *kind,
 	const struct cJSON *object);
 void engine_object_row_free(const struct resource_kind *kind, void *row);
-/* As engine_may(), for an action of a kind in that namespace ("" = all). */
+/* As engine_may(), for an action of a kind in that namespace ("" = all): ERR_OP_READ_ONLY, ERR_KUBE_FORBIDDEN. */
 bool engine_object_may(struct engine *engine, const struct resource_kind *kind,
 	const struct resource_action *action, const char *namespace_, struct err *err);
 void engine_object_cancel(struct engine_object_call *call); /* NULL is fine */

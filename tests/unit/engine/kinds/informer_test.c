@@ -367,7 +367,7 @@ static void an_action_needs_its_right(void **state)
 	wait_synced(c, informer);
 	const struct resource_action *action = resource_find_action(&kind, "delete");
 	const void *row = find(informer, "uid-a");
-	assert_true(engine_may_act(c->engine, &kind, action, "demo", &err));
+	assert_true(engine_object_may(c->engine, &kind, action, "demo", &err));
 	/* the reviews say yes, and the server no */
 	API_UNTIL(&c->api, engine_access_revision(c->engine) >= 8, 9000);
 	assert_non_null(
