@@ -184,7 +184,7 @@ static void add_size(const struct resource_lines *lines, const void *row, const 
 		has ? has : "nothing yet", 0);
 }
 
-static const struct resource_section sections[] = { { "Size", add_size }, { NULL } };
+static const struct resource_section sections[] = { { "Size", add_size }, { 0 } };
 
 static const struct resource_action actions[] = {
 	{ .name = "delete",
@@ -193,7 +193,7 @@ static const struct resource_action actions[] = {
 		.verb = "delete",
 		.subresource = "",
 		.request = kinds_request_delete },
-	{ NULL },
+	{ 0 },
 };
 
 const struct resource_kind kinds_pvc = {

@@ -82,7 +82,7 @@ const struct controller_row manager_rows[] = {
 		.on_change = manager_gc_on_change,
 		.background = manager_gc_run },
 	{ .name = "volumes", .on_change = kubelet_volumes_on_change },
-	{ NULL },
+	{ 0 },
 };
 
 static void ask_row(struct controller *c, const struct controller_row *row,

@@ -45,7 +45,7 @@ static const int shown[] = { 0, 1, RESOURCE_NONE };
 static const struct resource_action actions[] = {
 	{ "delete", "", NULL, "delete", "", kinds_request_delete },
 	{ "refuse", "", NULL, "patch", "status", refuse },
-	{ NULL },
+	{ 0 },
 };
 static const struct resource_kind kind = { .name = "services",
 	.singular = "service",

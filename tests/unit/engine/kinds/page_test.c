@@ -33,7 +33,7 @@ static void add_ports(const struct resource_lines *lines, const void *row, const
 static const struct resource_column columns[] = { KINDS_COLUMN_NAMESPACE, KINDS_COLUMN_NAME,
 	KINDS_COLUMN_AGE };
 static const int shown[] = { 0, 1, 2, RESOURCE_NONE };
-static const struct resource_section sections[] = { { "Ports", add_ports }, { NULL } };
+static const struct resource_section sections[] = { { "Ports", add_ports }, { 0 } };
 static const struct resource_relation relations[] = {
 	{ RESOURCE_BY_OWNER, "Sandbox", NULL },
 	{ RESOURCE_BY_FIELD, "Volume", "spec.volume" },

@@ -147,7 +147,7 @@ static void a_pipe_that_nobody_empties(void **state)
 		char *end = memchr(at, '\n', n - (size_t)(at - got));
 		assert_non_null(end);
 		assert_memory_equal(at, "{\"resourceLogs\"", 15);
-		assert_memory_equal(end - 6, "}]}]}]}\n" + 1, 7);
+		assert_memory_equal(end - 6, "]}]}]}\n", 7);
 		at = end + 1;
 	}
 	assert_true(n_lines > 101 && n_lines < RECORDS);
