@@ -282,7 +282,11 @@ int draw_region_textf(struct draw_region r, int row, int col, int max_cols,
 
 int draw_text_cols(const char *text)
 {
-	struct slice rest = slice_of(text);
+	return draw_slice_cols(slice_of(text));
+}
+
+int draw_slice_cols(struct slice rest)
+{
 	int sum = 0;
 	while (rest.n) {
 		char unit[SAFE_UNIT_BYTES];

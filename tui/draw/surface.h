@@ -113,3 +113,4 @@ void draw_region_hline(struct draw_region region, int row, struct draw_style sty
 void draw_region_vline(struct draw_region region, int col, struct draw_style style);
 /* Columns that draw_region_text would use. */
 int draw_text_cols(const char *text);
+int draw_slice_cols(struct slice text); /* the same of bytes that have no end of their own */

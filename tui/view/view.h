@@ -110,6 +110,9 @@ struct view_class {
 	int64_t (*redraw_after_ms)(const struct view *view);
 };
 
+/* view_class.shows of what there is one of: the same whatever it is opened with. */
+bool view_is_the_only_one(const struct view *view, const struct view_args *args);
+
 static inline enum view_key_scope view_scope(const struct view *view)
 {
 	return view->class->scope(view);

@@ -168,20 +168,7 @@ bool widget_edit_key(struct widget_edit *edit, const struct draw_key *key)
 
 static int cols_between(const struct widget_edit *edit, size_t from, size_t to)
 {
-	struct slice rest = { edit->text.p + from, to - from };
-	int sum = 0;
-	while (rest.n) {
-		char unit[SAFE_UNIT_BYTES];
-		size_t n;
-		int cols;
-		size_t eaten = safe_text_next_raw(rest, unit, &n, &cols);
-		if (!eaten)
-			break;
-		rest.p += eaten;
-		rest.n -= eaten;
-		sum += cols;
-	}
-	return sum;
+	return draw_slice_cols((struct slice){ edit->text.p + from, to - from });
 }
 
 void widget_edit_draw(const struct widget_edit *edit, struct draw_region region, int row,

@@ -225,13 +225,6 @@ static void title(const struct view *view, struct str *out)
 	str_add(out, "help");
 }
 
-static bool shows(const struct view *view, const struct view_args *args)
-{
-	(void)view;
-	(void)args;
-	return true;
-}
-
 static struct view *open_help(
 	struct view_host *host, const struct view_args *args, struct err *err)
 {
@@ -264,5 +257,5 @@ const struct view_class view_help = {
 	.mouse = mouse,
 	.filter = filter,
 	.filter_text = filter_text,
-	.shows = shows,
+	.shows = view_is_the_only_one,
 };

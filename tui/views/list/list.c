@@ -53,6 +53,12 @@ bool views_list_is_behind(const struct views_list *list)
 	return resource_follower_is_behind(&list->follower, &source);
 }
 
+void views_list_changed(struct view *view)
+{
+	if (views_list_is_behind(list_of(view)))
+		host_dirty(view->host);
+}
+
 void views_list_follow(struct views_list *list)
 {
 	const struct resource_source source = list->source(list);

@@ -54,6 +54,8 @@ void views_list_init(struct views_list *list, struct view_host *host,
 	struct resource_source (*source)(const struct views_list *list));
 void views_list_deinit(struct views_list *list);
 bool views_list_is_behind(const struct views_list *list);
+void views_list_changed(
+	struct view *view); /* view_class.changed: drawn anew when it is behind */
 /* Takes over what the source has changed; the cursor stays on its row. */
 void views_list_follow(struct views_list *list);
 void views_list_keep_cursor(

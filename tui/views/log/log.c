@@ -330,13 +330,6 @@ static void title(const struct view *view, struct str *out)
 	str_add(out, "log");
 }
 
-static bool shows(const struct view *view, const struct view_args *args)
-{
-	(void)view;
-	(void)args;
-	return true;
-}
-
 static int64_t redraw_after_ms(const struct view *view)
 {
 	const struct log *log = log_of(view);
@@ -374,6 +367,6 @@ const struct view_class view_log = {
 	.mouse = mouse,
 	.filter = filter,
 	.filter_text = filter_text,
-	.shows = shows,
+	.shows = view_is_the_only_one,
 	.redraw_after_ms = redraw_after_ms,
 };

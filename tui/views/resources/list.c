@@ -186,12 +186,6 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 					 r.rows - list->first_row));
 }
 
-static void changed(struct view *view)
-{
-	if (views_list_is_behind(list_of(view)))
-		host_dirty(view->host);
-}
-
 /* ---- hands */
 
 static bool run_detail(void *self, const char *args, struct err *err)
@@ -318,7 +312,7 @@ const struct view_class view_resources = {
 	.title = title,
 	.draw = draw,
 	.mouse = views_list_mouse,
-	.changed = changed,
+	.changed = views_list_changed,
 	.can = can,
 	.escape = escape,
 	.busy = busy,

@@ -126,12 +126,6 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 					 r.rows - list->first_row));
 }
 
-static void changed(struct view *view)
-{
-	if (views_list_is_behind(list_of(view)))
-		host_dirty(view->host);
-}
-
 /* ---- hands */
 
 static bool run_warm(void *self, const char *args, struct err *err)
@@ -177,13 +171,6 @@ static void title(const struct view *view, struct str *out)
 	str_add(out, "sandboxes");
 }
 
-static bool shows(const struct view *view, const struct view_args *args)
-{
-	(void)view;
-	(void)args;
-	return true;
-}
-
 static struct view *open_list(
 	struct view_host *host, const struct view_args *args, struct err *err)
 {
@@ -210,10 +197,10 @@ const struct view_class view_sandboxes = {
 	.title = title,
 	.draw = draw,
 	.mouse = mouse,
-	.changed = changed,
+	.changed = views_list_changed,
 	.targets = targets,
 	.filter = views_list_filter,
 	.filter_text = views_list_filter_text,
-	.shows = shows,
+	.shows = view_is_the_only_one,
 	.redraw_after_ms = views_list_redraw_after_ms,
 };

@@ -333,13 +333,6 @@ static void title(const struct view *view, struct str *out)
 		str_addf(out, " (%zu)", n);
 }
 
-static bool shows(const struct view *view, const struct view_args *args)
-{
-	(void)view;
-	(void)args;
-	return true;
-}
-
 static int64_t redraw_after_ms(const struct view *view)
 {
 	return transfer_queue_running(view->host->copies) ? 500 : 0;
@@ -403,6 +396,6 @@ const struct view_class view_copies = {
 	.title = title,
 	.draw = draw,
 	.mouse = mouse,
-	.shows = shows,
+	.shows = view_is_the_only_one,
 	.redraw_after_ms = redraw_after_ms,
 };
