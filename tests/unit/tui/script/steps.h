@@ -298,22 +298,25 @@ static inline void step_until_not(struct stage *stage, char *args)
 	STAGE_UNTIL(stage, !stage_shows(stage, args) && !step_is_reading(stage));
 }
 
-/* A request whose "METHOD PATH" has these words in it has come. */
-static inline bool step_is_asked(const struct stage *stage, const char *words)
+static inline size_t step_count_asked(const struct stage *stage, const char *words)
 {
-	for (size_t i = stage->n_asked; i < stage->cluster->api.n; i++) {
-		const struct api_request *is = &stage->cluster->api.log[i];
-		char line[300];
-		snprintf(line, sizeof line, "%s %s", is->method, is->path);
-		if (strstr(line, words) && !strstr(line, "selfsubject"))
-			return true;
-	}
-	return false;
+	size_t n = 0;
+	for (size_t i = stage->n_asked; i < stage->cluster->api.n; i++)
+		n += stage_is_request(&stage->cluster->api.log[i], words);
+	return n;
 }
 
+/* [N] WORDS: so many requests have come (1) whose "METHOD PATH" has these words in it. They are answered after that, so
+ * what is shown is what a person sees meanwhile. */
 static inline void step_until_asked(struct stage *stage, char *args)
 {
-	STAGE_UNTIL(stage, step_is_asked(stage, args));
+	char *words = args;
+	size_t n = (size_t)strtol(args, &words, 10);
+	n = n ? n : 1;
+	words += strspn(words, " ");
+	stage->held_words = words;
+	STAGE_UNTIL(stage, step_count_asked(stage, words) >= n);
+	stage_release(stage);
 	stage_tell_requests(stage);
 }
 
