@@ -95,7 +95,7 @@ struct transfer_job {
 	int mode;           /* -1 unknown */
 	int64_t existing_bytes;
 	bool is_dir_in_the_way;
-	bool may_replace, has_from, has_to;
+	bool may_replace, has_from, has_to, has_begun_data;
 	bool has_looked, is_link; /* the answer of look.c */
 	bool has_answer;
 	enum transfer_conflict answer;

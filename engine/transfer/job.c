@@ -22,6 +22,7 @@ static void start_data(struct transfer_job *job)
 	struct transfer *transfer = job->transfer;
 	struct err err = { 0 };
 
+	job->has_begun_data = true;
 	if (transfer->from.kind == END_LOCAL) {
 		if (transfer_directory_use_from(transfer, job->dir, &err) < 0) {
 			transfer_job_fail(job, &err);

@@ -17,10 +17,16 @@ enum { TICK_MS = 250, WHAT_BYTES_MAX = 256, ITEMS_MAX = 100000, ASKING_MAX = 64 
 
 /* ---- one copy's memory */
 
-static void item_reset(struct transfer_item *item)
+static void item_stop(struct transfer_item *item)
 {
+	transfer_question_forget(item);
 	transfer_cancel(item->transfer);
 	item->transfer = NULL;
+}
+
+static void item_reset(struct transfer_item *item)
+{
+	item_stop(item);
 	if (item->err) {
 		item->copy->n_kept_errors--;
 		free(item->err);
@@ -157,6 +163,7 @@ static void on_progress(void *arg, const struct transfer_progress *progress)
 {
 	struct transfer_item *item = arg;
 	take_progress(item, progress);
+	transfer_question_look(item->copy->queue);
 	transfer_queue_changed(item->copy->queue);
 }
 
@@ -165,6 +172,7 @@ static void on_done(void *arg, const struct err *err, const struct transfer_prog
 	struct transfer_item *item = arg;
 	struct transfer_copy *copy = item->copy;
 	item->transfer = NULL;
+	transfer_question_forget(item);
 	if (progress)
 		take_progress(item, progress);
 	item->state = ITEM_DONE;
@@ -203,6 +211,8 @@ static bool item_start(struct transfer_item *item, struct err *err)
 	opts.to.path = to;
 	item->transfer = transfer_start(copy->queue->opts.loop, &opts, err);
 	free(to);
+	if (item->transfer)
+		transfer_question_expect(item);
 	return item->transfer != NULL;
 }
 
@@ -398,6 +408,7 @@ void transfer_queue_pause(struct transfer_queue *queue, unsigned id, bool paused
 		      : copy->n_active ? TRANSFER_COPY_RUNNING
 				       : TRANSFER_COPY_WAITING;
 	copy->n_samples = 0;
+	transfer_question_look(queue);
 	on_step(queue);
 }
 
@@ -406,10 +417,8 @@ void transfer_queue_cancel(struct transfer_queue *queue, unsigned id)
 	struct transfer_copy *copy = transfer_queue_find(queue, id);
 	if (!copy || transfer_copy_is_over(copy->state))
 		return;
-	for (size_t i = 0; i < copy->n; i++) {
-		transfer_cancel(copy->items[i].transfer);
-		copy->items[i].transfer = NULL;
-	}
+	for (size_t i = 0; i < copy->n; i++)
+		item_stop(&copy->items[i]);
 	copy->n_active = 0;
 	copy_end(copy, TRANSFER_COPY_CANCELLED);
 	on_step(queue);

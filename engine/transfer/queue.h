@@ -86,7 +86,8 @@ struct transfer_queue_opts {
 	/* A copy was taken in (TRANSFER_COPY_WAITING), or is over; from inside the call that did it, or later. */
 	void (*on_copy)(void *arg, const struct transfer_copy_info *info);
 	/* One question at a time, never from inside a call; the other files go on meanwhile. The next comes after
-	 * transfer_queue_answer(), also when the copy has ended in between. Borrowed for the call. */
+	 * transfer_queue_answer(), also when the copy has ended in between. Files that go from one folder into another one are
+	 * asked about in the order in which they were named, whoever was looked at first. Borrowed for the call. */
 	void (*on_question)(void *arg, const struct transfer_question *question);
 	void *arg;
 };

@@ -23,6 +23,10 @@ struct transfer_item {
 	struct transfer *transfer;
 	struct transfer_progress progress; /* current is not kept here */
 	struct err *err;                   /* of a failure, while there are not too many */
+	/* queue_questions.c */
+	uint64_t order;  /* of its start, for its first question; 0 after that */
+	bool is_looking; /* something may be in its way */
+	struct transfer_item *prev, *next; /* of those */
 };
 
 struct transfer_queue_end {
@@ -64,6 +68,7 @@ struct transfer_copy {
 struct transfer_queue_question {
 	struct transfer_queue_question *prev, *next;
 	unsigned id;
+	uint64_t order;
 	struct transfer_item *item;
 	char *path;
 	int64_t existing_bytes, new_bytes;
@@ -75,7 +80,9 @@ struct transfer_queue {
 	struct transfer_copy *list; /* oldest first */
 	size_t n;
 	unsigned last_id, last_question_id;
-	struct transfer_queue_question *questions;
+	struct transfer_queue_question *questions; /* utlist, by order */
+	struct transfer_item *looking;             /* utlist, by order */
+	uint64_t last_order;
 	unsigned asked; /* the question that an answer is waited for; 0: none */
 	struct net_loop_timer *tick, *step,
 		*ask; /* timers and not deferred calls: they end with the queue */
@@ -90,6 +97,12 @@ static inline void transfer_queue_changed(struct transfer_queue *queue)
 }
 
 /* ---- queue_questions.c */
+/* It has been started, and perhaps something is in its way. */
+void transfer_question_expect(struct transfer_item *item);
+/* Nothing more is waited for from it. */
+void transfer_question_forget(struct transfer_item *item);
+/* Time has passed: perhaps it is known by now that nothing is in the way. */
+void transfer_question_look(struct transfer_queue *queue);
 void transfer_question_add(struct transfer_item *item, const char *path, int64_t existing_bytes,
 	int64_t new_bytes, uint64_t n_entries);
 /* Of one item, or with NULL of the whole copy. conflicts_only: not those about large trees. */
@@ -98,7 +111,7 @@ void transfer_question_drop(
 /* It is taken out of the list. Its item; NULL: it is no more. */
 struct transfer_item *transfer_question_take(
 	struct transfer_queue *queue, unsigned id, bool *is_limit);
-void transfer_question_ask(void *queue); /* of the timer: the oldest, if none is asked */
+void transfer_question_ask(void *queue); /* of the timer: the next, if none is asked */
 
 /* ---- queue_progress.c */
 struct transfer_copy *transfer_queue_find(const struct transfer_queue *queue, unsigned id);

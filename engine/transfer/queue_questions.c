@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What transfers ask, in order. One question at a time is handed out; what is about a file that has been given up goes. */
+/* What transfers ask, in order. One question at a time is handed out; what is about a file that has been given up goes.
+ *
+ * Looks at what is in the way end in any order, and people are asked in the order in which they named the files: a file's
+ * first question has the place at which the file was started, and waits while a file before it is looked at. It waits only
+ * for those that go from the same folder into the same one: a place that does not answer holds up no other's questions.
+ * Later questions (of a tree) come in the order in which they come up. */
 #include "engine/base/mem.h"
 #include "engine/transfer/queue_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void drop(struct transfer_queue *queue, struct transfer_queue_question *question)
 {
@@ -11,6 +17,92 @@ static void drop(struct transfer_queue *queue, struct transfer_queue_question *q
 	question->item->copy->n_asking--;
 	free(question->path);
 	free(question);
+}
+
+/* ---- items that may ask yet */
+
+void transfer_question_expect(struct transfer_item *item)
+{
+	struct transfer_queue *queue = item->copy->queue;
+
+	item->order = ++queue->last_order;
+	item->is_looking = true;
+	DL_APPEND(queue->looking, item);
+}
+
+void transfer_question_forget(struct transfer_item *item)
+{
+	struct transfer_queue *queue = item->copy->queue;
+
+	if (!item->is_looking)
+		return;
+	item->is_looking = false;
+	DL_DELETE(queue->looking, item);
+	transfer_question_look(queue);
+}
+
+void transfer_question_look(struct transfer_queue *queue)
+{
+	if (queue->questions && !queue->asked)
+		net_loop_timer_arm(queue->ask, 0);
+}
+
+static void forget_what_is_known(struct transfer_queue *queue)
+{
+	struct transfer_item *item, *after;
+
+	DL_FOREACH_SAFE(queue->looking, item, after)
+		if (!transfer_is_looking(item->transfer)) {
+			item->is_looking = false;
+			DL_DELETE(queue->looking, item);
+		}
+}
+
+static bool is_same_end(const struct transfer_queue_end *a, const struct transfer_queue_end *b)
+{
+	const char *a_uid = a->uid ? a->uid : "", *b_uid = b->uid ? b->uid : "";
+
+	return a->is_local == b->is_local && strcmp(a_uid, b_uid) == 0;
+}
+
+static size_t folder_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static bool is_same_way(const struct transfer_item *a, const struct transfer_item *b)
+{
+	size_t n = folder_bytes(a->path);
+
+	return is_same_end(&a->copy->from, &b->copy->from) &&
+	       is_same_end(&a->copy->to, &b->copy->to) &&
+	       strcmp(a->copy->to_dir, b->copy->to_dir) == 0 && folder_bytes(b->path) == n &&
+	       strncmp(a->path, b->path, n) == 0;
+}
+
+static bool must_wait(
+	const struct transfer_queue *queue, const struct transfer_queue_question *question)
+{
+	const struct transfer_item *item;
+
+	DL_FOREACH(queue->looking, item) {
+		if (item->order > question->order)
+			break;
+		if (item->copy->state == TRANSFER_COPY_RUNNING &&
+			is_same_way(item, question->item))
+			return true;
+	}
+	return false;
+}
+
+/* ---- questions */
+
+static int by_order(
+	const struct transfer_queue_question *a, const struct transfer_queue_question *b)
+{
+	return a->order < b->order ? -1 : a->order > b->order;
 }
 
 void transfer_question_add(struct transfer_item *item, const char *path, int64_t existing_bytes,
@@ -21,6 +113,7 @@ void transfer_question_add(struct transfer_item *item, const char *path, int64_t
 
 	*question = (struct transfer_queue_question){
 		.id = ++queue->last_question_id,
+		.order = item->order ? item->order : ++queue->last_order,
 		.item = item,
 		.path = x_strdup(path),
 		.existing_bytes = existing_bytes,
@@ -28,7 +121,9 @@ void transfer_question_add(struct transfer_item *item, const char *path, int64_t
 		.n_entries = n_entries,
 	};
 	item->copy->n_asking++;
-	DL_APPEND(queue->questions, question);
+	item->order = 0;
+	transfer_question_forget(item);
+	DL_INSERT_INORDER(queue->questions, question, by_order);
 	transfer_queue_changed(queue);
 	net_loop_timer_arm(queue->ask, 0);
 	net_loop_timer_arm(queue->step, 0);
@@ -65,9 +160,15 @@ struct transfer_item *transfer_question_take(
 void transfer_question_ask(void *arg)
 {
 	struct transfer_queue *queue = arg;
-	const struct transfer_queue_question *question = queue->questions;
+	const struct transfer_queue_question *question;
 
-	if (queue->asked || !question)
+	if (queue->asked)
+		return;
+	forget_what_is_known(queue);
+	DL_FOREACH(queue->questions, question)
+		if (!must_wait(queue, question))
+			break;
+	if (!question)
 		return;
 	const struct transfer_copy *copy = question->item->copy;
 	struct transfer_question said = {

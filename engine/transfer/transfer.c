@@ -321,6 +321,18 @@ void transfer_pause(struct transfer *transfer, bool paused)
 	transfer_schedule(transfer);
 }
 
+bool transfer_is_looking(const struct transfer *transfer)
+{
+	if (transfer->is_ended || transfer->is_fatal || transfer->conflict != TRANSFER_ASK)
+		return false;
+	if (!transfer->is_resolved)
+		return true;
+	const struct transfer_job *job = transfer->queued ? transfer->queued : transfer->jobs;
+	if (transfer->from_stat.is_dir || !job || job->has_answer || job->rename_serial)
+		return false;
+	return job->state == JOB_ASKING ? !transfer->has_asked : !job->has_begun_data;
+}
+
 /* ---- start */
 static bool take_end(
 	struct transfer_internal_end *end, const struct transfer_end *from, struct err *err)

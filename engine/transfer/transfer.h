@@ -106,6 +106,9 @@ struct transfer *transfer_start(
 	struct net_loop *loop, const struct transfer_opts *opts, struct err *err);
 void transfer_cancel(struct transfer *transfer); /* silent; temp files are removed */
 void transfer_pause(struct transfer *transfer, bool paused);
+/* Does on_conflict perhaps come yet for what was named? False once its data are under way, it has been asked about, or there
+ * is nothing to ask. Of a folder: until the tree is begun; what is in it may be asked about later. */
+bool transfer_is_looking(const struct transfer *transfer);
 void transfer_answer(struct transfer *transfer, enum transfer_conflict answer, bool for_all);
 /* After on_limit: go on until twice as many, or stop with ERR_LIMIT_ENTRIES. */
 void transfer_go_on(struct transfer *transfer, bool goes_on);

@@ -179,6 +179,85 @@ static void one_question_at_a_time(void **state)
 	close_queue();
 }
 
+/* Files of the folder here into one of the box. */
+static void up(const char *const *names, size_t n, const char *to_dir)
+{
+	char paths[5][300];
+	const char *pointers[5];
+	struct err err = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		snprintf(paths[i], sizeof paths[i], "%s", here(names[i]));
+		pointers[i] = paths[i];
+	}
+	const struct transfer_request request = {
+		.from = { .is_local = true },
+		.to = { .uid = "box" },
+		.paths = pointers,
+		.n = n,
+		.to_dir = to_dir,
+	};
+	assert_true(transfer_queue_start(said.queue, &request, &err));
+}
+
+/* The first is looked at longest, and asks first; what goes elsewhere does not wait for it. */
+static void questions_come_in_the_order_of_the_files(void **state)
+{
+	(void)state;
+	here_fill("a=one b=two c=3");
+	box_fill(&box, "d/ d/a=old d/b=old e/ e/c=old");
+	open_queue(false);
+	box.is_held[BOX_STAT] = true;
+	box.held_path = "d/a";
+	up(abc, 2, "d");
+	up(abc + 2, 1, "e");
+	BOX_UNTIL(said.n_questions && transfer_queue_at(said.queue, 1).is_asking);
+	assert_string_equal(said.path, "e/c");
+	transfer_queue_answer(said.queue, said.question, TRANSFER_CHOOSE_SKIP, false);
+	BOX_UNTIL(said.n_ended == 1);
+	box_turns(10);
+	assert_int_equal(said.n_questions, 1); /* of b it is known long since */
+	box_release(&box, BOX_STAT);
+	BOX_UNTIL(said.n_questions == 2);
+	assert_string_equal(said.path, "d/a");
+	transfer_queue_answer(said.queue, said.question, TRANSFER_CHOOSE_SKIP, false);
+	BOX_UNTIL(said.n_questions == 3);
+	assert_string_equal(said.path, "d/b");
+	transfer_queue_answer(said.queue, said.question, TRANSFER_CHOOSE_SKIP, false);
+	BOX_UNTIL(said.n_ended == 2);
+	close_queue();
+}
+
+/* Nor is it waited for the data of a file that has nothing in its way, or for one that is paused. */
+static void a_question_waits_for_looks_only(void **state)
+{
+	(void)state;
+	here_fill("a=one b=two");
+	box_fill(&box, "d/ d/b=old");
+	open_queue(false);
+	box.is_held[BOX_STAT] = box.is_held[BOX_WRITE] = true;
+	box.held_path = "d/a";
+	up(abc, 2, "d");
+	BOX_UNTIL(newest().is_asking);
+	box_turns(10);
+	assert_int_equal(said.n_questions, 0);
+	box_release(&box, BOX_STAT);
+	BOX_UNTIL(said.n_questions == 1);
+	assert_string_equal(said.path, "d/b");
+	assert_int_equal(box.n_now[BOX_WRITE], 1);
+	transfer_queue_answer(said.queue, said.question, TRANSFER_CHOOSE_SKIP, false);
+	transfer_queue_cancel(said.queue, newest().id);
+	box.is_held[BOX_STAT] = true;
+	up(abc, 1, "d");
+	up(abc + 1, 1, "d");
+	BOX_UNTIL(newest().is_asking && box.n_now[BOX_STAT] == 1);
+	box_turns(10);
+	assert_int_equal(said.n_questions, 1);
+	transfer_queue_pause(said.queue, transfer_queue_at(said.queue, 1).id, true);
+	BOX_UNTIL(said.n_questions == 2);
+	assert_string_equal(said.path, "d/b");
+	close_queue();
+}
+
 static void stopping_ends_the_copy_and_asks_for_the_next(void **state)
 {
 	struct err err = { 0 };
@@ -316,6 +395,8 @@ int main(void)
 		BOX_TEST(refusals),
 		BOX_TEST(into_itself),
 		BOX_TEST(one_question_at_a_time),
+		BOX_TEST(questions_come_in_the_order_of_the_files),
+		BOX_TEST(a_question_waits_for_looks_only),
 		BOX_TEST(stopping_ends_the_copy_and_asks_for_the_next),
 		BOX_TEST(a_large_tree_asks_whether_it_is_meant),
 		BOX_TEST(two_copies_at_a_time_and_what_they_sum_up_to),
