@@ -40,8 +40,8 @@ typedef void net_loop_fn(void *arg);
 void net_loop_defer(struct net_loop *loop, net_loop_fn *fn, void *arg);
 
 /* A timer. One-shot unless period_ms > 0. Delays are on the monotonic clock: a one-shot timer fires some milliseconds
- * late, and never before clock_mono_ms() has moved on by its delay. fn may cancel it or arm it again. A one-shot timer
- * stays allocated after it fired: free it or arm it again. */
+ * late, and never before clock_mono_ms() has moved on by its delay. Timers that are due together fire in no order. fn may
+ * cancel it or arm it again. A one-shot timer stays allocated after it fired: free it or arm it again. */
 struct net_loop_timer;
 struct net_loop_timer *net_loop_timer_new(struct net_loop *loop, net_loop_fn *fn, void *arg);
 void net_loop_timer_arm(
