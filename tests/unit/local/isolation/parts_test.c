@@ -320,15 +320,16 @@ static void becoming_another_user(void **state)
 
 /* ---- the stage */
 
+static char run_file[] = "/run/parts-test-XXXXXX"; /* others may run the same test */
+
 static int check_stage(void)
 {
 	struct isolation_stage stage = { 0 };
 	struct stat here, there;
-	char file[100], folder[100], run_file[] = "/run/parts-test-file";
+	char file[100], folder[100];
 	snprintf(file, sizeof file, "%s/file", dir);
 	snprintf(folder, sizeof folder, "%s/folder", dir);
 	close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0640));
-	close(open(run_file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	mkdir(folder, 0700);
 	const char *const from[] = { file, folder, run_file };
 	const char *to[COUNT(from)];
@@ -379,9 +380,11 @@ static void the_stage_of_root(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
+	int fd = mkstemp(run_file);
+	assert_true(fd >= 0);
+	close(fd);
 	in_child(check_stage);
-	assert_int_equal(
-		unlink("/run/parts-test-file"), 0); /* the mounts were the child's own */
+	assert_int_equal(unlink(run_file), 0); /* the mounts were the child's own */
 	in_child(check_full_stage);
 }
 
