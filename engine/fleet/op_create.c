@@ -237,8 +237,9 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	op->stage_span =
 		telemetry_span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
 	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", name);
-	/* shown at once, before the watch brings it */
-	fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
+	/* shown at once, before the watch brings it; unless that has brought it already, and its end */
+	if (!fleet_store_was_removed(&op->fleet->store, uid))
+		fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
 	fleet_single_watch(op->fleet, op->namespace_, op->name);
 	op->look = create_look;
 	op->kick = net_loop_timer_new(op->fleet->loop, on_first_look, op);

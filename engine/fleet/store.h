@@ -221,6 +221,8 @@ void fleet_store_deinit(struct fleet_store *store);
 /* One object as the API sends it; anything that is not one is ignored. */
 void fleet_store_apply(struct fleet_store *store, enum fleet_store_kind kind,
 	enum kube_change change, const struct cJSON *object);
+/* A row of that uid was there and went, not long ago: what says that it is there is older. */
+bool fleet_store_was_removed(const struct fleet_store *store, const char *uid);
 /* A claim or Sandbox as the answer to a change of ours has it. One that the watch has taken away meanwhile does not come
  * back. */
 void fleet_store_apply_answer(

@@ -85,6 +85,15 @@ const struct fleet_template *fleet_store_template(
 
 /* ---- whether to take one */
 
+bool fleet_store_was_removed(const struct fleet_store *store, const char *uid)
+{
+	size_t kept = store->n_removals < STORE_REMOVALS ? store->n_removals : STORE_REMOVALS;
+	for (size_t i = 0; i < kept; i++)
+		if (strcmp(store->removals[i].uid, uid) == 0)
+			return true;
+	return false;
+}
+
 /* Nothing new: the same version, or (outside a list) an older one that a slower watch brings after we saw the
  * answer of our own write. */
 bool fleet_store_is_old(const struct fleet_store *store, enum fleet_store_kind kind,

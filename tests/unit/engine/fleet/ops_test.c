@@ -23,10 +23,13 @@ struct test {
 	struct evhttp_request *claim_watch, *sandbox_watch;
 	/* how it behaves */
 	bool lazy;
-	bool make_ready;          /* the controller does its work at once */
-	const char *claim_reason; /* of a Ready False that it sets instead */
-	int lose_posts;           /* the claim is made, the answer is lost */
-	int refuse_posts;         /* not made, and the answer is lost */
+	bool make_ready;                  /* the controller does its work at once */
+	const char *claim_reason;         /* of a Ready False that it sets instead */
+	int lose_posts;                   /* the claim is made, the answer is lost */
+	int refuse_posts;                 /* not made, and the answer is lost */
+	struct evhttp_request *late_post; /* its answer waits in late_text */
+	char *late_text;
+	bool answers_late;
 	int fail_deletes;
 	int conflict_patches;
 	const char *quota;
@@ -161,6 +164,9 @@ static void serve_post(
 		if (t->lose_posts > 0) {
 			t->lose_posts--;
 			api_cut(request);
+		} else if (t->answers_late) {
+			t->late_post = request;
+			t->late_text = cJSON_PrintUnformatted(t->claim);
 		} else {
 			char *text = cJSON_PrintUnformatted(t->claim);
 			api_reply(request, 201, "%s", text);
@@ -465,6 +471,25 @@ static void assert_span(struct test *t, const char *name)
 }
 
 /* ---- create */
+
+/* The watch says that it is there and that it went, and only then the answer to the POST says that it is there. */
+static void a_claim_that_went_before_the_answer_does_not_come_back(void **state)
+{
+	struct test *t = *state;
+	t->answers_late = true;
+	t->make_ready = false;
+	open_fleet(t, false);
+	create(t, &(struct fleet_create_opts){ .name = "box" });
+	API_UNTIL(&t->api, t->late_post != NULL && fleet_count(t->fleet) == 1, 5000);
+	remove_claim(t);
+	API_UNTIL(&t->api, fleet_count(t->fleet) == 0, 5000);
+	api_reply(t->late_post, 201, "%s", t->late_text);
+	free(t->late_text);
+	API_UNTIL(&t->api, t->is_done, 8000);
+	assert_int_not_equal(t->err.code, ERR_NONE);
+	assert_non_null(strstr(t->err.msg, "deleted"));
+	assert_int_equal(fleet_count(t->fleet), 0);
+}
 
 static void a_generated_claim_becomes_ready(void **state)
 {
@@ -971,6 +996,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_generated_claim_becomes_ready),
+		CASE(a_claim_that_went_before_the_answer_does_not_come_back),
 		CASE(a_lazy_fleet_watches_only_what_it_made),
 		CASE(no_wait_ends_with_the_claim),
 		CASE(bad_options_are_refused_before_anything_is_sent),
