@@ -89,7 +89,7 @@ def symbols() -> tuple[dict, dict]:
         if not found:
             continue
         path, kind, name = found.groups()
-        if name.startswith(("__odr_asan", "__asan", "__ubsan", "__gcov", "__llvm")):
+        if name.startswith(("__odr_asan", "__asan", "__lsan", "__ubsan", "__gcov", "__llvm")):
             continue
         if kind == "U":
             needs[objects[path]].add(name)
