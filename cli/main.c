@@ -29,8 +29,7 @@ int main(int argc, char **argv)
 {
 	int status = cli_main(argc, argv);
 #ifdef HAS_LEAK_CHECK
-	for (int i = 1; i < argc && status == EXIT_STATUS_OK; i++)
-		is_created = is_created || strcmp(argv[i], "create") == 0;
+	is_created = status == EXIT_STATUS_OK && argc > 1 && strcmp(argv[1], "create") == 0;
 #endif
 	return status;
 }

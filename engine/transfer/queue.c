@@ -312,12 +312,6 @@ static void on_step(void *arg)
 
 /* ---- hands */
 
-static bool is_same_place(const struct transfer_place *a, const struct transfer_place *b)
-{
-	const char *a_uid = a->uid ? a->uid : "", *b_uid = b->uid ? b->uid : "";
-	return a->is_local == b->is_local && (a->is_local || strcmp(a_uid, b_uid) == 0);
-}
-
 /* The folder that it lies in; "/x" lies in "/", "x" in "". */
 static bool is_in(const char *path, const char *dir)
 {
@@ -342,7 +336,7 @@ static bool check(const struct transfer_queue *queue, const struct transfer_requ
 		return err_set(err, ERR_ARG_INVALID,
 			"%zu files at once are too many: copy their folder instead",
 			request->n);
-	if (is_same_place(&request->from, &request->to) &&
+	if (transfer_is_same_place(request->from, request->to) &&
 		is_in(request->paths[0], request->to_dir))
 		return err_set(err, ERR_ARG_INVALID, "both sides are the same folder");
 	if (request->from.is_local && request->to.is_local)

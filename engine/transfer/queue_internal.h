@@ -10,6 +10,8 @@
 #include "engine/net/loop.h"
 #include "engine/transfer/queue.h"
 
+#include <string.h>
+
 enum { TRANSFER_COPY_SAMPLES = 24 };
 
 enum transfer_item_state { ITEM_WAITING, ITEM_RUNNING, ITEM_DONE, ITEM_FAILED };
@@ -34,6 +36,17 @@ struct transfer_queue_end {
 	char *uid;
 	char *name; /* for people */
 };
+
+static inline struct transfer_place transfer_end_place(const struct transfer_queue_end *end)
+{
+	return (struct transfer_place){ .is_local = end->is_local, .uid = end->uid };
+}
+
+static inline bool transfer_is_same_place(struct transfer_place a, struct transfer_place b)
+{
+	return a.is_local == b.is_local &&
+	       (a.is_local || strcmp(a.uid ? a.uid : "", b.uid ? b.uid : "") == 0);
+}
 
 struct transfer_copy_sample {
 	int64_t mono_ms;

@@ -241,11 +241,11 @@ bool transfer_queue_has_arrived(const struct transfer_queue *queue, uint64_t *se
 	if (*seen == queue->last_arrival)
 		return false;
 	DL_FOREACH(queue->list, copy)
-		has_arrived = has_arrived ||
-			      (copy->arrival > *seen && copy->to.is_local == to->is_local &&
-				      (to->is_local || strcmp(copy->to.uid ? copy->to.uid : "",
-							       to->uid ? to->uid : "") == 0) &&
-				      strcmp(copy->to_dir, to_dir) == 0);
+		has_arrived =
+			has_arrived ||
+			(copy->arrival > *seen &&
+				transfer_is_same_place(transfer_end_place(&copy->to), *to) &&
+				strcmp(copy->to_dir, to_dir) == 0);
 	*seen = queue->last_arrival;
 	return has_arrived;
 }

@@ -58,13 +58,6 @@ static void forget_what_is_known(struct transfer_queue *queue)
 		}
 }
 
-static bool is_same_end(const struct transfer_queue_end *a, const struct transfer_queue_end *b)
-{
-	const char *a_uid = a->uid ? a->uid : "", *b_uid = b->uid ? b->uid : "";
-
-	return a->is_local == b->is_local && strcmp(a_uid, b_uid) == 0;
-}
-
 static size_t folder_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -76,8 +69,10 @@ static bool is_same_way(const struct transfer_item *a, const struct transfer_ite
 {
 	size_t n = folder_bytes(a->path);
 
-	return is_same_end(&a->copy->from, &b->copy->from) &&
-	       is_same_end(&a->copy->to, &b->copy->to) &&
+	return transfer_is_same_place(transfer_end_place(&a->copy->from),
+		       transfer_end_place(&b->copy->from)) &&
+	       transfer_is_same_place(
+		       transfer_end_place(&a->copy->to), transfer_end_place(&b->copy->to)) &&
 	       strcmp(a->copy->to_dir, b->copy->to_dir) == 0 && folder_bytes(b->path) == n &&
 	       strncmp(a->path, b->path, n) == 0;
 }
