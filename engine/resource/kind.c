@@ -30,6 +30,9 @@ const char *resource_text(const struct resource_column *column, const void *row,
 		return buffer;
 	case RESOURCE_BOOL:
 		return value.number ? "true" : "false";
+	case RESOURCE_SHARE:
+		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64 "%%", value.number / 10);
+		return buffer;
 	case RESOURCE_TEXT:
 		break;
 	}
@@ -39,7 +42,7 @@ const char *resource_text(const struct resource_column *column, const void *row,
 bool resource_is_right(const struct resource_column *column)
 {
 	return column->format == RESOURCE_AGE || column->format == RESOURCE_LEFT ||
-	       column->format == RESOURCE_COUNT;
+	       column->format == RESOURCE_COUNT || column->format == RESOURCE_SHARE;
 }
 
 enum resource_tone resource_tone(const struct resource_column *column, const void *row)

@@ -18,6 +18,7 @@ enum {
 	RESOURCE_UID_BYTES = 64,
 	RESOURCE_CELL_BYTES = 64,
 	RESOURCE_COLUMNS_MAX = 32,
+	RESOURCE_HISTORY_MAX = 32,
 	RESOURCE_NONE = -1, /* ends a list of columns */
 };
 
@@ -28,6 +29,14 @@ enum resource_format {
 	RESOURCE_TIME,  /* a time as it is, for programs */
 	RESOURCE_COUNT, /* of what better does not happen: a screen leaves 0 blank */
 	RESOURCE_BOOL,
+	RESOURCE_SHARE, /* parts in a thousand of what there is: "41%"; a screen draws a picture beside it */
+};
+
+/* How a screen draws a share. */
+enum resource_picture {
+	RESOURCE_NO_PICTURE,
+	RESOURCE_SPARKLINE, /* of its history */
+	RESOURCE_GAUGE,
 };
 
 /* What a colour is to say. Which one it is, is the theme's business. */
@@ -68,6 +77,12 @@ struct resource_column {
 	int64_t (*order)(const void
 			*row); /* sorted by this, the smallest first; NULL: by what it shows */
 	enum resource_tone (*tone)(const void *row); /* NULL: plain */
+	const char *(*glyph)(
+		const void *row); /* one cell before its text on a screen; NULL: none */
+	enum resource_picture picture;
+	/* The last of its values, the oldest first, in parts of a thousand, -1 where it was not known; at most `max`. Returns
+	 * how many. NULL: there is no history. */
+	int (*history)(const void *row, int16_t *out, int max);
 };
 
 /* Where lines about one object go: a view, or the command line. Texts are foreign bytes, and taken over or shown before
