@@ -163,6 +163,11 @@ static enum resource_tone dim(const void *row)
 	return RESOURCE_DIM;
 }
 
+static const char *labels(const void *row)
+{
+	return of(row)->labels;
+}
+
 static bool is_warm(const void *row)
 {
 	return of(row)->state == FLEET_WARM;
@@ -281,5 +286,6 @@ const struct resource_kind fleet_sandbox_kind = {
 		(const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, AGE, WHY, RESOURCE_NONE },
 	.wide = (const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, POD, POD_IP, NODE,
 		TEMPLATE, RESTARTS, AGE, WHY, RESOURCE_NONE },
+	.labels = labels,
 	.is_aside = is_warm,
 };

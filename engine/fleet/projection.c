@@ -5,6 +5,7 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/num.h"
+#include "engine/k8s/labels.h"
 #include "engine/k8s/time.h"
 
 #include <arpa/inet.h>
@@ -87,6 +88,15 @@ static void read_finalizers(struct fleet_store *store, const char **slot, const 
 	str_deinit(&names);
 }
 
+static void read_labels(struct fleet_store *store, const char **slot, const cJSON *object)
+{
+	struct str text;
+	str_init(&text, K8S_LABELS_BYTES_MAX);
+	k8s_labels_format(object, &text);
+	fleet_string_pool_set(&store->texts, slot, text.p, K8S_LABELS_BYTES_MAX);
+	str_deinit(&text);
+}
+
 static int64_t deletion_ms(const cJSON *object)
 {
 	const char *text = json_str(object, "metadata", "deletionTimestamp", NULL);
@@ -117,6 +127,7 @@ void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, cons
 	fleet_projection_set_name(
 		store, &claim->created_by, label(object, PREFIX "created-by"));
 	read_finalizers(store, &claim->finalizers, object);
+	read_labels(store, &claim->labels, object);
 	claim->created_ms =
 		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	claim->deleted_ms = deletion_ms(object);
@@ -134,7 +145,8 @@ void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, cons
 void fleet_claim_drop(struct fleet_store *store, struct fleet_claim *claim)
 {
 	const char **texts[] = { &claim->namespace_, &claim->name, &claim->pool,
-		&claim->sandbox, &claim->pod_ip, &claim->created_by, &claim->finalizers };
+		&claim->sandbox, &claim->pod_ip, &claim->created_by, &claim->finalizers,
+		&claim->labels };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		fleet_projection_drop_text(store, texts[i]);
 	fleet_condition_drop(store, &claim->ready);
@@ -198,6 +210,7 @@ void fleet_sandbox_read(
 	fleet_projection_set_name(
 		store, &sandbox->pod_name, annotation(object, PREFIX "pod-name"));
 	read_finalizers(store, &sandbox->finalizers, object);
+	read_labels(store, &sandbox->labels, object);
 	read_owner(store, sandbox, object);
 	sandbox->created_ms =
 		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
@@ -220,7 +233,7 @@ void fleet_sandbox_drop(struct fleet_store *store, struct fleet_sandbox *sandbox
 	const char **texts[] = { &sandbox->namespace_, &sandbox->name, &sandbox->pool,
 		&sandbox->template_, &sandbox->node, &sandbox->pod_ip, &sandbox->service_fqdn,
 		&sandbox->created_by, &sandbox->runtime_class, &sandbox->pod_name,
-		&sandbox->finalizers };
+		&sandbox->finalizers, &sandbox->labels };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		fleet_projection_drop_text(store, texts[i]);
 	fleet_condition_drop(store, &sandbox->ready);

@@ -43,6 +43,7 @@ struct fleet_row {
 	const char *service_fqdn;
 	const char *created_by;
 	const char *runtime_class;
+	const char *labels; /* of the claim, else of the Sandbox: "key=value,key=value" */
 	char sandbox_uid[FLEET_UID_BYTES];
 	char pod_uid[FLEET_UID_BYTES];
 	enum fleet_state state;

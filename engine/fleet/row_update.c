@@ -22,7 +22,7 @@ struct fleet_store_row *fleet_row_new(struct fleet_store *store)
 	const char **texts[] = { &row->shown.namespace_, &row->shown.claim, &row->shown.sandbox,
 		&row->shown.pod, &row->shown.pool, &row->shown.template_, &row->shown.node,
 		&row->shown.pod_ip, &row->shown.service_fqdn, &row->shown.created_by,
-		&row->shown.runtime_class, &row->shown.why };
+		&row->shown.runtime_class, &row->shown.labels, &row->shown.why };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		*texts[i] = fleet_string_pool_get(&store->texts, "", 0);
 	row->shown.state = FLEET_STATE_COUNT; /* differs from any: the first look is a change */
@@ -51,7 +51,7 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 	const char *texts[] = { row->shown.namespace_, row->shown.claim, row->shown.sandbox,
 		row->shown.pod, row->shown.pool, row->shown.template_, row->shown.node,
 		row->shown.pod_ip, row->shown.service_fqdn, row->shown.created_by,
-		row->shown.runtime_class, row->shown.why };
+		row->shown.runtime_class, row->shown.labels, row->shown.why };
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		fleet_string_pool_unref(&store->texts, texts[i]);
 	DL_DELETE(store->by_revision, row);
@@ -103,6 +103,7 @@ static void compute(const struct fleet_store *store, const struct fleet_store_ro
 	out->service_fqdn = s ? s->service_fqdn : "";
 	out->created_by = either(c ? c->created_by : "", s ? s->created_by : "");
 	out->runtime_class = either(p ? p->runtime_class : "", s ? s->runtime_class : "");
+	out->labels = c ? c->labels : s->labels;
 	uint8_t declared = p && p->runtime ? p->runtime : s ? s->runtime : DECLARED_NOTHING;
 	if (!out->runtime_class[0] || !declared) {
 		const struct fleet_template *template_ =
@@ -150,10 +151,11 @@ static bool take(
 {
 	const char **slots[] = { &shown->namespace_, &shown->claim, &shown->sandbox,
 		&shown->pod, &shown->pool, &shown->template_, &shown->node, &shown->pod_ip,
-		&shown->service_fqdn, &shown->created_by, &shown->runtime_class, &shown->why };
+		&shown->service_fqdn, &shown->created_by, &shown->runtime_class, &shown->labels,
+		&shown->why };
 	const char *const texts[] = { now->namespace_, now->claim, now->sandbox, now->pod,
 		now->pool, now->template_, now->node, now->pod_ip, now->service_fqdn,
-		now->created_by, now->runtime_class, now->why };
+		now->created_by, now->runtime_class, now->labels, now->why };
 	bool differs = shown->state != now->state || shown->why_since_ms != now->why_since_ms ||
 		       shown->created_ms != now->created_ms ||
 		       shown->expires_ms != now->expires_ms ||

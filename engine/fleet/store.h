@@ -73,7 +73,8 @@ struct fleet_condition {
 
 struct fleet_claim {
 	struct fleet_uid uid;
-	const char *namespace_, *name, *pool, *sandbox, *pod_ip, *created_by, *finalizers;
+	const char *namespace_, *name, *pool, *sandbox, *pod_ip, *created_by, *finalizers,
+		*labels;
 	int64_t created_ms, deleted_ms, shutdown_ms; /* 0: none */
 	uint64_t revision;
 	struct fleet_condition ready;
@@ -92,7 +93,7 @@ enum fleet_owner { OWNER_NONE, OWNER_CLAIM, OWNER_POOL, OWNER_OTHER };
 struct fleet_sandbox {
 	struct fleet_uid uid, claim_uid; /* claim_uid: zero = none */
 	const char *namespace_, *name, *pool, *template_, *node, *pod_ip, *service_fqdn,
-		*created_by, *runtime_class, *pod_name, *finalizers;
+		*created_by, *runtime_class, *pod_name, *finalizers, *labels;
 	int64_t created_ms, deleted_ms, shutdown_ms;
 	int64_t hidden_until_ms; /* monotonic: its claim has just gone, or may be about to come */
 	uint64_t revision;

@@ -4,6 +4,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/base/str.h"
+#include "engine/k8s/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +29,23 @@ void kinds_text_set(const char **slot, const char *text)
 	*slot = made;
 }
 
+static void read_labels(const char **slot, const cJSON *object)
+{
+	struct str text;
+	str_init(&text, K8S_LABELS_BYTES_MAX);
+	k8s_labels_format(object, &text);
+	const char *made = text.n ? x_strdup(text.p) : none;
+	kinds_text_drop(slot);
+	*slot = made;
+	str_deinit(&text);
+}
+
 void kinds_object_read(struct kinds_object *row, const cJSON *object, int64_t skew_ms)
 {
 	kinds_text_set(&row->uid, kinds_text_at(object, "metadata.uid"));
 	kinds_text_set(&row->name, kinds_text_at(object, "metadata.name"));
 	kinds_text_set(&row->namespace_, kinds_text_at(object, "metadata.namespace"));
+	read_labels(&row->labels, object);
 	row->created_ms =
 		kinds_time(kinds_text_at(object, "metadata.creationTimestamp"), skew_ms);
 	row->deleted_ms =
@@ -43,6 +57,7 @@ void kinds_object_drop(struct kinds_object *row)
 	kinds_text_drop(&row->uid);
 	kinds_text_drop(&row->name);
 	kinds_text_drop(&row->namespace_);
+	kinds_text_drop(&row->labels);
 }
 
 int64_t kinds_time(const char *text, int64_t skew_ms)
@@ -101,6 +116,11 @@ struct resource_value kinds_name(const void *row)
 struct resource_value kinds_namespace(const void *row)
 {
 	return kinds_text_value(of(row)->namespace_);
+}
+
+const char *kinds_labels(const void *row)
+{
+	return of(row)->labels;
 }
 
 struct resource_value kinds_created(const void *row)

@@ -13,6 +13,7 @@ enum { KINDS_TEXT_BYTES = 256 }; /* of a text in a row: what is longer is cut */
 /* Texts are never NULL, foreign bytes, as long-lived as the row. Times: our wall clock, ms, 0: none. */
 struct kinds_object {
 	const char *uid, *name, *namespace_;
+	const char *labels; /* "key=value,key=value" */
 	int64_t created_ms, deleted_ms;
 };
 
@@ -39,6 +40,7 @@ struct resource_value kinds_uid(const void *row);
 struct resource_value kinds_name(const void *row);
 struct resource_value kinds_namespace(const void *row);
 struct resource_value kinds_created(const void *row);
+const char *kinds_labels(const void *row); /* resource_kind.labels */
 #define KINDS_COLUMN_UID                                                                       \
 	{                                                                                      \
 		.field = "uid", .value = kinds_uid                                             \

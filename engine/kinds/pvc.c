@@ -207,6 +207,7 @@ const struct resource_kind kinds_pvc = {
 	.list_kind = "PersistentVolumeClaimList",
 	.columns = columns,
 	.n_columns = COLUMN_COUNT,
+	.labels = kinds_labels,
 	.name_column = NAME,
 	.namespace_column = NAMESPACE,
 	.screen = (const int[]){ NAMESPACE, NAME, STATUS, CAPACITY, SANDBOX, CLASS, MODES,

@@ -149,7 +149,9 @@ struct resource_kind {
 	int name_column; /* what rows are called: the first order, and the one among equals */
 	int namespace_column; /* RESOURCE_NONE: it has no namespaces */
 	const int *screen; /* which columns in which order; each list ends with RESOURCE_NONE */
-	const int *table, *wide;           /* the same for the command line */
+	const int *table, *wide; /* the same for the command line */
+	/* Its labels, "key=value,key=value"; borrowed from the row; NULL: rows do not keep them. */
+	const char *(*labels)(const void *row);
 	bool (*is_aside)(const void *row); /* shown only when asked for; NULL: none */
 
 	/* Each ends with a row of NULL; NULL: there are none. */
