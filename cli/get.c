@@ -33,6 +33,20 @@ static void print_line(const char *name, const char *value)
 	putchar('\n');
 }
 
+/* A sentence with the age of what it stands on. */
+static void print_since(const char *name, const char *value, int64_t since_ms)
+{
+	char age[CLOCK_AGE_BYTES];
+	if (since_ms == 0) {
+		print_line(name, value);
+		return;
+	}
+	int64_t ago = clock_wall_ms() - since_ms;
+	char *text = x_asprintf("%s (for %s)", value, clock_format_age(ago > 0 ? ago : 0, age));
+	print_line(name, value[0] ? text : "");
+	free(text);
+}
+
 static void print_map(const char *title, const cJSON *map)
 {
 	if (!cJSON_IsObject(map) || map->child == NULL)
@@ -99,7 +113,8 @@ static void describe(
 	print_line("Name", fleet_row_name(row));
 	print_line("Namespace", row->namespace_);
 	print_line("State", fleet_state_name(row->state));
-	print_line("Why", row->why);
+	print_since("Why", row->why, row->why_since_ms);
+	print_line("Next", row->next);
 	print_line("Claim UID", detail->claim ? row->uid : "");
 	print_line("Sandbox", row->sandbox);
 	print_line("Pod", row->pod);

@@ -441,9 +441,69 @@ static void say_warm(struct sentence *s)
 		say_condition(s, ready);
 }
 
-void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,
-	enum fleet_state state, struct str *out, int64_t *since_ms)
+static void say_finished(struct sentence *s)
 {
+	add_pod(s);
+	str_add(s->out, " has ended successfully");
+	*s->since_ms = fleet_condition_since_ms(
+		s->sandbox ? s->sandbox->finished : s->claim->finished);
+}
+
+static void say_suspended(struct sentence *s)
+{
+	add_sandbox(s);
+	str_add(s->out, " is suspended");
+	*s->since_ms = fleet_condition_since_ms(&s->sandbox->suspended);
+}
+
+static void say_ready_condition(struct sentence *s)
+{
+	say_condition(s, ready_of(s));
+}
+
+static void (*const say[FLEET_STATE_COUNT])(struct sentence *s) = {
+	[FLEET_TERMINATING] = say_terminating,
+	[FLEET_EXPIRED] = say_expired,
+	[FLEET_FAILED] = say_failed,
+	[FLEET_BLOCKED] = say_blocked,
+	[FLEET_FINISHED] = say_finished,
+	[FLEET_SUSPENDED] = say_suspended,
+	[FLEET_SUSPENDING] = say_suspending,
+	[FLEET_RESUMING] = say_resuming,
+	[FLEET_READY] = say_ready,
+	[FLEET_ERROR] = say_ready_condition,
+	[FLEET_PENDING] = say_pending,
+	[FLEET_DEGRADED] = say_degraded,
+	[FLEET_CREATING] = say_creating,
+	[FLEET_UNKNOWN] = say_ready_condition,
+	[FLEET_WARM] = say_warm,
+	[FLEET_CRASHING] = say_creating,
+	[FLEET_DELETED] = say_ready_condition,
+};
+
+/* What to do about a state whatever its cause. NULL: nothing. */
+static const char *next_of(enum fleet_state state)
+{
+	static const char *const next[FLEET_STATE_COUNT] = {
+		[FLEET_EXPIRED] = "delete it, and create another one",
+		[FLEET_FAILED] =
+			"it will not heal: delete it, and create it anew without the cause",
+		[FLEET_BLOCKED] = "make what is missing: it goes on by itself then",
+		[FLEET_FINISHED] = "read its logs, then delete it",
+		[FLEET_SUSPENDED] = "resume it to work in it",
+		[FLEET_ERROR] =
+			"the controller tries again by itself; if this stays, change what it names",
+		[FLEET_DEGRADED] = "read the pod's events and logs",
+		[FLEET_CRASHING] = "read the logs of the container's last run",
+	};
+	return next[state];
+}
+
+void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,
+	enum fleet_state state, struct str *out, struct str *next, int64_t *since_ms)
+{
+	if (next_of(state) != NULL)
+		str_add(next, next_of(state));
 	struct sentence s = { .store = store,
 		.claim = row->claim,
 		.sandbox = row->sandbox,
@@ -451,55 +511,5 @@ void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_
 		.out = out,
 		.since_ms = since_ms };
 	*since_ms = 0;
-	switch (state) {
-	case FLEET_TERMINATING:
-		say_terminating(&s);
-		break;
-	case FLEET_EXPIRED:
-		say_expired(&s);
-		break;
-	case FLEET_FAILED:
-		say_failed(&s);
-		break;
-	case FLEET_BLOCKED:
-		say_blocked(&s);
-		break;
-	case FLEET_FINISHED:
-		add_pod(&s);
-		str_add(out, " has ended successfully");
-		*since_ms = fleet_condition_since_ms(
-			s.sandbox ? s.sandbox->finished : s.claim->finished);
-		break;
-	case FLEET_SUSPENDED:
-		add_sandbox(&s);
-		str_add(out, " is suspended");
-		*since_ms = fleet_condition_since_ms(&s.sandbox->suspended);
-		break;
-	case FLEET_SUSPENDING:
-		say_suspending(&s);
-		break;
-	case FLEET_RESUMING:
-		say_resuming(&s);
-		break;
-	case FLEET_READY:
-		say_ready(&s);
-		break;
-	case FLEET_PENDING:
-		say_pending(&s);
-		break;
-	case FLEET_DEGRADED:
-		say_degraded(&s);
-		break;
-	case FLEET_CREATING:
-		say_creating(&s);
-		break;
-	case FLEET_WARM:
-		say_warm(&s);
-		break;
-	case FLEET_ERROR:
-	case FLEET_UNKNOWN:
-	case FLEET_STATE_COUNT:
-		say_condition(&s, ready_of(&s));
-		break;
-	}
+	say[state](&s);
 }

@@ -10,6 +10,7 @@ enum fleet_column {
 	STATE,
 	WHY,
 	WHY_SINCE,
+	NEXT,
 	POD,
 	POD_IP,
 	NODE,
@@ -52,6 +53,8 @@ static const struct {
 	[FLEET_READY] = { RESOURCE_GOOD, 12 },
 	[FLEET_SUSPENDED] = { RESOURCE_GONE, 13 },
 	[FLEET_WARM] = { RESOURCE_GONE, 14 },
+	[FLEET_CRASHING] = { RESOURCE_BAD, 2 },
+	[FLEET_DELETED] = { RESOURCE_GONE, 15 },
 };
 
 enum resource_tone fleet_state_tone(enum fleet_state state)
@@ -89,6 +92,7 @@ TEXT_COLUMN(namespace_, namespace_)
 TEXT_COLUMN(claim, claim)
 TEXT_COLUMN(sandbox, sandbox)
 TEXT_COLUMN(why, why)
+TEXT_COLUMN(next, next)
 TEXT_COLUMN(pod, pod)
 TEXT_COLUMN(pod_ip, pod_ip)
 TEXT_COLUMN(node, node)
@@ -209,6 +213,13 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.value = why,
 		.tone = dim },
 	[WHY_SINCE] = { .field = "whySince", .format = RESOURCE_TIME, .value = why_since },
+	[NEXT] = { .title = "NEXT",
+		.name = "next",
+		.field = "next",
+		.rank = 10,
+		.is_searched = true,
+		.value = next,
+		.tone = dim },
 	[POD] = { .title = "POD",
 		.name = "pod",
 		.field = "pod",

@@ -17,6 +17,8 @@ static const char *const state_names[] = {
 	[FLEET_CREATING] = "Creating",
 	[FLEET_UNKNOWN] = "Unknown",
 	[FLEET_WARM] = "Warm",
+	[FLEET_CRASHING] = "Crashing",
+	[FLEET_DELETED] = "Deleted",
 };
 _Static_assert(
 	sizeof state_names / sizeof *state_names == FLEET_STATE_COUNT, "a name for each state");

@@ -21,7 +21,9 @@ enum fleet_state {
 	FLEET_DEGRADED,
 	FLEET_CREATING,
 	FLEET_UNKNOWN,
-	FLEET_WARM, /* unclaimed, owned by a pool: hidden by default */
+	FLEET_WARM,     /* unclaimed, owned by a pool: hidden by default */
+	FLEET_CRASHING, /* a container of its pod ends again and again */
+	FLEET_DELETED,  /* it is no more: what is left is what was known of it */
 	FLEET_STATE_COUNT,
 };
 const char *fleet_state_name(enum fleet_state state); /* "Ready", … */
@@ -49,6 +51,8 @@ struct fleet_row {
 	enum fleet_state state;
 	const char *
 		why; /* one sentence: why it is not Ready, with the object at fault; "" when Ready and well */
+	const char *
+		next; /* one short sentence: what to do about it; "" where nothing is to be done */
 	int64_t why_since_ms; /* wall clock of the evidence; 0 unknown */
 	int64_t created_ms;   /* wall clock */
 	int64_t expires_ms;   /* min of both shutdown times; 0 = none */

@@ -6,7 +6,31 @@
 
 #include <string.h>
 
-enum { WHY_MAX_BYTES = 512 };
+enum { WHY_MAX_BYTES = 1024, NEXT_MAX_BYTES = 512 };
+
+/* The strings of a row. */
+static const size_t texts[] = {
+	offsetof(struct fleet_row, namespace_),
+	offsetof(struct fleet_row, claim),
+	offsetof(struct fleet_row, sandbox),
+	offsetof(struct fleet_row, pod),
+	offsetof(struct fleet_row, pool),
+	offsetof(struct fleet_row, template_),
+	offsetof(struct fleet_row, node),
+	offsetof(struct fleet_row, pod_ip),
+	offsetof(struct fleet_row, service_fqdn),
+	offsetof(struct fleet_row, created_by),
+	offsetof(struct fleet_row, runtime_class),
+	offsetof(struct fleet_row, labels),
+	offsetof(struct fleet_row, why),
+	offsetof(struct fleet_row, next),
+};
+enum { N_TEXTS = sizeof texts / sizeof *texts };
+
+static const char **text_of(struct fleet_row *row, size_t i)
+{
+	return (const char **)(void *)((char *)row + texts[i]);
+}
 
 static void changed(struct fleet_store *store, struct fleet_store_row *row)
 {
@@ -19,12 +43,8 @@ static void changed(struct fleet_store *store, struct fleet_store_row *row)
 struct fleet_store_row *fleet_row_new(struct fleet_store *store)
 {
 	struct fleet_store_row *row = x_calloc(1, sizeof *row);
-	const char **texts[] = { &row->shown.namespace_, &row->shown.claim, &row->shown.sandbox,
-		&row->shown.pod, &row->shown.pool, &row->shown.template_, &row->shown.node,
-		&row->shown.pod_ip, &row->shown.service_fqdn, &row->shown.created_by,
-		&row->shown.runtime_class, &row->shown.labels, &row->shown.why };
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		*texts[i] = fleet_string_pool_get(&store->texts, "", 0);
+	for (size_t i = 0; i < N_TEXTS; i++)
+		*text_of(&row->shown, i) = fleet_string_pool_get(&store->texts, "", 0);
 	row->shown.state = FLEET_STATE_COUNT; /* differs from any: the first look is a change */
 	array_grow(&store->rows, &store->row_capacity, store->n_rows + 1, sizeof *store->rows);
 	row->position = store->n_rows;
@@ -48,12 +68,8 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 		store->n_removals++;
 		store->by_state[row->shown.state]--;
 	}
-	const char *texts[] = { row->shown.namespace_, row->shown.claim, row->shown.sandbox,
-		row->shown.pod, row->shown.pool, row->shown.template_, row->shown.node,
-		row->shown.pod_ip, row->shown.service_fqdn, row->shown.created_by,
-		row->shown.runtime_class, row->shown.labels, row->shown.why };
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		fleet_string_pool_unref(&store->texts, texts[i]);
+	for (size_t i = 0; i < N_TEXTS; i++)
+		fleet_string_pool_unref(&store->texts, *text_of(&row->shown, i));
 	DL_DELETE(store->by_revision, row);
 	store->rows[row->position] = NULL;
 	store->n_holes++;
@@ -146,16 +162,8 @@ static void keep(struct fleet_store *store, const char **slot, const char *now)
 	fleet_string_pool_unref(&store->texts, old);
 }
 
-static bool take(
-	struct fleet_store *store, struct fleet_row *shown, const struct fleet_row *now)
+static bool take(struct fleet_store *store, struct fleet_row *shown, struct fleet_row *now)
 {
-	const char **slots[] = { &shown->namespace_, &shown->claim, &shown->sandbox,
-		&shown->pod, &shown->pool, &shown->template_, &shown->node, &shown->pod_ip,
-		&shown->service_fqdn, &shown->created_by, &shown->runtime_class, &shown->labels,
-		&shown->why };
-	const char *const texts[] = { now->namespace_, now->claim, now->sandbox, now->pod,
-		now->pool, now->template_, now->node, now->pod_ip, now->service_fqdn,
-		now->created_by, now->runtime_class, now->labels, now->why };
 	bool differs = shown->state != now->state || shown->why_since_ms != now->why_since_ms ||
 		       shown->created_ms != now->created_ms ||
 		       shown->expires_ms != now->expires_ms ||
@@ -168,9 +176,10 @@ static bool take(
 		       strcmp(shown->uid, now->uid) != 0 ||
 		       strcmp(shown->sandbox_uid, now->sandbox_uid) != 0 ||
 		       strcmp(shown->pod_uid, now->pod_uid) != 0;
-	for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
-		differs |= take_text(slots[i], texts[i]);
-		keep(store, slots[i], texts[i]);
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		const char **slot = text_of(shown, i), *text = *text_of(now, i);
+		differs |= take_text(slot, text);
+		keep(store, slot, text);
 	}
 	if (!differs)
 		return false;
@@ -225,17 +234,21 @@ static bool is_between(const struct fleet_store_row *row, const struct fleet_row
 void fleet_row_refresh(struct fleet_store *store, struct fleet_store_row *row)
 {
 	struct fleet_row now;
-	struct str why;
+	struct str why, next;
 	compute(store, row, &now);
 	if (is_between(row, &now))
 		now.state = row->shown.state;
 	str_init(&why, WHY_MAX_BYTES);
-	fleet_diagnosis_format(store, row, now.state, &why, &now.why_since_ms);
+	str_init(&next, NEXT_MAX_BYTES);
+	fleet_diagnosis_format(store, row, now.state, &why, &next, &now.why_since_ms);
 	now.why_since_ms = fleet_local_ms(store, now.why_since_ms);
 	now.why = fleet_string_pool_get(&store->texts, why.p, WHY_MAX_BYTES);
+	now.next = fleet_string_pool_get(&store->texts, next.p, NEXT_MAX_BYTES);
 	bool differs = take(store, &row->shown, &now);
 	fleet_string_pool_unref(&store->texts, now.why);
+	fleet_string_pool_unref(&store->texts, now.next);
 	str_deinit(&why);
+	str_deinit(&next);
 	remember(row, now.state);
 	if (differs)
 		changed(store, row);

@@ -3,6 +3,8 @@
  * row of it. C = claim, S = Sandbox, R = the Ready condition that decides. */
 #include "engine/fleet/store.h"
 
+#include <string.h>
+
 const struct fleet_condition *fleet_state_ready_condition(
 	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox)
 {
@@ -122,6 +124,17 @@ static bool is_degraded(const struct fleet_view *v)
 	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
 }
 
+/* A container of its pod has ended before, and the pod is not ready: it runs for a moment, or waits for its next try. */
+static bool is_crashing(const struct fleet_view *v)
+{
+	const struct fleet_pod *pod = v->sandbox ? v->sandbox->pod : NULL;
+	if (pod == NULL || pod->deleted_ms != 0 || pod->ready.status == CONDITION_TRUE ||
+		reason_of(v->ready) != REASON_DependenciesNotReady)
+		return false;
+	return strcmp(pod->trouble->waiting, "CrashLoopBackOff") == 0 ||
+	       (pod->restarts > 0 && !pod->trouble->waiting[0] && pod->trouble->ended[0]);
+}
+
 enum fleet_state fleet_state_of(
 	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox)
 {
@@ -160,6 +173,8 @@ enum fleet_state fleet_state_of(
 		return FLEET_ERROR;
 	if (is_pending(&v))
 		return FLEET_PENDING;
+	if (is_crashing(&v))
+		return FLEET_CRASHING;
 	if (is_degraded(&v))
 		return FLEET_DEGRADED;
 	if (reason_of(v.ready) == REASON_DependenciesNotReady)

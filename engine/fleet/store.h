@@ -316,7 +316,7 @@ const struct fleet_condition *fleet_state_ready_condition(
 /* diagnosis.c */
 struct str;
 void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,
-	enum fleet_state state, struct str *out, int64_t *since_ms);
+	enum fleet_state state, struct str *out, struct str *next, int64_t *since_ms);
 
 /* row_update.c */
 struct fleet_store_row *fleet_row_new(

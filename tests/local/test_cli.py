@@ -308,7 +308,7 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
     def test_ls_forms(self):
         items = json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"]
         self.assertEqual(sorted(items[0]), sorted(
-            ["uid", "namespace", "claim", "sandbox", "state", "why", "whySince", "pod", "podIP", "node", "pool", "template",
+            ["uid", "namespace", "claim", "sandbox", "state", "why", "whySince", "next", "pod", "podIP", "node", "pool", "template",
              "createdBy", "createdAt", "expiresAt", "restarts", "warmStart"]))
         self.assertEqual(self.sandmux("--local", "ls", "-o", "name", check=0).out, "sandboxclaim/box\n")
         self.assertIn("kind: SandboxList", self.sandmux("--local", "ls", "-o", "yaml", check=0).out)

@@ -216,6 +216,7 @@ static void a_row(void **state)
 		.sandbox = "s",
 		.state = FLEET_READY,
 		.why = "",
+		.next = "",
 		.pod = "",
 		.pod_ip = "",
 		.node = "k",
@@ -230,7 +231,7 @@ static void a_row(void **state)
 	char *text = cJSON_PrintUnformatted(object);
 	assert_string_equal(text,
 		"{\"uid\":\"u\",\"namespace\":\"n\",\"claim\":\"c\",\"sandbox\":\"s\","
-		"\"state\":\"Ready\",\"why\":null,\"whySince\":null,\"pod\":null,\"podIP\":null,"
+		"\"state\":\"Ready\",\"why\":null,\"whySince\":null,\"next\":null,\"pod\":null,\"podIP\":null,"
 		"\"node\":\"k\",\"pool\":\"p\",\"template\":\"t\",\"createdBy\":\"me\","
 		"\"createdAt\":\"2026-01-01T00:00:00Z\",\"expiresAt\":null,\"restarts\":null,"
 		"\"warmStart\":true}");

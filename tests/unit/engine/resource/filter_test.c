@@ -15,6 +15,7 @@ static const struct fleet_row a_row = { .namespace_ = "Spaces",
 	.template_ = "templated",
 	.node = "noded",
 	.why = "whyever",
+	.next = "",
 	.state = FLEET_READY };
 
 static void words_of_the_filter(void **state)

@@ -135,6 +135,7 @@ static void what_is_known_of_a_sandbox(void **state)
 		.pod_uid = "p-1",
 		.state = FLEET_DEGRADED,
 		.why = "because",
+		.next = "do this",
 		.why_since_ms = NOW_MS,
 		.created_ms = NOW_MS - 5000,
 		.expires_ms = NOW_MS + 7000,
@@ -143,7 +144,7 @@ static void what_is_known_of_a_sandbox(void **state)
 		const char *field, *says;
 	} known[] = { { "uid", "u-1" }, { "namespace", "space" }, { "claim", "claim" },
 		{ "sandbox", "box" }, { "state", "Degraded" }, { "why", "because" },
-		{ "whySince", "1970-01-12T13:46:40Z" }, { "pod", "pod" },
+		{ "whySince", "1970-01-12T13:46:40Z" }, { "next", "do this" }, { "pod", "pod" },
 		{ "podIP", "10.0.0.1" }, { "node", "node" }, { "pool", "pool" },
 		{ "template", "template" }, { "createdBy", "me" },
 		{ "createdAt", "1970-01-12T13:46:35Z" },
@@ -197,6 +198,8 @@ static void colours_of_states(void **state)
 		[FLEET_CREATING] = RESOURCE_BUSY,
 		[FLEET_UNKNOWN] = RESOURCE_WARNING,
 		[FLEET_WARM] = RESOURCE_GONE,
+		[FLEET_CRASHING] = RESOURCE_BAD,
+		[FLEET_DELETED] = RESOURCE_GONE,
 	};
 	const struct resource_kind *kind = &fleet_sandbox_kind;
 	const struct resource_column *restarts =
