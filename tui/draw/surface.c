@@ -319,7 +319,8 @@ void draw_region_restyle(
 	for (int c = clamp(col, 0, r.cols); c < clamp(col + cols, 0, r.cols); c++) {
 		cells[r.col + c].fg = style.fg;
 		cells[r.col + c].bg = style.bg;
-		cells[r.col + c].attrs = style.attrs;
+		cells[r.col + c].attrs = (uint16_t)((cells[r.col + c].attrs & DRAW_ARMS) |
+						    (style.attrs & ~DRAW_ARMS));
 	}
 }
 
@@ -342,25 +343,4 @@ void draw_region_vline(struct draw_region r, int col, struct draw_style style)
 {
 	for (int row = 0; row < r.rows; row++)
 		draw_region_put(r, row, col, style, "│", strlen("│"), 1);
-}
-
-struct draw_region draw_region_box(struct draw_region r, struct draw_style style,
-	struct draw_style title_style, const char *title)
-{
-	if (r.cols < 2 || r.rows < 2)
-		return draw_region_sub(r, 0, 0, 0, 0);
-	draw_region_hline(r, 0, style);
-	draw_region_hline(r, r.rows - 1, style);
-	draw_region_vline(r, 0, style);
-	draw_region_vline(r, r.cols - 1, style);
-	draw_region_put(r, 0, 0, style, "┌", strlen("┌"), 1);
-	draw_region_put(r, 0, r.cols - 1, style, "┐", strlen("┐"), 1);
-	draw_region_put(r, r.rows - 1, 0, style, "└", strlen("└"), 1);
-	draw_region_put(r, r.rows - 1, r.cols - 1, style, "┘", strlen("┘"), 1);
-	if (title && *title && r.cols > 6) {
-		draw_region_put(r, 0, 1, style, " ", 1, 1);
-		int used = draw_region_text(r, 0, 2, r.cols - 4, title_style, title);
-		draw_region_put(r, 0, 2 + used, style, " ", 1, 1);
-	}
-	return draw_region_sub(r, 1, 1, r.cols - 2, r.rows - 2);
 }

@@ -29,6 +29,9 @@ enum {
 	DRAW_CONCEAL = 1 << 5,
 	DRAW_STRIKE = 1 << 6,
 	DRAW_UNDERLINE = 1 << 7,
+	/* not an attribute: which ways the border in this cell goes (border.h); 0: it is none */
+	DRAW_ARMS_SHIFT = 8,
+	DRAW_ARMS = 0xFF << DRAW_ARMS_SHIFT,
 };
 
 struct draw_style {
@@ -101,14 +104,12 @@ void draw_region_put(struct draw_region region, int row, int col, struct draw_st
 /* The cells of another surface, its corner at (row, col); what does not fit is cut. */
 void draw_region_copy(
 	struct draw_region region, int row, int col, const struct draw_surface *from);
-/* Changes the style of what is there, keeping the text. */
+/* Changes the style of what is there, keeping text and borders. */
 void draw_region_restyle(
 	struct draw_region region, int row, int col, int cols, struct draw_style style);
 void draw_region_add_attrs(
 	struct draw_region region, int row, int col, int cols, uint16_t attrs);
-/* A frame around the region, with a title cut to fit. Returns the inside. */
-struct draw_region draw_region_box(struct draw_region region, struct draw_style style,
-	struct draw_style title_style, const char *title);
+/* Of plain text; lines that join are in border.h. */
 void draw_region_hline(struct draw_region region, int row, struct draw_style style);
 void draw_region_vline(struct draw_region region, int col, struct draw_style style);
 /* Columns that draw_region_text would use. */

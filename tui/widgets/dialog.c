@@ -4,6 +4,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "tui/draw/border.h"
 #include "tui/widgets/edit.h"
 #include "tui/widgets/wrap.h"
 
@@ -460,11 +461,10 @@ void widget_dialog_draw(
 		title.fg = border.fg;
 		title.attrs |= theme_style(theme, ROLE_ERROR).attrs;
 	}
-	struct draw_region inside = draw_region_box(box, border, title, heading.p);
-	str_deinit(&heading);
-	if (d->footer && box.rows > 1)
-		draw_region_textf(box, box.rows - 1, 2, box.cols - 4, title, " %s ", d->footer);
+	struct draw_region inside = draw_border_box(box, border, title, heading.p);
+	draw_border_title(box, box.rows - 1, title, d->footer);
 	inside = draw_region_sub(inside, 1, 0, inside.cols - 2, inside.rows);
+	str_deinit(&heading);
 	struct draw_surface_cursor none = { 0 };
 	if (!d->is_surprise || d->has_keys)
 		draw_surface_set_cursor(screen.surface, &none);

@@ -65,7 +65,7 @@ static char *page_of(const void *row, const char *json)
 
 static void test_page(void **state)
 {
-	static const struct kinds_object row = { "u", "a", "demo", 1767225600000, 0 };
+	static const struct kinds_object row = { "u", "a", "demo", "", 1767225600000, 0 };
 	static const struct {
 		bool has_row;
 		const char *json, *page;

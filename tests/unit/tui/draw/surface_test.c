@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Surfaces compared as text: clipping, wide characters, foreign text, boxes.
+// Surfaces compared as text: clipping, wide characters, foreign text.
 #include "tests/unit/unit.h"
 
 #include "tui/draw/surface.h"
@@ -118,17 +118,6 @@ static void test_a_sub_region_never_grows(void **state)
 	assert_int_equal(r.rows, 0);
 	r = draw_region_sub(draw_region_whole(s), -3, -3, 5, 5);
 	assert_int_equal(r.cols, 2);
-	draw_surface_free(s);
-}
-
-static void test_a_box_has_a_title_that_fits(void **state)
-{
-	(void)state;
-	struct draw_surface *s = draw_surface_new(12, 3);
-	struct draw_region inside =
-		draw_region_box(draw_region_whole(s), plain, plain, "a long title");
-	draw_region_text(inside, 0, 0, inside.cols, plain, "in");
-	expect(s, "┌ a long … ┐\n│in        │\n└──────────┘\n");
 	draw_surface_free(s);
 }
 
@@ -325,39 +314,6 @@ static void test_regions_contain(void **state)
 	draw_surface_free(s);
 }
 
-static void test_frames(void **state)
-{
-	static const struct {
-		int cols, rows;
-		const char *title, *want;
-		int in_cols, in_rows;
-	} rows[] = {
-		{ 7, 2, "t", "┌ t ──┐\n└─────┘\n", 5, 0 },
-		{ 6, 2, "t", "┌────┐\n└────┘\n", 4, 0 },
-		{ 7, 2, "", "┌─────┐\n└─────┘\n", 5, 0 },
-		{ 7, 2, NULL, "┌─────┐\n└─────┘\n", 5, 0 },
-		{ 7, 2, "abc", "┌ abc ┐\n└─────┘\n", 5, 0 },
-		{ 7, 2, "abcd", "┌ ab… ┐\n└─────┘\n", 5, 0 },
-		{ 2, 3, "t", "┌┐\n││\n└┘\n", 0, 1 },
-		{ 1, 3, "t", "\n\n\n", 0, 0 },
-		{ 3, 1, "t", "\n", 0, 0 },
-	};
-	(void)state;
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct draw_surface *s = draw_surface_new(rows[i].cols, rows[i].rows);
-		struct draw_region in =
-			draw_region_box(draw_region_whole(s), plain, plain, rows[i].title);
-		expect(s, rows[i].want);
-		assert_int_equal(in.cols, rows[i].in_cols);
-		assert_int_equal(in.rows, rows[i].in_rows);
-		if (in.cols) {
-			assert_int_equal(in.col, 1);
-			assert_int_equal(in.row, 1);
-		}
-		draw_surface_free(s);
-	}
-}
-
 static void test_copies_at_the_edges(void **state)
 {
 	static const struct {
@@ -398,7 +354,6 @@ int main(void)
 		cmocka_unit_test(test_foreign_text_shows_its_escapes),
 		cmocka_unit_test(test_nothing_is_drawn_outside_of_a_region),
 		cmocka_unit_test(test_a_sub_region_never_grows),
-		cmocka_unit_test(test_a_box_has_a_title_that_fits),
 		cmocka_unit_test(test_copying_a_surface_cuts_what_does_not_fit),
 		cmocka_unit_test(test_sizes_and_cursor),
 		cmocka_unit_test(test_columns_of_text),
@@ -406,7 +361,6 @@ int main(void)
 		cmocka_unit_test(test_styles_of_cells),
 		cmocka_unit_test(test_clusters_are_kept_to_a_cell),
 		cmocka_unit_test(test_regions_contain),
-		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_copies_at_the_edges),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static inline char *picture_row(const struct draw_cell *cells, int cols, int row
 		str_add_bytes(&out, cells[i].text, cells[i].n);
 		fg[i] = picture_role(cells[i].fg);
 		bg[i] = picture_role(cells[i].bg);
-		attrs[i] = picture_attrs(cells[i].attrs);
+		attrs[i] = picture_attrs(cells[i].attrs & ~(unsigned)DRAW_ARMS);
 		is_split = is_split || fg[i] != bg[i];
 	}
 	while (out.n > 3 && out.p[out.n - 1] == ' ')
