@@ -22,6 +22,7 @@ ROW(events_events, "events.k8s.io", "v1", "events", "Event", true)
 ROW(services, "", "v1", "services", "Service", true)
 ROW(persistentvolumeclaims, "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", true)
 ROW(namespaces, "", "v1", "namespaces", "Namespace", false)
+ROW(nodes, "", "v1", "nodes", "Node", false)
 ROW(leases, "coordination.k8s.io", "v1", "leases", "Lease", true)
 ROW(endpointslices, "discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true)
 ROW(selfsubjectaccessreviews, "authorization.k8s.io", "v1", "selfsubjectaccessreviews",

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 enum { CPU_PERIOD_US = 100000, CPU_LEAST_US = 1000, REMOVE_TRIES = 20, OPEN_TRIES = 3 };
+enum { MAX_STAT_BYTES = 16 << 10 };
 
 struct isolation_group {
 	char *path;
@@ -222,6 +223,56 @@ static const struct isolation_group *group_with(
 		if (cgroup->groups[i].has[controller])
 			return &cgroup->groups[i];
 	return NULL;
+}
+
+/* Of a file with a number, or of its line "name number"; false: there is none. */
+static bool read_number(const char *dir, const char *file, const char *name, uint64_t *out)
+{
+	size_t n, name_n = name ? strlen(name) : 0;
+	char *path = x_asprintf("%s/%s", dir, file);
+	char *text = file_read(path, MAX_STAT_BYTES, &n, NULL), *save = NULL;
+	bool found = false;
+	free(path);
+	for (char *line = text ? strtok_r(text, "\n", &save) : NULL; line != NULL && !found;
+		line = strtok_r(NULL, "\n", &save)) {
+		bool is_it = name == NULL ||
+			     (strncmp(line, name, name_n) == 0 && line[name_n] == ' ');
+		found = is_it &&
+			num_parse_u64(name ? line + name_n + 1 : line, UINT64_MAX, out);
+	}
+	free(text);
+	return found;
+}
+
+bool isolation_cgroup_cpu_ns(const struct isolation_cgroup *cgroup, uint64_t *cpu_ns)
+{
+	for (size_t i = 0; cgroup != NULL && i < cgroup->n; i++) {
+		const struct isolation_group *group = &cgroup->groups[i];
+		uint64_t us;
+		if (group->is_v2 && read_number(group->path, "cpu.stat", "usage_usec", &us)) {
+			*cpu_ns = us * 1000;
+			return true;
+		}
+		if (!group->is_v2 && group->has[CGROUP_CPU] &&
+			read_number(group->path, "cpuacct.usage", NULL, cpu_ns))
+			return true;
+	}
+	return false;
+}
+
+bool isolation_cgroup_memory_bytes(
+	const struct isolation_cgroup *cgroup, uint64_t *memory_bytes)
+{
+	const struct isolation_group *group = group_with(cgroup, CGROUP_MEMORY);
+	uint64_t used, cache = 0;
+	if (group == NULL ||
+		!read_number(group->path,
+			group->is_v2 ? "memory.current" : "memory.usage_in_bytes", NULL, &used))
+		return false;
+	read_number(group->path, "memory.stat",
+		group->is_v2 ? "inactive_file" : "total_inactive_file", &cache);
+	*memory_bytes = used > cache ? used - cache : 0;
+	return true;
 }
 
 bool isolation_cgroup_has(

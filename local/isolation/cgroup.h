@@ -20,6 +20,11 @@ void isolation_cgroup_join(
 void isolation_cgroup_kill(const struct isolation_cgroup *cgroup); /* everything in it */
 /* Processes that were killed at the memory limit since isolation_cgroup_new(). */
 uint64_t isolation_cgroup_oom_kills(const struct isolation_cgroup *cgroup);
+/* Processor time of everything that was ever in it. False: the kernel does not count it here. */
+bool isolation_cgroup_cpu_ns(const struct isolation_cgroup *cgroup, uint64_t *cpu_ns);
+/* What it holds without the page cache that the kernel would give back first. */
+bool isolation_cgroup_memory_bytes(
+	const struct isolation_cgroup *cgroup, uint64_t *memory_bytes);
 /* The limit of this controller was set. */
 bool isolation_cgroup_has(
 	const struct isolation_cgroup *cgroup, enum isolation_cgroup_controller controller);

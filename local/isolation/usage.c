@@ -106,6 +106,8 @@ static void measure(
 	isolation_usage_procs_find(where, &procs);
 	isolation_usage_mounts(where, usage);
 	usage->processes = (uint32_t)procs.n;
+	usage->cpu_ns = procs.cpu_ns;
+	usage->began_ms = begin;
 	isolation_usage_deleted(where, st.st_dev, &procs, &seen, usage);
 	exact = procs;
 	if (what & USAGE_MEMORY) {

@@ -45,11 +45,16 @@ struct isolation_usage {
 	bool is_too_deep;        /* folders nested deeper than USAGE_MAX_DEPTH: not counted */
 	struct isolation_usage_mount mounts[USAGE_MOUNT_COUNT];
 	uint64_t memory_bytes;
+	uint64_t
+		cpu_ns; /* of its processes and the children that they waited for; in clock ticks */
+	int64_t began_ms; /* when the processes were read, monotonic */
 	uint32_t processes;
 	int64_t took_ms;
 };
 /* Memory and swap that this machine has left; 0: not known. Does not block. */
 uint64_t isolation_usage_available_memory(void);
+/* Without swap. */
+uint64_t isolation_usage_free_memory(void);
 /* More than a path name can hold. */
 enum { USAGE_MAX_DEPTH = 2000 };
 

@@ -28,6 +28,7 @@ void isolation_usage_tree(int root_fd, uint64_t device,
 struct isolation_usage_procs {
 	pid_t *pids;
 	size_t n;
+	uint64_t cpu_ns; /* theirs, and of the children that they waited for */
 	uint64_t anon_bytes, shared_bytes; /* shared memory that is mapped */
 	uint64_t held_bytes; /* memfds and other deleted files that are not on a disk */
 };

@@ -24,6 +24,8 @@ const char *const isolation_usage_mount_paths[USAGE_MOUNT_COUNT] = {
 
 struct isolation_process {
 	pid_t pid, parent;
+	uint64_t
+		ticks; /* user and system time, its own and that of children that it waited for */
 };
 
 static size_t read_file(const char *path, char *out, size_t size)
@@ -36,16 +38,24 @@ static size_t read_file(const char *path, char *out, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* "PID (comm) state ppid …": comm may contain anything, ')' too. */
-static pid_t parent_of(const char *stat_text)
+/* "PID (comm) state ppid …": comm may contain anything, ')' too. Fields 4 and 14 to 17 (utime, stime, cutime, cstime). */
+static void parse_stat(char *stat_text, struct isolation_process *p)
 {
-	char number[16];
-	int64_t parent = 0;
-	const char *end = strrchr(stat_text, ')');
-	if (end == NULL || strlen(end) < 5)
-		return 0;
-	snprintf(number, sizeof number, "%.*s", (int)strcspn(end + 4, " "), end + 4);
-	return num_parse_i64(number, 0, INT_MAX, &parent) ? (pid_t)parent : 0;
+	char *at = strrchr(stat_text, ')'), *save = NULL;
+	int field = 3;
+	if (at == NULL)
+		return;
+	for (char *word = strtok_r(at + 1, " \n", &save); word != NULL && field <= 17;
+		word = strtok_r(NULL, " \n", &save), field++) {
+		uint64_t value = 0;
+		if ((field != 4 && field < 14) ||
+			!num_parse_u64(word, field == 4 ? INT_MAX : UINT64_MAX >> 8, &value))
+			continue;
+		if (field == 4)
+			p->parent = (pid_t)value;
+		else
+			p->ticks += value;
+	}
 }
 
 static struct isolation_process *all_processes(size_t *n)
@@ -64,7 +74,8 @@ static struct isolation_process *all_processes(size_t *n)
 		if (read_file(path, text, sizeof text) == 0)
 			continue;
 		array_grow(&list, &capacity, *n + 1, sizeof *list);
-		list[(*n)++] = (struct isolation_process){ (pid_t)pid, parent_of(text) };
+		list[*n] = (struct isolation_process){ .pid = (pid_t)pid };
+		parse_stat(text, &list[(*n)++]);
 	}
 	if (d != NULL)
 		closedir(d);
@@ -103,6 +114,7 @@ void isolation_usage_procs_find(
 			continue;
 		array_grow(&procs->pids, &capacity, procs->n + 1, sizeof *procs->pids);
 		procs->pids[procs->n++] = list[i].pid;
+		procs->cpu_ns += list[i].ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	}
 	free(list);
 }
@@ -211,6 +223,13 @@ uint64_t isolation_usage_available_memory(void)
 	char text[TEXT_BYTES];
 	read_file("/proc/meminfo", text, sizeof text);
 	return kilobytes(text, "MemAvailable") + kilobytes(text, "SwapFree");
+}
+
+uint64_t isolation_usage_free_memory(void)
+{
+	char text[TEXT_BYTES];
+	read_file("/proc/meminfo", text, sizeof text);
+	return kilobytes(text, "MemAvailable");
 }
 
 /* Exact: what is shared by several processes counts once (PSS), at the price of a walk over their page tables. */

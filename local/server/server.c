@@ -28,6 +28,7 @@
 #include "local/server/defaults.h"
 #include "local/server/kubelet/volumes.h"
 #include "local/server/manager/manager.h"
+#include "local/server/node.h"
 #include "local/server/token.h"
 
 #include <arpa/inet.h>
@@ -200,7 +201,7 @@ struct server *server_start(
 	bool ok = file_make_dirs(opts->state_dir, 0700, err) &&
 		  (s->store = store_open(&store_opts, err)) != NULL &&
 		  server_local_tls_open(&s->tls, tls_dir, err) && tokens_open(s, err) &&
-		  server_defaults_create(s, err) &&
+		  server_defaults_create(s, err) && server_node_update(s, err) &&
 		  (s->controller = manager_start(s, err)) != NULL && http_open(s, err) &&
 		  kubeconfig_write(s, err);
 	free(db);
@@ -228,6 +229,7 @@ void server_free(struct server *s)
 	api_guard_free(s->guard);
 	server_local_tls_close(&s->tls);
 	store_close(s->store);
+	store_samples_deinit(&s->samples);
 	free(s->token);
 	free(s->kubeconfig);
 	free(s);

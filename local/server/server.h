@@ -2,6 +2,7 @@
 /* The local backend as one object: store, API over TLS, controllers, and the sandboxes themselves. */
 #pragma once
 
+#include "local/server/store/samples.h"
 #include "local/server/store/store.h"
 #include "local/server/tls.h"
 
@@ -33,6 +34,7 @@ struct server {
 	struct net_loop *loop;
 	struct server_opts opts;
 	struct store *store;
+	struct store_samples samples; /* what pods use */
 	struct server_local_tls tls;
 	struct evhttp *http;
 	struct api_guard *guard;    /* of its connections */

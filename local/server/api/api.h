@@ -25,6 +25,8 @@ void api_openapi_v3(struct api_request *req);
 void api_openapi_v3_group(struct api_request *req, const char *group, const char *version);
 /* Access and identity reviews. False if the resource is none of them. */
 bool api_review(struct api_request *req, const char *group, const char *resource);
+/* metrics.k8s.io/v1beta1: what follows the version. */
+void api_metrics(struct api_request *req, char **segments, size_t n);
 
 void api_list(struct api_request *req, const struct api_target *t);
 void api_watch(struct api_request *req, const struct api_target *t);

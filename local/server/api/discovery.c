@@ -31,16 +31,52 @@ static const struct store_resource *nth_group(size_t n)
 	return NULL;
 }
 
-/* Groups that only have reviews in them. */
-static const struct {
-	const char *group, *kind, *plural;
-} reviews[] = {
-	{ "authorization.k8s.io", "SelfSubjectAccessReview", "selfsubjectaccessreviews" },
-	{ "authorization.k8s.io", "SelfSubjectRulesReview", "selfsubjectrulesreviews" },
-	{ "authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews" },
+/* What is answered without being stored. */
+static const char *const verbs_create[] = { "create", NULL };
+static const char *const verbs_read[] = { "get", "list", NULL };
+static const struct computed {
+	const char *group, *version, *kind, *plural;
+	bool is_namespaced;
+	const char *const *verbs;
+} computed[] = {
+	{ "authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews",
+		false, verbs_create },
+	{ "authorization.k8s.io", "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews",
+		false, verbs_create },
+	{ "authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false,
+		verbs_create },
+	{ "metrics.k8s.io", "v1beta1", "NodeMetrics", "nodes", false, verbs_read },
+	{ "metrics.k8s.io", "v1beta1", "PodMetrics", "pods", true, verbs_read },
 };
-enum { REVIEW_COUNT = sizeof reviews / sizeof reviews[0] };
-static const char *const review_groups[] = { "authorization.k8s.io", "authentication.k8s.io" };
+enum { COMPUTED_COUNT = sizeof computed / sizeof computed[0] };
+
+/* The first row of each group, in their order; NULL after the last. */
+static const struct computed *nth_computed_group(size_t n)
+{
+	for (size_t i = 0; i < COMPUTED_COUNT; i++)
+		if ((i == 0 || strcmp(computed[i].group, computed[i - 1].group) != 0) &&
+			n-- == 0)
+			return &computed[i];
+	return NULL;
+}
+
+static void add_verbs(cJSON *entry, const char *const *list)
+{
+	size_t n = 0;
+	while (list[n])
+		n++;
+	add_strings(entry, "verbs", list, n);
+}
+
+/* Subresources of pods that are not parts of the object. */
+static const char *const verbs_get[] = { "get", NULL };
+static const struct {
+	const char *name, *kind;
+	const char *const *verbs;
+} pod_subs[] = {
+	{ "log", "Pod", verbs_get },
+};
+enum { POD_SUBS = sizeof pod_subs / sizeof pod_subs[0] };
 
 /* ---- plain ---- */
 
@@ -70,23 +106,35 @@ static void plain_resource(cJSON *list, const struct store_resource *r, const ch
 	if (!sub) {
 		add_strings(entry, "verbs", verbs, sizeof verbs / sizeof verbs[0]);
 		add_names(entry, r);
-	} else if (strcmp(sub, "log") == 0) {
-		add_strings(entry, "verbs", status_verbs, 1);
 	} else {
 		add_strings(entry, "verbs", status_verbs, 3);
 	}
 	cJSON_AddItemToArray(list, entry);
 }
 
-static void plain_review(cJSON *list, size_t i)
+static void plain_pod_subs(cJSON *list)
 {
-	static const char *const create[] = { "create" };
+	char name[64];
+	for (size_t i = 0; i < POD_SUBS; i++) {
+		cJSON *entry = cJSON_CreateObject();
+		snprintf(name, sizeof name, "pods/%s", pod_subs[i].name);
+		cJSON_AddStringToObject(entry, "name", name);
+		cJSON_AddStringToObject(entry, "singularName", "");
+		cJSON_AddBoolToObject(entry, "namespaced", true);
+		cJSON_AddStringToObject(entry, "kind", pod_subs[i].kind);
+		add_verbs(entry, pod_subs[i].verbs);
+		cJSON_AddItemToArray(list, entry);
+	}
+}
+
+static void plain_computed(cJSON *list, const struct computed *c)
+{
 	cJSON *entry = cJSON_CreateObject();
-	cJSON_AddStringToObject(entry, "name", reviews[i].plural);
+	cJSON_AddStringToObject(entry, "name", c->plural);
 	cJSON_AddStringToObject(entry, "singularName", "");
-	cJSON_AddBoolToObject(entry, "namespaced", false);
-	cJSON_AddStringToObject(entry, "kind", reviews[i].kind);
-	add_strings(entry, "verbs", create, 1);
+	cJSON_AddBoolToObject(entry, "namespaced", c->is_namespaced);
+	cJSON_AddStringToObject(entry, "kind", c->kind);
+	add_verbs(entry, c->verbs);
 	cJSON_AddItemToArray(list, entry);
 }
 
@@ -105,15 +153,16 @@ void api_discovery_version(struct api_request *req, const char *group, const cha
 			continue;
 		plain_resource(list, r, NULL);
 		if (r->kind == KIND_POD)
-			plain_resource(list, r, "log");
+			plain_pod_subs(list);
 		if (r->has_status)
 			plain_resource(list, r, "status");
 		if (r->has_scale)
 			plain_resource(list, r, "scale");
 	}
-	for (size_t i = 0; i < REVIEW_COUNT && strcmp(version, "v1") == 0; i++)
-		if (strcmp(reviews[i].group, group) == 0)
-			plain_review(list, i);
+	for (size_t i = 0; i < COMPUTED_COUNT; i++)
+		if (strcmp(computed[i].group, group) == 0 &&
+			strcmp(computed[i].version, version) == 0)
+			plain_computed(list, &computed[i]);
 	if (list->child) {
 		api_request_reply_json_take(req, 200, out);
 		return;
@@ -141,9 +190,9 @@ static const char *version_of(const char *group)
 	for (size_t i = 0; i < store_resource_count; i++)
 		if (strcmp(store_resource_table[i].api->group, group) == 0)
 			return store_resource_table[i].api->version;
-	for (size_t i = 0; i < REVIEW_COUNT; i++)
-		if (strcmp(reviews[i].group, group) == 0)
-			return "v1";
+	for (size_t i = 0; i < COMPUTED_COUNT; i++)
+		if (strcmp(computed[i].group, group) == 0)
+			return computed[i].version;
 	return NULL;
 }
 
@@ -178,8 +227,19 @@ static void aggregated_sub(
 	cJSON *entry = cJSON_CreateObject();
 	cJSON_AddStringToObject(entry, "subresource", sub);
 	cJSON_AddItemToObject(entry, "responseKind", gvk(group, version, kind));
-	add_strings(entry, "verbs", v, strcmp(sub, "log") == 0 ? 1 : 3);
+	add_strings(entry, "verbs", v, 3);
 	cJSON_AddItemToArray(list, entry);
+}
+
+static void aggregated_pod_subs(cJSON *list)
+{
+	for (size_t i = 0; i < POD_SUBS; i++) {
+		cJSON *entry = cJSON_CreateObject();
+		cJSON_AddStringToObject(entry, "subresource", pod_subs[i].name);
+		cJSON_AddItemToObject(entry, "responseKind", gvk("", "v1", pod_subs[i].kind));
+		add_verbs(entry, pod_subs[i].verbs);
+		cJSON_AddItemToArray(list, entry);
+	}
 }
 
 static cJSON *aggregated_resource(const struct store_resource *r)
@@ -195,7 +255,7 @@ static cJSON *aggregated_resource(const struct store_resource *r)
 	add_names(entry, r);
 	cJSON *subs = cJSON_CreateArray();
 	if (r->kind == KIND_POD)
-		aggregated_sub(subs, "log", "", "v1", "Pod");
+		aggregated_pod_subs(subs);
 	if (r->has_status)
 		aggregated_sub(subs, "status", r->api->group, r->api->version, r->api->kind);
 	if (r->has_scale)
@@ -207,9 +267,19 @@ static cJSON *aggregated_resource(const struct store_resource *r)
 	return entry;
 }
 
+static cJSON *aggregated_computed(const struct computed *c)
+{
+	cJSON *entry = cJSON_CreateObject();
+	cJSON_AddStringToObject(entry, "resource", c->plural);
+	cJSON_AddItemToObject(entry, "responseKind", gvk(c->group, c->version, c->kind));
+	cJSON_AddStringToObject(entry, "scope", c->is_namespaced ? "Namespaced" : "Cluster");
+	cJSON_AddStringToObject(entry, "singularResource", "");
+	add_verbs(entry, c->verbs);
+	return entry;
+}
+
 static cJSON *aggregated_group(const char *group, const char *version)
 {
-	static const char *const create[] = { "create" };
 	cJSON *item = cJSON_CreateObject(), *v = cJSON_CreateObject();
 	cJSON *metadata = cJSON_AddObjectToObject(item, "metadata");
 	if (*group)
@@ -221,18 +291,9 @@ static cJSON *aggregated_group(const char *group, const char *version)
 		if (strcmp(store_resource_table[i].api->group, group) == 0)
 			cJSON_AddItemToArray(
 				list, aggregated_resource(&store_resource_table[i]));
-	for (size_t i = 0; i < REVIEW_COUNT; i++) {
-		if (strcmp(reviews[i].group, group) != 0)
-			continue;
-		cJSON *entry = cJSON_CreateObject();
-		cJSON_AddStringToObject(entry, "resource", reviews[i].plural);
-		cJSON_AddItemToObject(
-			entry, "responseKind", gvk(group, version, reviews[i].kind));
-		cJSON_AddStringToObject(entry, "scope", "Cluster");
-		cJSON_AddStringToObject(entry, "singularResource", "");
-		add_strings(entry, "verbs", create, 1);
-		cJSON_AddItemToArray(list, entry);
-	}
+	for (size_t i = 0; i < COMPUTED_COUNT; i++)
+		if (strcmp(computed[i].group, group) == 0)
+			cJSON_AddItemToArray(list, aggregated_computed(&computed[i]));
 	cJSON_AddStringToObject(v, "freshness", "Current");
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(item, "versions"), v);
 	return item;
@@ -250,8 +311,9 @@ static void aggregated(struct api_request *req, bool is_core)
 		if (is_core == (*r->api->group == '\0'))
 			cJSON_AddItemToArray(
 				items, aggregated_group(r->api->group, r->api->version));
-	for (size_t i = 0; !is_core && i < 2; i++)
-		cJSON_AddItemToArray(items, aggregated_group(review_groups[i], "v1"));
+	const struct computed *c;
+	for (size_t i = 0; !is_core && (c = nth_computed_group(i)) != NULL; i++)
+		cJSON_AddItemToArray(items, aggregated_group(c->group, c->version));
 	char *text = cJSON_PrintUnformatted(out);
 	cJSON_Delete(out);
 	api_request_reply_bytes(req, 200,
@@ -294,8 +356,9 @@ void api_discovery_apis(struct api_request *req)
 		if (*r->api->group)
 			cJSON_AddItemToArray(
 				groups, plain_group(r->api->group, r->api->version));
-	for (size_t i = 0; i < 2; i++)
-		cJSON_AddItemToArray(groups, plain_group(review_groups[i], "v1"));
+	const struct computed *c;
+	for (size_t i = 0; (c = nth_computed_group(i)) != NULL; i++)
+		cJSON_AddItemToArray(groups, plain_group(c->group, c->version));
 	api_request_reply_json_take(req, 200, out);
 }
 

@@ -154,6 +154,8 @@ static void on_group_path(
 		api_discovery_version(req, group, version);
 	else if (n == 1 && strcmp(version, "v1") == 0 && api_review(req, group, seg[0]))
 		return;
+	else if (strcmp(group, "metrics.k8s.io") == 0 && strcmp(version, "v1beta1") == 0)
+		api_metrics(req, seg, n);
 	else if (parse_target(&t, group, version, seg, n))
 		on_resource(req, &t);
 	else
@@ -178,8 +180,9 @@ static void on_root(struct api_request *req)
 {
 	static const char *const paths[] = { "/api", "/api/v1", "/apis",
 		"/apis/agents.x-k8s.io/v1beta1", "/apis/extensions.agents.x-k8s.io/v1beta1",
-		"/apis/coordination.k8s.io/v1", "/apis/events.k8s.io/v1", "/healthz", "/livez",
-		"/openapi/v2", "/openapi/v3", "/readyz", "/version" };
+		"/apis/coordination.k8s.io/v1", "/apis/events.k8s.io/v1",
+		"/apis/metrics.k8s.io/v1beta1", "/healthz", "/livez", "/openapi/v2",
+		"/openapi/v3", "/readyz", "/version" };
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddItemToObject(
 		out, "paths", cJSON_CreateStringArray(paths, sizeof paths / sizeof paths[0]));

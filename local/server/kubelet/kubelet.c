@@ -292,6 +292,7 @@ static void on_scan(void *arg)
 static void on_usage(void *arg)
 {
 	kubelet_usage_tick(arg);
+	kubelet_metrics_tick(arg);
 }
 
 void kubelet_write_again(struct controller *c)

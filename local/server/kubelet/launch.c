@@ -60,7 +60,7 @@ static const char *field_of(
 	if (strcmp(path, "status.podIP") == 0)
 		return r->address;
 	if (strcmp(path, "spec.nodeName") == 0)
-		return "sandmux-local";
+		return STORE_NODE_NAME;
 	return NULL;
 }
 

@@ -39,10 +39,15 @@ static uint64_t annotated(const struct store_object *pod, const char *key, uint6
 	return text && num_parse_i64(text, 1, INT32_MAX, &n) ? (uint64_t)n : otherwise;
 }
 
-static uint64_t half_of_memory(void)
+uint64_t kubelet_limits_machine_memory(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : 0;
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
+static uint64_t half_of_memory(void)
+{
+	return kubelet_limits_machine_memory() / 2;
 }
 
 static uint64_t disk_limit(const struct kubelet_run *r, const struct store_object *pod)

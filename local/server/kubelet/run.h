@@ -37,8 +37,14 @@ struct kubelet_run_look {
 	struct isolation_usage_look *look; /* in progress, or NULL */
 	int64_t ended_ms;                  /* the last one, monotonic */
 };
+/* Processor time since the beginning, at the last reading (metrics.c). */
+struct kubelet_run_counter {
+	int64_t at_ms; /* monotonic; 0: none yet */
+	uint64_t cpu_ns;
+};
 struct kubelet_run_usage {
 	struct kubelet_run_look looks[LOOK_COUNT];
+	struct kubelet_run_counter counter;
 	struct isolation_usage last;
 	bool is_tree_known; /* there was a look at it */
 	/* of its file system, as the last look at the tree began */
@@ -54,6 +60,7 @@ struct kubelet {
 	struct kubelet_run *runs; /* by pod UID */
 	struct net_loop_timer *scan_timer, *usage_timer;
 	int64_t floor_since_ms; /* since when the disk is nearly full, monotonic; 0: it is not */
+	struct kubelet_run_counter node;
 	uint32_t next_address;
 	void (*stopped)(void *arg); /* NULL: nobody waits for the end of all */
 	void *stopped_arg;
@@ -112,6 +119,7 @@ void kubelet_run_write_status(struct kubelet_run *r);
 
 /* limits.c */
 uint64_t kubelet_limits_disk_floor(const struct server *s); /* bytes left to the machine */
+uint64_t kubelet_limits_machine_memory(void);               /* bytes; 0: not known */
 void kubelet_run_limits_read(
 	struct kubelet_run *r, const struct store_object *pod); /* before a start */
 void kubelet_run_limits_refresh(
@@ -126,6 +134,14 @@ void kubelet_run_usage_begin(struct kubelet_run *r); /* the daemon was started *
 void kubelet_run_usage_end(struct kubelet_run *r);   /* it has ended */
 /* Stops it: Evicted (not started again) or OOMKilled (as the restart policy says). */
 void kubelet_run_stop_for(struct kubelet_run *r, const char *reason, const char *why);
+
+/* metrics.c */
+void kubelet_metrics_tick(struct controller *c); /* once a second */
+/* Its cgroup does not say what it uses: the looks at memory tell. */
+bool kubelet_metrics_needs_look(const struct kubelet_run *r);
+/* Until the next reading: usual_ms, less as long as there is no sample. */
+int64_t kubelet_metrics_pause_ms(const struct kubelet_run *r, int64_t usual_ms);
+void kubelet_metrics_on_look(struct kubelet_run *r, const struct isolation_usage *usage);
 
 /* probe.c. told: at each answer, and after misses enough. */
 void kubelet_probe_start(struct kubelet_run *r, kubelet_probe_fn *told);

@@ -29,8 +29,9 @@ enum {
 	ALARM_FACTOR = 1,
 	LAZY_MS = 30000, /* something has changed, but not enough to worry */
 	LAZY_MEMORY_MS = 5000,
-	GRACE_MS = 300000, /* for a workspace that was above its limit when it was started */
-	MAX_WALKS = 4,     /* at the same time */
+	METRICS_MS = 10000, /* where nothing but the metrics wants to know */
+	GRACE_MS = 300000,  /* for a workspace that was above its limit when it was started */
+	MAX_WALKS = 4,      /* at the same time */
 };
 #define GROWN_BYTES ((uint64_t)1 << 20) /* less is no growth */
 
@@ -219,6 +220,8 @@ static void on_look(void *arg, const struct isolation_usage *usage, const struct
 		return;
 	}
 	keep(mine, kind, usage);
+	if (kind == LOOK_MEMORY)
+		kubelet_metrics_on_look(r, usage);
 	if (is_first || was_closed != (mine->last.closed_folders > 0))
 		kubelet_run_limits_publish(r);
 	judge(r, kind);
@@ -345,8 +348,11 @@ static bool is_memory_due(const struct kubelet_run *r, uint64_t available_bytes)
 {
 	const struct kubelet_run_look *mine = &r->usage.looks[LOOK_MEMORY];
 	int64_t since = clock_mono_ms() - mine->ended_ms;
-	if (mine->look || !kubelet_run_is_memory_watched(r) || since < LEAST_MS / 2)
+	if (mine->look || since < LEAST_MS / 2)
 		return false;
+	if (!kubelet_run_is_memory_watched(r))
+		return since >= kubelet_metrics_pause_ms(r, METRICS_MS) &&
+		       kubelet_metrics_needs_look(r);
 	return since >= LAZY_MEMORY_MS ||
 	       is_worrying(r->usage.available_bytes, available_bytes,
 		       r->usage.last.memory_bytes, r->limits.spawn.memory_bytes);
@@ -395,6 +401,7 @@ void kubelet_run_usage_begin(struct kubelet_run *r)
 {
 	kubelet_run_usage_end(r);
 	r->usage = (struct kubelet_run_usage){ 0 };
+	store_samples_drop(&r->c->server->samples, r->uid);
 	recall_eviction(r);
 }
 
@@ -404,4 +411,5 @@ void kubelet_run_usage_end(struct kubelet_run *r)
 		isolation_usage_look_cancel(r->usage.looks[i].look);
 		r->usage.looks[i].look = NULL;
 	}
+	store_samples_drop(&r->c->server->samples, r->uid);
 }

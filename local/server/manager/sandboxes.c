@@ -196,6 +196,24 @@ static void ensure_service(struct manager_view *v)
 	v->service = controller_create(v->c, KIND_SERVICE, v->o->ns, service, NULL);
 }
 
+/* As the API server defaults it: a limit without a request is a request too. */
+static void request_limits(cJSON *spec)
+{
+	cJSON *c, *limit;
+	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(spec, "containers"))
+	{
+		cJSON *resources = cJSON_GetObjectItemCaseSensitive(c, "resources");
+		cJSON *limits = cJSON_GetObjectItemCaseSensitive(resources, "limits");
+		cJSON_ArrayForEach(limit, limits)
+		{
+			cJSON *requests = controller_unstructured_object(resources, "requests");
+			if (!cJSON_GetObjectItemCaseSensitive(requests, limit->string))
+				cJSON_AddItemToObject(
+					requests, limit->string, cJSON_Duplicate(limit, true));
+		}
+	}
+}
+
 static void create_pod(struct manager_view *v)
 {
 	struct err err = { 0 };
@@ -208,7 +226,8 @@ static void create_pod(struct manager_view *v)
 			pod, "cluster-autoscaler.kubernetes.io/safe-to-evict", "true");
 	cJSON *spec =
 		cJSON_Duplicate(json_get(v->o->json, "spec", "podTemplate", "spec", NULL), 1);
-	controller_unstructured_set(spec, "nodeName", "sandmux-local");
+	controller_unstructured_set(spec, "nodeName", STORE_NODE_NAME);
+	request_limits(spec);
 	if (!json_str(spec, "restartPolicy", NULL))
 		controller_unstructured_set(spec, "restartPolicy", "Always");
 	cJSON_ArrayForEach(t, json_get(v->o->json, "spec", "volumeClaimTemplates", NULL))

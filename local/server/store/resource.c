@@ -47,6 +47,12 @@ static void cell_reason(const cJSON *o, cJSON *cells)
 	add(cells, json_str(ready_condition(o), "reason", NULL));
 }
 
+static void cell_node_status(const cJSON *o, cJSON *cells)
+{
+	const char *status = json_str(ready_condition(o), "status", NULL);
+	add(cells, status && strcmp(status, "True") == 0 ? "Ready" : "NotReady");
+}
+
 static void cell_pod_ready(const cJSON *o, cJSON *cells)
 {
 	const cJSON *c;
@@ -215,6 +221,17 @@ static const struct store_column event_columns[] = { { "Last Seen", "string",
 	{ "Object", "string", "What it is about.", 0, .cell = cell_event_object },
 	{ "Message", "string", "In words.", 0, .path = { "message" } },
 	{ "Name", "string", "Name of the event.", 1, .path = { "metadata", "name" } } };
+static const struct store_column node_columns[] = { NAME,
+	{ "Status", "string", "Ready: this backend runs.", 0, .cell = cell_node_status },
+	{ "Roles", "string", "Always none.", 0, .otherwise = "<none>" }, AGE,
+	{ "Version", "string", "Of the node.", 0,
+		.path = { "status", "nodeInfo", "kubeletVersion" } },
+	{ "OS-Image", "string", "System of this machine.", 1,
+		.path = { "status", "nodeInfo", "osImage" } },
+	{ "Kernel-Version", "string", "Kernel of this machine.", 1,
+		.path = { "status", "nodeInfo", "kernelVersion" } },
+	{ "Container-Runtime", "string", "What makes sandboxes.", 1,
+		.path = { "status", "nodeInfo", "containerRuntimeVersion" } } };
 static const struct store_column lease_columns[] = { NAME,
 	{ "Holder", "string", "Who holds it.", 0, .path = { "spec", "holderIdentity" } }, AGE };
 
@@ -239,6 +256,8 @@ const struct store_resource store_resource_table[] = {
 	{ KIND_POOL, &k8s_sandboxwarmpools, "sandboxwarmpool", "swp", "all", "SandboxWarmPool",
 		.is_custom = true, .has_status = true, .has_scale = true,
 		COLUMNS(pool_columns) },
+	{ KIND_NODE, &k8s_nodes, "node", "no", NULL, "Node", .has_status = true,
+		COLUMNS(node_columns) },
 	{ KIND_LEASE, &k8s_leases, "lease", NULL, NULL, "Lease", COLUMNS(lease_columns) },
 	{ KIND_EVENT, &k8s_events_events, "event", "ev", NULL, "EventsV1Event", .is_view = true,
 		COLUMNS(event_columns) },

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The node that all pods run on. */
+#define STORE_NODE_NAME "sandmux-local"
+
 /* What is stored, as numbers in the database: only add at the end. Two resources may show one kind: core/v1 and events.k8s.io/v1 events. */
 enum store_kind {
 	KIND_CLAIM,
@@ -21,6 +24,7 @@ enum store_kind {
 	KIND_NAMESPACE,
 	KIND_EVENT,
 	KIND_LEASE,
+	KIND_NODE,
 	KIND_COUNT,
 };
 

@@ -8,6 +8,7 @@
 #include "local/isolation/cgroup.h"
 #include "local/isolation/spawn.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -115,6 +117,56 @@ static int in_group(const struct isolation_cgroup *cgroup, int (*fn)(void))
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	return status;
+}
+
+/* Takes memory and processor time, tells, and stays. */
+static int told_pipe[2];
+static int work(void)
+{
+	enum { BYTES = 8 << 20 };
+	volatile char *memory = malloc(BYTES);
+	struct timespec used = { 0 };
+	for (size_t i = 0; memory && i < BYTES; i += 512)
+		memory[i] = 1;
+	while (used.tv_sec == 0 && used.tv_nsec < 100000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	if (write(told_pipe[1], "1", 1) == 1)
+		pause();
+	return 0;
+}
+
+static void what_it_uses(void **state)
+{
+	uint64_t bytes = 0, ns = 0;
+	char byte;
+	struct isolation_cgroup *cgroup = isolation_cgroup_new(name, &limits);
+	CGROUP_OR_SKIP(cgroup);
+	assert_int_equal(pipe2(told_pipe, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		isolation_cgroup_join(cgroup);
+		_exit(work());
+	}
+	assert_int_equal(read(told_pipe[0], &byte, 1), 1);
+	if (isolation_cgroup_has(cgroup, CGROUP_MEMORY)) {
+		assert_true(isolation_cgroup_memory_bytes(cgroup, &bytes));
+		assert_in_range(bytes, 8 << 20, 32 << 20);
+	} else {
+		assert_false(isolation_cgroup_memory_bytes(cgroup, &bytes));
+	}
+	/* v1 may count it in a hierarchy where we have no group */
+	bool is_counted = isolation_cgroup_cpu_ns(cgroup, &ns);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (isolation_cgroup_places_own()->of[CGROUP_CPU].is_v2)
+		assert_true(is_counted);
+	if (is_counted)
+		assert_in_range(ns, 20000000, UINT64_MAX); /* a quarter of a CPU is its limit */
+	isolation_cgroup_free(cgroup);
+	assert_false(isolation_cgroup_cpu_ns(NULL, &ns));
+	assert_false(isolation_cgroup_memory_bytes(NULL, &bytes));
+	close(told_pipe[0]);
+	close(told_pipe[1]);
 }
 
 static int wait_to_be_killed(void)
@@ -225,6 +277,7 @@ int main(void)
 		cmocka_unit_test(limits_are_set),
 		cmocka_unit_test(each_limit_by_itself),
 		cmocka_unit_test(who_is_in_it),
+		cmocka_unit_test(what_it_uses),
 		cmocka_unit_test(limits_hold),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -324,6 +324,24 @@ static void memory_of_all_that_descend(void **state)
 	assert_true(bound >= exact);
 }
 
+/* Its own time, and that of a child that is not there any more. */
+static void processor_time_with_those_that_ended(void **state)
+{
+	struct test *t = *state;
+	pid_t pid = start(t, "echo; exec sleep 600");
+	look_with(t, USAGE_MEMORY, (struct isolation_usage_where){ .daemon = pid });
+	uint64_t idle = t->usage.cpu_ns;
+	assert_true(t->usage.began_ms > 0 && t->usage.began_ms <= clock_mono_ms());
+	end(pid);
+	pid = start(t,
+		"sh -c 'while [ \"$(cut -d\" \" -f14 /proc/$$/stat)\" -lt 20 ]; do :; done'; "
+		"echo; while :; do sleep 600; done");
+	look_with(t, USAGE_MEMORY, (struct isolation_usage_where){ .daemon = pid });
+	end(pid);
+	assert_true(idle < 100000000);
+	assert_true(t->usage.cpu_ns >= 200000000);
+}
+
 /* The only child of this process. */
 static pid_t child_of_ours(void)
 {
@@ -438,6 +456,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			deleted_files_count_while_they_are_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_of_all_that_descend, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			processor_time_with_those_that_ended, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_look_that_is_stopped_says_so, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cancel_leaves_nothing, set_up, tear_down),

@@ -19,6 +19,8 @@ static void test_routes(void **state)
 		GET("/api/v1/nothings", 404, NULL),
 		GET("/api/v1/namespaces/default/namespaces", 404, NULL),
 		GET("/api/v1/pods/name", 404, NULL),
+		GET("/api/v1/nodes", 200, "'sandmux-local'"),
+		GET("/api/v1/nodes/sandmux-local", 200, "'KubeletReady'"),
 		GET("/api/v1/namespaces", 200, "'default'"),
 		GET("/api/v1/namespaces/default", 200, "'Active'"),
 		GET("/api/v1/namespaces/default/status", 404, NULL),

@@ -40,6 +40,8 @@ static struct asked {
 } asked[MAX_LOOKS];
 static int n_asked;
 static bool is_refused;
+static bool group_counts; /* its cgroup says what it uses: */
+static uint64_t group_cpu_ns, group_memory;
 
 static struct kubelet_run runs[MAX_RUNS];
 
@@ -75,6 +77,24 @@ bool __wrap_isolation_cgroup_has(
 {
 	(void)cgroup;
 	return has_group[controller];
+}
+
+bool __wrap_isolation_cgroup_cpu_ns(const struct isolation_cgroup *cgroup, uint64_t *cpu_ns);
+bool __wrap_isolation_cgroup_cpu_ns(const struct isolation_cgroup *cgroup, uint64_t *cpu_ns)
+{
+	(void)cgroup;
+	*cpu_ns = group_cpu_ns;
+	return group_counts;
+}
+
+bool __wrap_isolation_cgroup_memory_bytes(
+	const struct isolation_cgroup *cgroup, uint64_t *memory_bytes);
+bool __wrap_isolation_cgroup_memory_bytes(
+	const struct isolation_cgroup *cgroup, uint64_t *memory_bytes)
+{
+	(void)cgroup;
+	*memory_bytes = group_memory;
+	return group_counts;
 }
 
 bool __wrap_isolation_cgroup_holds(const struct isolation_cgroup *cgroup,
@@ -220,6 +240,8 @@ static int set_up(void **state)
 	available = 8 * GI;
 	oom_kills = 0;
 	has_sizes = is_refused = false;
+	group_counts = true;
+	group_cpu_ns = group_memory = 0;
 	for (int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
 		has_group[i] = is_held_by[i] = true;
 		places.of[i] = (struct isolation_cgroup_place){ .dir = group };
