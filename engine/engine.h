@@ -25,6 +25,7 @@
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/watch.h"
+#include "engine/object.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 #include "engine/transfer/queue.h"

@@ -40,5 +40,10 @@ void engine_link_init(struct engine *engine);
 void engine_link_deinit(struct engine *engine);
 void engine_link_check(struct engine *engine); /* the fleet has changed */
 
+/* kinds.c: any call about one object */
+struct kube_call_opts;
+struct engine_object_call *engine_object_call_start(struct engine *engine,
+	const struct kube_call_opts *opts, engine_object_fn *done, void *arg, struct err *err);
+
 /* resolve.c */
 void engine_resolves_look(struct engine *engine);

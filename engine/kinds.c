@@ -101,7 +101,7 @@ static void on_done(void *arg, const struct err *err, const cJSON *object)
 	done(to, err, err ? NULL : object);
 }
 
-static struct engine_object_call *start(struct engine *engine,
+struct engine_object_call *engine_object_call_start(struct engine *engine,
 	const struct kube_call_opts *opts, engine_object_fn *done, void *arg, struct err *err)
 {
 	if (!engine->kube) {
@@ -128,7 +128,8 @@ struct engine_object_call *engine_object_start(struct engine *engine,
 {
 	char *path = kube_path(kind->resource, namespace_, name, NULL);
 	const struct kube_call_opts opts = { .method = "GET", .path = path };
-	struct engine_object_call *call = start(engine, &opts, done, arg, err);
+	struct engine_object_call *call =
+		engine_object_call_start(engine, &opts, done, arg, err);
 	free(path);
 	return call;
 }
@@ -151,7 +152,8 @@ struct engine_object_call *engine_object_act(struct engine *engine,
 		.content_type = request.content_type,
 		.body = body ? slice_of(body) : (struct slice){ 0 },
 	};
-	struct engine_object_call *call = start(engine, &opts, done, arg, err);
+	struct engine_object_call *call =
+		engine_object_call_start(engine, &opts, done, arg, err);
 	free(body);
 	free(path);
 	cJSON_Delete(request.body);

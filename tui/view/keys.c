@@ -119,6 +119,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_LIST, "enter", "detail", "everything about this sandbox", "detail" },
 	{ SCOPE_LIST, "d", "detail", "everything about this sandbox", NULL },
 	{ SCOPE_LIST, "s", "shell", "a shell in it", "shell" },
+	{ SCOPE_LIST, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_LIST, "f", "files", "its files beside yours", "files" },
 	{ SCOPE_LIST, "n", "create", "create a sandbox", "new" },
 	{ SCOPE_LIST, "ctrl-d", "delete", "delete it (asks)", "delete" },
@@ -160,6 +161,7 @@ const struct view_key_row view_key_rows[] = {
 
 	{ SCOPE_DETAIL, "s", "shell", "a shell in it", "shell" },
 	{ SCOPE_DETAIL, "f", "files", "its files beside yours", "files" },
+	{ SCOPE_DETAIL, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_DETAIL, "r", "refresh", "fetch it again", "refresh" },
 	{ SCOPE_DETAIL, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_DETAIL, "up", "move up", "scroll up", NULL },
@@ -327,6 +329,7 @@ const struct view_key_row view_key_rows[] = {
 
 	{ SCOPE_RESOURCES, "enter", "detail", "everything about it", "detail" },
 	{ SCOPE_RESOURCES, "d", "detail", "everything about it", NULL },
+	{ SCOPE_RESOURCES, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_RESOURCES, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_RESOURCES, "space", "mark", "mark it, and down", NULL },
 	{ SCOPE_RESOURCES, "ctrl-a", "mark all", "mark all that are shown", NULL },
@@ -359,6 +362,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_RESOURCES, "G", "move last", "to the last", NULL },
 
 	{ SCOPE_RESOURCE, "r", "refresh", "fetch it again", "refresh" },
+	{ SCOPE_RESOURCE, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_RESOURCE, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_RESOURCE, "up", "move up", "scroll up", NULL },
 	{ SCOPE_RESOURCE, "k", "move up", "scroll up", NULL },
@@ -372,6 +376,31 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_RESOURCE, "g", "move first", "to the top", NULL },
 	{ SCOPE_RESOURCE, "end", "move last", "to the end", NULL },
 	{ SCOPE_RESOURCE, "G", "move last", "to the end", NULL },
+
+	{ SCOPE_YAML, "n", "next", "the next place that is searched for", NULL },
+	{ SCOPE_YAML, "N", "next back", "the one before", NULL },
+	{ SCOPE_YAML, "tab", "object next", "claim, Sandbox or pod: the next", "object" },
+	{ SCOPE_YAML, "w", "fold", "fold long lines, or cut them", "fold" },
+	{ SCOPE_YAML, "x", "secrets", "show what is masked (asks), or mask it again",
+		"secrets" },
+	{ SCOPE_YAML, "m", "managed", "show or hide managedFields", NULL },
+	{ SCOPE_YAML, "c", "copy", "the text to the clipboard", "copy" },
+	{ SCOPE_YAML, "r", "refresh", "read it again", "refresh" },
+	{ SCOPE_YAML, "up", "move up", "scroll up", NULL },
+	{ SCOPE_YAML, "k", "move up", "scroll up", NULL },
+	{ SCOPE_YAML, "down", "move down", "scroll down", NULL },
+	{ SCOPE_YAML, "j", "move down", "scroll down", NULL },
+	{ SCOPE_YAML, "pageup", "move page-up", "a page up", NULL },
+	{ SCOPE_YAML, "ctrl-b", "move page-up", "a page up", NULL },
+	{ SCOPE_YAML, "pagedown", "move page-down", "a page down", NULL },
+	{ SCOPE_YAML, "ctrl-f", "move page-down", "a page down", NULL },
+	{ SCOPE_YAML, "left", "move left", "to the left", NULL },
+	{ SCOPE_YAML, "h", "move left", "to the left", NULL },
+	{ SCOPE_YAML, "right", "move right", "to the right", NULL },
+	{ SCOPE_YAML, "home", "move first", "to the top", NULL },
+	{ SCOPE_YAML, "g", "move first", "to the top", NULL },
+	{ SCOPE_YAML, "end", "move last", "to the end", NULL },
+	{ SCOPE_YAML, "G", "move last", "to the end", NULL },
 };
 const size_t views_n_key_rows = sizeof view_key_rows / sizeof view_key_rows[0];
 
@@ -390,6 +419,7 @@ static const char *const scope_titles[] = {
 	[SCOPE_PREFIX] = "", /* view_key_scope_title() knows */
 	[SCOPE_RESOURCES] = "Lists of other kinds",
 	[SCOPE_RESOURCE] = "Detail of other kinds",
+	[SCOPE_YAML] = "YAML",
 };
 _Static_assert(
 	sizeof scope_titles / sizeof scope_titles[0] == SCOPE_COUNT, "a title for each scope");

@@ -22,6 +22,7 @@ enum view_key_scope {
 	SCOPE_PREFIX,    /* after the prefix key, everywhere */
 	SCOPE_RESOURCES, /* a list of another kind than sandboxes */
 	SCOPE_RESOURCE,  /* the page about one of these */
+	SCOPE_YAML,      /* an object as YAML */
 	SCOPE_COUNT,
 };
 

@@ -13,6 +13,7 @@ const struct views_row views_rows[] = {
 	{ &view_help, SCOPE_HELP },
 	{ &view_resources, SCOPE_RESOURCES },
 	{ &view_resource, SCOPE_RESOURCE },
+	{ &view_yaml, SCOPE_YAML },
 };
 const size_t views_n_rows = sizeof views_rows / sizeof views_rows[0];
 

@@ -59,6 +59,12 @@ static bool run_detail(void *self, const char *args, struct err *err)
 	return open_on_target(self, "detail", NULL, err);
 }
 
+static bool run_yaml(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_target(self, "yaml", NULL, err);
+}
+
 const struct view_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
 		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh" },
@@ -76,6 +82,7 @@ const struct view_command views_row_commands[] = {
 		.has_right = true, .right = ACCESS_SUSPEND },
 	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
 		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND },
+	{ "yaml", "", "claim, Sandbox and pod as YAML", .run = run_yaml },
 };
 const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];
 

@@ -188,12 +188,10 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 
 /* ---- hands */
 
-static bool run_detail(void *self, const char *args, struct err *err)
+static bool open_on_row(struct views_list *list, const char *view, struct err *err)
 {
-	struct views_list *list = self;
 	const struct resource_kind *kind = list->kind;
 	const void *row = views_list_row(list);
-	(void)args;
 	if (!row)
 		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
 	/* the row lives for this turn: the view that is opened copies */
@@ -205,8 +203,20 @@ static bool run_detail(void *self, const char *args, struct err *err)
 				      : kind->columns[kind->namespace_column].value(row).text,
 		.name = kind->columns[kind->name_column].value(row).text,
 	};
-	list->view.host->ops->open(list->view.host, "resource", &opts);
+	list->view.host->ops->open(list->view.host, view, &opts);
 	return true;
+}
+
+static bool run_detail(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_row(self, "resource", err);
+}
+
+static bool run_yaml(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_row(self, "yaml", err);
 }
 
 static bool run_action(void *self, const char *args, struct err *err)
@@ -240,7 +250,9 @@ static const struct view_command commands[] = {
 		.run = views_list_mark },
 	{ "sort", "COLUMN", "sort by a column; the same again reverses",
 		.run = views_list_sort },
-	{ "detail", "", "everything about the one under the cursor", .run = run_detail },
+	{ "detail", "", "everything about the one under the cursor", .run = run_detail,
+		.aliases = "describe" },
+	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
 	{ "delete", "", "delete what is selected (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };

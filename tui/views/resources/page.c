@@ -158,6 +158,23 @@ static bool run_action(void *self, const char *args, struct err *err)
 		kinds_informer_namespace(resource->informer), args, uids, 1, err);
 }
 
+static bool open_as(const struct views_resource *self, const char *view)
+{
+	const struct view_args opts = { .uid = self->uid,
+		.kind = self->kind,
+		.namespace_ = self->namespace_,
+		.name = self->name };
+	self->view.host->ops->open(self->view.host, view, &opts);
+	return true;
+}
+
+static bool run_yaml(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	(void)err;
+	return open_as(self, "yaml");
+}
+
 static bool run_delete(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -167,6 +184,7 @@ static bool run_delete(void *self, const char *args, struct err *err)
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
 	{ "refresh", "", "fetch the object again", .run = run_refresh },
+	{ "yaml", "", "it as YAML", .run = run_yaml },
 	{ "delete", "", "delete it (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };
