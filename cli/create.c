@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* create: a claim for a sandbox, waited for. What fails or is given up takes back what it made, or says what is left. */
 #include "cli/cli.h"
+#include "cli/create_wish.h"
 #include "cli/verbs.h"
 
 #include "engine/base/clock.h"
@@ -23,8 +24,7 @@ struct cli_create {
 static void on_stage(void *arg, const char *stage)
 {
 	const struct cli_create *create = arg;
-	if (isatty(STDERR_FILENO))
-		cli_note(create->cli, "%s", stage);
+	cli_create_progress(create->cli, stage);
 }
 
 static void on_left(void *arg, const char *name, const char *uid)
@@ -100,11 +100,24 @@ static void end_failed(struct cli_create *create)
 	cli_finish(cli, cli->status);
 }
 
+static void print_object(struct cli *cli, const char *name, const struct fleet_row *row)
+{
+	char id[CLI_ID_BYTES];
+	cJSON *object = row ? cli_row_json(&fleet_sandbox_kind, row) : cJSON_CreateObject();
+	if (row == NULL)
+		cJSON_AddStringToObject(object, "claim", name);
+	else
+		cJSON_AddStringToObject(object, "id", cli_claim_id(name, row->uid, id));
+	cli_print_object(cli, object);
+	cJSON_Delete(object);
+}
+
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
 	struct cli_create *create = arg;
 	struct cli *cli = create->cli;
+	char id[CLI_ID_BYTES];
 	create->op = NULL;
 	if (err != NULL) {
 		cli->status = cli_fail(cli, err);
@@ -112,17 +125,14 @@ static void on_created(
 		return;
 	}
 	if (cli_is_structured(cli)) {
-		cJSON *object =
-			row ? cli_row_json(&fleet_sandbox_kind, row) : cJSON_CreateObject();
-		if (row == NULL)
-			cJSON_AddStringToObject(object, "claim", name);
-		cli_print_object(cli, object);
-		cJSON_Delete(object);
+		print_object(cli, name, row);
 	} else {
 		if (cli->opt.output == CLI_NAME)
 			fputs("sandboxclaim/", stdout);
 		cli_put_safe(name);
 		putchar('\n');
+		if (row != NULL)
+			cli_create_progress(cli, cli_claim_id(name, row->uid, id));
 	}
 	cli_finish(cli, EXIT_STATUS_OK);
 }
@@ -135,51 +145,53 @@ static const char *claim_name(const char *text)
 	return slash != NULL && is_claim ? slash + 1 : text;
 }
 
+static int create_all(
+	struct cli *cli, const struct cli_create_wish *wish, struct cli_create *create)
+{
+	struct err err = { 0 };
+	struct fleet_create_opts opts;
+	if (!cli_open(cli, true, &err))
+		return cli_fail(cli, &err);
+	if (!cli_create_wish_opts(cli, wish, &opts, &err))
+		return cli_fail(cli, &err);
+	opts.on_progress = on_stage;
+	opts.on_left = on_left;
+	opts.done = on_created;
+	opts.arg = create;
+	if (fleet_create_is_cold(&opts) != NULL)
+		cli_create_progress(cli, fleet_create_is_cold(&opts));
+	create->op = fleet_create_start(engine_fleet(cli->engine), &opts, &err);
+	if (create->op == NULL)
+		return cli_fail(cli, &err);
+	cli_on_signal(cli, on_signal, create);
+	cli_run_loop(cli);
+	cli_on_signal(cli, NULL, NULL);
+	if (create->is_cancelled)
+		tell_cancelled(create);
+	return cli->status;
+}
+
 static int run_create(struct cli *cli, int argc, char **argv)
 {
 	struct err err = { 0 };
-	struct cli_options *opt = &cli->opt;
-	if (!cli_open(cli, true, &err))
-		return cli_fail(cli, &err);
-	if (opt->engine.all_namespaces)
-		return cli_fail_usage(cli, "create needs one namespace, not -A");
-	if (opt->pool == NULL && engine_is_local(cli->engine))
-		opt->pool = "local";
-	if (opt->pool == NULL)
-		return cli_fail_usage(cli, "create needs --pool POOL");
-	if (opt->adopt && argc == 0)
-		return cli_fail_usage(cli, "--adopt needs the NAME of the claim");
 	struct cli_create create = { .cli = cli };
-	const struct fleet_create_opts create_opts = {
-		.namespace_ = engine_namespace(cli->engine),
-		.name = argc > 0 ? claim_name(argv[0]) : NULL,
-		.pool = opt->pool,
-		.adopt = opt->adopt,
-		.labels = opt->labels.items,
-		.pod_labels = opt->pod_labels.items,
-		.pod_annotations = opt->pod_annotations.items,
-		.env = opt->env.items,
-		.shutdown_after_ms = opt->shutdown_after_ms,
-		.ready_timeout_ms = opt->timeout_ms,
-		.no_wait = opt->no_wait,
-		.on_progress = on_stage,
-		.on_left = on_left,
-		.done = on_created,
-		.arg = &create,
-	};
-	create.op = fleet_create_start(engine_fleet(cli->engine), &create_opts, &err);
-	if (create.op == NULL)
-		return cli_fail(cli, &err);
-	cli_on_signal(cli, on_signal, &create);
-	cli_run_loop(cli);
-	cli_on_signal(cli, NULL, NULL);
-	if (create.is_cancelled)
-		tell_cancelled(&create);
+	struct cli_create_wish wish = { .name = argc > 0 ? claim_name(argv[0]) : NULL };
+	int status;
+	if (cli_create_wish_read(cli, &wish, &err))
+		status = create_all(cli, &wish, &create);
+	else
+		status = cli_fail(cli, &err);
+	cli->opt.engine.namespace_ = NULL; /* it may be the file's */
+	cli_create_wish_deinit(&wish);
 	free(create.left);
-	return cli->status;
+	return status;
 }
 
 const struct cli_verb cli_verb_create = { "create", "[NAME]",
 	"a claim for a sandbox of a warm pool; prints its name",
 	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, .run = run_create,
+	.examples = "  sandmux create --pool workers --shutdown-after 1h\n"
+		    "  sandmux create box --pool workers --adopt\n"
+		    "  sandmux create --pool workers --binding-key thread-123\n"
+		    "  sandmux create -f box.yaml --label team=blue\n",
 	.only_cluster = "create needs a cluster, not --rest/--grpc" };

@@ -2,6 +2,7 @@
 /* The options, one row each, in the order in which help shows them. */
 #include "cli/options.h"
 
+#include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
@@ -72,6 +73,38 @@ static bool set_conflict(struct cli_options *opt, const char *value, struct err 
 			"--conflict '%s' is not one of overwrite, skip, rename, fail", value);
 	opt->conflict = value;
 	return true;
+}
+
+static bool set_shutdown_policy(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "Delete", "DeleteForeground", "Retain" };
+	if (index_of(names, sizeof names / sizeof *names, value) < 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--shutdown-policy '%s' is not one of Delete, DeleteForeground, Retain",
+			value);
+	opt->shutdown_policy = value;
+	return true;
+}
+
+/* 0 is a time here: at once. */
+static bool set_ttl(struct cli_options *opt, const char *value, struct err *err)
+{
+	opt->has_ttl = true;
+	return clock_parse_duration(value, &opt->ttl_ms) ||
+	       err_set(err, ERR_ARG_INVALID, "--ttl '%s' is not a time such as 0s, 30s, 5m",
+		       value);
+}
+
+static bool set_max_download(struct cli_options *opt, const char *value, struct err *err)
+{
+	(void)opt;
+	return setting_set("download-limit", value, err) || err_prefix(err, "--max-download");
+}
+
+static bool set_max_upload(struct cli_options *opt, const char *value, struct err *err)
+{
+	(void)opt;
+	return setting_set("upload-limit", value, err) || err_prefix(err, "--max-upload");
 }
 
 /* ---- the rows */
@@ -176,17 +209,36 @@ static const struct cli_option rows[] = {
 	{ "watch", 'w', NULL, CLI_OPT_LIST, "go on printing changes", SWITCH(watch) },
 	{ "pool", 0, "POOL", CLI_OPT_CREATE, "the warm pool to take it from", TEXT(pool) },
 	{ "label", 0, "K=V", CLI_OPT_CREATE, "label of the claim; may repeat", PAIRS(labels) },
-	{ "pod-label", 0, "K=V", CLI_OPT_CREATE, "label of the pod; may repeat",
+	{ "annotation", 0, "K=V", CLI_OPT_CREATE, "annotation of the claim; may repeat",
+		PAIRS(annotations) },
+	{ "pod-label", 0, "K=V", CLI_OPT_CREATE,
+		"label of the pod, of a domain that the controller lets through "
+		"(sandbox.users.io/…); may repeat",
 		PAIRS(pod_labels) },
-	{ "pod-annotation", 0, "K=V", CLI_OPT_CREATE, "annotation of the pod; may repeat",
+	{ "pod-annotation", 0, "K=V", CLI_OPT_CREATE,
+		"annotation of the pod, of any domain but Kubernetes'; may repeat",
 		PAIRS(pod_annotations) },
+	{ "volume", 0, "NAME:SIZE[:CLASS]", CLI_OPT_CREATE,
+		"a volume of its own; starts cold; may repeat", LIST(volumes) },
+	{ "file", 'f', "FILE", CLI_OPT_CREATE,
+		"a claim or the short form of docs/create.md, in YAML or JSON; -: standard input; "
+		"options win over it",
+		TEXT(file) },
+	{ "binding-key", 0, "KEY", CLI_OPT_CREATE,
+		"at most one live sandbox of this key in the namespace: makes it, or finds it",
+		TEXT(binding_key) },
+	{ "shutdown-policy", 0, "POLICY", CLI_OPT_CREATE,
+		"what its end does: Delete (default), DeleteForeground, or Retain the claim",
+		SETTER(set_shutdown_policy) },
+	{ "ttl", 0, "TIME", CLI_OPT_CREATE,
+		"delete it this long after its pod has ended (0s: at once)", SETTER(set_ttl) },
 	{ "shutdown-after", 0, "TIME", CLI_OPT_CREATE, "delete it this long after now",
 		TIME(shutdown_after_ms) },
 	{ "no-wait", 0, NULL, CLI_OPT_CREATE, "do not wait until it is Ready",
 		SWITCH(no_wait) },
 	{ "adopt", 0, NULL, CLI_OPT_CREATE, "take over a claim of that name", SWITCH(adopt) },
-	{ "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE, "environment; may repeat",
-		PAIRS(env) },
+	{ "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE,
+		"environment (create: [CONTAINER:]K=V, starts cold); may repeat", PAIRS(env) },
 	{ "cwd", 0, "DIR", CLI_OPT_RUN, "working directory in the sandbox", TEXT(cwd) },
 	{ "tty", 't', NULL, CLI_OPT_RUN, "with a terminal", SWITCH(tty) },
 	{ "no-stdin", 0, NULL, CLI_OPT_RUN, "leave our standard input alone; its own is empty",
@@ -199,6 +251,12 @@ static const struct cli_option rows[] = {
 	{ "conflict", 0, "POLICY", CLI_OPT_COPY,
 		"when the target exists: overwrite, skip, rename or fail",
 		SETTER(set_conflict) },
+	{ "max-download", 0, "SIZE", CLI_OPT_COPY | CLI_OPT_FILES,
+		"refuse files from a sandbox that are larger, or none: any size",
+		SETTER(set_max_download) },
+	{ "max-upload", 0, "SIZE", CLI_OPT_COPY | CLI_OPT_FILES,
+		"refuse files into a sandbox that are larger, or none: any size",
+		SETTER(set_max_upload) },
 	{ "verify", 0, NULL, CLI_OPT_COPY, "compare SHA-256 on both sides", SWITCH(verify) },
 	{ "max-entries", 0, "N", CLI_OPT_COPY,
 		"a tree may have so many entries without a question, or none: any number",

@@ -23,6 +23,8 @@ void cli_options_deinit(struct cli_options *opt)
 {
 	free(opt->as_groups.items);
 	free(opt->labels.items);
+	free(opt->annotations.items);
+	free(opt->volumes.items);
 	free(opt->env.items);
 	free(opt->pod_labels.items);
 	free(opt->pod_annotations.items);

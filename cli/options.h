@@ -24,12 +24,15 @@ void cli_list_add(struct cli_list *list, const char *item);
 struct cli_options {
 	struct engine_opts engine;
 	enum cli_output output;
-	struct cli_list as_groups, labels, env, pod_labels, pod_annotations;
+	struct cli_list as_groups, labels, annotations, env, pod_labels, pod_annotations,
+		volumes;
 	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
+	const char *file, *template_, *binding_key, *shutdown_policy;
 	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes; /* 0: not given */
+	int64_t ttl_ms; /* with has_ttl: 0 is a time */
 	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
-	bool no_stdin, no_delete_wait;
+	bool no_stdin, no_delete_wait, has_ttl;
 };
 void cli_options_deinit(struct cli_options *opt);
 
@@ -71,7 +74,7 @@ struct cli_option {
 };
 /* The first row of these sets (after NULL), the next one, NULL at the end. */
 const struct cli_option *cli_options_each(const struct cli_option *after, unsigned sets);
-enum { CLI_OPTIONS_MAX = 96 };
+enum { CLI_OPTIONS_MAX = 128 };
 
 /* Parses argv into opt. verbs is NULL-terminated, the first one is for a line without a verb. On success *verb_out is the verb
  * and argv[*first…] its arguments, reordered in place. ERR_ARG_INVALID, and what a setting refuses. */

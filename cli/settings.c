@@ -47,7 +47,8 @@ static void print_table(const char *path)
 
 static void print_structured(struct cli *cli)
 {
-	static const char *const units[] = { "ms", "bytes", "count", "count", "text" };
+	static const char *const units[] = { "ms", "bytes", "count", "count", "text",
+		"switch" };
 	_Static_assert(
 		sizeof units / sizeof *units == SETTING_UNIT_COUNT, "a name for each unit");
 	cJSON *object = cJSON_CreateObject();

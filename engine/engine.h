@@ -19,6 +19,7 @@
 #include "engine/doctor.h"
 #include "engine/files/files.h"
 #include "engine/files/removal.h"
+#include "engine/fleet/create_file.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/source.h"
 #include "engine/kinds.h"

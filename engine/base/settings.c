@@ -78,6 +78,20 @@ static const struct setting_row rows[] = {
 	[SETTING_TRANSFER_MAX_ENTRIES] = { "transfer-max-entries", SETTING_NUMBER_LIMIT, 200000,
 		0, 1000000000,
 		.help = "entries of a copied tree, before it is asked whether to go on" },
+	[SETTING_POD_LABEL_DOMAINS] = { "pod-label-domains", SETTING_TEXT,
+		.initial_text = "sandbox.users.io",
+		.help = "no limit: the domains whose labels the controller lets reach a pod" },
+	[SETTING_POLICY_FILE] = { "policy-file", SETTING_TEXT, .initial_text = "",
+		.help = "no limit: the template policy; --policy and SANDMUX_POLICY win" },
+	[SETTING_BINDING_PREFIX] = { "binding-prefix", SETTING_TEXT,
+		.initial_text = "pai-sandbox-binding-",
+		.help = "no limit: what the names of the Leases of binding keys begin with" },
+	[SETTING_BINDING_RESERVATION] = { "binding-reservation", SETTING_MS, SECONDS(60),
+		SECONDS(1), DAY, .help = "a reserved binding key gets its claim" },
+	[SETTING_BINDING_ATTEMPTS] = { "binding-attempts", SETTING_NUMBER, 10, 1, 1000,
+		.help = "races for a binding key, before it is given up" },
+	[SETTING_AUTO_CLEANUP] = { "auto-cleanup", SETTING_SWITCH, 0, 0, 1,
+		.help = "no limit: the dashboard deletes the unnamed ones it made when it ends" },
 	[SETTING_PREFIX_KEY] = { "prefix-key", SETTING_TEXT, .initial_text = "ctrl-] F12",
 		.help = "no limit: the keys that a shell pane keeps for sandmux, up to three" },
 };
@@ -85,10 +99,8 @@ _Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each sett
 
 static int64_t values[SETTING_COUNT];
 static bool is_set[SETTING_COUNT];
-
-/* There is one text so far. */
-static char text_value[SETTING_TEXT_BYTES];
-static bool (*take_text)(const char *text, struct err *err);
+static char texts[SETTING_COUNT][SETTING_TEXT_BYTES];
+static bool (*takes_text[SETTING_COUNT])(const char *text, struct err *err);
 
 const char *setting_initial_text(enum setting setting)
 {
@@ -97,23 +109,23 @@ const char *setting_initial_text(enum setting setting)
 
 const char *setting_text(enum setting setting)
 {
-	return is_set[setting] ? text_value : setting_initial_text(setting);
+	return is_set[setting] ? texts[setting] : setting_initial_text(setting);
 }
 
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err))
 {
 	if (rows[setting].unit == SETTING_TEXT)
-		take_text = take;
+		takes_text[setting] = take;
 }
 
 static bool set_text(enum setting setting, const char *value, struct err *err)
 {
-	if (strlen(value) >= sizeof text_value)
+	if (strlen(value) >= sizeof texts[setting])
 		return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is too long",
 			rows[setting].name, value);
-	if (take_text != NULL && !take_text(value, err))
+	if (takes_text[setting] != NULL && !takes_text[setting](value, err))
 		return err_prefix(err, "%s", rows[setting].name);
-	snprintf(text_value, sizeof text_value, "%s", value);
+	snprintf(texts[setting], sizeof texts[setting], "%s", value);
 	is_set[setting] = true;
 	return true;
 }
@@ -146,6 +158,9 @@ const char *setting_format(enum setting setting, int64_t value, char out[SETTING
 		snprintf(out, SETTING_TEXT_BYTES, "%s",
 			value ? num_format_size((uint64_t)value, size) : "none");
 		break;
+	case SETTING_SWITCH:
+		snprintf(out, SETTING_TEXT_BYTES, "%s", value ? "on" : "off");
+		break;
 	case SETTING_NUMBER_LIMIT:
 		if (value == 0) {
 			snprintf(out, SETTING_TEXT_BYTES, "none");
@@ -172,6 +187,9 @@ static bool parse(const struct setting_row *row, const char *text, int64_t *out)
 			return false;
 		*out = (int64_t)bytes;
 		return true;
+	case SETTING_SWITCH:
+		*out = strcmp(text, "on") == 0;
+		return *out || strcmp(text, "off") == 0;
 	case SETTING_NUMBER_LIMIT:
 		*out = 0;
 		if (strcmp(text, "none") == 0)
@@ -189,6 +207,7 @@ bool setting_set(const char *name, const char *value, struct err *err)
 		[SETTING_BYTES] = "a size such as 64KiB or 8MiB",
 		[SETTING_NUMBER] = "a number",
 		[SETTING_NUMBER_LIMIT] = "a number or none",
+		[SETTING_SWITCH] = "on or off",
 	};
 	char min[SETTING_TEXT_BYTES], max[SETTING_TEXT_BYTES];
 
@@ -215,6 +234,14 @@ bool setting_set(const char *name, const char *value, struct err *err)
 		"there is no setting '%.60s'; `sandmux settings` lists them", name);
 }
 
+static bool is_switch(const char *name)
+{
+	for (int i = 0; i < SETTING_COUNT; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].unit == SETTING_SWITCH;
+	return false;
+}
+
 static bool set_item(const cJSON *item, struct err *err)
 {
 	char number[32];
@@ -222,6 +249,9 @@ static bool set_item(const cJSON *item, struct err *err)
 
 	if (cJSON_IsString(item))
 		value = item->valuestring;
+	else if (cJSON_IsBool(item) &&
+		 is_switch(item->string)) /* what older YAML says for on and off */
+		value = cJSON_IsTrue(item) ? "on" : "off";
 	else if (cJSON_IsNumber(item))
 		snprintf(number, sizeof number, "%.0f", item->valuedouble);
 	else

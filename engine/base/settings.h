@@ -40,6 +40,12 @@ enum setting {
 	SETTING_LEGACY_OUTPUT_LIMIT,
 	SETTING_CLAIM_LIMIT,
 	SETTING_TRANSFER_MAX_ENTRIES,
+	SETTING_POD_LABEL_DOMAINS,
+	SETTING_POLICY_FILE,
+	SETTING_BINDING_PREFIX,
+	SETTING_BINDING_RESERVATION,
+	SETTING_BINDING_ATTEMPTS,
+	SETTING_AUTO_CLEANUP,
 	SETTING_PREFIX_KEY,
 	SETTING_COUNT
 };
@@ -50,6 +56,7 @@ enum setting_unit {
 	SETTING_NUMBER,
 	SETTING_NUMBER_LIMIT, /* 0 is no limit */
 	SETTING_TEXT,
+	SETTING_SWITCH, /* 0 off, 1 on */
 	SETTING_UNIT_COUNT
 };
 
@@ -68,9 +75,9 @@ const char *setting_text(enum setting setting);         /* of a text: what it is
 /* Who knows what a text means: called when it is set; its refusal is the setting's. */
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err));
 int64_t setting_get(enum setting setting); /* ms, bytes or a count */
-/* "30s", "8MiB", "500", or "none" where there may be no limit. */
+/* "30s", "8MiB", "500", "on", or "none" where there may be no limit. */
 bool setting_set(const char *name, const char *value, struct err *err);
 /* A YAML map of such pairs; a file that is not there is fine. */
 bool setting_read_file(const char *path, struct err *err);
-enum { SETTING_TEXT_BYTES = 32 };
+enum { SETTING_TEXT_BYTES = 256 };
 const char *setting_format(enum setting setting, int64_t value, char out[SETTING_TEXT_BYTES]);

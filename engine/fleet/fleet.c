@@ -64,6 +64,7 @@ void fleet_free(struct fleet *fleet)
 	while (fleet->ops != NULL)
 		fleet_op_cancel(fleet->ops);
 	fleet_rollbacks_free(fleet);
+	fleet_unbinds_free(fleet);
 	fleet_informers_stop(fleet);
 	net_loop_timer_free(fleet->look_again);
 	fleet->look_again = NULL;

@@ -119,30 +119,69 @@ void fleet_op_cancel(struct fleet_op *op);
  * until this is 0, or for as long as it cares to (30 s at most make sense). */
 size_t fleet_cleanups_pending(const struct fleet *fleet);
 
+/* What an error of a create is about: where a form shows it. */
+enum fleet_create_part {
+	FLEET_PART_NONE,
+	FLEET_PART_NAME,
+	FLEET_PART_POOL,
+	FLEET_PART_LABELS,
+	FLEET_PART_ANNOTATIONS,
+	FLEET_PART_POD_LABELS,
+	FLEET_PART_POD_ANNOTATIONS,
+	FLEET_PART_ENV,
+	FLEET_PART_VOLUMES,
+	FLEET_PART_LIFETIME,
+	FLEET_PART_SHUTDOWN_POLICY,
+	FLEET_PART_TTL,
+	FLEET_PART_BINDING_KEY,
+	FLEET_PART_TIMEOUT,
+};
 struct fleet_create_opts {
 	const char *namespace_;
-	const char *name; /* NULL: generated, prefix sandbox-claim- */
-	const char *pool;
+	/* A SandboxClaim to begin with (engine/fleet/create_file.h); what is given below wins over it. NULL: none. Borrowed
+	 * until the start has returned. */
+	const struct cJSON *base;
+	const char *name; /* NULL: the base's, else generated, prefix sandbox-claim- */
+	const char *pool; /* NULL: the base's */
 	bool adopt;
-	const char *const *labels; /* "K=V", NULL-terminated or NULL; on the claim */
+	const char *const *labels;      /* "K=V", NULL-terminated or NULL; on the claim */
+	const char *const *annotations; /* of the claim */
+	/* Of the pod. The controller takes labels of some domains only (the setting pod-label-domains), and no annotations of
+	 * Kubernetes': what it would refuse is refused before anything is sent. */
 	const char *const *pod_labels;
 	const char *const *pod_annotations;
-	const char *const *env;    /* "K=V": forces a cold start */
-	int64_t shutdown_after_ms; /* 0: none */
-	int64_t ready_timeout_ms;  /* 0: 180 s */
+	const char *const *env;     /* "K=V" or "CONTAINER:K=V": forces a cold start */
+	const char *const *volumes; /* "NAME:SIZE[:CLASS]": forces a cold start */
+	int64_t shutdown_after_ms;  /* 0: none */
+	const char *
+		shutdown_policy; /* Delete, DeleteForeground, Retain; NULL: Delete where there is an end */
+	bool has_ttl;
+	int64_t ttl_ms; /* after its pod has ended, in whole seconds, rounded up; with has_ttl */
+	/* At most one live sandbox of that key in the namespace: engine/fleet/binding.h. NULL: none. */
+	const char *binding_key;
+	int64_t ready_timeout_ms; /* 0: 180 s */
 	bool no_wait;
+	enum fleet_create_part
+		*part; /* out, when the start fails: what the error is about; may be NULL */
 	/* Stage texts while waiting; may be NULL. */
 	void (*on_progress)(void *arg, const char *stage);
 	/* Before done with an error, or when it is cancelled: this claim was made, or may have been (uid "": the answer was not
 	 * waited for), and named by the caller, so it stays. May be NULL; may not call back into the operation. */
 	void (*on_left)(void *arg, const char *name, const char *uid);
-	/* row: the sandbox made (or adopted); borrowed; NULL with no_wait. name: the claim's. */
+	/* row: the sandbox made (or adopted), as far as it is known; borrowed. name: the claim's. */
 	void (*done)(void *arg, const struct err *err, const char *name,
 		const struct fleet_row *row);
 	void *arg;
 };
 struct fleet_op *fleet_create_start(
 	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err);
+/* The claim that these would send now, for eyes; NULL with *err. It is the caller's. Errors: those of the start. */
+struct cJSON *fleet_create_preview(
+	const struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err);
+/* What the error of a create that was under way is about. */
+enum fleet_create_part fleet_create_part_of(const struct err *err);
+/* Why it starts cold instead of taking a warm sandbox; NULL: it need not. Static. */
+const char *fleet_create_is_cold(const struct fleet_create_opts *opts);
 typedef void fleet_done_fn(void *arg, const struct err *err);
 /* With uid preconditions; 404 counts as done. */
 struct fleet_op *fleet_delete_start(

@@ -64,6 +64,7 @@ struct fleet {
 	struct fleet_op *ops;
 	size_t n_ended;                    /* operations so far: the list has changed */
 	struct fleet_orphan *orphans;      /* rollbacks of creates, see op_rollback.c */
+	struct fleet_unbind *unbinds;      /* Leases that are given back, see binding_lease.c */
 	struct net_loop_timer *look_again; /* at hidden Sandboxes */
 	int64_t counted_ms;
 	size_t expiring;
@@ -121,5 +122,12 @@ struct fleet_orphan *fleet_rollback_start(struct fleet *fleet, const char *names
 	void *arg);
 void fleet_rollback_ignore(struct fleet_orphan *orphan); /* no done any more; it goes on */
 void fleet_rollbacks_free(struct fleet *fleet);
+/* binding_lease.c: the Lease of those digits goes, if it still names that claim (claim_uid NULL: if it has recorded none);
+ * in the background. */
+struct fleet_unbind;
+void fleet_unbind_start(struct fleet *fleet, const char *namespace_, const char *digits,
+	const char *claim_name, const char *claim_uid);
+void fleet_unbinds_free(struct fleet *fleet);
+size_t fleet_unbinds_pending(const struct fleet *fleet);
 /* DeleteOptions with the uid precondition. */
 cJSON *fleet_op_delete_options(const char *uid);

@@ -3,7 +3,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
-#include "engine/fleet/fleet_internal.h"
+#include "engine/fleet/binding.h"
+#include "engine/fleet/binding_lease.h"
 #include "engine/k8s/resource.h"
 #include "engine/k8s/time.h"
 #include "engine/net/loop.h"
@@ -20,12 +21,24 @@ struct fleet_change {
 	bool suspend;
 	int64_t extend_ms;
 	int conflicts;
+	char binding[FLEET_BINDING_DIGITS + 1]; /* of its Lease; "" */
 };
 
 static void change_drop(struct fleet_op *op)
 {
 	free(op->change->sandbox);
 	free(op->change);
+}
+
+/* Of the labels of the row. */
+static void read_binding(const struct fleet_row *row, char out[FLEET_BINDING_DIGITS + 1])
+{
+	const char *value = strstr(row->labels, FLEET_BINDING_LABEL "=");
+	size_t n = sizeof FLEET_BINDING_LABEL;
+	bool is_whole = value != NULL && (value == row->labels || value[-1] == ',') &&
+			strcspn(value + n, ",") == FLEET_BINDING_DIGITS;
+	snprintf(out, FLEET_BINDING_DIGITS + 1, "%.*s", is_whole ? FLEET_BINDING_DIGITS : 0,
+		is_whole ? value + n : "");
 }
 
 static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *row,
@@ -40,6 +53,7 @@ static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *
 	op->namespace_ = x_strdup(row->namespace_);
 	op->name = x_strdup(op->on_sandbox ? row->sandbox : row->claim);
 	op->change->sandbox = x_strdup(row->sandbox);
+	read_binding(row, op->change->binding);
 	memcpy(op->uid, row->uid, sizeof op->uid);
 	memcpy(op->change->sandbox_uid, row->sandbox_uid, sizeof row->sandbox_uid);
 	telemetry_span_set_str(
@@ -77,6 +91,9 @@ static void on_deleted(void *arg, const struct err *err, const cJSON *object)
 			op->name);
 		err = &why;
 	}
+	if (err == NULL && op->change->binding[0])
+		fleet_unbind_start(
+			op->fleet, op->namespace_, op->change->binding, op->name, op->uid);
 	/* finalizers hold it: shown at once. Otherwise the watch takes the row away. */
 	if (err == NULL && json_str(object, "metadata", "deletionTimestamp", NULL) != NULL)
 		fleet_store_apply_answer(&op->fleet->store,

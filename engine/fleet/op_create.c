@@ -3,6 +3,7 @@
  *
  *   POST claim ─201─────────────────────────────> wait for Ready ─> done
  *     ├ 409, adopt ─> GET: same pool, staying? ──────^
+ *     ├ binding key: its Lease is reserved first, and says which claim it is (binding.h)
  *     ├ outcome unknown ─> list by our request id ─ found ─^, not found ─> POST once more
  *     └ failed, timed out, hopeless ─> delete what we made and did not name ─> done with the error */
 #include "engine/fleet/op_create.h"
@@ -10,17 +11,21 @@
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
+#include "engine/fleet/binding.h"
 #include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_POSTS = 2 };
+enum { MAX_POSTS = 2, MAX_REBINDS = 5 };
 
-/* Ours, not named by the caller, and there or perhaps there. */
+/* Ours, not named by the caller, and there or perhaps there. One that is bound is its key's: others may have found it, and
+ * the next create does; unless it can never be ready. */
 static bool must_roll_back(const struct fleet_create *create)
 {
+	if (create->binding != NULL)
+		return create->is_made && create->is_hopeless;
 	return !create->is_named && (create->is_made || create->is_posting);
 }
 
@@ -34,7 +39,7 @@ static struct fleet_orphan *roll_back(struct fleet_op *op, fleet_done_fn *done)
 static void tell_left(struct fleet_op *op)
 {
 	const struct fleet_create *create = op->create;
-	if (create->on_left != NULL && create->is_named &&
+	if (create->on_left != NULL && (create->is_named || create->binding != NULL) &&
 		(create->is_made || create->is_posting))
 		create->on_left(create->arg, op->name, create->uid);
 }
@@ -48,6 +53,9 @@ static void create_drop(struct fleet_op *op)
 		roll_back(op, NULL);
 	else if (!create->is_done)
 		tell_left(op);
+	if (create->binding != NULL && !create->is_made && !create->is_posting)
+		fleet_binding_give_back(create->binding);
+	fleet_binding_free(create->binding);
 	if (create->body != NULL)
 		cJSON_Delete(create->body);
 	free(create->pool);
@@ -70,13 +78,12 @@ static void create_finish(struct fleet_op *op, const struct err *err)
 	char uid[FLEET_UID_BYTES];
 	snprintf(uid, sizeof uid, "%s", create->uid);
 	char *name = op->name;
-	bool wants_row = err == NULL && !create->no_wait;
 	op->name = NULL;
 	create->is_done = true;
 	fleet_op_end_spans(op, err);
 	fleet_op_free(op);
 	done(arg, err ? &kept : NULL, name ? name : "",
-		wants_row ? fleet_find(fleet, uid) : NULL);
+		err == NULL ? fleet_find(fleet, uid) : NULL);
 	free(name);
 }
 
@@ -88,6 +95,7 @@ static void on_rolled_back(void *arg, const struct err *err)
 	struct fleet_create *create = op->create;
 	struct err why = create->err;
 	create->rollback = NULL;
+	create->is_made = err != NULL;
 	if (err != NULL)
 		err_set(&why, ERR_CLAIM_ORPHANED, "%s (after: %s)", err->msg, create->err.msg);
 	create_finish(op, &why);
@@ -133,7 +141,9 @@ static void on_deadline(void *arg)
 	}
 	const struct fleet_row *row =
 		create->uid[0] ? fleet_find(op->fleet, create->uid) : NULL;
-	if (row != NULL)
+	if (create->binding != NULL && fleet_binding_wait(create->binding)[0])
+		err_set(&err, ERR_BIND_CONTENDED, "%s", fleet_binding_wait(create->binding));
+	else if (row != NULL)
 		err_set(&err, ERR_SANDBOX_NOT_READY,
 			"claim %s is not ready after %lld s: %s%s%s", op->name,
 			(long long)(create->timeout_ms / 1000), fleet_state_name(row->state),
@@ -157,6 +167,14 @@ static void say(struct fleet_op *op, const char *stage)
 	create->on_progress(create->arg, create->stage);
 }
 
+static void bind_again(struct fleet_op *op);
+
+/* What the key was bound to is going or gone: it is free again. */
+static bool may_bind_again(const struct fleet_create *create)
+{
+	return create->binding != NULL && create->rebinds < MAX_REBINDS;
+}
+
 static void create_look(struct fleet_op *op)
 {
 	struct fleet_create *create = op->create;
@@ -167,6 +185,10 @@ static void create_look(struct fleet_op *op)
 		return;
 	}
 	if (row->state == FLEET_TERMINATING) {
+		if (may_bind_again(create)) {
+			bind_again(op);
+			return;
+		}
 		err_set(&err, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
 		create->is_made = false;
 		create_fail(op, &err);
@@ -174,6 +196,7 @@ static void create_look(struct fleet_op *op)
 	}
 	if (fleet_op_is_hopeless(op->fleet, row, &err)) {
 		const char *doubt = fleet_create_confirms(op, &err);
+		create->is_hopeless = doubt == NULL;
 		if (doubt == NULL)
 			create_fail(op, &err);
 		else
@@ -193,8 +216,19 @@ static void create_look(struct fleet_op *op)
 		say(op, fleet_state_name(row->state));
 }
 
+static bool is_gone(const struct err *err)
+{
+	return err->code == ERR_CLAIM_NOT_FOUND || err->code == ERR_CLAIM_REPLACED;
+}
+
 static void create_settle(struct fleet_op *op, const struct err *err)
 {
+	struct fleet_create *create = op->create;
+	if (err != NULL && is_gone(err) && may_bind_again(create)) {
+		bind_again(op);
+		return;
+	}
+	create->is_hopeless = err != NULL && create->uid[0] != '\0' && !is_gone(err);
 	if (err != NULL)
 		create_fail(op, err);
 	else
@@ -206,6 +240,25 @@ static void on_first_look(void *arg)
 	struct fleet_op *op = arg;
 	if (op->look != NULL) /* a change may have come first, and failed it */
 		op->look(op);
+}
+
+static void wait_for_ready(struct fleet_op *op)
+{
+	struct fleet_create *create = op->create;
+	telemetry_span_end(op->stage_span, NULL);
+	op->stage_span = NULL;
+	if (create->no_wait) {
+		create_finish(op, NULL);
+		return;
+	}
+	op->stage_span =
+		telemetry_span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
+	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", op->name);
+	fleet_single_watch(op->fleet, op->namespace_, op->name);
+	op->look = create_look;
+	if (op->kick == NULL)
+		op->kick = net_loop_timer_new(op->fleet->loop, on_first_look, op);
+	net_loop_timer_arm(op->kick, 0);
 }
 
 /* The claim is there: made by us, or adopted. */
@@ -220,30 +273,25 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 		create_fail(op, &err);
 		return;
 	}
+	char *copy = x_strdup(name);
 	free(op->name);
-	op->name = x_strdup(name);
+	op->name = copy;
 	snprintf(create->uid, sizeof create->uid, "%s", uid);
 	create->is_posting = false;
-	cJSON_Delete(create->body); /* it may hold secrets, and is no longer needed */
-	create->body = NULL;
 	telemetry_span_set_str(op->span, "sandbox.claim.name", name);
-	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", name);
-	telemetry_span_end(op->stage_span, NULL);
-	op->stage_span = NULL;
-	if (create->no_wait) {
-		create_finish(op, NULL);
-		return;
-	}
-	op->stage_span =
-		telemetry_span_start(op->fleet->telemetry, "wait_for_sandbox_ready", op->span);
 	telemetry_span_set_str(op->stage_span, "sandbox.claim.name", name);
 	/* shown at once, before the watch brings it; unless that has brought it already, and its end */
 	if (!fleet_store_was_removed(&op->fleet->store, uid))
 		fleet_store_apply(&op->fleet->store, STORE_CLAIMS, KUBE_MODIFIED, claim);
-	fleet_single_watch(op->fleet, op->namespace_, op->name);
-	op->look = create_look;
-	op->kick = net_loop_timer_new(op->fleet->loop, on_first_look, op);
-	net_loop_timer_arm(op->kick, 0);
+	if (create->binding != NULL && create->is_made) {
+		fleet_binding_record(create->binding, create->uid);
+		return;
+	}
+	if (create->binding == NULL) {
+		cJSON_Delete(create->body); /* it may hold secrets, and is no longer needed */
+		create->body = NULL;
+	}
+	wait_for_ready(op);
 }
 
 /* ---- the claim */
@@ -366,7 +414,7 @@ static void on_posted(void *arg, const struct err *err, const cJSON *object)
 		return;
 	case ERR_KUBE_EXISTS:
 		create->is_posting = false;
-		if (!create->is_named) {
+		if (!create->is_named && create->binding == NULL) {
 			create_fail(op, err);
 		} else if (strncmp(err->msg, "object is being deleted", 23) == 0) {
 			err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted",
@@ -395,6 +443,85 @@ static bool post(struct fleet_op *op, struct err *err)
 	return op->call != NULL;
 }
 
+/* ---- a binding key */
+
+static void set_text(cJSON *object, const char *key, const char *text)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+	cJSON_AddStringToObject(object, key, text);
+}
+
+static void on_key_reserved(struct fleet_op *op, const char *claim_name, const char *digits)
+{
+	struct fleet_create *create = op->create;
+	struct err err = { 0 };
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(create->body, "metadata");
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "generateName");
+	set_text(metadata, "name", claim_name);
+	set_text(cJSON_GetObjectItemCaseSensitive(metadata, "labels"), FLEET_BINDING_LABEL,
+		digits);
+	free(op->name);
+	op->name = x_strdup(claim_name);
+	create->posts = 0;
+	if (!post(op, &err))
+		create_fail(op, &err);
+}
+
+static void on_key_found(struct fleet_op *op, const cJSON *claim)
+{
+	op->create->is_adopted = true;
+	claim_is_there(op, claim);
+}
+
+static void on_key_taken_back(void *arg, const struct err *err)
+{
+	struct fleet_op *op = arg;
+	op->create->rollback = NULL;
+	if (err != NULL)
+		create_fail(op, err);
+	else
+		bind_again(op);
+}
+
+/* Its reservation had lapsed before it was recorded, and the key may be another claim's by now. */
+static void on_key_lost(struct fleet_op *op)
+{
+	op->create->rollback = roll_back(op, on_key_taken_back);
+}
+
+static const struct fleet_binding_hooks key_hooks = {
+	.reserved = on_key_reserved,
+	.found = on_key_found,
+	.recorded = wait_for_ready,
+	.lost = on_key_lost,
+	.failed = create_fail,
+	.progress = say,
+};
+
+static void bind_again(struct fleet_op *op)
+{
+	struct fleet_create *create = op->create;
+	struct err err = { 0 };
+	op->look = NULL;
+	kube_call_cancel(op->call);
+	op->call = NULL;
+	create->is_made = create->is_adopted = create->is_posting = false;
+	create->uid[0] = '\0';
+	create->rebinds++;
+	if (!fleet_binding_start(create->binding, &err))
+		create_fail(op, &err);
+}
+
+static bool begin(struct fleet_op *op, const struct fleet_create_opts *opts, struct err *err)
+{
+	struct fleet_create *create = op->create;
+	if (opts->binding_key == NULL)
+		return post(op, err);
+	create->binding = fleet_binding_new(op, opts->binding_key, create->pool,
+		json_str(opts->base, "metadata", "generateName", NULL), &key_hooks);
+	return fleet_binding_start(create->binding, err);
+}
+
 struct fleet_op *fleet_create_start(
 	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err)
 {
@@ -404,9 +531,9 @@ struct fleet_op *fleet_create_start(
 	struct fleet_create *create = op->create = x_calloc(1, sizeof *create);
 	op->drop = create_drop;
 	op->namespace_ = x_strdup(opts->namespace_);
-	op->name = x_strdup(opts->name);
-	create->pool = x_strdup(opts->pool);
-	create->is_named = opts->name != NULL;
+	op->name = x_strdup(fleet_create_name(opts));
+	create->pool = x_strdup(fleet_create_pool(opts));
+	create->is_named = op->name != NULL;
 	create->adopt = opts->adopt;
 	create->no_wait = opts->no_wait;
 	create->on_progress = opts->on_progress;
@@ -422,7 +549,7 @@ struct fleet_op *fleet_create_start(
 	create->body = fleet_create_body(opts, create->request_id,
 		telemetry_span_traceparent(op->stage_span, traceparent),
 		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);
-	if (create->body == NULL || !post(op, err)) {
+	if (create->body == NULL || !begin(op, opts, err)) {
 		create->is_done = true;
 		create->is_posting = false;
 		fleet_op_end_spans(op, err);

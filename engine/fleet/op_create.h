@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_confirmation.c, the
  * claim's body in claim_body.c.
- * Errors: ERR_CLAIM_ADOPT_MISMATCH, ERR_CLAIM_EXISTS, ERR_CLAIM_NOT_FOUND, ERR_CLAIM_ORPHANED, ERR_CLAIM_REPLACED,
+ * Errors: ERR_BIND_CONTENDED, ERR_CLAIM_ADOPT_MISMATCH, ERR_CLAIM_EXISTS, ERR_CLAIM_NOT_FOUND, ERR_CLAIM_ORPHANED, ERR_CLAIM_REPLACED,
  * ERR_CLAIM_TERMINATING, ERR_KUBE_PROTOCOL, ERR_OP_TIMEOUT, ERR_SANDBOX_NOT_READY. */
 #pragma once
 
@@ -10,13 +10,16 @@
 
 #define CREATE_REQUEST_ID "sandmux/request-id"
 
+struct fleet_binding;
+
 struct fleet_create {
 	char *pool;
 	bool is_named, adopt, no_wait;
 	bool is_posting; /* a POST was sent and its outcome is not known yet */
 	bool is_made;    /* by us: to be rolled back unless named */
 	bool is_adopted, is_done;
-	int posts;
+	bool is_hopeless; /* nobody will ever use it */
+	int posts, rebinds;
 	int64_t timeout_ms, login_ms; /* login_ms: of a plugin, which does not count */
 	char request_id[33];
 	char uid[FLEET_UID_BYTES];
@@ -25,6 +28,7 @@ struct fleet_create {
 	struct err err;       /* the failure that a rollback follows, or that is doubted */
 	enum err_code exists; /* what was said not to be there, and is */
 	struct fleet_orphan *rollback;
+	struct fleet_binding *binding; /* NULL: no key */
 	/* What was asked while it waits (op_create_confirmation.c) is answered: NULL: go on, else the end. */
 	void (*settle)(struct fleet_op *op, const struct err *err);
 	void (*on_progress)(void *arg, const char *stage);
@@ -42,6 +46,12 @@ void fleet_create_vanished(struct fleet_op *op); /* ends it */
 /* Whether err need not be the end. NULL: it is; else what is waited for ("" while it is being asked). */
 const char *fleet_create_confirms(struct fleet_op *op, const struct err *err);
 
+#define FLEET_BINDING_KEY "pai.dev/sandbox-binding-key" /* annotation of the claim */
+
+/* Of the options, or of their base; NULL: none. */
+const char *fleet_create_name(const struct fleet_create_opts *opts);
+const char *fleet_create_pool(const struct fleet_create_opts *opts);
+bool fleet_claim_is_shutdown_policy(const char *text);
 /* Names, pool, numbers: what can be told before anything is sent. */
 bool fleet_create_check(const struct fleet_create_opts *opts, struct err *err);
 /* now_ns: the server's wall clock. NULL with *err for a bad label, annotation or variable. */

@@ -187,5 +187,5 @@ size_t fleet_cleanups_pending(const struct fleet *fleet)
 	size_t n = 0;
 	for (const struct fleet_orphan *orphan = fleet->orphans; orphan; orphan = orphan->next)
 		n += orphan->later == 0;
-	return n;
+	return n + fleet_unbinds_pending(fleet);
 }

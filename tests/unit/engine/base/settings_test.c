@@ -64,58 +64,66 @@ static void test_refused_and_unchanged(void **state)
 	assert_true(setting_get(SETTING_LISTING_LIMIT) == 8 << 20);
 }
 
+/* as docs/settings.md has them, and how far each may be moved */
+static const struct {
+	const char *name, *initial, *min, *max;
+} table[] = {
+	{ "ready-timeout", "180s", "1ms", "86400s" },
+	{ "resolve-timeout", "30s", "1ms", "86400s" },
+	{ "connect-timeout", "30s", "1ms", "86400s" },
+	{ "health-poll", "200ms", "10ms", "60s" },
+	{ "gateway-timeout", "180s", "1ms", "86400s" },
+	{ "file-timeout", "30s", "1ms", "86400s" },
+	{ "headers-timeout", "30s", "1ms", "86400s" },
+	{ "stall-timeout", "30s", "1ms", "86400s" },
+	{ "start-timeout", "30s", "1ms", "86400s" },
+	{ "command-timeout", "60s", "1ms", "86400s" },
+	{ "legacy-command-timeout", "180s", "1ms", "86400s" },
+	{ "router-timeout", "180s", "1ms", "86400s" },
+	{ "drain-timeout", "2s", "1ms", "86400s" },
+	{ "kill-grace", "5s", "1ms", "86400s" },
+	{ "cleanup-timeout", "30s", "1ms", "86400s" },
+	{ "request-timeout", "10s", "1ms", "86400s" },
+	{ "request-retries", "2", "0", "10" },
+	{ "watch-idle", "90s", "1s", "86400s" },
+	{ "watch-timeout", "300s", "10s", "86400s" },
+	{ "poll-interval", "30s", "1s", "86400s" },
+	{ "list-page", "500", "1", "100000" },
+	{ "exec-plugin-timeout", "60s", "1ms", "86400s" },
+	{ "download-limit", "none", "none", "8192.0 PiB" },
+	{ "upload-limit", "none", "none", "8192.0 PiB" },
+	{ "listing-limit", "8.0 MiB", "1.0 KiB", "512.0 MiB" },
+	{ "output-limit", "4.0 MiB", "1.0 KiB", "64.0 MiB" },
+	{ "legacy-output-limit", "16.0 MiB", "1.0 KiB", "64.0 MiB" },
+	{ "claim-limit", "64.0 KiB", "1.0 KiB", "3.0 MiB" },
+	{ "transfer-max-entries", "200000", "none", "1000000000" },
+	{ "pod-label-domains", "sandbox.users.io", "sandbox.users.io", "sandbox.users.io" },
+	{ "policy-file", "", "", "" },
+	{ "binding-prefix", "pai-sandbox-binding-", "pai-sandbox-binding-",
+		"pai-sandbox-binding-" },
+	{ "binding-reservation", "60s", "1s", "86400s" },
+	{ "binding-attempts", "10", "1", "1000" },
+	{ "auto-cleanup", "off", "off", "on" },
+	{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
+};
+
 static void test_defaults_and_limits(void **state)
 {
-	/* as docs/settings.md has them, and how far each may be moved */
-	static const struct {
-		const char *name, *initial, *min, *max;
-	} wanted[] = {
-		{ "ready-timeout", "180s", "1ms", "86400s" },
-		{ "resolve-timeout", "30s", "1ms", "86400s" },
-		{ "connect-timeout", "30s", "1ms", "86400s" },
-		{ "health-poll", "200ms", "10ms", "60s" },
-		{ "gateway-timeout", "180s", "1ms", "86400s" },
-		{ "file-timeout", "30s", "1ms", "86400s" },
-		{ "headers-timeout", "30s", "1ms", "86400s" },
-		{ "stall-timeout", "30s", "1ms", "86400s" },
-		{ "start-timeout", "30s", "1ms", "86400s" },
-		{ "command-timeout", "60s", "1ms", "86400s" },
-		{ "legacy-command-timeout", "180s", "1ms", "86400s" },
-		{ "router-timeout", "180s", "1ms", "86400s" },
-		{ "drain-timeout", "2s", "1ms", "86400s" },
-		{ "kill-grace", "5s", "1ms", "86400s" },
-		{ "cleanup-timeout", "30s", "1ms", "86400s" },
-		{ "request-timeout", "10s", "1ms", "86400s" },
-		{ "request-retries", "2", "0", "10" },
-		{ "watch-idle", "90s", "1s", "86400s" },
-		{ "watch-timeout", "300s", "10s", "86400s" },
-		{ "poll-interval", "30s", "1s", "86400s" },
-		{ "list-page", "500", "1", "100000" },
-		{ "exec-plugin-timeout", "60s", "1ms", "86400s" },
-		{ "download-limit", "none", "none", "8192.0 PiB" },
-		{ "upload-limit", "none", "none", "8192.0 PiB" },
-		{ "listing-limit", "8.0 MiB", "1.0 KiB", "512.0 MiB" },
-		{ "output-limit", "4.0 MiB", "1.0 KiB", "64.0 MiB" },
-		{ "legacy-output-limit", "16.0 MiB", "1.0 KiB", "64.0 MiB" },
-		{ "claim-limit", "64.0 KiB", "1.0 KiB", "3.0 MiB" },
-		{ "transfer-max-entries", "200000", "none", "1000000000" },
-		{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
-	};
 	char text[SETTING_TEXT_BYTES];
 
 	(void)state;
-	assert_int_equal(COUNT(wanted), SETTING_COUNT);
+	assert_int_equal(COUNT(table), SETTING_COUNT);
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		enum setting setting = (enum setting)i;
 		const struct setting_row *row = setting_row(setting);
-		assert_string_equal(row->name, wanted[i].name);
+		assert_string_equal(row->name, table[i].name);
 		assert_string_equal(
-			setting_format(setting, row->initial, text), wanted[i].initial);
-		assert_string_equal(setting_format(setting, row->min, text), wanted[i].min);
-		assert_string_equal(setting_format(setting, row->max, text), wanted[i].max);
+			setting_format(setting, row->initial, text), table[i].initial);
+		assert_string_equal(setting_format(setting, row->min, text), table[i].min);
+		assert_string_equal(setting_format(setting, row->max, text), table[i].max);
 		assert_true(strlen(row->help) > 5);
-		if (i == SETTING_PREFIX_KEY)
-			assert_string_equal(setting_initial_text(setting), "ctrl-] F12");
+		if (row->unit == SETTING_TEXT)
+			assert_string_equal(setting_initial_text(setting), table[i].initial);
 		else
 			assert_null(setting_initial_text(setting));
 	}
@@ -199,13 +207,22 @@ static void test_a_text(void **state)
 	assert_false(setting_set("prefix-key", "no", &err));
 	assert_string_equal(err.msg, "prefix-key: no key");
 	assert_string_equal(setting_text(SETTING_PREFIX_KEY), "F4");
-	/* 31 bytes and no more */
-	assert_true(setting_set("prefix-key", "0123456789012345678901234567890", &err));
-	assert_string_equal(
-		setting_text(SETTING_PREFIX_KEY), "0123456789012345678901234567890");
-	assert_false(setting_set("prefix-key", "01234567890123456789012345678901", &err));
-	assert_string_equal(
-		err.msg, "prefix-key: '01234567890123456789012345678901' is too long");
+	/* 255 bytes and no more */
+	char longest[SETTING_TEXT_BYTES + 1];
+	memset(longest, 'x', sizeof longest);
+	longest[SETTING_TEXT_BYTES - 1] = '\0';
+	assert_true(setting_set("prefix-key", longest, &err));
+	assert_string_equal(setting_text(SETTING_PREFIX_KEY), longest);
+	longest[SETTING_TEXT_BYTES - 1] = 'x';
+	longest[SETTING_TEXT_BYTES] = '\0';
+	assert_false(setting_set("prefix-key", longest, &err));
+	assert_non_null(strstr(err.msg, "' is too long"));
+	/* each has its own */
+	assert_string_equal(setting_text(SETTING_POD_LABEL_DOMAINS), "sandbox.users.io");
+	assert_true(setting_set("pod-label-domains", "a.example", &err));
+	assert_string_equal(setting_text(SETTING_POD_LABEL_DOMAINS), "a.example");
+	assert_int_equal(strlen(setting_text(SETTING_PREFIX_KEY)), SETTING_TEXT_BYTES - 1);
+	assert_true(setting_set("pod-label-domains", "sandbox.users.io", &err));
 	assert_int_equal(n_taken, 3);
 	setting_on_text(SETTING_PREFIX_KEY, NULL);
 }
@@ -227,6 +244,9 @@ static void test_a_file(void **state)
 			": there is no setting 'nothing'; `sandmux settings` lists them", 8 },
 		{ "request-retries: [1]\n", ": request-retries: a text or a number is wanted",
 			8 },
+		{ "auto-cleanup: on\nrequest-retries: 8\n", NULL, 8 },
+		{ "auto-cleanup: true\n", NULL, 8 },
+		{ "auto-cleanup: 1\n", ": auto-cleanup: '1' is not on or off", 8 },
 		{ "request-retries: true\n", ": request-retries: a text or a number is wanted",
 			8 },
 		{ "- 1\n- 2\n", ": it must be a map of settings", 8 },

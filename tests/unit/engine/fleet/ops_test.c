@@ -574,7 +574,7 @@ static void no_wait_ends_with_the_claim(void **state)
 	create_whole(t, &(struct fleet_create_opts){ .name = "mine", .no_wait = true });
 	assert_int_equal(ERR_NONE, t->err.code);
 	assert_string_equal("mine", t->name);
-	assert_string_equal("", t->uid);
+	assert_string_equal(CLAIM_UID "1", t->uid);
 }
 
 static void bad_options_are_refused_before_anything_is_sent(void **state)
