@@ -334,7 +334,9 @@ static int run_either(struct cli *cli, int argc, char **argv, bool is_describe)
 			return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
 	} else if (slash != NULL) {
 		snprintf(prefix, sizeof prefix, "%.*s", (int)(slash - argv[0]), argv[0]);
-		kind = engine_kind_find(prefix);
+		/* as `ls -o name` prints a sandbox */
+		bool is_sandbox = strcmp(prefix, "sandboxclaim") == 0;
+		kind = is_sandbox ? NULL : engine_kind_find(prefix);
 	}
 	if (kind == NULL || kind->resource == NULL)
 		return run_one(cli, argv + argc - 1, is_describe);

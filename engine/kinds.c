@@ -9,8 +9,21 @@
 #include "engine/kinds/object.h"
 #include "engine/kube/client.h"
 
+#include <string.h>
+
 /* A kind is a file in engine/kinds and a row here. */
-#define KINDS(X) X(kinds_pvc)
+#define KINDS(X)                                                                               \
+	X(kinds_pod)                                                                           \
+	X(kinds_pool)                                                                          \
+	X(kinds_template)                                                                      \
+	X(kinds_event)                                                                         \
+	X(kinds_lease)                                                                         \
+	X(kinds_namespaces)                                                                    \
+	X(kinds_claim)                                                                         \
+	X(kinds_sandbox)                                                                       \
+	X(kinds_service)                                                                       \
+	X(kinds_networkpolicy)                                                                 \
+	X(kinds_pvc)
 
 #define X(kind) extern const struct resource_kind kind;
 KINDS(X)
@@ -23,6 +36,15 @@ const struct resource_kind *engine_kind_find(const char *name)
 {
 	for (size_t i = 0; engine_kinds[i]; i++)
 		if (resource_is_called(engine_kinds[i], name))
+			return engine_kinds[i];
+	return NULL;
+}
+
+const struct resource_kind *engine_kind_of(const char *api_kind)
+{
+	for (size_t i = 0; engine_kinds[i]; i++)
+		if (engine_kinds[i]->resource &&
+			strcmp(engine_kinds[i]->resource->kind, api_kind) == 0)
 			return engine_kinds[i];
 	return NULL;
 }
@@ -44,6 +66,7 @@ struct kinds_informer *engine_watch_kind(struct engine *engine,
 		.kind = kind,
 		.namespace_ = namespace_,
 		.label_selector = label_selector,
+		.beside_kind = kind->beside ? engine_kind_of(kind->beside->kind) : NULL,
 	};
 	if (!engine->kube || !kind->resource) {
 		err_set(err, ERR_OP_UNSUPPORTED, "there is no list of %s %s", kind->name,

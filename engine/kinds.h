@@ -13,6 +13,8 @@ struct engine_object_call;
 extern const struct resource_kind *const engine_kinds[];
 /* By name, singular or alias, in any case; NULL: there is none. */
 const struct resource_kind *engine_kind_find(const char *name);
+/* As the API calls it: "SandboxWarmPool"; NULL: it is not one of those that are listed. */
+const struct resource_kind *engine_kind_of(const char *api_kind);
 
 /* Rows of a kind that has a resource, of one namespace ("" = all): listed and watched while anybody looks. Changes are
  * told by engine_on_change(). NULL with *err: op.unsupported without a cluster, arg.invalid for a selector that is none

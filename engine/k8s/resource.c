@@ -24,6 +24,7 @@ ROW(persistentvolumeclaims, "", "v1", "persistentvolumeclaims", "PersistentVolum
 ROW(namespaces, "", "v1", "namespaces", "Namespace", false)
 ROW(nodes, "", "v1", "nodes", "Node", false)
 ROW(leases, "coordination.k8s.io", "v1", "leases", "Lease", true)
+ROW(networkpolicies, "networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", true)
 ROW(endpointslices, "discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true)
 ROW(selfsubjectaccessreviews, "authorization.k8s.io", "v1", "selfsubjectaccessreviews",
 	"SelfSubjectAccessReview", false)

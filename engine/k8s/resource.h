@@ -28,6 +28,7 @@ extern const struct k8s_resource k8s_persistentvolumeclaims;
 extern const struct k8s_resource k8s_namespaces;
 extern const struct k8s_resource k8s_nodes;
 extern const struct k8s_resource k8s_leases;
+extern const struct k8s_resource k8s_networkpolicies;
 extern const struct k8s_resource k8s_endpointslices;
 extern const struct k8s_resource k8s_selfsubjectaccessreviews; /* only created */
 extern const struct k8s_resource k8s_gateways; /* gateway.networking.k8s.io/v1 */

@@ -47,6 +47,8 @@ struct kinds_informer {
 	} removals[REMOVALS]; /* a ring */
 	size_t n_removals;
 	uint64_t forgotten; /* removals up to that revision are no longer known */
+	const struct kinds_informer *beside; /* NULL: none */
+	uint64_t joined, joined_beside; /* revisions of both when they were looked at last */
 	uint32_t epoch;
 	bool is_listing, is_synced;
 	size_t n_dropped;
@@ -241,11 +243,19 @@ const char *kinds_informer_namespace(const struct kinds_informer *informer)
 	return informer->namespace_;
 }
 
+/* It has told what there is, or will not. */
+static bool is_decided(const struct kinds_informer *informer)
+{
+	return informer->is_synced || informer->state == KUBE_REFLECTOR_FORBIDDEN ||
+	       informer->err.code != ERR_NONE;
+}
+
 struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer *informer)
 {
 	return (struct kinds_informer_state){
 		.name = kube_reflector_state_name(informer->state),
-		.is_synced = informer->is_synced,
+		.is_synced = informer->is_synced &&
+			     (!informer->beside || is_decided(informer->beside)),
 		.is_live = informer->state == KUBE_REFLECTOR_LIVE ||
 			   informer->state == KUBE_REFLECTOR_STARTING ||
 			   informer->state == KUBE_REFLECTOR_POLLED,
@@ -255,6 +265,32 @@ struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer 
 		.n_dropped = informer->n_dropped,
 		.err = informer->err.code == ERR_NONE ? NULL : &informer->err,
 	};
+}
+
+/* ---- what is beside it */
+
+void kinds_informer_join(struct kinds_informer *informer)
+{
+	const struct kinds_informer *beside = informer->beside;
+	if (!beside || (informer->joined == informer->revision &&
+			       informer->joined_beside == beside->revision))
+		return;
+	const struct resource_source others = beside->is_synced ? kinds_informer_source(beside)
+								: (struct resource_source){ 0 };
+	/* those that show something else now go to the end of the list, behind the last of today */
+	struct kinds_entry *entry = informer->by_revision;
+	struct kinds_entry *last = entry ? entry->prev : NULL, *next;
+	for (bool is_last = !entry; !is_last; entry = next) {
+		next = entry->next;
+		is_last = entry == last;
+		if (!informer->kind->join(&entry->row, beside->kind, &others))
+			continue;
+		DL_DELETE(informer->by_revision, entry);
+		entry->revision = ++informer->revision;
+		DL_APPEND(informer->by_revision, entry);
+	}
+	informer->joined = informer->revision;
+	informer->joined_beside = beside->revision;
 }
 
 /* ---- life */
@@ -293,6 +329,7 @@ struct kinds_informer *kinds_informer_start(
 	informer->namespace_ = x_strdup(is_all ? "" : opts->namespace_);
 	informer->on_change = opts->on_change;
 	informer->arg = opts->arg;
+	informer->beside = opts->kind->join ? opts->beside : NULL;
 	informer->state = KUBE_REFLECTOR_STARTING;
 	const struct kube_reflector_opts reflector = {
 		.resource = opts->kind->resource,

@@ -16,6 +16,11 @@ struct kinds_informer_opts {
 	const struct resource_kind *kind; /* with a resource */
 	const char *namespace_;     /* "" or NULL: all; of no matter where the kind has none */
 	const char *label_selector; /* NULL: none */
+	const struct resource_kind
+		*beside_kind; /* for a set of informers: kind->beside's; NULL: none */
+	/* Of the kind that stands beside this one (resource_kind.beside): stays until this one has stopped. NULL: rows tell
+	 * nothing of it. */
+	const struct kinds_informer *beside;
 	/* Something has changed: for each change, while the reflector is at work; may not stop the informer. */
 	void (*on_change)(void *arg);
 	void *arg;
@@ -32,8 +37,8 @@ const char *kinds_informer_namespace(const struct kinds_informer *informer); /* 
 
 struct kinds_informer_state {
 	const char *name; /* of the reflector's state: "live", "retrying", … */
-	bool is_synced; /* listed at least once: before that, that there is nothing is not known */
-	bool is_live;          /* nothing is wrong: live, not so far yet, or is_polled */
+	bool is_synced; /* listed at least once, and what is beside it too, or that may not be: before that, that there is nothing is not known */
+	bool is_live;   /* nothing is wrong: live, not so far yet, or is_polled */
 	bool is_forbidden;     /* may not be listed: asked again every few minutes */
 	bool is_polled;        /* may be listed and not watched */
 	int64_t age_ms;        /* of the data */
@@ -41,6 +46,8 @@ struct kinds_informer_state {
 	const struct err *err; /* the last failure; NULL: none; borrowed for this turn */
 };
 struct kinds_informer_state kinds_informer_state_of(const struct kinds_informer *informer);
+/* Looks at what is beside it again if either has changed since. */
+void kinds_informer_join(struct kinds_informer *informer);
 void kinds_informer_resync(struct kinds_informer *informer); /* a person asked */
 /* The server answers again; see kube_reflector_hurry(). */
 void kinds_informer_hurry(struct kinds_informer *informer, bool is_lane_dead);

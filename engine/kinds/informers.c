@@ -8,7 +8,8 @@
 
 struct kinds_shared {
 	struct kinds_informer *informer;
-	char *label_selector; /* NULL: none */
+	struct kinds_informer *beside; /* held for it; NULL: none */
+	char *label_selector;          /* NULL: none */
 	size_t n_users;
 	struct kinds_shared *next;
 };
@@ -24,6 +25,9 @@ struct kinds_informers {
 static void on_tell(void *arg)
 {
 	struct kinds_informers *informers = arg;
+	struct kinds_shared *shared;
+	LL_FOREACH(informers->shared, shared)
+	kinds_informer_join(shared->informer);
 	informers->on_change(informers->arg);
 }
 
@@ -34,20 +38,23 @@ static void on_informer_change(void *arg)
 	net_loop_timer_arm(informers->tell, 0);
 }
 
-static bool is_same(const struct kinds_shared *shared, const struct kinds_informer_opts *opts)
+/* One that has something beside it does for those who need only its rows. */
+static bool is_same(const struct kinds_shared *shared, const struct kinds_informer_opts *opts,
+	bool is_plain)
 {
 	const char *a = shared->label_selector, *b = opts->label_selector;
 	const char *namespace_ = opts->namespace_ ? opts->namespace_ : "";
 	return kinds_informer_kind(shared->informer) == opts->kind &&
 	       strcmp(kinds_informer_namespace(shared->informer), namespace_) == 0 &&
-	       strcmp(a ? a : "", b ? b : "") == 0;
+	       strcmp(a ? a : "", b ? b : "") == 0 &&
+	       (is_plain || shared->beside || !opts->beside_kind);
 }
 
-struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
-	const struct kinds_informer_opts *opts, struct err *err)
+static struct kinds_informer *open_one(struct kinds_informers *informers,
+	const struct kinds_informer_opts *opts, bool is_plain, struct err *err)
 {
 	struct kinds_shared *shared = informers->shared;
-	while (shared && !is_same(shared, opts))
+	while (shared && !is_same(shared, opts, is_plain))
 		shared = shared->next;
 	if (shared) {
 		shared->n_users++;
@@ -56,15 +63,32 @@ struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
 	struct kinds_informer_opts own = *opts;
 	own.on_change = on_informer_change;
 	own.arg = informers;
+	const struct kinds_informer_opts others = {
+		.kind = opts->beside_kind,
+		.namespace_ = opts->namespace_,
+	};
+	/* what cannot be had is not known, as if it might not be read */
+	struct kinds_informer *beside =
+		is_plain || !others.kind ? NULL : open_one(informers, &others, true, NULL);
+	own.beside = beside;
 	struct kinds_informer *informer = kinds_informer_start(informers->client, &own, err);
-	if (!informer)
+	if (!informer) {
+		kinds_informers_close(informers, beside);
 		return NULL;
+	}
 	shared = x_calloc(1, sizeof *shared);
 	shared->informer = informer;
+	shared->beside = beside;
 	shared->label_selector = x_strdup(opts->label_selector);
 	shared->n_users = 1;
 	LL_PREPEND(informers->shared, shared);
 	return informer;
+}
+
+struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
+	const struct kinds_informer_opts *opts, struct err *err)
+{
+	return open_one(informers, opts, false, err);
 }
 
 void kinds_informers_close(struct kinds_informers *informers, struct kinds_informer *informer)
@@ -76,6 +100,7 @@ void kinds_informers_close(struct kinds_informers *informers, struct kinds_infor
 		return;
 	LL_DELETE(informers->shared, shared);
 	kinds_informer_stop(shared->informer);
+	kinds_informers_close(informers, shared->beside);
 	free(shared->label_selector);
 	free(shared);
 }

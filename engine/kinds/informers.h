@@ -14,7 +14,7 @@ struct kinds_informers *kinds_informers_new(struct net_loop *loop, struct kube_c
 	void (*on_change)(void *arg), void *arg);
 void kinds_informers_free(struct kinds_informers *informers); /* with all that are open */
 
-/* opts: on_change and arg are those of the set. Given back with kinds_informers_close(); NULL with *err as
+/* opts: beside, on_change and arg are those of the set. Given back with kinds_informers_close(); NULL with *err as
  * kinds_informer_start(). */
 struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
 	const struct kinds_informer_opts *opts, struct err *err);

@@ -94,6 +94,24 @@ void kinds_relation_format(
 		if (cJSON_IsString(at) && *at->valuestring)
 			add_name(out, at->valuestring);
 		break;
+	case RESOURCE_BY_REFERENCE:
+		if (kinds_text_at(at, "kind") && kinds_text_at(at, "name"))
+			str_addf(out, "%s/%s", kinds_text_at(at, "kind"),
+				kinds_text_at(at, "name"));
+		break;
+	case RESOURCE_BY_VOLUMES:
+		cJSON_ArrayForEach(item, at)
+		{
+			const char *volume = kinds_text_at(item, "metadata.name");
+			const char *name = kinds_text_at(object, "metadata.name");
+			if (left-- > 0 && volume && name)
+				str_addf(out, "%s%s-%s", out->n ? ", " : "", volume, name);
+		}
+		break;
+	case RESOURCE_BY_NAME:
+	case RESOURCE_BY_LABEL:
+	case RESOURCE_BY_MENTION:
+		break; /* only the server knows */
 	case RESOURCE_BY_SELECTOR:
 		for (item = cJSON_IsObject(at) ? at->child : NULL; item; item = item->next)
 			if (left-- > 0 && cJSON_IsString(item))
@@ -112,7 +130,8 @@ static void add_relations(const struct resource_kind *kind, const cJSON *object,
 		str_init(&text, TEXT_BYTES);
 		kinds_relation_format(r, object, &text);
 		if (text.n)
-			lines->line(lines->arg, r->kind, RESOURCE_PLAIN, text.p, 0);
+			lines->line(lines->arg, r->kind ? r->kind : r->path, RESOURCE_PLAIN,
+				text.p, 0);
 		str_deinit(&text);
 	}
 }

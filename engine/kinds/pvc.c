@@ -37,9 +37,9 @@ static const struct kinds_pvc *of(const void *row)
 static const char *const aliases[] = { "pvc", "pvcs", NULL };
 
 static const struct resource_relation relations[] = {
-	{ RESOURCE_BY_OWNER, "Sandbox", NULL },
-	{ RESOURCE_BY_FIELD, "PersistentVolume", "spec.volumeName" },
-	{ RESOURCE_BY_FIELD, "StorageClass", "spec.storageClassName" },
+	{ RESOURCE_BY_OWNER, "Sandbox", NULL, false },
+	{ RESOURCE_BY_FIELD, "PersistentVolume", "spec.volumeName", false },
+	{ RESOURCE_BY_FIELD, "StorageClass", "spec.storageClassName", false },
 	{ 0 },
 };
 
@@ -216,6 +216,7 @@ const struct resource_kind kinds_pvc = {
 		RESOURCE_NONE },
 	.wide = (const int[]){ NAMESPACE, NAME, STATUS, CAPACITY, SANDBOX, CLASS, MODES, VOLUME,
 		AGE, RESOURCE_NONE },
+	.brief = (const int[]){ STATUS, CAPACITY, RESOURCE_NONE },
 	.sections = sections,
 	.relations = relations,
 	.actions = actions,

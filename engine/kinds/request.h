@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Requests that actions of several kinds make.
- * Errors: none. */
+ * Errors: ERR_ARG_INVALID (what an action is told). */
 #pragma once
 
 #include "engine/resource/kind.h"

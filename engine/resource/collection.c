@@ -379,7 +379,7 @@ struct resource_collection *resource_collection_new(
 	collection->kind = kind;
 	collection->row_of = row_of;
 	collection->arg = arg;
-	collection->column = kind->name_column;
+	collection->column = kind->order_column ? kind->order_column : kind->name_column;
 	collection->filter_text = x_strdup("");
 	collection->namespace_ = x_strdup("");
 	collection->filter = resource_filter_parse(kind, "");

@@ -33,6 +33,10 @@ const char *resource_text(const struct resource_column *column, const void *row,
 	case RESOURCE_SHARE:
 		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64 "%%", value.number / 10);
 		return buffer;
+	case RESOURCE_RATE:
+		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64 ".%d/min",
+			(value.number + 50) / 1000, (int)((value.number + 50) % 1000 / 100));
+		return buffer;
 	case RESOURCE_TEXT:
 		break;
 	}
@@ -42,7 +46,8 @@ const char *resource_text(const struct resource_column *column, const void *row,
 bool resource_is_right(const struct resource_column *column)
 {
 	return column->format == RESOURCE_AGE || column->format == RESOURCE_LEFT ||
-	       column->format == RESOURCE_COUNT || column->format == RESOURCE_SHARE;
+	       column->format == RESOURCE_COUNT || column->format == RESOURCE_SHARE ||
+	       column->format == RESOURCE_RATE;
 }
 
 enum resource_tone resource_tone(const struct resource_column *column, const void *row)

@@ -12,6 +12,8 @@
 
 struct cJSON;
 struct err;
+struct str;
+struct resource_source;
 struct k8s_resource; /* engine/k8s/resource.h: a row of it is only passed on here */
 
 enum {
@@ -30,6 +32,7 @@ enum resource_format {
 	RESOURCE_COUNT, /* of what better does not happen: a screen leaves 0 blank */
 	RESOURCE_BOOL,
 	RESOURCE_SHARE, /* parts in a thousand of what there is: "41%"; a screen draws a picture beside it */
+	RESOURCE_RATE, /* in a minute, in thousandths: "2.4/min" */
 };
 
 /* How a screen draws a share. */
@@ -107,11 +110,18 @@ enum resource_relation_by {
 	RESOURCE_BY_OWNER,    /* its metadata.ownerReferences of that kind */
 	RESOURCE_BY_FIELD,    /* named in one of its fields */
 	RESOURCE_BY_SELECTOR, /* those whose labels fit the map in one of its fields */
+	RESOURCE_BY_REFERENCE, /* an object in one of its fields has kind, namespace and name (core/v1 ObjectReference) */
+	RESOURCE_BY_NAME, /* called as this one is, with "path" behind it; there need be none */
+	RESOURCE_BY_LABEL,   /* those whose label "path" is the hash of this one's name */
+	RESOURCE_BY_MENTION, /* those whose field "path" has this one's name */
+	RESOURCE_BY_VOLUMES, /* PVCs of the volumeClaimTemplates in one of its fields: "<template>-<name>" */
 };
 struct resource_relation {
 	enum resource_relation_by by;
-	const char *kind; /* the other's, as the API says it: "Sandbox" */
+	const char *
+		kind; /* the other's, as the API says it: "Sandbox"; NULL: the reference says it */
 	const char *path; /* of the field: "spec.volumeName"; NULL for owners */
+	bool is_below; /* in a tree it stands under this one: this one made it, or keeps it */
 };
 
 /* A call to the API that changes one object. */
@@ -126,6 +136,10 @@ struct resource_action {
 	const char *
 		question; /* what it means, for the question before it is done; NULL: not asked */
 	const char *verb, *subresource; /* the right that it needs; subresource "" = none */
+	/* What it is to be told: "N"; NULL: nothing. Where it is not said, a person is asked `wanted`. */
+	const char *args, *wanted;
+	/* What it would do to that row, in a line: "2 -> 5"; NULL: its name says it. False with *err as request(). */
+	bool (*plan)(const void *row, const char *args, struct str *out, struct err *err);
 	/* False with *err: not with these arguments. */
 	bool (*request)(const void *row, const char *args, struct resource_request *out,
 		struct err *err);
@@ -152,7 +166,16 @@ struct resource_kind {
 	const int *table, *wide; /* the same for the command line */
 	/* Its labels, "key=value,key=value"; borrowed from the row; NULL: rows do not keep them. */
 	const char *(*labels)(const void *row);
+	const int *brief; /* beside a name where there is one line for it; NULL: nothing */
+	int order_column; /* the first order; 0: by name */
 	bool (*is_aside)(const void *row); /* shown only when asked for; NULL: none */
+	const char *aside;                 /* what those are called: "other leases" */
+
+	/* What is listed beside it, since its rows tell of that as well: looked at after a change of either. others: rows of
+	 * that kind; their self is NULL where it is not known. True: the row shows something else now. NULL: nothing. */
+	const struct k8s_resource *beside;
+	bool (*join)(void *row, const struct resource_kind *kind,
+		const struct resource_source *others);
 
 	/* Each ends with a row of NULL; NULL: there are none. */
 	const struct resource_section *sections;
