@@ -145,6 +145,7 @@ const struct resource_kind kinds_claim = {
 	.name = "sandboxclaims",
 	.singular = "sandboxclaim",
 	.aliases = (const char *const[]){ "claims", "claim", "sbc", NULL },
+	.word = "claims",
 	.resource = &k8s_sandboxclaims,
 	.row_bytes = sizeof(struct kinds_claim),
 	.project = project,

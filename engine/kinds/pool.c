@@ -330,6 +330,7 @@ const struct resource_kind kinds_pool = {
 	.name = "sandboxwarmpools",
 	.singular = "sandboxwarmpool",
 	.aliases = (const char *const[]){ "swp", "pools", "pool", "warmpools", NULL },
+	.word = "pools",
 	.resource = &k8s_sandboxwarmpools,
 	.row_bytes = sizeof(struct kinds_pool),
 	.project = project,

@@ -168,6 +168,7 @@ const struct resource_kind kinds_sandbox = {
 	.name = "sandboxes." K8S_GROUP_AGENTS,
 	.singular = "sandbox." K8S_GROUP_AGENTS,
 	.aliases = (const char *const[]){ "rawsandboxes", NULL },
+	.word = "rawsandboxes",
 	.resource = &k8s_sandboxes,
 	.row_bytes = sizeof(struct kinds_sandbox),
 	.project = project,

@@ -279,6 +279,7 @@ const struct resource_kind kinds_template = {
 	.name = "sandboxtemplates",
 	.singular = "sandboxtemplate",
 	.aliases = (const char *const[]){ "sbt", "templates", "template", NULL },
+	.word = "templates",
 	.resource = &k8s_sandboxtemplates,
 	.row_bytes = sizeof(struct kinds_template),
 	.project = project,

@@ -149,6 +149,7 @@ struct resource_kind {
 	const char *name;           /* in commands, as the API's plural: "sandboxes" */
 	const char *singular;       /* of one: "sandbox"; as kubectl says it before a slash */
 	const char *const *aliases; /* either, shorter; ends with NULL; NULL: none */
+	const char *word; /* of the aliases: what a person says, "pools"; NULL: the name */
 	/* What is listed and watched; NULL: whoever has the rows joins them from several. The next three are then NULL too. */
 	const struct k8s_resource *resource;
 	size_t row_bytes;

@@ -143,8 +143,10 @@ static const struct view_command *kind_commands(size_t *n)
 	size_t count = 0;
 	for (size_t i = 0; engine_kinds[i] && count < KINDS_MAX; i++)
 		if (engine_kinds[i]->resource)
-			rows[count++] = (struct view_command){ engine_kinds[i]->name, "",
-				"the list of these", .run = run_kind };
+			rows[count++] = (struct view_command){ engine_kinds[i]->word
+								       ? engine_kinds[i]->word
+								       : engine_kinds[i]->name,
+				"", "the list of these", .run = run_kind };
 	*n = count;
 	return rows;
 }

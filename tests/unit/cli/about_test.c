@@ -46,9 +46,7 @@ static void about_itself(void **state)
 		{ "version -o yaml", 0, "version: " SANDMUX_VERSION "\n", "" },
 		{ "completion bash", 0,
 			"~_sandmux() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]} "
-			"verb=${COMP_WORDS[1]} kinds=\"sandboxes sb persistentvolumeclaims pvc pvcs\"\n"
-			"\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-			"\t\tCOMPREPLY=($(compgen -W \"ls get describe ",
+			"verb=${COMP_WORDS[1]} kinds=\"sandboxes sb pods po sandboxwarmpools swp pools ",
 			"" },
 		{ "completion zsh", 0,
 			"~autoload -U +X bashcompinit && bashcompinit\n_sandmux() {\n", "" },
