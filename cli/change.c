@@ -68,12 +68,7 @@ static void print_outcome(
 		cJSON_AddBoolToObject(object, "changed", is_changed);
 		if (time[0] != '\0')
 			cJSON_AddStringToObject(object, "expiresAt", time);
-		if (cli->opt.output == CLI_YAML)
-			puts("---");
-		if (cli->opt.output == CLI_YAML)
-			cli_print_yaml(object);
-		else
-			cli_print_json_line(object);
+		cli_print_item(cli, object);
 		cJSON_Delete(object);
 	} else if (cli->opt.output == CLI_NAME) {
 		printf("%s/", kind);

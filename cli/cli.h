@@ -17,6 +17,7 @@ struct cli {
 	struct cli_options opt;
 	struct net_loop *loop;
 	struct engine *engine;           /* after cli_open() */
+	struct cli_row_order *row_order; /* rows.h; NULL: the usual one */
 	int status;                      /* the exit status so far */
 	bool is_finished;                /* cli_finish() was called */
 	char *kubeconfig;                /* of the local backend, when it is used */
@@ -63,12 +64,19 @@ struct cli_table;
 struct cli_table *cli_table_new(size_t columns, const char *const *titles);
 void cli_table_cell(
 	struct cli_table *table, const char *text); /* foreign text allowed; row by row */
+/* In the colour of its tone, where cli_table_color() says so. */
+void cli_table_toned(struct cli_table *table, enum resource_tone tone, const char *text);
+void cli_table_color(struct cli_table *table, bool has_color);
+bool cli_has_color(const struct cli *cli);                  /* of stdout */
 void cli_table_print(struct cli_table *table, bool titles); /* and frees it */
 void cli_print_json(const struct cJSON *value);             /* to stdout, with a line end */
 void cli_print_yaml(const struct cJSON *value);
-void cli_print_object(
-	const struct cli *cli, const struct cJSON *value); /* json or yaml by -o */
-bool cli_is_structured(const struct cli *cli);             /* -o json|yaml */
+void cli_print_object(const struct cli *cli, const struct cJSON *value); /* by -o */
+bool cli_is_structured(const struct cli
+		*cli); /* not a table and not names: an object goes to cli_print_object() */
+bool cli_is_table(const struct cli *cli); /* custom-columns is one too */
+/* One of a stream of objects: a line, a document, a row. With an expression: its member "object", if it has one. */
+void cli_print_item(const struct cli *cli, const struct cJSON *value);
 bool cli_ask(const char *question);  /* on stderr, answered on stdin: y or not */
 void cli_put_safe(const char *text); /* foreign text to stdout, one line */
 void cli_note(

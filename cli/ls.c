@@ -47,12 +47,7 @@ static void print_event(
 		cJSON_AddItemToObject(change, "object", cli_row_json(list->kind, row));
 	else if (uid != NULL)
 		cJSON_AddStringToObject(change, "uid", uid);
-	if (list->cli->opt.output == CLI_YAML) {
-		puts("---");
-		cli_print_yaml(change);
-	} else {
-		cli_print_json_line(change);
-	}
+	cli_print_item(list->cli, change);
 	cJSON_Delete(change);
 }
 
@@ -110,7 +105,7 @@ static void print_gone(struct cli_ls_list *list, struct shown *shown)
 	struct cli *cli = list->cli;
 	if (cli->opt.output == CLI_NAME)
 		return; /* a name there means one that exists */
-	if (cli_is_structured(cli)) {
+	if (!cli_is_table(cli)) {
 		print_event(list, "DELETED", shown->uid, NULL);
 		return;
 	}
@@ -136,7 +131,7 @@ static void print_all(struct cli_ls_list *list)
 	const void **rows = cli_rows_sorted(cli, list->kind, &source, &n);
 	if (cli->opt.watch)
 		source.ops->each(source.self, note_first, list);
-	if (cli->opt.watch && cli_is_structured(cli)) {
+	if (cli->opt.watch && cli_is_structured(cli) && !cli_is_table(cli)) {
 		for (size_t i = 0; i < n; i++)
 			print_event(list, "CHANGED", NULL, rows[i]);
 		fflush(stdout);
@@ -156,7 +151,7 @@ static void print_change(void *arg, const char *uid, const void *row)
 	struct cli_ls_list *list = arg;
 	struct cli *cli = list->cli;
 	if (uid == NULL) { /* more changes than are remembered: all anew */
-		if (cli_is_structured(cli))
+		if (!cli_is_table(cli) && cli->opt.output != CLI_NAME)
 			print_event(list, "RESET", NULL, NULL);
 		forget_all(list);
 		print_all(list);
@@ -172,7 +167,7 @@ static void print_change(void *arg, const char *uid, const void *row)
 	if (!is_listed) {
 		print_gone(list, shown);
 		forget(list, shown);
-	} else if (cli_is_structured(cli)) {
+	} else if (cli_is_structured(cli) && !cli_is_table(cli)) {
 		print_event(list, "CHANGED", NULL, row);
 	} else if (cli->opt.output == CLI_NAME) {
 		cli_rows_print(cli, list->kind, &row, 1);
@@ -343,6 +338,8 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	if (list.kind == NULL)
 		return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
 	bool is_fleet = list.kind == &fleet_sandbox_kind;
+	if (!cli_rows_open(cli, list.kind, &err))
+		return cli_fail(cli, &err);
 	if (!cli_open(cli, !is_fleet, &err))
 		return cli_fail(cli, &err);
 	if (!is_fleet) {
@@ -363,5 +360,5 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_ls = { "ls", "[KIND]",
-	"claims and sandboxes, joined; or all of another kind", CLI_OPT_LIST, 0, 1,
-	.run = run_ls, .only_cluster = "ls needs a cluster, not --rest/--grpc" };
+	"claims and sandboxes, joined; or all of another kind", CLI_OPT_LIST | CLI_OPT_ROWS, 0,
+	1, .run = run_ls, .only_cluster = "ls needs a cluster, not --rest/--grpc" };

@@ -2,11 +2,13 @@
 /* The options, one row each, in the order in which help shows them. */
 #include "cli/options.h"
 
+#include "cli/expression.h"
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,13 +57,37 @@ static int index_of(const char *const *names, int n, const char *text)
 static bool set_output(struct cli_options *opt, const char *value, struct err *err)
 {
 	static const char *const names[] = { "table", "wide", "json", "yaml", "name" };
-	_Static_assert(
-		sizeof names / sizeof *names == CLI_OUTPUT_COUNT, "a name for each form");
-	int found = index_of(names, CLI_OUTPUT_COUNT, value);
+	_Static_assert(sizeof names / sizeof *names == CLI_EXPRESSION, "a name for each form");
+	const char *equals = strchr(value, '=');
+	char form[32];
+	snprintf(form, sizeof form, "%.*s", (int)strcspn(value, "="), value);
+	if (cli_expression_is_form(form)) {
+		cli_expression_free(opt->expression);
+		opt->expression = cli_expression_parse(form, equals ? equals + 1 : "", err);
+		if (opt->expression == NULL)
+			return false;
+		opt->output =
+			cli_expression_columns(opt->expression) ? CLI_COLUMNS : CLI_EXPRESSION;
+		return true;
+	}
+	int found = index_of(names, CLI_EXPRESSION, value);
 	if (found < 0)
 		return err_set(err, ERR_ARG_INVALID,
-			"-o '%s' is not one of table, wide, json, yaml, name", value);
+			"-o '%s' is not one of table, wide, json, yaml, name, jsonpath=, jq=, "
+			"custom-columns=",
+			value);
 	opt->output = (enum cli_output)found;
+	return true;
+}
+
+static bool set_color(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	int found = index_of(names, 3, value);
+	if (found < 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--color '%s' is not one of auto, always, never", value);
+	opt->color = (enum cli_color)found;
 	return true;
 }
 
@@ -200,13 +226,27 @@ static const struct cli_option rows[] = {
 		SWITCH(engine.connect.allow_plaintext_token) },
 	{ "read-only", 0, NULL, CLI_OPT_GLOBAL, "refuse every change",
 		SWITCH(engine.read_only) },
-	{ "output", 'o', "FORM", CLI_OPT_GLOBAL, "table, wide, json, yaml or name",
+	{ "output", 'o', "FORM", CLI_OPT_GLOBAL,
+		"table, wide, json, yaml, name, jsonpath=TEMPLATE, jq=FILTER or custom-columns=TITLE:PATH,…",
 		SETTER(set_output) },
+	{ "color", 0, "WHEN", CLI_OPT_GLOBAL,
+		"colours in tables: auto (on a terminal, without NO_COLOR), always or never",
+		SETTER(set_color) },
 	{ "quiet", 'q', NULL, CLI_OPT_GLOBAL, "no remarks and no progress", SWITCH(quiet) },
 	{ "help", 'h', NULL, CLI_OPT_GLOBAL, "this text", SWITCH(help) },
 	{ "selector", 'l', "SELECTOR", CLI_OPT_LIST, "label selector",
 		TEXT(engine.label_selector) },
 	{ "watch", 'w', NULL, CLI_OPT_LIST, "go on printing changes", SWITCH(watch) },
+	{ "sort-by", 0, "FIELD", CLI_OPT_ROWS,
+		"by a column or a field of -o json: age, state, .metadata.name",
+		TEXT(sort_by) },
+	{ "field-selector", 0, "SELECTOR", CLI_OPT_ROWS,
+		"by fields of -o json: state=Ready,pool!=local,metadata.name=a",
+		TEXT(field_selector) },
+	{ "no-headers", 0, NULL, CLI_OPT_ROWS, "tables without their titles",
+		SWITCH(no_headers) },
+	{ "show-labels", 0, NULL, CLI_OPT_ROWS, "labels as the last column",
+		SWITCH(show_labels) },
 	{ "pool", 0, "POOL", CLI_OPT_CREATE, "the warm pool to take it from", TEXT(pool) },
 	{ "label", 0, "K=V", CLI_OPT_CREATE, "label of the claim; may repeat", PAIRS(labels) },
 	{ "annotation", 0, "K=V", CLI_OPT_CREATE, "annotation of the claim; may repeat",

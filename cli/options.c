@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "cli/expression.h"
 #include "cli/verbs.h"
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
@@ -21,6 +22,7 @@ void cli_list_add(struct cli_list *list, const char *item)
 
 void cli_options_deinit(struct cli_options *opt)
 {
+	cli_expression_free(opt->expression);
 	free(opt->as_groups.items);
 	free(opt->labels.items);
 	free(opt->annotations.items);

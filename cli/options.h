@@ -10,8 +10,20 @@
 #include <stdint.h>
 
 struct cli_verb;
+struct cli_expression;
 
-enum cli_output { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME, CLI_OUTPUT_COUNT };
+enum cli_output {
+	CLI_TABLE,
+	CLI_WIDE,
+	CLI_JSON,
+	CLI_YAML,
+	CLI_NAME,
+	CLI_EXPRESSION, /* jsonpath=, jq= */
+	CLI_COLUMNS,    /* custom-columns= */
+	CLI_OUTPUT_COUNT,
+};
+
+enum cli_color { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER };
 
 /* A growing list of borrowed arguments, NULL-terminated. */
 struct cli_list {
@@ -26,6 +38,10 @@ struct cli_options {
 	enum cli_output output;
 	struct cli_list as_groups, labels, annotations, env, pod_labels, pod_annotations,
 		volumes;
+	struct cli_expression *expression; /* of the last two forms */
+	enum cli_color color;
+	const char *sort_by, *field_selector;
+	bool no_headers, show_labels;
 	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
 	const char *file, *template_, *binding_key, *shutdown_policy;
@@ -48,6 +64,7 @@ enum cli_option_set {
 	CLI_OPT_LOCAL = 1 << 7,   /* --isolation --state-dir */
 	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse */
 	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
+	CLI_OPT_ROWS = 1 << 10,   /* --sort-by --no-headers --show-labels --field-selector */
 };
 
 /* What its value is, and so the type of the field that takes it. */

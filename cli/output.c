@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Tables, JSON, YAML and errors. All foreign text passes safe_text; JSON escapes by itself. */
 #include "cli/cli.h"
+#include "cli/expression.h"
 
 #include "engine/base/clock.h"
 #include "engine/base/digest.h"
@@ -27,7 +28,10 @@ enum {
 struct cli_table {
 	size_t columns;
 	const char **titles;
-	char **cells; /* safe text, row by row */
+	char **cells;         /* safe text, row by row */
+	unsigned char *tones; /* enum resource_tone, one each */
+	size_t tone_capacity;
+	bool has_color;
 	size_t n, capacity;
 };
 
@@ -40,19 +44,56 @@ struct cli_table *cli_table_new(size_t columns, const char *const *titles)
 	return table;
 }
 
+void cli_table_color(struct cli_table *table, bool has_color)
+{
+	table->has_color = has_color;
+}
+
+bool cli_has_color(const struct cli *cli)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	if (cli->opt.color != CLI_COLOR_AUTO)
+		return cli->opt.color == CLI_COLOR_ALWAYS;
+	return isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0') &&
+	       (term == NULL || strcmp(term, "dumb") != 0);
+}
+
 void cli_table_cell(struct cli_table *table, const char *text)
 {
+	cli_table_toned(table, RESOURCE_PLAIN, text);
+}
+
+void cli_table_toned(struct cli_table *table, enum resource_tone tone, const char *text)
+{
+	array_grow(&table->tones, &table->tone_capacity, table->n + 1, 1);
+	table->tones[table->n] = (unsigned char)tone;
 	array_grow(&table->cells, &table->capacity, table->n + 1, sizeof *table->cells);
 	table->cells[table->n++] = safe_text_dup(text && text[0] ? text : "-", MAX_CELL_BYTES);
 }
 
-static void print_padded(const char *text, int width, bool is_last)
+static void print_padded(const char *text, const char *color, int width, bool is_last)
 {
-	fputs(text, stdout);
+	/* what is not last is followed by blanks, which have no colour */
+	printf("%s%s%s", color, text, color[0] ? "\x1b[0m" : "");
 	if (is_last)
 		putchar('\n');
 	else
 		printf("%*s", width - safe_text_cols(slice_of(text)) + GAP_COLS, "");
+}
+
+/* SGR (ECMA-48): of the terminal's own sixteen colours, so that they fit its background. */
+static const char *color_of(const struct cli_table *table, size_t cell)
+{
+	static const char *const colors[RESOURCE_TONE_COUNT] = {
+		[RESOURCE_PLAIN] = "",
+		[RESOURCE_DIM] = "\x1b[2m",
+		[RESOURCE_GOOD] = "\x1b[32m",
+		[RESOURCE_BUSY] = "\x1b[36m",
+		[RESOURCE_WARNING] = "\x1b[33m",
+		[RESOURCE_BAD] = "\x1b[31m",
+		[RESOURCE_GONE] = "\x1b[2m",
+	};
+	return table->has_color ? colors[table->tones[cell]] : "";
 }
 
 void cli_table_print(struct cli_table *table, bool titles)
@@ -66,22 +107,32 @@ void cli_table_print(struct cli_table *table, bool titles)
 			widths[i % table->columns] = cols;
 	}
 	for (size_t c = 0; titles && c < table->columns; c++)
-		print_padded(table->titles[c], widths[c], c + 1 == table->columns);
+		print_padded(table->titles[c], table->has_color ? "\x1b[1m" : "", widths[c],
+			c + 1 == table->columns);
 	for (size_t i = 0; i < table->n; i++) {
 		size_t c = i % table->columns;
-		print_padded(table->cells[i], widths[c], c + 1 == table->columns);
+		print_padded(table->cells[i], color_of(table, i), widths[c],
+			c + 1 == table->columns);
 		free(table->cells[i]);
 	}
 	fflush(stdout);
 	free(table->cells);
 	free(table->titles);
+	free(table->tones);
 	free(table);
 	free(widths);
 }
 
 bool cli_is_structured(const struct cli *cli)
 {
-	return cli->opt.output == CLI_JSON || cli->opt.output == CLI_YAML;
+	return cli->opt.output == CLI_JSON || cli->opt.output == CLI_YAML ||
+	       cli->opt.output == CLI_EXPRESSION || cli->opt.output == CLI_COLUMNS;
+}
+
+bool cli_is_table(const struct cli *cli)
+{
+	return cli->opt.output == CLI_TABLE || cli->opt.output == CLI_WIDE ||
+	       cli->opt.output == CLI_COLUMNS;
 }
 
 static void put_escaped(FILE *file, struct slice unit)
@@ -154,12 +205,65 @@ void cli_print_yaml(const cJSON *value)
 	str_deinit(&text);
 }
 
+/* What an expression says: for a program as it is, for eyes as every foreign text. */
+static void print_expression(const struct cli *cli, const cJSON *value)
+{
+	struct err err = { 0 };
+	struct str out;
+	str_init(&out, MAX_YAML_BYTES);
+	bool ok = cli_expression_format(cli->opt.expression, value, &out, &err);
+	if (out.n > 0 && out.p[out.n - 1] != '\n')
+		str_add_char(&out, '\n');
+	if (isatty(STDOUT_FILENO))
+		put_document(stdout, out.p);
+	else
+		fwrite(out.p, 1, out.n, stdout);
+	fflush(stdout);
+	str_deinit(&out);
+	if (!ok)
+		cli_expression_set_failed(
+			cli->opt.expression, cli_fail((struct cli *)(uintptr_t)cli, &err));
+}
+
+static void print_columns(const struct cli *cli, const cJSON *value)
+{
+	struct cli_expression *expression = cli->opt.expression;
+	size_t n = cli_expression_columns(expression);
+	struct cli_table *table = cli_table_new(n, cli_expression_titles(expression));
+	struct str cell;
+	str_init(&cell, MAX_CELL_BYTES * 4);
+	for (size_t i = 0; i < n; i++) {
+		str_clear(&cell);
+		cli_expression_cell(expression, i, value, &cell);
+		cli_table_cell(table, cell.p);
+	}
+	str_deinit(&cell);
+	cli_table_print(table, !cli->opt.no_headers);
+}
+
 void cli_print_object(const struct cli *cli, const cJSON *value)
 {
 	if (cli->opt.output == CLI_YAML)
 		cli_print_yaml(value);
+	else if (cli->opt.output == CLI_EXPRESSION)
+		print_expression(cli, value);
+	else if (cli->opt.output == CLI_COLUMNS)
+		print_columns(cli, value);
 	else
 		cli_print_json(value);
+}
+
+void cli_print_item(const struct cli *cli, const cJSON *value)
+{
+	const cJSON *object = json_get(value, "object", NULL);
+	if (cli->opt.output == CLI_YAML) {
+		puts("---");
+		cli_print_yaml(value);
+	} else if (cli->opt.output == CLI_JSON) {
+		cli_print_json_line(value);
+	} else {
+		cli_print_object(cli, object ? object : value);
+	}
 }
 
 void cli_put_safe(const char *text)

@@ -2,6 +2,8 @@
 /* The program: picks the verb, runs it, frees everything, returns its status. */
 #include "cli/cli.h"
 
+#include "cli/expression.h"
+#include "cli/row_order.h"
 #include "cli/verbs.h"
 #include "engine/base/fatal_signal.h"
 #include "engine/base/log.h"
@@ -80,9 +82,12 @@ int cli_main(int argc, char **argv)
 	}
 	if (cli.engine != NULL)
 		cli_settle(&cli);
+	cli_row_order_free(cli.row_order);
 	engine_free(cli.engine);
 	net_watch_fatal_free(cli.signals);
 	net_loop_free(cli.loop);
+	if (status == EXIT_STATUS_OK)
+		status = cli_expression_status(cli.opt.expression);
 	cli_options_deinit(&cli.opt);
 	free(cli.kubeconfig);
 	return flushed_status(status);

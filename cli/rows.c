@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/rows.h"
 
+#include "cli/expression.h"
+#include "cli/row_order.h"
+
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
@@ -9,31 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CELL_BYTES_MAX = 64 << 10 };
+
 bool cli_row_is_listed(const struct cli *cli, const struct resource_kind *kind, const void *row)
 {
 	/* those set aside (unclaimed warm sandboxes are the pool's business): only in the wide form */
-	return cli->opt.output == CLI_WIDE || !kind->is_aside || !kind->is_aside(row);
+	if (cli->opt.output != CLI_WIDE && kind->is_aside && kind->is_aside(row))
+		return false;
+	return cli_row_order_selects(cli->row_order, row);
 }
 
 const char *cli_row_name(const struct resource_kind *kind, const void *row)
 {
 	return kind->columns[kind->name_column].value(row).text;
-}
-
-static const char *namespace_of(const struct resource_kind *kind, const void *row)
-{
-	return kind->namespace_column == RESOURCE_NONE
-		       ? ""
-		       : kind->columns[kind->namespace_column].value(row).text;
-}
-
-static const struct resource_kind *sorting; /* qsort has no argument for it */
-
-static int compare_rows(const void *left, const void *right)
-{
-	const void *const *a = left, *const *b = right;
-	int order = strcmp(namespace_of(sorting, *a), namespace_of(sorting, *b));
-	return order ? order : strcmp(cli_row_name(sorting, *a), cli_row_name(sorting, *b));
 }
 
 struct collecting {
@@ -58,11 +49,18 @@ const void **cli_rows_sorted(const struct cli *cli, const struct resource_kind *
 {
 	struct collecting all = { .cli = cli, .kind = kind };
 	source->ops->each(source->self, collect, &all);
-	sorting = kind;
-	if (all.n)
-		qsort(all.rows, all.n, sizeof *all.rows, compare_rows);
+	cli_row_order_sort(cli->row_order, kind, all.rows, all.n);
 	*n = all.n;
 	return all.rows;
+}
+
+bool cli_rows_open(struct cli *cli, const struct resource_kind *kind, struct err *err)
+{
+	if (cli->opt.show_labels && kind->labels == NULL)
+		return err_set(err, ERR_ARG_INVALID, "--show-labels: %s have none", kind->name);
+	cli_row_order_free(cli->row_order);
+	cli->row_order = cli_row_order_new(&cli->opt, kind, err);
+	return cli->row_order != NULL;
 }
 
 void cli_table_age(struct cli_table *table, int64_t since_ms)
@@ -85,15 +83,38 @@ static size_t columns_of(const struct cli *cli, const struct resource_kind *kind
 	return n;
 }
 
+static void add_expression_cells(
+	struct cli_table *table, const struct cli_expression *expression, const cJSON *object)
+{
+	struct str cell;
+	str_init(&cell, CELL_BYTES_MAX);
+	for (size_t i = 0; i < cli_expression_columns(expression); i++) {
+		str_clear(&cell);
+		cli_expression_cell(expression, i, object, &cell);
+		cli_table_cell(table, cell.p);
+	}
+	str_deinit(&cell);
+}
+
 void cli_rows_add(struct cli_table *table, const struct cli *cli,
 	const struct resource_kind *kind, const void *row)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
 	char cell[RESOURCE_CELL_BYTES];
+	if (cli->opt.output == CLI_COLUMNS) {
+		cJSON *object = cli_row_json(kind, row);
+		add_expression_cells(table, cli->opt.expression, object);
+		cJSON_Delete(object);
+		return;
+	}
 	size_t n = columns_of(cli, kind, columns);
-	for (size_t i = 0; i < n; i++)
-		cli_table_cell(table,
-			resource_text(&kind->columns[columns[i]], row, clock_wall_ms(), cell));
+	for (size_t i = 0; i < n; i++) {
+		const struct resource_column *column = &kind->columns[columns[i]];
+		cli_table_toned(table, resource_tone(column, row),
+			resource_text(column, row, clock_wall_ms(), cell));
+	}
+	if (cli->opt.show_labels)
+		cli_table_cell(table, kind->labels(row)[0] ? kind->labels(row) : "<none>");
 }
 
 /* What stays true of it, and its end for a state. */
@@ -121,19 +142,32 @@ void cli_rows_add_gone(struct cli_table *table, const struct cli *cli,
 	const struct resource_kind *kind, const char *name, const cJSON *last)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
+	if (cli->opt.output == CLI_COLUMNS) {
+		add_expression_cells(table, cli->opt.expression, last);
+		return;
+	}
 	size_t n = columns_of(cli, kind, columns);
 	for (size_t i = 0; i < n; i++)
 		cli_table_cell(table, gone_text(&kind->columns[columns[i]], name, last));
+	if (cli->opt.show_labels)
+		cli_table_cell(table, "");
 }
 
 struct cli_table *cli_rows_table(const struct cli *cli, const struct resource_kind *kind)
 {
 	int columns[RESOURCE_COLUMNS_MAX];
-	const char *titles[RESOURCE_COLUMNS_MAX];
+	const char *titles[RESOURCE_COLUMNS_MAX + 1];
+	if (cli->opt.output == CLI_COLUMNS)
+		return cli_table_new(cli_expression_columns(cli->opt.expression),
+			cli_expression_titles(cli->opt.expression));
 	size_t n = columns_of(cli, kind, columns);
 	for (size_t i = 0; i < n; i++)
 		titles[i] = kind->columns[columns[i]].title;
-	return cli_table_new(n, titles);
+	if (cli->opt.show_labels)
+		titles[n++] = "LABELS";
+	struct cli_table *table = cli_table_new(n, titles);
+	cli_table_color(table, cli_has_color(cli));
+	return table;
 }
 
 /* A field of -o json: null where nobody knows. */
@@ -151,9 +185,34 @@ static void add_field(cJSON *object, const struct resource_column *column, const
 		cli_json_text(object, column->field, resource_text(column, row, 0, text));
 }
 
+/* What every object of the API has, under the names that it has there: for paths that people know by heart. */
+static void add_metadata(cJSON *object, const struct resource_kind *kind, const void *row)
+{
+	cJSON *metadata = cJSON_AddObjectToObject(object, "metadata");
+	const char *namespace_ =
+		kind->namespace_column == RESOURCE_NONE
+			? ""
+			: kind->columns[kind->namespace_column].value(row).text;
+	cli_json_text(metadata, "name", cli_row_name(kind, row));
+	if (namespace_[0] != '\0')
+		cli_json_text(metadata, "namespace", namespace_);
+	if (kind->labels == NULL)
+		return;
+	cJSON *labels = cJSON_AddObjectToObject(metadata, "labels");
+	for (const char *at = kind->labels(row); *at != '\0';) {
+		size_t n = strcspn(at, ","), key = strcspn(at, "=");
+		char *name = x_strndup(at, key), *value = x_strndup(at + key + 1, n - key - 1);
+		cli_json_text(labels, name, value);
+		free(name);
+		free(value);
+		at += n + (at[n] == ',');
+	}
+}
+
 cJSON *cli_row_json(const struct resource_kind *kind, const void *row)
 {
 	cJSON *object = cJSON_CreateObject();
+	add_metadata(object, kind, row);
 	for (int i = 0; i < kind->n_columns; i++)
 		if (kind->columns[i].field)
 			add_field(object, &kind->columns[i], row);
@@ -164,7 +223,7 @@ cJSON *cli_row_shown(const struct cli *cli, const struct resource_kind *kind, co
 {
 	int i;
 	if (cli_is_structured(cli))
-		return cli_row_json(kind, row);
+		return cli_row_json(kind, row); /* all of it is for the expression */
 	cJSON *object = cJSON_CreateObject();
 	RESOURCE_EACH(i, cli->opt.output == CLI_WIDE ? kind->wide : kind->table)
 		if (kind->columns[i].field)
@@ -191,11 +250,11 @@ void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
 		print_names(kind, rows, n);
 		return;
 	}
-	if (!cli_is_structured(cli)) {
+	if (cli_is_table(cli)) {
 		struct cli_table *table = cli_rows_table(cli, kind);
 		for (size_t i = 0; i < n; i++)
 			cli_rows_add(table, cli, kind, rows[i]);
-		cli_table_print(table, true);
+		cli_table_print(table, !cli->opt.no_headers);
 		return;
 	}
 	cJSON *list = cJSON_CreateObject();

@@ -4,9 +4,11 @@
 
 #include "cli/cli.h"
 
+/* Before anything is asked of a server: what the options say about rows of that kind (order, fields). */
+bool cli_rows_open(struct cli *cli, const struct resource_kind *kind, struct err *err);
 bool cli_row_is_listed(
 	const struct cli *cli, const struct resource_kind *kind, const void *row);
-/* Those that are listed, by namespace and name. The array is the caller's to free, the rows live for this turn. */
+/* Those that are listed, in the order that was asked for, else by namespace and name. The array is the caller's to free, the rows live for this turn. */
 const void **cli_rows_sorted(const struct cli *cli, const struct resource_kind *kind,
 	const struct resource_source *source, size_t *n);
 void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
