@@ -212,10 +212,10 @@ static void add_metadata(cJSON *object, const struct resource_kind *kind, const 
 cJSON *cli_row_json(const struct resource_kind *kind, const void *row)
 {
 	cJSON *object = cJSON_CreateObject();
-	add_metadata(object, kind, row);
 	for (int i = 0; i < kind->n_columns; i++)
 		if (kind->columns[i].field)
 			add_field(object, &kind->columns[i], row);
+	add_metadata(object, kind, row);
 	return object;
 }
 

@@ -268,7 +268,8 @@ static void what_is_refused(void **state)
 		{ "ls --watch=1", "ls: --watch=1: --watch takes no value" },
 		{ "ls --all-namespaces=x",
 			"ls: --all-namespaces=x: --all-namespaces takes no value" },
-		{ "ls -o xml", "ls: -o 'xml' is not one of table, wide, json, yaml, name" },
+		{ "ls -o xml",
+			"ls: -o 'xml' is not one of table, wide, json, yaml, name, jsonpath=, jq=, custom-columns=" },
 		{ "ls --connectivity x", "ls: --connectivity 'x' is not known" },
 		{ "ls --runtime x", "ls: --runtime 'x' is not one of auto, sandboxd, legacy" },
 		{ "ls --request-timeout 0s",
@@ -364,6 +365,10 @@ static void a_verbs_page(void **state)
 			"sandmux ls [KIND]\n\nclaims and sandboxes, joined; or all of another kind.\n\nOptions:\n"
 			"  -l, --selector SELECTOR            label selector\n"
 			"  -w, --watch                        go on printing changes\n"
+			"      --sort-by FIELD                by a column or a field of -o json: age, state, .metadata.name\n"
+			"      --field-selector SELECTOR      by fields of -o json: state=Ready,pool!=local,metadata.name=a\n"
+			"      --no-headers                   tables without their titles\n"
+			"      --show-labels                  labels as the last column\n"
 			"\nEverywhere:\n"
 			"  -n, --namespace NS                 namespace\n"
 			"  -A, --all-namespaces               every namespace\n"

@@ -109,7 +109,12 @@ static void documents(void **state)
 
 static void structured_forms(void **state)
 {
-	static const bool is[CLI_OUTPUT_COUNT] = { [CLI_JSON] = true, [CLI_YAML] = true };
+	static const bool is[CLI_OUTPUT_COUNT] = {
+		[CLI_JSON] = true,
+		[CLI_YAML] = true,
+		[CLI_EXPRESSION] = true,
+		[CLI_COLUMNS] = true,
+	};
 	(void)state;
 	for (int i = 0; i < CLI_OUTPUT_COUNT; i++) {
 		const struct cli cli = { .opt.output = (enum cli_output)i };
@@ -223,6 +228,7 @@ static void a_row(void **state)
 		.pool = "p",
 		.template_ = "t",
 		.created_by = "me",
+		.labels = "app=x,empty=",
 		.created_ms = 1767225600000,
 		.restarts = 3,
 		.is_warm_start = true };
@@ -234,7 +240,8 @@ static void a_row(void **state)
 		"\"state\":\"Ready\",\"why\":null,\"whySince\":null,\"next\":null,\"pod\":null,\"podIP\":null,"
 		"\"node\":\"k\",\"pool\":\"p\",\"template\":\"t\",\"createdBy\":\"me\","
 		"\"createdAt\":\"2026-01-01T00:00:00Z\",\"expiresAt\":null,\"restarts\":null,"
-		"\"warmStart\":true}");
+		"\"warmStart\":true,\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
+		"\"labels\":{\"app\":\"x\",\"empty\":\"\"}}}");
 	free(text);
 	cJSON_Delete(object);
 	snprintf(row.pod_uid, sizeof row.pod_uid, "p");
