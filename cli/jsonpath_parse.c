@@ -14,24 +14,24 @@
 
 enum { TEXT_BYTES_MAX = 64 << 10, DEPTH_MAX = 16 };
 
-struct parser {
+struct jsonpath_parser {
 	const char *text, *at;
 	struct err *err;
 	int depth;
 };
 
-static bool fail(struct parser *p, const char *what)
+static bool fail(struct jsonpath_parser *p, const char *what)
 {
 	return err_set(p->err, ERR_ARG_INVALID, "JSONPath: %s at column %d of '%s'", what,
 		(int)(p->at - p->text) + 1, p->text);
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct jsonpath_parser *p)
 {
 	p->at += strspn(p->at, " \t\n");
 }
 
-static bool take(struct parser *p, const char *word)
+static bool take(struct jsonpath_parser *p, const char *word)
 {
 	size_t n = strlen(word);
 	if (strncmp(p->at, word, n) != 0)
@@ -90,7 +90,7 @@ void cli_jsonpath_free(struct cli_jsonpath *path)
 /* ---- words */
 
 /* 'text' or "text", with escapes; NULL with *err. */
-static char *parse_quoted(struct parser *p)
+static char *parse_quoted(struct jsonpath_parser *p)
 {
 	struct str text;
 	const char quote = *p->at++;
@@ -113,7 +113,7 @@ static char *parse_quoted(struct parser *p)
 }
 
 /* A field after its dot: up to what ends one; a backslash takes the next character as it is ("app\.kubernetes\.io/name"). */
-static char *parse_field(struct parser *p)
+static char *parse_field(struct jsonpath_parser *p)
 {
 	struct str name;
 	str_init(&name, TEXT_BYTES_MAX);
@@ -125,7 +125,7 @@ static char *parse_field(struct parser *p)
 	return str_take(&name);
 }
 
-static bool parse_long(struct parser *p, long *out, bool *is_there)
+static bool parse_long(struct jsonpath_parser *p, long *out, bool *is_there)
 {
 	char *end;
 	*is_there = *p->at == '-' || isdigit((unsigned char)*p->at);
@@ -140,7 +140,7 @@ static bool parse_long(struct parser *p, long *out, bool *is_there)
 
 /* ---- steps */
 
-static bool parse_steps(struct parser *p, struct cli_jsonpath_step **out);
+static bool parse_steps(struct jsonpath_parser *p, struct cli_jsonpath_step **out);
 
 static struct cli_jsonpath_step *step_new(enum cli_jsonpath_step_kind kind, char *name)
 {
@@ -151,7 +151,7 @@ static struct cli_jsonpath_step *step_new(enum cli_jsonpath_step_kind kind, char
 	return step;
 }
 
-static bool parse_literal(struct parser *p, cJSON **out)
+static bool parse_literal(struct jsonpath_parser *p, cJSON **out)
 {
 	if (*p->at == '\'' || *p->at == '"') {
 		char *text = parse_quoted(p);
@@ -176,7 +176,7 @@ static bool parse_literal(struct parser *p, cJSON **out)
 	return true;
 }
 
-static bool parse_operand(struct parser *p, struct cli_jsonpath_operand *out)
+static bool parse_operand(struct jsonpath_parser *p, struct cli_jsonpath_operand *out)
 {
 	skip_blanks(p);
 	out->is_from_root = *p->at == '$';
@@ -187,7 +187,7 @@ static bool parse_operand(struct parser *p, struct cli_jsonpath_operand *out)
 	return ok;
 }
 
-static bool parse_filter(struct parser *p, struct cli_jsonpath_step *step)
+static bool parse_filter(struct jsonpath_parser *p, struct cli_jsonpath_step *step)
 {
 	static const struct {
 		const char *text;
@@ -206,7 +206,7 @@ static bool parse_filter(struct parser *p, struct cli_jsonpath_step *step)
 	return take(p, ")") || fail(p, "')' is missing");
 }
 
-static bool parse_index(struct parser *p, struct cli_jsonpath_step *step)
+static bool parse_index(struct jsonpath_parser *p, struct cli_jsonpath_step *step)
 {
 	bool is_there;
 	step->kind = JSONPATH_SLICE;
@@ -228,7 +228,7 @@ static bool parse_index(struct parser *p, struct cli_jsonpath_step *step)
 }
 
 /* One of what stands between commas in brackets. */
-static struct cli_jsonpath_step *parse_part(struct parser *p)
+static struct cli_jsonpath_step *parse_part(struct jsonpath_parser *p)
 {
 	struct cli_jsonpath_step *step = step_new(JSONPATH_ALL, NULL);
 	bool ok = true;
@@ -250,7 +250,7 @@ static struct cli_jsonpath_step *parse_part(struct parser *p)
 	return NULL;
 }
 
-static struct cli_jsonpath_step *parse_brackets(struct parser *p)
+static struct cli_jsonpath_step *parse_brackets(struct jsonpath_parser *p)
 {
 	struct cli_jsonpath_step *first = parse_part(p);
 	if (first == NULL)
@@ -278,7 +278,7 @@ static struct cli_jsonpath_step *parse_brackets(struct parser *p)
 	return NULL;
 }
 
-static struct cli_jsonpath_step *parse_step(struct parser *p)
+static struct cli_jsonpath_step *parse_step(struct jsonpath_parser *p)
 {
 	if (take(p, "["))
 		return parse_brackets(p);
@@ -301,7 +301,7 @@ static struct cli_jsonpath_step *parse_step(struct parser *p)
 	return NULL;
 }
 
-static bool parse_steps(struct parser *p, struct cli_jsonpath_step **out)
+static bool parse_steps(struct jsonpath_parser *p, struct cli_jsonpath_step **out)
 {
 	struct cli_jsonpath_step **end = out;
 	bool ok = ++p->depth <= DEPTH_MAX || fail(p, "too deep");
@@ -327,7 +327,7 @@ static struct cli_jsonpath_node *node_new(enum cli_jsonpath_node_kind kind)
 	return node;
 }
 
-static bool parse_path(struct parser *p, struct cli_jsonpath_node *node)
+static bool parse_path(struct jsonpath_parser *p, struct cli_jsonpath_node *node)
 {
 	node->is_from_root = *p->at == '$';
 	if (*p->at == '$' || *p->at == '@')
@@ -337,10 +337,12 @@ static bool parse_path(struct parser *p, struct cli_jsonpath_node *node)
 	return parse_steps(p, &node->steps);
 }
 
-static bool parse_nodes(struct parser *p, struct cli_jsonpath_node **out, bool is_range);
+static bool parse_nodes(
+	struct jsonpath_parser *p, struct cli_jsonpath_node **out, bool is_range);
 
 /* In braces, up to their end; *is_end: it was "end". */
-static bool parse_braces(struct parser *p, struct cli_jsonpath_node ***end, bool *is_end)
+static bool parse_braces(
+	struct jsonpath_parser *p, struct cli_jsonpath_node ***end, bool *is_end)
 {
 	for (;;) {
 		skip_blanks(p);
@@ -378,7 +380,8 @@ static bool parse_braces(struct parser *p, struct cli_jsonpath_node ***end, bool
 	}
 }
 
-static bool parse_nodes(struct parser *p, struct cli_jsonpath_node **out, bool is_range)
+static bool parse_nodes(
+	struct jsonpath_parser *p, struct cli_jsonpath_node **out, bool is_range)
 {
 	struct cli_jsonpath_node **end = out;
 	bool is_end = false;
@@ -416,7 +419,7 @@ struct cli_jsonpath *cli_jsonpath_parse(const char *text, struct err *err)
 	if (strchr(text, '{') == NULL && (text[0] == '.' || text[0] == '$'))
 		return cli_jsonpath_parse_path(text, err);
 	struct cli_jsonpath *path = x_calloc(1, sizeof *path);
-	struct parser p = { .text = text, .at = text, .err = err };
+	struct jsonpath_parser p = { .text = text, .at = text, .err = err };
 	if (strlen(text) > TEXT_BYTES_MAX)
 		return finish(path, err_set(err, ERR_ARG_INVALID, "the JSONPath is too long"));
 	if (text[0] == '\0')
@@ -434,7 +437,7 @@ struct cli_jsonpath *cli_jsonpath_parse_path(const char *text, struct err *err)
 	char *whole = x_asprintf(
 		"%s%.*s", has_start ? "" : ".", n > TEXT_BYTES_MAX ? 0 : (int)n, inner);
 	struct cli_jsonpath *path = x_calloc(1, sizeof *path);
-	struct parser p = { .text = whole, .at = whole, .err = err };
+	struct jsonpath_parser p = { .text = whole, .at = whole, .err = err };
 	path->nodes = node_new(JSONPATH_PATH);
 	bool ok = n > 0 || fail(&p, "nothing");
 	ok = ok && parse_path(&p, path->nodes) && (*p.at == '\0' || fail(&p, "not a path"));
