@@ -23,6 +23,9 @@ void cli_rows_add_gone(struct cli_table *table, const struct cli *cli,
 /* Everything that the form shows of a row but its age, as JSON. */
 struct cJSON *cli_row_shown(
 	const struct cli *cli, const struct resource_kind *kind, const void *row);
+/* A field of -o json: null where nobody knows. */
+void cli_row_add_field(
+	struct cJSON *object, const struct resource_column *column, const void *row);
 const char *cli_row_name(const struct resource_kind *kind, const void *row); /* borrowed */
 /* How long ago, in short; empty for 0. Wall clock ms. */
 void cli_table_age(struct cli_table *table, int64_t since_ms);
