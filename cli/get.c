@@ -198,12 +198,7 @@ static void show_one(struct cli_one *one)
  * be a moment later, or forbidden. */
 static bool is_settled(const struct cli *cli)
 {
-	struct fleet_informer_state sources[8];
-	size_t n = fleet_informers(engine_fleet(cli->engine), sources, 8);
-	bool settled = true;
-	for (size_t i = 0; i < n; i++)
-		settled = settled && (sources[i].synced || sources[i].err != NULL);
-	return settled;
+	return fleet_is_settled(engine_fleet(cli->engine));
 }
 
 static void on_settling(void *arg)

@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_TIMEOUT_MS = 30000 };
+enum { LIST_TIMEOUT_MS = 30000, SETTLE_MS = 2000 };
 
 struct cli_ls_list {
 	struct cli *cli;
 	const struct resource_kind *kind;
 	struct kinds_informer *informer; /* NULL: the fleet has the rows */
-	struct net_loop_timer *deadline;
+	struct net_loop_timer *deadline, *settle;
 	uint64_t printed; /* revision */
-	bool is_first_done, is_unwatched_told;
+	bool is_first_done, is_unwatched_told, is_settling, is_late;
 	struct shown *shown;
 };
 
@@ -285,6 +285,19 @@ static void note_polled(struct cli_ls_list *list)
 
 /* ---- either */
 
+/* Names and states are known; why a row is as it is may stand in pods and events, which come a moment later. */
+static bool must_wait(struct cli_ls_list *list)
+{
+	struct cli *cli = list->cli;
+	if (list->informer || list->is_late || cli->opt.output == CLI_NAME ||
+		fleet_is_settled(engine_fleet(cli->engine)))
+		return false;
+	if (!list->is_settling)
+		net_loop_timer_arm(list->settle, SETTLE_MS);
+	list->is_settling = true;
+	return true;
+}
+
 static void on_list_change(void *arg)
 {
 	struct cli_ls_list *list = arg;
@@ -305,9 +318,10 @@ static void on_list_change(void *arg)
 		cli_finish(cli, status);
 		return;
 	}
-	if (!is_settled)
+	if (!is_settled || must_wait(list))
 		return;
 	net_loop_timer_disarm(list->deadline);
+	net_loop_timer_disarm(list->settle);
 	list->is_first_done = true;
 	list->printed = resource_source_revision(&source);
 	print_all(list);
@@ -315,6 +329,13 @@ static void on_list_change(void *arg)
 		note_hidden(cli);
 	if (!cli->opt.watch)
 		cli_finish(cli, EXIT_STATUS_OK);
+}
+
+static void on_settle_deadline(void *arg)
+{
+	struct cli_ls_list *list = arg;
+	list->is_late = true;
+	on_list_change(list);
 }
 
 static void on_list_deadline(void *arg)
@@ -350,11 +371,13 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	}
 	list.deadline = net_loop_timer_new(cli->loop, on_list_deadline, &list);
 	net_loop_timer_arm(list.deadline, LIST_TIMEOUT_MS);
+	list.settle = net_loop_timer_new(cli->loop, on_settle_deadline, &list);
 	engine_on_change(cli->engine, on_list_change, &list);
 	cli_run_loop(cli);
 	engine_on_change(cli->engine, NULL, NULL);
 	engine_unwatch_kind(cli->engine, list.informer);
 	net_loop_timer_free(list.deadline);
+	net_loop_timer_free(list.settle);
 	forget_all(&list);
 	return cli->status;
 }

@@ -73,7 +73,13 @@ const struct fleet_condition fleet_condition_absent = {
 static const struct fleet_condition condition_fine = {
 	.reason = "", .message = "", .status = CONDITION_TRUE, .is_current = true
 };
-const struct fleet_container_status fleet_no_container_status = { "", "", "", "", 0 };
+const struct fleet_container_status fleet_no_container_status = { .container = "",
+	.waiting = "",
+	.waiting_message = "",
+	.image = "",
+	.ended = "",
+	.ended_message = "" };
+const struct fleet_pod_verdict fleet_no_pod_verdict = { "", "", "", "", 0 };
 
 int64_t fleet_condition_since_ms(const struct fleet_condition *condition)
 {

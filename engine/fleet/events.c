@@ -123,7 +123,38 @@ static bool row_about(const struct fleet_store *store, const struct fleet_uid *u
 static bool is_our_kind(const char *kind)
 {
 	return strcmp(kind, "Pod") == 0 || strcmp(kind, "Sandbox") == 0 ||
-	       strcmp(kind, "SandboxClaim") == 0 || strcmp(kind, "SandboxWarmPool") == 0;
+	       strcmp(kind, "SandboxClaim") == 0 || strcmp(kind, "SandboxWarmPool") == 0 ||
+	       strcmp(kind, "PersistentVolumeClaim") == 0;
+}
+
+/* PersistentVolumeClaims are not held: pods know their names only. */
+static struct fleet_uid volume_key(
+	struct fleet_store *store, const char *namespace_, const char *name)
+{
+	struct str key;
+	str_init(&key, 2 * STORE_MAX_NAME);
+	str_addf(&key, "pvc/%s/%s", namespace_ ? namespace_ : "", name);
+	struct fleet_uid uid = fleet_uid_parse(store, key.p);
+	str_deinit(&key);
+	return uid;
+}
+
+const struct fleet_store_event *fleet_events_about_volume(
+	const struct fleet_store *store, const char *namespace_, const char *name)
+{
+	/* the store is not changed by a look-up, but the key is interned for its length */
+	union {
+		const struct fleet_store *borrowed;
+		struct fleet_store *owned;
+	} access = { store };
+	struct fleet_uid key = volume_key(access.owned, namespace_, name);
+	const struct fleet_event_list *list = find_list(store, &key);
+	fleet_uid_drop(access.owned, &key);
+	for (const struct fleet_store_event *e = list ? list->events : NULL; e; e = e->next) {
+		if (e->is_warning)
+			return e;
+	}
+	return NULL;
 }
 
 static struct fleet_store_event *find_event(
@@ -194,6 +225,24 @@ static void make_room(struct fleet_store *store, const struct fleet_event_list *
 	}
 }
 
+/* The row whose pod waits for that volume. Few objects have such warnings, and few pods volumes. */
+static struct fleet_store_row *row_of_volume(
+	const struct fleet_store *store, const char *namespace_, const char *name)
+{
+	for (size_t i = 0; i < store->pods.capacity; i++) {
+		const struct fleet_pod *pod = fleet_index_at(&store->pods, i);
+		if (pod == NULL || !pod->volumes[0] || pod->sandbox == NULL ||
+			strcmp(pod->namespace_, namespace_) != 0)
+			continue;
+		const char *at = strstr(pod->volumes, name);
+		size_t n = strlen(name);
+		if (at != NULL && (at[n] == '\0' || at[n] == ',') &&
+			(at == pod->volumes || at[-1] == ' '))
+			return pod->sandbox->row;
+	}
+	return NULL;
+}
+
 struct fleet_store_row *fleet_events_apply(struct fleet_store *store, const cJSON *object)
 {
 	const char *kind = json_str(object, "involvedObject", "kind", NULL);
@@ -203,7 +252,10 @@ struct fleet_store_row *fleet_events_apply(struct fleet_store *store, const cJSO
 	if (kind == NULL || name == NULL || about_uid == NULL || own_uid == NULL ||
 		!is_our_kind(kind) || !about_uid[0] || !own_uid[0])
 		return NULL;
-	struct fleet_uid about = fleet_uid_parse(store, about_uid),
+	bool is_volume = strcmp(kind, "PersistentVolumeClaim") == 0;
+	const char *in = json_str(object, "involvedObject", "namespace", NULL);
+	struct fleet_uid about = is_volume ? volume_key(store, in, name)
+					   : fleet_uid_parse(store, about_uid),
 			 own = fleet_uid_parse(store, own_uid);
 	struct fleet_store_row *row;
 	bool is_known = strcmp(kind, "SandboxWarmPool") == 0;
@@ -224,6 +276,8 @@ struct fleet_store_row *fleet_events_apply(struct fleet_store *store, const cJSO
 	put(store, list, &own, object, object_name.p);
 	str_deinit(&object_name);
 	make_room(store, list);
+	if (is_volume && in != NULL)
+		row = row_of_volume(store, in, name);
 	fleet_uid_drop(store, &about);
 	fleet_uid_drop(store, &own);
 	return row;

@@ -84,6 +84,8 @@ bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind);
  * fleet_forbidden(). Borrowed for this turn. */
 const struct err *fleet_failure(const struct fleet *fleet, enum fleet_kind kind);
 bool fleet_is_synced(const struct fleet *fleet); /* claims and Sandboxes listed at least once */
+/* Whatever is watched has been read at least once, or cannot be: nothing more will be known of why a row is as it is. */
+bool fleet_is_settled(const struct fleet *fleet);
 void fleet_resync(struct fleet *fleet);
 /* The server answers: watches that wait out a pause go on at once, unless the server itself has named the time
  * (Retry-After). is_lane_dead: those that seem open are opened anew as well, from where they are. */

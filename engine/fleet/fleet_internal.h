@@ -35,6 +35,7 @@ enum fleet_single_watch_slot {
 	FOCUS_POOL,
 	FOCUS_CLAIM_EVENTS,
 	FOCUS_SANDBOX_EVENTS,
+	FOCUS_VOLUME_EVENTS,
 	FOCUS_SLOT_COUNT,
 };
 struct fleet_single_watch {

@@ -186,6 +186,22 @@ static const char *annotation(const cJSON *object, const char *key)
 	return text && text[0] ? text : NULL;
 }
 
+/* The first PersistentVolumeClaim of a pod that waits: what it waits for may be told of that one. */
+static const char *volume_name(const cJSON *pod)
+{
+	const char *phase = json_str(pod, "status", "phase", NULL);
+	const cJSON *item;
+	if (phase != NULL && strcmp(phase, "Pending") != 0)
+		return NULL;
+	cJSON_ArrayForEach(item, json_get(pod, "spec", "volumes", NULL))
+	{
+		const char *name = json_str(item, "persistentVolumeClaim", "claimName", NULL);
+		if (name != NULL)
+			return name;
+	}
+	return NULL;
+}
+
 /* What one object says about the next to look at. */
 static void focus_follow(
 	struct fleet_single_watch *focus, enum fleet_store_kind kind, const cJSON *object)
@@ -199,6 +215,9 @@ static void focus_follow(
 		want(focus, FOCUS_POOL, STORE_POOLS, "metadata.name",
 			json_str(object, "spec", "warmPoolRef", "name", NULL));
 		want(focus, FOCUS_CLAIM_EVENTS, STORE_EVENTS, "involvedObject.name", name);
+	} else if (kind == STORE_PODS) {
+		want(focus, FOCUS_VOLUME_EVENTS, STORE_EVENTS, "involvedObject.name",
+			volume_name(object));
 	} else if (kind == STORE_SANDBOXES) {
 		const char *pod = annotation(object, "agents.x-k8s.io/pod-name");
 		const struct fleet_informer *events = &focus->slots[FOCUS_CLAIM_EVENTS];
@@ -281,6 +300,17 @@ bool fleet_is_synced(const struct fleet *fleet)
 			return false;
 	}
 	return fleet->focuses != NULL;
+}
+
+bool fleet_is_settled(const struct fleet *fleet)
+{
+	struct fleet_informer_state sources[STORE_KIND_COUNT];
+	size_t n = fleet_informers(fleet, sources, STORE_KIND_COUNT);
+	for (size_t i = 0; i < n; i++) {
+		if (!sources[i].synced && sources[i].err == NULL)
+			return false;
+	}
+	return true;
 }
 
 bool fleet_is_listed(const struct fleet *fleet, enum fleet_kind kind)

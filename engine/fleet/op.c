@@ -115,6 +115,13 @@ static enum err_code failure_code(const struct fleet_store_row *row)
 	return finished->status == CONDITION_TRUE ? ERR_SANDBOX_FINISHED : ERR_CLAIM_FAILED;
 }
 
+/* It may be mended while the pod waits. */
+static bool is_held_by_pod(const struct fleet_store_row *row)
+{
+	return row->claim->ready.code != REASON_WarmPoolNotFound &&
+	       row->claim->ready.code != REASON_TemplateNotFound;
+}
+
 bool fleet_op_is_hopeless(
 	const struct fleet *fleet, const struct fleet_row *shown, struct err *err)
 {
@@ -125,7 +132,7 @@ bool fleet_op_is_hopeless(
 		code = ERR_CLAIM_EXPIRED;
 	else if (shown->state == FLEET_FINISHED)
 		code = ERR_SANDBOX_FINISHED;
-	else if (shown->state == FLEET_BLOCKED)
+	else if (shown->state == FLEET_BLOCKED && row->claim != NULL && !is_held_by_pod(row))
 		code = row->claim->ready.code == REASON_WarmPoolNotFound
 			       ? ERR_POOL_NOT_FOUND
 			       : ERR_TEMPLATE_NOT_FOUND;

@@ -145,9 +145,9 @@ static void on_deadline(void *arg)
 		err_set(&err, ERR_BIND_CONTENDED, "%s", fleet_binding_wait(create->binding));
 	else if (row != NULL)
 		err_set(&err, ERR_SANDBOX_NOT_READY,
-			"claim %s is not ready after %lld s: %s%s%s", op->name,
+			"claim %s is not ready after %lld s: %s%s%s%s%s", op->name,
 			(long long)(create->timeout_ms / 1000), fleet_state_name(row->state),
-			row->why[0] ? ": " : "", row->why);
+			row->why[0] ? ": " : "", row->why, row->next[0] ? "; " : "", row->next);
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "the API server did not answer within %lld s",
 			(long long)(create->timeout_ms / 1000));

@@ -37,7 +37,8 @@ static bool same_uid(const struct fleet_uid *a, const struct fleet_uid *b)
 	return fleet_uid_equals(a, b);
 }
 
-static void set_uid(struct fleet_store *store, struct fleet_uid *slot, const char *text)
+void fleet_projection_set_uid(
+	struct fleet_store *store, struct fleet_uid *slot, const char *text)
 {
 	struct fleet_uid uid = fleet_uid_parse(store, text);
 	if (same_uid(slot, &uid)) {
@@ -51,7 +52,7 @@ static void set_uid(struct fleet_store *store, struct fleet_uid *slot, const cha
 /* ---- shared fields */
 
 /* The first valid IPv4 address of a list, else the first valid address. */
-static const char *first_ip(const cJSON *list, const char *field)
+const char *fleet_projection_first_ip(const cJSON *list, const char *field)
 {
 	const char *v6 = NULL;
 	unsigned char bytes[16];
@@ -97,7 +98,7 @@ static void read_labels(struct fleet_store *store, const char **slot, const cJSO
 	str_deinit(&text);
 }
 
-static int64_t deletion_ms(const cJSON *object)
+int64_t fleet_projection_deletion_ms(const cJSON *object)
 {
 	const char *text = json_str(object, "metadata", "deletionTimestamp", NULL);
 	if (text == NULL)
@@ -123,14 +124,15 @@ void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, cons
 		store, &claim->pool, json_str(object, "spec", "warmPoolRef", "name", NULL));
 	fleet_projection_set_name(store, &claim->sandbox, sandbox);
 	fleet_projection_set_name(store, &claim->pod_ip,
-		first_ip(json_get(object, "status", "sandbox", "podIPs", NULL), NULL));
+		fleet_projection_first_ip(
+			json_get(object, "status", "sandbox", "podIPs", NULL), NULL));
 	fleet_projection_set_name(
 		store, &claim->created_by, label(object, PREFIX "created-by"));
 	read_finalizers(store, &claim->finalizers, object);
 	read_labels(store, &claim->labels, object);
 	claim->created_ms =
 		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
-	claim->deleted_ms = deletion_ms(object);
+	claim->deleted_ms = fleet_projection_deletion_ms(object);
 	claim->shutdown_ms =
 		k8s_time_ms(json_str(object, "spec", "lifecycle", "shutdownTime", NULL));
 	claim->revision = fleet_revision_of(object);
@@ -181,7 +183,7 @@ static void read_owner(
 	}
 	sandbox->owner = (uint8_t)owner;
 	fleet_projection_set_name(store, &sandbox->pool, pool);
-	set_uid(store, &sandbox->claim_uid, claim_uid);
+	fleet_projection_set_uid(store, &sandbox->claim_uid, claim_uid);
 }
 
 void fleet_sandbox_read(
@@ -198,7 +200,7 @@ void fleet_sandbox_read(
 	fleet_projection_set_name(
 		store, &sandbox->node, json_str(object, "status", "nodeName", NULL));
 	fleet_projection_set_name(store, &sandbox->pod_ip,
-		first_ip(json_get(object, "status", "podIPs", NULL), NULL));
+		fleet_projection_first_ip(json_get(object, "status", "podIPs", NULL), NULL));
 	fleet_projection_set_name(
 		store, &sandbox->service_fqdn, json_str(object, "status", "serviceFQDN", NULL));
 	fleet_projection_set_name(
@@ -214,7 +216,7 @@ void fleet_sandbox_read(
 	read_owner(store, sandbox, object);
 	sandbox->created_ms =
 		k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
-	sandbox->deleted_ms = deletion_ms(object);
+	sandbox->deleted_ms = fleet_projection_deletion_ms(object);
 	sandbox->shutdown_ms = k8s_time_ms(json_str(object, "spec", "shutdownTime", NULL));
 	sandbox->revision = fleet_revision_of(object);
 	fleet_condition_read(store, &sandbox->ready, object, "Ready");
@@ -242,125 +244,6 @@ void fleet_sandbox_drop(struct fleet_store *store, struct fleet_sandbox *sandbox
 	fleet_condition_drop_rare(store, &sandbox->finished);
 	fleet_uid_drop(store, &sandbox->uid);
 	fleet_uid_drop(store, &sandbox->claim_uid);
-}
-
-/* ---- Pod */
-
-/* How much a container explains: a named reason to wait, a bad end, an ordinary wait. */
-static int container_weight(const cJSON *status)
-{
-	const char *waiting = json_str(status, "state", "waiting", "reason", NULL);
-	if (waiting != NULL && strcmp(waiting, "ContainerCreating") != 0 &&
-		strcmp(waiting, "PodInitializing") != 0)
-		return 4;
-	if (json_int(status, 0, "state", "terminated", "exitCode", NULL) != 0)
-		return 3;
-	if (json_get(status, "lastState", "terminated", NULL) != NULL)
-		return 2;
-	return waiting != NULL ? 1 : 0;
-}
-
-static void trouble_drop(struct fleet_store *store, const struct fleet_container_status **slot)
-{
-	union {
-		const struct fleet_container_status *borrowed;
-		struct fleet_container_status *owned;
-	} trouble = { *slot };
-	if (*slot != NULL && *slot != &fleet_no_container_status) {
-		fleet_projection_drop_text(store, &trouble.owned->container);
-		fleet_projection_drop_text(store, &trouble.owned->waiting);
-		fleet_projection_drop_text(store, &trouble.owned->waiting_message);
-		fleet_projection_drop_text(store, &trouble.owned->ended);
-		free(trouble.owned);
-	}
-	*slot = &fleet_no_container_status;
-}
-
-static void read_containers(
-	struct fleet_store *store, struct fleet_pod *pod, const cJSON *object)
-{
-	static const char *const lists[] = { "containerStatuses", "initContainerStatuses" };
-	const cJSON *item, *telling = NULL;
-	int weight = 0;
-	int64_t restarts = 0;
-	for (size_t i = 0; i < 2; i++) {
-		cJSON_ArrayForEach(item, json_get(object, "status", lists[i], NULL))
-		{
-			if (i == 0)
-				restarts += json_int(item, 0, "restartCount", NULL);
-			int is = container_weight(item);
-			if (is > weight) {
-				weight = is;
-				telling = item;
-			}
-		}
-	}
-	const char *ended = json_str(telling, "state", "terminated", "reason", NULL);
-	int64_t code = json_int(telling, 0, "state", "terminated", "exitCode", NULL);
-	if (ended == NULL) {
-		ended = json_str(telling, "lastState", "terminated", "reason", NULL);
-		code = json_int(telling, 0, "lastState", "terminated", "exitCode", NULL);
-	}
-	pod->restarts = restarts > 0 && restarts < INT32_MAX ? (int)restarts : 0;
-	trouble_drop(store, &pod->trouble);
-	if (telling == NULL)
-		return;
-	struct fleet_container_status *trouble = x_calloc(1, sizeof *trouble);
-	trouble->exit_code = code > INT32_MIN && code < INT32_MAX ? (int)code : 0;
-	fleet_projection_set_name(store, &trouble->container, json_str(telling, "name", NULL));
-	fleet_projection_set_name(store, &trouble->waiting,
-		json_str(telling, "state", "waiting", "reason", NULL));
-	fleet_projection_set_message(store, &trouble->waiting_message,
-		json_str(telling, "state", "waiting", "message", NULL));
-	fleet_projection_set_name(store, &trouble->ended, ended);
-	pod->trouble = trouble;
-}
-
-void fleet_pod_read(struct fleet_store *store, struct fleet_pod *pod, const cJSON *object)
-{
-	const char *owner = NULL;
-	const cJSON *item;
-	cJSON_ArrayForEach(item, json_get(object, "metadata", "ownerReferences", NULL))
-	{
-		const char *kind = json_str(item, "kind", NULL);
-		if (kind != NULL && strcmp(kind, "Sandbox") == 0)
-			owner = json_str(item, "uid", NULL);
-	}
-	const char *ip = first_ip(json_get(object, "status", "podIPs", NULL), "ip");
-	const char *phase = json_str(object, "status", "phase", NULL);
-	set_uid(store, &pod->owner_uid, owner);
-	fleet_projection_set_name(
-		store, &pod->namespace_, json_str(object, "metadata", "namespace", NULL));
-	fleet_projection_set_name(
-		store, &pod->name, json_str(object, "metadata", "name", NULL));
-	fleet_projection_set_name(
-		store, &pod->node, json_str(object, "spec", "nodeName", NULL));
-	fleet_projection_set_name(
-		store, &pod->pod_ip, ip ? ip : json_str(object, "status", "podIP", NULL));
-	fleet_projection_set_name(
-		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
-	pod->runtime = fleet_projection_runtime(json_get(object, "spec", NULL));
-	pod->created_ms = k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
-	pod->deleted_ms = deletion_ms(object);
-	pod->revision = fleet_revision_of(object);
-	pod->phase =
-		phase != NULL && strchr("PRSF", phase[0]) && phase[0] ? (uint8_t)phase[0] : 'U';
-	fleet_condition_read(store, &pod->ready, object, "Ready");
-	fleet_condition_read_rare(store, &pod->scheduled, object, "PodScheduled", true);
-	read_containers(store, pod, object);
-}
-
-void fleet_pod_drop(struct fleet_store *store, struct fleet_pod *pod)
-{
-	const char **texts[] = { &pod->namespace_, &pod->name, &pod->node, &pod->pod_ip,
-		&pod->runtime_class };
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		fleet_projection_drop_text(store, texts[i]);
-	fleet_condition_drop(store, &pod->ready);
-	fleet_condition_drop_rare(store, &pod->scheduled);
-	trouble_drop(store, &pod->trouble);
-	fleet_uid_drop(store, &pod->uid);
-	fleet_uid_drop(store, &pod->owner_uid);
 }
 
 /* ---- SandboxWarmPool, SandboxTemplate */

@@ -9,6 +9,11 @@ void fleet_projection_set_name(struct fleet_store *store, const char **slot, con
 void fleet_projection_set_message(
 	struct fleet_store *store, const char **slot, const char *text);
 void fleet_projection_drop_text(struct fleet_store *store, const char **slot);
+void fleet_projection_set_uid(
+	struct fleet_store *store, struct fleet_uid *slot, const char *text);
+/* The first valid IPv4 address of a list (field NULL: of texts), else the first valid address. */
+const char *fleet_projection_first_ip(const cJSON *list, const char *field);
+int64_t fleet_projection_deletion_ms(const cJSON *object); /* 0: it stays */
 uint8_t fleet_projection_runtime(const cJSON *pod_spec); /* enum fleet_declared, by its ports */
 
 void fleet_condition_read(struct fleet_store *store, struct fleet_condition *condition,

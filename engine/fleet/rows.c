@@ -194,8 +194,12 @@ static void choose_pod(const struct fleet_store *store, struct fleet_sandbox *sa
 	}
 	if (sandbox->pod != NULL && sandbox->pod != best)
 		sandbox->pod->sandbox = NULL;
+	if (best == NULL && sandbox->pod_gone_s == 0 && sandbox->had_pod)
+		sandbox->pod_gone_s =
+			(uint32_t)((clock_wall_ms() + store->clock_skew_ms) / 1000);
 	sandbox->pod = best;
 	if (best != NULL) {
+		sandbox->pod_gone_s = 0;
 		best->sandbox = sandbox;
 		sandbox->had_pod = true;
 	}

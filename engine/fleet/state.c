@@ -124,12 +124,27 @@ static bool is_degraded(const struct fleet_view *v)
 	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
 }
 
-/* A container of its pod has ended before, and the pod is not ready: it runs for a moment, or waits for its next try. */
-static bool is_crashing(const struct fleet_view *v)
+/* The pod that it waits for; NULL: none, or it does not wait. */
+static const struct fleet_pod *awaited_pod(const struct fleet_view *v)
 {
 	const struct fleet_pod *pod = v->sandbox ? v->sandbox->pod : NULL;
 	if (pod == NULL || pod->deleted_ms != 0 || pod->ready.status == CONDITION_TRUE ||
 		reason_of(v->ready) != REASON_DependenciesNotReady)
+		return NULL;
+	return pod;
+}
+
+static bool is_held(const struct fleet_view *v)
+{
+	const struct fleet_pod *pod = awaited_pod(v);
+	return pod != NULL && fleet_pod_diagnosis_is_stuck(pod);
+}
+
+/* A container of its pod has ended before, and the pod is not ready: it runs for a moment, or waits for its next try. */
+static bool is_crashing(const struct fleet_view *v)
+{
+	const struct fleet_pod *pod = awaited_pod(v);
+	if (pod == NULL)
 		return false;
 	return strcmp(pod->trouble->waiting, "CrashLoopBackOff") == 0 ||
 	       (pod->restarts > 0 && !pod->trouble->waiting[0] && pod->trouble->ended[0]);
@@ -177,6 +192,8 @@ enum fleet_state fleet_state_of(
 		return FLEET_CRASHING;
 	if (is_degraded(&v))
 		return FLEET_DEGRADED;
+	if (is_held(&v))
+		return FLEET_BLOCKED;
 	if (reason_of(v.ready) == REASON_DependenciesNotReady)
 		return FLEET_CREATING;
 	return FLEET_UNKNOWN;

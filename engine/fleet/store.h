@@ -105,6 +105,8 @@ struct fleet_sandbox {
 	uint32_t epoch;
 	uint8_t owner;   /* enum fleet_owner */
 	uint8_t runtime; /* enum fleet_declared */
+	uint32_t
+		pod_gone_s; /* server's clock: since when we have seen it without a pod; 0: not */
 	bool is_suspended_mode, is_warm_start;
 	bool was_suspended; /* since it was last Ready: the API cannot tell resuming from creating */
 	bool was_ready, had_pod;
@@ -112,14 +114,27 @@ struct fleet_sandbox {
 
 /* The container of a pod that explains most. */
 struct fleet_container_status {
-	const char *container, *waiting, *waiting_message, *ended; /* "" if not */
+	const char *container, *waiting, *waiting_message, *image; /* "" if not */
+	const char *ended, *ended_message; /* its last end; "" if none */
+	uint32_t ended_s;                  /* server's wall clock; 0 unknown */
 	int exit_code;
+	int restarts; /* of this container */
+	bool is_init;
+};
+
+/* What a pod says about itself as a whole: why it failed (status.reason), or why it is being taken away (DisruptionTarget). */
+struct fleet_pod_verdict {
+	const char *reason, *message; /* "Evicted", "NodeLost", …; "" */
+	const char *disruption, *disruption_message;
+	uint32_t disrupted_s;
 };
 
 struct fleet_pod {
 	struct fleet_uid uid, owner_uid;
 	const char *namespace_, *name, *node, *pod_ip, *runtime_class;
+	const char *volumes; /* names of its PersistentVolumeClaims, ", " between; "" */
 	const struct fleet_container_status *trouble; /* shared while there is none */
+	const struct fleet_pod_verdict *verdict;      /* the same */
 	int64_t created_ms, deleted_ms;
 	uint64_t revision;
 	struct fleet_sandbox *sandbox;
@@ -305,6 +320,7 @@ uint64_t fleet_revision_of(const struct cJSON *object);
 int64_t fleet_condition_since_ms(const struct fleet_condition *condition);
 extern const struct fleet_condition fleet_condition_absent;
 extern const struct fleet_container_status fleet_no_container_status;
+extern const struct fleet_pod_verdict fleet_no_pod_verdict;
 
 /* state.c: the table. claim, sandbox may be NULL, not both. */
 enum fleet_state fleet_state_of(
@@ -312,6 +328,9 @@ enum fleet_state fleet_state_of(
 /* The condition that decides: the Sandbox's if it is known, else the claim's. */
 const struct fleet_condition *fleet_state_ready_condition(
 	const struct fleet_claim *claim, const struct fleet_sandbox *sandbox);
+
+/* pod_diagnosis.c: a container of it waits for what somebody has to provide: its image, a secret, a command that is there */
+bool fleet_pod_diagnosis_is_stuck(const struct fleet_pod *pod);
 
 /* diagnosis.c */
 struct str;
@@ -343,4 +362,7 @@ struct fleet_store_row *fleet_events_apply(
 void fleet_events_deinit(struct fleet_store *store);
 const struct fleet_event_list *fleet_events_about(
 	const struct fleet_store *store, const struct fleet_uid *uid);
+/* The last warning about a PersistentVolumeClaim, which is not held: by its name. NULL: none. */
+const struct fleet_store_event *fleet_events_about_volume(
+	const struct fleet_store *store, const char *namespace_, const char *name);
 void fleet_events_now_known(struct fleet_store *store, const struct fleet_uid *uid);

@@ -87,13 +87,24 @@ class ScriptedApi:
             for q in self.watchers.get(resource, []) if ("watch", resource) in self.forbidden else []:
                 q.put(None)
 
-    def initial(self, resource: str) -> bytes:
+    def selected(self, resource: str, selector: str) -> list:
+        """The objects that a field selector leaves: of one field, equal."""
+        path, _, value = selector.partition("=")
+
+        def field(obj):
+            for name in path.split("."):
+                obj = obj.get(name, {})
+            return obj
+        return [o for o in self.objects.get(resource, []) if not selector or field(o) == value]
+
+    def initial(self, resource: str, selector: str = "") -> bytes:
         """The beginning of a streaming list: all objects, and the bookmark that ends them. Made once."""
-        if resource not in self.pages:
-            events = [{"type": "ADDED", "object": o} for o in self.objects.get(resource, [])]
+        key = (resource, selector) if selector else resource
+        if key not in self.pages:
+            events = [{"type": "ADDED", "object": o} for o in self.selected(resource, selector)]
             events.append({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "1000", "annotations": {"k8s.io/initial-events-end": "true"}}}})
-            self.pages[resource] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
-        return self.pages[resource]
+            self.pages[key] = b"".join(json.dumps(e, separators=(",", ":")).encode() + b"\n" for e in events)
+        return self.pages[key]
 
     def start_again(self):
         """At the same address, after stop()."""
@@ -251,14 +262,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.api.emit("sandboxclaims", "DELETED", obj)
 
     def list(self, resource: str, query: dict):
-        objects = self.api.objects.get(resource, [])
+        selector = query.get("fieldSelector", "")
+        objects = self.api.selected(resource, selector)
         if self.api.creates and "labelSelector" in query:  # who looks for what it made
             key, value = query["labelSelector"].split("=", 1)
             found = [o for o in list(self.api.created.values()) if o["metadata"].get("labels", {}).get(key) == value]
             self.reply(200, json.dumps({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1000"}, "items": found}).encode())
             return
         start, limit = int(query.get("continue", 0)), int(query.get("limit", 0)) or len(objects) or 1
-        key = (resource, start, limit)
+        key = (resource, start, limit, selector)
         if key not in self.api.pages:
             meta = {"resourceVersion": "1000"}
             if start + limit < len(objects):
@@ -283,7 +295,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         q = queue.Queue()
         if query.get("sendInitialEvents") == "true":
-            q.put(self.api.initial(resource))
+            q.put(self.api.initial(resource, query.get("fieldSelector", "")))
         with self.api.lock:
             self.api.watchers.setdefault(resource, []).append(q)
             if self.api.gone:

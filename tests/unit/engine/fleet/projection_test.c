@@ -477,30 +477,43 @@ static void since_when_it_is_so(void **state)
 	}
 }
 
-/* Foreign words: without their end of a sentence, and up to 240 bytes of whole characters. */
+/* Foreign words: without their end of a sentence, and up to 480 bytes; longer ones lose their middle, between characters. */
 static void how_much_of_a_message_is_shown(void **state)
 {
 	static const struct {
-		size_t n; /* letters, and then */
-		const char *tail, *shown_tail;
-		size_t shown; /* letters */
-	} rows[] = { { 3, "", "", 3 }, { 3, ". \\n\\t", "", 3 }, { 3, ".b.", ".b", 3 },
-		{ 239, "", "", 239 }, { 240, "", "", 240 }, { 241, "", "\xe2\x80\xa6", 240 },
-		{ 240, ".", "", 240 }, { 238, "\xc3\xbc", "\xc3\xbc", 238 },
-		{ 239, "\xc3\xbc", "\xe2\x80\xa6", 239 },
-		{ 238, "\xe2\x82\xac", "\xe2\x80\xa6", 238 } };
+		int n; /* letters, then */
+		const char *middle;
+		int after;
+		const char *end;
+		int shown; /* letters */
+		const char *between;
+		int shown_after;
+	} rows[] = {
+		{ 3, "", 0, "", 3, "", 0 },
+		{ 3, ". \\n\\t", 0, "", 3, "", 0 },
+		{ 3, ".b", 0, ".", 3, ".b", 0 },
+		{ 480, "", 0, "", 480, "", 0 },
+		{ 480, "", 0, ".", 480, "", 0 },
+		{ 481, "", 0, "", 300, " \xe2\x80\xa6 ", 180 },
+		/* a character that does not fit whole goes */
+		{ 299, "\xc3\xbc", 300, "", 299, " \xe2\x80\xa6 ", 180 },
+		{ 298, "\xe2\x82\xac", 300, "", 298, " \xe2\x80\xa6 ", 180 },
+		/* and one at the beginning of the tail stays whole */
+		{ 400, "\xc3\xbc", 179, "", 300, " \xe2\x80\xa6 \xc3\xbc", 179 },
+	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct fleet_store store;
-		char letters[300], wanted[400], status[600];
+		char letters[600], wanted[800], status[1000];
 		memset(letters, 'x', sizeof letters);
 		fleet_store_init(&store, on_change, NULL);
 		snprintf(status, sizeof status,
 			"'conditions':[{'type':'Ready','status':'False','reason':'SandboxMissing',"
-			"'message':'%.*s%s'}]",
-			(int)rows[i].n, letters, rows[i].tail);
-		snprintf(wanted, sizeof wanted, "SandboxClaim c: %.*s%s", (int)rows[i].shown,
-			letters, rows[i].shown_tail);
+			"'message':'%.*s%s%.*s%s'}]",
+			rows[i].n, letters, rows[i].middle, rows[i].after, letters,
+			rows[i].end);
+		snprintf(wanted, sizeof wanted, "SandboxClaim c: %.*s%s%.*s", rows[i].shown,
+			letters, rows[i].between, rows[i].shown_after, letters);
 		char *claim = claim_json("", "", status);
 		apply(&store, STORE_CLAIMS, KUBE_ADDED, claim);
 		assert_string_equal(fleet_store_find(&store, CLAIM_UID)->shown.why, wanted);

@@ -197,7 +197,7 @@ static const struct {
 	{ "unschedulable",
 		{ { "", NAMES_S, OF_CLAIM, RUN,
 			CONDS(NOT_READY "," COND("PodScheduled", "False", "Unschedulable")) } },
-		FLEET_PENDING, "Pod s is not scheduled (Unschedulable): m" },
+		FLEET_PENDING, "no node takes it: m (Pod s, Unschedulable)" },
 	{ "scheduling gated",
 		{ { "", NAMES_S, OF_CLAIM, RUN,
 			CONDS(NOT_READY
@@ -337,25 +337,26 @@ static void the_pod_explains(void **state)
 			"'phase':'Pending','containerStatuses':[{'name':'main','state':{'waiting':"
 			"{'reason':'ImagePullBackOff','message':'Back-off pulling image \\'x\\'.'}}}]",
 			NOT_READY,
-			"Pod s, container main: ImagePullBackOff: Back-off pulling image" },
+			"the image cannot be pulled (Pod s, container main, ImagePullBackOff): Back-off" },
 		{ "",
 			"'phase':'Running','containerStatuses':[{'name':'main','restartCount':4,'state':"
 			"{'waiting':{'reason':'CrashLoopBackOff','message':'back-off'}},'lastState':"
 			"{'terminated':{'reason':'OOMKilled','exitCode':137}}}]",
 			NOT_READY,
-			"Pod s, container main: CrashLoopBackOff: OOMKilled (exit code 137), "
-			"restarted 4 times",
-			FLEET_CRASHING, "read the logs" },
+			"container main crashes: out of memory (OOMKilled), exit code 137, "
+			"restarted 4 times (Pod s, CrashLoopBackOff)",
+			FLEET_CRASHING, "raise the memory limit" },
 		/* between two crashes it runs */
 		{ "",
 			"'phase':'Running','containerStatuses':[{'name':'main','restartCount':4,'state':"
 			"{'running':{}},'lastState':{'terminated':{'reason':'Error','exitCode':3}}}]",
-			NOT_READY, "Pod s, container main ended: Error (exit code 3)",
+			NOT_READY,
+			"container main crashes: Error, exit code 3, restarted 4 times",
 			FLEET_CRASHING, "read the logs" },
 		{ "",
 			"'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False',"
 			"'reason':'Unschedulable','message':'0/3 nodes'}]",
-			NOT_READY, "Pod s is not scheduled (Unschedulable): 0/3 nodes" },
+			NOT_READY, "no node takes it: 0/3 nodes (Pod s, Unschedulable)" },
 		{ "",
 			"'phase':'Pending','containerStatuses':[{'name':'main','state':{'waiting':"
 			"{'reason':'ContainerCreating'}}}]",
@@ -363,7 +364,7 @@ static void the_pod_explains(void **state)
 		{ "",
 			"'phase':'Pending','initContainerStatuses':[{'name':'init','state':{'terminated':"
 			"{'reason':'Error','exitCode':3}}}]",
-			NOT_READY, "Pod s, container init ended: Error (exit code 3)" },
+			NOT_READY, "init container init fails: Error, exit code 3" },
 		{ "", "'phase':'Running','conditions':[{'type':'Ready','status':'False'}]",
 			NOT_READY, "Pod s is running but not ready" },
 		{ ",'deletionTimestamp':'2026-01-02T00:00:00Z'", "'phase':'Running'", NOT_READY,
@@ -380,8 +381,8 @@ static void the_pod_explains(void **state)
 			"'containerStatuses':[{'name':'main','restartCount':1,'lastState':{'terminated':"
 			"{'reason':'OOMKilled','exitCode':137}}}]",
 			READY,
-			"Pod s, container main has been restarted: OOMKilled (exit code 137), "
-			"restarted 1 time" },
+			"container main has been restarted: out of memory (OOMKilled), exit code "
+			"137, restarted 1 time (Pod s)" },
 		{ "", "'phase':'Running','conditions':[{'type':'Ready','status':'True'}]",
 			READY, "" },
 	};
