@@ -3,7 +3,10 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 
+#include "engine/base/file.h"
+#include "engine/base/mem.h"
 #include "engine/base/safe_text.h"
+#include "engine/base/settings.h"
 #include "local/control/control.h"
 #include "tui/app/app.h"
 
@@ -95,6 +98,17 @@ static bool start_backend(void *arg, void (*done)(void *done_arg, const struct e
 	return dashboard->up != NULL;
 }
 
+/* NULL: nothing is to be remembered, or there is no place for it. */
+static char *state_path(const struct cli *cli)
+{
+	if (cli->opt.no_remember || !setting_get(SETTING_REMEMBER))
+		return NULL;
+	char *folder = file_xdg_dir(FILE_STATE, NULL);
+	char *path = folder ? x_asprintf("%s/dashboard.json", folder) : NULL;
+	free(folder);
+	return path;
+}
+
 static int run_dashboard(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
@@ -110,6 +124,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	cli->opt.engine.on_plugin = on_plugin;
 	if (!cli_open(cli, false, &err))
 		return cli_fail(cli, &err);
+	char *remembered = state_path(cli);
 	const struct app_opts opts = {
 		.engine = cli->engine,
 		.in_fd = STDIN_FILENO,
@@ -119,6 +134,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		.no_color = no_color != NULL && no_color[0] != '\0',
 		.theme = cli->opt.theme,
 		.no_mouse = cli->opt.no_mouse,
+		.state_path = remembered,
 		.on_quit = on_quit,
 		.start_backend = start_backend,
 		.arg = &dashboard,
@@ -127,6 +143,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	struct app *app = app_new(cli->loop, &opts, &err);
 	if (app == NULL || !app_handle_signals(app, &err)) {
 		app_free(app);
+		free(remembered);
 		return cli_fail(cli, &err);
 	}
 	shown_app = app;
@@ -134,6 +151,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	shown_app = NULL;
 	control_up_cancel(dashboard.up); /* it comes up all the same */
 	app_free(app);
+	free(remembered);
 	return cli->status;
 }
 

@@ -316,6 +316,9 @@ static const struct cli_option rows[] = {
 	{ "theme", 0, "NAME", CLI_OPT_TUI, "colours", TEXT(theme) },
 	{ "no-mouse", 0, NULL, CLI_OPT_TUI, "leave the mouse to the terminal",
 		SWITCH(no_mouse) },
+	{ "no-remember", 0, NULL, CLI_OPT_TUI,
+		"begin as at the first time, and keep nothing of what is chosen",
+		SWITCH(no_remember) },
 	{ "timeout", 0, "TIME", CLI_OPT_TIMEOUT, "how long to wait: 180s, 3m",
 		TIME(timeout_ms) },
 };

@@ -47,7 +47,8 @@ struct cli_options {
 	const char *file, *template_, *binding_key, *shutdown_policy;
 	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes; /* 0: not given */
 	int64_t ttl_ms; /* with has_ttl: 0 is a time */
-	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse;
+	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse,
+		no_remember;
 	bool no_stdin, no_delete_wait, has_ttl;
 };
 void cli_options_deinit(struct cli_options *opt);
@@ -62,7 +63,7 @@ enum cli_option_set {
 	CLI_OPT_DELETE = 1 << 5,  /* --yes */
 	CLI_OPT_FILES = 1 << 6,   /* -r */
 	CLI_OPT_LOCAL = 1 << 7,   /* --isolation --state-dir */
-	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse */
+	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse --no-remember */
 	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
 	CLI_OPT_ROWS = 1 << 10,   /* --sort-by --no-headers --show-labels --field-selector */
 };

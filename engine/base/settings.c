@@ -94,6 +94,11 @@ static const struct setting_row rows[] = {
 		.help = "no limit: the dashboard deletes the unnamed ones it made when it ends" },
 	[SETTING_PREFIX_KEY] = { "prefix-key", SETTING_TEXT, .initial_text = "ctrl-] F12",
 		.help = "no limit: the keys that a shell pane keeps for sandmux, up to three" },
+	[SETTING_GLYPHS] = { "glyphs", SETTING_TEXT, .initial_text = "auto",
+		.words = "auto unicode ascii",
+		.help = "auto, unicode or ascii: what borders, bars and signs are drawn with" },
+	[SETTING_REMEMBER] = { "remember", SETTING_SWITCH, 1, 0, 1,
+		.help = "no limit: the dashboard keeps theme, order, folders and the like" },
 };
 _Static_assert(sizeof rows / sizeof *rows == SETTING_COUNT, "a row for each setting");
 
@@ -112,10 +117,27 @@ const char *setting_text(enum setting setting)
 	return is_set[setting] ? texts[setting] : setting_initial_text(setting);
 }
 
+bool setting_is(enum setting setting, const char *word)
+{
+	return strcmp(setting_text(setting), word) == 0;
+}
+
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err))
 {
 	if (rows[setting].unit == SETTING_TEXT)
 		takes_text[setting] = take;
+}
+
+static bool is_one_of(const char *words, const char *value)
+{
+	size_t n = strlen(value);
+	for (const char *at = words; *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+		if (length == n && memcmp(at, value, n) == 0)
+			return true;
+		at += length;
+	}
+	return false;
 }
 
 static bool set_text(enum setting setting, const char *value, struct err *err)
@@ -123,6 +145,9 @@ static bool set_text(enum setting setting, const char *value, struct err *err)
 	if (strlen(value) >= sizeof texts[setting])
 		return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is too long",
 			rows[setting].name, value);
+	if (rows[setting].words && !is_one_of(rows[setting].words, value))
+		return err_set(err, ERR_ARG_INVALID, "%s: '%.40s' is none of: %s",
+			rows[setting].name, value, rows[setting].words);
 	if (takes_text[setting] != NULL && !takes_text[setting](value, err))
 		return err_prefix(err, "%s", rows[setting].name);
 	snprintf(texts[setting], sizeof texts[setting], "%s", value);

@@ -47,6 +47,8 @@ enum setting {
 	SETTING_BINDING_ATTEMPTS,
 	SETTING_AUTO_CLEANUP,
 	SETTING_PREFIX_KEY,
+	SETTING_GLYPHS,
+	SETTING_REMEMBER,
 	SETTING_COUNT
 };
 
@@ -67,11 +69,14 @@ struct setting_row {
 		max; /* in ms, bytes or as a count; min 0 of bytes: 0 is no limit */
 	const char *help;
 	const char *initial_text; /* of a text; NULL: it is a number */
+	const char *
+		words; /* of a text: all that it can be, with spaces between them; NULL: setting_on_text() knows */
 };
 
 const struct setting_row *setting_row(enum setting setting);
-const char *setting_initial_text(enum setting setting); /* NULL: it is no text */
-const char *setting_text(enum setting setting);         /* of a text: what it is now */
+const char *setting_initial_text(enum setting setting);  /* NULL: it is no text */
+const char *setting_text(enum setting setting);          /* of a text: what it is now */
+bool setting_is(enum setting setting, const char *word); /* a text is that word */
 /* Who knows what a text means: called when it is set; its refusal is the setting's. */
 void setting_on_text(enum setting setting, bool (*take)(const char *text, struct err *err));
 int64_t setting_get(enum setting setting); /* ms, bytes or a count */

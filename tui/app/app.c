@@ -35,6 +35,7 @@ struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct e
 	app->opts = *opts;
 	const struct workspace_opts workspace = { .engine = opts->engine,
 		.local_dir = opts->local_dir,
+		.state_path = opts->state_path,
 		.commands = app_commands,
 		.n_commands = app_n_commands,
 		.on_quit = on_quit,

@@ -21,6 +21,7 @@ struct app_opts {
 	bool no_mouse;         /* leave the mouse to the terminal */
 	const char *
 		local_dir; /* where the local side of files begins; NULL: the working directory */
+	const char *state_path; /* what is remembered from run to run; NULL: nothing */
 	/* A person asked to quit (and confirmed): stop the loop. */
 	void (*on_quit)(void *arg);
 	/* The terminal has gone (hang-up): it is already detached. NULL: as on_quit. */

@@ -3,6 +3,7 @@
 #include "tui/client/internal.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/settings.h"
 
 enum { LARGE_CELLS = 200000 };
 
@@ -47,6 +48,12 @@ static void send_mouse(struct client *client, bool on)
 	client->is_every_motion = false;
 }
 
+static bool is_ascii(const char *term)
+{
+	return setting_is(SETTING_GLYPHS, "ascii") ||
+	       (setting_is(SETTING_GLYPHS, "auto") && draw_screen_knows_ascii_alone(term));
+}
+
 bool client_attach(struct client *client, int in_fd, int out_fd, const char *term,
 	const char *colorterm, struct err *err)
 {
@@ -54,6 +61,7 @@ bool client_attach(struct client *client, int in_fd, int out_fd, const char *ter
 	const struct draw_screen_opts screen = { .term = term,
 		.colorterm = colorterm,
 		.no_color = client->opts.no_color,
+		.is_ascii = is_ascii(term),
 		.cols = 80,
 		.rows = 24 };
 	client->screen = draw_screen_new(&screen, err);

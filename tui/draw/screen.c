@@ -10,6 +10,7 @@
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "tui/draw/ascii.h"
 #include "tui/draw/color.h"
 
 #define NCURSES_WIDECHAR 1
@@ -33,7 +34,7 @@ struct draw_screen {
 	bool is_repaint;
 	int colors;
 	int n_indexed; /* of a direct terminal: colour numbers that are palette indexes */
-	bool is_xterm_like;
+	bool is_xterm_like, is_ascii;
 	/* the colours of the last frames, looked for once: a palette has 256 */
 	struct {
 		draw_color color;
@@ -125,6 +126,15 @@ static bool is_xterm_like(const char *term)
 	return false;
 }
 
+bool draw_screen_knows_ascii_alone(const char *term)
+{
+	static const char *const prefixes[] = { "dumb", "vt1", "vt2", "ansi" };
+	for (size_t i = 0; term && i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (strncmp(term, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
 static void fill_brackets(struct draw_screen *s)
 {
 	const char *enter = enter_ca_mode ? enter_ca_mode : "";
@@ -196,6 +206,7 @@ struct draw_screen *draw_screen_new(const struct draw_screen_opts *opts, struct 
 		return NULL;
 	}
 	s->is_xterm_like = is_xterm_like(term);
+	s->is_ascii = opts->is_ascii;
 	if (!no_color && has_colors()) {
 		start_color();
 		use_default_colors();
@@ -372,8 +383,16 @@ static void paint_cell(struct draw_screen *s, int row, int col, const struct dra
 		cell_chars(c, chars);
 	cchar_t cc;
 	int pair = pair_of(s, c->fg, c->bg);
+	if (s->is_ascii) {
+		chars[0] = (wchar_t)draw_ascii_of((uint32_t)chars[0]);
+		chars[1] = 0;
+	}
 	setcchar(&cc, chars, attrs_of(s, c), 0, &pair);
 	mvadd_wch(row, col, &cc);
+	if (s->is_ascii && c->cols == 2) { /* the second half stays blank */
+		setcchar(&cc, L" ", attrs_of(s, c), 0, &pair);
+		mvadd_wch(row, col + 1, &cc);
+	}
 }
 
 static void paint_rows(struct draw_screen *s, const struct draw_surface *surface)

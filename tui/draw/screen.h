@@ -17,6 +17,7 @@ struct draw_screen_opts {
 	const char *term;      /* TERM */
 	const char *colorterm; /* "truecolor" or "24bit": look for a -direct entry */
 	bool no_color;         /* NO_COLOR */
+	bool is_ascii;         /* the terminal shows nothing else (ascii.h) */
 	int cols, rows;
 };
 /* ERR_TTY_NONE when no terminfo entry fits. */
@@ -35,4 +36,6 @@ const char *draw_screen_begin_bytes(const struct draw_screen *screen);
 const char *draw_screen_end_bytes(const struct draw_screen *screen);
 const char *draw_screen_mouse_bytes(
 	const struct draw_screen *screen, bool on, bool every_motion);
+/* By its TERM: one from before there was Unicode, or none worth the name. */
+bool draw_screen_knows_ascii_alone(const char *term);
 int draw_screen_colors(const struct draw_screen *screen); /* 0, 8, 16, 256, 1 << 24 */

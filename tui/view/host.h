@@ -10,6 +10,7 @@
 
 struct session;
 struct sessions;
+struct state_store;
 struct views_actions;
 struct view_command;
 struct widget_dialog;
@@ -66,6 +67,9 @@ struct view_host {
 	struct sessions *sessions; /* the processes that shells show */
 	struct transfer_queue *copies;
 	struct views_actions *actions;
+	/* From one run to the next (engine/base/state_store.h): set it when the person chooses, it is written a moment later.
+	 * NULL: nothing is remembered. Never a secret. */
+	struct state_store *remembered;
 	const char *local_dir; /* where the local side of files begins; absolute */
 };
 

@@ -37,6 +37,7 @@ struct workspace {
 	char note[512];
 	enum view_note_level note_level;
 	struct net_loop_timer *note_timer;
+	struct net_loop_timer *save_timer;                        /* of what is remembered */
 	struct widget_dialog *surprises[WORKSPACE_SURPRISES_MAX]; /* the first one is shown */
 	size_t n_surprises;
 	/* what a person does */

@@ -2,12 +2,14 @@
 // The life of a workspace, and what the engine tells it.
 #include "tui/workspace/internal.h"
 
+#include "engine/base/state_store.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { STRIP_ROWS = 6 };
+enum { STRIP_ROWS = 6, SAVE_AFTER_MS = 1000 };
 
 static void on_engine_change(void *arg)
 {
@@ -32,6 +34,39 @@ static void on_note_over(void *arg)
 	struct workspace *ws = arg;
 	ws->note[0] = 0;
 	workspace_dirty(ws);
+}
+
+/* ---- what is remembered */
+
+static void on_save(void *arg)
+{
+	struct workspace *ws = arg;
+	struct err err;
+	if (!state_store_save(ws->host.remembered, &err))
+		view_host_notef(&ws->host, NOTE_WARNING, "not remembered: %s", err.msg);
+}
+
+static void on_remember(void *arg)
+{
+	struct workspace *ws = arg;
+	net_loop_timer_arm(ws->save_timer, SAVE_AFTER_MS);
+}
+
+static void open_remembered(struct workspace *ws)
+{
+	ws->save_timer = net_loop_timer_new(ws->loop, on_save, ws);
+	ws->host.remembered = state_store_new(ws->opts.state_path);
+	state_store_on_change(ws->host.remembered, on_remember, ws);
+	const char *problem = state_store_problem(ws->host.remembered);
+	if (*problem)
+		view_host_notef(&ws->host, NOTE_WARNING, "%s", problem);
+}
+
+static void close_remembered(struct workspace *ws)
+{
+	state_store_save(ws->host.remembered, NULL);
+	state_store_free(ws->host.remembered);
+	net_loop_timer_free(ws->save_timer);
 }
 
 struct view_host *workspace_host(struct workspace *ws)
@@ -95,6 +130,7 @@ struct workspace *workspace_new(
 	snprintf(ws->namespace_, sizeof ws->namespace_, "%s",
 		engine_fleet(opts->engine) ? engine_namespace(opts->engine) : "");
 	ws->note_timer = net_loop_timer_new(loop, on_note_over, ws);
+	open_remembered(ws);
 	ws->host.sessions = sessions_new(opts->engine);
 	views_transfers_open(&ws->host);
 	ws->host.actions = views_actions_new(&ws->host);
@@ -121,6 +157,7 @@ void workspace_free(struct workspace *ws)
 	if (ws->strip)
 		ws->strip->class->free(ws->strip);
 	sessions_free(ws->host.sessions);
+	close_remembered(ws);
 	net_loop_timer_free(ws->note_timer);
 	free(ws->local_dir);
 	free(ws);

@@ -23,6 +23,8 @@ struct workspace_opts {
 	struct engine *engine; /* borrowed */
 	const char *
 		local_dir; /* copied; where the local side of files begins; NULL: the working directory */
+	const char
+		*state_path; /* the file of what is remembered, read and written; NULL: none */
 	/* The words that mean the same in every view, borrowed. Their self is the latest client (struct workspace_client). */
 	const struct view_command *commands;
 	size_t n_commands;

@@ -105,6 +105,8 @@ static const struct {
 	{ "binding-attempts", "10", "1", "1000" },
 	{ "auto-cleanup", "off", "off", "on" },
 	{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
+	{ "glyphs", "auto", "auto", "auto" },
+	{ "remember", "on", "off", "on" },
 };
 
 static void test_defaults_and_limits(void **state)
@@ -227,6 +229,21 @@ static void test_a_text(void **state)
 	setting_on_text(SETTING_PREFIX_KEY, NULL);
 }
 
+static void test_words(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(setting_is(SETTING_GLYPHS, "auto"));
+	assert_true(setting_set("glyphs", "ascii", &err));
+	assert_true(setting_is(SETTING_GLYPHS, "ascii"));
+	assert_false(setting_set("glyphs", "asci", &err));
+	assert_string_equal(err.msg, "glyphs: 'asci' is none of: auto unicode ascii");
+	assert_false(setting_set("glyphs", "", &err));
+	assert_true(setting_is(SETTING_GLYPHS, "ascii"));
+	assert_true(setting_set("glyphs", "auto", &err));
+}
+
 static void test_a_file(void **state)
 {
 	static const struct {
@@ -295,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_refused_and_unchanged),
 		cmocka_unit_test(test_limits_are_taken),
 		cmocka_unit_test(test_a_text),
+		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_a_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

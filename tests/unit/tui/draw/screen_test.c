@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/base/err.h"
+#include "tui/draw/border.h"
 #include "tui/draw/screen.h"
 
 #include <locale.h>
@@ -279,6 +280,37 @@ static void test_colours_to_the_number(void **state)
 }
 
 /* The darkest blues have the numbers of the palette's colours: each stays a blue, and different from them. */
+static void test_ascii_alone(void **state)
+{
+	static const struct draw_screen_opts opts = {
+		.term = "vt100", .is_ascii = true, .cols = 20, .rows = 5
+	};
+	struct draw_surface *s = draw_surface_new(20, 5);
+	struct draw_screen *screen = draw_screen_new(&opts, NULL);
+	struct draw_region all = draw_region_whole(s);
+	struct draw_style plain = { 0 };
+	struct str out;
+	(void)state;
+	assert_non_null(screen);
+	str_init(&out, 1 << 20);
+	struct draw_region in =
+		draw_border_box(draw_region_sub(all, 0, 0, 9, 3), plain, plain, "é");
+	draw_region_text(in, 0, 0, 7, plain, "▁█▓●你x");
+	draw_screen_paint(screen, s, &out);
+	assert_non_null(strstr(out.p, "+ ? ----+"));
+	assert_non_null(strstr(out.p, "|_##*? x|"));
+	for (size_t i = 0; i < out.n; i++)
+		assert_true((unsigned char)out.p[i] < 0x80);
+	str_deinit(&out);
+	draw_screen_free(screen);
+	draw_surface_free(s);
+	assert_true(draw_screen_knows_ascii_alone("vt220"));
+	assert_true(draw_screen_knows_ascii_alone("dumb"));
+	assert_false(draw_screen_knows_ascii_alone("xterm-256color"));
+	assert_false(draw_screen_knows_ascii_alone("linux"));
+	assert_false(draw_screen_knows_ascii_alone(NULL));
+}
+
 static void test_the_darkest_blues(void **state)
 {
 	struct draw_screen *screen = open_screen("xterm-256color", "truecolor", false);
@@ -480,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_colours_to_the_number),
 		cmocka_unit_test(test_the_darkest_blues),
+		cmocka_unit_test(test_ascii_alone),
 		cmocka_unit_test(test_odd_characters),
 		cmocka_unit_test(test_the_cursor),
 		cmocka_unit_test(test_a_frame_is_one_picture),
