@@ -106,6 +106,23 @@ static void print_events(const struct cli *cli, const char *uid)
 	cli_table_print(table, true);
 }
 
+/* What happened to it, oldest first. */
+static void print_story(const struct cli *cli, const char *uid)
+{
+	struct fleet_story_entry *story = x_calloc(FLEET_STORY_MAX, sizeof *story);
+	size_t n = fleet_story(engine_fleet(cli->engine), uid, story, FLEET_STORY_MAX);
+	char time[CLOCK_RFC3339_BYTES];
+	if (n > 0)
+		printf("Story\n");
+	for (size_t i = 0; i < n; i++) {
+		printf("  %s  %s ", clock_format_rfc3339(story[i].wall_ms * 1000000, 0, time),
+			fleet_story_glyph(story[i].kind));
+		cli_put_safe(story[i].text);
+		putchar('\n');
+	}
+	free(story);
+}
+
 static void describe(
 	const struct cli *cli, const struct fleet_row *row, const struct fleet_detail *detail)
 {
@@ -127,6 +144,7 @@ static void describe(
 		print_line("Created", clock_format_rfc3339(row->created_ms * 1000000, 0, time));
 	if (row->expires_ms != 0)
 		print_line("Expires", clock_format_rfc3339(row->expires_ms * 1000000, 0, time));
+	print_story(cli, row->uid);
 	const cJSON *main_object = detail->claim ? detail->claim : detail->sandbox;
 	print_map("Labels", json_get(main_object, "metadata", "labels", NULL));
 	print_map("Annotations", json_get(main_object, "metadata", "annotations", NULL));

@@ -22,6 +22,7 @@
 #include "engine/fleet/create_file.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/source.h"
+#include "engine/fleet/story.h"
 #include "engine/kinds.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"

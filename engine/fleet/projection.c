@@ -109,6 +109,21 @@ int64_t fleet_projection_deletion_ms(const cJSON *object)
 
 /* ---- SandboxClaim */
 
+/* How its start went, in the controller's own dates. */
+static void read_start(struct fleet_claim *claim, const cJSON *object)
+{
+	int64_t seen_ns = 0, ready_ns = 0;
+	claim->first_ready_s = claim->ready_after_ms = 0;
+	const char *seen = annotation(object, PREFIX "controller-first-observed-at");
+	if (!k8s_time_parse(annotation(object, PREFIX "claim-first-ready-at"), &ready_ns) ||
+		ready_ns <= 0 || ready_ns / 1000000000 > UINT32_MAX)
+		return;
+	claim->first_ready_s = (uint32_t)(ready_ns / 1000000000);
+	if (k8s_time_parse(seen, &seen_ns) && ready_ns > seen_ns &&
+		(ready_ns - seen_ns) / 1000000 < UINT32_MAX)
+		claim->ready_after_ms = (uint32_t)((ready_ns - seen_ns) / 1000000);
+}
+
 void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, const cJSON *object)
 {
 	const char *sandbox = json_str(object, "status", "sandbox", "name", NULL);
@@ -140,8 +155,7 @@ void fleet_claim_read(struct fleet_store *store, struct fleet_claim *claim, cons
 	fleet_condition_read_rare(store, &claim->finished, object, "Finished", false);
 	/* up to v0.5.6 it carries the Sandbox's generation: no gate */
 	claim->ready.is_current = true;
-	claim->had_first_ready =
-		k8s_time_ms(annotation(object, PREFIX "claim-first-ready-at")) != 0;
+	read_start(claim, object);
 }
 
 void fleet_claim_drop(struct fleet_store *store, struct fleet_claim *claim)

@@ -2,6 +2,7 @@
 /* One row: made, computed anew from its claim, Sandbox and pod, compared with what is shown, removed. */
 #include "engine/base/map.h"
 #include "engine/base/str.h"
+#include "engine/fleet/observations.h"
 #include "engine/fleet/store.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 	}
 	for (size_t i = 0; i < N_TEXTS; i++)
 		fleet_string_pool_unref(&store->texts, *text_of(&row->shown, i));
+	fleet_observations_free(store, row->seen);
 	DL_DELETE(store->by_revision, row);
 	store->rows[row->position] = NULL;
 	store->n_holes++;
@@ -244,6 +246,7 @@ void fleet_row_refresh(struct fleet_store *store, struct fleet_store_row *row)
 	now.why_since_ms = fleet_local_ms(store, now.why_since_ms);
 	now.why = fleet_string_pool_get(&store->texts, why.p, WHY_MAX_BYTES);
 	now.next = fleet_string_pool_get(&store->texts, next.p, NEXT_MAX_BYTES);
+	fleet_observe(store, row, &now);
 	bool differs = take(store, &row->shown, &now);
 	fleet_string_pool_unref(&store->texts, now.why);
 	fleet_string_pool_unref(&store->texts, now.next);

@@ -119,7 +119,7 @@ static bool is_pending(const struct fleet_view *v)
 static bool is_degraded(const struct fleet_view *v)
 {
 	bool was_ready =
-		(v->claim != NULL && (v->claim->had_first_ready || v->claim->was_ready)) ||
+		(v->claim != NULL && (v->claim->first_ready_s || v->claim->was_ready)) ||
 		(v->sandbox != NULL && v->sandbox->was_ready);
 	return reason_of(v->ready) == REASON_DependenciesNotReady && was_ready;
 }

@@ -81,8 +81,9 @@ struct fleet_claim {
 	const struct fleet_condition *finished;
 	struct fleet_store_row *row;
 	uint32_t epoch;
-	bool had_first_ready; /* annotation claim-first-ready-at holds a date */
-	bool was_ready;       /* seen so by us */
+	uint32_t first_ready_s;  /* annotation claim-first-ready-at; 0: none */
+	uint32_t ready_after_ms; /* since the controller saw it first; 0: not known */
+	bool was_ready;          /* seen so by us */
 };
 
 /* What the ports of a pod say about what listens in it. */
@@ -166,6 +167,7 @@ struct fleet_store_row {
 	struct fleet_row shown; /* its strings are references of the row's own */
 	struct fleet_claim *claim;
 	struct fleet_sandbox *sandbox;
+	struct fleet_observations *seen;     /* NULL: nothing has changed since we look */
 	size_t position;                     /* in store.rows */
 	struct fleet_store_row *prev, *next; /* by revision, newest last */
 };
@@ -332,8 +334,14 @@ const struct fleet_condition *fleet_state_ready_condition(
 /* pod_diagnosis.c: a container of it waits for what somebody has to provide: its image, a secret, a command that is there */
 bool fleet_pod_diagnosis_is_stuck(const struct fleet_pod *pod);
 
-/* diagnosis.c */
+/* story.c */
 struct str;
+struct fleet_story_entry;
+size_t fleet_story_of(const struct fleet_store *store, const struct fleet_store_row *row,
+	struct fleet_story_entry *out, size_t max);
+void fleet_story_format_restart(const struct fleet_pod *pod, struct str *out);
+
+/* diagnosis.c */
 void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,
 	enum fleet_state state, struct str *out, struct str *next, int64_t *since_ms);
 

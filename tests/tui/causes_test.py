@@ -77,6 +77,10 @@ class Causes(Case):
             why = next(line for line in out.splitlines() if line.startswith("Why"))
             self.assertIn(cause["why"], why)
             self.assertRegex(why, r" \(for \d+[a-z]")  # the age of what it stands on
+        self.assertRegex(self.sandmux(*self.at, "describe", "oom-once", check=0).out,
+                         r"(?m)^Story\n  2026-01-02T03:04:05Z  \+ created cold, of pool tools\n"
+                         r"  2026-03-01T10:00:00Z  ● ready\n"
+                         r"  2026-03-01T10:05:00Z  ↻ container main restarted: OOMKilled, exit code 137 \(1×\); its processes are lost$")
 
 
 if __name__ == "__main__":
