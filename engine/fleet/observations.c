@@ -17,6 +17,17 @@ const struct fleet_observation *fleet_observation_at(
 	return &observations->list[(observations->first + position) % FLEET_OBSERVATIONS_MAX];
 }
 
+void fleet_observation_format_restart(const struct fleet_pod *pod, struct str *out)
+{
+	const struct fleet_container_status *c = pod->trouble;
+	str_addf(out, "container %s restarted", c->container);
+	if (c->ended[0])
+		str_addf(out, ": %s", c->ended);
+	if (c->exit_code != 0)
+		str_addf(out, "%sexit code %d", c->ended[0] ? ", " : ": ", c->exit_code);
+	str_addf(out, " (%d×); its processes are lost", pod->restarts);
+}
+
 void fleet_observations_free(struct fleet_store *store, struct fleet_observations *observations)
 {
 	if (observations == NULL)
@@ -122,7 +133,7 @@ void fleet_observe(
 	if (now->restarts > shown->restarts && shown->pod_uid[0] &&
 		strcmp(now->pod_uid, shown->pod_uid) == 0) {
 		const struct fleet_pod *pod = row->sandbox->pod;
-		fleet_story_format_restart(pod, &text);
+		fleet_observation_format_restart(pod, &text);
 		note(store, row, FLEET_STORY_RESTARTED, (int64_t)pod->trouble->ended_s * 1000,
 			text.p);
 	}

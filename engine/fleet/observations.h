@@ -19,8 +19,13 @@ struct fleet_observations {
 	struct fleet_observation list[];
 };
 
+struct fleet_pod;
 struct fleet_store;
 struct fleet_store_row;
+struct str;
+
+/* "container main restarted: OOMKilled, exit code 137 (1×); its processes are lost" */
+void fleet_observation_format_restart(const struct fleet_pod *pod, struct str *out);
 
 /* The row is about to look like `now`. */
 void fleet_observe(

@@ -339,7 +339,6 @@ struct str;
 struct fleet_story_entry;
 size_t fleet_story_of(const struct fleet_store *store, const struct fleet_store_row *row,
 	struct fleet_story_entry *out, size_t max);
-void fleet_story_format_restart(const struct fleet_pod *pod, struct str *out);
 
 /* diagnosis.c */
 void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_store_row *row,

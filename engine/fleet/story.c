@@ -83,14 +83,14 @@ size_t fleet_story_order(struct fleet_story_entry *entries, size_t n, size_t max
 
 /* ---- what is told */
 
-struct telling {
+struct fleet_telling {
 	const struct fleet_store *store;
 	struct fleet_story_entry *out;
 	size_t n, max;
 };
 
-static void tell(
-	struct telling *t, int64_t server_ms, enum fleet_story_kind kind, const char *text)
+static void tell(struct fleet_telling *t, int64_t server_ms, enum fleet_story_kind kind,
+	const char *text)
 {
 	if (server_ms <= 0 || t->n == t->max)
 		return;
@@ -108,18 +108,7 @@ static void tell(
 	str_deinit(&whole);
 }
 
-void fleet_story_format_restart(const struct fleet_pod *pod, struct str *out)
-{
-	const struct fleet_container_status *c = pod->trouble;
-	str_addf(out, "container %s restarted", c->container);
-	if (c->ended[0])
-		str_addf(out, ": %s", c->ended);
-	if (c->exit_code != 0)
-		str_addf(out, "%sexit code %d", c->ended[0] ? ", " : ": ", c->exit_code);
-	str_addf(out, " (%d×); its processes are lost", pod->restarts);
-}
-
-static void tell_creation(struct telling *t, const struct fleet_store_row *row)
+static void tell_creation(struct fleet_telling *t, const struct fleet_store_row *row)
 {
 	const struct fleet_claim *c = row->claim;
 	const struct fleet_sandbox *s = row->sandbox;
@@ -145,7 +134,7 @@ static int64_t not_before(int64_t ms, const struct fleet_store_row *row)
 	return ms == 0 || ms > created ? ms : created;
 }
 
-static void tell_ready(struct telling *t, const struct fleet_store_row *row)
+static void tell_ready(struct fleet_telling *t, const struct fleet_store_row *row)
 {
 	const struct fleet_claim *c = row->claim;
 	const struct fleet_condition *ready = fleet_state_ready_condition(c, row->sandbox);
@@ -172,7 +161,7 @@ static void tell_ready(struct telling *t, const struct fleet_store_row *row)
 		tell(t, since, is_resumed ? FLEET_STORY_RESUMED : FLEET_STORY_READY, "");
 }
 
-static void tell_sandbox(struct telling *t, const struct fleet_store_row *row)
+static void tell_sandbox(struct fleet_telling *t, const struct fleet_store_row *row)
 {
 	const struct fleet_sandbox *s = row->sandbox;
 	const struct fleet_condition *finished = s ? s->finished : row->claim->finished;
@@ -186,7 +175,7 @@ static void tell_sandbox(struct telling *t, const struct fleet_store_row *row)
 	if (s != NULL && s->pod != NULL && s->pod->restarts > 0) {
 		struct str text;
 		str_init(&text, 2 * FLEET_STORY_TEXT_BYTES);
-		fleet_story_format_restart(s->pod, &text);
+		fleet_observation_format_restart(s->pod, &text);
 		tell(t, (int64_t)s->pod->trouble->ended_s * 1000, FLEET_STORY_RESTARTED,
 			text.p);
 		str_deinit(&text);
@@ -195,7 +184,7 @@ static void tell_sandbox(struct telling *t, const struct fleet_store_row *row)
 		"deletion was asked for");
 }
 
-static void tell_events(struct telling *t, const struct fleet_uid *uid)
+static void tell_events(struct fleet_telling *t, const struct fleet_uid *uid)
 {
 	static const char *const telling[] = { "Evicted", "Preempted", "NodeNotReady",
 		"TaintManagerEviction", "OOMKilling" };
@@ -213,7 +202,7 @@ static void tell_events(struct telling *t, const struct fleet_uid *uid)
 	}
 }
 
-static void tell_seen(struct telling *t, const struct fleet_observations *seen)
+static void tell_seen(struct fleet_telling *t, const struct fleet_observations *seen)
 {
 	for (size_t i = 0; seen != NULL && i < seen->n; i++) {
 		const struct fleet_observation *o = fleet_observation_at(seen, i);
@@ -226,7 +215,7 @@ size_t fleet_story_of(const struct fleet_store *store, const struct fleet_store_
 {
 	enum { ALL = TOLD_MAX + FLEET_OBSERVATIONS_MAX };
 	struct fleet_story_entry *all = x_calloc(ALL, sizeof *all);
-	struct telling t = { store, all, 0, ALL };
+	struct fleet_telling t = { store, all, 0, ALL };
 	tell_creation(&t, row);
 	tell_ready(&t, row);
 	tell_sandbox(&t, row);
