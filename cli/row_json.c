@@ -22,7 +22,7 @@ void cli_row_add_field(cJSON *object, const struct resource_column *column, cons
 		cJSON_AddNullToObject(object, column->field);
 	else if (column->format == RESOURCE_BOOL)
 		cJSON_AddBoolToObject(object, column->field, value.number != 0);
-	else if (column->format == RESOURCE_COUNT)
+	else if (column->format == RESOURCE_COUNT || RESOURCE_IS_MEASURED(column->format))
 		cJSON_AddNumberToObject(object, column->field, (double)value.number);
 	else
 		cli_json_text(object, column->field, resource_text(column, row, 0, text));

@@ -180,7 +180,7 @@ cJSON *cli_row_shown(const struct cli *cli, const struct resource_kind *kind, co
 static void print_names(const struct resource_kind *kind, const void *const *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool is_claim = kind == &fleet_sandbox_kind &&
+		bool is_claim = (kind == &fleet_sandbox_kind || kind == &fleet_usage_kind) &&
 				((const struct fleet_row *)rows[i])->claim[0];
 		printf("%s/", is_claim ? "sandboxclaim" : kind->singular);
 		cli_put_safe(cli_row_name(kind, rows[i]));

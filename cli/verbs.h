@@ -25,6 +25,7 @@ struct cli_verb {
 #define CLI_VERBS(X)                                                                           \
 	X(dashboard)                                                                           \
 	X(ls)                                                                                  \
+	X(top)                                                                                 \
 	X(get)                                                                                 \
 	X(describe)                                                                            \
 	X(create)                                                                              \

@@ -28,7 +28,15 @@ enum {
 static const char *const groups[] = { K8S_GROUP_EXTENSIONS, K8S_GROUP_AGENTS };
 enum { GROUP_COUNT = sizeof groups / sizeof groups[0] };
 
-enum step { STEP_SERVER, STEP_GROUPS, STEP_RIGHTS, STEP_LIMITS, STEP_LIST, STEP_END };
+enum step {
+	STEP_SERVER,
+	STEP_GROUPS,
+	STEP_RIGHTS,
+	STEP_METRICS,
+	STEP_LIMITS,
+	STEP_LIST,
+	STEP_END
+};
 
 struct engine_doctor {
 	struct engine *engine;
@@ -268,6 +276,37 @@ static void on_limits(void *arg, const struct err *err, const struct cJSON *obje
 	next(doctor);
 }
 
+/* ---- what sandboxes use: that nobody measures it is no fault */
+
+static void on_metrics(void *arg, const struct err *err, const struct cJSON *object)
+{
+	static const char check[] = "CPU and memory of sandboxes";
+	struct engine_doctor *doctor = arg;
+	doctor->call = NULL;
+	if (err == NULL) {
+		char *found = x_asprintf("metrics.k8s.io tells of %d pods",
+			cJSON_GetArraySize(json_get(object, "items", NULL)));
+		report(doctor, ENGINE_OK, check, found, "");
+		free(found);
+	} else if (err->code == ERR_KUBE_NOT_SERVED) {
+		report(doctor, ENGINE_SKIPPED, check, "this cluster serves no metrics.k8s.io",
+			"install metrics-server to see them");
+	} else {
+		report(doctor, ENGINE_SKIPPED, check, err->msg, err_hint(err));
+	}
+	doctor->at++;
+	next(doctor);
+}
+
+static bool ask_metrics(struct engine_doctor *doctor)
+{
+	char *path = kube_path(
+		&k8s_podmetrics, kube_config_namespace(doctor->engine->config), NULL, NULL);
+	bool ok = ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_metrics);
+	free(path);
+	return ok;
+}
+
 /* ---- the way to one sandbox */
 
 static void route_result(struct engine_doctor *doctor, const struct err *err, const char *found)
@@ -375,6 +414,8 @@ static bool begin_step(struct engine_doctor *doctor)
 		return ask(doctor, "GET", path, NULL, (struct slice){ 0 }, on_group);
 	case STEP_RIGHTS:
 		return doctor->at < access_n_rights && ask_right(doctor);
+	case STEP_METRICS:
+		return doctor->at == 0 && ask_metrics(doctor);
 	case STEP_LIMITS:
 		return doctor->at == 0 && engine_is_local(doctor->engine) &&
 		       ask(doctor, "GET", LIMITS_PATH, NULL, (struct slice){ 0 }, on_limits);

@@ -15,6 +15,7 @@
 #include "engine/net/http.h"
 #include "engine/telemetry/file_sink.h"
 #include "engine/telemetry/sink.h"
+#include "engine/usage/poll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +88,24 @@ static struct fleet *open_fleet(struct engine *engine, const char *namespace_, s
 		.namespace_ = namespace_[0] ? namespace_ : NULL,
 		.label_selector = engine->label_selector,
 		.telemetry = engine->telemetry,
+		.usage = usage_poll_table(engine->usage),
 		.read_only = access_is_read_only(engine->access),
 		.lazy = engine->is_lazy,
 		.on_change = on_fleet_change,
 		.arg = engine,
 	};
 	return fleet_new(engine->loop, engine->kube, &opts, err);
+}
+
+static void open_usage(struct engine *engine)
+{
+	const struct usage_poll_opts opts = {
+		.client = engine->kube,
+		.namespace_ = engine->namespace_,
+		.on_change = tell,
+		.arg = engine,
+	};
+	engine->usage = usage_poll_new(&opts);
 }
 
 static bool open_cluster(struct engine *engine, const struct engine_opts *opts, struct err *err)
@@ -133,6 +146,7 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 	if (!open_connect(engine, opts, err))
 		return false;
 	open_access(engine, opts->read_only);
+	open_usage(engine);
 	engine->label_selector = x_strdup(opts->label_selector);
 	engine->is_lazy = opts->no_fleet;
 	engine->fleet = open_fleet(engine, engine->namespace_, err);
@@ -159,6 +173,7 @@ bool engine_watch_namespace(struct engine *engine, const char *namespace_, struc
 	free(old);
 	connect_set_fleet(engine->connect, fleet, engine->namespace_);
 	access_set_scope(engine->access, engine->namespace_);
+	usage_poll_set_namespace(engine->usage, engine->namespace_);
 	return true;
 }
 
@@ -219,6 +234,7 @@ void engine_free(struct engine *engine)
 	engine_link_deinit(engine);
 	access_free(engine->access);
 	fleet_free(engine->fleet);
+	usage_poll_free(engine->usage);
 	kinds_informers_free(engine->kinds);
 	kube_client_free(engine->kube);
 	if (engine->config != NULL)

@@ -32,6 +32,7 @@
 #include "engine/telemetry/span.h"
 #include "engine/transfer/queue.h"
 #include "engine/transfer/transfer.h"
+#include "engine/usage.h"
 
 struct engine;
 

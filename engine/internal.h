@@ -10,6 +10,7 @@
 struct net_http;
 struct kube_client;
 struct kinds_informers;
+struct usage_poll;
 struct kube_config;
 struct engine_link_monitor; /* link.c */
 
@@ -29,6 +30,7 @@ struct engine {
 	char *title;
 	char *server;
 	struct kinds_informers *kinds;    /* kinds.c; NULL: nobody has looked yet */
+	struct usage_poll *usage;         /* NULL, as fleet, in direct mode */
 	struct engine_link_monitor *link; /* NULL for a daemon without REST */
 	bool is_local;
 	void (*on_change)(void *arg);

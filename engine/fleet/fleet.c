@@ -50,6 +50,7 @@ struct fleet *fleet_new(struct net_loop *loop, struct kube_client *kube,
 	fleet->on_change = opts->on_change;
 	fleet->arg = opts->arg;
 	fleet_store_init(&fleet->store, on_store_change, fleet);
+	fleet->store.usage = opts->usage;
 	fleet->store.is_filtered = fleet->label_selector != NULL;
 	fleet->look_again = net_loop_timer_new(loop, on_look_again, fleet);
 	if (!opts->lazy)

@@ -22,6 +22,7 @@ struct fleet_opts {
 	const char *namespace_;     /* NULL: all namespaces */
 	const char *label_selector; /* of claims; NULL: none */
 	struct telemetry *telemetry;
+	struct usage_table *usage; /* what pods use; outlives the fleet; NULL: nobody knows */
 	bool read_only;
 	bool lazy; /* headless verbs: nothing is watched until fleet_watch() or fleet_focus() */
 	/* At most once a loop turn: something changed; look at fleet_revision() and the rows. */

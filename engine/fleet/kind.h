@@ -6,9 +6,13 @@
 #include "engine/resource/kind.h"
 
 extern const struct resource_kind fleet_sandbox_kind;
+/* The same rows and columns, in a table of what they use. */
+extern const struct resource_kind fleet_usage_kind;
 
 /* The bit of a column's `sources` that stands for what is read there. */
 #define FLEET_SOURCE_BIT(kind) (1u << (kind))
+/* … and the one for what pods use (engine/usage). */
+#define FLEET_SOURCE_USAGE FLEET_SOURCE_BIT(FLEET_KIND_COUNT)
 
 /* What a row is called: its claim, else its Sandbox. */
 const char *fleet_row_name(const struct fleet_row *row);

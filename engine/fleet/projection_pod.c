@@ -3,6 +3,7 @@
  * have something to say. Foreign bytes: any field may be missing or of another type. */
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "engine/fleet/limits.h"
 #include "engine/fleet/projection.h"
 #include "engine/k8s/condition.h"
 #include "engine/k8s/time.h"
@@ -196,6 +197,7 @@ void fleet_pod_read(struct fleet_store *store, struct fleet_pod *pod, const cJSO
 	fleet_projection_set_name(
 		store, &pod->runtime_class, json_str(object, "spec", "runtimeClassName", NULL));
 	pod->runtime = fleet_projection_runtime(json_get(object, "spec", NULL));
+	fleet_limits_read(&pod->limits, json_get(object, "spec", NULL));
 	pod->created_ms = k8s_time_ms(json_str(object, "metadata", "creationTimestamp", NULL));
 	pod->deleted_ms = fleet_projection_deletion_ms(object);
 	pod->revision = fleet_revision_of(object);

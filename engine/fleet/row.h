@@ -30,6 +30,14 @@ const char *fleet_state_name(enum fleet_state state); /* "Ready", … */
 
 enum { FLEET_UID_BYTES = 37 };
 
+/* Of a pod, all its containers together; 0: none. */
+struct fleet_limits {
+	int64_t memory_bytes, memory_request_bytes, disk_bytes;
+	int32_t cpu_milli, cpu_request_milli; /* thousandths of a core */
+};
+
+struct usage_table;
+
 /* Strings are never NULL ("" = unknown), foreign bytes, borrowed until the row changes: do not keep pointers to
  * rows or strings over a turn of the loop; keep the uid and look it up again. */
 struct fleet_row {
@@ -53,10 +61,12 @@ struct fleet_row {
 		why; /* one sentence: why it is not Ready, with the object at fault; "" when Ready and well */
 	const char *
 		next; /* one short sentence: what to do about it; "" where nothing is to be done */
-	int64_t why_since_ms; /* wall clock of the evidence; 0 unknown */
-	int64_t created_ms;   /* wall clock */
-	int64_t expires_ms;   /* min of both shutdown times; 0 = none */
-	int restarts;         /* of the pod's containers */
+	int64_t why_since_ms;            /* wall clock of the evidence; 0 unknown */
+	int64_t created_ms;              /* wall clock */
+	int64_t expires_ms;              /* min of both shutdown times; 0 = none */
+	int restarts;                    /* of the pod's containers */
+	struct fleet_limits limits;      /* of its pod */
+	const struct usage_table *usage; /* fleet_opts.usage: see engine/fleet/usage.h */
 	bool is_warm_start;
 	bool is_legacy; /* its pod declares the legacy Python runtime's port (8888), not sandboxd's (8080 and 9090) */
 	bool is_pod_ending;   /* its pod is being deleted or is gone, and another one is due */

@@ -2,8 +2,10 @@
 /* One row: made, computed anew from its claim, Sandbox and pod, compared with what is shown, removed. */
 #include "engine/base/map.h"
 #include "engine/base/str.h"
+#include "engine/fleet/limits.h"
 #include "engine/fleet/observations.h"
 #include "engine/fleet/store.h"
+#include "engine/usage/table.h"
 
 #include <string.h>
 
@@ -46,12 +48,22 @@ struct fleet_store_row *fleet_row_new(struct fleet_store *store)
 	struct fleet_store_row *row = x_calloc(1, sizeof *row);
 	for (size_t i = 0; i < N_TEXTS; i++)
 		*text_of(&row->shown, i) = fleet_string_pool_get(&store->texts, "", 0);
+	row->shown.usage = store->usage;
 	row->shown.state = FLEET_STATE_COUNT; /* differs from any: the first look is a change */
 	array_grow(&store->rows, &store->row_capacity, store->n_rows + 1, sizeof *store->rows);
 	row->position = store->n_rows;
 	store->rows[store->n_rows++] = row;
 	DL_APPEND(store->by_revision, row);
 	return row;
+}
+
+/* The pod that was measured is not the one that is there now: a resumed Sandbox has a new one of the same name. */
+static void restart_usage(const struct fleet_store *store, const struct fleet_row *shown,
+	const struct fleet_row *now)
+{
+	if (store->usage != NULL && shown->pod_uid[0] &&
+		(now == NULL || strcmp(shown->pod_uid, now->pod_uid) != 0))
+		usage_table_restart(store->usage, shown->namespace_, shown->pod);
 }
 
 void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
@@ -69,6 +81,7 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 		store->n_removals++;
 		store->by_state[row->shown.state]--;
 	}
+	restart_usage(store, &row->shown, NULL);
 	for (size_t i = 0; i < N_TEXTS; i++)
 		fleet_string_pool_unref(&store->texts, *text_of(&row->shown, i));
 	fleet_observations_free(store, row->seen);
@@ -141,6 +154,8 @@ static void compute(const struct fleet_store *store, const struct fleet_store_ro
 	out->expires_ms = fleet_local_ms(store, take_second ? second : first);
 	out->created_ms = fleet_local_ms(store, c ? c->created_ms : s->created_ms);
 	out->restarts = p ? p->restarts : 0;
+	if (p != NULL)
+		out->limits = p->limits;
 	out->is_warm_start = s != NULL && s->is_warm_start;
 	out->is_pod_ending =
 		s != NULL && !s->is_suspended_mode && (p ? p->deleted_ms != 0 : s->had_pod);
@@ -170,6 +185,7 @@ static bool take(struct fleet_store *store, struct fleet_row *shown, struct flee
 		       shown->created_ms != now->created_ms ||
 		       shown->expires_ms != now->expires_ms ||
 		       shown->restarts != now->restarts ||
+		       !fleet_limits_equal(&shown->limits, &now->limits) ||
 		       shown->is_warm_start != now->is_warm_start ||
 		       shown->is_standalone != now->is_standalone ||
 		       shown->is_claim_hidden != now->is_claim_hidden ||
@@ -178,6 +194,7 @@ static bool take(struct fleet_store *store, struct fleet_row *shown, struct flee
 		       strcmp(shown->uid, now->uid) != 0 ||
 		       strcmp(shown->sandbox_uid, now->sandbox_uid) != 0 ||
 		       strcmp(shown->pod_uid, now->pod_uid) != 0;
+	restart_usage(store, shown, now);
 	for (size_t i = 0; i < N_TEXTS; i++) {
 		const char **slot = text_of(shown, i), *text = *text_of(now, i);
 		differs |= take_text(slot, text);
@@ -196,6 +213,7 @@ static bool take(struct fleet_store *store, struct fleet_row *shown, struct flee
 	shown->created_ms = now->created_ms;
 	shown->expires_ms = now->expires_ms;
 	shown->restarts = now->restarts;
+	shown->limits = now->limits;
 	shown->is_warm_start = now->is_warm_start;
 	shown->is_standalone = now->is_standalone;
 	shown->is_claim_hidden = now->is_claim_hidden;

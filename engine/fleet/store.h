@@ -142,6 +142,7 @@ struct fleet_pod {
 	struct fleet_condition ready;
 	const struct fleet_condition *scheduled;
 	uint32_t epoch;
+	struct fleet_limits limits;
 	int restarts;
 	uint8_t runtime; /* enum fleet_declared */
 	uint8_t phase;   /* 'P'ending 'R'unning 'S'ucceeded 'F'ailed 'U'nknown */
@@ -218,6 +219,7 @@ struct fleet_store {
 	size_t n_hidden;  /* Sandboxes that wait for their claim */
 	size_t n_dropped; /* over STORE_MAX_OBJECTS */
 	int64_t clock_skew_ms;
+	struct usage_table *usage; /* begun anew where a pod has another uid; NULL */
 	void (*on_change)(void *arg);
 	void *arg;
 };

@@ -10,14 +10,14 @@ uint64_t k8s_quantity_milli(const char *text)
 	static const struct {
 		const char *suffix;
 		double factor;
-	} suffixes[] = { { "m", 0.001 }, { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 },
-		{ "T", 1e12 }, { "Ki", 1024.0 }, { "Mi", 1048576.0 }, { "Gi", 1073741824.0 },
-		{ "Ti", 1099511627776.0 } };
+	} suffixes[] = { { "n", 1e-9 }, { "u", 1e-6 }, { "m", 0.001 }, { "", 1 }, { "k", 1e3 },
+		{ "M", 1e6 }, { "G", 1e9 }, { "T", 1e12 }, { "Ki", 1024.0 },
+		{ "Mi", 1048576.0 }, { "Gi", 1073741824.0 }, { "Ti", 1099511627776.0 } };
 	char *end;
 	if (!text || strpbrk(text, "xX")) /* strtod() would read 0x10 */
 		return 0;
 	double n = strtod(text, &end);
-	if (end == text || !(n > 0) || n > 1e12)
+	if (end == text || !(n > 0) || n > 1e15)
 		return 0;
 	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
 		if (strcmp(end, suffixes[i].suffix) == 0 && n * suffixes[i].factor < 1e15)

@@ -28,6 +28,7 @@ ROW(networkpolicies, "networking.k8s.io", "v1", "networkpolicies", "NetworkPolic
 ROW(endpointslices, "discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true)
 ROW(selfsubjectaccessreviews, "authorization.k8s.io", "v1", "selfsubjectaccessreviews",
 	"SelfSubjectAccessReview", false)
+ROW(podmetrics, "metrics.k8s.io", "v1beta1", "pods", "PodMetrics", true)
 ROW(gateways, "gateway.networking.k8s.io", "v1", "gateways", "Gateway", true)
 
 const char *k8s_api_version(

@@ -31,7 +31,8 @@ extern const struct k8s_resource k8s_leases;
 extern const struct k8s_resource k8s_networkpolicies;
 extern const struct k8s_resource k8s_endpointslices;
 extern const struct k8s_resource k8s_selfsubjectaccessreviews; /* only created */
-extern const struct k8s_resource k8s_gateways; /* gateway.networking.k8s.io/v1 */
+extern const struct k8s_resource k8s_podmetrics; /* metrics.k8s.io/v1beta1: served as "pods" */
+extern const struct k8s_resource k8s_gateways;   /* gateway.networking.k8s.io/v1 */
 
 enum { K8S_API_VERSION_BYTES = 96 };
 /* "v1" or "group/version", in out. */

@@ -229,6 +229,11 @@ void resource_collection_sort(
 	reconsider(collection, is_other);
 }
 
+void resource_collection_resort(struct resource_collection *collection)
+{
+	reconsider(collection, true);
+}
+
 int resource_collection_column(const struct resource_collection *collection)
 {
 	return collection->column;

@@ -24,6 +24,8 @@ void resource_collection_end(struct resource_collection *collection);
 
 void resource_collection_sort(
 	struct resource_collection *collection, int column, bool is_reversed);
+/* What rows say has changed without a change of theirs (what pods use): those shown are sorted and filtered once more. */
+void resource_collection_resort(struct resource_collection *collection);
 int resource_collection_column(const struct resource_collection *collection);
 bool resource_collection_is_reversed(const struct resource_collection *collection);
 void resource_collection_filter(struct resource_collection *collection, const char *text);

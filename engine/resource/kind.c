@@ -8,15 +8,35 @@
 #include <string.h>
 #include <strings.h>
 
+/* As Kubernetes writes quantities, at most three digits of it. */
+static const char *format_bytes(int64_t bytes, char buffer[RESOURCE_CELL_BYTES])
+{
+	static const char *const units[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	double n = (double)bytes;
+	size_t unit = 0;
+	while (n >= 999.5 && unit + 1 < sizeof units / sizeof *units) {
+		n /= 1024;
+		unit++;
+	}
+	snprintf(buffer, RESOURCE_CELL_BYTES, unit && n < 9.95 ? "%.1f%s" : "%.0f%s", n,
+		units[unit]);
+	return buffer;
+}
+
 const char *resource_text(const struct resource_column *column, const void *row, int64_t now_ms,
 	char buffer[RESOURCE_CELL_BYTES])
 {
 	struct resource_value value = column->value(row);
-	if (column->format == RESOURCE_TEXT)
+	enum resource_format format = column->format;
+	if (format == RESOURCE_TEXT)
 		return value.text;
+	if (!value.is_known && column->amount) {
+		value = column->amount(row);
+		format = column->amount_format;
+	}
 	if (!value.is_known)
-		return "";
-	switch (column->format) {
+		return RESOURCE_IS_MEASURED(format) ? "-" : "";
+	switch (format) {
 	case RESOURCE_AGE:
 		return clock_format_age(
 			now_ms > value.number ? now_ms - value.number : 0, buffer);
@@ -37,6 +57,11 @@ const char *resource_text(const struct resource_column *column, const void *row,
 		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64 ".%d/min",
 			(value.number + 50) / 1000, (int)((value.number + 50) % 1000 / 100));
 		return buffer;
+	case RESOURCE_MILLI:
+		snprintf(buffer, RESOURCE_CELL_BYTES, "%" PRId64 "m", value.number);
+		return buffer;
+	case RESOURCE_BYTES:
+		return format_bytes(value.number, buffer);
 	case RESOURCE_TEXT:
 		break;
 	}
@@ -46,8 +71,8 @@ const char *resource_text(const struct resource_column *column, const void *row,
 bool resource_is_right(const struct resource_column *column)
 {
 	return column->format == RESOURCE_AGE || column->format == RESOURCE_LEFT ||
-	       column->format == RESOURCE_COUNT || column->format == RESOURCE_SHARE ||
-	       column->format == RESOURCE_RATE;
+	       column->format == RESOURCE_COUNT || column->format == RESOURCE_RATE ||
+	       RESOURCE_IS_MEASURED(column->format);
 }
 
 enum resource_tone resource_tone(const struct resource_column *column, const void *row)

@@ -19,7 +19,7 @@ struct k8s_resource; /* engine/k8s/resource.h: a row of it is only passed on her
 enum {
 	RESOURCE_UID_BYTES = 64,
 	RESOURCE_CELL_BYTES = 64,
-	RESOURCE_COLUMNS_MAX = 32,
+	RESOURCE_COLUMNS_MAX = 48,
 	RESOURCE_HISTORY_MAX = 32,
 	RESOURCE_NONE = -1, /* ends a list of columns */
 };
@@ -31,9 +31,14 @@ enum resource_format {
 	RESOURCE_TIME,  /* a time as it is, for programs */
 	RESOURCE_COUNT, /* of what better does not happen: a screen leaves 0 blank */
 	RESOURCE_BOOL,
-	RESOURCE_SHARE, /* parts in a thousand of what there is: "41%"; a screen draws a picture beside it */
 	RESOURCE_RATE, /* in a minute, in thousandths: "2.4/min" */
+	RESOURCE_SHARE, /* parts in a thousand of what there is: "41%"; a screen draws a picture beside it */
+	RESOURCE_MILLI, /* thousandths of a core: "180m" */
+	RESOURCE_BYTES, /* "1.4Gi" */
 };
+
+/* Measured, so a dash stands where it is not known. */
+#define RESOURCE_IS_MEASURED(format) ((format) >= RESOURCE_SHARE)
 
 /* How a screen draws a share. */
 enum resource_picture {
@@ -83,6 +88,10 @@ struct resource_column {
 	const char *(*glyph)(
 		const void *row); /* one cell before its text on a screen; NULL: none */
 	enum resource_picture picture;
+	/* Of a share: how much that is, and how it is written, for where it is a share of nothing (its value is not known,
+	 * this is); NULL: a share is all there is. */
+	struct resource_value (*amount)(const void *row);
+	enum resource_format amount_format;
 	/* The last of its values, the oldest first, in parts of a thousand, -1 where it was not known; at most `max`. Returns
 	 * how many. NULL: there is no history. */
 	int (*history)(const void *row, int16_t *out, int max);

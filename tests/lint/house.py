@@ -31,7 +31,7 @@ MOST_LINES, MOST_FUNCTION_LINES = 600, 60
 PREFIX = {
     "engine": ["engine"], "engine/net": ["net"], "engine/kube": ["kube"], "engine/k8s": ["k8s"],
     "engine/telemetry": ["telemetry"], "engine/runtime": ["runtime"], "engine/fleet": ["fleet"],
-    "engine/resource": ["resource"], "engine/kinds": ["kinds"], "engine/access": ["access"], "engine/connect": ["connect"],
+    "engine/resource": ["resource"], "engine/kinds": ["kinds"], "engine/usage": ["usage"], "engine/access": ["access"], "engine/connect": ["connect"],
     "engine/files": ["files"], "engine/transfer": ["transfer"], "tui/term": ["term"], "tui/session": ["session", "sessions"], "tui/draw": ["draw"], "tui/widgets": ["widget"],
     "tui/view": ["view"], "tui/views": ["views"], "tui/views/actions": ["views_action", "views_actions"], "tui/views/list": ["views_list"], "tui/views/sandboxes": ["views_sandboxes"],
     "tui/views/resources": ["views_resources"],

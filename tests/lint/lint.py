@@ -28,7 +28,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
           "engine/access", "engine/fleet", "engine/connect", "engine/files", "engine/transfer",
-          "engine/resource", "engine/kinds"]
+          "engine/resource", "engine/kinds", "engine/usage"]
 
 # room -> prefixes of what it may include from the project. The longest matching room decides.
 ALLOWED = {
@@ -41,15 +41,16 @@ ALLOWED = {
     "engine/resource": ["engine/base", "engine/resource"],
     "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/access",
                      "engine/kinds"],
+    "engine/usage": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/usage"],
     "engine/access": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/access"],
     "engine/connect": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/runtime", "engine/fleet",
                        "engine/connect"],
     "engine/fleet": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry",
-                     "engine/runtime", "engine/resource", "engine/access", "engine/fleet"],
+                     "engine/runtime", "engine/resource", "engine/access", "engine/usage", "engine/fleet"],
     "engine/files": ["engine/base", "engine/net", "engine/runtime", "engine/files"],
     "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "engine/files",
                         "engine/transfer"],
-    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/doctor.h", "engine/action.h", "engine/link.h", "engine/object.h", "engine/internal.h"],
+    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/usage.h", "engine/doctor.h", "engine/action.h", "engine/link.h", "engine/object.h", "engine/internal.h"],
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],

@@ -3,6 +3,7 @@
 #include "tui/views/sandboxes/sandboxes.h"
 
 #include "engine/base/mem.h"
+#include "engine/base/str.h"
 #include "tui/views/actions/actions.h"
 #include "tui/views/views.h"
 
@@ -14,10 +15,45 @@ static enum view_key_scope scope(const struct view *view)
 	return SCOPE_LIST;
 }
 
+struct views_sandboxes {
+	struct views_list list;  /* first */
+	uint64_t usage_revision; /* of what is drawn */
+};
+
+static struct views_sandboxes *sandboxes_of(struct view *view)
+{
+	return (struct views_sandboxes *)view;
+}
+
 /* Another namespace brings another fleet. */
 static struct resource_source source(const struct views_list *list)
 {
 	return fleet_source(sandboxes_fleet(list));
+}
+
+/* What sandboxes use changes no row: drawn anew, and sorted anew where it is the order. */
+static void follow_usage(struct views_sandboxes *view)
+{
+	struct views_list *list = &view->list;
+	uint64_t revision = engine_usage_revision(list->view.host->engine);
+	if (revision == view->usage_revision)
+		return;
+	view->usage_revision = revision;
+	int column = resource_collection_column(list->rows);
+	if (list->kind->columns[column].sources & FLEET_SOURCE_USAGE)
+		resource_collection_resort(list->rows);
+}
+
+/* Those on the screen are asked about first. */
+static void look_at_usage(const struct views_list *list)
+{
+	enum { LOOKED_AT = 64 };
+	const char *uids[LOOKED_AT];
+	size_t n = 0, count = resource_collection_count(list->rows);
+	for (int i = 0; i < list->rows_shown && n < LOOKED_AT; i++)
+		if (list->top + (size_t)i < count)
+			uids[n++] = resource_collection_at(list->rows, list->top + (size_t)i);
+	engine_usage_look(list->view.host->engine, uids, n);
 }
 
 /* ---- drawing */
@@ -116,6 +152,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 	}
 	const char *namespace_ = view->host->ops->namespace_(view->host);
 	views_list_follow(list);
+	follow_usage(sandboxes_of(view));
 	resource_collection_namespace(list->rows, namespace_);
 	views_list_keep_cursor(list);
 	int column, head = views_sandboxes_draw_head(list, r);
@@ -124,6 +161,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 	if (!views_list_draw(list, r, head, !*namespace_, is_focused))
 		draw_empty(list, draw_region_sub(r, 0, list->first_row, r.cols,
 					 r.rows - list->first_row));
+	look_at_usage(list);
 }
 
 /* ---- hands */
@@ -140,6 +178,19 @@ static bool run_warm(void *self, const char *args, struct err *err)
 	return true;
 }
 
+static bool run_usage(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	struct str text;
+	(void)args;
+	(void)err;
+	str_init(&text, 512);
+	engine_usage_format(list->view.host->engine, &text);
+	list->view.host->ops->note(list->view.host, NOTE_OK, text.p);
+	str_deinit(&text);
+	return true;
+}
+
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
 		.run = views_list_move },
@@ -147,8 +198,17 @@ static const struct view_command commands[] = {
 		.run = views_list_mark },
 	{ "sort", "COLUMN", "sort by a column; the same again reverses",
 		.run = views_list_sort },
+	{ "usage", "", "how old CPU and memory are, or why they are not known",
+		.run = run_usage },
 	{ "warm", "", "show or hide the warm sandboxes of the pools", .run = run_warm },
 };
+
+static void changed(struct view *view)
+{
+	if (views_list_is_behind(list_of(view)) ||
+		sandboxes_of(view)->usage_revision != engine_usage_revision(view->host->engine))
+		host_dirty(view->host);
+}
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
@@ -174,11 +234,11 @@ static void title(const struct view *view, struct str *out)
 static struct view *open_list(
 	struct view_host *host, const struct view_args *args, struct err *err)
 {
-	struct views_list *list = x_calloc(1, sizeof *list);
+	struct views_sandboxes *view = x_calloc(1, sizeof *view);
 	(void)args;
 	(void)err;
-	views_list_init(list, host, &view_sandboxes, &fleet_sandbox_kind, source);
-	return &list->view;
+	views_list_init(&view->list, host, &view_sandboxes, &fleet_sandbox_kind, source);
+	return &view->list.view;
 }
 
 static void free_list(struct view *view)
@@ -197,7 +257,7 @@ const struct view_class view_sandboxes = {
 	.title = title,
 	.draw = draw,
 	.mouse = mouse,
-	.changed = views_list_changed,
+	.changed = changed,
 	.targets = targets,
 	.filter = views_list_filter,
 	.filter_text = views_list_filter_text,

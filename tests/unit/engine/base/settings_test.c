@@ -88,6 +88,7 @@ static const struct {
 	{ "watch-idle", "90s", "1s", "86400s" },
 	{ "watch-timeout", "300s", "10s", "86400s" },
 	{ "poll-interval", "30s", "1s", "86400s" },
+	{ "usage-interval", "10s", "1s", "86400s" },
 	{ "list-page", "500", "1", "100000" },
 	{ "exec-plugin-timeout", "60s", "1ms", "86400s" },
 	{ "download-limit", "none", "none", "8192.0 PiB" },

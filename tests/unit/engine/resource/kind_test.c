@@ -48,6 +48,22 @@ static void what_a_cell_says(void **state)
 		{ RESOURCE_COUNT, { 0, true }, "0", true },
 		{ RESOURCE_COUNT, { 12345678901, true }, "12345678901", true },
 		{ RESOURCE_COUNT, { 3, false }, "", true },
+		{ RESOURCE_SHARE, { 414, true }, "41%", true },
+		{ RESOURCE_SHARE, { 1250, true }, "125%", true },
+		{ RESOURCE_SHARE, { 414, false }, "-", true },
+		{ RESOURCE_MILLI, { 0, true }, "0m", true },
+		{ RESOURCE_MILLI, { 1800, true }, "1800m", true },
+		{ RESOURCE_MILLI, { 1800, false }, "-", true },
+		{ RESOURCE_BYTES, { 0, true }, "0", true },
+		{ RESOURCE_BYTES, { 999, true }, "999", true },
+		{ RESOURCE_BYTES, { 1000, true }, "1.0Ki", true },
+		{ RESOURCE_BYTES, { 1536, true }, "1.5Ki", true },
+		{ RESOURCE_BYTES, { 10189, true }, "10Ki", true },
+		{ RESOURCE_BYTES, { 300 << 20, true }, "300Mi", true },
+		{ RESOURCE_BYTES, { 1500000000, true }, "1.4Gi", true },
+		{ RESOURCE_BYTES, { 1023 << 20, true }, "1.0Gi", true },
+		{ RESOURCE_BYTES, { INT64_MAX, true }, "8.0Ei", true },
+		{ RESOURCE_BYTES, { 5, false }, "-", true },
 		{ RESOURCE_BOOL, { 1, true }, "true", false },
 		{ RESOURCE_BOOL, { 0, true }, "false", false },
 		{ RESOURCE_BOOL, { 1, false }, "", false },
@@ -61,6 +77,29 @@ static void what_a_cell_says(void **state)
 		assert_int_equal(resource_is_right(&column), rows[i].is_right);
 		assert_int_equal(resource_tone(&column, &rows[i].thing), RESOURCE_PLAIN);
 	}
+}
+
+static struct resource_value five(const void *row)
+{
+	(void)row;
+	return (struct resource_value){ "", 5 << 20, true };
+}
+
+/* A share of nothing is the number itself. */
+static void a_share_without_a_limit_is_an_amount(void **state)
+{
+	char buffer[RESOURCE_CELL_BYTES];
+	struct resource_column column = { .format = RESOURCE_SHARE,
+		.value = value_of,
+		.amount = five,
+		.amount_format = RESOURCE_BYTES };
+	struct thing thing = { 250, true };
+	(void)state;
+	assert_string_equal(resource_text(&column, &thing, NOW_MS, buffer), "25%");
+	thing.is_known = false;
+	assert_string_equal(resource_text(&column, &thing, NOW_MS, buffer), "5.0Mi");
+	column.amount = value_of;
+	assert_string_equal(resource_text(&column, &thing, NOW_MS, buffer), "-");
 }
 
 static void columns_by_name(void **state)
@@ -117,29 +156,31 @@ static void the_table_of_sandboxes(void **state)
 	assert_in_range(n_flexible, 1, 2);
 }
 
+static const struct fleet_row told = { .uid = "u-1",
+	.namespace_ = "space",
+	.claim = "claim",
+	.sandbox = "box",
+	.pod = "pod",
+	.pool = "pool",
+	.template_ = "template",
+	.node = "node",
+	.pod_ip = "10.0.0.1",
+	.service_fqdn = "",
+	.created_by = "me",
+	.runtime_class = "",
+	.pod_uid = "p-1",
+	.state = FLEET_DEGRADED,
+	.why = "because",
+	.next = "do this",
+	.why_since_ms = NOW_MS,
+	.created_ms = NOW_MS - 5000,
+	.expires_ms = NOW_MS + 7000,
+	.restarts = 4,
+	.limits = { .cpu_milli = 1500, .cpu_request_milli = 500, .memory_bytes = 1 << 30 } };
+
 /* Texts that tell the columns from each other, in each form. */
 static void what_is_known_of_a_sandbox(void **state)
 {
-	static const struct fleet_row row = { .uid = "u-1",
-		.namespace_ = "space",
-		.claim = "claim",
-		.sandbox = "box",
-		.pod = "pod",
-		.pool = "pool",
-		.template_ = "template",
-		.node = "node",
-		.pod_ip = "10.0.0.1",
-		.service_fqdn = "",
-		.created_by = "me",
-		.runtime_class = "",
-		.pod_uid = "p-1",
-		.state = FLEET_DEGRADED,
-		.why = "because",
-		.next = "do this",
-		.why_since_ms = NOW_MS,
-		.created_ms = NOW_MS - 5000,
-		.expires_ms = NOW_MS + 7000,
-		.restarts = 4 };
 	static const struct {
 		const char *field, *says;
 	} known[] = { { "uid", "u-1" }, { "namespace", "space" }, { "claim", "claim" },
@@ -149,7 +190,11 @@ static void what_is_known_of_a_sandbox(void **state)
 		{ "template", "template" }, { "createdBy", "me" },
 		{ "createdAt", "1970-01-12T13:46:35Z" },
 		{ "expiresAt", "1970-01-12T13:46:47Z" }, { "restarts", "4" },
-		{ "warmStart", "false" }, { NULL, "claim" }, { NULL, "5s" }, { NULL, "7s" } };
+		{ "warmStart", "false" }, { "cpuMillis", "-" }, { "cpuLimitMillis", "1500m" },
+		{ "cpuRequestMillis", "500m" }, { "memoryBytes", "-" },
+		{ "memoryLimitBytes", "1.0Gi" }, { "memoryRequestBytes", "-" },
+		{ "diskBytes", "-" }, { "diskLimitBytes", "-" }, { NULL, "-" }, { NULL, "-" },
+		{ NULL, "-" }, { NULL, "claim" }, { NULL, "5s" }, { NULL, "7s" } };
 	const struct resource_kind *kind = &fleet_sandbox_kind;
 	char buffer[RESOURCE_CELL_BYTES];
 	(void)state;
@@ -160,9 +205,16 @@ static void what_is_known_of_a_sandbox(void **state)
 		else
 			assert_null(kind->columns[i].field);
 		assert_string_equal(
-			resource_text(&kind->columns[i], &row, NOW_MS, buffer), known[i].says);
+			resource_text(&kind->columns[i], &told, NOW_MS, buffer), known[i].says);
 	}
-	struct fleet_row bare = row;
+}
+
+static void what_is_not_known_is_blank(void **state)
+{
+	const struct resource_kind *kind = &fleet_sandbox_kind;
+	char buffer[RESOURCE_CELL_BYTES];
+	(void)state;
+	struct fleet_row bare = told;
 	bare.claim = "";
 	bare.pod_uid[0] = 0;
 	bare.created_ms = bare.expires_ms = bare.why_since_ms = 0;
@@ -177,7 +229,7 @@ static void what_is_known_of_a_sandbox(void **state)
 				    &bare, NOW_MS, buffer),
 		"");
 	assert_true(kind->is_aside(&bare));
-	assert_false(kind->is_aside(&row));
+	assert_false(kind->is_aside(&told));
 }
 
 static void colours_of_states(void **state)
@@ -225,9 +277,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_cell_says),
+		cmocka_unit_test(a_share_without_a_limit_is_an_amount),
 		cmocka_unit_test(columns_by_name),
 		cmocka_unit_test(the_table_of_sandboxes),
 		cmocka_unit_test(what_is_known_of_a_sandbox),
+		cmocka_unit_test(what_is_not_known_is_blank),
 		cmocka_unit_test(colours_of_states),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
