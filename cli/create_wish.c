@@ -69,11 +69,21 @@ bool cli_create_wish_read(struct cli *cli, struct cli_create_wish *wish, struct 
 {
 	if (cli->opt.file != NULL && !read_file(cli, wish, err))
 		return false;
+	if (!fleet_maker_make(wish->maker))
+		wish->maker[0] = '\0';
 	for (char **volume = wish->file.volumes; volume != NULL && *volume != NULL; volume++)
 		cli_list_add(&wish->volumes, *volume);
 	for (size_t i = 0; i < cli->opt.volumes.n; i++)
 		cli_list_add(&wish->volumes, cli->opt.volumes.items[i]);
 	return true;
+}
+
+bool cli_create_is_wished(const struct cli_options *opt)
+{
+	return opt->pool || opt->file || opt->binding_key || opt->shutdown_policy ||
+	       opt->labels.n || opt->annotations.n || opt->pod_labels.n ||
+	       opt->pod_annotations.n || opt->volumes.n || opt->shutdown_after_ms ||
+	       opt->has_ttl || opt->adopt || opt->no_wait;
 }
 
 void cli_create_wish_deinit(struct cli_create_wish *wish)
@@ -112,6 +122,7 @@ bool cli_create_wish_opts(struct cli *cli, const struct cli_create_wish *wish,
 		.binding_key = opt->binding_key ? opt->binding_key : file->binding_key,
 		.ready_timeout_ms = opt->timeout_ms ? opt->timeout_ms : file->timeout_ms,
 		.no_wait = opt->no_wait,
+		.maker = wish->maker,
 	};
 	if (out->pool == NULL && pool == NULL && engine_is_local(cli->engine))
 		out->pool = "local";

@@ -7,11 +7,14 @@
 struct cli_create_wish {
 	struct fleet_create_file file;
 	struct cli_list volumes; /* of the file, then of the options */
-	const char *name;        /* borrowed; NULL: generated, or the file's */
+	char maker[FLEET_MAKER_BYTES];
+	const char *name; /* borrowed; NULL: generated, or the file's */
 };
 /* Before cli_open(): the file may name the namespace. False with *err. Errors: ERR_ARG_INVALID, those of
  * engine/base/file.h, those of engine/fleet/create_file.h. */
 bool cli_create_wish_read(struct cli *cli, struct cli_create_wish *wish, struct err *err);
+/* Something of it was said on the command line. */
+bool cli_create_is_wished(const struct cli_options *opt);
 void cli_create_wish_deinit(struct cli_create_wish *wish);
 /* After cli_open(): the options, without callbacks. False with *err: what is missing. */
 bool cli_create_wish_opts(struct cli *cli, const struct cli_create_wish *wish,

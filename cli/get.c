@@ -368,37 +368,77 @@ static int run_describe(struct cli *cli, int argc, char **argv)
 
 /* ---- status: the three words of the client references, for scripts */
 
-static void on_status_resolved(void *arg, const struct err *err, const char *uid)
+static const char *ready_message(const cJSON *object)
 {
-	struct cli *cli = arg;
-	const char *word = "SandboxNotFound", *why = "";
-	const struct fleet_row *row = uid ? fleet_find(engine_fleet(cli->engine), uid) : NULL;
-	bool is_missing = err != NULL && err_exit_status(err) == EXIT_STATUS_NOT_FOUND;
-	if (err != NULL && !is_missing) {
-		cli_finish(cli, cli_fail(cli, err));
-		return;
+	const cJSON *item;
+	cJSON_ArrayForEach(item, json_get(object, "status", "conditions", NULL))
+	{
+		const char *type = json_str(item, "type", NULL);
+		if (type != NULL && strcmp(type, "Ready") == 0)
+			return json_str(item, "message", NULL);
 	}
-	if (row != NULL) {
-		word = row->state == FLEET_READY ? "SandboxReady" : "SandboxNotReady";
-		why = row->why;
-	}
+	return NULL;
+}
+
+/* message: of the Sandbox's Ready condition, as the references print it; why: what is the matter, in our words. */
+static void print_status(
+	struct cli *cli, const char *word, const char *message, const char *why)
+{
 	if (cli_is_structured(cli)) {
 		cJSON *object = cJSON_CreateObject();
 		cJSON_AddStringToObject(object, "status", word);
-		char *safe = safe_text_dup(why, 1024);
-		cJSON_AddStringToObject(object, "message", safe);
-		free(safe);
+		cli_json_text(object, "message", message != NULL ? message : why);
+		cli_json_text(object, "why", why);
 		cli_print_object(cli, object);
 		cJSON_Delete(object);
-	} else {
-		fputs(word, stdout);
-		if (why[0] != '\0') {
-			fputs(": ", stdout);
-			cli_put_safe(why);
-		}
-		putchar('\n');
+		return;
 	}
-	cli_finish(cli, is_missing ? EXIT_STATUS_NOT_FOUND : EXIT_STATUS_OK);
+	fputs(word, stdout);
+	if (why[0] != '\0') {
+		fputs(": ", stdout);
+		cli_put_safe(why);
+	}
+	putchar('\n');
+}
+
+struct cli_status {
+	struct cli *cli;
+	char uid[FLEET_UID_BYTES];
+};
+
+static void on_status_detail(
+	void *arg, const struct err *err, const struct fleet_detail *detail)
+{
+	const struct cli_status *status = arg;
+	struct cli *cli = status->cli;
+	const struct fleet_row *row = fleet_find(engine_fleet(cli->engine), status->uid);
+	if (row == NULL || row->state == FLEET_DELETED) {
+		print_status(cli, "SandboxNotFound", NULL, "");
+		cli_finish(cli, EXIT_STATUS_NOT_FOUND);
+		return;
+	}
+	print_status(cli, row->state == FLEET_READY ? "SandboxReady" : "SandboxNotReady",
+		err == NULL ? ready_message(detail->sandbox) : NULL, row->why);
+	cli_finish(cli, EXIT_STATUS_OK);
+}
+
+static void on_status_resolved(void *arg, const struct err *err, const char *uid)
+{
+	struct cli_status *status = arg;
+	struct cli *cli = status->cli;
+	struct err own = { 0 };
+	bool is_missing = err != NULL && err_exit_status(err) == EXIT_STATUS_NOT_FOUND;
+	if (is_missing) {
+		print_status(cli, "SandboxNotFound", NULL, "");
+		cli_finish(cli, EXIT_STATUS_NOT_FOUND);
+	} else if (err != NULL) {
+		cli_finish(cli, cli_fail(cli, err));
+	} else {
+		snprintf(status->uid, sizeof status->uid, "%s", uid);
+		if (fleet_detail_start(engine_fleet(cli->engine), uid, on_status_detail, status,
+			    &own) == NULL)
+			cli_finish(cli, cli_fail(cli, &own));
+	}
 }
 
 static int run_status(struct cli *cli, int argc, char **argv)
@@ -407,7 +447,8 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	struct err err = { 0 };
 	if (!cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
-	if (engine_resolve_start(cli->engine, argv[0], 0, on_status_resolved, cli, &err) ==
+	struct cli_status status = { .cli = cli };
+	if (engine_resolve_start(cli->engine, argv[0], 0, on_status_resolved, &status, &err) ==
 		NULL)
 		return cli_fail(cli, &err);
 	return cli_run_loop(cli);

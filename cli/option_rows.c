@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/base/num.h"
 #include "engine/base/settings.h"
 
 #include <stdio.h>
@@ -118,6 +119,34 @@ static bool set_ttl(struct cli_options *opt, const char *value, struct err *err)
 	opt->has_ttl = true;
 	return clock_parse_duration(value, &opt->ttl_ms) ||
 	       err_set(err, ERR_ARG_INVALID, "--ttl '%s' is not a time such as 0s, 30s, 5m",
+		       value);
+}
+
+static bool set_end_at(struct cli_options *opt, const char *value, struct err *err)
+{
+	int64_t at_ns;
+	if (!clock_parse_rfc3339(value, &at_ns) || at_ns <= 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--at '%s' is not a date such as 2027-01-01T00:00:00Z", value);
+	opt->end_at_ms = at_ns / 1000000;
+	return true;
+}
+
+static bool set_cascade(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "background", "foreground", "orphan" };
+	int found = index_of(names, sizeof names / sizeof *names, value);
+	opt->deletion.propagation = found;
+	return found >= 0 ||
+	       err_set(err, ERR_ARG_INVALID,
+		       "--cascade '%s' is not one of background, foreground, orphan", value);
+}
+
+static bool set_grace(struct cli_options *opt, const char *value, struct err *err)
+{
+	opt->deletion.has_grace = true;
+	return (num_parse_i64(value, 0, INT32_MAX, &opt->deletion.grace_s)) ||
+	       err_set(err, ERR_ARG_INVALID, "--grace-period '%s' is not a number of seconds",
 		       value);
 }
 
@@ -234,13 +263,13 @@ static const struct cli_option rows[] = {
 		SETTER(set_color) },
 	{ "quiet", 'q', NULL, CLI_OPT_GLOBAL, "no remarks and no progress", SWITCH(quiet) },
 	{ "help", 'h', NULL, CLI_OPT_GLOBAL, "this text", SWITCH(help) },
-	{ "selector", 'l', "SELECTOR", CLI_OPT_LIST, "label selector",
+	{ "selector", 'l', "SELECTOR", CLI_OPT_LIST | CLI_OPT_DELETE, "label selector",
 		TEXT(engine.label_selector) },
 	{ "watch", 'w', NULL, CLI_OPT_LIST, "go on printing changes", SWITCH(watch) },
 	{ "sort-by", 0, "FIELD", CLI_OPT_ROWS,
 		"by a column or a field of -o json: age, state, .metadata.name",
 		TEXT(sort_by) },
-	{ "field-selector", 0, "SELECTOR", CLI_OPT_ROWS,
+	{ "field-selector", 0, "SELECTOR", CLI_OPT_ROWS | CLI_OPT_DELETE,
 		"by fields of -o json: state=Ready,pool!=local,metadata.name=a",
 		TEXT(field_selector) },
 	{ "no-headers", 0, NULL, CLI_OPT_ROWS, "tables without their titles",
@@ -267,10 +296,10 @@ static const struct cli_option rows[] = {
 	{ "binding-key", 0, "KEY", CLI_OPT_CREATE,
 		"at most one live sandbox of this key in the namespace: makes it, or finds it",
 		TEXT(binding_key) },
-	{ "shutdown-policy", 0, "POLICY", CLI_OPT_CREATE,
+	{ "shutdown-policy", 0, "POLICY", CLI_OPT_CREATE | CLI_OPT_LIFE,
 		"what its end does: Delete (default), DeleteForeground, or Retain the claim",
 		SETTER(set_shutdown_policy) },
-	{ "ttl", 0, "TIME", CLI_OPT_CREATE,
+	{ "ttl", 0, "TIME", CLI_OPT_CREATE | CLI_OPT_LIFE,
 		"delete it this long after its pod has ended (0s: at once)", SETTER(set_ttl) },
 	{ "shutdown-after", 0, "TIME", CLI_OPT_CREATE, "delete it this long after now",
 		TIME(shutdown_after_ms) },
@@ -280,6 +309,9 @@ static const struct cli_option rows[] = {
 	{ "env", 'e', "K=V", CLI_OPT_RUN | CLI_OPT_CREATE,
 		"environment (create: [CONTAINER:]K=V, starts cold); may repeat", PAIRS(env) },
 	{ "cwd", 0, "DIR", CLI_OPT_RUN, "working directory in the sandbox", TEXT(cwd) },
+	{ "rm", 0, NULL, CLI_OPT_RUN,
+		"in a sandbox of its own, made with the options of create and deleted after",
+		SWITCH(rm) },
 	{ "tty", 't', NULL, CLI_OPT_RUN, "with a terminal", SWITCH(tty) },
 	{ "no-stdin", 0, NULL, CLI_OPT_RUN, "leave our standard input alone; its own is empty",
 		SWITCH(no_stdin) },
@@ -301,8 +333,25 @@ static const struct cli_option rows[] = {
 	{ "max-entries", 0, "N", CLI_OPT_COPY,
 		"a tree may have so many entries without a question, or none: any number",
 		SETTER(set_max_entries) },
-	{ "yes", 'y', NULL, CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES, "do not ask",
-		SWITCH(yes) },
+	{ "in", 0, "TIME", CLI_OPT_LIFE, "its life ends this long after now", TIME(end_in_ms) },
+	{ "at", 0, "DATE", CLI_OPT_LIFE, "its life ends then: 2027-01-01T00:00:00Z",
+		SETTER(set_end_at) },
+	{ "never", 0, NULL, CLI_OPT_LIFE, "its life has no end", SWITCH(never) },
+	{ "no-ttl", 0, NULL, CLI_OPT_LIFE, "it stays after its pod has ended", SWITCH(no_ttl) },
+	{ "for", 0, "WHAT", CLI_OPT_WAIT,
+		"ready, deleted, suspended or condition=TYPE[=STATUS] (default ready)",
+		TEXT(wait_for) },
+	{ "all", 0, NULL, CLI_OPT_DELETE, "all in the namespace (-A: in every one)",
+		SWITCH(all) },
+	{ "mine", 0, NULL, CLI_OPT_DELETE, "those that this user created with sandmux, here",
+		SWITCH(mine) },
+	{ "cascade", 0, "HOW", CLI_OPT_DELETE,
+		"background (default), foreground: stays until its children are gone, or orphan",
+		SETTER(set_cascade) },
+	{ "grace-period", 0, "SECONDS", CLI_OPT_DELETE, "gracePeriodSeconds of the deletion",
+		SETTER(set_grace) },
+	{ "yes", 'y', NULL, CLI_OPT_LIFE | CLI_OPT_DELETE | CLI_OPT_LOCAL | CLI_OPT_FILES,
+		"do not ask", SWITCH(yes) },
 	{ "wait", 0, "BOOL", CLI_OPT_DELETE,
 		"until it is gone (default true); --wait=false: only ask for it",
 		SWITCH_OFF(no_delete_wait) },

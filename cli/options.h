@@ -49,7 +49,10 @@ struct cli_options {
 	int64_t ttl_ms; /* with has_ttl: 0 is a time */
 	bool watch, no_wait, adopt, yes, tty, recursive, verify, local, help, quiet, no_mouse,
 		no_remember;
-	bool no_stdin, no_delete_wait, has_ttl;
+	bool no_stdin, no_delete_wait, has_ttl, no_ttl, never, all, mine, rm;
+	int64_t end_in_ms, end_at_ms; /* of a life; 0: not given */
+	struct fleet_delete_opts deletion;
+	const char *wait_for;
 };
 void cli_options_deinit(struct cli_options *opt);
 
@@ -65,6 +68,8 @@ enum cli_option_set {
 	CLI_OPT_LOCAL = 1 << 7,   /* --isolation --state-dir */
 	CLI_OPT_TUI = 1 << 8,     /* --theme --no-mouse --no-remember */
 	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
+	CLI_OPT_LIFE = 1 << 11,   /* --in --at --never … */
+	CLI_OPT_WAIT = 1 << 12,   /* --for */
 	CLI_OPT_ROWS = 1 << 10,   /* --sort-by --no-headers --show-labels --field-selector */
 };
 

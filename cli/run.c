@@ -11,6 +11,7 @@
 #include "cli/verbs.h"
 
 #include "cli/execute.h"
+#include "cli/run_once.h"
 #include "cli/run_output.h"
 #include "cli/tty.h"
 #include "engine/base/clock.h"
@@ -445,19 +446,23 @@ static int run_process(struct cli *cli, const char *name, const char *const *arg
 		.is_pty = is_pty,
 		.is_shell = is_shell,
 		.limit_ms = limit_ms };
+	struct cli_once once = { 0 };
 	struct err err = { 0 };
 	/* an early failure (name, cluster) is ours too */
 	cli->status = STATUS_OWN_FAILURE;
-	if (!cli_open(cli, true, &err)) {
+	if ((cli->opt.rm && !cli_once_read(cli, &once, &err)) || !cli_open(cli, true, &err)) {
 		cli_fail(cli, &err);
+		cli_create_wish_deinit(&once.wish);
 		return STATUS_OWN_FAILURE;
 	}
 	run_init(&run);
 	if (limit_ms > 0)
 		net_loop_timer_arm(run.limit, limit_ms);
-	int status = cli_with_runtime(cli, name, start_any, &run);
+	int status = cli->opt.rm ? cli_once_run(&once, start_any, &run)
+				 : cli_with_runtime(cli, name, start_any, &run);
 	bool was_started = run.process != NULL || run.is_whole;
 	run_deinit(&run);
+	cli_once_end(&once);
 	return was_started || status >= STATUS_OVERDUE ? status : STATUS_OWN_FAILURE;
 }
 
@@ -470,7 +475,9 @@ static const char *const *rest_of(char **argv)
 
 static int run_run(struct cli *cli, int argc, char **argv)
 {
-	int skip = cli_is_direct(cli) ? 0 : 1;
+	int skip = cli_is_direct(cli) || cli->opt.rm ? 0 : 1;
+	if (!cli->opt.rm && cli_create_is_wished(&cli->opt))
+		return cli_fail_usage(cli, "run: options of a create go with --rm only");
 	if (argc <= skip)
 		return cli_fail_usage(
 			cli, "usage: sandmux run %s[OPTIONS] -- ARGV…", skip ? "NAME " : "");
@@ -484,7 +491,9 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 {
 	static const char *const login[] = { "/bin/sh", "-c",
 		"command -v bash >/dev/null 2>&1 && exec bash -l || exec sh -l", NULL };
-	int skip = cli_is_direct(cli) ? 0 : 1;
+	int skip = cli_is_direct(cli) || cli->opt.rm ? 0 : 1;
+	if (!cli->opt.rm && cli_create_is_wished(&cli->opt))
+		return cli_fail_usage(cli, "sh: options of a create go with --rm only");
 	if (argc < skip)
 		return cli_fail_usage(cli, "usage: sandmux sh NAME [-- ARGV…]");
 	const char *const *command = argc > skip ? rest_of(argv + skip) : login;
@@ -493,15 +502,17 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 	return run_process(cli, skip ? argv[0] : NULL, command, is_pty, true, 0);
 }
 
-const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV…",
-	"a process; its status is ours; no shell is added", CLI_OPT_RUN | CLI_OPT_TIMEOUT, 0,
-	-1, .run = run_run,
+const struct cli_verb cli_verb_run = { "run",
+	"NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV… | --rm --pool POOL … -- ARGV…",
+	"a process; its status is ours; no shell is added",
+	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_run,
 	.examples =
 		"  sandmux run box -- sh -c 'uname -s; exit 7'\n"
 		"  sandmux run box --timeout 30s -o json -- make test\n"
+		"  sandmux run --rm --pool workers -- python3 -c 'print(6 * 7)'\n"
 		"  # a loop keeps its input\n"
 		"  sandmux ls -o name | while read -r name; do sandmux run --no-stdin \"$name\" -- uname -n; "
 		"done\n" };
-const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…]",
-	"an interactive shell; Enter ~ . leaves at once", CLI_OPT_RUN | CLI_OPT_TIMEOUT, 0, -1,
-	.run = run_sh };
+const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…] | --rm --pool POOL …",
+	"an interactive shell; Enter ~ . leaves at once",
+	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_sh };

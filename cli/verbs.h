@@ -33,6 +33,8 @@ struct cli_verb {
 	X(suspend)                                                                             \
 	X(resume)                                                                              \
 	X(extend)                                                                              \
+	X(lifetime)                                                                            \
+	X(wait)                                                                                \
 	X(run)                                                                                 \
 	X(sh)                                                                                  \
 	X(cp)                                                                                  \

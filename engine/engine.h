@@ -21,6 +21,7 @@
 #include "engine/files/removal.h"
 #include "engine/fleet/create_file.h"
 #include "engine/fleet/fleet.h"
+#include "engine/fleet/maker.h"
 #include "engine/fleet/source.h"
 #include "engine/fleet/story.h"
 #include "engine/kinds.h"

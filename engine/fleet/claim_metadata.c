@@ -6,6 +6,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
 #include "engine/fleet/claim_parts.h"
+#include "engine/fleet/maker.h"
 #include "engine/k8s/name.h"
 #include "engine/k8s/time.h"
 
@@ -202,6 +203,8 @@ bool fleet_claim_add_metadata(cJSON *claim, const struct fleet_create_opts *opts
 	/* ours win over a label of the same name */
 	set_text(labels, "agents.x-k8s.io/created-by", "sandmux");
 	set_text(labels, CREATE_REQUEST_ID, stamp->request_id);
+	if (opts->maker != NULL && opts->maker[0])
+		set_text(labels, FLEET_MAKER_LABEL, opts->maker);
 	cJSON *annotations = fleet_claim_object(metadata, "annotations");
 	fleet_claim_about(opts, FLEET_PART_ANNOTATIONS);
 	if (!add_pairs(annotations, opts->annotations, "annotation", err) ||

@@ -162,6 +162,7 @@ struct fleet_create_opts {
 	int64_t ttl_ms; /* after its pod has ended, in whole seconds, rounded up; with has_ttl */
 	/* At most one live sandbox of that key in the namespace: engine/fleet/binding.h. NULL: none. */
 	const char *binding_key;
+	const char *maker;        /* engine/fleet/maker.h; NULL or "": none */
 	int64_t ready_timeout_ms; /* 0: 180 s */
 	bool no_wait;
 	enum fleet_create_part
@@ -186,15 +187,41 @@ enum fleet_create_part fleet_create_part_of(const struct err *err);
 /* Why it starts cold instead of taking a warm sandbox; NULL: it need not. Static. */
 const char *fleet_create_is_cold(const struct fleet_create_opts *opts);
 typedef void fleet_done_fn(void *arg, const struct err *err);
-/* With uid preconditions; 404 counts as done. */
+struct fleet_delete_opts {
+	enum {
+		FLEET_DELETE_BACKGROUND, /* the claim at once, its children after it */
+		FLEET_DELETE_FOREGROUND, /* the claim stays until its children are gone */
+		FLEET_DELETE_ORPHAN,     /* the children stay */
+	} propagation;
+	bool has_grace;
+	int64_t grace_s; /* with has_grace */
+};
+/* With uid preconditions; 404 counts as done. The Lease of its binding key goes too, in the background. */
 struct fleet_op *fleet_delete_start(
 	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err);
+struct fleet_op *fleet_delete_with_start(struct fleet *fleet, const char *uid,
+	const struct fleet_delete_opts *opts, fleet_done_fn *done, void *arg, struct err *err);
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
 	fleet_done_fn *done, void *arg, struct err *err); /* waits for the state, 180 s */
 /* Moves the claim's shutdown time to now + extend_ms, also where there was none; claim.unchanged if it lives as long already;
  * refuses an expired claim. */
 struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_t extend_ms,
 	fleet_done_fn *done, void *arg, struct err *err);
+/* Its end of life, also earlier than it was: whoever asks for that is asked first. Refuses an expired one. */
+struct fleet_lifetime {
+	enum fleet_end {
+		FLEET_END_KEPT,
+		FLEET_END_AFTER, /* end_ms from now */
+		FLEET_END_AT,    /* end_ms is a wall clock */
+		FLEET_END_NEVER,
+	} end;
+	int64_t end_ms;
+	const char *shutdown_policy; /* NULL: kept */
+	bool has_ttl, clears_ttl;    /* of claims only */
+	int64_t ttl_ms;
+};
+struct fleet_op *fleet_lifetime_start(struct fleet *fleet, const char *uid,
+	const struct fleet_lifetime *lifetime, fleet_done_fn *done, void *arg, struct err *err);
 /* The whole objects of a row (claim, sandbox, pod; any may be NULL), fetched now, for detail and describe. */
 struct fleet_detail {
 	const struct cJSON *claim, *sandbox, *pod;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Delete, suspend and resume, extend: each on the object that a row was, never on one that took its name since. */
+/* Delete, suspend and resume: each on the object that a row was, never on one that took its name since. */
+#include "engine/fleet/op_change.h"
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
@@ -12,21 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_CONFLICTS = 3 };
-#define MERGE_PATCH "application/merge-patch+json"
-
-struct fleet_change {
-	char sandbox_uid[FLEET_UID_BYTES];
-	char *sandbox;
-	bool suspend;
-	int64_t extend_ms;
-	int conflicts;
-	char binding[FLEET_BINDING_DIGITS + 1]; /* of its Lease; "" */
-};
-
 static void change_drop(struct fleet_op *op)
 {
 	free(op->change->sandbox);
+	free(op->change->policy);
 	free(op->change);
 }
 
@@ -41,7 +31,7 @@ static void read_binding(const struct fleet_row *row, char out[FLEET_BINDING_DIG
 		is_whole ? value + n : "");
 }
 
-static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *row,
+struct fleet_op *fleet_change_new(struct fleet *fleet, const struct fleet_row *row,
 	const char *span, fleet_done_fn *done, void *arg)
 {
 	struct fleet_op *op = fleet_op_new(fleet, span);
@@ -61,7 +51,7 @@ static struct fleet_op *change_new(struct fleet *fleet, const struct fleet_row *
 	return op;
 }
 
-static struct fleet_op *started(struct fleet_op *op, const struct err *err)
+struct fleet_op *fleet_change_started(struct fleet_op *op, const struct err *err)
 {
 	if (op->call != NULL)
 		return op;
@@ -70,7 +60,7 @@ static struct fleet_op *started(struct fleet_op *op, const struct err *err)
 	return NULL;
 }
 
-static char *object_path(const struct fleet_op *op)
+char *fleet_change_path(const struct fleet_op *op)
 {
 	return kube_path(op->on_sandbox ? &k8s_sandboxes : &k8s_sandboxclaims, op->namespace_,
 		op->name, NULL);
@@ -101,23 +91,44 @@ static void on_deleted(void *arg, const struct err *err, const cJSON *object)
 	fleet_op_finish(op, err);
 }
 
-struct fleet_op *fleet_delete_start(
-	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err)
+static cJSON *delete_options(const char *uid, const struct fleet_delete_opts *opts)
+{
+	static const char *const policies[] = { [FLEET_DELETE_BACKGROUND] = "Background",
+		[FLEET_DELETE_FOREGROUND] = "Foreground",
+		[FLEET_DELETE_ORPHAN] = "Orphan" };
+	cJSON *options = fleet_op_delete_options(uid);
+	if (opts == NULL)
+		return options;
+	cJSON_ReplaceItemInObjectCaseSensitive(
+		options, "propagationPolicy", cJSON_CreateString(policies[opts->propagation]));
+	if (opts->has_grace)
+		cJSON_AddNumberToObject(options, "gracePeriodSeconds", (double)opts->grace_s);
+	return options;
+}
+
+struct fleet_op *fleet_delete_with_start(struct fleet *fleet, const char *uid,
+	const struct fleet_delete_opts *opts, fleet_done_fn *done, void *arg, struct err *err)
 {
 	const struct fleet_row *row;
 	if (!fleet_op_may_write(fleet, "delete", err) ||
 		(row = fleet_op_row(fleet, uid, err)) == NULL)
 		return NULL;
-	struct fleet_op *op = change_new(fleet, row, "delete_claim", done, arg);
+	struct fleet_op *op = fleet_change_new(fleet, row, "delete_claim", done, arg);
 	struct err why = { 0 };
-	char *path = object_path(op);
-	cJSON *options = fleet_op_delete_options(op->uid);
+	char *path = fleet_change_path(op);
+	cJSON *options = delete_options(op->uid, opts);
 	op->call = fleet_op_call(op, "DELETE", path, NULL, NULL, options, on_deleted, &why);
 	cJSON_Delete(options);
 	free(path);
 	if (op->call == NULL)
 		err_copy(err, &why);
-	return started(op, &why);
+	return fleet_change_started(op, &why);
+}
+
+struct fleet_op *fleet_delete_start(
+	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err)
+{
+	return fleet_delete_with_start(fleet, uid, NULL, done, arg, err);
 }
 
 /* ---- suspend, resume */
@@ -187,7 +198,7 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 			verb);
 		return NULL;
 	}
-	struct fleet_op *op = change_new(fleet, row, verb, done, arg);
+	struct fleet_op *op = fleet_change_new(fleet, row, verb, done, arg);
 	op->change->suspend = suspend;
 	op->deadline = net_loop_timer_new(fleet->loop, on_suspend_deadline, op);
 	op->kick = net_loop_timer_new(fleet->loop, on_suspend_kick, op);
@@ -206,122 +217,5 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 	cJSON_Delete(patch);
 	if (op->call == NULL)
 		err_copy(err, &why);
-	return started(op, &why);
-}
-
-/* ---- extend */
-
-static bool extend_read(struct fleet_op *op, struct err *err);
-
-static void on_time_patched(void *arg, const struct err *err, const cJSON *object)
-{
-	struct fleet_op *op = arg;
-	struct err why = { 0 };
-	op->call = NULL;
-	if (err != NULL && err->code == ERR_KUBE_CONFLICT &&
-		++op->change->conflicts < MAX_CONFLICTS) {
-		if (!extend_read(op, &why))
-			fleet_op_finish(op, &why);
-		return;
-	}
-	if (err == NULL)
-		fleet_store_apply_answer(&op->fleet->store,
-			op->on_sandbox ? STORE_SANDBOXES : STORE_CLAIMS, object);
-	fleet_op_finish(op, err);
-}
-
-static bool has_expired(
-	const cJSON *object, const char *stored, int64_t now_ns, int64_t *stored_ns)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, json_get(object, "status", "conditions", NULL))
-	{
-		const char *reason = json_str(item, "reason", NULL);
-		if (reason != NULL && (strcmp(reason, "ClaimExpired") == 0 ||
-					      strcmp(reason, "SandboxExpired") == 0))
-			return true;
-	}
-	return k8s_time_parse(stored, stored_ns) && *stored_ns <= now_ns;
-}
-
-/* Moving the time of a claim that has already expired and was retained would revive it with a new, empty sandbox: so
- * it is read first, and the resourceVersion makes the race fail. */
-static void on_time_read(void *arg, const struct err *err, const cJSON *object)
-{
-	struct fleet_op *op = arg;
-	struct err why = { 0 };
-	op->call = NULL;
-	if (err != NULL) {
-		fleet_op_finish(op, err);
-		return;
-	}
-	const char *uid = json_str(object, "metadata", "uid", NULL);
-	const char *revision = json_str(object, "metadata", "resourceVersion", NULL);
-	const char *stored =
-		op->on_sandbox ? json_str(object, "spec", "shutdownTime", NULL)
-			       : json_str(object, "spec", "lifecycle", "shutdownTime", NULL);
-	int64_t now_ns = clock_wall_ns() + kube_client_clock_skew_ms(op->fleet->kube) * 1000000;
-	int64_t stored_ns = 0;
-	if (uid == NULL || strcmp(uid, op->uid) != 0 || revision == NULL) {
-		err_set(&why, ERR_CLAIM_REPLACED, "%s was deleted and created again", op->name);
-		fleet_op_finish(op, &why);
-		return;
-	}
-	if (has_expired(object, stored ? stored : "", now_ns, &stored_ns)) {
-		err_set(&why, ERR_CLAIM_EXPIRED, "%s has expired and cannot be extended",
-			op->name);
-		fleet_op_finish(op, &why);
-		return;
-	}
-	int64_t wanted_s = (now_ns / 1000000 + op->change->extend_ms + 999) / 1000;
-	if (stored != NULL && wanted_s * 1000000000 <= stored_ns) {
-		err_set(&why, ERR_CLAIM_UNCHANGED,
-			"%s lives until %s already, and is never shortened", op->name, stored);
-		fleet_op_finish(op, &why);
-		return;
-	}
-	char date[CLOCK_RFC3339_BYTES];
-	k8s_time_format(wanted_s * 1000000000, K8S_TIME, date);
-	cJSON *patch = cJSON_CreateObject();
-	cJSON_AddStringToObject(
-		cJSON_AddObjectToObject(patch, "metadata"), "resourceVersion", revision);
-	cJSON *spec = cJSON_AddObjectToObject(patch, "spec");
-	if (!op->on_sandbox)
-		spec = cJSON_AddObjectToObject(spec, "lifecycle");
-	cJSON_AddStringToObject(spec, "shutdownTime", date);
-	char *path = object_path(op);
-	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
-		on_time_patched, &why);
-	free(path);
-	cJSON_Delete(patch);
-	if (op->call == NULL)
-		fleet_op_finish(op, &why);
-}
-
-static bool extend_read(struct fleet_op *op, struct err *err)
-{
-	char *path = object_path(op);
-	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_time_read, err);
-	free(path);
-	return op->call != NULL;
-}
-
-struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_t extend_ms,
-	fleet_done_fn *done, void *arg, struct err *err)
-{
-	const int64_t max_ms = (int64_t)100 * 366 * 24 * 3600 * 1000;
-	const struct fleet_row *row;
-	if (!fleet_op_may_write(fleet, "extend", err) ||
-		(row = fleet_op_row(fleet, uid, err)) == NULL)
-		return NULL;
-	if (extend_ms <= 0 || extend_ms > max_ms) {
-		err_set(err, ERR_ARG_INVALID, "the extension must be positive");
-		return NULL;
-	}
-	struct fleet_op *op = change_new(fleet, row, "extend", done, arg);
-	struct err why = { 0 };
-	op->change->extend_ms = extend_ms;
-	if (!extend_read(op, &why))
-		err_copy(err, &why);
-	return started(op, &why);
+	return fleet_change_started(op, &why);
 }

@@ -104,6 +104,8 @@ static const struct {
 		"pai-sandbox-binding-" },
 	{ "binding-reservation", "60s", "1s", "86400s" },
 	{ "binding-attempts", "10", "1", "1000" },
+	{ "run-rm-lifetime", "3600s", "1s", "31536000s" },
+	{ "bulk-rate", "20", "1", "1000" },
 	{ "auto-cleanup", "off", "off", "on" },
 	{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
 	{ "glyphs", "auto", "auto", "auto" },
