@@ -161,8 +161,13 @@ static int compare_names(const void *a, const void *b)
 	return strcmp((*left)->string, (*right)->string);
 }
 
-/* The name of a key that occurs twice, or NULL. */
-static const char *duplicate_key(const cJSON *object)
+struct mark {
+	size_t line, column;
+};
+
+/* The name of a key that occurs twice, and where it does for the second time (marks: of each key); or NULL. */
+static const char *duplicate_key(
+	const cJSON *object, const struct mark *marks, struct mark *where)
 {
 	size_t n = 0, capacity = 0;
 	const cJSON **members = NULL;
@@ -177,6 +182,16 @@ static const char *duplicate_key(const cJSON *object)
 		if (strcmp(members[i - 1]->string, members[i]->string) == 0)
 			found = members[i]->string;
 	free(members);
+	bool is_second = false;
+	for (const cJSON *child = object->child; found != NULL && child != NULL;
+		child = child->next, marks++) {
+		if (strcmp(child->string, found) != 0)
+			continue;
+		*where = *marks;
+		if (is_second)
+			break;
+		is_second = true;
+	}
 	return found;
 }
 
@@ -270,6 +285,8 @@ static cJSON *read_collection(struct reader *reader, yaml_event_t *event, size_t
 		is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
 	char *name = x_strdup((const char *)anchor);
 	cJSON *value = is_map ? cJSON_CreateObject() : cJSON_CreateArray();
+	struct mark *marks = NULL, twice_at = { 0 };
+	size_t n_marks = 0, capacity = 0;
 	bool ok = depth < JSON_MAX_DEPTH || fail_at(reader, &mark, "nested too deeply") != NULL;
 	while (ok) {
 		yaml_event_t inner;
@@ -282,14 +299,18 @@ static cJSON *read_collection(struct reader *reader, yaml_event_t *event, size_t
 			yaml_event_delete(&inner);
 			break;
 		}
+		array_grow(&marks, &capacity, n_marks + 1, sizeof *marks);
+		marks[n_marks++] =
+			(struct mark){ inner.start_mark.line + 1, inner.start_mark.column + 1 };
 		ok = is_map ? read_member(reader, value, &inner, depth + 1)
 			    : read_item(reader, value, &inner, depth + 1);
 	}
-	const char *twice = ok && is_map ? duplicate_key(value) : NULL;
+	const char *twice = ok && is_map ? duplicate_key(value, marks, &twice_at) : NULL;
+	free(marks);
 	if (twice != NULL) {
 		err_set(reader->err, ERR_CONFIG_FILE,
-			"line %zu, column %zu: the key \"%.64s\" occurs twice", mark.line + 1,
-			mark.column + 1, twice);
+			"line %zu, column %zu: the key \"%.64s\" occurs twice", twice_at.line,
+			twice_at.column, twice);
 		ok = false;
 	}
 	ok = ok && add_anchor(reader, (yaml_char_t *)name, value, &mark);

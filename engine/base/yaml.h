@@ -12,5 +12,8 @@ cJSON *yaml_parse(
 	struct slice bytes, struct err *err); /* ERR_CONFIG_FILE with line and column */
 cJSON *yaml_parse_large(struct slice bytes, size_t max_bytes, struct err *err);
 cJSON *yaml_parse_file(const char *path, size_t max_bytes, struct err *err);
+/* Which line (from 1) the key at that path of mappings stands in; 0: there is none. bytes: what yaml_parse() took. keys end
+ * with NULL. For messages about a file that somebody wrote. */
+size_t yaml_line_of(struct slice bytes, const char *const *keys);
 /* Writes a tree as YAML, keys in order. */
 void yaml_format(const cJSON *value, struct str *out);

@@ -45,7 +45,7 @@ PREFIX = {
     "local/server/main": ["locald"], "local/portproxy": ["portproxy"],
 }
 BASE_WORDS = {"mem": ["x", "array"], "json_split": ["json"], "safe_text": ["safe"], "fatal_signal": ["fatal"],
-              "settings": ["setting"]}
+              "settings": ["setting"], "yaml_where": ["yaml"]}
 
 
 def tracked(*suffixes: str) -> list[str]:

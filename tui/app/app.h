@@ -17,8 +17,9 @@ struct app_opts {
 	const char *term;      /* TERM */
 	const char *colorterm; /* COLORTERM; may be NULL */
 	bool no_color;         /* NO_COLOR */
-	const char *theme;     /* name or path; NULL: default */
-	bool no_mouse;         /* leave the mouse to the terminal */
+	const char *
+		theme; /* name or path; NULL: what was chosen last time, else what suits the terminal */
+	bool no_mouse; /* leave the mouse to the terminal */
 	const char *
 		local_dir; /* where the local side of files begins; NULL: the working directory */
 	const char *state_path; /* what is remembered from run to run; NULL: nothing */

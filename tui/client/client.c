@@ -3,6 +3,7 @@
 #include "tui/client/internal.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/state_store.h"
 
 #include <stdlib.h>
 
@@ -70,11 +71,38 @@ static const struct workspace_client_ops ops = {
 
 bool client_set_theme(struct client *client, const char *name, struct err *err)
 {
-	if (!draw_theme_load(&client->theme, name, err))
+	bool is_auto = strcmp(name, "auto") == 0;
+	struct draw_theme tried;
+	if (!is_auto && !draw_theme_load(&tried, name, err))
 		return false;
 	free(client->theme_name);
-	client->theme_name = x_strdup(name);
+	client->theme_name = is_auto ? NULL : x_strdup(name);
+	state_store_set(client_host(client)->remembered, "theme", client->theme_name);
+	client_terminal_theme(client);
 	client_dirty(client);
+	return true;
+}
+
+/* What was asked for now, else what was chosen last time, else what suits the terminal. */
+static bool first_theme(struct client *client, struct err *err)
+{
+	const struct state_store *remembered = client_host(client)->remembered;
+	const char *last = state_store_get(remembered, "theme");
+	const char *background = state_store_get(remembered, "background");
+	struct draw_theme tried;
+	struct err theme_err;
+	client->is_light = background && strcmp(background, "light") == 0;
+	if (client->opts.theme && strcmp(client->opts.theme, "auto") != 0) {
+		if (!draw_theme_load(&tried, client->opts.theme, err))
+			return false;
+		client->theme_name = x_strdup(client->opts.theme);
+	} else if (last && !client->opts.theme) {
+		if (draw_theme_load(&tried, last, &theme_err))
+			client->theme_name = x_strdup(last);
+		else
+			view_host_notef(client_host(client), NOTE_WARNING, "%s", theme_err.msg);
+	}
+	client_terminal_theme(client);
 	return true;
 }
 
@@ -97,17 +125,13 @@ struct client *client_new(struct net_loop *loop, struct workspace *workspace,
 	client->is_mouse_on = !opts->no_mouse;
 	client->paint = client_paint;
 	client->surprise.is_at_bottom = true;
-	client->theme_name = x_strdup(opts->theme ? opts->theme : "default");
 	str_init(&client->frame, FRAME_BYTES_MAX);
 	client->surface = draw_surface_new(80, 24);
 	client_prompt_init(client);
 	client_frame_init(client);
 	client_lone_init(client);
 	workspace_join(workspace, &client->place);
-	draw_theme_builtin(&client->theme);
-	struct err theme_err;
-	if (!draw_theme_load(&client->theme, client->theme_name, &theme_err) && opts->theme) {
-		err_copy(err, &theme_err);
+	if (!first_theme(client, err)) {
 		client_free(client);
 		return NULL;
 	}

@@ -17,9 +17,10 @@ struct workspace;
 struct workspace_client;
 
 struct client_opts {
-	bool no_color;     /* NO_COLOR */
-	const char *theme; /* name or path; NULL: default */
-	bool no_mouse;     /* leave the mouse to the terminal */
+	bool no_color; /* NO_COLOR */
+	const char *
+		theme; /* name or path; NULL: what was chosen last time, else what suits the terminal */
+	bool no_mouse; /* leave the mouse to the terminal */
 	/* The terminal has gone (hang-up): it is already detached. At the end of a turn. */
 	void (*on_gone)(void *arg);
 	void *arg;

@@ -25,6 +25,8 @@ enum {
 	DIALOGS_MAX = 16,
 	AWAITED_MS = 2000, /* so long a person is taken to wait for the question of a command */
 	HISTORY_MAX = 50,
+	BACKGROUND_WAIT_MS =
+		2000, /* a terminal that says later what it looks like is not obeyed any more */
 };
 
 /* Where a tab stands on the bar, last draw. */
@@ -71,7 +73,9 @@ struct client {
 	struct net_loop *loop;
 	struct client_opts opts;
 	struct draw_theme theme;
-	char *theme_name; /* asked for */
+	char *theme_name; /* asked for; NULL: nobody did, the terminal's background decides */
+	bool is_light;    /* what that is taken for */
+	int64_t asked_ms; /* the terminal about it; 0: not */
 	/* terminal; NULL while detached */
 	struct draw_terminal *tty;
 	struct draw_screen *screen;
@@ -187,6 +191,8 @@ void client_dispatch_paste(void *arg, struct slice text, bool is_cut);
 void client_dispatch_focus(void *arg, bool in);
 
 /* terminal.c */
+/* The theme that was asked for, or the one that suits the background, for the colours of the terminal. */
+void client_terminal_theme(struct client *client);
 void client_terminal_take_back(struct client *client); /* after a stop */
 void client_terminal_copy(
 	struct client *client, struct slice text); /* to its clipboard (OSC 52) */

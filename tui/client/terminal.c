@@ -4,6 +4,8 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/settings.h"
+#include "engine/base/state_store.h"
+#include "tui/draw/background.h"
 
 enum { LARGE_CELLS = 200000 };
 
@@ -33,12 +35,41 @@ static void on_gone(void *arg)
 	net_loop_defer(client->loop, gone_deferred, client);
 }
 
-static void load_theme(struct client *client)
+void client_terminal_theme(struct client *client)
 {
-	const char *name =
-		draw_screen_colors(client->screen) == 0 ? "mono" : client->theme_name;
+	const char *name = client->theme_name ? client->theme_name
+			   : client->is_light ? "light"
+					      : "default";
 	if (!draw_theme_load(&client->theme, name, NULL))
 		draw_theme_builtin(&client->theme);
+	draw_theme_choose(
+		&client->theme, client->screen ? draw_screen_colors(client->screen) : 1 << 24);
+}
+
+/* What the terminal says of itself is only ever taken as an answer to our question, and only for a while. */
+static void on_answer(void *arg, struct slice text)
+{
+	struct client *client = arg;
+	uint32_t rgb;
+	if (!client->asked_ms || clock_mono_ms() - client->asked_ms > BACKGROUND_WAIT_MS ||
+		!draw_background_parse(text, &rgb))
+		return;
+	client->asked_ms = 0;
+	client->is_light = draw_background_is_light(rgb);
+	state_store_set(client_host(client)->remembered, "background",
+		client->is_light ? "light" : "dark");
+	client_terminal_theme(client);
+	client_dirty(client);
+}
+
+static void ask_background(struct client *client)
+{
+	client->asked_ms = 0;
+	if (client->theme_name || !draw_screen_colors(client->screen) ||
+		!draw_screen_answers(client->screen))
+		return;
+	client->asked_ms = clock_mono_ms();
+	draw_terminal_send(client->tty, slice_of(DRAW_BACKGROUND_QUESTION));
 }
 
 static void send_mouse(struct client *client, bool on)
@@ -84,11 +115,13 @@ bool client_attach(struct client *client, int in_fd, int out_fd, const char *ter
 		.on_mouse = client_dispatch_mouse,
 		.on_paste = client_dispatch_paste,
 		.on_focus = client_dispatch_focus,
+		.on_answer = on_answer,
 		.arg = client };
 	client->input = draw_input_new(client->loop, term, &callbacks);
-	load_theme(client);
+	client_terminal_theme(client);
 	client->is_focused = true;
 	draw_terminal_send(client->tty, slice_of(draw_screen_begin_bytes(client->screen)));
+	ask_background(client);
 	if (client->is_mouse_on)
 		send_mouse(client, true);
 	client->is_every_motion = false;

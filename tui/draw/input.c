@@ -37,6 +37,10 @@ struct draw_input {
 	int64_t last_press_ms;
 	struct draw_mouse last_press;
 	int clicks;
+	/* an answer of the terminal (OSC): ESC ] … BEL or ESC \\ */
+	bool is_answer;
+	char answer[INPUT_ANSWER_BYTES_MAX];
+	size_t n_answer;
 };
 
 static enum draw_key_sym sym_of(TermKeySym sym)
@@ -341,10 +345,47 @@ static size_t translate_ss3(const char *bytes, size_t n, char out[8])
 	return 4;
 }
 
+/* ESC ] and a digit: the terminal says something. Whoever presses Alt and ] is not that fast. *is_open: it may become one. */
+static bool begins_answer(const char *bytes, size_t n, bool *is_open)
+{
+	*is_open = n == 2 && bytes[0] == '\033' && bytes[1] == ']';
+	return n > 2 && bytes[0] == '\033' && bytes[1] == ']' && bytes[2] >= '0' &&
+	       bytes[2] <= '9';
+}
+
 static void hold(struct draw_input *in, const char *bytes, size_t n)
 {
 	memcpy(in->held, bytes, n);
 	in->n_held = n;
+}
+
+static void answer_over(struct draw_input *in, bool is_whole)
+{
+	in->is_answer = false;
+	if (is_whole && in->callbacks.on_answer)
+		in->callbacks.on_answer(
+			in->callbacks.arg, (struct slice){ in->answer, in->n_answer });
+}
+
+/* Returns the bytes that belong to the answer. Any other control character ends it: whoever types gets out of one that
+ * does not end. */
+static size_t take_answer(struct draw_input *in, const char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+		if (c == '\033' && i + 1 == n) {
+			hold(in, bytes + i, 1);
+			return n;
+		}
+		if (c < 0x20) {
+			bool is_string_end = c == '\033' && bytes[i + 1] == '\\';
+			answer_over(in, is_string_end || c == '\a');
+			return is_string_end ? i + 2 : c == '\a' ? i + 1 : i;
+		}
+		if (in->n_answer < sizeof in->answer)
+			in->answer[in->n_answer++] = (char)c;
+	}
+	return n;
 }
 
 /* Bytes up to the mark (or to what may be its beginning, which is held) are passed on. Returns those eaten. */
@@ -356,6 +397,18 @@ static size_t pass_until(struct draw_input *in, const char *bytes, size_t n, con
 	for (; i < n; i++) {
 		if (bytes[i] != '\033')
 			continue;
+		bool is_open = false;
+		if (!in->is_pasting && begins_answer(bytes + i, n - i, &is_open)) {
+			push(in, bytes, i);
+			in->is_answer = true;
+			in->n_answer = 0;
+			return i + 2;
+		}
+		if (!in->is_pasting && is_open) {
+			push(in, bytes, i);
+			hold(in, bytes + i, n - i);
+			return n;
+		}
 		size_t taken = in->is_pasting ? 0 : translate_ss3(bytes + i, n - i, key);
 		if (taken > 0) {
 			push(in, bytes, i);
@@ -404,17 +457,22 @@ void draw_input_feed(struct draw_input *in, struct slice bytes)
 		in->n_held = 0;
 	}
 	while (n) {
-		size_t eaten = pass_until(in, p, n, in->is_pasting ? paste_end : paste_begin);
+		size_t eaten = in->is_answer
+				       ? take_answer(in, p, n)
+				       : pass_until(in, p, n,
+						 in->is_pasting ? paste_end : paste_begin);
 		p += eaten;
 		n -= eaten;
 	}
 	free(joined);
-	net_loop_timer_arm(in->timer, INPUT_ESC_MS);
+	net_loop_timer_arm(in->timer, in->is_answer ? INPUT_ANSWER_MS : INPUT_ESC_MS);
 }
 
 static void on_quiet(void *arg)
 {
 	struct draw_input *in = arg;
+	if (in->is_answer)
+		answer_over(in, false);
 	if (in->is_pasting)
 		return; /* the rest of a paste may take its time */
 	size_t n = in->n_held;

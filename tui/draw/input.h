@@ -15,6 +15,8 @@ enum {
 	INPUT_ESC_MS = 25,
 	INPUT_PASTE_BYTES_MAX = 8 << 20, /* more is dropped and said in the event */
 	INPUT_DOUBLE_CLICK_MS = 400,
+	INPUT_ANSWER_BYTES_MAX = 256, /* of what is longer the rest is thrown away */
+	INPUT_ANSWER_MS = 1000,       /* an answer that is not over by then is given up */
 };
 
 enum { MOD_SHIFT = 1, MOD_ALT = 2, MOD_CTRL = 4 };
@@ -69,6 +71,9 @@ struct draw_input_callbacks {
 	void (*on_mouse)(void *arg, const struct draw_mouse *mouse);
 	void (*on_paste)(void *arg, struct slice text, bool is_cut);
 	void (*on_focus)(void *arg, bool in);
+	/* What the terminal says by itself or when asked (OSC), without what begins and ends it: hostile text. May be NULL;
+	 * none of it ever becomes a key. */
+	void (*on_answer)(void *arg, struct slice text);
 	void *arg;
 };
 

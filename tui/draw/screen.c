@@ -511,6 +511,11 @@ const char *draw_screen_mouse_bytes(const struct draw_screen *s, bool on, bool e
 			    : "\033[?1003l\033[?1000h\033[?1002h\033[?1006h";
 }
 
+bool draw_screen_answers(const struct draw_screen *s)
+{
+	return s->is_xterm_like;
+}
+
 int draw_screen_colors(const struct draw_screen *s)
 {
 	return s->colors;

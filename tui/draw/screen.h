@@ -38,4 +38,6 @@ const char *draw_screen_mouse_bytes(
 	const struct draw_screen *screen, bool on, bool every_motion);
 /* By its TERM: one from before there was Unicode, or none worth the name. */
 bool draw_screen_knows_ascii_alone(const char *term);
+/* Asked about itself (OSC), it answers, or at least prints nothing. */
+bool draw_screen_answers(const struct draw_screen *screen);
 int draw_screen_colors(const struct draw_screen *screen); /* 0, 8, 16, 256, 1 << 24 */

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Themes: a YAML mapping of role to colours.
+// Themes: YAML mappings of role to colours, one for each number of colours that a terminal may have.
 //
 //   inherit: default            # optional: start from another theme instead of the built-in one
-//   roles:
+//   roles:                      # 24-bit colours; those of 256 are the nearest ones, as long as nothing else is said
 //     cursor: { fg: black, bg: "#88c0d0", bold: true }
+//   roles-256: { cursor: { fg: 16, bg: 110 } }
+//   roles-16: { cursor: { reverse: true } }
+//   roles-8: { cursor: { reverse: true } }
+//   roles-none: { cursor: { reverse: true } }
 #include "tui/draw/theme.h"
 
 #include "engine/base/err.h"
@@ -21,9 +25,9 @@ enum { THEME_FILE_BYTES_MAX = 64 << 10, INHERIT_DEPTH_MAX = 4, THEMES_MAX = 256 
 
 static const struct {
 	const char *name, *fg, *bg;
-	uint16_t attrs;
+	uint16_t attrs, plain;
 } role_table[] = {
-#define X(id, name, fg, bg, attrs) { name, fg, bg, attrs },
+#define X(id, name, fg, bg, attrs, plain) { name, fg, bg, attrs, plain },
 	THEME_ROLES(X)
 #undef X
 };
@@ -40,21 +44,75 @@ static const struct {
 	{ "reverse", DRAW_REVERSE },
 };
 
+static const char *const sections[THEME_LEVELS] = {
+	[THEME_FULL] = "roles",
+	[THEME_256] = "roles-256",
+	[THEME_16] = "roles-16",
+	[THEME_8] = "roles-8",
+	[THEME_NONE] = "roles-none",
+};
+
+const char *draw_theme_role_name(enum draw_theme_role role)
+{
+	return role_table[role].name;
+}
+
+enum draw_theme_level draw_theme_level_of(int colors)
+{
+	return colors >= 1 << 24 ? THEME_FULL
+	       : colors >= 256   ? THEME_256
+	       : colors >= 16    ? THEME_16
+	       : colors >= 8     ? THEME_8
+				 : THEME_NONE;
+}
+
+void draw_theme_choose(struct draw_theme *theme, int colors)
+{
+	memcpy(theme->roles, theme->levels[draw_theme_level_of(colors)], sizeof theme->roles);
+}
+
 void draw_theme_builtin(struct draw_theme *theme)
 {
 	memset(theme, 0, sizeof *theme);
 	snprintf(theme->name, sizeof theme->name, "builtin");
 	for (int i = 0; i < ROLE_COUNT; i++) {
-		draw_color_parse(role_table[i].fg, &theme->roles[i].fg);
-		draw_color_parse(role_table[i].bg, &theme->roles[i].bg);
-		theme->roles[i].attrs = role_table[i].attrs;
+		struct draw_style style = { .attrs = role_table[i].attrs };
+		draw_color_parse(role_table[i].fg, &style.fg);
+		draw_color_parse(role_table[i].bg, &style.bg);
+		for (int level = 0; level < THEME_NONE; level++)
+			theme->levels[level][i] = style;
+		/* eight colours have no grey */
+		if (style.fg == (DRAW_COLOR_INDEXED | 8))
+			theme->levels[THEME_8][i] = (struct draw_style){ .attrs = DRAW_DIM };
+		theme->levels[THEME_NONE][i] =
+			(struct draw_style){ .attrs = role_table[i].plain };
 	}
+	draw_theme_choose(theme, 1 << 24);
 }
+
+/* ---- reading one */
+
+struct theme_reading {
+	struct draw_theme *theme; /* being made */
+	struct slice yaml;
+	struct err *err;
+	int depth;
+};
 
 static bool load(struct draw_theme *theme, const char *name, int depth, struct err *err);
 
-static bool read_color(const cJSON *role, const char *role_name, const char *key,
-	draw_color *out, struct err *err)
+/* Where in the file, and what is wrong there. key may be NULL. */
+static bool fail(const struct theme_reading *reading, const char *section, const char *role,
+	const char *key, const char *what)
+{
+	const char *const keys[] = { section, role, key, NULL };
+	return err_set(reading->err, ERR_CONFIG_FILE, "line %zu: %s%s%s%s%s: %s",
+		yaml_line_of(reading->yaml, keys), section, role ? "." : "", role ? role : "",
+		key ? "." : "", key ? key : "", what);
+}
+
+static bool read_color(const struct theme_reading *reading, const char *section,
+	const cJSON *role, const char *key, draw_color *out)
 {
 	const cJSON *value = cJSON_GetObjectItemCaseSensitive(role, key);
 	if (!value)
@@ -65,64 +123,136 @@ static bool read_color(const cJSON *role, const char *role_name, const char *key
 		snprintf(number, sizeof number, "%d", value->valueint);
 		text = number;
 	}
-	if (text && draw_color_parse(text, out))
-		return true;
-	return err_set(err, ERR_CONFIG_FILE,
-		"%s.%s is no colour (a name, 0 to 255, or \"#rrggbb\")", role_name, key);
+	return (text && draw_color_parse(text, out)) ||
+	       fail(reading, section, role->string, key,
+		       "is no colour (a name, 0 to 255, or \"#rrggbb\")");
 }
 
-static bool read_role(struct draw_theme *theme, const cJSON *role, struct err *err)
+static bool read_key(const struct theme_reading *reading, const char *section,
+	const cJSON *role, const cJSON *value, struct draw_style *style)
+{
+	if (strcmp(value->string, "fg") == 0)
+		return read_color(reading, section, role, "fg", &style->fg);
+	if (strcmp(value->string, "bg") == 0)
+		return read_color(reading, section, role, "bg", &style->bg);
+	for (size_t i = 0; i < sizeof attr_table / sizeof attr_table[0]; i++) {
+		if (strcmp(attr_table[i].name, value->string) != 0)
+			continue;
+		if (!cJSON_IsBool(value))
+			return fail(reading, section, role->string, value->string,
+				"is neither true nor false");
+		style->attrs |= cJSON_IsTrue(value) ? attr_table[i].attr : 0;
+		return true;
+	}
+	return fail(reading, section, role->string, value->string,
+		"is not known (fg, bg, bold, dim, italic, underline, reverse)");
+}
+
+static bool read_role(
+	const struct theme_reading *reading, enum draw_theme_level level, const cJSON *role)
 {
 	int index = 0;
 	while (index < ROLE_COUNT && strcmp(role_table[index].name, role->string) != 0)
 		index++;
 	if (index == ROLE_COUNT)
-		return err_set(err, ERR_CONFIG_FILE, "there is no role '%s'", role->string);
-	struct draw_style *style = &theme->roles[index];
+		return fail(
+			reading, sections[level], role->string, NULL, "there is no such role");
 	if (!cJSON_IsObject(role))
-		return err_set(err, ERR_CONFIG_FILE, "%s must be a mapping", role->string);
-	style->attrs = 0;
-	style->fg = style->bg = DRAW_COLOR_DEFAULT;
-	if (!read_color(role, role->string, "fg", &style->fg, err) ||
-		!read_color(role, role->string, "bg", &style->bg, err))
-		return false;
-	for (size_t i = 0; i < sizeof attr_table / sizeof attr_table[0]; i++)
-		if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(role, attr_table[i].name)))
-			style->attrs |= attr_table[i].attr;
+		return fail(reading, sections[level], role->string, NULL, "is no mapping");
+	struct draw_style style = { 0 };
+	const cJSON *value;
+	cJSON_ArrayForEach(value, role)
+	{
+		if (!read_key(reading, sections[level], role, value, &style))
+			return false;
+	}
+	reading->theme->levels[level][index] = style;
+	if (level == THEME_FULL)
+		reading->theme->levels[THEME_256][index] = style;
 	return true;
 }
 
-static bool apply(struct draw_theme *theme, const char *name, const cJSON *tree, int depth,
+static bool read_section(const struct theme_reading *reading, const cJSON *tree, int level)
+{
+	const cJSON *role, *roles = cJSON_GetObjectItemCaseSensitive(tree, sections[level]);
+	if (!roles)
+		return true;
+	if (!cJSON_IsObject(roles))
+		return fail(reading, sections[level], NULL, NULL, "is no mapping");
+	cJSON_ArrayForEach(role, roles)
+	{
+		if (!read_role(reading, (enum draw_theme_level)level, role))
+			return false;
+	}
+	return true;
+}
+
+static bool is_section(const char *key)
+{
+	for (int level = 0; level < THEME_LEVELS; level++)
+		if (strcmp(sections[level], key) == 0)
+			return true;
+	return false;
+}
+
+/* Keys that nobody reads are mistyped ones. */
+static bool check_keys(const struct theme_reading *reading, const cJSON *tree)
+{
+	const cJSON *value;
+	bool has_section = false;
+	cJSON_ArrayForEach(value, tree)
+	{
+		has_section = has_section || is_section(value->string);
+		if (!is_section(value->string) && strcmp(value->string, "inherit") != 0)
+			return fail(reading, value->string, NULL, NULL,
+				"is not known (inherit, roles, roles-256, roles-16, roles-8, roles-none)");
+	}
+	return has_section ||
+	       err_set(reading->err, ERR_CONFIG_FILE, "there is no mapping 'roles'");
+}
+
+static bool apply(const struct theme_reading *reading, const char *name, const cJSON *tree)
+{
+	if (!cJSON_IsObject(tree))
+		return err_set(
+			reading->err, ERR_CONFIG_FILE, "a theme is a mapping with 'roles'");
+	if (!check_keys(reading, tree))
+		return false;
+	const char *inherit = json_str(tree, "inherit", NULL);
+	if (inherit && strcmp(inherit, "builtin") != 0) {
+		if (reading->depth >= INHERIT_DEPTH_MAX)
+			return fail(reading, "inherit", NULL, NULL, "goes round in circles");
+		if (!load(reading->theme, inherit, reading->depth + 1, reading->err))
+			return false;
+	}
+	for (int level = 0; level < THEME_LEVELS; level++)
+		if (!read_section(reading, tree, level))
+			return false;
+	snprintf(reading->theme->name, sizeof reading->theme->name, "%s", name);
+	draw_theme_choose(reading->theme, 1 << 24);
+	return true;
+}
+
+static bool parse(struct draw_theme *theme, const char *name, struct slice yaml, int depth,
 	struct err *err)
 {
 	struct draw_theme made;
+	const struct theme_reading reading = { &made, yaml, err, depth };
+	cJSON *tree = yaml_parse(yaml, err);
+	if (!tree)
+		return false;
 	draw_theme_builtin(&made);
-	const char *inherit = json_str(tree, "inherit", NULL);
-	if (inherit && strcmp(inherit, "builtin") != 0) {
-		if (depth >= INHERIT_DEPTH_MAX)
-			return err_set(err, ERR_CONFIG_FILE, "inherit goes round in circles");
-		if (!load(&made, inherit, depth + 1, err))
-			return false;
-	}
-	const cJSON *roles = json_get(tree, "roles", NULL);
-	if (!cJSON_IsObject(roles))
-		return err_set(err, ERR_CONFIG_FILE, "there is no mapping 'roles'");
-	const cJSON *role;
-	cJSON_ArrayForEach(role, roles) if (!read_role(&made, role, err)) return false;
-	snprintf(made.name, sizeof made.name, "%s", name);
-	*theme = made;
-	return true;
+	bool ok = apply(&reading, name, tree);
+	cJSON_Delete(tree);
+	if (ok)
+		*theme = made;
+	return ok;
 }
 
 bool draw_theme_parse(
 	struct draw_theme *theme, const char *name, struct slice yaml, struct err *err)
 {
-	cJSON *tree = yaml_parse(yaml, err);
-	if (!tree)
-		return false;
-	bool ok = apply(theme, name, tree, 0, err);
-	cJSON_Delete(tree);
-	return ok;
+	return parse(theme, name, yaml, 0, err);
 }
 
 /* Folders in the order of search; the caller frees the array's strings. */
@@ -145,14 +275,13 @@ static size_t folders(char *out[4])
 static bool load_file(struct draw_theme *theme, const char *path, const char *name, int depth,
 	struct err *err)
 {
-	cJSON *tree = yaml_parse_file(path, THEME_FILE_BYTES_MAX, err);
-	if (!tree)
+	size_t n;
+	char *text = file_read(path, THEME_FILE_BYTES_MAX, &n, err);
+	if (!text)
 		return false;
-	bool ok = apply(theme, name, tree, depth, err);
-	if (!ok)
-		err_prefix(err, "%s", path);
-	cJSON_Delete(tree);
-	return ok;
+	bool ok = parse(theme, name, (struct slice){ text, n }, depth, err);
+	free(text);
+	return ok || err_prefix(err, "%s", path);
 }
 
 static bool load(struct draw_theme *theme, const char *name, int depth, struct err *err)

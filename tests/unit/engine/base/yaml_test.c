@@ -190,7 +190,7 @@ static void test_places_of_errors(void **state)
 	static const char *const cases[][2] = {
 		{ "*nope", "line 1, column 1: unknown alias" },
 		{ "a: 1\nb:\n  - *nope\n", "line 3, column 5: unknown alias" },
-		{ "a: 1\nb: {c: 1, c: 2}\n", "line 2, column 4: the key \"c\" occurs twice" },
+		{ "a: 1\nb: {c: 1, c: 2}\n", "line 2, column 11: the key \"c\" occurs twice" },
 		{ "a: 1\n---\nb: 2\n", "line 2, column 1: more than one document" },
 		{ "a: 1\nb: !!binary '*'\n", "line 2, column 4: !!binary that is not base64" },
 		{ "b: !!binary /w==\n", "line 1, column 4: !!binary that is not text" },
@@ -326,6 +326,27 @@ static void test_file_errors_name_the_file(void **state)
 	remove(path);
 }
 
+static void test_lines_of_keys(void **state)
+{
+	static const char text[] =
+		"a: 1\nb:\n  - { c: 1 }\n  - c\nc:\n  d: { e: 1,\n    f: 2 }\n"
+		"  \"g\": {}\n";
+	static const struct {
+		const char *keys[4];
+		size_t line;
+	} rows[] = { { { "a" }, 1 }, { { "b" }, 2 }, { { "c" }, 5 }, { { "c", "d" }, 6 },
+		{ { "c", "d", "e" }, 6 }, { { "c", "d", "f" }, 7 }, { { "c", "g" }, 8 },
+		{ { "c", "g", "x" }, 0 }, { { "b", "c" }, 0 }, { { "a", "x" }, 0 },
+		{ { "x" }, 0 }, { { NULL }, 0 } };
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(yaml_line_of(slice_of(text), rows[i].keys), rows[i].line);
+	static const char *const a[] = { "a", NULL };
+	assert_int_equal(yaml_line_of(slice_of(""), a), 0);
+	assert_int_equal(yaml_line_of(slice_of("[a]"), a), 0);
+	assert_int_equal(yaml_line_of(slice_of("{ b: 1"), a), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_many_keys_are_fast_enough),
 		cmocka_unit_test(test_what_is_written_reads_back),
 		cmocka_unit_test(test_format_is_block_style),
+		cmocka_unit_test(test_lines_of_keys),
 		cmocka_unit_test(test_file_errors_name_the_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,8 +60,16 @@ static void on_focus(void *arg, bool in)
 	add(in ? "focus" : "blur");
 }
 
+static void on_answer(void *arg, struct slice text)
+{
+	char copy[INPUT_ANSWER_BYTES_MAX + 16];
+	(void)arg;
+	snprintf(copy, sizeof copy, "answer(%.*s)", (int)text.n, text.p);
+	add(copy);
+}
+
 static const struct draw_input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus,
-	NULL };
+	on_answer, NULL };
 
 static const struct {
 	const char *bytes, *want;
@@ -86,6 +94,15 @@ static const struct {
 	{ "\033[200~hi\r\nthere\033[201~x", "paste(hi\r\nthere) x " },
 	{ "a\033[200~\033[31m\033[20\033[201~b", "a paste(\033[31m\033[20) b " },
 	{ "\033[200~\033[201~", "paste() " },
+	/* answers of the terminal are no keys, whatever they are */
+	{ "\033]11;rgb:ff/ff/ff\033\\a", "answer(11;rgb:ff/ff/ff) a " },
+	{ "\033]11;rgb:ff/ff/ff\aa", "answer(11;rgb:ff/ff/ff) a " },
+	{ "a\033]52;c;eA==\ab", "a answer(52;c;eA==) b " },
+	{ "\033]0\a\033]1\a", "answer(0) answer(1) " },
+	{ "\033]1234567890\001", "ctrl-a " }, /* not ended, and a key that ends it */
+	{ "\033]11;rgb\033[A", "up " },
+	{ "\033]11;\xff\xc3\xa9\a", "answer(11;\xff\xc3\xa9) " },
+	{ "\033]x", "alt-] x " }, /* Alt and ] */
 	/* rxvt */
 	{ "\033[a\033[b\033[c\033[d", "shift-up shift-down shift-right shift-left " },
 	{ "\033Oa\033Ob\033Oc\033Od", "ctrl-up ctrl-down ctrl-right ctrl-left " },
