@@ -100,7 +100,7 @@ bool cli_create_wish_opts(struct cli *cli, const struct cli_create_wish *wish,
 	const char *named = json_str(file->claim, "metadata", "name", NULL);
 	const char *pool = json_str(file->claim, "spec", "warmPoolRef", "name", NULL);
 	if (opt->engine.all_namespaces)
-		return err_set(err, ERR_ARG_INVALID, "a create needs one namespace, not -A");
+		return err_set(err, ERR_ARG_INVALID, "create needs one namespace, not -A");
 	*out = (struct fleet_create_opts){
 		.namespace_ = engine_namespace(cli->engine),
 		.base = file->claim,

@@ -502,8 +502,7 @@ static int run_sh(struct cli *cli, int argc, char **argv)
 	return run_process(cli, skip ? argv[0] : NULL, command, is_pty, true, 0);
 }
 
-const struct cli_verb cli_verb_run = { "run",
-	"NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV… | --rm --pool POOL … -- ARGV…",
+const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t] -- ARGV…",
 	"a process; its status is ours; no shell is added",
 	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_run,
 	.examples =
@@ -513,6 +512,6 @@ const struct cli_verb cli_verb_run = { "run",
 		"  # a loop keeps its input\n"
 		"  sandmux ls -o name | while read -r name; do sandmux run --no-stdin \"$name\" -- uname -n; "
 		"done\n" };
-const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…] | --rm --pool POOL …",
+const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…]",
 	"an interactive shell; Enter ~ . leaves at once",
 	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_sh };

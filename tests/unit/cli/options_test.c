@@ -253,7 +253,7 @@ static void what_is_refused(void **state)
 		{ "", "-" },
 		{ "get", "usage: sandmux get [KIND] NAME" },
 		{ "get a b c", "usage: sandmux get [KIND] NAME" },
-		{ "rm", "usage: sandmux rm NAME…" },
+		{ "suspend", "usage: sandmux suspend NAME…" },
 		{ "ls a b", "usage: sandmux ls [KIND]" },
 		{ "cp a", "usage: sandmux cp [-r] SRC DST" },
 		{ "cp a b c", "usage: sandmux cp [-r] SRC DST" },
