@@ -149,9 +149,10 @@ static int run_lifetime(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_suspend = { "suspend", "NAME…",
 	"stop the pod; only its volumes survive", 0, 1, -1, .run = run_suspend,
-	.only_cluster = CLI_NAME_NEEDS_CLUSTER };
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER, .examples = "  sandmux suspend web-1 web-2\n" };
 const struct cli_verb cli_verb_resume = { "resume", "NAME…", "start a suspended one again", 0,
-	1, -1, .run = run_resume, .only_cluster = CLI_NAME_NEEDS_CLUSTER };
+	1, -1, .run = run_resume, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	.examples = "  sandmux resume web-1\n" };
 const struct cli_verb cli_verb_extend = { "extend", "NAME…",
 	"let it live for --timeout from now; never shortens", CLI_OPT_TIMEOUT, 1, -1,
 	.run = run_extend, .only_cluster = CLI_NAME_NEEDS_CLUSTER,

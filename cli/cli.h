@@ -14,6 +14,7 @@ struct cJSON;
 
 struct cli {
 	const struct cli_verb *const *verbs; /* all of them, NULL-terminated */
+	const char *program; /* how it is called: "sandmux", "kubectl sandbox" */
 	struct cli_options opt;
 	struct net_loop *loop;
 	struct engine *engine;           /* after cli_open() */

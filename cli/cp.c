@@ -370,4 +370,7 @@ static int run_cp(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_cp = { "cp", "[-r] SRC DST",
 	"copy; NAME:PATH on either side or both, - is stdin or stdout",
-	CLI_OPT_COPY | CLI_OPT_TIMEOUT, 2, 2, .run = run_cp };
+	CLI_OPT_COPY | CLI_OPT_TIMEOUT, 2, 2, .run = run_cp,
+	.examples = "  sandmux cp notes.txt box:docs/\n"
+		    "  sandmux cp -r box:results ./results --verify\n"
+		    "  sandmux cp box:log.txt - | less\n" };

@@ -109,7 +109,7 @@ static int run_doctor(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_probe = { "probe", "[TEMPLATE]",
 	"one cheap question: healthy, auth, not-served, transport or backend", 0, 0, 1,
-	.run = run_probe };
+	.run = run_probe, .examples = "  sandmux probe && echo a create would work\n" };
 const struct cli_verb cli_verb_doctor = { "doctor", "",
 	"checks the way to the sandboxes and prints the fix for each finding", 0, 0, 0,
-	.run = run_doctor };
+	.run = run_doctor, .examples = "  sandmux doctor --context prod\n" };

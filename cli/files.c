@@ -344,8 +344,11 @@ static int run_metadata(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_files = { "files", "ls|cat|stat|rm NAME:PATH",
-	"look at and remove files in a sandbox", CLI_OPT_FILES, 2, 2, .run = run_files };
+	"look at and remove files in a sandbox", CLI_OPT_FILES, 2, 2, .run = run_files,
+	.examples = "  sandmux files ls box:.\n"
+		    "  sandmux files cat box:app/main.py\n" };
 const struct cli_verb cli_verb_health = { "health", "[NAME]", "the daemon's own word",
-	CLI_OPT_TIMEOUT, 0, 1, .run = run_health };
+	CLI_OPT_TIMEOUT, 0, 1, .run = run_health, .examples = "  sandmux health box\n" };
 const struct cli_verb cli_verb_metadata = { "metadata", "[NAME]",
-	"the variables the daemon shows", CLI_OPT_TIMEOUT, 0, 1, .run = run_metadata };
+	"the variables the daemon shows", CLI_OPT_TIMEOUT, 0, 1, .run = run_metadata,
+	.examples = "  sandmux metadata box -o json\n" };

@@ -18,10 +18,13 @@ enum { SETTLE_MS = 2000, MAX_EVENTS = 50 };
 
 struct cli_one {
 	struct cli *cli;
-	const char *name; /* as typed */
+	char **names; /* as typed */
+	int n, at;
 	bool describe;
 	struct net_loop_timer *settle;
-	char uid[FLEET_UID_BYTES];
+	char (*uids)[FLEET_UID_BYTES]; /* one for each name; "": not found */
+	cJSON *list;                   /* of several as JSON */
+	int status;
 };
 
 static void print_line(const char *name, const char *value)
@@ -157,19 +160,69 @@ static void describe(
 	print_events(cli, row->uid);
 }
 
+/* ---- one after the other; what is printed together is collected */
+
+static void next_name(struct cli_one *one);
+
+static void print_rows(struct cli_one *one)
+{
+	const struct fleet *fleet = engine_fleet(one->cli->engine);
+	const void **rows = x_calloc((size_t)one->n, sizeof *rows);
+	size_t n = 0;
+	for (int i = 0; i < one->n; i++) {
+		const struct fleet_row *row =
+			one->uids[i][0] ? fleet_find(fleet, one->uids[i]) : NULL;
+		if (row != NULL)
+			rows[n++] = row;
+	}
+	if (n > 0)
+		cli_rows_print(one->cli, &fleet_sandbox_kind, rows, n);
+	free(rows);
+}
+
+static void finish(struct cli_one *one)
+{
+	struct cli *cli = one->cli;
+	if (one->list != NULL)
+		cli_print_object(cli, one->list);
+	else if (!one->describe && !cli_is_structured(cli))
+		print_rows(one);
+	cli_finish(cli, one->status);
+}
+
+/* The others are still shown. */
+static void fail_one(struct cli_one *one, const struct err *err)
+{
+	int status = cli_fail(one->cli, err);
+	if (one->status == EXIT_STATUS_OK)
+		one->status = status;
+	one->at++;
+	next_name(one);
+}
+
+static void take_object(struct cli_one *one, cJSON *object)
+{
+	if (one->list != NULL) {
+		cJSON_AddItemToArray(cJSON_GetObjectItem(one->list, "items"), object);
+		return;
+	}
+	cli_print_object(one->cli, object);
+	cJSON_Delete(object);
+}
+
 static void on_detail(void *arg, const struct err *err, const struct fleet_detail *detail)
 {
 	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
-		cli_finish(cli, cli_fail(cli, err));
+		fail_one(one, err);
 		return;
 	}
-	const struct fleet_row *row = fleet_find(engine_fleet(cli->engine), one->uid);
+	const struct fleet_row *row = fleet_find(engine_fleet(cli->engine), one->uids[one->at]);
 	if (row == NULL) {
 		struct err gone = { 0 };
 		err_set(&gone, ERR_CLAIM_NOT_FOUND, "it was deleted while it was being read");
-		cli_finish(cli, cli_fail(cli, &gone));
+		fail_one(one, &gone);
 		return;
 	}
 	if (cli_is_structured(cli)) {
@@ -184,12 +237,14 @@ static void on_detail(void *arg, const struct err *err, const struct fleet_detai
 		cJSON *limits = cli_limits_of(detail->pod);
 		if (limits != NULL)
 			cJSON_AddItemToObject(object, "limits", limits);
-		cli_print_object(cli, object);
-		cJSON_Delete(object);
+		take_object(one, object);
 	} else {
+		if (one->at > 0)
+			putchar('\n');
 		describe(cli, row, detail);
 	}
-	cli_finish(cli, EXIT_STATUS_OK);
+	one->at++;
+	next_name(one);
 }
 
 static void show_one(struct cli_one *one)
@@ -197,18 +252,17 @@ static void show_one(struct cli_one *one)
 	struct cli *cli = one->cli;
 	struct err err = { 0 };
 	struct fleet *fleet = engine_fleet(cli->engine);
-	const struct fleet_row *row = fleet_find(fleet, one->uid);
+	const char *uid = one->uids[one->at];
 	engine_on_change(cli->engine, NULL, NULL);
 	net_loop_timer_disarm(one->settle);
-	if (row == NULL) {
+	if (fleet_find(fleet, uid) == NULL) {
 		err_set(&err, ERR_CLAIM_NOT_FOUND, "it is gone");
-		cli_finish(cli, cli_fail(cli, &err));
+		fail_one(one, &err);
 	} else if (!one->describe && !cli_is_structured(cli)) {
-		const void *rows[] = { row };
-		cli_rows_print(cli, &fleet_sandbox_kind, rows, 1);
-		cli_finish(cli, EXIT_STATUS_OK);
-	} else if (fleet_detail_start(fleet, one->uid, on_detail, one, &err) == NULL) {
-		cli_finish(cli, cli_fail(cli, &err));
+		one->at++;
+		next_name(one);
+	} else if (fleet_detail_start(fleet, uid, on_detail, one, &err) == NULL) {
+		fail_one(one, &err);
 	}
 }
 
@@ -236,14 +290,15 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
-		const struct resource_kind *kind = engine_kind_find(one->name);
-		int status = cli_fail(cli, err);
-		if (status == EXIT_STATUS_NOT_FOUND && kind != NULL && kind->resource != NULL)
-			cli_note(cli, "There is a kind of that name: sandmux ls %s", one->name);
-		cli_finish(cli, status);
+		const struct resource_kind *kind = engine_kind_find(one->names[one->at]);
+		if (err_exit_status(err) == EXIT_STATUS_NOT_FOUND && kind != NULL &&
+			kind->resource != NULL && one->n == 1)
+			cli_note(cli, "There is a kind of that name: sandmux ls %s",
+				one->names[one->at]);
+		fail_one(one, err);
 		return;
 	}
-	snprintf(one->uid, sizeof one->uid, "%s", uid);
+	snprintf(one->uids[one->at], sizeof one->uids[0], "%s", uid);
 	if (is_settled(cli)) {
 		show_one(one);
 		return;
@@ -252,112 +307,57 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 	net_loop_timer_arm(one->settle, SETTLE_MS);
 }
 
-static int run_one(struct cli *cli, char **argv, bool is_describe)
+static void next_name(struct cli_one *one)
 {
 	struct err err = { 0 };
-	if (!cli_open(cli, true, &err))
+	if (one->at == one->n)
+		finish(one);
+	else if (engine_resolve_start(one->cli->engine, one->names[one->at], 0, on_one_resolved,
+			 one, &err) == NULL)
+		fail_one(one, &err);
+}
+
+static int run_one(struct cli *cli, char **names, int n, bool is_describe)
+{
+	struct err err = { 0 };
+	if (!cli_rows_open(cli, &fleet_sandbox_kind, &err) || !cli_open(cli, true, &err))
 		return cli_fail(cli, &err);
-	struct cli_one one = { .cli = cli, .name = argv[0], .describe = is_describe };
+	struct cli_one one = { .cli = cli, .names = names, .n = n, .describe = is_describe };
+	one.uids = x_calloc((size_t)n, sizeof *one.uids);
+	if (n > 1 && cli_is_structured(cli))
+		one.list = cli_rows_list(&fleet_sandbox_kind);
 	one.settle = net_loop_timer_new(cli->loop, on_settle_deadline, &one);
-	if (engine_resolve_start(cli->engine, argv[0], 0, on_one_resolved, &one, &err) == NULL)
-		cli_finish(cli, cli_fail(cli, &err));
+	next_name(&one);
 	cli_run_loop(cli);
 	net_loop_timer_free(one.settle);
+	cJSON_Delete(one.list);
+	free(one.uids);
 	return cli->status;
 }
 
-/* ---- an object of another kind */
-
-struct cli_object {
-	struct cli *cli;
-	const struct resource_kind *kind;
-	bool describe;
-};
-
-static void on_title(void *arg, const char *title)
-{
-	(void)arg;
-	printf("%s\n", title);
-}
-
-static void on_line(void *arg, const char *label, enum resource_tone tone, const char *text,
-	int64_t when_ms)
-{
-	(void)arg;
-	(void)tone;
-	(void)when_ms;
-	fputs("  ", stdout);
-	cli_put_safe(label);
-	fputs(": ", stdout);
-	cli_put_safe(text);
-	putchar('\n');
-}
-
-static void on_object(void *arg, const struct err *err, const cJSON *object)
-{
-	struct cli_object *one = arg;
-	struct cli *cli = one->cli;
-	const struct resource_lines lines = { on_title, on_line, NULL };
-	if (err != NULL) {
-		cli_finish(cli, cli_fail(cli, err));
-		return;
-	}
-	void *row = engine_object_row(cli->engine, one->kind, object);
-	const void *rows[] = { row };
-	if (cli_is_structured(cli)) {
-		cJSON *whole = cli_row_json(one->kind, row);
-		cJSON_AddItemToObject(whole, "object", cJSON_Duplicate(object, true));
-		cli_print_object(cli, whole);
-		cJSON_Delete(whole);
-	} else if (one->describe) {
-		cli_put_safe(cli_row_name(one->kind, row));
-		putchar('\n');
-		kinds_page(one->kind, row, object, &lines);
-	} else {
-		cli_rows_print(cli, one->kind, rows, 1);
-	}
-	engine_object_row_free(one->kind, row);
-	cli_finish(cli, EXIT_STATUS_OK);
-}
-
-static int run_object(
-	struct cli *cli, const struct resource_kind *kind, const char *name, bool is_describe)
-{
-	struct err err = { 0 };
-	struct cli_object one = { cli, kind, is_describe };
-	if (name[0] == '\0' || strchr(name, '/') != NULL)
-		return cli_fail_usage(cli, "'%s' is no name", name);
-	if (!cli_open(cli, true, &err))
-		return cli_fail(cli, &err);
-	if (engine_object_start(cli->engine, kind, engine_namespace(cli->engine), name,
-		    on_object, &one, &err) == NULL)
-		return cli_fail(cli, &err);
-	return cli_run_loop(cli);
-}
-
-/* NAME is a sandbox; KIND/NAME and KIND NAME are what the kind says. */
+/* NAME is a sandbox; KIND/NAME and KIND NAME… are what the kind says. With two words the first one has to be a kind, as it
+ * always had to. */
 static int run_either(struct cli *cli, int argc, char **argv, bool is_describe)
 {
 	char prefix[64];
 	const char *slash = strchr(argv[0], '/');
-	const struct resource_kind *kind = NULL;
-	if (argc == 2) {
-		kind = engine_kind_find(argv[0]);
-		if (kind == NULL)
-			return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
-	} else if (slash != NULL) {
+	const struct resource_kind *kind = argc > 1 ? engine_kind_find(argv[0]) : NULL;
+	bool is_named = kind != NULL;
+	if (!is_named && slash != NULL) {
 		snprintf(prefix, sizeof prefix, "%.*s", (int)(slash - argv[0]), argv[0]);
 		/* as `ls -o name` prints a sandbox */
 		bool is_sandbox = strcmp(prefix, "sandboxclaim") == 0;
 		kind = is_sandbox ? NULL : engine_kind_find(prefix);
 	}
 	if (kind == NULL || kind->resource == NULL)
-		return run_one(cli, argv + argc - 1, is_describe);
-	return run_object(cli, kind, argc == 2 ? argv[1] : slash + 1, is_describe);
+		return run_one(cli, argv + is_named, argc - is_named, is_describe);
+	return cli_get_objects(cli, kind, argv + is_named, argc - is_named, is_describe);
 }
 
 static int run_get(struct cli *cli, int argc, char **argv)
 {
+	if (argc == 0)
+		return cli_verb_ls.run(cli, argc, argv);
 	return run_either(cli, argc, argv, false);
 }
 
@@ -454,11 +454,17 @@ static int run_status(struct cli *cli, int argc, char **argv)
 	return cli_run_loop(cli);
 }
 
-const struct cli_verb cli_verb_get = { "get", "[KIND] NAME", "one of them", 0, 1, 2,
-	.run = run_get, .only_cluster = CLI_NAME_NEEDS_CLUSTER };
-const struct cli_verb cli_verb_describe = { "describe", "[KIND] NAME",
-	"one of them, whole, with conditions and events", 0, 1, 2, .run = run_describe,
-	.only_cluster = CLI_NAME_NEEDS_CLUSTER };
+const struct cli_verb cli_verb_get = { "get", "[KIND] NAME…",
+	"one of them, or several; without a NAME as ls", CLI_OPT_LIST | CLI_OPT_ROWS, 0, -1,
+	.run = run_get, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	.examples = "  sandmux get build-agent -o jsonpath={.podIP}\n"
+		    "  sandmux get pods api-1 api-2 -o wide\n" };
+const struct cli_verb cli_verb_describe = { "describe", "[KIND] NAME…",
+	"one of them, whole, with conditions and events", 0, 1, -1, .run = run_describe,
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	.examples = "  sandmux describe build-agent\n"
+		    "  sandmux describe pvc data\n" };
 const struct cli_verb cli_verb_status = { "status", "NAME",
 	"SandboxReady, SandboxNotReady or SandboxNotFound", 0, 1, 1, .run = run_status,
-	.only_cluster = "status is the cluster's word: see health" };
+	.only_cluster = "status is the cluster's word: see health",
+	.examples = "  sandmux status box\n" };

@@ -182,4 +182,6 @@ static int run_local(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_local = { "local", "up|down|status|recover|reset",
 	"the embedded backend on this machine", CLI_OPT_LOCAL | CLI_OPT_TIMEOUT, 1, 1,
-	.run = run_local };
+	.run = run_local,
+	.examples = "  sandmux local up\n"
+		    "  sandmux local status -o json\n" };

@@ -384,4 +384,9 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_ls = { "ls", "[KIND]",
 	"claims and sandboxes, joined; or all of another kind", CLI_OPT_LIST | CLI_OPT_ROWS, 0,
-	1, .run = run_ls, .only_cluster = "ls needs a cluster, not --rest/--grpc" };
+	1, .run = run_ls, .only_cluster = "ls needs a cluster, not --rest/--grpc",
+	.aliases = "list",
+	.examples = "  sandmux ls -l team=blue -w\n"
+		    "  sandmux ls -A --sort-by age --field-selector state!=Ready\n"
+		    "  sandmux ls -o custom-columns=NAME:.claim,IP:.podIP,WHY:.why\n"
+		    "  sandmux ls -o jq='.items[] | select(.restarts > 0) | .claim'\n" };

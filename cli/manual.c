@@ -153,6 +153,8 @@ static void add_verbs(struct str *out, const struct cli_verb *const *verbs)
 	str_add(out, ".SH COMMANDS\n");
 	for (const struct cli_verb *const *at = verbs + 1; *at != NULL; at++) {
 		const struct cli_verb *verb = *at;
+		if (verb->is_hidden)
+			continue;
 		add_tag(out, verb->name, verb->arguments, verb->help);
 		unsigned own = verb->options & ~(unsigned)CLI_OPT_GLOBAL;
 		if (cli_options_each(NULL, own) != NULL) {

@@ -142,6 +142,20 @@ static const struct cli_option *row_of(const struct tables *tables, int found)
 	return NULL;
 }
 
+static const char *nearest_option(const struct tables *tables, const char *argument)
+{
+	const char *nearest = NULL;
+	size_t least = 3;
+	for (int i = 0; i < tables->n && strncmp(argument, "--", 2) == 0; i++) {
+		size_t edits = cli_word_distance(argument + 2, tables->rows[i]->name, least);
+		if (edits < least && edits * 3 <= strlen(tables->rows[i]->name)) {
+			least = edits;
+			nearest = tables->rows[i]->name;
+		}
+	}
+	return nearest;
+}
+
 /* getopt has set optopt: a letter, the number of an option that takes no value, or 0. */
 static bool refuse_option(const struct tables *tables, const char *argument, struct err *err)
 {
@@ -150,7 +164,9 @@ static bool refuse_option(const struct tables *tables, const char *argument, str
 	if (optopt != 0)
 		return err_set(err, ERR_ARG_INVALID, "%s: --%s takes no value", argument,
 			row_of(tables, optopt)->name);
-	return err_set(err, ERR_ARG_INVALID, "unknown option %s", argument);
+	const char *nearest = nearest_option(tables, argument);
+	return err_set(err, ERR_ARG_INVALID, "unknown option %s%s%s%s", argument,
+		nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned sets,
@@ -178,22 +194,15 @@ static bool parse_part(struct cli_options *opt, int argc, char **argv, unsigned 
 	}
 }
 
-const struct cli_verb *cli_verb_find(const struct cli_verb *const *verbs, const char *name)
+static bool unknown_verb(const struct cli_verb *const *verbs, const char *name, struct err *err)
 {
-	for (; *verbs != NULL; verbs++)
-		if (strcmp((*verbs)->name, name) == 0)
-			return *verbs;
-	return NULL;
-}
-
-/* The nearest verb by a cheap measure: same beginning. */
-static bool unknown_verb(const struct cli_verb *const *verb, const char *name, struct err *err)
-{
-	for (; *verb != NULL; verb++)
-		if ((*verb)->name[0] != '\0' && strncmp((*verb)->name, name, 2) == 0)
-			return err_set(err, ERR_ARG_INVALID,
-				"unknown verb '%s'; did you mean '%s'?", name, (*verb)->name);
-	return err_set(err, ERR_ARG_INVALID, "unknown verb '%s'", name);
+	struct str hint;
+	str_init(&hint, ERR_MESSAGE_BYTES / 2);
+	bool is_known = cli_verb_suggest(verbs, name, &hint);
+	err_set(err, ERR_ARG_INVALID, "unknown verb '%s'%s%s", name, is_known ? "; " : "",
+		hint.p);
+	str_deinit(&hint);
+	return false;
 }
 
 bool cli_parse(struct cli_options *opt, int argc, char **argv,

@@ -41,7 +41,7 @@ struct cli_options {
 	struct cli_expression *expression; /* of the last two forms */
 	enum cli_color color;
 	const char *sort_by, *field_selector;
-	bool no_headers, show_labels;
+	bool no_headers, show_labels, no_start, stdin_;
 	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
 	const char *file, *template_, *binding_key, *shutdown_policy;

@@ -45,16 +45,56 @@ static int flushed_status(int status)
 	return EXIT_STATUS_FAILED;
 }
 
-/* As a kubectl plugin the program is called kubectl-sandbox; nothing else changes. */
+/* As a kubectl plugin the program is called kubectl-sandbox, and says so in its pages of help. */
+static const char *program_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	const char *name = slash ? slash + 1 : path ? path : "";
+	return strncmp(name, "kubectl-", 8) == 0 ? "kubectl sandbox" : "sandmux";
+}
+
+/* "sandmux __complete WORD…", and what kubectl runs to complete the words of its plugin: they are no options of ours. */
+static bool is_completing(int argc, char **argv, int *first)
+{
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+	*first = 1;
+	if (strcmp(name, "kubectl_complete-sandbox") == 0)
+		return true;
+	*first = 2;
+	return argc > 1 && strcmp(argv[1], cli_verb_complete.name) == 0;
+}
+
+/* A line that cannot be read may still say how its errors are to be. */
+static void find_output(struct cli_options *opt, int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const char *value =
+			strncmp(argv[i], "--output=", 9) == 0 ? argv[i] + 9
+			: strncmp(argv[i], "-o", 2) == 0 && argv[i][2]
+				? argv[i] + 2 + (argv[i][2] == '=')
+			: (strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0) &&
+					i + 1 < argc
+				? argv[i + 1]
+				: "";
+		if (strcmp(value, "json") == 0)
+			opt->output = CLI_JSON;
+	}
+}
+
 int cli_main(int argc, char **argv)
 {
 	set_locale();
 	forbid_core_files();
 	fatal_signal_init();
-	struct cli cli = { .verbs = cli_verbs };
+	struct cli cli = { .verbs = cli_verbs, .program = program_name(argv[0]) };
 	struct err err = { 0 };
 	const struct cli_verb *verb = NULL;
 	int first = 0, count = 0;
+	if (is_completing(argc, argv, &first))
+		return cli_verb_complete.run(
+			&cli, argc > first ? argc - first : 0, argv + first);
+	first = 0;
 	const char *spec = getenv("SANDMUX_LOG");
 	const char *log_file = getenv("SANDMUX_LOG_FILE");
 	if (spec != NULL && !log_configure(spec, &err)) {
@@ -69,9 +109,10 @@ int cli_main(int argc, char **argv)
 	struct err unreadable = { 0 };
 	bool has_settings = cli_read_settings(&unreadable);
 	if (!cli_parse(&cli.opt, argc, argv, cli_verbs, &verb, &first, &count, &err)) {
+		find_output(&cli.opt, argc, argv);
 		status = cli_fail(&cli, &err);
 	} else if (cli.opt.help) {
-		cli_print_help(cli_verbs, verb);
+		cli_print_help(cli.program, cli_verbs, verb);
 		status = EXIT_STATUS_OK;
 	} else if (!has_settings && !verb->needs_no_settings) {
 		status = cli_fail(&cli, &unreadable);

@@ -189,6 +189,15 @@ static void print_names(const struct resource_kind *kind, const void *const *row
 	fflush(stdout);
 }
 
+cJSON *cli_rows_list(const struct resource_kind *kind)
+{
+	cJSON *list = cJSON_CreateObject();
+	cJSON_AddStringToObject(list, "apiVersion", "sandmux/v1");
+	cJSON_AddStringToObject(list, "kind", kind->list_kind);
+	cJSON_AddArrayToObject(list, "items");
+	return list;
+}
+
 void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
 	const void *const *rows, size_t n)
 {
@@ -203,10 +212,7 @@ void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
 		cli_table_print(table, !cli->opt.no_headers);
 		return;
 	}
-	cJSON *list = cJSON_CreateObject();
-	cJSON_AddStringToObject(list, "apiVersion", "sandmux/v1");
-	cJSON_AddStringToObject(list, "kind", kind->list_kind);
-	cJSON *items = cJSON_AddArrayToObject(list, "items");
+	cJSON *list = cli_rows_list(kind), *items = cJSON_GetObjectItem(list, "items");
 	for (size_t i = 0; i < n; i++)
 		cJSON_AddItemToArray(items, cli_row_json(kind, rows[i]));
 	cli_print_object(cli, list);

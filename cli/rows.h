@@ -13,6 +13,11 @@ const void **cli_rows_sorted(const struct cli *cli, const struct resource_kind *
 	const struct resource_source *source, size_t *n);
 void cli_rows_print(const struct cli *cli, const struct resource_kind *kind,
 	const void *const *rows, size_t n);
+/* A list object with empty "items"; the caller's to delete. */
+struct cJSON *cli_rows_list(const struct resource_kind *kind);
+/* get and describe of these names (or KIND/NAME); the exit status. */
+int cli_get_objects(struct cli *cli, const struct resource_kind *kind, char **names, int n,
+	bool is_describe);
 /* A table row by row, for what comes later. */
 struct cli_table *cli_rows_table(const struct cli *cli, const struct resource_kind *kind);
 void cli_rows_add(struct cli_table *table, const struct cli *cli,

@@ -511,7 +511,10 @@ const struct cli_verb cli_verb_run = { "run", "NAME [-e K=V]… [--cwd DIR] [-t]
 		"  sandmux run --rm --pool workers -- python3 -c 'print(6 * 7)'\n"
 		"  # a loop keeps its input\n"
 		"  sandmux ls -o name | while read -r name; do sandmux run --no-stdin \"$name\" -- uname -n; "
-		"done\n" };
+		"done\n",
+	.aliases = "exec" };
 const struct cli_verb cli_verb_sh = { "sh", "NAME [-- ARGV…]",
 	"an interactive shell; Enter ~ . leaves at once",
-	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_sh };
+	CLI_OPT_RUN | CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, -1, .run = run_sh,
+	.examples = "  sandmux sh box\n"
+		    "  sandmux sh box -- python3 -q\n" };

@@ -53,7 +53,11 @@ static bool use_local(struct cli *cli, struct err *err)
 		.isolation = cli->opt.isolation,
 	};
 	struct control_status status;
-	if (!control_ensure_running(&control, &status, err))
+	bool ok = cli->opt.no_start ? control_get_status(&control, &status, err)
+				    : control_ensure_running(&control, &status, err);
+	if (ok && !status.is_ready)
+		ok = err_set(err, ERR_LOCAL_NOT_RUNNING, "it is not running");
+	if (!ok)
 		return err_prefix(err, "local backend");
 	cli->kubeconfig = x_strdup(status.kubeconfig);
 	cli->opt.engine.kubeconfig = cli->kubeconfig;

@@ -84,4 +84,6 @@ static int run_settings(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_settings = { "settings", "",
-	"every limit and timeout, and how to change it", 0, 0, 0, .run = run_settings };
+	"every limit and timeout, and how to change it", 0, 0, 0, .run = run_settings,
+	.examples = "  sandmux settings\n"
+		    "  sandmux ls --set kube-timeout=20s\n" };

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct cli;
+struct str;
 
 struct cli_verb {
 	const char *name;
@@ -17,6 +19,8 @@ struct cli_verb {
 	const char *examples;     /* lines for its page of help; NULL: none */
 	const char *only_cluster; /* why it does not go with --rest and --grpc; NULL: it does */
 	bool needs_no_settings; /* about the program: runs also when settings.yaml is no good */
+	const char *aliases;    /* other words for it, with blanks between; NULL: none */
+	bool is_hidden;         /* for programs: no page of help names it */
 };
 
 #define CLI_NAME_NEEDS_CLUSTER "a name needs a cluster, not --rest/--grpc"
@@ -47,6 +51,8 @@ struct cli_verb {
 	X(doctor)                                                                              \
 	X(settings)                                                                            \
 	X(completion)                                                                          \
+	X(complete)                                                                            \
+	X(options)                                                                             \
 	X(help)                                                                                \
 	X(version)
 
@@ -57,5 +63,10 @@ extern const struct cli_verb *const cli_verbs[]; /* NULL-terminated; struct cli 
 
 /* NULL: there is none of that name. */
 const struct cli_verb *cli_verb_find(const struct cli_verb *const *verbs, const char *name);
-void cli_print_help(const struct cli_verb *const *verbs,
-	const struct cli_verb *verb); /* NULL: the whole program */
+/* program: how this one is called ("sandmux", "kubectl sandbox"). verb NULL: the whole program. */
+void cli_print_help(
+	const char *program, const struct cli_verb *const *verbs, const struct cli_verb *verb);
+/* Edits between two words (Levenshtein); of long words, more than `most`. */
+size_t cli_word_distance(const char *a, const char *b, size_t most);
+/* What is meant by a word that is no verb: "did you mean …?", or what has it here. False: nobody knows. */
+bool cli_verb_suggest(const struct cli_verb *const *verbs, const char *word, struct str *out);

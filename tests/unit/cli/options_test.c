@@ -349,7 +349,7 @@ static char *page_of(const struct cli_verb *verb)
 {
 	struct written written;
 	written_begin(&written);
-	cli_print_help(cli_verbs, verb);
+	cli_print_help("sandmux", cli_verbs, verb);
 	written_end(&written);
 	assert_string_equal(written.err, "");
 	free(written.err);
