@@ -190,10 +190,21 @@ static void finish(struct cli_one *one)
 	cli_finish(cli, one->status);
 }
 
+/* A word that is no sandbox may be what others call a list of things. */
+static void note_kind(const struct cli_one *one)
+{
+	const struct resource_kind *kind = engine_kind_find(one->names[one->at]);
+	if (kind != NULL && kind->resource != NULL && one->n == 1)
+		cli_note(one->cli, "There is a kind of that name: sandmux ls %s",
+			one->names[one->at]);
+}
+
 /* The others are still shown. */
 static void fail_one(struct cli_one *one, const struct err *err)
 {
 	int status = cli_fail(one->cli, err);
+	if (err_exit_status(err) == EXIT_STATUS_NOT_FOUND)
+		note_kind(one);
 	if (one->status == EXIT_STATUS_OK)
 		one->status = status;
 	one->at++;
@@ -290,11 +301,6 @@ static void on_one_resolved(void *arg, const struct err *err, const char *uid)
 	struct cli_one *one = arg;
 	struct cli *cli = one->cli;
 	if (err != NULL) {
-		const struct resource_kind *kind = engine_kind_find(one->names[one->at]);
-		if (err_exit_status(err) == EXIT_STATUS_NOT_FOUND && kind != NULL &&
-			kind->resource != NULL && one->n == 1)
-			cli_note(cli, "There is a kind of that name: sandmux ls %s",
-				one->names[one->at]);
 		fail_one(one, err);
 		return;
 	}
@@ -354,11 +360,26 @@ static int run_either(struct cli *cli, int argc, char **argv, bool is_describe)
 	return cli_get_objects(cli, kind, argv + is_named, argc - is_named, is_describe);
 }
 
+/* One of a list that goes on. */
+static int watch_one(struct cli *cli, int argc, char **argv)
+{
+	const struct resource_kind *kind = argc > 1 ? engine_kind_find(argv[0]) : NULL;
+	if (argc > 2 || (argc == 2 && kind == NULL) || strchr(argv[argc - 1], '/') != NULL)
+		return cli_fail_usage(cli, "-w follows one NAME");
+	char *selector = x_asprintf("metadata.name=%s", argv[argc - 1]);
+	cli->opt.field_selector = selector;
+	int status = cli_verb_ls.run(cli, argc - 1, argv);
+	free(selector);
+	return status;
+}
+
 static int run_get(struct cli *cli, int argc, char **argv)
 {
 	if (argc == 0)
 		return cli_verb_ls.run(cli, argc, argv);
-	return run_either(cli, argc, argv, false);
+	if (cli->opt.engine.label_selector != NULL || cli->opt.field_selector != NULL)
+		return cli_fail_usage(cli, "names, or a selector: sandmux ls has selectors");
+	return cli->opt.watch ? watch_one(cli, argc, argv) : run_either(cli, argc, argv, false);
 }
 
 static int run_describe(struct cli *cli, int argc, char **argv)

@@ -149,7 +149,7 @@ class Contract(Case):
 
     def test_help_pages_only_grow(self):
         path = GOLDEN / "cli/help.txt"
-        pages = [self.sandmux("--help", check=0).out] + [self.sandmux(verb, "--help", check=0).out for verb in VERBS]
+        pages = [self.sandmux("--help", check=0).out] + [self.sandmux(verb, "--help", check=0).out for verb in [*VERBS, "options"]]
         text = "\n---\n".join(pages)
         if os.environ.get("SANDMUX_GOLDEN") == "write":
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -165,11 +165,71 @@ class Contract(Case):
         self.assertRegex(self.sandmux("version", check=0).out, r"^sandmux \d+\.\d+\.\d+\n$")
         self.assertIn("version", json.loads(self.sandmux("version", "-o", "json", check=0).out))
 
-    def test_completion_is_a_script(self):
+    def test_help_in_the_words_of_the_plugin(self):
+        link = self.tmp / "kubectl-sandbox"
+        link.symlink_to(BIN)
+        page = subprocess.run([link, "help", "ls"], capture_output=True, text=True, check=True).stdout
+        self.assertTrue(page.startswith("kubectl sandbox ls [KIND]"))
+        self.assertIn("\n  kubectl sandbox ls -l team=blue -w\n", page)
+        self.assertNotIn("sandmux", page)
+
+
+class Completion(Case):
+    """What shells offer. Without a cluster: names are tried with the backend."""
+
+    def complete(self, *words):
+        lines = self.sandmux("__complete", *words, check=0).out.splitlines()
+        return [line.split("\t")[0] for line in lines[:-1]], lines[-1]
+
+    def test_words_of_the_tables(self):
+        for words, wanted, flags in (
+                (["loc"], ["local"], ":4"),
+                (["-n", "x", "local", "sta"], ["status"], ":4"),
+                (["delete", "--wai"], ["--wait"], ":4"),
+                (["ls", "-o", "js"], ["json", "jsonpath="], ":4"),
+                (["ls", "--output=y"], ["--output=yaml"], ":4"),
+                (["ls", "persis"], ["persistentvolumeclaims"], ":4"),
+                (["completion", "f"], ["fish"], ":4"),
+                (["run", "x", "--", "l"], [], ":4"),
+                (["nonsense", "l"], [], ":4"),
+                (["ls", "--kubeconfig", ""], [], ":0")):
+            self.assertEqual(self.complete(*words), (wanted, flags), words)
+        self.assertEqual(set(VERBS) - set(self.complete("")[0]), set())
+
+    def test_for_the_plugin_of_kubectl(self):
+        link = self.tmp / "kubectl_complete-sandbox"
+        link.symlink_to(BIN)
+        out = subprocess.run([link, "ls", "-o", "yam"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(out, "yaml\n:4\n")
+
+    def test_in_bash(self):
         script = self.sandmux("completion", "bash", check=0).out
-        subprocess.run(["bash", "-n"], input=script.encode(), check=True)
-        for verb in VERBS:
-            self.assertIn(verb, script)
+        tries = {"sandmux comp": ["completion"], "sandmux ls --output=js": ["json", "jsonpath="], "sandmux local st": ["status"],
+                 "sandmux ls -o ": ["table", "wide", "json", "yaml", "name", "jsonpath=", "jq=", "custom-columns="]}
+        run = "compopt() { :; }\n" + script + "".join(
+            f"COMP_LINE={line!r}; COMP_POINT={len(line)}; _sandmux; echo \"${{COMPREPLY[*]}}\"\n" for line in tries)
+        env = {**os.environ, **home_env(self.tmp), "PATH": f"{Path(BIN).parent}:{os.environ['PATH']}"}
+        out = subprocess.run(["bash"], input=run, capture_output=True, text=True, check=True, env=env).stdout
+        self.assertEqual(out.splitlines(), [" ".join(wanted) for wanted in tries.values()])
+
+    def test_names_and_forms(self):
+        """Those of the cluster; a name that is more than one word of a shell is none."""
+        api = ScriptedApi(2)
+        self.addCleanup(api.stop)
+        config = ["--kubeconfig", str(api.kubeconfig(self.tmp / "kubeconfig"))]
+        names = self.sandmux(*config, "ls", "-A", "-o", "jsonpath={.items[*].metadata.name}", check=0).out.split()
+        self.assertEqual(len(names), 2)
+        self.assertEqual(self.complete(*config, "-A", "get", names[0]), ([names[0]], ":4"))
+        self.assertEqual(self.complete(*config, "-A", "cp", names[1]), ([names[1] + ":"], ":2"))
+        columns = self.sandmux(*config, "ls", "-A", "--no-headers", "-o", "custom-columns=N:.claim,X:.nothing", "--sort-by", ".claim", check=0).out
+        self.assertEqual(columns.split(), [word for name in sorted(names) for word in (name, "<none>")])
+        one = self.sandmux(*config, "ls", "-A", "-o", "jq=.items[].claim", "--field-selector", f"metadata.name={names[1]}", check=0).out
+        self.assertEqual(one, names[1] + "\n")
+        self.assertIn("\x1b[", self.sandmux(*config, "ls", "-A", "--color", "always", check=0).out)
+        self.assertNotIn("\x1b[", self.sandmux(*config, "ls", "-A", check=0).out)
+        failed = self.sandmux(*config, "ls", "-A", "-o", "jq=.items | .x")
+        self.assertEqual(failed.code, 2)
+        self.assertIn("-o jq: Cannot index array", failed.err)
 
 
 class BadInput(Case):
@@ -197,7 +257,7 @@ class BadInput(Case):
         self.assertIn("nosuchverb", self.fails(2, "arg.invalid", "nosuchverb"))
         self.assertIn("did you mean 'create'", self.fails(2, "arg.invalid", "crate"))
         self.fails(2, "arg.invalid", "ls", "-o", "xml")
-        self.fails(2, "arg.invalid", "get")
+        self.fails(2, "arg.invalid", "describe")
         self.fails(2, "arg.invalid", "cp", "a", "b")
         self.assertIn("has no NAME", self.fails(2, "arg.invalid", "cp", ":a", "b"))
         self.assertIn("has no NAME", self.fails(2, "arg.invalid", "cp", "-r", "a", ":b"))
@@ -309,7 +369,7 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
         items = json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"]
         self.assertEqual(sorted(items[0]), sorted(
             ["uid", "namespace", "claim", "sandbox", "state", "why", "whySince", "next", "pod", "podIP", "node", "pool", "template",
-             "createdBy", "createdAt", "expiresAt", "restarts", "warmStart"]))
+             "createdBy", "createdAt", "expiresAt", "restarts", "warmStart", "metadata"]))
         self.assertEqual(self.sandmux("--local", "ls", "-o", "name", check=0).out, "sandboxclaim/box\n")
         self.assertIn("kind: SandboxList", self.sandmux("--local", "ls", "-o", "yaml", check=0).out)
         self.assertRegex(self.sandmux("--local", "ls", check=0).out, r"^NAME +STATE +SANDBOX")

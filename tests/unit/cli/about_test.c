@@ -45,13 +45,16 @@ static void about_itself(void **state)
 		{ "version -o json", 0, "{\n\t\"version\":\t\"" SANDMUX_VERSION "\"\n}\n", "" },
 		{ "version -o yaml", 0, "version: " SANDMUX_VERSION "\n", "" },
 		{ "completion bash", 0,
-			"~_sandmux() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]} "
-			"verb=${COMP_WORDS[1]} kinds=\"sandboxes sb pods po sandboxwarmpools swp pools ",
+			"~_sandmux() {\n\tlocal line=${COMP_LINE:0:COMP_POINT} ", "" },
+		{ "completion zsh", 0, "~#compdef sandmux kubectl-sandbox\n_sandmux() {\n",
 			"" },
-		{ "completion zsh", 0,
-			"~autoload -U +X bashcompinit && bashcompinit\n_sandmux() {\n", "" },
-		{ "completion fish", 2, "",
-			"sandmux: arg.invalid: completion knows bash and zsh, not 'fish'" SEE_HELP },
+		{ "completion fish", 0, "~function __sandmux_complete\n", "" },
+		{ "completion csh", 2, "",
+			"sandmux: arg.invalid: completion knows bash, zsh and fish, not 'csh'" SEE_HELP },
+		{ "options", 0,
+			"~Before or after every verb of sandmux; after -- nothing is an option.\n\n"
+			"  -n, --namespace NS ",
+			"" },
 		{ "settings", 0,
 			"~NAME                     VALUE        DEFAULT      LIMITS\n"
 			"ready-timeout            180s         180s         a sandbox becomes "
@@ -76,7 +79,12 @@ static void about_itself(void **state)
 			"\t\t\"default\":\t\"ctrl-] F12\",\n\t\t\"unit\":\t\"text\"\n",
 			"" },
 		{ "nope", 2, "", "sandmux: arg.invalid: unknown verb 'nope'" SEE_HELP },
-		{ "nope -o json", 2, "", "sandmux: arg.invalid: unknown verb 'nope'" SEE_HELP },
+		{ "nope -o json", 2, "",
+			"~{\"code\":\"arg.invalid\",\"message\":\"unknown verb 'nope'\"" },
+		{ "ssh a", 2, "",
+			"sandmux: arg.invalid: unknown verb 'ssh'; a shell is: sandmux sh NAME" SEE_HELP },
+		{ "ls --selctor a", 2, "",
+			"sandmux: arg.invalid: ls: unknown option --selctor; did you mean --selector?" SEE_HELP },
 		{ "-o json nope", 2, "",
 			"~{\"code\":\"arg.invalid\",\"message\":\"unknown verb 'nope'\"" },
 	};

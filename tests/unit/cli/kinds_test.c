@@ -92,10 +92,23 @@ static void one(void **state)
 			"~\nSize\n  asked for: 1Gi\n  has: nothing yet\nBelongs to\n  Sandbox: box\n",
 			"" },
 		{ "get pvc none", 3, "", "~sandmux: kube.not_found: " },
-		{ "get nothing data", 2, "",
-			"sandmux: arg.invalid: there is no kind 'nothing'" SEE_HELP },
-		{ "get pvc a/b", 2, "", "sandmux: arg.invalid: 'a/b' is no name" SEE_HELP },
-		{ "get pvc/", 2, "", "sandmux: arg.invalid: '' is no name" SEE_HELP },
+		{ "get nothing data", 3, "",
+			"~sandmux: claim.not_found: no claim is called nothing " },
+		{ "get pvc a/b", 2, "",
+			"sandmux: arg.invalid: 'a/b' is no name of one of the "
+			"persistentvolumeclaims" SEE_HELP },
+		{ "get pvc/", 2, "",
+			"sandmux: arg.invalid: 'pvc/' is no name of one of the "
+			"persistentvolumeclaims" SEE_HELP },
+		/* what is there is shown all the same */
+		{ "get pvc data none pvc/data -o jsonpath={.items[*].metadata.name}", 3,
+			"data data\n", "~sandmux: kube.not_found: " },
+		{ "get pvc a -l x=y", 2, "",
+			"sandmux: arg.invalid: names, or a selector: sandmux ls has selectors" SEE_HELP },
+		{ "get pvc a b -w", 2, "",
+			"sandmux: arg.invalid: -w follows one NAME" SEE_HELP },
+		{ "get pvc data none -o name", 3, "persistentvolumeclaim/data\n",
+			"~sandmux: kube.not_found: " },
 		/* a sandbox of that name */
 		{ "get pvc", 3, "", "~sandmux: claim.not_found: " },
 		{ "get pvc", 3, "", "~\nThere is a kind of that name: sandmux ls pvc\n" },
