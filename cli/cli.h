@@ -14,6 +14,7 @@ struct cJSON;
 
 struct cli {
 	const struct cli_verb *const *verbs; /* all of them, NULL-terminated */
+	int (*run)(int argc, char **argv);   /* the whole program, again: cli_main() */
 	const char *program; /* how it is called: "sandmux", "kubectl sandbox" */
 	struct cli_options opt;
 	struct net_loop *loop;

@@ -76,7 +76,7 @@ static void run_child(const struct completing *c, int out, const char *const *qu
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 		dup2(null, STDERR_FILENO) < 0)
 		_exit(EXIT_STATUS_FAILED);
-	int status = cli_main(argc, argv);
+	int status = c->cli->run(argc, argv);
 	fflush(stdout);
 	_exit(status);
 }

@@ -87,7 +87,9 @@ int cli_main(int argc, char **argv)
 	set_locale();
 	forbid_core_files();
 	fatal_signal_init();
-	struct cli cli = { .verbs = cli_verbs, .program = program_name(argv[0]) };
+	struct cli cli = {
+		.verbs = cli_verbs, .run = cli_main, .program = program_name(argv[0])
+	};
 	struct err err = { 0 };
 	const struct cli_verb *verb = NULL;
 	int first = 0, count = 0;
