@@ -44,17 +44,6 @@ static void about_itself(void **state)
 		{ "version", 0, "sandmux " SANDMUX_VERSION "\n", "" },
 		{ "version -o json", 0, "{\n\t\"version\":\t\"" SANDMUX_VERSION "\"\n}\n", "" },
 		{ "version -o yaml", 0, "version: " SANDMUX_VERSION "\n", "" },
-		{ "completion bash", 0,
-			"~_sandmux() {\n\tlocal line=${COMP_LINE:0:COMP_POINT} ", "" },
-		{ "completion zsh", 0, "~#compdef sandmux kubectl-sandbox\n_sandmux() {\n",
-			"" },
-		{ "completion fish", 0, "~function __sandmux_complete\n", "" },
-		{ "completion csh", 2, "",
-			"sandmux: arg.invalid: completion knows bash, zsh and fish, not 'csh'" SEE_HELP },
-		{ "options", 0,
-			"~Before or after every verb of sandmux; after -- nothing is an option.\n\n"
-			"  -n, --namespace NS ",
-			"" },
 		{ "settings", 0,
 			"~NAME                     VALUE        DEFAULT      LIMITS\n"
 			"ready-timeout            180s         180s         a sandbox becomes "
@@ -77,6 +66,25 @@ static void about_itself(void **state)
 		{ "settings -o json", 0,
 			"~\"prefix-key\":\t{\n\t\t\"value\":\t\"ctrl-] F12\",\n"
 			"\t\t\"default\":\t\"ctrl-] F12\",\n\t\t\"unit\":\t\"text\"\n",
+			"" },
+	};
+	struct cluster *c = *state;
+	expect_all(c, rows, COUNT(rows));
+}
+
+static void scripts_and_wrong_words(void **state)
+{
+	static const struct row rows[] = {
+		{ "completion bash", 0,
+			"~_sandmux() {\n\tlocal line=${COMP_LINE:0:COMP_POINT} ", "" },
+		{ "completion zsh", 0, "~#compdef sandmux kubectl-sandbox\n_sandmux() {\n",
+			"" },
+		{ "completion fish", 0, "~function __sandmux_complete\n", "" },
+		{ "completion csh", 2, "",
+			"sandmux: arg.invalid: completion knows bash, zsh and fish, not 'csh'" SEE_HELP },
+		{ "options", 0,
+			"~Before or after every verb of sandmux; after -- nothing is an option.\n\n"
+			"  -n, --namespace NS ",
 			"" },
 		{ "nope", 2, "", "sandmux: arg.invalid: unknown verb 'nope'" SEE_HELP },
 		{ "nope -o json", 2, "",
@@ -201,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_CLUSTER(probes),
 		WITH_CLUSTER(about_itself),
+		WITH_CLUSTER(scripts_and_wrong_words),
 		WITH_CLUSTER(settings_files),
 		WITH_CLUSTER(no_backend),
 		WITH_CLUSTER(wrong_usage),
