@@ -195,12 +195,14 @@ void fleet_store_changes(const struct fleet_store *store, uint64_t since,
 		fn(arg, NULL, NULL);
 		return;
 	}
+	/* their revisions rise: back to the first that is newer */
 	size_t kept = store->n_removals < STORE_REMOVALS ? store->n_removals : STORE_REMOVALS;
-	for (size_t i = store->n_removals - kept; i < store->n_removals; i++) {
-		const char *uid = store->removals[i % STORE_REMOVALS].uid;
-		if (store->removals[i % STORE_REMOVALS].revision > since)
-			fn(arg, uid, NULL);
-	}
+	size_t i = store->n_removals;
+	while (i > store->n_removals - kept &&
+		store->removals[(i - 1) % STORE_REMOVALS].revision > since)
+		i--;
+	for (; i < store->n_removals; i++)
+		fn(arg, store->removals[i % STORE_REMOVALS].uid, NULL);
 	if (store->by_revision == NULL)
 		return;
 	/* newest last, and the head's prev is the tail (utlist): back to the first that is newer */

@@ -2,16 +2,22 @@
 // Rows in order.
 //
 // Each member keeps the key it was sorted by, so its place can be found again by binary search after the row has
-// changed. `shown` is the array of what passes the filter and the namespace, in order.
+// changed. `shown` (order.h) has those that pass the filter and the namespace, in order. A change that moves nothing and
+// hides nothing, as most do, costs one look at the row.
 #include "engine/resource/collection.h"
 
 #include "engine/base/map.h"
 #include "engine/resource/filter.h"
+#include "engine/resource/order.h"
 
+#include <stdio.h>
 #include <string.h>
 
+enum { TIE_BYTES = 512 };
+
 struct member {
-	bool is_shown, is_marked;
+	bool is_shown;
+	uint32_t mark;  /* its place in `marked`, from 1; 0: it is not marked */
 	int64_t number; /* sort key of numeric columns, else 0 */
 	char *text;     /* sort key of text columns, else NULL */
 	char *tie;      /* "name\nnamespace" */
@@ -24,8 +30,9 @@ struct resource_collection {
 	resource_row_fn *row_of;
 	void *arg;
 	struct member *members;
-	struct member **shown;
-	size_t n_shown, capacity, n_marked;
+	struct resource_order *shown;
+	struct member **marked;
+	size_t n_marked, mark_capacity;
 	int column;
 	bool is_reversed, shows_aside, is_batch;
 	char *filter_text, *namespace_;
@@ -49,28 +56,71 @@ static int64_t number_of(const struct resource_column *column, const void *row)
 	return value.is_known ? -value.number : 0;
 }
 
-static void set_keys(
-	const struct resource_collection *collection, struct member *member, const void *row)
+/* "name\nnamespace", or as much of it as there is room for: then it is made anew each time. */
+static const char *tie_of(
+	const struct resource_collection *collection, const void *row, char buffer[TIE_BYTES])
+{
+	const struct resource_kind *kind = collection->kind;
+	int n = snprintf(buffer, TIE_BYTES, "%s\n%s",
+		text_of(collection, kind->name_column, row),
+		text_of(collection, kind->namespace_column, row));
+	return n < TIE_BYTES ? buffer : NULL;
+}
+
+/* What a member is sorted by; the texts are borrowed. */
+struct resource_keys {
+	int64_t number;
+	const char *text, *tie; /* tie NULL: it is too long to be compared */
+	char buffer[TIE_BYTES];
+};
+
+static void keys_of(const struct resource_collection *collection, const void *row,
+	struct resource_keys *keys)
 {
 	const struct resource_kind *kind = collection->kind;
 	const struct resource_column *column = &kind->columns[collection->column];
-	free(member->text);
-	free(member->tie);
-	member->text = NULL;
-	member->number = 0;
-	member->tie = x_asprintf("%s\n%s", text_of(collection, kind->name_column, row),
-		text_of(collection, kind->namespace_column, row));
+	keys->number = 0;
+	keys->text = NULL;
+	keys->tie = tie_of(collection, row, keys->buffer);
 	if (collection->column == kind->name_column)
 		return;
 	if (column->format == RESOURCE_TEXT && !column->order)
-		member->text = x_strdup(column->value(row).text);
+		keys->text = column->value(row).text;
 	else
-		member->number = number_of(column, row);
+		keys->number = number_of(column, row);
 }
 
-static int compare(const struct resource_collection *collection, const struct member *a,
-	const struct member *b)
+static bool is_same_text(const char *a, const char *b)
 {
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool has_keys(const struct member *member, const struct resource_keys *keys)
+{
+	return member->number == keys->number && keys->tie &&
+	       is_same_text(member->tie, keys->tie) && is_same_text(member->text, keys->text);
+}
+
+static void set_keys(const struct resource_collection *collection, struct member *member,
+	const void *row, const struct resource_keys *keys)
+{
+	const struct resource_kind *kind = collection->kind;
+	if (has_keys(member, keys))
+		return;
+	free(member->text);
+	free(member->tie);
+	member->number = keys->number;
+	member->text = keys->text ? x_strdup(keys->text) : NULL;
+	member->tie =
+		keys->tie ? x_strdup(keys->tie)
+			  : x_asprintf("%s\n%s", text_of(collection, kind->name_column, row),
+				    text_of(collection, kind->namespace_column, row));
+}
+
+static int compare(const void *arg, const void *left, const void *right)
+{
+	const struct resource_collection *collection = arg;
+	const struct member *a = left, *b = right;
 	int order = a->number < b->number ? -1 : a->number > b->number;
 	if (order == 0 && a->text && b->text)
 		order = strcmp(a->text, b->text);
@@ -83,32 +133,13 @@ static int compare(const struct resource_collection *collection, const struct me
 	return order ? order : strcmp(a->uid, b->uid);
 }
 
-/* Where the member stands or would stand. */
-static size_t place_of(
-	const struct resource_collection *collection, const struct member *member)
-{
-	size_t low = 0, high = collection->n_shown;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare(collection, collection->shown[middle], member) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void hide(struct resource_collection *collection, struct member *member)
 {
 	if (!member->is_shown)
 		return;
 	member->is_shown = false;
-	if (collection->is_batch)
-		return;
-	size_t at = place_of(collection, member);
-	memmove(collection->shown + at, collection->shown + at + 1,
-		(collection->n_shown - at - 1) * sizeof *collection->shown);
-	collection->n_shown--;
+	if (!collection->is_batch)
+		resource_order_remove(collection->shown, member);
 }
 
 static void show(struct resource_collection *collection, struct member *member)
@@ -116,16 +147,30 @@ static void show(struct resource_collection *collection, struct member *member)
 	if (member->is_shown)
 		return;
 	member->is_shown = true;
-	if (collection->is_batch)
-		return;
-	size_t at = place_of(collection, member);
-	array_grow(&collection->shown, &collection->capacity, collection->n_shown + 1,
-		sizeof *collection->shown);
-	memmove(collection->shown + at + 1, collection->shown + at,
-		(collection->n_shown - at) * sizeof *collection->shown);
-	collection->shown[at] = member;
-	collection->n_shown++;
+	if (!collection->is_batch)
+		resource_order_insert(collection->shown, member);
 }
+
+/* ---- marks */
+
+static void set_mark(struct resource_collection *collection, struct member *member, bool on)
+{
+	if (on == (member->mark != 0))
+		return;
+	if (on) {
+		array_grow(&collection->marked, &collection->mark_capacity,
+			collection->n_marked + 1, sizeof *collection->marked);
+		collection->marked[collection->n_marked++] = member;
+		member->mark = (uint32_t)collection->n_marked;
+		return;
+	}
+	struct member *last = collection->marked[--collection->n_marked];
+	collection->marked[member->mark - 1] = last;
+	last->mark = member->mark;
+	member->mark = 0;
+}
+
+/* ---- rows */
 
 static bool wanted(const struct resource_collection *collection, const void *row)
 {
@@ -141,7 +186,7 @@ static bool wanted(const struct resource_collection *collection, const void *row
 
 static void member_free(struct resource_collection *collection, struct member *member)
 {
-	collection->n_marked -= member->is_marked;
+	set_mark(collection, member, false);
 	HASH_DEL(collection->members, member);
 	free(member->text);
 	free(member->tie);
@@ -161,40 +206,33 @@ void resource_collection_update(
 		member_free(collection, member);
 		return;
 	}
+	struct resource_keys keys;
+	keys_of(collection, row, &keys);
+	bool is_wanted = wanted(collection, row);
+	if (member && member->is_shown == is_wanted && has_keys(member, &keys))
+		return;
 	if (!member) {
 		size_t n = strlen(uid) + 1;
 		member = x_calloc(1, sizeof *member + n);
 		memcpy(member->uid, uid, n);
 		HASH_ADD_STR(collection->members, uid, member);
-	} else {
-		hide(collection, member);
 	}
-	set_keys(collection, member, row);
-	if (wanted(collection, row))
+	hide(collection, member);
+	set_keys(collection, member, row, &keys);
+	if (is_wanted)
 		show(collection, member);
-}
-
-static _Thread_local const struct resource_collection
-	*sorting; /* qsort has no argument for it */
-
-static int compare_members(const void *a, const void *b)
-{
-	return compare(sorting, *(struct member *const *)a, *(struct member *const *)b);
 }
 
 static void collect(struct resource_collection *collection)
 {
 	struct member *member, *next;
-	collection->n_shown = 0;
-	array_grow(&collection->shown, &collection->capacity,
-		HASH_COUNT(collection->members) + 1, sizeof *collection->shown);
+	size_t n = 0;
+	void **shown = x_calloc(HASH_COUNT(collection->members) + 1, sizeof *shown);
 	HASH_ITER(hh, collection->members, member, next)
 		if (member->is_shown)
-			collection->shown[collection->n_shown++] = member;
-	sorting = collection;
-	qsort(collection->shown, collection->n_shown, sizeof *collection->shown,
-		compare_members);
-	sorting = NULL;
+			shown[n++] = member;
+	resource_order_load(collection->shown, shown, n);
+	free(shown);
 }
 
 void resource_collection_begin(struct resource_collection *collection)
@@ -214,8 +252,11 @@ static void reconsider(struct resource_collection *collection, bool is_resort)
 	HASH_ITER(hh, collection->members, member, next) {
 		const void *row = collection->row_of(collection->arg, member->uid);
 		member->is_shown = row && wanted(collection, row);
-		if (row && is_resort)
-			set_keys(collection, member, row);
+		if (!row || !is_resort)
+			continue;
+		struct resource_keys keys;
+		keys_of(collection, row, &keys);
+		set_keys(collection, member, row, &keys);
 	}
 	collect(collection);
 }
@@ -244,6 +285,15 @@ bool resource_collection_is_reversed(const struct resource_collection *collectio
 	return collection->is_reversed;
 }
 
+static bool still_fits(void *arg, void *item)
+{
+	const struct resource_collection *collection = arg;
+	struct member *member = item;
+	const void *row = collection->row_of(collection->arg, member->uid);
+	member->is_shown = row && resource_filter_fits(collection->filter, row);
+	return member->is_shown;
+}
+
 void resource_collection_filter(struct resource_collection *collection, const char *text)
 {
 	if (strcmp(text, collection->filter_text) == 0)
@@ -253,15 +303,7 @@ void resource_collection_filter(struct resource_collection *collection, const ch
 	free(collection->filter_text);
 	collection->filter_text = x_strdup(text);
 	if (resource_filter_narrows(old, collection->filter)) {
-		size_t kept = 0;
-		for (size_t i = 0; i < collection->n_shown; i++) {
-			struct member *member = collection->shown[i];
-			const void *row = collection->row_of(collection->arg, member->uid);
-			member->is_shown = row && resource_filter_fits(collection->filter, row);
-			if (member->is_shown)
-				collection->shown[kept++] = member;
-		}
-		collection->n_shown = kept;
+		resource_order_keep(collection->shown, still_fits, collection);
 	} else {
 		reconsider(collection, false);
 	}
@@ -296,7 +338,7 @@ bool resource_collection_shows_aside(const struct resource_collection *collectio
 
 size_t resource_collection_count(const struct resource_collection *collection)
 {
-	return collection->n_shown;
+	return resource_order_count(collection->shown);
 }
 
 size_t resource_collection_total(const struct resource_collection *collection)
@@ -307,7 +349,8 @@ size_t resource_collection_total(const struct resource_collection *collection)
 const char *resource_collection_at(
 	const struct resource_collection *collection, size_t position)
 {
-	return collection->shown[position]->uid;
+	const struct member *member = resource_order_at(collection->shown, position);
+	return member->uid;
 }
 
 static struct member *find(const struct resource_collection *collection, const char *uid)
@@ -320,23 +363,22 @@ static struct member *find(const struct resource_collection *collection, const c
 size_t resource_collection_find(const struct resource_collection *collection, const char *uid)
 {
 	const struct member *member = find(collection, uid);
-	return member && member->is_shown ? place_of(collection, member) : RESOURCE_NOWHERE;
+	return member && member->is_shown ? resource_order_place(collection->shown, member)
+					  : RESOURCE_NOWHERE;
 }
 
 void resource_collection_mark(struct resource_collection *collection, const char *uid, bool on)
 {
 	struct member *member = find(collection, uid);
-	if (!member || member->is_marked == on)
-		return;
-	member->is_marked = on;
-	collection->n_marked = on ? collection->n_marked + 1 : collection->n_marked - 1;
+	if (member)
+		set_mark(collection, member, on);
 }
 
 bool resource_collection_is_marked(
 	const struct resource_collection *collection, const char *uid)
 {
 	const struct member *member = find(collection, uid);
-	return member && member->is_marked;
+	return member && member->mark;
 }
 
 size_t resource_collection_marked_count(const struct resource_collection *collection)
@@ -346,34 +388,24 @@ size_t resource_collection_marked_count(const struct resource_collection *collec
 
 void resource_collection_mark_shown(struct resource_collection *collection, bool on)
 {
-	for (size_t i = 0; i < collection->n_shown; i++) {
-		if (collection->shown[i]->is_marked != on)
-			collection->n_marked =
-				on ? collection->n_marked + 1 : collection->n_marked - 1;
-		collection->shown[i]->is_marked = on;
-	}
+	size_t n = resource_order_count(collection->shown);
+	for (size_t i = 0; i < n; i++)
+		set_mark(collection, resource_order_at(collection->shown, i), on);
 }
 
 void resource_collection_unmark_all(struct resource_collection *collection)
 {
-	struct member *member, *next;
-	if (!collection->n_marked)
-		return;
-	HASH_ITER(hh, collection->members, member, next)
-		member->is_marked = false;
+	for (size_t i = 0; i < collection->n_marked; i++)
+		collection->marked[i]->mark = 0;
 	collection->n_marked = 0;
 }
 
 size_t resource_collection_marked(
 	const struct resource_collection *collection, const char **uids, size_t max)
 {
-	struct member *member, *next;
-	size_t n = 0;
-	if (!collection->n_marked)
-		return 0;
-	HASH_ITER(hh, collection->members, member, next)
-		if (member->is_marked && n < max)
-			uids[n++] = member->uid;
+	size_t n = collection->n_marked < max ? collection->n_marked : max;
+	for (size_t i = 0; i < n; i++)
+		uids[i] = collection->marked[i]->uid;
 	return n;
 }
 
@@ -388,16 +420,19 @@ struct resource_collection *resource_collection_new(
 	collection->filter_text = x_strdup("");
 	collection->namespace_ = x_strdup("");
 	collection->filter = resource_filter_parse(kind, "");
+	collection->shown = resource_order_new(compare, collection);
 	return collection;
 }
 
 void resource_collection_clear(struct resource_collection *collection)
 {
 	struct member *member, *next;
-	HASH_ITER(hh, collection->members, member, next)
-		member_free(collection, member);
-	collection->n_shown = 0;
+	resource_order_clear(collection->shown);
 	collection->n_marked = 0;
+	HASH_ITER(hh, collection->members, member, next) {
+		member->mark = 0;
+		member_free(collection, member);
+	}
 }
 
 void resource_collection_free(struct resource_collection *collection)
@@ -405,7 +440,8 @@ void resource_collection_free(struct resource_collection *collection)
 	if (!collection)
 		return;
 	resource_collection_clear(collection);
-	free(collection->shown);
+	resource_order_free(collection->shown);
+	free(collection->marked);
 	free(collection->filter_text);
 	free(collection->namespace_);
 	resource_filter_free(collection->filter);

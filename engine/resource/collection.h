@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows of a kind in order, while they come, change and go: a change costs two binary searches and two memmoves of
- * pointers, a key nothing that grows with the number of rows. It holds uids and sort keys, never rows: those are asked
+/* Rows of a kind in order, while they come, change and go: a change that moves a row costs two binary searches and
+ * two moves within a few hundred pointers (order.h), a key nothing that grows with the number of rows. It holds uids and sort keys, never rows: those are asked
  * for by `row_of` whenever the order, the filter or the namespace changes. */
 #pragma once
 

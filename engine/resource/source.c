@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-enum { MANY_CHANGES = 2000 };
+/* Where so many have changed, and a good part of all, one sort is less work than to put each in its place. */
+enum { MANY_CHANGES = 2000, MANY_PART = 8 };
 
 struct taking {
 	struct resource_collection *rows;
@@ -76,7 +77,8 @@ bool resource_follow(struct resource_follower *follower, const struct resource_s
 	if (is_first || taking.is_lost) {
 		take_all(source, &taking);
 	} else {
-		bool is_many = taking.n > MANY_CHANGES;
+		bool is_many = taking.n > MANY_CHANGES &&
+			       taking.n > resource_collection_total(rows) / MANY_PART;
 		if (is_many)
 			resource_collection_begin(rows);
 		source->ops->changes(source->self, follower->revision, take_change, &taking);

@@ -25,7 +25,8 @@ static void make(int i, const char *namespace_, enum fleet_state state, int rest
 	row->namespace_ = namespace_;
 	row->claim = names[i];
 	row->sandbox = row->pod = row->pool = row->template_ = row->node = row->why = "";
-	row->pod_ip = row->service_fqdn = row->created_by = row->runtime_class = "";
+	row->pod_ip = row->service_fqdn = row->created_by = row->runtime_class = row->next =
+		row->labels = "";
 	row->state = state;
 	row->restarts = restarts;
 	row->created_ms = 1000 * ((i * 31) % 50);
@@ -190,6 +191,89 @@ static void test_marks_follow_the_uid(void **state)
 	resource_collection_free(index);
 }
 
+static bool is_marked[ROWS];
+
+static void mark(struct resource_collection *index, int i, bool on)
+{
+	resource_collection_mark(index, rows[i].uid, on);
+	is_marked[i] = on && is_there[i];
+}
+
+static void expect_marks(struct resource_collection *index)
+{
+	size_t n = 0;
+	const char *uids[ROWS];
+	for (int i = 0; i < ROWS; i++) {
+		assert_int_equal(
+			resource_collection_is_marked(index, rows[i].uid), is_marked[i]);
+		n += is_marked[i];
+	}
+	assert_int_equal(resource_collection_marked_count(index), n);
+	assert_int_equal(resource_collection_marked(index, uids, ROWS), n);
+	for (size_t i = 0; i < n; i++) {
+		int row;
+		assert_int_equal(sscanf(uids[i], "uid-%d", &row), 1);
+		assert_true(is_marked[row]);
+	}
+}
+
+/* Changes, marks, filters, orders and batches in any order. */
+static void test_everything_at_once(void **state)
+{
+	static const char *const columns[] = { "name", "state", "restarts", "age" };
+	static const char *const filters[] = { "", "box-0", "box-00", "!state:failed",
+		"ns:other box" };
+	(void)state;
+	for (unsigned seed = 1; seed < 6; seed++) {
+		struct resource_collection *index = filled();
+		unsigned dice = seed;
+		memset(is_marked, 0, sizeof is_marked);
+		for (int step = 0; step < 4000; step++) {
+			dice = dice * 1103515245U + 12345U;
+			int i = (int)(dice >> 16) % ROWS, what = (int)(dice >> 8) % 64;
+			if (what < 12) {
+				is_there[i] = is_marked[i] = false;
+				resource_collection_update(index, rows[i].uid, NULL);
+			} else if (what < 48) {
+				make(i, what % 2 ? "default" : "other",
+					(enum fleet_state)(what % FLEET_WARM), what % 9);
+				resource_collection_update(index, rows[i].uid, &rows[i]);
+			} else if (what < 60) {
+				mark(index, i, what % 3);
+			} else if (what == 60) {
+				resource_collection_sort(index, column(columns[i % 4]), i % 2);
+			} else if (what == 61) {
+				resource_collection_filter(index, filters[i % 5]);
+			} else if (what == 62) {
+				resource_collection_resort(index);
+			} else if (i % 8 == 0) {
+				resource_collection_unmark_all(index);
+				memset(is_marked, 0, sizeof is_marked);
+			}
+			if (step % 500 == 0) {
+				expect_as_fresh(index);
+				expect_marks(index);
+			}
+		}
+		expect_as_fresh(index);
+		expect_marks(index);
+		resource_collection_free(index);
+	}
+}
+
+/* As what pods use does: the row is the same, what it says is not. */
+static void test_a_resort_looks_at_every_row(void **state)
+{
+	struct resource_collection *index = filled();
+	(void)state;
+	resource_collection_sort(index, column("restarts"), false);
+	for (int i = 0; i < ROWS; i++)
+		rows[i].restarts = (i * 37) % 101;
+	resource_collection_resort(index);
+	expect_as_fresh(index);
+	resource_collection_free(index);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +282,8 @@ int main(void)
 		cmocka_unit_test(test_filters_narrow_and_widen),
 		cmocka_unit_test(test_namespace_and_warm),
 		cmocka_unit_test(test_marks_follow_the_uid),
+		cmocka_unit_test(test_everything_at_once),
+		cmocka_unit_test(test_a_resort_looks_at_every_row),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
