@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ls: what exists and how it is, once or as it changes. */
-#include "cli/cli.h"
+#include "cli/ls.h"
+
 #include "cli/rows.h"
 #include "cli/verbs.h"
 
@@ -37,18 +38,23 @@ static struct resource_source source_of(const struct cli_ls_list *list)
 			      : fleet_source(engine_fleet(list->cli->engine));
 }
 
-/* One JSON object a line, or one YAML document: what scripts read. */
-static void print_event(
-	const struct cli_ls_list *list, const char *type, const char *uid, const void *row)
+void cli_ls_print_event(const struct cli *cli, const struct resource_kind *kind,
+	const char *type, const char *uid, const void *row)
 {
 	cJSON *change = cJSON_CreateObject();
 	cJSON_AddStringToObject(change, "type", type);
 	if (row != NULL)
-		cJSON_AddItemToObject(change, "object", cli_row_json(list->kind, row));
+		cJSON_AddItemToObject(change, "object", cli_row_json(kind, row));
 	else if (uid != NULL)
 		cJSON_AddStringToObject(change, "uid", uid);
-	cli_print_item(list->cli, change);
+	cli_print_item(cli, change);
 	cJSON_Delete(change);
+}
+
+static void print_event(
+	const struct cli_ls_list *list, const char *type, const char *uid, const void *row)
+{
+	cli_ls_print_event(list->cli, list->kind, type, uid, row);
 }
 
 /* Everything that is printed of a row but its age. */
@@ -351,13 +357,10 @@ static void on_list_deadline(void *arg)
 	cli_finish(list->cli, cli_fail(list->cli, &err));
 }
 
-static int run_ls(struct cli *cli, int argc, char **argv)
+int cli_ls(struct cli *cli, const struct resource_kind *kind)
 {
 	struct err err = { 0 };
-	struct cli_ls_list list = { .cli = cli,
-		.kind = argc > 0 ? engine_kind_find(argv[0]) : &fleet_sandbox_kind };
-	if (list.kind == NULL)
-		return cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
+	struct cli_ls_list list = { .cli = cli, .kind = kind };
 	bool is_fleet = list.kind == &fleet_sandbox_kind;
 	if (!cli_rows_open(cli, list.kind, &err))
 		return cli_fail(cli, &err);
@@ -380,6 +383,14 @@ static int run_ls(struct cli *cli, int argc, char **argv)
 	net_loop_timer_free(list.settle);
 	forget_all(&list);
 	return cli->status;
+}
+
+static int run_ls(struct cli *cli, int argc, char **argv)
+{
+	const struct resource_kind *kind =
+		argc > 0 ? engine_kind_find(argv[0]) : &fleet_sandbox_kind;
+	return kind != NULL ? cli_ls(cli, kind)
+			    : cli_fail_usage(cli, "there is no kind '%s'", argv[0]);
 }
 
 const struct cli_verb cli_verb_ls = { "ls", "[KIND]",

@@ -168,15 +168,26 @@ static const char *namespace_of(const struct resource_kind *kind, const void *ro
 		       : kind->columns[kind->namespace_column].value(row).text;
 }
 
+/* The order of the kind where none was asked for: the latest first. */
+static void key_by_kind(struct keyed *one, const struct resource_kind *kind)
+{
+	key_by_column(one, &kind->columns[kind->order_column]);
+	one->number = -one->number;
+}
+
 void cli_row_order_sort(const struct cli_row_order *order, const struct resource_kind *kind,
 	const void **rows, size_t n)
 {
+	bool is_asked =
+		order != NULL && (order->column != RESOURCE_NONE || order->path != NULL);
 	struct keyed *keyed = x_calloc(n, sizeof *keyed);
 	for (size_t i = 0; i < n; i++) {
 		keyed[i].row = rows[i];
 		keyed[i].namespace_ = namespace_of(kind, rows[i]);
 		keyed[i].name = cli_row_name(kind, rows[i]);
-		if (order == NULL)
+		if (!is_asked && kind->order_column != 0)
+			key_by_kind(&keyed[i], kind);
+		if (!is_asked)
 			continue;
 		if (order->column != RESOURCE_NONE)
 			key_by_column(&keyed[i], &kind->columns[order->column]);

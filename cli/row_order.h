@@ -13,6 +13,7 @@ struct cli_row_order *cli_row_order_new(
 void cli_row_order_free(struct cli_row_order *order); /* NULL is fine */
 bool cli_row_order_selects(
 	const struct cli_row_order *order, const void *row); /* order NULL: every row */
-/* By what was asked for, and among equals by namespace and name. order NULL: by these alone. */
+/* By what was asked for, else by what the kind says, and among equals by namespace and name. order NULL: nothing was
+ * asked for. */
 void cli_row_order_sort(const struct cli_row_order *order, const struct resource_kind *kind,
 	const void **rows, size_t n);

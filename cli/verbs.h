@@ -32,6 +32,11 @@ struct cli_verb {
 	X(top)                                                                                 \
 	X(get)                                                                                 \
 	X(describe)                                                                            \
+	X(events)                                                                              \
+	X(tree)                                                                                \
+	X(pool)                                                                                \
+	X(template)                                                                            \
+	X(lease)                                                                               \
 	X(create)                                                                              \
 	X(rm)                                                                                  \
 	X(suspend)                                                                             \

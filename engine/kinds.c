@@ -2,8 +2,10 @@
 #include "engine/kinds.h"
 
 #include "engine/base/json.h"
+#include "engine/base/mem.h"
 #include "engine/fleet/kind.h"
 #include "engine/internal.h"
+#include "engine/k8s/name.h"
 #include "engine/k8s/resource.h"
 #include "engine/kinds/informers.h"
 #include "engine/kinds/object.h"
@@ -58,6 +60,21 @@ static void on_kinds_change(void *arg)
 		engine->on_change(engine->on_change_arg);
 }
 
+static struct kinds_informer *watch(
+	struct engine *engine, const struct kinds_informer_opts *opts, struct err *err)
+{
+	const struct resource_kind *kind = opts->kind;
+	if (!engine->kube || !kind->resource) {
+		err_set(err, ERR_OP_UNSUPPORTED, "there is no list of %s %s", kind->name,
+			engine->kube ? "of its own" : "behind a direct URL");
+		return NULL;
+	}
+	if (!engine->kinds)
+		engine->kinds = kinds_informers_new(
+			engine->loop, engine->kube, on_kinds_change, engine);
+	return kinds_informers_open(engine->kinds, opts, err);
+}
+
 struct kinds_informer *engine_watch_kind(struct engine *engine,
 	const struct resource_kind *kind, const char *namespace_, const char *label_selector,
 	struct err *err)
@@ -68,15 +85,23 @@ struct kinds_informer *engine_watch_kind(struct engine *engine,
 		.label_selector = label_selector,
 		.beside_kind = kind->beside ? engine_kind_of(kind->beside->kind) : NULL,
 	};
-	if (!engine->kube || !kind->resource) {
-		err_set(err, ERR_OP_UNSUPPORTED, "there is no list of %s %s", kind->name,
-			engine->kube ? "of its own" : "behind a direct URL");
+	return watch(engine, &opts, err);
+}
+
+struct kinds_informer *engine_watch_events_of(
+	struct engine *engine, const char *namespace_, const char *object_name, struct err *err)
+{
+	if (!k8s_is_dns_subdomain(object_name, strlen(object_name))) {
+		err_set(err, ERR_ARG_INVALID, "'%.64s' is no name of an object", object_name);
 		return NULL;
 	}
-	if (!engine->kinds)
-		engine->kinds = kinds_informers_new(
-			engine->loop, engine->kube, on_kinds_change, engine);
-	return kinds_informers_open(engine->kinds, &opts, err);
+	char *selector = x_asprintf("involvedObject.name=%s", object_name);
+	const struct kinds_informer_opts opts = {
+		.kind = &kinds_event, .namespace_ = namespace_, .field_selector = selector
+	};
+	struct kinds_informer *informer = watch(engine, &opts, err);
+	free(selector);
+	return informer;
 }
 
 void engine_unwatch_kind(struct engine *engine, struct kinds_informer *informer)
@@ -217,4 +242,43 @@ void engine_object_cancel(struct engine_object_call *call)
 		return;
 	kube_call_cancel(call->call);
 	free(call);
+}
+
+/* ---- trees */
+
+struct kinds_tree *engine_tree_start(struct engine *engine, const struct resource_kind *kind,
+	const char *namespace_, const char *name,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
+{
+	const struct kinds_tree_opts opts = {
+		.kinds = engine_kinds,
+		.kind = kind,
+		.namespace_ = namespace_,
+		.name = name,
+		.done = done,
+		.arg = arg,
+	};
+	if (engine->kube && kind->resource)
+		return kinds_tree_start(engine->loop, engine->kube, &opts, err);
+	err_set(err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
+	return NULL;
+}
+
+struct kinds_tree *engine_tree_of_row(struct engine *engine, const char *uid,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err)
+{
+	const struct fleet_row *row =
+		engine->fleet && uid ? fleet_find(engine->fleet, uid) : NULL;
+	if (!row) {
+		err_set(err, ERR_CLAIM_NOT_FOUND, "it is gone");
+		return NULL;
+	}
+	bool is_claim = row->claim[0] && !row->is_claim_hidden;
+	return engine_tree_start(engine, is_claim ? &kinds_claim : &kinds_sandbox,
+		row->namespace_, is_claim ? row->claim : row->sandbox, done, arg, err);
+}
+
+void engine_tree_free(struct kinds_tree *tree)
+{
+	kinds_tree_free(tree);
 }

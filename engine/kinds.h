@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every kind that can be listed, by name, and looking at one. Part of the one door.
- * Errors: ERR_OP_UNSUPPORTED, those of engine/kinds/informers.h, those of engine/kube/client.h. */
+ * Errors: ERR_ARG_INVALID, ERR_CLAIM_NOT_FOUND, ERR_OP_UNSUPPORTED, those of engine/kinds/informers.h, those of engine/kinds/tree.h. */
 #pragma once
 
 #include "engine/kinds/informer.h"
 #include "engine/kinds/page.h"
+#include "engine/kinds/tree.h"
 
 struct engine;
 struct engine_object_call;
@@ -22,6 +23,9 @@ const struct resource_kind *engine_kind_of(const char *api_kind);
 struct kinds_informer *engine_watch_kind(struct engine *engine,
 	const struct resource_kind *kind, const char *namespace_, const char *label_selector,
 	struct err *err);
+/* Events about objects of that name, whatever their kind; as engine_watch_kind(). */
+struct kinds_informer *engine_watch_events_of(struct engine *engine, const char *namespace_,
+	const char *object_name, struct err *err);
 void engine_unwatch_kind(
 	struct engine *engine, struct kinds_informer *informer); /* NULL is fine */
 
@@ -50,3 +54,12 @@ void engine_object_row_free(const struct resource_kind *kind, void *row);
 bool engine_object_may(struct engine *engine, const struct resource_kind *kind,
 	const struct resource_action *action, const char *namespace_, struct err *err);
 void engine_object_cancel(struct engine_object_call *call); /* NULL is fine */
+
+/* What an object is made of and whose it is (engine/kinds/tree.h): of a kind that has a resource, or of a sandbox by the
+ * row of the fleet: its claim, else its Sandbox. Ends with engine_tree_free(), not in done(), before the engine is freed. */
+struct kinds_tree *engine_tree_start(struct engine *engine, const struct resource_kind *kind,
+	const char *namespace_, const char *name,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);
+struct kinds_tree *engine_tree_of_row(struct engine *engine, const char *uid,
+	void (*done)(void *arg, const struct err *err), void *arg, struct err *err);
+void engine_tree_free(struct kinds_tree *tree); /* NULL is fine */

@@ -335,6 +335,7 @@ struct kinds_informer *kinds_informer_start(
 		.resource = opts->kind->resource,
 		.namespace_ = is_all ? NULL : informer->namespace_,
 		.label_selector = opts->label_selector,
+		.field_selector = opts->field_selector,
 		.on_object = on_object,
 		.on_sync = on_sync,
 		.on_state = on_state,

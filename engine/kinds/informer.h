@@ -16,6 +16,7 @@ struct kinds_informer_opts {
 	const struct resource_kind *kind; /* with a resource */
 	const char *namespace_;     /* "" or NULL: all; of no matter where the kind has none */
 	const char *label_selector; /* NULL: none */
+	const char *field_selector; /* NULL: none */
 	const struct resource_kind
 		*beside_kind; /* for a set of informers: kind->beside's; NULL: none */
 	/* Of the kind that stands beside this one (resource_kind.beside): stays until this one has stopped. NULL: rows tell

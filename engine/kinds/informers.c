@@ -8,8 +8,8 @@
 
 struct kinds_shared {
 	struct kinds_informer *informer;
-	struct kinds_informer *beside; /* held for it; NULL: none */
-	char *label_selector;          /* NULL: none */
+	struct kinds_informer *beside;         /* held for it; NULL: none */
+	char *label_selector, *field_selector; /* NULL: none */
 	size_t n_users;
 	struct kinds_shared *next;
 };
@@ -38,15 +38,20 @@ static void on_informer_change(void *arg)
 	net_loop_timer_arm(informers->tell, 0);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
 /* One that has something beside it does for those who need only its rows. */
 static bool is_same(const struct kinds_shared *shared, const struct kinds_informer_opts *opts,
 	bool is_plain)
 {
-	const char *a = shared->label_selector, *b = opts->label_selector;
 	const char *namespace_ = opts->namespace_ ? opts->namespace_ : "";
 	return kinds_informer_kind(shared->informer) == opts->kind &&
 	       strcmp(kinds_informer_namespace(shared->informer), namespace_) == 0 &&
-	       strcmp(a ? a : "", b ? b : "") == 0 &&
+	       is_same_text(shared->label_selector, opts->label_selector) &&
+	       is_same_text(shared->field_selector, opts->field_selector) &&
 	       (is_plain || shared->beside || !opts->beside_kind);
 }
 
@@ -80,6 +85,7 @@ static struct kinds_informer *open_one(struct kinds_informers *informers,
 	shared->informer = informer;
 	shared->beside = beside;
 	shared->label_selector = x_strdup(opts->label_selector);
+	shared->field_selector = x_strdup(opts->field_selector);
 	shared->n_users = 1;
 	LL_PREPEND(informers->shared, shared);
 	return informer;
@@ -102,6 +108,7 @@ void kinds_informers_close(struct kinds_informers *informers, struct kinds_infor
 	kinds_informer_stop(shared->informer);
 	kinds_informers_close(informers, shared->beside);
 	free(shared->label_selector);
+	free(shared->field_selector);
 	free(shared);
 }
 

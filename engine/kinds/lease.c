@@ -9,6 +9,7 @@
  * or of an annotation whose name ends with "claim-uid". */
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
+#include "engine/base/settings.h"
 #include "engine/base/str.h"
 #include "engine/k8s/resource.h"
 #include "engine/kinds/object.h"
@@ -35,7 +36,6 @@ enum kinds_lease_column {
 };
 
 enum { N_TEXTS = 3 };
-#define PREFIX "pai-sandbox-binding-"
 #define UID_KEY "claim-uid"
 
 enum life { UNKNOWN, LIVES, ENDS, GONE };
@@ -59,7 +59,8 @@ static const struct kinds_lease *of(const void *row)
 
 static bool is_other(const void *row)
 {
-	return strncmp(of(row)->object.name, PREFIX, strlen(PREFIX)) != 0;
+	const char *prefix = setting_text(SETTING_BINDING_PREFIX);
+	return strncmp(of(row)->object.name, prefix, strlen(prefix)) != 0;
 }
 
 /* ---- from the object */
@@ -93,8 +94,10 @@ static void project(void *row, const cJSON *object, int64_t skew_ms)
 	lease->lapses_ms = is_said ? from + seconds * 1000 : 0;
 	kinds_text_set(&lease->holder, kinds_text_at(object, "spec.holderIdentity"));
 	kinds_text_set(&lease->claim_uid, claim_of(object));
-	if (!lease->key)
-		kinds_text_set(&lease->key, NULL);
+	const char *key =
+		kinds_text_at(object, "metadata.annotations.pai.dev/sandbox-binding-key");
+	if (key || !lease->key)
+		kinds_text_set(&lease->key, key);
 }
 
 static void drop(void *row)
@@ -114,7 +117,7 @@ static bool join(
 							   : LIVES;
 	const struct resource_column *of_key =
 		&kind->columns[resource_find_column(kind, "key")];
-	const char *key = claim ? of_key->value(claim).text : "";
+	const char *key = *lease->key || !claim ? lease->key : of_key->value(claim).text;
 	if (is == lease->claim && strcmp(key, lease->key) == 0)
 		return false;
 	lease->claim = is;

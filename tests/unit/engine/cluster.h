@@ -75,17 +75,22 @@ static inline void cluster_watch(struct evhttp_request *request, struct collecti
 	evhttp_send_reply_start(request, 200, "OK");
 }
 
-/* With ?fieldSelector=metadata.name=… only that one. */
+/* With ?fieldSelector=metadata.name=…, or involvedObject.name=…, only those. */
 static inline void cluster_list(struct cluster *c, struct evhttp_request *request,
 	const struct collection *it, const char *selector)
 {
 	char *all = x_asprintf("[%s]", it->items ? it->items : "");
 	cJSON *items = cJSON_Parse(all);
-	bool is_by_name = selector != NULL && strncmp(selector, "metadata.name=", 14) == 0;
-	for (int i = cJSON_GetArraySize(items); is_by_name && i-- > 0;)
-		if (strcmp(json_str(cJSON_GetArrayItem(items, i), "metadata", "name", NULL),
-			    selector + 14) != 0)
-			cJSON_DeleteItemFromArray(items, i);
+	static const char *const of[] = { "metadata", "involvedObject" };
+	for (size_t k = 0; k < 2 && selector != NULL; k++) {
+		size_t n = strlen(of[k]);
+		if (strncmp(selector, of[k], n) != 0 || strncmp(selector + n, ".name=", 6) != 0)
+			continue;
+		for (int i = cJSON_GetArraySize(items); i-- > 0;)
+			if (strcmp(json_str(cJSON_GetArrayItem(items, i), of[k], "name", NULL),
+				    selector + n + 6) != 0)
+				cJSON_DeleteItemFromArray(items, i);
+	}
 	char *text = cJSON_PrintUnformatted(items);
 	api_reply(request, 200,
 		"{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"%d\"},\"items\":%s}",
