@@ -20,7 +20,7 @@ RUN_PACKAGES=(
     gcc libc6-dev cmake ninja-build pkg-config
     libevent-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev libwslay-dev
     libprotobuf-c-dev protobuf-c-compiler protobuf-compiler
-    libcjson-dev libyaml-dev libjq-dev libsqlite3-dev libseccomp-dev uthash-dev
+    libcjson-dev libyaml-dev libjq-dev libsqlite3-dev libseccomp-dev uthash-dev zlib1g-dev
     libvterm-dev libncurses-dev ncurses-term libtermkey-dev libutf8proc-dev
     bubblewrap ca-certificates
     vim less procps # local sandboxes offer the programs of this machine: a shell without these is no fun

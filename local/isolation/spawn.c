@@ -23,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,6 +347,18 @@ pid_t isolation_spawn_pid(const struct isolation_spawn *spawn)
 pid_t isolation_spawn_daemon_pid(const struct isolation_spawn *spawn)
 {
 	return spawn->daemon_pid;
+}
+
+/* A pidfd is readable once its process has ended. */
+static bool has_ended(int pid_fd)
+{
+	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
+	return pid_fd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
+bool isolation_spawn_is_alive(const struct isolation_spawn *spawn)
+{
+	return spawn->pid > 0 && !has_ended(spawn->pid_fd) && !has_ended(spawn->proxy_fd);
 }
 
 const struct isolation_cgroup *isolation_spawn_cgroup(const struct isolation_spawn *spawn)

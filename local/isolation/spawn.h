@@ -98,5 +98,7 @@ uint16_t isolation_spawn_grpc_port(const struct isolation_spawn *spawn);
 pid_t isolation_spawn_pid(const struct isolation_spawn *spawn);
 /* The first process inside, as the host numbers it; 0 until bubblewrap has said which. */
 pid_t isolation_spawn_daemon_pid(const struct isolation_spawn *spawn);
+/* What serves its address has not ended, as far as the kernel knows at this moment. */
+bool isolation_spawn_is_alive(const struct isolation_spawn *spawn);
 /* Borrowed; NULL: it has none. */
 const struct isolation_cgroup *isolation_spawn_cgroup(const struct isolation_spawn *spawn);

@@ -25,6 +25,7 @@
 #include "local/server/api/api.h"
 #include "local/server/api/guard.h"
 #include "local/server/api/stream.h"
+#include "local/server/api/upgrade.h"
 #include "local/server/defaults.h"
 #include "local/server/kubelet/volumes.h"
 #include "local/server/manager/manager.h"
@@ -215,6 +216,7 @@ struct server *server_start(
 void server_stop(struct server *s, void (*done)(void *arg), void *arg)
 {
 	api_stream_finish_all(s);
+	api_upgrade_finish_all(s);
 	manager_stop(s->controller, done, arg);
 }
 
@@ -223,6 +225,7 @@ void server_free(struct server *s)
 	if (!s)
 		return;
 	api_stream_finish_all(s);
+	api_upgrade_finish_all(s);
 	manager_free(s->controller);
 	if (s->http)
 		evhttp_free(s->http);

@@ -15,6 +15,7 @@ struct evhttp;
 struct api_guard;
 struct net_loop;
 struct api_stream;
+struct api_upgrade;
 
 struct server_opts {
 	const char *state_dir;
@@ -30,6 +31,21 @@ struct server_opts {
 		disk_floor; /* free bytes that are left to the machine; 0: 1 GiB, or 2 % of a small disk */
 };
 
+struct server;
+
+/* Of each daemon. */
+enum { SERVER_REST_PORT = 8080, SERVER_GRPC_PORT = 9090 };
+
+/* How the API reaches what runs without knowing the kubelet. uid: of the pod. */
+struct server_pods {
+	bool (*is_running)(struct server *s, const char *uid);
+	/* A socket on its way to a port of the pod's daemon; -1 with *err: ERR_CONN_REFUSED (it does not run, or this is no port
+	 * of its daemon), errno. */
+	int (*connect)(struct server *s, const char *uid, uint16_t port, struct err *err);
+	/* What its daemon wants as a bearer token; free with x_free_secret(). */
+	char *(*token)(struct server *s, const char *uid, struct err *err);
+};
+
 struct server {
 	struct net_loop *loop;
 	struct server_opts opts;
@@ -37,8 +53,11 @@ struct server {
 	struct store_samples samples; /* what pods use */
 	struct server_local_tls tls;
 	struct evhttp *http;
-	struct api_guard *guard;    /* of its connections */
-	struct api_stream *streams; /* watches and followed logs in progress */
+	struct api_guard *guard;      /* of its connections */
+	struct api_stream *streams;   /* watches and followed logs in progress */
+	struct api_upgrade *upgrades; /* port-forwards and executions */
+	size_t n_upgrades;
+	const struct server_pods *pods; /* NULL: nothing runs */
 	struct controller *controller;
 	void (*on_news)(struct server *s); /* wakes those who follow; NULL: nobody does */
 	uint16_t port;

@@ -38,6 +38,8 @@ void api_apply(struct api_request *req, const struct api_target *t); /* server-s
 void api_delete(struct api_request *req, const struct api_target *t);
 void api_delete_collection(struct api_request *req, const struct api_target *t);
 void api_scale(struct api_request *req, const struct api_target *t);
+/* True if the subresource is one that is upgraded (portforward, exec, attach); then it was answered. */
+bool api_pod_connect(struct api_request *req, const struct api_target *t);
 void api_pod_log(struct api_request *req, const struct api_target *t);
 
 /* The selectors of a list, watch or collection delete. */

@@ -70,11 +70,15 @@ static void add_verbs(cJSON *entry, const char *const *list)
 
 /* Subresources of pods that are not parts of the object. */
 static const char *const verbs_get[] = { "get", NULL };
+static const char *const verbs_connect[] = { "create", "get", NULL };
 static const struct {
 	const char *name, *kind;
 	const char *const *verbs;
 } pod_subs[] = {
+	{ "attach", "PodAttachOptions", verbs_connect },
+	{ "exec", "PodExecOptions", verbs_connect },
 	{ "log", "Pod", verbs_get },
+	{ "portforward", "PodPortForwardOptions", verbs_connect },
 };
 enum { POD_SUBS = sizeof pod_subs / sizeof pod_subs[0] };
 

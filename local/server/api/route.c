@@ -60,6 +60,8 @@ static void on_subresource(struct api_request *req, const struct api_target *t)
 			api_pod_log(req, t);
 		else
 			method_not_allowed(req);
+	} else if (t->r->kind == KIND_POD && api_pod_connect(req, t)) {
+		return;
 	} else {
 		api_request_fail_take(
 			req, k8s_status_new(K8S_NOT_FOUND,
@@ -70,7 +72,8 @@ static void on_subresource(struct api_request *req, const struct api_target *t)
 static void on_resource(struct api_request *req, const struct api_target *t)
 {
 	if (req->accept == ACCEPT_NONE || req->accept == ACCEPT_DISCOVERY) {
-		if (!t->sub || strcmp(t->sub, "log") != 0) {
+		/* what a pod's subresources answer is no object */
+		if (!t->sub || t->r->kind != KIND_POD || strcmp(t->sub, "status") == 0) {
 			api_request_fail_take(
 				req, k8s_status_new(K8S_NOT_ACCEPTABLE,
 					     "only the following media types are accepted:"

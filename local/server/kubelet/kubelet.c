@@ -309,6 +309,7 @@ bool kubelet_open(struct controller *c, struct err *err)
 	char *text = store_meta_get(c->server->store, "next-address");
 	(void)err;
 	c->kubelet = x_calloc(1, sizeof *c->kubelet);
+	c->server->pods = &kubelet_pods;
 	if (text && num_parse_i64(text, 0, UINT32_MAX, &n))
 		c->kubelet->next_address = (uint32_t)n;
 	free(text);
@@ -342,6 +343,7 @@ void kubelet_close(struct controller *c)
 	struct kubelet_run *r, *next;
 	if (!c->kubelet)
 		return;
+	c->server->pods = NULL;
 	HASH_ITER(hh, c->kubelet->runs, r, next) {
 		if (r->daemon)
 			isolation_spawn_kill(r->daemon);

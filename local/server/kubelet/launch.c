@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REST_PORT = 8080, GRPC_PORT = 9090, MAX_ENV = 512, HOST_NAME_BYTES = 64 };
+enum { MAX_ENV = 512, HOST_NAME_BYTES = 64 };
 enum { MAX_ADDRESSES = 32 }; /* tried when something else listens there */
 
 static bool is_used(struct controller *c, const char *address)
@@ -122,8 +122,8 @@ static bool launch_at(struct kubelet_run *r, const struct store_object *pod,
 			.uid = pod->uid,
 			.workspace = workspace,
 			.address = r->address,
-			.rest_port = REST_PORT,
-			.grpc_port = GRPC_PORT,
+			.rest_port = SERVER_REST_PORT,
+			.grpc_port = SERVER_GRPC_PORT,
 			.token_sha256 = token_sha256[0] ? token_sha256 : NULL,
 			.host_uid = kubelet_pod_host_uid(s, workspace),
 			.env = (const char *const *)env,

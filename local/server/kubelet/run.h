@@ -143,6 +143,8 @@ bool kubelet_metrics_needs_look(const struct kubelet_run *r);
 int64_t kubelet_metrics_pause_ms(const struct kubelet_run *r, int64_t usual_ms);
 void kubelet_metrics_on_look(struct kubelet_run *r, const struct isolation_usage *usage);
 
+extern const struct server_pods kubelet_pods; /* reach.c */
+
 /* probe.c. told: at each answer, and after misses enough. */
 void kubelet_probe_start(struct kubelet_run *r, kubelet_probe_fn *told);
 void kubelet_probe_stop(struct kubelet_run *r);
