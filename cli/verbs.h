@@ -37,6 +37,7 @@ struct cli_verb {
 	X(pool)                                                                                \
 	X(template)                                                                            \
 	X(lease)                                                                               \
+	X(edit)                                                                                \
 	X(create)                                                                              \
 	X(rm)                                                                                  \
 	X(suspend)                                                                             \

@@ -51,12 +51,26 @@ bool engine_object_may_verb(struct engine *engine, const struct engine_object_id
 	return engine_may_verb(engine, &about, id->namespace_, err);
 }
 
+/* As kubectl shows them, whatever order the server has. */
+static void put_in_order(cJSON *object)
+{
+	static const char *const first[] = { "metadata", "kind", "apiVersion" };
+	for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
+		cJSON *field = cJSON_DetachItemFromObjectCaseSensitive(object, first[i]);
+		if (field && !object->child)
+			cJSON_AddItemToObject(object, first[i], field);
+		else if (field)
+			cJSON_InsertItemInArray(object, 0, field);
+	}
+}
+
 size_t engine_object_yaml(
 	const cJSON *object, const struct engine_yaml_opts *opts, struct str *out)
 {
 	cJSON *shown = cJSON_Duplicate(object, true);
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(shown, "metadata");
 	size_t n;
+	put_in_order(shown);
 	if (!opts->has_managed_fields)
 		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "managedFields");
 	if (opts->has_secrets) {

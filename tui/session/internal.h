@@ -38,7 +38,13 @@ struct session {
 	char **argv;                   /* NULL: a login shell */
 	char *program;
 	struct term *term;
-	struct runtime_process *process;
+	bool is_local;
+	struct runtime_process *process; /* of a sandbox */
+	struct net_pty *pty;             /* of this machine, and where it brings things */
+	void (*on_output)(void *session, int stream, struct slice bytes);
+	void (*on_exit)(void *session, const struct err *err, int exit_code);
+	void (*on_end)(void *arg, struct session *session);
+	void *on_end_arg;
 	enum session_state state;
 	bool is_start_queued;
 	int exit_code;
@@ -56,11 +62,24 @@ struct session {
 	struct session_tap *taps;
 };
 
+/* process.c: whichever of the two it is */
+bool session_process_start(
+	struct session *session, const struct runtime_start_opts *opts, struct err *err);
+bool session_process_is_there(const struct session *session);
+bool session_process_write(struct session *session, struct slice bytes, struct err *err);
+void session_process_consumed(struct session *session, size_t n);
+void session_process_resize(struct session *session, int cols, int rows);
+void session_process_on_drained(struct session *session, void (*fn)(void *arg));
+void session_process_drop(
+	struct session *session); /* it has ended: freed at the end of the turn */
+void session_process_kill(struct session *session);
+
 /* observers.c */
 void session_tell_change(struct session *session);
 void session_tell_output(struct session *session);
 void session_tell_state(struct session *session);
 void session_tell_bell(struct session *session);
+void session_tell_dismiss(struct session *session);
 void session_tell_clipboard(struct session *session, struct slice bytes);
 void session_tell_warning(struct session *session, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

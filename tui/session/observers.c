@@ -39,6 +39,11 @@ void session_tell_bell(struct session *session)
 	TELL(session, on_bell);
 }
 
+void session_tell_dismiss(struct session *session)
+{
+	TELL(session, on_dismiss);
+}
+
 void session_tell_clipboard(struct session *session, struct slice bytes)
 {
 	const struct session_viewer *latest = session->latest;
@@ -89,8 +94,7 @@ static void fit(struct session *session)
 	if (latest->cols != term_cols(session->term) ||
 		latest->rows != term_rows(session->term)) {
 		term_resize(session->term, latest->cols, latest->rows);
-		if (session->process)
-			runtime_process_resize(session->process, latest->cols, latest->rows);
+		session_process_resize(session, latest->cols, latest->rows);
 		session_tell_traffic(session, SESSION_RESIZE, (struct slice){ NULL, 0 });
 	}
 }

@@ -39,6 +39,16 @@ bool session_ended_well(const struct session *session)
 	return session->state == SESSION_ENDED && !session->has_err && session->exit_code == 0;
 }
 
+bool session_is_local(const struct session *session)
+{
+	return session->is_local;
+}
+
+void session_dismiss(struct session *session)
+{
+	session_tell_dismiss(session);
+}
+
 const char *session_uid(const struct session *session)
 {
 	return session->uid;
@@ -109,7 +119,8 @@ void session_add_reason(const struct session *session, struct str *out)
 static void on_drained(void *arg)
 {
 	struct session *session = arg;
-	const struct err *lost = runtime_process_stdin_lost(session->process);
+	const struct err *lost =
+		session->process ? runtime_process_stdin_lost(session->process) : NULL;
 	if (lost != NULL)
 		session_tell_warning(
 			session, "%s takes no input any more: %s", session->name, lost->msg);
@@ -122,8 +133,7 @@ static void on_init(void *arg, int pid)
 	(void)pid;
 	session->state = SESSION_RUNNING;
 	/* The daemon sets the size after the child has begun: once more, for a child that read 0×0. */
-	runtime_process_resize(
-		session->process, term_cols(session->term), term_rows(session->term));
+	session_process_resize(session, term_cols(session->term), term_rows(session->term));
 	session_stream_flush(session);
 	session_tell_state(session);
 }
@@ -132,11 +142,6 @@ static void on_output(void *arg, int stream, struct slice bytes)
 {
 	(void)stream;
 	session_stream_take(arg, bytes);
-}
-
-static void free_process(void *arg)
-{
-	runtime_process_free(arg);
 }
 
 static void on_exit_status(void *arg, const struct err *err, int exit_code)
@@ -149,11 +154,11 @@ static void on_exit_status(void *arg, const struct err *err, int exit_code)
 		err_copy(&session->err, err);
 		engine_refused(session->engine, err);
 	}
-	if (session->process)
-		net_loop_defer(session->loop, free_process, session->process);
-	session->process = NULL;
+	session_process_drop(session);
 	session->n_held = 0;
 	session_tell_state(session);
+	if (session->on_end)
+		session->on_end(session->on_end_arg, session);
 }
 
 /* Which pod it is may not have been read yet, in the first moments: that is no "no". */
@@ -168,12 +173,11 @@ static void on_start(void *arg)
 {
 	struct session *session = arg;
 	struct err err;
-	if (!knows_pods(session->engine, session->uid)) {
+	if (!session->is_local && !knows_pods(session->engine, session->uid)) {
 		net_loop_timer_arm(session->starter, LOOK_AGAIN_MS);
 		return;
 	}
 	session->is_start_queued = false;
-	struct runtime *runtime = engine_runtime(session->engine, session->uid, &err);
 	const struct runtime_start_opts opts = {
 		.argv = session->argv ? (const char *const *)session->argv : login_argv,
 		.env = session_env,
@@ -184,13 +188,14 @@ static void on_start(void *arg)
 		.on_exit = on_exit_status,
 		.arg = session,
 	};
-	session->process = runtime ? runtime_process_start(runtime, &opts, &err) : NULL;
-	if (!session->process) {
+	if (!session_process_start(session, &opts, &err)) {
 		on_exit_status(session, &err, -1);
 		return;
 	}
-	session->state = SESSION_STARTING;
-	runtime_process_on_drained(session->process, on_drained);
+	session->state = session->is_local ? SESSION_RUNNING : SESSION_STARTING;
+	session_process_on_drained(session, on_drained);
+	if (session->is_local)
+		session_stream_flush(session);
 	session_tell_state(session);
 }
 
@@ -227,12 +232,13 @@ struct session *session_open(
 	struct sessions *sessions, const struct session_opts *opts, struct err *err)
 {
 	struct engine *engine = sessions->engine;
-	if (engine_is_read_only(engine)) {
+	if (engine_is_read_only(engine) && !opts->is_local) {
 		err_set(err, ERR_OP_READ_ONLY, "shells are off");
 		return NULL;
 	}
 	/* ask now for what is known now: a suspended sandbox needs no pane to say so */
-	if (knows_pods(engine, opts->uid) && !engine_runtime(engine, opts->uid, err))
+	if (!opts->is_local && knows_pods(engine, opts->uid) &&
+		!engine_runtime(engine, opts->uid, err))
 		return NULL;
 	const struct fleet *fleet = engine_fleet(engine);
 	const struct fleet_row *row = fleet && opts->uid ? fleet_find(fleet, opts->uid) : NULL;
@@ -240,11 +246,16 @@ struct session *session_open(
 	session->n_refs = 1;
 	session->engine = engine;
 	session->loop = engine_loop(engine);
+	session->is_local = opts->is_local;
+	session->on_end = opts->on_end;
+	session->on_end_arg = opts->arg;
 	session->uid = x_strdup(opts->uid);
 	session->name = x_strdup(opts->name);
 	session->namespace_ = row ? x_strdup(row->namespace_) : NULL;
 	session->argv = opts->argv ? copy_argv(opts->argv) : NULL;
-	session->program = x_strdup(session->argv ? path_base(session->argv[0]) : "shell");
+	session->program = x_strdup(opts->program   ? opts->program
+				    : session->argv ? path_base(session->argv[0])
+						    : "shell");
 	session->starter = net_loop_timer_new(session->loop, on_start, session);
 	session_stream_init(
 		session, opts->cols ? opts->cols : COLS, opts->rows ? opts->rows : ROWS);
@@ -264,8 +275,7 @@ struct session *session_ref(struct session *session)
 /* No callback comes after this. */
 static void stop(struct session *session)
 {
-	runtime_process_kill(session->process);
-	session->process = NULL;
+	session_process_kill(session);
 	session->state = SESSION_ENDED;
 	net_loop_timer_free(session->starter);
 	session->starter = NULL;
@@ -282,6 +292,8 @@ void session_unref(struct session *session)
 		return;
 	if (session->owner)
 		stop(session);
+	if (session->on_end)
+		session->on_end(session->on_end_arg, NULL);
 	session_stream_deinit(session);
 	while (session->taps)
 		session_tap_remove(session->taps);

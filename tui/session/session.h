@@ -52,6 +52,12 @@ struct session_opts {            /* copied */
 	const char *name;        /* of the sandbox, for people */
 	const char *const *argv; /* NULL-terminated; NULL: a login shell */
 	int cols, rows;          /* both 0: it starts with the size of its first viewer */
+	/* A program of this machine instead: uid is of no matter, and read-only mode neither. program: what it is called. */
+	bool is_local;
+	const char *program; /* NULL: by its argv */
+	/* It has ended; or NULL: the session has gone, with its last viewer. May end no reference. */
+	void (*on_end)(void *arg, struct session *session);
+	void *arg;
 };
 /* One reference, of the caller. Refused at once where it is known now that no process can be started: op.read_only, and
  * what engine_runtime() says. Whatever stops it later is its end (session_add_reason). */
@@ -61,6 +67,10 @@ struct session *session_ref(struct session *session);
 void session_unref(struct session *session); /* NULL is fine */
 /* The same program again after its end, on the same terminal: its screen goes to the scrollback. ERR_OP_BUSY before. */
 bool session_run_again(struct session *session, struct err *err);
+
+bool session_is_local(const struct session *session);
+/* Whoever opened it has done with it: the views that show it close. */
+void session_dismiss(struct session *session);
 
 enum session_state session_state(const struct session *session);
 /* It has ended, and the terminal has got all of its output. */
@@ -99,6 +109,7 @@ struct session_events { /* each may be NULL */
 	void (*on_clipboard)(
 		void *arg, struct slice bytes);          /* not where the policy denies it */
 	void (*on_warning)(void *arg, const char *text); /* input does not reach the program */
+	void (*on_dismiss)(void *arg); /* whoever opened it has done with it: close */
 };
 struct session_viewer;
 /* Whoever views holds a reference of their own. events: static. */

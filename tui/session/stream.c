@@ -25,7 +25,7 @@ enum {
 void session_stream_flush(struct session *session)
 {
 	struct err err;
-	if (!session->process || session->state == SESSION_ENDED) {
+	if (!session_process_is_there(session) || session->state == SESSION_ENDED) {
 		session->n_held = 0;
 		return;
 	}
@@ -33,8 +33,8 @@ void session_stream_flush(struct session *session)
 	while (sent < session->n_held) {
 		size_t n = session->n_held - sent;
 		n = n < WRITE_BYTES ? n : WRITE_BYTES;
-		if (!runtime_process_write(session->process,
-			    (struct slice){ session->held + sent, n }, &err)) {
+		if (!session_process_write(
+			    session, (struct slice){ session->held + sent, n }, &err)) {
 			if (err.code != ERR_LIMIT_UPLOAD)
 				sent = session->n_held;
 			break;
@@ -59,7 +59,7 @@ void session_send(struct session *session, struct slice bytes)
 	memcpy(session->held + session->n_held, bytes.p, bytes.n);
 	session->n_held += bytes.n;
 	session_tell_traffic(session, SESSION_IN, bytes);
-	if (session->process)
+	if (session_process_is_there(session))
 		session_stream_flush(session);
 }
 
@@ -102,8 +102,7 @@ static void on_pump(void *arg)
 		const struct slice fed = { session->queue + session->fed, n };
 		term_feed(session->term, fed.p, n);
 		session->fed += n;
-		if (session->process)
-			runtime_process_consumed(session->process, n);
+		session_process_consumed(session, n);
 		session_tell_traffic(session, SESSION_OUT, fed);
 	}
 	if (session->fed < session->n_queue) {

@@ -12,6 +12,7 @@ struct session;
 struct sessions;
 struct state_store;
 struct views_actions;
+struct views_edits;
 struct view_command;
 struct widget_dialog;
 struct view_host;
@@ -70,6 +71,7 @@ struct view_host {
 	/* From one run to the next (engine/base/state_store.h): set it when the person chooses, it is written a moment later.
 	 * NULL: nothing is remembered. Never a secret. */
 	struct state_store *remembered;
+	struct views_edits *edits;
 	const char *local_dir; /* where the local side of files begins; absolute */
 };
 

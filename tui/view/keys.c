@@ -329,6 +329,7 @@ const struct view_key_row view_key_rows[] = {
 
 	{ SCOPE_RESOURCES, "enter", "detail", "everything about it", "detail" },
 	{ SCOPE_RESOURCES, "d", "detail", "everything about it", NULL },
+	{ SCOPE_RESOURCES, "e", "edit", "change it in your editor", NULL },
 	{ SCOPE_RESOURCES, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_RESOURCES, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_RESOURCES, "space", "mark", "mark it, and down", NULL },
@@ -362,6 +363,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_RESOURCES, "G", "move last", "to the last", NULL },
 
 	{ SCOPE_RESOURCE, "r", "refresh", "fetch it again", "refresh" },
+	{ SCOPE_RESOURCE, "e", "edit", "change it in your editor", NULL },
 	{ SCOPE_RESOURCE, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_RESOURCE, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_RESOURCE, "up", "move up", "scroll up", NULL },
@@ -380,6 +382,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_YAML, "n", "next", "the next place that is searched for", NULL },
 	{ SCOPE_YAML, "N", "next back", "the one before", NULL },
 	{ SCOPE_YAML, "tab", "object next", "claim, Sandbox or pod: the next", "object" },
+	{ SCOPE_YAML, "e", "edit", "change it in your editor", "edit" },
 	{ SCOPE_YAML, "w", "fold", "fold long lines, or cut them", "fold" },
 	{ SCOPE_YAML, "x", "secrets", "show what is masked (asks), or mask it again",
 		"secrets" },

@@ -7,6 +7,7 @@
 #include "engine/base/mem.h"
 #include "tui/session/session.h"
 #include "tui/views/actions/actions.h"
+#include "tui/views/edit/edit.h"
 #include "tui/views/transfers/transfers.h"
 #include "tui/views/views.h"
 #include "tui/widgets/dialog.h"

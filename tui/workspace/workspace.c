@@ -134,6 +134,7 @@ struct workspace *workspace_new(
 	ws->host.sessions = sessions_new(opts->engine);
 	views_transfers_open(&ws->host);
 	ws->host.actions = views_actions_new(&ws->host);
+	ws->host.edits = views_edits_new(&ws->host);
 	struct view_args none = { 0 };
 	ws->strip = view_log.open(&ws->host, &none, err);
 	if (!ws->strip || !workspace_tabs_open(ws, &view_sandboxes, &none, err)) {
@@ -156,6 +157,7 @@ void workspace_free(struct workspace *ws)
 	workspace_tabs_free(ws);
 	if (ws->strip)
 		ws->strip->class->free(ws->strip);
+	views_edits_free(ws->host.edits);
 	sessions_free(ws->host.sessions);
 	close_remembered(ws);
 	net_loop_timer_free(ws->note_timer);

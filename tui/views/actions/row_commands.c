@@ -2,6 +2,7 @@
 // The commands that every view with targets() has, and those of them that open a view on a row.
 #include "tui/views/actions/internal.h"
 #include "tui/views/actions/words.h"
+#include "tui/views/edit/edit.h"
 
 #include "engine/base/mem.h"
 
@@ -65,6 +66,22 @@ static bool run_yaml(void *self, const char *args, struct err *err)
 	return open_on_target(self, "yaml", NULL, err);
 }
 
+/* Its claim, or the Sandbox of one that has none; or the one that is named. */
+static bool run_edit(void *self, const char *args, struct err *err)
+{
+	struct view *view = self;
+	const char *uid = NULL;
+	struct engine_object_id found[ENGINE_ROW_OBJECTS_MAX];
+	if (!first_target(view, &uid, err))
+		return false;
+	size_t n = uid ? engine_row_objects(view->host->engine, uid, found) : 0;
+	for (size_t i = 0; i < n; i++)
+		if (!*args || strcmp(args, found[i].word) == 0)
+			return views_edits_start(view->host, &found[i], err);
+	return err_set(err, ERR_ARG_INVALID,
+		n ? "there is no '%s' to edit" : "nothing is selected%s", n ? args : "");
+}
+
 const struct view_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
 		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh" },
@@ -82,6 +99,7 @@ const struct view_command views_row_commands[] = {
 		.has_right = true, .right = ACCESS_SUSPEND },
 	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
 		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND },
+	{ "edit", "[claim|sandbox|pod]", "change its claim in your editor", .run = run_edit },
 	{ "yaml", "", "claim, Sandbox and pod as YAML", .run = run_yaml },
 };
 const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];

@@ -4,6 +4,7 @@
 #include "tui/views/list/list.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "tui/views/edit/edit.h"
 #include "tui/views/resources/act.h"
 #include "tui/views/views.h"
 #include "tui/widgets/wrap.h"
@@ -188,14 +189,14 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 
 /* ---- hands */
 
-static bool open_on_row(struct views_list *list, const char *view, struct err *err)
+/* The row under the cursor; it lives for this turn: whoever is given it copies. */
+static bool row_args(const struct views_list *list, struct view_args *out, struct err *err)
 {
 	const struct resource_kind *kind = list->kind;
 	const void *row = views_list_row(list);
 	if (!row)
 		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
-	/* the row lives for this turn: the view that is opened copies */
-	const struct view_args opts = {
+	*out = (struct view_args){
 		.uid = list->cursor,
 		.kind = kind,
 		.namespace_ = kind->namespace_column == RESOURCE_NONE
@@ -203,8 +204,28 @@ static bool open_on_row(struct views_list *list, const char *view, struct err *e
 				      : kind->columns[kind->namespace_column].value(row).text,
 		.name = kind->columns[kind->name_column].value(row).text,
 	};
+	return true;
+}
+
+static bool open_on_row(struct views_list *list, const char *view, struct err *err)
+{
+	struct view_args opts;
+	if (!row_args(list, &opts, err))
+		return false;
 	list->view.host->ops->open(list->view.host, view, &opts);
 	return true;
+}
+
+static bool run_edit(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	struct view_args row;
+	(void)args;
+	if (!row_args(list, &row, err))
+		return false;
+	const struct engine_object_id id =
+		engine_kind_object(row.kind, row.namespace_, row.name);
+	return views_edits_start(list->view.host, &id, err);
 }
 
 static bool run_detail(void *self, const char *args, struct err *err)
@@ -253,6 +274,7 @@ static const struct view_command commands[] = {
 	{ "detail", "", "everything about the one under the cursor", .run = run_detail,
 		.aliases = "describe" },
 	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
+	{ "edit", "", "change the one under the cursor in your editor", .run = run_edit },
 	{ "delete", "", "delete what is selected (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };

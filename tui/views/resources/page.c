@@ -8,6 +8,7 @@
 #include "engine/base/err.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "tui/views/edit/edit.h"
 #include "tui/views/resources/act.h"
 #include "tui/views/views.h"
 
@@ -175,6 +176,15 @@ static bool run_yaml(void *self, const char *args, struct err *err)
 	return open_as(self, "yaml");
 }
 
+static bool run_edit(void *self, const char *args, struct err *err)
+{
+	const struct views_resource *resource = self;
+	const struct engine_object_id id =
+		engine_kind_object(resource->kind, resource->namespace_, resource->name);
+	(void)args;
+	return views_edits_start(resource->view.host, &id, err);
+}
+
 static bool run_delete(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -185,6 +195,7 @@ static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
 	{ "refresh", "", "fetch the object again", .run = run_refresh },
 	{ "yaml", "", "it as YAML", .run = run_yaml },
+	{ "edit", "", "change it in your editor", .run = run_edit },
 	{ "delete", "", "delete it (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };

@@ -85,8 +85,11 @@ static bool run_yank(void *self, const char *args, struct err *err)
 
 static bool run_again(void *self, const char *args, struct err *err)
 {
+	struct session *session = ((struct views_shell *)self)->session;
 	(void)args;
-	return session_run_again(((struct views_shell *)self)->session, err);
+	if (session_is_local(session))
+		return err_set(err, ERR_OP_UNSUPPORTED, "what was edited is being looked at");
+	return session_run_again(session, err);
 }
 
 static bool run_clear(void *self, const char *args, struct err *err)

@@ -47,6 +47,12 @@ static void on_bell(void *arg)
 	host_dirty(shell->view.host);
 }
 
+static void on_dismiss(void *arg)
+{
+	struct view *view = arg;
+	view->host->ops->close(view->host, view);
+}
+
 static void on_warning(void *arg, const char *text)
 {
 	view_host_notef(((struct views_shell *)arg)->view.host, NOTE_WARNING, "%s", text);
@@ -57,6 +63,7 @@ static const struct session_events events = {
 	.on_output = on_output,
 	.on_state = on_state,
 	.on_bell = on_bell,
+	.on_dismiss = on_dismiss,
 	.on_clipboard = views_shell_clipboard_ask,
 	.on_warning = on_warning,
 };

@@ -6,6 +6,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
+#include "tui/views/edit/edit.h"
 #include "tui/views/views.h"
 #include "tui/widgets/dialog.h"
 #include "tui/widgets/pager.h"
@@ -315,6 +316,21 @@ static bool run_secrets(void *arg, const char *args, struct err *err)
 	return true;
 }
 
+static bool run_edit(void *arg, const char *args, struct err *err)
+{
+	struct views_yaml *self = arg;
+	(void)args;
+	return views_edits_start(self->view.host, &self->targets[self->at], err);
+}
+
+static bool can(const struct view *view, const char *command, struct err *err)
+{
+	const struct views_yaml *self = yaml_of(view);
+	return strcmp(command, "edit") != 0 ||
+	       engine_object_may_verb(
+		       view->host->engine, &self->targets[self->at], "patch", "", err);
+}
+
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last|left|right|start", "scroll",
 		.run = run_move },
@@ -325,6 +341,7 @@ static const struct view_command commands[] = {
 	{ "refresh", "", "read it again", .run = run_refresh },
 	{ "object", "[next|claim|sandbox|pod]", "another object of this sandbox",
 		.run = run_object },
+	{ "edit", "", "change it in your editor", .run = run_edit },
 	{ "managed", "", "show or hide metadata.managedFields", .run = run_managed },
 	{ "secrets", "", "show what is masked (asks), or mask it again", .run = run_secrets },
 };
@@ -449,6 +466,7 @@ const struct view_class view_yaml = {
 	.title = title,
 	.draw = draw,
 	.mouse = mouse,
+	.can = can,
 	.targets = targets,
 	.filter = filter,
 	.filter_text = filter_text,

@@ -24,6 +24,14 @@ static inline void step_open(struct stage *stage, char *args)
 		stage->engine->is_local = true;
 }
 
+/* LINE: the person's editor; the file is its last argument */
+static inline void step_editor(struct stage *stage, char *args)
+{
+	(void)stage;
+	unsetenv("VISUAL");
+	setenv("EDITOR", args, 1);
+}
+
 /* COLLECTION JSON: before it is opened */
 static inline void step_add(struct stage *stage, char *args)
 {
@@ -568,4 +576,5 @@ static const struct step {
 	{ "draw", step_draw },
 	{ "link", step_link },
 	{ "surprise", step_surprise },
+	{ "editor", step_editor },
 };

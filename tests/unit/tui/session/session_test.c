@@ -125,7 +125,7 @@ static void on_warning(void *arg, const char *text)
 }
 
 static const struct session_events events = { on_change, on_output, on_state, on_bell,
-	on_clipboard, on_warning };
+	on_clipboard, on_warning, NULL };
 static const struct session_events no_events;
 
 struct tapped {
