@@ -122,6 +122,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		return cli_fail(cli, &err);
 	}
 	cli->opt.engine.on_plugin = on_plugin;
+	cli->opt.engine.keeps_deleted = true;
 	if (!cli_open(cli, false, &err))
 		return cli_fail(cli, &err);
 	char *remembered = state_path(cli);

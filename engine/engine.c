@@ -91,6 +91,7 @@ static struct fleet *open_fleet(struct engine *engine, const char *namespace_, s
 		.usage = usage_poll_table(engine->usage),
 		.read_only = access_is_read_only(engine->access),
 		.lazy = engine->is_lazy,
+		.keeps_deleted = engine->keeps_deleted,
 		.on_change = on_fleet_change,
 		.arg = engine,
 	};
@@ -149,6 +150,7 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 	open_usage(engine);
 	engine->label_selector = x_strdup(opts->label_selector);
 	engine->is_lazy = opts->no_fleet;
+	engine->keeps_deleted = opts->keeps_deleted;
 	engine->fleet = open_fleet(engine, engine->namespace_, err);
 	if (engine->fleet == NULL)
 		return false;

@@ -26,6 +26,7 @@
 #include "engine/fleet/maker.h"
 #include "engine/fleet/source.h"
 #include "engine/fleet/story.h"
+#include "engine/fleet/tombstones.h"
 #include "engine/kinds.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"
@@ -61,6 +62,7 @@ struct engine_opts {
 	bool plugins_may_ask;
 	void (*on_plugin)(void *arg, const char *text); /* foreign text */
 	void *on_plugin_arg;
+	bool keeps_deleted; /* sandboxes that went stay in lists for a while: a dashboard */
 	bool no_fleet; /* one-shot verbs that need no watches: fleet is still there, its reflectors start on use */
 };
 

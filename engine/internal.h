@@ -26,7 +26,7 @@ struct engine {
 	struct engine_resolve *resolves;
 	char *namespace_; /* "" = all */
 	char *label_selector;
-	bool is_lazy;
+	bool is_lazy, keeps_deleted;
 	char *title;
 	char *server;
 	struct kinds_informers *kinds;    /* kinds.c; NULL: nobody has looked yet */

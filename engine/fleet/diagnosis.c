@@ -391,7 +391,11 @@ static void say_ready(struct fleet_sentence *s)
 		if (!pod->deleted_ms)
 			add_reason(s, &pod->ready);
 	} else if (pod->restarts > 0) {
-		str_addf(s->out, "container %s has been restarted: ", pod->trouble->container);
+		if (pod->trouble->container[0])
+			str_addf(s->out,
+				"container %s has been restarted: ", pod->trouble->container);
+		else
+			str_add(s->out, "a container has been restarted: ");
 		fleet_pod_diagnosis_end(s);
 		str_addf(s->out, " (Pod %s)", pod->name);
 		*s->since_ms = pod->trouble->ended_s ? (int64_t)pod->trouble->ended_s * 1000

@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
+#include "engine/fleet/story.h"
 #include "engine/k8s/selector.h"
 #include "engine/net/loop.h"
 
@@ -53,6 +54,8 @@ struct fleet *fleet_new(struct net_loop *loop, struct kube_client *kube,
 	fleet->store.usage = opts->usage;
 	fleet->store.is_filtered = fleet->label_selector != NULL;
 	fleet->look_again = net_loop_timer_new(loop, on_look_again, fleet);
+	if (opts->keeps_deleted)
+		fleet_tombstones_start(fleet);
 	if (!opts->lazy)
 		fleet_informers_start_whole(fleet);
 	return fleet;
@@ -68,7 +71,8 @@ void fleet_free(struct fleet *fleet)
 	fleet_unbinds_free(fleet);
 	fleet_informers_stop(fleet);
 	net_loop_timer_free(fleet->look_again);
-	fleet->look_again = NULL;
+	net_loop_timer_free(fleet->tombstones_end);
+	fleet->look_again = fleet->tombstones_end = NULL;
 	fleet_store_deinit(&fleet->store);
 	if (fleet->notice != NULL)
 		fleet->notice->fleet = NULL;
@@ -244,9 +248,14 @@ size_t fleet_events(
 {
 	const struct fleet_store *store = &fleet->store;
 	const struct fleet_store_row *row = fleet_store_find(store, uid);
+	const struct fleet_tombstone *stone = row ? NULL : fleet_tombstone_of(store, uid);
 	size_t n = 0;
-	if (row == NULL || max == 0)
+	if (max == 0)
 		return 0;
+	for (size_t i = 0; stone != NULL && i < TOMBSTONE_OBJECTS; i++)
+		n = add_events(fleet_events_about(store, &stone->about[i]), out, n, max);
+	if (row == NULL)
+		return n;
 	if (row->claim != NULL)
 		n = add_events(fleet_events_about(store, &row->claim->uid), out, n, max);
 	if (row->sandbox != NULL) {
@@ -255,5 +264,20 @@ size_t fleet_events(
 			n = add_events(fleet_events_about(store, &row->sandbox->pod->uid), out,
 				n, max);
 	}
+	return n;
+}
+
+size_t fleet_story(
+	const struct fleet *fleet, const char *uid, struct fleet_story_entry *out, size_t max)
+{
+	const struct fleet_store *store = &fleet->store;
+	const struct fleet_store_row *row = fleet_store_find(store, uid);
+	const struct fleet_tombstone *stone = row ? NULL : fleet_tombstone_of(store, uid);
+	if (row != NULL && max > 0)
+		return fleet_story_of(store, row, out, max);
+	if (stone == NULL)
+		return 0;
+	size_t n = stone->n_story < max ? stone->n_story : max;
+	memcpy(out, stone->story, n * sizeof *out);
 	return n;
 }

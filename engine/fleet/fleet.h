@@ -24,6 +24,7 @@ struct fleet_opts {
 	struct telemetry *telemetry;
 	struct usage_table *usage; /* what pods use; outlives the fleet; NULL: nobody knows */
 	bool read_only;
+	bool keeps_deleted; /* as tombstones, engine/fleet/tombstones.h */
 	bool lazy; /* headless verbs: nothing is watched until fleet_watch() or fleet_focus() */
 	/* At most once a loop turn: something changed; look at fleet_revision() and the rows. */
 	void (*on_change)(void *arg);

@@ -67,11 +67,16 @@ struct fleet {
 	struct fleet_orphan *orphans;      /* rollbacks of creates, see op_rollback.c */
 	struct fleet_unbind *unbinds;      /* Leases that are given back, see binding_lease.c */
 	struct net_loop_timer *look_again; /* at hidden Sandboxes */
+	struct net_loop_timer *tombstones_end; /* NULL: none are kept */
 	int64_t counted_ms;
 	size_t expiring;
 };
 
 void fleet_note_change(struct fleet *fleet); /* notice.c */
+
+/* tombstones.c: from now on they are kept; and the time that they have is looked at */
+void fleet_tombstones_start(struct fleet *fleet);
+void fleet_tombstones_watch(struct fleet *fleet);
 
 /* informers.c */
 void fleet_informers_start_whole(struct fleet *fleet);

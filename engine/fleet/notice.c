@@ -16,6 +16,7 @@ static void tell(void *arg)
 	fleet->store.clock_skew_ms = kube_client_clock_skew_ms(fleet->kube);
 	if (fleet->store.n_hidden > 0 && fleet->look_again != NULL)
 		net_loop_timer_arm(fleet->look_again, STORE_HIDE_MS);
+	fleet_tombstones_watch(fleet);
 	/* an operation that ends takes itself off the list, and its callback may start or cancel others: go on from the
 	 * beginning until none has anything to do */
 	struct fleet_op *op = fleet->ops;

@@ -79,8 +79,8 @@ static bool was_off(enum fleet_state state)
 	return state == FLEET_SUSPENDED || state == FLEET_SUSPENDING || state == FLEET_RESUMING;
 }
 
-static void observe_state(
-	struct fleet_store *store, struct fleet_store_row *row, const struct fleet_row *now)
+static void observe_state(struct fleet_store *store, struct fleet_store_row *row,
+	const struct fleet_row *now, struct str *text)
 {
 	const struct fleet_condition *ready =
 		fleet_state_ready_condition(row->claim, row->sandbox);
@@ -102,11 +102,14 @@ static void observe_state(
 		note(store, row, FLEET_STORY_ENDED, since(ready), now->why);
 		break;
 	case FLEET_TERMINATING:
+		str_addf(text, "deletion was asked for; it was %s%s%s",
+			fleet_state_name(before), row->shown.why[0] ? ": " : "",
+			row->shown.why);
 		note(store, row, FLEET_STORY_DELETED,
 			row->claim     ? row->claim->deleted_ms
 			: row->sandbox ? row->sandbox->deleted_ms
 				       : 0,
-			"");
+			text->p);
 		break;
 	case FLEET_DEGRADED:
 	case FLEET_CRASHING:
@@ -129,7 +132,8 @@ void fleet_observe(
 	struct str text;
 	str_init(&text, FLEET_STORY_TEXT_BYTES);
 	if (now->state != shown->state)
-		observe_state(store, row, now);
+		observe_state(store, row, now, &text);
+	str_clear(&text);
 	if (now->restarts > shown->restarts && shown->pod_uid[0] &&
 		strcmp(now->pod_uid, shown->pod_uid) == 0) {
 		const struct fleet_pod *pod = row->sandbox->pod;

@@ -66,6 +66,28 @@ static void restart_usage(const struct fleet_store *store, const struct fleet_ro
 		usage_table_restart(store->usage, shown->namespace_, shown->pod);
 }
 
+void fleet_row_record_removal(struct fleet_store *store, const char *uid)
+{
+	size_t at = store->n_removals % STORE_REMOVALS;
+	if (store->n_removals >= STORE_REMOVALS)
+		store->forgotten = store->removals[at].revision;
+	store->removals[at].revision = ++store->revision;
+	memcpy(store->removals[at].uid, uid, FLEET_UID_BYTES);
+	store->n_removals++;
+}
+
+void fleet_row_ref_texts(struct fleet_row *row)
+{
+	for (size_t i = 0; i < N_TEXTS; i++)
+		fleet_string_pool_ref(*text_of(row, i));
+}
+
+void fleet_row_unref_texts(struct fleet_store *store, struct fleet_row *row)
+{
+	for (size_t i = 0; i < N_TEXTS; i++)
+		fleet_string_pool_unref(&store->texts, *text_of(row, i));
+}
+
 void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 {
 	if (row->claim != NULL)
@@ -73,17 +95,11 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 	if (row->sandbox != NULL)
 		row->sandbox->row = NULL;
 	if (row->shown.state < FLEET_STATE_COUNT) {
-		size_t at = store->n_removals % STORE_REMOVALS;
-		if (store->n_removals >= STORE_REMOVALS)
-			store->forgotten = store->removals[at].revision;
-		store->removals[at].revision = ++store->revision;
-		memcpy(store->removals[at].uid, row->shown.uid, FLEET_UID_BYTES);
-		store->n_removals++;
+		fleet_row_record_removal(store, row->shown.uid);
 		store->by_state[row->shown.state]--;
 	}
 	restart_usage(store, &row->shown, NULL);
-	for (size_t i = 0; i < N_TEXTS; i++)
-		fleet_string_pool_unref(&store->texts, *text_of(&row->shown, i));
+	fleet_row_unref_texts(store, &row->shown);
 	fleet_observations_free(store, row->seen);
 	DL_DELETE(store->by_revision, row);
 	store->rows[row->position] = NULL;

@@ -148,11 +148,21 @@ void fleet_rows_join_sandbox(struct fleet_store *store, struct fleet_sandbox *sa
 	fleet_row_refresh(store, sandbox->row);
 }
 
+/* Its object is no more; unless we may not see it any more. */
+static void bury(
+	struct fleet_store *store, struct fleet_store_row *row, enum fleet_store_kind kind)
+{
+	struct fleet_tombstone *stone =
+		store->is_forbidden[kind] ? NULL : fleet_tombstone_make(store, row);
+	fleet_row_remove(store, row);
+	fleet_tombstone_add(store, stone);
+}
+
 void fleet_rows_leave_claim(struct fleet_store *store, struct fleet_claim *claim)
 {
 	struct fleet_sandbox *sandbox = claim->row ? claim->row->sandbox : NULL;
 	if (claim->row != NULL)
-		fleet_row_remove(store, claim->row);
+		bury(store, claim->row, STORE_CLAIMS);
 	if (sandbox == NULL)
 		return;
 	/* it usually goes too, a moment later */
@@ -166,11 +176,12 @@ void fleet_rows_leave_sandbox(struct fleet_store *store, struct fleet_sandbox *s
 	sandbox->row = NULL;
 	if (row == NULL)
 		return;
+	if (row->claim == NULL) {
+		bury(store, row, STORE_SANDBOXES);
+		return;
+	}
 	row->sandbox = NULL;
-	if (row->claim == NULL)
-		fleet_row_remove(store, row);
-	else
-		fleet_rows_join_claim(store, row->claim);
+	fleet_rows_join_claim(store, row->claim);
 }
 
 /* ---- pods */

@@ -189,6 +189,17 @@ struct fleet_event_list { /* events about one object */
 	struct fleet_event_list *prev, *next; /* by last use, newest last */
 };
 
+enum { TOMBSTONE_OBJECTS = 3 }; /* claim, Sandbox, pod */
+struct fleet_story_entry;
+struct fleet_tombstone {
+	struct fleet_row shown; /* its strings are references of its own */
+	struct fleet_uid about[TOMBSTONE_OBJECTS];
+	struct fleet_story_entry *story;
+	size_t n_story;
+	int64_t gone_mono_ms;
+	struct fleet_tombstone *prev, *next; /* oldest first */
+};
+
 struct fleet_store {
 	struct fleet_string_pool texts;
 	struct fleet_index claims, claims_by_sandbox;
@@ -216,6 +227,9 @@ struct fleet_store {
 	bool is_synced[STORE_KIND_COUNT];
 	bool is_forbidden[STORE_KIND_COUNT];
 	bool is_filtered; /* a label selector on claims: rows without a claim are not asked for */
+	struct fleet_tombstone *tombstones;
+	size_t n_tombstones, max_tombstones; /* 0: none are kept */
+	bool hides_tombstones;
 	size_t n_hidden;  /* Sandboxes that wait for their claim */
 	size_t n_dropped; /* over STORE_MAX_OBJECTS */
 	int64_t clock_skew_ms;
@@ -336,9 +350,22 @@ const struct fleet_condition *fleet_state_ready_condition(
 /* pod_diagnosis.c: a container of it waits for what somebody has to provide: its image, a secret, a command that is there */
 bool fleet_pod_diagnosis_is_stuck(const struct fleet_pod *pod);
 
+/* tombstone.c: made of a row that is about to go, added once it has gone. NULL: none is wanted. */
+struct fleet_tombstone *fleet_tombstone_make(
+	struct fleet_store *store, const struct fleet_store_row *row);
+void fleet_tombstone_add(struct fleet_store *store, struct fleet_tombstone *stone);
+const struct fleet_tombstone *fleet_tombstone_of(
+	const struct fleet_store *store, const char *uid);
+struct fleet_tombstone *fleet_tombstone_named(const struct fleet_store *store, const char *uid);
+/* is_seen: lists show it. */
+void fleet_tombstone_remove(
+	struct fleet_store *store, struct fleet_tombstone *stone, bool is_seen);
+void fleet_tombstones_deinit(struct fleet_store *store);
+/* Forgets those older than that. Returns when the next one is due, in ms; -1: there is none. */
+int64_t fleet_tombstones_expire(struct fleet_store *store, int64_t keep_ms);
+
 /* story.c */
 struct str;
-struct fleet_story_entry;
 size_t fleet_story_of(const struct fleet_store *store, const struct fleet_store_row *row,
 	struct fleet_story_entry *out, size_t max);
 
@@ -350,6 +377,9 @@ void fleet_diagnosis_format(const struct fleet_store *store, const struct fleet_
 struct fleet_store_row *fleet_row_new(
 	struct fleet_store *store); /* shows nothing until its first refresh */
 void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row);
+void fleet_row_record_removal(struct fleet_store *store, const char *uid);
+void fleet_row_ref_texts(struct fleet_row *row);
+void fleet_row_unref_texts(struct fleet_store *store, struct fleet_row *row);
 int64_t fleet_local_ms(const struct fleet_store *store, int64_t server_ms); /* 0 stays 0 */
 
 /* rows.c */

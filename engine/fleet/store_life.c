@@ -15,7 +15,9 @@ void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), v
 
 void fleet_store_deinit(struct fleet_store *store)
 {
+	store->max_tombstones = 0;
 	fleet_store_forget_all(store);
+	fleet_tombstones_deinit(store);
 	fleet_events_deinit(store);
 	fleet_index_deinit(&store->claims);
 	fleet_index_deinit(&store->claims_by_sandbox);

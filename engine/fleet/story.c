@@ -4,7 +4,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/str.h"
-#include "engine/fleet/fleet_internal.h"
 #include "engine/fleet/observations.h"
 #include "engine/fleet/sentence.h"
 
@@ -226,11 +225,4 @@ size_t fleet_story_of(const struct fleet_store *store, const struct fleet_store_
 	memcpy(out, all, n * sizeof *out);
 	free(all);
 	return n;
-}
-
-size_t fleet_story(
-	const struct fleet *fleet, const char *uid, struct fleet_story_entry *out, size_t max)
-{
-	const struct fleet_store_row *row = fleet_store_find(&fleet->store, uid);
-	return row && max ? fleet_story_of(&fleet->store, row, out, max) : 0;
 }

@@ -63,7 +63,7 @@ class List(Case):
 
     def test_rows_come_change_and_go(self):
         api = self.api(3)
-        scr = self.open(api)
+        scr = self.open(api, "--set", "tombstones=0")
         self.listed(scr, 3)
         self.assertEqual(self.names(scr), ["claim-00000", "claim-00001", "claim-00002"])
         api.emit("sandboxes", "MODIFIED", sandbox(1, 0, ready=False))
@@ -75,9 +75,37 @@ class List(Case):
         self.vanishes(scr, 0)
         self.assertEqual(self.names(scr), ["claim-00001", "claim-00002", "claim-00007"])
 
+    def test_what_was_deleted_stays_as_it_was_last(self):
+        """In its place, counted by itself, with its end and its story, until dismissed."""
+        api = self.api(3)
+        scr = self.open(api, cols=120)
+        self.listed(scr, 3)
+        scr.type("j")
+        scr.wait_for(lambda s: self.cursor_name(s) == "claim-00001")
+        api.emit("sandboxclaims", "DELETED", claim(1, 0))
+        api.emit("sandboxes", "DELETED", sandbox(1, 0))
+        scr.wait_for(re.compile(r"claim-00001 +Deleted .*it was Ready"))
+        self.assertEqual(self.names(scr), ["claim-00000", "claim-00001", "claim-00002"])
+        self.assertEqual(self.cursor_name(scr), "claim-00001")
+        self.assertIn("2 sandboxes", scr.row(1))
+        self.assertIn("1 Deleted", scr.row(1))
+        scr.type("s")
+        scr.wait_for("it is no more")
+        scr.key("Enter")
+        scr.wait_gone("it is no more")
+        scr.type(":tombstones hide\r")
+        scr.wait_gone("claim-00001")
+        scr.type(":tombstones show\r")
+        scr.wait_for(re.compile(r"claim-00001 +Deleted"))
+        scr.type("gj")
+        scr.wait_for(lambda s: self.cursor_name(s) == "claim-00001")
+        scr.key("C-d")  # nothing is lost: no question
+        scr.wait_gone("claim-00001")
+        self.assertNotIn("Delete", scr.text().replace("delete", ""))
+
     def test_the_cursor_stays_on_its_sandbox(self):
         api = self.api(5)
-        scr = self.open(api)
+        scr = self.open(api, "--set", "tombstones=0")
         self.listed(scr, 5)
         scr.type("jj")
         scr.wait_for(lambda s: self.cursor_name(s) == "claim-00002")
@@ -93,7 +121,7 @@ class List(Case):
     def test_a_row_that_slips_under_the_cursor_is_not_taken_for_the_other(self):
         """The key and the end of the row come at the same time: it is about that row, or about none."""
         api = self.api(8)
-        scr = self.open(api)
+        scr = self.open(api, "--set", "tombstones=0")
         self.listed(scr, 8)
         for n in range(6):
             self.assertEqual(self.cursor_name(scr), f"claim-{n:05d}")

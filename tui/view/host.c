@@ -34,7 +34,7 @@ const char *view_host_row_name(const struct view_host *host, const char *uid)
 	struct fleet *fleet = engine_fleet(host->engine);
 	if (!uid || !*uid || !fleet)
 		return engine_context(host->engine);
-	const struct fleet_row *row = fleet_find(fleet, uid);
+	const struct fleet_row *row = fleet_find_any(fleet, uid);
 	if (!row)
 		return uid;
 	return fleet_row_name(row);

@@ -295,10 +295,27 @@ static struct widget_dialog *ask_dialog(struct views_batch *batch, widget_dialog
 	return dialog;
 }
 
+/* Of those that are no more the trace goes, unasked: nothing is lost. True: there was nothing else. */
+static bool dismiss_deleted(struct view *view)
+{
+	struct fleet *fleet = engine_fleet(view->host->engine);
+	const char **uids = x_calloc(TARGETS_MAX, sizeof *uids);
+	size_t n = fleet && view->class->targets ? view->class->targets(view, uids, TARGETS_MAX)
+						 : 0;
+	size_t n_gone = 0;
+	for (size_t i = 0; i < n; i++)
+		n_gone +=
+			!fleet_find(fleet, uids[i]) && fleet_tombstone_dismiss(fleet, uids[i]);
+	free(uids);
+	return n > 0 && n_gone == n;
+}
+
 bool views_action_delete(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	(void)args;
+	if (dismiss_deleted(view))
+		return true;
 	struct views_batch *batch = batch_new(view, VERB_DELETE, err);
 	if (!batch)
 		return false;

@@ -5,6 +5,7 @@
 #include "tui/views/edit/edit.h"
 
 #include "engine/base/mem.h"
+#include "tui/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,43 @@ static bool first_target(struct view *view, const char **uid, struct err *err)
 	return true;
 }
 
+struct search {
+	const char *uid;
+	struct session *found; /* the last one */
+};
+
+static void look_at(void *arg, struct session *session)
+{
+	struct search *search = arg;
+	const char *uid = session_uid(session);
+	if (uid && strcmp(uid, search->uid) == 0)
+		search->found = session;
+}
+
+/* Of a sandbox that is no more the last screen of a shell is all that there is. */
+static bool show_last_shell(struct view *view, const char *uid, struct err *err)
+{
+	struct search search = { .uid = uid };
+	sessions_each(view->host->sessions, look_at, &search);
+	if (!search.found)
+		return err_set(err, ERR_SANDBOX_DELETED,
+			"it is no more, and no shell of it is open here");
+	char *kept = x_strdup(uid);
+	struct view_args opts = { .uid = kept, .session = search.found };
+	view->host->ops->open(view->host, "shell", &opts);
+	free(kept);
+	return true;
+}
+
 static bool run_shell(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
 		return false;
+	const struct fleet *fleet = engine_fleet(view->host->engine);
+	if (fleet && uid && !fleet_find(fleet, uid) && fleet_find_any(fleet, uid))
+		return show_last_shell(view, uid, err);
 	char *copy = x_strdup(args);
 	const char *argv[64];
 	size_t n = views_actions_split_words(copy, argv, 64);

@@ -24,6 +24,11 @@ static void draw_counters(struct views_list *list, struct draw_region r)
 	       total = resource_collection_total(list->rows);
 	if (!resource_collection_shows_aside(list->rows))
 		total -= counters.by_state[FLEET_WARM];
+	/* those that are no more are listed, and counted by themselves */
+	bool is_all = shown == total;
+	total -= counters.by_state[FLEET_DELETED];
+	if (is_all)
+		shown = total;
 	if (!total && !fleet_is_synced(sandboxes_fleet(
 			      list))) { /* nobody has said that there are none */
 		draw_region_text(r, 0, 0, r.cols, dim, "sandboxes: no answer yet");

@@ -8,6 +8,7 @@
 #include "tui/views/views.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static enum view_key_scope scope(const struct view *view)
 {
@@ -191,6 +192,25 @@ static bool run_usage(void *self, const char *args, struct err *err)
 	return true;
 }
 
+/* Those that were deleted, as they were last. */
+static bool run_tombstones(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	struct fleet *fleet = sandboxes_fleet(list);
+	if (!fleet)
+		return err_set(err, ERR_ARG_INVALID, "there is no cluster here");
+	if (strcmp(args, "clear") == 0)
+		fleet_tombstone_dismiss(fleet, NULL);
+	else if (strcmp(args, "show") == 0 || strcmp(args, "hide") == 0)
+		fleet_tombstones_show(fleet, args[0] == 's');
+	else if (!*args)
+		fleet_tombstones_show(fleet, !fleet_tombstones_are_shown(fleet));
+	else
+		return err_set(err, ERR_ARG_INVALID, "tombstones: show, hide or clear");
+	host_dirty(list->view.host);
+	return true;
+}
+
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
 		.run = views_list_move },
@@ -200,6 +220,8 @@ static const struct view_command commands[] = {
 		.run = views_list_sort },
 	{ "usage", "", "how old CPU and memory are, or why they are not known",
 		.run = run_usage },
+	{ "tombstones", "[show|hide|clear]", "show, hide or forget sandboxes that were deleted",
+		.run = run_tombstones },
 	{ "warm", "", "show or hide the warm sandboxes of the pools", .run = run_warm },
 };
 

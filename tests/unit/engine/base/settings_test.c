@@ -107,6 +107,8 @@ static const struct {
 	{ "run-rm-lifetime", "3600s", "1s", "31536000s" },
 	{ "bulk-rate", "20", "1", "1000" },
 	{ "auto-cleanup", "off", "off", "on" },
+	{ "tombstone-time", "600s", "0s", "86400s" },
+	{ "tombstones", "100", "0", "10000" },
 	{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
 	{ "glyphs", "auto", "auto", "auto" },
 	{ "remember", "on", "off", "on" },
