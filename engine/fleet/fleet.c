@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXPIRING_MS = 5 * 60 * 1000, COUNT_AGAIN_MS = 1000 };
+enum { EXPIRING_MS = 5 * 60 * 1000 };
 
 static void on_store_change(void *arg)
 {
@@ -174,26 +174,10 @@ void fleet_changes(const struct fleet *fleet, uint64_t since,
 
 struct fleet_counters fleet_counters_of(const struct fleet *fleet)
 {
-	union {
-		const struct fleet *borrowed;
-		struct fleet *owned;
-	} access = { fleet };
 	struct fleet_counters counters;
 	memcpy(counters.by_state, fleet->store.by_state, sizeof counters.by_state);
-	int64_t now = clock_mono_ms();
-	/* this one depends on the time: looked at once a second, not once a frame */
-	if (fleet->counted_ms == 0 || now - fleet->counted_ms >= COUNT_AGAIN_MS) {
-		int64_t until = clock_wall_ms() + EXPIRING_MS;
-		size_t n = 0;
-		for (size_t i = 0; i < fleet->store.n_rows; i++) {
-			const struct fleet_store_row *row = fleet->store.rows[i];
-			n += row != NULL && row->shown.expires_ms != 0 &&
-			     row->shown.expires_ms < until && row->shown.state != FLEET_EXPIRED;
-		}
-		access.owned->expiring = n;
-		access.owned->counted_ms = now;
-	}
-	counters.expiring = fleet->expiring;
+	counters.expiring =
+		fleet_store_n_expiring(&fleet->store, clock_wall_ms() + EXPIRING_MS);
 	return counters;
 }
 

@@ -68,8 +68,6 @@ struct fleet {
 	struct fleet_unbind *unbinds;      /* Leases that are given back, see binding_lease.c */
 	struct net_loop_timer *look_again; /* at hidden Sandboxes */
 	struct net_loop_timer *tombstones_end; /* NULL: none are kept */
-	int64_t counted_ms;
-	size_t expiring;
 };
 
 void fleet_note_change(struct fleet *fleet); /* notice.c */

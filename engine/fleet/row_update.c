@@ -88,6 +88,18 @@ void fleet_row_unref_texts(struct fleet_store *store, struct fleet_row *row)
 		fleet_string_pool_unref(&store->texts, *text_of(row, i));
 }
 
+/* Its place among those that end. */
+static void note_expiry(struct fleet_store *store, struct fleet_store_row *row, int64_t ms)
+{
+	if (ms == row->expiry_ms)
+		return;
+	if (row->expiry_ms)
+		resource_order_remove(store->by_expiry, row);
+	row->expiry_ms = ms;
+	if (ms)
+		resource_order_insert(store->by_expiry, row);
+}
+
 void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 {
 	if (row->claim != NULL)
@@ -98,6 +110,7 @@ void fleet_row_remove(struct fleet_store *store, struct fleet_store_row *row)
 		fleet_row_record_removal(store, row->shown.uid);
 		store->by_state[row->shown.state]--;
 	}
+	note_expiry(store, row, 0);
 	restart_usage(store, &row->shown, NULL);
 	fleet_row_unref_texts(store, &row->shown);
 	fleet_observations_free(store, row->seen);
@@ -282,6 +295,7 @@ void fleet_row_refresh(struct fleet_store *store, struct fleet_store_row *row)
 	now.next = fleet_string_pool_get(&store->texts, next.p, NEXT_MAX_BYTES);
 	fleet_observe(store, row, &now);
 	bool differs = take(store, &row->shown, &now);
+	note_expiry(store, row, now.state == FLEET_EXPIRED ? 0 : now.expires_ms);
 	fleet_string_pool_unref(&store->texts, now.why);
 	fleet_string_pool_unref(&store->texts, now.next);
 	str_deinit(&why);

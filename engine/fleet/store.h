@@ -12,6 +12,7 @@
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/index.h"
 #include "engine/kube/reflector.h"
+#include "engine/resource/order.h"
 
 enum fleet_store_kind {
 	STORE_CLAIMS,
@@ -168,8 +169,9 @@ struct fleet_store_row {
 	struct fleet_row shown; /* its strings are references of the row's own */
 	struct fleet_claim *claim;
 	struct fleet_sandbox *sandbox;
-	struct fleet_observations *seen;     /* NULL: nothing has changed since we look */
-	size_t position;                     /* in store.rows */
+	struct fleet_observations *seen; /* NULL: nothing has changed since we look */
+	int64_t expiry_ms;               /* in store.by_expiry; 0: it is not, or it is over */
+	size_t position;                 /* in store.rows */
 	struct fleet_store_row *prev, *next; /* by revision, newest last */
 };
 
@@ -219,6 +221,7 @@ struct fleet_store {
 	size_t n_removals;
 	uint64_t forgotten; /* removals up to that revision are no longer known */
 	size_t by_state[FLEET_STATE_COUNT];
+	struct resource_order *by_expiry; /* rows that have an end ahead */
 	struct fleet_index event_index;
 	struct fleet_event_list *known_events, *unknown_events;
 	size_t n_events, n_unknown_lists;
@@ -272,6 +275,8 @@ void fleet_store_set_forbidden(
 /* Looks again at Sandboxes whose claim has not come. True while there are some. */
 bool fleet_store_show_hidden(struct fleet_store *store);
 
+/* Rows that end before that time of the wall clock, and have not yet. */
+size_t fleet_store_n_expiring(const struct fleet_store *store, int64_t before_ms);
 struct fleet_store_row *fleet_store_find(const struct fleet_store *store, const char *uid);
 void fleet_store_pack(struct fleet_store *store); /* no holes in rows */
 void fleet_store_changes(const struct fleet_store *store, uint64_t since,

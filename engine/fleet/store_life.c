@@ -5,11 +5,27 @@
 
 #include <string.h>
 
+static int compare_expiry(const void *arg, const void *left, const void *right)
+{
+	const struct fleet_store_row *a = left, *b = right;
+	(void)arg;
+	if (a->expiry_ms != b->expiry_ms)
+		return a->expiry_ms < b->expiry_ms ? -1 : 1;
+	return strcmp(a->shown.uid, b->shown.uid);
+}
+
+size_t fleet_store_n_expiring(const struct fleet_store *store, int64_t before_ms)
+{
+	const struct fleet_store_row then = { .expiry_ms = before_ms };
+	return resource_order_place(store->by_expiry, &then);
+}
+
 void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), void *arg)
 {
 	memset(store, 0, sizeof *store);
 	store->on_change = on_change;
 	store->arg = arg;
+	store->by_expiry = resource_order_new(compare_expiry, NULL);
 	store->removals = x_calloc(STORE_REMOVALS, sizeof *store->removals);
 }
 
@@ -28,6 +44,7 @@ void fleet_store_deinit(struct fleet_store *store)
 	fleet_index_deinit(&store->pods_by_owner);
 	fleet_index_deinit(&store->pools);
 	fleet_index_deinit(&store->templates);
+	resource_order_free(store->by_expiry);
 	free(store->pool_list);
 	free(store->rows);
 	free(store->removals);

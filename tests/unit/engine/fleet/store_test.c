@@ -497,6 +497,57 @@ static void foreign_shapes_are_survived(void **state)
 	assert_int_equal(0, count(store));
 }
 
+static void put_end(struct fleet_store *store, int n, const char *at)
+{
+	char *text = x_asprintf(
+		"{'metadata':{'name':'c%d','namespace':'n','uid':'11111111-0000-4000-8000-%012d',"
+		"'creationTimestamp':'2026-01-01T00:00:00Z'},'spec':{'warmPoolRef':{'name':'p'}%s%s%s},"
+		"'status':{}}",
+		n, n, *at ? ",'lifecycle':{'shutdownTime':'" : "", at, *at ? "'}" : "");
+	apply(store, STORE_CLAIMS, KUBE_MODIFIED, text);
+	free(text);
+}
+
+/* Counted as ends come, move and go, for any time. */
+static void those_that_end_soon_are_counted(void **state)
+{
+	enum { MANY = 3000 };
+	static const int64_t base_ms = 4070908800000; /* 2099-01-01T00:00:00Z */
+	struct fleet_store *store = *state;
+	assert_int_equal(fleet_store_n_expiring(store, INT64_MAX), 0);
+	for (int i = 0; i < MANY; i++) {
+		char at[32];
+		snprintf(at, sizeof at, "2099-01-01T%02d:%02d:%02dZ", i / 3600, i / 60 % 60,
+			i % 60);
+		put_end(store, i, at);
+	}
+	put_end(store, MANY, "");
+	assert_int_equal(fleet_store_n_expiring(store, base_ms), 0);
+	assert_int_equal(fleet_store_n_expiring(store, base_ms + 1), 1);
+	assert_int_equal(fleet_store_n_expiring(store, base_ms + 1000 * 1000), 1000);
+	assert_int_equal(fleet_store_n_expiring(store, INT64_MAX), MANY);
+	put_end(store, 5, "2099-06-01T00:00:00Z");
+	put_end(store, 6, "");
+	assert_int_equal(fleet_store_n_expiring(store, base_ms + 1000 * 1000), 998);
+	assert_int_equal(fleet_store_n_expiring(store, INT64_MAX), MANY - 1);
+	/* an end that has passed: it is to be seen until the controller says that it is over */
+	put_end(store, 7, "2020-01-01T00:00:00Z");
+	assert_int_equal(fleet_store_n_expiring(store, base_ms), 1);
+	apply(store, STORE_CLAIMS, KUBE_MODIFIED,
+		"{'metadata':{'name':'c7','namespace':'n','uid':'11111111-0000-4000-8000-000000000007',"
+		"'generation':3,'creationTimestamp':'2026-01-01T00:00:00Z'},'spec':{'warmPoolRef':{"
+		"'name':'p'},'lifecycle':{'shutdownTime':'2020-01-01T00:00:00Z'}},'status':{" CONDS(
+			COND("Ready", "False", "ClaimExpired")) "}}");
+	assert_int_equal(
+		fleet_store_find(store, "11111111-0000-4000-8000-000000000007")->shown.state,
+		FLEET_EXPIRED);
+	assert_int_equal(fleet_store_n_expiring(store, base_ms), 0);
+	fleet_store_sync(store, STORE_CLAIMS, true);
+	fleet_store_sync(store, STORE_CLAIMS, false);
+	assert_int_equal(count(store), 0);
+	assert_int_equal(fleet_store_n_expiring(store, INT64_MAX), 0);
+}
+
 static void a_row_stays_small(void **state)
 {
 	struct fleet_store *store = *state;
@@ -511,6 +562,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(any_order_gives_one_row),
+		CASE(those_that_end_soon_are_counted),
 		CASE(joined_by_owner_and_by_name),
 		CASE(an_answer_brings_nothing_back),
 		CASE(adoption_moves_a_warm_sandbox_into_the_claim),
