@@ -80,10 +80,10 @@ bool cli_create_wish_read(struct cli *cli, struct cli_create_wish *wish, struct 
 
 bool cli_create_is_wished(const struct cli_options *opt)
 {
-	return opt->pool || opt->file || opt->binding_key || opt->shutdown_policy ||
-	       opt->labels.n || opt->annotations.n || opt->pod_labels.n ||
-	       opt->pod_annotations.n || opt->volumes.n || opt->shutdown_after_ms ||
-	       opt->has_ttl || opt->adopt || opt->no_wait;
+	return opt->pool || opt->template_ || opt->network || opt->file || opt->binding_key ||
+	       opt->shutdown_policy || opt->labels.n || opt->annotations.n ||
+	       opt->pod_labels.n || opt->pod_annotations.n || opt->volumes.n ||
+	       opt->shutdown_after_ms || opt->has_ttl || opt->adopt || opt->no_wait;
 }
 
 void cli_create_wish_deinit(struct cli_create_wish *wish)
@@ -106,6 +106,8 @@ bool cli_create_wish_opts(struct cli *cli, const struct cli_create_wish *wish,
 		.base = file->claim,
 		.name = wish->name,
 		.pool = opt->pool,
+		.template_ = opt->template_ ? opt->template_ : file->template_,
+		.network = opt->network,
 		.adopt = opt->adopt || file->adopt,
 		.labels = opt->labels.items,
 		.annotations = opt->annotations.items,
@@ -124,9 +126,11 @@ bool cli_create_wish_opts(struct cli *cli, const struct cli_create_wish *wish,
 		.no_wait = opt->no_wait,
 		.maker = wish->maker,
 	};
-	if (out->pool == NULL && pool == NULL && engine_is_local(cli->engine))
+	bool is_chosen = out->pool != NULL || pool != NULL || out->template_ != NULL ||
+			 engine_policy(cli->engine) != NULL;
+	if (!is_chosen && engine_is_local(cli->engine))
 		out->pool = "local";
-	if (out->pool == NULL && pool == NULL)
+	else if (!is_chosen)
 		return err_set(err, ERR_ARG_INVALID, "create needs --pool POOL");
 	if (out->adopt && out->name == NULL && named == NULL)
 		return err_set(err, ERR_ARG_INVALID, "--adopt needs the NAME of the claim");

@@ -44,6 +44,7 @@ struct cli_options {
 	bool no_headers, show_labels, no_start, stdin_;
 	const char *cwd, *pool, *theme, *isolation, *state_dir, *daemon_auth;
 	const char *conflict;
+	const char *network;
 	const char *file, *template_, *binding_key, *shutdown_policy;
 	int64_t timeout_ms, shutdown_after_ms, output_limit_bytes; /* 0: not given */
 	int64_t ttl_ms; /* with has_ttl: 0 is a time */

@@ -85,6 +85,15 @@ void cli_on_signal(struct cli *cli, void (*fn)(void *arg, int signal_number), vo
 	cli->on_signal_arg = arg;
 }
 
+/* Where --policy says nothing. */
+static const char *policy_file(void)
+{
+	const char *path = getenv("SANDMUX_POLICY");
+	if (path == NULL || !path[0])
+		path = setting_text(SETTING_POLICY_FILE);
+	return path[0] ? path : NULL;
+}
+
 bool cli_open(struct cli *cli, bool lazy, struct err *err)
 {
 	if (cli_is_direct(cli)) {
@@ -100,6 +109,8 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 	cli->signals = net_watch_fatal_new(cli->loop, 1, on_signal, cli, err);
 	if (cli->signals == NULL)
 		return false;
+	if (cli->opt.engine.policy_file == NULL)
+		cli->opt.engine.policy_file = policy_file();
 	cli->opt.engine.no_fleet = lazy;
 	cli->opt.engine.telemetry_file = getenv("SANDMUX_TELEMETRY_FILE");
 	if (cli->opt.engine.on_plugin == NULL) { /* the dashboard has said otherwise */

@@ -52,6 +52,8 @@ bool engine_may(struct engine *engine, enum access_action action, const char *ui
 	if (!access_check_read_only(engine->access, action, err) ||
 		!check_runtime(engine, action, row, err))
 		return false;
+	if (row != NULL && !fleet_policy_admits(engine->policy, row, err))
+		return false;
 	if (engine->fleet == NULL || !fleet_is_synced(engine->fleet))
 		return true;
 	if (!check_sight(engine, action, row, err))

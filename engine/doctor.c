@@ -476,6 +476,8 @@ struct connect_probe *engine_probe_start(struct engine *engine, const char *temp
 		err_set(err, ERR_ARG_INVALID, "probe needs a cluster, not --rest/--grpc");
 		return NULL;
 	}
+	if (template_name == NULL && engine->policy != NULL)
+		template_name = fleet_policy_default(engine->policy)->name;
 	return connect_probe_start(engine->kube, engine_connect_mode(engine),
 		kube_config_namespace(engine->config), template_name, done, arg, err);
 }

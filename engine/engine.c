@@ -92,6 +92,7 @@ static struct fleet *open_fleet(struct engine *engine, const char *namespace_, s
 		.read_only = access_is_read_only(engine->access),
 		.lazy = engine->is_lazy,
 		.keeps_deleted = engine->keeps_deleted,
+		.policy = engine->policy,
 		.on_change = on_fleet_change,
 		.arg = engine,
 	};
@@ -146,6 +147,11 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 		return false;
 	if (!open_connect(engine, opts, err))
 		return false;
+	if (opts->policy_file != NULL) {
+		engine->policy = fleet_policy_read(opts->policy_file, err);
+		if (engine->policy == NULL)
+			return false;
+	}
 	open_access(engine, opts->read_only);
 	open_usage(engine);
 	engine->label_selector = x_strdup(opts->label_selector);
@@ -215,7 +221,23 @@ bool engine_is_logging_in(const struct engine *engine)
 
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err)
 {
-	return connect_get(engine->connect, uid, err);
+	const struct fleet_row *row =
+		engine->fleet != NULL && uid != NULL ? fleet_find(engine->fleet, uid) : NULL;
+	if (row != NULL && !fleet_policy_admits(engine->policy, row, err))
+		return NULL;
+	struct runtime *runtime = connect_get(engine->connect, uid, err);
+	const struct fleet_policy_template *rule =
+		runtime != NULL && row != NULL && engine->policy != NULL
+			? fleet_policy_find(engine->policy, row->template_, NULL)
+			: NULL;
+	if (rule != NULL && rule->cwd[0])
+		runtime_set_cwd(runtime, rule->cwd);
+	return runtime;
+}
+
+const struct fleet_policy *engine_policy(const struct engine *engine)
+{
+	return engine->policy;
 }
 
 size_t engine_unfinished(const struct engine *engine)
@@ -244,6 +266,7 @@ void engine_free(struct engine *engine)
 	net_http_free(engine->http);
 	telemetry_flush(engine->telemetry);
 	telemetry_free(engine->telemetry);
+	fleet_policy_free(engine->policy);
 	free(engine->namespace_);
 	free(engine->label_selector);
 	free(engine->title);

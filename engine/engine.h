@@ -26,6 +26,7 @@
 #include "engine/fleet/maker.h"
 #include "engine/fleet/source.h"
 #include "engine/fleet/story.h"
+#include "engine/fleet/template_policy.h"
 #include "engine/fleet/tombstones.h"
 #include "engine/kinds.h"
 #include "engine/link.h"
@@ -55,6 +56,7 @@ struct engine_opts {
 	const char *label_selector;
 	struct connect_opts connect; /* how sandboxes are reached */
 	bool read_only;
+	const char *policy_file; /* engine/fleet/template_policy.h; NULL: none */
 	const char *
 		telemetry_file; /* records go there too (engine/telemetry/file_sink.h); NULL: nowhere */
 	/* Exec credential plugins (struct kube_plugin_host of engine/kube/config.h): may they ask on our terminal, and who is told what
@@ -85,6 +87,7 @@ const char *engine_namespace(const struct engine *engine); /* "" = all */
 const char *engine_server(const struct engine *engine);
 bool engine_is_insecure(const struct engine *engine);
 bool engine_is_read_only(const struct engine *engine);
+const struct fleet_policy *engine_policy(const struct engine *engine); /* NULL: none */
 bool engine_is_local(const struct engine *engine); /* the embedded backend's context */
 enum connect_mode engine_connect_mode(const struct engine *engine); /* never CONNECT_DEFAULT */
 

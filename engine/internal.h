@@ -27,6 +27,7 @@ struct engine {
 	char *namespace_; /* "" = all */
 	char *label_selector;
 	bool is_lazy, keeps_deleted;
+	struct fleet_policy *policy; /* NULL: none */
 	char *title;
 	char *server;
 	struct kinds_informers *kinds;    /* kinds.c; NULL: nobody has looked yet */

@@ -116,7 +116,9 @@ static bool is_joined(struct engine_resolve *resolve, const struct fleet_row *ro
 			   engine_source_failure(engine) != NULL;
 	bool has_pod =
 		resolve->wait_ready_ms == 0 || row->pod_uid[0] != '\0' || is_pod_hidden(engine);
-	if (has_sandbox && has_pod)
+	/* what the template policy asks about */
+	bool has_template = engine->policy == NULL || row->template_[0] != '\0';
+	if (has_sandbox && has_pod && has_template)
 		return true;
 	if (resolve->grace_until_ms == 0) {
 		resolve->grace_until_ms = clock_mono_ms() + JOIN_GRACE_MS;

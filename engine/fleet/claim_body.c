@@ -48,7 +48,11 @@ static bool check_names(const struct fleet_create_opts *opts, struct err *err)
 	if (opts->namespace_ == NULL || !opts->namespace_[0])
 		return err_set(err, ERR_ARG_INVALID, "a namespace is needed");
 	fleet_claim_about(opts, FLEET_PART_POOL);
-	if (pool == NULL || !is_dns_subdomain(pool))
+	bool is_chosen = pool == NULL && opts->template_ != NULL;
+	if (is_chosen && !is_dns_subdomain(opts->template_))
+		return err_set(err, ERR_ARG_INVALID, "'%s' is not the name of a template",
+			opts->template_);
+	if (!is_chosen && (pool == NULL || !is_dns_subdomain(pool)))
 		return err_set(err, ERR_ARG_INVALID, "'%s' is not the name of a warm pool",
 			pool ? pool : "");
 	fleet_claim_about(opts, FLEET_PART_NAME);

@@ -43,6 +43,7 @@ struct fleet *fleet_new(struct net_loop *loop, struct kube_client *kube,
 	fleet->kube = kube;
 	fleet->telemetry = opts->telemetry;
 	fleet->read_only = opts->read_only;
+	fleet->policy = opts->policy;
 	fleet->namespace_ =
 		opts->namespace_ && opts->namespace_[0] ? x_strdup(opts->namespace_) : NULL;
 	fleet->label_selector = opts->label_selector && opts->label_selector[0]

@@ -18,6 +18,7 @@ struct telemetry_span;
 struct telemetry;
 struct fleet;
 
+struct fleet_policy;
 struct fleet_opts {
 	const char *namespace_;     /* NULL: all namespaces */
 	const char *label_selector; /* of claims; NULL: none */
@@ -25,6 +26,8 @@ struct fleet_opts {
 	struct usage_table *usage; /* what pods use; outlives the fleet; NULL: nobody knows */
 	bool read_only;
 	bool keeps_deleted; /* as tombstones, engine/fleet/tombstones.h */
+	/* engine/fleet/template_policy.h: what is made, and which may be operated on. NULL: none. Outlives the fleet. */
+	const struct fleet_policy *policy;
 	bool lazy; /* headless verbs: nothing is watched until fleet_watch() or fleet_focus() */
 	/* At most once a loop turn: something changed; look at fleet_revision() and the rows. */
 	void (*on_change)(void *arg);
@@ -145,8 +148,11 @@ struct fleet_create_opts {
 	/* A SandboxClaim to begin with (engine/fleet/create_file.h); what is given below wins over it. NULL: none. Borrowed
 	 * until the start has returned. */
 	const struct cJSON *base;
-	const char *name; /* NULL: the base's, else generated, prefix sandbox-claim- */
-	const char *pool; /* NULL: the base's */
+	const char *name;      /* NULL: the base's, else generated, prefix sandbox-claim- */
+	const char *pool;      /* NULL: the base's, or one of the template */
+	const char *template_; /* NULL: the pool's, or the policy's default */
+	const char *
+		network; /* "none", "full": what its template must be declared with; NULL: not asserted */
 	bool adopt;
 	const char *const *labels;      /* "K=V", NULL-terminated or NULL; on the claim */
 	const char *const *annotations; /* of the claim */

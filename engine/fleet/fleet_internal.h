@@ -55,6 +55,7 @@ struct fleet {
 	struct kube_client *kube;
 	struct telemetry *telemetry;
 	char *namespace_, *label_selector; /* NULL: all, none */
+	const struct fleet_policy *policy; /* NULL: none */
 	bool read_only, is_watching;
 	struct fleet_store store;
 	struct fleet_informer whole[STORE_KIND_COUNT];
@@ -109,6 +110,9 @@ void fleet_op_end_spans(struct fleet_op *op, const struct err *err);
 void fleet_op_finish(struct fleet_op *op, const struct err *err); /* by op->done */
 /* The row, or NULL with *err (claim.not_found). */
 const struct fleet_row *fleet_op_row(struct fleet *fleet, const char *uid, struct err *err);
+/* The same for a change: also read-only mode and the template policy may refuse it. */
+const struct fleet_row *fleet_op_row_to_change(
+	struct fleet *fleet, const char *uid, const char *verb, struct err *err);
 /* Starts a call with the span's trace context. */
 struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const char *path,
 	const char *query, const char *content_type, const cJSON *body,

@@ -3,6 +3,7 @@
 #include "engine/fleet/fleet_internal.h"
 
 #include "engine/base/map.h"
+#include "engine/fleet/template_policy.h"
 #include "engine/net/loop.h"
 
 #include <string.h>
@@ -79,6 +80,14 @@ bool fleet_op_may_write(const struct fleet *fleet, const char *verb, struct err 
 	if (!fleet->read_only)
 		return true;
 	return err_set(err, ERR_OP_READ_ONLY, "read-only: %s is refused", verb);
+}
+
+const struct fleet_row *fleet_op_row_to_change(
+	struct fleet *fleet, const char *uid, const char *verb, struct err *err)
+{
+	const struct fleet_row *row =
+		fleet_op_may_write(fleet, verb, err) ? fleet_op_row(fleet, uid, err) : NULL;
+	return row != NULL && fleet_policy_admits(fleet->policy, row, err) ? row : NULL;
 }
 
 struct kube_call *fleet_op_call(struct fleet_op *op, const char *method, const char *path,

@@ -110,8 +110,7 @@ struct fleet_op *fleet_delete_with_start(struct fleet *fleet, const char *uid,
 	const struct fleet_delete_opts *opts, fleet_done_fn *done, void *arg, struct err *err)
 {
 	const struct fleet_row *row;
-	if (!fleet_op_may_write(fleet, "delete", err) ||
-		(row = fleet_op_row(fleet, uid, err)) == NULL)
+	if ((row = fleet_op_row_to_change(fleet, uid, "delete", err)) == NULL)
 		return NULL;
 	struct fleet_op *op = fleet_change_new(fleet, row, "delete_claim", done, arg);
 	struct err why = { 0 };
@@ -190,8 +189,7 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 {
 	const struct fleet_row *row;
 	const char *verb = suspend ? "suspend" : "resume";
-	if (!fleet_op_may_write(fleet, verb, err) ||
-		(row = fleet_op_row(fleet, uid, err)) == NULL)
+	if ((row = fleet_op_row_to_change(fleet, uid, verb, err)) == NULL)
 		return NULL;
 	if (row->sandbox_uid[0] == '\0') {
 		err_set(err, ERR_SANDBOX_NOT_FOUND, "%s has no Sandbox to %s", row->claim,

@@ -12,13 +12,14 @@
 #include "engine/base/map.h"
 #include "engine/base/settings.h"
 #include "engine/fleet/binding.h"
+#include "engine/fleet/template_policy.h"
 #include "engine/k8s/resource.h"
 #include "engine/net/loop.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_POSTS = 2, MAX_REBINDS = 5 };
+enum { MAX_REBINDS = 5 };
 
 /* Ours, not named by the caller, and there or perhaps there. One that is bound is its key's: others may have found it, and
  * the next create does; unless it can never be ready. */
@@ -59,6 +60,10 @@ static void create_drop(struct fleet_op *op)
 	if (create->body != NULL)
 		cJSON_Delete(create->body);
 	free(create->pool);
+	free(create->template_);
+	free(create->network);
+	free(create->key);
+	free(create->prefix);
 	free(create->stage);
 	free(create);
 }
@@ -294,155 +299,6 @@ static void claim_is_there(struct fleet_op *op, const cJSON *claim)
 	wait_for_ready(op);
 }
 
-/* ---- the claim */
-
-static bool post(struct fleet_op *op, struct err *err);
-
-static void post_again(struct fleet_op *op, const struct err *cause)
-{
-	struct err err = { 0 };
-	struct err kept = *cause;
-	if (op->create->posts >= MAX_POSTS)
-		create_fail(op, &kept);
-	else if (!post(op, &err))
-		create_fail(op, &err);
-}
-
-static bool is_ours(const struct fleet_create *create, const cJSON *claim)
-{
-	const char *id = json_str(claim, "metadata", "labels", CREATE_REQUEST_ID, NULL);
-	return id != NULL && strcmp(id, create->request_id) == 0;
-}
-
-static void on_existing(void *arg, const struct err *err, const cJSON *object)
-{
-	struct fleet_op *op = arg;
-	struct fleet_create *create = op->create;
-	struct err why = { 0 };
-	op->call = NULL;
-	if (err != NULL && err->code == ERR_KUBE_NOT_FOUND) {
-		post_again(op, err); /* it went between the two calls */
-		return;
-	}
-	if (err != NULL) {
-		create_fail(op, err);
-		return;
-	}
-	if (is_ours(create, object)) { /* the answer to our own POST was lost */
-		create->is_made = true;
-		claim_is_there(op, object);
-		return;
-	}
-	const char *pool = json_str(object, "spec", "warmPoolRef", "name", NULL);
-	if (!create->adopt)
-		err_set(&why, ERR_CLAIM_EXISTS, "claim %s exists already", op->name);
-	else if (json_str(object, "metadata", "deletionTimestamp", NULL) != NULL)
-		err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted", op->name);
-	else if (pool == NULL || strcmp(pool, create->pool) != 0)
-		err_set(&why, ERR_CLAIM_ADOPT_MISMATCH, "claim %s uses warm pool %s, not %s",
-			op->name, pool ? pool : "(none)", create->pool);
-	if (why.code != ERR_NONE) {
-		create_fail(op, &why);
-		return;
-	}
-	create->is_adopted = true;
-	claim_is_there(op, object);
-}
-
-static void look_at_existing(struct fleet_op *op)
-{
-	struct err err = { 0 };
-	if (!fleet_create_get(op, &k8s_sandboxclaims, op->name, on_existing, &err))
-		create_fail(op, &err);
-}
-
-static void on_found(void *arg, const struct err *err, const cJSON *object)
-{
-	struct fleet_op *op = arg;
-	struct fleet_create *create = op->create;
-	op->call = NULL;
-	if (err != NULL) {
-		struct err cause = create->err;
-		create_fail(op, &cause);
-		return;
-	}
-	const cJSON *item = cJSON_GetArrayItem(json_get(object, "items", NULL), 0);
-	if (item == NULL) {
-		create->is_posting = false;
-		post_again(op, &create->err);
-		return;
-	}
-	create->is_made = true;
-	claim_is_there(op, item);
-}
-
-/* The POST may have taken effect: a second claim must not be made beside the first. */
-static void look_for_ours(struct fleet_op *op)
-{
-	struct err err = { 0 };
-	struct str query;
-	str_init(&query, 1024);
-	char *selector = x_asprintf("%s=%s", CREATE_REQUEST_ID, op->create->request_id);
-	kube_query_add(&query, "labelSelector", selector);
-	char *path = kube_path(&k8s_sandboxclaims, op->namespace_, NULL, NULL);
-	op->call = fleet_op_call(op, "GET", path, query.p, NULL, NULL, on_found, &err);
-	free(path);
-	free(selector);
-	str_deinit(&query);
-	if (op->call == NULL)
-		create_fail(op, &err);
-}
-
-static void on_posted(void *arg, const struct err *err, const cJSON *object)
-{
-	struct fleet_op *op = arg;
-	struct fleet_create *create = op->create;
-	struct err why = { 0 };
-	op->call = NULL;
-	if (err == NULL) {
-		create->is_made = true;
-		claim_is_there(op, object);
-		return;
-	}
-	switch (err->code) {
-	case ERR_OP_TIMEOUT:
-	case ERR_KUBE_TRANSPORT:
-	case ERR_KUBE_SERVER:
-	case ERR_KUBE_PROTOCOL:
-		create->err = *err;
-		look_for_ours(op);
-		return;
-	case ERR_KUBE_EXISTS:
-		create->is_posting = false;
-		if (!create->is_named && create->binding == NULL) {
-			create_fail(op, err);
-		} else if (strncmp(err->msg, "object is being deleted", 23) == 0) {
-			err_set(&why, ERR_CLAIM_TERMINATING, "claim %s is being deleted",
-				op->name);
-			create_fail(op, &why);
-		} else {
-			look_at_existing(op);
-		}
-		return;
-	default:
-		create->is_posting = false;
-		create_fail(op, err);
-	}
-}
-
-static bool post(struct fleet_op *op, struct err *err)
-{
-	struct fleet_create *create = op->create;
-	create->posts++;
-	create->is_posting = true;
-	char *path = kube_path(&k8s_sandboxclaims, op->namespace_, NULL, NULL);
-	op->call =
-		fleet_op_call(op, "POST", path, "fieldManager=sandmux&fieldValidation=Strict",
-			NULL, create->body, on_posted, err);
-	free(path);
-	return op->call != NULL;
-}
-
 /* ---- a binding key */
 
 static void set_text(cJSON *object, const char *key, const char *text)
@@ -463,12 +319,18 @@ static void on_key_reserved(struct fleet_op *op, const char *claim_name, const c
 	free(op->name);
 	op->name = x_strdup(claim_name);
 	create->posts = 0;
-	if (!post(op, &err))
+	if (!fleet_create_post(op, &err))
 		create_fail(op, &err);
 }
 
 static void on_key_found(struct fleet_op *op, const cJSON *claim)
 {
+	struct err err = { 0 };
+	if (op->create->rule != NULL &&
+		!fleet_policy_check_claim(op->fleet->policy, op->create->rule, claim, &err)) {
+		create_fail(op, &err);
+		return;
+	}
 	op->create->is_adopted = true;
 	claim_is_there(op, claim);
 }
@@ -512,27 +374,68 @@ static void bind_again(struct fleet_op *op)
 		create_fail(op, &err);
 }
 
-static bool begin(struct fleet_op *op, const struct fleet_create_opts *opts, struct err *err)
+/* The rest of the claim, once its pool and what the policy says of its template are known. */
+static void complete_body(struct fleet_op *op)
 {
 	struct fleet_create *create = op->create;
-	if (opts->binding_key == NULL)
-		return post(op, err);
-	create->binding = fleet_binding_new(op, opts->binding_key, create->pool,
-		json_str(opts->base, "metadata", "generateName", NULL), &key_hooks);
+	cJSON *spec = cJSON_GetObjectItemCaseSensitive(create->body, "spec"), *item;
+	cJSON *pool = cJSON_GetObjectItemCaseSensitive(spec, "warmPoolRef");
+	if (pool == NULL)
+		pool = cJSON_AddObjectToObject(spec, "warmPoolRef");
+	set_text(pool, "name", create->pool);
+	if (create->rule == NULL)
+		return;
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(create->body, "metadata");
+	cJSON *labels = cJSON_GetObjectItemCaseSensitive(metadata, "labels");
+	cJSON *wanted = fleet_policy_labels(op->fleet->policy, create->rule);
+	cJSON_ArrayForEach(item, wanted) set_text(labels, item->string, item->valuestring);
+	cJSON_Delete(wanted);
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(spec, "env"))
+	{
+		if (create->rule->container[0] && !cJSON_HasObjectItem(item, "containerName"))
+			cJSON_AddStringToObject(item, "containerName", create->rule->container);
+	}
+}
+
+static bool begin(struct fleet_op *op, struct err *err)
+{
+	struct fleet_create *create = op->create;
+	complete_body(op);
+	if (create->key == NULL)
+		return fleet_create_post(op, err);
+	create->binding =
+		fleet_binding_new(op, create->key, create->pool, create->prefix, &key_hooks);
 	return fleet_binding_start(create->binding, err);
 }
 
-struct fleet_op *fleet_create_start(
-	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err)
+static void on_chosen(struct fleet_op *op)
 {
-	if (!fleet_op_may_write(fleet, "create", err) || !fleet_create_check(opts, err))
-		return NULL;
-	struct fleet_op *op = fleet_op_new(fleet, "create");
-	struct fleet_create *create = op->create = x_calloc(1, sizeof *create);
-	op->drop = create_drop;
+	struct err err = { 0 };
+	if (!begin(op, &err))
+		create_fail(op, &err);
+}
+
+/* A pool is looked at before only where that decides something. */
+static bool begin_with_pool(struct fleet_op *op, struct err *err)
+{
+	struct fleet_create *create = op->create;
+	bool must_ask =
+		create->pool == NULL || create->template_ != NULL || op->fleet->policy != NULL;
+	return must_ask ? fleet_create_choose_pool(op, err) : begin(op, err);
+}
+
+static void take_opts(struct fleet_op *op, const struct fleet_create_opts *opts,
+	const struct fleet_policy_template *rule)
+{
+	struct fleet_create *create = op->create;
 	op->namespace_ = x_strdup(opts->namespace_);
 	op->name = x_strdup(fleet_create_name(opts));
 	create->pool = x_strdup(fleet_create_pool(opts));
+	create->template_ = x_strdup(rule ? rule->name : opts->template_);
+	create->network = x_strdup(opts->network);
+	create->key = x_strdup(opts->binding_key);
+	create->prefix = x_strdup(json_str(opts->base, "metadata", "generateName", NULL));
+	create->rule = rule;
 	create->is_named = op->name != NULL;
 	create->adopt = opts->adopt;
 	create->no_wait = opts->no_wait;
@@ -542,14 +445,34 @@ struct fleet_op *fleet_create_start(
 	create->arg = opts->arg;
 	create->timeout_ms = opts->ready_timeout_ms > 0 ? opts->ready_timeout_ms
 							: setting_get(SETTING_READY_TIMEOUT);
+}
+
+struct fleet_op *fleet_create_start(
+	struct fleet *fleet, const struct fleet_create_opts *opts, struct err *err)
+{
+	const struct fleet_policy_template *rule;
+	struct fleet_create_opts with = *opts;
+	if (!fleet_op_may_write(fleet, "create", err) ||
+		!fleet_create_check_policy(fleet, opts, &rule, err))
+		return NULL;
+	if (rule != NULL)
+		with.template_ = rule->name;
+	if (!fleet_create_check(&with, err))
+		return NULL;
+	struct fleet_op *op = fleet_op_new(fleet, "create");
+	struct fleet_create *create = op->create = x_calloc(1, sizeof *create);
+	op->drop = create_drop;
+	take_opts(op, opts, rule);
 	op->stage_span = telemetry_span_start(fleet->telemetry, "create_claim", op->span);
 	char traceparent[SPAN_TRACEPARENT_BYTES];
 	digest_random_hex(create->request_id, sizeof create->request_id - 1);
 	create->settle = create_settle;
+	create->chosen = on_chosen;
+	create->there = claim_is_there;
 	create->body = fleet_create_body(opts, create->request_id,
 		telemetry_span_traceparent(op->stage_span, traceparent),
 		clock_wall_ns() + kube_client_clock_skew_ms(fleet->kube) * 1000000, err);
-	if (create->body == NULL || !begin(op, opts, err)) {
+	if (create->body == NULL || !begin_with_pool(op, err)) {
 		create->is_done = true;
 		create->is_posting = false;
 		fleet_op_end_spans(op, err);

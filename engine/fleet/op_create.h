@@ -2,7 +2,7 @@
 /* Inside of fleet_create_start(): the flow is in op_create.c, what it asks while it waits in op_create_confirmation.c, the
  * claim's body in claim_body.c.
  * Errors: ERR_BIND_CONTENDED, ERR_CLAIM_ADOPT_MISMATCH, ERR_CLAIM_EXISTS, ERR_CLAIM_NOT_FOUND, ERR_CLAIM_ORPHANED, ERR_CLAIM_REPLACED,
- * ERR_CLAIM_TERMINATING, ERR_KUBE_PROTOCOL, ERR_OP_TIMEOUT, ERR_SANDBOX_NOT_READY. */
+ * ERR_ARG_INVALID, ERR_CLAIM_TERMINATING, ERR_POLICY_MISMATCH, ERR_POOL_NOT_FOUND, ERR_KUBE_PROTOCOL, ERR_OP_TIMEOUT, ERR_SANDBOX_NOT_READY. */
 #pragma once
 
 #include "engine/base/digest.h"
@@ -11,9 +11,12 @@
 #define CREATE_REQUEST_ID "sandmux/request-id"
 
 struct fleet_binding;
+struct fleet_policy_template;
 
 struct fleet_create {
-	char *pool;
+	char *pool; /* NULL: to be chosen */
+	char *template_, *network, *key, *prefix;
+	const struct fleet_policy_template *rule; /* of the template policy; NULL: none */
 	bool is_named, adopt, no_wait;
 	bool is_posting; /* a POST was sent and its outcome is not known yet */
 	bool is_made;    /* by us: to be rolled back unless named */
@@ -31,6 +34,8 @@ struct fleet_create {
 	struct fleet_binding *binding; /* NULL: no key */
 	/* What was asked while it waits (op_create_confirmation.c) is answered: NULL: go on, else the end. */
 	void (*settle)(struct fleet_op *op, const struct err *err);
+	void (*there)(struct fleet_op *op, const cJSON *claim); /* made by us, or adopted */
+	void (*chosen)(struct fleet_op *op); /* create->pool and rule are settled */
 	void (*on_progress)(void *arg, const char *stage);
 	void (*on_left)(void *arg, const char *name, const char *uid);
 	void (*done)(void *arg, const struct err *err, const char *name,
@@ -38,6 +43,13 @@ struct fleet_create {
 	void *arg;
 };
 
+/* op_create_pool.c: what the policy says before anything is sent, *out NULL: its pool decides; and the asking, which ends in
+ * chosen or in settle with an error. */
+bool fleet_create_check_policy(const struct fleet *fleet, const struct fleet_create_opts *opts,
+	const struct fleet_policy_template **out, struct err *err);
+bool fleet_create_choose_pool(struct fleet_op *op, struct err *err);
+/* op_create_claim.c. Sends the body; also anew. */
+bool fleet_create_post(struct fleet_op *op, struct err *err);
 /* op_create_confirmation.c. Sets op->call; false: *err. */
 bool fleet_create_get(struct fleet_op *op, const struct k8s_resource *resource,
 	const char *name, void (*done)(void *arg, const struct err *err, const cJSON *object),

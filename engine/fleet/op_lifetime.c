@@ -163,8 +163,7 @@ struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_
 {
 	const int64_t max_ms = (int64_t)100 * 366 * 24 * 3600 * 1000;
 	const struct fleet_row *row;
-	if (!fleet_op_may_write(fleet, "extend", err) ||
-		(row = fleet_op_row(fleet, uid, err)) == NULL)
+	if ((row = fleet_op_row_to_change(fleet, uid, "extend", err)) == NULL)
 		return NULL;
 	if (extend_ms <= 0 || extend_ms > max_ms) {
 		err_set(err, ERR_ARG_INVALID, "the extension must be positive");
@@ -178,8 +177,7 @@ struct fleet_op *fleet_lifetime_start(struct fleet *fleet, const char *uid,
 	const struct fleet_lifetime *lifetime, fleet_done_fn *done, void *arg, struct err *err)
 {
 	const struct fleet_row *row;
-	if (!fleet_op_may_write(fleet, "a change of its life", err) ||
-		(row = fleet_op_row(fleet, uid, err)) == NULL)
+	if ((row = fleet_op_row_to_change(fleet, uid, "a change of its life", err)) == NULL)
 		return NULL;
 	bool is_sandbox = row->claim[0] == '\0';
 	const char *policy = lifetime->shutdown_policy;

@@ -145,6 +145,8 @@ static struct execute_op *execute_new(struct runtime *runtime, const char *const
 		err_set(err, ERR_OP_READ_ONLY, "no command is run: read-only");
 		return NULL;
 	}
+	if (cwd == NULL)
+		cwd = runtime->cwd;
 	if (!runtime_process_argv_check(argv, env, err) || !runtime_cwd_is_allowed(cwd, err))
 		return NULL;
 	struct execute_op *execute = runtime_op_new(runtime, sizeof *execute, LANE_GRPC,

@@ -86,6 +86,7 @@ struct runtime {
 	bool (*find_token)(void *arg, char **token, struct err *err);
 	void *find_token_arg;
 	char *required_version;
+	char *cwd;            /* of processes that name none; NULL: the daemon's */
 	bool is_version_next; /* the health was good; the version is asked now */
 	bool read_only, allow_plaintext_token;
 	uint64_t max_download_bytes, max_upload_bytes;

@@ -271,14 +271,15 @@ struct runtime_process *runtime_process_start(
 		runtime_unsupported(err, "a process with streams");
 		return NULL;
 	}
+	const char *cwd = opts->cwd ? opts->cwd : runtime->cwd;
 	if (!runtime_process_argv_check(opts->argv, opts->env, err) ||
-		!runtime_cwd_is_allowed(opts->cwd, err))
+		!runtime_cwd_is_allowed(cwd, err))
 		return NULL;
 	struct runtime_process *process = runtime_op_new(runtime, sizeof *process, LANE_GRPC,
 		opts->init_timeout_ms > 0 ? opts->init_timeout_ms
 					  : setting_get(SETTING_START_TIMEOUT),
 		"command.start", opts->parent);
-	struct runtime_message_config config = { opts->argv, opts->env, opts->cwd };
+	struct runtime_message_config config = { opts->argv, opts->env, cwd };
 	size_t n;
 
 	process->op.timeout_text = "the process did not start in time";
@@ -294,7 +295,7 @@ struct runtime_process *runtime_process_start(
 	process->rows = clamp(opts->pty_rows);
 	process->is_pty = process->cols > 0 || process->rows > 0;
 	process->is_size_due = process->cols > 0 && process->rows > 0;
-	process->cwd = x_strdup(opts->cwd);
+	process->cwd = x_strdup(cwd);
 	char *request = runtime_message_start(&config, process->cols, process->rows, &n);
 	process->request = (struct slice){ request, n };
 	runtime_stdin_init(process);

@@ -258,6 +258,7 @@ static void free_memory(void *arg)
 		net_tls_unref(runtime->tls);
 	runtime_route_deinit(runtime);
 	runtime_address_deinit(runtime);
+	free(runtime->cwd);
 	free(runtime->label);
 	free(runtime->http_lane);
 	free(runtime);
@@ -297,6 +298,13 @@ struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
 fail:
 	free_memory(runtime);
 	return NULL;
+}
+
+void runtime_set_cwd(struct runtime *runtime, const char *cwd)
+{
+	char *old = runtime->cwd;
+	runtime->cwd = x_strdup(cwd);
+	free(old);
 }
 
 struct runtime *runtime_ref(struct runtime *runtime)

@@ -97,6 +97,8 @@ struct runtime *runtime_new(struct net_loop *loop, struct net_http *http,
  * an operation and a process under way hold one each. With the last it is gone, also from inside a callback of it. */
 struct runtime *runtime_ref(struct runtime *runtime);
 void runtime_unref(struct runtime *runtime); /* NULL is fine */
+/* Where processes of sandboxd begin that name no cwd; NULL: where the daemon has them. Copied. */
+void runtime_set_cwd(struct runtime *runtime, const char *cwd);
 /* Ends everything silently, whoever holds it; processes die with their streams. What is left is memory, on which
  * everything is op.closed: loop and HTTP may go. */
 void runtime_close(struct runtime *runtime);

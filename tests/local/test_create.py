@@ -104,6 +104,52 @@ class CreateCase(Case):
         self.assertIsNone(self.backend.object(lease_of("thread-1")))
         self.assertNotEqual(json.loads(self.do("create", "--binding-key", "thread-1", "-o", "json").out)["uid"], uid)
 
+    def test_a_template_policy(self):
+        text = ("defaultTemplate: local\nlabels: {domain: a}\ntemplates:\n- {name: local, network: {access: none}, containerName: %s, defaultCwd: sub}\n"
+                "- {name: second, labels: {tier: batch}}\n")
+        template = self.backend.object(f"{TEMPLATES}/local")
+        container = template["spec"]["podTemplate"]["spec"]["containers"][0]["name"]
+        file = self.tmp / "policy.yaml"
+        file.write_text(text % container)
+        with_ = ["--policy", str(file)]
+        pools = CLAIMS.replace("sandboxclaims", "sandboxwarmpools")
+        self.backend.create(TEMPLATES, {**{k: template[k] for k in ("apiVersion", "kind", "spec")}, "metadata": {"name": "undeclared"}})
+        self.backend.create(pools, {"apiVersion": template["apiVersion"], "kind": "SandboxWarmPool", "metadata": {"name": "other"},
+                                    "spec": {"replicas": 0, "sandboxTemplateRef": {"name": "undeclared"}}})
+        before = len(self.backend.get(CLAIMS).json["items"])
+        self.assertIn("template.undeclared", self.do(*with_, "create", "--template", "undeclared", status=7).err)
+        self.assertIn("template.undeclared", self.do(*with_, "create", "--pool", "other", status=7).err)
+        self.assertIn("policy.mismatch", self.do(*with_, "create", "--network", "full", status=7).err)
+        self.assertIn("policy.mismatch", self.do(*with_, "create", "--template", "second", "--pool", "local", status=7).err)
+        self.assertIn("pool.not_found", self.do(*with_, "create", "--template", "second", status=3).err)
+        self.assertEqual(len(self.backend.get(CLAIMS).json["items"]), before)
+        # the default template finds its pool; the claim has the labels, its environment goes to the container that is declared
+        self.do(*with_, "create", "declared", "--network", "none", "-e", "A=1")
+        claim = self.object("declared")
+        self.assertEqual((claim["spec"]["warmPoolRef"]["name"], claim["metadata"]["labels"]["domain"]), ("local", "a"))
+        self.assertEqual(claim["spec"]["env"], [{"name": "A", "value": "1", "containerName": container}])
+        self.do("run", "declared", "--", "mkdir", "sub")
+        self.assertRegex(self.do(*with_, "run", "declared", "--", "pwd").out, r"/sub\n\Z")
+        self.assertNotRegex(self.do("run", "declared", "--", "pwd").out, r"/sub\n\Z")
+        # what it did not declare, or what is not its own, is not operated on
+        self.do("create", "foreign")
+        self.do("create", "strange", "--pool", "other", "--label", "domain=a")
+        env = {**self.env, "SANDMUX_POLICY": str(file)}
+        for name in ("foreign", "strange"):
+            for args in (["run", name, "--", "true"], ["rm", name, "--yes"], ["extend", name, "--timeout", "1h"], ["suspend", name],
+                         ["files", "ls", f"{name}:."], ["create", name, "--pool", "local", "--adopt"], ["lifetime", name, "--never"]):
+                r = run(*args, env=env, timeout=60)
+                self.assertNotEqual(r.code, 0, args)
+                self.assertIn("claim.adopt_mismatch" if args[0] == "create" and name == "strange" else "policy.mismatch", r.err, args)
+        self.assertIn("foreign", run("ls", env=env).out)
+        self.do(*with_, "create", "--binding-key", "policy-1")
+        self.do("create", "--binding-key", "policy-2")
+        self.assertIn("policy.mismatch", self.do(*with_, "create", "--binding-key", "policy-2", status=7).err)
+        self.do(*with_, "rm", "declared", "--yes")
+        file.write_text("templates: [{name: a}, {name: b}]\n")
+        self.assertIn("defaultTemplate must say", self.do(*with_, "ls", status=2).err)
+        self.do("rm", "--all", "--yes")
+
     def test_one_sandbox_per_key_whoever_dies(self):
         api, ca = f"https://127.0.0.1:{self.backend.port}", str(self.backend.state / "tls/ca.pem")
         for step in (1, 2, 3, 4):
