@@ -148,18 +148,19 @@ static int run_lifetime(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_suspend = { "suspend", "NAME…",
-	"stop the pod; only its volumes survive", 0, 1, -1, .run = run_suspend,
+	"stop the pod; only its volumes survive", CLI_OPT_DRY_RUN, 1, -1, .run = run_suspend,
 	.only_cluster = CLI_NAME_NEEDS_CLUSTER, .examples = "  sandmux suspend web-1 web-2\n" };
-const struct cli_verb cli_verb_resume = { "resume", "NAME…", "start a suspended one again", 0,
-	1, -1, .run = run_resume, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+const struct cli_verb cli_verb_resume = { "resume", "NAME…", "start a suspended one again",
+	CLI_OPT_DRY_RUN, 1, -1, .run = run_resume, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
 	.examples = "  sandmux resume web-1\n" };
 const struct cli_verb cli_verb_extend = { "extend", "NAME…",
-	"let it live for --timeout from now; never shortens", CLI_OPT_TIMEOUT, 1, -1,
-	.run = run_extend, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	"let it live for --timeout from now; never shortens", CLI_OPT_TIMEOUT | CLI_OPT_DRY_RUN,
+	1, -1, .run = run_extend, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
 	.examples = "  sandmux extend box --timeout 2h\n" };
 const struct cli_verb cli_verb_lifetime = { "lifetime", "NAME…",
 	"set, move or clear the end of life, its policy and the time to live after its end",
-	CLI_OPT_LIFE, 1, -1, .run = run_lifetime, .only_cluster = CLI_NAME_NEEDS_CLUSTER,
+	CLI_OPT_LIFE | CLI_OPT_DRY_RUN, 1, -1, .run = run_lifetime,
+	.only_cluster = CLI_NAME_NEEDS_CLUSTER,
 	.examples =
 		"  sandmux lifetime box --in 2h\n"
 		"  sandmux lifetime box --never\n"

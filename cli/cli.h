@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct cJSON;
 
@@ -22,6 +23,7 @@ struct cli {
 	struct cli_row_order *row_order; /* rows.h; NULL: the usual one */
 	int status;                      /* the exit status so far */
 	bool is_finished;                /* cli_finish() was called */
+	FILE *dry_run_out;               /* where a dry run's requests go; NULL */
 	char *kubeconfig;                /* of the local backend, when it is used */
 	struct net_watch_fatal *signals; /* after cli_open() */
 	void (*on_signal)(void *arg, int signal_number); /* NULL: the verb just ends */
@@ -60,6 +62,9 @@ int cli_fail_usage(struct cli *cli, const char *format, ...)
 /* `name:path` → name (free()) and path (borrowed); name NULL when there is none (a local path). In direct mode
  * ":path" is the sandbox and name is "". */
 bool cli_split_target(const char *text, char **name, const char **path);
+
+/* dry_run.c: before the engine is opened; stdout is nobody's from then on */
+bool cli_dry_run_begin(struct cli *cli, struct err *err);
 
 /* output.c */
 struct cli_table;

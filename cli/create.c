@@ -189,7 +189,7 @@ static int run_create(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_create = { "create", "[NAME]",
 	"a claim for a sandbox of a warm pool; prints its name",
-	CLI_OPT_CREATE | CLI_OPT_TIMEOUT, 0, 1, .run = run_create,
+	CLI_OPT_CREATE | CLI_OPT_TIMEOUT | CLI_OPT_DRY_RUN, 0, 1, .run = run_create,
 	.examples = "  sandmux create --pool workers --shutdown-after 1h\n"
 		    "  sandmux create box --pool workers --adopt\n"
 		    "  sandmux create --pool workers --binding-key thread-123\n"

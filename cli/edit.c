@@ -147,5 +147,5 @@ static int run_edit(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_edit = { "edit", "[KIND] NAME",
-	"change an object in your editor; the server checks it first", 0, 1, 2, .run = run_edit,
-	.only_cluster = CLI_NAME_NEEDS_CLUSTER };
+	"change an object in your editor; the server checks it first", CLI_OPT_DRY_RUN, 1, 2,
+	.run = run_edit, .only_cluster = CLI_NAME_NEEDS_CLUSTER };

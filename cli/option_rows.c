@@ -92,6 +92,20 @@ static bool set_color(struct cli_options *opt, const char *value, struct err *er
 	return true;
 }
 
+/* Nothing is made, so there is nothing to wait for, nor to be asked about. */
+static bool set_dry_run(struct cli_options *opt, const char *value, struct err *err)
+{
+	static const char *const names[] = { "none", "client", "server" };
+	int found = index_of(names, sizeof names / sizeof *names, value);
+	if (found < 0)
+		return err_set(err, ERR_ARG_INVALID,
+			"--dry-run '%s' is not one of none, client, server", value);
+	opt->engine.dry_run = (enum kube_dry_run)found;
+	if (found > 0)
+		opt->no_wait = opt->no_delete_wait = opt->yes = true;
+	return true;
+}
+
 static bool set_conflict(struct cli_options *opt, const char *value, struct err *err)
 {
 	static const char *const names[] = { "overwrite", "skip", "rename", "fail" };
@@ -367,6 +381,9 @@ static const struct cli_option rows[] = {
 	{ "wait", 0, "BOOL", CLI_OPT_DELETE,
 		"until it is gone (default true); --wait=false: only ask for it",
 		SWITCH_OFF(no_delete_wait) },
+	{ "dry-run", 0, "MODE", CLI_OPT_DRY_RUN,
+		"client: print the requests instead of sending them; server: let it check them",
+		SETTER(set_dry_run) },
 	{ "isolation", 0, "MODE", CLI_OPT_LOCAL,
 		"bwrap, or none: programs then run as you, with your files and network",
 		TEXT(isolation) },

@@ -71,7 +71,8 @@ enum cli_option_set {
 	CLI_OPT_TIMEOUT = 1 << 9, /* --timeout */
 	CLI_OPT_LIFE = 1 << 11,   /* --in --at --never … */
 	CLI_OPT_WAIT = 1 << 12,   /* --for */
-	CLI_OPT_ROWS = 1 << 10,   /* --sort-by --no-headers --show-labels --field-selector */
+	CLI_OPT_DRY_RUN = 1 << 16,
+	CLI_OPT_ROWS = 1 << 10, /* --sort-by --no-headers --show-labels --field-selector */
 };
 
 /* What its value is, and so the type of the field that takes it. */

@@ -122,7 +122,7 @@ static int run_lease(struct cli *cli, int argc, char **argv)
 
 const struct cli_verb cli_verb_pool = { "pool", "ls|scale NAME N",
 	"warm pools: how many are ready, and how many there shall be",
-	CLI_OPT_LIST | CLI_OPT_ROWS, 1, 3, .run = run_pool,
+	CLI_OPT_LIST | CLI_OPT_ROWS | CLI_OPT_DRY_RUN, 1, 3, .run = run_pool,
 	.examples = "  sandmux pool ls -w -o wide\n  sandmux pool scale local 5\n",
 	.only_cluster = "pool needs a cluster, not --rest/--grpc" };
 const struct cli_verb cli_verb_template = { "template", "ls",

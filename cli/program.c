@@ -133,5 +133,7 @@ int cli_main(int argc, char **argv)
 		status = cli_expression_status(cli.opt.expression);
 	cli_options_deinit(&cli.opt);
 	free(cli.kubeconfig);
+	if (cli.dry_run_out != NULL && fclose(cli.dry_run_out) != 0 && status == EXIT_STATUS_OK)
+		status = EXIT_STATUS_FAILED;
 	return flushed_status(status);
 }

@@ -171,7 +171,7 @@ static int run_rm(struct cli *cli, int argc, char **argv)
 }
 
 const struct cli_verb cli_verb_rm = { "rm", "NAME…", "delete claims with their sandboxes",
-	CLI_OPT_DELETE | CLI_OPT_TIMEOUT, 0, -1, .run = run_rm,
+	CLI_OPT_DELETE | CLI_OPT_TIMEOUT | CLI_OPT_DRY_RUN, 0, -1, .run = run_rm,
 	.only_cluster = CLI_NAME_NEEDS_CLUSTER, .aliases = "delete",
 	.examples = "  sandmux rm box\n"
 		    "  sandmux rm -l team=blue --yes\n"

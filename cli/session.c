@@ -111,6 +111,8 @@ bool cli_open(struct cli *cli, bool lazy, struct err *err)
 		return false;
 	if (cli->opt.engine.policy_file == NULL)
 		cli->opt.engine.policy_file = policy_file();
+	if (cli->opt.engine.dry_run != KUBE_DRY_RUN_OFF && !cli_dry_run_begin(cli, err))
+		return false;
 	cli->opt.engine.no_fleet = lazy;
 	cli->opt.engine.telemetry_file = getenv("SANDMUX_TELEMETRY_FILE");
 	if (cli->opt.engine.on_plugin == NULL) { /* the dashboard has said otherwise */

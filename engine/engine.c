@@ -139,6 +139,9 @@ static bool open_cluster(struct engine *engine, const struct engine_opts *opts, 
 	const struct kube_client_opts client_opts = {
 		.config = engine->config,
 		.read_only = opts->read_only,
+		.dry_run = opts->dry_run,
+		.on_write = opts->on_write,
+		.on_write_arg = opts->on_write_arg,
 		.user_agent = "sandmux/" SANDMUX_VERSION,
 		.watch_idle_ms = opts->watch_idle_ms,
 	};

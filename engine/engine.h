@@ -29,6 +29,7 @@
 #include "engine/fleet/template_policy.h"
 #include "engine/fleet/tombstones.h"
 #include "engine/kinds.h"
+#include "engine/kube/dry_run.h"
 #include "engine/link.h"
 #include "engine/net/loop.h"
 #include "engine/net/pty.h"
@@ -57,6 +58,10 @@ struct engine_opts {
 	struct connect_opts connect; /* how sandboxes are reached */
 	bool read_only;
 	const char *policy_file; /* engine/fleet/template_policy.h; NULL: none */
+	/* Nothing is changed: what would be sent goes to on_write (engine/kube/dry_run.h). */
+	enum kube_dry_run dry_run;
+	kube_write_fn *on_write;
+	void *on_write_arg;
 	const char *
 		telemetry_file; /* records go there too (engine/telemetry/file_sink.h); NULL: nowhere */
 	/* Exec credential plugins (struct kube_plugin_host of engine/kube/config.h): may they ask on our terminal, and who is told what

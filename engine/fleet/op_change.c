@@ -175,7 +175,7 @@ static void on_mode_patched(void *arg, const struct err *err, const cJSON *objec
 		err_set(&why, ERR_SANDBOX_NOT_FOUND, "Sandbox %s is gone", op->change->sandbox);
 		err = &why;
 	}
-	if (err != NULL) {
+	if (err != NULL || kube_client_is_dry_run(op->fleet->kube)) { /* nothing will change */
 		fleet_op_finish(op, err);
 		return;
 	}

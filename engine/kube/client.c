@@ -51,6 +51,9 @@ struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http
 	client->auth = kube_auth_new(loop, client->config);
 	client->user_agent = x_strdup(opts->user_agent ? opts->user_agent : "sandmux");
 	client->read_only = opts->read_only;
+	client->dry_run = opts->dry_run;
+	client->on_write = opts->on_write;
+	client->on_write_arg = opts->on_write_arg;
 	client->watch_idle_ms = opts->watch_idle_ms;
 	client->person = (struct kube_bucket){ 40, 20, 40, clock_mono_ms() };
 	client->background = (struct kube_bucket){ 10, 5, 10, clock_mono_ms() };
@@ -61,6 +64,11 @@ struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http
 bool kube_client_is_logging_in(const struct kube_client *client)
 {
 	return kube_auth_is_logging_in(client->auth);
+}
+
+bool kube_client_is_dry_run(const struct kube_client *client)
+{
+	return client->dry_run != KUBE_DRY_RUN_OFF;
 }
 
 int64_t kube_client_login_ms(const struct kube_client *client)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/base/str.h"
+#include "engine/kube/dry_run.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,9 @@ struct net_loop;
 struct kube_client_opts {
 	struct kube_config *config; /* ref'd */
 	bool read_only; /* every call that is not GET/HEAD (reviews excepted): ERR_OP_READ_ONLY */
+	enum kube_dry_run dry_run;
+	kube_write_fn *on_write; /* where the writes of a dry run go; NULL: nowhere */
+	void *on_write_arg;
 	const char *user_agent; /* "sandmux/<version>" */
 	int64_t watch_idle_ms; /* a watch silent for so long is deaf; 0: 90 s (bookmarks come each minute) */
 };
@@ -31,6 +35,7 @@ struct kube_client *kube_client_new(struct net_loop *loop, struct net_http *http
 bool kube_client_is_logging_in(
 	const struct kube_client *client);                      /* an exec plugin is at work */
 int64_t kube_client_login_ms(const struct kube_client *client); /* for so long, in all */
+bool kube_client_is_dry_run(const struct kube_client *client);  /* nothing is changed */
 void kube_client_free(struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 /* Server time minus ours, ms, from the last Date header; 0 before the first answer. */

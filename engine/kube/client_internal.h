@@ -16,6 +16,9 @@ struct kube_client {
 	struct kube_auth *auth;
 	char *user_agent;
 	bool read_only;
+	enum kube_dry_run dry_run;
+	kube_write_fn *on_write;
+	void *on_write_arg;
 	int64_t watch_idle_ms;
 	int64_t no_streams_until_ms; /* monotonic */
 	int64_t clock_skew_ms;

@@ -123,12 +123,7 @@ void kube_client_note_reply(struct kube_client *client, const char *what,
 bool kube_client_may(
 	const struct kube_client *client, const char *method, const char *path, struct err *err)
 {
-	if (!client->read_only || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
-		return true;
-	/* asking what one may do changes nothing, although it is a POST */
-	if (strcmp(method, "POST") == 0 &&
-		(strncmp(path, "/apis/authorization.k8s.io/", 27) == 0 ||
-			strncmp(path, "/apis/authentication.k8s.io/", 28) == 0))
+	if (!client->read_only || !kube_is_write(method, path))
 		return true;
 	return err_set(err, ERR_OP_READ_ONLY, "read-only: %s %s is refused", method, path);
 }

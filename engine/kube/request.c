@@ -32,6 +32,7 @@ struct kube_request {
 	uint64_t generation;
 	int64_t sent_wall_ms;
 	bool was_rejected; /* the one repetition after a 401 has been used */
+	bool is_write;     /* of a dry run: told, and not made */
 	bool is_failure;   /* the status line says so: the body is collected here */
 	struct str failure;
 	struct kube_request *prev, *next;
@@ -72,6 +73,31 @@ static void finish(
 	void *arg = request->opts.arg;
 	request_free(request);
 	done(arg, err, answer);
+}
+
+/* ---- a dry run */
+
+static void tell_write(const struct kube_request *request, struct slice answer)
+{
+	const struct kube_client *client = request->client;
+	const struct kube_write write = { request->method, request->path,
+		request->query ? request->query : "", request->content_type, request->opts.body,
+		answer };
+	if (client->on_write != NULL)
+		client->on_write(client->on_write_arg, &write);
+}
+
+static void answer_ourselves(struct kube_request *request)
+{
+	const struct kube_write write = { request->method, request->path, "",
+		request->content_type, request->opts.body, { "", 0 } };
+	tell_write(request, (struct slice){ "", 0 });
+	char *text = kube_dry_run_answer(&write);
+	const struct kube_answer answer = {
+		.status = 200, .body = slice_of(text), .retry_after_ms = -1
+	};
+	finish(request, NULL, &answer);
+	free(text);
 }
 
 static void fail(struct kube_request *request, const struct err *err)
@@ -120,6 +146,8 @@ static void on_done(
 		send_request(request);
 		return;
 	}
+	if (request->is_write && reply != NULL)
+		tell_write(request, body);
 	struct kube_answer answer = { .status = status, .body = body, .retry_after_ms = -1 };
 	bool is_failure = reply != NULL && (status < 200 || status > 299);
 	if (!is_failure) {
@@ -221,7 +249,11 @@ static void send_request(struct kube_request *request)
 
 static void on_turn(void *arg)
 {
-	send_request(arg);
+	struct kube_request *request = arg;
+	if (request->is_write && request->client->dry_run == KUBE_DRY_RUN_CLIENT)
+		answer_ourselves(request);
+	else
+		send_request(request);
 }
 
 struct kube_request *kube_request_start(
@@ -235,6 +267,12 @@ struct kube_request *kube_request_start(
 	request->method = x_strdup(opts->method);
 	request->path = x_strdup(opts->path);
 	request->query = opts->query && opts->query[0] ? x_strdup(opts->query) : NULL;
+	request->is_write =
+		client->dry_run != KUBE_DRY_RUN_OFF && kube_is_write(opts->method, opts->path);
+	if (request->is_write && client->dry_run == KUBE_DRY_RUN_SERVER) {
+		free(request->query);
+		request->query = kube_dry_run_query(opts->query);
+	}
 	request->content_type =
 		x_strdup(opts->content_type ? opts->content_type : "application/json");
 	request->accept = x_strdup(opts->accept ? opts->accept : "application/json");
