@@ -17,6 +17,7 @@ component sandbox sandboxd sigs.k8s.io/agent-sandbox/packages/sandboxd/cmd/sandb
 component sandbox sandboxd-listen ./sandboxd-listen
 component sandbox agent-sandbox-controller sigs.k8s.io/agent-sandbox/cmd/agent-sandbox-controller
 component router sandbox-router sigs.k8s.io/agent-sandbox/sandbox-router/cmd
+component client go-client .
 component etcd etcd go.etcd.io/etcd/server/v3
 component k9s k9s github.com/derailed/k9s
 for c in kubectl kube-apiserver kube-controller-manager kube-scheduler kubelet; do
@@ -25,7 +26,7 @@ done
 
 # Sets of components by name.
 declare -A SETS=(
-    [default]='sandboxd sandboxd-listen kubectl python xterm'
+    [default]='sandboxd sandboxd-listen kubectl python go-client xterm'
     [control-plane]='etcd kube-apiserver kube-controller-manager kubectl agent-sandbox-controller crds'
     [node]='kube-scheduler kubelet sandboxd sandboxd-listen sandbox-router'
     [bench]='k9s'

@@ -123,8 +123,9 @@ const char *api_request_query(const struct api_request *req, const char *name)
 
 bool api_request_query_bool(const struct api_request *req, const char *name)
 {
+	/* as the API server: "", "True" and "yes" are true */
 	const char *value = api_request_query(req, name);
-	return value && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+	return value && strcasecmp(value, "false") != 0 && strcmp(value, "0") != 0;
 }
 
 const char *api_request_header(const struct api_request *req, const char *name)

@@ -183,9 +183,9 @@ static void on_root(struct api_request *req)
 {
 	static const char *const paths[] = { "/api", "/api/v1", "/apis",
 		"/apis/agents.x-k8s.io/v1beta1", "/apis/extensions.agents.x-k8s.io/v1beta1",
-		"/apis/coordination.k8s.io/v1", "/apis/events.k8s.io/v1",
-		"/apis/metrics.k8s.io/v1beta1", "/healthz", "/livez", "/openapi/v2",
-		"/openapi/v3", "/readyz", "/version" };
+		"/apis/coordination.k8s.io/v1", "/apis/discovery.k8s.io/v1",
+		"/apis/events.k8s.io/v1", "/apis/metrics.k8s.io/v1beta1", "/healthz", "/livez",
+		"/openapi/v2", "/openapi/v3", "/readyz", "/version" };
 	cJSON *out = cJSON_CreateObject();
 	cJSON_AddItemToObject(
 		out, "paths", cJSON_CreateStringArray(paths, sizeof paths / sizeof paths[0]));

@@ -232,6 +232,9 @@ static const struct store_column node_columns[] = { NAME,
 		.path = { "status", "nodeInfo", "kernelVersion" } },
 	{ "Container-Runtime", "string", "What makes sandboxes.", 1,
 		.path = { "status", "nodeInfo", "containerRuntimeVersion" } } };
+static const struct store_column slice_columns[] = { NAME,
+	{ "AddressType", "string", "Type of the addresses.", 0, .path = { "addressType" } },
+	AGE };
 static const struct store_column lease_columns[] = { NAME,
 	{ "Holder", "string", "Who holds it.", 0, .path = { "spec", "holderIdentity" } }, AGE };
 
@@ -258,6 +261,8 @@ const struct store_resource store_resource_table[] = {
 		COLUMNS(pool_columns) },
 	{ KIND_NODE, &k8s_nodes, "node", "no", NULL, "Node", .has_status = true,
 		COLUMNS(node_columns) },
+	{ KIND_ENDPOINT_SLICE, &k8s_endpointslices, "endpointslice", NULL, NULL,
+		"EndpointSlice", COLUMNS(slice_columns) },
 	{ KIND_LEASE, &k8s_leases, "lease", NULL, NULL, "Lease", COLUMNS(lease_columns) },
 	{ KIND_EVENT, &k8s_events_events, "event", "ev", NULL, "EventsV1Event", .is_view = true,
 		COLUMNS(event_columns) },

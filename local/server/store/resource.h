@@ -25,6 +25,7 @@ enum store_kind {
 	KIND_EVENT,
 	KIND_LEASE,
 	KIND_NODE,
+	KIND_ENDPOINT_SLICE,
 	KIND_COUNT,
 };
 

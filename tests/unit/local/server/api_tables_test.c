@@ -32,7 +32,7 @@ static void test_where_everything_is(void **state)
 	cJSON *tree = tree_of("GET", "/", "", NULL);
 	expect_text(tree,
 		"{'paths':['/api','/api/v1','/apis','/apis/agents.x-k8s.io/v1beta1',"
-		"'/apis/extensions.agents.x-k8s.io/v1beta1','/apis/coordination.k8s.io/v1',"
+		"'/apis/extensions.agents.x-k8s.io/v1beta1','/apis/coordination.k8s.io/v1','/apis/discovery.k8s.io/v1',"
 		"'/apis/events.k8s.io/v1','/apis/metrics.k8s.io/v1beta1','/healthz','/livez','/openapi/v2','/openapi/v3','/readyz',"
 		"'/version']}");
 	cJSON_Delete(tree);
