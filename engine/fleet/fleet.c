@@ -179,6 +179,7 @@ struct fleet_counters fleet_counters_of(const struct fleet *fleet)
 	memcpy(counters.by_state, fleet->store.by_state, sizeof counters.by_state);
 	counters.expiring =
 		fleet_store_n_expiring(&fleet->store, clock_wall_ms() + EXPIRING_MS);
+	counters.next_end_ms = counters.expiring ? fleet_store_next_end(&fleet->store) : 0;
 	return counters;
 }
 

@@ -97,7 +97,8 @@ void fleet_resync(struct fleet *fleet);
 void fleet_hurry(struct fleet *fleet, bool is_lane_dead);
 struct fleet_counters {
 	size_t by_state[FLEET_STATE_COUNT];
-	size_t expiring; /* within 5 minutes */
+	size_t expiring;     /* within 5 minutes */
+	int64_t next_end_ms; /* wall clock: when the first of these does; 0: none */
 };
 struct fleet_counters fleet_counters_of(const struct fleet *fleet);
 

@@ -3,6 +3,7 @@
 #include "engine/fleet/kind.h"
 
 #include "engine/fleet/usage.h"
+#include <stdio.h>
 
 enum fleet_column {
 	UID,
@@ -51,29 +52,40 @@ enum {
 static const struct {
 	enum resource_tone tone;
 	int order;
+	const char *glyph;
 } states[FLEET_STATE_COUNT] = {
-	[FLEET_FAILED] = { RESOURCE_BAD, 0 },
-	[FLEET_BLOCKED] = { RESOURCE_BAD, 1 },
-	[FLEET_ERROR] = { RESOURCE_BAD, 2 },
-	[FLEET_DEGRADED] = { RESOURCE_WARNING, 3 },
-	[FLEET_EXPIRED] = { RESOURCE_BAD, 4 },
-	[FLEET_PENDING] = { RESOURCE_WARNING, 5 },
-	[FLEET_CREATING] = { RESOURCE_BUSY, 6 },
-	[FLEET_UNKNOWN] = { RESOURCE_WARNING, 7 },
-	[FLEET_RESUMING] = { RESOURCE_BUSY, 8 },
-	[FLEET_SUSPENDING] = { RESOURCE_BUSY, 9 },
-	[FLEET_TERMINATING] = { RESOURCE_GONE, 10 },
-	[FLEET_FINISHED] = { RESOURCE_GONE, 11 },
-	[FLEET_READY] = { RESOURCE_GOOD, 12 },
-	[FLEET_SUSPENDED] = { RESOURCE_GONE, 13 },
-	[FLEET_WARM] = { RESOURCE_GONE, 14 },
-	[FLEET_CRASHING] = { RESOURCE_BAD, 2 },
-	[FLEET_DELETED] = { RESOURCE_GONE, 15 },
+	[FLEET_FAILED] = { RESOURCE_BAD, 0, "✗" },
+	[FLEET_BLOCKED] = { RESOURCE_BAD, 1, "✗" },
+	[FLEET_ERROR] = { RESOURCE_BAD, 2, "✗" },
+	[FLEET_DEGRADED] = { RESOURCE_WARNING, 3, "▲" },
+	[FLEET_EXPIRED] = { RESOURCE_BAD, 4, "✗" },
+	[FLEET_PENDING] = { RESOURCE_WARNING, 5, "◐" },
+	[FLEET_CREATING] = { RESOURCE_BUSY, 6, "◐" },
+	[FLEET_UNKNOWN] = { RESOURCE_WARNING, 7, "?" },
+	[FLEET_RESUMING] = { RESOURCE_BUSY, 8, "◐" },
+	[FLEET_SUSPENDING] = { RESOURCE_BUSY, 9, "◐" },
+	[FLEET_TERMINATING] = { RESOURCE_GONE, 10, "◌" },
+	[FLEET_FINISHED] = { RESOURCE_GONE, 11, "✓" },
+	[FLEET_READY] = { RESOURCE_GOOD, 12, "●" },
+	[FLEET_SUSPENDED] = { RESOURCE_GONE, 13, "■" },
+	[FLEET_WARM] = { RESOURCE_GONE, 14, "○" },
+	[FLEET_CRASHING] = { RESOURCE_BAD, 2, "✗" },
+	[FLEET_DELETED] = { RESOURCE_GONE, 15, "×" },
 };
 
 enum resource_tone fleet_state_tone(enum fleet_state state)
 {
 	return states[state].tone;
+}
+
+int fleet_state_order(enum fleet_state state)
+{
+	return states[state].order;
+}
+
+const char *fleet_state_glyph(enum fleet_state state)
+{
+	return states[state].glyph;
 }
 
 const char *fleet_row_name(const struct fleet_row *row)
@@ -170,6 +182,19 @@ static enum resource_tone state_tone(const void *row)
 	return fleet_state_tone(of(row)->state);
 }
 
+static const char *state_glyph(const void *row)
+{
+	return fleet_state_glyph(of(row)->state);
+}
+
+static const char *restarts_note(const void *row, char buffer[RESOURCE_CELL_BYTES])
+{
+	if (of(row)->restarts <= 0)
+		return "";
+	snprintf(buffer, RESOURCE_CELL_BYTES, "↻%d", of(row)->restarts);
+	return buffer;
+}
+
 static enum resource_tone restarts_tone(const void *row)
 {
 	return of(row)->restarts ? RESOURCE_WARNING : RESOURCE_PLAIN;
@@ -179,6 +204,13 @@ static enum resource_tone dim(const void *row)
 {
 	(void)row;
 	return RESOURCE_DIM;
+}
+
+/* What somebody should read is not dim. */
+static enum resource_tone why_tone(const void *row)
+{
+	enum resource_tone tone = fleet_state_tone(of(row)->state);
+	return tone == RESOURCE_BAD || tone == RESOURCE_WARNING ? RESOURCE_PLAIN : RESOURCE_DIM;
 }
 
 static const char *labels(const void *row)
@@ -206,7 +238,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "sandbox",
 		.field = "sandbox",
 		.cols = 22,
-		.rank = 9,
+		.rank = 10,
 		.sources = OF_SANDBOXES,
 		.is_searched = true,
 		.value = sandbox },
@@ -218,19 +250,21 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.is_searched = true,
 		.value = state,
 		.order = state_order,
-		.tone = state_tone },
+		.tone = state_tone,
+		.glyph = state_glyph,
+		.note = restarts_note },
 	[WHY] = { .title = "WHY",
 		.name = "why",
 		.field = "why",
 		.rank = 3,
 		.is_searched = true,
 		.value = why,
-		.tone = dim },
+		.tone = why_tone },
 	[WHY_SINCE] = { .field = "whySince", .format = RESOURCE_TIME, .value = why_since },
 	[NEXT] = { .title = "NEXT",
 		.name = "next",
 		.field = "next",
-		.rank = 10,
+		.rank = 11,
 		.is_searched = true,
 		.value = next,
 		.tone = dim },
@@ -238,7 +272,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "pod",
 		.field = "pod",
 		.cols = 22,
-		.rank = 8,
+		.rank = 9,
 		.sources = OF_PODS | OF_SANDBOXES,
 		.is_searched = true,
 		.value = pod },
@@ -252,7 +286,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "pool",
 		.field = "pool",
 		.cols = 14,
-		.rank = 6,
+		.rank = 7,
 		.sources = OF_CLAIMS,
 		.is_searched = true,
 		.value = pool },
@@ -314,7 +348,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "cpu",
 		.format = RESOURCE_SHARE,
 		.cols = 5,
-		.rank = 10,
+		.rank = 5,
 		.sources = OF_USAGE,
 		.value = fleet_cpu_share,
 		.order = fleet_cpu_order,
@@ -327,7 +361,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "mem",
 		.format = RESOURCE_SHARE,
 		.cols = 5,
-		.rank = 11,
+		.rank = 6,
 		.sources = OF_USAGE,
 		.value = fleet_memory_share,
 		.order = fleet_memory_order,
@@ -339,7 +373,7 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.name = "disk",
 		.format = RESOURCE_SHARE,
 		.cols = 5,
-		.rank = 12,
+		.rank = 8,
 		.sources = OF_USAGE,
 		.value = fleet_disk_share,
 		.order = fleet_disk_order,
@@ -359,7 +393,9 @@ static const struct resource_column columns[COLUMN_COUNT] = {
 		.rank = 2,
 		.value = created },
 	[EXPIRES] = { .title = "EXPIRES",
+		.screen_title = "ENDS",
 		.name = "expires",
+		.alias = "ends",
 		.format = RESOURCE_LEFT,
 		.cols = 7,
 		.rank = 4,
@@ -395,8 +431,8 @@ const struct resource_kind fleet_sandbox_kind = {
 	.n_columns = COLUMN_COUNT,
 	.name_column = NAME,
 	.namespace_column = NAMESPACE,
-	.screen = (const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POD, POOL, AGE, EXPIRES,
-		RESTARTS, WHY, RESOURCE_NONE },
+	.screen = (const int[]){ NAMESPACE, NAME, STATE, CPU, MEMORY, SANDBOX, POD, POOL,
+		EXPIRES, AGE, WHY, NEXT, RESOURCE_NONE },
 	.table =
 		(const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, AGE, WHY, RESOURCE_NONE },
 	.wide = (const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, POD, POD_IP, NODE,

@@ -16,4 +16,7 @@ extern const struct resource_kind fleet_usage_kind;
 
 /* What a row is called: its claim, else its Sandbox. */
 const char *fleet_row_name(const struct fleet_row *row);
+/* How a state looks, the cell before its name, and its place in order: the unhealthy come first. */
 enum resource_tone fleet_state_tone(enum fleet_state state);
+const char *fleet_state_glyph(enum fleet_state state);
+int fleet_state_order(enum fleet_state state);

@@ -277,6 +277,7 @@ bool fleet_store_show_hidden(struct fleet_store *store);
 
 /* Rows that end before that time of the wall clock, and have not yet. */
 size_t fleet_store_n_expiring(const struct fleet_store *store, int64_t before_ms);
+int64_t fleet_store_next_end(const struct fleet_store *store); /* the first; 0: none */
 struct fleet_store_row *fleet_store_find(const struct fleet_store *store, const char *uid);
 void fleet_store_pack(struct fleet_store *store); /* no holes in rows */
 void fleet_store_changes(const struct fleet_store *store, uint64_t since,

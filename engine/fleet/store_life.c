@@ -20,6 +20,14 @@ size_t fleet_store_n_expiring(const struct fleet_store *store, int64_t before_ms
 	return resource_order_place(store->by_expiry, &then);
 }
 
+int64_t fleet_store_next_end(const struct fleet_store *store)
+{
+	if (resource_order_count(store->by_expiry) == 0)
+		return 0;
+	const struct fleet_store_row *first = resource_order_at(store->by_expiry, 0);
+	return first->expiry_ms;
+}
+
 void fleet_store_init(struct fleet_store *store, void (*on_change)(void *arg), void *arg)
 {
 	memset(store, 0, sizeof *store);

@@ -74,7 +74,8 @@ struct resource_column {
 	const char *alias;        /* in filters too: "ns"; or NULL */
 	const char *field;        /* of -o json and -o yaml; NULL: it is not there */
 	enum resource_format format;
-	int cols; /* wanted on a screen; 0: it shares what is left */
+	/* At most on a screen, where it is as wide as what it holds; 0: a sentence, which gets what is left over, or the name. */
+	int cols;
 	int rank; /* the highest goes first when it gets narrow; 0 stays */
 	unsigned
 		sources; /* bits, by the kind's own numbers: without these it tells less, or nothing */
@@ -87,6 +88,8 @@ struct resource_column {
 	enum resource_tone (*tone)(const void *row); /* NULL: plain */
 	const char *(*glyph)(
 		const void *row); /* one cell before its text on a screen; NULL: none */
+	/* A few cells of warning behind its text on a screen, such as "↻2"; "" for nothing. May point into `buffer`. NULL: none. */
+	const char *(*note)(const void *row, char buffer[RESOURCE_CELL_BYTES]);
 	enum resource_picture picture;
 	/* Of a share: how much that is, and how it is written, for where it is a share of nothing (its value is not known,
 	 * this is); NULL: a share is all there is. */

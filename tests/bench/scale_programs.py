@@ -64,7 +64,7 @@ class Sandmux(Program):
 
     def is_complete(self, scr, rows):
         text = scr.text()
-        return f"{rows} sandboxes" in text and re.search(r"data \d+\w+ old", text)  # the age shows once all lists are in
+        return f"{rows} sandboxes" in text and "asking http" not in text  # said until all lists are in
 
     def check_after_storm(self, scr, server):
         ready = server.write("ready")["ready"]

@@ -53,7 +53,7 @@ class Faults(ClusterCase):
         self.scr = self.dash(*args, config=config, rows=30)
         self.scr.wait_for("stays", timeout=60)
         self.scr.wait_for(re.compile(r"\bold\b"))
-        self.scr.wait_for(re.compile(r"data \S+ old"))  # every list is in
+        self.scr.wait_gone("asking http")  # every list is in
         wait_until(lambda: len(self.held()) >= 2, "the list")
         if proxy:  # both programs watch, or there would be nothing to end
             wait_until(lambda: sum(r.is_watch and r.resource in ("sandboxclaims", "sandboxes") for r in proxy.requests) >= 4

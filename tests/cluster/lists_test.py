@@ -81,7 +81,7 @@ class Streamed(Lists):
         before = slow.connections  # one for the stream, perhaps one that asks whether the server is there
         wait_until(lambda: slow.connections > before, "a new connection")
         scr.wait_for(f"{self.CLAIMS} sandboxes", timeout=60)
-        scr.wait_for(re.compile(r"data \S+ old"), timeout=60)  # every list is in
+        scr.wait_gone("asking http", timeout=60)  # every list is in
         self.assertNotRegex(scr.text(), r"! .*(retrying|deaf|relisting)|rows are as of")
         slow.drip(0)
         self.kubectl("-n", self.ns, "delete", "sandboxclaim", "claim-0001")

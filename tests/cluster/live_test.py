@@ -51,25 +51,25 @@ class Watching(ClusterCase):
         self.claim("one")
         soon("appears", lambda: seen.when("sandboxclaims", "one", lambda t, o: t == "ADDED"), is_line("one"), re.compile(r"^[ *]?\W?one ", re.M))
         box = wait_until(lambda: self.cluster.get("-n", ns, "sandboxclaim", "one").get("status", {}).get("sandbox", {}).get("name"), "a sandbox")
-        soon("ready", ready(box), is_line("one", state="Ready"), re.compile(r"one +Ready"))
+        soon("ready", ready(box), is_line("one", state="Ready"), re.compile(r"one +\S Ready"))
 
         start = time.monotonic()
         until = (datetime.now(timezone.utc) + timedelta(hours=3)).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.kubectl("-n", ns, "patch", "sandboxclaim", "one", "--type=merge", "-p",
                      json.dumps({"metadata": {"labels": {"team": "blue"}}, "spec": {"lifecycle": {"shutdownTime": until}}}))
         soon("time to live", lambda: seen.when("sandboxclaims", "one", lambda t, o: o["spec"].get("lifecycle", {}).get("shutdownTime") == until),
-             is_line("one", expiresAt=until), re.compile(r"one +Ready.* (3h|2h\S*|179m)"), start)
+             is_line("one", expiresAt=until), re.compile(r"one +\S Ready.* (3h|2h\S*|179m)"), start)
 
         start = time.monotonic()
         self.kubectl("-n", ns, "patch", "sandbox", box, "--type=merge", "-p", '{"spec":{"operatingMode":"Suspended"}}')
         soon("suspended", lambda: seen.when("sandboxes", box, lambda t, o: current(o, "Suspended") == "True"),
-             is_line("one", state="Suspended"), re.compile(r"one +Suspended"), start)
+             is_line("one", state="Suspended"), re.compile(r"one +\S Suspended"), start)
 
         start = time.monotonic()
         self.kubectl("-n", ns, "patch", "sandbox", box, "--type=merge", "-p", '{"spec":{"operatingMode":"Running"}}')
         resumed = seen.when("sandboxes", box, lambda t, o: current(o, "Suspended") == "False" and current(o, "Ready") == "True"
                             and o["metadata"]["generation"] >= 4)
-        soon("resumed", lambda: resumed, is_line("one", state="Ready"), re.compile(r"one +Ready"), start)
+        soon("resumed", lambda: resumed, is_line("one", state="Ready"), re.compile(r"one +\S Ready"), start)
 
         self.kubectl("-n", ns, "delete", "sandboxclaim", "one", "--wait=false")
         soon("vanishes", lambda: seen.when("sandboxclaims", "one", lambda t, o: t == "DELETED"),
@@ -162,7 +162,7 @@ class Reaching:
         scr.type("exit 5\r")
         self.assertEqual(scr.wait_exit(), 5)
         scr = self.dash(*self.flags())
-        scr.wait_for(re.compile(r"box +Ready"))
+        scr.wait_for(re.compile(r"box +\S Ready"))
         scr.type("s")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         scr.type("echo in-the-$SANDBOX_KIND-pod\r")
@@ -176,7 +176,7 @@ class Reaching:
         alone = self.sandmux_screen("--kubeconfig", self.cluster.kubeconfig, "-n", self.ns, *self.flags(), "sh", "box", cols=120)
         alone.wait_for(re.compile(r"[$#] *$", re.M))
         scr = self.dash(*self.flags())
-        scr.wait_for(re.compile(r"box +Ready"))
+        scr.wait_for(re.compile(r"box +\S Ready"))
         scr.type("s")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         pod = json.loads(self.sm("get", "box", "-o", "json", check=0).out)["pod"]

@@ -95,7 +95,7 @@ class Shells(ClusterCase):
         pods = [self.pod_of(name) for name in BOXES]
         looks = self.quiet()
         scr = self.dash(rows=60, cols=200)
-        scr.wait_for(re.compile(r"two +Ready"))
+        scr.wait_for(re.compile(r"two +\S Ready"))
         base = resident_mib(scr.pid)
         start = time.monotonic()
         number = 0
@@ -103,7 +103,7 @@ class Shells(ClusterCase):
             def from_list():
                 if box == BOXES[1]:
                     scr.key("C-]").type("d")
-                    scr.wait_for(re.compile(r"two +Ready"))
+                    scr.wait_for(re.compile(r"two +\S Ready"))
                     scr.key("Down")
                 scr.type("s")
                 scr.wait_for(PROMPT)

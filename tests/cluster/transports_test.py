@@ -108,7 +108,7 @@ class Transports(ClusterCase):
         for mode in ("in-cluster-pod-ip", "port-forward"):
             with self.subTest(mode):
                 scr = self.dash("--connectivity", mode)
-                scr.wait_for(re.compile(r"moving +Ready"))
+                scr.wait_for(re.compile(r"moving +\S Ready"))
                 scr.type("/moving\rs")
                 scr.wait_for(re.compile(r"[$#] *$", re.M))
                 self.kubectl("-n", self.ns, "delete", "pod", before, "--wait=false")

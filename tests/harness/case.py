@@ -70,9 +70,13 @@ class Case(unittest.TestCase):
         """The box of the question that nobody asked for, or ""."""
         lines = scr.lines()
         for n, line in enumerate(lines):
-            if re.search(r"└─ .*( a answers|esc closes it|arrows and enter answer|a moment …)", line):
-                top = next((m for m in range(n, -1, -1) if "┌ " in lines[m]), 0)
-                return "\n".join(text[line.index("└─"):line.rindex("┘") if "┘" in line else None] for text in lines[top:n + 1])
+            words = re.search(r" a answers|esc closes it|arrows and enter answer|a moment …", line)
+            start = max(line.rfind(c, 0, words.start()) for c in "└╰") if words else -1
+            if start < 0:
+                continue
+            top = next((m for m in range(n, -1, -1) if lines[m][start:start + 1] in ("┌", "╭")), 0)
+            end = re.compile("[┘╯]|$").search(line, words.end()).start()
+            return "\n".join(text[start:end] for text in lines[top:n + 1])
         return ""
 
     def answer(self, scr, button: str):

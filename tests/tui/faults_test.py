@@ -97,7 +97,7 @@ class Api(Faults):
             self.api.frozen.clear()
             self.expect_live(scr, "claim-00001", live)
             self.api.emit("sandboxes", "MODIFIED", sandbox(1, 0, ready=False))
-            scr.wait_for(re.compile(r"claim-00001 +Degraded"))
+            scr.wait_for(re.compile(r"claim-00001 +\S Degraded"))
         self.at_each_size(test)
 
     def test_slow_and_back(self):
@@ -259,7 +259,7 @@ class Backend(Faults):
 
     def open(self, rows, cols):
         scr = self.sandmux_screen("--local", rows=rows, cols=cols)
-        scr.wait_for(re.compile(r"one +Ready(.|\n)*two +Ready"))
+        scr.wait_for(re.compile(r"one +\S Ready(.|\n)*two +\S Ready"))
         return scr, self.dim(scr, "two")
 
     def test_killed_and_started_from_the_dashboard(self):
@@ -273,7 +273,7 @@ class Backend(Faults):
                 scr.type("R")
                 scr.wait_for(lambda s: self.status()["status"] == "ready")
                 self.expect_live(scr, "two", live)
-                scr.wait_for(re.compile(r"one +Ready(.|\n)*two +Ready"))
+                scr.wait_for(re.compile(r"one +\S Ready(.|\n)*two +\S Ready"))
                 self.assertIn("NAME↑", scr.text())  # and has sorted nothing
                 scr.stop()
 
@@ -296,7 +296,7 @@ class Backend(Faults):
             self.assertNotEqual(self.status()["port"], before["port"])
             self.expect_live(scr, "two", live)
             self.sandmux("--local", "create", "three", check=0, timeout=60)
-            scr.wait_for(re.compile(r"three +Ready"))
+            scr.wait_for(re.compile(r"three +\S Ready"))
 
     def test_stopped_and_back(self):
         for rows, cols in SIZES:

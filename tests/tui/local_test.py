@@ -42,7 +42,7 @@ class Local(DashboardCases, Case):
 
     def dashboard(self, rows=24, cols=80, **kw):
         scr = self.sandmux_screen("--local", rows=rows, cols=cols, **kw)
-        scr.wait_for(re.compile(r"\bbox +Ready\b" if cols > 60 else r"\bbox\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b" if cols > 60 else r"\bbox\b"))
         return scr
 
     def read_remote(self, path):
@@ -61,28 +61,28 @@ class LocalList(Case):
 
     def test_from_nothing_to_a_sandbox_and_back(self):
         scr = self.sandmux_screen("--local", rows=24, cols=100)
-        scr.wait_for("n creates one", timeout=60)
+        scr.wait_for("[n] new sandbox", timeout=60)
         scr.type("n")
         scr.wait_for("New sandbox")
         scr.type("mine").key("Tab", "C-u").type("local").key("Enter")  # the pools may not have been read yet
-        scr.wait_for(re.compile(r"\bmine +Ready\b"))
+        scr.wait_for(re.compile(r"\bmine +\S Ready\b"))
         scr.wait_for("mine is ready")
         scr.type("p")
         scr.wait_for("Suspend 1 sandbox?")
         scr.key("Enter")
-        scr.wait_for(re.compile(r"\bmine +Suspended\b"))
+        scr.wait_for(re.compile(r"\bmine +\S Suspended\b"))
         scr.type("s")
         scr.wait_for("sandbox.suspended")
         scr.key("Enter")
         scr.wait_gone("sandbox.suspended")
         scr.type("r")
-        scr.wait_for(re.compile(r"\bmine +Ready\b"))
+        scr.wait_for(re.compile(r"\bmine +\S Ready\b"))
         scr.key("C-d")
         scr.wait_for("Delete 1 sandbox?")
         scr.key("Enter")  # the safe button has the focus
         scr.wait_gone("Delete 1 sandbox?")
         scr.wait_idle()
-        self.assertRegex(scr.text(), r"\bmine +Ready\b")
+        self.assertRegex(scr.text(), r"\bmine +\S Ready\b")
         scr.key("C-d")
         scr.wait_for("Delete 1 sandbox?")
         scr.type("d")
@@ -92,7 +92,7 @@ class LocalList(Case):
     def test_a_form_that_fails_keeps_what_was_typed(self):
         self.sandmux("--local", "create", "taken", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=80)
-        scr.wait_for(re.compile(r"\btaken +Ready\b"))
+        scr.wait_for(re.compile(r"\btaken +\S Ready\b"))
         scr.type("n")
         scr.wait_for("New sandbox")
         scr.type("taken").key("Tab", "C-u").type("local").key("Tab").type("a=b").key("Tab").type("soon").key("Enter")
@@ -106,7 +106,7 @@ class LocalList(Case):
         scr.key("C-]").type("a")
         scr.wait_for("arrows and enter answer")
         scr.type("-2").key("Enter")
-        scr.wait_for(re.compile(r"\btaken-2 +Ready\b"))
+        scr.wait_for(re.compile(r"\btaken-2 +\S Ready\b"))
         scr.type("r")
         scr.wait_for("runs already")
         scr.type("e")
@@ -119,15 +119,15 @@ class LocalList(Case):
     def test_a_shell_lives_on_while_another_namespace_is_looked_at(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=100)
-        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type("s")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         scr.type("clear; WHO=me\r").key("C-]").type("d")
-        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type(":ns elsewhere\r")
         scr.wait_for("No sandboxes in namespace elsewhere")
         scr.type("0")
-        scr.wait_for(re.compile(r"default +box +Ready\b"))
+        scr.wait_for(re.compile(r"default +box +\S Ready\b"))
         scr.key("C-]").type("2")
         scr.type("echo =$WHO=\r")
         scr.wait_for("=me=")
@@ -135,7 +135,7 @@ class LocalList(Case):
     def test_the_prefix_is_a_setting(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.sandmux_screen("--local", "--set", "prefix-key=ctrl-b", rows=24, cols=100)
-        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type("s")
         scr.wait_for("ctrl-b then ? for keys")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
@@ -152,7 +152,7 @@ class LocalList(Case):
         self.need(release.exists(), "there is no release build: scripts/build.sh release")
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.screen([str(release), "--local"], env=home_env(self.tmp), rows=24, cols=100)
-        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type("s")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         scr.type("seq 1 2000; echo e''nd\r")
@@ -172,7 +172,7 @@ class LocalList(Case):
     def test_a_shell_ends_with_its_sandbox_and_says_so(self):
         self.sandmux("--local", "create", "box", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=100)
-        scr.wait_for(re.compile(r"\bbox +Ready\b"))
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type("s")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         self.sandmux("--local", "rm", "box", "--yes", check=0)

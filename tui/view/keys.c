@@ -129,6 +129,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_LIST, "space", "mark", "mark it, and down", NULL },
 	{ SCOPE_LIST, "ctrl-a", "mark all", "mark all that are shown", NULL },
 	{ SCOPE_LIST, "w", "warm", "show or hide the warm ones of the pools", NULL },
+	{ SCOPE_LIST, "z", "card", "show or hide the card of the selected sandbox", NULL },
 	{ SCOPE_LIST, "0", "namespace all", "all namespaces", NULL },
 	{ SCOPE_LIST, "1", "namespace 1", "the first namespace (2 … 9: the next ones)", NULL },
 	{ SCOPE_LIST, "2", "namespace 2", "the second namespace", NULL },

@@ -79,6 +79,7 @@ static void go_to(struct views_list *list, size_t at)
 		return;
 	list->cursor_at = at < n ? at : n - 1;
 	list->slipped_ms = 0; /* chosen by hand */
+	list->moved_ms = clock_mono_ms();
 	snprintf(list->cursor, sizeof list->cursor, "%s",
 		resource_collection_at(list->rows, list->cursor_at));
 	host_dirty(list->view.host);
@@ -133,7 +134,7 @@ bool views_list_sort(void *self, const char *args, struct err *err)
 {
 	struct views_list *list = self;
 	int column = resource_find_column(list->kind, args);
-	if (column != RESOURCE_NONE && resource_is_among(column, list->kind->screen)) {
+	if (column != RESOURCE_NONE) {
 		sort_by(list, column);
 		return true;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lists of rows have in common, whatever their kind: a view begins with a struct views_list. list.c follows a source
- * of rows and takes keys and mouse, draw.c draws the table; neither knows what the rows are or what stands around them. */
+ * of rows and takes keys and mouse, draw.c draws the table, columns.c decides which columns there is room for and how wide
+ * they are, cell.c what one says; none knows what the rows are or what stands around them. */
 #pragma once
 
 #include "engine/resource/source.h"
@@ -9,6 +10,8 @@
 enum {
 	LIST_AGE_STEP_MS = 5000, /* of the data's age, while all is well */
 	LIST_SLIP_MS = 500,
+	LIST_ENDS_SOON_MS = 300000, /* an end of life that is nearer warns */
+	LIST_MARK_COLS = 2,         /* before the first column */
 };
 
 /* Why a column tells nothing. */
@@ -16,6 +19,14 @@ enum views_list_dark {
 	LIST_KNOWN,
 	LIST_WAITED_FOR, /* its source has not been read yet */
 	LIST_HIDDEN,     /* and may not be */
+};
+
+/* What the cells of a column were like, of the rows that have been seen and of a sample of the others. */
+struct views_list_measure {
+	int cols;             /* of the widest */
+	bool is_any, differs; /* one says something; two say different things */
+	uint32_t hash;        /* of the first text */
+	uint64_t echoes;      /* bits: columns of which it has only said the same, or nothing */
 };
 
 struct views_list {
@@ -32,6 +43,12 @@ struct views_list {
 	int header_row;
 	int column_at[RESOURCE_COLUMNS_MAX],
 		column_cols[RESOURCE_COLUMNS_MAX]; /* -1: not shown */
+	struct views_list_measure measures[RESOURCE_COLUMNS_MAX];
+	const void *measured_self; /* whose rows those were */
+	size_t n_measured;         /* how many rows there were then */
+	uint64_t measured_revision;
+	int64_t measured_ms,
+		moved_ms; /* monotonic: measured anew, and the last move of the cursor by hand */
 	enum views_list_dark is_dark[RESOURCE_COLUMNS_MAX];
 	bool shows_seconds, is_stale; /* stale: drawn dim */
 };
@@ -75,6 +92,29 @@ bool views_list_mouse(struct view *view, const struct draw_mouse *mouse);
 void views_list_filter(struct view *view, const char *text);
 const char *views_list_filter_text(const struct view *view);
 int64_t views_list_redraw_after_ms(const struct view *view);
+
+/* ---- cell.c */
+
+/* What a cell says on a screen; "" for nothing. May point into `buffer` or into the row. */
+const char *views_list_cell_text(const struct views_list *list, const void *row, int column,
+	char buffer[RESOURCE_CELL_BYTES]);
+/* The columns that it wants, its picture, glyph and note included. */
+int views_list_cell_cols(
+	const struct views_list *list, const void *row, int column, const char *text);
+/* The most that one of that column may take; 0: no limit of its own. */
+int views_list_cell_cols_max(const struct resource_column *column);
+void views_list_cell_draw(const struct views_list *list, struct draw_region r, int at,
+	int column, const void *row, struct draw_style base, bool is_cursor);
+
+/* ---- columns.c */
+
+/* Looks at the cells of the rows from list->top on, and now and then at a sample of all: what it costs does not grow with
+ * their number. Widths only grow while somebody moves through the list. */
+void views_list_measure(struct views_list *list, size_t n_visible);
+/* Fills column_at and column_cols. is_all: of all namespaces. */
+void views_list_lay_columns(struct views_list *list, int cols, bool is_all);
+/* What stands over a column, with the arrow of the order. */
+void views_list_column_title(const struct views_list *list, int column, char title[32]);
 
 /* ---- draw.c */
 

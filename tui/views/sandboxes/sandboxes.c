@@ -7,6 +7,7 @@
 #include "tui/views/actions/actions.h"
 #include "tui/views/views.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,6 @@ static enum view_key_scope scope(const struct view *view)
 {
 	(void)view;
 	return SCOPE_LIST;
-}
-
-struct views_sandboxes {
-	struct views_list list;  /* first */
-	uint64_t usage_revision; /* of what is drawn */
-};
-
-static struct views_sandboxes *sandboxes_of(struct view *view)
-{
-	return (struct views_sandboxes *)view;
 }
 
 /* Another namespace brings another fleet. */
@@ -87,37 +78,6 @@ static enum views_list_dark column_dark(const struct views_list *list, int colum
 	return dark;
 }
 
-static void draw_empty(struct views_list *list, struct draw_region r)
-{
-	struct view_host *host = list->view.host;
-	struct draw_style dim = host_style(host, ROLE_DIM);
-	if (!fleet_is_synced(sandboxes_fleet(list))) {
-		draw_region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
-		return;
-	}
-	if (*resource_collection_filter_text(list->rows)) {
-		draw_region_text(
-			r, 1, 2, r.cols - 2, dim, "Nothing fits the filter. Esc clears it.");
-		return;
-	}
-	const char *namespace_ = host->ops->namespace_(host);
-	if (is_hidden(list, FLEET_CLAIMS)) {
-		draw_region_text(r, 1, 2, r.cols - 2, dim,
-			is_hidden(list, FLEET_SANDBOXES)
-				? "Neither sandboxclaims nor sandboxes may be listed here."
-				: "There are no Sandboxes; sandboxclaims may not be listed here.");
-		return;
-	}
-	if (*namespace_)
-		draw_region_textf(
-			r, 1, 2, r.cols - 2, dim, "No sandboxes in namespace %s.", namespace_);
-	else
-		draw_region_text(r, 1, 2, r.cols - 2, dim, "No sandboxes.");
-	struct err why;
-	bool can = views_actions_may(&list->view, ACCESS_CREATE, &why);
-	draw_region_text(r, 2, 2, r.cols - 2, dim, can ? "n creates one." : why.msg);
-}
-
 static void draw_direct(struct views_list *list, struct draw_region r, bool is_focused)
 {
 	struct view_host *host = list->view.host;
@@ -153,15 +113,19 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 	}
 	const char *namespace_ = view->host->ops->namespace_(view->host);
 	views_list_follow(list);
-	follow_usage(sandboxes_of(view));
+	follow_usage(sandboxes_of(list));
 	resource_collection_namespace(list->rows, namespace_);
 	views_list_keep_cursor(list);
 	int column, head = views_sandboxes_draw_head(list, r);
 	RESOURCE_EACH(column, list->kind->screen)
 		list->is_dark[column] = column_dark(list, column);
-	if (!views_list_draw(list, r, head, !*namespace_, is_focused))
-		draw_empty(list, draw_region_sub(r, 0, list->first_row, r.cols,
-					 r.rows - list->first_row));
+	int card = views_sandboxes_card_rows(list, r.rows), above = r.rows - card;
+	if (!views_list_draw(list, draw_region_sub(r, 0, 0, r.cols, above), head, !*namespace_,
+		    is_focused))
+		views_sandboxes_draw_empty(list, draw_region_sub(r, 0, list->first_row, r.cols,
+							 r.rows - list->first_row));
+	else if (card)
+		views_sandboxes_draw_card(list, draw_region_sub(r, 0, above, r.cols, card));
 	look_at_usage(list);
 }
 
@@ -211,6 +175,16 @@ static bool run_tombstones(void *self, const char *args, struct err *err)
 	return true;
 }
 
+static bool run_card(void *self, const char *args, struct err *err)
+{
+	struct views_sandboxes *sandboxes = sandboxes_of(self);
+	(void)args;
+	(void)err;
+	sandboxes->is_card_hidden = !sandboxes->is_card_hidden;
+	host_dirty(sandboxes->list.view.host);
+	return true;
+}
+
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
 		.run = views_list_move },
@@ -223,19 +197,40 @@ static const struct view_command commands[] = {
 	{ "tombstones", "[show|hide|clear]", "show, hide or forget sandboxes that were deleted",
 		.run = run_tombstones },
 	{ "warm", "", "show or hide the warm sandboxes of the pools", .run = run_warm },
+	{ "card", "", "show or hide the card of the selected sandbox", .run = run_card },
 };
 
 static void changed(struct view *view)
 {
 	if (views_list_is_behind(list_of(view)) ||
-		sandboxes_of(view)->usage_revision != engine_usage_revision(view->host->engine))
+		sandboxes_of(list_of(view))->usage_revision !=
+			engine_usage_revision(view->host->engine))
 		host_dirty(view->host);
+}
+
+/* A click on a count shows those of that state alone, and again all. */
+static bool press_count(struct view *view, const struct draw_mouse *mouse)
+{
+	const struct views_sandboxes *self = sandboxes_of(list_of(view));
+	char filter[64];
+	if (mouse->action != MOUSE_PRESS || mouse->button != 1 || mouse->row != 0)
+		return false;
+	for (int i = 0; i < self->n_places; i++) {
+		const struct views_sandboxes_place *place = &self->places[i];
+		if (mouse->col < place->col || mouse->col >= place->col + place->cols)
+			continue;
+		snprintf(filter, sizeof filter, "state:%s", fleet_state_name(place->state));
+		bool is_it = strcmp(filter, views_list_filter_text(view)) == 0;
+		views_list_filter(view, is_it ? "" : filter);
+		return true;
+	}
+	return false;
 }
 
 static bool mouse(struct view *view, const struct draw_mouse *mouse)
 {
 	if (sandboxes_fleet(list_of(view)))
-		return views_list_mouse(view, mouse);
+		return press_count(view, mouse) || views_list_mouse(view, mouse);
 	if (mouse->action == MOUSE_PRESS && mouse->button == 1 && mouse->clicks == 2 &&
 		mouse->row == list_of(view)->first_row)
 		view->host->ops->run(view->host, "detail");
@@ -256,11 +251,11 @@ static void title(const struct view *view, struct str *out)
 static struct view *open_list(
 	struct view_host *host, const struct view_args *args, struct err *err)
 {
-	struct views_sandboxes *view = x_calloc(1, sizeof *view);
+	struct views_sandboxes *self = x_calloc(1, sizeof *self);
 	(void)args;
 	(void)err;
-	views_list_init(&view->list, host, &view_sandboxes, &fleet_sandbox_kind, source);
-	return &view->list.view;
+	views_list_init(&self->list, host, &view_sandboxes, &fleet_sandbox_kind, source);
+	return &self->list.view;
 }
 
 static void free_list(struct view *view)

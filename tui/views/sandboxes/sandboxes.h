@@ -5,6 +5,25 @@
 
 #include "tui/views/list/list.h"
 
+/* A count of the head that can be clicked: rows of that state alone. */
+struct views_sandboxes_place {
+	int col, cols;
+	enum fleet_state state;
+};
+
+struct views_sandboxes {
+	struct views_list list;  /* first */
+	uint64_t usage_revision; /* of what is drawn */
+	bool is_card_hidden;
+	struct views_sandboxes_place places[FLEET_STATE_COUNT]; /* of the last draw */
+	int n_places;
+};
+
+static inline struct views_sandboxes *sandboxes_of(struct views_list *list)
+{
+	return (struct views_sandboxes *)list;
+}
+
 static inline struct fleet *sandboxes_fleet(const struct views_list *list)
 {
 	return engine_fleet(list->view.host->engine);
@@ -12,3 +31,11 @@ static inline struct fleet *sandboxes_fleet(const struct views_list *list)
 
 /* head.c: what stands above the table; its rows. */
 int views_sandboxes_draw_head(struct views_list *list, struct draw_region region);
+
+/* card.c: the row under the cursor, told at more length, in the last rows of the region; the rows it takes, 0 where there
+ * is no room for it. */
+int views_sandboxes_card_rows(const struct views_list *list, int rows);
+void views_sandboxes_draw_card(struct views_list *list, struct draw_region region);
+
+/* empty.c: in the place of the rows, while there are none. */
+void views_sandboxes_draw_empty(struct views_list *list, struct draw_region region);
