@@ -50,6 +50,12 @@ def sandbox(n: int, rv: int, ready: bool = True, **more) -> dict:
             "status": {"podIPs": ["10.0.0.1"], "nodeName": "node-1", "conditions": conditions(ready)}}
 
 
+def pod_metrics(name: str, usage: dict) -> dict:
+    """Without a time: as of now."""
+    return {"metadata": {"name": name, "namespace": "default", "labels": {"agents.x-k8s.io/sandbox-name-hash": "0a1b2c3d"}},
+            "window": "15.2s", "containers": [{"name": "c", "usage": usage}]}
+
+
 class ScriptedApi:
     """With count claims and Sandboxes, called claim-00000… and pool-00000… Without streams it is a server that does
     not offer streaming lists."""
@@ -73,6 +79,11 @@ class ScriptedApi:
         self.creates = False  # claims are taken, and given back; nobody makes them ready
         self.created = {}
         self.hangs_on_delete = False
+        # metrics.k8s.io: None as of a cluster without it; a function from the name of a pod (a Sandbox's) and the number of the
+        # question to its usage; or what is wrong: "hang", "garbage", "huge", "broken"
+        self.metrics = None
+        self.asked_metrics = 0
+        self.measured = {}
         handler = type("Handler", (_Handler,), {"api": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", free_port()), handler)
         self.server.daemon_threads = True
@@ -145,6 +156,15 @@ class ScriptedApi:
             for q in self.watchers.get(resource, []):
                 q.put(line)
 
+    def measurements(self) -> bytes:
+        """The usage of every pod, in turns of a few: made once each, since many are slow to make."""
+        turn = self.asked_metrics % 4
+        if turn not in self.measured:
+            items = [pod_metrics(o["metadata"]["name"], self.metrics(o["metadata"]["name"], turn)) for o in self.objects["sandboxes"]]
+            self.measured[turn] = json.dumps({"kind": "PodMetricsList", "apiVersion": "metrics.k8s.io/v1beta1", "metadata": {},
+                                              "items": items}, separators=(",", ":")).encode()
+        return self.measured[turn]
+
     def storm(self, per_second: int, seconds: float):
         """Status changes at a rate, over all Sandboxes in turn."""
         count, sent, start = len(self.objects["sandboxes"]), 0, time.monotonic()
@@ -196,6 +216,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(url.query))
         resource = url.path.rstrip("/").rsplit("/", 1)[-1]
         self.api.requests.append(self.path)
+        if url.path.startswith("/apis/metrics.k8s.io/"):
+            self.usage(url.path)
+            return
         if resource in self.api.failing_for:
             self.reply(503, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"not now","code":503}')
             return
@@ -211,6 +234,30 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.one(collection, urllib.parse.unquote(name))
         else:
             self.list(resource, query)
+
+    def usage(self, path: str):
+        api = self.api
+        name = path.rstrip("/").rsplit("/", 1)[1]
+        if api.metrics is None:
+            self.reply(404, b"404 page not found\n", "text/plain")
+        elif ("list", "podmetrics") in api.forbidden:
+            self.reply(403, b'{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,'
+                            b'"message":"pods.metrics.k8s.io is forbidden: User \\"you\\" cannot list resource \\"pods\\""}')
+        elif api.metrics == "hang":
+            while not api.gone:
+                time.sleep(0.05)
+        elif api.metrics == "garbage":
+            self.reply(200, b'{"items":[{"metadata":{"name":"pool-00000"},"containers":[{"usage":{"cpu"' + b"\xff" * 1000)
+        elif api.metrics == "huge":
+            self.reply(200, b'{"items":[{"metadata":{"name":"' + b"x" * (8 << 20) + b'"}}]}')
+        elif api.metrics == "broken":
+            self.reply(503, b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no endpoints for metrics-server","code":503}')
+        elif name == "pods":
+            api.asked_metrics += 1
+            self.reply(200, api.measurements())
+        else:
+            api.asked_metrics += 1
+            self.reply(200, json.dumps(pod_metrics(name, api.metrics(name, api.asked_metrics))).encode())
 
     def do_POST(self):
         """Access reviews, by what is forbidden. Nothing is ever changed here."""
