@@ -21,6 +21,7 @@
 #include "engine/edit.h"
 #include "engine/files/files.h"
 #include "engine/files/removal.h"
+#include "engine/fleet/bulk.h"
 #include "engine/fleet/create_file.h"
 #include "engine/fleet/fleet.h"
 #include "engine/fleet/maker.h"

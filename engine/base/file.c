@@ -105,8 +105,14 @@ bool file_is_temp(const char *name)
 	return strspn(name + n - TEMP_HEX, "0123456789abcdef") == TEMP_HEX;
 }
 
-static bool replace(
-	const char *path, struct slice content, mode_t mode, bool is_synced, struct err *err)
+/* A link is refused where the name is taken, a rename takes it over. */
+static bool take_name(const char *temp, const char *path, bool is_new)
+{
+	return is_new ? link(temp, path) == 0 && unlink(temp) == 0 : rename(temp, path) == 0;
+}
+
+static bool replace(const char *path, struct slice content, mode_t mode, bool is_synced,
+	bool is_new, struct err *err)
 {
 	char suffix[TEMP_HEX + 1];
 	digest_random_hex(suffix, TEMP_HEX);
@@ -122,7 +128,7 @@ static bool replace(
 		failed = errno;
 	if (close(fd) != 0 && failed == 0)
 		failed = errno;
-	if (failed == 0 && rename(temp, path) != 0)
+	if (failed == 0 && !take_name(temp, path, is_new))
 		failed = errno;
 	if (failed != 0)
 		unlink(temp);
@@ -135,12 +141,17 @@ out:
 
 bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err)
 {
-	return replace(path, content, mode, true, err);
+	return replace(path, content, mode, true, false, err);
+}
+
+bool file_write_new(const char *path, struct slice content, mode_t mode, struct err *err)
+{
+	return replace(path, content, mode, true, true, err);
 }
 
 bool file_write_replace(const char *path, struct slice content, mode_t mode, struct err *err)
 {
-	return replace(path, content, mode, false, err);
+	return replace(path, content, mode, false, false, err);
 }
 
 bool file_make_dirs(const char *path, mode_t mode, struct err *err)

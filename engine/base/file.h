@@ -14,6 +14,8 @@ struct err;
 /* The content, NUL-terminated, *n without the NUL; free(). ERR_LIMIT_RESPONSE over max_bytes. */
 char *file_read(const char *path, size_t max_bytes, size_t *n, struct err *err);
 bool file_write_atomic(const char *path, struct slice content, mode_t mode, struct err *err);
+/* The same for a file that is not there yet: ERR_SYSTEM where it is (EEXIST), and nothing is changed. */
+bool file_write_new(const char *path, struct slice content, mode_t mode, struct err *err);
 /* The same without waiting for the disk: whole or not there after a kill, maybe old after a power cut. */
 bool file_write_replace(const char *path, struct slice content, mode_t mode, struct err *err);
 /* Names made, moved and removed in the folder are on the disk. Some file systems cannot do that: no matter. */

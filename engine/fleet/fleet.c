@@ -66,6 +66,11 @@ void fleet_free(struct fleet *fleet)
 {
 	if (fleet == NULL)
 		return;
+	if (fleet->n_holds > 0) { /* somebody works on it still; nobody looks at it any more */
+		fleet->is_retired = true;
+		fleet->on_change = NULL;
+		return;
+	}
 	while (fleet->ops != NULL)
 		fleet_op_cancel(fleet->ops);
 	fleet_rollbacks_free(fleet);
@@ -80,6 +85,18 @@ void fleet_free(struct fleet *fleet)
 	free(fleet->namespace_);
 	free(fleet->label_selector);
 	free(fleet);
+}
+
+struct fleet *fleet_hold(struct fleet *fleet)
+{
+	fleet->n_holds++;
+	return fleet;
+}
+
+void fleet_unhold(struct fleet *fleet)
+{
+	if (--fleet->n_holds == 0 && fleet->is_retired)
+		fleet_free(fleet);
 }
 
 void fleet_watch(struct fleet *fleet)

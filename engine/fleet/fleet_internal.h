@@ -63,6 +63,8 @@ struct fleet {
 	struct fleet_notice *notice; /* a call of on_change is on its way */
 	void (*on_change)(void *arg);
 	void *arg;
+	size_t n_holds;  /* see fleet_hold() */
+	bool is_retired; /* fleet_free() was called meanwhile */
 	struct fleet_op *ops;
 	size_t n_ended;                    /* operations so far: the list has changed */
 	struct fleet_orphan *orphans;      /* rollbacks of creates, see op_rollback.c */
@@ -72,6 +74,9 @@ struct fleet {
 };
 
 void fleet_note_change(struct fleet *fleet); /* notice.c */
+/* A fleet that is held goes on, unseen, after fleet_free() until the last hold goes. */
+struct fleet *fleet_hold(struct fleet *fleet);
+void fleet_unhold(struct fleet *fleet);
 
 /* tombstones.c: from now on they are kept; and the time that they have is looked at */
 void fleet_tombstones_start(struct fleet *fleet);

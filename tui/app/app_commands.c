@@ -71,6 +71,12 @@ static bool run_copies(void *self, const char *args, struct err *err)
 	return run_view(self, "copies", err);
 }
 
+static bool run_bulk(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return run_view(self, "bulk", err);
+}
+
 static bool run_log(void *self, const char *args, struct err *err)
 {
 	struct workspace *ws = workspace_of_self(self);
@@ -327,6 +333,8 @@ const struct view_command app_commands[] = {
 	{ "help", "", "all keys and commands", .run = run_help },
 	{ "sandboxes", "", "the list of sandboxes", .run = run_sandboxes },
 	{ "copies", "", "running and finished copies", .run = run_copies },
+	{ "bulk", "", "what is done, or was, to several sandboxes: each, and what failed",
+		.run = run_bulk },
 	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", .run = run_log },
 	{ "namespace", "NAME|all|1…9", "look at one namespace or all", .run = run_namespace,
 		.aliases = "ns" },

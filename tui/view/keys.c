@@ -405,6 +405,23 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_YAML, "g", "move first", "to the top", NULL },
 	{ SCOPE_YAML, "end", "move last", "to the end", NULL },
 	{ SCOPE_YAML, "G", "move last", "to the end", NULL },
+
+	{ SCOPE_BULK, "x", "cancel", "begin no more of them", "cancel" },
+	{ SCOPE_BULK, "ctrl-d", "cancel", "begin no more of them", NULL },
+	{ SCOPE_BULK, "r", "retry", "those that failed or were not begun, once more", "retry" },
+	{ SCOPE_BULK, "q", "close", "back to the list; it goes on", "close" },
+	{ SCOPE_BULK, "up", "move up", "up", NULL },
+	{ SCOPE_BULK, "k", "move up", "up", NULL },
+	{ SCOPE_BULK, "down", "move down", "down", NULL },
+	{ SCOPE_BULK, "j", "move down", "down", NULL },
+	{ SCOPE_BULK, "pageup", "move page-up", "a page up", NULL },
+	{ SCOPE_BULK, "ctrl-b", "move page-up", "a page up", NULL },
+	{ SCOPE_BULK, "pagedown", "move page-down", "a page down", NULL },
+	{ SCOPE_BULK, "ctrl-f", "move page-down", "a page down", NULL },
+	{ SCOPE_BULK, "home", "move first", "to the first", NULL },
+	{ SCOPE_BULK, "g", "move first", "to the first", NULL },
+	{ SCOPE_BULK, "end", "move last", "to the last", NULL },
+	{ SCOPE_BULK, "G", "move last", "to the last", NULL },
 };
 const size_t views_n_key_rows = sizeof view_key_rows / sizeof view_key_rows[0];
 
@@ -424,6 +441,7 @@ static const char *const scope_titles[] = {
 	[SCOPE_RESOURCES] = "Lists of other kinds",
 	[SCOPE_RESOURCE] = "Detail of other kinds",
 	[SCOPE_YAML] = "YAML",
+	[SCOPE_BULK] = "Many at once",
 };
 _Static_assert(
 	sizeof scope_titles / sizeof scope_titles[0] == SCOPE_COUNT, "a title for each scope");

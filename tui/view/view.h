@@ -23,6 +23,7 @@ enum view_key_scope {
 	SCOPE_RESOURCES, /* a list of another kind than sandboxes */
 	SCOPE_RESOURCE,  /* the page about one of these */
 	SCOPE_YAML,      /* an object as YAML */
+	SCOPE_BULK,      /* what became of each of several */
 	SCOPE_COUNT,
 };
 

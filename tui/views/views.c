@@ -14,6 +14,7 @@ const struct views_row views_rows[] = {
 	{ &view_resources, SCOPE_RESOURCES },
 	{ &view_resource, SCOPE_RESOURCE },
 	{ &view_yaml, SCOPE_YAML },
+	{ &view_bulk, SCOPE_BULK },
 };
 const size_t views_n_rows = sizeof views_rows / sizeof views_rows[0];
 

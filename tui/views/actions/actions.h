@@ -10,6 +10,11 @@ struct views_actions *views_actions_new(struct view_host *host);
 void views_actions_free(struct views_actions *actions); /* cancels them silently */
 size_t views_actions_running(const struct views_actions *actions);
 
+/* The one that was begun last, for the view that shows it; NULL: none. Borrowed. */
+struct fleet_bulk *views_actions_bulk(const struct views_actions *actions);
+/* Those of it that failed or were not begun, once more; false: there are none, or it is not finished. */
+bool views_actions_bulk_retry(struct views_actions *actions);
+
 extern const struct view_command views_row_commands[]; /* self: the focused view */
 extern const size_t views_n_row_commands;
 /* False with *err: why that would be refused on all rows that a command of this view is for. */
