@@ -53,7 +53,7 @@ class Exec(Case):
         out, err, status = self.result(self.ws("sh", "-c", "exit 3"))
         self.assertEqual((out, err), (b"", b""))
         self.assertEqual(status, {"metadata": {}, "status": "Failure", "reason": "NonZeroExitCode",
-                                  "message": "command terminated with non-zero exit code: error executing command [sh -c exit 3], exit code 3",
+                                  "message": "command terminated with non-zero exit code: command terminated with exit code 3",
                                   "details": {"causes": [{"reason": "ExitCode", "message": "3"}]}})
         out, _, status = self.result(self.ws("no-such-program"))
         self.assertEqual((out, status["reason"], status["code"]), (b"", "InternalError", 500))
@@ -138,7 +138,7 @@ class Exec(Case):
             pass
         spdy, ids = self.spdy("true", streams=("nonsense", "error"), stdout=True)
         frames = [spdy.frame(), spdy.frame()]
-        self.assertEqual(frames[0], ("reset", ids["nonsense"], 3))
+        self.assertEqual(frames[0], ("reset", ids["nonsense"], 5))
         spdy.connection.close()
 
     # ---- refusals ----
@@ -149,9 +149,11 @@ class Exec(Case):
                 Connection(self.backend, path, method=method, headers=headers)
             return caught.exception.code, json.loads(caught.exception.body)["message"]
         self.assertEqual(refused(self.path + "command=ls&stdout=true"), (400, "Upgrade request required"))
-        self.assertEqual(refused(self.path + "stdout=true"), (400, "you must specify at least 1 command for the container"))
-        self.assertEqual(refused(self.path + "command=ls"), (400, "you must specify at least one of stdin, stdout, stderr"))
-        self.assertEqual(refused(self.path + "command=ls&tty=true&stderr=true"), (400, "tty and stderr cannot both be true"))
+        with self.assertRaises(Refusal) as caught:
+            WebSocket(self.backend, self.path + "command=ls", V5)
+        self.assertEqual((caught.exception.code, caught.exception.body), (400, b"you must specify at least 1 of stdin, stdout, stderr"))
+        self.assertEqual(self.result(self.ws())[2]["reason"], "InternalError")  # no words at all
+        self.assertEqual(self.result(self.ws("echo", "x", tty=True)), (b"x\r\n", b"", OK))  # with stderr asked for: it is one
         self.assertEqual(refused(self.path + "command=ls&stdout=true&container=x")[0], 400)
         self.assertEqual(refused(f"{PODS}/nope/exec?command=ls&stdout=true"), (404, 'pods "nope" not found'))
         code, message = refused(f"{PODS}/{self.pod}/attach?stdout=true")

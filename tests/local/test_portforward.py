@@ -194,6 +194,9 @@ class PortForward(Case):
         self.assertEqual(r.code, 400)
         r = self.refusal(spdy_post, self.backend, self.path, version="v9.x")
         self.assertEqual((r.code, r.headers["x-accepted-stream-protocol-versions"]), (403, "portforward.k8s.io"))
+        self.assertEqual(r.body.strip(), b"unable to upgrade: unable to negotiate protocol: client supports [v9.x], server accepts [portforward.k8s.io]")
+        r = self.refusal(self.ws, self.path + "?ports=0", CHANNELS)
+        self.assertEqual((r.code, r.body), (400, b'port "0" must be > 0'))
         r = self.refusal(self.ws, f"{PODS}/nope/portforward", TUNNEL)
         self.assertEqual((r.code, json.loads(r.body)["message"]), (404, 'pods "nope" not found'))
         r = self.refusal(self.ws, self.path, TUNNEL, token="wrong")
@@ -235,8 +238,10 @@ class PortForward(Case):
             spdy = self.tunnel()
             error, data = spdy.pair(port, 0)
             spdy.data(data, b"hello")
-            got = spdy.until_fin(error, data)
-            self.assertIn(b"connection refused", got[error])
+            frames = [spdy.frame() for _ in range(5)]
+            self.assertEqual([f[:3] for f in frames], [("reply", error), ("reply", data), ("data", data, True), ("data", error, False),
+                                                       ("data", error, True)])
+            self.assertIn(b"connection refused", frames[3][3])
             # the tunnel lives on
             pair = spdy.pair(8080, 1)
             spdy.data(pair[1], request("GET", "/v1/health"))
@@ -275,11 +280,11 @@ class PortForward(Case):
         for headers in ({"streamtype": "data", "port": "0"}, {"streamtype": "data"}, {"streamtype": "other", "port": "8080"},
                         {"streamtype": "data", "port": "99999"}):
             stream = spdy.syn(headers)
-            self.assertEqual(spdy.frame(), ("reset", stream, 3))
+            self.assertEqual(spdy.frame(), ("reset", stream, 5))
         error, data = spdy.pair(8080, 9)
         self.assertEqual([spdy.frame(), spdy.frame()], [("reply", error), ("reply", data)])
         twice = spdy.syn({"streamtype": "data", "port": "8080", "requestid": "9"})
-        self.assertEqual(spdy.frame(), ("reset", twice, 3))
+        self.assertEqual(spdy.frame(), ("reset", twice, 5))
         self.assertEqual(self.backend.get("/healthz").code, 200)
 
     def test_number_of_connections(self):

@@ -91,20 +91,16 @@ static void add_cause(cJSON *status, const char *reason, const char *message)
 }
 
 /* As the kubelet's remotecommand server words it. */
-static cJSON *status_of_exit(const struct exec *e, int code)
+static cJSON *status_of_exit(int code)
 {
-	struct str text;
-	char number[16];
+	char text[128], number[16];
 	if (code == 0)
 		return status_base("Success");
 	cJSON *out = status_base("Failure");
-	str_init(&text, 1024);
-	str_add(&text, "command terminated with non-zero exit code: error executing command [");
-	for (size_t i = 0; e->argv[i]; i++)
-		str_addf(&text, "%s%s", i ? " " : "", e->argv[i]);
-	str_addf(&text, "], exit code %d", code);
-	cJSON_AddStringToObject(out, "message", text.p);
-	str_deinit(&text);
+	snprintf(text, sizeof text,
+		"command terminated with non-zero exit code: command terminated with exit code %d",
+		code);
+	cJSON_AddStringToObject(out, "message", text);
 	cJSON_AddStringToObject(out, "reason", "NonZeroExitCode");
 	snprintf(number, sizeof number, "%d", code);
 	add_cause(out, "ExitCode", number);
@@ -156,7 +152,7 @@ static void on_exit_told(void *arg, const struct err *err, int code)
 {
 	struct exec *e = arg;
 	if (!e->has_ended)
-		finish(e, err ? status_of_error(err) : status_of_exit(e, code));
+		finish(e, err ? status_of_error(err) : status_of_exit(code));
 }
 
 static void start(struct exec *e)
@@ -283,16 +279,10 @@ static cJSON *parse_command(struct api_request *req, struct exec *e)
 	for (int i = STDIN; i <= STDERR; i++)
 		e->is_wanted[i] = api_request_query_bool(req, stream_names[i]);
 	e->is_tty = api_request_query_bool(req, "tty");
+	if (e->is_tty) /* both are one, then */
+		e->is_wanted[STDERR] = false;
 	e->is_wanted[ERROR] = true;
 	e->is_wanted[RESIZE] = e->is_tty;
-	if (!e->is_wanted[STDIN] && !e->is_wanted[STDOUT] && !e->is_wanted[STDERR])
-		return k8s_status_bad_request(
-			"you must specify at least one of stdin, stdout, stderr");
-	if (n == 0)
-		return k8s_status_bad_request("you must specify at least 1 command for the"
-					      " container");
-	if (e->is_tty && e->is_wanted[STDERR])
-		return k8s_status_bad_request("tty and stderr cannot both be true");
 	return NULL;
 }
 
@@ -312,9 +302,16 @@ void api_exec(struct api_request *req, const struct store_object *pod)
 	str_init(&e->size, SIZE_BYTES);
 	e->timer = net_loop_timer_new(e->server->loop, on_timer, e);
 	cJSON *status = parse_command(req, e);
+	bool is_any = e->is_wanted[STDIN] || e->is_wanted[STDOUT] || e->is_wanted[STDERR];
 	if (status)
 		api_request_fail_take(req, status);
 	if (status || !api_mux_is_acceptable(req, &opts)) {
+		exec_free(e);
+		return;
+	}
+	if (!is_any) {
+		api_request_reply_text(
+			req, 400, "you must specify at least 1 of stdin, stdout, stderr");
 		exec_free(e);
 		return;
 	}

@@ -4,6 +4,7 @@
 #include "engine/base/err.h"
 #include "engine/base/log.h"
 #include "engine/base/mem.h"
+#include "engine/base/str.h"
 #include "engine/k8s/status.h"
 #include "local/server/api/upgrade.h"
 #include "local/server/api/ws.h"
@@ -106,9 +107,19 @@ static bool is_acceptable_spdy(struct api_request *req, const struct api_mux_opt
 	}
 	if (choose(req, "X-Stream-Protocol-Version", opts->spdy_protocols))
 		return true;
-	for (size_t i = 0; opts->spdy_protocols[i]; i++)
+	struct str text;
+	str_init(&text, 1024);
+	str_addf(&text,
+		"unable to upgrade: unable to negotiate protocol: client supports [%s], server"
+		" accepts [",
+		offered);
+	for (size_t i = 0; opts->spdy_protocols[i]; i++) {
 		add_header(req, "X-Accepted-Stream-Protocol-Versions", opts->spdy_protocols[i]);
-	api_request_reply_text(req, 403, "unable to upgrade: unable to negotiate protocol\n");
+		str_addf(&text, "%s%s", i ? " " : "", opts->spdy_protocols[i]);
+	}
+	str_add(&text, "]\n");
+	api_request_reply_text(req, 403, text.p);
+	str_deinit(&text);
 	return false;
 }
 

@@ -133,15 +133,15 @@ static void leg_end(struct leg *leg)
 	sweep_later(leg->forward);
 }
 
-/* In order, or after words on the stream for errors. */
-static void leg_finish(struct leg *leg)
+/* Both streams end, the one for errors last, with these words or without. */
+static void leg_finish(struct leg *leg, struct slice words)
 {
-	if (leg->is_dead || !leg->forward->mux)
+	struct api_mux *mux = leg->forward->mux;
+	if (leg->is_dead || !mux)
 		return;
-	if (leg->has_error)
-		api_mux_fin(leg->forward->mux, leg->error_id);
-	if (leg->has_data)
-		api_mux_fin(leg->forward->mux, leg->data_id);
+	api_mux_fin(mux, leg->data_id);
+	api_mux_send(mux, leg->error_id, words.p, words.n);
+	api_mux_fin(mux, leg->error_id);
 	leg_end(leg);
 }
 
@@ -152,10 +152,8 @@ static void leg_fail(struct leg *leg, const struct err *err)
 	str_init(&words, 1024);
 	str_addf(&words, "error forwarding port %u to pod %s, uid %s: %s", leg->port,
 		f->pod_name, f->pod_uid, err->msg);
-	if (f->mux)
-		api_mux_send(f->mux, leg->error_id, words.p, words.n);
+	leg_finish(leg, (struct slice){ words.p, words.n });
 	str_deinit(&words);
-	leg_finish(leg);
 }
 
 static void leg_move(struct leg *leg)
@@ -170,7 +168,7 @@ static void leg_move(struct leg *leg)
 		evbuffer_drain(in, n);
 	}
 	if (leg->is_eof && evbuffer_get_length(in) == 0)
-		leg_finish(leg);
+		leg_finish(leg, slice_of(""));
 }
 
 static void on_leg_read(struct bufferevent *bev, void *arg)
@@ -373,8 +371,8 @@ static void on_end(void *arg)
 
 /* ---- the request ---- */
 
-/* "ports" may come again and again, or be a list with commas. Number of them; -1: one is wrong. */
-static int parse_ports(const struct api_request *req, uint16_t ports[MAX_PORTS])
+/* "ports" may come again and again, or be a list with commas. Number of them; 0: the request was answered. */
+static int parse_ports(struct api_request *req, uint16_t ports[MAX_PORTS])
 {
 	const struct evkeyval *pair;
 	int n = 0;
@@ -385,12 +383,22 @@ static int parse_ports(const struct api_request *req, uint16_t ports[MAX_PORTS])
 			int64_t port;
 			size_t length = strcspn(p, ",");
 			snprintf(text, sizeof text, "%.*s", (int)(length < 8 ? length : 7), p);
-			if (n == MAX_PORTS || !num_parse_i64(text, 1, 65535, &port))
-				return -1;
+			if (n == MAX_PORTS || !num_parse_i64(text, 0, 65535, &port)) {
+				api_request_fail_take(req,
+					k8s_status_bad_request(
+						"cannot convert to []int32: \"%s\"", text));
+				return 0;
+			}
+			if (port == 0) {
+				api_request_reply_text(req, 400, "port \"0\" must be > 0");
+				return 0;
+			}
 			ports[n++] = (uint16_t)port;
 			p += length + (p[length] == ',');
 		}
 	}
+	if (n == 0)
+		api_request_reply_text(req, 400, "query parameter \"port\" is required");
 	return n;
 }
 
@@ -424,12 +432,8 @@ void api_portforward(struct api_request *req, const struct store_object *pod)
 		return;
 	bool is_channels = api_mux_asks_channels(req, &opts);
 	int n = is_channels ? parse_ports(req, ports) : 0;
-	if (is_channels && n <= 0) {
-		api_request_reply_text(req, 400,
-			n == 0 ? "query parameter \"port\" is required\n"
-			       : "a port is not valid\n");
+	if (is_channels && n == 0)
 		return;
-	}
 	struct forward *f = x_calloc(1, sizeof *f);
 	f->server = req->server;
 	f->pod_name = x_strdup(pod->name);

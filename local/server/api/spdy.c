@@ -18,7 +18,7 @@ enum frame_type {
 	PING = 6,
 	GOAWAY = 7,
 };
-enum { STATUS_REFUSED = 3, STATUS_CANCEL = 5 };
+enum { STATUS_CANCEL = 5 };
 enum { SYN_FIXED_BYTES = 10 }; /* of SYN_STREAM, before the block */
 
 struct api_spdy {
@@ -140,7 +140,7 @@ static bool on_syn_stream(struct api_spdy *s, bool fin, struct err *err)
 	if (id == 0 || id % 2 == 0)
 		return broken(s, err, "a client's stream has an even number");
 	if (!s->callbacks.on_stream(s->arg, id, &headers)) {
-		add_two(s, RST_STREAM, id, STATUS_REFUSED);
+		api_spdy_reset(s, id); /* as Go's library does when its handler says no */
 		return true;
 	}
 	reply(s, id);

@@ -189,7 +189,7 @@ static void test_answers(void **state)
 	assert_true(api_spdy_receive(s, evbuffer_pullup(sent, -1), n, &err));
 	assert_int_equal(evbuffer_get_length(out), 16 + 12);
 	evbuffer_remove(out, got, sizeof got);
-	assert_memory_equal(got, "\x80\3\0\3\0\0\0\x08\0\0\0\1\0\0\0\3", 16);
+	assert_memory_equal(got, "\x80\3\0\3\0\0\0\x08\0\0\0\1\0\0\0\5", 16);
 	assert_memory_equal(got + 16, "\x80\3\0\6\0\0\0\4\0\0\0\x09", 12);
 	api_spdy_send(s, 5, "abc", 3, false);
 	api_spdy_send(s, 5, "", 0, true);
