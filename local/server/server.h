@@ -65,6 +65,16 @@ struct server {
 	char *kubeconfig; /* path */
 };
 
+/* What is true of network policies here, in words. */
+static inline const char *server_network_words(const struct server *s)
+{
+	return s->opts.is_isolated
+		       ? "a local sandbox has no network at all, so nothing that egress allows is"
+			 " reached, and what ingress names does not matter: programs of this"
+			 " machine reach the ports of its daemon"
+		       : "without isolation a sandbox uses this machine's network";
+}
+
 /* An object or a log has changed: how the controllers reach the watches without knowing the API. */
 static inline void server_tell(struct server *s)
 {

@@ -227,5 +227,38 @@ class Lifecycle(Case):
             list(pool.map(lambda i: self.b.call("DELETE", f"{CLAIMS}/many-{i}"), range(20)))
         wait_for("all are gone", lambda: len(self.b.get(SANDBOXES).json["items"]) == 3, timeout=60)
 
+    def test_a_network_policy_is_kept_and_said_not_to_hold(self):
+        """On a write as a warning, as an event of the template, and by `local status`; and what is said is true."""
+        template = self.b.get(TEMPLATES + "/local").json
+        body = {"metadata": {"name": "walled"}, "spec": {"podTemplate": template["spec"]["podTemplate"],
+                                                         "networkPolicy": {"egress": [{"to": [{"ipBlock": {"cidr": "0.0.0.0/0"}}]}]}}}
+        r = self.b.create(TEMPLATES, body)
+        self.assertEqual(r.code, 201)
+        self.assertRegex(r.headers["Warning"], r'^299 - "spec.networkPolicy: kept, not enforced by the local backend: a local sandbox has no network at all')
+        self.assertEqual(r.json["spec"]["networkPolicy"], body["spec"]["networkPolicy"])
+        r = self.b.merge(TEMPLATES + "/walled", {"metadata": {"labels": {"a": "b"}}})
+        self.assertIn("spec.networkPolicy", r.headers["Warning"])
+        self.assertIsNone(self.b.get(TEMPLATES + "/walled").headers["Warning"])
+        self.assertIsNone(self.b.merge(TEMPLATES + "/local", {"metadata": {"labels": {"a": "b"}}}).headers["Warning"])
+
+        def events():
+            return [e for e in self.b.get("/api/v1/events").json["items"] if e["reason"] == "NetworkPolicyNotEnforced"]
+        event = wait_for("an event", events)[0]
+        self.assertEqual((event["involvedObject"]["name"], event["type"]), ("walled", "Warning"))
+        self.assertIn("no network at all", event["message"])
+        # and so it is: the policy allows everything, and nothing is reached
+        self.b.create(POOLS, {"metadata": {"name": "walled"}, "spec": {"replicas": 0, "sandboxTemplateRef": {"name": "walled"}}})
+        self.b.create(CLAIMS, claim("inside", pool="walled"))
+        wait_for("Ready", lambda: is_ready(self.b.object(CLAIMS + "/inside")))
+        r = self.sandmux("--kubeconfig", self.b.kubeconfig, "run", "inside", "--", "sh", "-c", "cut -d: -f1 /proc/net/dev | tail -n +3")
+        self.assertEqual(r.out.split(), ["lo"])
+        status = self.sandmux("--state-dir", self.b.state, "local", "status")
+        self.assertRegex(status.out, r"network policies +.*a local sandbox has no network at all")
+        # it is said once, also after a restart
+        self.b.stop()
+        self.b.start()
+        wait_for("it serves", lambda: self.b.object(TEMPLATES + "/walled"))
+        self.assertEqual([e.get("count", 1) for e in events()], [1])
+
 
 main()

@@ -3,6 +3,8 @@
 #include "local/server/api/render.h"
 
 #include "engine/base/json.h"
+#include "engine/base/str.h"
+#include "local/server/server.h"
 
 #include <event2/buffer.h>
 #include <stdio.h>
@@ -237,9 +239,24 @@ void api_render_bookmark(
 	cJSON_Delete(bookmark);
 }
 
+/* What was just written and does not hold here is said, as an API server warns. */
+static void warn_of_policy(struct api_request *req, const struct store_object *o)
+{
+	struct str text;
+	if (req->method == EVHTTP_REQ_GET || o->kind != KIND_TEMPLATE ||
+		!json_get(o->json, "spec", "networkPolicy", NULL))
+		return;
+	str_init(&text, 512);
+	str_addf(&text, "spec.networkPolicy: kept, not enforced by the local backend: %s",
+		server_network_words(req->server));
+	cJSON_AddItemToArray(req->warnings, cJSON_CreateString(text.p));
+	str_deinit(&text);
+}
+
 void api_reply_object(struct api_request *req, const struct store_resource *r, int code,
 	const struct store_object *o)
 {
+	warn_of_policy(req, o);
 	struct api_render view;
 	struct evbuffer *out = evbuffer_new();
 	api_render_init(&view, r, req);

@@ -9,6 +9,7 @@ extern const struct controller_row manager_rows[]; /* the last one has no name *
 
 /* One pass over one object each (struct controller_row). */
 int64_t manager_reconcile_claim(struct controller *c, struct store_object *o);
+int64_t manager_reconcile_template(struct controller *c, struct store_object *o);
 int64_t manager_reconcile_pool(struct controller *c, struct store_object *o);
 int64_t manager_reconcile_sandbox(struct controller *c, struct store_object *o);
 int64_t manager_reconcile_namespace(struct controller *c, struct store_object *o);

@@ -56,6 +56,7 @@ static void enqueue_pools(struct controller *c, const char *ns)
 }
 
 const struct controller_row manager_rows[] = {
+	{ .name = "templates", .kind = KIND_TEMPLATE, .reconcile = manager_reconcile_template },
 	{ .name = "pools",
 		.kind = KIND_POOL,
 		.reconcile = manager_reconcile_pool,
