@@ -1,55 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dialogs. Focus goes round through fields and buttons; positions of the last draw serve the mouse.
-#include "tui/widgets/dialog.h"
+#include "tui/widgets/dialog_internal.h"
 
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
 #include "tui/draw/border.h"
-#include "tui/widgets/edit.h"
 #include "tui/widgets/wrap.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
 enum { LINES_MAX = 200, TEXT_BYTES_MAX = 16 << 10, LINE_BYTES_MAX = 1000, BOX_COLS_MAX = 76 };
-
-struct views_field {
-	char *label;
-	char *error; /* NULL: none */
-	bool is_switch, on;
-	struct widget_edit edit;
-	struct draw_region at; /* of the last draw */
-};
-
-struct button {
-	char *label; /* without '&' */
-	uint32_t letter;
-	int letter_at;
-	struct draw_region at;
-};
-
-struct widget_dialog {
-	char *title;
-	const void *owner;
-	bool is_error;
-	struct str text;
-	struct views_field fields[DIALOG_FIELDS_MAX];
-	int n_fields;
-	struct button buttons[DIALOG_BUTTONS_MAX];
-	int n_buttons;
-	int focus; /* fields, then buttons */
-	int scroll, scroll_max;
-	int answer;
-	/* nobody asked for it */
-	bool is_surprise, has_keys, at_bottom;
-	char *footer, *suffix;
-	uint64_t serial;
-	struct draw_region at; /* of the last draw */
-	widget_dialog_check_fn *check;
-	widget_dialog_done_fn *done;
-	void *arg;
-	void (*arg_free)(void *arg);
-};
 
 struct widget_dialog *widget_dialog_new(
 	const char *title, widget_dialog_done_fn *done, void *arg, void (*arg_free)(void *arg))
@@ -119,6 +80,11 @@ void widget_dialog_add_text(struct widget_dialog *d, const char *text)
 	add_line(d, text);
 }
 
+void widget_dialog_clear_text(struct widget_dialog *d)
+{
+	str_clear(&d->text);
+}
+
 void widget_dialog_add_textf(struct widget_dialog *d, const char *format, ...)
 {
 	struct str line;
@@ -135,7 +101,7 @@ int widget_dialog_add_field(struct widget_dialog *d, const char *label, const ch
 {
 	if (d->n_fields == DIALOG_FIELDS_MAX)
 		return -1;
-	struct views_field *field = &d->fields[d->n_fields];
+	struct widget_field *field = &d->fields[d->n_fields];
 	field->label = x_strdup(label);
 	widget_edit_init(&field->edit, value);
 	return d->n_fields++;
@@ -163,7 +129,7 @@ int widget_dialog_add_button(struct widget_dialog *d, const char *label)
 {
 	if (d->n_buttons == DIALOG_BUTTONS_MAX)
 		return -1;
-	struct button *button = &d->buttons[d->n_buttons];
+	struct widget_button *button = &d->buttons[d->n_buttons];
 	button->label = x_strdup(label);
 	button->letter_at = -1;
 	char *mark = strchr(button->label, '&');
@@ -308,43 +274,10 @@ static int button_rows(const struct widget_dialog *d, int cols)
 	return rows;
 }
 
-static int label_cols(const struct widget_dialog *d)
-{
-	int widest = 0;
-	for (int i = 0; i < d->n_fields; i++) {
-		int cols = d->fields[i].is_switch ? 0 : draw_text_cols(d->fields[i].label);
-		widest = cols > widest ? cols : widest;
-	}
-	return widest;
-}
-
-static void draw_field(struct widget_dialog *d, int i, struct draw_region inside, int row,
-	const struct draw_theme *theme)
-{
-	struct views_field *field = &d->fields[i];
-	bool focused = d->focus == i && (d->has_keys || !d->is_surprise);
-	struct draw_style plain = theme_style(theme, ROLE_DIALOG);
-	field->at = draw_region_sub(inside, 0, row, inside.cols, 1);
-	if (field->is_switch) {
-		struct draw_style style =
-			focused ? theme_style(theme, ROLE_BUTTON_ACTIVE) : plain;
-		draw_region_text(
-			inside, row, 0, inside.cols, style, field->on ? "[x] " : "[ ] ");
-		draw_region_text(inside, row, 4, inside.cols - 4, style, field->label);
-		return;
-	}
-	int labels = label_cols(d);
-	if (labels > inside.cols / 2)
-		labels = inside.cols / 2;
-	draw_region_text(inside, row, 0, labels, plain, field->label);
-	widget_edit_draw(&field->edit, inside, row, labels + 1, inside.cols - labels - 1,
-		theme_style(theme, ROLE_INPUT), focused);
-}
-
 static void draw_button(
 	struct widget_dialog *d, int i, struct draw_region at, const struct draw_theme *theme)
 {
-	struct button *button = &d->buttons[i];
+	struct widget_button *button = &d->buttons[i];
 	bool is_focused = d->focus == d->n_fields + i && (d->has_keys || !d->is_surprise);
 	struct draw_style style =
 		theme_style(theme, is_focused ? ROLE_BUTTON_ACTIVE : ROLE_BUTTON);
@@ -368,29 +301,6 @@ static void draw_buttons(struct widget_dialog *d, struct draw_region inside, int
 			draw_button(d, i, draw_region_sub(inside, col, row, cols, 1), theme);
 			col += cols + 1;
 		}
-	}
-}
-
-/* Fields and what is wrong with them. */
-static int field_rows(const struct widget_dialog *d)
-{
-	int rows = d->n_fields;
-	for (int i = 0; i < d->n_fields; i++)
-		rows += d->fields[i].error != NULL;
-	return rows;
-}
-
-static void draw_fields(struct widget_dialog *d, struct draw_region inside, int row,
-	const struct draw_theme *theme)
-{
-	struct draw_style bad = theme_style(theme, ROLE_DIALOG);
-	bad.fg = theme_style(theme, ROLE_ERROR).fg;
-	bad.attrs |= theme_style(theme, ROLE_ERROR).attrs;
-	for (int i = 0; i < d->n_fields; i++) {
-		draw_field(d, i, inside, row++, theme);
-		if (d->fields[i].error)
-			draw_region_textf(inside, row++, 2, inside.cols - 2, bad, "! %s",
-				d->fields[i].error);
 	}
 }
 
@@ -437,8 +347,12 @@ void widget_dialog_draw(
 	}
 	int n_rows = button_rows(d, inner);
 	int gap = !d->is_surprise; /* the less it covers the better */
-	int fields = field_rows(d);
-	int fixed = fields + (fields ? gap : 0) + (d->n_buttons ? gap + n_rows : 0) + 2;
+	int fields = widget_dialog_field_rows(d);
+	int frame = (fields ? gap : 0) + (d->n_buttons ? gap + n_rows : 0) + 2;
+	int most = screen.rows - frame - (n_lines > 0); /* a line of text stays */
+	if (fields > 0 && fields > most)
+		fields = most > 1 ? most : 1;
+	int fixed = fields + frame;
 	int room = screen.rows - fixed;
 	room = room < 1 ? 1 : room;
 	int shown = n_lines < room ? n_lines : room;
@@ -472,7 +386,8 @@ void widget_dialog_draw(
 		draw_region_slice(inside, i, 0, inside.cols, plain, lines[i + d->scroll]);
 	if (d->scroll < d->scroll_max && shown > 0)
 		draw_region_text(inside, shown - 1, inside.cols - 1, 1, border, "↓");
-	draw_fields(d, inside, shown + (d->n_fields && shown ? gap : 0), theme);
+	widget_dialog_draw_fields(
+		d, inside, shown + (d->n_fields && shown ? gap : 0), fields, theme);
 	if (d->n_buttons)
 		draw_buttons(d, inside, inside.rows - n_rows, theme);
 }
@@ -521,7 +436,7 @@ static bool is_cancel(const struct draw_key *key)
 
 bool widget_dialog_key(struct widget_dialog *d, const struct draw_key *key)
 {
-	struct views_field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
+	struct widget_field *field = d->focus < d->n_fields ? &d->fields[d->focus] : NULL;
 	if (is_cancel(key)) {
 		if (d->is_surprise) /* whoever has lost the box from their eyes must not answer it */
 			return false;

@@ -6,7 +6,7 @@
 #include "tui/draw/input.h"
 #include "tui/draw/theme.h"
 
-enum { DIALOG_CANCELLED = -1, DIALOG_FIELDS_MAX = 10, DIALOG_BUTTONS_MAX = 6 };
+enum { DIALOG_CANCELLED = -1, DIALOG_FIELDS_MAX = 16, DIALOG_BUTTONS_MAX = 6 };
 
 struct widget_dialog;
 struct err;
@@ -27,7 +27,10 @@ void widget_dialog_set_error(
 void widget_dialog_add_text(struct widget_dialog *dialog, const char *text);
 void widget_dialog_add_textf(struct widget_dialog *dialog, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* What the text says may change while it is open: cleared, then added anew. */
+void widget_dialog_clear_text(struct widget_dialog *dialog);
 int widget_dialog_add_field(struct widget_dialog *dialog, const char *label, const char *value);
+void widget_dialog_set_field(struct widget_dialog *dialog, int field, const char *value);
 int widget_dialog_add_switch(struct widget_dialog *dialog, const char *label, bool on);
 /* '&' stands before the letter that presses it; where another button has that letter already, it is the next one of the
  * label that is free. The first button is pressed by Enter in a field. */

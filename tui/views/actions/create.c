@@ -1,66 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of a new sandbox, and the creations under way.
+// New sandboxes: from what was wished to a create under way, and what becomes of it.
 #include "tui/views/actions/internal.h"
 #include "tui/views/actions/words.h"
 
 #include "engine/base/clock.h"
+#include "engine/base/json.h"
 #include "engine/base/mem.h"
-#include "tui/widgets/dialog.h"
+#include "engine/base/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { WORDS_MAX = 64, LISTS = 6, PREVIEW_BYTES_MAX = 64 << 10 };
 
 void views_actions_creation_free(void *arg)
 {
 	struct views_creation *creation = arg;
 	fleet_op_cancel(creation->op);
-	for (int i = 0; i < CREATE_FIELDS; i++)
-		free(creation->wishes[i]);
+	views_actions_wishes_deinit(&creation->wishes);
 	free(creation->left);
 	free(creation->namespace_);
 	free(creation);
 }
 
-static struct widget_dialog *form(struct views_actions *actions, const char *title,
-	const char *const wishes[CREATE_FIELDS]);
-
-/* The field that an error is about. */
-static int field_of(const struct err *err)
-{
-	switch (err->code) {
-	case ERR_POOL_NOT_FOUND:
-	case ERR_TEMPLATE_NOT_FOUND:
-		return FIELD_POOL;
-	default:
-		break;
-	}
-	if (strstr(err->msg, "label") || strstr(err->msg, "KEY=VALUE"))
-		return FIELD_LABELS;
-	if (strstr(err->msg, "pool"))
-		return FIELD_POOL;
-	return strstr(err->msg, "lifetime") || strstr(err->msg, "is no time") ? FIELD_LIFETIME
-									      : FIELD_NAME;
-}
-
-/* The form again, as it was filled in, with what is wrong at its field. */
-static void fail(struct views_creation *creation, const struct err *err)
-{
-	struct views_actions *actions = creation->actions;
-	struct widget_dialog *dialog =
-		form(actions, "Not created", (const char *const *)creation->wishes);
-	widget_dialog_set_error(dialog, true);
-	if (creation->left)
-		widget_dialog_add_textf(dialog,
-			"The claim %s was made and stays; it can be deleted in the list.",
-			creation->left);
-	const char *hint = err_hint(err);
-	bool has_hint = hint && *hint;
-	widget_dialog_add_textf(dialog, "%s%s%s(%s)", has_hint ? "Next: " : "",
-		has_hint ? hint : "", has_hint ? ". " : "", err_name(err));
-	widget_dialog_set_field_error(dialog, field_of(err), err->msg);
-	view_host_notef(actions->host, NOTE_WARNING, "no sandbox was created");
-	actions->host->ops->push_dialog(actions->host, dialog);
-}
+/* ---- what became of it */
 
 static void on_left(void *arg, const char *name, const char *uid)
 {
@@ -77,12 +40,14 @@ static void on_created(
 	struct views_actions *actions = creation->actions;
 	(void)row;
 	creation->op = NULL;
-	if (err)
+	if (err) {
 		engine_refused(actions->host->engine, err);
-	if (err)
-		fail(creation, err);
-	else
+		view_host_notef(actions->host, NOTE_WARNING, "no sandbox was created");
+		creation->not_created(actions, &creation->wishes, err,
+			fleet_create_part_of(err), creation->left);
+	} else {
 		view_host_notef(actions->host, NOTE_OK, "%s is ready", name);
+	}
 	struct views_creation **at = &actions->creations;
 	while (*at != creation)
 		at = &(*at)->next;
@@ -94,6 +59,49 @@ static void on_create_progress(void *arg, const char *stage)
 {
 	struct views_creation *creation = arg;
 	view_host_notef(creation->actions->host, NOTE_INFO, "creating: %s", stage);
+}
+
+/* ---- from wishes to options */
+
+struct wanted { /* what the options borrow */
+	struct fleet_create_opts opts;
+	char *copies[LISTS];
+	const char *words[LISTS][WORDS_MAX];
+	int n_lists;
+	char maker[FLEET_MAKER_BYTES];
+};
+
+static void wanted_deinit(struct wanted *wanted)
+{
+	for (int i = 0; i < wanted->n_lists; i++)
+		x_free_secret(wanted->copies[i]);
+}
+
+static const char *wish(const struct views_wishes *wishes, int field)
+{
+	return wishes->of[field] ? wishes->of[field] : "";
+}
+
+static const char *wish_or_none(const struct views_wishes *wishes, int field)
+{
+	return *wish(wishes, field) ? wishes->of[field] : NULL;
+}
+
+static const char *const *list_of(
+	struct wanted *wanted, const struct views_wishes *wishes, int field)
+{
+	int i = wanted->n_lists++;
+	wanted->copies[i] = x_strdup(wish(wishes, field));
+	views_actions_split_quoted(wanted->copies[i], wanted->words[i], WORDS_MAX);
+	return wanted->words[i];
+}
+
+static bool parse_time(const char *text, int64_t *ms, enum fleet_create_part about,
+	enum fleet_create_part *part, struct err *err)
+{
+	*part = about;
+	return !*text || clock_parse_duration(text, ms) ||
+	       err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m", text);
 }
 
 /* A pool by name ("" = the first) in a namespace ("" = all). False: none is known. */
@@ -111,115 +119,108 @@ static bool find_pool(
 	return false;
 }
 
-static bool create(struct views_actions *actions, const char *name, const char *pool,
-	const char *labels, const char *lifetime, struct err *err)
+/* Which pool, and so which namespace; a template finds its own pool. */
+static bool choose_pool(struct views_actions *actions, const struct views_wishes *wishes,
+	struct fleet_create_opts *opts, enum fleet_create_part *part, struct err *err)
 {
 	struct view_host *host = actions->host;
-	struct fleet_create_opts opts = { 0 };
+	struct fleet *fleet = engine_fleet(host->engine);
 	const char *namespace_ = host->ops->namespace_(host);
-	if (*lifetime && !clock_parse_duration(lifetime, &opts.shutdown_after_ms))
-		return err_set(err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m",
-			lifetime);
-	struct fleet_pool known = { .namespace_ = namespace_, .name = pool };
-	bool is_known = find_pool(engine_fleet(host->engine), namespace_, pool, &known);
-	if (!*pool && !is_known)
-		return err_set(err, ERR_POOL_NOT_FOUND,
-			fleet_is_listed(engine_fleet(host->engine), FLEET_POOLS)
-				? "a sandbox needs a warm pool, and there is none"
-				: "a sandbox needs a warm pool; which there are is not known yet");
-	char *copy = x_strdup(labels);
-	const char *words[64];
-	views_actions_split_words(copy, words, 64);
+	const char *name = wish(wishes, FIELD_POOL);
+	struct fleet_pool known = { .namespace_ = namespace_, .name = name };
+	bool is_known = find_pool(fleet, namespace_, name, &known);
+	bool finds_itself = opts->template_ != NULL || engine_policy(host->engine) != NULL;
+	*part = FLEET_PART_POOL;
+	opts->namespace_ = *known.namespace_ ? known.namespace_ : NULL;
+	if (!*name && finds_itself)
+		return true;
+	opts->pool = known.name;
+	return *name || is_known ||
+	       err_set(err, ERR_POOL_NOT_FOUND,
+		       fleet_is_listed(fleet, FLEET_POOLS)
+			       ? "a sandbox needs a warm pool, and there is none"
+			       : "a sandbox needs a warm pool; which there are is not known yet");
+}
+
+static bool want(struct views_actions *actions, const struct views_wishes *wishes,
+	struct wanted *wanted, enum fleet_create_part *part, struct err *err)
+{
+	struct fleet_create_opts *opts = &wanted->opts;
+	*wanted = (struct wanted){ 0 };
+	opts->part = part;
+	opts->name = wish_or_none(wishes, FIELD_NAME);
+	opts->template_ = wish_or_none(wishes, FIELD_TEMPLATE);
+	opts->shutdown_policy = wish_or_none(wishes, FIELD_SHUTDOWN_POLICY);
+	opts->binding_key = wish_or_none(wishes, FIELD_BINDING_KEY);
+	opts->adopt = *wish(wishes, FIELD_ADOPT) != 0;
+	opts->labels = list_of(wanted, wishes, FIELD_LABELS);
+	opts->annotations = list_of(wanted, wishes, FIELD_ANNOTATIONS);
+	opts->env = list_of(wanted, wishes, FIELD_ENV);
+	opts->volumes = list_of(wanted, wishes, FIELD_VOLUMES);
+	opts->pod_labels = list_of(wanted, wishes, FIELD_POD_LABELS);
+	opts->pod_annotations = list_of(wanted, wishes, FIELD_POD_ANNOTATIONS);
+	opts->has_ttl = *wish(wishes, FIELD_TTL) != 0;
+	if (!parse_time(wish(wishes, FIELD_LIFETIME), &opts->shutdown_after_ms,
+		    FLEET_PART_LIFETIME, part, err) ||
+		!parse_time(
+			wish(wishes, FIELD_TTL), &opts->ttl_ms, FLEET_PART_TTL, part, err) ||
+		!parse_time(wish(wishes, FIELD_TIMEOUT), &opts->ready_timeout_ms,
+			FLEET_PART_TIMEOUT, part, err))
+		return false;
+	if (fleet_maker_make(wanted->maker))
+		opts->maker = wanted->maker;
+	return choose_pool(actions, wishes, opts, part, err);
+}
+
+char *views_actions_preview(struct views_actions *actions, const struct views_wishes *wishes,
+	enum fleet_create_part *part, struct err *err)
+{
+	struct wanted wanted;
+	struct str text;
+	bool ok = want(actions, wishes, &wanted, part, err);
+	cJSON *claim = ok ? fleet_create_preview(
+				    engine_fleet(actions->host->engine), &wanted.opts, err)
+			  : NULL;
+	wanted_deinit(&wanted);
+	if (!claim)
+		return NULL;
+	str_init(&text, PREVIEW_BYTES_MAX);
+	yaml_format(claim, &text);
+	cJSON_Delete(claim);
+	char *yaml = str_take(&text);
+	str_deinit(&text);
+	return yaml;
+}
+
+bool views_actions_create(struct views_actions *actions, const struct views_wishes *wishes,
+	views_not_created_fn *not_created, enum fleet_create_part *part, struct err *err)
+{
+	struct view_host *host = actions->host;
+	struct wanted wanted;
+	if (!want(actions, wishes, &wanted, part, err)) {
+		wanted_deinit(&wanted);
+		return false;
+	}
 	struct views_creation *creation = x_calloc(1, sizeof *creation);
+	struct fleet_create_opts *opts = &wanted.opts;
 	creation->actions = actions;
-	creation->namespace_ = x_strdup(known.namespace_);
-	creation->wishes[FIELD_NAME] = x_strdup(name);
-	creation->wishes[FIELD_POOL] = x_strdup(pool);
-	creation->wishes[FIELD_LABELS] = x_strdup(labels);
-	creation->wishes[FIELD_LIFETIME] = x_strdup(lifetime);
-	opts.namespace_ = *known.namespace_ ? known.namespace_ : NULL;
-	opts.name = *name ? name : NULL;
-	opts.pool = known.name;
-	opts.labels = words;
-	opts.on_progress = on_create_progress;
-	opts.on_left = on_left;
-	opts.done = on_created;
-	opts.arg = creation;
-	creation->op = fleet_create_start(engine_fleet(host->engine), &opts, err);
-	free(copy);
+	creation->not_created = not_created;
+	creation->namespace_ = x_strdup(opts->namespace_);
+	views_actions_wishes_copy(&creation->wishes, wishes);
+	opts->on_progress = on_create_progress;
+	opts->on_left = on_left;
+	opts->done = on_created;
+	opts->arg = creation;
+	creation->op = fleet_create_start(engine_fleet(host->engine), opts, err);
+	const char *cold = fleet_create_is_cold(opts);
+	wanted_deinit(&wanted);
 	if (!creation->op) {
 		views_actions_creation_free(creation);
 		return false;
 	}
 	creation->next = actions->creations;
 	actions->creations = creation;
-	view_host_notef(host, NOTE_INFO, "creating a sandbox …");
-	return true;
-}
-
-static bool try_to(void *arg, struct widget_dialog *dialog, int *field, struct err *err)
-{
-	if (create(arg, widget_dialog_field(dialog, FIELD_NAME),
-		    widget_dialog_field(dialog, FIELD_POOL),
-		    widget_dialog_field(dialog, FIELD_LABELS),
-		    widget_dialog_field(dialog, FIELD_LIFETIME), err))
-		return true;
-	*field = field_of(err);
-	return false;
-}
-
-/* What is known of the pools, and the first of them. */
-static const char *add_pools(struct widget_dialog *dialog, struct view_host *host)
-{
-	struct fleet *fleet = engine_fleet(host->engine);
-	const char *namespace_ = host->ops->namespace_(host);
-	const struct err *failure = fleet_failure(fleet, FLEET_POOLS);
-	const char *first = "";
-	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
-		struct fleet_pool pool = fleet_pool_at(fleet, i);
-		if (*namespace_ && strcmp(pool.namespace_, namespace_) != 0)
-			continue;
-		if (!*first)
-			first = pool.name;
-		widget_dialog_add_textf(dialog, "pool %s: %d of %d ready%s", pool.name,
-			pool.ready, pool.desired,
-			pool.is_template_missing ? ", its template is missing" : "");
-	}
-	if (fleet_forbidden(fleet, FLEET_POOLS))
-		widget_dialog_add_text(
-			dialog, "The warm pools may not be listed here: type the name of one.");
-	else if (!fleet_is_listed(fleet, FLEET_POOLS))
-		widget_dialog_add_textf(dialog, "The warm pools have not been read yet%s%s.",
-			failure ? ": " : "", failure ? failure->msg : "");
-	else if (!*first)
-		widget_dialog_add_text(dialog, "There is no warm pool here.");
-	return first;
-}
-
-static struct widget_dialog *form(struct views_actions *actions, const char *title,
-	const char *const wishes[CREATE_FIELDS])
-{
-	static const char *const labels[CREATE_FIELDS] = { "name (empty: generated)",
-		"warm pool", "labels (k=v k=v)", "lifetime (30m; empty: none)" };
-	struct widget_dialog *dialog = widget_dialog_new(title, NULL, actions, NULL);
-	const char *first = add_pools(dialog, actions->host);
-	for (int i = 0; i < CREATE_FIELDS; i++)
-		widget_dialog_add_field(dialog, labels[i],
-			wishes            ? wishes[i]
-			: i == FIELD_POOL ? first
-					  : "");
-	widget_dialog_add_button(dialog, "C&reate");
-	widget_dialog_add_button(dialog, "&Cancel");
-	widget_dialog_set_check(dialog, try_to);
-	return dialog;
-}
-
-bool views_action_create(void *self, const char *args, struct err *err)
-{
-	struct view *view = self;
-	struct view_host *host = view->host;
-	if (*args)
-		return create(host->actions, "", args, "", "", err);
-	host->ops->push_dialog(host, form(host->actions, "New sandbox", NULL));
+	view_host_notef(
+		host, NOTE_INFO, "creating a sandbox …%s%s", cold ? " " : "", cold ? cold : "");
 	return true;
 }

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the commands on rows share: actions.c and plan.c commands on several rows, create.c new sandboxes, views_row_commands.c the
- * table and the commands that open views. */
+/* What the files of the commands on rows share: actions.c and plan.c commands on several rows, create.c new sandboxes,
+ * create_wishes.c and create_form.c what a person fills in for one, views_row_commands.c the table and the commands that open views. */
 #pragma once
 
 #include "tui/views/actions/actions.h"
 
 struct views_plan;
 
-enum { FIELD_NAME, FIELD_POOL, FIELD_LABELS, FIELD_LIFETIME, CREATE_FIELDS };
+/* The fields of a new sandbox, in order: the first ones are always shown, the others on request. */
+enum {
+	FIELD_NAME,
+	FIELD_POOL,
+	FIELD_LABELS,
+	FIELD_LIFETIME,
+	FIELD_TEMPLATE,
+	FIELD_ANNOTATIONS,
+	FIELD_ENV,
+	FIELD_VOLUMES,
+	FIELD_TTL,
+	FIELD_SHUTDOWN_POLICY,
+	FIELD_BINDING_KEY,
+	FIELD_POD_LABELS,
+	FIELD_POD_ANNOTATIONS,
+	FIELD_TIMEOUT,
+	FIELD_ADOPT, /* a switch: "" or "on" */
+	CREATE_FIELDS,
+	FIELDS_ALWAYS = FIELD_TEMPLATE,
+};
+struct views_wishes { /* as they were typed; NULL: empty */
+	char *of[CREATE_FIELDS];
+};
 
 struct views_creation {
 	struct views_actions *actions;
 	struct views_creation *next;
 	struct fleet_op *op;
-	char *namespace_;            /* "" or NULL: not known */
-	char *wishes[CREATE_FIELDS]; /* as the form was filled in */
-	char *left;                  /* the claim that stays although it failed; NULL: none */
+	char *namespace_; /* "" or NULL: not known */
+	struct views_wishes wishes;
+	void (*not_created)(struct views_actions *actions, const struct views_wishes *wishes,
+		const struct err *err, enum fleet_create_part part, const char *left);
+	char *left; /* the claim that stays although it failed; NULL: none */
 };
 
 struct views_actions {
@@ -43,5 +67,20 @@ size_t views_action_plans_open(
 	const struct views_actions *actions); /* sandboxes not done yet */
 
 /* create.c */
-bool views_action_create(void *self, const char *args, struct err *err);
 void views_actions_creation_free(void *creation);
+/* Begins it. False with *err and *part: what is wrong with which wish. not_created: nothing came of it, later. */
+typedef void views_not_created_fn(struct views_actions *actions,
+	const struct views_wishes *wishes, const struct err *err, enum fleet_create_part part,
+	const char *left);
+bool views_actions_create(struct views_actions *actions, const struct views_wishes *wishes,
+	views_not_created_fn *not_created, enum fleet_create_part *part, struct err *err);
+/* What would be sent, as YAML; free(). NULL with *err and *part. */
+char *views_actions_preview(struct views_actions *actions, const struct views_wishes *wishes,
+	enum fleet_create_part *part, struct err *err);
+
+/* create_wishes.c */
+void views_actions_wishes_copy(struct views_wishes *to, const struct views_wishes *from);
+void views_actions_wishes_deinit(struct views_wishes *wishes);
+
+/* create_form.c: the form, or with args (a pool) none. */
+bool views_action_create(void *self, const char *args, struct err *err);

@@ -6,3 +6,5 @@
 
 /* Cuts text at blanks and commas, in place: at most max - 1 words and a NULL behind them. Returns how many. */
 size_t views_actions_split_words(char *text, const char **out, size_t max);
+/* The same, but what stands between double quotes is kept together, without them: note="hi there". */
+size_t views_actions_split_quoted(char *text, const char **out, size_t max);

@@ -84,6 +84,7 @@ static inline void stage_init(struct stage *stage, struct str *out)
 	stage->rows = 24;
 	setlocale(LC_CTYPE, "C.UTF-8");
 	setenv("TZ", "UTC", 1);
+	setenv("XDG_STATE_HOME", "/dev/null/no", 1); /* nothing of this machine */
 	snprintf(stage->dir, sizeof stage->dir, "/tmp/sandmux-script.XXXXXX");
 	assert_non_null(mkdtemp(stage->dir));
 	stage_set_clock(stage);
