@@ -32,6 +32,7 @@ struct cli {
 
 /* settings.c: the user's settings.yaml, before the options. */
 bool cli_read_settings(struct err *err);
+bool cli_read_keymap(struct err *err); /* keymap.yaml beside the settings */
 
 /* program.c: the whole program; its exit status. */
 int cli_main(int argc, char **argv);

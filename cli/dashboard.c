@@ -121,6 +121,8 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 			"the dashboard needs a terminal; without one use a verb, such as sandmux ls");
 		return cli_fail(cli, &err);
 	}
+	if (!cli_read_keymap(&err))
+		return cli_fail(cli, &err);
 	cli->opt.engine.on_plugin = on_plugin;
 	cli->opt.engine.keeps_deleted = true;
 	if (!cli_open(cli, false, &err))

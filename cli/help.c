@@ -5,7 +5,7 @@
 #include "cli/verbs.h"
 
 #include "engine/base/str.h"
-#include "tui/view/keys.h"
+#include "tui/view/keymap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static bool print_page(const struct cli *cli, const char *name)
 	struct str page;
 	str_init(&page, CLI_MANUAL_BYTES_MAX);
 	if (strcmp(name, "keys") == 0)
-		view_keys_markdown(&page);
+		view_keymap_markdown(&page);
 	else if (strcmp(name, "man") == 0)
 		cli_manual_add_page(&page, cli->verbs);
 	else if (strcmp(name, "codes") == 0)
@@ -96,6 +96,9 @@ static bool print_page(const struct cli *cli, const char *name)
 
 static int run_help(struct cli *cli, int argc, char **argv)
 {
+	struct err err;
+	if (argc > 0 && strcmp(argv[0], "keys") == 0 && !cli_read_keymap(&err))
+		return cli_fail(cli, &err);
 	if (argc > 0 && print_page(cli, argv[0]))
 		return EXIT_STATUS_OK;
 	const struct cli_verb *verb = argc > 0 ? cli_verb_find(cli->verbs, argv[0]) : NULL;

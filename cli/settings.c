@@ -7,15 +7,16 @@
 #include "engine/base/json.h"
 #include "engine/base/mem.h"
 #include "engine/base/settings.h"
-#include "tui/view/keys.h"
+#include "tui/app/app.h"
+#include "tui/view/keymap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static char *settings_path(void)
+static char *config_path(const char *name)
 {
 	char *folder = file_xdg_path(FILE_CONFIG, NULL);
-	char *path = folder ? x_asprintf("%s/settings.yaml", folder) : NULL;
+	char *path = folder ? x_asprintf("%s/%s", folder, name) : NULL;
 	free(folder);
 	return path;
 }
@@ -23,8 +24,16 @@ static char *settings_path(void)
 bool cli_read_settings(struct err *err)
 {
 	setting_on_text(SETTING_PREFIX_KEY, view_keys_set_prefix);
-	char *path = settings_path();
+	char *path = config_path("settings.yaml");
 	bool ok = path == NULL || setting_read_file(path, err);
+	free(path);
+	return ok;
+}
+
+bool cli_read_keymap(struct err *err)
+{
+	char *path = config_path("keymap.yaml");
+	bool ok = path == NULL || view_keymap_read(path, app_command_help, err);
 	free(path);
 	return ok;
 }
@@ -74,7 +83,7 @@ static int run_settings(struct cli *cli, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	char *path = settings_path();
+	char *path = config_path("settings.yaml");
 	if (cli_is_structured(cli))
 		print_structured(cli);
 	else

@@ -139,7 +139,7 @@ class DashboardCases:
 
     def test_f12_is_a_prefix_too(self):
         scr = self.shell(rows=24, cols=80)
-        scr.wait_for("ctrl-] or F12 then ? for keys")
+        scr.wait_for("ctrl-] or F12 then")
         scr.type("clear; echo re''ady; cat -v\r")
         scr.wait_for("ready")
         scr.key("F12", "F12", "Enter")  # twice is for the program

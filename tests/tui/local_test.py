@@ -137,7 +137,7 @@ class LocalList(Case):
         scr = self.sandmux_screen("--local", "--set", "prefix-key=ctrl-b", rows=24, cols=100)
         scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
         scr.type("s")
-        scr.wait_for("ctrl-b then ? for keys")
+        scr.wait_for("ctrl-b then")
         scr.wait_for(re.compile(r"[$#] *$", re.M))
         scr.type("cat -v\r").key("C-]", "F12", "C-b", "C-b", "Enter")
         scr.wait_for(re.compile(r"\^\]\^\[\[24~\^B"))

@@ -52,4 +52,6 @@ bool app_handle_signals(struct app *app, struct err *err);
 
 /* Runs a command line as if typed: "shell", "files", "namespace all". For start options and tests. */
 bool app_run(struct app *app, const char *command, struct err *err);
+/* What the command does that a line begins with, whichever view has it; NULL: none has. For keymap.yaml. */
+const char *app_command_help(const char *line);
 void app_note(struct app *app, const char *text); /* one line at the bottom */

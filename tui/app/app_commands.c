@@ -361,3 +361,13 @@ const struct view_command app_commands[] = {
 		.aliases = "q q!" },
 };
 const size_t app_n_commands = sizeof app_commands / sizeof app_commands[0];
+
+const char *app_command_help(const char *line)
+{
+	size_t n = strcspn(line, " ");
+	for (size_t i = 0; i < app_n_commands; i++)
+		if (strlen(app_commands[i].name) == n &&
+			strncmp(app_commands[i].name, line, n) == 0)
+			return app_commands[i].help;
+	return workspace_command_help(line);
+}

@@ -15,65 +15,49 @@ static struct draw_style role(const struct client *client, enum draw_theme_role 
 	return theme_style(&client->theme, which);
 }
 
-static void draw_hints(struct client *client, struct draw_region bar)
+/* What was said last, in a row of its own: hints stay where they are. */
+static void draw_note(struct client *client, struct draw_region row)
 {
-	struct draw_style plain = role(client, ROLE_BAR), key = role(client, ROLE_BAR_KEY);
-	struct draw_style disabled = role(client, ROLE_BAR_DISABLED);
-	enum view_key_scope scope =
-		client->is_prefix ? SCOPE_PREFIX : view_scope(client_focused(client));
-	int col = 1;
-	if (scope == SCOPE_SHELL) {
-		col += draw_region_textf(
-			bar, 0, col, bar.cols - col, key, "%s", view_key_prefix_names());
-		draw_region_text(
-			bar, 0, col, bar.cols - col, plain, " then ? for keys, d for the list");
-		return;
-	}
-	if (scope == SCOPE_TYPING) {
-		draw_region_text(bar, 0, col, bar.cols - col, plain,
-			"the name; ↓ goes to the next one, Enter and Esc end it");
-		return;
-	}
-	bool is_alone = scope == SCOPE_PREFIX || scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
-	for (int pass = 0; pass < (is_alone ? 1 : 2); pass++)
-		for (size_t i = 0; i < views_n_key_rows; i++) {
-			const struct view_key_row *row = &view_key_rows[i];
-			enum view_key_scope want = pass == 0 ? scope : SCOPE_GLOBAL;
-			if (row->scope != want || !row->hint)
-				continue;
-			bool can = workspace_command_can(
-				client->workspace, client_focused(client), row->command, NULL);
-			int cols = draw_text_cols(row->key) + draw_text_cols(row->hint) +
-				   (can ? 3 : 5);
-			if (col + cols > bar.cols)
-				return;
-			if (!can) { /* not by its colour alone */
-				col += 2 + draw_region_textf(bar, 0, col, bar.cols - col,
-						   disabled, "(%s %s)", row->key, row->hint);
-				continue;
-			}
-			col += draw_region_text(bar, 0, col, bar.cols - col, key, row->key) + 1;
-			col += draw_region_text(bar, 0, col, bar.cols - col, plain, row->hint) +
-			       2;
-		}
-}
-
-static void draw_status(struct client *client, struct draw_region bar)
-{
-	struct draw_style plain = role(client, ROLE_BAR);
-	draw_region_fill(bar, plain);
 	enum view_note_level level;
 	const char *note = workspace_note(client->workspace, &level);
-	if (*note && !client->is_prefix) {
-		struct draw_style style = plain;
-		if (level == NOTE_WARNING)
-			style.attrs |= DRAW_BOLD;
-		const char *mark = level == NOTE_WARNING ? "! " : level == NOTE_OK ? "✓ " : "";
-		int col = 1 + draw_region_text(bar, 0, 1, bar.cols - 1, style, mark);
-		draw_region_text(bar, 0, col, bar.cols - col, style, note);
-		return;
-	}
-	draw_hints(client, bar);
+	struct draw_style style = role(client, level == NOTE_WARNING ? ROLE_WARNING
+					       : level == NOTE_OK    ? ROLE_OK
+								     : ROLE_TEXT);
+	const char *mark = level == NOTE_WARNING ? "! " : level == NOTE_OK ? "✓ " : "";
+	draw_region_fill(row, role(client, ROLE_TEXT));
+	int col = 1 + draw_region_text(row, 0, 1, row.cols - 1, style, mark);
+	draw_region_text(row, 0, col, row.cols - col, style, note);
+}
+
+static void is_terminal_pane(
+	void *arg, struct view *view, struct workspace_rect rect, bool has_title)
+{
+	(void)rect;
+	(void)has_title;
+	enum view_key_scope scope = view_scope(view);
+	*(bool *)arg |= scope == SCOPE_SHELL || scope == SCOPE_SCROLL || scope == SCOPE_DEAD;
+}
+
+/* 1: panes leave a row to the note. Where a program runs it lies over them instead: a size that changes with each note
+ * would be told to the program. */
+static int note_rows(struct client *client)
+{
+	enum view_note_level level;
+	bool has_terminal = false;
+	if (!*workspace_note(client->workspace, &level))
+		return 0;
+	workspace_each_pane(client->workspace, is_terminal_pane, &has_terminal);
+	return !has_terminal;
+}
+
+/* Over the last row of the panes; the cursor is not hidden by it. */
+static void draw_note_over(struct client *client, struct draw_region screen, int below)
+{
+	struct draw_surface_cursor cursor = draw_surface_cursor_of(client->surface);
+	int row = screen.rows - 2 - below;
+	if (cursor.shape != CURSOR_HIDDEN && cursor.row == row)
+		row = 1 + client->link_rows;
+	draw_note(client, draw_region_sub(screen, 0, row, screen.cols, 1));
 }
 
 static void draw_view(
@@ -172,9 +156,9 @@ static void draw_too_small(struct client *client, struct draw_region screen)
 
 /* The rows between the bars. */
 static struct workspace_rect between(
-	struct client *client, struct draw_region screen, int copy_rows)
+	struct client *client, struct draw_region screen, int below)
 {
-	int rows = screen.rows - BARS_ROWS - copy_rows - client->link_rows;
+	int rows = screen.rows - BARS_ROWS - below - client->link_rows;
 	return (struct workspace_rect){ 0, 1 + client->link_rows, screen.cols, rows };
 }
 
@@ -220,6 +204,8 @@ static void draw_over(struct client *client, struct draw_region screen)
 	if (client->n_dialogs)
 		widget_dialog_draw(
 			client->dialogs[client->n_dialogs - 1], screen, &client->theme);
+	if (client->is_prefix && client->is_prefix_help)
+		client_hints_draw_prefix(client, screen);
 	client_surprise_draw(client, screen);
 	draw_ghost(client, screen);
 }
@@ -243,17 +229,24 @@ void client_compose(struct client *client)
 	}
 	struct str copies;
 	str_init(&copies, 256);
+	enum view_note_level level;
 	int copy_rows = views_transfers_summary(client_host(client)->copies, &copies);
+	int below = copy_rows + note_rows(client);
 	client->link_rows = client_link_row_rows(client);
 	client_tab_bar_draw(client, draw_region_sub(screen, 0, 0, screen.cols, 1));
 	client_link_row_draw(
 		client, draw_region_sub(screen, 0, 1, screen.cols, client->link_rows));
-	int64_t redraw_ms = draw_panes(client, screen, between(client, screen, copy_rows));
+	int64_t redraw_ms = draw_panes(client, screen, between(client, screen, below));
 	if (copy_rows)
 		draw_copies(client, draw_region_sub(screen, 0, screen.rows - 2, screen.cols, 1),
 			copies.p);
 	str_deinit(&copies);
-	draw_status(client, draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
+	if (below > copy_rows)
+		draw_note(client,
+			draw_region_sub(screen, 0, screen.rows - 1 - below, screen.cols, 1));
+	else if (*workspace_note(client->workspace, &level))
+		draw_note_over(client, screen, copy_rows);
+	client_hints_draw(client, draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1));
 	draw_over(client, screen);
 	/* ages grow while nothing happens: only what is visible asks for it */
 	earlier(&redraw_ms, client_surprise_redraw_after_ms(client));

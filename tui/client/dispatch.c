@@ -7,8 +7,14 @@
 
 static void prefix_key(struct client *client, const struct draw_key *key)
 {
-	client->is_prefix = false;
+	bool is_help = client->is_prefix_help;
+	client->is_prefix = client->is_prefix_help = false;
 	client_dirty(client);
+	const char *command = view_key_lookup(SCOPE_PREFIX, key);
+	if (command && strcmp(command, "help") == 0 && !is_help) {
+		client->is_prefix = client->is_prefix_help = true;
+		return;
+	}
 	if (view_key_is_prefix(key)) { /* twice: it is meant for the program */
 		struct view *view = client_focused(client);
 		if (view_scope(view) == SCOPE_SHELL && view->class->key)
@@ -17,7 +23,6 @@ static void prefix_key(struct client *client, const struct draw_key *key)
 	}
 	if (key->sym == KEY_SYM_ESCAPE)
 		return;
-	const char *command = view_key_lookup(SCOPE_PREFIX, key);
 	if (command) {
 		workspace_command_try(client->workspace, command);
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of a client share, those that are only called first: frame.c when a frame is due, tab_bar.c, link_row.c and
+/* What the files of a client share, those that are only called first: frame.c when a frame is due, tab_bar.c, link_row.c, hints.c and
  * prompt.c parts of it, drag.c, dialogs.c, surprise.c and lone.c the hands, compose.c what is on a frame, dispatch.c and
  * mouse.c who gets it, terminal.c the terminal, job_control.c its signals, client.c the life. Nobody else includes this. */
 #pragma once
@@ -25,6 +25,7 @@ enum {
 	DIALOGS_MAX = 16,
 	AWAITED_MS = 2000, /* so long a person is taken to wait for the question of a command */
 	HISTORY_MAX = 50,
+	CLIENT_HINTS_MAX = 48,
 	BACKGROUND_WAIT_MS =
 		2000, /* a terminal that says later what it looks like is not obeyed any more */
 };
@@ -38,6 +39,12 @@ struct client_bar_place {
 struct client_tabs_beside {
 	size_t n, nearest; /* nearest: the index of the one beside those shown */
 	int col, cols;     /* of its counter, last draw */
+};
+
+/* A hint on the bar, last draw. */
+struct client_hint {
+	int col, cols;
+	const char *command; /* of the key table */
 };
 
 struct client_prompt {
@@ -94,8 +101,11 @@ struct client {
 	struct client_bar_place tab_places[WORKSPACE_TABS_MAX];
 	struct client_tabs_beside before, after;
 	int link_rows; /* in row 1 */
+	struct client_hint hints[CLIENT_HINTS_MAX];
+	size_t n_hints;
+	int hint_row;
 	/* keys */
-	bool is_prefix;
+	bool is_prefix, is_prefix_help; /* help: what follows it is shown in a box */
 	struct client_prompt prompt;
 	struct widget_dialog *dialogs[DIALOGS_MAX];
 	size_t n_dialogs;
@@ -145,6 +155,12 @@ void client_tab_bar_draw(struct client *client, struct draw_region bar);
 void client_tab_bar_press(struct client *client, const struct draw_mouse *mouse);
 size_t client_tab_bar_at(
 	const struct client *client, int col); /* an index; the number of tabs: none */
+
+/* hints.c */
+void client_hints_draw(struct client *client, struct draw_region bar);
+bool client_hints_press(
+	struct client *client, const struct draw_mouse *mouse); /* true: it was on the bar */
+void client_hints_draw_prefix(struct client *client, struct draw_region screen);
 
 /* link_row.c: the row under the tabs while the API server does not answer */
 int client_link_row_rows(const struct client *client); /* 0 or 1 */

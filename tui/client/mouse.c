@@ -31,6 +31,8 @@ static void press(struct client *client, const struct draw_mouse *mouse)
 		client_tab_bar_press(client, mouse);
 		return;
 	}
+	if (client_hints_press(client, mouse))
+		return;
 	if (client->link_rows && mouse->row == 1) {
 		if (mouse->button == 1 && client_link_row_offers(client))
 			workspace_command_try(client->workspace, "backend start");

@@ -119,13 +119,13 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_LIST, "enter", "detail", "everything about this sandbox", "detail" },
 	{ SCOPE_LIST, "d", "detail", "everything about this sandbox", NULL },
 	{ SCOPE_LIST, "s", "shell", "a shell in it", "shell" },
-	{ SCOPE_LIST, "y", "yaml", "as YAML, as the server has it", NULL },
 	{ SCOPE_LIST, "f", "files", "its files beside yours", "files" },
 	{ SCOPE_LIST, "n", "create", "create a sandbox", "new" },
+	{ SCOPE_LIST, "r", "resume", "resume it", "resume" },
+	{ SCOPE_LIST, "e", "extend", "move its end of life", "lifetime" },
+	{ SCOPE_LIST, "p", "suspend", "suspend it", "suspend" },
 	{ SCOPE_LIST, "ctrl-d", "delete", "delete it (asks)", "delete" },
-	{ SCOPE_LIST, "p", "suspend", "suspend it", NULL },
-	{ SCOPE_LIST, "r", "resume", "resume it", NULL },
-	{ SCOPE_LIST, "e", "extend", "move its end of life", NULL },
+	{ SCOPE_LIST, "y", "yaml", "as YAML, as the server has it", "yaml" },
 	{ SCOPE_LIST, "space", "mark", "mark it, and down", NULL },
 	{ SCOPE_LIST, "ctrl-a", "mark all", "mark all that are shown", NULL },
 	{ SCOPE_LIST, "w", "warm", "show or hide the warm ones of the pools", NULL },
@@ -425,54 +425,90 @@ const struct view_key_row view_key_rows[] = {
 };
 const size_t views_n_key_rows = sizeof view_key_rows / sizeof view_key_rows[0];
 
-static const char *const scope_titles[] = {
-	[SCOPE_GLOBAL] = "Everywhere (outside shells)",
-	[SCOPE_LIST] = "Sandbox list",
-	[SCOPE_DETAIL] = "Detail",
-	[SCOPE_FILES] = "Files",
-	[SCOPE_LOG] = "Log",
-	[SCOPE_COPIES] = "Copies",
-	[SCOPE_HELP] = "Help",
-	[SCOPE_SCROLL] = "Shell pane, scrolling",
-	[SCOPE_DEAD] = "Shell pane, process ended",
-	[SCOPE_SHELL] = "Shell pane",
-	[SCOPE_TYPING] = "While a text is typed",
-	[SCOPE_PREFIX] = "", /* view_key_scope_title() knows */
-	[SCOPE_RESOURCES] = "Lists of other kinds",
-	[SCOPE_RESOURCE] = "Detail of other kinds",
-	[SCOPE_YAML] = "YAML",
-	[SCOPE_BULK] = "Many at once",
+static const struct {
+	const char *name, *title;
+} scopes[] = {
+	[SCOPE_GLOBAL] = { "everywhere", "Everywhere (outside shells)" },
+	[SCOPE_LIST] = { "list", "Sandbox list" },
+	[SCOPE_DETAIL] = { "detail", "Detail" },
+	[SCOPE_FILES] = { "files", "Files" },
+	[SCOPE_LOG] = { "log", "Log" },
+	[SCOPE_COPIES] = { "copies", "Copies" },
+	[SCOPE_HELP] = { "help", "Help" },
+	[SCOPE_SCROLL] = { "scroll", "Shell pane, scrolling" },
+	[SCOPE_DEAD] = { "ended", "Shell pane, process ended" },
+	[SCOPE_SHELL] = { "shell", "Shell pane" },
+	[SCOPE_TYPING] = { "typing", "While a text is typed" },
+	[SCOPE_PREFIX] = { "prefix", "" }, /* view_key_scope_title() knows */
+	[SCOPE_RESOURCES] = { "resources", "Lists of other kinds" },
+	[SCOPE_RESOURCE] = { "resource", "Detail of other kinds" },
+	[SCOPE_YAML] = { "yaml", "YAML" },
+	[SCOPE_BULK] = { "bulk", "Many at once" },
 };
-_Static_assert(
-	sizeof scope_titles / sizeof scope_titles[0] == SCOPE_COUNT, "a title for each scope");
+_Static_assert(sizeof scopes / sizeof scopes[0] == SCOPE_COUNT, "a row for each scope");
+
+/* Of keymap.yaml; rows NULL: the table alone. */
+static struct {
+	struct view_key_row *rows;
+	size_t n, n_builtin;
+} own;
+
+const struct view_key_row *view_keys(size_t *n)
+{
+	*n = own.rows ? own.n : views_n_key_rows;
+	return own.rows ? own.rows : view_key_rows;
+}
+
+bool view_key_is_own(const struct view_key_row *row)
+{
+	return own.rows && row >= own.rows + own.n_builtin && row < own.rows + own.n;
+}
+
+void view_keys_swap(struct view_key_row *rows, size_t n, size_t n_builtin,
+	struct view_key_row **old, size_t *n_old, size_t *n_old_builtin)
+{
+	*old = own.rows;
+	*n_old = own.n;
+	*n_old_builtin = own.n_builtin;
+	own.rows = rows;
+	own.n = n;
+	own.n_builtin = n_builtin;
+}
+
+const char *view_key_scope_name(enum view_key_scope scope)
+{
+	return scopes[scope].name;
+}
 
 const char *view_key_scope_title(enum view_key_scope scope)
 {
 	if (scope != SCOPE_PREFIX)
-		return scope_titles[scope];
+		return scopes[scope].title;
 	need_prefix();
 	return prefix.title;
 }
 
 const char *view_key_lookup(enum view_key_scope scope, const struct draw_key *key)
 {
-	for (size_t i = 0; i < views_n_key_rows; i++) {
+	size_t n;
+	const struct view_key_row *rows = view_keys(&n);
+	for (size_t i = 0; i < n; i++) {
 		struct draw_key bound;
-		if (view_key_rows[i].scope == scope &&
-			draw_key_parse(view_key_rows[i].key, &bound) &&
+		if (rows[i].scope == scope && draw_key_parse(rows[i].key, &bound) &&
 			draw_key_equals(&bound, key))
-			return view_key_rows[i].command;
+			return rows[i].command;
 	}
 	return NULL;
 }
 
 const char *view_key_of_command(enum view_key_scope scope, const char *command)
 {
-	for (size_t i = 0; i < views_n_key_rows; i++)
-		if ((view_key_rows[i].scope == scope ||
-			    view_key_rows[i].scope == SCOPE_GLOBAL) &&
-			strcmp(view_key_rows[i].command, command) == 0)
-			return view_key_rows[i].key;
+	size_t n;
+	const struct view_key_row *rows = view_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if ((rows[i].scope == scope || rows[i].scope == SCOPE_GLOBAL) &&
+			strcmp(rows[i].command, command) == 0)
+			return rows[i].key;
 	return NULL;
 }
 
@@ -485,7 +521,7 @@ bool view_key_is_prefix(const struct draw_key *key)
 	return false;
 }
 
-void view_keys_markdown(struct str *out)
+void view_keys_markdown_head(struct str *out)
 {
 	str_add(out,
 		"# Keys\n\n"
@@ -494,22 +530,8 @@ void view_keys_markdown(struct str *out)
 		"The setting `prefix-key` (docs/settings.md) names other keys for it, up to three: `--set "
 		"'prefix-key=ctrl-b'`.\nBy default there are two, because no key is on every keyboard: Ctrl-] "
 		"takes next to nothing from programs (where `]` needs AltGr,\nas on German and French keyboards, "
-		"Ctrl-5 is the same in most terminals), and F12 can be typed everywhere.\n");
-	for (int scope = 0; scope < SCOPE_COUNT; scope++) {
-		bool has_rows = false;
-		for (size_t i = 0; i < views_n_key_rows; i++)
-			has_rows = has_rows || (int)view_key_rows[i].scope == scope;
-		if (!has_rows)
-			continue;
-		str_addf(out, "\n## %s\n\n| key | does | command |\n|---|---|---|\n",
-			view_key_scope_title((enum view_key_scope)scope));
-		for (size_t i = 0; i < views_n_key_rows; i++) {
-			const struct view_key_row *row = &view_key_rows[i];
-			if ((int)row->scope != scope)
-				continue;
-			str_addf(out, "| `%s` | %s | `%s` |\n",
-				strcmp(row->key, "|") == 0 ? "\\|" : row->key, row->help,
-				row->command);
-		}
-	}
+		"Ctrl-5 is the same in most terminals), and F12 can be typed everywhere.\n\n"
+		"Keys of your own are in `~/.config/sandmux/keymap.yaml`: a place, a key, a command line, or `none`. "
+		"`sandmux help keys` shows\nwhat is in force, and which of yours are out of reach.\n\n"
+		"```yaml\nlist:\n  x: delete\n  ctrl-d: none\neverywhere:\n  F2: theme light\n```\n");
 }

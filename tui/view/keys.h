@@ -15,8 +15,16 @@ struct view_key_row {
 	const char *hint;    /* one word for the bottom line; NULL: not shown there */
 };
 
+/* The built-in table. */
 extern const struct view_key_row view_key_rows[];
 extern const size_t views_n_key_rows;
+/* What is in force: built-in rows, and behind them a person's own (keymap.h) in the place of those on the same keys. */
+const struct view_key_row *view_keys(size_t *n);
+bool view_key_is_own(const struct view_key_row *row); /* of view_keys() */
+/* For keymap.c: other rows are in force. Hands over the array; gives back the one before, NULL if that was the table. */
+void view_keys_swap(struct view_key_row *rows_take, size_t n, size_t n_builtin,
+	struct view_key_row **old, size_t *n_old, size_t *n_old_builtin);
+const char *view_key_scope_name(enum view_key_scope scope); /* one word, in keymap.yaml */
 const char *view_key_scope_title(enum view_key_scope scope);
 /* The command bound in that scope, or NULL. */
 const char *view_key_lookup(enum view_key_scope scope, const struct draw_key *key);
@@ -29,5 +37,5 @@ bool view_keys_set_prefix(const char *names, struct err *err);
 const char *view_key_prefix_name(void);  /* the first, as hints name it */
 const char *view_key_prefix_names(void); /* "ctrl-] or F12" */
 bool view_key_is_prefix(const struct draw_key *key);
-/* The whole table as Markdown: docs/keys.md. */
-void view_keys_markdown(struct str *out);
+/* What stands above the tables of docs/keys.md. */
+void view_keys_markdown_head(struct str *out);

@@ -41,6 +41,9 @@ struct view_command {
 	enum access_action right; /* of commands on rows; a view's own ask its can() */
 	/* A bare letter that is bound to it in a pane that scrolls or has ended counts only if none follows (client/lone.c). */
 	bool is_lone;
+	/* Of commands on rows: false: it makes no sense for the targets as they are now, and is not offered. It is not
+	 * refused: who types it is told why by the one who knows. NULL: it always does. */
+	bool (*fits)(const struct view *view);
 };
 
 struct view_drag { /* something held by the mouse */

@@ -95,6 +95,13 @@ bool workspace_command_can(
 	return views_actions_may(view, command->right, err);
 }
 
+bool workspace_command_fits(
+	const struct workspace *ws, const struct view *view, const char *line)
+{
+	const struct view_command *command = workspace_command_find(ws, view, line);
+	return !command || !command->fits || command->fits(view);
+}
+
 struct find_scope {
 	enum view_key_scope scope;
 	struct view *found;
@@ -223,4 +230,20 @@ void workspace_command_each(struct view_host *host,
 		fn(arg, "Everywhere", &kinds[i]);
 	for (size_t i = 0; i < views_n_row_commands; i++)
 		fn(arg, "On sandboxes", &views_row_commands[i]);
+}
+
+const char *workspace_command_help(const char *line)
+{
+	char name[NAME_BYTES];
+	size_t n = strcspn(line, " "), n_kinds;
+	snprintf(name, sizeof name, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES), line);
+	const struct view_command *kinds = kind_commands(&n_kinds);
+	const struct view_command *command =
+		find(views_row_commands, views_n_row_commands, name);
+	if (!command)
+		command = find(kinds, n_kinds, name);
+	for (size_t i = 0; i < views_n_rows && !command; i++)
+		command = find(
+			views_rows[i].class->commands, views_rows[i].class->n_commands, name);
+	return command ? command->help : NULL;
 }

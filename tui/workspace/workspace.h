@@ -185,5 +185,10 @@ const struct view_command *workspace_command_find(
 /* False with *err: why it would be refused now, with that view in the focus. */
 bool workspace_command_can(const struct workspace *workspace, const struct view *view,
 	const char *line, struct err *err);
+/* What the command does that a line begins with, of whichever view, of rows, or of a kind; NULL: none has it. */
+const char *workspace_command_help(const char *line);
+/* It makes sense for what is selected there now; else it is not offered. */
+bool workspace_command_fits(
+	const struct workspace *workspace, const struct view *view, const char *line);
 size_t workspace_command_complete(const struct workspace *workspace, const char *prefix,
 	const struct view_command **out, size_t max);

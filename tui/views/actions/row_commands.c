@@ -48,6 +48,66 @@ static bool show_last_shell(struct view *view, const char *uid, struct err *err)
 	return true;
 }
 
+/* ---- what makes sense for the rows that are selected */
+
+enum { LOOKED_AT = 64 };
+
+static bool has_target_in(const struct view *view, bool (*is_so)(enum fleet_state state))
+{
+	const char *uids[LOOKED_AT];
+	struct fleet *fleet = engine_fleet(view->host->engine);
+	if (!fleet || !view->class->targets)
+		return true;
+	size_t n = view->class->targets(view, uids, LOOKED_AT);
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_row *row = fleet_find(fleet, uids[i]);
+		if (row && is_so(row->state))
+			return true;
+	}
+	return false;
+}
+
+static bool is_any(enum fleet_state state)
+{
+	return state != FLEET_DELETED;
+}
+
+static bool is_inside_reached(enum fleet_state state)
+{
+	return state == FLEET_READY || state == FLEET_DEGRADED || state == FLEET_CRASHING;
+}
+
+static bool is_asleep(enum fleet_state state)
+{
+	return state == FLEET_SUSPENDED || state == FLEET_SUSPENDING;
+}
+
+static bool is_awake(enum fleet_state state)
+{
+	return !is_asleep(state) && state != FLEET_DELETED && state != FLEET_TERMINATING &&
+	       state != FLEET_EXPIRED && state != FLEET_FINISHED && state != FLEET_WARM;
+}
+
+static bool fits_any(const struct view *view)
+{
+	return has_target_in(view, is_any);
+}
+
+static bool fits_inside(const struct view *view)
+{
+	return has_target_in(view, is_inside_reached);
+}
+
+static bool fits_suspend(const struct view *view)
+{
+	return has_target_in(view, is_awake);
+}
+
+static bool fits_resume(const struct view *view)
+{
+	return has_target_in(view, is_asleep);
+}
+
 static bool run_shell(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
@@ -116,23 +176,26 @@ static bool run_edit(void *self, const char *args, struct err *err)
 
 const struct view_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
-		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh" },
+		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh",
+		.fits = fits_inside },
 	{ "files", "[PATH]", "its files beside yours", .run = run_files, .has_right = true,
-		.right = ACCESS_FILES },
+		.right = ACCESS_FILES, .fits = fits_inside },
 	{ "detail", "", "status, conditions, health, metadata, labels, events",
-		.run = run_detail, .aliases = "describe" },
+		.run = run_detail, .aliases = "describe", .fits = fits_any },
 	{ "create", "[POOL]", "create a sandbox", .run = views_action_create, .has_right = true,
 		.right = ACCESS_CREATE },
 	{ "delete", "", "delete the sandboxes selected (asks)", .run = views_action_delete,
-		.has_right = true, .right = ACCESS_DELETE, .aliases = "rm" },
+		.has_right = true, .right = ACCESS_DELETE, .aliases = "rm", .fits = fits_any },
 	{ "suspend", "", "suspend the sandboxes selected (asks)", .run = views_action_suspend,
-		.has_right = true, .right = ACCESS_SUSPEND },
+		.has_right = true, .right = ACCESS_SUSPEND, .fits = fits_suspend },
 	{ "resume", "", "resume the sandboxes selected", .run = views_action_resume,
-		.has_right = true, .right = ACCESS_SUSPEND },
+		.has_right = true, .right = ACCESS_SUSPEND, .fits = fits_resume },
 	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
-		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND },
-	{ "edit", "[claim|sandbox|pod]", "change its claim in your editor", .run = run_edit },
-	{ "yaml", "", "claim, Sandbox and pod as YAML", .run = run_yaml },
+		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND,
+		.fits = fits_any },
+	{ "edit", "[claim|sandbox|pod]", "change its claim in your editor", .run = run_edit,
+		.fits = fits_any },
+	{ "yaml", "", "claim, Sandbox and pod as YAML", .run = run_yaml, .fits = fits_any },
 };
 const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];
 

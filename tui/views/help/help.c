@@ -66,10 +66,12 @@ static bool fits(const struct help *help, const char *a, const char *b, const ch
 
 static void add_keys(struct help *help)
 {
+	size_t n_rows;
+	const struct view_key_row *rows = view_keys(&n_rows);
 	for (int scope_at = 0; scope_at < SCOPE_COUNT; scope_at++) {
 		bool has_title = false;
-		for (size_t i = 0; i < views_n_key_rows; i++) {
-			const struct view_key_row *row = &view_key_rows[i];
+		for (size_t i = 0; i < n_rows; i++) {
+			const struct view_key_row *row = &rows[i];
 			if ((int)row->scope != scope_at ||
 				!fits(help, row->key, row->help, row->command))
 				continue;

@@ -231,7 +231,8 @@ static void test_without_colours(void **state)
 	assert_string_equal(app->client->theme.name, "default");
 	app->client->opts.no_color = true;
 	tty_attach(tty);
-	assert_string_equal(app->client->theme.name, "mono");
+	assert_int_equal(app->client->theme.roles[ROLE_ERROR].fg, DRAW_COLOR_DEFAULT);
+	assert_int_not_equal(app->client->theme.roles[ROLE_ERROR].attrs, 0);
 	tty_free(tty);
 }
 

@@ -21,6 +21,7 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_SHELL] = &view_shell,
 	[SCOPE_RESOURCES] = &view_resources,
 	[SCOPE_RESOURCE] = &view_resource,
+	[SCOPE_YAML] = &view_yaml,
 };
 
 static struct workspace words; /* with nothing but the table of words */

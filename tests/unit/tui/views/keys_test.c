@@ -6,7 +6,7 @@
 #include "engine/base/err.h"
 #include "engine/base/file.h"
 #include "engine/base/settings.h"
-#include "tui/view/keys.h"
+#include "tui/view/keymap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static void test_the_page_is_what_the_table_says(void **state)
 	size_t n;
 	(void)state;
 	str_init(&page, 1 << 20);
-	view_keys_markdown(&page);
+	view_keymap_markdown(&page);
 	const char *mode = getenv("SANDMUX_GOLDEN");
 	if (mode && strcmp(mode, "write") == 0) {
 		assert_true(file_write_atomic(

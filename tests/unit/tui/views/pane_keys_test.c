@@ -54,7 +54,7 @@ static void on_focus(void *arg, bool in)
 }
 
 static const struct draw_input_callbacks callbacks = { on_key, on_mouse, on_paste, on_focus,
-	NULL };
+	NULL, NULL };
 
 static void quote(const char *bytes, char *out, size_t size)
 {
