@@ -431,7 +431,7 @@ const struct resource_kind fleet_sandbox_kind = {
 	.n_columns = COLUMN_COUNT,
 	.name_column = NAME,
 	.namespace_column = NAMESPACE,
-	.screen = (const int[]){ NAMESPACE, NAME, STATE, CPU, MEMORY, SANDBOX, POD, POOL,
+	.screen = (const int[]){ NAMESPACE, NAME, STATE, CPU, MEMORY, DISK, SANDBOX, POD, POOL,
 		EXPIRES, AGE, WHY, NEXT, RESOURCE_NONE },
 	.table =
 		(const int[]){ NAMESPACE, NAME, STATE, SANDBOX, POOL, AGE, WHY, RESOURCE_NONE },

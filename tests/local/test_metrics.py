@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """metrics.k8s.io and the node: what sandboxes use, as the API says it and as the real kubectl shows it."""
+import json
 import re
 import time
 
 from harness.case import Case, main
+from harness.sandmux import BIN, home_env, run
 
 from backend import Backend, wait_for
 
@@ -91,6 +93,29 @@ class Metrics(Case):
         wait_for("the workspace is counted", lambda: int(self.usage(pod).get("ephemeral-storage", 0)) >= 3 << 20, timeout=90)
         self.backend.call("DELETE", "/apis/extensions.agents.x-k8s.io/v1beta1/namespaces/default/sandboxclaims/busy")
         wait_for("its metrics go with it", lambda: self.usage(pod) is None)
+
+    def test_top_and_the_list_show_it(self):
+        env = {**home_env(self.tmp), "KUBECONFIG": str(self.backend.kubeconfig)}
+        pod = self.ready("c1")
+        address = self.backend.get(f"/api/v1/namespaces/default/pods/{pod}").json["status"]["podIP"]
+        self.assertLess(self.backend.daemon(address, "PUT", "/v1/files/data.bin", bytes(3 << 20)).code, 300)
+
+        def top():
+            r = run("top", "c1", "-o", "json", env=env)
+            self.assertEqual(r.code, 0, r.err)
+            return json.loads(r.out)["items"][0]
+
+        wait_for("the workspace is counted", lambda: (top()["diskBytes"] or 0) >= 3 << 20, timeout=90)
+        item = top()
+        self.assertEqual((item["cpuLimitMillis"], item["memoryLimitBytes"], item["diskLimitBytes"]), (2000, 2 << 30, 10 << 30))
+        self.assertGreater(item["memoryBytes"], 1 << 20)
+        self.assertIsNotNone(item["cpuMillis"])
+        scr = self.screen([BIN, "--set", "usage-interval=1s"], rows=24, cols=140, env=env)
+        scr.wait_for(re.compile(r"c1 .*Ready .*\d+% .*\d+% "))
+        self.assertIn("CPU", next(line for line in scr.lines() if "STATE" in line))
+        # without a pod nothing is used
+        run("suspend", "c1", env=env, check=0)
+        self.assertEqual([top()[key] for key in ("cpuMillis", "memoryBytes", "diskBytes")], [None] * 3)
 
     def test_requests_and_limits_of_the_pod(self):
         pod = self.backend.get(f"/api/v1/namespaces/default/pods/{self.ready('c1')}").json
