@@ -27,6 +27,7 @@
 #include "engine/fleet/maker.h"
 #include "engine/fleet/source.h"
 #include "engine/fleet/story.h"
+#include "engine/fleet/usage.h"
 #include "engine/fleet/template_policy.h"
 #include "engine/fleet/tombstones.h"
 #include "engine/kinds.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/fleet/usage.h"
 
+#include "engine/base/clock.h"
 #include "engine/usage/table.h"
 
 enum { WHOLE = 1000, NEARLY_FULL = 850, FULL = 950 };
@@ -145,4 +146,24 @@ struct resource_value fleet_memory_request(const void *row)
 int fleet_cpu_history(const void *row, int16_t *out, int max)
 {
 	return fleet_use_history(row, USAGE_CPU, out, max);
+}
+
+static int64_t idle_ms(const struct fleet_row *row)
+{
+	const struct usage_series *series = row->state == FLEET_READY ? series_of(row) : NULL;
+	return series ? usage_series_idle_s(series) * 1000 : 0;
+}
+
+struct resource_value fleet_idle_since(const void *row)
+{
+	int64_t ms = idle_ms(row);
+	return (struct resource_value){
+		.text = "", .number = clock_wall_ms() - ms, .is_known = ms > 0
+	};
+}
+
+int64_t fleet_idle_order(const void *row)
+{
+	int64_t ms = idle_ms(row);
+	return ms ? -ms : 1;
 }

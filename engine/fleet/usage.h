@@ -32,7 +32,10 @@ struct resource_value fleet_memory_request(const void *row);
 struct resource_value fleet_disk_share(const void *row);
 struct resource_value fleet_disk_amount(const void *row);
 struct resource_value fleet_disk_limit(const void *row);
-int64_t fleet_cpu_order(const void *row); /* the most first, unknown last */
+/* Since when nothing has happened in it that can be measured (usage_series_idle_s): wall clock. */
+struct resource_value fleet_idle_since(const void *row);
+int64_t fleet_idle_order(const void *row); /* the longest first, unknown last */
+int64_t fleet_cpu_order(const void *row);  /* the most first, unknown last */
 int64_t fleet_memory_order(const void *row);
 int64_t fleet_disk_order(const void *row);
 int fleet_cpu_history(const void *row, int16_t *out, int max);

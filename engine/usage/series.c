@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { UNKNOWN = 255, STEPS = 8, OCTAVES = 29, KIB = 1024 };
+enum { UNKNOWN = 255, STEPS = 8, OCTAVES = 29, KIB = 1024, IDLE_UNIT_S = 8 };
 
 static uint8_t pack(int64_t value)
 {
@@ -38,6 +38,25 @@ static void push(struct usage_series *series, uint8_t cpu, uint8_t memory)
 		series->n++;
 }
 
+static void count_idle(struct usage_series *series, const struct usage_sample *sample)
+{
+	const struct usage_sample *last = &series->last;
+	bool has_written = last->at_s && last->disk_bytes >= 0 && sample->disk_bytes >= 0 &&
+			   last->disk_bytes != sample->disk_bytes;
+	if (!last->at_s || has_written || sample->cpu_milli >= USAGE_IDLE_MILLI) {
+		series->idle_units = 0;
+		return;
+	}
+	uint32_t units = sample->at_s / IDLE_UNIT_S - last->at_s / IDLE_UNIT_S;
+	uint32_t sum = series->idle_units + (units < UINT16_MAX ? units : UINT16_MAX);
+	series->idle_units = sum < UINT16_MAX ? (uint16_t)sum : UINT16_MAX;
+}
+
+int64_t usage_series_idle_s(const struct usage_series *series)
+{
+	return (int64_t)series->idle_units * IDLE_UNIT_S;
+}
+
 bool usage_series_add(
 	struct usage_series *series, const struct usage_sample *sample, uint32_t gap_s)
 {
@@ -47,6 +66,7 @@ bool usage_series_add(
 	if (last_s && sample->at_s - last_s > gap_s)
 		push(series, UNKNOWN, UNKNOWN);
 	push(series, pack(sample->cpu_milli), pack(sample->memory_bytes / KIB));
+	count_idle(series, sample);
 	series->last = *sample;
 	return true;
 }

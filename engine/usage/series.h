@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { USAGE_HISTORY = 16 };
+enum { USAGE_HISTORY = 16, USAGE_IDLE_MILLI = 10 };
 
 enum usage_resource { USAGE_CPU, USAGE_MEMORY, USAGE_DISK, USAGE_RESOURCE_COUNT };
 
@@ -22,6 +22,7 @@ struct usage_series {
 	struct usage_sample last; /* at_s 0: there is none */
 	uint32_t since_s;         /* samples until then are of another pod of that name */
 	uint8_t n, next;          /* of the ring */
+	uint16_t idle_units;      /* see usage_series_idle_s() */
 	uint8_t cpu[USAGE_HISTORY], memory[USAGE_HISTORY];
 };
 _Static_assert(sizeof(struct usage_series) <= 64, "a series costs a cache line");
@@ -32,6 +33,10 @@ bool usage_series_add(
 	struct usage_series *series, const struct usage_sample *sample, uint32_t gap_s);
 /* Another pod has the name from now on (the server's wall clock). */
 void usage_series_restart(struct usage_series *series, uint32_t now_s);
+/* For how long nothing has happened there that can be measured, s, as of the last sample: less than USAGE_IDLE_MILLI of a core
+ * was used, and no file changed the size of the disk's content, where that is told. It is counted while somebody looks;
+ * at most 6 days; 0: something happened. */
+int64_t usage_series_idle_s(const struct usage_series *series);
 /* Values of CPU (thousandths of a core) or memory (bytes), the oldest first, -1 where not known; at most `max`. Returns how
  * many. Of the disk there are none. */
 int usage_series_history(

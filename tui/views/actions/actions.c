@@ -83,6 +83,43 @@ bool views_action_extend(void *self, const char *args, struct err *err)
 	return true;
 }
 
+/* Those that are ready, and in which nothing has been measured for that long. */
+bool views_action_suspend_idle(void *self, const char *args, struct err *err)
+{
+	struct view *view = self;
+	struct view_host *host = view->host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	int64_t least_ms = 30 * 60 * 1000;
+	char age[CLOCK_AGE_BYTES];
+	if (*args && (!clock_parse_duration(args, &least_ms) || least_ms <= 0))
+		return err_set(
+			err, ERR_ARG_INVALID, "'%s' is no time: write 30m, 2h or 1h30m", args);
+	size_t n = 0, count = fleet ? fleet_count(fleet) : 0;
+	const char **uids = x_calloc(count + 1, sizeof *uids);
+	for (size_t i = 0; i < count; i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		const struct resource_value since = fleet_idle_since(row);
+		if (since.is_known && clock_wall_ms() - since.number >= least_ms)
+			uids[n++] = row->uid;
+	}
+	clock_format_age(least_ms, age);
+	struct views_plan *plan = NULL;
+	if (n)
+		plan = views_action_plan_new(host, FLEET_BULK_SUSPEND, uids, n, err);
+	else
+		err_set(err, ERR_ARG_INVALID,
+			"no ready sandbox is known to be idle for %s: use is measured only while "
+			"sandmux looks, and where metrics.k8s.io is served",
+			age);
+	free(uids);
+	if (!plan)
+		return false;
+	views_action_plan_say(
+		plan, "Idle for %s or longer: hardly any CPU, no file written.", age);
+	views_action_plan_ask(plan);
+	return true;
+}
+
 struct views_actions *views_actions_new(struct view_host *host)
 {
 	struct views_actions *actions = x_calloc(1, sizeof *actions);

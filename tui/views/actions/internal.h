@@ -53,12 +53,16 @@ bool views_action_delete(void *self, const char *args, struct err *err);
 bool views_action_suspend(void *self, const char *args, struct err *err);
 bool views_action_resume(void *self, const char *args, struct err *err);
 bool views_action_extend(void *self, const char *args, struct err *err);
+bool views_action_suspend_idle(void *self, const char *args, struct err *err);
 
 /* plan.c: what a command on several rows would do. Each is freed, asked about or run. */
 struct views_plan *views_action_plan_new(struct view_host *host, enum fleet_bulk_verb verb,
 	const char **uids, size_t n, struct err *err); /* uids: is reordered */
 void views_action_plan_free(struct views_plan *plan);
 bool views_action_plan_set_time(struct views_plan *plan, const char *text, struct err *err);
+/* A line of the question: why these. */
+void views_action_plan_say(struct views_plan *plan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 size_t views_action_plan_count(const struct views_plan *plan);
 void views_action_plan_ask(struct views_plan *plan_take);
 void views_action_plan_run(struct views_plan *plan_take);

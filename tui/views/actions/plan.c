@@ -9,6 +9,7 @@
 #include "tui/session/session.h"
 #include "tui/widgets/dialog.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ struct views_plan {
 	struct fleet_bulk *bulk;
 	enum fleet_bulk_verb verb;
 	int field;      /* of the dialog: the time, or the number that is typed; -1 */
+	char why[128];  /* these; "" */
 	char typed[24]; /* what has to be typed; "" */
 	bool is_told;   /* its end */
 	struct net_loop_timer *look; /* deletions: until the rows are gone */
@@ -428,6 +430,8 @@ void views_action_plan_ask(struct views_plan *plan_take)
 		n == 1 ? "" : "es");
 	struct widget_dialog *dialog =
 		widget_dialog_new(title, on_answered, pending, pending_free);
+	if (plan->why[0])
+		widget_dialog_add_text(dialog, plan->why);
 	add_what(dialog, plan);
 	add_cost(dialog, plan);
 	add_fields(dialog, plan);
@@ -472,6 +476,14 @@ bool views_actions_bulk_retry(struct views_actions *actions)
 	plan->is_told = false;
 	say_progress(plan);
 	return true;
+}
+
+void views_action_plan_say(struct views_plan *plan, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(plan->why, sizeof plan->why, format, args);
+	va_end(args);
 }
 
 size_t views_action_plan_count(const struct views_plan *plan)

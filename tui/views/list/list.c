@@ -6,6 +6,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
+#include "engine/resource/filter.h"
 #include "tui/widgets/cursor_motion.h"
 
 #include <stdio.h>
@@ -95,14 +96,34 @@ bool views_list_move(void *self, const char *args, struct err *err)
 	return true;
 }
 
+/* Of those that are shown, what fits a filter: a pattern, a label, a state. False: nothing does. */
+static bool mark_fitting(struct views_list *list, const char *text)
+{
+	struct resource_filter *filter = resource_filter_parse(list->kind, text);
+	size_t n = 0;
+	for (size_t i = 0; i < resource_collection_count(list->rows); i++) {
+		const char *uid = resource_collection_at(list->rows, i);
+		const void *row = views_list_find(list, uid);
+		if (row && resource_filter_fits(filter, row)) {
+			resource_collection_mark(list->rows, uid, true);
+			n++;
+		}
+	}
+	resource_filter_free(filter);
+	return n > 0;
+}
+
 bool views_list_mark(void *self, const char *args, struct err *err)
 {
 	struct views_list *list = self;
-	(void)err;
 	if (strcmp(args, "all") == 0) {
 		resource_collection_mark_shown(list->rows, true);
 	} else if (strcmp(args, "none") == 0) {
 		resource_collection_unmark_all(list->rows);
+	} else if (*args) {
+		if (!mark_fitting(list, args))
+			return err_set(
+				err, ERR_ARG_INVALID, "nothing that is shown fits '%s'", args);
 	} else if (*list->cursor) {
 		resource_collection_mark(list->rows, list->cursor,
 			!resource_collection_is_marked(list->rows, list->cursor));

@@ -267,7 +267,7 @@ static bool run_delete(void *self, const char *args, struct err *err)
 static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "move the cursor",
 		.run = views_list_move },
-	{ "mark", "[all|none]", "mark one, all that are shown, or none",
+	{ "mark", "[all|none|FILTER]", "mark one, all that are shown, those that fit, or none",
 		.run = views_list_mark },
 	{ "sort", "COLUMN", "sort by a column; the same again reverses",
 		.run = views_list_sort },

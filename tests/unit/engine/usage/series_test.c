@@ -99,6 +99,38 @@ static void another_pod_begins_anew(void **state)
 	assert_int_equal(series.n, 1);
 }
 
+/* A tick of a clock is no work; a file that grows is, also without CPU. */
+static void how_long_nothing_happened(void **state)
+{
+	struct usage_series series = { 0 };
+	struct usage_sample sample = { .at_s = 1000, .cpu_milli = 3, .disk_bytes = -1 };
+	(void)state;
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 0); /* nothing is known of before */
+	for (sample.at_s = 1016; sample.at_s <= 1160; sample.at_s += 16)
+		assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 160);
+	sample.at_s = 1180;
+	sample.disk_bytes = 10; /* told from now on */
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 176);
+	sample.at_s = 1200;
+	sample.disk_bytes = 11;
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 0);
+	sample.at_s = 1300;
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_true(usage_series_idle_s(&series) >= 96);
+	sample.at_s = 1310;
+	sample.cpu_milli = USAGE_IDLE_MILLI;
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 0);
+	sample.cpu_milli = 0;
+	sample.at_s += 3000000; /* a month: it stays at its most */
+	assert_true(usage_series_add(&series, &sample, 60));
+	assert_int_equal(usage_series_idle_s(&series), 8 * UINT16_MAX);
+}
+
 static void a_table_knows_pods_by_namespace_and_name(void **state)
 {
 	struct usage_table *table = usage_table_new();
@@ -154,6 +186,7 @@ int main(void)
 		cmocka_unit_test(the_same_again_is_nothing_new),
 		cmocka_unit_test(a_gap_is_seen),
 		cmocka_unit_test(another_pod_begins_anew),
+		cmocka_unit_test(how_long_nothing_happened),
 		cmocka_unit_test(a_table_knows_pods_by_namespace_and_name),
 		cmocka_unit_test(what_is_old_is_not_known_and_then_forgotten),
 	};
