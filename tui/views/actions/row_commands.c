@@ -188,7 +188,6 @@ const struct view_command views_row_commands[] = {
 		.has_right = true, .right = ACCESS_DELETE, .aliases = "rm", .fits = fits_any },
 	{ "suspend", "", "suspend the sandboxes selected (asks)", .run = views_action_suspend,
 		.has_right = true, .right = ACCESS_SUSPEND, .fits = fits_suspend },
-		.has_right = true, .right = ACCESS_SUSPEND },
 	{ "suspend-idle", "[TIME]", "suspend those idle for TIME (30m) or longer (asks)",
 		.run = views_action_suspend_idle, .has_right = true, .right = ACCESS_SUSPEND },
 	{ "resume", "", "resume the sandboxes selected", .run = views_action_resume,
