@@ -106,6 +106,13 @@ static bool set_dry_run(struct cli_options *opt, const char *value, struct err *
 	return true;
 }
 
+static bool set_tail(struct cli_options *opt, const char *value, struct err *err)
+{
+	opt->has_tail = num_parse_i64(value, 0, INT32_MAX, &opt->tail);
+	return opt->has_tail ||
+	       err_set(err, ERR_ARG_INVALID, "--tail '%s' is no number of lines", value);
+}
+
 static bool set_conflict(struct cli_options *opt, const char *value, struct err *err)
 {
 	static const char *const names[] = { "overwrite", "skip", "rename", "fail" };
@@ -384,6 +391,18 @@ static const struct cli_option rows[] = {
 	{ "dry-run", 0, "MODE", CLI_OPT_DRY_RUN,
 		"client: print the requests instead of sending them; server: let it check them",
 		SETTER(set_dry_run) },
+	{ "follow", 'f', NULL, CLI_OPT_LOGS, "go on as it writes", SWITCH(follow) },
+	{ "previous", 'p', NULL, CLI_OPT_LOGS, "of the container before it was started again",
+		SWITCH(previous) },
+	{ "container", 'c', "NAME", CLI_OPT_LOGS, "of this container", TEXT(container) },
+	{ "since", 0, "TIME", CLI_OPT_LOGS, "only what is younger than 10s, 5m, 2h",
+		TIME(since_ms) },
+	{ "since-time", 0, "DATE", CLI_OPT_LOGS, "only what is younger (RFC 3339)",
+		TEXT(since_time) },
+	{ "tail", 0, "N", CLI_OPT_LOGS, "only the last lines", SETTER(set_tail) },
+	{ "timestamps", 0, NULL, CLI_OPT_LOGS, "when each line was written",
+		SWITCH(timestamps) },
+	{ "limit-bytes", 0, "SIZE", CLI_OPT_LOGS, "not more than this", SIZE(limit_bytes) },
 	{ "isolation", 0, "MODE", CLI_OPT_LOCAL,
 		"bwrap, or none: programs then run as you, with your files and network",
 		TEXT(isolation) },

@@ -54,6 +54,10 @@ struct cli_options {
 	int64_t end_in_ms, end_at_ms; /* of a life; 0: not given */
 	struct fleet_delete_opts deletion;
 	const char *wait_for;
+	/* logs */
+	bool follow, previous, timestamps, has_tail;
+	const char *container, *since_time;
+	int64_t since_ms, tail, limit_bytes;
 };
 void cli_options_deinit(struct cli_options *opt);
 
@@ -72,6 +76,7 @@ enum cli_option_set {
 	CLI_OPT_LIFE = 1 << 11,   /* --in --at --never … */
 	CLI_OPT_WAIT = 1 << 12,   /* --for */
 	CLI_OPT_DRY_RUN = 1 << 16,
+	CLI_OPT_LOGS = 1 << 17, /* -f -p -c … */
 	CLI_OPT_ROWS = 1 << 10, /* --sort-by --no-headers --show-labels --field-selector */
 };
 

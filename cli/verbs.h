@@ -38,6 +38,7 @@ struct cli_verb {
 	X(template)                                                                            \
 	X(lease)                                                                               \
 	X(edit)                                                                                \
+	X(logs)                                                                                \
 	X(create)                                                                              \
 	X(rm)                                                                                  \
 	X(suspend)                                                                             \

@@ -37,6 +37,7 @@
 #include "engine/net/pty.h"
 #include "engine/net/watch.h"
 #include "engine/object.h"
+#include "engine/podlog/podlog.h"
 #include "engine/runtime/runtime.h"
 #include "engine/telemetry/span.h"
 #include "engine/transfer/queue.h"

@@ -51,6 +51,15 @@ bool engine_object_may_verb(struct engine *engine, const struct engine_object_id
 	return engine_may_verb(engine, &about, id->namespace_, err);
 }
 
+struct podlog *engine_podlog_start(
+	struct engine *engine, const struct podlog_opts *opts, struct err *err)
+{
+	if (engine->kube)
+		return podlog_start(engine->kube, opts, err);
+	err_set(err, ERR_OP_UNSUPPORTED, "there is no cluster behind a direct URL");
+	return NULL;
+}
+
 /* As kubectl shows them, whatever order the server has. */
 static void put_in_order(cJSON *object)
 {

@@ -29,6 +29,12 @@ struct engine_object_call *engine_object_read(struct engine *engine,
 bool engine_object_may_verb(struct engine *engine, const struct engine_object_id *id,
 	const char *verb, const char *subresource, struct err *err);
 
+/* The log of a container: see engine/podlog/podlog.h. Errors: ERR_OP_UNSUPPORTED (no cluster). */
+struct podlog;
+struct podlog_opts;
+struct podlog *engine_podlog_start(
+	struct engine *engine, const struct podlog_opts *opts, struct err *err);
+
 struct engine_yaml_opts {
 	bool has_managed_fields; /* else metadata.managedFields is left out */
 	bool has_secrets;        /* else they are masked, see engine/k8s/mask.h */

@@ -7,7 +7,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/architecture.md"
-ROOMS = ["engine", "engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/kinds", "engine/usage", "engine/telemetry", "engine/runtime", "engine/access", "engine/fleet",
+ROOMS = ["engine", "engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/kinds", "engine/usage", "engine/podlog", "engine/telemetry", "engine/runtime", "engine/access", "engine/fleet",
          "engine/connect", "engine/transfer", "tui/term", "tui/session", "tui/draw", "tui/widgets", "tui/view", "tui/views", "tui/workspace", "tui/client", "tui/app", "cli", "local/control", "local/isolation",
          "local/daemon", "local/server", "proto"]
 BEGIN, END = "<!-- files: made by scripts/files.py -->", "<!-- end of files -->"

@@ -28,7 +28,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINE = ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/telemetry", "engine/runtime",
           "engine/access", "engine/fleet", "engine/connect", "engine/files", "engine/transfer",
-          "engine/resource", "engine/kinds", "engine/usage"]
+          "engine/resource", "engine/kinds", "engine/usage", "engine/podlog"]
 
 # room -> prefixes of what it may include from the project. The longest matching room decides.
 ALLOWED = {
@@ -39,6 +39,7 @@ ALLOWED = {
     "engine/telemetry": ["engine/base", "engine/net", "engine/telemetry"],
     "engine/runtime": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "proto"],
     "engine/resource": ["engine/base", "engine/resource"],
+    "engine/podlog": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/podlog"],
     "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/access",
                      "engine/kinds"],
     "engine/usage": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/usage"],

@@ -38,7 +38,7 @@ WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 BUILD = TREE / "build" / "debug"
 ROOMS = [
-    "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/usage", "engine/telemetry", "engine/runtime",
+    "engine/base", "engine/net", "engine/k8s", "engine/resource", "engine/kube", "engine/kinds", "engine/podlog", "engine/usage", "engine/telemetry", "engine/runtime",
     "engine/access", "engine/fleet", "engine/connect", "engine/files", "engine/transfer", "engine", "local/control", "local/isolation", "local/daemon", "local/server", "tui/term", "tui/session", "tui/draw", "tui/widgets",
     "tui/view", "tui/views",
     "tui/workspace", "tui/client", "tui/app", "cli",
@@ -50,6 +50,7 @@ LONGER = {
     "engine/k8s": ["local_cli"],
     "engine/resource": ["tui_list", "local_cli"],
     "engine/kinds": ["local_cli", "tui_list"],
+    "engine/podlog": ["local_cli"],
     "engine/usage": ["tui_usage"],
     "engine/kube": ["transports_router", "tui_plugins", "local_cli"],
     "engine/telemetry": ["local_cli"],

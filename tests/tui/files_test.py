@@ -478,7 +478,7 @@ class Others(Case):
         self.scr.key("Escape")
 
     def test_log_strip(self):
-        self.scr.key("l")
+        self.scr.key("F2")
         self.scr.wait_for("Nothing has happened yet")
         self.scr.key("f")
         self.scr.wait_for("sandmux.files.list")

@@ -27,14 +27,22 @@ static bool is_kept(const struct view_key_row *row)
 	       ((row->scope == SCOPE_GLOBAL || row->scope == SCOPE_PREFIX) && is_help);
 }
 
-static void add_scope(
-	const struct client *client, struct hints *hints, enum view_key_scope scope)
+/* A key of everywhere that means something else here. */
+static bool is_shadowed(const struct view_key_row *row, enum view_key_scope here)
+{
+	struct draw_key pressed;
+	return row->scope == SCOPE_GLOBAL && draw_key_parse(row->key, &pressed) &&
+	       view_key_lookup(here, &pressed);
+}
+
+static void add_scope(const struct client *client, struct hints *hints,
+	enum view_key_scope scope, enum view_key_scope here)
 {
 	size_t n;
 	const struct view_key_row *rows = view_keys(&n);
 	const struct view *view = client_focused(client);
 	for (size_t i = 0; i < n && hints->n < HINTS_MAX; i++) {
-		if (rows[i].scope != scope || !rows[i].hint ||
+		if (rows[i].scope != scope || !rows[i].hint || is_shadowed(&rows[i], here) ||
 			!workspace_command_fits(client->workspace, view, rows[i].command))
 			continue;
 		hints->list[hints->n++] = (struct hint){ &rows[i],
@@ -146,9 +154,9 @@ void client_hints_draw(struct client *client, struct draw_region bar)
 	int col = 1;
 	if (is_shell)
 		col = draw_words(client, bar, col, view_key_prefix_names(), "then");
-	add_scope(client, &hints, is_shell ? SCOPE_PREFIX : scope);
+	add_scope(client, &hints, is_shell ? SCOPE_PREFIX : scope, scope);
 	if (!is_alone && !is_shell)
-		add_scope(client, &hints, SCOPE_GLOBAL);
+		add_scope(client, &hints, SCOPE_GLOBAL, scope);
 	fit(&hints, bar.cols - col - 1);
 	for (size_t i = 0; i < hints.n; i++)
 		draw_hint(client, bar, &col, &hints.list[i]);

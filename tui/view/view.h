@@ -24,6 +24,7 @@ enum view_key_scope {
 	SCOPE_RESOURCE,  /* the page about one of these */
 	SCOPE_YAML,      /* an object as YAML */
 	SCOPE_BULK,      /* what became of each of several */
+	SCOPE_LOGS,      /* the log of a container */
 	SCOPE_COUNT,
 };
 

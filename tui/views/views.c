@@ -15,6 +15,7 @@ const struct views_row views_rows[] = {
 	{ &view_resource, SCOPE_RESOURCE },
 	{ &view_yaml, SCOPE_YAML },
 	{ &view_bulk, SCOPE_BULK },
+	{ &view_logs, SCOPE_LOGS },
 };
 const size_t views_n_rows = sizeof views_rows / sizeof views_rows[0];
 

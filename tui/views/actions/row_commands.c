@@ -158,6 +158,12 @@ static bool run_yaml(void *self, const char *args, struct err *err)
 	return open_on_target(self, "yaml", NULL, err);
 }
 
+static bool run_logs(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_target(self, "logs", NULL, err);
+}
+
 /* Its claim, or the Sandbox of one that has none; or the one that is named. */
 static bool run_edit(void *self, const char *args, struct err *err)
 {
@@ -194,6 +200,8 @@ const struct view_command views_row_commands[] = {
 		.has_right = true, .right = ACCESS_SUSPEND, .fits = fits_resume },
 	{ "extend", "[TIME]", "their end of life becomes now plus TIME",
 		.run = views_action_extend, .has_right = true, .right = ACCESS_EXTEND,
+		.fits = fits_any },
+	{ "logs", "", "what a container of its pod has written", .run = run_logs,
 		.fits = fits_any },
 	{ "edit", "[claim|sandbox|pod]", "change its claim in your editor", .run = run_edit,
 		.fits = fits_any },

@@ -216,6 +216,12 @@ static bool open_on_row(struct views_list *list, const char *view, struct err *e
 	return true;
 }
 
+static bool run_logs(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_row(self, "logs", err);
+}
+
 static bool run_edit(void *self, const char *args, struct err *err)
 {
 	struct views_list *list = self;
@@ -274,6 +280,7 @@ static const struct view_command commands[] = {
 	{ "detail", "", "everything about the one under the cursor", .run = run_detail,
 		.aliases = "describe" },
 	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
+	{ "logs", "", "the log of the pod under the cursor", .run = run_logs },
 	{ "edit", "", "change the one under the cursor in your editor", .run = run_edit },
 	{ "delete", "", "delete what is selected (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },

@@ -176,6 +176,13 @@ static bool run_yaml(void *self, const char *args, struct err *err)
 	return open_as(self, "yaml");
 }
 
+static bool run_logs(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	(void)err;
+	return open_as(self, "logs");
+}
+
 static bool run_edit(void *self, const char *args, struct err *err)
 {
 	const struct views_resource *resource = self;
@@ -195,6 +202,7 @@ static const struct view_command commands[] = {
 	{ "move", "up|down|page-up|page-down|first|last", "scroll", .run = run_move },
 	{ "refresh", "", "fetch the object again", .run = run_refresh },
 	{ "yaml", "", "it as YAML", .run = run_yaml },
+	{ "logs", "", "the log of a pod", .run = run_logs },
 	{ "edit", "", "change it in your editor", .run = run_edit },
 	{ "delete", "", "delete it (asks)", .run = run_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
