@@ -28,7 +28,7 @@ static const char *words_of(const char *how)
 	} words[] = { { "cgroup", "the kernel, by a cgroup" },
 		{ "rlimit", "the kernel, by a resource limit" },
 		{ "tmpfs", "the kernel, by the size of the mount" }, { "watched", "watching" },
-		{ "none", "NOTHING" } };
+		{ "namespace", "the kernel, by a namespace" }, { "none", "NOTHING" } };
 	for (size_t i = 0; how != NULL && i < sizeof words / sizeof words[0]; i++)
 		if (strcmp(words[i].how, how) == 0)
 			return words[i].words;

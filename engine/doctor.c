@@ -252,7 +252,10 @@ static void report_limit(struct engine_doctor *doctor, const cJSON *row)
 		: is_weak  ? "watched, the kernel does not hold it"
 			   : how,
 		why && *why ? ": " : "", why ? why : "");
-	const char *mend = is_kernels ? fix : "update bubblewrap";
+	const char *mend = is_kernels ? fix
+			   : strcmp(what, "network") == 0
+				   ? "start the backend without --isolation none"
+				   : "update bubblewrap";
 	report(doctor, is_missing || is_weak ? ENGINE_WARNING : ENGINE_OK, check, found,
 		is_missing || is_weak ? mend : "");
 	free(check);

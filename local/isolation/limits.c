@@ -11,6 +11,7 @@ static const char *const hows[] = { [LIMIT_NONE] = "none",
 	[LIMIT_CGROUP] = "cgroup",
 	[LIMIT_RLIMIT] = "rlimit",
 	[LIMIT_TMPFS] = "tmpfs",
+	[LIMIT_NAMESPACE] = "namespace",
 	[LIMIT_WATCHED] = "watched" };
 _Static_assert(sizeof hows / sizeof hows[0] == LIMIT_HOW_COUNT, "a name each");
 

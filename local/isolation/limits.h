@@ -10,11 +10,12 @@
 struct cJSON;
 
 enum isolation_limit_how {
-	LIMIT_NONE,    /* asked for or needed, and nothing holds it: why says so */
-	LIMIT_CGROUP,  /* the kernel, for all processes of the sandbox together */
-	LIMIT_RLIMIT,  /* the kernel, by a resource limit of each process or of their user */
-	LIMIT_TMPFS,   /* the kernel, by the size of the mount */
-	LIMIT_WATCHED, /* measured again and again; the sandbox is stopped above it */
+	LIMIT_NONE,      /* asked for or needed, and nothing holds it: why says so */
+	LIMIT_CGROUP,    /* the kernel, for all processes of the sandbox together */
+	LIMIT_RLIMIT,    /* the kernel, by a resource limit of each process or of their user */
+	LIMIT_TMPFS,     /* the kernel, by the size of the mount */
+	LIMIT_NAMESPACE, /* the kernel, by a namespace of the sandbox's own */
+	LIMIT_WATCHED,   /* measured again and again; the sandbox is stopped above it */
 	LIMIT_HOW_COUNT,
 };
 

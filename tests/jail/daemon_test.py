@@ -2,6 +2,7 @@
 """A hostile daemon: whatever answers in a sandbox gets neither the backend's memory nor its time, nor a token. Each way
 to answer is a sandbox of one backend, all at the same time. The control is a client that reads what the daemon sends
 until it holds 32 MiB: the backend held none of it."""
+import json
 import os
 import socket
 import time
@@ -11,6 +12,8 @@ from pathlib import Path
 from harness.case import Case, main
 
 from jail import JailBackend, identity_of, local
+
+import streams  # noqa: E402 (of tests/local: its folder is known once jail is)
 
 MIB = 1 << 20
 NAIVE = 32 * MIB
@@ -131,6 +134,53 @@ class Rows:
 
     def test_memory_of_the_backend_stays_flat(self):
         self.assertLess(memory_of(self.b.pid) - self.before, 24 * MIB)
+
+    def test_what_is_asked_of_it_through_the_api(self):
+        """An exec and a port-forward to each at the same time, by a client that does not read for a while."""
+        before = memory_of(self.b.pid)
+        opened = []
+        for row in ROWS:
+            path = f"{local.PODS}/{row.mode}"
+            run = streams.WebSocket(self.b, f"{path}/exec?command=true&stdout=true", "v5.channel.k8s.io", timeout=40)
+            forward = streams.WebSocket(self.b, f"{path}/portforward?ports=8080", streams.CHANNELS, timeout=40)
+            self.addCleanup(run.close)
+            self.addCleanup(forward.close)
+            forward.send(b"\0GET / HTTP/1.1\r\n\r\n")
+            opened.append((row, run, forward))
+        time.sleep(3)
+        start = time.monotonic()
+        self.assertEqual(self.b.get(local.CLAIMS).code, 200)
+        self.assertLess(time.monotonic() - start, 2)
+        self.assertLess(memory_of(self.b.pid) - before, 24 * MIB)
+        for row, run, forward in opened:
+            if row.mode in ("endless-line", "endless-head", "closes", "wrong", "zeros", "well", "says-nothing"):
+                got = run.channels()  # no HTTP/2: it fails, and says so
+                status = json.loads(got[3])
+                self.assertEqual((status["status"], status["reason"]), ("Failure", "InternalError"), row.mode)
+        # a silent one is not waited for without end
+        got = next(run for row, run, _ in opened if row.mode == "silent").channels()
+        self.assertIn("does not answer", json.loads(got[3])["message"])
+
+    def test_a_port_forward_leads_to_its_daemon_alone(self):
+        """Whatever sits in the sandbox, and whatever a client wrote into the pod's status: not to a port of the host's."""
+        pod = f"{local.PODS}/well"
+        with socket.create_server(("0.0.0.0", 0)) as host:
+            wanted = host.getsockname()[1]
+            local.wait_for("the status is another", lambda: self.b.call(
+                "PATCH", pod + "/status", {"status": {"podIP": "127.0.0.1"}}, "application/merge-patch+json").code == 200)
+            for port in (wanted, 22):
+                ws = streams.WebSocket(self.b, f"{pod}/portforward?ports={port}", streams.CHANNELS)
+                self.addCleanup(ws.close)
+                ws.send(b"\0hello")
+                got = ws.channels()
+                self.assertEqual((got[0][2:], b"connection refused" in got[1]), (b"", True))
+            host.settimeout(0.2)
+            with self.assertRaises(TimeoutError):
+                host.accept()
+            with socket.create_connection(("127.0.0.1", wanted)) as s:  # the control: it listens
+                host.settimeout(5)
+                host.accept()[0].close()
+                s.recv(1)
 
     def test_the_backend_answers_meanwhile(self):
         self.assertLess(sorted(self.took)[len(self.took) // 2], 1)

@@ -253,7 +253,7 @@ class Lifecycle(Case):
         r = self.sandmux("--kubeconfig", self.b.kubeconfig, "run", "inside", "--", "sh", "-c", "cut -d: -f1 /proc/net/dev | tail -n +3")
         self.assertEqual(r.out.split(), ["lo"])
         status = self.sandmux("--state-dir", self.b.state, "local", "status")
-        self.assertRegex(status.out, r"network policies +.*a local sandbox has no network at all")
+        self.assertRegex(status.out, r"network +- +the kernel, by a namespace +network policies are not enforced: a local sandbox has no network at all")
         # it is said once, also after a restart
         self.b.stop()
         self.b.start()

@@ -99,7 +99,7 @@ class Disk(Limited):
         self.evicted(small, r"The workspace of this pod uses [2-4]\d(\.\d)?Mi, its limit is 20Mi")
         self.assertGreater((self.volume(small) / "big").stat().st_size, 20 * MIB)
         page = self.sandmux("--kubeconfig", self.b.kubeconfig, "describe", small, check=0).out
-        self.assertRegex(page, "(?m)^Why +Pod small failed: Evicted: The workspace of this pod uses")
+        self.assertRegex(page, r"(?m)^Why +Pod small was evicted\b.*: The workspace of this pod uses")
         self.assertTrue(is_ready(self.b.object(f"{CLAIMS}/{large}")))
         # there is a way back: it may be started, and cleared
         self.b.merge(f"{SANDBOXES}/{small}", {"spec": {"operatingMode": "Suspended"}})

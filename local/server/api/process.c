@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STDIN_PIECE_BYTES = 32 << 10, DEFAULT_COLS = 80, DEFAULT_ROWS = 24, CALL_MS = 30000 };
+enum { STDIN_PIECE_BYTES = 32 << 10, DEFAULT_COLS = 80, DEFAULT_ROWS = 24 };
+enum { START_MS = 30000 }; /* until the daemon says that it runs, or why not */
 
 #define SERVICE "/process.v1.ProcessService/"
 
@@ -26,6 +27,7 @@ struct api_process {
 	struct net_grpc_conn *conn;
 	struct net_grpc_call *start, *write, *resize;
 	struct evbuffer *input;
+	struct net_loop_timer *timer;
 	int32_t pid; /* 0: not known yet */
 	size_t owed; /* bytes of messages that are not consumed */
 	uint32_t cols, rows;
@@ -71,7 +73,16 @@ static void over(struct api_process *p, const struct err *err)
 	if (p->is_over)
 		return;
 	p->is_over = true;
+	net_loop_timer_disarm(p->timer);
 	p->opts.on_exit(p->opts.arg, err, p->exit_code);
+}
+
+static void on_start_timeout(void *arg)
+{
+	struct api_process *p = arg;
+	struct err err = { 0 };
+	err_set(&err, ERR_OP_TIMEOUT, "the daemon does not answer");
+	over(p, &err);
 }
 
 static void on_start_done(void *arg, const struct err *err)
@@ -195,6 +206,7 @@ static void on_event(struct api_process *p, const Process__V1__StartResponse *ev
 	switch (event->event_case) {
 	case PROCESS__V1__START_RESPONSE__EVENT_INIT:
 		p->pid = event->init->process_id;
+		net_loop_timer_disarm(p->timer);
 		write_more(p);
 		resize_now(p);
 		break;
@@ -297,6 +309,8 @@ struct api_process *api_process_start(
 	p->opts.argv = NULL;
 	p->opts.pod_uid = NULL;
 	p->input = evbuffer_new();
+	p->timer = net_loop_timer_new(s->loop, on_start_timeout, p);
+	net_loop_timer_arm(p->timer, START_MS);
 	snprintf(authority, sizeof authority, "127.0.0.1:%d", SERVER_GRPC_PORT);
 	p->conn = net_grpc_conn_new_take(s->loop, bev,
 		&(struct net_grpc_conn_opts){ .authority = authority,
@@ -317,6 +331,7 @@ void api_process_free(struct api_process *p)
 	if (!p)
 		return;
 	p->is_over = true;
+	net_loop_timer_free(p->timer);
 	net_grpc_cancel(p->start);
 	net_grpc_conn_free(p->conn);
 	evbuffer_free(p->input);

@@ -275,8 +275,9 @@ void kubelet_limits_publish(struct controller *c)
 	isolation_limits_add(&rows, "workspace files", 0, LIMIT_COUNT, LIMIT_WATCHED, NULL);
 	isolation_limits_add(&rows, "free disk", kubelet_limits_disk_floor(c->server),
 		LIMIT_BYTES, LIMIT_WATCHED, "below it the sandbox that grows most is stopped");
-	isolation_limits_add(&rows, "network policies", 0, LIMIT_COUNT, LIMIT_NONE, "%s",
-		server_network_words(c->server));
+	isolation_limits_add(&rows, "network", 0, LIMIT_COUNT,
+		c->server->opts.is_isolated ? LIMIT_NAMESPACE : LIMIT_NONE,
+		"network policies are not enforced: %s", server_network_words(c->server));
 	char *text = print_rows(&rows);
 	char *path = path_join(c->server->opts.state_dir, "limits.json");
 	if (!file_write_atomic(path, slice_of(text), 0600, &err))

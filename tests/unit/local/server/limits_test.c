@@ -181,7 +181,7 @@ static void test_what_the_machine_can_hold(void **state)
 		"memory - cgroup|processes - cgroup|cpu - cgroup|/tmp 1Gi tmpfs|/dev/shm 256Mi tmpfs|"
 		"/run 64Mi tmpfs|workspace - watched|workspace files - watched|"
 		"free disk 1Gi watched below it the sandbox that grows most is stopped|"
-		"network policies - none a local sandbox has no network at all, so nothing that egress"
+		"network - namespace network policies are not enforced: a local sandbox has no network at all, so nothing that egress"
 		" allows is reached, and what ingress names does not matter: programs of this machine"
 		" reach the ports of its daemon|");
 	char *text = file_read(path, 65536, &n, NULL);
