@@ -60,8 +60,9 @@ static void on_kinds_change(void *arg)
 		engine->on_change(engine->on_change_arg);
 }
 
-static struct kinds_informer *watch(
-	struct engine *engine, const struct kinds_informer_opts *opts, struct err *err)
+/* name: of one object; NULL: all that fit. */
+static struct kinds_informer *watch(struct engine *engine,
+	const struct kinds_informer_opts *opts, const char *name, struct err *err)
 {
 	const struct resource_kind *kind = opts->kind;
 	if (!engine->kube || !kind->resource) {
@@ -72,7 +73,8 @@ static struct kinds_informer *watch(
 	if (!engine->kinds)
 		engine->kinds = kinds_informers_new(
 			engine->loop, engine->kube, on_kinds_change, engine);
-	return kinds_informers_open(engine->kinds, opts, err);
+	return name ? kinds_informers_open_object(engine->kinds, opts, name, err)
+		    : kinds_informers_open(engine->kinds, opts, err);
 }
 
 struct kinds_informer *engine_watch_kind(struct engine *engine,
@@ -85,7 +87,26 @@ struct kinds_informer *engine_watch_kind(struct engine *engine,
 		.label_selector = label_selector,
 		.beside_kind = kind->beside ? engine_kind_of(kind->beside->kind) : NULL,
 	};
-	return watch(engine, &opts, err);
+	return watch(engine, &opts, NULL, err);
+}
+
+struct kinds_informer *engine_watch_object(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *name,
+	struct err *err)
+{
+	const struct kinds_informer_opts opts = {
+		.kind = kind,
+		.namespace_ = namespace_,
+		.beside_kind = kind->beside ? engine_kind_of(kind->beside->kind) : NULL,
+	};
+	return watch(engine, &opts, name, err);
+}
+
+struct kinds_informer *engine_watch_again(
+	struct engine *engine, struct kinds_informer *informer)
+{
+	kinds_informers_keep(engine->kinds, informer);
+	return informer;
 }
 
 struct kinds_informer *engine_watch_events_of(
@@ -99,7 +120,7 @@ struct kinds_informer *engine_watch_events_of(
 	const struct kinds_informer_opts opts = {
 		.kind = &kinds_event, .namespace_ = namespace_, .field_selector = selector
 	};
-	struct kinds_informer *informer = watch(engine, &opts, err);
+	struct kinds_informer *informer = watch(engine, &opts, NULL, err);
 	free(selector);
 	return informer;
 }

@@ -26,6 +26,13 @@ struct kinds_informer *engine_watch_kind(struct engine *engine,
 /* Events about objects of that name, whatever their kind; as engine_watch_kind(). */
 struct kinds_informer *engine_watch_events_of(struct engine *engine, const char *namespace_,
 	const char *object_name, struct err *err);
+/* One object by its name; as engine_watch_kind(). It may come with others of its kind. */
+struct kinds_informer *engine_watch_object(struct engine *engine,
+	const struct resource_kind *kind, const char *namespace_, const char *name,
+	struct err *err);
+/* Once more: ends with another engine_unwatch_kind(). */
+struct kinds_informer *engine_watch_again(
+	struct engine *engine, struct kinds_informer *informer);
 void engine_unwatch_kind(
 	struct engine *engine, struct kinds_informer *informer); /* NULL is fine */
 

@@ -97,6 +97,36 @@ struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
 	return open_one(informers, opts, false, err);
 }
 
+struct kinds_informer *kinds_informers_open_object(struct kinds_informers *informers,
+	const struct kinds_informer_opts *opts, const char *name, struct err *err)
+{
+	struct kinds_informer_opts whole = *opts, one = *opts;
+	struct kinds_shared *shared;
+	LL_FOREACH(informers->shared, shared)
+	{
+		whole.namespace_ = kinds_informer_namespace(shared->informer);
+		bool has_it =
+			!*whole.namespace_ || is_same_text(whole.namespace_, opts->namespace_);
+		if (!has_it || !is_same(shared, &whole, false))
+			continue;
+		shared->n_users++;
+		return shared->informer;
+	}
+	char *selector = x_asprintf("metadata.name=%s", name);
+	one.field_selector = selector;
+	struct kinds_informer *informer = open_one(informers, &one, false, err);
+	free(selector);
+	return informer;
+}
+
+void kinds_informers_keep(struct kinds_informers *informers, struct kinds_informer *informer)
+{
+	struct kinds_shared *shared;
+	LL_FOREACH(informers->shared, shared)
+	if (shared->informer == informer)
+		shared->n_users++;
+}
+
 void kinds_informers_close(struct kinds_informers *informers, struct kinds_informer *informer)
 {
 	struct kinds_shared *shared = informers->shared;

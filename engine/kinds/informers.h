@@ -18,6 +18,12 @@ void kinds_informers_free(struct kinds_informers *informers); /* with all that a
  * kinds_informer_start(). */
 struct kinds_informer *kinds_informers_open(struct kinds_informers *informers,
 	const struct kinds_informer_opts *opts, struct err *err);
+/* The one that has that object among others, if somebody looks at them, else one of that object alone: a list of thousands
+ * is not asked for because of one. */
+struct kinds_informer *kinds_informers_open_object(struct kinds_informers *informers,
+	const struct kinds_informer_opts *opts, const char *name, struct err *err);
+/* One that is open, once more: closed as often as it was opened. */
+void kinds_informers_keep(struct kinds_informers *informers, struct kinds_informer *informer);
 void kinds_informers_close(
 	struct kinds_informers *informers, struct kinds_informer *informer); /* NULL is fine */
 

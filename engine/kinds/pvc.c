@@ -200,7 +200,6 @@ const struct resource_kind kinds_pvc = {
 	.name = "persistentvolumeclaims",
 	.singular = "persistentvolumeclaim",
 	.aliases = aliases,
-	.word = "pvcs",
 	.resource = &k8s_persistentvolumeclaims,
 	.row_bytes = sizeof(struct kinds_pvc),
 	.project = project,

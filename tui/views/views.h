@@ -16,4 +16,5 @@ extern const size_t views_n_rows;
 const struct view_class *views_find(const char *name);
 
 extern const struct view_class view_sandboxes, view_detail, view_files, view_shell, view_log,
-	view_copies, view_help, view_resources, view_resource, view_yaml, view_bulk, view_logs;
+	view_copies, view_help, view_resources, view_resource, view_yaml, view_bulk, view_logs,
+	view_tree;

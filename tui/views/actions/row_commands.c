@@ -180,6 +180,12 @@ static bool run_edit(void *self, const char *args, struct err *err)
 		n ? "there is no '%s' to edit" : "nothing is selected%s", n ? args : "");
 }
 
+static bool run_tree(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_target(self, "tree", NULL, err);
+}
+
 const struct view_command views_row_commands[] = {
 	{ "shell", "[PROGRAM ARG…]", "open a shell (or that program) in the sandbox",
 		.run = run_shell, .has_right = true, .right = ACCESS_SHELL, .aliases = "sh",
@@ -206,6 +212,7 @@ const struct view_command views_row_commands[] = {
 	{ "edit", "[claim|sandbox|pod]", "change its claim in your editor", .run = run_edit,
 		.fits = fits_any },
 	{ "yaml", "", "claim, Sandbox and pod as YAML", .run = run_yaml, .fits = fits_any },
+	{ "tree", "", "what belongs to it and whose it is", .run = run_tree, .fits = fits_any },
 };
 const size_t views_n_row_commands = sizeof views_row_commands / sizeof views_row_commands[0];
 

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARALLEL = 8, NAMES_SHOWN = 8, NAME_BYTES = 32 };
+enum { PARALLEL = 8, NAMES_SHOWN = 8, NAME_BYTES = 32, PLAN_BYTES = 256 };
 
 struct views_resources_task {
 	struct views_resources_act *act;
 	char *uid, *name;
+	char *now; /* what its row said when it was asked about */
 	struct engine_object_call *call;
 };
 
@@ -33,6 +34,11 @@ struct views_resources_act {
 	char *first_name;
 };
 
+static const char *word_of(const struct resource_kind *kind)
+{
+	return kind->word ? kind->word : kind->name;
+}
+
 void views_resources_act_cancel(struct views_resources_act *act)
 {
 	if (!act)
@@ -41,6 +47,7 @@ void views_resources_act_cancel(struct views_resources_act *act)
 		engine_object_cancel(act->tasks[i].call);
 		free(act->tasks[i].uid);
 		free(act->tasks[i].name);
+		free(act->tasks[i].now);
 	}
 	if (act->slot && *act->slot == act)
 		*act->slot = NULL;
@@ -53,7 +60,8 @@ void views_resources_act_cancel(struct views_resources_act *act)
 
 void views_resources_act_format(const struct views_resources_act *act, struct str *out)
 {
-	str_addf(out, "%s of %zu %s is under way", act->action->name, act->n, act->kind->name);
+	str_addf(out, "%s of %zu %s is under way", act->action->name, act->n,
+		word_of(act->kind));
 }
 
 /* ---- at work */
@@ -63,7 +71,7 @@ static void act_end(struct views_resources_act *act)
 	struct view_host *host = act->host;
 	if (act->n_ok)
 		view_host_notef(host, NOTE_OK, "%s: done with %zu %s", act->action->name,
-			act->n_ok, act->kind->name);
+			act->n_ok, word_of(act->kind));
 	if (act->n_failed > 1)
 		view_host_failf(host, &act->first_err, "Cannot %s %s and %zu more",
 			act->action->name, act->first_name, act->n_failed - 1);
@@ -123,6 +131,39 @@ static void go_on(struct views_resources_act *act)
 
 /* ---- the question */
 
+/* What it would do to each; false with *err: not with these arguments. */
+static bool plan_all(struct views_resources_act *act, struct err *err)
+{
+	struct resource_source source = kinds_informer_source(act->informer);
+	for (size_t i = 0; act->action->plan && i < act->n; i++) {
+		const void *row = resource_source_find(&source, act->tasks[i].uid);
+		struct str plan;
+		str_init(&plan, PLAN_BYTES);
+		bool ok = !row || act->action->plan(row, act->args, &plan, err);
+		free(act->tasks[i].now);
+		act->tasks[i].now = plan.n ? x_strdup(plan.p) : NULL;
+		str_deinit(&plan);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* What each is now, in brief: for whoever is asked what it shall be. */
+static void tell_now(struct views_resources_act *act)
+{
+	struct resource_source source = kinds_informer_source(act->informer);
+	for (size_t i = 0; i < act->n; i++) {
+		const void *row = resource_source_find(&source, act->tasks[i].uid);
+		const struct kinds_tree_line line = { .kind = act->kind, .row = row };
+		struct str text;
+		str_init(&text, PLAN_BYTES);
+		kinds_tree_brief(&line, &text);
+		act->tasks[i].now = text.n ? x_strdup(text.p) : NULL;
+		str_deinit(&text);
+	}
+}
+
 struct views_resources_question {
 	struct views_resources_act *act; /* NULL: it has begun */
 	struct views_resources_act **slot;
@@ -133,6 +174,16 @@ static void begin(struct views_resources_act *act, struct views_resources_act **
 	act->slot = slot;
 	*slot = act;
 	go_on(act);
+}
+
+static bool check_answer(void *arg, struct widget_dialog *dialog, int *field, struct err *err)
+{
+	const struct views_resources_question *question = arg;
+	struct views_resources_act *act = question->act;
+	*field = 0;
+	free(act->args);
+	act->args = x_strdup(widget_dialog_field(dialog, 0));
+	return plan_all(act, err);
 }
 
 static void on_answered(void *arg, struct widget_dialog *dialog, int button)
@@ -153,8 +204,19 @@ static void question_free(void *arg)
 	free(question);
 }
 
-static void ask(
-	struct view *view, struct views_resources_act *act, struct views_resources_act **slot)
+static void add_names(struct widget_dialog *dialog, const struct views_resources_act *act)
+{
+	for (size_t i = 0; i < act->n && i < NAMES_SHOWN; i++)
+		widget_dialog_add_textf(dialog, "  %s%s%s", act->tasks[i].name,
+			act->tasks[i].now ? "   " : "",
+			act->tasks[i].now ? act->tasks[i].now : "");
+	if (act->n > NAMES_SHOWN)
+		widget_dialog_add_textf(dialog, "  and %zu more", act->n - NAMES_SHOWN);
+}
+
+/* has_args: what it is told is known, and each says what it would become. */
+static void ask(struct view *view, struct views_resources_act *act,
+	struct views_resources_act **slot, bool has_args)
 {
 	char title[128];
 	struct views_resources_question *question = x_calloc(1, sizeof *question);
@@ -164,18 +226,21 @@ static void ask(
 		snprintf(title, sizeof title, "%s this?", act->action->name);
 	else
 		snprintf(title, sizeof title, "%s %zu %s?", act->action->name, act->n,
-			act->kind->name);
+			word_of(act->kind));
 	title[0] = (char)toupper((unsigned char)title[0]);
 	struct widget_dialog *dialog =
 		widget_dialog_new(title, on_answered, question, question_free);
-	for (size_t i = 0; i < act->n && i < NAMES_SHOWN; i++)
-		widget_dialog_add_textf(dialog, "  %s", act->tasks[i].name);
-	if (act->n > NAMES_SHOWN)
-		widget_dialog_add_textf(dialog, "  and %zu more", act->n - NAMES_SHOWN);
-	widget_dialog_add_text(dialog, act->action->question);
-	widget_dialog_add_button(dialog, "&Yes");
+	add_names(dialog, act);
+	if (!has_args) {
+		widget_dialog_add_field(dialog, act->action->wanted, "");
+		widget_dialog_set_check(dialog, check_answer);
+	}
+	if (act->action->question)
+		widget_dialog_add_text(dialog, act->action->question);
+	widget_dialog_add_button(dialog, has_args ? "&Yes" : "&OK");
 	widget_dialog_add_button(dialog, "&Cancel");
-	widget_dialog_focus_button(dialog, 1);
+	if (has_args)
+		widget_dialog_focus_button(dialog, 1);
 	widget_dialog_set_owner(dialog, view);
 	view->host->ops->push_dialog(view->host, dialog);
 }
@@ -213,25 +278,14 @@ bool views_resources_act_can(const struct view_host *host, const struct resource
 	return engine_object_may(host->engine, kind, action, namespace_, err);
 }
 
-bool views_resources_act_start(struct view *view, struct views_resources_act **slot,
-	const struct resource_kind *kind, const char *namespace_, const char *line,
-	const char *const *uids, size_t n, struct err *err)
+static struct views_resources_act *act_new(struct view_host *host,
+	struct kinds_informer *informer, const struct resource_action *action, const char *args,
+	const char *const *uids, size_t n)
 {
-	const char *args;
-	const struct resource_action *action = read_line(kind, line, &args, err);
-	if (!action)
-		return false;
-	if (*slot)
-		return err_set(err, ERR_OP_BUSY, "%s is under way", (*slot)->action->name);
-	if (!n)
-		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
-	struct kinds_informer *informer =
-		engine_watch_kind(view->host->engine, kind, namespace_, NULL, err);
-	if (!informer)
-		return false;
+	const struct resource_kind *kind = kinds_informer_kind(informer);
 	struct views_resources_act *act = x_calloc(1, sizeof *act);
-	*act = (struct views_resources_act){ .host = view->host,
-		.informer = informer,
+	*act = (struct views_resources_act){ .host = host,
+		.informer = engine_watch_again(host->engine, informer),
 		.kind = kind,
 		.action = action,
 		.args = x_strdup(args),
@@ -245,8 +299,32 @@ bool views_resources_act_start(struct view *view, struct views_resources_act **s
 		act->tasks[i].uid = x_strdup(uids[i]);
 		act->tasks[i].name = x_strdup(row ? name->value(row).text : uids[i]);
 	}
-	if (action->question)
-		ask(view, act, slot);
+	return act;
+}
+
+bool views_resources_act_start(struct view *view, struct views_resources_act **slot,
+	struct kinds_informer *informer, const char *line, const char *const *uids, size_t n,
+	struct err *err)
+{
+	const char *args;
+	const struct resource_action *action =
+		read_line(kinds_informer_kind(informer), line, &args, err);
+	if (!action)
+		return false;
+	if (*slot)
+		return err_set(err, ERR_OP_BUSY, "%s is under way", (*slot)->action->name);
+	if (!n)
+		return err_set(err, ERR_ARG_INVALID, "nothing is selected");
+	bool has_args = !action->args || *args;
+	struct views_resources_act *act = act_new(view->host, informer, action, args, uids, n);
+	if (has_args && !plan_all(act, err)) {
+		views_resources_act_cancel(act);
+		return false;
+	}
+	if (!has_args)
+		tell_now(act);
+	if (action->question || !has_args)
+		ask(view, act, slot, has_args);
 	else
 		begin(act, slot);
 	return true;

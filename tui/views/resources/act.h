@@ -6,11 +6,12 @@
 
 struct views_resources_act;
 
-/* Asks if the action has a question, and begins. uids: copied. *slot is the view's: the action under way, NULL while there is
- * none. False with *err: one is under way already, or nothing is selected. */
+/* Asks what the action is to be told and has not been, says what it would do to each, asks if it has a question, and begins.
+ * informer: has the rows of the uids, which are copied. *slot is the view's: the action under way, NULL while there is none.
+ * False with *err: one is under way already, nothing is selected, or it cannot be done with these arguments. */
 bool views_resources_act_start(struct view *view, struct views_resources_act **slot,
-	const struct resource_kind *kind, const char *namespace_, const char *line,
-	const char *const *uids, size_t n, struct err *err);
+	struct kinds_informer *informer, const char *line, const char *const *uids, size_t n,
+	struct err *err);
 void views_resources_act_cancel(struct views_resources_act *act); /* frees; NULL is fine */
 /* "delete of 3 persistentvolumeclaims is under way" */
 void views_resources_act_format(const struct views_resources_act *act, struct str *out);

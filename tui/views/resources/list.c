@@ -30,6 +30,11 @@ static struct views_resources *resources_of(const struct view *view)
 	return (struct views_resources *)(uintptr_t)view;
 }
 
+static const char *word_of(const struct resource_kind *kind)
+{
+	return kind->word ? kind->word : kind->name;
+}
+
 static enum view_key_scope scope(const struct view *view)
 {
 	(void)view;
@@ -74,11 +79,11 @@ static void draw_counters(struct views_resources *self, struct draw_region r)
 	       marked = resource_collection_marked_count(list->rows);
 	const char *filter = resource_collection_filter_text(list->rows);
 	int col = !total && !state.is_synced ? draw_region_textf(r, 0, 0, r.cols, dim,
-						       "%s: no answer yet", list->kind->name)
+						       "%s: no answer yet", word_of(list->kind))
 		  : shown == total ? draw_region_textf(r, 0, 0, r.cols, accent, "%zu %s", shown,
-					     list->kind->name)
+					     word_of(list->kind))
 				   : draw_region_textf(r, 0, 0, r.cols, accent, "%zu of %zu %s",
-					     shown, total, list->kind->name);
+					     shown, total, word_of(list->kind));
 	if (state.n_dropped)
 		col += draw_region_textf(r, 0, col, r.cols - col,
 			host_style(host, ROLE_WARNING), "  %zu more are not kept",
@@ -136,7 +141,7 @@ static int draw_head(struct views_resources *self, struct draw_region r)
 		return HEAD_ROWS;
 	if (is_bad || (!state.is_synced && state.err))
 		draw_region_textf(second, 0, 0, r.cols - age_cols,
-			host_style(host, ROLE_WARNING), "! %s %s%s%s", list->kind->name,
+			host_style(host, ROLE_WARNING), "! %s %s%s%s", word_of(list->kind),
 			state.name, state.err ? ": " : "", state.err ? state.err->msg : "");
 	else if (!state.is_synced)
 		draw_region_textf(second, 0, 0, r.cols, host_style(host, ROLE_BUSY),
@@ -152,7 +157,7 @@ static void draw_empty(struct views_resources *self, struct draw_region r)
 	const char *namespace_ = kinds_informer_namespace(self->informer);
 	if (state.is_forbidden)
 		draw_region_textf(r, 1, 2, r.cols - 2, dim, "%s may not be listed here.",
-			list->kind->name);
+			word_of(list->kind));
 	else if (!state.is_synced)
 		draw_region_text(r, 1, 2, r.cols - 2, dim, "waiting for the first answer …");
 	else if (*resource_collection_filter_text(list->rows))
@@ -160,9 +165,9 @@ static void draw_empty(struct views_resources *self, struct draw_region r)
 			r, 1, 2, r.cols - 2, dim, "Nothing fits the filter. Esc clears it.");
 	else if (*namespace_)
 		draw_region_textf(r, 1, 2, r.cols - 2, dim, "No %s in namespace %s.",
-			list->kind->name, namespace_);
+			word_of(list->kind), namespace_);
 	else
-		draw_region_textf(r, 1, 2, r.cols - 2, dim, "No %s.", list->kind->name);
+		draw_region_textf(r, 1, 2, r.cols - 2, dim, "No %s.", word_of(list->kind));
 }
 
 static void draw(struct view *view, struct draw_region r, bool is_focused)
@@ -246,6 +251,12 @@ static bool run_yaml(void *self, const char *args, struct err *err)
 	return open_on_row(self, "yaml", err);
 }
 
+static bool run_tree(void *self, const char *args, struct err *err)
+{
+	(void)args;
+	return open_on_row(self, "tree", err);
+}
+
 static bool run_action(void *self, const char *args, struct err *err)
 {
 	struct views_resources *resources = self;
@@ -258,8 +269,8 @@ static bool run_action(void *self, const char *args, struct err *err)
 	}
 	const char **uids = x_calloc(TARGETS_MAX, sizeof *uids);
 	size_t n = views_list_marked_or_cursor(list, uids, TARGETS_MAX);
-	bool ok = views_resources_act_start(&list->view, &resources->act, list->kind,
-		kinds_informer_namespace(resources->informer), args, uids, n, err);
+	bool ok = views_resources_act_start(
+		&list->view, &resources->act, resources->informer, args, uids, n, err);
 	free(uids);
 	return ok;
 }
@@ -268,6 +279,41 @@ static bool run_delete(void *self, const char *args, struct err *err)
 {
 	(void)args;
 	return run_action(self, "delete", err);
+}
+
+static bool run_scale(void *self, const char *args, struct err *err)
+{
+	char *line = x_asprintf("scale %s", args);
+	bool ok = run_action(self, line, err);
+	free(line);
+	return ok;
+}
+
+static bool run_aside(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	(void)args;
+	(void)err;
+	resource_collection_show_aside(
+		list->rows, !resource_collection_shows_aside(list->rows));
+	views_list_keep_cursor(list);
+	host_dirty(list->view.host);
+	return true;
+}
+
+static bool fits_scale(const struct view *view)
+{
+	return resource_find_action(list_of(view)->kind, "scale") != NULL;
+}
+
+static bool fits_delete(const struct view *view)
+{
+	return resource_find_action(list_of(view)->kind, "delete") != NULL;
+}
+
+static bool fits_aside(const struct view *view)
+{
+	return list_of(view)->kind->is_aside != NULL;
 }
 
 static const struct view_command commands[] = {
@@ -282,15 +328,24 @@ static const struct view_command commands[] = {
 	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
 	{ "logs", "", "the log of the pod under the cursor", .run = run_logs },
 	{ "edit", "", "change the one under the cursor in your editor", .run = run_edit },
-	{ "delete", "", "delete what is selected (asks)", .run = run_delete },
+	{ "tree", "", "what belongs to it and whose it is", .run = run_tree },
+	{ "aside", "", "show or hide those of others", .run = run_aside, .fits = fits_aside },
+	{ "scale", "[N]", "how many warm sandboxes there shall be", .run = run_scale,
+		.fits = fits_scale },
+	{ "delete", "", "delete what is selected (asks)", .run = run_delete,
+		.fits = fits_delete },
 	{ "action", "NAME [ARG…]", "what its kind can do besides", .run = run_action },
 };
 
 static bool can(const struct view *view, const char *command, struct err *err)
 {
-	return strcmp(command, "delete") != 0 ||
-	       views_resources_act_can(view->host, list_of(view)->kind, command,
-		       views_list_row(list_of(view)), err);
+	const struct resource_kind *kind = list_of(view)->kind;
+	bool is_action = strcmp(command, "delete") == 0 || strcmp(command, "scale") == 0;
+	if (strcmp(command, "aside") == 0)
+		return kind->is_aside ||
+		       err_set(err, ERR_OP_UNSUPPORTED, "%s are all shown", word_of(kind));
+	return !is_action || views_resources_act_can(view->host, kind, command,
+				     views_list_row(list_of(view)), err);
 }
 
 static bool escape(struct view *view)
@@ -309,7 +364,7 @@ static const char *busy(const struct view *view, struct str *into)
 
 static void title(const struct view *view, struct str *out)
 {
-	str_add(out, list_of(view)->kind->name);
+	str_add(out, word_of(list_of(view)->kind));
 }
 
 static bool shows(const struct view *view, const struct view_args *args)

@@ -20,6 +20,9 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_DEAD] = &view_shell,
 	[SCOPE_SHELL] = &view_shell,
 	[SCOPE_RESOURCES] = &view_resources,
+	[SCOPE_TREE] = &view_tree,
+	[SCOPE_LOGS] = &view_logs,
+	[SCOPE_BULK] = &view_bulk,
 	[SCOPE_RESOURCE] = &view_resource,
 	[SCOPE_YAML] = &view_yaml,
 };
