@@ -238,6 +238,11 @@ struct runtime *engine_runtime(struct engine *engine, const char *uid, struct er
 	return runtime;
 }
 
+bool engine_disconnect(struct engine *engine, const char *uid)
+{
+	return connect_drop(engine->connect, uid);
+}
+
 const struct fleet_policy *engine_policy(const struct engine *engine)
 {
 	return engine->policy;

@@ -27,9 +27,9 @@
 #include "engine/fleet/maker.h"
 #include "engine/fleet/source.h"
 #include "engine/fleet/story.h"
-#include "engine/fleet/usage.h"
 #include "engine/fleet/template_policy.h"
 #include "engine/fleet/tombstones.h"
+#include "engine/fleet/usage.h"
 #include "engine/kinds.h"
 #include "engine/kube/dry_run.h"
 #include "engine/link.h"
@@ -111,6 +111,10 @@ void engine_on_change(struct engine *engine, void (*fn)(void *arg), void *arg);
  * the pod moved it fails everything with the reason, and is gone when nobody holds it. Errors: see connect_get().
  * uid NULL: the direct one. */
 struct runtime *engine_runtime(struct engine *engine, const char *uid, struct err *err);
+
+/* Ends the connections to a row, with every process of ours in it; the sandbox lives on (closeLocal, Disconnect of the client
+ * references). False: there was none. */
+bool engine_disconnect(struct engine *engine, const char *uid);
 
 /* What a program that leaves would cut off: rollbacks of creates and kills of processes under way. It may turn the loop until
  * there are none, or for as long as it cares to. */

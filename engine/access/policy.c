@@ -22,6 +22,10 @@ enum access_right_id {
 	RIGHT_GET_FORWARD,
 	RIGHT_CREATE_FORWARD,
 	RIGHT_GET_LOG,
+	RIGHT_CREATE_LEASES,
+	RIGHT_GET_LEASES,
+	RIGHT_UPDATE_LEASES,
+	RIGHT_DELETE_LEASES,
 	RIGHT_COUNT,
 };
 
@@ -41,6 +45,10 @@ const struct access_right access_rights[] = {
 	[RIGHT_GET_FORWARD] = { "get", &k8s_pods, "portforward", "port-forward" },
 	[RIGHT_CREATE_FORWARD] = { "create", &k8s_pods, "portforward", "port-forward" },
 	[RIGHT_GET_LOG] = { "get", &k8s_pods, "log", "pod logs" },
+	[RIGHT_CREATE_LEASES] = { "create", &k8s_leases, "", "binding keys" },
+	[RIGHT_GET_LEASES] = { "get", &k8s_leases, "", "binding keys" },
+	[RIGHT_UPDATE_LEASES] = { "update", &k8s_leases, "", "binding keys" },
+	[RIGHT_DELETE_LEASES] = { "delete", &k8s_leases, "", "binding keys" },
 };
 _Static_assert(
 	sizeof access_rights / sizeof *access_rights == RIGHT_COUNT, "a row for each right");

@@ -394,6 +394,18 @@ struct runtime *connect_get(struct connect *connect, const char *uid, struct err
 	return connection->runtime;
 }
 
+bool connect_drop(struct connect *connect, const char *uid)
+{
+	struct err why = { 0 };
+	struct connect_connection *connection;
+	HASH_FIND_STR(connect->current, uid, connection);
+	if (connection == NULL)
+		return false;
+	err_set(&why, ERR_OP_CLOSED, "the connection was closed here; the sandbox lives on");
+	retire(connection, &why);
+	return true;
+}
+
 /* Is its pod still there, where it was? Else why not. */
 static bool is_in_place(
 	struct connect_connection *connection, const struct fleet_row *row, struct err *why)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A runtime per sandbox in use, each tied to the pod it was made for: when that is replaced or gone, it is retired with the
  * reason, and lives on only as long as somebody holds it (runtime_ref()).
- * Errors: ERR_PROC_LOST, ERR_ROUTER_BACKEND, ERR_SANDBOX_DELETED, ERR_SANDBOX_MOVED. */
+ * Errors: ERR_OP_CLOSED, ERR_PROC_LOST, ERR_ROUTER_BACKEND, ERR_SANDBOX_DELETED, ERR_SANDBOX_MOVED. */
 #pragma once
 
 #include "engine/connect/connectivity.h"
@@ -44,6 +44,8 @@ struct runtime *connect_get(struct connect *connect, const char *uid, struct err
 /* The same by another way than the chosen one, for one question; runtime_unref() it. */
 struct runtime *connect_try(
 	struct connect *connect, const char *uid, enum connect_mode mode, struct err *err);
+/* Its connections end, with all that runs over them; the sandbox lives on. False: there was none. */
+bool connect_drop(struct connect *connect, const char *uid);
 struct runtime *connect_direct(const struct connect *connect); /* borrowed; NULL: a cluster */
 /* runtime_can() of the runtime that connect_get() would make; row NULL: the direct one. */
 bool connect_can(const struct connect *connect, const struct fleet_row *row,

@@ -144,6 +144,10 @@ enum fleet_create_part {
 	FLEET_PART_BINDING_KEY,
 	FLEET_PART_TIMEOUT,
 };
+/* A claim that was made here goes, in the background, as that of a failed create does (see above). */
+void fleet_clean_up(
+	struct fleet *fleet, const char *namespace_, const char *name, const char *uid);
+
 struct fleet_create_opts {
 	const char *namespace_;
 	/* A SandboxClaim to begin with (engine/fleet/create_file.h); what is given below wins over it. NULL: none. Borrowed

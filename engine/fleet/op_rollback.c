@@ -171,6 +171,12 @@ struct fleet_orphan *fleet_rollback_start(struct fleet *fleet, const char *names
 	return orphan;
 }
 
+void fleet_clean_up(
+	struct fleet *fleet, const char *namespace_, const char *name, const char *uid)
+{
+	fleet_rollback_start(fleet, namespace_, name, uid, NULL, NULL, NULL);
+}
+
 void fleet_rollback_ignore(struct fleet_orphan *orphan)
 {
 	orphan->done = NULL;

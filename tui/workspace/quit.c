@@ -59,12 +59,19 @@ void workspace_ask_quit(struct workspace *ws)
 	if (actions)
 		widget_dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
 			actions == 1 ? " is" : "s are");
-	if (!list.n && !copies && !actions) {
+	size_t made = views_actions_to_clean_up(ws->host.actions);
+	if (made)
+		widget_dialog_add_textf(list.dialog,
+			"  %zu sandbox%s that %s made here without a name (auto-cleanup)", made,
+			made == 1 ? "" : "es", made == 1 ? "was" : "were");
+	if (!list.n && !copies && !actions && !made) {
 		widget_dialog_free(list.dialog);
 		workspace_quit_now(ws);
 		return;
 	}
-	widget_dialog_add_text(list.dialog, "Quitting ends these. No sandbox is deleted.");
+	widget_dialog_add_text(
+		list.dialog, made ? "Quitting ends these; those without a name are deleted."
+				  : "Quitting ends these. No sandbox is deleted.");
 	widget_dialog_add_button(list.dialog, "&Quit");
 	widget_dialog_add_button(list.dialog, "&Stay");
 	widget_dialog_focus_button(list.dialog, 1);

@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/settings.h"
 
 #include <stdlib.h>
 
@@ -127,10 +128,37 @@ struct views_actions *views_actions_new(struct view_host *host)
 	return actions;
 }
 
+size_t views_actions_to_clean_up(const struct views_actions *actions)
+{
+	size_t n = 0;
+	if (!setting_get(SETTING_AUTO_CLEANUP))
+		return 0;
+	for (const struct views_made *made = actions->made; made; made = made->next)
+		n++;
+	return n;
+}
+
+/* The program ends: what it made without a name goes, if that was asked for. One that is gone already is gone. */
+static void clean_up(struct views_actions *actions)
+{
+	struct fleet *fleet = engine_fleet(actions->host->engine);
+	while (actions->made) {
+		struct views_made *made = actions->made;
+		actions->made = made->next;
+		if (fleet && setting_get(SETTING_AUTO_CLEANUP))
+			fleet_clean_up(fleet, made->namespace_, made->name, made->uid);
+		free(made->namespace_);
+		free(made->name);
+		free(made);
+	}
+}
+
 void views_actions_free(struct views_actions *actions)
 {
 	if (!actions)
 		return;
+	clean_up(actions);
+	views_action_lives_free(actions);
 	views_action_plans_free(actions);
 	while (actions->creations) {
 		struct views_creation *creation = actions->creations;

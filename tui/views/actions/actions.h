@@ -10,6 +10,9 @@ struct views_actions *views_actions_new(struct view_host *host);
 void views_actions_free(struct views_actions *actions); /* cancels them silently */
 size_t views_actions_running(const struct views_actions *actions);
 
+/* How many that were made here without a name go when the program ends: 0 unless the setting auto-cleanup is on. */
+size_t views_actions_to_clean_up(const struct views_actions *actions);
+
 /* The one that was begun last, for the view that shows it; NULL: none. Borrowed. */
 struct fleet_bulk *views_actions_bulk(const struct views_actions *actions);
 /* Those of it that failed or were not begun, once more; false: there are none, or it is not finished. */

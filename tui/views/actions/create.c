@@ -8,6 +8,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/yaml.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +34,21 @@ static void on_left(void *arg, const char *name, const char *uid)
 	creation->left = x_strdup(name);
 }
 
+static void note_made(struct views_actions *actions, const struct fleet_row *row)
+{
+	struct views_made *made = x_calloc(1, sizeof *made);
+	made->namespace_ = x_strdup(row->namespace_);
+	made->name = x_strdup(row->claim);
+	snprintf(made->uid, sizeof made->uid, "%s", row->uid);
+	made->next = actions->made;
+	actions->made = made;
+}
+
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
 	struct views_creation *creation = arg;
 	struct views_actions *actions = creation->actions;
-	(void)row;
 	creation->op = NULL;
 	if (err) {
 		engine_refused(actions->host->engine, err);
@@ -46,6 +56,8 @@ static void on_created(
 		creation->not_created(actions, &creation->wishes, err,
 			fleet_create_part_of(err), creation->left);
 	} else {
+		if (creation->is_unnamed && row)
+			note_made(actions, row);
 		view_host_notef(actions->host, NOTE_OK, "%s is ready", name);
 	}
 	struct views_creation **at = &actions->creations;
@@ -205,6 +217,7 @@ bool views_actions_create(struct views_actions *actions, const struct views_wish
 	struct fleet_create_opts *opts = &wanted.opts;
 	creation->actions = actions;
 	creation->not_created = not_created;
+	creation->is_unnamed = !opts->name && !opts->binding_key;
 	creation->namespace_ = x_strdup(opts->namespace_);
 	views_actions_wishes_copy(&creation->wishes, wishes);
 	opts->on_progress = on_create_progress;

@@ -37,12 +37,21 @@ struct views_creation {
 	struct fleet_op *op;
 	char *namespace_; /* "" or NULL: not known */
 	struct views_wishes wishes;
+	bool is_unnamed; /* by anybody: neither a name nor a binding key */
 	void (*not_created)(struct views_actions *actions, const struct views_wishes *wishes,
 		const struct err *err, enum fleet_create_part part, const char *left);
 	char *left; /* the claim that stays although it failed; NULL: none */
 };
 
+struct views_made { /* here, without a name: for the setting auto-cleanup */
+	struct views_made *next;
+	char *namespace_, *name;
+	char uid[FLEET_UID_BYTES];
+};
+
 struct views_actions {
+	struct views_made *made;
+	struct views_life *lives; /* changes under way */
 	struct view_host *host;
 	struct views_plan *plans; /* the newest first */
 	struct views_creation *creations;
@@ -85,6 +94,12 @@ char *views_actions_preview(struct views_actions *actions, const struct views_wi
 /* create_wishes.c */
 void views_actions_wishes_copy(struct views_wishes *to, const struct views_wishes *from);
 void views_actions_wishes_deinit(struct views_wishes *wishes);
+
+/* lifetime.c */
+struct views_life;
+void views_action_lives_free(struct views_actions *actions);
+bool views_action_lifetime(void *self, const char *args, struct err *err);
+bool views_action_close_local(void *self, const char *args, struct err *err);
 
 /* create_form.c: the form, or with args (a pool) none. */
 bool views_action_create(void *self, const char *args, struct err *err);
