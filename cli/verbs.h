@@ -39,6 +39,7 @@ struct cli_verb {
 	X(lease)                                                                               \
 	X(edit)                                                                                \
 	X(logs)                                                                                \
+	X(context)                                                                             \
 	X(create)                                                                              \
 	X(rm)                                                                                  \
 	X(suspend)                                                                             \

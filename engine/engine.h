@@ -16,6 +16,7 @@
 #include "engine/base/err.h"
 #include "engine/connect/connectivity.h"
 #include "engine/connect/probe.h"
+#include "engine/contexts.h"
 #include "engine/doctor.h"
 #include "engine/draft.h"
 #include "engine/edit.h"

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool read_sources(
+bool kube_merged_read(
 	struct kube_merged *merged, const struct kube_config_opts *opts, struct err *err)
 {
 	if (opts->kubeconfig != NULL)
@@ -271,7 +271,7 @@ static bool load(
 		ok = kube_in_cluster_read(config, err);
 		goto out;
 	}
-	if (!read_sources(&merged, opts, err))
+	if (!kube_merged_read(&merged, opts, err))
 		goto out;
 	for (const struct kube_entry *entry = merged.contexts; entry; entry = entry->next) {
 		config->contexts = x_realloc(

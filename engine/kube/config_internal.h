@@ -78,6 +78,9 @@ struct kube_merged {
 /* paths: must they exist? A missing file is skipped unless must_exist. */
 bool kube_merged_add(
 	struct kube_merged *merged, const char *path, bool must_exist, struct err *err);
+/* config.c: the file of the options, else KUBECONFIG's, else ~/.kube/config */
+bool kube_merged_read(
+	struct kube_merged *merged, const struct kube_config_opts *opts, struct err *err);
 void kube_merged_deinit(struct kube_merged *merged);
 const struct kube_entry *kube_entry_find(const struct kube_entry *list, const char *name);
 /* A string field of an entry: *out NULL if absent; ERR_CONFIG_KUBECONFIG if it is something else. */

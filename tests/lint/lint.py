@@ -51,7 +51,7 @@ ALLOWED = {
     "engine/files": ["engine/base", "engine/net", "engine/runtime", "engine/files"],
     "engine/transfer": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "engine/files",
                         "engine/transfer"],
-    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/usage.h", "engine/doctor.h", "engine/action.h", "engine/link.h", "engine/object.h", "engine/edit.h", "engine/draft.h", "engine/internal.h"],
+    "engine": ENGINE + ["engine/engine.h", "engine/kinds.h", "engine/usage.h", "engine/doctor.h", "engine/action.h", "engine/link.h", "engine/object.h", "engine/edit.h", "engine/draft.h", "engine/contexts.h", "engine/internal.h"],
     "local/control": ["engine/base", "engine/net", "local/control", "local/isolation"],
     "local/isolation": ["engine/base", "engine/net", "local/isolation"],
     "local/daemon": ["engine/base", "engine/net", "local/daemon", "proto"],

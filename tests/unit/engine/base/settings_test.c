@@ -109,6 +109,7 @@ static const struct {
 	{ "auto-cleanup", "off", "off", "on" },
 	{ "tombstone-time", "600s", "0s", "86400s" },
 	{ "tombstones", "100", "0", "10000" },
+	{ "production-contexts", "", "", "" },
 	{ "prefix-key", "ctrl-] F12", "ctrl-] F12", "ctrl-] F12" },
 	{ "glyphs", "auto", "auto", "auto" },
 	{ "remember", "on", "off", "on" },
