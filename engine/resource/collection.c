@@ -6,6 +6,8 @@
 // hides nothing, as most do, costs one look at the row.
 #include "engine/resource/collection.h"
 
+#include "engine/base/clock.h"
+#include "engine/base/err.h"
 #include "engine/base/map.h"
 #include "engine/resource/filter.h"
 #include "engine/resource/order.h"
@@ -13,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TIE_BYTES = 512 };
+enum { TIE_BYTES = 512, TICK_MS = 5000 };
 
 struct member {
 	bool is_shown;
@@ -36,7 +38,9 @@ struct resource_collection {
 	int column;
 	bool is_reversed, shows_aside, is_batch;
 	char *filter_text, *namespace_;
-	struct resource_filter *filter;
+	struct resource_filter *filter; /* the last that was understood */
+	struct err filter_err;
+	int64_t ticked_ms; /* monotonic: the filter was looked at again */
 };
 
 static const char *text_of(
@@ -299,15 +303,37 @@ void resource_collection_filter(struct resource_collection *collection, const ch
 	if (strcmp(text, collection->filter_text) == 0)
 		return;
 	struct resource_filter *old = collection->filter;
-	collection->filter = resource_filter_parse(collection->kind, text);
 	free(collection->filter_text);
 	collection->filter_text = x_strdup(text);
+	collection->filter_err.msg[0] = '\0';
+	struct resource_filter *next =
+		resource_filter_parse(collection->kind, text, &collection->filter_err);
+	if (!next)
+		return;
+	collection->filter = next;
+	collection->ticked_ms = clock_mono_ms();
 	if (resource_filter_narrows(old, collection->filter)) {
 		resource_order_keep(collection->shown, still_fits, collection);
 	} else {
 		reconsider(collection, false);
 	}
 	resource_filter_free(old);
+}
+
+const char *resource_collection_filter_error(const struct resource_collection *collection)
+{
+	return collection->filter_err.msg;
+}
+
+bool resource_collection_tick(struct resource_collection *collection)
+{
+	int64_t now = clock_mono_ms();
+	if (!resource_filter_is_timed(collection->filter) ||
+		now - collection->ticked_ms < TICK_MS)
+		return false;
+	collection->ticked_ms = now;
+	reconsider(collection, false);
+	return true;
 }
 
 const char *resource_collection_filter_text(const struct resource_collection *collection)
@@ -419,7 +445,7 @@ struct resource_collection *resource_collection_new(
 	collection->column = kind->order_column ? kind->order_column : kind->name_column;
 	collection->filter_text = x_strdup("");
 	collection->namespace_ = x_strdup("");
-	collection->filter = resource_filter_parse(kind, "");
+	collection->filter = resource_filter_parse(kind, "", NULL);
 	collection->shown = resource_order_new(compare, collection);
 	return collection;
 }

@@ -28,8 +28,13 @@ void resource_collection_sort(
 void resource_collection_resort(struct resource_collection *collection);
 int resource_collection_column(const struct resource_collection *collection);
 bool resource_collection_is_reversed(const struct resource_collection *collection);
+/* A text that cannot be understood leaves the rows as they are, but is kept: see the next two. */
 void resource_collection_filter(struct resource_collection *collection, const char *text);
 const char *resource_collection_filter_text(const struct resource_collection *collection);
+/* What is wrong with it; "": nothing. */
+const char *resource_collection_filter_error(const struct resource_collection *collection);
+/* Where what fits changes as time passes, it is looked at again, every few seconds at most. True: it was. */
+bool resource_collection_tick(struct resource_collection *collection);
 void resource_collection_namespace(
 	struct resource_collection *collection, const char *namespace_); /* "" = all */
 /* Those that the kind sets aside. */

@@ -38,7 +38,7 @@ ALLOWED = {
     "engine/kube": ["engine/base", "engine/net", "engine/k8s", "engine/kube"],
     "engine/telemetry": ["engine/base", "engine/net", "engine/telemetry"],
     "engine/runtime": ["engine/base", "engine/net", "engine/telemetry", "engine/runtime", "proto"],
-    "engine/resource": ["engine/base", "engine/resource"],
+    "engine/resource": ["engine/base", "engine/k8s", "engine/resource"],
     "engine/podlog": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/podlog"],
     "engine/kinds": ["engine/base", "engine/net", "engine/k8s", "engine/kube", "engine/resource", "engine/access",
                      "engine/kinds"],

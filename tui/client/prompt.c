@@ -162,6 +162,27 @@ void client_prompt_paste(struct client *client, struct slice text)
 	client_dirty(client);
 }
 
+/* What is wrong with the filter: behind it, or in the row above where that is too long. */
+static void draw_filter_error(struct client *client, struct draw_region screen)
+{
+	const struct view *view = client_focused(client);
+	const char *error = client->prompt.kind == PROMPT_FILTER && view->class->filter_error
+				    ? view->class->filter_error(view)
+				    : "";
+	if (!*error)
+		return;
+	struct draw_style style = theme_style(&client->theme, ROLE_ERROR);
+	style.bg = theme_style(&client->theme, ROLE_INPUT).bg;
+	int from = 1 + draw_text_cols(client->prompt.edit.text.p) + 3;
+	int cols = draw_text_cols(error);
+	bool fits = from + cols <= screen.cols;
+	struct draw_region row =
+		draw_region_sub(screen, 0, screen.rows - (fits ? 1 : 2), screen.cols, 1);
+	if (!fits)
+		draw_region_fill(row, style);
+	draw_region_text(row, 0, fits ? screen.cols - cols : 0, screen.cols, style, error);
+}
+
 void client_prompt_draw(struct client *client, struct draw_region screen)
 {
 	struct client_prompt *p = &client->prompt;
@@ -170,6 +191,7 @@ void client_prompt_draw(struct client *client, struct draw_region screen)
 	draw_region_fill(line, input);
 	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
 	widget_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
+	draw_filter_error(client, screen);
 	const struct view_command *matches[MATCHES_MAX];
 	int n = (int)completions(client, matches);
 	int shown = n < SHOWN_MAX ? n : SHOWN_MAX;

@@ -98,6 +98,8 @@ struct view_class {
 	/* The filter's text, while being typed and when done. NULL: cannot filter. */
 	void (*filter)(struct view *view, const char *text);
 	const char *(*filter_text)(const struct view *view);
+	/* What is wrong with that text, for whoever types it; "" if nothing. NULL: nothing ever is. */
+	const char *(*filter_error)(const struct view *view);
 	/* Drag and drop. begin fills *drag (heap strings, freed by the caller) if there is something at the place;
 	 * hover says whether it may be dropped there and marks the target until the next call or leave. */
 	bool (*drag_begin)(struct view *view, int col, int row, struct view_drag *drag);

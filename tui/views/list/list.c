@@ -63,6 +63,8 @@ void views_list_changed(struct view *view)
 void views_list_follow(struct views_list *list)
 {
 	const struct resource_source source = list->source(list);
+	if (resource_collection_tick(list->rows))
+		views_list_keep_cursor(list);
 	if (!resource_follow(&list->follower, &source, list->rows) || !source.self)
 		return;
 	bool is_gone = *list->cursor && !views_list_find(list, list->cursor);
@@ -217,6 +219,11 @@ void views_list_filter(struct view *view, const char *text)
 const char *views_list_filter_text(const struct view *view)
 {
 	return resource_collection_filter_text(list_of(view)->rows);
+}
+
+const char *views_list_filter_error(const struct view *view)
+{
+	return resource_collection_filter_error(list_of(view)->rows);
 }
 
 int64_t views_list_redraw_after_ms(const struct view *view)

@@ -91,6 +91,7 @@ bool views_list_sort(void *self, const char *args, struct err *err);
 bool views_list_mouse(struct view *view, const struct draw_mouse *mouse);
 void views_list_filter(struct view *view, const char *text);
 const char *views_list_filter_text(const struct view *view);
+const char *views_list_filter_error(const struct view *view);
 int64_t views_list_redraw_after_ms(const struct view *view);
 
 /* ---- cell.c */

@@ -414,6 +414,7 @@ const struct view_class view_resources = {
 	.busy = busy,
 	.filter = views_list_filter,
 	.filter_text = views_list_filter_text,
+	.filter_error = views_list_filter_error,
 	.shows = shows,
 	.redraw_after_ms = views_list_redraw_after_ms,
 };

@@ -279,6 +279,7 @@ const struct view_class view_sandboxes = {
 	.targets = targets,
 	.filter = views_list_filter,
 	.filter_text = views_list_filter_text,
+	.filter_error = views_list_filter_error,
 	.shows = view_is_the_only_one,
 	.redraw_after_ms = views_list_redraw_after_ms,
 };
