@@ -71,7 +71,7 @@ static const struct {
 	[FLEET_SUSPENDED] = { RESOURCE_GONE, 13, "■" },
 	[FLEET_WARM] = { RESOURCE_GONE, 14, "○" },
 	[FLEET_CRASHING] = { RESOURCE_BAD, 2, "✗" },
-	[FLEET_DELETED] = { RESOURCE_GONE, 15, "×" },
+	[FLEET_DELETED] = { RESOURCE_GONE, 15, "†" },
 };
 
 enum resource_tone fleet_state_tone(enum fleet_state state)
@@ -217,6 +217,11 @@ static enum resource_tone why_tone(const void *row)
 static const char *labels(const void *row)
 {
 	return of(row)->labels;
+}
+
+static bool is_deleted(const void *row)
+{
+	return of(row)->state == FLEET_DELETED;
 }
 
 static bool is_warm(const void *row)
@@ -449,4 +454,5 @@ const struct resource_kind fleet_sandbox_kind = {
 		TEMPLATE, RESTARTS, AGE, WHY, RESOURCE_NONE },
 	.labels = labels,
 	.is_aside = is_warm,
+	.is_gone = is_deleted,
 };

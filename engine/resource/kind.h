@@ -182,7 +182,9 @@ struct resource_kind {
 	const int *brief; /* beside a name where there is one line for it; NULL: nothing */
 	int order_column; /* the first order; 0: by name */
 	bool (*is_aside)(const void *row); /* shown only when asked for; NULL: none */
-	const char *aside;                 /* what those are called: "other leases" */
+	bool (*is_gone)(const void
+			*row); /* it is no more, and only remembered: drawn dim; NULL: none */
+	const char *aside;     /* what those are called: "other leases" */
 
 	/* What is listed beside it, since its rows tell of that as well: looked at after a change of either. others: rows of
 	 * that kind; their self is NULL where it is not known. True: the row shows something else now. NULL: nothing. */

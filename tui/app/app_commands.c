@@ -33,20 +33,6 @@ static bool run_palette(void *self, const char *args, struct err *err)
 	return true;
 }
 
-static bool run_filter(void *self, const char *args, struct err *err)
-{
-	struct workspace *ws = workspace_of_self(self);
-	struct view *view = workspace_focused(ws);
-	if (!view->class->filter)
-		return err_set(
-			err, ERR_OP_UNSUPPORTED, "%s cannot be filtered", view->class->name);
-	if (*args)
-		view->class->filter(view, args);
-	else
-		client_prompt_open(client_of(self), PROMPT_FILTER);
-	return true;
-}
-
 static bool run_view(void *self, const char *name, struct err *err)
 {
 	struct view_args none = { 0 };
@@ -338,7 +324,8 @@ const struct view_command app_commands[] = {
 	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", .run = run_log },
 	{ "namespace", "NAME|all|1…9", "look at one namespace or all", .run = run_namespace,
 		.aliases = "ns" },
-	{ "filter", "[TEXT]", "show only what has these words", .run = run_filter },
+	{ "filter", "[TEXT|NAME|save NAME|forget NAME|list]",
+		"show only what fits; keep a filter by a name", .run = app_run_filter },
 	{ "palette", "", "type a command", .run = run_palette },
 	{ "split", "right|down", "another shell in the same sandbox, beside or below",
 		.run = run_split, .has_right = true, .right = ACCESS_SHELL },

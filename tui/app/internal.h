@@ -15,3 +15,6 @@ struct app {
 /* app_commands.c: the words that mean the same in every view. self: the place of a client. */
 extern const struct view_command app_commands[];
 extern const size_t app_n_commands;
+
+/* filters.c */
+bool app_run_filter(void *self, const char *args, struct err *err);

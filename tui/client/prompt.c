@@ -78,7 +78,10 @@ static void enter(struct client *client)
 {
 	struct client_prompt *p = &client->prompt;
 	if (p->kind == PROMPT_FILTER) {
-		client_prompt_close(client);
+		const struct view *view = client_focused(client);
+		bool is_wrong = view->class->filter_error && *view->class->filter_error(view);
+		if (!is_wrong) /* else it stays to be mended; Esc takes it back */
+			client_prompt_close(client);
 		return;
 	}
 	const struct view_command *matches[MATCHES_MAX];

@@ -101,12 +101,12 @@ static struct draw_style on_cursor(
 }
 
 static struct draw_style styled(const struct views_list *list, int i, enum resource_tone tone,
-	struct draw_style base, bool is_cursor)
+	struct draw_style base, enum views_list_look look)
 {
 	struct view_host *host = list->view.host;
-	if (list->is_stale)
+	if (look == LIST_DIMMED)
 		return base;
-	if (is_cursor)
+	if (look == LIST_UNDER_CURSOR)
 		return on_cursor(host, base, tone);
 	if (tone != RESOURCE_PLAIN) {
 		base.fg = host_style(host, view_tone_role(tone)).fg;
@@ -143,7 +143,7 @@ static int draw_words(const struct resource_column *column, struct draw_region r
 }
 
 void views_list_cell_draw(const struct views_list *list, struct draw_region r, int at, int i,
-	const void *row, struct draw_style base, bool is_cursor)
+	const void *row, struct draw_style base, enum views_list_look look)
 {
 	const struct resource_column *column = column_of(list, i);
 	char buffer[RESOURCE_CELL_BYTES];
@@ -151,7 +151,7 @@ void views_list_cell_draw(const struct views_list *list, struct draw_region r, i
 	int col = list->column_at[i], end = col + list->column_cols[i];
 	if (!*text)
 		return;
-	struct draw_style style = styled(list, i, tone_of(column, row), base, is_cursor);
+	struct draw_style style = styled(list, i, tone_of(column, row), base, look);
 	if (picture_cols(column)) {
 		draw_picture(column, r, at, col, row, style);
 		col += picture_cols(column);
@@ -166,5 +166,5 @@ void views_list_cell_draw(const struct views_list *list, struct draw_region r, i
 	const char *note = column->note ? column->note(row, buffer) : "";
 	if (*note && end - col > 1)
 		draw_region_text(r, at, col + 1, end - col - 1,
-			styled(list, i, RESOURCE_WARNING, base, is_cursor), note);
+			styled(list, i, RESOURCE_WARNING, base, look), note);
 }

@@ -74,16 +74,19 @@ static void draw_row(struct views_list *list, struct draw_region r, int at, cons
 	struct draw_style base = host_style(host, is_marked ? ROLE_MARKED : ROLE_TEXT);
 	if (is_cursor)
 		base = host_style(host, is_focused ? ROLE_CURSOR : ROLE_CURSOR_UNFOCUSED);
-	if (list->is_stale)
+	bool is_past = list->is_stale || (list->kind->is_gone && list->kind->is_gone(row));
+	if (is_past)
 		base = views_list_dimmed(list, base);
+	enum views_list_look look = is_past                   ? LIST_DIMMED
+				    : is_cursor && is_focused ? LIST_UNDER_CURSOR
+							      : LIST_PLAIN;
 	draw_region_fill(draw_region_sub(r, 0, at, r.cols, 1), base);
 	if (is_marked)
 		draw_region_text(r, at, 0, 1, base, "*");
 	int i;
 	RESOURCE_EACH(i, list->kind->screen) {
 		if (list->column_at[i] >= 0)
-			views_list_cell_draw(
-				list, r, at, i, row, base, is_cursor && is_focused);
+			views_list_cell_draw(list, r, at, i, row, base, look);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/err.h"
+#include "engine/base/state_store.h"
 #include "engine/resource/filter.h"
 #include "tui/widgets/cursor_motion.h"
 
@@ -18,6 +19,37 @@ static const void *row_of(void *arg, const char *uid)
 	return views_list_find(list, uid);
 }
 
+/* ---- the order, from run to run: "age", or "age-" for the other way round */
+
+static void order_key(const struct views_list *list, char key[STATE_STORE_KEY_BYTES])
+{
+	snprintf(key, STATE_STORE_KEY_BYTES, "list.sort.%s", list->kind->name);
+}
+
+static void take_order(struct views_list *list)
+{
+	char key[STATE_STORE_KEY_BYTES], name[32];
+	order_key(list, key);
+	const char *order = state_store_get(list->view.host->remembered, key);
+	if (!order || strlen(order) >= sizeof name)
+		return;
+	size_t n = strcspn(order, "-");
+	snprintf(name, sizeof name, "%.*s", (int)n, order);
+	int column = resource_find_column(list->kind, name);
+	if (column != RESOURCE_NONE)
+		resource_collection_sort(list->rows, column, order[n] == '-');
+}
+
+static void keep_order(const struct views_list *list)
+{
+	char key[STATE_STORE_KEY_BYTES], order[64];
+	order_key(list, key);
+	snprintf(order, sizeof order, "%s%s",
+		list->kind->columns[resource_collection_column(list->rows)].name,
+		resource_collection_is_reversed(list->rows) ? "-" : "");
+	state_store_set(list->view.host->remembered, key, order);
+}
+
 void views_list_init(struct views_list *list, struct view_host *host,
 	const struct view_class *class, const struct resource_kind *kind,
 	struct resource_source (*source)(const struct views_list *list))
@@ -27,6 +59,7 @@ void views_list_init(struct views_list *list, struct view_host *host,
 	list->kind = kind;
 	list->source = source;
 	list->rows = resource_collection_new(kind, row_of, list);
+	take_order(list);
 }
 
 void views_list_deinit(struct views_list *list)
@@ -98,11 +131,13 @@ bool views_list_move(void *self, const char *args, struct err *err)
 	return true;
 }
 
-/* Of those that are shown, what fits a filter: a pattern, a label, a state. False: nothing does. */
-static bool mark_fitting(struct views_list *list, const char *text)
+/* Of those that are shown, what fits a filter: a pattern, a label, a state. False: nothing does, or it is none. */
+static bool mark_fitting(struct views_list *list, const char *text, struct err *err)
 {
-	struct resource_filter *filter = resource_filter_parse(list->kind, text);
+	struct resource_filter *filter = resource_filter_parse(list->kind, text, err);
 	size_t n = 0;
+	if (!filter)
+		return false;
 	for (size_t i = 0; i < resource_collection_count(list->rows); i++) {
 		const char *uid = resource_collection_at(list->rows, i);
 		const void *row = views_list_find(list, uid);
@@ -112,7 +147,7 @@ static bool mark_fitting(struct views_list *list, const char *text)
 		}
 	}
 	resource_filter_free(filter);
-	return n > 0;
+	return n > 0 || err_set(err, ERR_ARG_INVALID, "nothing that is shown fits '%s'", text);
 }
 
 bool views_list_mark(void *self, const char *args, struct err *err)
@@ -123,9 +158,8 @@ bool views_list_mark(void *self, const char *args, struct err *err)
 	} else if (strcmp(args, "none") == 0) {
 		resource_collection_unmark_all(list->rows);
 	} else if (*args) {
-		if (!mark_fitting(list, args))
-			return err_set(
-				err, ERR_ARG_INVALID, "nothing that is shown fits '%s'", args);
+		if (!mark_fitting(list, args, err))
+			return false;
 	} else if (*list->cursor) {
 		resource_collection_mark(list->rows, list->cursor,
 			!resource_collection_is_marked(list->rows, list->cursor));
@@ -149,6 +183,7 @@ static void sort_by(struct views_list *list, int column)
 	bool again = resource_collection_column(list->rows) == column;
 	resource_collection_sort(
 		list->rows, column, again && !resource_collection_is_reversed(list->rows));
+	keep_order(list);
 	views_list_keep_cursor(list);
 	host_dirty(list->view.host);
 }

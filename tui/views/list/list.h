@@ -104,8 +104,13 @@ int views_list_cell_cols(
 	const struct views_list *list, const void *row, int column, const char *text);
 /* The most that one of that column may take; 0: no limit of its own. */
 int views_list_cell_cols_max(const struct resource_column *column);
+enum views_list_look {
+	LIST_PLAIN,
+	LIST_UNDER_CURSOR,
+	LIST_DIMMED, /* no colours of states, which speak of now */
+};
 void views_list_cell_draw(const struct views_list *list, struct draw_region r, int at,
-	int column, const void *row, struct draw_style base, bool is_cursor);
+	int column, const void *row, struct draw_style base, enum views_list_look look);
 
 /* ---- columns.c */
 

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	ROOM_ROWS = 20, /* of the whole list: with less there is no card */
@@ -23,6 +24,9 @@ enum {
 	LIFE_CELLS_NARROW = 8,
 	LIFE_NARROW_COLS = 100,
 	SHELLS_MAX = 16,
+	STORY_MAX = 12,
+	STORY_TIME_COLS = 5,
+	DAY_MS = 24 * 3600 * 1000,
 };
 
 static const char OWN_PREFIX[] = "agents.x-k8s.io/";
@@ -107,6 +111,19 @@ static void draw_state(
 	str_deinit(&facts);
 }
 
+/* ---- the story */
+
+/* The hour of the last day, else the day. */
+static void format_time(int64_t wall_ms, char out[STORY_TIME_COLS + 1])
+{
+	time_t seconds = (time_t)(wall_ms / 1000);
+	struct tm tm;
+	bool is_old = clock_wall_ms() - wall_ms > DAY_MS;
+	if (!localtime_r(&seconds, &tm) ||
+		!strftime(out, STORY_TIME_COLS + 1, is_old ? "%d.%m" : "%H:%M", &tm))
+		out[0] = 0;
+}
+
 /* ---- why */
 
 static int draw_why(const struct views_list *list, struct draw_region r, int at, int room,
@@ -122,6 +139,8 @@ static int draw_why(const struct views_list *list, struct draw_region r, int at,
 	str_add(&text, row->why);
 	if (row->why_since_ms && since >= 0)
 		str_addf(&text, " (%s ago)", clock_format_age(since, age));
+	if (*row->next)
+		str_addf(&text, ". Next: %s", row->next);
 	struct draw_region place = draw_region_sub(r, 0, at, r.cols, room);
 	struct draw_style style = host_style(host, list->is_stale ? ROLE_DIM : ROLE_TEXT);
 	int wanted = widget_wrap_draw(place, 0, 0, style, slice_of(text.p));
@@ -129,6 +148,46 @@ static int draw_why(const struct views_list *list, struct draw_region r, int at,
 		draw_region_text(place, room - 1, r.cols - 1, 1, style, "…");
 	str_deinit(&text);
 	return wanted < room ? wanted : room;
+}
+
+/* "13:09 ● adopted ── 13:12 ■ suspended ── now": as much of the end as there is room for. */
+static int draw_story(const struct views_list *list, struct draw_region r, int at,
+	const struct fleet_row *row)
+{
+	struct view_host *host = list->view.host;
+	static const char joint[] = " ── ";
+	struct fleet_story_entry entries[STORY_MAX];
+	size_t n = fleet_story(sandboxes_fleet(list), row->uid, entries, STORY_MAX), first = n;
+	int cols = 0, joint_cols = draw_text_cols(joint);
+	int room = r.cols - joint_cols - (int)strlen("now");
+	while (first > 0) {
+		int wanted = STORY_TIME_COLS + 2 + draw_text_cols(entries[first - 1].text) +
+			     (cols ? joint_cols : 0);
+		if (cols + wanted > room)
+			break;
+		cols += wanted;
+		first--;
+	}
+	if (first == n)
+		return 0;
+	int col = 0;
+	struct draw_style dim = host_style(host, ROLE_DIM);
+	for (size_t i = first; i < n; i++) {
+		const struct fleet_story_entry *entry = &entries[i];
+		struct draw_style style = host_style(
+			host, list->is_stale ? ROLE_DIM
+					     : view_tone_role(fleet_story_tone(entry->kind)));
+		char time[STORY_TIME_COLS + 1];
+		format_time(entry->wall_ms, time);
+		col += draw_region_textf(r, at, col, r.cols - col, dim, "%s ", time);
+		col += draw_region_textf(
+			r, at, col, r.cols - col, style, "%s ", fleet_story_glyph(entry->kind));
+		col += draw_region_text(r, at, col, r.cols - col,
+			host_style(host, list->is_stale ? ROLE_DIM : ROLE_TEXT), entry->text);
+		col += draw_region_text(r, at, col, r.cols - col, dim, joint);
+	}
+	draw_region_text(r, at, col, r.cols - col, dim, "now");
+	return 1;
 }
 
 /* ---- shells */
@@ -208,6 +267,7 @@ void views_sandboxes_draw_card(struct views_list *list, struct draw_region r)
 	draw_state(list, draw_region_sub(inside, 0, 0, inside.cols, 1), row);
 	int at = 1;
 	at += draw_why(list, inside, at, inside.rows - at - 1, row);
+	at += draw_story(list, inside, at, row);
 	at += draw_shells(list, inside, at, row);
 	draw_identity(list, inside, at, row);
 }

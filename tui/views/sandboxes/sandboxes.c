@@ -3,6 +3,7 @@
 #include "tui/views/sandboxes/sandboxes.h"
 
 #include "engine/base/mem.h"
+#include "engine/base/state_store.h"
 #include "engine/base/str.h"
 #include "tui/views/actions/actions.h"
 #include "tui/views/views.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char CARD_KEY[] = "list.card";
 
 static enum view_key_scope scope(const struct view *view)
 {
@@ -181,6 +184,8 @@ static bool run_card(void *self, const char *args, struct err *err)
 	(void)args;
 	(void)err;
 	sandboxes->is_card_hidden = !sandboxes->is_card_hidden;
+	state_store_set_on(
+		sandboxes->list.view.host->remembered, CARD_KEY, !sandboxes->is_card_hidden);
 	host_dirty(sandboxes->list.view.host);
 	return true;
 }
@@ -256,6 +261,7 @@ static struct view *open_list(
 	(void)args;
 	(void)err;
 	views_list_init(&self->list, host, &view_sandboxes, &fleet_sandbox_kind, source);
+	self->is_card_hidden = !state_store_is_on(host->remembered, CARD_KEY, true);
 	return &self->list.view;
 }
 

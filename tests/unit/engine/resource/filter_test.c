@@ -133,86 +133,87 @@ static void a_filter_that_hides_more(void **state)
 }
 
 /* What a language of filters is for. */
+static const struct {
+	const char *text;
+	bool fits;
+} forms[] = {
+	{ "\"claimed boxed\"", false },
+	{ "\"whyever it\"", true },
+	{ "'ever it is'", true },
+	{ "why:\"ever it\"", true },
+	{ "why:\"ever  it\"", false },
+	{ "\"\"", true },
+	{ "\"unfinished", false },
+	{ "/^claimed$/", true },
+	{ "/^CLAIM/", true },
+	{ "/^aimed/", false },
+	{ "/whyever it/ claimed", true },
+	{ "/whyever it/ nothing", false },
+	{ "!/^claimed$/", false },
+	{ "/^cl", true },
+	{ "/[a-c]l.i/", true },
+	{ "why:/^whyever it/", true },
+	{ "why:/^it/", false },
+	{ "state=ready", true },
+	{ "state=read", false },
+	{ "state!=ready", false },
+	{ "state!=blocked", true },
+	{ "!state!=ready", true },
+	{ "nothing | claimed", true },
+	{ "claimed | nothing", true },
+	{ "nothing | never", false },
+	{ "claimed nothing | boxed podded", true },
+	{ "claimed nothing | boxed never", false },
+	{ "nothing |", false },
+	{ "| claimed", true },
+	{ "| |", true },
+	{ "claimed|boxed", false }, /* no blanks: a word */
+	{ "label:app=Web", true },
+	{ "label:app=web", false }, /* as kubectl: case matters */
+	{ "labels:app", true },
+	{ "label:!app", false },
+	{ "label:!nope", true },
+	{ "label:app=Web,tier=front", true },
+	{ "label:app=Web,tier=back", false },
+	{ "label:empty=", true },
+	{ "-l app=Web", true },
+	{ "-l \"app in (Api, Web)\"", true },
+	{ "-l \"tier notin (front)\"", false },
+	{ "!-l app=Web", false },
+	{ "-l app=Web claimed", true },
+	{ "-l", true },
+	{ "label:", true },
+	{ "-lx", false }, /* a word */
+	{ "age>1h", true },
+	{ "age>3h", false },
+	{ "age<3h", true },
+	{ "age>=2h", true },
+	{ "age>", true },
+	{ "ends<10m", true },
+	{ "ends<4m", false },
+	{ "expires>4m", true },
+	{ "restarts>2", true },
+	{ "restarts=3", true },
+	{ "restarts:3", true },
+	{ "restarts!=3", false },
+	{ "restarts<3", false },
+	{ "cpu>0", false }, /* not known */
+	{ "!cpu>0", true },
+	{ "cpu>500m", false },
+	{ "mem>1Gi", false },
+	{ "STATE:ready", true },
+};
+
 static void forms_of_the_filter(void **state)
 {
-	static const struct {
-		const char *text;
-		bool fits;
-	} rows[] = {
-		{ "\"claimed boxed\"", false },
-		{ "\"whyever it\"", true },
-		{ "'ever it is'", true },
-		{ "why:\"ever it\"", true },
-		{ "why:\"ever  it\"", false },
-		{ "\"\"", true },
-		{ "\"unfinished", false },
-		{ "/^claimed$/", true },
-		{ "/^CLAIM/", true },
-		{ "/^aimed/", false },
-		{ "/whyever it/ claimed", true },
-		{ "/whyever it/ nothing", false },
-		{ "!/^claimed$/", false },
-		{ "/^cl", true },
-		{ "/[a-c]l.i/", true },
-		{ "why:/^whyever it/", true },
-		{ "why:/^it/", false },
-		{ "state=ready", true },
-		{ "state=read", false },
-		{ "state!=ready", false },
-		{ "state!=blocked", true },
-		{ "!state!=ready", true },
-		{ "nothing | claimed", true },
-		{ "claimed | nothing", true },
-		{ "nothing | never", false },
-		{ "claimed nothing | boxed podded", true },
-		{ "claimed nothing | boxed never", false },
-		{ "nothing |", false },
-		{ "| claimed", true },
-		{ "| |", true },
-		{ "claimed|boxed", false }, /* no blanks: a word */
-		{ "label:app=Web", true },
-		{ "label:app=web", false }, /* as kubectl: case matters */
-		{ "labels:app", true },
-		{ "label:!app", false },
-		{ "label:!nope", true },
-		{ "label:app=Web,tier=front", true },
-		{ "label:app=Web,tier=back", false },
-		{ "label:empty=", true },
-		{ "-l app=Web", true },
-		{ "-l \"app in (Api, Web)\"", true },
-		{ "-l \"tier notin (front)\"", false },
-		{ "!-l app=Web", false },
-		{ "-l app=Web claimed", true },
-		{ "-l", true },
-		{ "label:", true },
-		{ "-lx", false }, /* a word */
-		{ "age>1h", true },
-		{ "age>3h", false },
-		{ "age<3h", true },
-		{ "age>=2h", true },
-		{ "age>", true },
-		{ "ends<10m", true },
-		{ "ends<4m", false },
-		{ "expires>4m", true },
-		{ "restarts>2", true },
-		{ "restarts=3", true },
-		{ "restarts:3", true },
-		{ "restarts!=3", false },
-		{ "restarts<3", false },
-		{ "cpu>0", false }, /* not known */
-		{ "!cpu>0", true },
-		{ "cpu>500m", false },
-		{ "mem>1Gi", false },
-		{ "STATE:ready", true },
-	};
 	(void)state;
 	clock_set_for_tests(1, 1000000000000LL * 1000000);
 	a_row.created_ms = 1000000000000LL - 2 * 3600000;
 	a_row.expires_ms = 1000000000000LL + 5 * 60000;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct resource_filter *filter = parse(rows[i].text);
-		if (resource_filter_fits(filter, &a_row) != rows[i].fits)
-			fail_msg("'%s'", rows[i].text);
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		struct resource_filter *filter = parse(forms[i].text);
+		if (resource_filter_fits(filter, &a_row) != forms[i].fits)
+			fail_msg("'%s'", forms[i].text);
 		resource_filter_free(filter);
 	}
 	a_row.expires_ms = 0; /* without an end nothing is said of it */
