@@ -12,7 +12,6 @@
 #include "engine/resource/filter.h"
 #include "engine/resource/order.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { TIE_BYTES = 512, TICK_MS = 5000 };
@@ -65,10 +64,15 @@ static const char *tie_of(
 	const struct resource_collection *collection, const void *row, char buffer[TIE_BYTES])
 {
 	const struct resource_kind *kind = collection->kind;
-	int n = snprintf(buffer, TIE_BYTES, "%s\n%s",
-		text_of(collection, kind->name_column, row),
-		text_of(collection, kind->namespace_column, row));
-	return n < TIE_BYTES ? buffer : NULL;
+	const char *name = text_of(collection, kind->name_column, row),
+		   *namespace_ = text_of(collection, kind->namespace_column, row);
+	size_t n = strlen(name), m = strlen(namespace_);
+	if (n + m + 2 > TIE_BYTES)
+		return NULL;
+	memcpy(buffer, name, n);
+	buffer[n] = '\n';
+	memcpy(buffer + n + 1, namespace_, m + 1);
+	return buffer;
 }
 
 /* What a member is sorted by; the texts are borrowed. */

@@ -11,6 +11,7 @@ import urllib.parse
 from .procs import free_port
 
 CLAIMS = "/apis/extensions.agents.x-k8s.io/v1beta1"
+PIECE_BYTES = 64 << 10
 SANDBOXES = "/apis/agents.x-k8s.io/v1beta1"
 
 
@@ -364,8 +365,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 more = [line]
                 while len(more) < 200 and not q.empty():
                     more.append(q.get())
-                data = b"".join(m for m in more if m)
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                data = memoryview(line if len(more) == 1 else b"".join(m for m in more if m))
+                for at in range(0, len(data), PIECE_BYTES):  # as a server does that has no whole list in hand
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(data[at:at + PIECE_BYTES]), data[at:at + PIECE_BYTES]))
         except OSError:
             pass
         finally:
