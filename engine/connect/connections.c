@@ -18,12 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	DAEMON_REST_PORT = 8080, /* sandboxd's defaults: --rest-port, --grpc-port */
-	DAEMON_GRPC_PORT = 9090,
-	LEGACY_PORT = 8888, /* of the Python runtime */
-};
-
 /* One tunnelled connection of a connection. */
 struct connect_tunnel {
 	struct connect_connection *connection;
@@ -148,7 +142,8 @@ static struct runtime *make_runtime(
 		common_opts(connect, row, row->claim[0] ? row->claim : row->sandbox);
 	bool is_legacy = opts.kind == RUNTIME_LEGACY;
 	bool is_tunnel = connection->mode == CONNECT_PORT_FORWARD;
-	uint16_t port = is_legacy ? LEGACY_PORT : DAEMON_REST_PORT;
+	uint16_t port = (uint16_t)setting_get(
+		is_legacy ? SETTING_LEGACY_PORT : SETTING_SANDBOXD_REST_PORT);
 	opts.explain = on_explain;
 	opts.explain_arg = connection;
 	opts.release = on_release;
@@ -174,7 +169,7 @@ static struct runtime *make_runtime(
 	opts.connect_arg = connection;
 	opts.rest_url = rest;
 	opts.grpc_host = is_legacy ? NULL : host;
-	opts.grpc_port = is_legacy ? 0 : DAEMON_GRPC_PORT;
+	opts.grpc_port = is_legacy ? 0 : (uint16_t)setting_get(SETTING_SANDBOXD_GRPC_PORT);
 	struct runtime *runtime = open_runtime(connect, &opts, err);
 	x_free_secret(pod_token);
 	free(rest);
