@@ -194,7 +194,8 @@ static void what_is_known_of_a_sandbox(void **state)
 		{ "cpuRequestMillis", "500m" }, { "memoryBytes", "-" },
 		{ "memoryLimitBytes", "1.0Gi" }, { "memoryRequestBytes", "-" },
 		{ "diskBytes", "-" }, { "diskLimitBytes", "-" }, { NULL, "-" }, { NULL, "-" },
-		{ NULL, "-" }, { NULL, "claim" }, { NULL, "5s" }, { NULL, "7s" } };
+		{ NULL, "-" }, { NULL, "" }, { NULL, "claim" }, { NULL, "5s" },
+		{ NULL, "7s" } };
 	const struct resource_kind *kind = &fleet_sandbox_kind;
 	char buffer[RESOURCE_CELL_BYTES];
 	(void)state;
