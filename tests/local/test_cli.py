@@ -16,7 +16,7 @@ from harness.sandmux import home_env
 from harness.scripted_api import ScriptedApi
 from harness.screen import GOLDEN, terminal_env
 
-VERBS = ["ls", "top", "get", "describe", "create", "rm", "suspend", "resume", "extend", "run", "sh", "cp", "files", "health",
+VERBS = ["ls", "top", "get", "describe", "events", "tree", "pool", "template", "lease", "create", "rm", "suspend", "resume", "extend", "run", "sh", "cp", "files", "health",
          "metadata", "status", "local", "probe", "doctor", "settings", "completion", "help", "version"]
 
 
