@@ -148,7 +148,7 @@ class Recipes(Case):
     def check_verb(self, program):
         self.assertEqual(self.run_program(program, "toy"), "7\n")
         self.assertIn("what the toy setting is", self.run_program(program, "help"))
-        self.assertIn(" toy", self.run_program(program, "completion", "bash"))
+        self.assertIn("\ntoy\t", self.run_program(program, "__complete", ""))
 
     def check_setting(self, program):
         self.assertEqual(self.run_program(program, "--set", "toy-count=9", "toy"), "9\n")
