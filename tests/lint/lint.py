@@ -6,6 +6,7 @@ includes  a room includes only itself and the rooms under it (docs/architecture.
 banned    functions that lose bounds or errors; in a front end, those that work on files or run programs in a sandbox
 headers   every header compiles alone
 errors    headers name the codes that their functions give (Errors: ERR_X, ERR_Y.), each is in the table, none that is set is missing
+codes     each code of the table is provoked by a test
 text      SPDX lines, no machine paths, no registry hosts
 files     docs/architecture.md has one line for each file
 tests     each file of tests is a test
@@ -407,7 +408,39 @@ def check_errors() -> list[str]:
     return bad
 
 
-CHECKS = {"files": check_files, "format": check_format, "includes": check_includes, "banned": check_banned,
+# Codes that nothing can be made to give, and why.
+NOT_PROVOKED = {"op.retries_exhausted": "nothing sets it: the error of the last attempt is told"}
+
+
+def check_codes() -> list[str]:
+    """A code is provoked by a program of the tests that names it ("kube.quota"), or by a unit test (ERR_KUBE_QUOTA)."""
+    rows = re.findall(r'\bX\((\w+),\s*"([a-z0-9_.]+)"', (ROOT / "engine/base/err.h").read_text())
+    programs, units, sources = "", "", ""
+    for path in tracked(".py", ".c"):
+        name = path.relative_to(ROOT).as_posix()
+        text = path.read_text(errors="replace")
+        if name.startswith("tests/") and not name.startswith(("tests/lint/", "tests/unit/engine/base/err_test.c")):
+            if path.suffix == ".py":
+                programs += text
+            else:
+                units += text
+        elif path.suffix == ".c":
+            sources += text
+    bad = []
+    for symbol, code in rows:
+        if code in ("ok", "internal", "system"):
+            continue
+        is_seen = re.search(rf"(?<![\w.]){re.escape(code)}(?![\w.])", programs.replace("\\.", ".")) or re.search(rf"\bERR_{symbol}\b", units)
+        is_set = re.search(rf"\bERR_{symbol}\b", sources)
+        if code in NOT_PROVOKED:
+            if is_set:
+                bad.append(f"{code}: something sets it now: provoke it")
+        elif not is_seen:
+            bad.append(f"{code}: no test provokes it")
+    return bad
+
+
+CHECKS = {"files": check_files, "codes": check_codes, "format": check_format, "includes": check_includes, "banned": check_banned,
           "headers": check_headers, "errors": check_errors, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
           "scripts": check_scripts, "where": check_where, "tests": check_tests}
 

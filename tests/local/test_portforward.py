@@ -341,7 +341,17 @@ class PortForward(Case):
         self.assertLess(self.memory() - before, 16 * MIB)
         self.assertEqual(self.backend.get("/healthz").code, 200)
 
-    # ---- kubectl ----
+    # ---- clients ----
+
+    def test_our_own(self):
+        where = ("--kubeconfig", self.backend.kubeconfig, "--connectivity", "port-forward")
+        r = self.sandmux(*where, "run", "c1", "--", "sh", "-c", "cat; exit 3", stdin=b"in")
+        self.assertEqual((r.code, r.out, r.err), (3, "in", ""))
+        data = os.urandom(3 * MIB)
+        (self.tmp / "up").write_bytes(data)
+        self.sandmux(*where, "cp", self.tmp / "up", "c1:by-forward", "--verify", check=0)
+        self.sandmux(*where, "cp", "c1:by-forward", self.tmp / "down", "--verify", check=0)
+        self.assertEqual((self.tmp / "down").read_bytes(), data)
 
     def kubectl(self, *args):
         p = subprocess.Popen([need_bed("kubectl"), "port-forward", *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

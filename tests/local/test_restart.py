@@ -128,7 +128,7 @@ class Restart(Case):
     def test_one_backend_a_directory(self):
         r = subprocess.run([LOCALD, "--state-dir", str(self.b.state)], capture_output=True, text=True, timeout=20)
         self.assertEqual(r.returncode, 1)
-        self.assertIn("another local backend uses", r.stderr)
+        self.assertIn("sandmux-locald: op.already_open: another local backend uses", r.stderr)
 
     def test_wrong_use(self):
         for args in (["--nope"], ["--port", "x"], ["--isolation", "docker"], ["extra"]):

@@ -277,8 +277,8 @@ int main(int argc, char **argv)
 	int status = parse(&args, argc, argv);
 	use_arguments(&p, &args);
 	if (status == 0 && !run(&p, &err)) {
-		char *text =
-			x_asprintf("%s: %s; %s\n", err_name(&err), err.msg, err_hint(&err));
+		char *text = x_asprintf("%s: %s%s%s\n", err_name(&err), err.msg,
+			*err_hint(&err) ? "; " : "", err_hint(&err));
 		fprintf(stderr, "sandmux-locald: %s", text);
 		LOG("locald", LOG_ERROR, "%s", err.msg);
 		say(&p, text);
