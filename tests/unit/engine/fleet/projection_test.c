@@ -276,7 +276,7 @@ static void the_sandbox_of_a_claim(void **state)
 		texts_are(text, claim.sandbox, rows[i].sandbox);
 		texts_are(text, claim.pod_ip, rows[i].ip);
 		texts_are(text, claim.finalizers, rows[i].finalizers);
-		if (claim.had_first_ready != rows[i].had_first_ready ||
+		if ((claim.first_ready_s != 0) != rows[i].had_first_ready ||
 			claim.deleted_ms != rows[i].deleted_ms)
 			fail_msg("%s", text);
 		fleet_claim_drop(&store, &claim);
