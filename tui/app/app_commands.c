@@ -245,6 +245,26 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 	return true;
 }
 
+static void complete_namespace(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	struct fleet *fleet = engine_fleet(workspace_host(workspace_of_self(self))->engine);
+	char name[WORKSPACE_NAMESPACE_BYTES];
+	(void)args;
+	add(add_arg, "all");
+	for (size_t i = 0; fleet && nth_namespace(fleet, i, name); i++)
+		add(add_arg, name);
+}
+
+static void complete_theme(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	(void)self;
+	(void)args;
+	add(add_arg, "auto");
+	draw_theme_each(add, add_arg);
+}
+
 static bool run_redraw(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -323,7 +343,7 @@ const struct view_command app_commands[] = {
 		.run = run_bulk },
 	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", .run = run_log },
 	{ "namespace", "NAME|all|1…9", "look at one namespace or all", .run = run_namespace,
-		.aliases = "ns" },
+		.complete = complete_namespace, .aliases = "ns" },
 	{ "filter", "[TEXT|NAME|save NAME|forget NAME|list]",
 		"show only what fits; keep a filter by a name", .run = app_run_filter },
 	{ "palette", "", "type a command", .run = run_palette },
@@ -336,7 +356,8 @@ const struct view_command app_commands[] = {
 	{ "tab", "next|previous|N", "another tab", .run = run_tab },
 	{ "focus", "next|previous|left|right|up|down", "another pane", .run = run_focus },
 	{ "grow", "left|right|up|down", "move a border of this pane", .run = run_grow },
-	{ "theme", "NAME", "other colours", .run = run_theme },
+	{ "theme", "NAME|auto", "other colours; auto: what suits the terminal",
+		.run = run_theme, .complete = complete_theme },
 	{ "mouse", "on|off|toggle", "use the mouse, or leave it to the terminal",
 		.run = run_mouse },
 	{ "answer", "", "turn to the question that waits for an answer", .run = run_answer },

@@ -2,24 +2,14 @@
 // The line at the bottom: ':' with completions above it, and '/' that filters while it is typed.
 #include "tui/client/internal.h"
 
+#include "engine/base/state_store.h"
+#include "tui/widgets/fuzzy.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MATCHES_MAX = 64, SHOWN_MAX = 8 };
-
-void client_prompt_init(struct client *client)
-{
-	widget_edit_init(&client->prompt.edit, "");
-}
-
-void client_prompt_deinit(struct client *client)
-{
-	struct client_prompt *p = &client->prompt;
-	widget_edit_deinit(&p->edit);
-	free(p->before);
-	for (size_t i = 0; i < p->n_history; i++)
-		free(p->history[i]);
-}
+enum { MATCHES_MAX = 64, SHOWN_MAX = 8, HELP_COL = 40, KEY_COLS = 10, HISTORY_KEY_BYTES = 32 };
 
 void client_prompt_open(struct client *client, enum client_prompt_kind kind)
 {
@@ -46,12 +36,137 @@ void client_prompt_close(struct client *client)
 	client_dirty(client);
 }
 
-static size_t completions(const struct client *client, const struct view_command **out)
+/* What can be chosen: commands, or what may follow the one that is typed. */
+struct matches {
+	size_t n;
+	bool are_args;
+	const struct view_command *commands[MATCHES_MAX];
+	char *args[MATCHES_MAX];
+	int scores[MATCHES_MAX];
+	const char *typed; /* of the argument */
+};
+
+static void add_arg(void *arg, const char *candidate)
+{
+	struct matches *m = arg;
+	int score = widget_fuzzy_score(m->typed, candidate);
+	size_t at = m->n;
+	if (!score || m->n == MATCHES_MAX)
+		return;
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->args[i], candidate) == 0)
+			return;
+	for (; at > 0 && m->scores[at - 1] < score; at--) {
+		m->args[at] = m->args[at - 1];
+		m->scores[at] = m->scores[at - 1];
+	}
+	m->args[at] = x_strdup(candidate);
+	m->scores[at] = score;
+	m->n++;
+}
+
+static void find_matches(const struct client *client, struct matches *m)
 {
 	const struct client_prompt *p = &client->prompt;
-	if (p->kind != PROMPT_COMMAND || strchr(p->edit.text.p, ' '))
-		return 0;
-	return workspace_command_complete(client->workspace, p->edit.text.p, out, MATCHES_MAX);
+	const char *space = strchr(p->edit.text.p, ' ');
+	*m = (struct matches){ .are_args = space != NULL };
+	if (p->kind != PROMPT_COMMAND)
+		return;
+	if (!space) {
+		m->n = workspace_command_complete(
+			client->workspace, p->edit.text.p, m->commands, MATCHES_MAX);
+		return;
+	}
+	m->typed = space + strspn(space, " ");
+	workspace_command_complete_args(client->workspace, p->edit.text.p, add_arg, m);
+}
+
+static void free_matches(struct matches *m)
+{
+	for (size_t i = 0; m->are_args && i < m->n; i++)
+		free(m->args[i]);
+}
+
+/* The line with that choice in it. */
+static char *line_with(
+	const struct client_prompt *p, const struct matches *m, size_t choice, bool goes_on)
+{
+	if (!m->are_args)
+		return x_asprintf("%s%s", m->commands[choice]->name, goes_on ? " " : "");
+	int before = (int)(m->typed - p->edit.text.p);
+	return x_asprintf("%.*s%s", before, p->edit.text.p, m->args[choice]);
+}
+
+static void take(struct client_prompt *p, const struct matches *m, size_t choice, bool goes_on)
+{
+	char *line = line_with(p, m, choice, goes_on);
+	widget_edit_set(&p->edit, line);
+	free(line);
+}
+
+static bool is_prefix_of(const char *typed, const struct view_command *command)
+{
+	return strncmp(command->name, typed, strlen(typed)) == 0;
+}
+
+/* The beginning of only one command is enough; letters that merely fit are not. */
+static void take_the_only_one(struct client_prompt *p, const struct matches *m)
+{
+	size_t n = 0, only = 0;
+	for (size_t i = 0; i < m->n; i++)
+		if (is_prefix_of(p->edit.text.p, m->commands[i])) {
+			only = i;
+			n++;
+		}
+	if (n == 1 && p->edit.text.n)
+		take(p, m, only, false);
+}
+
+/* ---- what was typed before */
+
+/* Lines that start a program in a sandbox may hold what nobody else is to read. */
+static bool may_be_kept(const char *line)
+{
+	return strncmp(line, "shell", 5) != 0 && strncmp(line, "sh ", 3) != 0;
+}
+
+static void keep_history(const struct client *client)
+{
+	const struct client_prompt *p = &client->prompt;
+	for (size_t i = 0, at = 0; i < HISTORY_MAX; i++) {
+		char key[HISTORY_KEY_BYTES];
+		const char *line = NULL;
+		while (i < p->n_history && at < p->n_history && !may_be_kept(p->history[at]))
+			at++;
+		if (at < p->n_history)
+			line = p->history[at++];
+		snprintf(key, sizeof key, "palette.history.%02zu", i);
+		state_store_set(client_host(client)->remembered, key, line);
+	}
+}
+
+static void on_history(void *arg, const char *rest, const char *line)
+{
+	struct client_prompt *p = arg;
+	(void)rest;
+	if (p->n_history < HISTORY_MAX && *line)
+		p->history[p->n_history++] = x_strdup(line);
+}
+
+void client_prompt_init(struct client *client)
+{
+	widget_edit_init(&client->prompt.edit, "");
+	state_store_each(client_host(client)->remembered, "palette.history.", on_history,
+		&client->prompt);
+}
+
+void client_prompt_deinit(struct client *client)
+{
+	struct client_prompt *p = &client->prompt;
+	widget_edit_deinit(&p->edit);
+	free(p->before);
+	for (size_t i = 0; i < p->n_history; i++)
+		free(p->history[i]);
 }
 
 static void remember(struct client_prompt *p)
@@ -84,13 +199,15 @@ static void enter(struct client *client)
 			client_prompt_close(client);
 		return;
 	}
-	const struct view_command *matches[MATCHES_MAX];
-	size_t n = completions(client, matches);
-	if (p->choice >= 0 && (size_t)p->choice < n)
-		widget_edit_set(&p->edit, matches[p->choice]->name);
-	else if (n == 1) /* the beginning of only one command is enough */
-		widget_edit_set(&p->edit, matches[0]->name);
+	struct matches matches;
+	find_matches(client, &matches);
+	if (p->choice >= 0 && (size_t)p->choice < matches.n)
+		take(p, &matches, (size_t)p->choice, false);
+	else if (!matches.are_args)
+		take_the_only_one(p, &matches);
+	free_matches(&matches);
 	remember(p);
+	keep_history(client);
 	char *line = x_strdup(p->edit.text.p);
 	client_prompt_close(client);
 	workspace_command_try(client->workspace, line);
@@ -108,17 +225,16 @@ static void cancel(struct client *client)
 static void complete(struct client *client, int by)
 {
 	struct client_prompt *p = &client->prompt;
-	const struct view_command *matches[MATCHES_MAX];
-	int n = (int)completions(client, matches);
-	if (!n)
-		return;
+	struct matches matches;
+	find_matches(client, &matches);
+	int n = (int)matches.n;
 	if (n == 1) {
-		widget_edit_set(&p->edit, matches[0]->name);
-		widget_edit_insert(&p->edit, slice_of(" "));
+		take(p, &matches, 0, true);
 		p->choice = -1;
-		return;
+	} else if (n) {
+		p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
 	}
-	p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
+	free_matches(&matches);
 }
 
 static void walk_history(struct client_prompt *p, int by)
@@ -186,6 +302,44 @@ static void draw_filter_error(struct client *client, struct draw_region screen)
 	draw_region_text(row, 0, fits ? screen.cols - cols : 0, screen.cols, style, error);
 }
 
+/* Name and what it takes, what it does or why it cannot now, and its key. */
+static void draw_command(const struct client *client, struct draw_region row,
+	const struct view_command *command, bool is_chosen)
+{
+	struct err why;
+	const struct view *view = client_focused(client);
+	bool can = workspace_command_can(client->workspace, view, command->name, &why);
+	struct draw_style style =
+		theme_style(&client->theme, is_chosen ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
+	struct draw_style name = style, key_style = style;
+	if (!is_chosen) {
+		name.fg = theme_style(&client->theme, ROLE_ACCENT).fg;
+		key_style.fg = theme_style(&client->theme, ROLE_DIM).fg;
+	}
+	if (!can && !is_chosen)
+		name.fg = style.fg = theme_style(&client->theme, ROLE_DISABLED).fg;
+	const char *key = view_key_of_command(view_scope(view), command->name);
+	int room = row.cols - (key ? KEY_COLS : 1);
+	int col = 1 + draw_region_text(row, 0, 1, 16, name, command->name);
+	col += 1 + draw_region_text(row, 0, col + 1, room / 3, style, command->args);
+	col = col < HELP_COL - 1 && room > 60 ? HELP_COL : col + 1;
+	draw_region_text(row, 0, col, room - col, style, can ? command->help : why.msg);
+	if (key)
+		draw_region_text_right(row, 0, room, KEY_COLS - 1, key_style, key);
+}
+
+/* How many are not shown, at the right of what is typed. */
+static void draw_more(const struct client *client, struct draw_region line, int n)
+{
+	char text[32];
+	struct draw_style style = theme_style(&client->theme, ROLE_INPUT);
+	style.fg = theme_style(&client->theme, ROLE_DIM).fg;
+	snprintf(text, sizeof text, "%d more", n);
+	int cols = draw_text_cols(text);
+	if (draw_text_cols(client->prompt.edit.text.p) + cols + 4 < line.cols)
+		draw_region_text(line, 0, line.cols - cols - 1, cols, style, text);
+}
+
 void client_prompt_draw(struct client *client, struct draw_region screen)
 {
 	struct client_prompt *p = &client->prompt;
@@ -195,29 +349,27 @@ void client_prompt_draw(struct client *client, struct draw_region screen)
 	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
 	widget_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
 	draw_filter_error(client, screen);
-	const struct view_command *matches[MATCHES_MAX];
-	int n = (int)completions(client, matches);
-	int shown = n < SHOWN_MAX ? n : SHOWN_MAX;
+	struct matches matches;
+	find_matches(client, &matches);
+	int n = (int)matches.n, shown = n < SHOWN_MAX ? n : SHOWN_MAX;
 	if (shown > screen.rows - 4)
 		shown = screen.rows - 4;
 	int first = p->choice >= shown ? p->choice - shown + 1 : 0;
 	for (int i = 0; i < shown; i++) {
-		const struct view_command *command = matches[first + i];
 		struct draw_region row =
 			draw_region_sub(screen, 0, screen.rows - 1 - shown + i, screen.cols, 1);
-		struct err why;
-		bool can = workspace_command_can(
-			client->workspace, client_focused(client), command->name, &why);
-		struct draw_style style = theme_style(&client->theme,
-			first + i == p->choice ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
-		if (!can && first + i != p->choice)
-			style.fg = theme_style(&client->theme, ROLE_DISABLED).fg;
+		bool is_chosen = first + i == p->choice;
+		struct draw_style style = theme_style(
+			&client->theme, is_chosen ? ROLE_BUTTON_ACTIVE : ROLE_DIALOG);
 		draw_region_fill(row, style);
-		int col = 1 + draw_region_text(row, 0, 1, 16, style, command->name);
-		col += 1 +
-		       draw_region_text(row, 0, col + 1, screen.cols / 3, style, command->args);
-		col = col < 36 && screen.cols > 70 ? 36 : col + 1;
-		draw_region_text(
-			row, 0, col, row.cols - col, style, can ? command->help : why.msg);
+		if (matches.are_args)
+			draw_region_text(
+				row, 0, 1, row.cols - 2, style, matches.args[first + i]);
+		else
+			draw_command(client, row, matches.commands[first + i], is_chosen);
 	}
+	if (n > shown && shown > 0)
+		draw_more(client, draw_region_sub(screen, 0, screen.rows - 1, screen.cols, 1),
+			n - shown);
+	free_matches(&matches);
 }

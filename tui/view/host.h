@@ -58,6 +58,8 @@ struct view_host_ops {
 	/* For help: false with *err: why that command line would be refused now in a view of that scope (an enum
 	 * key_scope), the one that help was opened from if it fits. */
 	bool (*can)(const struct view_host *host, int scope, const char *line, struct err *err);
+	/* The scope (an enum view_key_scope) of the view that the current tab was opened from; may be NULL. */
+	int (*scope_before)(const struct view_host *host);
 };
 
 struct view_host {

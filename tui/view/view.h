@@ -43,6 +43,10 @@ struct view_command {
 	enum access_action right; /* of commands on rows; a view's own ask its can() */
 	/* A bare letter that is bound to it in a pane that scrolls or has ended counts only if none follows (client/lone.c). */
 	bool is_lone;
+	/* What could follow it, told one by one, for completion: raw foreign text is fine. What is typed of it is args; all may be
+	 * told, the palette picks. NULL: the words of args, if it is a list of words ("on|off"). self as for run. */
+	void (*complete)(void *self, const char *args,
+		void (*add)(void *add_arg, const char *candidate), void *add_arg);
 	/* Of commands on rows: false: it makes no sense for the targets as they are now, and is not offered. It is not
 	 * refused: who types it is told why by the one who knows. NULL: it always does. */
 	bool (*fits)(const struct view *view);

@@ -3,6 +3,8 @@
 // mouse and app_run() all end here.
 #include "tui/workspace/internal.h"
 
+#include "tui/widgets/fuzzy.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,13 +116,23 @@ static void look_for_scope(void *arg, struct view *view)
 		find->found = view;
 }
 
+static struct view *view_before(const struct workspace *ws)
+{
+	const struct workspace_tab *from =
+		workspace_tab(ws)->opener ? workspace_tab(ws)->opener : ws->tabs[0];
+	return workspace_layout_data(from->focus);
+}
+
+int workspace_command_scope_before(const struct view_host *host)
+{
+	return (int)view_scope(view_before(workspace_of(host)));
+}
+
 bool workspace_command_can_in(
 	const struct view_host *host, int scope, const char *line, struct err *err)
 {
 	struct workspace *ws = workspace_of(host);
-	struct workspace_tab *from =
-		workspace_tab(ws)->opener ? workspace_tab(ws)->opener : ws->tabs[0];
-	struct view *view = workspace_layout_data(from->focus);
+	struct view *view = view_before(ws);
 	bool is_any = scope == SCOPE_GLOBAL || scope == SCOPE_PREFIX;
 	if (!is_any && view_scope(view) != (enum view_key_scope)scope) {
 		struct find_scope other = { (enum view_key_scope)scope, NULL };
@@ -192,30 +204,107 @@ void workspace_command_try(struct workspace *ws, const char *line)
 		view_host_failf(&ws->host, &err, "Cannot %s", line);
 }
 
-static size_t match(const struct view_command *table, size_t n_table, const char *prefix,
-	const struct view_command **out, size_t n, size_t max)
+/* ---- completion */
+
+struct ranking {
+	const struct view_command **out;
+	int *scores;
+	size_t n, max;
+	const char *typed;
+};
+
+static int score_of(const struct view_command *command, const char *typed)
 {
-	for (size_t i = 0; i < n_table && n < max; i++) {
-		bool is_there = false;
-		for (size_t k = 0; k < n; k++)
-			is_there = is_there || strcmp(out[k]->name, table[i].name) == 0;
-		if (!is_there && strncmp(table[i].name, prefix, strlen(prefix)) == 0)
-			out[n++] = &table[i];
+	int score = widget_fuzzy_score(typed, command->name);
+	for (const char *at = command->aliases; at && *at; at += strspn(at, " ")) {
+		char alias[NAME_BYTES];
+		size_t n = strcspn(at, " ");
+		snprintf(alias, sizeof alias, "%.*s", (int)(n < NAME_BYTES ? n : NAME_BYTES),
+			at);
+		int other = widget_fuzzy_score(typed, alias);
+		score = *typed && other > score ? other : score;
+		at += n;
 	}
-	return n;
+	return score;
 }
 
-size_t workspace_command_complete(const struct workspace *ws, const char *prefix,
+/* Behind those that fit as well: the view's words come first. */
+static void rank(struct ranking *ranking, const struct view_command *command)
+{
+	int score = score_of(command, ranking->typed);
+	size_t at = ranking->n;
+	for (size_t k = 0; k < ranking->n; k++)
+		if (strcmp(ranking->out[k]->name, command->name) == 0)
+			return;
+	if (!score || (ranking->n == ranking->max && score <= ranking->scores[at - 1]))
+		return;
+	if (ranking->n < ranking->max)
+		ranking->n++;
+	else
+		at--;
+	for (; at > 0 && ranking->scores[at - 1] < score; at--) {
+		ranking->out[at] = ranking->out[at - 1];
+		ranking->scores[at] = ranking->scores[at - 1];
+	}
+	ranking->out[at] = command;
+	ranking->scores[at] = score;
+}
+
+static void rank_all(struct ranking *ranking, const struct view_command *table, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rank(ranking, &table[i]);
+}
+
+size_t workspace_command_complete(const struct workspace *ws, const char *typed,
 	const struct view_command **out, size_t max)
 {
 	const struct view *view = workspace_focused(ws);
-	size_t n = match(view->class->commands, view->class->n_commands, prefix, out, 0, max);
-	if (view->class->targets)
-		n = match(views_row_commands, views_n_row_commands, prefix, out, n, max);
-	n = match(ws->opts.commands, ws->opts.n_commands, prefix, out, n, max);
+	int *scores = x_calloc(max, sizeof *scores);
+	struct ranking ranking = { out, scores, 0, max, typed };
 	size_t n_kinds;
 	const struct view_command *kinds = kind_commands(&n_kinds);
-	return match(kinds, n_kinds, prefix, out, n, max);
+	rank_all(&ranking, view->class->commands, view->class->n_commands);
+	if (view->class->targets)
+		rank_all(&ranking, views_row_commands, views_n_row_commands);
+	rank_all(&ranking, ws->opts.commands, ws->opts.n_commands);
+	rank_all(&ranking, kinds, n_kinds);
+	free(scores);
+	return ranking.n;
+}
+
+/* "on|off|toggle": all of them lower-case words, else they stand for something. */
+static void add_words(
+	const char *args, void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	size_t n = strlen(args);
+	if (n && args[0] == '[')
+		args++;
+	for (const char *at = args; *at && *at != ']'; at += *at == '|') {
+		char word[NAME_BYTES];
+		size_t length = strcspn(at, "|]");
+		bool is_word = length > 0 && length < sizeof word &&
+			       strspn(at, "abcdefghijklmnopqrstuvwxyz-") == length;
+		snprintf(word, sizeof word, "%.*s", (int)(is_word ? length : 0), at);
+		if (is_word)
+			add(add_arg, word);
+		at += length;
+	}
+}
+
+void workspace_command_complete_args(const struct workspace *ws, const char *line,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	char name[NAME_BYTES];
+	enum whose whose;
+	struct view *view = workspace_focused(ws);
+	const char *args = read_name(ws, line, name);
+	const struct view_command *command = find_in(ws, view, name, &whose);
+	void *self = whose == OF_ALL ? (void *)ws->latest : (void *)view;
+	if (command && command->complete && self)
+		command->complete(self, args + strspn(args, " "), add, add_arg);
+	else if (command)
+		add_words(command->args, add, add_arg);
 }
 
 void workspace_command_each(struct view_host *host,

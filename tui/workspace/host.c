@@ -91,4 +91,5 @@ const struct view_host_ops workspace_host_ops = {
 	.each_command = workspace_command_each,
 	.input_serial = on_host_input_serial,
 	.can = workspace_command_can_in,
+	.scope_before = workspace_command_scope_before,
 };

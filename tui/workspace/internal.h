@@ -85,6 +85,7 @@ extern const struct view_host_ops workspace_host_ops;
 /* commands.c: for host_ops */
 bool workspace_command_can_in(
 	const struct view_host *host, int scope, const char *line, struct err *err);
+int workspace_command_scope_before(const struct view_host *host);
 void workspace_command_each(struct view_host *host,
 	void (*fn)(void *arg, const char *group, const struct view_command *command),
 	void *arg);

@@ -190,5 +190,9 @@ const char *workspace_command_help(const char *line);
 /* It makes sense for what is selected there now; else it is not offered. */
 bool workspace_command_fits(
 	const struct workspace *workspace, const struct view *view, const char *line);
-size_t workspace_command_complete(const struct workspace *workspace, const char *prefix,
+/* Commands that fit what is typed (tui/widgets/fuzzy.h), the best first; all of them for "". */
+size_t workspace_command_complete(const struct workspace *workspace, const char *typed,
 	const struct view_command **out, size_t max);
+/* What may follow the command of that line. */
+void workspace_command_complete_args(const struct workspace *workspace, const char *line,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg);

@@ -165,6 +165,16 @@ static bool run_logs(void *self, const char *args, struct err *err)
 }
 
 /* Its claim, or the Sandbox of one that has none; or the one that is named. */
+static void complete_pool(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	const struct view *view = self;
+	const struct fleet *fleet = engine_fleet(view->host->engine);
+	(void)args;
+	for (size_t i = 0; fleet && i < fleet_pool_count(fleet); i++)
+		add(add_arg, fleet_pool_at(fleet, i).name);
+}
+
 static bool run_edit(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
@@ -195,7 +205,7 @@ const struct view_command views_row_commands[] = {
 	{ "detail", "", "status, conditions, health, metadata, labels, events",
 		.run = run_detail, .aliases = "describe", .fits = fits_any },
 	{ "create", "[POOL]", "create a sandbox", .run = views_action_create, .has_right = true,
-		.right = ACCESS_CREATE },
+		.complete = complete_pool, .right = ACCESS_CREATE },
 	{ "delete", "", "delete the sandboxes selected (asks)", .run = views_action_delete,
 		.has_right = true, .right = ACCESS_DELETE, .aliases = "rm", .fits = fits_any },
 	{ "suspend", "", "suspend the sandboxes selected (asks)", .run = views_action_suspend,

@@ -11,12 +11,20 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KEY_COLS = 14, COMMAND_COLS = 34, LINES_MAX = 2000, FILTER_BYTES = 128 };
+enum {
+	KEY_COLS = 13,
+	COMMAND_COLS = 34,
+	LINES_MAX = 2000,
+	FILTER_BYTES = 128,
+	NARROWEST_KEY = 38, /* columns of keys are at least so wide, and of commands: */
+	NARROWEST_COMMAND = 60,
+	COLUMNS_MAX = 3,
+};
 
 struct line {
-	const char *key; /* NULL: a title */
+	char *key; /* NULL: a title; "": a command */
 	char *what;
-	const char *command; /* of a key; NULL */
+	const char *command; /* of a key; its help, of a command */
 	enum view_key_scope scope;
 };
 
@@ -24,8 +32,9 @@ struct help {
 	struct view view;
 	struct line *lines;
 	size_t n, capacity;
-	size_t top;
+	size_t top, n_rows; /* rows: of the last draw, all of them */
 	int rows;
+	int before; /* the scope that stands first */
 	char filter[FILTER_BYTES];
 };
 
@@ -46,7 +55,8 @@ static void add(struct help *help, enum view_key_scope scope_, const char *key,
 	if (help->n >= LINES_MAX)
 		return;
 	array_grow(&help->lines, &help->capacity, help->n + 1, sizeof *help->lines);
-	help->lines[help->n++] = (struct line){ key, x_strdup(what), command, scope_ };
+	help->lines[help->n++] =
+		(struct line){ key ? x_strdup(key) : NULL, x_strdup(what), command, scope_ };
 }
 
 static bool has_text(const char *text, const char *part)
@@ -64,24 +74,60 @@ static bool fits(const struct help *help, const char *a, const char *b, const ch
 	       has_text(c, help->filter);
 }
 
+/* One row for all keys of a command. */
+static bool is_first(const struct view_key_row *rows, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (rows[i].scope == rows[at].scope &&
+			strcmp(rows[i].command, rows[at].command) == 0)
+			return false;
+	return true;
+}
+
+/* Of "tab 1" to "tab 9" the first stands for all. */
+static bool is_numbered(const struct view_key_row *row)
+{
+	size_t n = strlen(row->command);
+	return n > 2 && row->command[n - 2] == ' ' && row->command[n - 1] >= '2' &&
+	       row->command[n - 1] <= '9';
+}
+
+static void add_scope(struct help *help, int scope_at)
+{
+	size_t n;
+	const struct view_key_row *rows = view_keys(&n);
+	bool has_title = false;
+	for (size_t i = 0; i < n; i++) {
+		if ((int)rows[i].scope != scope_at || is_numbered(&rows[i]) ||
+			!is_first(rows, i))
+			continue;
+		struct str keys;
+		str_init(&keys, 1024);
+		for (size_t k = i; k < n; k++)
+			if (rows[k].scope == rows[i].scope &&
+				strcmp(rows[k].command, rows[i].command) == 0)
+				str_addf(&keys, "%s%s", k == i ? "" : " ", rows[k].key);
+		if (fits(help, keys.p, rows[i].help, rows[i].command)) {
+			if (!has_title)
+				add(help, rows[i].scope, NULL,
+					view_key_scope_title(rows[i].scope), NULL);
+			has_title = true;
+			add(help, rows[i].scope, keys.p, rows[i].help, rows[i].command);
+		}
+		str_deinit(&keys);
+	}
+}
+
+/* Those of the view that help was opened from stand first. */
 static void add_keys(struct help *help)
 {
-	size_t n_rows;
-	const struct view_key_row *rows = view_keys(&n_rows);
-	for (int scope_at = 0; scope_at < SCOPE_COUNT; scope_at++) {
-		bool has_title = false;
-		for (size_t i = 0; i < n_rows; i++) {
-			const struct view_key_row *row = &rows[i];
-			if ((int)row->scope != scope_at ||
-				!fits(help, row->key, row->help, row->command))
-				continue;
-			if (!has_title)
-				add(help, row->scope, NULL, view_key_scope_title(row->scope),
-					NULL);
-			has_title = true;
-			add(help, row->scope, row->key, row->help, row->command);
-		}
-	}
+	if (help->before == SCOPE_SHELL || help->before == SCOPE_TYPING)
+		help->before = SCOPE_PREFIX;
+	if (help->before >= 0)
+		add_scope(help, help->before);
+	for (int scope_at = 0; scope_at < SCOPE_COUNT; scope_at++)
+		if (scope_at != help->before)
+			add_scope(help, scope_at);
 }
 
 struct views_group {
@@ -109,8 +155,10 @@ static void add_command(void *arg, const char *name, const struct view_command *
 
 static void clear(struct help *help)
 {
-	for (size_t i = 0; i < help->n; i++)
+	for (size_t i = 0; i < help->n; i++) {
+		free(help->lines[i].key);
 		free(help->lines[i].what);
+	}
 	help->n = 0;
 }
 
@@ -118,6 +166,7 @@ static void build(struct help *help)
 {
 	struct view_host *host = help->view.host;
 	clear(help);
+	help->before = host->ops->scope_before ? host->ops->scope_before(host) : -1;
 	add_keys(help);
 	struct views_group group = { help, NULL, SCOPE_GLOBAL };
 	if (host->ops->each_command)
@@ -130,47 +179,89 @@ static void build(struct help *help)
 	}
 }
 
-static void draw_line(
-	const struct view_host *host, struct draw_region r, int row, const struct line *line)
+static bool can_now(const struct view_host *host, const struct line *line, struct err *why)
+{
+	const char *typed = *line->key ? line->command : line->what;
+	return !host->ops->can || host->ops->can(host, (int)line->scope, typed, why);
+}
+
+/* What it does, or would do and why it cannot, within its own columns. */
+static void draw_entry(
+	const struct view_host *host, struct draw_region r, const struct line *line)
 {
 	struct draw_style text = host_style(host, ROLE_TEXT), dim = host_style(host, ROLE_DIM);
 	struct draw_style accent = host_style(host, ROLE_ACCENT);
 	struct err why;
-	const char *typed = line->key && *line->key ? line->command : line->what;
-	bool can = !line->key || !host->ops->can ||
-		   host->ops->can(host, (int)line->scope, typed, &why);
+	bool is_command = !*line->key, can = can_now(host, line, &why);
 	if (!can)
 		text = accent = host_style(host, ROLE_DISABLED);
-	if (!line->key) {
-		draw_region_text(
-			r, row, 1, r.cols - 1, host_style(host, ROLE_HEADER), line->what);
-	} else if (!*line->key) { /* a command */
-		int cols = COMMAND_COLS < r.cols / 2 ? COMMAND_COLS : r.cols / 2;
-		draw_region_text(r, row, 3, cols - 1, accent, line->what);
-		draw_region_text(r, row, 3 + cols, r.cols - 3 - cols, text,
-			can ? line->command : why.msg);
-	} else {
-		draw_region_text(r, row, 3, KEY_COLS - 1, accent, line->key);
-		int col = 3 + KEY_COLS;
-		col += draw_region_text(r, row, col, r.cols - col, text, line->what);
-		int room = r.cols - col - 2;
-		if (!can && room > 0)
-			draw_region_text(r, row, col + 2, room, text, why.msg);
-		else if (room > draw_text_cols(line->command) + 1)
-			draw_region_textf(r, row, col + 2, room, dim, ":%s", line->command);
+	int cols = is_command ? COMMAND_COLS : KEY_COLS;
+	cols = cols < r.cols / 2 ? cols : r.cols / 2;
+	draw_region_text(r, 0, 0, cols - 1, accent, is_command ? line->what : line->key);
+	int col = cols;
+	if (is_command && !can) {
+		draw_region_text(r, 0, col, r.cols - col, text, why.msg);
+		return;
 	}
+	col += draw_region_text(
+		r, 0, col, r.cols - col, text, is_command ? line->command : line->what);
+	int room = r.cols - col - 2;
+	if (!can && room > 0)
+		draw_region_text(r, 0, col + 2, room, text, why.msg);
+	else if (!is_command && room > draw_text_cols(line->command) + 1)
+		draw_region_textf(r, 0, col + 2, room, dim, ":%s", line->command);
+}
+
+/* A title and what stands under it, in as many columns as there is room for, each read from above to below. Returns the
+ * rows; draws those that are in the region, `row` being where the first one would be. */
+static int draw_section(
+	const struct help *help, struct draw_region r, int row, size_t from, size_t to)
+{
+	const struct view_host *host = help->view.host;
+	bool is_command = from + 1 < to && !*help->lines[from + 1].key;
+	int narrowest = is_command ? NARROWEST_COMMAND : NARROWEST_KEY;
+	int columns = (r.cols - 2) / narrowest, n = (int)(to - from) - 1;
+	columns = columns < 1 ? 1 : columns > COLUMNS_MAX ? COLUMNS_MAX : columns;
+	int rows = (n + columns - 1) / columns, width = (r.cols - 2) / columns;
+	if (row >= 0)
+		draw_region_text(r, row, 1, r.cols - 1, host_style(host, ROLE_HEADER),
+			help->lines[from].what);
+	for (int i = 0; i < n; i++) {
+		int at = row + 1 + i % rows;
+		if (at >= 0 && at < r.rows)
+			draw_entry(host,
+				draw_region_sub(r, 2 + i / rows * width, at, width - 2, 1),
+				&help->lines[from + 1 + (size_t)i]);
+	}
+	return rows + 2; /* and a blank one */
+}
+
+static int draw_sections(const struct help *help, struct draw_region r, int top)
+{
+	int row = -top;
+	for (size_t from = 0, to; from < help->n; from = to) {
+		to = from + 1;
+		while (to < help->n && help->lines[to].key)
+			to++;
+		row += draw_section(help, r, row, from, to);
+	}
+	return row + top;
 }
 
 static void draw(struct view *view, struct draw_region r, bool is_focused)
 {
 	struct help *help = help_of(view);
+	const struct view_host *host = view->host;
 	(void)is_focused;
+	/* it is known only once it is drawn: until then the view before is still in front */
+	if (host->ops->scope_before && host->ops->scope_before(host) != help->before)
+		build(help);
 	help->rows = r.rows;
+	help->n_rows = (size_t)draw_sections(help, draw_region_sub(r, 0, 0, r.cols, 0), 0);
 	size_t rows = (size_t)r.rows;
-	if (help->top + rows > help->n)
-		help->top = help->n > rows ? help->n - rows : 0;
-	for (size_t i = 0; i < rows && help->top + i < help->n; i++)
-		draw_line(view->host, r, (int)i, &help->lines[help->top + i]);
+	if (help->top + rows > help->n_rows)
+		help->top = help->n_rows > rows ? help->n_rows - rows : 0;
+	draw_sections(help, r, (int)help->top);
 	if (!help->n)
 		draw_region_text(r, 0, 1, r.cols - 1, host_style(view->host, ROLE_DIM),
 			"Nothing fits the filter. Esc clears it.");
@@ -179,7 +270,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 static void scroll_to(struct help *help, size_t top)
 {
 	size_t rows = (size_t)(help->rows > 0 ? help->rows : 1);
-	size_t last = help->n > rows ? help->n - rows : 0;
+	size_t last = help->n_rows > rows ? help->n_rows - rows : 0;
 	help->top = top < last ? top : last;
 	host_dirty(help->view.host);
 }
@@ -188,7 +279,7 @@ static bool run_move(void *self, const char *args, struct err *err)
 {
 	struct help *help = self;
 	size_t top = help->top;
-	if (!widget_cursor_motion(args, help->rows, help->n, &top, err))
+	if (!widget_cursor_motion(args, help->rows, help->n_rows, &top, err))
 		return false;
 	scroll_to(help, top);
 	return true;

@@ -13,9 +13,25 @@ static char *help_of(struct fake *fake, const char *filter)
 	assert_non_null(view);
 	if (filter)
 		view->class->filter(view, filter);
-	char *text = fake_draw(view, 200, 500);
+	char *text = fake_draw(view, 400, 500);
 	view->class->free(view);
 	return text;
+}
+
+/* "tab 2" to "tab 9" are said by the first of them. */
+static bool is_numbered(const char *command)
+{
+	size_t n = strlen(command);
+	return n > 2 && command[n - 2] == ' ' && command[n - 1] >= '2' && command[n - 1] <= '9';
+}
+
+static bool is_first_of_command(size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (view_key_rows[i].scope == view_key_rows[at].scope &&
+			strcmp(view_key_rows[i].command, view_key_rows[at].command) == 0)
+			return false;
+	return true;
 }
 
 static void test_everything_is_there(void **state)
@@ -24,7 +40,8 @@ static void test_everything_is_there(void **state)
 	char *text = help_of(fake, NULL);
 	(void)state;
 	for (size_t i = 0; i < views_n_key_rows; i++)
-		if (!strstr(text, view_key_rows[i].help))
+		if (!is_numbered(view_key_rows[i].command) && is_first_of_command(i) &&
+			!strstr(text, view_key_rows[i].help))
 			fail_msg("'%s' is not in the help", view_key_rows[i].help);
 	for (size_t i = 0; i < views_n_rows; i++) {
 		const struct view_class *class = views_rows[i].class;
