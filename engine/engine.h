@@ -31,6 +31,7 @@
 #include "engine/fleet/template_policy.h"
 #include "engine/fleet/tombstones.h"
 #include "engine/fleet/usage.h"
+#include "engine/k8s/condition.h"
 #include "engine/kinds.h"
 #include "engine/kube/dry_run.h"
 #include "engine/link.h"

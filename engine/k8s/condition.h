@@ -11,4 +11,7 @@ struct cJSON;
 struct cJSON *k8s_condition_in(const struct cJSON *status, const char *type);
 /* The entry of an object's status, or NULL. */
 const struct cJSON *k8s_condition_find(const struct cJSON *object, const char *type);
+/* Is that a good thing to say? Most types are fine when True, some when False (Suspended, Finished, DisruptionTarget, those
+ * of a node under pressure). */
+bool k8s_condition_is_fine(const char *type, const char *status);
 bool k8s_condition_is_true(const struct cJSON *object, const char *type);

@@ -344,7 +344,8 @@ class DashboardCases:
     def test_detail_shows_the_daemon(self):
         scr = self.dashboard()
         scr.type("d")
-        scr.wait_for("Daemon")
+        scr.wait_for("▸ daemon")
+        scr.type(":unfold daemon\r")
         scr.wait_for(re.compile(r"health +ok"))
         scr.type("q")
         scr.wait_for("/ filter")

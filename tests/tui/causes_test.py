@@ -3,6 +3,7 @@
 """What the program says about every cause of tests/cases/causes.json, all in one cluster at once: the sentence, since
 when, and the next step, in ls, describe, and on a failed create. (tests/unit/engine/fleet/causes_test.c reads the same.)"""
 import json
+import re
 
 from harness import Case, main
 from harness.sandmux import REPO
@@ -67,6 +68,28 @@ class Causes(Case):
         self.assertGreaterEqual(len(wanted), 25)
         for name in wanted:
             self.assertEqual(wanted[name], said[name], name)
+
+    def test_the_dashboard_says_the_same(self):
+        """In the row as far as there is room, and whole on the page: why, since when, what next, the condition, the story."""
+        for rows, cols in ((35, 120), (24, 80), (10, 40)):
+            scr = self.sandmux_screen(*self.at, rows=rows, cols=cols)
+            scr.wait_for("sandboxes")
+            for name in ("crash-loop", "unschedulable", "finalizer"):
+                cause = next(c for c in CAUSES if c["name"] == name)
+                scr.type("/").key("C-u").type(f"name:{name}\r")
+                scr.wait_for(re.compile(rf"{name[:6]}.* {cause['state']}" if cols > 40 else name[:6]))
+                scr.wait_idle()
+                scr.type("d")
+                scr.wait_for(re.compile(rf"\S {name}.* {cause['state']} since \d"))
+                words = " ".join(scr.text().replace("│", " ").split())
+                seen = words.replace("- ", "-")
+                self.assertIn(cause["why"][:40].replace("- ", "-"), seen)
+                if cols > 40:
+                    self.assertIn("→ " + cause["next"][:60], seen)
+                    scr.wait_for("conditions")
+                scr.type("q")
+                scr.wait_for("sandboxes")
+            scr.stop()
 
     def test_describe_says_the_same(self):
         for name in ("unschedulable", "oom-loop", "image-denied"):

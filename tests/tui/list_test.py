@@ -202,7 +202,7 @@ class List(Case):
         self.assertNotIn("claim-00000", scr.text())
         row = next(n for n, line in enumerate(scr.lines()) if "claim-00020" in line)
         scr.mouse("click", "left", row, 5).mouse("click", "left", row, 5)
-        scr.wait_for("Conditions")
+        scr.wait_for("conditions fine")
         scr.wait_for("claim-00020")
         scr.mouse("click", "left", 0, 14)  # the first tab
         self.listed(scr, 40)
@@ -224,7 +224,8 @@ class List(Case):
         scr = self.open(api, cols=200)
         scr.wait_for("name-esc^[")
         scr.type("d")
-        scr.wait_for("Conditions")
+        scr.wait_for("conditions not fine")
+        scr.type("+")
         scr.wait_for("<U+202E>")
         scr.key("C-d")
         scr.wait_for("Delete 1 sandbox?")

@@ -92,12 +92,12 @@ class Rights(Case):
         scr.type("d")
         scr.wait_for(re.compile(r"restarts +– pods may not be read here"))
         scr.wait_for("cannot be read: pods is forbidden")
-        scr.wait_for("Conditions of the claim")
+        scr.wait_for(re.compile("[0-9] conditions fine"))
 
     def test_events(self):
         scr = self.open(self.api("events"), rows=60)
         scr.type("d")
-        scr.wait_for(re.compile(r"Events\n +– events may not be read here: events is forbidden: User \"you\" cannot list"))
+        scr.wait_for(re.compile(r"▾ events *\n +– events may not be read here: events is forbidden: User \"you\" cannot list"))
 
     def test_pools_are_typed(self):
         scr = self.open(self.api("sandboxwarmpools"))

@@ -168,7 +168,17 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_DETAIL, "l", "logs", "the log of its pod", NULL },
 	{ SCOPE_DETAIL, "t", "tree", "what belongs to it and whose it is", NULL },
 	{ SCOPE_DETAIL, "y", "yaml", "as YAML, as the server has it", NULL },
-	{ SCOPE_DETAIL, "r", "refresh", "fetch it again", "refresh" },
+	{ SCOPE_DETAIL, "p", "suspend", "suspend it", NULL },
+	{ SCOPE_DETAIL, "r", "resume", "resume it", NULL },
+	{ SCOPE_DETAIL, "e", "extend", "move its end of life", NULL },
+	{ SCOPE_DETAIL, "n", "create", "create a sandbox", NULL },
+	{ SCOPE_DETAIL, "tab", "unfold next", "the next part", NULL },
+	{ SCOPE_DETAIL, "shift-tab", "unfold previous", "the part before", NULL },
+	{ SCOPE_DETAIL, "enter", "unfold", "open or close the part", "unfold" },
+	{ SCOPE_DETAIL, "space", "unfold", "open or close the part", NULL },
+	{ SCOPE_DETAIL, "+", "unfold all", "open all parts", NULL },
+	{ SCOPE_DETAIL, "-", "unfold none", "close all parts", NULL },
+	{ SCOPE_DETAIL, "u", "refresh", "fetch it again", NULL },
 	{ SCOPE_DETAIL, "ctrl-d", "delete", "delete it (asks)", "delete" },
 	{ SCOPE_DETAIL, "up", "move up", "scroll up", NULL },
 	{ SCOPE_DETAIL, "k", "move up", "scroll up", NULL },
@@ -580,19 +590,4 @@ bool view_key_is_prefix(const struct draw_key *key)
 		if (draw_key_equals(&prefix.keys[i], key))
 			return true;
 	return false;
-}
-
-void view_keys_markdown_head(struct str *out)
-{
-	str_add(out,
-		"# Keys\n\n"
-		"This page is made from the key table (tui/view/keys.c); a test compares them.\n"
-		"In a live shell pane every key goes to the program, except the prefix.\n"
-		"The setting `prefix-key` (docs/settings.md) names other keys for it, up to three: `--set "
-		"'prefix-key=ctrl-b'`.\nBy default there are two, because no key is on every keyboard: Ctrl-] "
-		"takes next to nothing from programs (where `]` needs AltGr,\nas on German and French keyboards, "
-		"Ctrl-5 is the same in most terminals), and F12 can be typed everywhere.\n\n"
-		"Keys of your own are in `~/.config/sandmux/keymap.yaml`: a place, a key, a command line, or `none`. "
-		"`sandmux help keys` shows\nwhat is in force, and which of yours are out of reach.\n\n"
-		"```yaml\nlist:\n  x: delete\n  ctrl-d: none\neverywhere:\n  F2: theme light\n```\n");
 }

@@ -87,39 +87,28 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* Which conditions are good when True depends on the type; these are the ones that are bad. */
-static enum draw_theme_role condition_role(const char *type, const char *status)
-{
-	bool is_bad_when_true = strcmp(type, "Suspended") == 0 ||
-				strcmp(type, "Finished") == 0 ||
-				strcmp(type, "DisruptionTarget") == 0;
-	if (strcmp(status, "True") == 0)
-		return is_bad_when_true ? ROLE_WARNING : ROLE_OK;
-	if (strcmp(status, "False") == 0)
-		return is_bad_when_true ? ROLE_TEXT : ROLE_ERROR;
-	return ROLE_WARNING;
-}
-
-static void add_conditions(
-	struct views_detail_lines *lines, const char *what, const cJSON *object)
+static size_t add_conditions(struct views_detail_lines *fine, struct views_detail_lines *bad,
+	const char *what, const cJSON *object)
 {
 	const cJSON *conditions = json_get(object, "status", "conditions", NULL), *c;
-	if (!cJSON_IsArray(conditions) || !conditions->child)
-		return;
-	struct str title;
-	str_init(&title, 256);
-	str_addf(&title, "Conditions of the %s", what);
-	views_detail_title(lines, title.p);
-	str_deinit(&title);
+	size_t n = 0;
+	if (!cJSON_IsArray(conditions))
+		return 0;
 	cJSON_ArrayForEach(c, conditions)
 	{
 		const char *type = or_empty(json_str(c, "type", NULL));
 		const char *status = or_empty(json_str(c, "status", NULL));
 		const char *message = or_empty(json_str(c, "message", NULL));
-		views_detail_addf(lines, type, condition_role(type, status),
-			time_of(json_str(c, "lastTransitionTime", NULL)), "%s  %s%s%s", status,
-			or_empty(json_str(c, "reason", NULL)), *message ? ": " : "", message);
+		bool is_fine = k8s_condition_is_fine(type, status);
+		if (!*type)
+			continue;
+		n++;
+		views_detail_addf(is_fine ? fine : bad, type, is_fine ? ROLE_OK : ROLE_WARNING,
+			time_of(json_str(c, "lastTransitionTime", NULL)), "%s  %s%s%s (%s)",
+			status, or_empty(json_str(c, "reason", NULL)), *message ? ": " : "",
+			message, what);
 	}
+	return n;
 }
 
 /* "running", "waiting: ImagePullBackOff", "ended with 137 (OOMKilled)" */
@@ -138,21 +127,24 @@ static void add_state(struct str *out, const cJSON *state)
 			or_empty(json_str(ended, "reason", NULL)));
 }
 
-static void add_containers(struct views_detail_lines *lines, const cJSON *pod)
+static void add_containers(
+	struct views_detail_section *section, const cJSON *pod, const char *list)
 {
-	const cJSON *statuses = json_get(pod, "status", "containerStatuses", NULL), *c;
-	if (!cJSON_IsArray(statuses) || !statuses->child)
+	const cJSON *statuses = json_get(pod, "status", list, NULL), *c;
+	bool is_init = list[0] == 'i';
+	if (!cJSON_IsArray(statuses))
 		return;
-	views_detail_title(lines, "Containers");
 	cJSON_ArrayForEach(c, statuses)
 	{
 		struct str text;
 		const cJSON *last = json_get(c, "lastState", NULL);
 		int64_t restarts = json_int(c, 0, "restartCount", NULL);
 		bool is_ready = json_bool(c, false, "ready", NULL);
+		if (!cJSON_IsObject(c))
+			continue;
 		str_init(&text, DETAIL_TEXT_BYTES);
 		add_state(&text, json_get(c, "state", NULL));
-		str_addf(&text, "%s  %s", is_ready ? "" : ", not ready",
+		str_addf(&text, "%s  %s", is_ready || is_init ? "" : ", not ready",
 			or_empty(json_str(c, "image", NULL)));
 		if (restarts)
 			str_addf(&text, "  %lld restarts", (long long)restarts);
@@ -160,13 +152,16 @@ static void add_containers(struct views_detail_lines *lines, const cJSON *pod)
 			str_add(&text, ", before that ");
 			add_state(&text, last);
 		}
-		views_detail_add(lines, or_empty(json_str(c, "name", NULL)),
-			is_ready && !restarts ? ROLE_TEXT : ROLE_WARNING, text.p, 0);
+		bool is_fine = (is_ready || is_init) && !restarts;
+		section->is_bad |= !is_fine;
+		section->n++;
+		views_detail_add(&section->lines, or_empty(json_str(c, "name", NULL)),
+			is_fine ? ROLE_TEXT : ROLE_WARNING, text.p, 0);
 		str_deinit(&text);
 	}
 }
 
-static void add_map(struct views_detail_lines *lines, const char *what, const char *field,
+static void add_map(struct views_detail_section *section, const char *what, const char *field,
 	const cJSON *object)
 {
 	const cJSON *map = json_get(object, "metadata", field, NULL), *pair;
@@ -174,50 +169,57 @@ static void add_map(struct views_detail_lines *lines, const char *what, const ch
 		return;
 	struct str title;
 	str_init(&title, 256);
-	str_addf(&title, "%s of the %s",
-		strcmp(field, "labels") == 0 ? "Labels" : "Annotations", what);
-	views_detail_title(lines, title.p);
+	str_addf(&title, "of the %s", what);
+	views_detail_title(&section->lines, title.p);
 	str_deinit(&title);
 	cJSON_ArrayForEach(pair, map)
 	{
-		if (lines->n >= DETAIL_LINES_MAX)
-			break;
-		struct views_detail_line *line = add(
-			lines, pair->string, cJSON_IsString(pair) ? pair->valuestring : "?");
+		section->n++;
+		if (section->lines.n >= DETAIL_LINES_MAX)
+			continue;
+		struct views_detail_line *line = add(&section->lines, pair->string,
+			cJSON_IsString(pair) ? pair->valuestring : "?");
 		line->is_pair = true;
 	}
 }
 
 static void add_missing(
-	struct views_detail_lines *lines, const char *what, const struct err *err)
+	struct views_detail_section *section, const char *what, const struct err *err)
 {
-	struct str title;
 	if (!err)
 		return;
-	str_init(&title, 64);
-	str_addf(&title, "The %s", what);
-	views_detail_title(lines, title.p);
-	str_deinit(&title);
-	views_detail_addf(lines, "",
+	section->is_bad = true;
+	section->n++;
+	views_detail_addf(&section->lines, what,
 		err->code == ERR_KUBE_FORBIDDEN ? ROLE_DISABLED : ROLE_ERROR, 0,
 		"– cannot be read: %s", err->msg);
 }
 
-void views_detail_add_objects(
-	struct views_detail_lines *lines, const struct fleet_detail *objects)
+void views_detail_read_objects(struct views_detail_section sections[DETAIL_SECTIONS],
+	const struct fleet_detail *objects)
 {
-	add_missing(lines, "claim", objects->claim_err);
-	add_missing(lines, "sandbox", objects->sandbox_err);
-	add_missing(lines, "pod", objects->pod_err);
-	add_conditions(lines, "claim", objects->claim);
-	add_conditions(lines, "sandbox", objects->sandbox);
-	add_conditions(lines, "pod", objects->pod);
-	add_containers(lines, objects->pod);
-	add_map(lines, "claim", "labels", objects->claim);
-	add_map(lines, "sandbox", "labels", objects->sandbox);
-	add_map(lines, "pod", "labels", objects->pod);
-	add_map(lines, "claim", "annotations", objects->claim);
-	add_map(lines, "sandbox", "annotations", objects->sandbox);
+	const struct {
+		const char *what;
+		const cJSON *object;
+		const struct err *err;
+	} of[] = { { "claim", objects->claim, objects->claim_err },
+		{ "sandbox", objects->sandbox, objects->sandbox_err },
+		{ "pod", objects->pod, objects->pod_err } };
+	struct views_detail_section *conditions = &sections[DETAIL_CONDITIONS];
+	struct views_detail_lines fine = { 0 };
+	for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+		add_missing(&sections[DETAIL_OBJECTS], of[i].what, of[i].err);
+		conditions->n +=
+			add_conditions(&fine, &conditions->lines, of[i].what, of[i].object);
+		add_map(&sections[DETAIL_LABELS], of[i].what, "labels", of[i].object);
+		add_map(&sections[DETAIL_ANNOTATIONS], of[i].what, "annotations", of[i].object);
+	}
+	conditions->n_bad = conditions->lines.n;
+	conditions->is_bad = conditions->n_bad > 0;
+	views_detail_append(&conditions->lines, &fine);
+	views_detail_clear(&fine);
+	add_containers(&sections[DETAIL_CONTAINERS], objects->pod, "initContainerStatuses");
+	add_containers(&sections[DETAIL_CONTAINERS], objects->pod, "containerStatuses");
 }
 
 /* ---- drawing */

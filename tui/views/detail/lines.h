@@ -28,9 +28,28 @@ void views_detail_addf(struct views_detail_lines *lines, const char *label,
 	__attribute__((format(printf, 5, 6)));
 void views_detail_append(
 	struct views_detail_lines *to, const struct views_detail_lines *from); /* copies */
-/* Conditions, containers, labels and annotations of a row's objects. */
-void views_detail_add_objects(
-	struct views_detail_lines *lines, const struct fleet_detail *objects);
+
+/* Parts of the page that fold, in the order in which they stand. */
+enum views_detail_part {
+	DETAIL_OBJECTS, /* those that cannot be read */
+	DETAIL_CONDITIONS,
+	DETAIL_SHELLS,
+	DETAIL_CONTAINERS,
+	DETAIL_DAEMON,
+	DETAIL_EVENTS,
+	DETAIL_LABELS,
+	DETAIL_ANNOTATIONS,
+	DETAIL_SECTIONS,
+};
+struct views_detail_section {
+	struct views_detail_lines lines; /* what is not fine first */
+	size_t n;                        /* things that it is about */
+	size_t n_bad;                    /* of conditions: lines that stay when it is folded */
+	bool is_bad;                     /* opens by itself */
+};
+/* Conditions, containers, labels and annotations of a row's objects, and which of these cannot be read. */
+void views_detail_read_objects(struct views_detail_section sections[DETAIL_SECTIONS],
+	const struct fleet_detail *objects);
 /* Draws one from row on, folded; rows outside the region are left out. Returns the rows it takes in all. */
 int views_detail_line_draw(const struct view_host *host, struct draw_region region, int row,
 	const struct views_detail_line *line);

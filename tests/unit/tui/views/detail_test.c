@@ -3,14 +3,15 @@
 #include "tests/unit/tui/views/fake.h"
 
 #include "engine/base/json.h"
-#include "tui/views/detail/lines.h"
+#include "tui/views/detail/sections.h"
 #include "tui/widgets/wrap.h"
 
 static const char claim_json[] =
 	"{\"metadata\":{\"labels\":{\"app\":\"x\\u001b[31m\",\"very.long.example.com/label\":\"v\"}},"
 	"\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"R\","
 	"\"message\":\"m\\nn\",\"lastTransitionTime\":\"2026-01-02T03:04:05Z\"},"
-	"{\"type\":\"Suspended\",\"status\":\"True\"},7,{\"type\":5}]}}";
+	"{\"type\":\"Suspended\",\"status\":\"True\"},{\"type\":\"DisruptionTarget\",\"status\":"
+	"\"False\"},7,{\"type\":5}]}}";
 static const char pod_json[] =
 	"{\"status\":{\"containerStatuses\":[{\"name\":\"main\",\"ready\":false,\"restartCount\":3,"
 	"\"image\":\"img\",\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}},\"lastState\":"
@@ -25,28 +26,45 @@ static const struct views_detail_line *find(
 	return NULL;
 }
 
+static void sections_clear(struct views_detail_section sections[DETAIL_SECTIONS])
+{
+	for (int i = 0; i < DETAIL_SECTIONS; i++)
+		views_detail_clear(&sections[i].lines);
+}
+
 static void test_objects(void **state)
 {
 	struct err err;
 	cJSON *claim = json_parse(slice_of(claim_json), &err);
 	cJSON *pod = json_parse(slice_of(pod_json), &err);
 	struct fleet_detail objects = { .claim = claim, .pod = pod };
-	struct views_detail_lines lines = { 0 };
+	struct views_detail_section sections[DETAIL_SECTIONS] = { 0 };
 	(void)state;
 	assert_non_null(claim);
 	assert_non_null(pod);
-	views_detail_add_objects(&lines, &objects);
-	const struct views_detail_line *ready = find(&lines, "Ready");
-	assert_string_equal(ready->text, "False  R: m\nn");
-	assert_int_equal(ready->role, ROLE_ERROR);
+	views_detail_read_objects(sections, &objects);
+	const struct views_detail_section *conditions = &sections[DETAIL_CONDITIONS];
+	/* what is not fine stands first, and stays */
+	assert_int_equal(conditions->n, 3);
+	assert_int_equal(conditions->n_bad, 2);
+	assert_true(conditions->is_bad);
+	const struct views_detail_line *ready = &conditions->lines.lines[0];
+	assert_string_equal(ready->label, "Ready");
+	assert_string_equal(ready->text, "False  R: m\nn (claim)");
+	assert_int_equal(ready->role, ROLE_WARNING);
 	assert_true(ready->when_ms == 1767323045000);
-	assert_int_equal(find(&lines, "Suspended")->role, ROLE_WARNING);
-	assert_string_equal(find(&lines, "main")->text,
+	assert_string_equal(conditions->lines.lines[1].label, "Suspended");
+	assert_string_equal(conditions->lines.lines[2].label, "DisruptionTarget");
+	assert_int_equal(conditions->lines.lines[2].role, ROLE_OK);
+	const struct views_detail_section *containers = &sections[DETAIL_CONTAINERS];
+	assert_true(containers->is_bad);
+	assert_string_equal(find(&containers->lines, "main")->text,
 		"waiting: CrashLoopBackOff , not ready  img  3 restarts, before that ended with 137 "
 		"(OOMKilled)");
-	assert_true(find(&lines, "app")->is_pair);
-	assert_true(find(&lines, "Labels of the claim")->is_title);
-	views_detail_clear(&lines);
+	assert_true(find(&sections[DETAIL_LABELS].lines, "app")->is_pair);
+	assert_true(find(&sections[DETAIL_LABELS].lines, "of the claim")->is_title);
+	assert_int_equal(sections[DETAIL_LABELS].n, 2);
+	sections_clear(sections);
 	cJSON_Delete(claim);
 	cJSON_Delete(pod);
 }
@@ -63,12 +81,41 @@ static void test_nothing_crashes_on_other_shapes(void **state)
 		struct fleet_detail objects = {
 			.claim = object, .sandbox = object, .pod = object
 		};
-		struct views_detail_lines lines = { 0 };
+		struct views_detail_section sections[DETAIL_SECTIONS] = { 0 };
 		assert_non_null(object);
-		views_detail_add_objects(&lines, &objects);
-		views_detail_clear(&lines);
+		views_detail_read_objects(sections, &objects);
+		sections_clear(sections);
 		cJSON_Delete(object);
 	}
+}
+
+/* Every part can be walked to, turned, named; what is not there is left out. */
+static void test_parts_fold(void **state)
+{
+	struct views_detail_section sections[DETAIL_SECTIONS] = { 0 };
+	struct views_detail_folds folds = { .current = -1 };
+	struct err err;
+	(void)state;
+	views_detail_add(&sections[DETAIL_EVENTS].lines, "e", ROLE_TEXT, "x", 0);
+	views_detail_add(&sections[DETAIL_LABELS].lines, "l", ROLE_TEXT, "x", 0);
+	sections[DETAIL_EVENTS].is_bad = true;
+	assert_true(views_detail_unfold(&folds, sections, "next", &err));
+	assert_int_equal(folds.current, DETAIL_EVENTS);
+	assert_true(views_detail_unfold(&folds, sections, "", &err)); /* it was open */
+	assert_int_equal(folds.closed, 1u << DETAIL_EVENTS);
+	assert_true(views_detail_unfold(&folds, sections, "next", &err));
+	assert_int_equal(folds.current, DETAIL_LABELS);
+	assert_true(views_detail_unfold(&folds, sections, "next", &err));
+	assert_int_equal(folds.current, DETAIL_EVENTS);
+	assert_true(views_detail_unfold(&folds, sections, "previous", &err));
+	assert_int_equal(folds.current, DETAIL_LABELS);
+	assert_true(views_detail_unfold(&folds, sections, "labels", &err));
+	assert_int_equal(folds.opened, 1u << DETAIL_LABELS);
+	assert_true(views_detail_unfold(&folds, sections, "none", &err));
+	assert_int_equal(folds.opened, 0);
+	assert_false(views_detail_unfold(&folds, sections, "nothing", &err));
+	assert_string_equal(err.msg, "unfold: there is no part 'nothing'");
+	sections_clear(sections);
 }
 
 static void test_the_direct_runtime(void **state)
@@ -135,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_parts_fold),
 		cmocka_unit_test(test_nothing_crashes_on_other_shapes),
 		cmocka_unit_test(test_the_direct_runtime),
 		cmocka_unit_test(test_fold),
