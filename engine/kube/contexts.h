@@ -2,8 +2,8 @@
 /* All contexts of the kubeconfig files, as they stand there: read without certificates and credentials, which nobody needs to choose
  * one. Which one is current is written as kubectl does it: into the first file that says so (else the first file), under its lock
  * file, whole or not at all; nothing else in the file changes. Source: client-go clientcmd ModifyConfig, lockFile.
- * Errors: ERR_ARG_INVALID, ERR_CONFIG_KUBECONFIG, ERR_OP_BUSY (somebody else is at it), those of engine/base/file.h, those of
- * engine/kube/config.h. */
+ * Errors: ERR_ARG_INVALID, ERR_CONFIG_KUBECONFIG, ERR_CONFIG_NONE, ERR_OP_BUSY (somebody else is at it), errno, those of
+ * engine/base/file.h, those of engine/kube/config.h. */
 #pragma once
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * Lines are asked for with their times. sinceTime counts in seconds, so a log that goes on begins with lines that are there already:
  * they are left out by their times, those of the very same time by how many there were. A container that was started again is told,
  * and followed; one that has ended for good, or a pod that is gone, is the end.
- * Errors: ERR_KUBE_NOT_FOUND, ERR_OP_READ_ONLY, those of engine/kube/client.h. */
+ * Errors: ERR_KUBE_NOT_FOUND, ERR_OP_BUSY, ERR_OP_READ_ONLY, those of engine/kube/client.h. */
 #pragma once
 
 #include "engine/base/str.h"

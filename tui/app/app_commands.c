@@ -225,8 +225,8 @@ static bool run_namespace(void *self, const char *args, struct err *err)
 	int64_t number;
 	if (!fleet)
 		return err_set(err, ERR_OP_UNSUPPORTED, "a direct URL has no namespaces");
-	if (!*args)
-		return err_set(err, ERR_ARG_INVALID, "namespace NAME, all, or a number");
+	if (!*args) /* which ones there are */
+		return workspace_command_run(ws, "namespaces", err);
 	if (strcmp(args, "all") == 0)
 		name[0] = 0;
 	else if (num_parse_i64(args, 1, 9, &number)) {

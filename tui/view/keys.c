@@ -343,7 +343,8 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_PREFIX, "q", "quit", "quit sandmux (asks)", NULL },
 	{ SCOPE_PREFIX, "ctrl-z", "stop", "suspend sandmux to the shell", NULL },
 
-	{ SCOPE_RESOURCES, "enter", "detail", "everything about it", "detail" },
+	{ SCOPE_RESOURCES, "enter", "enter", "everything about it; a namespace is looked at",
+		"detail" },
 	{ SCOPE_RESOURCES, "d", "detail", "everything about it", NULL },
 	{ SCOPE_RESOURCES, "e", "edit", "change it in your editor", NULL },
 	{ SCOPE_RESOURCES, "l", "logs", "the log of its pod", NULL },
@@ -407,6 +408,7 @@ const struct view_key_row view_key_rows[] = {
 	{ SCOPE_TREE, "enter", "open", "everything about it", "open" },
 	{ SCOPE_TREE, "d", "open", "everything about it", NULL },
 	{ SCOPE_TREE, "y", "yaml", "as YAML, as the server has it", "yaml" },
+	{ SCOPE_TREE, "l", "logs", "the log of its pod", "logs" },
 	{ SCOPE_TREE, "r", "refresh", "read it again", "refresh" },
 	{ SCOPE_TREE, "up", "move up", "up", NULL },
 	{ SCOPE_TREE, "k", "move up", "up", NULL },

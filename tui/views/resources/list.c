@@ -4,6 +4,7 @@
 #include "tui/views/list/list.h"
 #include "engine/base/err.h"
 #include "engine/base/mem.h"
+#include "engine/base/num.h"
 #include "tui/views/edit/edit.h"
 #include "tui/views/resources/act.h"
 #include "tui/views/views.h"
@@ -245,6 +246,26 @@ static bool run_detail(void *self, const char *args, struct err *err)
 	return open_on_row(self, "resource", err);
 }
 
+/* Of a namespace: it is looked at from now on. */
+static bool run_enter(void *self, const char *args, struct err *err)
+{
+	struct views_list *list = self;
+	struct view_args row;
+	int64_t number;
+	if (strcmp(list->kind->name, "namespaces") != 0)
+		return run_detail(self, args, err);
+	if (!row_args(list, &row, err))
+		return false;
+	if (strcmp(row.name, "all") == 0 || num_parse_i64(row.name, 0, INT64_MAX, &number))
+		return err_set(err, ERR_ARG_INVALID,
+			"the command means something else by '%s': start with -n %s", row.name,
+			row.name);
+	char *line = x_asprintf("namespace %s", row.name);
+	list->view.host->ops->run(list->view.host, line);
+	free(line);
+	return true;
+}
+
 static bool run_yaml(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -301,6 +322,11 @@ static bool run_aside(void *self, const char *args, struct err *err)
 	return true;
 }
 
+static bool fits_tree(const struct view *view)
+{
+	return list_of(view)->kind->relations != NULL;
+}
+
 static bool fits_scale(const struct view *view)
 {
 	return resource_find_action(list_of(view)->kind, "scale") != NULL;
@@ -325,10 +351,12 @@ static const struct view_command commands[] = {
 		.run = views_list_sort },
 	{ "detail", "", "everything about the one under the cursor", .run = run_detail,
 		.aliases = "describe" },
+	{ "enter", "", "everything about it; a namespace is looked at", .run = run_enter },
 	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
 	{ "logs", "", "the log of the pod under the cursor", .run = run_logs },
 	{ "edit", "", "change the one under the cursor in your editor", .run = run_edit },
-	{ "tree", "", "what belongs to it and whose it is", .run = run_tree },
+	{ "tree", "", "what belongs to it and whose it is", .run = run_tree,
+		.fits = fits_tree },
 	{ "aside", "", "show or hide those of others", .run = run_aside, .fits = fits_aside },
 	{ "scale", "[N]", "how many warm sandboxes there shall be", .run = run_scale,
 		.fits = fits_scale },

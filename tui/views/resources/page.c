@@ -332,6 +332,11 @@ static bool run_delete(void *self, const char *args, struct err *err)
 	return run_action(self, "delete", err);
 }
 
+static bool fits_tree(const struct view *view)
+{
+	return resource_of(view)->kind->relations != NULL;
+}
+
 static bool fits_scale(const struct view *view)
 {
 	return resource_find_action(resource_of(view)->kind, "scale") != NULL;
@@ -355,7 +360,8 @@ static const struct view_command commands[] = {
 	{ "edit", "", "change it in your editor", .run = run_edit },
 	{ "open", "", "open what is chosen of what belongs to it", .run = run_open,
 		.fits = fits_open },
-	{ "tree", "", "what belongs to it and whose it is", .run = run_tree },
+	{ "tree", "", "what belongs to it and whose it is", .run = run_tree,
+		.fits = fits_tree },
 	{ "scale", "[N]", "how many warm sandboxes there shall be", .run = run_scale,
 		.fits = fits_scale },
 	{ "delete", "", "delete it (asks)", .run = run_delete, .fits = fits_delete },

@@ -102,6 +102,13 @@ static bool run_yaml(void *arg, const char *args, struct err *err)
 	return views_resources_kin_open(&self->kin, self->cursor, "yaml", err);
 }
 
+static bool run_logs(void *arg, const char *args, struct err *err)
+{
+	const struct views_tree *self = arg;
+	(void)args;
+	return views_resources_kin_open(&self->kin, self->cursor, "logs", err);
+}
+
 static bool run_refresh(void *arg, const char *args, struct err *err)
 {
 	struct views_tree *self = arg;
@@ -116,6 +123,7 @@ static const struct view_command commands[] = {
 	{ "open", "", "everything about the one under the cursor", .run = run_open,
 		.aliases = "detail describe" },
 	{ "yaml", "", "the one under the cursor as YAML", .run = run_yaml },
+	{ "logs", "", "the log of the pod under the cursor", .run = run_logs },
 	{ "refresh", "", "read it again", .run = run_refresh },
 };
 
