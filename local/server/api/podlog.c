@@ -37,29 +37,72 @@ struct follow {
 	int64_t sent;
 };
 
-static cJSON *parse_opts(struct api_request *req, struct log_opts *o)
+static const struct k8s_resource log_options = {
+	.group = "", .version = "v1", .plural = "podlogoptions", .kind = "PodLogOptions"
+};
+
+/* A number of the query, at least that: a cause if it is smaller, a Status if it is none. */
+static cJSON *parse_number(
+	struct api_request *req, const char *name, int64_t least, int64_t *out, cJSON *causes)
 {
-	const char *tail = api_request_query(req, "tailLines");
-	const char *since = api_request_query(req, "sinceSeconds");
-	const char *since_time = api_request_query(req, "sinceTime");
-	const char *limit = api_request_query(req, "limitBytes");
-	int64_t seconds;
+	const char *text = api_request_query(req, name);
+	int64_t n;
+	if (!text)
+		return NULL;
+	if (!num_parse_i64(text, INT64_MIN, INT64_MAX, &n))
+		return k8s_status_bad_request(
+			"strconv.ParseInt: parsing \"%.40s\": invalid syntax", text);
+	if (n >= least)
+		*out = n;
+	else
+		k8s_status_add_cause(causes, "FieldValueInvalid", name,
+			"Invalid value: %lld: must be greater than%s 0", (long long)n,
+			least == 0 ? " or equal to" : "");
+	return NULL;
+}
+
+static cJSON *parse_since(
+	struct api_request *req, struct log_opts *o, int64_t seconds, cJSON *causes)
+{
+	const char *time = api_request_query(req, "sinceTime");
+	if (seconds > 0) {
+		int64_t now_s = clock_wall_ns() / 1000000000;
+		o->since_ns = seconds < now_s ? clock_wall_ns() - seconds * 1000000000 : 0;
+	}
+	if (time && seconds > 0)
+		k8s_status_add_cause(causes, "FieldValueForbidden", "[]",
+			"Forbidden: at most one of `sinceTime` or `sinceSeconds` may be"
+			" specified");
+	else if (time && !k8s_time_parse(time, &o->since_ns))
+		return k8s_status_bad_request("parsing time \"%.40s\" as"
+					      " \"2006-01-02T15:04:05Z07:00\": cannot parse",
+			time);
+	return NULL;
+}
+
+/* As API validation has it (k8s.io/kubernetes, ValidatePodLogOptions), in its order. */
+static cJSON *parse_opts(struct api_request *req, const char *pod, struct log_opts *o)
+{
+	int64_t seconds = 0;
+	cJSON *causes = cJSON_CreateArray();
 	*o = (struct log_opts){ .tail_lines = -1, .limit_bytes = INT64_MAX };
 	o->timestamps = api_request_query_bool(req, "timestamps");
 	o->follow = api_request_query_bool(req, "follow");
 	o->previous = api_request_query_bool(req, "previous");
-	if (tail && !num_parse_i64(tail, 0, INT32_MAX, &o->tail_lines))
-		return k8s_status_bad_request("tailLines: Invalid value: \"%.40s\"", tail);
-	if (limit && !num_parse_i64(limit, 1, INT64_MAX, &o->limit_bytes))
-		return k8s_status_bad_request("limitBytes: Invalid value: \"%.40s\"", limit);
-	if (since && !num_parse_i64(since, 1, INT32_MAX, &seconds))
-		return k8s_status_bad_request("sinceSeconds: Invalid value: \"%.40s\"", since);
-	if (since)
-		o->since_ns = clock_wall_ns() - seconds * 1000000000;
-	if (since_time && !k8s_time_parse(since_time, &o->since_ns))
-		return k8s_status_bad_request(
-			"sinceTime: Invalid value: \"%.40s\"", since_time);
-	return NULL;
+	cJSON *status = parse_number(req, "tailLines", 0, &o->tail_lines, causes);
+	if (!status)
+		status = parse_number(req, "limitBytes", 1, &o->limit_bytes, causes);
+	if (!status)
+		status = parse_number(req, "sinceSeconds", 1, &seconds, causes);
+	if (!status)
+		status = parse_since(req, o, seconds, causes);
+	if (api_request_query(req, "stream")) /* one output: there is nothing to choose */
+		k8s_status_add_cause(causes, "FieldValueForbidden", "stream",
+			"Forbidden: may not be specified");
+	if (!status && causes->child)
+		return k8s_status_invalid(&log_options, pod, causes);
+	cJSON_Delete(causes);
+	return status;
 }
 
 /* Adds one line, with or without its time, unless it is too old. */
@@ -219,7 +262,8 @@ void api_pod_log(struct api_request *req, const struct api_target *t)
 	struct server *s = req->server;
 	struct store_object *pod = store_get(s->store, KIND_POD, t->ns, t->name);
 	struct log_opts opts;
-	cJSON *status = pod ? parse_opts(req, &opts) : k8s_status_not_found(t->r->api, t->name);
+	cJSON *status = pod ? parse_opts(req, pod->name, &opts)
+			    : k8s_status_not_found(t->r->api, t->name);
 	if (!status)
 		status = check_container(req, pod);
 	if (status) {

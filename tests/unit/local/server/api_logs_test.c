@@ -81,6 +81,8 @@ static void test_what_is_asked_for(void **state)
 		{ "?tailLines=2", "two two\nthree\n" },
 		{ "?tailLines=3", "one\ntwo two\nthree\n" },
 		{ "?tailLines=4", "one\ntwo two\nthree\n" },
+		{ "?tailLines=9223372036854775807", "one\ntwo two\nthree\n" },
+		{ "?sinceSeconds=9223372036854775807", "one\ntwo two\nthree\n" },
 		{ "?tailLines=2147483647", "one\ntwo two\nthree\n" },
 		{ "?limitBytes=1", "o" },
 		{ "?limitBytes=3", "one" },
@@ -120,13 +122,21 @@ static void test_what_is_refused(void **state)
 		"previous terminated container \\\"c\\\" in pod \\\"p\\\" not found");
 	put_log("log", WHOLE, 0);
 	expect_log("?container=e", 400, "container e is not valid for pod p");
-	expect_log("?tailLines=x", 400, "tailLines: Invalid value: \\\"x\\\"");
-	expect_log("?tailLines=-1", 400, "tailLines: Invalid value");
-	expect_log("?tailLines=2147483648", 400, "tailLines: Invalid value");
-	expect_log("?limitBytes=0", 400, "limitBytes: Invalid value: \\\"0\\\"");
-	expect_log("?sinceSeconds=0", 400, "sinceSeconds: Invalid value: \\\"0\\\"");
-	expect_log("?sinceSeconds=1h", 400, "sinceSeconds: Invalid value");
-	expect_log("?sinceTime=now", 400, "sinceTime: Invalid value: \\\"now\\\"");
+	/* as the real API server words them */
+	expect_log("?tailLines=x", 400, "strconv.ParseInt: parsing \\\"x\\\": invalid syntax");
+	expect_log("?tailLines=-1", 422,
+		"PodLogOptions \\\"p\\\" is invalid: tailLines: Invalid value: -1: must be greater"
+		" than or equal to 0");
+	expect_log("?tailLines=99999999999999999999", 400, "invalid syntax");
+	expect_log("?limitBytes=0", 422,
+		"limitBytes: Invalid value: 0: must be greater than 0\",\"reason\":\"Invalid\"");
+	expect_log("?sinceSeconds=0", 422,
+		"sinceSeconds: Invalid value: 0: must be greater than 0");
+	expect_log("?sinceSeconds=1h", 400, "parsing \\\"1h\\\"");
+	expect_log("?sinceTime=now", 400, "parsing time \\\"now\\\"");
+	expect_log("?sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z", 422,
+		"[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified");
+	expect_log("?stream=Stdout", 422, "stream: Forbidden: may not be specified");
 	/* a link is no log */
 	assert_int_equal(rename(in_logs("log"), in_logs("elsewhere")), 0);
 	assert_int_equal(symlink(in_logs("elsewhere"), in_logs("log")), 0);
