@@ -44,8 +44,8 @@ struct engine_usage engine_usage_of(const struct engine *engine)
 	if (!engine->usage)
 		return (struct engine_usage){ .age_ms = -1, .again_ms = -1 };
 	struct usage_poll_state state = usage_poll_state_of(engine->usage);
-	return (struct engine_usage){ state.is_asked, state.is_known, state.age_ms,
-		state.again_ms, state.err };
+	return (struct engine_usage){ state.is_asked, state.is_known, state.n_lists,
+		state.age_ms, state.again_ms, state.err };
 }
 
 void engine_usage_format(const struct engine *engine, struct str *out)

@@ -23,6 +23,7 @@ uint64_t engine_usage_revision(const struct engine *engine);
 struct engine_usage {
 	bool is_asked;    /* somebody looks */
 	bool is_known;    /* the last question was answered */
+	uint64_t n_lists; /* answers that had every pod; others had those on the screen alone */
 	int64_t age_ms;   /* since the last answer; -1: there was none */
 	int64_t again_ms; /* until it is asked again; -1: it is not waited for */
 	const struct err *

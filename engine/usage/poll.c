@@ -48,6 +48,7 @@ struct usage_poll {
 	bool only_shown, is_asked, is_known;
 	char *shown[USAGE_SHOWN_MAX]; /* "namespace\0pod" */
 	size_t n_shown, at_shown;
+	uint64_t n_lists;
 	size_t bytes; /* of the answer that comes in */
 	int64_t looked_ms, answered_ms, list_due_ms, failed_ms; /* monotonic; 0: never */
 	int64_t due_ms;
@@ -193,6 +194,7 @@ static void on_list(void *arg, const struct err *err, const struct kube_answer *
 	int64_t cost_ms = (int64_t)(poll->bytes * 1000 / USAGE_BYTES_PER_S);
 	poll->step_ms = cost_ms > interval_ms ? cost_ms : interval_ms;
 	poll->list_due_ms = clock_mono_ms() + poll->step_ms;
+	poll->n_lists++;
 	succeeded(poll);
 }
 
@@ -363,6 +365,7 @@ struct usage_poll_state usage_poll_state_of(const struct usage_poll *poll)
 	return (struct usage_poll_state){
 		.is_asked = poll->is_asked,
 		.is_known = poll->is_known,
+		.n_lists = poll->n_lists,
 		.age_ms = poll->answered_ms ? now - poll->answered_ms : -1,
 		.again_ms = poll->due_ms > now ? poll->due_ms - now
 			    : poll->due_ms     ? 0

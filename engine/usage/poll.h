@@ -49,6 +49,7 @@ void usage_poll_only_shown(struct usage_poll *poll);
 struct usage_poll_state {
 	bool is_asked;    /* somebody looks */
 	bool is_known;    /* the last question was answered */
+	uint64_t n_lists; /* answers that had every pod */
 	int64_t age_ms;   /* since that answer; -1: there was none */
 	int64_t again_ms; /* until it is asked again; -1: not waited for */
 	const struct err *

@@ -2,6 +2,7 @@
 """What sandboxes use, on a scripted API server: shown where it is measured, and where the metrics API hangs, is missing,
 forbidden, broken or sends garbage nothing else is the worse for it, and the reason can be had."""
 import json
+import re
 import subprocess
 import time
 
@@ -67,6 +68,26 @@ class Usage(Case):
                 time.sleep(1.5)  # longer than the interval
                 self.assertEqual(asked, len(self.asked(api)), "asked again at once")
                 scr.stop()
+
+    def names(self, scr) -> list:
+        return re.findall(r"claim-0000\d(?= .*Ready)", "\n".join(line for line in scr.lines() if "│" not in line))
+
+    def test_the_list_shows_it_and_keeps_its_order_by_it(self):
+        first = {"is": 2}
+
+        def moving(name: str, turn: int) -> dict:
+            n = int(name.rsplit("-", 1)[1])
+            return {"cpu": f"{900 if n == first['is'] else 100 + n}m", "memory": "5Mi"}
+
+        api = self.bed(3, moving)
+        scr = self.sandmux_screen(*self.options, rows=24, cols=120)
+        scr.wait_for(lambda s: "900m" in s.text() and "101m" in s.text() and "5.0Mi" in s.text())
+        self.assertEqual(self.names(scr), [f"claim-0000{n}" for n in (0, 1, 2)])
+        scr.type(":sort cpu\r")
+        scr.wait_for(lambda s: self.names(s) == [f"claim-0000{n}" for n in (2, 1, 0)])
+        first["is"] = 0
+        api.measured.clear()
+        scr.wait_for(lambda s: self.names(s) == [f"claim-0000{n}" for n in (0, 2, 1)])
 
     def test_a_forbidden_metrics_api_is_named(self):
         api = self.bed(1, usage)

@@ -26,31 +26,6 @@ static struct resource_source source(const struct views_list *list)
 	return fleet_source(sandboxes_fleet(list));
 }
 
-/* What sandboxes use changes no row: drawn anew, and sorted anew where it is the order. */
-static void follow_usage(struct views_sandboxes *view)
-{
-	struct views_list *list = &view->list;
-	uint64_t revision = engine_usage_revision(list->view.host->engine);
-	if (revision == view->usage_revision)
-		return;
-	view->usage_revision = revision;
-	int column = resource_collection_column(list->rows);
-	if (list->kind->columns[column].sources & FLEET_SOURCE_USAGE)
-		resource_collection_resort(list->rows);
-}
-
-/* Those on the screen are asked about first. */
-static void look_at_usage(const struct views_list *list)
-{
-	enum { LOOKED_AT = 64 };
-	const char *uids[LOOKED_AT];
-	size_t n = 0, count = resource_collection_count(list->rows);
-	for (int i = 0; i < list->rows_shown && n < LOOKED_AT; i++)
-		if (list->top + (size_t)i < count)
-			uids[n++] = resource_collection_at(list->rows, list->top + (size_t)i);
-	engine_usage_look(list->view.host->engine, uids, n);
-}
-
 /* ---- drawing */
 
 static bool is_hidden(const struct views_list *list, enum fleet_kind kind)
@@ -116,7 +91,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 	}
 	const char *namespace_ = view->host->ops->namespace_(view->host);
 	views_list_follow(list);
-	follow_usage(sandboxes_of(list));
+	views_sandboxes_follow_usage(list);
 	resource_collection_namespace(list->rows, namespace_);
 	views_list_keep_cursor(list);
 	int column, head = views_sandboxes_draw_head(list, r);
@@ -129,7 +104,7 @@ static void draw(struct view *view, struct draw_region r, bool is_focused)
 							 r.rows - list->first_row));
 	else if (card)
 		views_sandboxes_draw_card(list, draw_region_sub(r, 0, above, r.cols, card));
-	look_at_usage(list);
+	views_sandboxes_look_at_usage(list);
 }
 
 /* ---- hands */
@@ -209,8 +184,7 @@ static const struct view_command commands[] = {
 static void changed(struct view *view)
 {
 	if (views_list_is_behind(list_of(view)) ||
-		sandboxes_of(list_of(view))->usage_revision !=
-			engine_usage_revision(view->host->engine))
+		views_sandboxes_is_usage_behind(list_of(view)))
 		host_dirty(view->host);
 }
 

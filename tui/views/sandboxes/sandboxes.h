@@ -11,9 +11,18 @@ struct views_sandboxes_place {
 	enum fleet_state state;
 };
 
+enum { VIEWS_SANDBOXES_LOOKED_AT = 64 };
+
+/* usage.c: what is drawn of it, and the rows that were asked about. */
+struct views_sandboxes_usage {
+	uint64_t revision, n_lists;
+	char shown[VIEWS_SANDBOXES_LOOKED_AT][RESOURCE_UID_BYTES];
+	size_t n_shown;
+};
+
 struct views_sandboxes {
-	struct views_list list;  /* first */
-	uint64_t usage_revision; /* of what is drawn */
+	struct views_list list; /* first */
+	struct views_sandboxes_usage usage;
 	bool is_card_hidden;
 	struct views_sandboxes_place places[FLEET_STATE_COUNT]; /* of the last draw */
 	int n_places;
@@ -31,6 +40,11 @@ static inline struct fleet *sandboxes_fleet(const struct views_list *list)
 
 /* head.c: what stands above the table; its rows. */
 int views_sandboxes_draw_head(struct views_list *list, struct draw_region region);
+
+/* usage.c: before it is drawn, and after. */
+void views_sandboxes_follow_usage(struct views_list *list);
+void views_sandboxes_look_at_usage(struct views_list *list);
+bool views_sandboxes_is_usage_behind(struct views_list *list);
 
 /* card.c: the row under the cursor, told at more length, in the last rows of the region; the rows it takes, 0 where there
  * is no room for it. */

@@ -175,6 +175,7 @@ static void the_screen_is_asked_for_by_name_where_the_list_is_long(void **state)
 			find(bed, "pod-9")->last.cpu_milli == 700,
 		10000);
 	assert_int_equal(bed->lists, 1);
+	assert_int_equal(usage_poll_state_of(bed->poll).n_lists, 1);
 	assert_int_equal(find(bed, "pod-8")->last.cpu_milli, 100);
 }
 
