@@ -5,7 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/base/mem.h"
 #include "engine/fleet/row.h"
-#include "engine/k8s/name.h"
+#include "engine/k8s/labels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,9 +58,7 @@ bool fleet_maker_make(char out[FLEET_MAKER_BYTES])
 
 bool fleet_row_is_made_by(const struct fleet_row *row, const char *maker)
 {
-	const char *value = strstr(row->labels, FLEET_MAKER_LABEL "=");
-	size_t n = sizeof FLEET_MAKER_LABEL;
-	return value != NULL && (value == row->labels || value[-1] == ',') &&
-	       strcspn(value + n, ",") == strlen(maker) &&
-	       memcmp(value + n, maker, strlen(maker)) == 0;
+	size_t n = 0;
+	const char *value = k8s_labels_find(row->labels, FLEET_MAKER_LABEL, &n);
+	return value != NULL && slice_equals((struct slice){ value, n }, maker);
 }

@@ -6,6 +6,7 @@
 #include "engine/base/settings.h"
 #include "engine/fleet/binding.h"
 #include "engine/fleet/binding_lease.h"
+#include "engine/k8s/labels.h"
 #include "engine/k8s/resource.h"
 #include "engine/k8s/time.h"
 #include "engine/net/loop.h"
@@ -23,12 +24,11 @@ static void change_drop(struct fleet_op *op)
 /* Of the labels of the row. */
 static void read_binding(const struct fleet_row *row, char out[FLEET_BINDING_DIGITS + 1])
 {
-	const char *value = strstr(row->labels, FLEET_BINDING_LABEL "=");
-	size_t n = sizeof FLEET_BINDING_LABEL;
-	bool is_whole = value != NULL && (value == row->labels || value[-1] == ',') &&
-			strcspn(value + n, ",") == FLEET_BINDING_DIGITS;
+	size_t n = 0;
+	const char *value = k8s_labels_find(row->labels, FLEET_BINDING_LABEL, &n);
+	bool is_whole = value != NULL && n == FLEET_BINDING_DIGITS;
 	snprintf(out, FLEET_BINDING_DIGITS + 1, "%.*s", is_whole ? FLEET_BINDING_DIGITS : 0,
-		is_whole ? value + n : "");
+		is_whole ? value : "");
 }
 
 struct fleet_op *fleet_change_new(struct fleet *fleet, const struct fleet_row *row,

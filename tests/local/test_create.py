@@ -194,6 +194,25 @@ class CreateCase(Case):
         wait_for("it went by itself", lambda: not [c for c in self.backend.get(CLAIMS).json["items"] if c["metadata"].get("labels", {}).get("once")])
         self.do("run", "--pool", "local", "box", "--", "true", status=2)
 
+    def test_what_has_no_name_goes_with_the_dashboard_if_asked_for(self):
+        for on in (False, True):
+            scr = self.sandmux_screen(*(["--set", "auto-cleanup=on"] if on else []), rows=24, cols=100, env=self.env)
+            scr.wait_for("sandboxes")
+            scr.type("n")
+            scr.wait_for("New sandbox")
+            scr.wait_for("pool local")
+            scr.key("Tab", "Tab").type("cleanup=1").key("Enter")
+            scr.wait_for("is ready")
+            scr.type(":quit\r")
+            if on:
+                scr.wait_for("made here without a name (auto-cleanup)")
+                scr.type("q")
+            self.assertEqual(scr.wait_exit(), 0)
+            left = [c["metadata"]["name"] for c in self.backend.get(CLAIMS).json["items"] if c["metadata"].get("labels", {}).get("cleanup")]
+            self.assertEqual(len(left), 0 if on else 1)
+            for name in left:
+                self.do("rm", name, "--yes")
+
     def test_selections(self):
         for name, team in (("sel-a", "x"), ("sel-b", "x"), ("sel-c", "y")):
             self.do("create", name, "--label", f"team={team}")
