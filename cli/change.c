@@ -24,6 +24,10 @@ bool cli_ask(const char *question)
 
 static struct fleet_op *start_suspend(struct cli_each *each, const char *uid, struct err *err)
 {
+	if (isatty(STDERR_FILENO))
+		cli_note(each->cli,
+			"%s: its processes end, and shells in it; only what is on volumes survives",
+			each->name);
 	return fleet_suspend_start(
 		engine_fleet(each->cli->engine), uid, true, cli_each_done, each, err);
 }
