@@ -13,6 +13,7 @@ tests     each file of tests is a test
 hardening the programs are as cmake/hardening.cmake says
 scripts   who asks a script for help gets it, and a wrong word is refused, before anything is installed, built or written
 where     docs/architecture.md says where things are, and the names of the files alone would too
+pictures  docs/pictures are the screens that the tests compare
 keys      docs/keys.md is what the program prints from its key table
 manual    docs/sandmux.1 and the codes in docs/cli.md are what the program prints, and groff has nothing to say about the page
 all       everything
@@ -440,9 +441,16 @@ def check_codes() -> list[str]:
     return bad
 
 
+def check_pictures() -> list[str]:
+    run = subprocess.run([sys.executable, "scripts/pictures.py"], cwd=ROOT, text=True, capture_output=True, check=False)
+    page = (ROOT / "README.md").read_text()
+    return run.stderr.splitlines() + [f"README.md: {name} is not there" for name in re.findall(r"docs/pictures/[\w-]+\.svg", page)
+                                      if not (ROOT / name).exists()]
+
+
 CHECKS = {"files": check_files, "codes": check_codes, "format": check_format, "includes": check_includes, "banned": check_banned,
           "headers": check_headers, "errors": check_errors, "text": check_text, "keys": check_keys, "manual": check_manual, "hardening": check_hardening,
-          "scripts": check_scripts, "where": check_where, "tests": check_tests}
+          "scripts": check_scripts, "where": check_where, "tests": check_tests, "pictures": check_pictures}
 
 
 def main() -> None:

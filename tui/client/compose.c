@@ -3,6 +3,7 @@
 // Hidden views are not drawn.
 #include "tui/client/internal.h"
 
+#include "tui/draw/border.h"
 #include "tui/views/transfers/transfers.h"
 
 #include <stdio.h>
@@ -68,8 +69,6 @@ static void draw_view(
 		struct draw_region bar = draw_region_sub(region, 0, 0, region.cols, 1);
 		struct draw_style style =
 			role(client, is_focused ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
-		draw_region_hline(
-			bar, 0, role(client, is_focused ? ROLE_BORDER_FOCUSED : ROLE_BORDER));
 		struct str title;
 		str_init(&title, 256);
 		view->class->title(view, &title);
@@ -108,6 +107,15 @@ static void earlier(int64_t *least, int64_t ms)
 static void draw_pane(void *arg, struct view *view, struct workspace_rect r, bool has_title)
 {
 	struct panes *panes = arg;
+	if (has_title) {
+		/* as far as the lines beside it, so that they join */
+		bool is_focused =
+			view == client_focused(panes->client) && !panes->client->n_dialogs;
+		int before = r.col > 0, after = r.col + r.cols < panes->screen.cols;
+		draw_border_hline(panes->screen, r.row, r.col - before, r.cols + before + after,
+			role(panes->client, is_focused ? ROLE_BORDER_FOCUSED : ROLE_BORDER),
+			DRAW_LINE_LIGHT);
+	}
 	draw_view(panes->client, draw_region_sub(panes->screen, r.col, r.row, r.cols, r.rows),
 		view, has_title);
 	if (view->class->redraw_after_ms)
@@ -117,8 +125,9 @@ static void draw_pane(void *arg, struct view *view, struct workspace_rect r, boo
 static void draw_line(void *arg, int col, int row, int rows)
 {
 	struct panes *panes = arg;
-	draw_region_vline(draw_region_sub(panes->screen, col, row, 1, rows), 0,
-		role(panes->client, ROLE_BORDER));
+	/* to the title below it, if there is one: what else is there is drawn over it */
+	draw_border_vline(panes->screen, col, row, rows + 1, role(panes->client, ROLE_BORDER),
+		DRAW_LINE_DOUBLE);
 }
 
 static void draw_ghost(struct client *client, struct draw_region screen)

@@ -83,20 +83,16 @@ static enum resource_tone tone_of(const struct resource_column *column, const vo
 	return tone == RESOURCE_PLAIN && ends_soon(column, row) ? RESOURCE_WARNING : tone;
 }
 
-/* On the row under the cursor a state keeps its colour: as it is where the cursor is but another background, else as the
- * background of its cell. */
+/* On the row under the cursor a state keeps its colour: themes see to it that each can be read on the cursor's background
+ * (tui/draw/theme.h). */
 static struct draw_style on_cursor(
 	struct view_host *host, struct draw_style base, enum resource_tone tone)
 {
 	struct draw_style colour = host_style(host, view_tone_role(tone));
 	bool speaks = tone == RESOURCE_GOOD || tone == RESOURCE_BUSY ||
 		      tone == RESOURCE_WARNING || tone == RESOURCE_BAD;
-	if (!speaks || colour.fg == DRAW_COLOR_DEFAULT)
-		return base;
-	if (base.fg == host_style(host, ROLE_TEXT).fg)
+	if (speaks && colour.fg != DRAW_COLOR_DEFAULT)
 		base.fg = colour.fg;
-	else if (colour.fg != base.fg)
-		base.bg = colour.fg;
 	return base;
 }
 

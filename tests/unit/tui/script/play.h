@@ -27,7 +27,7 @@ struct play {
 
 static const struct play *play;
 static const char *play_folder;
-enum { SCRIPTS_MAX = 64, SCRIPT_BYTES_MAX = 1 << 20 };
+enum { SCRIPTS_MAX = 128, SCRIPT_BYTES_MAX = 1 << 20 };
 
 /* Comments, empty lines and steps as they are, and after each step what it shows. */
 static inline char *play_perform(const char *script)
