@@ -43,8 +43,16 @@ static bool refuse(
 static const struct resource_column columns[] = { KINDS_COLUMN_NAMESPACE, KINDS_COLUMN_NAME };
 static const int shown[] = { 0, 1, RESOURCE_NONE };
 static const struct resource_action actions[] = {
-	{ "delete", "", NULL, "delete", "", kinds_request_delete },
-	{ "refuse", "", NULL, "patch", "status", refuse },
+	{ .name = "delete",
+		.help = "",
+		.verb = "delete",
+		.subresource = "",
+		.request = kinds_request_delete },
+	{ .name = "refuse",
+		.help = "",
+		.verb = "patch",
+		.subresource = "status",
+		.request = refuse },
 	{ 0 },
 };
 static const struct resource_kind kind = { .name = "services",

@@ -35,9 +35,9 @@ static const struct resource_column columns[] = { KINDS_COLUMN_NAMESPACE, KINDS_
 static const int shown[] = { 0, 1, 2, RESOURCE_NONE };
 static const struct resource_section sections[] = { { "Ports", add_ports }, { 0 } };
 static const struct resource_relation relations[] = {
-	{ RESOURCE_BY_OWNER, "Sandbox", NULL },
-	{ RESOURCE_BY_FIELD, "Volume", "spec.volume" },
-	{ RESOURCE_BY_SELECTOR, "Pod", "spec.selector" },
+	{ RESOURCE_BY_OWNER, "Sandbox", NULL, false },
+	{ RESOURCE_BY_FIELD, "Volume", "spec.volume", false },
+	{ RESOURCE_BY_SELECTOR, "Pod", "spec.selector", false },
 	{ 0 },
 };
 static const struct resource_kind kind = { .name = "things",
