@@ -240,7 +240,9 @@ static void a_row(void **state)
 		"\"state\":\"Ready\",\"why\":null,\"whySince\":null,\"next\":null,\"pod\":null,\"podIP\":null,"
 		"\"node\":\"k\",\"pool\":\"p\",\"template\":\"t\",\"createdBy\":\"me\","
 		"\"createdAt\":\"2026-01-01T00:00:00Z\",\"expiresAt\":null,\"restarts\":null,"
-		"\"warmStart\":true,\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
+		"\"warmStart\":true,\"cpuMillis\":null,\"cpuLimitMillis\":null,"
+		"\"cpuRequestMillis\":null,\"memoryBytes\":null,\"memoryLimitBytes\":null,"
+		"\"memoryRequestBytes\":null,\"diskBytes\":null,\"diskLimitBytes\":null,\"metadata\":{\"name\":\"c\",\"namespace\":\"n\","
 		"\"labels\":{\"app\":\"x\",\"empty\":\"\"}}}");
 	free(text);
 	cJSON_Delete(object);

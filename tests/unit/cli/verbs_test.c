@@ -195,6 +195,8 @@ static void one_of_them(void **state)
 			"Claim UID     claim-a\nSandbox       a\nPod           a\n"
 			"Pod IP        10.0.0.1\nNode          k\nPool          p\n"
 			"Created       2026-01-01T00:00:00Z\n"
+			"Story\n  2026-01-01T00:00:00Z  + created cold, of pool p\n"
+			"  2026-01-01T00:00:01Z  ● ready\n"
 			"Limits\n  WHAT     LIMIT   HELD BY   \n"
 			"  memory   1 GiB   NOTHING   -\n"
 			"Claim conditions\n  TYPE    STATUS   REASON              AGE    MESSAGE\n"

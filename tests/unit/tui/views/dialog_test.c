@@ -117,11 +117,11 @@ static void test_the_picture(void **state)
 	struct widget_dialog *dialog = confirm();
 	expect(dialog, 40, 9,
 		"\n\n"
-		"       ┌ Delete? ──────────────┐\n"
+		"       ╭ Delete? ──────────────╮\n"
 		"       │ Everything is lost.   │\n"
 		"       │                       │\n"
 		"       │   Delete   [ Cancel ] │\n"
-		"       └───────────────────────┘\n"
+		"       ╰───────────────────────╯\n"
 		"\n\n");
 	struct draw_mouse mouse = { .action = MOUSE_PRESS, .button = 1, .col = 12, .row = 5 };
 	assert_true(widget_dialog_mouse(dialog, &mouse));
@@ -186,12 +186,12 @@ static void test_a_name_cannot_write_lines_of_the_question(void **state)
 	widget_dialog_add_textf(dialog, "  %s", "a\nNothing is lost.\r\n");
 	expect(dialog, 60, 11,
 		"\n\n"
-		"               ┌ Delete? ──────────────────┐\n"
+		"               ╭ Delete? ──────────────────╮\n"
 		"               │ Everything is lost.       │\n"
 		"               │   a^JNothing is lost.^M^J │\n"
 		"               │                           │\n"
 		"               │       Delete   [ Cancel ] │\n"
-		"               └───────────────────────────┘\n"
+		"               ╰───────────────────────────╯\n"
 		"\n\n\n");
 	/* nor push them out by its length */
 	char *name = malloc(40000);
@@ -224,16 +224,16 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 	for (int i = 0; i < 20; i++)
 		press(dialog, "down");
 	expect(dialog, 20, 8,
-		"    ┌ Long ────┐\n"
+		"    ╭ Long ────╮\n"
 		"    │ line 6   │\n"
 		"    │ line 7   │\n"
 		"    │ line 8   │\n"
 		"    │ line 9   │\n"
 		"    │          │\n"
 		"    │   [ OK ] │\n"
-		"    └──────────┘\n");
+		"    ╰──────────╯\n");
 	expect(dialog, 20, 10,
-		"    ┌ Long ────┐\n"
+		"    ╭ Long ────╮\n"
 		"    │ line 4   │\n"
 		"    │ line 5   │\n"
 		"    │ line 6   │\n"
@@ -242,20 +242,20 @@ static void test_scrolled_to_the_end_and_then_taller(void **state)
 		"    │ line 9   │\n"
 		"    │          │\n"
 		"    │   [ OK ] │\n"
-		"    └──────────┘\n");
+		"    ╰──────────╯\n");
 	expect(dialog, 20, 14, NULL); /* all of them fit */
 	press(dialog, "up");
 	struct draw_mouse wheel = { .action = MOUSE_WHEEL_UP };
 	widget_dialog_mouse(dialog, &wheel);
 	expect(dialog, 20, 8,
-		"    ┌ Long ────┐\n"
+		"    ╭ Long ────╮\n"
 		"    │ line 1   │\n"
 		"    │ line 2   │\n"
 		"    │ line 3   │\n"
 		"    │ line 4 ↓ │\n"
 		"    │          │\n"
 		"    │   [ OK ] │\n"
-		"    └──────────┘\n");
+		"    ╰──────────╯\n");
 	widget_dialog_free(dialog);
 }
 
@@ -282,14 +282,14 @@ static void test_a_form_that_fails_keeps_its_contents(void **state)
 	assert_int_equal(n_answers, 0);
 	expect(dialog, 40, 10,
 		"\n"
-		"  ┌ Form ────────────────────────────┐\n"
+		"  ╭ Form ────────────────────────────╮\n"
 		"  │ name  me                         │\n"
 		"  │ count x                          │\n"
 		"  │   ! 'x' is no number             │\n"
 		"  │                                  │\n"
 		"  │                                  │\n"
 		"  │                             OK   │\n"
-		"  └──────────────────────────────────┘\n"
+		"  ╰──────────────────────────────────╯\n"
 		"\n");
 	press(dialog, "ctrl-u 7 enter"); /* the field at fault has the focus */
 	assert_int_equal(n_answers, 1);
