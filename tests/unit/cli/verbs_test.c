@@ -208,8 +208,10 @@ static void one_of_them(void **state)
 		{ "status a", 0, "SandboxReady\n", "" },
 		{ "status nope", 3, "SandboxNotFound\n", "" },
 		{ "status a -o json", 0,
-			"{\n\t\"status\":\t\"SandboxReady\",\n\t\"message\":\t\"\"\n}\n", "" },
-		{ "status nope -o yaml", 3, "status: SandboxNotFound\nmessage: \"\"\n", "" },
+			"{\n\t\"status\":\t\"SandboxReady\",\n\t\"message\":\t\"\",\n\t\"why\":\t\"\"\n}\n",
+			"" },
+		{ "status nope -o yaml", 3,
+			"status: SandboxNotFound\nmessage: \"\"\nwhy: \"\"\n", "" },
 		{ "status a --rest x", 2, "",
 			"sandmux: arg.invalid: status is the cluster's word: see health" SEE_HELP },
 	};
