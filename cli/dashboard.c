@@ -19,7 +19,8 @@
 
 struct dashboard {
 	struct cli *cli;
-	struct control_up *up; /* the local backend is being started again; NULL */
+	const char *kubeconfig; /* that was asked for; NULL */
+	struct control_up *up;  /* the local backend is being started again; NULL */
 	void (*done)(void *arg, const struct err *err);
 	void *done_arg;
 };
@@ -98,6 +99,32 @@ static bool start_backend(void *arg, void (*done)(void *done_arg, const struct e
 	return dashboard->up != NULL;
 }
 
+/* Another context: as the program was asked for, but for what named the first one. The embedded backend is started where it does not
+ * run, as it is at the program's own start. */
+static struct engine *open_engine(void *arg, const char *context, struct err *err)
+{
+	const struct dashboard *dashboard = arg;
+	struct engine_opts opts = dashboard->cli->opt.engine;
+	char *local = NULL;
+	opts.cluster = opts.user = opts.server = opts.certificate_authority = opts.token = NULL;
+	opts.namespace_ = NULL;
+	opts.context = context;
+	opts.kubeconfig = dashboard->kubeconfig;
+	if (strcmp(context, CONTROL_CONTEXT) == 0 && opts.kubeconfig == NULL) {
+		const struct control_opts control = {
+			.state_dir = dashboard->cli->opt.state_dir,
+			.isolation = dashboard->cli->opt.isolation,
+		};
+		struct control_status status;
+		if (!control_ensure_running(&control, &status, err))
+			return NULL;
+		opts.kubeconfig = local = x_strdup(status.kubeconfig);
+	}
+	struct engine *engine = engine_new(dashboard->cli->loop, &opts, err);
+	free(local);
+	return engine;
+}
+
 /* NULL: nothing is to be remembered, or there is no place for it. */
 static char *state_path(const struct cli *cli)
 {
@@ -114,7 +141,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	struct err err = { 0 };
-	struct dashboard dashboard = { .cli = cli };
+	struct dashboard dashboard = { .cli = cli, .kubeconfig = cli->opt.engine.kubeconfig };
 	const char *no_color = getenv("NO_COLOR");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		err_set(&err, ERR_TTY_NONE,
@@ -140,6 +167,7 @@ static int run_dashboard(struct cli *cli, int argc, char **argv)
 		.state_path = remembered,
 		.on_quit = on_quit,
 		.start_backend = start_backend,
+		.open_engine = open_engine,
 		.arg = &dashboard,
 	};
 	cli_on_signal(cli, on_signal, cli);

@@ -380,6 +380,11 @@ void kube_config_plugins_may_ask(struct kube_config *config, bool may)
 	config->plugins.may_ask = may;
 }
 
+const char *kube_config_named_file(const struct kube_config *config)
+{
+	return config->file;
+}
+
 const char *kube_config_server(const struct kube_config *config)
 {
 	return config->server;

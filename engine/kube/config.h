@@ -54,9 +54,10 @@ void kube_config_unref(struct kube_config *config);
 void kube_config_plugins_may_ask(struct kube_config *config, bool may); /* from now */
 
 /* Borrowed until unref. */
-const char *kube_config_server(const struct kube_config *config);    /* no trailing '/' */
-const char *kube_config_context(const struct kube_config *config);   /* "" in-cluster */
-const char *kube_config_namespace(const struct kube_config *config); /* never "" */
+const char *kube_config_named_file(const struct kube_config *config); /* kubeconfig; or NULL */
+const char *kube_config_server(const struct kube_config *config);     /* no trailing '/' */
+const char *kube_config_context(const struct kube_config *config);    /* "" in-cluster */
+const char *kube_config_namespace(const struct kube_config *config);  /* never "" */
 const char *kube_config_user(const struct kube_config *config);
 bool kube_config_is_insecure(const struct kube_config *config);
 struct net_tls *kube_config_tls(const struct kube_config *config); /* NULL for http servers */

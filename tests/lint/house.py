@@ -37,7 +37,7 @@ PREFIX = {
     "tui/views/resources": ["views_resources"],
     "tui/views/detail": ["views_detail"], "tui/views/files": ["views_files"], "tui/views/log": ["views_log"],
     "tui/views/transfers": ["views_transfer", "views_transfers"], "tui/views/shell": ["views_shell"],
-    "tui/views/help": ["views_help"], "tui/views/yaml": ["views_yaml"], "tui/views/edit": ["views_edits"], "tui/views/logs": ["views_logs"],
+    "tui/views/help": ["views_help"], "tui/views/yaml": ["views_yaml"], "tui/views/edit": ["views_edits"], "tui/views/logs": ["views_logs"], "tui/views/contexts": ["views_contexts"],
     "tui/workspace": ["workspace"], "tui/client": ["client"], "tui/app": ["app"], "cli": ["cli"], "local/control": ["control"], "local/isolation": ["isolation"],
     "local/daemon": ["daemon"], "local/daemon/program": ["daemon"], "local/server": ["server"],
     "local/server/api": ["api"], "local/server/store": ["store"], "local/server/controller": ["controller"],

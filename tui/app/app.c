@@ -29,6 +29,12 @@ static bool start_backend(void *arg, void (*done)(void *done_arg, const struct e
 	return app->opts.start_backend(app->opts.arg, done, done_arg, err);
 }
 
+static struct engine *open_engine(void *arg, const char *context, struct err *err)
+{
+	const struct app *app = arg;
+	return app->opts.open_engine(app->opts.arg, context, err);
+}
+
 struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct err *err)
 {
 	struct app *app = x_calloc(1, sizeof *app);
@@ -40,6 +46,7 @@ struct app *app_new(struct net_loop *loop, const struct app_opts *opts, struct e
 		.n_commands = app_n_commands,
 		.on_quit = on_quit,
 		.start_backend = opts->start_backend ? start_backend : NULL,
+		.open_engine = opts->open_engine ? open_engine : NULL,
 		.arg = app };
 	const struct client_opts client = { .no_color = opts->no_color,
 		.theme = opts->theme,

@@ -31,6 +31,8 @@ struct app_opts {
 	 * frees the application while it starts makes sure that none comes any more. */
 	bool (*start_backend)(void *arg, void (*done)(void *done_arg, const struct err *err),
 		void *done_arg, struct err *err);
+	/* An engine for another context, the application's to free. NULL: there is no other. */
+	struct engine *(*open_engine)(void *arg, const char *context, struct err *err);
 	void *arg;
 };
 

@@ -265,6 +265,24 @@ static void complete_theme(void *self, const char *args,
 	draw_theme_each(add, add_arg);
 }
 
+static void complete_context(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	const struct engine *engine = workspace_host(workspace_of_self(self))->engine;
+	struct kube_contexts *all = kube_contexts_read(engine_kubeconfig(engine), NULL);
+	(void)args;
+	for (size_t i = 0; all && i < kube_contexts_count(all); i++)
+		add(add_arg, kube_contexts_at(all, i)->name);
+	kube_contexts_free(all);
+	add(add_arg, ENGINE_LOCAL_CONTEXT);
+}
+
+static bool run_context(void *self, const char *args, struct err *err)
+{
+	return *args ? workspace_use_context(workspace_of_self(self), args, err)
+		     : run_view(self, "contexts", err);
+}
+
 static bool run_redraw(void *self, const char *args, struct err *err)
 {
 	(void)args;
@@ -344,6 +362,8 @@ const struct view_command app_commands[] = {
 	{ "log", "[strip]", "spans and log lines, in a tab or as a strip", .run = run_log },
 	{ "namespace", "NAME|all|1…9", "look at one namespace or all", .run = run_namespace,
 		.complete = complete_namespace, .aliases = "ns" },
+	{ "context", "[NAME]", "another context of the kubeconfig, or the list of them",
+		.run = run_context, .complete = complete_context, .aliases = "ctx contexts" },
 	{ "filter", "[TEXT|NAME|save NAME|forget NAME|list]",
 		"show only what fits; keep a filter by a name", .run = app_run_filter },
 	{ "palette", "", "type a command", .run = run_palette },

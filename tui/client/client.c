@@ -119,7 +119,6 @@ struct client *client_new(struct net_loop *loop, struct workspace *workspace,
 	struct client *client = x_calloc(1, sizeof *client);
 	client->loop = loop;
 	client->workspace = workspace;
-	client->engine = workspace_host(workspace)->engine;
 	client->opts = *opts;
 	client->place.ops = &ops;
 	client->is_mouse_on = !opts->no_mouse;

@@ -71,7 +71,7 @@ static void draw_view(
 			role(client, is_focused ? ROLE_TITLE_FOCUSED : ROLE_TITLE);
 		struct str title;
 		str_init(&title, 256);
-		view->class->title(view, &title);
+		workspace_view_title(client->workspace, view, &title);
 		draw_region_text(bar, 0, 1, 1, style, " ");
 		int used = draw_region_text(bar, 0, 2, bar.cols - 4, style, title.p);
 		draw_region_text(bar, 0, 2 + used, 1, style, " ");

@@ -76,7 +76,6 @@ struct client_lone { /* lone.c: a letter that waits whether another key follows 
 struct client {
 	struct workspace_client place; /* first: the workspace hands it back */
 	struct workspace *workspace;
-	struct engine *engine;
 	struct net_loop *loop;
 	struct client_opts opts;
 	struct draw_theme theme;

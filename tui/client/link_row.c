@@ -32,7 +32,8 @@ bool client_link_row_offers(const struct client *client)
 static void add_as_of(
 	const struct client *client, struct str *out, const struct engine_link *link)
 {
-	bool is_daemon = engine_fleet(client->engine) == NULL; /* which shows no rows */
+	bool is_daemon = engine_fleet(workspace_host(client->workspace)->engine) ==
+			 NULL; /* which shows no rows */
 	time_t seconds = (time_t)(link->as_of_wall_ms / 1000);
 	struct tm tm;
 	char text[16];
@@ -48,7 +49,8 @@ static void add_as_of(
 /* What a person can do with of a reason that begins with the address. */
 static const char *short_reason(const struct client *client, const struct engine_link *link)
 {
-	const char *server = engine_server(client->engine), *text = link->reason;
+	const char *server = engine_server(workspace_host(client->workspace)->engine),
+		   *text = link->reason;
 	size_t n = strlen(server);
 	if (strncmp(text, server, n) == 0 && text[n] == ':')
 		text += n + 1 + strspn(text + n + 1, " ");
@@ -58,10 +60,11 @@ static const char *short_reason(const struct client *client, const struct engine
 static void link_text(
 	const struct client *client, const struct engine_link *link, struct str *out)
 {
-	bool is_local = engine_is_local(client->engine);
-	const char *who = is_local                               ? "Backend"
-			  : engine_fleet(client->engine) == NULL ? "Daemon"
-								 : "API server";
+	bool is_local = engine_is_local(workspace_host(client->workspace)->engine);
+	const char *who = is_local ? "Backend"
+			  : engine_fleet(workspace_host(client->workspace)->engine) == NULL
+				  ? "Daemon"
+				  : "API server";
 	char age[CLOCK_AGE_BYTES];
 	int64_t for_ms = clock_mono_ms() - link->since_ms;
 	clock_format_age(for_ms > 0 ? for_ms : 0, age);

@@ -81,7 +81,7 @@ static void label_of(const struct client *client, size_t index, struct str *out)
 		str_addf(out, "%s ", mark);
 	struct str title;
 	str_init(&title, 4096);
-	view->class->title(view, &title);
+	workspace_view_title(client->workspace, view, &title);
 	char *safe = safe_text_dup(title.p, 4096);
 	add_title(out, safe, TITLE_COLS_MAX - 1 - draw_text_cols(out->p));
 	free(safe);
@@ -139,7 +139,7 @@ static void draw_counter(struct client *client, struct draw_region bar, int col,
 /* Right: where we are. Returns the columns left of it. */
 static int draw_where(struct client *client, struct draw_region bar)
 {
-	struct engine *engine = client->engine;
+	struct engine *engine = workspace_host(client->workspace)->engine;
 	const char *namespace_ = workspace_namespace(client->workspace);
 	struct str where;
 	str_init(&where, 512);

@@ -49,6 +49,8 @@ struct view_host_ops {
 	uint64_t (*input_serial)(const struct view_host *host);
 	/* To the clipboard of the person's terminal (OSC 52). */
 	void (*copy_text)(struct view_host *host, struct slice text);
+	/* Looks at another context. False with *err: not, or not now. */
+	bool (*use_context)(struct view_host *host, const char *name, struct err *err);
 	/* The namespace that is looked at, "" = all. */
 	const char *(*namespace_)(const struct view_host *host);
 	/* The commands of the application and of rows, for help. */

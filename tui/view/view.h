@@ -25,6 +25,7 @@ enum view_key_scope {
 	SCOPE_YAML,      /* an object as YAML */
 	SCOPE_BULK,      /* what became of each of several */
 	SCOPE_LOGS,      /* the log of a container */
+	SCOPE_CONTEXTS,  /* the contexts of the kubeconfig */
 	SCOPE_TREE,      /* what belongs to an object, and whose it is */
 	SCOPE_COUNT,
 };

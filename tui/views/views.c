@@ -16,6 +16,7 @@ const struct views_row views_rows[] = {
 	{ &view_yaml, SCOPE_YAML },
 	{ &view_bulk, SCOPE_BULK },
 	{ &view_logs, SCOPE_LOGS },
+	{ &view_contexts, SCOPE_CONTEXTS },
 	{ &view_tree, SCOPE_TREE },
 };
 const size_t views_n_rows = sizeof views_rows / sizeof views_rows[0];

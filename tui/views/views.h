@@ -17,4 +17,4 @@ const struct view_class *views_find(const char *name);
 
 extern const struct view_class view_sandboxes, view_detail, view_files, view_shell, view_log,
 	view_copies, view_help, view_resources, view_resource, view_yaml, view_bulk, view_logs,
-	view_tree;
+	view_contexts, view_tree;

@@ -43,7 +43,9 @@ void workspace_attached(struct workspace_client *client, bool is_attached)
 	client->is_attached = is_attached;
 	DL_FOREACH(workspace->clients, other)
 		seen = !seen && other->is_attached ? other : seen;
-	engine_look(workspace->host.engine, seen != NULL);
+	struct workspace_context *context;
+	DL_FOREACH(workspace->contexts, context)
+		engine_look(context->host.engine, seen != NULL);
 	if (is_attached)
 		workspace_use(client);
 	else if (seen && workspace->latest == client) /* nobody is small for one who has gone */
@@ -69,7 +71,9 @@ void workspace_end_input(struct workspace *workspace)
 
 void workspace_set_theme(struct workspace *workspace, const struct draw_theme *theme)
 {
-	workspace->host.theme = theme ? theme : &workspace->theme;
+	struct workspace_context *context;
+	DL_FOREACH(workspace->contexts, context)
+		context->host.theme = theme ? theme : &workspace->theme;
 }
 
 void workspace_dirty(struct workspace *workspace)

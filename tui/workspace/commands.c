@@ -199,9 +199,9 @@ void workspace_command_try(struct workspace *ws, const char *line)
 	/* what a person mistyped is no reason for a dialog */
 	if (err.code == ERR_ARG_INVALID || err.code == ERR_OP_UNSUPPORTED ||
 		err.code == ERR_OP_BUSY || err.code == ERR_CLAIM_UNCHANGED)
-		view_host_notef(&ws->host, NOTE_WARNING, "%s", err.msg);
+		view_host_notef(ws->host, NOTE_WARNING, "%s", err.msg);
 	else
-		view_host_failf(&ws->host, &err, "Cannot %s", line);
+		view_host_failf(ws->host, &err, "Cannot %s", line);
 }
 
 /* ---- completion */

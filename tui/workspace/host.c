@@ -30,7 +30,7 @@ static void on_host_fail(struct view_host *host, const char *what, const struct 
 static void on_host_open(struct view_host *host, const char *name, const struct view_args *args)
 {
 	struct err err;
-	if (!workspace_tabs_open(workspace_of(host), views_find(name), args, &err))
+	if (!workspace_tabs_open_in(workspace_of(host), host, views_find(name), args, &err))
 		view_host_failf(host, &err, "Cannot open %s", name);
 }
 
@@ -38,6 +38,7 @@ void workspace_close_pending(struct workspace *ws)
 {
 	while (ws->n_closing)
 		workspace_tabs_close_view(ws, ws->closing[--ws->n_closing]);
+	workspace_contexts_sweep(ws);
 }
 
 static void close_deferred(void *arg)
@@ -70,7 +71,12 @@ static void on_host_copy_text(struct view_host *host, struct slice text)
 
 static const char *on_host_namespace(const struct view_host *host)
 {
-	return workspace_of(host)->namespace_;
+	return workspace_context_of(host)->namespace_;
+}
+
+static bool on_host_use_context(struct view_host *host, const char *name, struct err *err)
+{
+	return workspace_use_context(workspace_of(host), name, err);
 }
 
 static uint64_t on_host_input_serial(const struct view_host *host)
@@ -87,6 +93,7 @@ const struct view_host_ops workspace_host_ops = {
 	.open = on_host_open,
 	.close = on_host_close,
 	.copy_text = on_host_copy_text,
+	.use_context = on_host_use_context,
 	.namespace_ = on_host_namespace,
 	.each_command = workspace_command_each,
 	.input_serial = on_host_input_serial,

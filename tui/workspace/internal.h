@@ -19,8 +19,23 @@ struct workspace_tab {
 	struct workspace_tab *opener; /* where closing goes back to; NULL: the first */
 };
 
-struct workspace {
+/* One context of the kubeconfig: its engine, and what runs on it. The current one is what new views see; another lives on as long
+ * as a pane shows it or something runs there. */
+struct workspace_context {
 	struct view_host host; /* first: views hand it back */
+	struct workspace *workspace;
+	bool is_owned; /* its engine was opened here */
+	char namespace_[WORKSPACE_NAMESPACE_BYTES];
+	uint64_t rights_revision, link_revision; /* last seen */
+	struct workspace_context *prev, *next;
+};
+
+struct workspace {
+	struct view_host *host;               /* of the current context */
+	const struct view_host_ops *host_ops; /* of every one */
+	struct workspace_context *contexts;
+	struct state_store *remembered;
+	struct workspace_change *change; /* to another context, under way; NULL */
 	struct net_loop *loop;
 	struct workspace_opts opts;
 	struct draw_theme theme; /* as long as no client draws */
@@ -33,7 +48,6 @@ struct workspace {
 	bool is_strip_on, is_strip_focused;
 	int strip_rows;
 	struct workspace_rect body, strip_rect;
-	char namespace_[WORKSPACE_NAMESPACE_BYTES];
 	/* what a person is told */
 	char note[512];
 	enum view_note_level note_level;
@@ -45,7 +59,6 @@ struct workspace {
 	int n_handling;        /* over 0: a key, a click or a command is being handled */
 	uint64_t input_serial; /* counts it */
 	/* the engine */
-	uint64_t rights_revision, link_revision; /* last seen */
 	bool is_engine_telling, is_backend_starting;
 	/* at the end of the turn */
 	struct view *closing[16];
@@ -53,9 +66,14 @@ struct workspace {
 	bool is_closing_deferred, is_quitting;
 };
 
+static inline struct workspace_context *workspace_context_of(const struct view_host *host)
+{
+	return (struct workspace_context *)(uintptr_t)host;
+}
+
 static inline struct workspace *workspace_of(const struct view_host *host)
 {
-	return (struct workspace *)(uintptr_t)host;
+	return workspace_context_of(host)->workspace;
 }
 
 static inline struct workspace_tab *workspace_tab(const struct workspace *workspace)
@@ -74,7 +92,21 @@ void workspace_surprise_drop(struct workspace *workspace, const void *owner);
 
 void workspace_surprises_free(struct workspace *workspace);
 
+/* contexts.c */
+struct workspace_context *workspace_context_new(
+	struct workspace *workspace, struct engine *engine, bool is_owned);
+void workspace_contexts_free(struct workspace *workspace); /* after the tabs */
+void workspace_contexts_end(
+	struct workspace *workspace); /* before them: what runs is told to nobody */
+/* Those that nobody needs any more go. */
+void workspace_contexts_sweep(struct workspace *workspace);
+
 /* tabs.c */
+bool workspace_tabs_open_in(struct workspace *workspace, struct view_host *host,
+	const struct view_class *class, const struct view_args *args, struct err *err);
+/* Another view in its place; the old one is freed. */
+void workspace_tabs_replace(
+	struct workspace *workspace, struct view *old, struct view *new_take);
 void workspace_tabs_free(struct workspace *workspace);
 void workspace_tabs_close_view(struct workspace *workspace, struct view *view);
 void workspace_tabs_tell_changed(struct workspace *workspace); /* the fleet has changed */

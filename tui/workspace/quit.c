@@ -2,6 +2,8 @@
 // The end: at once if nothing is lost by it, else after a question that names what is.
 #include "tui/workspace/internal.h"
 
+#include "engine/base/map.h"
+
 void workspace_quit_now(struct workspace *ws)
 {
 	if (ws->is_quitting)
@@ -50,16 +52,20 @@ void workspace_ask_quit(struct workspace *ws)
 {
 	struct busy_list list = { widget_dialog_new("Quit?", on_quit_answered, ws, NULL), 0 };
 	workspace_tabs_each_view(ws, add_busy, &list);
-	sessions_each(ws->host.sessions, add_session, &list);
-	size_t copies = transfer_queue_running(ws->host.copies);
-	size_t actions = views_actions_running(ws->host.actions);
+	size_t copies = 0, actions = 0, made = 0;
+	const struct workspace_context *context;
+	DL_FOREACH(ws->contexts, context) {
+		sessions_each(context->host.sessions, add_session, &list);
+		copies += transfer_queue_running(context->host.copies);
+		actions += views_actions_running(context->host.actions);
+		made += views_actions_to_clean_up(context->host.actions);
+	}
 	if (copies)
 		widget_dialog_add_textf(list.dialog, "  %zu cop%s not finished", copies,
 			copies == 1 ? "y is" : "ies are");
 	if (actions)
 		widget_dialog_add_textf(list.dialog, "  %zu operation%s not finished", actions,
 			actions == 1 ? " is" : "s are");
-	size_t made = views_actions_to_clean_up(ws->host.actions);
 	if (made)
 		widget_dialog_add_textf(list.dialog,
 			"  %zu sandbox%s that %s made here without a name (auto-cleanup)", made,

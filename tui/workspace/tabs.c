@@ -87,6 +87,7 @@ static void focus_leaf(struct workspace *ws, struct workspace_layout *leaf)
 }
 
 struct search {
+	const struct view_host *host;
 	const struct view_class *class;
 	const struct view_args *args;
 	struct workspace_layout *found;
@@ -96,16 +97,16 @@ static void look(void *arg, struct workspace_layout *leaf)
 {
 	struct search *search = arg;
 	struct view *view = workspace_layout_data(leaf);
-	if (!search->found && view->class == search->class && view->class->shows &&
-		view->class->shows(view, search->args))
+	if (!search->found && view->host == search->host && view->class == search->class &&
+		view->class->shows && view->class->shows(view, search->args))
 		search->found = leaf;
 }
 
-bool workspace_tabs_open(struct workspace *ws, const struct view_class *class,
-	const struct view_args *args, struct err *err)
+bool workspace_tabs_open_in(struct workspace *ws, struct view_host *host,
+	const struct view_class *class, const struct view_args *args, struct err *err)
 {
 	for (size_t i = 0; i < ws->n_tabs; i++) {
-		struct search search = { class, args, NULL };
+		struct search search = { host, class, args, NULL };
 		workspace_layout_each(ws->tabs[i]->root, look, &search);
 		if (search.found) {
 			workspace_tabs_select(ws, i);
@@ -116,7 +117,7 @@ bool workspace_tabs_open(struct workspace *ws, const struct view_class *class,
 	if (ws->n_tabs == WORKSPACE_TABS_MAX)
 		return err_set(
 			err, ERR_OP_BUSY, "%d tabs are open: close one", WORKSPACE_TABS_MAX);
-	struct view *view = class->open(&ws->host, args, err);
+	struct view *view = class->open(host, args, err);
 	if (!view)
 		return false;
 	struct workspace_tab *tab = x_calloc(1, sizeof *tab);
@@ -125,6 +126,40 @@ bool workspace_tabs_open(struct workspace *ws, const struct view_class *class,
 	ws->tabs[ws->n_tabs++] = tab;
 	workspace_tabs_select(ws, ws->n_tabs - 1);
 	return true;
+}
+
+bool workspace_tabs_open(struct workspace *ws, const struct view_class *class,
+	const struct view_args *args, struct err *err)
+{
+	return workspace_tabs_open_in(ws, ws->host, class, args, err);
+}
+
+struct replace {
+	struct view *old, *new_view;
+};
+
+static void replace_leaf(void *arg, struct workspace_layout *leaf)
+{
+	const struct replace *replace = arg;
+	if (workspace_layout_data(leaf) == replace->old)
+		workspace_layout_set_data(leaf, replace->new_view);
+}
+
+void workspace_tabs_replace(struct workspace *ws, struct view *old, struct view *new_view)
+{
+	struct replace replace = { old, new_view };
+	bool is_focused = workspace_focused(ws) == old;
+	if (is_focused)
+		tell_focus(old, false);
+	for (size_t i = 0; i < ws->n_tabs; i++)
+		workspace_layout_each(ws->tabs[i]->root, replace_leaf, &replace);
+	if (ws->strip == old)
+		ws->strip = new_view;
+	workspace_surprise_drop(ws, old);
+	old->class->free(old);
+	if (is_focused)
+		tell_focus(new_view, true);
+	workspace_dirty(ws);
 }
 
 bool workspace_tabs_split(struct workspace *ws, enum workspace_layout_way way,
@@ -136,7 +171,7 @@ bool workspace_tabs_split(struct workspace *ws, enum workspace_layout_way way,
 					: rect.rows > 2 * LAYOUT_ROWS_MIN;
 	if (!fits)
 		return err_set(err, ERR_OP_BUSY, "this pane is too small to be split");
-	struct view *view = class->open(&ws->host, args, err);
+	struct view *view = class->open(workspace_focused(ws)->host, args, err);
 	if (!view)
 		return false;
 	tell_focus(workspace_focused(ws), false);
@@ -254,7 +289,7 @@ void workspace_tabs_ask_close(struct workspace *ws, struct view *view)
 		widget_dialog_set_owner(dialog, view);
 		workspace_push_dialog(ws, dialog);
 	} else {
-		ws->host.ops->close(&ws->host, view);
+		ws->host->ops->close(ws->host, view);
 	}
 	str_deinit(&text);
 }
@@ -292,7 +327,7 @@ static void on_close_all_answered(void *arg, struct widget_dialog *dialog, int b
 	struct closing closing = { .dialog = dialog };
 	workspace_layout_each(ws->tabs[number - 1]->root, look_before_closing, &closing);
 	while (closing.n)
-		ws->host.ops->close(&ws->host, closing.views[--closing.n]);
+		ws->host->ops->close(ws->host, closing.views[--closing.n]);
 }
 
 void workspace_tabs_ask_close_all(struct workspace *ws, size_t index)
@@ -305,9 +340,9 @@ void workspace_tabs_ask_close_all(struct workspace *ws, size_t index)
 		widget_dialog_free(closing.dialog);
 		if (closing.has_list)
 			view_host_notef(
-				&ws->host, NOTE_INFO, "the list stays; q leaves sandmux");
+				ws->host, NOTE_INFO, "the list stays; q leaves sandmux");
 		while (!closing.has_list && closing.n)
-			ws->host.ops->close(&ws->host, closing.views[--closing.n]);
+			ws->host->ops->close(ws->host, closing.views[--closing.n]);
 		return;
 	}
 	workspace_tabs_select(ws, index);

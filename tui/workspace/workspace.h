@@ -33,6 +33,8 @@ struct workspace_opts {
 	 * frees the workspace while it starts makes sure that none comes any more. */
 	bool (*start_backend)(void *arg, void (*done)(void *done_arg, const struct err *err),
 		void *done_arg, struct err *err);
+	/* An engine for another context, the workspace's to free. NULL: there is no other. */
+	struct engine *(*open_engine)(void *arg, const char *context, struct err *err);
 	void *arg;
 };
 /* With the list in its only tab. Does not touch the network. NULL: as the open() of a view. */
@@ -166,6 +168,12 @@ void workspace_border_drag(
 const char *workspace_namespace(const struct workspace *workspace); /* "" = all */
 /* ERR_OP_BUSY while operations run; errors of engine_watch_namespace(). */
 bool workspace_set_namespace(struct workspace *workspace, const char *name, struct err *err);
+/* Looks at another context, once its server has answered; the present one stays where it does not. ERR_OP_BUSY, ERR_OP_UNSUPPORTED,
+ * errors of engine_new(). */
+bool workspace_use_context(struct workspace *workspace, const char *name, struct err *err);
+/* Raw foreign text; one of another context than the current says which, in front. */
+void workspace_view_title(
+	const struct workspace *workspace, const struct view *view, struct str *out);
 /* The API server is gone, silent or slow: a row says so. */
 bool workspace_link_is_bad(const struct workspace *workspace, struct engine_link *link);
 bool workspace_backend_is_starting(const struct workspace *workspace);

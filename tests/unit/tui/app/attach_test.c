@@ -296,7 +296,7 @@ static void test_the_clipboard(void **state)
 		{ "~?>", "\033]52;c;fj8+\a" },
 	};
 	struct tty *tty = tty_new();
-	struct view_host *host = &tty->rig.app->workspace->host;
+	struct view_host *host = tty->rig.app->workspace->host;
 	(void)state;
 	host->ops->copy_text(host, slice_of("nobody is there"));
 	tty_attach(tty);

@@ -22,12 +22,14 @@ static const struct view_class *const class_of_scope[SCOPE_COUNT] = {
 	[SCOPE_RESOURCES] = &view_resources,
 	[SCOPE_TREE] = &view_tree,
 	[SCOPE_LOGS] = &view_logs,
+	[SCOPE_CONTEXTS] = &view_contexts,
 	[SCOPE_BULK] = &view_bulk,
 	[SCOPE_RESOURCE] = &view_resource,
 	[SCOPE_YAML] = &view_yaml,
 };
 
 static struct workspace words; /* with nothing but the table of words */
+static struct workspace_context context = { .workspace = &words };
 
 struct look {
 	const char *name;
@@ -55,7 +57,7 @@ static bool exists(enum view_key_scope scope, const char *line)
 		if (strcmp(view_shell.commands[i].name, name) == 0)
 			return true;
 	struct look look = { name, !class || class->targets, false };
-	workspace_command_each(&words.host, look_at, &look);
+	workspace_command_each(&context.host, look_at, &look);
 	return look.found;
 }
 
@@ -82,7 +84,7 @@ static void check_command(void *arg, const char *group, const struct view_comman
 static void test_every_command_says_what_it_does(void **state)
 {
 	(void)state;
-	workspace_command_each(&words.host, check_command, NULL);
+	workspace_command_each(&context.host, check_command, NULL);
 	for (int scope = 0; scope < SCOPE_COUNT; scope++)
 		for (size_t i = 0;
 			class_of_scope[scope] && i < class_of_scope[scope]->n_commands; i++)
@@ -118,7 +120,7 @@ static void check_aliases(void *arg, const char *group, const struct view_comman
 		snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
 		at += strlen(word);
 		struct taken taken = { word, 0 };
-		workspace_command_each(&words.host, count_word, &taken);
+		workspace_command_each(&context.host, count_word, &taken);
 		if (taken.n != 1)
 			fail_msg("'%s' means %zu commands", word, taken.n);
 	}
@@ -128,9 +130,9 @@ static void test_another_name_means_one_command(void **state)
 {
 	(void)state;
 	struct taken taken = { "rm", 0 };
-	workspace_command_each(&words.host, count_word, &taken);
+	workspace_command_each(&context.host, count_word, &taken);
 	assert_int_equal(taken.n, 1);
-	workspace_command_each(&words.host, check_aliases, NULL);
+	workspace_command_each(&context.host, check_aliases, NULL);
 }
 
 /* Where people type: a letter that leads away from there is one of those that have to stand alone. */

@@ -29,13 +29,13 @@ static void pop_up(struct rig *rig, const void *owner)
 {
 	n_answers = 0;
 	answer = 99;
-	rig->app->workspace->host.ops->push_dialog(&rig->app->workspace->host, question(owner));
+	rig->app->workspace->host->ops->push_dialog(rig->app->workspace->host, question(owner));
 	assert_non_null(strstr(rig_draw(rig), "Overwrite?"));
 }
 
 static void pop_up_behind(struct rig *rig)
 {
-	rig->app->workspace->host.ops->push_dialog(&rig->app->workspace->host, question(NULL));
+	rig->app->workspace->host->ops->push_dialog(rig->app->workspace->host, question(NULL));
 }
 
 static void type_everything(struct rig *rig)
@@ -141,7 +141,7 @@ static void test_it_says_in_which_tab_and_how_many_wait(void **state)
 	struct views_shell *shell = rig_shell(&rig);
 	pop_up(&rig, shell);
 	assert_non_null(strstr(rig_draw(&rig), "Overwrite? · tab 2"));
-	rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, question(NULL));
+	rig.app->workspace->host->ops->push_dialog(rig.app->workspace->host, question(NULL));
 	assert_non_null(strstr(rig_draw(&rig), "· 1 of 2"));
 	rig_free(&rig);
 }
@@ -208,7 +208,7 @@ static void test_it_waits_behind_a_dialog_and_the_prompt(void **state)
 	struct rig rig = rig_new(80, 24);
 	rig_type(&rig, ":");
 	n_answers = 0;
-	rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, question(NULL));
+	rig.app->workspace->host->ops->push_dialog(rig.app->workspace->host, question(NULL));
 	assert_null(strstr(rig_draw(&rig), "Overwrite?"));
 	rig_type(&rig, "hel");
 	assert_string_equal(rig.app->client->prompt.edit.text.p, "hel");
@@ -246,11 +246,11 @@ static void test_what_was_asked_for_has_the_keyboard_at_once(void **state)
 	rig_type(&rig, "x"); /* the command */
 	for (int is_late = 0; is_late < 2; is_late++) {
 		struct widget_dialog *dialog = question(NULL);
-		widget_dialog_set_serial(dialog, host_input_serial(&rig.app->workspace->host));
+		widget_dialog_set_serial(dialog, host_input_serial(rig.app->workspace->host));
 		n_answers = 0;
 		if (is_late)
 			rig_type(&rig, "x"); /* something else meanwhile */
-		rig.app->workspace->host.ops->push_dialog(&rig.app->workspace->host, dialog);
+		rig.app->workspace->host->ops->push_dialog(rig.app->workspace->host, dialog);
 		rig_draw(&rig);
 		rig_type(&rig, "y");
 		assert_int_equal(n_answers, !is_late);
@@ -264,7 +264,7 @@ static void test_a_failure_that_comes_later_stays_until_it_is_closed(void **stat
 	struct err err = { 0 };
 	struct rig rig = rig_new(80, 24);
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
-	view_host_failf(&rig.app->workspace->host, &err, "Cannot create");
+	view_host_failf(rig.app->workspace->host, &err, "Cannot create");
 	assert_non_null(strstr(rig_draw(&rig), "Cannot create"));
 	rig_type(&rig, "o");
 	rig_key(&rig, "esc"); /* too early: it was for something else */
@@ -282,10 +282,10 @@ static void test_the_next_of_the_same_asker_keeps_the_keyboard(void **state)
 	(void)state;
 	struct rig rig = rig_new(80, 24);
 	for (int i = 0; i < 2; i++)
-		rig.app->workspace->host.ops->push_dialog(
-			&rig.app->workspace->host, question(&rig));
-	rig.app->workspace->host.ops->push_dialog(
-		&rig.app->workspace->host, question(&rig.app));
+		rig.app->workspace->host->ops->push_dialog(
+			rig.app->workspace->host, question(&rig));
+	rig.app->workspace->host->ops->push_dialog(
+		rig.app->workspace->host, question(&rig.app));
 	rig_draw(&rig);
 	n_answers = 0;
 	rig_key(&rig, "ctrl-]");
@@ -315,7 +315,7 @@ static void test_so_many_failures_answer_no_question(void **state)
 	err_set(&err, ERR_KUBE_FORBIDDEN, "you may not");
 	n_answers = 0;
 	for (int i = 0; i < 2 * WORKSPACE_SURPRISES_MAX; i++)
-		view_host_failf(&rig.app->workspace->host, &err, "Failure %d", i);
+		view_host_failf(rig.app->workspace->host, &err, "Failure %d", i);
 	pop_up_behind(&rig);
 	assert_int_equal(n_answers, 0);
 	assert_int_equal(rig.app->workspace->n_surprises, WORKSPACE_SURPRISES_MAX);

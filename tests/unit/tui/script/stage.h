@@ -168,6 +168,31 @@ static inline void stage_on_quit(void *arg)
 	str_add(((struct stage *)arg)->out, "quits\n");
 }
 
+/* Another context with the same API server behind it; "dead": with none; "missing": there is no such context. */
+static inline struct engine *stage_open_engine(void *arg, const char *context, struct err *err)
+{
+	struct stage *stage = arg;
+	struct api *api = &stage->cluster->api;
+	size_t n;
+	char *from = x_asprintf("%s/config", api->dir), *to = x_asprintf("%s/plugin", api->dir);
+	char *text = file_read(from, 1 << 20, &n, err);
+	char *at = strstr(text, "- name: x\n"), *port = strstr(text, "127.0.0.1:");
+	if (strcmp(context, "dead") == 0)
+		for (char *p = (char *)memcpy(port, "127.0.0.1:1", 11) + 11; *p != '\n'; p++)
+			*p = ' ';
+	const char *name = strcmp(context, "missing") == 0 ? "y" : context;
+	char *all = x_asprintf("%.*s- name: %s\n%.*scurrent-context: %s\n", (int)(at - text),
+		text, name, (int)(strstr(at, "current-context") - at - 10), at + 10, name);
+	assert_true(file_write_replace(to, slice_of(all), 0600, err));
+	const struct engine_opts opts = { .kubeconfig = to, .context = context };
+	struct engine *engine = engine_new(stage->loop, &opts, err);
+	free(all);
+	free(text);
+	free(from);
+	free(to);
+	return engine;
+}
+
 static inline void stage_open_app(struct stage *stage)
 {
 	struct err err = { 0 };
@@ -177,6 +202,7 @@ static inline void stage_open_app(struct stage *stage)
 		.local_dir = stage->dir,
 		.on_quit = stage_on_quit,
 		.start_backend = stage->is_local_backend ? stage_start_backend : NULL,
+		.open_engine = stage->cluster ? stage_open_engine : NULL,
 		.arg = stage };
 	stage->app = app_new(stage->loop, &opts, &err);
 	if (!stage->app)

@@ -332,7 +332,7 @@ static inline void step_until_asked(struct stage *stage, char *args)
 static inline void step_until_idle(struct stage *stage, char *args)
 {
 	size_t n = (size_t)strtol(args, NULL, 10);
-	STAGE_UNTIL(stage, views_actions_running(stage->app->workspace->host.actions) == n);
+	STAGE_UNTIL(stage, views_actions_running(stage->app->workspace->host->actions) == n);
 }
 
 /* ---- what is there */
