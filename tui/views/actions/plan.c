@@ -375,6 +375,9 @@ static void add_cost(struct widget_dialog *dialog, const struct views_plan *plan
 		dialog, n == 1 ? verbs[plan->verb].lost_one : verbs[plan->verb].lost_all);
 	if (plan->verb == FLEET_BULK_EXTEND)
 		return;
+	if (engine_is_production(plan->actions->host->engine))
+		widget_dialog_add_textf(dialog, "Context %s is marked as production.",
+			engine_context(plan->actions->host->engine));
 	sessions_each(plan->actions->host->sessions, count_session, &shells);
 	if (shells.n && plan->verb != FLEET_BULK_RESUME)
 		widget_dialog_add_textf(dialog, "%zu shell%s of yours end%s with %s.", shells.n,
@@ -403,13 +406,19 @@ static bool check_time(void *arg, struct widget_dialog *dialog, int *field, stru
 	return true;
 }
 
+static bool is_production(const struct views_plan *plan)
+{
+	return engine_is_production(plan->actions->host->engine);
+}
+
 static void add_fields(struct widget_dialog *dialog, struct views_plan *plan)
 {
 	const size_t n = fleet_bulk_count(plan->bulk);
 	if (plan->verb == FLEET_BULK_EXTEND) {
 		plan->field = widget_dialog_add_field(dialog, "time", "1h");
 		widget_dialog_set_check(dialog, check_time);
-	} else if (n > TYPED_ABOVE && plan->verb != FLEET_BULK_RESUME) {
+	} else if (plan->verb != FLEET_BULK_RESUME &&
+		   (n > TYPED_ABOVE || is_production(plan))) {
 		char label[64];
 		snprintf(plan->typed, sizeof plan->typed, "%zu", n);
 		snprintf(label, sizeof label, "type %s", plan->typed);
