@@ -180,6 +180,76 @@ static void one_informer_for_all_who_look(void **state)
 	engine_unwatch_kind(c->engine, NULL);
 }
 
+static bool was_asked_by_name(const struct cluster *c)
+{
+	for (size_t i = 0; i < c->api.n; i++)
+		if (strstr(c->api.log[i].query, "fieldSelector=metadata.name%3Da"))
+			return true;
+	return false;
+}
+
+/* A page about one object does not list thousands, unless somebody looks at them anyway. */
+static void one_object_without_the_others(void **state)
+{
+	struct cluster *c = *state;
+	struct err err = { 0 };
+	cluster_add(c, "services", SERVICE("a", "ClusterIP"));
+	cluster_add(c, "services", SERVICE("b", "ClusterIP"));
+	cluster_open(c, (struct engine_opts){ .all_namespaces = true });
+	struct kinds_informer *all = watch(c, "");
+	struct kinds_informer *one = engine_watch_object(c->engine, &kind, "demo", "a", &err);
+	assert_ptr_equal(all, one);
+	engine_unwatch_kind(c->engine, all);
+	wait_synced(c, one);
+	assert_non_null(find(one, "uid-b"));
+	assert_false(was_asked_by_name(c));
+	assert_ptr_equal(engine_watch_again(c->engine, one), one);
+	engine_unwatch_kind(c->engine, one);
+	engine_unwatch_kind(c->engine, one);
+	assert_int_equal(n_rows, 0);
+	one = engine_watch_object(c->engine, &kind, "demo", "a", &err);
+	wait_synced(c, one);
+	assert_true(was_asked_by_name(c));
+	assert_non_null(find(one, "uid-a"));
+	assert_null(find(one, "uid-b"));
+	engine_unwatch_kind(c->engine, one);
+}
+
+static const char *pool_status(struct kinds_informer *informer)
+{
+	struct resource_source source = kinds_informer_source(informer);
+	const struct resource_kind *pools = engine_kind_find("pools");
+	const void *row = resource_source_find(&source, "uid-p");
+	return row ? pools->columns[resource_find_column(pools, "status")].value(row).text : "";
+}
+
+/* What is listed beside a kind shows in its rows, and is not known where it may not be read. */
+static void what_stands_beside_it(void **state)
+{
+	struct cluster *c = *state;
+	struct err err = { 0 };
+	cluster_add(c, "sandboxwarmpools",
+		"{'metadata':{'name':'p','namespace':'demo','uid':'uid-p','resourceVersion':'9RV'},"
+		"'spec':{'replicas':1,'sandboxTemplateRef':{'name':'t'}}}");
+	/* the fleet watches templates as well */
+	cluster_open(c, (struct engine_opts){ .all_namespaces = true, .no_fleet = true });
+	const struct resource_kind *pools = engine_kind_find("pools");
+	struct kinds_informer *informer =
+		engine_watch_kind(c->engine, pools, "demo", NULL, &err);
+	API_UNTIL(&c->api, strcmp(pool_status(informer), "Blocked") == 0, 10000);
+	uint64_t before = revision(informer);
+	cluster_tell(c, "sandboxtemplates", "ADDED",
+		"{'metadata':{'name':'t','namespace':'demo','uid':'uid-t','resourceVersion':'9RV'}}");
+	API_UNTIL(&c->api, strcmp(pool_status(informer), "Empty") == 0, 10000);
+	assert_int_equal(changes(informer, before).n_rows, 1);
+	engine_unwatch_kind(c->engine, informer);
+	cluster_collection(c, "sandboxtemplates")->is_forbidden = true;
+	informer = engine_watch_kind(c->engine, pools, "demo", NULL, &err);
+	wait_synced(c, informer);
+	assert_string_equal(pool_status(informer), "Empty");
+	engine_unwatch_kind(c->engine, informer);
+}
+
 static void what_is_gone_from_a_list_is_gone(void **state)
 {
 	enum { MANY = 1200 };
@@ -406,6 +476,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(rows_follow_the_server),
 		CASE(one_informer_for_all_who_look),
+		CASE(one_object_without_the_others),
+		CASE(what_stands_beside_it),
 		CASE(what_is_gone_from_a_list_is_gone),
 		CASE(hostile_objects_make_bounded_rows),
 		CASE(what_may_not_be_read_is_said),
