@@ -64,11 +64,10 @@ class Creating(ClusterCase):
         wait_until(lambda: {c["metadata"]["name"] for c in self.claims()} == before, "it was taken back")
         self.assertIn("only labels of sandbox.users.io", self.sm("create", "--pool", "ready", "--pod-label", "evil.example/a=b").err)
 
-    def test_time_to_live_after_its_end(self):
-        self.new("ended", "--ttl", "1s", "--shutdown-policy", "Delete")
-        pod = self.cluster.get("-n", self.ns, "sandboxclaim", "ended")["status"]["sandbox"]["name"]
-        self.assertTrue(pod)
-        self.assertEqual(self.sm("rm", "ended", "--yes", "--cascade", "foreground", timeout=90).code, 0)
+    def test_deleted_in_the_foreground(self):
+        self.new("front", "--ttl", "1s")
+        self.assertEqual(self.sm("rm", "front", "--yes", "--cascade", "foreground", "--grace-period", "1", timeout=90).out, "front deleted\n")
+        self.assertEqual("", self.kubectl("-n", self.ns, "get", "sandboxclaim", "front", "--ignore-not-found"))
 
     def test_run_rm(self):
         r = self.sm("run", "--rm", "--pool", "ready", "--label", "once=1", "--", "sh", "-c", "echo hi; exit 7", timeout=120)
