@@ -358,9 +358,9 @@ static bool parse_term(const struct resource_kind *kind, struct resource_term *t
 	*at += term->is_not;
 	if (is_option_l(*at))
 		return parse_selector_option(kind, term, at, err);
-	bool is_regex = **at == '/' && (*at)[1], is_quoted = **at == '"' || **at == '\'';
+	bool is_regex = **at == '/', is_quoted = **at == '"' || **at == '\'';
 	char *word = is_regex ? take_regex(at) : take_word(at);
-	bool ok = is_regex    ? parse_regex(term, word, err)
+	bool ok = is_regex    ? !*word || parse_regex(term, word, err)
 		  : is_quoted ? !*word || parse_plain(term, word)
 			      : parse_word(kind, term, word, err);
 	free(word);

@@ -84,7 +84,7 @@ class List(Case):
         scr.wait_for(lambda s: self.cursor_name(s) == "claim-00001")
         api.emit("sandboxclaims", "DELETED", claim(1, 0))
         api.emit("sandboxes", "DELETED", sandbox(1, 0))
-        scr.wait_for(re.compile(r"claim-00001 +Deleted .*it was Ready"))
+        scr.wait_for(re.compile(r"claim-00001 +\S Deleted .*it was Ready"))
         self.assertEqual(self.names(scr), ["claim-00000", "claim-00001", "claim-00002"])
         self.assertEqual(self.cursor_name(scr), "claim-00001")
         self.assertIn("2 sandboxes", scr.row(1))
@@ -96,7 +96,7 @@ class List(Case):
         scr.type(":tombstones hide\r")
         scr.wait_gone("claim-00001")
         scr.type(":tombstones show\r")
-        scr.wait_for(re.compile(r"claim-00001 +Deleted"))
+        scr.wait_for(re.compile(r"claim-00001 +\S Deleted"))
         scr.type("gj")
         scr.wait_for(lambda s: self.cursor_name(s) == "claim-00001")
         scr.key("C-d")  # nothing is lost: no question
@@ -160,6 +160,55 @@ class List(Case):
         scr.wait_for(re.compile(r"^30 sandboxes", re.M))
         scr.type("/nothing-like-it\r")
         scr.wait_for("Nothing fits the filter")
+
+    def test_the_language_of_the_filter(self):
+        """Labels, alternatives, comparisons; what is wrong is named where it is typed, and nothing typed is lost."""
+        api = self.api(6)
+        api.objects["sandboxclaims"][2]["metadata"]["labels"] = {"app": "web"}
+        scr = self.open(api)
+        self.listed(scr, 6)
+        scr.type("/-l app=web | claim-00004")
+        scr.wait_for("2 of 6 sandboxes")
+        self.assertEqual(self.names(scr), ["claim-00002", "claim-00004"])
+        scr.type(" /[")
+        scr.wait_for("/[/: ")
+        self.assertEqual(self.names(scr), ["claim-00002", "claim-00004"])
+        scr.key("Enter")  # it stays to be mended
+        scr.type("45]$/ age>1d\r")
+        scr.wait_gone("/[/: ")
+        scr.wait_for("/-l app=web | claim-00004 /[45]$/ age>1d")
+        scr.type(":filter save pair\r")
+        scr.wait_for("filter pair is")
+        scr.key("Escape")
+        scr.wait_for(re.compile("^6 sandboxes", re.M))
+        scr.stop()
+        scr = self.open(api)  # from run to run
+        self.listed(scr, 6)
+        scr.type(":filter pair\r")
+        scr.wait_for("2 of 6 sandboxes")
+        scr.type(":filter nope=3\r")
+        scr.wait_for("there is no column 'nope'")
+
+    def test_the_card_of_the_selected_row(self):
+        api = self.api(3)
+        scr = self.open(api, rows=30, cols=120)
+        self.listed(scr, 3)
+        scr.wait_for("╭ claim-00000 ─")
+        scr.type("j")
+        scr.wait_for("╭ claim-00001 ─")
+        scr.wait_for("pool pool · 10.0.0.1")
+        scr.type("z")
+        scr.wait_gone("╭ claim-00001 ─")
+        scr.type("z")
+        scr.wait_for("╭ claim-00001 ─")
+        scr.resize(15, 120)  # rows first
+        scr.wait_gone("╭ claim-00001 ─")
+
+    def test_a_long_name_is_cut_in_the_middle(self):
+        api = self.api(3)
+        api.objects["sandboxclaims"][1]["metadata"]["name"] = "long-lived-review-bot-for-the-payments-team"
+        scr = self.open(api, rows=10, cols=40)
+        scr.wait_for(re.compile(r"long-l\S*…\S*-team"))
 
     def test_sorting_by_state_puts_the_unhealthy_first(self):
         api = self.api(12)
@@ -231,7 +280,7 @@ class List(Case):
         scr.wait_for("Delete 1 sandbox?")
         scr.key("Escape")
         scr.wait_idle()
-        for raw in (b"\x1b]52", "\u202e".encode(), "\u200b".encode(), b"\x9b31m", b"esc\x1b", b"\x07"):
+        for raw in (b"\x1b]52", "\u202e".encode(), "\u200b".encode(), b"\x9b31m", b"name-esc\x1b", b"\x07"):
             self.assertNotIn(raw, scr.raw)
 
     def test_a_server_that_goes_away_is_said(self):

@@ -88,11 +88,10 @@ static enum resource_tone tone_of(const struct resource_column *column, const vo
 static struct draw_style on_cursor(
 	struct view_host *host, struct draw_style base, enum resource_tone tone)
 {
-	struct draw_style colour = host_style(host, view_tone_role(tone));
 	bool speaks = tone == RESOURCE_GOOD || tone == RESOURCE_BUSY ||
 		      tone == RESOURCE_WARNING || tone == RESOURCE_BAD;
-	if (speaks && colour.fg != DRAW_COLOR_DEFAULT)
-		base.fg = colour.fg;
+	if (speaks)
+		base.fg = host_style(host, view_tone_role(tone)).fg;
 	return base;
 }
 

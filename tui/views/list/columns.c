@@ -16,12 +16,9 @@ enum {
 	SAMPLE_ROWS = 128,
 	SETTLE_MS = 10000, /* so long nobody moves, and nothing was measured anew */
 	NAME_WANTED = 48,
-	NAME_NARROW = 24,
-	NAME_LEAST = 14,
+	NAME_FAIR = 24, /* no shorter for the sake of a sentence */
 	SENTENCE_WANTED = 64,
-	SENTENCE_NARROW = 20,
-	RANK_KEY = 4, /* from here on columns matter more than the middle of a name */
-	RANK_AGE = 2,
+	RANK_KEY = 4, /* up to here a column matters even if all of its cells are equal */
 	RANK_MAX = 11,
 };
 
@@ -188,15 +185,23 @@ static void shrink(struct choice *choice, int i, int most)
 	choice->cols[i] = most;
 }
 
-/* Names and sentences first become shorter. */
-static void shorten(const struct views_list *list, struct choice *choice, int rank)
+/* Before columns of that rank and below go, sentences and names become as short as this. */
+static const struct {
+	int rank, sentence, name;
+} shorter[] = { { 8, 36, NAME_WANTED }, { 6, 20, 32 }, { 4, 20, 24 }, { 2, 20, 14 } };
+
+static void shorten(const struct views_list *list, struct choice *choice, int rank, int cols)
 {
 	int i;
-	RESOURCE_EACH(i, list->kind->screen)
-		if (is_name(list, i))
-			shrink(choice, i, rank == RANK_KEY ? NAME_NARROW : NAME_LEAST);
-		else if (is_sentence(list, i))
-			shrink(choice, i, SENTENCE_NARROW);
+	for (size_t at = 0; at < sizeof shorter / sizeof *shorter; at++) {
+		if (shorter[at].rank != rank)
+			continue;
+		RESOURCE_EACH(i, list->kind->screen)
+			if (is_sentence(list, i) && choice->total > cols)
+				shrink(choice, i, shorter[at].sentence);
+		if (choice->total > cols)
+			shrink(choice, list->kind->name_column, shorter[at].name);
+	}
 }
 
 static void choose(const struct views_list *list, int cols, bool is_all, struct choice *choice)
@@ -214,8 +219,7 @@ static void choose(const struct views_list *list, int cols, bool is_all, struct 
 		choice->total += choice->cols[i] + 1;
 	}
 	for (int rank = RANK_MAX; choice->total > cols && rank > 0; rank--) {
-		if (rank == RANK_KEY || rank == RANK_AGE)
-			shorten(list, choice, rank);
+		shorten(list, choice, rank, cols);
 		RESOURCE_EACH(i, list->kind->screen) {
 			if (column_of(list, i)->rank != rank || !choice->is_shown[i] ||
 				choice->total <= cols)
@@ -228,18 +232,45 @@ static void choose(const struct views_list *list, int cols, bool is_all, struct 
 
 /* ---- laying */
 
+/* A long name and a cut sentence meet in the middle. */
+static void balance(const struct views_list *list, struct choice *choice)
+{
+	int i, name = list->kind->name_column;
+	RESOURCE_EACH(i, list->kind->screen) {
+		if (!choice->is_shown[i] || !is_sentence(list, i))
+			continue;
+		while (choice->cols[i] < list->measures[i].cols &&
+			choice->cols[i] < choice->cols[name] &&
+			choice->cols[name] > NAME_FAIR) {
+			choice->cols[i]++;
+			choice->cols[name]--;
+		}
+		return;
+	}
+}
+
+/* What names and sentences lack of what they want. */
+static int missing(const struct views_list *list, const struct choice *choice)
+{
+	int i, sum = 0;
+	RESOURCE_EACH(i, list->kind->screen)
+		if (choice->is_shown[i] && (is_sentence(list, i) || is_name(list, i)))
+			sum += wanted(list, i) - choice->cols[i];
+	return sum;
+}
+
 static void give(struct choice *choice, int i, int most, int *left)
 {
-	int missing = most - choice->cols[i];
-	int more = missing < *left ? missing : *left;
+	int wish = most - choice->cols[i];
+	int more = wish < *left ? wish : *left;
 	if (!choice->is_shown[i] || more <= 0)
 		return;
 	choice->cols[i] += more;
 	*left -= more;
 }
 
-/* Who gets the room that is left over: sentences, the first until it is whole, the last all of it; else the name as far as
- * it is cut. */
+/* Who gets the room that is left over: sentences until they are whole, the name as far as it is cut, and the last sentence
+ * the rest. */
 static void hand_out(const struct views_list *list, struct choice *choice, int *left)
 {
 	int i, name = list->kind->name_column, last = RESOURCE_NONE;
@@ -249,10 +280,9 @@ static void hand_out(const struct views_list *list, struct choice *choice, int *
 		give(choice, i, list->measures[i].cols, left);
 		last = i;
 	}
+	give(choice, name, list->measures[name].cols, left);
 	if (last != RESOURCE_NONE)
 		give(choice, last, choice->cols[last] + *left, left);
-	else
-		give(choice, name, list->measures[name].cols, left);
 }
 
 void views_list_lay_columns(struct views_list *list, int cols, bool is_all)
@@ -262,8 +292,9 @@ void views_list_lay_columns(struct views_list *list, int cols, bool is_all)
 	choose(list, cols, is_all, &choice);
 	RESOURCE_EACH(i, list->kind->screen)
 		n += choice.is_shown[i];
+	balance(list, &choice);
 	int left = cols - choice.total, name = list->kind->name_column;
-	int gap = left >= n && choice.cols[name] >= wanted(list, name) ? 2 : 1;
+	int gap = left >= n - 1 + missing(list, &choice) ? 2 : 1;
 	left -= (gap - 1) * (n - 1);
 	if (left < 0) { /* the name is the last that goes */
 		choice.cols[name] += left;

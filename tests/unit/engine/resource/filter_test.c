@@ -182,6 +182,9 @@ static const struct {
 	{ "!-l app=Web", false },
 	{ "-l app=Web claimed", true },
 	{ "-l", true },
+	{ "/", true },
+	{ "nothing /", false },
+	{ "claimed / boxed", true },
 	{ "label:", true },
 	{ "-lx", false }, /* a word */
 	{ "age>1h", true },
