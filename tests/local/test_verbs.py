@@ -37,6 +37,16 @@ ROWS = [
     ("get", "not there", ["get", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: no claim is called nobody in namespace default"),
     ("describe", "not there", ["describe", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: "),
     ("status", "not there", ["status", "nobody"], 3, r"\ASandboxNotFound\n\Z", NOTHING),
+    # ---- what it has written, what it is, where it is
+    ("logs", "did", ["logs", "box", "--tail", "5"], 0, r"\A", NOTHING),
+    ("logs", "not there", ["logs", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: "),
+    ("logs", "could not", ["logs", "box", "-c", "nope"], 1, NOTHING, r"\Asandmux: kube\.bad_request: container nope is not valid"),
+    ("logs", "wrong use", ["logs", "box", "-f", "-p"], 2, NOTHING, r"\Asandmux: arg\.invalid: what has ended does not go on"),
+    ("logs", "does not know", [*DEAD, "logs", "box"], 6, NOTHING, REFUSED),
+    ("rm", "would", ["rm", "box", "--dry-run=client"], 0, r"\A---\nmethod: DELETE\npath: \S+/sandboxclaims/box\n", NOTHING),
+    ("suspend", "would, says the server", ["suspend", "box", "--dry-run=server"], 0, r"\nanswer:\n(.*\n)*  kind: Sandbox\n", NOTHING),
+    ("context", "could not", ["context", "use", "nowhere"], 2, NOTHING, r"\Asandmux: config\.kubeconfig: no context is called 'nowhere'"),
+    ("context", "wrong use", ["context", "use"], 2, NOTHING, r"\Asandmux: arg\.invalid: context: context ls, or context use NAME|\Asandmux: arg\.invalid: context ls, or context use NAME"),
     # ---- the life of a sandbox
     ("create", "did", ["create", "{u}"], 0, r"\A{u}\n\Z", NOTHING),
     ("create", "did as a name", ["create", "-o", "name", "sandboxclaim/{u}"], 0, r"\Asandboxclaim/{u}\n\Z", NOTHING),
