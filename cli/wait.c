@@ -146,18 +146,19 @@ static void on_deadline(void *arg)
 {
 	struct cli_wait *wait = arg;
 	struct err err = { 0 };
+	char because[FLEET_BECAUSE_BYTES];
 	const struct fleet_row *row =
 		wait->uid[0] ? fleet_find(engine_fleet(wait->cli->engine), wait->uid) : NULL;
 	if (wait->uid[0] == '\0')
 		return; /* the one that is looked up ends by itself */
-	err_set(&err, ERR_OP_TIMEOUT, "%s is not %s%s%s after %lld s: %s%s%s", wait->name,
+	err_set(&err, ERR_OP_TIMEOUT, "%s is not %s%s%s after %lld s: %s%s", wait->name,
 		goal_text(wait), wait->goal == GOAL_CONDITION ? "=" : "",
 		wait->goal == GOAL_CONDITION ? wait->status : "",
 		(long long)wait->timeout_ms / 1000,
 		wait->seen ? wait->seen
 		: row      ? fleet_state_name(row->state)
 			   : "gone",
-		row && row->why[0] ? ": " : "", row ? row->why : "");
+		row ? fleet_row_because(row, because) : "");
 	wait_end(wait, &err);
 }
 

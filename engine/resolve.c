@@ -166,6 +166,7 @@ static void on_resolve_deadline(void *arg)
 {
 	struct engine_resolve *resolve = arg;
 	struct err err = { 0 };
+	char because[FLEET_BECAUSE_BYTES];
 	if (kube_client_is_logging_in(
 		    resolve->engine->kube)) { /* a person takes the time that a person takes */
 		net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
@@ -174,8 +175,8 @@ static void on_resolve_deadline(void *arg)
 	const struct fleet_row *row = fleet_find_name(
 		resolve->engine->fleet, resolve->namespace_, resolve->name, NULL);
 	if (row != NULL)
-		err_set(&err, ERR_SANDBOX_NOT_READY, "%s is %s: %s", resolve->name,
-			fleet_state_name(row->state), row->why);
+		err_set(&err, ERR_SANDBOX_NOT_READY, "%s is %s%s", resolve->name,
+			fleet_state_name(row->state), fleet_row_because(row, because));
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "no answer about %s from %s", resolve->name,
 			resolve->engine->server);

@@ -215,12 +215,14 @@ static const char *row_tunnel_pod(const struct fleet_row *row, struct err *err)
 static const char *row_address(
 	enum connect_mode mode, const struct fleet_row *row, struct err *err)
 {
+	char because[FLEET_BECAUSE_BYTES];
 	if (row->state == FLEET_SUSPENDED || row->state == FLEET_SUSPENDING) {
 		err_set(err, ERR_SANDBOX_SUSPENDED, "sandbox %s is suspended", row->sandbox);
 		return NULL;
 	}
 	if (row->sandbox[0] == '\0') {
-		err_set(err, ERR_SANDBOX_NOT_READY, "claim %s has no sandbox yet", row->claim);
+		err_set(err, ERR_SANDBOX_NOT_READY, "claim %s has no sandbox yet%s", row->claim,
+			fleet_row_because(row, because));
 		return NULL;
 	}
 	switch (mode) {

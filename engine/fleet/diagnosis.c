@@ -224,10 +224,12 @@ static void say_no_template(struct fleet_sentence *s, const struct fleet_store_p
 static bool say_pool(struct fleet_sentence *s)
 {
 	const struct fleet_claim *claim = s->claim;
-	if (claim == NULL || !claim->pool[0] || !s->store->is_synced[STORE_POOLS])
+	if (claim == NULL || !claim->pool[0])
 		return false;
 	const struct fleet_store_pool *pool =
 		fleet_store_pool(s->store, claim->namespace_, claim->pool);
+	if (pool == NULL && !s->store->is_synced[STORE_POOLS])
+		return false;
 	if (pool == NULL) {
 		say_no_pool(s);
 		*s->since_ms = claim->created_ms;

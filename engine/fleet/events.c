@@ -28,12 +28,22 @@ const struct fleet_event_list *fleet_events_about(
 	return find_list(store, uid);
 }
 
+static size_t bytes_of(const struct fleet_store_event *event)
+{
+	const char *const texts[] = { event->reason, event->message, event->object };
+	size_t n = sizeof *event;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		n += texts[i] ? strlen(texts[i]) : 0;
+	return n;
+}
+
 static void event_free(struct fleet_store *store, struct fleet_event_list *list,
 	struct fleet_store_event *event)
 {
 	DL_DELETE(list->events, event);
 	list->n--;
 	store->n_events--;
+	store->event_bytes -= bytes_of(event);
 	fleet_string_pool_unref(&store->texts, event->reason);
 	fleet_string_pool_unref(&store->texts, event->message);
 	fleet_string_pool_unref(&store->texts, event->object);
@@ -185,6 +195,7 @@ static void put(struct fleet_store *store, struct fleet_event_list *list, struct
 	struct fleet_store_event *event = find_event(list, uid);
 	if (event != NULL) {
 		DL_DELETE(list->events, event);
+		store->event_bytes -= bytes_of(event);
 	} else {
 		event = x_calloc(1, sizeof *event);
 		event->uid = *uid;
@@ -204,6 +215,7 @@ static void put(struct fleet_store *store, struct fleet_event_list *list, struct
 	fleet_string_pool_set(&store->texts, &event->message, json_str(object, "message", NULL),
 		STORE_MAX_MESSAGE);
 	fleet_string_pool_set(&store->texts, &event->object, about, STORE_MAX_NAME);
+	store->event_bytes += bytes_of(event);
 	insert(list, event);
 	if (list->n > STORE_MAX_EVENTS_EACH)
 		event_free(store, list, list->events->prev); /* the oldest */
@@ -214,7 +226,8 @@ static void make_room(struct fleet_store *store, const struct fleet_event_list *
 	while (store->n_unknown_lists > STORE_MAX_UNKNOWN_LISTS &&
 		store->unknown_events != not_this)
 		list_free(store, store->unknown_events);
-	while (store->n_events > STORE_MAX_EVENTS) {
+	while (store->n_events > STORE_MAX_EVENTS ||
+		store->event_bytes > STORE_MAX_EVENT_BYTES) {
 		struct fleet_event_list *oldest =
 			store->unknown_events && store->unknown_events != not_this
 				? store->unknown_events

@@ -36,6 +36,7 @@ enum fleet_single_watch_slot {
 	FOCUS_CLAIM_EVENTS,
 	FOCUS_SANDBOX_EVENTS,
 	FOCUS_VOLUME_EVENTS,
+	FOCUS_POOL_EVENTS,
 	FOCUS_SLOT_COUNT,
 };
 struct fleet_single_watch {

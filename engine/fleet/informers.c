@@ -215,6 +215,9 @@ static void focus_follow(
 		want(focus, FOCUS_POOL, STORE_POOLS, "metadata.name",
 			json_str(object, "spec", "warmPoolRef", "name", NULL));
 		want(focus, FOCUS_CLAIM_EVENTS, STORE_EVENTS, "involvedObject.name", name);
+		if (sandbox == NULL) /* what keeps its pool from giving it one */
+			want(focus, FOCUS_POOL_EVENTS, STORE_EVENTS, "involvedObject.name",
+				json_str(object, "spec", "warmPoolRef", "name", NULL));
 	} else if (kind == STORE_PODS) {
 		want(focus, FOCUS_VOLUME_EVENTS, STORE_EVENTS, "involvedObject.name",
 			volume_name(object));

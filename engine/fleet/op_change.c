@@ -157,12 +157,13 @@ static void on_suspend_deadline(void *arg)
 {
 	struct fleet_op *op = arg;
 	struct err err = { 0 };
+	char because[FLEET_BECAUSE_BYTES];
 	const struct fleet_row *row = fleet_find(op->fleet, op->uid);
 	err_set(&err, op->change->suspend ? ERR_OP_TIMEOUT : ERR_SANDBOX_NOT_READY,
-		"%s is not %s after %lld s: %s", op->name,
+		"%s is not %s after %lld s%s", op->name,
 		op->change->suspend ? "suspended" : "ready",
 		(long long)setting_get(SETTING_READY_TIMEOUT) / 1000,
-		row ? row->why : "it is gone");
+		row ? fleet_row_because(row, because) : ": it is gone");
 	fleet_op_finish(op, &err);
 }
 

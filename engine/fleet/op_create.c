@@ -139,6 +139,7 @@ static void on_deadline(void *arg)
 	struct fleet_op *op = arg;
 	struct fleet_create *create = op->create;
 	struct err err = { 0 };
+	char because[FLEET_BECAUSE_BYTES];
 	int64_t more_ms = more_time_ms(op);
 	if (more_ms > 0) {
 		net_loop_timer_arm(op->deadline, more_ms);
@@ -149,10 +150,9 @@ static void on_deadline(void *arg)
 	if (create->binding != NULL && fleet_binding_wait(create->binding)[0])
 		err_set(&err, ERR_BIND_CONTENDED, "%s", fleet_binding_wait(create->binding));
 	else if (row != NULL)
-		err_set(&err, ERR_SANDBOX_NOT_READY,
-			"claim %s is not ready after %lld s: %s%s%s%s%s", op->name,
-			(long long)(create->timeout_ms / 1000), fleet_state_name(row->state),
-			row->why[0] ? ": " : "", row->why, row->next[0] ? "; " : "", row->next);
+		err_set(&err, ERR_SANDBOX_NOT_READY, "claim %s is not ready after %lld s: %s%s",
+			op->name, (long long)(create->timeout_ms / 1000),
+			fleet_state_name(row->state), fleet_row_because(row, because));
 	else
 		err_set(&err, ERR_OP_TIMEOUT, "the API server did not answer within %lld s",
 			(long long)(create->timeout_ms / 1000));

@@ -74,3 +74,7 @@ struct fleet_row {
 	bool is_claim_hidden; /* it belongs to a claim that this user may not read */
 	uint64_t revision;    /* of the store when it changed last */
 };
+
+enum { FLEET_BECAUSE_BYTES = 512 };
+/* ": WHY; NEXT", as far as that is known, for the end of a message about a row that is not ready; "". */
+const char *fleet_row_because(const struct fleet_row *row, char out[FLEET_BECAUSE_BYTES]);

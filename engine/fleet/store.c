@@ -180,10 +180,27 @@ static void apply_pod(
 	fleet_rows_join_pod(store, pod);
 }
 
+/* What a pool warns of is why its claims wait; it does so seldom. */
+static void refresh_pool(struct fleet_store *store, const cJSON *object)
+{
+	const char *in = fleet_string_pool_get(&store->texts,
+		json_str(object, "involvedObject", "namespace", NULL), STORE_MAX_NAME);
+	const char *name = fleet_string_pool_get(&store->texts,
+		json_str(object, "involvedObject", "name", NULL), STORE_MAX_NAME);
+	fleet_rows_of_pool(store, in, name);
+	fleet_string_pool_unref(&store->texts, in);
+	fleet_string_pool_unref(&store->texts, name);
+}
+
 /* It may be why a row is not Ready. */
 static void apply_event(struct fleet_store *store, const cJSON *object)
 {
 	struct fleet_store_row *row = fleet_events_apply(store, object);
+	const char *kind = json_str(object, "involvedObject", "kind", NULL);
+	const char *type = json_str(object, "type", NULL);
+	if (kind != NULL && type != NULL && strcmp(kind, "SandboxWarmPool") == 0 &&
+		strcmp(type, "Warning") == 0)
+		refresh_pool(store, object);
 	if (row != NULL && row->shown.state != FLEET_READY)
 		fleet_row_refresh(store, row);
 }

@@ -224,7 +224,7 @@ struct fleet_store {
 	struct resource_order *by_expiry; /* rows that have an end ahead */
 	struct fleet_index event_index;
 	struct fleet_event_list *known_events, *unknown_events;
-	size_t n_events, n_unknown_lists;
+	size_t n_events, n_unknown_lists, event_bytes;
 	uint32_t epoch[STORE_KIND_COUNT];
 	bool is_listing[STORE_KIND_COUNT];
 	bool is_synced[STORE_KIND_COUNT];
@@ -247,6 +247,7 @@ enum {
 	STORE_MAX_MESSAGE = 1024,
 	STORE_REMOVALS = 4096,
 	STORE_MAX_EVENTS = 16384,
+	STORE_MAX_EVENT_BYTES = 8 << 20, /* of all, as if no text were shared */
 	STORE_MAX_EVENTS_EACH = 32,
 	STORE_MAX_UNKNOWN_LISTS = 2048,
 	STORE_HIDE_MS = 10000,

@@ -91,6 +91,13 @@ class Causes(Case):
                 scr.wait_for("sandboxes")
             scr.stop()
 
+    def test_errors_say_it_too(self):
+        """Of a sandbox that is not ready: why, and what next, behind what could not be done."""
+        r = self.sandmux(*self.at, "--set", "resolve-timeout=1s", "wait", "pool-stuck", "--timeout", "2s", "--for", "ready", timeout=60)
+        self.assertEqual(r.code, 5)
+        self.assertIn("WarmPoolNotProgressing", r.err)
+        self.assertIn("look at the pool's own sandboxes", r.err)
+
     def test_describe_says_the_same(self):
         for name in ("unschedulable", "oom-loop", "image-denied"):
             cause = next(c for c in CAUSES if c["name"] == name)

@@ -198,6 +198,30 @@ static void tell(struct fleet_store *store, const cJSON *cause, int n, bool is_b
 	sync_all(store, false);
 }
 
+/* A pool's warning that comes last changes the sentence of the claims that wait for it. */
+static void a_pool_that_warns_later_is_heard(void **state)
+{
+	(void)state;
+	struct fleet_store store;
+	char uid[FLEET_UID_BYTES];
+	cJSON *cause =
+		object_of("{'name':'late','claim':{'pool':'late','conditions':[{'type':'Ready',"
+			  "'status':'False','reason':'SandboxMissing','message':'m'}]},"
+			  "'pool':{'name':'late','template':'tool'},'events':[{'about':'pool',"
+			  "'type':'Warning','reason':'WarmPoolNotProgressing','message':'why',"
+			  "'at':'2026-03-01T10:00:00Z','count':1}]}");
+	fleet_store_init(&store, on_change, NULL);
+	give_pool(&store, "late", "tool", 7);
+	give_claim(&store, cause, "late", 7);
+	uid_of(uid, CLAIM, 7);
+	const struct fleet_row *row = &fleet_store_find(&store, uid)->shown;
+	assert_string_equal("SandboxClaim late: m", row->why);
+	give_events(&store, cause, "late", 7);
+	assert_string_equal("SandboxWarmPool late: WarmPoolNotProgressing: why", row->why);
+	cJSON_Delete(cause);
+	fleet_store_deinit(&store);
+}
+
 static void each_cause_has_its_sentence_its_age_and_its_next_step(void **state)
 {
 	struct err err = { 0 };
@@ -232,6 +256,7 @@ static void each_cause_has_its_sentence_its_age_and_its_next_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pool_that_warns_later_is_heard),
 		cmocka_unit_test(each_cause_has_its_sentence_its_age_and_its_next_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,27 @@ static void its_events_stay(void **state)
 	assert_string_equal("why", events[0].message);
 }
 
+/* However long they are, all of them together stay within a bound; those of the objects unheard of for longest go. */
+static void events_are_bounded_by_bytes(void **state)
+{
+	(void)state;
+	char *words = x_calloc(1, 1001);
+	memset(words, 'x', 1000);
+	for (int i = 0; i < 9000; i++) {
+		char *event = x_asprintf(
+			"{'metadata':{'name':'e%d','uid':'e%d'},'type':'Warning','reason':'R','message':'%d%s',"
+			"'lastTimestamp':'2026-01-01T00:00:30Z','involvedObject':{'kind':'SandboxClaim',"
+			"'name':'c%d','uid':'u%d'}}",
+			i, i, i, words, i / 10, i / 10);
+		apply(&fleet.store, STORE_EVENTS, KUBE_ADDED, event);
+		free(event);
+	}
+	free(words);
+	assert_in_range(
+		fleet.store.event_bytes, STORE_MAX_EVENT_BYTES / 2, STORE_MAX_EVENT_BYTES);
+	assert_in_range(fleet.store.n_events, 4000, 8200);
+}
+
 static void for_a_number_and_until_dismissed(void **state)
 {
 	(void)state;
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			it_stays_in_lists_and_nowhere_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(its_events_stay, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(events_are_bounded_by_bytes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			for_a_number_and_until_dismissed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(for_a_time, set_up, tear_down),
