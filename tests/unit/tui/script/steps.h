@@ -2,6 +2,7 @@
 /* The steps of a script. */
 #pragma once
 
+#include "engine/base/settings.h"
 #include "tests/unit/tui/script/stage.h"
 
 static inline void step_size(struct stage *stage, char *args)
@@ -271,6 +272,18 @@ static inline void step_focus(struct stage *stage, char *args)
 	client_dispatch_focus(stage->app->client, strcmp(args, "in") == 0);
 }
 
+/* NAME VALUE, for the rest of this script. */
+static inline void step_setting(struct stage *stage, char *args)
+{
+	struct err err = { 0 };
+	char *value = args + strcspn(args, " ");
+	(void)stage;
+	if (*value)
+		*value++ = '\0';
+	if (!setting_set(args, value, &err))
+		fail_msg("%s", err.msg);
+}
+
 /* ---- time */
 
 static inline void step_pass(struct stage *stage, char *args)
@@ -533,6 +546,7 @@ static const struct step {
 	const char *name;
 	void (*run)(struct stage *stage, char *args);
 } steps[] = {
+	{ "setting", step_setting },
 	{ "size", step_size },
 	{ "open", step_open },
 	{ "add", step_add },
