@@ -233,7 +233,8 @@ void api_request_reply_text(struct api_request *req, int code, const char *text)
 static bool wants_pretty(const struct api_request *req)
 {
 	const char *agent = api_request_header(req, "User-Agent");
-	return api_request_query_bool(req, "pretty") ||
+	const char *pretty = api_request_query(req, "pretty"); /* strconv.ParseBool */
+	return (pretty && (strcmp(pretty, "1") == 0 || strcasecmp(pretty, "true") == 0)) ||
 	       (agent && !api_request_query(req, "pretty") &&
 		       (strncmp(agent, "curl/", 5) == 0 || strncmp(agent, "Wget/", 5) == 0));
 }

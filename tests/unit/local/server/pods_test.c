@@ -221,9 +221,9 @@ static void the_log_of_a_pod(void **state)
 		if (!log_is(rows[i].query, rows[i].text))
 			fail_msg("%s", rows[i].query);
 	expect(400, "GET", PODS "/c/log?tailLines=x", "", "*/*");
-	expect(400, "GET", PODS "/c/log?tailLines=-1", "", "*/*");
-	expect(400, "GET", PODS "/c/log?limitBytes=0", "", "*/*");
-	expect(400, "GET", PODS "/c/log?sinceSeconds=0", "", "*/*");
+	expect(422, "GET", PODS "/c/log?tailLines=-1", "", "*/*");
+	expect(422, "GET", PODS "/c/log?limitBytes=0", "", "*/*");
+	expect(422, "GET", PODS "/c/log?sinceSeconds=0", "", "*/*");
 	expect(400, "GET", PODS "/c/log?sinceTime=now", "", "*/*");
 	expect(404, "GET", PODS "/none/log", "", "*/*");
 	struct got got = ask("GET", PODS "/c/log?timestamps=true&tailLines=1", "", "*/*");
