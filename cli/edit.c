@@ -81,7 +81,10 @@ static void on_step(
 {
 	struct cli_edit *one = arg;
 	struct cli *cli = one->cli;
-	if (step == ENGINE_EDIT_TEXT) {
+	bool is_alone = !isatty(STDIN_FILENO); /* nobody would mend it */
+	if (step == ENGINE_EDIT_TEXT && err != NULL && is_alone) {
+		end_with(one, err, true);
+	} else if (step == ENGINE_EDIT_TEXT) {
 		on_text(one, text);
 	} else if (step == ENGINE_EDIT_FAILED) {
 		end_with(one, err, one->text != NULL);

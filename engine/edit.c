@@ -89,8 +89,8 @@ static void give(struct engine_edit *edit, const char *body, const struct err *r
 	if (*edit->id.namespace_)
 		str_addf(&line, " in namespace %s", edit->id.namespace_);
 	str_add(&line,
-		"\nSave and leave: the server checks what you have changed. Lines that begin with\n"
-		"# do not count. Without a change nothing is sent.");
+		"\nSave and leave: the server checks what you have changed. Lines with # in front\n"
+		"do not count. Without a change nothing is sent.");
 	add_comment(&text, line.p);
 	edit->reason = (struct err){ 0 };
 	if (reason) {
@@ -110,7 +110,7 @@ static void give(struct engine_edit *edit, const char *body, const struct err *r
 	edit->given = str_take(&text);
 	str_deinit(&line);
 	str_deinit(&text);
-	tell(edit, ENGINE_EDIT_TEXT, edit->given, NULL);
+	tell(edit, ENGINE_EDIT_TEXT, edit->given, reason ? &edit->reason : NULL);
 }
 
 static void fail(struct engine_edit *edit, const struct err *err)

@@ -24,6 +24,20 @@ char *kube_dry_run_query(const char *query)
 	return strstr(query, "dryRun=") ? x_strdup(query) : x_asprintf("%s&dryRun=All", query);
 }
 
+char *kube_dry_run_body(const char *method, struct slice body)
+{
+	cJSON *options = strcmp(method, "DELETE") == 0 ? json_parse(body, NULL) : NULL;
+	char *text = NULL;
+	if (cJSON_IsObject(options)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(options, "dryRun");
+		cJSON_AddItemToArray(
+			cJSON_AddArrayToObject(options, "dryRun"), cJSON_CreateString("All"));
+		text = cJSON_PrintUnformatted(options);
+	}
+	cJSON_Delete(options);
+	return text;
+}
+
 /* The last segment of a path, which names the object. */
 static void add_name(cJSON *metadata, const struct kube_write *write)
 {

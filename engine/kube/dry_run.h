@@ -24,5 +24,7 @@ typedef void kube_write_fn(void *arg, const struct kube_write *write);
 bool kube_is_write(const char *method, const char *path);
 /* The query with dryRun=All; free(). query may be NULL. */
 char *kube_dry_run_query(const char *query);
+/* A body with options (DeleteOptions) beats the query: then they have dryRun as well. NULL: the body stays as it is; free(). */
+char *kube_dry_run_body(const char *method, struct slice body);
 /* What the client answers itself to a write, as JSON; free(). */
 char *kube_dry_run_answer(const struct kube_write *write);

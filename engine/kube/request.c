@@ -282,6 +282,14 @@ struct kube_request *kube_request_start(
 		request->body = x_strndup(opts->body.p, opts->body.n);
 		request->opts.body.p = request->body;
 	}
+	char *dry = request->is_write && client->dry_run == KUBE_DRY_RUN_SERVER
+			    ? kube_dry_run_body(opts->method, opts->body)
+			    : NULL;
+	if (dry != NULL) {
+		x_free_secret(request->body);
+		request->body = dry;
+		request->opts.body = slice_of(dry);
+	}
 	str_init(&request->failure, MAX_ERROR_BODY_BYTES);
 	request->turn = net_loop_timer_new(client->loop, on_turn, request);
 	net_loop_timer_arm(request->turn, kube_client_rate_limit(client, opts->rate));

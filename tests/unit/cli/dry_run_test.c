@@ -89,8 +89,11 @@ static void the_server_is_asked(void **state)
 	assert_int_equal(program.status, 0);
 	assert_int_equal(n_writes(c), 1);
 	for (size_t i = 0; i < c->api.n; i++)
-		if (is_write(&c->api.log[i]))
+		if (is_write(&c->api.log[i])) {
 			assert_non_null(strstr(c->api.log[i].query, "dryRun=All"));
+			/* options in a body beat the query */
+			assert_non_null(strstr(c->api.log[i].body, "\"dryRun\":[\"All\"]"));
+		}
 	assert_int_equal(strncmp(program.out.p, "{\"method\":\"DELETE\",", 19), 0);
 	assert_non_null(strstr(program.out.p, "\"query\":\"dryRun=All\""));
 	assert_non_null(strstr(program.out.p, "\"answer\":{"));
