@@ -6,6 +6,7 @@
 #include "engine/base/map.h"
 #include "engine/base/num.h"
 #include "engine/base/path.h"
+#include "engine/base/state_store.h"
 #include "tui/widgets/cursor_motion.h"
 #include "tui/widgets/dialog.h"
 
@@ -205,6 +206,7 @@ static bool run_hidden(void *self, const char *args, struct err *err)
 	(void)err;
 	for (int i = 0; i < 2; i++)
 		views_files_pane_show_hidden(&files->panes[i], on);
+	state_store_set_on(files->view.host->remembered, FILES_HIDDEN_KEY, on);
 	return true;
 }
 

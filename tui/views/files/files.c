@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/path.h"
+#include "engine/base/state_store.h"
 #include "tui/view/view.h"
 #include "tui/views/files/view.h"
 #include "tui/views/views.h"
@@ -383,6 +384,9 @@ static struct view *open_files(
 	views_files_pane_init(&files->panes[1], host, false, args->uid, NULL);
 	widget_edit_init(&files->search, "");
 	files->active = 1;
+	for (int i = 0; i < 2; i++)
+		views_files_pane_show_hidden(&files->panes[i],
+			state_store_is_on(host->remembered, FILES_HIDDEN_KEY, false));
 	if (args->path) {
 		path = views_files_pane_resolve(&files->panes[1], args->path, err);
 		if (!path) {

@@ -8,6 +8,8 @@
 #include "tui/widgets/edit.h"
 
 struct views_files_ask;
+#define FILES_HIDDEN_KEY "files.hidden" /* remembered from run to run */
+
 struct views_files {
 	struct view view;
 	struct views_files_pane panes[2];
