@@ -171,6 +171,11 @@ def svg(name: str) -> str:
 
 
 def main() -> int:
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(f"usage: scripts/{__doc__}")
+        return 0
+    if sys.argv[1:] not in ([], ["--write"]):
+        sys.exit(f"usage: scripts/{__doc__}")
     write, bad = "--write" in sys.argv[1:], []
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in ROWS:
