@@ -110,16 +110,18 @@ static bool is_prefix_of(const char *typed, const struct view_command *command)
 }
 
 /* The beginning of only one command is enough; letters that merely fit are not. */
-static void take_the_only_one(struct client_prompt *p, const struct matches *m)
+static bool take_the_only_one(struct client_prompt *p, const struct matches *m, bool goes_on)
 {
 	size_t n = 0, only = 0;
-	for (size_t i = 0; i < m->n; i++)
+	for (size_t i = 0; !m->are_args && i < m->n; i++)
 		if (is_prefix_of(p->edit.text.p, m->commands[i])) {
 			only = i;
 			n++;
 		}
-	if (n == 1 && p->edit.text.n)
-		take(p, m, only, false);
+	if (n != 1 || !p->edit.text.n)
+		return false;
+	take(p, m, only, goes_on);
+	return true;
 }
 
 /* ---- what was typed before */
@@ -204,7 +206,7 @@ static void enter(struct client *client)
 	if (p->choice >= 0 && (size_t)p->choice < matches.n)
 		take(p, &matches, (size_t)p->choice, false);
 	else if (!matches.are_args)
-		take_the_only_one(p, &matches);
+		take_the_only_one(p, &matches, false);
 	free_matches(&matches);
 	remember(p);
 	keep_history(client);
@@ -231,7 +233,7 @@ static void complete(struct client *client, int by)
 	if (n == 1) {
 		take(p, &matches, 0, true);
 		p->choice = -1;
-	} else if (n) {
+	} else if (n && (p->choice >= 0 || !take_the_only_one(p, &matches, true))) {
 		p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
 	}
 	free_matches(&matches);
