@@ -38,6 +38,7 @@ enum {
 
 struct cli_run {
 	struct cli *cli;
+	const char *name; /* NULL: not given */
 	const char *const *argv;
 	struct cli_list env;
 	char *term_env, *color_env, *lang_env;
@@ -82,8 +83,11 @@ static int fail_overdue(struct cli_run *run)
 {
 	struct err err = { 0 };
 	/* what never began has its own reason */
-	bool is_begun = run->runtime == NULL || !runtime_trouble(run->runtime, &err);
-	if (is_begun)
+	if (run->runtime == NULL)
+		err_set(&err, ERR_SANDBOX_NOT_READY,
+			"%s was not ready within %lld ms; nothing was started",
+			run->name ? run->name : "the sandbox", (long long)run->limit_ms);
+	else if (!runtime_trouble(run->runtime, &err))
 		err_set(&err, ERR_OP_TIMEOUT, "it did not end within %lld ms and was killed",
 			(long long)run->limit_ms);
 	fail(run, &err);
@@ -442,6 +446,7 @@ static int run_process(struct cli *cli, const char *name, const char *const *arg
 	bool is_shell, int64_t limit_ms)
 {
 	struct cli_run run = { .cli = cli,
+		.name = name,
 		.argv = argv,
 		.is_pty = is_pty,
 		.is_shell = is_shell,

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LOOK_MS = 1000 }; /* at conditions, which the rows do not have */
+enum {
+	LOOK_MS = 1000,     /* at conditions, which the rows do not have */
+	LAST_LOOK_MS = 1000 /* at a name whose turn comes when the time is over */
+};
 
 enum goal { GOAL_READY, GOAL_DELETED, GOAL_SUSPENDED, GOAL_CONDITION };
 
@@ -33,6 +36,7 @@ struct cli_wait {
 	char uid[FLEET_UID_BYTES]; /* "": it is being looked up */
 	char *name;
 	bool is_sandbox;
+	struct engine_resolve *resolve; /* NULL: it has been */
 	struct fleet_op *look;
 	struct net_loop_timer *deadline, *again;
 };
@@ -149,8 +153,10 @@ static void on_deadline(void *arg)
 	char because[FLEET_BECAUSE_BYTES];
 	const struct fleet_row *row =
 		wait->uid[0] ? fleet_find(engine_fleet(wait->cli->engine), wait->uid) : NULL;
-	if (wait->uid[0] == '\0')
-		return; /* the one that is looked up ends by itself */
+	if (wait->resolve != NULL) {
+		engine_resolve_end(wait->resolve);
+		return;
+	}
 	err_set(&err, ERR_OP_TIMEOUT, "%s is not %s%s%s after %lld s: %s%s", wait->name,
 		goal_text(wait), wait->goal == GOAL_CONDITION ? "=" : "",
 		wait->goal == GOAL_CONDITION ? wait->status : "",
@@ -165,6 +171,7 @@ static void on_deadline(void *arg)
 static void on_resolved(void *arg, const struct err *err, const char *uid)
 {
 	struct cli_wait *wait = arg;
+	wait->resolve = NULL;
 	bool is_missing = err != NULL && err_exit_status(err) == EXIT_STATUS_NOT_FOUND;
 	if (is_missing && wait->goal == GOAL_DELETED) {
 		wait_end(wait, NULL);
@@ -178,10 +185,13 @@ static void on_resolved(void *arg, const struct err *err, const char *uid)
 	snprintf(wait->uid, sizeof wait->uid, "%s", uid);
 	wait->is_sandbox = row->claim[0] == '\0';
 	wait->name = x_strdup(fleet_row_name(row));
-	if (wait->goal == GOAL_READY)
+	int64_t left_ms = wait->until_ms - clock_mono_ms();
+	if (wait->goal == GOAL_READY) {
 		wait_end(wait, NULL);
-	else
-		wait_look(wait);
+		return;
+	}
+	net_loop_timer_arm(wait->deadline, left_ms > 0 ? left_ms : 0);
+	wait_look(wait);
 }
 
 static void wait_next(struct cli_wait *wait)
@@ -192,12 +202,15 @@ static void wait_next(struct cli_wait *wait)
 		return;
 	}
 	int64_t left_ms = wait->until_ms - clock_mono_ms();
+	if (wait->at > 0 && left_ms < LAST_LOOK_MS)
+		left_ms = LAST_LOOK_MS;
 	net_loop_timer_arm(wait->deadline, left_ms > 0 ? left_ms : 0);
-	if (engine_resolve_start(wait->cli->engine, wait->names[wait->at],
-		    wait->goal != GOAL_READY ? 0
-		    : left_ms > 0            ? left_ms
-					     : 1,
-		    on_resolved, wait, &err) == NULL)
+	wait->resolve = engine_resolve_start(wait->cli->engine, wait->names[wait->at],
+		wait->goal != GOAL_READY ? 0
+		: left_ms > 0            ? left_ms
+					 : 1,
+		on_resolved, wait, &err);
+	if (wait->resolve == NULL)
 		wait_end(wait, &err);
 }
 

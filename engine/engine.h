@@ -122,7 +122,9 @@ bool engine_disconnect(struct engine *engine, const char *uid);
  * there are none, or for as long as it cares to. */
 size_t engine_unfinished(const struct engine *engine);
 
-/* Resolves NAME of the command line (also as `-o name` prints it) with a fresh look at the cluster (list by name, then wait for Ready when
+/* Within the setting resolve-timeout something must be known of the name, and within wait_ready_ms it must be ready, both from
+ * now on.
+ * Resolves NAME of the command line (also as `-o name` prints it) with a fresh look at the cluster (list by name, then wait for Ready when
  * wait_ready_ms > 0) and hands over its row's uid; for headless verbs. Errors: ERR_ARG_INVALID (no
  * cluster), ERR_CLAIM_NOT_FOUND, ERR_SANDBOX_NOT_FOUND, ERR_SANDBOX_NOT_READY, ERR_SANDBOX_SUSPENDED, ERR_SANDBOX_FINISHED, ERR_CLAIM_FAILED,
  * ERR_CLAIM_EXPIRED, ERR_CLAIM_TERMINATING, ERR_OP_TIMEOUT, and kube.* where the lists cannot be read. */
@@ -130,6 +132,8 @@ struct engine_resolve;
 struct engine_resolve *engine_resolve_start(struct engine *engine, const char *name,
 	int64_t wait_ready_ms, void (*done)(void *arg, const struct err *err, const char *uid),
 	void *arg, struct err *err);
+/* Its time is over, whatever the settings say: done() is called now, with what is known. */
+void engine_resolve_end(struct engine_resolve *resolve);
 void engine_resolve_cancel(struct engine_resolve *resolve);
 /* The error of claims or Sandboxes that have never been listed: a headless verb does not wait it out. NULL if there
  * is none; borrowed for this turn. */

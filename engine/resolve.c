@@ -21,7 +21,9 @@ struct engine_resolve {
 	struct engine *engine;
 	char *namespace_;
 	char *name;
-	int64_t wait_ready_ms, timeout_ms;
+	int64_t wait_ready_ms;
+	int64_t name_ms; /* so long nothing may be known of it */
+	int64_t began_ms;
 	int64_t grace_until_ms; /* 0: not begun */
 	struct net_loop_timer *deadline;
 	struct net_loop_timer *first_look;
@@ -162,18 +164,15 @@ static void on_first_look(void *arg)
 	resolve_look(arg);
 }
 
-static void on_resolve_deadline(void *arg)
+/* What is known of it decides. */
+static void resolve_give_up(struct engine_resolve *resolve, const struct fleet_row *row)
 {
-	struct engine_resolve *resolve = arg;
 	struct err err = { 0 };
 	char because[FLEET_BECAUSE_BYTES];
-	if (kube_client_is_logging_in(
-		    resolve->engine->kube)) { /* a person takes the time that a person takes */
-		net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
+	if (row != NULL && resolve->wait_ready_ms == 0) {
+		resolve_finish(resolve, NULL, row->uid);
 		return;
 	}
-	const struct fleet_row *row = fleet_find_name(
-		resolve->engine->fleet, resolve->namespace_, resolve->name, NULL);
 	if (row != NULL)
 		err_set(&err, ERR_SANDBOX_NOT_READY, "%s is %s%s", resolve->name,
 			fleet_state_name(row->state), fleet_row_because(row, because));
@@ -181,6 +180,34 @@ static void on_resolve_deadline(void *arg)
 		err_set(&err, ERR_OP_TIMEOUT, "no answer about %s from %s", resolve->name,
 			resolve->engine->server);
 	resolve_finish(resolve, &err, NULL);
+}
+
+static const struct fleet_row *resolve_row(const struct engine_resolve *resolve)
+{
+	return fleet_find_name(
+		resolve->engine->fleet, resolve->namespace_, resolve->name, NULL);
+}
+
+/* One time for the name, and one, from the same moment on, for what has that name to be ready. */
+static void on_resolve_deadline(void *arg)
+{
+	struct engine_resolve *resolve = arg;
+	const struct fleet_row *row = resolve_row(resolve);
+	int64_t whole_ms = row != NULL && resolve->wait_ready_ms ? resolve->wait_ready_ms
+								 : resolve->name_ms;
+	int64_t left_ms = resolve->began_ms + whole_ms - clock_mono_ms();
+	/* a person takes the time that a person takes */
+	if (kube_client_is_logging_in(resolve->engine->kube))
+		net_loop_timer_arm(resolve->deadline, whole_ms);
+	else if (left_ms > 0)
+		net_loop_timer_arm(resolve->deadline, left_ms);
+	else
+		resolve_give_up(resolve, row);
+}
+
+void engine_resolve_end(struct engine_resolve *resolve)
+{
+	resolve_give_up(resolve, resolve_row(resolve));
 }
 
 /* What -o name and kubectl print: KIND/NAME and KIND.GROUP/NAME. A Sandbox keeps its "sandbox/", a claim is the bare name. */
@@ -206,9 +233,10 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 		err_set(err, ERR_ARG_INVALID, "a name needs a cluster, not --rest/--grpc");
 		return NULL;
 	}
-	int64_t name_ms = setting_get(SETTING_RESOLVE_TIMEOUT);
 	struct engine_resolve *resolve = x_calloc(1, sizeof *resolve);
 	resolve->engine = engine;
+	resolve->name_ms = setting_get(SETTING_RESOLVE_TIMEOUT);
+	resolve->began_ms = clock_mono_ms();
 	resolve->name = plain_name(name);
 	resolve->namespace_ =
 		x_strdup(engine->namespace_[0] ? engine->namespace_
@@ -218,8 +246,8 @@ struct engine_resolve *engine_resolve_start(struct engine *engine, const char *n
 	resolve->arg = arg;
 	DL_APPEND(engine->resolves, resolve);
 	resolve->deadline = net_loop_timer_new(engine->loop, on_resolve_deadline, resolve);
-	resolve->timeout_ms = wait_ready_ms > name_ms ? wait_ready_ms : name_ms;
-	net_loop_timer_arm(resolve->deadline, resolve->timeout_ms);
+	bool is_sooner = wait_ready_ms > 0 && wait_ready_ms < resolve->name_ms;
+	net_loop_timer_arm(resolve->deadline, is_sooner ? wait_ready_ms : resolve->name_ms);
 	resolve->first_look = net_loop_timer_new(engine->loop, on_first_look, resolve);
 	net_loop_timer_arm(resolve->first_look, 0);
 	fleet_single_watch(engine->fleet, resolve->namespace_, resolve->name);

@@ -4,6 +4,7 @@
 when, and the next step, in ls, describe, and on a failed create. (tests/unit/engine/fleet/causes_test.c reads the same.)"""
 import json
 import re
+import time
 
 from harness import Case, main
 from harness.sandmux import REPO
@@ -97,6 +98,18 @@ class Causes(Case):
         self.assertEqual(r.code, 5)
         self.assertIn("WarmPoolNotProgressing", r.err)
         self.assertIn("look at the pool's own sandboxes", r.err)
+
+    def test_a_wait_is_no_longer_than_asked_for(self):
+        """Whatever a name may take to be looked up, and for a claim that has nothing behind it as well."""
+        for args in (("wait", "pool-stuck", "--timeout", "1s"), ("wait", "pool-stuck", "--for", "suspended", "--timeout", "1s"),
+                     ("--set", "ready-timeout=1s", "run", "pool-stuck", "--", "true"),
+                     ("--set", "resolve-timeout=1s", "--set", "ready-timeout=2s", "run", "pool-stuck", "--", "true"),
+                     ("run", "pool-stuck", "--timeout", "1s", "--", "true")):
+            began = time.monotonic()
+            r = self.sandmux(*self.at, *args, timeout=60)
+            self.assertNotEqual(r.code, 0, args)
+            self.assertLess(time.monotonic() - began, 15, args)
+            self.assertIn("pool-stuck", r.err)
 
     def test_describe_says_the_same(self):
         for name in ("unschedulable", "oom-loop", "image-denied"):

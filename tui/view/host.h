@@ -29,6 +29,8 @@ struct view_args {
 	const char *path;                 /* files: where to start */
 	const char *const *argv; /* shell: the command, NULL-terminated; NULL: a login shell */
 	struct session *session; /* shell: one that is there already; NULL: a new one */
+	/* The person does something else meanwhile: a new tab does not come to the front. */
+	bool is_behind;
 };
 
 struct view_host_ops {

@@ -108,6 +108,8 @@ bool workspace_tabs_open_in(struct workspace *ws, struct view_host *host,
 	for (size_t i = 0; i < ws->n_tabs; i++) {
 		struct search search = { host, class, args, NULL };
 		workspace_layout_each(ws->tabs[i]->root, look, &search);
+		if (search.found && args->is_behind)
+			return true;
 		if (search.found) {
 			workspace_tabs_select(ws, i);
 			focus_leaf(ws, search.found);
@@ -124,7 +126,9 @@ bool workspace_tabs_open_in(struct workspace *ws, struct view_host *host,
 	tab->root = tab->focus = workspace_layout_new(view);
 	tab->opener = ws->n_tabs ? workspace_tab(ws) : NULL;
 	ws->tabs[ws->n_tabs++] = tab;
-	workspace_tabs_select(ws, ws->n_tabs - 1);
+	if (!args->is_behind)
+		workspace_tabs_select(ws, ws->n_tabs - 1);
+	workspace_dirty(ws);
 	return true;
 }
 

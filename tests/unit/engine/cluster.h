@@ -15,7 +15,7 @@ struct collection {
 	char *items; /* JSON, separated by commas */
 	struct evhttp_request *watch;
 	int lists, watches;
-	bool is_forbidden;
+	bool is_forbidden, is_silent;
 };
 
 struct cluster {
@@ -141,6 +141,8 @@ static inline void cluster_handle(
 		return;
 	}
 	struct collection *it = cluster_collection(c, name);
+	if (it->is_silent)
+		return;
 	if (api_query(is, "sendInitialEvents") != NULL) {
 		api_status(request, 422, "Invalid", "sendInitialEvents is forbidden");
 	} else if (it->is_forbidden) {

@@ -129,6 +129,46 @@ static void the_wait_ends(void **state)
 	assert_true(setting_set("resolve-timeout", "30s", &err));
 }
 
+/* What is waited for may be less than what a name may take. */
+static void the_wait_may_be_shorter_than_the_name(void **state)
+{
+	struct cluster *c = *state;
+	cluster_add(c, "sandboxclaims", PENDING);
+	open_lazily(c);
+	int64_t began_ms = clock_mono_ms();
+	begin(c, "a", 500);
+	API_UNTIL(&c->api, n_done, 9000);
+	assert_true(clock_mono_ms() - began_ms >= 450);
+	assert_int_equal(done_err.code, ERR_SANDBOX_NOT_READY);
+}
+
+/* A server that says nothing is no sandbox that becomes ready. */
+static void a_name_is_not_waited_for_as_long_as_readiness(void **state)
+{
+	struct cluster *c = *state;
+	struct err err = { 0 };
+	assert_true(setting_set("resolve-timeout", "500ms", &err));
+	cluster_collection(c, "sandboxclaims")->is_silent = true;
+	open_lazily(c);
+	begin(c, "a", 60000);
+	API_UNTIL(&c->api, n_done, 9000);
+	assert_int_equal(done_err.code, ERR_OP_TIMEOUT);
+	assert_true(setting_set("resolve-timeout", "30s", &err));
+}
+
+static void it_ends_when_its_owner_says_so(void **state)
+{
+	struct cluster *c = *state;
+	cluster_add(c, "sandboxclaims", PENDING);
+	open_lazily(c);
+	struct engine_resolve *resolve = begin(c, "a", 60000);
+	API_FOR(&c->api, 300);
+	assert_int_equal(n_done, 0);
+	engine_resolve_end(resolve);
+	assert_int_equal(n_done, 1);
+	assert_int_equal(done_err.code, ERR_SANDBOX_NOT_READY);
+}
+
 static void reasons_that_end_the_wait(void **state)
 {
 	struct cluster *c = *state;
@@ -275,6 +315,9 @@ int main(void)
 		TEST(what_is_not_ready_is_waited_for),
 		TEST(without_a_wait_it_is_taken_as_it_is),
 		TEST(the_wait_ends),
+		TEST(the_wait_may_be_shorter_than_the_name),
+		TEST(a_name_is_not_waited_for_as_long_as_readiness),
+		TEST(it_ends_when_its_owner_says_so),
 		TEST(reasons_that_end_the_wait),
 		TEST(states_that_are_an_end),
 		TEST(forms_of_a_name),

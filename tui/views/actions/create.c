@@ -12,12 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 64, LISTS = 6, PREVIEW_BYTES_MAX = 64 << 10 };
+enum {
+	WORDS_MAX = 64,
+	LISTS = 6,
+	PREVIEW_BYTES_MAX = 64 << 10,
+	JOIN_LOOK_MS = 50,
+	JOIN_MS = 5000
+};
 
 void views_actions_creation_free(void *arg)
 {
 	struct views_creation *creation = arg;
 	fleet_op_cancel(creation->op);
+	net_loop_timer_free(creation->join);
 	views_actions_wishes_deinit(&creation->wishes);
 	free(creation->left);
 	free(creation->namespace_);
@@ -44,6 +51,52 @@ static void note_made(struct views_actions *actions, const struct fleet_row *row
 	actions->made = made;
 }
 
+static void finish(struct views_creation *creation)
+{
+	struct views_creation **at = &creation->actions->creations;
+	while (*at != creation)
+		at = &(*at)->next;
+	*at = creation->next;
+	net_loop_defer(creation->actions->host->loop, views_actions_creation_free, creation);
+}
+
+/* Behind what the person does, where that is something else by now. */
+static void open_shell(const struct views_creation *creation)
+{
+	struct view_host *host = creation->actions->host;
+	char *words = x_strdup(creation->wishes.shell);
+	const char *argv[WORDS_MAX];
+	size_t n = views_actions_split_words(words, argv, WORDS_MAX);
+	const struct view_args args = { .uid = creation->uid,
+		.argv = n ? argv : NULL,
+		.is_behind = host_input_serial(host) != creation->input_serial };
+	host->ops->open(host, "shell", &args);
+	x_free_secret(words);
+}
+
+/* The claim says that it is ready a moment before its Sandbox and pod are known here. */
+static void on_join(void *arg)
+{
+	struct views_creation *creation = arg;
+	struct err err;
+	bool is_joined =
+		engine_runtime(creation->actions->host->engine, creation->uid, &err) != NULL;
+	if (!is_joined && clock_mono_ms() < creation->join_until_ms) {
+		net_loop_timer_arm(creation->join, JOIN_LOOK_MS);
+		return;
+	}
+	open_shell(creation);
+	finish(creation);
+}
+
+static void begin_join(struct views_creation *creation, const char *uid)
+{
+	snprintf(creation->uid, sizeof creation->uid, "%s", uid);
+	creation->join_until_ms = clock_mono_ms() + JOIN_MS;
+	creation->join = net_loop_timer_new(creation->actions->host->loop, on_join, creation);
+	net_loop_timer_arm(creation->join, 0);
+}
+
 static void on_created(
 	void *arg, const struct err *err, const char *name, const struct fleet_row *row)
 {
@@ -59,12 +112,12 @@ static void on_created(
 		if (creation->is_unnamed && row)
 			note_made(actions, row);
 		view_host_notef(actions->host, NOTE_OK, "%s is ready", name);
+		if (creation->wishes.shell && row) {
+			begin_join(creation, row->uid);
+			return;
+		}
 	}
-	struct views_creation **at = &actions->creations;
-	while (*at != creation)
-		at = &(*at)->next;
-	*at = creation->next;
-	net_loop_defer(actions->host->loop, views_actions_creation_free, creation);
+	finish(creation);
 }
 
 static void on_create_progress(void *arg, const char *stage)
@@ -217,6 +270,7 @@ bool views_actions_create(struct views_actions *actions, const struct views_wish
 	struct fleet_create_opts *opts = &wanted.opts;
 	creation->actions = actions;
 	creation->not_created = not_created;
+	creation->input_serial = host_input_serial(host);
 	creation->is_unnamed = !opts->name && !opts->binding_key;
 	creation->namespace_ = x_strdup(opts->namespace_);
 	views_actions_wishes_copy(&creation->wishes, wishes);

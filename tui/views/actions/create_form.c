@@ -278,7 +278,9 @@ static struct views_form *form_new(struct views_actions *actions, const char *ti
 static void push_folded(
 	struct views_actions *actions, const struct views_wishes *wishes, bool is_whole)
 {
-	struct views_form *form = form_new(actions, "New sandbox", wishes, is_whole);
+	struct views_form *form = form_new(actions,
+		wishes && wishes->shell ? "New sandbox, and a shell in it" : "New sandbox",
+		wishes, is_whole);
 	on_look(form);
 	actions->host->ops->push_dialog(actions->host, form->dialog);
 }
@@ -316,11 +318,50 @@ bool views_action_create(void *self, const char *args, struct err *err)
 	struct views_actions *actions = view->host->actions;
 	enum fleet_create_part part;
 	if (*args) {
-		struct views_wishes wishes = { { [FIELD_POOL] = x_strdup(args) } };
+		struct views_wishes wishes = { .of = { [FIELD_POOL] = x_strdup(args) } };
 		bool ok = views_actions_create(actions, &wishes, push_form, &part, err);
 		views_actions_wishes_deinit(&wishes);
 		return ok;
 	}
 	push_form(actions, NULL, NULL, FLEET_PART_NONE, NULL);
 	return true;
+}
+
+static size_t pools_here(const struct views_actions *actions)
+{
+	const struct view_host *host = actions->host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	const char *namespace_ = host->ops->namespace_(host);
+	size_t n = 0;
+	for (size_t i = 0; i < fleet_pool_count(fleet); i++) {
+		struct fleet_pool pool = fleet_pool_at(fleet, i);
+		n += is_here(&pool, namespace_);
+	}
+	return n;
+}
+
+/* Which pool needs no question; also where there is none, since that is an answer too. */
+static bool is_pool_clear(const struct views_actions *actions)
+{
+	const struct view_host *host = actions->host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	size_t n = pools_here(actions);
+	return n == 1 || engine_policy(host->engine) ||
+	       (n == 0 && fleet_is_listed(fleet, FLEET_POOLS));
+}
+
+bool views_action_create_shell(struct view *view, const char *program, struct err *err)
+{
+	struct views_actions *actions = view->host->actions;
+	enum fleet_create_part part;
+	bool ok = true;
+	if (!views_actions_may(view, ACCESS_CREATE, err))
+		return false;
+	struct views_wishes wishes = { .shell = x_strdup(program) };
+	if (is_pool_clear(actions))
+		ok = views_actions_create(actions, &wishes, push_form, &part, err);
+	else
+		push_form(actions, &wishes, NULL, FLEET_PART_NONE, NULL);
+	views_actions_wishes_deinit(&wishes);
+	return ok;
 }

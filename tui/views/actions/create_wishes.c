@@ -8,6 +8,7 @@ void views_actions_wishes_deinit(struct views_wishes *wishes)
 {
 	for (int i = 0; i < CREATE_FIELDS; i++)
 		x_free_secret(wishes->of[i]);
+	x_free_secret(wishes->shell);
 	*wishes = (struct views_wishes){ 0 };
 }
 
@@ -15,4 +16,5 @@ void views_actions_wishes_copy(struct views_wishes *to, const struct views_wishe
 {
 	for (int i = 0; i < CREATE_FIELDS; i++)
 		to->of[i] = from ? x_strdup(from->of[i]) : NULL;
+	to->shell = from ? x_strdup(from->shell) : NULL;
 }

@@ -29,6 +29,7 @@ enum {
 };
 struct views_wishes { /* as they were typed; NULL: empty */
 	char *of[CREATE_FIELDS];
+	char *shell; /* what is started in it when it is ready, "" = a login shell; NULL: nothing */
 };
 
 struct views_creation {
@@ -37,6 +38,10 @@ struct views_creation {
 	struct fleet_op *op;
 	char *namespace_; /* "" or NULL: not known */
 	struct views_wishes wishes;
+	uint64_t input_serial;       /* of the person, when it was asked for */
+	struct net_loop_timer *join; /* it is ready: until its pod is known here too; NULL */
+	int64_t join_until_ms;
+	char uid[FLEET_UID_BYTES];
 	bool is_unnamed; /* by anybody: neither a name nor a binding key */
 	void (*not_created)(struct views_actions *actions, const struct views_wishes *wishes,
 		const struct err *err, enum fleet_create_part part, const char *left);
@@ -103,3 +108,6 @@ bool views_action_close_local(void *self, const char *args, struct err *err);
 
 /* create_form.c: the form, or with args (a pool) none. */
 bool views_action_create(void *self, const char *args, struct err *err);
+/* A new one of the only pool, or the form where there are several; and when it is ready that program in it, "" = a login
+ * shell. */
+bool views_action_create_shell(struct view *view, const char *program, struct err *err);

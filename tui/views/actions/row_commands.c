@@ -108,12 +108,29 @@ static bool fits_resume(const struct view *view)
 	return has_target_in(view, is_asleep);
 }
 
+/* It is known that there are none, not even one that a filter hides. */
+static bool has_no_sandbox(const struct view_host *host)
+{
+	const struct fleet *fleet = engine_fleet(host->engine);
+	const char *namespace_ = host->ops->namespace_(host);
+	if (!fleet || !fleet_is_synced(fleet) || fleet_forbidden(fleet, FLEET_CLAIMS) ||
+		fleet_forbidden(fleet, FLEET_SANDBOXES))
+		return false;
+	for (size_t i = 0; i < fleet_count(fleet); i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		bool is_here = !*namespace_ || strcmp(row->namespace_, namespace_) == 0;
+		if (is_here && row->state != FLEET_WARM && row->state != FLEET_DELETED)
+			return false;
+	}
+	return true;
+}
+
 static bool run_shell(void *self, const char *args, struct err *err)
 {
 	struct view *view = self;
 	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
-		return false;
+		return has_no_sandbox(view->host) && views_action_create_shell(view, args, err);
 	const struct fleet *fleet = engine_fleet(view->host->engine);
 	if (fleet && uid && !fleet_find(fleet, uid) && fleet_find_any(fleet, uid))
 		return show_last_shell(view, uid, err);

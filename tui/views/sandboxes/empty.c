@@ -54,7 +54,16 @@ static void add_how_many(const struct views_list *list, struct card *card)
 static void add_keys(const struct views_list *list, struct card *card)
 {
 	struct err why;
-	if (views_actions_may(&list->view, ACCESS_CREATE, &why))
+	bool may_create = views_actions_may(&list->view, ACCESS_CREATE, &why);
+	struct err no_shell;
+	const struct fleet *fleet = sandboxes_fleet(list);
+	bool has_pool = fleet_pool_count(fleet) > 0 || !fleet_is_listed(fleet, FLEET_POOLS);
+	bool has_shell = has_pool && views_actions_may(&list->view, ACCESS_SHELL, &no_shell);
+	if (may_create && has_shell) {
+		str_add(next_line(card),
+			"[n] new sandbox   [:shell] create one and open a shell");
+		str_add(next_line(card), "[?] all keys and commands");
+	} else if (may_create)
 		str_add(next_line(card), "[n] new sandbox   [?] all keys and commands");
 	else
 		str_add(next_line(card), why.msg);
