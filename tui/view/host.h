@@ -53,6 +53,8 @@ struct view_host_ops {
 	void (*copy_text)(struct view_host *host, struct slice text);
 	/* Looks at another context. False with *err: not, or not now. */
 	bool (*use_context)(struct view_host *host, const char *name, struct err *err);
+	/* The number of the tab that shows that session, as the tab bar has it; 0: none. May be NULL. */
+	size_t (*tab_of)(const struct view_host *host, const struct session *session);
 	/* The namespace that is looked at, "" = all. */
 	const char *(*namespace_)(const struct view_host *host);
 	/* The commands of the application and of rows, for help. */

@@ -117,6 +117,7 @@ struct view_class {
 	const char *(*busy)(const struct view *view, struct str *into);
 	/* The same thing is asked for again: true if this view shows it. */
 	bool (*shows)(const struct view *view, const struct view_args *args);
+	const struct session *(*session)(const struct view *view); /* that it shows */
 	bool (*wants_motion)(const struct view *view); /* of the mouse, without a button */
 	/* Bits of enum view_mark, for the tab bar. */
 	unsigned (*marks)(const struct view *view);

@@ -79,6 +79,26 @@ static bool on_host_use_context(struct view_host *host, const char *name, struct
 	return workspace_use_context(workspace_of(host), name, err);
 }
 
+struct shown {
+	const struct session *session;
+	const struct view *by;
+};
+
+static void look_for_session(void *arg, struct view *view)
+{
+	struct shown *shown = arg;
+	if (!shown->by && view->class->session && view->class->session(view) == shown->session)
+		shown->by = view;
+}
+
+static size_t on_host_tab_of(const struct view_host *host, const struct session *session)
+{
+	struct workspace *ws = workspace_of(host);
+	struct shown shown = { session, NULL };
+	workspace_tabs_each_view(ws, look_for_session, &shown);
+	return shown.by ? workspace_tabs_number_of(ws, shown.by) : 0;
+}
+
 static uint64_t on_host_input_serial(const struct view_host *host)
 {
 	return workspace_of(host)->input_serial;
@@ -94,6 +114,7 @@ const struct view_host_ops workspace_host_ops = {
 	.close = on_host_close,
 	.copy_text = on_host_copy_text,
 	.use_context = on_host_use_context,
+	.tab_of = on_host_tab_of,
 	.namespace_ = on_host_namespace,
 	.each_command = workspace_command_each,
 	.input_serial = on_host_input_serial,

@@ -355,8 +355,6 @@ bool views_action_create_shell(struct view *view, const char *program, struct er
 	struct views_actions *actions = view->host->actions;
 	enum fleet_create_part part;
 	bool ok = true;
-	if (!views_actions_may(view, ACCESS_CREATE, err))
-		return false;
 	struct views_wishes wishes = { .shell = x_strdup(program) };
 	if (is_pool_clear(actions))
 		ok = views_actions_create(actions, &wishes, push_form, &part, err);

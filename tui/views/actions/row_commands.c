@@ -130,7 +130,9 @@ static bool run_shell(void *self, const char *args, struct err *err)
 	struct view *view = self;
 	const char *uid = NULL;
 	if (!first_target(view, &uid, err))
-		return has_no_sandbox(view->host) && views_action_create_shell(view, args, err);
+		return has_no_sandbox(view->host) &&
+		       views_actions_may(view, ACCESS_CREATE, err) &&
+		       views_action_create_shell(view, args, err);
 	const struct fleet *fleet = engine_fleet(view->host->engine);
 	if (fleet && uid && !fleet_find(fleet, uid) && fleet_find_any(fleet, uid))
 		return show_last_shell(view, uid, err);

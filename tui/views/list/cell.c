@@ -19,7 +19,7 @@ enum {
 
 static const struct resource_column *column_of(const struct views_list *list, int i)
 {
-	return &list->kind->columns[i];
+	return views_list_column(list, i);
 }
 
 static int picture_cols(const struct resource_column *column)
@@ -42,6 +42,8 @@ const char *views_list_cell_text(
 	const struct views_list *list, const void *row, int i, char buffer[RESOURCE_CELL_BYTES])
 {
 	const struct resource_column *column = column_of(list, i);
+	if (views_list_is_own(list, i))
+		return list->own->text(list, row, buffer);
 	const char *text = resource_text(column, row, clock_wall_ms(), buffer);
 	if (column->format == RESOURCE_COUNT && strcmp(text, "0") == 0)
 		text = "";

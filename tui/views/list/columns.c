@@ -26,7 +26,7 @@ _Static_assert(RESOURCE_COLUMNS_MAX <= 64, "a column is a bit");
 
 static const struct resource_column *column_of(const struct views_list *list, int i)
 {
-	return &list->kind->columns[i];
+	return views_list_column(list, i);
 }
 
 static bool is_name(const struct views_list *list, int i)
@@ -51,8 +51,9 @@ static uint64_t same_texts(const struct views_list *list, const void *row, const
 {
 	uint64_t same = 0;
 	int i;
-	RESOURCE_EACH(i, list->kind->screen)
-		if (column_of(list, i)->format == RESOURCE_TEXT &&
+	RESOURCE_EACH(i, list->screen)
+		if (!views_list_is_own(list, i) &&
+			column_of(list, i)->format == RESOURCE_TEXT &&
 			strcmp(column_of(list, i)->value(row).text, text) == 0)
 			same |= bit(i);
 	return same;
@@ -71,8 +72,10 @@ static void measure_row(struct views_list *list, const void *row)
 	int i;
 	if (!row)
 		return;
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		struct views_list_measure *m = &list->measures[i];
+		if (views_list_is_own(list, i))
+			continue; /* it is as wide as it may be */
 		char buffer[RESOURCE_CELL_BYTES];
 		const char *text = views_list_cell_text(list, row, i, buffer);
 		int cols = views_list_cell_cols(list, row, i, text);
@@ -94,7 +97,7 @@ static void begin_anew(struct views_list *list)
 {
 	int i;
 	memset(list->measures, 0, sizeof list->measures);
-	RESOURCE_EACH(i, list->kind->screen)
+	RESOURCE_EACH(i, list->screen)
 		if (column_of(list, i)->format == RESOURCE_TEXT)
 			list->measures[i].echoes = ~bit(i);
 	size_t n = resource_collection_count(list->rows);
@@ -151,6 +154,8 @@ struct choice {
 static bool tells(const struct views_list *list, int i, uint64_t shown)
 {
 	const struct views_list_measure *m = &list->measures[i];
+	if (views_list_is_own(list, i))
+		return list->own->is_any(list);
 	if (is_name(list, i) || (list->is_dark[i] && !m->is_any) ||
 		resource_collection_column(list->rows) == i)
 		return true;
@@ -196,7 +201,7 @@ static void shorten(const struct views_list *list, struct choice *choice, int ra
 	for (size_t at = 0; at < sizeof shorter / sizeof *shorter; at++) {
 		if (shorter[at].rank != rank)
 			continue;
-		RESOURCE_EACH(i, list->kind->screen)
+		RESOURCE_EACH(i, list->screen)
 			if (is_sentence(list, i) && choice->total > cols)
 				shrink(choice, i, shorter[at].sentence);
 		if (choice->total > cols)
@@ -209,7 +214,7 @@ static void choose(const struct views_list *list, int cols, bool is_all, struct 
 	int i;
 	uint64_t shown = 0;
 	*choice = (struct choice){ .total = LIST_MARK_COLS - 1 };
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		bool is_here = i != list->kind->namespace_column || is_all;
 		choice->is_shown[i] = is_here && tells(list, i, shown);
 		if (!choice->is_shown[i])
@@ -220,7 +225,7 @@ static void choose(const struct views_list *list, int cols, bool is_all, struct 
 	}
 	for (int rank = RANK_MAX; choice->total > cols && rank > 0; rank--) {
 		shorten(list, choice, rank, cols);
-		RESOURCE_EACH(i, list->kind->screen) {
+		RESOURCE_EACH(i, list->screen) {
 			if (column_of(list, i)->rank != rank || !choice->is_shown[i] ||
 				choice->total <= cols)
 				continue;
@@ -236,7 +241,7 @@ static void choose(const struct views_list *list, int cols, bool is_all, struct 
 static void balance(const struct views_list *list, struct choice *choice)
 {
 	int i, name = list->kind->name_column;
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		if (!choice->is_shown[i] || !is_sentence(list, i))
 			continue;
 		while (choice->cols[i] < list->measures[i].cols &&
@@ -253,7 +258,7 @@ static void balance(const struct views_list *list, struct choice *choice)
 static int missing(const struct views_list *list, const struct choice *choice)
 {
 	int i, sum = 0;
-	RESOURCE_EACH(i, list->kind->screen)
+	RESOURCE_EACH(i, list->screen)
 		if (choice->is_shown[i] && (is_sentence(list, i) || is_name(list, i)))
 			sum += wanted(list, i) - choice->cols[i];
 	return sum;
@@ -274,7 +279,7 @@ static void give(struct choice *choice, int i, int most, int *left)
 static void hand_out(const struct views_list *list, struct choice *choice, int *left)
 {
 	int i, name = list->kind->name_column, last = RESOURCE_NONE;
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		if (!choice->is_shown[i] || !is_sentence(list, i))
 			continue;
 		give(choice, i, list->measures[i].cols, left);
@@ -290,7 +295,7 @@ void views_list_lay_columns(struct views_list *list, int cols, bool is_all)
 	struct choice choice;
 	int i, n = 0, at = LIST_MARK_COLS;
 	choose(list, cols, is_all, &choice);
-	RESOURCE_EACH(i, list->kind->screen)
+	RESOURCE_EACH(i, list->screen)
 		n += choice.is_shown[i];
 	balance(list, &choice);
 	int left = cols - choice.total, name = list->kind->name_column;
@@ -301,7 +306,7 @@ void views_list_lay_columns(struct views_list *list, int cols, bool is_all)
 		left = 0;
 	}
 	hand_out(list, &choice, &left);
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		list->column_at[i] = -1;
 		if (!choice.is_shown[i])
 			continue;

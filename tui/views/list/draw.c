@@ -12,14 +12,14 @@ enum { SECONDS_SHOWN_MS = 600000 };
 
 static const struct resource_column *column_of(const struct views_list *list, int i)
 {
-	return &list->kind->columns[i];
+	return views_list_column(list, i);
 }
 
 static void draw_header(struct views_list *list, struct draw_region r)
 {
 	struct view_host *host = list->view.host;
 	int i;
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		const struct resource_column *column = column_of(list, i);
 		int at = list->column_at[i], cols = list->column_cols[i];
 		if (at < 0)
@@ -40,7 +40,7 @@ static bool shows_seconds(const struct views_list *list, const void *row)
 {
 	int i;
 	int64_t now = clock_wall_ms();
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		const struct resource_column *column = column_of(list, i);
 		if (column->format != RESOURCE_AGE && column->format != RESOURCE_LEFT)
 			continue;
@@ -84,7 +84,7 @@ static void draw_row(struct views_list *list, struct draw_region r, int at, cons
 	if (is_marked)
 		draw_region_text(r, at, 0, 1, base, "*");
 	int i;
-	RESOURCE_EACH(i, list->kind->screen) {
+	RESOURCE_EACH(i, list->screen) {
 		if (list->column_at[i] >= 0)
 			views_list_cell_draw(list, r, at, i, row, base, look);
 	}

@@ -50,6 +50,24 @@ static void keep_order(const struct views_list *list)
 	state_store_set(list->view.host->remembered, key, order);
 }
 
+static void take_screen(struct views_list *list, int before)
+{
+	int i, n = 0;
+	RESOURCE_EACH(i, list->kind->screen) {
+		if (before == i)
+			list->screen[n++] = list->kind->n_columns;
+		list->screen[n++] = i;
+	}
+	list->screen[n] = RESOURCE_NONE;
+}
+
+void views_list_add_column(
+	struct views_list *list, const struct views_list_own_column *own, const char *before)
+{
+	list->own = own;
+	take_screen(list, resource_find_column(list->kind, before));
+}
+
 void views_list_init(struct views_list *list, struct view_host *host,
 	const struct view_class *class, const struct resource_kind *kind,
 	struct resource_source (*source)(const struct views_list *list))
@@ -58,6 +76,7 @@ void views_list_init(struct views_list *list, struct view_host *host,
 	list->view.host = host;
 	list->kind = kind;
 	list->source = source;
+	take_screen(list, RESOURCE_NONE);
 	list->rows = resource_collection_new(kind, row_of, list);
 	take_order(list);
 }
@@ -210,8 +229,9 @@ bool views_list_mouse(struct view *view, const struct draw_mouse *mouse)
 		return true;
 	if (mouse->row == list->header_row) {
 		int i;
-		RESOURCE_EACH(i, list->kind->screen)
-			if (list->column_at[i] >= 0 && mouse->col >= list->column_at[i] &&
+		RESOURCE_EACH(i, list->screen)
+			if (!views_list_is_own(list, i) && list->column_at[i] >= 0 &&
+				mouse->col >= list->column_at[i] &&
 				mouse->col < list->column_at[i] + list->column_cols[i])
 				sort_by(list, i);
 		return true;

@@ -29,9 +29,22 @@ struct views_list_measure {
 	uint64_t echoes;      /* bits: columns of which it has only said the same, or nothing */
 };
 
+struct views_list;
+/* A column of the view, not of its kind: what its rows are to this workspace. It is no field, and nothing is sorted by it. */
+struct views_list_own_column {
+	struct resource_column column; /* title, cols and rank; no value() */
+	/* What it says of a row; "" for nothing. May point into `buffer`. */
+	const char *(*text)(const struct views_list *list, const void *row,
+		char buffer[RESOURCE_CELL_BYTES]);
+	bool (*is_any)(const struct views_list *list); /* it says something of some row */
+};
+
 struct views_list {
 	struct view view; /* first */
 	const struct resource_kind *kind;
+	const struct views_list_own_column *own; /* NULL: it has none */
+	int screen
+		[RESOURCE_COLUMNS_MAX]; /* which columns in which order; its own is n_columns */
 	/* Asked anew each time: what holds the rows may be replaced between two turns. */
 	struct resource_source (*source)(const struct views_list *list);
 	struct resource_follower follower;
@@ -64,8 +77,23 @@ static inline const void *views_list_find(const struct views_list *list, const c
 	return resource_source_find(&source, uid);
 }
 
+static inline const struct resource_column *views_list_column(
+	const struct views_list *list, int column)
+{
+	bool is_own = column == list->kind->n_columns;
+	return is_own ? &list->own->column : &list->kind->columns[column];
+}
+
+static inline bool views_list_is_own(const struct views_list *list, int column)
+{
+	return column == list->kind->n_columns;
+}
+
 /* ---- list.c */
 
+/* Before the column of the kind that has that name; after init, before the first draw. */
+void views_list_add_column(
+	struct views_list *list, const struct views_list_own_column *own, const char *before);
 void views_list_init(struct views_list *list, struct view_host *host,
 	const struct view_class *class, const struct resource_kind *kind,
 	struct resource_source (*source)(const struct views_list *list));

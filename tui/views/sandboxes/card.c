@@ -193,6 +193,7 @@ static int draw_story(const struct views_list *list, struct draw_region r, int a
 /* ---- shells */
 
 struct shells {
+	const struct view_host *host;
 	const struct fleet_row *row;
 	struct str text;
 	size_t n, n_left_out;
@@ -209,6 +210,11 @@ static void add_shell(void *arg, struct session *session)
 	const char *title = term_title(session_term(session));
 	str_addf(&shells->text, "%s⌗ %s", shells->n > 1 ? "   " : "shells: ",
 		title && *title ? title : session_program(session));
+	size_t tab = shells->host->ops->tab_of
+			     ? shells->host->ops->tab_of(shells->host, session)
+			     : 0;
+	if (tab)
+		str_addf(&shells->text, " (tab %zu)", tab);
 	if (session_state(session) == SESSION_ENDED)
 		str_add(&shells->text, " (ended)");
 }
@@ -217,7 +223,7 @@ static int draw_shells(const struct views_list *list, struct draw_region r, int 
 	const struct fleet_row *row)
 {
 	struct view_host *host = list->view.host;
-	struct shells shells = { .row = row };
+	struct shells shells = { .host = host, .row = row };
 	str_init(&shells.text, 4096);
 	sessions_each(host->sessions, add_shell, &shells);
 	if (shells.n > SHELLS_MAX)

@@ -235,6 +235,7 @@ static struct view *open_list(
 	(void)args;
 	(void)err;
 	views_list_init(&self->list, host, &view_sandboxes, &fleet_sandbox_kind, source);
+	views_sandboxes_add_shells(&self->list);
 	self->is_card_hidden = !state_store_is_on(host->remembered, CARD_KEY, true);
 	return &self->list.view;
 }

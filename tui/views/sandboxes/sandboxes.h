@@ -46,6 +46,9 @@ void views_sandboxes_follow_usage(struct views_list *list);
 void views_sandboxes_look_at_usage(struct views_list *list);
 bool views_sandboxes_is_usage_behind(struct views_list *list);
 
+/* shells.c: the column of the shells that are open, at init. */
+void views_sandboxes_add_shells(struct views_list *list);
+
 /* card.c: the row under the cursor, told at more length, in the last rows of the region; the rows it takes, 0 where there
  * is no room for it. */
 int views_sandboxes_card_rows(const struct views_list *list, int rows);

@@ -175,6 +175,11 @@ static void free_shell(struct view *view)
 	free(shell);
 }
 
+static const struct session *session_shown(const struct view *view)
+{
+	return shell_of(view)->session;
+}
+
 const struct view_class view_shell = {
 	.name = "shell",
 	.scope = scope,
@@ -191,6 +196,7 @@ const struct view_class view_shell = {
 	.targets = targets,
 	.changed = changed,
 	.busy = busy,
+	.session = session_shown,
 	.wants_motion = wants_motion,
 	.marks = marks,
 };
