@@ -17,7 +17,7 @@
 struct engine_edit;
 
 enum engine_edit_step {
-	ENGINE_EDIT_TEXT,      /* this text is to be edited; err: why again, NULL: the first time */
+	ENGINE_EDIT_TEXT, /* this text is to be edited; err: why again, NULL: the first time */
 	ENGINE_EDIT_UNCHANGED, /* there is nothing to change */
 	ENGINE_EDIT_DONE,
 	ENGINE_EDIT_FAILED, /* err: why; what was written is in nobody's hands but the caller's */

@@ -79,14 +79,14 @@ static bool on_host_use_context(struct view_host *host, const char *name, struct
 	return workspace_use_context(workspace_of(host), name, err);
 }
 
-struct shown {
+struct session_place {
 	const struct session *session;
 	const struct view *by;
 };
 
 static void look_for_session(void *arg, struct view *view)
 {
-	struct shown *shown = arg;
+	struct session_place *shown = arg;
 	if (!shown->by && view->class->session && view->class->session(view) == shown->session)
 		shown->by = view;
 }
@@ -94,7 +94,7 @@ static void look_for_session(void *arg, struct view *view)
 static size_t on_host_tab_of(const struct view_host *host, const struct session *session)
 {
 	struct workspace *ws = workspace_of(host);
-	struct shown shown = { session, NULL };
+	struct session_place shown = { session, NULL };
 	workspace_tabs_each_view(ws, look_for_session, &shown);
 	return shown.by ? workspace_tabs_number_of(ws, shown.by) : 0;
 }
