@@ -40,16 +40,20 @@ bool cli_read_keymap(struct err *err)
 
 static void print_table(const char *path)
 {
+	static const char *const titles[] = { "NAME", "VALUE", "DEFAULT", "LIMITS" };
 	char now[SETTING_TEXT_BYTES], initial[SETTING_TEXT_BYTES];
-	printf("%-24s %-12s %-12s %s\n", "NAME", "VALUE", "DEFAULT", "LIMITS");
+	struct cli_table *table = cli_table_new(4, titles);
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_row *row = setting_row((enum setting)i);
 		const char *text = setting_initial_text((enum setting)i);
-		printf("%-24s %-12s %-12s %s\n", row->name,
-			setting_format((enum setting)i, setting_get((enum setting)i), now),
-			text ? text : setting_format((enum setting)i, row->initial, initial),
-			row->help);
+		cli_table_cell(table, row->name);
+		cli_table_cell(table,
+			setting_format((enum setting)i, setting_get((enum setting)i), now));
+		cli_table_cell(table,
+			text ? text : setting_format((enum setting)i, row->initial, initial));
+		cli_table_cell(table, row->help);
 	}
+	cli_table_print(table, true);
 	printf("\nChange one with --set NAME=VALUE, or for good with a line NAME: VALUE in\n%s\n",
 		path ? path : "sandmux/settings.yaml of the configuration folder");
 }

@@ -369,7 +369,8 @@ class OnTheEmbeddedBackend(DaemonCases, Case):
         items = json.loads(self.sandmux("--local", "ls", "-o", "json", check=0).out)["items"]
         self.assertEqual(sorted(items[0]), sorted(
             ["uid", "namespace", "claim", "sandbox", "state", "why", "whySince", "next", "pod", "podIP", "node", "pool", "template",
-             "createdBy", "createdAt", "expiresAt", "restarts", "warmStart", "metadata"]))
+             "createdBy", "createdAt", "expiresAt", "restarts", "warmStart", "metadata", "cpuMillis", "cpuLimitMillis", "cpuRequestMillis", "memoryBytes",
+             "memoryLimitBytes", "memoryRequestBytes", "diskBytes", "diskLimitBytes"]))
         self.assertEqual(self.sandmux("--local", "ls", "-o", "name", check=0).out, "sandboxclaim/box\n")
         self.assertIn("kind: SandboxList", self.sandmux("--local", "ls", "-o", "yaml", check=0).out)
         self.assertRegex(self.sandmux("--local", "ls", check=0).out, r"^NAME +STATE +SANDBOX")

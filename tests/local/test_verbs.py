@@ -47,6 +47,23 @@ ROWS = [
     ("suspend", "would, says the server", ["suspend", "box", "--dry-run=server"], 0, r"\nanswer:\n(.*\n)*  kind: Sandbox\n", NOTHING),
     ("context", "could not", ["context", "use", "nowhere"], 2, NOTHING, r"\Asandmux: config\.kubeconfig: no context is called 'nowhere'"),
     ("context", "wrong use", ["context", "use"], 2, NOTHING, r"\Asandmux: arg\.invalid: context: context ls, or context use NAME|\Asandmux: arg\.invalid: context ls, or context use NAME"),
+    ("edit", "has no terminal", ["edit", "box"], 2, NOTHING, r"\Asandmux: tty\.none: an editor needs a terminal"),
+    # ---- what stands around it
+    ("events", "did", ["events", "box"], 0, r"\A(AGE|LAST|TYPE|NAME|.*REASON)", r"\A.*"),
+    ("events", "not there", ["events", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: "),
+    ("events", "does not know", [*DEAD, "events"], 6, NOTHING, REFUSED),
+    ("tree", "did", ["tree", "box"], 0, r"^SandboxClaim/box .*\n├─ Sandbox/", NOTHING),
+    ("tree", "not there", ["tree", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: "),
+    ("pool", "did", ["pool", "ls"], 0, r"^local ", NOTHING),
+    ("pool", "not there", ["pool", "scale", "nowhere", "3"], 3, NOTHING, r"\Asandmux: (kube|pool)\.not_found: "),
+    ("pool", "may not", ["--read-only", "pool", "scale", "local", "3"], 7, NOTHING, r"\Asandmux: op\.read_only: "),
+    ("pool", "wrong use", ["pool", "drain", "local"], 2, NOTHING, r"\Asandmux: arg\.invalid: "),
+    ("template", "did", ["template", "ls"], 0, r"^local ", NOTHING),
+    ("template", "wrong use", ["template", "rm"], 2, NOTHING, r"\Asandmux: arg\.invalid: "),
+    ("lease", "nothing", ["lease", "ls", "-n", "empty-one"], 0, NOTHING, r"\ANo leases found in namespace empty-one\.\n\Z"),
+    ("lease", "does not know", [*DEAD, "lease", "ls"], 6, NOTHING, REFUSED),
+    ("top", "did", ["top", "box"], 0, r"^box ", NOTHING),
+    ("top", "not there", ["top", "nobody"], 3, NOTHING, r"\Asandmux: claim\.not_found: "),
     # ---- the life of a sandbox
     ("create", "did", ["create", "{u}"], 0, r"\A{u}\n\Z", NOTHING),
     ("create", "did as a name", ["create", "-o", "name", "sandboxclaim/{u}"], 0, r"\Asandboxclaim/{u}\n\Z", NOTHING),
@@ -153,8 +170,9 @@ ROWS = [
     # ---- about itself
     ("settings", "did", ["settings"], 0, r"^kill-grace +5s +5s ", NOTHING),
     ("settings", "could not", ["--set", "kill-grace=soon", "settings"], 2, NOTHING, r"\Asandmux: arg\.invalid: .*kill-grace"),
-    ("completion", "did", ["completion", "bash"], 0, r"complete -o default -F _sandmux sandmux", NOTHING),
-    ("completion", "does not know", ["completion", "fish"], 2, NOTHING, r"\Asandmux: arg\.invalid: completion knows bash and zsh, not 'fish'"),
+    ("completion", "did", ["completion", "bash"], 0, r"complete -F _sandmux sandmux", NOTHING),
+    ("completion", "does not know", ["completion", "csh"], 2, NOTHING, r"\Asandmux: arg\.invalid: completion knows bash, zsh and fish, not 'csh'"),
+    ("options", "did", ["options"], 0, r"^  -n, --namespace NS ", NOTHING),
     ("help", "did", ["help", "run"], 0, r"\Asandmux run (.*\n)*.*while read -r name; do sandmux run --no-stdin", NOTHING),
     ("", "not in a cluster", ["--in-cluster", "--kubeconfig", "/dev/null", "ls"], 1, NOTHING, r"\Asandmux: config\.none: not in a cluster: KUBERNETES_SERVICE_HOST is not set"),
     ("help", "does not know", ["help", "nothing"], 2, NOTHING, r"\Asandmux: arg\.invalid: there is no page about 'nothing'"),
@@ -328,12 +346,12 @@ class Scripts(Case):
         self.addCleanup(p.close)
         p.wait_for(lambda: b"box " in p.raw)
         self.sandmux("--local", "create", "short", check=0)
-        p.wait_for(lambda: re.search(rb"short +Ready", p.raw))
+        p.wait_for(lambda: re.search(rb"short +\x1b\[32mReady", p.raw))
         self.sandmux("--local", "rm", "--yes", "short", check=0)
         p.wait_for(lambda: re.search(rb"short +Deleted", p.raw))
         p.proc.terminate()
         self.assertEqual(p.ends(), 143)
-        lines = [re.split(rb"   +", line) for line in p.raw.splitlines()]
+        lines = [re.split(rb"   +", re.sub(rb"\x1b\[\d*m", b"", line)) for line in p.raw.splitlines()]
         self.assertEqual(sum(line[0] == b"box" for line in lines), 1)
         self.assertEqual({line[0] for line in lines} - {b"<over>"}, {b"NAME", b"box", b"short"})
 

@@ -45,13 +45,14 @@ static void about_itself(void **state)
 		{ "version -o json", 0, "{\n\t\"version\":\t\"" SANDMUX_VERSION "\"\n}\n", "" },
 		{ "version -o yaml", 0, "version: " SANDMUX_VERSION "\n", "" },
 		{ "settings", 0,
-			"~NAME                     VALUE        DEFAULT      LIMITS\n"
-			"ready-timeout            180s         180s         a sandbox becomes "
+			"~NAME                     VALUE                  DEFAULT                LIMITS\n"
+			"ready-timeout            180s                   180s                   a sandbox becomes "
 			"ready\n",
 			"" },
 		{ "settings --set list-page=7", 0,
-			"~\nlist-page                7            500 ", "" },
-		{ "settings", 0, "~\nprefix-key               ctrl-] F12   ctrl-] F12 ", "" },
+			"~\nlist-page                7                      500 ", "" },
+		{ "settings", 0,
+			"~\nprefix-key               ctrl-] F12             ctrl-] F12 ", "" },
 		{ "settings", 0,
 			"~\nChange one with --set NAME=VALUE, or for good with a line ", "" },
 		{ "settings", 0, "~/sandmux/settings.yaml\n", "" },
@@ -116,8 +117,8 @@ static void settings_files(void **state)
 	char *file = x_asprintf("%s/settings.yaml", folder);
 	mkdir(folder, 0700);
 	api_write(&c->api, "sandmux/settings.yaml", "list-page: 33\n");
-	program_expect(
-		c, "settings", NULL, 0, "~\nlist-page                33           500 ", "");
+	program_expect(c, "settings", NULL, 0,
+		"~\nlist-page                33                     500 ", "");
 	program_expect(c, "settings --set list-page=34", NULL, 0,
 		"~\nlist-page                34 ", "");
 	api_write(&c->api, "sandmux/settings.yaml", "nope: 1\n");

@@ -618,7 +618,7 @@ static void the_body_of_a_create(void **state)
 {
 	static const char *const labels[] = { "a=1", "a=2", "agents.x-k8s.io/created-by=me",
 		"sandmux/request-id=mine", "e=", NULL };
-	static const char *const pod_labels[] = { "p=q", NULL };
+	static const char *const pod_labels[] = { "sandbox.users.io/p=q", NULL };
 	static const char *const annotations[] = { "x=any text, = too", NULL };
 	static const char *const env[] = { "K=v=w", "EMPTY=", NULL };
 	struct err err = { 0 };
@@ -639,7 +639,7 @@ static void the_body_of_a_create(void **state)
 		"'annotations':{'agents.x-k8s.io/client-first-requested-at':"
 		"'1970-01-01T00:00:01.000000000Z','opentelemetry.io/trace-context':"
 		"'{\\'traceparent\\':\\'00-t-s-01\\'}'}},'spec':{'warmPoolRef':{'name':'p'},"
-		"'additionalPodMetadata':{'labels':{'p':'q'},'annotations':{'x':'any text, = too'}"
+		"'additionalPodMetadata':{'labels':{'sandbox.users.io/p':'q'},'annotations':{'x':'any text, = too'}"
 		"},'env':[{'name':'K','value':'v=w'},{'name':'EMPTY','value':''}],'lifecycle':{"
 		"'shutdownTime':'1970-01-01T00:00:02Z','shutdownPolicy':'Delete'}}}");
 	if (!cJSON_Compare(claim, wanted, true)) {
@@ -685,8 +685,8 @@ static void what_a_create_refuses(void **state)
 		{ "a=b c", NULL, NULL, NULL, "letters, digits" },
 		{ "a b=c", NULL, NULL, NULL, "letters, digits" },
 		{ "a!=c", NULL, NULL, NULL, "letters, digits" },
-		{ "a=-", NULL, NULL, NULL, "label: " },
-		{ "-=a", NULL, NULL, NULL, "label: " },
+		{ "a=-", NULL, NULL, NULL, "label 'a=-': " },
+		{ "-=a", NULL, NULL, NULL, "label '-=a': " },
 		{ NULL, "x", NULL, NULL, "pod label 'x'" },
 		{ NULL, "a=b c", NULL, NULL, "pod label 'a=b c'" },
 		{ NULL, NULL, "x", NULL, "pod annotation 'x'" },
