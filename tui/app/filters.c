@@ -131,3 +131,39 @@ bool app_run_filter(void *self, const char *args, struct err *err)
 	client_prompt_open(client_of(self), PROMPT_FILTER);
 	return true;
 }
+
+struct names {
+	void (*add)(void *add_arg, const char *candidate);
+	void *add_arg;
+	const char *before;
+	size_t n;
+};
+
+static void add_name(void *arg, const char *name, const char *text)
+{
+	struct names *names = arg;
+	(void)text;
+	char *line = x_asprintf("%s%s", names->before, name);
+	names->add(names->add_arg, line);
+	names->n++;
+	free(line);
+}
+
+void app_complete_filter(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	struct workspace *ws = ((struct workspace_client *)self)->workspace;
+	const struct view_host *host = workspace_host(ws);
+	const struct view *view = workspace_focused(ws);
+	bool is_forgetting = after(args, "forget") != NULL;
+	struct names names = { add, add_arg, is_forgetting ? "forget " : "", 0 };
+	state_store_each(host->remembered, PREFIX, add_name, &names);
+	if (is_forgetting || after(args, "save"))
+		return;
+	if (view->class->filter_complete)
+		view->class->filter_complete(view, args, add, add_arg);
+	add(add_arg, "list");
+	add(add_arg, "save ");
+	if (names.n)
+		add(add_arg, "forget ");
+}

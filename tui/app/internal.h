@@ -18,3 +18,5 @@ extern const size_t app_n_commands;
 
 /* filters.c */
 bool app_run_filter(void *self, const char *args, struct err *err);
+void app_complete_filter(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line at the bottom: ':' with completions above it, and '/' that filters while it is typed.
+// The line at the bottom: ':' with completions above it, and '/' that filters while it is typed, with completions once Tab asks for them.
 #include "tui/client/internal.h"
 
 #include "engine/base/state_store.h"
@@ -50,19 +50,31 @@ static void add_arg(void *arg, const char *candidate)
 {
 	struct matches *m = arg;
 	int score = widget_fuzzy_score(m->typed, candidate);
-	size_t at = m->n;
-	if (!score || m->n == MATCHES_MAX)
+	bool is_full = m->n == MATCHES_MAX;
+	if (!score || (is_full && score <= m->scores[m->n - 1]))
 		return;
 	for (size_t i = 0; i < m->n; i++)
 		if (strcmp(m->args[i], candidate) == 0)
 			return;
+	if (is_full)
+		free(m->args[--m->n]);
+	size_t at = m->n++;
 	for (; at > 0 && m->scores[at - 1] < score; at--) {
 		m->args[at] = m->args[at - 1];
 		m->scores[at] = m->scores[at - 1];
 	}
 	m->args[at] = x_strdup(candidate);
 	m->scores[at] = score;
-	m->n++;
+}
+
+static void find_filters(const struct client *client, struct matches *m)
+{
+	const struct client_prompt *p = &client->prompt;
+	const struct view *view = workspace_focused(client->workspace);
+	m->are_args = true;
+	m->typed = p->edit.text.p;
+	if (view->class->filter_complete)
+		view->class->filter_complete(view, m->typed, add_arg, m);
 }
 
 static void find_matches(const struct client *client, struct matches *m)
@@ -70,8 +82,10 @@ static void find_matches(const struct client *client, struct matches *m)
 	const struct client_prompt *p = &client->prompt;
 	const char *space = strchr(p->edit.text.p, ' ');
 	*m = (struct matches){ .are_args = space != NULL };
-	if (p->kind != PROMPT_COMMAND)
+	if (p->kind != PROMPT_COMMAND) {
+		find_filters(client, m);
 		return;
+	}
 	if (!space) {
 		m->n = workspace_command_complete(
 			client->workspace, p->edit.text.p, m->commands, MATCHES_MAX);
@@ -104,21 +118,24 @@ static void take(struct client_prompt *p, const struct matches *m, size_t choice
 	free(line);
 }
 
-static bool is_prefix_of(const char *typed, const struct view_command *command)
+/* What is typed is the beginning of that one. */
+static bool is_begun(const struct client_prompt *p, const struct matches *m, size_t i)
 {
-	return strncmp(command->name, typed, strlen(typed)) == 0;
+	const char *typed = m->are_args ? m->typed : p->edit.text.p;
+	const char *whole = m->are_args ? m->args[i] : m->commands[i]->name;
+	return *typed && strncmp(whole, typed, strlen(typed)) == 0;
 }
 
-/* The beginning of only one command is enough; letters that merely fit are not. */
+/* The beginning of only one is enough; letters that merely fit are not. */
 static bool take_the_only_one(struct client_prompt *p, const struct matches *m, bool goes_on)
 {
 	size_t n = 0, only = 0;
-	for (size_t i = 0; !m->are_args && i < m->n; i++)
-		if (is_prefix_of(p->edit.text.p, m->commands[i])) {
+	for (size_t i = 0; i < m->n; i++)
+		if (is_begun(p, m, i)) {
 			only = i;
 			n++;
 		}
-	if (n != 1 || !p->edit.text.n)
+	if (n != 1)
 		return false;
 	take(p, m, only, goes_on);
 	return true;
@@ -191,16 +208,9 @@ static void apply_filter(struct client *client)
 		view->class->filter(view, client->prompt.edit.text.p);
 }
 
-static void enter(struct client *client)
+static void take_choice(struct client *client)
 {
 	struct client_prompt *p = &client->prompt;
-	if (p->kind == PROMPT_FILTER) {
-		const struct view *view = client_focused(client);
-		bool is_wrong = view->class->filter_error && *view->class->filter_error(view);
-		if (!is_wrong) /* else it stays to be mended; Esc takes it back */
-			client_prompt_close(client);
-		return;
-	}
 	struct matches matches;
 	find_matches(client, &matches);
 	if (p->choice >= 0 && (size_t)p->choice < matches.n)
@@ -208,6 +218,25 @@ static void enter(struct client *client)
 	else if (!matches.are_args)
 		take_the_only_one(p, &matches, false);
 	free_matches(&matches);
+	p->choice = -1;
+	apply_filter(client);
+}
+
+static void enter(struct client *client)
+{
+	struct client_prompt *p = &client->prompt;
+	if (p->kind == PROMPT_FILTER) {
+		const struct view *view = client_focused(client);
+		if (p->choice >= 0) { /* the first one takes what was chosen */
+			take_choice(client);
+			return;
+		}
+		bool is_wrong = view->class->filter_error && *view->class->filter_error(view);
+		if (!is_wrong) /* else it stays to be mended; Esc takes it back */
+			client_prompt_close(client);
+		return;
+	}
+	take_choice(client);
 	remember(p);
 	keep_history(client);
 	char *line = x_strdup(p->edit.text.p);
@@ -230,10 +259,13 @@ static void complete(struct client *client, int by)
 	struct matches matches;
 	find_matches(client, &matches);
 	int n = (int)matches.n;
-	if (n == 1) {
+	if (n == 1)
 		take(p, &matches, 0, true);
+	bool is_taken = n == 1 || (n && p->choice < 0 && take_the_only_one(p, &matches, true));
+	if (is_taken) {
 		p->choice = -1;
-	} else if (n && (p->choice >= 0 || !take_the_only_one(p, &matches, true))) {
+		apply_filter(client);
+	} else if (n) {
 		p->choice = (p->choice + by + n + (p->choice < 0 && by < 0)) % n;
 	}
 	free_matches(&matches);
@@ -351,6 +383,8 @@ void client_prompt_draw(struct client *client, struct draw_region screen)
 	draw_region_text(line, 0, 0, 1, input, p->kind == PROMPT_COMMAND ? ":" : "/");
 	widget_edit_draw(&p->edit, line, 0, 1, line.cols - 1, input, true);
 	draw_filter_error(client, screen);
+	if (p->kind == PROMPT_FILTER && p->choice < 0)
+		return; /* it covers rows: once Tab has asked for it */
 	struct matches matches;
 	find_matches(client, &matches);
 	int n = (int)matches.n, shown = n < SHOWN_MAX ? n : SHOWN_MAX;

@@ -105,6 +105,9 @@ struct view_class {
 	const char *(*filter_text)(const struct view *view);
 	/* What is wrong with that text, for whoever types it; "" if nothing. NULL: nothing ever is. */
 	const char *(*filter_error)(const struct view *view);
+	/* What that text could become with another end, told one by one: whole texts. All may be told, the prompt picks. */
+	void (*filter_complete)(const struct view *view, const char *text,
+		void (*add)(void *add_arg, const char *candidate), void *add_arg);
 	/* Drag and drop. begin fills *drag (heap strings, freed by the caller) if there is something at the place;
 	 * hover says whether it may be dropped there and marks the target until the next call or leave. */
 	bool (*drag_begin)(struct view *view, int col, int row, struct view_drag *drag);

@@ -303,6 +303,23 @@ static bool connect_other_side(struct views_files *files, const char *name, stru
 	return row != NULL;
 }
 
+static void complete_connect(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg)
+{
+	const struct views_files *files = self;
+	const struct view_host *host = files->view.host;
+	const struct fleet *fleet = engine_fleet(host->engine);
+	const char *namespace_ = host->ops->namespace_(host);
+	(void)args;
+	add(add_arg, "local");
+	for (size_t i = 0; fleet && i < fleet_count(fleet); i++) {
+		const struct fleet_row *row = fleet_at(fleet, i);
+		bool is_here = !*namespace_ || strcmp(row->namespace_, namespace_) == 0;
+		if (row->state == FLEET_READY && is_here)
+			add(add_arg, fleet_row_name(row));
+	}
+}
+
 static bool run_connect(void *self, const char *args, struct err *err)
 {
 	struct views_files *files = self;
@@ -474,7 +491,7 @@ const struct view_command views_files_commands[FILES_COMMANDS] = {
 		.run = run_sort },
 	{ "search", "", "go to a name while it is typed", .run = run_search },
 	{ "connect", "[NAME|local]", "the other side becomes another sandbox, or this machine",
-		.run = run_connect },
+		.run = run_connect, .complete = complete_connect },
 	{ "copy", "", "copy what is marked (or under the cursor) to the other side",
 		.run = run_copy },
 	{ "delete", "", "delete what is marked or under the cursor (asks)", .run = run_delete },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What lists of rows have in common, whatever their kind: a view begins with a struct views_list. list.c follows a source
- * of rows and takes keys and mouse, draw.c draws the table, columns.c decides which columns there is room for and how wide
+ * of rows and takes keys and mouse, draw.c draws the table, complete.c tells what may be typed, columns.c decides which columns there is room for and how wide
  * they are, cell.c what one says; none knows what the rows are or what stands around them. */
 #pragma once
 
@@ -121,6 +121,15 @@ void views_list_filter(struct view *view, const char *text);
 const char *views_list_filter_text(const struct view *view);
 const char *views_list_filter_error(const struct view *view);
 int64_t views_list_redraw_after_ms(const struct view *view);
+
+/* ---- complete.c: of a view that begins with a struct views_list; as view_command.complete and view_class.filter_complete */
+
+void views_list_filter_complete(const struct view *view, const char *text,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg);
+void views_list_complete_mark(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg);
+void views_list_complete_sort(void *self, const char *args,
+	void (*add)(void *add_arg, const char *candidate), void *add_arg);
 
 /* ---- cell.c */
 
