@@ -10,6 +10,7 @@ import time
 
 PROMPT = re.compile(r"[$#] *$", re.M)
 PREFIX = "C-]"
+FOCUSED = "║"  # a border of the pane that has the keys
 
 
 def sha(data: bytes) -> str:
@@ -99,17 +100,17 @@ class DashboardCases:
         scr.type("echo fi''rst; clear; echo fi''rst\r")
         scr.wait_for(re.compile(r"^first$", re.M))
         scr.key(PREFIX).type("|")
-        scr.wait_for("│")
+        scr.wait_for(FOCUSED)
         scr.type("stty size\r")
         scr.wait_for(re.compile(r"21 (39|40)\b"))
         scr.key(PREFIX).type("-")
         scr.wait_for(lambda s: len([x for x in s.lines() if "─ " in x]) > 1)
         scr.key(PREFIX, "Left").key(PREFIX).type("z")
-        scr.wait_gone("│")
+        scr.wait_gone(FOCUSED)
         scr.type("stty size\r")
         scr.wait_for(re.compile(r"^21 80$", re.M))
         scr.key(PREFIX).type("z")
-        scr.wait_for("│")
+        scr.wait_for(FOCUSED)
         scr.key(PREFIX).type("c")
         scr.wait_for(" 3 ")
         self.prompt(scr)
@@ -121,11 +122,11 @@ class DashboardCases:
     def test_a_border_can_be_dragged(self):
         scr = self.shell(rows=24, cols=80)
         scr.key(PREFIX).type("|")
-        row, col = scr.wait_for(lambda s: s.find("│"))
+        row, col = scr.wait_for(lambda s: s.find(FOCUSED))
         scr.mouse("press", "left", 10, col)
         scr.mouse("drag", "left", 10, col - 20)
         scr.mouse("release", "left", 10, col - 20)
-        scr.wait_for(lambda s: s.find("│") and s.find("│")[1] == col - 20)
+        scr.wait_for(lambda s: s.find(FOCUSED) and s.find(FOCUSED)[1] == col - 20)
         scr.type("clear; stty size\r")
         scr.wait_for(f"21 {80 - (col - 20) - 1}")
 
