@@ -89,6 +89,22 @@ class LocalList(Case):
         scr.wait_for("deleted mine")
         scr.wait_gone("mine ")
 
+    def test_a_shell_from_nothing(self):
+        """Where there is no sandbox one is made, with a shell in it; leaving leaves it."""
+        scr = self.sandmux_screen("--local", rows=24, cols=100)
+        scr.wait_for("[:shell] create one and open a shell", timeout=60)
+        scr.wait_for("pool local")
+        scr.type(":shell\r")
+        scr.wait_for(re.compile(r"2 shell \S+"), timeout=60)
+        scr.type("echo here$((6*7))\r")
+        scr.wait_for("here42")
+        scr.key("F12").type("d")
+        scr.wait_for(re.compile(r"SHELLS"))
+        scr.wait_for(re.compile(r"● Ready.* ⌗"))
+        scr.stop()
+        names = self.sandmux("--local", "ls", "-o", "name", check=0).out.split()
+        self.assertEqual(len(names), 1, names)
+
     def test_a_form_that_fails_keeps_what_was_typed(self):
         self.sandmux("--local", "create", "taken", check=0, timeout=60)
         scr = self.sandmux_screen("--local", rows=24, cols=80)
