@@ -213,8 +213,9 @@ struct fleet_op *fleet_delete_start(
 	struct fleet *fleet, const char *uid, fleet_done_fn *done, void *arg, struct err *err);
 struct fleet_op *fleet_delete_with_start(struct fleet *fleet, const char *uid,
 	const struct fleet_delete_opts *opts, fleet_done_fn *done, void *arg, struct err *err);
+/* Waits for the state, 180 s. A Sandbox that the claim names and the watch has not told yet is asked for. */
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
-	fleet_done_fn *done, void *arg, struct err *err); /* waits for the state, 180 s */
+	fleet_done_fn *done, void *arg, struct err *err);
 /* Moves the claim's shutdown time to now + extend_ms, also where there was none; claim.unchanged if it lives as long already;
  * refuses an expired claim. */
 struct fleet_op *fleet_extend_start(struct fleet *fleet, const char *uid, int64_t extend_ms,

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CLAIM_UID_LABEL "agents.x-k8s.io/claim-uid" /* of a Sandbox */
+
 static void change_drop(struct fleet_op *op)
 {
 	free(op->change->sandbox);
@@ -137,11 +139,15 @@ static void suspend_look(struct fleet_op *op)
 	const struct fleet_row *row = fleet_find(op->fleet, op->uid);
 	struct err err = { 0 };
 	bool suspend = op->change->suspend;
-	if (row == NULL || strcmp(row->sandbox_uid, op->change->sandbox_uid) != 0)
+	op->change->is_unseen &= row != NULL && row->sandbox_uid[0] == '\0';
+	if (row == NULL || (!op->change->is_unseen &&
+				   strcmp(row->sandbox_uid, op->change->sandbox_uid) != 0))
 		err_set(&err, ERR_SANDBOX_DELETED, "Sandbox %s was deleted meanwhile",
 			op->change->sandbox);
 	else if (row->state == FLEET_TERMINATING)
 		err_set(&err, ERR_SANDBOX_DELETED, "%s is being deleted", op->name);
+	else if (op->change->is_unseen)
+		return;
 	else if (row->state != (suspend ? FLEET_SUSPENDED : FLEET_READY) &&
 		 !fleet_op_is_hopeless(op->fleet, row, &err))
 		return;
@@ -185,16 +191,81 @@ static void on_mode_patched(void *arg, const struct err *err, const cJSON *objec
 	net_loop_timer_arm(op->kick, 0);
 }
 
+static void patch_mode(struct fleet_op *op, struct err *err)
+{
+	/* the uid makes the patch fail on a Sandbox that has taken the name since */
+	cJSON *patch = cJSON_CreateObject();
+	cJSON_AddStringToObject(
+		cJSON_AddObjectToObject(patch, "metadata"), "uid", op->change->sandbox_uid);
+	cJSON_AddStringToObject(cJSON_AddObjectToObject(patch, "spec"), "operatingMode",
+		op->change->suspend ? "Suspended" : "Running");
+	char *path = kube_path(&k8s_sandboxes, op->namespace_, op->change->sandbox, NULL);
+	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
+		on_mode_patched, err);
+	free(path);
+	cJSON_Delete(patch);
+}
+
+static const char *mode_verb(bool suspend)
+{
+	return suspend ? "suspend" : "resume";
+}
+
+/* By its label, else its controller; a Sandbox that tells neither is the one that the claim names. */
+static bool is_of_another(const cJSON *sandbox, const char *claim_uid)
+{
+	const char *uid = json_str(sandbox, "metadata", "labels", CLAIM_UID_LABEL, NULL);
+	const cJSON *owner;
+	cJSON_ArrayForEach(owner, json_get(sandbox, "metadata", "ownerReferences", NULL))
+	{
+		if ((uid == NULL || !uid[0]) && json_bool(owner, false, "controller", NULL))
+			uid = json_str(owner, "uid", NULL);
+	}
+	return uid != NULL && uid[0] && strcmp(uid, claim_uid) != 0;
+}
+
+static void on_named_sandbox(void *arg, const struct err *err, const cJSON *object)
+{
+	struct fleet_op *op = arg;
+	const char *uid = json_str(object, "metadata", "uid", NULL);
+	struct err why = { 0 };
+	op->call = NULL;
+	if (err != NULL && err->code != ERR_KUBE_NOT_FOUND) {
+		fleet_op_finish(op, err);
+		return;
+	}
+	if (err != NULL || uid == NULL || is_of_another(object, op->uid)) {
+		err_set(&why, ERR_SANDBOX_NOT_FOUND, "%s has no Sandbox to %s", op->name,
+			mode_verb(op->change->suspend));
+		fleet_op_finish(op, &why);
+		return;
+	}
+	op->change->is_unseen = true;
+	snprintf(op->change->sandbox_uid, sizeof op->change->sandbox_uid, "%s", uid);
+	patch_mode(op, &why);
+	if (op->call == NULL)
+		fleet_op_finish(op, &why);
+}
+
+/* The claim says Ready and names a Sandbox that the watch has not told yet, as right after a creation: asked for. */
+static void find_named_sandbox(struct fleet_op *op, struct err *err)
+{
+	char *path = kube_path(&k8s_sandboxes, op->namespace_, op->change->sandbox, NULL);
+	op->call = fleet_op_call(op, "GET", path, NULL, NULL, NULL, on_named_sandbox, err);
+	free(path);
+}
+
 struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool suspend,
 	fleet_done_fn *done, void *arg, struct err *err)
 {
 	const struct fleet_row *row;
-	const char *verb = suspend ? "suspend" : "resume";
+	const char *verb = mode_verb(suspend);
 	if ((row = fleet_op_row_to_change(fleet, uid, verb, err)) == NULL)
 		return NULL;
-	if (row->sandbox_uid[0] == '\0') {
-		err_set(err, ERR_SANDBOX_NOT_FOUND, "%s has no Sandbox to %s", row->claim,
-			verb);
+	if (row->sandbox[0] == '\0') {
+		char because[FLEET_BECAUSE_BYTES];
+		err_set(err, ERR_SANDBOX_NOT_FOUND, "%s has no Sandbox to %s yet%s", row->claim,
+			verb, fleet_row_because(row, because));
 		return NULL;
 	}
 	struct fleet_op *op = fleet_change_new(fleet, row, verb, done, arg);
@@ -202,18 +273,11 @@ struct fleet_op *fleet_suspend_start(struct fleet *fleet, const char *uid, bool 
 	op->deadline = net_loop_timer_new(fleet->loop, on_suspend_deadline, op);
 	op->kick = net_loop_timer_new(fleet->loop, on_suspend_kick, op);
 	net_loop_timer_arm(op->deadline, setting_get(SETTING_READY_TIMEOUT));
-	/* the uid makes the patch fail on a Sandbox that has taken the name since */
-	cJSON *patch = cJSON_CreateObject();
-	cJSON_AddStringToObject(
-		cJSON_AddObjectToObject(patch, "metadata"), "uid", op->change->sandbox_uid);
-	cJSON_AddStringToObject(cJSON_AddObjectToObject(patch, "spec"), "operatingMode",
-		suspend ? "Suspended" : "Running");
-	char *path = kube_path(&k8s_sandboxes, op->namespace_, op->change->sandbox, NULL);
 	struct err why = { 0 };
-	op->call = fleet_op_call(op, "PATCH", path, "fieldManager=sandmux", MERGE_PATCH, patch,
-		on_mode_patched, &why);
-	free(path);
-	cJSON_Delete(patch);
+	if (row->sandbox_uid[0])
+		patch_mode(op, &why);
+	else
+		find_named_sandbox(op, &why);
 	if (op->call == NULL)
 		err_copy(err, &why);
 	return fleet_change_started(op, &why);

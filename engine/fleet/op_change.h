@@ -12,6 +12,7 @@ struct fleet_change {
 	char sandbox_uid[FLEET_UID_BYTES];
 	char *sandbox;
 	bool suspend;
+	bool is_unseen; /* the watch has not told of the Sandbox yet */
 	struct fleet_lifetime lifetime;
 	char *policy; /* of lifetime */
 	bool never_shorter;

@@ -343,7 +343,7 @@ class Files(Case):
         scr.key("C-s")
         scr.type("n123")
         scr.wait_for("go to: n123")
-        scr.wait_for("Enter and Esc end it")
+        scr.wait_for(re.compile(r"↓ the next one +enter take it +esc end it"))
         self.wait_at(scr, "n1230", False)
         scr.key("Escape")
         scr.wait_gone("go to:")

@@ -108,7 +108,6 @@ class Newcomer(Case):
         me = Person(scr)
         scr.wait_for(re.compile(r"\bmine +\S Ready\b"))
         scr.wait_for(re.compile(r"\S+ suspend\b"))
-        scr.wait_for("sandbox and pod local-")  # its Sandbox has been read as well
         self.assertNotRegex(me.bar(), "resume")  # it is not asleep
         me.do("suspend")
         scr.wait_for("Suspend 1 sandbox?")

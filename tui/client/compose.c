@@ -51,13 +51,14 @@ static int note_rows(struct client *client)
 	return !has_terminal;
 }
 
-/* Over the last row of the panes; the cursor is not hidden by it. */
+/* Over the last row of the panes; the cursor is not hidden by it, nor, in the first row, where a pane is scrolled to. */
 static void draw_note_over(struct client *client, struct draw_region screen, int below)
 {
 	struct draw_surface_cursor cursor = draw_surface_cursor_of(client->surface);
 	int row = screen.rows - 2 - below;
+	bool is_scrolling = view_scope(client_focused(client)) == SCOPE_SCROLL;
 	if (cursor.shape != CURSOR_HIDDEN && cursor.row == row)
-		row = 1 + client->link_rows;
+		row = is_scrolling ? row - 1 : 1 + client->link_rows;
 	draw_note(client, draw_region_sub(screen, 0, row, screen.cols, 1));
 }
 
