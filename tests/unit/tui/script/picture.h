@@ -133,6 +133,7 @@ static inline void picture_settle_day(char *text)
 
 static inline void picture_settle_names(char *text)
 {
+	picture_settle(text, "port 1 after ", 1, '0'); /* ms: how long a refusal took */
 	picture_settle_day(text);
 	picture_settle_ids(text);
 	picture_settle(text, "cript.", 6, 'X');
