@@ -353,7 +353,7 @@ class DashboardCases:
 
     def test_the_log_strip_shows_our_own_operations(self):
         scr = self.dashboard()
-        scr.type("l")
+        scr.type(":log strip\r")
         scr.wait_for("─ log ")
         scr.type("f")
         scr.wait_for("sandmux.files.list")

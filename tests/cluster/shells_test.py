@@ -167,7 +167,7 @@ class Shells(ClusterCase):
     def sizes(self, scr):
         """The shell with the focus knows a size that fits four panes of the screen."""
         scr.type("clear; stty size\r")
-        rows, cols = map(int, scr.wait_for(re.compile(r"(?:^|│ ?)(\d\d) (\d\d)\b", re.M)).groups())
+        rows, cols = map(int, scr.wait_for(re.compile(r"(?:^|[│║] ?)(\d\d) (\d\d)\b", re.M)).groups())
         self.assertLess(abs(cols - scr.cols // 2), 4)
         self.assertLess(abs(rows - scr.rows // 2), 4)
 

@@ -471,7 +471,7 @@ static struct view *open_logs(
 	if (!pod || !*pod) {
 		err_set(err, ERR_OP_UNSUPPORTED, "%s",
 			row ? "it has no pod, and so no logs"
-			    : "only pods and sandboxes have logs");
+			    : "logs come from a pod, and none is known for it");
 		return NULL;
 	}
 	struct views_logs *self = x_calloc(1, sizeof *self);
