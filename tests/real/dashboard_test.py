@@ -9,6 +9,7 @@ from harness import Case, main
 
 class Direct(DashboardCases, Case):
     listen_host = None
+    daemon_is_folded = False  # there is little else
 
     def setUp(self):
         self.server = self.sandboxd(self.listen_host)
