@@ -75,7 +75,7 @@ class Api(Faults):
             if scr.cols > 100:
                 self.assertIn("asked twice a second", scr.row(1))
             scr.type("d")
-            scr.wait_for("state")
+            scr.wait_gone("claim-00002")  # the page is about another one
             self.assertIn("rows are as of", scr.row(1))  # in every view
             scr.type("q")
             scr.wait_for("claim-00002")
