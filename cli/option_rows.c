@@ -157,7 +157,8 @@ static bool set_cascade(struct cli_options *opt, const char *value, struct err *
 {
 	static const char *const names[] = { "background", "foreground", "orphan" };
 	int found = index_of(names, sizeof names / sizeof *names, value);
-	opt->deletion.propagation = found;
+	if (found >= 0)
+		opt->deletion.propagation = (enum fleet_propagation)found;
 	return found >= 0 ||
 	       err_set(err, ERR_ARG_INVALID,
 		       "--cascade '%s' is not one of background, foreground, orphan", value);

@@ -200,7 +200,7 @@ enum fleet_create_part fleet_create_part_of(const struct err *err);
 const char *fleet_create_is_cold(const struct fleet_create_opts *opts);
 typedef void fleet_done_fn(void *arg, const struct err *err);
 struct fleet_delete_opts {
-	enum {
+	enum fleet_propagation {
 		FLEET_DELETE_BACKGROUND, /* the claim at once, its children after it */
 		FLEET_DELETE_FOREGROUND, /* the claim stays until its children are gone */
 		FLEET_DELETE_ORPHAN,     /* the children stay */

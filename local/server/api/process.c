@@ -253,10 +253,10 @@ static bool start_call(
 	Process__V1__StartRequest request = PROCESS__V1__START_REQUEST__INIT;
 	Process__V1__ProcessConfig config = PROCESS__V1__PROCESS_CONFIG__INIT;
 	Process__V1__PTY pty = PROCESS__V1__PTY__INIT;
-	Process__V1__ProcessConfig__EnvVarsEntry entry =
-		PROCESS__V1__PROCESS_CONFIG__ENV_VARS_ENTRY__INIT;
+	Process__V1__ProcessConfig__EnvVarsEntry entry;
 	Process__V1__ProcessConfig__EnvVarsEntry *entries[] = { &entry };
 	size_t n = 0;
+	process__v1__process_config__env_vars_entry__init(&entry);
 	while (opts->argv[n])
 		n++;
 	char **argv = x_calloc(n + 1, sizeof *argv);

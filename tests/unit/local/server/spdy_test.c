@@ -14,6 +14,7 @@
 
 static char told[4096];
 
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void tell(const char *format, ...)
 {
 	va_list args;
