@@ -87,7 +87,10 @@ class LocalList(Case):
         scr.wait_for("Delete 1 sandbox?")
         scr.type("d")
         scr.wait_for("deleted mine")
-        scr.wait_gone("mine ")
+        scr.wait_for(re.compile(r"\bmine +† Deleted\b"))
+        scr.type(":tombstones clear\r")
+        scr.wait_for("[n] new sandbox")
+        self.assertNotIn("mine ", scr.text())
 
     def test_a_shell_from_nothing(self):
         """Where there is no sandbox one is made, with a shell in it; leaving leaves it."""
@@ -143,7 +146,9 @@ class LocalList(Case):
         scr.type(":ns elsewhere\r")
         scr.wait_for("No sandboxes in namespace elsewhere")
         scr.type("0")
-        scr.wait_for(re.compile(r"default +box +\S Ready\b"))
+        scr.wait_for("all namespaces")
+        scr.wait_for(re.compile(r"\bbox +\S Ready\b"))
+        scr.wait_for("namespace default")  # in the card: a column of one value earns no room
         scr.key("C-]").type("2")
         scr.type("echo =$WHO=\r")
         scr.wait_for("=me=")

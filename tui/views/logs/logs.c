@@ -460,6 +460,21 @@ static bool is_pods(const struct resource_kind *kind)
 	return kind && strcmp(kind->name, "pods") == 0;
 }
 
+static void say_no_pod(const struct fleet_row *row, struct err *err)
+{
+	if (row == NULL)
+		err_set(err, ERR_OP_UNSUPPORTED,
+			"logs come from a pod, and none is known for it");
+	else if (row->state == FLEET_SUSPENDED)
+		err_set(err, ERR_SANDBOX_SUSPENDED,
+			"it is suspended: it has no pod, and so no logs");
+	else if (row->state == FLEET_READY) /* the watch has not told of it yet */
+		err_set(err, ERR_SANDBOX_NOT_READY,
+			"its pod is not known: its Sandbox has not been read yet");
+	else
+		err_set(err, ERR_SANDBOX_NOT_READY, "it has no pod, and so no logs");
+}
+
 static struct view *open_logs(
 	struct view_host *host, const struct view_args *args, struct err *err)
 {
@@ -469,9 +484,7 @@ static struct view *open_logs(
 					      : NULL;
 	const char *pod = is_pods(args->kind) ? args->name : row ? row->pod : NULL;
 	if (!pod || !*pod) {
-		err_set(err, ERR_OP_UNSUPPORTED, "%s",
-			row ? "it has no pod, and so no logs"
-			    : "logs come from a pod, and none is known for it");
+		say_no_pod(row, err);
 		return NULL;
 	}
 	struct views_logs *self = x_calloc(1, sizeof *self);
