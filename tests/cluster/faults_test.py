@@ -94,7 +94,7 @@ class Faults(ClusterCase):
         while self.held() != want and time.monotonic() < end:
             time.sleep(0.1)
         self.assertEqual(self.held(), want, self.scr.dump())
-        self.scr.wait_for(lambda s: re.search(r"\bnew\b", s.text()) and not re.search(r"\bold ", s.text()), timeout)
+        self.scr.wait_for(lambda s: re.search(r"^ *new +\S", s.text(), re.M) and not re.search(r"^ *old +[^† ]", s.text(), re.M), timeout)
         self.scr.wait_for(lambda s: not BANNER.search(s.text()), timeout)
 
     def bytes_proxy(self) -> FaultProxy:

@@ -82,7 +82,8 @@ class Streamed(Lists):
         wait_until(lambda: slow.connections > before, "a new connection")
         scr.wait_for(f"{self.CLAIMS} sandboxes", timeout=60)
         scr.wait_gone("asking http", timeout=60)  # every list is in
-        self.assertNotRegex(scr.text(), r"! .*(retrying|deaf|relisting)|rows are as of")
+        # that its answers take long is true, on a machine that has much else to do; anything else is not
+        self.assertNotRegex(scr.text(), re.compile(r"! .*(retrying|deaf|relisting)|^(?! *API server is slow: ).*rows are as of", re.M))
         slow.drip(0)
         self.kubectl("-n", self.ns, "delete", "sandboxclaim", "claim-0001")
         scr.wait_for(f"{self.CLAIMS - 1} sandboxes")

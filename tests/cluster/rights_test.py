@@ -69,6 +69,8 @@ class Rights(ClusterCase):
         scr.type("d")
         scr.wait_for("events may not be read here: events is forbidden")
         scr.wait_for(re.compile(r"restarts +– pods may not be read here"))
+        scr.wait_for(re.compile(r"✓ (\d) of \1 conditions fine"))
+        scr.type(":unfold conditions\r")
         scr.wait_for(re.compile(r"Ready +True"))
         scr.type("q")
         scr.wait_for("not allowed")
@@ -120,7 +122,7 @@ class Rights(ClusterCase):
         self.sm("create", "made", "--pool", "ready", "--timeout", "60s", config=config, timeout=70, check=0)
         scr.wait_for(re.compile(r"made +\S Ready"))
         self.sm("rm", "made", "--yes", config=config, timeout=60, check=0)
-        scr.wait_gone("made")
+        scr.wait_for(re.compile(r"made +† Deleted"))
         self.assertIn("not allowed: watch", scr.text())
 
     def test_without_sandboxes(self):
