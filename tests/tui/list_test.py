@@ -331,7 +331,8 @@ class List(Case):
         api = self.api(3)
         scr = self.open(api, rows=10, cols=40)
         scr.wait_for("claim-00002")
-        self.assertRegex(scr.text(), r"NAME↑ +STATE +AGE")
+        scr.wait_gone("asking")
+        scr.wait_for(re.compile(r"NAME↑ +STATE +AGE"))
         scr.resize(50, 200)
         scr.wait_for(re.compile(r"NAME.*STATE.*SANDBOX.*AGE.*WHY"))
 

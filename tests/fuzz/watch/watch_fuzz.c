@@ -81,7 +81,8 @@ static void check_store(struct feed *feed)
 		check(row->claim == NULL || row->claim->row == row, "claim's row");
 		check(row->sandbox == NULL || row->sandbox->row == row, "Sandbox's row");
 		check(fleet_store_find(store, row->shown.uid) == row, "find");
-		check(strlen(row->shown.why) <= 512, "sentence");
+		check(strlen(row->shown.why) <= 1024, "sentence");
+		check(strlen(row->shown.next) <= 512, "next step");
 	}
 	fleet_store_changes(store, 0, on_row, &told);
 	check(store->forgotten > 0 || told == store->n_rows, "changes");
