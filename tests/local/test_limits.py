@@ -250,7 +250,7 @@ class MemoryWatched(Limited):
             return self.pod(self.small)["status"]["containerStatuses"][0].get("lastState", {}).get("terminated")
         t = wait_for("it was stopped", last)
         self.assertEqual((t["reason"], t["exitCode"]), ("OOMKilled", 137))
-        self.assertRegex(t["message"], r"out of memory: this pod uses \d+\.\dMi, its limit is 64Mi")
+        self.assertRegex(t["message"], r"out of memory: this pod uses \d+(\.\d)?Mi, its limit is 64Mi")
         wait_for("and started again", lambda: is_ready(self.b.object(f"{CLAIMS}/{self.small}")))
         status = self.pod(self.large)["status"]["containerStatuses"][0]
         self.assertEqual((status["restartCount"], status["ready"]), (0, True))
