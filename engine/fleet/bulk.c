@@ -21,7 +21,9 @@ struct task {
 };
 
 struct fleet_bulk {
-	struct fleet *fleet; /* held */
+	struct fleet_hold hold; /* first */
+	struct fleet *
+		fleet; /* held; NULL: it was let go when all was done and nobody looked at it any more */
 	struct fleet_bulk_opts opts;
 	struct fleet_bulk_item *items;
 	size_t n, next, counts[FLEET_BULK_RESULT_COUNT];
@@ -49,11 +51,27 @@ static void tell(struct fleet_bulk *bulk)
 	net_loop_timer_arm(bulk->told, 0);
 }
 
+static void let_go(struct fleet_bulk *bulk)
+{
+	struct fleet *fleet = bulk->fleet;
+	bulk->fleet = NULL;
+	fleet_hold_end(fleet, &bulk->hold);
+}
+
+static void on_retire(struct fleet_hold *hold)
+{
+	struct fleet_bulk *bulk = (struct fleet_bulk *)hold;
+	if (fleet_bulk_is_finished(bulk))
+		let_go(bulk);
+}
+
 static void on_told(void *arg)
 {
 	struct fleet_bulk *bulk = arg;
 	if (bulk->opts.on_change != NULL)
 		bulk->opts.on_change(bulk->opts.arg);
+	if (bulk->fleet != NULL && bulk->fleet->is_retired && fleet_bulk_is_finished(bulk))
+		let_go(bulk);
 }
 
 static void set_result(struct fleet_bulk *bulk, struct fleet_bulk_item *item,
@@ -225,7 +243,7 @@ void fleet_bulk_cancel(struct fleet_bulk *bulk)
 bool fleet_bulk_retry(struct fleet_bulk *bulk)
 {
 	size_t n = bulk->counts[FLEET_BULK_FAILED] + bulk->counts[FLEET_BULK_CANCELLED];
-	if (!fleet_bulk_is_finished(bulk) || n == 0)
+	if (!fleet_bulk_is_finished(bulk) || n == 0 || bulk->fleet == NULL)
 		return false;
 	for (size_t i = 0; i < bulk->n; i++)
 		if (bulk->items[i].result == FLEET_BULK_FAILED ||
@@ -273,7 +291,9 @@ struct fleet_bulk *fleet_bulk_new(struct fleet *fleet, const struct fleet_bulk_o
 		free(bulk);
 		return NULL;
 	}
-	bulk->fleet = fleet_hold(fleet);
+	bulk->fleet = fleet;
+	bulk->hold.on_retire = on_retire;
+	fleet_hold_begin(fleet, &bulk->hold);
 	bulk->pace = net_loop_timer_new(fleet->loop, on_pace, bulk);
 	bulk->told = net_loop_timer_new(fleet->loop, on_told, bulk);
 	return bulk;
@@ -292,7 +312,8 @@ void fleet_bulk_free(struct fleet_bulk *bulk)
 	}
 	net_loop_timer_free(bulk->pace);
 	net_loop_timer_free(bulk->told);
-	fleet_unhold(bulk->fleet);
+	if (bulk->fleet != NULL)
+		let_go(bulk);
 	free(bulk->items);
 	free(bulk);
 }
@@ -319,16 +340,6 @@ size_t fleet_bulk_count_of(const struct fleet_bulk *bulk, enum fleet_bulk_result
 	return bulk->counts[result];
 }
 
-bool fleet_bulk_is_started(const struct fleet_bulk *bulk)
-{
-	return bulk->is_started;
-}
-
-bool fleet_bulk_is_cancelled(const struct fleet_bulk *bulk)
-{
-	return bulk->is_cancelled;
-}
-
 bool fleet_bulk_is_finished(const struct fleet_bulk *bulk)
 {
 	return bulk->is_started && bulk->n_running == 0 &&
@@ -338,7 +349,9 @@ bool fleet_bulk_is_finished(const struct fleet_bulk *bulk)
 size_t fleet_bulk_still_there(const struct fleet_bulk *bulk)
 {
 	size_t n = 0;
-	for (size_t i = 0; bulk->opts.verb == FLEET_BULK_DELETE && i < bulk->n; i++) {
+	if (bulk->fleet == NULL || bulk->opts.verb != FLEET_BULK_DELETE)
+		return 0;
+	for (size_t i = 0; i < bulk->n; i++) {
 		const struct fleet_row *row =
 			bulk->items[i].result == FLEET_BULK_DONE
 				? fleet_find(bulk->fleet, bulk->items[i].uid)
@@ -359,10 +372,8 @@ struct fleet_bulk_plan fleet_bulk_plan_of(const struct fleet_bulk *bulk)
 			is_new = strcmp(bulk->items[j].namespace_, bulk->items[i].namespace_) !=
 				 0;
 		plan.namespaces += is_new && i < 64;
-		if (row == NULL)
-			continue;
-		plan.by_state[row->state]++;
-		plan.unchanged += is_so_already(bulk, row);
+		if (row != NULL)
+			plan.by_state[row->state]++;
 	}
 	return plan;
 }

@@ -2,7 +2,7 @@
 /* One operation on several sandboxes. What it is for is fixed before it begins, by UID: a name that means another sandbox by
  * then is left alone. A few run at a time, no more than so many begin in a second, each is tried once, and every one has a
  * result; those that were not begun when it was cancelled are said to be so. It keeps the fleet that it was made for, also when another
- * namespace is looked at meanwhile.
+ * namespace is looked at meanwhile, until all is done; then nothing can be tried again.
  * Errors: ERR_ARG_INVALID, ERR_CLAIM_NOT_FOUND, ERR_OP_CANCELLED, those of engine/fleet/fleet.h; of items also what `may` says. */
 #pragma once
 
@@ -68,8 +68,6 @@ enum fleet_bulk_verb fleet_bulk_verb_of(const struct fleet_bulk *bulk);
 size_t fleet_bulk_count(const struct fleet_bulk *bulk);
 const struct fleet_bulk_item *fleet_bulk_at(const struct fleet_bulk *bulk, size_t i);
 size_t fleet_bulk_count_of(const struct fleet_bulk *bulk, enum fleet_bulk_result result);
-bool fleet_bulk_is_started(const struct fleet_bulk *bulk);
-bool fleet_bulk_is_cancelled(const struct fleet_bulk *bulk);
 bool fleet_bulk_is_finished(const struct fleet_bulk *bulk);
 /* Of a deletion: how many that the API server has taken are still seen. */
 size_t fleet_bulk_still_there(const struct fleet_bulk *bulk);
@@ -79,7 +77,7 @@ void fleet_bulk_report(const struct fleet_bulk *bulk, struct str *out);
 
 /* What it would do, counted before anybody is asked. */
 struct fleet_bulk_plan {
-	size_t n, by_state[FLEET_STATE_COUNT], unchanged; /* unchanged: are so already */
+	size_t n, by_state[FLEET_STATE_COUNT];
 	size_t namespaces;
 };
 struct fleet_bulk_plan fleet_bulk_plan_of(const struct fleet_bulk *bulk);

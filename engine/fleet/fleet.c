@@ -66,7 +66,11 @@ void fleet_free(struct fleet *fleet)
 {
 	if (fleet == NULL)
 		return;
-	if (fleet->n_holds > 0) { /* somebody works on it still; nobody looks at it any more */
+	struct fleet_hold *hold, *after;
+	DL_FOREACH_SAFE(fleet->holds, hold, after)
+		hold->on_retire(hold);
+	if (fleet->holds !=
+		NULL) { /* somebody works on it still; nobody looks at it any more */
 		fleet->is_retired = true;
 		fleet->on_change = NULL;
 		return;
@@ -87,15 +91,15 @@ void fleet_free(struct fleet *fleet)
 	free(fleet);
 }
 
-struct fleet *fleet_hold(struct fleet *fleet)
+void fleet_hold_begin(struct fleet *fleet, struct fleet_hold *hold)
 {
-	fleet->n_holds++;
-	return fleet;
+	DL_APPEND(fleet->holds, hold);
 }
 
-void fleet_unhold(struct fleet *fleet)
+void fleet_hold_end(struct fleet *fleet, struct fleet_hold *hold)
 {
-	if (--fleet->n_holds == 0 && fleet->is_retired)
+	DL_DELETE(fleet->holds, hold);
+	if (fleet->holds == NULL && fleet->is_retired)
 		fleet_free(fleet);
 }
 

@@ -51,6 +51,7 @@ struct fleet_notice {
 	struct fleet *fleet; /* NULL once it is freed */
 };
 
+struct fleet_hold;
 struct fleet {
 	struct net_loop *loop;
 	struct kube_client *kube;
@@ -64,7 +65,7 @@ struct fleet {
 	struct fleet_notice *notice; /* a call of on_change is on its way */
 	void (*on_change)(void *arg);
 	void *arg;
-	size_t n_holds;  /* see fleet_hold() */
+	struct fleet_hold *holds;
 	bool is_retired; /* fleet_free() was called meanwhile */
 	struct fleet_op *ops;
 	size_t n_ended;                    /* operations so far: the list has changed */
@@ -75,9 +76,14 @@ struct fleet {
 };
 
 void fleet_note_change(struct fleet *fleet); /* notice.c */
-/* A fleet that is held goes on, unseen, after fleet_free() until the last hold goes. */
-struct fleet *fleet_hold(struct fleet *fleet);
-void fleet_unhold(struct fleet *fleet);
+/* A fleet that is held goes on, unseen, after fleet_free() until the last hold goes. on_retire is asked then whether it may
+ * go at once. */
+struct fleet_hold {
+	void (*on_retire)(struct fleet_hold *hold); /* may end it */
+	struct fleet_hold *prev, *next;
+};
+void fleet_hold_begin(struct fleet *fleet, struct fleet_hold *hold);
+void fleet_hold_end(struct fleet *fleet, struct fleet_hold *hold); /* may free the fleet */
 
 /* tombstones.c: from now on they are kept; and the time that they have is looked at */
 void fleet_tombstones_start(struct fleet *fleet);

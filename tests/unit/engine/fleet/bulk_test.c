@@ -172,16 +172,21 @@ static void the_fleet_is_replaced(void **state)
 	struct fleet *fleet = open_many(c, MANY, false);
 	const struct fleet_bulk_opts opts = opts_of(100);
 	can_all(c);
+	cluster_can(c, "/sandboxclaims/c05", 403,
+		"{'kind':'Status','status':'Failure','reason':'Forbidden','message':'m','code':403}");
 	struct fleet_bulk *bulk = fleet_bulk_new(fleet, &opts, uids_of(MANY), MANY, &err);
 	fleet_bulk_start(bulk);
 	API_UNTIL(&c->api, fleet_bulk_count_of(bulk, FLEET_BULK_DONE) > 2, 9000);
 	assert_true(engine_watch_namespace(c->engine, "other", &err));
 	API_UNTIL(&c->api, fleet_bulk_is_finished(bulk), 9000);
-	COUNT_IS(bulk, DONE, MANY);
+	COUNT_IS(bulk, DONE, MANY - 1);
+	COUNT_IS(bulk, FAILED, 1);
 	assert_int_equal(deletions(c), MANY);
-	struct fleet_bulk *thrown = NULL;
+	/* and when all is done nobody watches the old namespace any more */
+	API_FOR(&c->api, 50);
+	assert_int_equal(fleet_bulk_still_there(bulk), 0);
+	assert_false(fleet_bulk_retry(bulk));
 	fleet_bulk_free(bulk);
-	fleet_bulk_free(thrown);
 }
 
 static void it_is_thrown_away(void **state)
