@@ -75,6 +75,9 @@ void cli_table_cell(
 /* In the colour of its tone, where cli_table_color() says so. */
 void cli_table_toned(struct cli_table *table, enum resource_tone tone, const char *text);
 void cli_table_color(struct cli_table *table, bool has_color);
+/* A row of -o custom-columns. */
+void cli_table_add_columns(struct cli_table *table, const struct cli_expression *expression,
+	const struct cJSON *value);
 bool cli_has_color(const struct cli *cli);                  /* of stdout */
 void cli_table_print(struct cli_table *table, bool titles); /* and frees it */
 void cli_print_json(const struct cJSON *value);             /* to stdout, with a line end */

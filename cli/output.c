@@ -21,6 +21,7 @@
 
 enum {
 	MAX_CELL_BYTES = 512,
+	EXPRESSION_CELL_BYTES = 64 << 10,
 	GAP_COLS = 3,
 	MAX_YAML_BYTES = 64 << 20,
 };
@@ -225,19 +226,25 @@ static void print_expression(const struct cli *cli, const cJSON *value)
 			cli->opt.expression, cli_fail((struct cli *)(uintptr_t)cli, &err));
 }
 
-static void print_columns(const struct cli *cli, const cJSON *value)
+void cli_table_add_columns(
+	struct cli_table *table, const struct cli_expression *expression, const cJSON *value)
 {
-	struct cli_expression *expression = cli->opt.expression;
-	size_t n = cli_expression_columns(expression);
-	struct cli_table *table = cli_table_new(n, cli_expression_titles(expression));
 	struct str cell;
-	str_init(&cell, MAX_CELL_BYTES * 4);
-	for (size_t i = 0; i < n; i++) {
+	str_init(&cell, EXPRESSION_CELL_BYTES);
+	for (size_t i = 0; i < cli_expression_columns(expression); i++) {
 		str_clear(&cell);
 		cli_expression_cell(expression, i, value, &cell);
 		cli_table_cell(table, cell.p);
 	}
 	str_deinit(&cell);
+}
+
+static void print_columns(const struct cli *cli, const cJSON *value)
+{
+	const struct cli_expression *expression = cli->opt.expression;
+	struct cli_table *table = cli_table_new(
+		cli_expression_columns(expression), cli_expression_titles(expression));
+	cli_table_add_columns(table, expression, value);
 	cli_table_print(table, !cli->opt.no_headers);
 }
 

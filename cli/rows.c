@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELL_BYTES_MAX = 64 << 10 };
-
 bool cli_row_is_listed(const struct cli *cli, const struct resource_kind *kind, const void *row)
 {
 	/* those set aside (unclaimed warm sandboxes are the pool's business): only in the wide form */
@@ -78,19 +76,6 @@ static size_t columns_of(const struct cli *cli, const struct resource_kind *kind
 	return n;
 }
 
-static void add_expression_cells(
-	struct cli_table *table, const struct cli_expression *expression, const cJSON *object)
-{
-	struct str cell;
-	str_init(&cell, CELL_BYTES_MAX);
-	for (size_t i = 0; i < cli_expression_columns(expression); i++) {
-		str_clear(&cell);
-		cli_expression_cell(expression, i, object, &cell);
-		cli_table_cell(table, cell.p);
-	}
-	str_deinit(&cell);
-}
-
 void cli_rows_add(struct cli_table *table, const struct cli *cli,
 	const struct resource_kind *kind, const void *row)
 {
@@ -98,7 +83,7 @@ void cli_rows_add(struct cli_table *table, const struct cli *cli,
 	char cell[RESOURCE_CELL_BYTES];
 	if (cli->opt.output == CLI_COLUMNS) {
 		cJSON *object = cli_row_json(kind, row);
-		add_expression_cells(table, cli->opt.expression, object);
+		cli_table_add_columns(table, cli->opt.expression, object);
 		cJSON_Delete(object);
 		return;
 	}
@@ -138,7 +123,7 @@ void cli_rows_add_gone(struct cli_table *table, const struct cli *cli,
 {
 	int columns[RESOURCE_COLUMNS_MAX];
 	if (cli->opt.output == CLI_COLUMNS) {
-		add_expression_cells(table, cli->opt.expression, last);
+		cli_table_add_columns(table, cli->opt.expression, last);
 		return;
 	}
 	size_t n = columns_of(cli, kind, columns);
